@@ -26,7 +26,7 @@ const BLOCKS = DOCUMENTS.flatMap(blocksOf);
 const LANGUAGES = new Set(["ts", "sh", "json", "yaml", "dockerfile", "text", ""]);
 /** Programs of other people that pages tell to run; their options are theirs. */
 const OTHER_PROGRAMS = new Set(
-  "apt-get brew cat cd cp curl docker echo export git jq kubectl mkdir open openssl redis-server rm source".split(
+  "apt-get brew cat cd cp curl docker echo export git helm jq kubectl mkdir open openssl redis-server rm source".split(
     " ",
   ),
 );
@@ -212,7 +212,8 @@ function filesNamedIn(document: string): string[] {
   const text = proseOf(document);
   const spans = [...text.matchAll(/`([^`\s]+)`/gu)].map(([, name = ""]) => name);
   const links = [...text.matchAll(/\]\((?!https?:|#)([^)#\s]+)/gu)].map(([, target = ""]) =>
-    path.join(path.dirname(document), target),
+    // A page of the site names its public files from the site's root.
+    target.startsWith("/") ? path.join("docs/public", target) : path.join(path.dirname(document), target),
   );
   // The packages' READMEs name files from their own folder; their links are checked.
   const isOfRepository = /^(?:docs\/|[A-Z]+\.md$)/u.test(document);

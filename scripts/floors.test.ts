@@ -24,6 +24,7 @@ const FLOORS: readonly (readonly string[])[] = [
     "@cem/store-redis",
     "@cem/store-postgres",
     "@cem/type-check",
+    "@cem/sandbox-k8s",
     "@cem/sandbox-msb",
     "@cem/plugins",
   ],

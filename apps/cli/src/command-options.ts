@@ -4,7 +4,7 @@ import { InvalidArgumentError, Option } from "commander";
 import type { Command } from "commander";
 
 /** The sandboxes that there are without plugins. */
-export const BUILT_IN_SANDBOXES: readonly string[] = ["auto", "deno", "microsandbox"];
+export const BUILT_IN_SANDBOXES: readonly string[] = ["auto", "deno", "microsandbox", "kubernetes"];
 
 /** How much `cem search` tells of each tool. */
 export const DETAILS = ["name", "description", "full"] as const;

@@ -20,7 +20,7 @@ describe("cem complete", () => {
     [["exec", "--sandb"], ["--sandbox"]],
     [
       ["exec", "--sandbox", ""],
-      ["auto", "deno", "microsandbox"],
+      ["auto", "deno", "microsandbox", "kubernetes"],
     ],
     [["exec", "--sandbox", "deno", "--js"], ["--json"]],
     [["--sandbox", "deno", "skill"], ["skills"]],

@@ -9,8 +9,9 @@ import { CemError } from "@cem/core";
 const EXAMPLES = "examples";
 const PARTS = [EXAMPLES, "servers", "skills"];
 const WHOLE = "code-execution-mcp";
-/** The package that a line imports from. */
-const IMPORTED = /^import\b.*\bfrom "((?:@[^/"]+\/)?[^./"][^/":]*)["/]/gmu;
+const FROM = ' from "';
+/** The package at the beginning of what is imported: neither a file nor a part of Node. */
+const PACKAGE = /^((?:@[^/"]+\/)?[^./"][^/":]*)["/]/u;
 
 /** A program that shows how the packages are used. */
 export interface Example {
@@ -41,10 +42,17 @@ export async function listExamples(): Promise<Example[]> {
     files.map(async (file) => {
       const text = await readFile(path.join(folder, file), "utf8");
       const about = /^\/\/ (.*)$/mu.exec(text)?.[1] ?? "";
-      const packages = [...new Set([...text.matchAll(IMPORTED)].map(([, name = ""]) => name))];
+      const packages = packagesIn(text);
       return { id: file.slice(0, 2), name: file.slice(3, -".ts".length), file, about, packages };
     }),
   );
+}
+
+/** The packages that a program imports from. */
+function packagesIn(text: string): string[] {
+  const imports = text.split("\n").filter((line) => line.startsWith("import ") && line.includes(FROM));
+  const names = imports.map((line) => PACKAGE.exec(line.slice(line.lastIndexOf(FROM) + FROM.length))?.[1]);
+  return [...new Set(names.filter((name) => name !== undefined))];
 }
 
 /** The packages that an example imports and that are not installed, here or beside this command. */

@@ -1,7 +1,8 @@
 export const WORKER = `
 Takes runs from the queue that queue.url (CEM_QUEUE_URL) names, which  cem serve  puts there with the same setting. Both
 need the same configuration, and folders of customers and workspaces that all machines reach. SIGTERM or Ctrl-C: it takes
-no more runs and ends once those under way are finished. A worker that is killed gives its runs back.
+no more runs and ends once those under way are finished, or after queue.drain_grace, when they go to other workers. A worker that
+is killed gives its runs back.
 
 Examples:
   CEM_QUEUE_URL=redis://127.0.0.1:6379/0 cem worker

@@ -63,7 +63,7 @@ export function renderRun(run: RunRecord, style: Style, all: boolean): string[] 
     ...row("started", `${timeOf(run.startedAt)}, took ${duration(run.ms)}`),
     ...row("customer", run.customer ?? ""),
     ...(run.kind === "task" ? row("task", run.input) : []),
-    ...row("stages", stages.map(([stage, ms = 0]) => `${stage} ${duration(ms)}`).join(", ")),
+    ...row("stages", stages.map(([stage, ms]) => `${stage} ${duration(ms)}`).join(", ")),
     ...row("guest", isolation === null ? "" : `${isolation.level} (${isolation.mechanisms.join(", ")})`),
     ...row("context", `${counted(tokens.used, "token")} instead of ${grouped(tokens.direct)}`),
     ...(run.code === "" ? [] : ["", ...renderCode(safeText(run.code), style, all)]),

@@ -89,4 +89,20 @@ describe.skipIf(!hasRedis)("servers and workers on a queue", () => {
     });
     await client.close();
   });
+
+  it("say at /readyz that no worker is there, and that Redis is gone", async () => {
+    const ready = new URL("/readyz", await project.serve());
+    const said = async (): Promise<[number, string]> => {
+      const answer = await fetch(ready);
+      return [answer.status, await answer.text()];
+    };
+    expect(await said()).toEqual([200, "ready; no worker takes runs, and 0 wait. Start one: cem worker\n"]);
+    const worker = await project.work();
+    await expect.poll(said, POLL).toEqual([200, "ready\n"]);
+    worker.kill("SIGKILL");
+    await redis.kill();
+    await expect.poll(said, POLL).toEqual([503, expect.stringContaining("can't be used")]);
+    await redis.start();
+    await expect.poll(async () => (await said())[0], POLL).toBe(200);
+  });
 });

@@ -125,7 +125,9 @@ describe.skipIf(!existsSync(BROWSER))(`the console's page (skipped where ${BROWS
     await open("Runs");
     await page.locator(".runs a").first().click();
     await page.getByText("answered").first().click();
-    await page.getByRole("region", { name: "answered" }).getByText("removed").waitFor();
+    await expect
+      .poll(() => page.getByRole("region", { name: "answered" }).getByText("removed").isVisible())
+      .toBe(true);
     await look("call");
   });
 
@@ -133,20 +135,20 @@ describe.skipIf(!existsSync(BROWSER))(`the console's page (skipped where ${BROWS
     await open("Workflows");
     await page.getByText("None is kept.").waitFor();
     await page.getByRole("link", { name: /greet/ }).click();
-    await page.getByText("after first").waitFor();
+    await expect.poll(() => page.getByText("after first").isVisible()).toBe(true);
     await look("workflows");
   });
 
   it("shows sessions with what a model is told of them", async () => {
     await open("Sessions");
     await page.getByRole("link", { name: /session_001/ }).click();
-    await page.getByRole("region", { name: "Recap" }).waitFor();
+    await expect.poll(() => page.getByRole("region", { name: "Recap" }).isVisible()).toBe(true);
     await look("sessions");
   });
 
   it("counts guests", async () => {
     await open("Guests");
-    await page.getByText("Warm, ready for a first run").waitFor();
+    await expect.poll(() => page.getByText("Warm, ready for a first run").isVisible()).toBe(true);
     await look("guests");
   });
 

@@ -18,7 +18,7 @@ import { loadFrom } from "./wiring/load.ts";
 import { logWarnings } from "./wiring/log.ts";
 import { redactorOf } from "./wiring/redaction.ts";
 import { openConfiguredRecords } from "./wiring/run-records.ts";
-import { openConfiguredQueue } from "./wiring/run-queue.ts";
+import { openConfiguredCopies, openConfiguredQueue, probeQueue } from "./wiring/run-queue.ts";
 import { loggerOf, logTo } from "./wiring/server-logger.ts";
 import { probeStore, reportUnreachable } from "./wiring/shared-store.ts";
 import { shareSkills } from "./wiring/shared-files.ts";
@@ -50,6 +50,7 @@ export async function createServer(options: ServerOptions = {}): Promise<CemServ
   const agentOptions = { ...agentOptionsOf(options), redactor, log };
   // What an agent that was given has behind it is its own.
   const queue = options.agent === undefined ? await openConfiguredQueue(config) : undefined;
+  const copies = queue && (await openConfiguredCopies(config));
   const customers =
     options.agent === undefined && hasCustomers(config)
       ? new CustomerHosts(loaded, agentOptions, { openAgent: createLoadedAgent, queue })
@@ -75,6 +76,8 @@ export async function createServer(options: ServerOptions = {}): Promise<CemServ
     skills: shareSkills(await createConfiguredSkills(loaded), loaded.sync),
     openCustomer: customers && (async (name) => customers.get(await customerIdFor(name, config))),
     redactor,
+    copies,
+    probe: queue && (() => probeQueue(queue)),
     // Of an agent that was given, the sandbox is not known.
     guest: options.agent === undefined ? guestFactsOf(config) : {},
     hintFor,
@@ -115,6 +118,7 @@ export async function createServer(options: ServerOptions = {}): Promise<CemServ
       await customers?.dispose();
       await workflows.dispose();
       await agent.dispose();
+      await copies?.close();
       await queue?.close();
       if (options.redactor === undefined) await redactor?.dispose();
       await disposeLoaded(loaded);

@@ -50,6 +50,7 @@ describe("code-execution-mcp", () => {
       "plugins",
       "safe-stable-stringify",
       "stemmer",
+      "telemetry",
       "text",
       "tokens",
     ]);

@@ -43,7 +43,7 @@ export interface RunningWorker {
   readonly name: string;
   /** Where `/healthz` and `/readyz` are. Absent without a port. */
   readonly url?: string | undefined;
-  /** Takes no more runs, finishes those under way, and frees what it holds. */
+  /** Takes no more runs, gives those under way `queue.drain_grace` to finish, and frees what it holds. */
   close(): Promise<void>;
 }
 
@@ -89,6 +89,7 @@ export async function runWorker(options: WorkerOptions = {}): Promise<RunningWor
       agentFor: (customer) => agents.get(customer),
       concurrency,
       lostAfterMs: config.queue.lostAfter * MS_PER_SECOND,
+      drainMs: config.queue.drainGrace * MS_PER_SECOND,
       name: options.name,
       onProblem: (error) => log("warning", `The queue: ${error.message}`),
     });
@@ -96,7 +97,9 @@ export async function runWorker(options: WorkerOptions = {}): Promise<RunningWor
     const readiness = new Readiness(queue, loaded.store);
     const port = options.port ?? config.queue.workerPort;
     const health =
-      port === undefined ? undefined : await serveHealth({ host, port, fault: () => readiness.fault() });
+      port === undefined
+        ? undefined
+        : await serveHealth({ host, port, report: async () => ({ fault: await readiness.fault() }) });
     logger.info({ worker: name, concurrency, url: health?.url }, "taking runs");
     const close = async (): Promise<void> => {
       readiness.stop();

@@ -21,7 +21,7 @@ beforeAll(async () => {
     cwd: folder,
     transport: "http",
     port: 0,
-    config: { logging: { level: "CRITICAL", auditFile }, guardrails: { maxExecutionTime: 0.6 } },
+    config: { logging: { level: "CRITICAL", auditFile }, guardrails: { maxExecutionTime: 2.5 } },
     tools: {
       crm: {
         remove: defineTool({
@@ -68,7 +68,7 @@ async function execute(era: Era, reply: string | undefined, waitMs = 0) {
 
 describe.each<Era>(["modern", "legacy"])("calls that need a yes, by the %s protocol", (era) => {
   it("show the user what will be done with which arguments, while the run's clock stands still", async () => {
-    const { answer, asked } = await execute(era, "Yes, this once", 700);
+    const { answer, asked } = await execute(era, "Yes, this once", 2_700);
     expect(answer).toMatchObject({ success: true, result: [{ ok: true }, { ok: true }] });
     expect(asked.toSorted()).toEqual([
       expect.stringContaining('crm.remove, and it may delete or overwrite. Its arguments: { "id": "c1" }'),

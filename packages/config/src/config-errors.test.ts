@@ -26,11 +26,11 @@ describe("an unknown key", () => {
     ],
     [
       "logging:\n  zzzzzz: x",
-      "config.yaml:2  logging.zzzzzz  is not a setting. Settings here: level, file, audit_file, audit_max_mb.",
+      "config.yaml:2  logging.zzzzzz  is not a setting. Settings here: level, file, audit_file, audit_max_mb, audit_store.",
     ],
     [
       "logging: {__proto__: {level: x}}",
-      "config.yaml:1  logging.__proto__  is not a setting. Settings here: level, file, audit_file, audit_max_mb.",
+      "config.yaml:1  logging.__proto__  is not a setting. Settings here: level, file, audit_file, audit_max_mb, audit_store.",
     ],
     [
       "constructor: 1",
@@ -54,10 +54,10 @@ describe("an unknown key", () => {
 
 describe("a bad value", () => {
   it.each([
-    ["execution: {sandbox_type: docker}", 'is "docker". Allowed: auto, deno, microsandbox.'],
+    ["execution: {sandbox_type: docker}", 'is "docker". Allowed: auto, deno, microsandbox, kubernetes.'],
     [
       "execution: {sandbox_type: micro-sandbox}",
-      'is "micro-sandbox". Allowed: auto, deno, microsandbox. Did you mean microsandbox?',
+      'is "micro-sandbox". Allowed: auto, deno, microsandbox, kubernetes. Did you mean microsandbox?',
     ],
     ["guardrails: {max_memory_mb: 1.5}", "is 1.5. Allowed: a whole number from 32 to 1048576."],
     ["guardrails: {max_execution_time: .inf}", "is Infinity. Allowed: a number from 0.1 to 86400."],

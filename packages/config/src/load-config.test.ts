@@ -26,6 +26,13 @@ describe("loadConfig", () => {
       typeCheck: "before",
       allowNetworkAccess: false,
       mountDirectories: [],
+      kubernetes: {
+        template: "cem-guest",
+        namespace: undefined,
+        volumeClaim: undefined,
+        volumeRoot: "/files",
+        startTimeout: 120,
+      },
       state: {
         enabled: true,
         workspaceDir: join(cwd, "workspace"),

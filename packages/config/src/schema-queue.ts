@@ -5,6 +5,7 @@ const MAX_PORT = 65_535;
 const MAX_WAITING = 1_000_000;
 const MAX_CONCURRENCY = 1_000;
 const MAX_LOST_AFTER_SECONDS = 3_600;
+const MAX_DRAIN_SECONDS = 86_400;
 
 const redisUrl = z
   .string()
@@ -32,6 +33,10 @@ export const queueSettings = {
   lostAfter: setting(
     withDefault(number(1, MAX_LOST_AFTER_SECONDS), 30),
     "Seconds without a sign of life after which a worker's runs are given to another.",
+  ),
+  drainGrace: setting(
+    withDefault(number(0, MAX_DRAIN_SECONDS), 20),
+    "Seconds that runs have to finish when cem worker is stopped: less than an orchestrator waits before it kills. Then they go to another worker, or end as interrupted where they called what is not to be repeated.",
   ),
   workerPort: setting(
     z.optional(whole(0, MAX_PORT)),

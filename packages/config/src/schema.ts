@@ -5,6 +5,7 @@ import { guardrailSettings } from "./schema-guardrails.ts";
 import { mounts } from "./schema-mounts.ts";
 import { plugins } from "./schema-plugins.ts";
 import { privacySettings } from "./schema-privacy.ts";
+import { kubernetesSettings } from "./schema-kubernetes.ts";
 import { queueSettings } from "./schema-queue.ts";
 import { runSettings } from "./schema-runs.ts";
 import { serverSettings } from "./schema-server.ts";
@@ -26,7 +27,7 @@ import {
 
 const LOG_LEVELS = ["DEBUG", "INFO", "WARNING", "ERROR", "CRITICAL"] as const;
 /** The sandboxes that need no plugin. */
-export const SANDBOX_TYPES: readonly string[] = ["auto", "deno", "microsandbox"];
+export const SANDBOX_TYPES: readonly string[] = ["auto", "deno", "microsandbox", "kubernetes"];
 const BYTES_PER_KB = 1024;
 const BYTES_PER_MB = 1024 * 1024;
 
@@ -112,7 +113,7 @@ const execution = section("Where and how code runs.", {
   ),
   sandboxType: setting(
     withDefault(text, "auto"),
-    "Sandbox that runs the code. auto: the one of deno and microsandbox with the strongest isolation that works on this host.",
+    "Sandbox that runs the code. auto: the one of deno and microsandbox with the strongest isolation that works on this host. kubernetes: pods of agent-sandbox.",
     { allowed: `${SANDBOX_TYPES.join(", ")}, or the name of a plugin's sandbox` },
   ),
   sandboxImage: setting(
@@ -138,6 +139,7 @@ const execution = section("Where and how code runs.", {
     "URL of a microsandbox server of 0.2 or older (msb server start). With sandbox_type microsandbox, code runs there.",
   ),
   msbApiKey: setting(z.optional(secretText), "API key of that server.", { secret: true }),
+  kubernetes: section("Pods for sandbox_type kubernetes.", kubernetesSettings),
   state,
   limits,
 });

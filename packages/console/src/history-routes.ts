@@ -18,7 +18,7 @@ import { shown } from "./keeping-routes.ts";
 import { Done } from "./schemas.ts";
 
 const Id = z.object({ id: z.string() });
-const RESUMABLE: readonly string[] = ["failed", "cancelled", "interrupted"];
+const RESUMABLE: ReadonlySet<string> = new Set(["failed", "cancelled", "interrupted"]);
 const NO_SESSIONS = "Sessions are not shown here: clients that are told apart share one workspace.";
 const NO_WORKFLOWS = "Workflows are not shown here: clients that are told apart share one workspace.";
 const NO_CUSTOMERS = "Customers are not shown here: clients that are told apart share one workspace.";
@@ -81,7 +81,7 @@ export const HISTORY_ROUTES = [
         attempts,
         ...(error !== undefined && { error: error.message }),
       }));
-      const canResume = RESUMABLE.includes(status);
+      const canResume = RESUMABLE.has(status);
       return shown({ ...run, status, canResume, steps, uncertain: [...run.uncertain] }, client);
     },
   }),

@@ -5,7 +5,7 @@ import type { ApiScope } from "./api-route.ts";
 import { countRedactions } from "./redactions.ts";
 import type { RunDetails, RunQuery, RunSummary } from "./schemas.ts";
 
-const UNDER_WAY: readonly string[] = ["running", "asking"];
+const UNDER_WAY: ReadonlySet<string> = new Set(["running", "asking"]);
 
 /** The runs that a client may see, those that began last first: those that are followed here, and records of others. */
 export async function listRuns(
@@ -20,7 +20,7 @@ export async function listRuns(
     .filter((run) => from === undefined || new Date(run.startedAt) >= from)
     .filter((run) => text === undefined || run.title.toLowerCase().includes(text.toLowerCase()));
   const filter = { since: from, text, limit, owner: parts.owner };
-  const isRecorded = status === undefined || !UNDER_WAY.includes(status);
+  const isRecorded = status === undefined || !UNDER_WAY.has(status);
   const kept =
     isRecorded && parts.records !== undefined
       ? await parts.records.list({ ...filter, status: status as RecordedStatus | undefined })

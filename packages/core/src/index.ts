@@ -122,6 +122,7 @@ export type {
   TaskStatus,
   TypeCheckMode,
 } from "./agent.ts";
+export type { HandedAnswer, HandedRequest, ServerCopies } from "./server-copies.ts";
 export type { McpMessage, McpTransport, McpTransportProvider, McpTransportRequest } from "./mcp-transport.ts";
 export type { WorkflowStepContext, WorkflowStepKind } from "./workflow-steps.ts";
 export type { WorkspaceSync } from "./workspace-sync.ts";

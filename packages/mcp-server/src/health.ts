@@ -3,14 +3,15 @@ import { listenForClients } from "./http-listen.ts";
 import { bracketed } from "./http-options.ts";
 import { createRouter, sendText } from "./http-routes.ts";
 import type { Route } from "./http-routes.ts";
+import type { Probe } from "./readiness.ts";
 
 /** What a process without clients of its own answers its orchestrator. */
 export interface HealthSettings {
   host: string;
   /** 0 for any that is free. */
   port: number;
-  /** Why the process can't work now, or `undefined` when it can. */
-  fault: () => Promise<string | undefined>;
+  /** Whether the process can work now. */
+  report: Probe;
 }
 
 /** Two addresses that answer: `/healthz` and `/readyz`. */
@@ -20,15 +21,16 @@ export interface HealthServing {
 }
 
 /** The routes by which orchestrators see whether a process lives and works. */
-export function healthRoutes(fault: HealthSettings["fault"]): Route[] {
+export function healthRoutes(report: Probe): Route[] {
   return [
     { path: "/healthz", checks: "none", handle: (_, response) => sendText(response, 200, "ok") },
     {
       path: "/readyz",
       checks: "none",
       handle: async (_, response) => {
-        const found = await fault();
-        sendText(response, found === undefined ? 200 : 503, found ?? "ready");
+        const { fault, lacks } = await report();
+        const ready = lacks === undefined ? "ready" : `ready; ${lacks}`;
+        sendText(response, fault === undefined ? 200 : 503, fault ?? ready);
       },
     },
   ];
@@ -39,10 +41,10 @@ export function healthRoutes(fault: HealthSettings["fault"]): Route[] {
  *
  * @throws CemError `ADDRESS_UNUSABLE`
  */
-export async function serveHealth({ host, port, fault }: HealthSettings): Promise<HealthServing> {
+export async function serveHealth({ host, port, report }: HealthSettings): Promise<HealthServing> {
   const { server, port: bound } = await listenForClients(host, port);
   const route = createRouter({
-    routes: healthRoutes(fault),
+    routes: healthRoutes(report),
     notFound: "There are /healthz and /readyz.",
     hosts: [],
     origins: [],

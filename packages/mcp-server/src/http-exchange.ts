@@ -28,6 +28,11 @@ export function inExchange<T>(request: AuthenticatedRequest, response: ServerRes
   return exchanges.run({ payer: payerOf(request), onClose, retryAfter }, handle);
 }
 
+/** Handles a request that another copy of the server has handed over. */
+export function inHandedExchange<T>(exchange: HttpExchange, handle: () => T): T {
+  return exchanges.run(exchange, handle);
+}
+
 /** The exchange of the request that is being handled. */
 export function currentExchange(): HttpExchange {
   return exchanges.getStore() ?? { payer: "", onClose: () => {}, retryAfter: () => {} };

@@ -3,7 +3,7 @@ import { randomUUID } from "node:crypto";
 import type { IncomingMessage, ServerResponse } from "node:http";
 import { setTimeout as delay } from "node:timers/promises";
 import { localhostAllowedHostnames } from "@modelcontextprotocol/server";
-import type { Servable } from "./create-server.ts";
+import type { Servable } from "./agent-server.ts";
 import { healthRoutes } from "./health.ts";
 import { createAuthenticator, RESOURCE_METADATA_PATH } from "./http-auth.ts";
 import type { Authenticator } from "./http-auth.ts";
@@ -52,7 +52,7 @@ export class HttpFront {
     this.#logger = logger;
     this.#transport = openTransport(server, options, logger);
     this.#metrics = createMetrics(server, this.#transport.sessions);
-    this.#readiness = createReadiness(server.agent, logger, () => {
+    this.#readiness = createReadiness(server, logger, () => {
       if (this.#transport.isFull())
         return `${this.#transport.sessions()} sessions are open and in use, which is the maximum`;
       return server.runs.active < MAX_RUNS
@@ -83,7 +83,7 @@ export class HttpFront {
   #routes(authenticator: Authenticator | undefined): Route[] {
     const metadata = authenticator?.resourceMetadata;
     return [
-      ...healthRoutes(() => this.#readiness.fault()),
+      ...healthRoutes(() => this.#readiness.report()),
       {
         path: `${RESOURCE_METADATA_PATH}*`,
         checks: "host",

@@ -1,5 +1,5 @@
 import type { NodeIncomingMessageLike } from "@modelcontextprotocol/node";
-import type { Servable } from "./create-server.ts";
+import type { Servable } from "./agent-server.ts";
 import { inExchange } from "./http-exchange.ts";
 import { MCP_PATH, SSE_PATH } from "./http-options.ts";
 import type { HttpMount, HttpOptions } from "./http-options.ts";

@@ -1,7 +1,7 @@
 import type { Server } from "node:http";
 import { assertKnownOptions, CemError } from "@cem/core";
 import { nearest } from "@cem/text";
-import type { Servable } from "./create-server.ts";
+import type { Servable } from "./agent-server.ts";
 import type { AuthSettings } from "./http-auth.ts";
 import { CLIENT_ADDRESS_HEADER } from "./http-forwarder.ts";
 import type { HttpForwarder } from "./http-forwarder.ts";

@@ -2,10 +2,20 @@ import { toErrorInfo } from "@cem/core";
 import type { Agent } from "@cem/core";
 import type { Logger } from "./logger.ts";
 
+/** Whether runs can be carried out, as {@link Readiness} says it. */
+export type Probe = () => Promise<ReadinessReport>;
+
+/** What `/readyz` says. */
+export interface ReadinessReport {
+  /** Why the server is not ready. Absent when it is. */
+  fault?: string | undefined;
+  /** What a server that is ready still lacks. */
+  lacks?: string | undefined;
+}
+
 /** Whether the server can run code. */
 export interface Readiness {
-  /** Why the server is not ready, or `undefined` when it is. */
-  fault(): Promise<string | undefined>;
+  report(): Promise<ReadinessReport>;
   /** Reports from now on that the server is shutting down. */
   stop(): void;
 }
@@ -19,7 +29,11 @@ const PROBE_TIMEOUT_MS = 20_000;
  *
  * @param refusal - Why a new client would be refused now, or `undefined`.
  */
-export function createReadiness(agent: Agent, logger: Logger, refusal: () => string | undefined): Readiness {
+export function createReadiness(
+  { agent, probe: given }: { agent: Agent; probe?: Probe | undefined },
+  logger: Logger,
+  refusal: () => string | undefined,
+): Readiness {
   let stopped = false;
   let probedAt = performance.now();
   const probe = async (): Promise<string | undefined> => {
@@ -29,16 +43,17 @@ export function createReadiness(agent: Agent, logger: Logger, refusal: () => str
     else if (!stopped) logger.error({ fault }, "not ready");
     return fault;
   };
-  let last = probe();
+  let last = given === undefined ? probe() : Promise.resolve(undefined);
   return {
-    async fault() {
-      if (stopped) return "shutting down";
+    async report() {
+      if (stopped) return { fault: "shutting down" };
       const refused = refusal();
-      if (refused !== undefined) return refused;
+      if (refused !== undefined) return { fault: refused };
+      if (given !== undefined) return given();
       const fault = await last;
-      if (fault === undefined || performance.now() - probedAt < RETRY_INTERVAL_MS) return fault;
+      if (fault === undefined || performance.now() - probedAt < RETRY_INTERVAL_MS) return { fault };
       last = probe();
-      return last;
+      return { fault: await last };
     },
     stop: () => (stopped = true),
   };

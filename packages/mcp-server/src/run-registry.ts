@@ -27,6 +27,8 @@ export interface RunRegistrySettings {
   yieldAfterMs: number;
   /** How long a kept run waits to be asked for, in milliseconds. Default: 10 minutes. */
   idleMs?: number | undefined;
+  /** This copy of the server, which the ids of runs name. Absent: it is the only one. */
+  copy?: string | undefined;
 }
 
 /**
@@ -42,9 +44,11 @@ export class RunRegistry {
   /** How long a call waits for its run, in milliseconds. */
   readonly yieldAfterMs: number;
   readonly #idleMs: number;
+  readonly #copy: string | undefined;
   #closed = false;
 
-  constructor({ yieldAfterMs, idleMs = YIELDED_RUN_IDLE_MS }: RunRegistrySettings) {
+  constructor({ yieldAfterMs, idleMs = YIELDED_RUN_IDLE_MS, copy }: RunRegistrySettings) {
+    this.#copy = copy;
     this.yieldAfterMs = yieldAfterMs;
     this.#idleMs = idleMs;
   }
@@ -105,7 +109,7 @@ export class RunRegistry {
     }
     const watch = (run: Run): RunWatcher[] =>
       [...this.#watchers].map((watcherOf) => watcherOf(run)).filter((watcher) => watcher !== undefined);
-    const run = new Run(this.#inTurn(request), this.#watchers.size === 0 ? undefined : watch);
+    const run = new Run(this.#inTurn(request), this.#watchers.size === 0 ? undefined : watch, this.#copy);
     this.#track(run, request.kind);
     return run;
   }

@@ -1,9 +1,12 @@
 import { randomBytes } from "node:crypto";
 import { setTimeout as delay } from "node:timers/promises";
 import type { AgentEvent, ExecuteOptions, Redactor, TaskResult } from "@cem/core";
+import { runId } from "./held-ids.ts";
 import { MAX_LIVE_OUTPUT_CHARACTERS } from "./limits.ts";
 import { OpenQuestions } from "./questions.ts";
 import type { Questions } from "./questions.ts";
+
+const ID_BYTES = 9;
 
 /** Starts a run: an agent's `executeTask` or `executeCode`. */
 export type BeginRun = (options: ExecuteOptions) => Promise<TaskResult>;
@@ -55,7 +58,7 @@ export type RunState = RunView["state"];
 
 /** One run under way. */
 export class Run {
-  readonly id = `run-${randomBytes(9).toString("base64url")}`;
+  readonly id: string;
   readonly owner: string;
   readonly kind: RunRequest["kind"];
   readonly facts: RunFacts | undefined;
@@ -70,8 +73,16 @@ export class Run {
   finished = false;
   idleTimer: NodeJS.Timeout | undefined;
 
-  /** @param watch - Begins to watch the run before it begins. */
-  constructor({ owner, kind, facts, begin, onEvent }: RunRequest, watch?: (run: Run) => RunWatcher[]) {
+  /**
+   * @param watch - Begins to watch the run before it begins.
+   * @param copy - The copy of the server that holds the run.
+   */
+  constructor(
+    { owner, kind, facts, begin, onEvent }: RunRequest,
+    watch?: (run: Run) => RunWatcher[],
+    copy?: string,
+  ) {
+    this.id = runId(copy, randomBytes(ID_BYTES).toString("base64url"));
     this.owner = owner;
     this.kind = kind;
     this.facts = facts;

@@ -1,6 +1,6 @@
 import type { ServerResponse } from "node:http";
 import { SSEServerTransport } from "@modelcontextprotocol/server-legacy/sse";
-import type { Servable } from "./create-server.ts";
+import type { Servable } from "./agent-server.ts";
 import { payerOf } from "./http-exchange.ts";
 import type { AuthenticatedRequest } from "./http-routes.ts";
 import { MAX_SESSIONS } from "./limits.ts";

@@ -1,6 +1,6 @@
 import type { Readable, Writable } from "node:stream";
 import { serveStdio as serveConnection, StdioServerTransport } from "@modelcontextprotocol/server/stdio";
-import type { Servable } from "./create-server.ts";
+import type { Servable } from "./agent-server.ts";
 import { MAX_STDIO_MESSAGE_BYTES } from "./limits.ts";
 
 export interface StdioOptions {

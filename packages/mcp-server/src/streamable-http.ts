@@ -8,7 +8,10 @@ import {
   WebStandardStreamableHTTPServerTransport,
 } from "@modelcontextprotocol/server";
 import type { McpHandlerRequestOptions } from "@modelcontextprotocol/server";
-import type { Servable } from "./create-server.ts";
+import type { Servable } from "./agent-server.ts";
+import { heldId } from "./held-ids.ts";
+import { answeredElsewhere, answerHanded } from "./held-elsewhere.ts";
+import type { HandleRequest } from "./held-elsewhere.ts";
 import { currentExchange } from "./http-exchange.ts";
 import { LegacySession } from "./legacy-session.ts";
 import { MAX_BATCH_MESSAGES, MAX_BODY_BYTES, MAX_SESSIONS } from "./limits.ts";
@@ -51,7 +54,7 @@ export function createStreamableHttp(server: Servable, options: StreamableHttpOp
     seat: Seat<LegacySession>,
   ): Promise<WebStandardStreamableHTTPServerTransport> => {
     const session: LegacySession = new LegacySession({
-      sessionIdGenerator: randomUUID,
+      sessionIdGenerator: () => heldId(server.copies?.name, randomUUID()),
       maxRequestBodySize: MAX_BODY_BYTES,
       onsessioninitialized: (id) => seat.fill(id, owner, session),
       onsessionclosed: (id) => sessions.delete(id),
@@ -91,6 +94,15 @@ export function createStreamableHttp(server: Servable, options: StreamableHttpOp
     }
   };
 
+  const handle: HandleRequest = async (request, fetchOptions) => {
+    const isLegacy = await isLegacyRequest(request, fetchOptions.parsedBody, {
+      maxRequestBodySize: MAX_BODY_BYTES,
+    });
+    return isLegacy ? legacy(request, fetchOptions) : modern.fetch(request, fetchOptions);
+  };
+  const { copies } = server;
+  copies?.receive((request, signal) => answerHanded(request, signal, handle)).catch(onError);
+
   return {
     get sessions() {
       return sessions.size;
@@ -111,8 +123,8 @@ export function createStreamableHttp(server: Servable, options: StreamableHttpOp
         return refusal(400, -32_600, words);
       }
       const fetchOptions = parsedBody === undefined ? given : { ...given, parsedBody };
-      const isLegacy = await isLegacyRequest(request, parsedBody, { maxRequestBodySize: MAX_BODY_BYTES });
-      return isLegacy ? legacy(request, fetchOptions) : modern.fetch(request, fetchOptions);
+      const elsewhere = copies && (await answeredElsewhere(copies, request, fetchOptions));
+      return elsewhere ?? handle(request, fetchOptions);
     },
     async close() {
       await Promise.all([modern.close(), sessions.close()]);

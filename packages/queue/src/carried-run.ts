@@ -41,12 +41,15 @@ export class CarriedRun {
   readonly #questions = new Map<number, OpenQuestion>();
   #asked = 0;
   #isLost = false;
+  #isStopped = false;
+  readonly #calls: AnnouncedCall[];
   #stopFollowing: (() => void) | undefined;
 
   private constructor(settings: CarriedRunSettings, attempt: number, earlier: readonly RunMessage[]) {
     this.#settings = settings;
     this.#attempt = attempt;
     this.#earlier = earlier;
+    this.#calls = earlier.filter((message) => message.type === "call").map(({ call }) => call);
   }
 
   /** Takes the run from earlier attempts, then reads what they told: after that they tell nothing more. */
@@ -57,23 +60,32 @@ export class CarriedRun {
     return new CarriedRun(settings, attempt, (await streams.read(names.messages)) as RunMessage[]);
   }
 
-  async execute(run: QueuedRun, openAgent: () => Promise<Agent>): Promise<void> {
+  /** @returns whether the run is over. If not, its worker stops, and another one may repeat it. */
+  async execute(run: QueuedRun, openAgent: () => Promise<Agent>): Promise<boolean> {
     // Its worker was lost after the last word.
-    if (this.#earlier.some(({ type }) => type === "result")) return;
-    const calls = this.#earlier.filter((message) => message.type === "call").map(({ call }) => call);
-    if (calls.some(({ isRepeatable }) => !isRepeatable)) {
-      const error = interrupted(calls, "The worker was lost while it carried out the run.");
-      return this.#finish(unrunResult(run, error, calls));
+    if (this.#earlier.some(({ type }) => type === "result")) return true;
+    if (!this.#isRepeatable) {
+      await this.#interrupt(run, "The worker was lost while it carried out the run.");
+      return true;
     }
     await this.#tell({ type: "started", worker: this.#settings.worker, attempt: this.#attempt });
     await this.#followReplies();
     const agent = await openAgent();
     const options = this.#optionsOf(run);
-    await this.#finish(
+    const result =
       run.kind === "task"
         ? await agent.executeTask(run.input, options)
-        : await agent.executeCode(run.input, options),
-    );
+        : await agent.executeCode(run.input, options);
+    if (!this.#isStopped || result.status === "success") await this.#finish(result);
+    else if (this.#isRepeatable) return false;
+    else await this.#interrupt(run, "The worker was stopped while it carried out the run.");
+    return true;
+  }
+
+  /** Ends the attempt because its worker stops. What it called decides whether the run may be repeated. */
+  stop(): void {
+    this.#isStopped = true;
+    this.#controller.abort();
   }
 
   /** Ends the attempt: the worker has lost its right to the run. */
@@ -99,8 +111,10 @@ export class CarriedRun {
     return {
       ...options,
       signal: this.#controller.signal,
-      // The result comes by itself.
-      onEvent: (event) => void (event.type !== "finished" && this.#tell({ type: "event", event })),
+      // The result comes by itself. A worker that has closed its connection tells nothing more.
+      onEvent: (event) => {
+        if (event.type !== "finished") this.#tell({ type: "event", event }).catch(() => {});
+      },
       onCall: (call) => this.#announce(call),
       onElicit: asked.includes("elicit")
         ? async (request) => (await ask("elicit", request)) as ElicitAnswer
@@ -116,6 +130,8 @@ export class CarriedRun {
 
   /** What is not written down is not called. */
   async #announce(call: AnnouncedCall): Promise<void> {
+    if (this.#isStopped) throw new CemError("RUN_INTERRUPTED", "The worker stops, so it calls nothing more.");
+    this.#calls.push(call);
     if (await this.#tell({ type: "call", call })) return;
     throw new CemError(
       "RUN_INTERRUPTED",
@@ -129,7 +145,7 @@ export class CarriedRun {
     this.#questions.set(number, { resolve, reject });
     const withdraw = (): void => {
       reject(new Error("The call has ended."));
-      void this.#tell({ type: "withdrawn", number });
+      this.#tell({ type: "withdrawn", number }).catch(() => {});
     };
     signal.addEventListener("abort", withdraw, { once: true });
     try {
@@ -153,6 +169,14 @@ export class CarriedRun {
       },
       () => {},
     );
+  }
+
+  get #isRepeatable(): boolean {
+    return this.#calls.every(({ isRepeatable }) => isRepeatable);
+  }
+
+  #interrupt(run: QueuedRun, why: string): Promise<void> {
+    return this.#finish(unrunResult(run, interrupted(this.#calls, why), this.#calls));
   }
 
   async #finish(result: TaskResult): Promise<void> {

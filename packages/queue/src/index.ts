@@ -9,4 +9,6 @@ export type {
   RunQueue,
   RunQueueSettings,
 } from "./run-queue.ts";
+export { createServerCopies } from "./server-copies.ts";
+export type { QueuedServerCopies } from "./server-copies.ts";
 export type { Urgency } from "./turns.ts";

@@ -4,7 +4,7 @@ import { CemError, toErrorInfo } from "@cem/core";
 import type { Agent } from "@cem/core";
 import { shownLocation, storeUnavailable } from "@cem/store";
 import { contextOf, instruments, traced } from "@cem/telemetry";
-import { UnrecoverableError, Worker } from "bullmq";
+import { UnrecoverableError, WaitingError, Worker } from "bullmq";
 import type { Job } from "bullmq";
 import { CarriedRun } from "./carried-run.ts";
 import { connectPatiently } from "./connect.ts";
@@ -23,6 +23,7 @@ const DEFAULT_LOST_AFTER_MS = 30_000;
 /** How often a run is given to another worker before it counts as what loses them. */
 const MAX_LOSSES = 2;
 const CLOSE_GRACE_MS = 5_000;
+const DEFAULT_DRAIN_MS = 20_000;
 const IDLE_POLL_MS = 50;
 const MS_PER_SECOND = 1_000;
 
@@ -42,6 +43,13 @@ export interface QueueWorkerSettings extends QueueConnection {
    * @defaultValue 30000
    */
   lostAfterMs?: number | undefined;
+  /**
+   * How long runs under way may take to end once the worker is closed. Then they are given to another worker, or end as
+   * interrupted where they called what is not to be repeated.
+   *
+   * @defaultValue 20000
+   */
+  drainMs?: number | undefined;
   /** The worker's name in what it tells. Default: the host's name and the process's number. */
   name?: string | undefined;
   /** Is told of what goes wrong beside the runs, such as a connection that was cut. */
@@ -51,7 +59,7 @@ export interface QueueWorkerSettings extends QueueConnection {
 /** A worker that takes runs from the queue. */
 export interface QueueWorker {
   readonly name: string;
-  /** Takes no more runs, waits for those under way, and frees the connections. */
+  /** Takes no more runs, waits for those under way as long as they may take, and frees the connections. */
   close(): Promise<void>;
 }
 
@@ -64,6 +72,7 @@ export interface QueueWorker {
 export async function startQueueWorker(settings: QueueWorkerSettings): Promise<QueueWorker> {
   const { url, prefix = DEFAULT_PREFIX, keys, onProblem = () => {} } = settings;
   const { lostAfterMs = DEFAULT_LOST_AFTER_MS, concurrency = DEFAULT_CONCURRENCY } = settings;
+  const { drainMs = DEFAULT_DRAIN_MS } = settings;
   const name = settings.name ?? `${os.hostname()}-${process.pid}`;
   const [client, subscriber] = [connectPatiently(url), connectPatiently(url)];
   const letters = createLetters(keys);
@@ -73,7 +82,7 @@ export async function startQueueWorker(settings: QueueWorkerSettings): Promise<Q
 
   const underWay = new Map<string, CarriedRun>();
 
-  const carryOut = async (job: Job<JobData>): Promise<void> => {
+  const carryOut = async (job: Job<JobData>, token?: string): Promise<void> => {
     const id = job.id ?? "";
     const names = namesOf(prefix, id);
     // By two clocks, which may differ.
@@ -82,10 +91,11 @@ export async function startQueueWorker(settings: QueueWorkerSettings): Promise<Q
     await turns.serve(job.priority);
     const carried = await CarriedRun.begin({ client, streams, names, worker: name });
     underWay.set(id, carried);
+    let isOver = true;
     try {
       const run = letters.read(`job:${id}`, job.data.letter) as QueuedRun;
       const parent = contextOf(run.trace);
-      await traced(
+      isOver = await traced(
         `process ${QUEUE}`,
         { kind: "consumer", attributes: { ...messaging("process"), "messaging.message.id": id }, parent },
         () => carried.execute(run, () => settings.agentFor(run.customer)),
@@ -97,8 +107,11 @@ export async function startQueueWorker(settings: QueueWorkerSettings): Promise<Q
     } finally {
       carried.end();
       if (underWay.get(id) === carried) underWay.delete(id);
-      await throughput.count();
+      if (isOver) await throughput.count();
     }
+    if (isOver) return;
+    await job.moveToWait(token);
+    throw new WaitingError();
   };
   const worker = new Worker<JobData>(QUEUE, carryOut, {
     connection: client,
@@ -118,7 +131,16 @@ export async function startQueueWorker(settings: QueueWorkerSettings): Promise<Q
     name,
     close: async () => {
       // After a cut the library may wait for its connection for ever; a run whose end was not noted is not repeated.
-      await Promise.race([worker.close(), idle(underWay).then(() => sleep(CLOSE_GRACE_MS))]);
+      const closed = worker.close();
+      const drained = new AbortController();
+      const late = sleep(drainMs, "late" as const, { signal: drained.signal }).catch(
+        () => "in time" as const,
+      );
+      if ((await Promise.race([closed, late])) === "late") for (const run of underWay.values()) run.stop();
+      drained.abort();
+      // A guest that can't be ended in time loses its run to another worker, as one that is lost does.
+      const given = late.then(() => sleep(CLOSE_GRACE_MS, undefined, { ref: false }));
+      await Promise.race([closed, idle(underWay).then(() => sleep(CLOSE_GRACE_MS)), given]);
       client.disconnect();
       subscriber.disconnect();
     },

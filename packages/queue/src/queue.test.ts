@@ -1,6 +1,6 @@
 import { setTimeout as sleep } from "node:timers/promises";
 import { CemError } from "@cem/core";
-import type { Agent, AgentEvent, ExecuteOptions, TaskResult } from "@cem/core";
+import type { AgentEvent } from "@cem/core";
 import { parseSealingKeys } from "@cem/store";
 import { Redis } from "ioredis";
 import { afterAll, beforeAll, beforeEach, describe, expect, it, onTestFinished } from "vitest";
@@ -8,42 +8,8 @@ import { hasRedis, startRedis } from "../../store-redis/test/redis-server.ts";
 import type { RedisServer } from "../../store-redis/test/redis-server.ts";
 import { createRunQueue, startQueueWorker } from "./index.ts";
 import type { QueueWorkerSettings, RunQueue, RunQueueSettings } from "./index.ts";
-import { unrunResult } from "./unrun-result.ts";
-
-type Work = (input: string, options: ExecuteOptions) => Promise<unknown>;
-
-/** An agent whose runs do what a test says. */
-function agentOf(work: Work): Agent {
-  const unused = () => Promise.reject(new Error("unused"));
-  const run = async (input: string, options: ExecuteOptions = {}): Promise<TaskResult> => {
-    const empty = unrunResult(
-      { kind: "code", input, options: {}, asked: [] },
-      { code: "ABORTED", message: "", details: {} },
-    );
-    try {
-      return {
-        ...empty,
-        status: "success",
-        error: null,
-        value: (await work(input, options)) as TaskResult["value"],
-      };
-    } catch (error) {
-      const { code, message } = error as CemError;
-      return { ...empty, error: { code, message, details: {} } };
-    }
-  };
-  return {
-    specificationVersion: "v1",
-    executeTask: run,
-    executeCode: run,
-    discoverTools: unused,
-    searchTools: unused,
-    saveSkill: unused,
-    checkpoint: unused,
-    warm: unused,
-    dispose: async () => {},
-  };
-}
+import { agentOf } from "../test/agent-of.ts";
+import type { Work } from "../test/agent-of.ts";
 
 const SAFE = { server: "s", tool: "read", isRepeatable: true };
 const UNSAFE = { server: "s", tool: "send", isRepeatable: false };
@@ -276,7 +242,9 @@ describe.skipIf(!hasRedis)("a queue of runs", () => {
     await work(async () => 1);
     expect(await queue.retry(dead?.id ?? "")).toBe(true);
     expect(await queue.retry("none")).toBe(false);
-    await expect.poll(() => queue.counts(), { timeout: 20_000 }).toEqual({ waiting: 0, running: 0, dead: 0 });
+    await expect
+      .poll(() => queue.counts(), { timeout: 20_000 })
+      .toMatchObject({ waiting: 0, running: 0, dead: 0 });
   });
 
   it("finishes what is under way before a worker closes", async () => {
@@ -335,6 +303,26 @@ describe.skipIf(!hasRedis)("a queue of runs", () => {
     client.disconnect();
     expect(seen.length).toBeGreaterThan(5);
     expect(seen.filter((one) => one.includes("canary-4711"))).toEqual([]);
+  });
+
+  it("gives runs to others that a worker can't finish before it has to stop, unless they did what is not to be repeated", async () => {
+    const doing: string[] = [];
+    const waits: Work = async (input, { onCall, signal }) => {
+      await onCall?.(input === "send" ? UNSAFE : SAFE);
+      doing.push(input);
+      await sleep(60_000, undefined, { signal: signal ?? new AbortController().signal });
+    };
+    const stopped = await work(waits, { drainMs: 50 });
+    const queue = open();
+    const running = Promise.all([queue.execute(code("send")), queue.execute(code("read"))]);
+    await expect.poll(() => doing.toSorted(), { timeout: 20_000 }).toEqual(["read", "send"]);
+    await stopped.close();
+    await work(async (input) => `${input} again`);
+    const [sent, read] = await running;
+    expect(sent.error).toMatchObject({ code: "RUN_INTERRUPTED", details: { calls: ["s.send"] } });
+    expect(sent.error?.message).toContain("The worker was stopped");
+    expect(read).toMatchObject({ status: "success", value: "read again" });
+    expect(await queue.counts()).toMatchObject({ waiting: 0, dead: 0, workers: 1 });
   });
 });
 

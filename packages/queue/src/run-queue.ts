@@ -72,6 +72,8 @@ export interface QueueCounts {
   waiting: number;
   running: number;
   dead: number;
+  /** Workers that are connected. */
+  workers: number;
 }
 
 /** The runs that wait for workers. */
@@ -164,9 +166,12 @@ class BullRunQueue implements RunQueue {
 
   async counts(): Promise<QueueCounts> {
     return this.#reach(async ({ queue }) => {
-      const found = await queue.getJobCounts("waiting", "prioritized", "delayed", "active", "failed");
+      const [found, workers] = await Promise.all([
+        queue.getJobCounts("waiting", "prioritized", "delayed", "active", "failed"),
+        queue.getWorkersCount(),
+      ]);
       const { waiting = 0, prioritized = 0, delayed = 0, active = 0, failed = 0 } = found;
-      return { waiting: waiting + prioritized + delayed, running: active, dead: failed };
+      return { waiting: waiting + prioritized + delayed, running: active, dead: failed, workers };
     });
   }
 

@@ -75,12 +75,12 @@ export class Streams {
   /**
    * Reads a stream from its beginning and goes on until it is stopped.
    *
-   * @param receive - Gets each content in order; the next one waits for it.
+   * @param receive - Gets each content in order, with the id of its entry.
    * @param onProblem - Is told of what can't be read; the next look tries again.
    */
   async follow(
     name: string,
-    receive: (content: unknown) => void,
+    receive: (content: unknown, entry: string) => void,
     onProblem: (problem: unknown) => void,
   ): Promise<() => void> {
     const next = async (after: string): Promise<[string, unknown][]> => {
@@ -117,7 +117,7 @@ type Next = (after: string) => Promise<[string, unknown][]>;
 /** Reads on whenever it is told to look, one look at a time. */
 class Follower {
   readonly #next: Next;
-  readonly #receive: (content: unknown) => void;
+  readonly #receive: (content: unknown, entry: string) => void;
   readonly #onProblem: (problem: unknown) => void;
   readonly #timer: NodeJS.Timeout;
   #after = "-";
@@ -125,7 +125,11 @@ class Follower {
   #lookAgain = false;
   #isStopped = false;
 
-  constructor(next: Next, receive: (content: unknown) => void, onProblem: (problem: unknown) => void) {
+  constructor(
+    next: Next,
+    receive: (content: unknown, entry: string) => void,
+    onProblem: (problem: unknown) => void,
+  ) {
     this.#next = next;
     this.#receive = receive;
     this.#onProblem = onProblem;
@@ -152,7 +156,7 @@ class Follower {
         for (const [id, content] of page) {
           if (this.#isStopped) return;
           this.#after = `(${id}`;
-          this.#receive(content);
+          this.#receive(content, id);
         }
         if (page.length === PAGE) this.#lookAgain = true;
       }

@@ -1,6 +1,7 @@
 import { CemError, type Isolation, type SandboxProbe, type SandboxSpec } from "@cem/core";
 import { createGuestSandbox, FairGate, resolveLimits, type Guest, type GuestSandbox } from "@cem/sandbox";
 import {
+  checkHidden,
   checkSpec,
   connectGuest,
   createWorkspaceQuota,
@@ -21,7 +22,6 @@ import {
   stageRuntime,
   type GuestRuntime,
 } from "./guest-runtime.ts";
-import { checkHidden } from "./hidden-files.ts";
 import { findObstacle, readSigns } from "./host-virtualization.ts";
 import type { PreparedImage } from "./image.ts";
 import { newMachineName, ownLabels, sweepLeftovers } from "./leftovers.ts";
@@ -81,7 +81,7 @@ class EmbeddedProvider implements MicrosandboxProvider {
   ): Promise<GuestSandbox> {
     signal?.throwIfAborted();
     checkSpec(spec);
-    checkHidden(spec);
+    checkHidden(spec, "in a microVM");
     const limits = resolveLimits(spec.limits);
     const probe = await this.probe();
     if (!probe.available) {

@@ -8,6 +8,7 @@ export { GUEST_CLIENT_FILE, guestBootFile } from "./guest-boot.ts";
 export { GuestPool } from "./guest-pool.ts";
 export type { GuestPoolSettings, GuestPoolStats, Lease } from "./guest-pool.ts";
 export { checkSpec, GUEST_RUNNER, GUEST_WORKSPACE } from "./guest-spec.ts";
+export { checkHidden } from "./hidden-files.ts";
 export { encodeHostMessage } from "./host-messages.ts";
 export type { InitMessage, PingMessage, RunMessage } from "./host-messages.ts";
 export { guestEnvironment, namespacedDenoArguments } from "./namespaced-guest.ts";

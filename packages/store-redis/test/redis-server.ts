@@ -21,7 +21,8 @@ export interface RedisServer {
   stop(): Promise<void>;
 }
 
-export async function startRedis(): Promise<RedisServer> {
+/** @param host - The address that it listens on. */
+export async function startRedis(host = "127.0.0.1"): Promise<RedisServer> {
   const folder = mkdtempSync(path.join(os.tmpdir(), "redis-"));
   const port = await freePort();
   let server: ChildProcess;
@@ -29,7 +30,20 @@ export async function startRedis(): Promise<RedisServer> {
     const command = spawnSync("redis-server", ["--version"]).status === 0 ? "redis-server" : "valkey-server";
     server = spawn(
       command,
-      ["--port", String(port), "--bind", "127.0.0.1", "--dir", folder, "--appendonly", "yes", "--save", ""],
+      [
+        "--port",
+        String(port),
+        "--bind",
+        host,
+        "--protected-mode",
+        "no",
+        "--dir",
+        folder,
+        "--appendonly",
+        "yes",
+        "--save",
+        "",
+      ],
       { stdio: ["ignore", "pipe", "ignore"] },
     );
     for await (const line of server.stdout ?? [])
@@ -42,7 +56,7 @@ export async function startRedis(): Promise<RedisServer> {
   };
   await start();
   return {
-    url: `redis://127.0.0.1:${port}/0`,
+    url: `redis://${host}:${port}/0`,
     kill,
     start,
     stop: async () => {

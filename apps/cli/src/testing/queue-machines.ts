@@ -50,7 +50,7 @@ export interface QueueProject {
  */
 export async function queueProject(
   redisUrl: string,
-  more: { env?: Record<string, string>; server?: Record<string, string> } = {},
+  more: { env?: Record<string, string>; server?: Record<string, unknown> } = {},
 ): Promise<QueueProject> {
   const cwd = temporaryFolder();
   const jobs = path.join(cwd, "jobs.log");

@@ -63,9 +63,8 @@ export class CallKeeper {
   async take(run: string): Promise<RecordedCall[]> {
     const kept = this.#runs.get(run);
     this.#runs.delete(run);
-    const pending = Symbol("pending");
-    const ended = (kept?.calls ?? []).map((call) => Promise.race([call, setImmediate(pending)]));
-    return (await Promise.all(ended)).filter((call) => call !== pending) as RecordedCall[];
+    const ended = (kept?.calls ?? []).map((call) => Promise.race([call, setImmediate(undefined)]));
+    return (await Promise.all(ended)).filter((call) => call !== undefined);
   }
 
   #of(run: string): KeptRun {

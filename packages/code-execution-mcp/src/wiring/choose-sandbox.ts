@@ -5,6 +5,7 @@ import type { PluginSet } from "@cem/plugins";
 
 /** How long a run waits for its turn before it is told to come again, in milliseconds. */
 const QUEUE_TIMEOUT_MS = 60_000;
+const MS_PER_SECOND = 1_000;
 
 /** The configuration's pool, as a provider's settings. */
 function poolSettings({ optimizations }: Config, oneRun: boolean) {
@@ -37,6 +38,24 @@ async function createDeno(config: Config, oneRun: boolean): Promise<SandboxProvi
   return createDenoSandboxProvider(poolSettings(config, oneRun));
 }
 
+/** Pods of a cluster. They end with the pod of this process, where the environment names it. */
+async function createKubernetes(config: Config, oneRun: boolean): Promise<SandboxProvider> {
+  const { volumeClaim: claim, volumeRoot: root, startTimeout, ...settings } = config.execution.kubernetes;
+  if (claim === undefined) {
+    const message = "sandbox_type kubernetes needs the volume that guests get their files from.";
+    throw new CemError("SANDBOX_UNAVAILABLE", `${message} Set execution.kubernetes.volume_claim.`);
+  }
+  const { createKubernetesProvider } = await import("@cem/sandbox-k8s");
+  const { CEM_POD_NAME: name, CEM_POD_UID: uid } = process.env;
+  return createKubernetesProvider({
+    ...poolSettings(config, oneRun),
+    ...settings,
+    volume: { claim, root },
+    startTimeoutMs: startTimeout * MS_PER_SECOND,
+    owner: name === undefined || uid === undefined ? undefined : { name, uid },
+  });
+}
+
 type Sandboxes = ReadonlyMap<string, (config: Config, oneRun: boolean) => Promise<SandboxProvider>>;
 
 /** The sandboxes by the names that `execution.sandbox_type` has for them, those of plugins after the others. */
@@ -44,7 +63,12 @@ function sandboxesOf(plugins: PluginSandboxes | undefined): Sandboxes {
   const added = [...(plugins?.sandboxes ?? [])].map(
     ([name, provider]) => [name, async () => provider] as const,
   );
-  return new Map([["deno", createDeno], ["microsandbox", createMicrosandbox], ...added]);
+  return new Map([
+    ["deno", createDeno],
+    ["microsandbox", createMicrosandbox],
+    ["kubernetes", createKubernetes],
+    ...added,
+  ]);
 }
 
 /** What plugins add, and what went wrong with them. */

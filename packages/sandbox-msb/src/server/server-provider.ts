@@ -16,8 +16,13 @@ import {
   type GuestSandbox,
   type SandboxReuse,
 } from "@cem/sandbox";
-import { checkSpec, createWorkspaceQuota, GUEST_RUNNER, GUEST_WORKSPACE } from "@cem/sandbox/provider-kit";
-import { checkHidden } from "../hidden-files.ts";
+import {
+  checkHidden,
+  checkSpec,
+  createWorkspaceQuota,
+  GUEST_RUNNER,
+  GUEST_WORKSPACE,
+} from "@cem/sandbox/provider-kit";
 import { MACHINE_OVERHEAD_MB, startMicrovmGuest } from "../microvm-guest.ts";
 import { ServerMachine } from "./server-machine.ts";
 import { checkServer, newServerSandbox, sweepServer } from "./server-names.ts";
@@ -138,7 +143,7 @@ class ServerProvider implements MicrosandboxServerProvider {
   ): Promise<GuestSandbox> {
     signal?.throwIfAborted();
     checkSpec(spec);
-    checkHidden(spec);
+    checkHidden(spec, "in a microVM");
     refuseColons(spec);
     const limits = resolveLimits(spec.limits);
     await checkServer(this.#rpc, signal);

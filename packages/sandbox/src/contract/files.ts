@@ -207,8 +207,8 @@ return { same: new Set(texts).size, listed, real, there, told };`;
 return Deno.readTextFileSync("servers/calculator/index.ts").length > 0;`;
       const { isolation, ...outcome } = await harness.run(code);
       expect(outcome).toMatchObject({ status: "completed", value: true });
-      // A microVM mounts them in the workspace.
-      if (isolation.level === "microvm") return;
+      // A microVM and a pod mount them in the workspace.
+      if (isolation.level === "microvm" || isolation.sandbox === "kubernetes") return;
       expect(readdirSync(harness.workspace).filter((name) => name !== "below")).toEqual([]);
     });
 

@@ -1,16 +1,17 @@
 import { CemError, type Mount, type SandboxSpec } from "@cem/core";
-import { GUEST_WORKSPACE } from "@cem/sandbox/provider-kit";
+import { GUEST_WORKSPACE } from "./guest-spec.ts";
 
 /**
  * Refuses hidden files in writable mounts: Deno's permissions go by path, and a program could rename their folder.
  *
+ * @param where - The place, for the message: `in a pod`.
  * @throws CemError `SANDBOX_SPEC_INVALID`.
  */
-export function checkHidden(spec: SandboxSpec): void {
+export function checkHidden(spec: SandboxSpec, where: string): void {
   for (const path of spec.hidden ?? []) {
     const place = placeOf(spec, path);
     if (place === undefined || place.readOnly) continue;
-    const message = `${path} can't be hidden in a microVM, since ${place.guestPath} is writable there. Mount its folder read-only.`;
+    const message = `${path} can't be hidden ${where}, since ${place.guestPath} is writable there. Mount its folder read-only.`;
     throw new CemError("SANDBOX_SPEC_INVALID", message, { details: { hidden: path } });
   }
 }

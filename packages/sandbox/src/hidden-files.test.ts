@@ -11,12 +11,14 @@ describe("checkHidden", () => {
   });
 
   it("accepts what lies in a folder that is mounted read-only", () => {
-    expect(() => checkHidden({ workspaceDir, mounts: [servers(true)], hidden })).not.toThrow();
-    expect(() => checkHidden({ workspaceDir })).not.toThrow();
+    expect(() => checkHidden({ workspaceDir, mounts: [servers(true)], hidden }, "here")).not.toThrow();
+    expect(() => checkHidden({ workspaceDir }, "here")).not.toThrow();
   });
 
   it("refuses to hide what the program could move", () => {
     for (const mounts of [[servers(false)], []])
-      expect(() => checkHidden({ workspaceDir, mounts, hidden })).toThrow(/Mount its folder read-only/);
+      expect(() => checkHidden({ workspaceDir, mounts, hidden }, "here")).toThrow(
+        /Mount its folder read-only/,
+      );
   });
 });

@@ -1,0 +1,218 @@
+import { mkdtempSync, readFileSync, rmSync, writeFileSync } from "node:fs";
+import os from "node:os";
+import path from "node:path";
+import { loadConfig } from "code-execution-mcp";
+import { describe, expect, it, onTestFinished } from "vitest";
+import { parse } from "yaml";
+import { findProblems } from "../../../packages/sandbox-k8s/test/known-fields.ts";
+import { hasHelm, helm, render, type Manifest } from "../test/helm.ts";
+import { findUnrestricted } from "../test/pod-security.ts";
+
+const QUEUE = { queue: { url: "redis://valkey:6379/0" } };
+const KEDA = { type: "keda", keda: { address: "valkey:6379", passwordSecret: { name: "valkey" } } };
+const PODS = {
+  mode: "pods",
+  pods: { runtimeClassName: "kata", minIsolation: "microvm", userNamespace: true },
+};
+const VALUES: [string, object][] = [
+  ["as it comes", QUEUE],
+  [
+    "with all references",
+    {
+      queue: { urlSecret: { name: "redis" } },
+      store: { urlSecret: { name: "postgres" } },
+      imagePullSecrets: [{ name: "registry" }],
+      persistence: { existingClaim: "files" },
+      podLabels: { team: "agents" },
+      podAnnotations: { note: "one" },
+      serviceAccount: { annotations: { role: "arn" } },
+      server: {
+        extraEnv: [{ name: "LLM_API_KEY", valueFrom: { secretKeyRef: { name: "llm", key: "key" } } }],
+        nodeSelector: { pool: "web" },
+      },
+      worker: { tolerations: [{ key: "cem", operator: "Exists" }], affinity: { podAntiAffinity: {} } },
+      config: { guardrails: { max_execution_time: 60 }, queue: { prefix: "{agents}" } },
+    },
+  ],
+  ["scaled by KEDA", { ...QUEUE, worker: { autoscaling: KEDA } }],
+  ["scaled by an external metric", { ...QUEUE, worker: { autoscaling: { type: "hpa" } } }],
+  ["with bubblewrap", { ...QUEUE, sandbox: { mode: "namespaces" } }],
+  ["with guests in pods", { ...QUEUE, sandbox: PODS }],
+  [
+    "with nothing shared but the queue",
+    { ...QUEUE, persistence: { enabled: false }, networkPolicy: { enabled: false } },
+  ],
+];
+
+/** The problems of a manifest by the API's schemas: unknown fields by one set of them, the rest by another. */
+async function problemsOf(manifest: Manifest): Promise<string[]> {
+  const { apiVersion, kind } = manifest;
+  const isOfKeda = apiVersion.startsWith("keda.sh/");
+  const problems = isOfKeda ? [] : findProblems(manifest);
+  if (apiVersion.includes("agents.x-k8s.io")) return problems;
+  const models = isOfKeda ? "@kubernetes-models/keda" : "kubernetes-models";
+  const model = (await import(`${models}/${apiVersion}/${kind}`)) as Record<
+    string,
+    new (data: object) => { validate(): void }
+  >;
+  try {
+    const Model = model[kind];
+    if (Model === undefined) return [...problems, `no schema for ${kind}`];
+    new Model(manifest).validate();
+  } catch (error) {
+    problems.push(`${kind}: ${String(error)}`);
+  }
+  return problems;
+}
+
+function find(manifests: readonly Manifest[], kind: string, name: string): Manifest {
+  const found = manifests.find((one) => one.kind === kind && one.metadata.name.endsWith(name));
+  if (found === undefined) throw new Error(`There is no ${kind} ${name}.`);
+  return found;
+}
+
+/** The specifications of all pods that the manifests ask for. */
+function podsOf(manifests: readonly Manifest[]) {
+  return manifests.flatMap(({ kind, spec }) => {
+    if (kind === "Deployment") return [spec.template.spec];
+    return kind === "SandboxTemplate" ? [spec.podTemplate.spec] : [];
+  });
+}
+
+describe.runIf(hasHelm)("the Helm chart", () => {
+  it.each(VALUES)("renders manifests that the schemas of Kubernetes know, %s", async (_, values) => {
+    const manifests = render(values);
+    expect(manifests.length).toBeGreaterThan(5);
+    expect((await Promise.all(manifests.map(problemsOf))).flat()).toEqual([]);
+  });
+
+  it.each(VALUES)("has no pod that may write to its root, gain rights or stay root, %s", (name, values) => {
+    for (const pod of podsOf(render(values))) {
+      const forbidden = findUnrestricted(pod).map((what) => what.replace(/^\w+: /, ""));
+      expect(forbidden).toEqual(name === "with bubblewrap" ? ["procMount", "seccomp"] : []);
+      for (const { securityContext } of pod.containers)
+        expect(securityContext.readOnlyRootFilesystem).toBe(true);
+      expect(pod.securityContext.runAsUser).toBe(1000);
+    }
+  });
+
+  it("has tests that would see a mistake", async () => {
+    const deployment = find(render(QUEUE), "Deployment", "-worker");
+    const { spec } = structuredClone(deployment);
+    spec.template.spec.containers[0].securityContext.readonlyRootFilesystem = true;
+    delete spec.selector;
+    const problems = await problemsOf({ ...deployment, spec });
+    expect(problems.join()).toMatch(/unknown field .*readonlyRootFilesystem.*selector/s);
+    spec.template.spec.hostPID = true;
+    expect(findUnrestricted(spec.template.spec)).toEqual(["hostPID"]);
+  });
+
+  it("gives the server's configuration, which its loader takes as it is", async () => {
+    for (const [, values] of VALUES) {
+      const folder = mkdtempSync(path.join(os.tmpdir(), "cem-chart-"));
+      onTestFinished(() => rmSync(folder, { recursive: true, force: true }));
+      const manifests = render(values);
+      const text = find(manifests, "ConfigMap", "code-execution-mcp").data?.["config.yaml"] ?? "";
+      writeFileSync(path.join(folder, "config.yaml"), text);
+      const { config } = await loadConfig({ cwd: folder, env: { CEM_TRUST_FOLDER: "1" } });
+      const claim = find(manifests, "Deployment", "-worker").spec.template.spec.volumes.find(
+        ({ name }: { name: string }) => name === "files",
+      ).persistentVolumeClaim?.claimName;
+      expect(config.execution.workspaceDir).toBe("/files/workspace");
+      expect(config.queue.concurrency).toBe(4);
+      const { sandboxType, kubernetes } = config.execution;
+      const templates = manifests.filter(({ kind }) => kind === "SandboxTemplate");
+      const isOfPods = sandboxType === "kubernetes";
+      expect(templates.map(({ metadata }) => metadata.name)).toEqual(isOfPods ? [kubernetes.template] : []);
+      expect([kubernetes.volumeClaim, kubernetes.volumeRoot]).toEqual([
+        isOfPods ? claim : undefined,
+        "/files",
+      ]);
+    }
+  });
+
+  it("refuses values that it does not know, passwords in URLs, and what can't work", () => {
+    const refused: [object, RegExp][] = [
+      [{ ...QUEUE, wrker: {} }, /additional properties 'wrker'/],
+      [{ queue: { url: "redis://:secret@valkey:6379" } }, /\/queue\/url/],
+      [{ ...QUEUE, store: { url: "postgres://cem:secret@db/cem" } }, /\/store\/url/],
+      [{ ...QUEUE, sandbox: { mode: "vm" } }, /\/sandbox\/mode/],
+      [{}, /queue\.urlSecret/],
+      [
+        { ...QUEUE, sandbox: { mode: "pods" }, persistence: { enabled: false } },
+        /needs persistence\.enabled/,
+      ],
+      [{ ...QUEUE, worker: { autoscaling: { type: "keda" } } }, /keda\.address/],
+    ];
+    for (const [values, message] of refused) expect(() => render(values)).toThrow(message);
+    expect(helm("lint", QUEUE)).toMatchObject({ status: 0 });
+  });
+
+  it("keeps secrets in Secrets of the user", () => {
+    for (const [, values] of VALUES) {
+      const manifests = render(values);
+      expect(manifests.map(({ kind }) => kind)).not.toContain("Secret");
+      for (const pod of podsOf(manifests)) {
+        const env: { name: string; value?: string }[] = pod.containers[0].env ?? [];
+        const secrets = env.filter(({ name }) => /TOKEN|KEYS?$|PASSWORD/.test(name));
+        expect(secrets.map(({ value }) => value).filter((value) => value !== undefined)).toEqual([]);
+      }
+    }
+  });
+
+  it("denies all traffic of all its pods, and lets guests out only where code may use the network", () => {
+    const manifests = render({ ...QUEUE, sandbox: PODS });
+    const deny = find(manifests, "NetworkPolicy", "-deny").spec;
+    expect(deny).toMatchObject({ policyTypes: ["Ingress", "Egress"] });
+    expect(deny).not.toHaveProperty("ingress");
+    expect(deny).not.toHaveProperty("egress");
+    const selected = Object.entries<string>(deny.podSelector.matchLabels);
+    const labels = manifests.flatMap(({ kind, spec }) =>
+      kind === "Deployment"
+        ? [spec.template.metadata.labels]
+        : kind === "SandboxTemplate"
+          ? [spec.podTemplate.metadata.labels]
+          : [],
+    );
+    expect(labels).toHaveLength(3);
+    for (const own of labels) for (const [key, value] of selected) expect(own[key]).toBe(value);
+    const allow = find(manifests, "NetworkPolicy", "-guest").spec;
+    expect(allow.podSelector.matchLabels).toMatchObject({ "cem/network": "allowed" });
+    expect(allow.egress.at(-1).to[0].ipBlock.except).toContain("169.254.0.0/16");
+  });
+
+  it("gives no rights in the cluster but those that guests in pods need", () => {
+    const kinds = (values: object) => render(values).map(({ kind }) => kind);
+    expect(kinds(QUEUE).filter((kind) => kind.includes("Role"))).toEqual([]);
+    const manifests = render({ ...QUEUE, sandbox: PODS });
+    for (const { rules } of manifests.filter(({ kind }) => kind.endsWith("Role")))
+      expect(JSON.stringify(rules)).not.toMatch(/"\*"|secrets|pods\/attach|"update"/);
+    const tokens = (all: Manifest[]) => podsOf(all).map((pod) => pod.automountServiceAccountToken);
+    expect(tokens(render(QUEUE))).toEqual([false, false]);
+    expect(tokens(manifests)).toEqual(expect.arrayContaining([false, true, true]));
+  });
+
+  it("gives a worker longer to finish than a program may take, and a server longer than its grace", () => {
+    const values = parse(readFileSync(path.join(import.meta.dirname, "../chart/values.yaml"), "utf8"));
+    expect(values.worker.terminationGracePeriodSeconds).toBeGreaterThan(30);
+    const server = find(render(QUEUE), "Deployment", "-server").spec.template.spec;
+    // The preStop's 5 s and server.shutdown_grace's 10 s.
+    expect(server.terminationGracePeriodSeconds).toBeGreaterThan(15);
+  });
+
+  it("counts the runs where BullMQ keeps those with a priority, and those under way", () => {
+    const { triggers, advanced } = find(
+      render({ ...QUEUE, worker: { autoscaling: KEDA } }),
+      "ScaledObject",
+      "-worker",
+    ).spec;
+    const lists = (triggers as { name: string; metadata: { listName: string } }[]).map(
+      ({ name, metadata }) => [name, metadata.listName],
+    );
+    expect(Object.fromEntries(lists)).toEqual({
+      waiting: "{cem}:runs:prioritized",
+      active: "{cem}:runs:active",
+    });
+    expect(advanced.scalingModifiers.formula).toBe("waiting + active");
+  });
+});

@@ -1,0 +1,145 @@
+import type { HintFor } from "@cem/answers";
+import type { Agent, Redactor, ResultStore, ServerCopies, SkillStore, StateStore } from "@cem/core";
+import type { ClientTrace } from "@cem/telemetry";
+import type { AuthInfo, McpServerFactory, StandardSchemaV1 } from "@modelcontextprotocol/server";
+import type { OpenCustomer } from "./customer.ts";
+import type { AnyCustomTool, CustomTool } from "./custom-tool.ts";
+import type { GuestFacts } from "./guest-facts.ts";
+import type { Profile } from "./profiles.ts";
+import type { Probe } from "./readiness.ts";
+import type { RunRegistry } from "./run-registry.ts";
+import type { ServedClient } from "./served-client.ts";
+import type { Exposed, UpstreamContents } from "./upstream-contents.ts";
+import type { RunWorkflowTool, WorkflowTool } from "./workflow-tool.ts";
+
+export interface AgentServerSettings<Config = unknown> {
+  agent: Agent;
+  /** The store behind `get_state` and `save_state`. Absent: they answer that state is disabled. */
+  state?: StateStore | undefined;
+  /** The store for values too large for an answer, which `read_result` reads. Absent: such values are cut. */
+  results?: ResultStore | undefined;
+  /**
+   * The skills behind `list_skills`, `get_skill` and `save_skill`, which clients also read over the protocol's extension
+   * for skills (SEP-2640). Absent: there are no such tools and no skills to read.
+   */
+  skills?: SkillStore | undefined;
+  /**
+   * Opens what belongs to the customer of a request, in place of `agent`, `state`, `results` and `skills`. Absent: there
+   * are no customers.
+   */
+  openCustomer?: OpenCustomer | undefined;
+  /** Workflows that clients see as tools, which `runWorkflow` runs. Default: none. */
+  workflows?: readonly WorkflowTool[] | undefined;
+  runWorkflow?: RunWorkflowTool | undefined;
+  /** The set of tools that clients see. Default: `full`. */
+  profile?: Profile | undefined;
+  customTools?: readonly AnyCustomTool<Config>[] | undefined;
+  /** Passed to the handlers of custom tools as it is. */
+  config?: Config | undefined;
+  /** How long a call waits for its run before it answers with the run's id, in milliseconds. Default: 45,000. */
+  yieldAfterMs?: number | undefined;
+  /** What code can reach in the agent's sandbox, which its model is told. Default: only `/workspace`. */
+  guest?: GuestFacts | undefined;
+  /** The server's name as clients see it. Default: `code-execution-mcp`. */
+  name?: string | undefined;
+  /**
+   * What becomes of the trace that a client's request names: spans go on in it, or a trace of the server's own links to it.
+   *
+   * @defaultValue `link` with customers, who are strangers to each other; else `join`
+   */
+  clientTrace?: ClientTrace | undefined;
+  /** Keeps values of persons and secrets from answers. The agent should have the same. Default: they are passed on. */
+  redactor?: Redactor | undefined;
+  /**
+   * Finds what helps with an error, for the reader that the server has: answers show it after the error's message.
+   * Default: answers show messages alone.
+   */
+  hintFor?: HintFor | undefined;
+  /** What clients see of the servers behind besides tools. Default: nothing. */
+  expose?: readonly Exposed[] | undefined;
+  /** The resources and prompts of the servers behind. Absent: there are none to expose. */
+  upstream?: UpstreamContents | undefined;
+  /** Receives why what a server behind has is missing from a list. */
+  onMissing?: ((server: string, error: unknown) => void) | undefined;
+  /** How `/readyz` finds out whether runs can be carried out. Default: it runs a program. */
+  probe?: Probe | undefined;
+  /** The copies of this server behind the same address. Absent: there is one. */
+  copies?: ServerCopies | undefined;
+  /** Receives why a skill is not served as one. */
+  onMissingSkill?: ((skill: string, error: unknown) => void) | undefined;
+}
+
+/** Every setting's name. */
+export const SETTINGS: Readonly<Record<keyof AgentServerSettings, true>> = {
+  agent: true,
+  state: true,
+  results: true,
+  skills: true,
+  openCustomer: true,
+  workflows: true,
+  runWorkflow: true,
+  profile: true,
+  customTools: true,
+  config: true,
+  yieldAfterMs: true,
+  guest: true,
+  redactor: true,
+  name: true,
+  hintFor: true,
+  clientTrace: true,
+  expose: true,
+  upstream: true,
+  onMissing: true,
+  onMissingSkill: true,
+  copies: true,
+  probe: true,
+};
+
+/** The lists of a server, which may change while clients are connected. */
+export type ListName = "tools" | Exposed;
+
+/** The part of a server that a transport uses. */
+export interface Servable {
+  readonly agent: Agent;
+  readonly runs: RunRegistry;
+  /** How `/readyz` finds out whether runs can be carried out, where it does not run a program. */
+  readonly probe?: Probe | undefined;
+  /** The copies of this server behind the same address. */
+  readonly copies?: ServerCopies | undefined;
+  /** Creates the SDK's server for one connection or one request, in either generation of the protocol. */
+  readonly factory: McpServerFactory;
+  /** Calls the listener after a list, or what its tools can find, changed. */
+  onListChanged(listener: (list: ListName) => void): void;
+  /**
+   * Refuses new runs, gives those under way `graceMs` milliseconds to finish, then ends them. Does not dispose the
+   * agent.
+   */
+  close(graceMs?: number): Promise<void>;
+}
+
+/** An agent as an MCP server: its tools and the runs that they started. Pass it to `serveStdio` or `serveHttp`. */
+export interface AgentServer<Config = unknown> extends Servable {
+  readonly config: Config;
+  /**
+   * Adds a tool and notifies the connected clients.
+   *
+   * @throws CemError `TOOL_INVALID` for a tool of the wrong shape, `TOOL_NAME_TAKEN`.
+   */
+  registerTool<Input extends StandardSchemaV1>(tool: CustomTool<Input, Config>): void;
+  /** Adds several tools, or none where one of them is refused. */
+  registerTools(tools: readonly AnyCustomTool<Config>[]): void;
+  /**
+   * Notifies the connected clients that a list changed, or for `tools` what the server's tools find and can call.
+   *
+   * @param message - What changed. Clients of protocol 2025-11-25 and older get it as a log message.
+   */
+  listChanged(list: ListName, message?: string): void;
+  /**
+   * What belongs to an authenticated client: that of its customer, where there are customers.
+   *
+   * @throws CemError `CUSTOMER_UNKNOWN` where the request does not say which customer it comes from.
+   */
+  openClient(authInfo: AuthInfo | undefined): Promise<ServedClient>;
+  /** Notifies the clients that watch a resource of a server behind. */
+  resourceUpdated(server: string, uri: string): void;
+}

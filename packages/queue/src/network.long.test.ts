@@ -1,0 +1,54 @@
+import { mkdtempSync, readFileSync, rmSync, writeFileSync } from "node:fs";
+import os from "node:os";
+import path from "node:path";
+import { afterAll, describe, expect, it, onTestFinished } from "vitest";
+import { hasRedis, startRedis } from "../../store-redis/test/redis-server.ts";
+import { addNetworkHost, OUTSIDE } from "../test/network-host.ts";
+import { spawnWorker } from "../test/spawn-worker.ts";
+import { createRunQueue } from "./index.ts";
+
+const LOST_AFTER_MS = 2_000;
+const POLL = { timeout: 60_000 };
+
+const host = hasRedis ? addNetworkHost() : undefined;
+afterAll(() => host?.remove());
+
+describe.skipIf(host === undefined)("a worker on a host of its own", { timeout: 240_000 }, () => {
+  it("loses its runs when the network is cut, does nothing twice, and takes runs again when it is healed", async () => {
+    const redis = await startRedis(OUTSIDE);
+    onTestFinished(() => redis.stop());
+    const folder = mkdtempSync(path.join(os.tmpdir(), "network-"));
+    onTestFinished(() => rmSync(folder, { recursive: true, force: true }));
+    const log = path.join(folder, "calls.log");
+    writeFileSync(log, "");
+    const calls = (call: string): number =>
+      readFileSync(log, "utf8")
+        .split("\n")
+        .filter((one) => one === call).length;
+    const work = async (before: readonly string[] = []) => {
+      const worker = await spawnWorker({ url: redis.url, log, lostAfterMs: LOST_AFTER_MS, before });
+      onTestFinished(() => void worker.kill("SIGKILL"));
+      return worker;
+    };
+    await work(host?.command);
+    const queue = createRunQueue({ url: redis.url });
+    onTestFinished(() => queue.close());
+    const run = (tool: "look" | "send", id: string, ms = 0) =>
+      queue.execute({ kind: "code", input: JSON.stringify({ tool, id, ms }) });
+
+    const running = Promise.all([run("look", "far", 8_000), run("send", "far", 8_000)]);
+    await expect.poll(() => [calls("look far"), calls("send far")], POLL).toEqual([1, 1]);
+    host?.cut();
+    const near = await work();
+    const [looked, sent] = await running;
+    expect(looked).toMatchObject({ status: "success", value: { done: "far" } });
+    expect(sent.error).toMatchObject({ code: "RUN_INTERRUPTED", details: { calls: ["jobs.send"] } });
+    expect([calls("look far"), calls("send far")]).toEqual([2, 1]);
+    expect(await run("send", "meanwhile")).toMatchObject({ status: "success" });
+
+    host?.heal();
+    near.kill("SIGKILL");
+    expect(await run("send", "healed")).toMatchObject({ status: "success", value: { done: "healed" } });
+    expect([calls("send far"), calls("send meanwhile"), calls("send healed")]).toEqual([1, 1, 1]);
+  });
+});

@@ -1,0 +1,228 @@
+import { randomBytes, randomUUID } from "node:crypto";
+import { toErrorInfo } from "@cem/core";
+import type { HandedAnswer, HandedRequest, ServerCopies } from "@cem/core";
+import { shownLocation, storeUnavailable } from "@cem/store";
+import { connectBriefly } from "./connect.ts";
+import { createLetters } from "./letters.ts";
+import { DEFAULT_PREFIX } from "./names.ts";
+import type { QueueConnection } from "./run-queue.ts";
+import { Streams } from "./streams.ts";
+
+const NAME_BYTES = 6;
+/** How often a copy shows that it lives, and how long that holds. */
+const SIGN_MS = 2_000;
+const SIGN_HOLDS_MS = 10_000;
+/** How long a message waits to be read: a copy that was cut off reads it afterwards. */
+const KEEP_MS = 120_000;
+
+type ToCopy = { type: "request"; id: string; request: HandedRequest } | { type: "gone"; id: string };
+
+type FromCopy =
+  | { type: "head"; status: number; headers: [string, string][]; hasBody: boolean }
+  | { type: "chunk"; base64: string }
+  | { type: "end" }
+  | { type: "broken"; reason: string };
+
+type Handle = Parameters<ServerCopies["receive"]>[0];
+
+/** Copies of a server that hand requests to each other through Redis or Valkey. */
+export interface QueuedServerCopies extends ServerCopies {
+  close(): Promise<void>;
+}
+
+/** Joins the copies of a server. Connects with the first use. */
+export function createServerCopies(connection: QueueConnection): QueuedServerCopies {
+  return new RedisServerCopies(connection);
+}
+
+class RedisServerCopies implements QueuedServerCopies {
+  readonly specificationVersion = "v1";
+  readonly name = randomBytes(NAME_BYTES).toString("hex");
+  readonly #connection: QueueConnection;
+  readonly #base: string;
+  readonly #underWay = new Map<string, AbortController>();
+  #opened: Opened | undefined;
+  #signing: NodeJS.Timeout | undefined;
+  #stopFollowing: (() => void) | undefined;
+
+  constructor(connection: QueueConnection) {
+    this.#connection = connection;
+    this.#base = `${connection.prefix ?? DEFAULT_PREFIX}:copy`;
+  }
+
+  async receive(handle: Handle): Promise<void> {
+    const { streams, client } = this.#open();
+    const sign = async (): Promise<void> => {
+      await client.set(this.#signOf(this.name), "1", "PX", SIGN_HOLDS_MS);
+    };
+    this.#signing = setInterval(() => void sign().catch(() => {}), SIGN_MS);
+    this.#signing.unref();
+    sign().catch(() => {});
+    const inbox = this.#inboxOf(this.name);
+    const read = (content: unknown, entry: string): void => {
+      client.xdel(inbox, entry).catch(() => {});
+      const message = content as ToCopy;
+      if (message.type === "gone") this.#underWay.get(message.id)?.abort();
+      else void this.#answer(message, handle).catch(() => {});
+    };
+    this.#stopFollowing = await streams.follow(inbox, read, () => {});
+  }
+
+  async send(copy: string, request: HandedRequest, signal: AbortSignal): Promise<HandedAnswer | undefined> {
+    const opened = this.#open();
+    const { streams, client } = opened;
+    try {
+      if (!(await this.#lives(client, copy))) return undefined;
+      const id = randomUUID();
+      const answer = new ComingAnswer();
+      const outbox = this.#outboxOf(id);
+      const stop = await streams.follow(
+        outbox,
+        (content, entry) => {
+          client.xdel(outbox, entry).catch(() => {});
+          answer.take(content as FromCopy);
+        },
+        () => {},
+      );
+      const tell = (content: ToCopy): Promise<boolean> =>
+        streams.tell(this.#inboxOf(copy), { content, keepMs: KEEP_MS });
+      const leave = (): void => {
+        answer.break("the client is gone");
+        tell({ type: "gone", id }).catch(() => {});
+      };
+      const watching = setInterval(() => {
+        void this.#lives(client, copy)
+          .then((lives) => lives || answer.break("the copy of the server that held it is gone"))
+          .catch(() => {});
+      }, SIGN_MS);
+      watching.unref();
+      signal.addEventListener("abort", leave, { once: true });
+      void answer.over.finally(() => {
+        stop();
+        clearInterval(watching);
+        signal.removeEventListener("abort", leave);
+        client.del(outbox).catch(() => {});
+      });
+      try {
+        await tell({ type: "request", id, request });
+        if (signal.aborted) leave();
+        return await answer.head;
+      } catch (error) {
+        answer.break(toErrorInfo(error).message);
+        throw error;
+      }
+    } catch (error) {
+      throw storeUnavailable(shownLocation(this.#connection.url), error);
+    }
+  }
+
+  async close(): Promise<void> {
+    clearInterval(this.#signing);
+    this.#stopFollowing?.();
+    for (const controller of this.#underWay.values()) controller.abort();
+    const opened = this.#opened;
+    await opened?.client.del(this.#signOf(this.name)).catch(() => {});
+    opened?.client.disconnect();
+    opened?.subscriber.disconnect();
+  }
+
+  async #answer({ id, request }: ToCopy & { type: "request" }, handle: Handle): Promise<void> {
+    const { streams } = this.#open();
+    const controller = new AbortController();
+    this.#underWay.set(id, controller);
+    const tell = (content: FromCopy): Promise<boolean> =>
+      streams.tell(this.#outboxOf(id), { content, keepMs: KEEP_MS });
+    try {
+      const { status, headers, body } = await handle(request, controller.signal);
+      await tell({ type: "head", status, headers, hasBody: body !== undefined });
+      for await (const chunk of body ?? []) {
+        if (controller.signal.aborted) return;
+        await tell({ type: "chunk", base64: Buffer.from(chunk).toString("base64") });
+      }
+      await tell({ type: "end" });
+    } catch (error) {
+      await tell({ type: "broken", reason: toErrorInfo(error).message });
+    } finally {
+      this.#underWay.delete(id);
+    }
+  }
+
+  async #lives(client: Opened["client"], copy: string): Promise<boolean> {
+    return (await client.exists(this.#signOf(copy))) === 1;
+  }
+
+  #signOf(copy: string): string {
+    return `${this.#base}:${copy}:lives`;
+  }
+
+  #inboxOf(copy: string): string {
+    return `${this.#base}:${copy}:inbox`;
+  }
+
+  #outboxOf(id: string): string {
+    return `${this.#base}:answer:${id}`;
+  }
+
+  #open(): Opened {
+    return (this.#opened ??= open(this.#connection));
+  }
+}
+
+type Opened = ReturnType<typeof open>;
+
+function open({ url, keys }: QueueConnection) {
+  const [client, subscriber] = [connectBriefly(url), connectBriefly(url)];
+  return { client, subscriber, streams: new Streams(client, subscriber, createLetters(keys)) };
+}
+
+/** An answer whose parts come one after the other. */
+class ComingAnswer {
+  readonly #head = Promise.withResolvers<HandedAnswer>();
+  readonly #over = Promise.withResolvers<void>();
+  readonly #body: ReadableStream<Uint8Array>;
+  #controller: ReadableStreamDefaultController<Uint8Array> | undefined;
+  #isOver = false;
+
+  constructor() {
+    this.#body = new ReadableStream<Uint8Array>({
+      start: (controller) => void (this.#controller = controller),
+      cancel: () => this.#end(),
+    });
+    this.#head.promise.catch(() => {});
+  }
+
+  get head(): Promise<HandedAnswer> {
+    return this.#head.promise;
+  }
+
+  /** Resolves once nothing more is to come. */
+  get over(): Promise<void> {
+    return this.#over.promise;
+  }
+
+  take(message: FromCopy): void {
+    if (this.#isOver) return;
+    if (message.type === "head") {
+      const { status, headers, hasBody } = message;
+      this.#head.resolve({ status, headers, body: hasBody ? this.#body : undefined });
+    } else if (message.type === "chunk") {
+      this.#controller?.enqueue(Buffer.from(message.base64, "base64"));
+    } else if (message.type === "end") {
+      this.#controller?.close();
+      this.#end();
+    } else this.break(message.reason);
+  }
+
+  break(reason: string): void {
+    if (this.#isOver) return;
+    const error = new Error(reason);
+    this.#head.reject(error);
+    this.#controller?.error(error);
+    this.#end();
+  }
+
+  #end(): void {
+    this.#isOver = true;
+    this.#over.resolve();
+  }
+}

@@ -1,0 +1,116 @@
+import { realpathSync } from "node:fs";
+import { isAbsolute, relative, sep } from "node:path";
+import { CemError, type Mount, type SandboxSpec } from "@cem/core";
+import { GUEST_WORKSPACE } from "@cem/sandbox/provider-kit";
+import type { V1Container, V1PodSpec, V1VolumeMount } from "@kubernetes/client-node";
+import type { OwnerPod, SharedVolume } from "./provider-settings.ts";
+import { SANDBOX_API, type PodTemplate, type SandboxResource } from "./resources.ts";
+
+/** Memory of a pod beyond the program's limit: Deno outside of V8's heap and the idle process, in MiB. */
+const OVERHEAD_MB = 128;
+const VOLUME = "cem-files";
+/** Does nothing until the pod is ended; the guest is started beside it. */
+const IDLE = ["sleep", "infinity"];
+
+/** What a sandbox is made of, beside its template. */
+export interface GuestPodPlan {
+  name: string;
+  namespace: string;
+  labels: Readonly<Record<string, string>>;
+  owner: OwnerPod | undefined;
+  volume: SharedVolume;
+  spec: Pick<SandboxSpec, "workspaceDir" | "mounts" | "network">;
+  memoryMb: number;
+  shutdownAt: Date;
+}
+
+/**
+ * Builds the Sandbox resource of one guest: the template's pod with the workspace and the mounts as parts of the shared
+ * volume, so that the pod sees nothing else of it.
+ *
+ * @throws CemError `SANDBOX_SPEC_INVALID` when a folder is not on the volume, `SANDBOX_UNAVAILABLE` when the template
+ * has no container.
+ */
+export function guestPod(template: PodTemplate, plan: GuestPodPlan): SandboxResource {
+  const { name, namespace, labels, owner, shutdownAt, spec } = plan;
+  const network = spec.network ?? "none";
+  const podLabels = {
+    ...template.metadata?.labels,
+    ...labels,
+    // Selected by network policies.
+    "cem/network": network === "none" ? "none" : "allowed",
+  };
+  return {
+    apiVersion: `${SANDBOX_API.group}/${SANDBOX_API.version}`,
+    kind: "Sandbox",
+    metadata: {
+      name,
+      namespace,
+      labels: { ...labels },
+      ...(owner && { ownerReferences: [{ apiVersion: "v1", kind: "Pod", ...owner }] }),
+    },
+    spec: {
+      podTemplate: {
+        metadata: { ...template.metadata, labels: podLabels },
+        spec: podSpec(template.spec, plan),
+      },
+      shutdownTime: rfc3339(shutdownAt),
+      shutdownPolicy: "Delete",
+      service: false,
+    },
+  };
+}
+
+/** Without fractions of a second, as the API server writes times. */
+export function rfc3339(date: Date): string {
+  return date.toISOString().replace(/\.\d+Z$/, "Z");
+}
+
+function podSpec(template: V1PodSpec, plan: GuestPodPlan): V1PodSpec {
+  const [guest, ...others] = template.containers;
+  if (guest === undefined) {
+    throw new CemError("SANDBOX_UNAVAILABLE", "The SandboxTemplate has no container for the guest.");
+  }
+  const volume = { name: VOLUME, persistentVolumeClaim: { claimName: plan.volume.claim } };
+  return {
+    // oxlint-disable-next-line typescript/no-misused-spread -- plain JSON in the type of a class.
+    ...template,
+    automountServiceAccountToken: false,
+    enableServiceLinks: false,
+    restartPolicy: "Never",
+    terminationGracePeriodSeconds: 0,
+    containers: [guestContainer(guest, plan), ...others],
+    volumes: [...(template.volumes ?? []), volume],
+  };
+}
+
+function guestContainer(guest: V1Container, { volume, spec, memoryMb }: GuestPodPlan): V1Container {
+  const workspace = { hostPath: spec.workspaceDir, guestPath: GUEST_WORKSPACE, readOnly: false };
+  const memory = `${Math.ceil(memoryMb) + OVERHEAD_MB}Mi`;
+  return {
+    // oxlint-disable-next-line typescript/no-misused-spread -- plain JSON in the type of a class.
+    ...guest,
+    command: IDLE,
+    args: [],
+    resources: {
+      requests: { ...guest.resources?.requests, memory },
+      limits: { ...guest.resources?.limits, memory },
+    },
+    volumeMounts: [
+      ...(guest.volumeMounts ?? []),
+      ...[workspace, ...(spec.mounts ?? [])].map((mount) => volumeMount(volume, mount)),
+    ],
+  };
+}
+
+function volumeMount({ root }: SharedVolume, { hostPath, guestPath, readOnly }: Mount): V1VolumeMount {
+  const subPath = relative(realpathSync(root), realpathSync(hostPath));
+  if (subPath === "" || subPath === ".." || subPath.startsWith(`..${sep}`) || isAbsolute(subPath)) {
+    throw new CemError(
+      "SANDBOX_SPEC_INVALID",
+      `${hostPath} can't be given to a pod: it is not a folder or file below ${root}, where the shared volume is mounted.`,
+      { details: { hostPath, root } },
+    );
+  }
+  return { name: VOLUME, mountPath: guestPath, subPath, readOnly };
+}

@@ -1,0 +1,133 @@
+import { randomBytes } from "node:crypto";
+import { hostname } from "node:os";
+import { setTimeout as sleep } from "node:timers/promises";
+import { CemError } from "@cem/core";
+import type { Cluster } from "./cluster.ts";
+import { rfc3339 } from "./guest-pod.ts";
+import { readyPod, type SandboxResource } from "./resources.ts";
+
+const NAME_BYTES = 6;
+/** Of a lease, until it is renewed. */
+const RENEWED_AFTER = 1 / 3;
+const RETRY_MS = 500;
+/** How long a sandbox's end is waited for. Its lease ends it in any case. */
+const END_TIMEOUT_MS = 60_000;
+const MAX_LABEL = 63;
+/** A label's value begins and ends with a letter or digit. */
+const LABEL = /[\da-z](?:[\w.-]*[\da-z])?/i;
+
+/** Labels of all guests of this host. */
+export function guestLabels(): Record<string, string> {
+  const [host = "host"] =
+    LABEL.exec(
+      hostname()
+        .slice(0, MAX_LABEL)
+        .replaceAll(/[^\w.-]/g, ""),
+    ) ?? [];
+  return {
+    "app.kubernetes.io/component": "guest",
+    "app.kubernetes.io/managed-by": "code-execution-mcp",
+    "cem/host": host,
+  };
+}
+
+/** The sandboxes of one process: created, waited for, renewed while they live, removed. */
+export class GuestSandboxes {
+  readonly #cluster: Cluster;
+  readonly #leaseMs: number;
+  readonly #living = new Set<string>();
+  #renewing: NodeJS.Timeout | undefined;
+
+  constructor(cluster: Cluster, leaseMs: number) {
+    this.#cluster = cluster;
+    this.#leaseMs = leaseMs;
+  }
+
+  get leaseEnd(): Date {
+    return new Date(Date.now() + this.#leaseMs);
+  }
+
+  newName(): string {
+    return `cem-guest-${randomBytes(NAME_BYTES).toString("hex")}`;
+  }
+
+  /**
+   * Creates a sandbox and waits until its pod is ready.
+   *
+   * @returns The pod's name.
+   * @throws CemError `GUEST_START_FAILED` when it is not ready in time, with why; `SANDBOX_UNAVAILABLE`.
+   */
+  async start(resource: SandboxResource, timeoutMs: number): Promise<string> {
+    const name = resource.metadata.name ?? "";
+    await this.#cluster.create(resource);
+    this.#living.add(name);
+    this.#renewing ??= setInterval(() => void this.#renew(), this.#leaseMs * RENEWED_AFTER).unref();
+    try {
+      const pod = await this.#until(name, timeoutMs, (found) => {
+        if (found === undefined) throw new CemError("GUEST_START_FAILED", `The Sandbox ${name} was deleted.`);
+        return readyPod(found);
+      });
+      if (pod !== undefined) return pod;
+      throw await this.#notReady(name, timeoutMs);
+    } catch (error) {
+      await this.end(name);
+      throw error;
+    }
+  }
+
+  /** Removes a sandbox and waits until its pod is gone. Never rejects: what can't be removed ends with its lease. */
+  async end(name: string): Promise<void> {
+    this.#living.delete(name);
+    if (this.#living.size === 0) {
+      clearInterval(this.#renewing);
+      this.#renewing = undefined;
+    }
+    try {
+      await this.#cluster.remove(name);
+      await this.#until(name, END_TIMEOUT_MS, (found) => (found === undefined ? name : undefined));
+    } catch {
+      // The cluster can't be reached, or no longer lets this process in.
+    }
+  }
+
+  /** Follows a sandbox until a value comes of it; `undefined` when none came in time. */
+  async #until<Value>(
+    name: string,
+    timeoutMs: number,
+    read: (found: SandboxResource | undefined) => Value | undefined,
+  ): Promise<Value | undefined> {
+    const signal = AbortSignal.timeout(timeoutMs);
+    while (!signal.aborted) {
+      const found = await this.#cluster.find(name);
+      const value = read(found);
+      if (value !== undefined) return value;
+      const since = performance.now();
+      await this.#cluster.changed(name, found?.metadata.resourceVersion ?? "", signal);
+      // A watch that ends at once must not become a flood.
+      if (performance.now() - since < 1) await sleep(RETRY_MS, undefined, { signal }).catch(() => {});
+    }
+    return undefined;
+  }
+
+  async #renew(): Promise<void> {
+    const until = rfc3339(this.leaseEnd);
+    await Promise.allSettled([...this.#living].map((name) => this.#cluster.renew(name, until)));
+  }
+
+  async #notReady(name: string, timeoutMs: number): Promise<CemError> {
+    const found = await this.#cluster.find(name).catch(() => undefined);
+    const pod = await this.#cluster.pod(name).catch(() => undefined);
+    const waiting = pod?.status?.containerStatuses?.map(({ state }) => state?.waiting).find(Boolean);
+    const unscheduled = pod?.status?.conditions?.find(({ status }) => status === "False");
+    const condition = found?.status?.conditions?.find(({ type }) => type === "Ready");
+    const said = [waiting, unscheduled, condition]
+      .filter((one) => one !== undefined)
+      .map(({ reason, message }) => [reason, message].filter(Boolean).join(": "))
+      .find((text) => text !== "");
+    return new CemError(
+      "GUEST_START_FAILED",
+      `The pod of the Sandbox ${name} was not ready within ${timeoutMs} ms: ${said ?? "no controller has taken it up; is agent-sandbox running?"}`,
+      { details: { sandbox: name, timeoutMs, reason: said } },
+    );
+  }
+}

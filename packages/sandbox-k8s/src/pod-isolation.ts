@@ -1,0 +1,88 @@
+import type { Isolation } from "@cem/core";
+import type { V1PodSpec } from "@kubernetes/client-node";
+
+/** What a started guest pod and its node say of the kernel. */
+export interface KernelFacts {
+  /** Handler of the pod's RuntimeClass; `undefined` for the cluster's default runtime. */
+  handler: string | undefined;
+  /** The boot id that the pod sees. */
+  guestBootId: string;
+  /** The boot id of its node; `undefined` where it may not be read. */
+  nodeBootId: string | undefined;
+}
+
+/** The isolation of a guest pod, and why it is not more. */
+export interface PodIsolation {
+  isolation: Isolation;
+  notes: string[];
+}
+
+const ALWAYS = ["deno permissions", "realm"];
+
+/** Judges what holds a guest pod: its runtime, tested by its kernel, and what its specification takes from it. */
+export function judgeIsolation(pod: V1PodSpec, facts: KernelFacts): PodIsolation {
+  const mechanisms = [...runtimeMechanisms(facts), ...podMechanisms(pod), ...ALWAYS];
+  const breach = findBreach(pod);
+  if (breach !== undefined) {
+    return result(
+      "permissions",
+      [...ALWAYS],
+      [`The pod shares the node's ${breach}: nothing but Deno's permissions holds.`],
+    );
+  }
+  if (!isKata(facts.handler)) return result("namespaces", mechanisms, []);
+  if (facts.nodeBootId === undefined) {
+    return result("microvm", mechanisms, [
+      "The runtime class says that the pod has a kernel of its own. The node may not be read to check it.",
+    ]);
+  }
+  if (facts.nodeBootId !== facts.guestBootId) return result("microvm", mechanisms, []);
+  return result(
+    "namespaces",
+    ["container", ...podMechanisms(pod), ...ALWAYS],
+    [`The runtime class's handler is ${facts.handler}, but the pod runs on its node's kernel.`],
+  );
+}
+
+function result(level: Isolation["level"], mechanisms: string[], notes: string[]): PodIsolation {
+  return { isolation: { level, sandbox: "kubernetes", mechanisms }, notes };
+}
+
+function isKata(handler: string | undefined): boolean {
+  return handler?.startsWith("kata") === true;
+}
+
+function runtimeMechanisms({ handler }: KernelFacts): string[] {
+  if (isKata(handler)) return ["microVM (Kata Containers)"];
+  return handler === "runsc" || handler === "gvisor" ? ["container", "gVisor"] : ["container"];
+}
+
+function podMechanisms(pod: V1PodSpec): string[] {
+  const [container] = pod.containers;
+  const own = container?.securityContext;
+  const runAsNonRoot = own?.runAsNonRoot ?? pod.securityContext?.runAsNonRoot;
+  const seccomp = own?.seccompProfile ?? pod.securityContext?.seccompProfile;
+  const { capabilities } = container?.securityContext ?? {};
+  const held: [string, boolean][] = [
+    ["user namespace", pod.hostUsers === false],
+    ["not root", runAsNonRoot === true],
+    ["no capabilities", capabilities?.drop?.includes("ALL") === true && capabilities.add === undefined],
+    ["seccomp", isFiltered(seccomp?.type)],
+    ["read-only root", container?.securityContext?.readOnlyRootFilesystem === true],
+  ];
+  return held.filter(([, holds]) => holds).map(([name]) => name);
+}
+
+function isFiltered(type: string | undefined): boolean {
+  return type !== undefined && type !== "Unconfined";
+}
+
+/** What of the node the pod shares so that it is not held by its container. */
+function findBreach(pod: V1PodSpec): string | undefined {
+  if (pod.hostPID === true) return "processes (hostPID)";
+  if (pod.hostNetwork === true) return "network (hostNetwork)";
+  if (pod.containers[0]?.securityContext?.privileged === true) return "devices (privileged)";
+  return pod.volumes?.some(({ hostPath }) => hostPath !== undefined) === true
+    ? "files (hostPath)"
+    : undefined;
+}

@@ -1,0 +1,217 @@
+import { mkdtempSync, rmSync } from "node:fs";
+import { join } from "node:path";
+import { PassThrough } from "node:stream";
+import { text } from "node:stream/consumers";
+import { CemError, ISOLATION_LEVELS, type SandboxProbe, type SandboxSpec } from "@cem/core";
+import { createGuestSandbox, FairGate, resolveLimits, type Guest, type GuestSandbox } from "@cem/sandbox";
+import { checkHidden, checkSpec, createWorkspaceQuota } from "@cem/sandbox/provider-kit";
+import { Cluster } from "./cluster.ts";
+import { guestCommand } from "./guest-command.ts";
+import { guestPod } from "./guest-pod.ts";
+import { guestLabels, GuestSandboxes } from "./guest-sandboxes.ts";
+import { judgeIsolation, type PodIsolation } from "./pod-isolation.ts";
+import { startPodGuest } from "./pod-guest.ts";
+import type { KubernetesProvider, KubernetesSettings } from "./provider-settings.ts";
+import type { PodTemplate } from "./resources.ts";
+
+const DEFAULT_TEMPLATE = "cem-guest";
+const DEFAULT_START_TIMEOUT_MS = 120_000;
+const DEFAULT_LEASE_MS = 600_000;
+const DEFAULT_CONCURRENT_RUNS = 16;
+/** Timeout of the guest runner in a pod that is ready. */
+const GUEST_TIMEOUT_MS = 30_000;
+const HEALTH_TIMEOUT_MS = 10_000;
+const API_VERSION = "agents.x-k8s.io/v1beta1";
+
+/** Creates a sandbox provider that runs code in pods, by the custom resources of agent-sandbox. */
+export function createKubernetesProvider(settings: KubernetesSettings): KubernetesProvider {
+  return new PodProvider(settings);
+}
+
+/** What all sandboxes of a provider share. */
+interface Prepared extends PodIsolation {
+  cluster: Cluster;
+  sandboxes: GuestSandboxes;
+  template: PodTemplate;
+}
+
+type Connected = Omit<Prepared, keyof PodIsolation>;
+
+class PodProvider implements KubernetesProvider {
+  readonly specificationVersion = "v1";
+  readonly name = "kubernetes";
+  readonly #settings: KubernetesSettings;
+  readonly #gate: FairGate;
+  #prepared: Promise<Prepared> | undefined;
+
+  constructor(settings: KubernetesSettings) {
+    this.#settings = settings;
+    this.#gate = new FairGate(settings.maxConcurrentRuns ?? DEFAULT_CONCURRENT_RUNS);
+  }
+
+  async probe({ signal }: { signal?: AbortSignal | undefined } = {}): Promise<SandboxProbe> {
+    signal?.throwIfAborted();
+    try {
+      const { isolation, notes, cluster } = await this.#prepare();
+      return { available: true, isolation, version: `${API_VERSION} at ${cluster.server}`, notes };
+    } catch (error) {
+      if (!CemError.isInstance(error)) throw error;
+      return { available: false, reason: error.message, hint: "" };
+    }
+  }
+
+  async create(
+    spec: SandboxSpec,
+    { signal }: { signal?: AbortSignal | undefined } = {},
+  ): Promise<GuestSandbox> {
+    signal?.throwIfAborted();
+    checkSpec(spec);
+    checkHidden(spec, "in a pod");
+    const limits = resolveLimits(spec.limits);
+    const prepared = await this.#prepare();
+    requireLevel(prepared, spec.minIsolation);
+    signal?.throwIfAborted();
+    // Folders that are not on the volume show at once, not at the first run.
+    this.#resource(prepared, spec, limits.memoryMb);
+    const {
+      standby,
+      maxStandby = standby,
+      idleMs,
+      reuse,
+      queueTimeoutMs,
+    } = {
+      ...this.#settings,
+      maxStandby: this.#settings.standby,
+    };
+    return createGuestSandbox({
+      isolation: prepared.isolation,
+      limits,
+      gate: this.#gate,
+      standby,
+      maxStandby,
+      idleMs,
+      reuse,
+      defaultSession: spec.defaultSession,
+      owner: spec.owner,
+      meter: spec.meter,
+      quota: createWorkspaceQuota(spec),
+      queueTimeoutMs,
+      startTimeoutMs: GUEST_TIMEOUT_MS,
+      healthTimeoutMs: HEALTH_TIMEOUT_MS,
+      startGuest: () => this.#startGuest(prepared, { ...spec, limits }),
+    });
+  }
+
+  #prepare(): Promise<Prepared> {
+    this.#prepared ??= this.#prepareOnce().catch((error: unknown) => {
+      this.#prepared = undefined;
+      throw error;
+    });
+    return this.#prepared;
+  }
+
+  async #prepareOnce(): Promise<Prepared> {
+    const { kubeconfig, namespace, template = DEFAULT_TEMPLATE, leaseMs = DEFAULT_LEASE_MS } = this.#settings;
+    const cluster = new Cluster(kubeconfig, namespace);
+    const { spec } = await cluster.template(template);
+    const sandboxes = new GuestSandboxes(cluster, leaseMs);
+    const connected = { cluster, sandboxes, template: spec.podTemplate };
+    return { ...connected, ...(await this.#tryPod(connected)) };
+  }
+
+  #resource({ sandboxes, cluster, template }: Connected, spec: SandboxSpec, memoryMb: number) {
+    const { volume, owner } = this.#settings;
+    return guestPod(template, {
+      name: sandboxes.newName(),
+      namespace: cluster.namespace,
+      labels: guestLabels(),
+      owner,
+      volume,
+      spec,
+      memoryMb,
+      shutdownAt: sandboxes.leaseEnd,
+    });
+  }
+
+  async #startGuest(connected: Connected, spec: SandboxSpec): Promise<Guest> {
+    const limits = resolveLimits(spec.limits);
+    const { hostTools = {}, hidden = [] } = spec;
+    const init = { reuse: this.#settings.reuse === "session", hostTools, hidden };
+    const sandbox = await this.#startPod(connected, spec, limits.memoryMb);
+    return startPodGuest(connected.cluster, sandbox, guestCommand(spec, limits), init);
+  }
+
+  async #startPod(connected: Connected, spec: SandboxSpec, memoryMb: number) {
+    const { sandboxes, template } = connected;
+    const resource = this.#resource(connected, spec, memoryMb);
+    const name = resource.metadata.name ?? "";
+    const timeoutMs = this.#settings.startTimeoutMs ?? DEFAULT_START_TIMEOUT_MS;
+    const pod = await sandboxes.start(resource, timeoutMs);
+    return { pod, container: template.spec.containers[0]?.name ?? "", end: () => sandboxes.end(name) };
+  }
+
+  /** Starts a pod to see whether pods start, which files they share and whose kernel they have. */
+  async #tryPod(connected: Connected): Promise<PodIsolation> {
+    const { cluster, template } = connected;
+    const { root } = this.#settings.volume;
+    const workspaceDir = makeProbeFolder(root);
+    try {
+      const sandbox = await this.#startPod(connected, { workspaceDir }, resolveLimits({}).memoryMb);
+      try {
+        const guestBootId = await readBootId(cluster, sandbox);
+        const { spec } = await cluster.pod(sandbox.pod);
+        const { runtimeClassName } = template.spec;
+        return judgeIsolation(template.spec, {
+          handler: runtimeClassName && (await cluster.runtimeHandler(runtimeClassName)),
+          guestBootId,
+          nodeBootId: spec?.nodeName && (await cluster.nodeBootId(spec.nodeName)),
+        });
+      } finally {
+        await sandbox.end();
+      }
+    } finally {
+      rmSync(workspaceDir, { recursive: true, force: true });
+    }
+  }
+}
+
+function makeProbeFolder(root: string): string {
+  try {
+    return mkdtempSync(join(root, ".cem-probe-"));
+  } catch (error) {
+    const message = `The shared volume is not mounted at ${root}, or this process may not write to it. Guests get their files from there.`;
+    throw new CemError("SANDBOX_UNAVAILABLE", message, { details: { root }, cause: error });
+  }
+}
+
+async function readBootId(cluster: Cluster, { pod, container }: { pod: string; container: string }) {
+  const stdout = new PassThrough();
+  const stderr = new PassThrough();
+  const ended = Promise.withResolvers<void>();
+  const connection = await cluster.exec({
+    pod,
+    container,
+    command: ["cat", "/proc/sys/kernel/random/boot_id"],
+    stdin: null,
+    stdout,
+    stderr,
+    onStatus: () => ended.resolve(),
+  });
+  connection.addEventListener("close", () => {
+    stdout.end();
+    ended.resolve();
+  });
+  const [bootId] = await Promise.all([text(stdout), ended.promise]);
+  connection.close();
+  return bootId.trim();
+}
+
+function requireLevel({ isolation, notes }: PodIsolation, wanted: SandboxSpec["minIsolation"]): void {
+  const { level, mechanisms } = isolation;
+  if (wanted === undefined || ISOLATION_LEVELS.indexOf(level) <= ISOLATION_LEVELS.indexOf(wanted)) return;
+  throw new CemError(
+    "ISOLATION_TOO_WEAK",
+    `The required isolation is at least ${wanted}; pods of this template reach ${level} (${mechanisms.join(", ")}). ${[...notes, "A runtimeClassName of Kata Containers in the SandboxTemplate gives each guest a kernel of its own."].join(" ")}`,
+    { details: { wanted, level, mechanisms, notes } },
+  );
+}
