@@ -127,12 +127,15 @@ export class SyncAttempt {
     const sides = { shared, local, files, remote, salt };
     const isFetched = await applyPlan(plan, sides);
     // Cut off from here on, it would take what came from elsewhere, and was changed then, for a change that contradicts it.
-    if ((isFetched || merged > 0) && isSameSalt && !isCurrent)
-      await record.write([{ ...common, files: sharedHere(files, remote, base), roots }]);
+    let reachedBefore = common;
+    if ((isFetched || merged > 0) && isSameSalt && !isCurrent) {
+      reachedBefore = { ...common, files: sharedHere(files, remote, base), roots };
+      await record.write([reachedBefore]);
+    }
     const target = await this.#sender.send(plan, sides);
     const isWritten = !isUnchanged(remote, target);
     const reached: CommonState = { ...read, files: target, roots };
-    if (isWritten) await this.#publish({ ...reached, head }, common);
+    if (isWritten) await this.#publish({ ...reached, head }, reachedBefore);
     else await record.write([reached]);
     return { isFetched, isWritten, remarks: this.#remarks.list(left) };
   }
@@ -153,11 +156,11 @@ export class SyncAttempt {
   }
 
   /** Makes files the newest ones. Both states are noted before: it is not known afterwards, when it is cut off. */
-  async #publish(reached: CommonState & { head: Head }, common: CommonState | undefined): Promise<void> {
+  async #publish(reached: CommonState & { head: Head }, before: CommonState | undefined): Promise<void> {
     const { record, shared } = this.#sides;
     const manifest = await this.#sender.sendManifest(reached.files, reached.head.salt);
     const next = { ...reached, head: { ...reached.head, manifest } };
-    await record.write([next, ...(common === undefined ? [] : [common])]);
+    await record.write([next, ...(before === undefined ? [] : [before])]);
     await record.write([{ ...next, version: await shared.writeHead(next.head, reached.version) }]);
   }
 }
