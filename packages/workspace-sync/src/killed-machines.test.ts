@@ -118,13 +118,13 @@ it.skipIf(!hasRedis)(
     for (const machine of [killed, other, late]) onTestFinished(() => machine.kill());
     await Promise.all([killed.start(), other.start(), late.start()]);
     for (let kills = 0; kills < KILLS; kills += 1) {
-      let isDead = false;
+      const until = { isDead: false };
       const goOn = async (): Promise<void> => {
-        while (!isDead) await other.run();
+        while (!until.isDead) await other.run();
       };
       const others = goOn();
       await killed.runAndDie();
-      isDead = true;
+      until.isDead = true;
       await others;
       await killed.start();
       if (kills % 2 === 0) await killed.run();
