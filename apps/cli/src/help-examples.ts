@@ -7,6 +7,7 @@ Examples:
   cem tools                                   list the tools
   cem serve                                   be an MCP server for Claude, Cursor, VS Code, …
   cem doctor                                  check that everything works
+  cem plugins                                 commands and more that plugins add
 
 Exit codes: 0 success, 1 the task failed, was refused or ran out of time, 2 wrong use, 130 Ctrl-C.`;
 

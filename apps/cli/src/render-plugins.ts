@@ -4,6 +4,7 @@ import { oneLine } from "./safe-text.ts";
 import { counted } from "./text-layout.ts";
 import type { Style } from "./text-layout.ts";
 
+const COMMAND = "command ";
 const LABELS: Readonly<Record<PluginReport["state"], string>> = {
   ready: "ready",
   held: "held back",
@@ -20,6 +21,9 @@ export function renderPlugins(plugins: readonly PluginReport[], style: Style): s
     return [
       ...renderRow(LABELS[state], oneLine(title), style, { right: describeTimes(times), paint }),
       ...(adds.length === 0 ? [] : renderRow("", oneLine(`adds ${adds.join(", ")}`), style)),
+      ...adds
+        .filter((part) => part.startsWith(COMMAND))
+        .flatMap((part) => renderRow("", oneLine(`run it with  cem ${part.slice(COMMAND.length)}`), style)),
       ...problems.flatMap((problem) => renderRow("", oneLine(problem), style).map(colors.yellow)),
     ];
   });

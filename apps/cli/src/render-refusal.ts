@@ -10,6 +10,11 @@ const WAYS: readonly [string, string][] = [
   ["Write a tool that can:", "a file servers/<server>/<tool>.ts; cem init makes an example"],
   ["See what there is:", "cem tools"],
 ];
+/** The step asks what there is. */
+const LOOKING_WAYS: readonly [string, string][] = [
+  ["See what there is:", "cem tools"],
+  ["Look for some:", 'cem search "<words>"'],
+];
 const FIRST_WAYS: readonly [string, string][] = [
   ["Begin with examples:", "cem init"],
   ["Add a server:", "cem add <name> -- npx -y <server>"],
@@ -41,7 +46,9 @@ export function renderRefusal({ steps, nearest, tools, hint }: Refusal, style: S
   const nearestLine = isToolMissing && near.length > 0 ? `Nearest: ${near.join(", ")}. ` : "";
   lines.push(...indented(`${nearestLine}Nothing was run.`));
   if (steps.some(isUnavailable) && hint !== undefined) return [...lines, "", ...indented(hint)];
-  const ways = isToolMissing ? (tools === 0 ? FIRST_WAYS : WAYS) : steps.some(isUnread) ? WORDING_WAYS : [];
+  const isLooking = steps.length > 0 && steps.every((step) => textOf(step, "argument") === "tools");
+  const missingWays = tools === 0 ? FIRST_WAYS : isLooking ? LOOKING_WAYS : WAYS;
+  const ways = isToolMissing ? missingWays : steps.some(isUnread) ? WORDING_WAYS : [];
   return ways.length === 0 ? lines : [...lines, "", ...renderPairs(ways, INDENT, style)];
 }
 

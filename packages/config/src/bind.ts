@@ -41,6 +41,7 @@ const OTHER_NAMES: ReadonlyMap<string, string> = new Map([
   ["endpoint", "url"],
   ["server_url", "url"],
   ["transport", "type"],
+  ["timeout", "max_execution_time"],
   ["servers", "mcp_servers"],
   ["tools", "mcp_servers"],
 ]);
@@ -135,7 +136,11 @@ class Binder {
     const other = OTHER_NAMES.get(toSnakeCase(entry.key));
     const near = other !== undefined && siblings.includes(other) ? other : nearest(entry.key, siblings)[0];
     const removed = adviceOnRemovedSetting(path);
-    const elsewhere = keyPath.keys.length < 2 ? sameNameElsewhere(entry.key, this.#options.style) : undefined;
+    const elsewhere =
+      keyPath.keys.length < 2
+        ? (sameNameElsewhere(styled(other, this.#options.style), this.#options.style) ??
+          sameNameElsewhere(entry.key, this.#options.style))
+        : undefined;
     const suggestion =
       variable?.path ??
       (near === undefined ? elsewhere : dottedPath([...keyPath.written.slice(0, -1), near]));
@@ -187,6 +192,12 @@ function scalar({ value, source }: Located & { kind: "scalar" }, schema: z.ZodMi
   }
   const takesText = inner instanceof z.ZodMiniString || inner instanceof z.ZodMiniCustom;
   return takesText && (typeof value === "number" || typeof value === "boolean") ? source : value;
+}
+
+/** A name of YAML as it is written here. */
+function styled(name: string | undefined, style: BindOptions["style"]): string {
+  if (name === undefined || style === "snake") return name ?? "";
+  return name.replaceAll(/_([a-z])/gu, (_, letter: string) => letter.toUpperCase());
 }
 
 /** The path of the first setting with this name, in whatever section. */

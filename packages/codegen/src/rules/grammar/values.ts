@@ -1,5 +1,6 @@
 import type { Span } from "../language/token.ts";
 import { Pattern } from "../language/pattern.ts";
+import { onlyCalled } from "../planning/called.ts";
 import type { Plan } from "../planning/plan.ts";
 import { checkedExpression, findReference, type Reference } from "../planning/references.ts";
 import type { Meaning } from "../planning/reading.ts";
@@ -19,6 +20,9 @@ export function readValue(span: Span, plan: Plan): Meaning | undefined {
   const constant = trimmed.literal;
   if (constant !== undefined)
     return { schema: {}, words: "value", constant: constant.value, lower: () => literal(constant.value) };
+  const called = onlyCalled(trimmed.text, plan);
+  if (called !== undefined)
+    return referenced({ value: called, expression: called.expression, schema: called.schema });
   const arithmetic = readArithmetic(trimmed, plan);
   if (arithmetic !== undefined && arithmetic.kind !== "reference") return meaningOf(arithmetic);
   return readAggregate(trimmed, plan) ?? readNow(trimmed) ?? readResult(trimmed, plan);

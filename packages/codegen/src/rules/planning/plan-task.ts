@@ -8,6 +8,7 @@ import { ASKING, PRODUCTIONS } from "../grammar/index.ts";
 import { readTokens } from "../language/lexer.ts";
 import { literal } from "../program/expression.ts";
 import { Branch } from "./branches.ts";
+import { refuseUnclear } from "./called.ts";
 import { Plan, Unfilled } from "./plan.ts";
 import { readStep } from "./read-step.ts";
 import type { Reading } from "./reading.ts";
@@ -110,6 +111,7 @@ function changeBranch(open: Branch | undefined, step: TaskStep, plan: Plan): Bra
     open.enter(condition.holds);
     return open;
   }
+  refuseUnclear(readTokens(condition.text), condition.text, plan);
   const branch = new Branch(plan, { ...condition, text: openSubject(condition.text, plan) });
   branch.enter(condition.holds);
   return branch;
@@ -134,6 +136,7 @@ function planStep(step: TaskStep, plan: Plan): void {
     });
   }
   const { text, fields, items, condition } = step;
+  refuseUnclear(span, text, plan);
   const whole: Step = { text, span, fields, items, isOtherwise: condition?.holds === false };
   const found = readWhole(withoutMention(whole, plan), plan);
   if (found === undefined || !("lower" in found)) throw new Unfilled(found ?? unreadStep(text));
@@ -152,7 +155,17 @@ function readWhole(step: Step, plan: Plan): Reading | UnfilledStep | undefined {
   return inside ?? direct;
 }
 
+const ASKS_WHAT_THERE_IS =
+  /^(?:please )?(?:what (?:can|could) (?:you|i|we|it|cem) do(?: (?:here|for me|with (?:this|you|it)))?|what (?:tools|servers) (?:are there|do you have|can you use)|(?:list|show)(?: me)?(?: all| the| your| all the)? (?:available )?tools|help(?: me)?)[\s?.!]*$/iu;
+
 function unreadStep(text: string): UnfilledStep {
+  if (ASKS_WHAT_THERE_IS.test(text.trim()))
+    return {
+      step: text,
+      reason: "no-tool",
+      argument: "tools",
+      hint: `"${text.trim()}" asks what there is, it is no task. Look at the list of tools, then say what to do with one of them.`,
+    };
   return {
     step: text,
     reason: "no-tool",

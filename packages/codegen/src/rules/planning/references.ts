@@ -1,6 +1,7 @@
 import { isStopWord, PROPERTY_WORDS, splitStems } from "@cem/text";
 import { call, type Expression, literal, member } from "../program/expression.ts";
 import { useHelper } from "../program/helpers.ts";
+import { onlyCalled } from "./called.ts";
 import type { Plan } from "./plan.ts";
 import { hasType, isNumeric, propertiesOf, type Value } from "./value.ts";
 
@@ -46,6 +47,8 @@ export function findReference(
     const chosen = at >= 0 ? results[at] : results.at(-1);
     return chosen === undefined ? undefined : toReference(chosen, wanted);
   }
+  const called = onlyCalled(text, plan);
+  if (called !== undefined) return toReference(called, wanted);
   const field = findDocumentField(text, plan);
   if (RESULT.test(text)) {
     const isResultWord = /result|answer|outcome|value|number|calculation/iu.test(text);

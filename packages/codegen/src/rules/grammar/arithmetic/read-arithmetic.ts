@@ -35,9 +35,18 @@ const CLASSES = {
 const ALL =
   "(all|these|those|them)? {two:@two}? (all|of|these|those)? (results|numbers|values|answers|them | {two:@two})";
 
+/** `the numbers from 1 to 100`: whole ones, both ends too. */
+const RANGE =
+  "all? (whole|natural)? (numbers|integers|number) (from|between)? {first:number} (to|and|through | up to) {last:number} inclusive?";
+
 type Read = (match: Match, plan: Plan) => Arithmetic | undefined;
 
 const FORM_TEXTS: readonly (readonly [text: string, read: Read])[] = [
+  [`(sum|total|add) up? of? ${RANGE}`, range],
+  [
+    `(average|mean) of? ${RANGE}`,
+    (match) => spread(match, (first, last) => operation("/", operation("+", first, last), number(2))),
+  ],
   ["(sum|total) of {list}", listed("+")],
   ["product of {list}", listed("*")],
   ["(difference|gap) (between|of) {a} and {b}", pair("-")],
@@ -175,6 +184,23 @@ function fold(operator: Operator, values: readonly Arithmetic[] | undefined): Ar
 
 function listed(operator: Operator): Read {
   return (match, plan) => fold(operator, operands(match.span("list"), plan));
+}
+
+function range(match: Match): Arithmetic | undefined {
+  return spread(match, (first, last, count) =>
+    operation("/", operation("*", operation("+", first, last), count), number(2)),
+  );
+}
+
+/** What the two ends of a range of whole numbers, and how many there are, make. */
+function spread(
+  match: Match,
+  make: (first: Arithmetic, last: Arithmetic, count: Arithmetic) => Arithmetic,
+): Arithmetic | undefined {
+  const [first, last] = [match.number("first"), match.number("last")];
+  if (!Number.isSafeInteger(first) || !Number.isSafeInteger(last)) return undefined;
+  const [low, high] = [Math.min(first ?? 0, last ?? 0), Math.max(first ?? 0, last ?? 0)];
+  return make(number(low), number(high), number(high - low + 1));
 }
 
 function pair(operator: Operator): Read {

@@ -2,6 +2,7 @@ import { COMPARATORS, EQUALITIES } from "@cem/text";
 import type { JsonSchema, JsonValue } from "@cem/core";
 import { Pattern } from "../../language/pattern.ts";
 import type { Span } from "../../language/token.ts";
+import { onlyCalled } from "../../planning/called.ts";
 import type { Plan } from "../../planning/plan.ts";
 import { findProperty, findReference, meaningsOf, type Reference } from "../../planning/references.ts";
 import type { Meaning } from "../../planning/reading.ts";
@@ -205,6 +206,9 @@ function readSubject(span: Span, plan: Plan, wantsNumber: boolean, unit = ""): M
   if (calculated !== undefined && calculated.kind !== "reference") return number(meaningOf(calculated));
   // `the sum` of what a file holds, rather than a field of that name that it may not have.
   const isField = span.isEmpty || /^(?:the )?(?:count|total)$/u.test(span.lower);
+  const called = onlyCalled(said, plan);
+  if (called !== undefined)
+    return looked({ value: called, expression: called.expression, schema: called.schema }, wantsNumber);
   const aggregate = isField ? undefined : readNumbers(span.trimmed, plan);
   if (aggregate !== undefined) return aggregate;
   const property = findProperty(text, plan, wanted) ?? findReference(text, plan, wanted);

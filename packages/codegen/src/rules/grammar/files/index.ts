@@ -1,4 +1,5 @@
 import type { Production } from "../../planning/step.ts";
+import { readFolder } from "./folder.ts";
 import { readLoad } from "./load.ts";
 import { readMeasure } from "./measure.ts";
 import { readPrint } from "./print.ts";
@@ -11,6 +12,7 @@ import { readWrite } from "./write.ts";
 
 /** Work on text files, JSON files and results that are printed. */
 export const FILE_PRODUCTIONS: readonly Production[] = [
+  readFolder,
   readWrite,
   readReadFile,
   readMeasure,
