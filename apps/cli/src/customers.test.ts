@@ -1,5 +1,6 @@
 import { existsSync, readdirSync, utimesSync, writeFileSync } from "node:fs";
 import path from "node:path";
+import { createFolderStore, scopeStore } from "@cem/store";
 import { beforeAll, describe, expect, it } from "vitest";
 import { runCem, SAMPLES, temporaryFolder } from "./testing/run-cem.ts";
 import type { Ended } from "./testing/run-cem.ts";
@@ -51,6 +52,33 @@ describe("cem customers", () => {
     });
     expect(await cem("customers", "delete", "ada", "--yes")).toMatchObject({ code: 0 });
     expect(readdirSync(path.join(cwd, "workspaces"))).toEqual([]);
+  });
+
+  it("deletes what machines share of one, and their copies", async () => {
+    const shared = temporaryFolder();
+    const env = { CEM_STORE_URL: shared, CEM_STORE_FILES: "store" };
+    const code = `const file = "/workspace/notes.txt";
+      const before = await Deno.readTextFile(file).catch(() => "nothing");
+      await Deno.writeTextFile(file, "hers");
+      return before;`;
+    const [one, two] = [temporaryFolder(), temporaryFolder()];
+    const on = (machine: string, ...args: string[]): Promise<Ended> =>
+      runCem([...args, ...SAMPLES], { cwd: machine, env, input: code });
+    expect((await on(one, "exec", "-", "--customer", "ada")).stdout).toContain("nothing");
+    expect((await on(two, "exec", "-", "--customer", "ada")).stdout).toContain("hers");
+    const piecesOf = async (id: string): Promise<unknown[]> => {
+      const store = createFolderStore({ folder: shared });
+      const pieces = await scopeStore(store, "files", "customers", id).list(["pieces"]);
+      await store.close();
+      return pieces;
+    };
+    expect(await piecesOf("ada")).not.toEqual([]);
+    expect(await on(one, "customers", "delete", "ada", "--yes")).toMatchObject({ code: 0 });
+    expect(await piecesOf("ada")).toEqual([]);
+    for (const machine of [two, one])
+      expect((await on(machine, "exec", "-", "--customer", "ada")).stdout).toContain(
+        machine === two ? "nothing" : "hers",
+      );
   });
 
   it("shows what was used of quotas, which hold from one command to the next", async () => {

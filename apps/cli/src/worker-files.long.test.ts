@@ -1,10 +1,14 @@
 import { readdirSync, readFileSync, writeFileSync } from "node:fs";
 import path from "node:path";
-import { describe, expect, it, onTestFinished } from "vitest";
+import { setTimeout as sleep } from "node:timers/promises";
+import { describe, expect, it, onTestFinished, vi } from "vitest";
 import { hasRedis, startRedis } from "../../../packages/store-redis/test/redis-server.ts";
 import { S3_KEY, startS3 } from "../../../packages/workspace-sync/test/s3-server.ts";
 import { connectClient, startMachine, told } from "./testing/queue-machines.ts";
 import { runCem, temporaryFolder } from "./testing/run-cem.ts";
+
+const [RUNS, KILLS] = process.env["CEM_TESTS"] === "all" ? [200, 12] : [24, 3];
+const WAIT = { timeout: 240_000, interval: 20 };
 
 /** Counts up in the file of the state. */
 const COUNT = `const file = "/workspace/state.json";
@@ -57,6 +61,70 @@ describe.skipIf(!hasRedis)("cem worker on machines without a shared disk", () =>
     expect(results).toEqual(expect.arrayContaining([1, 2, 3]));
     const shown = await runCem(["exec", "-"], { cwd: server, env, input: COUNT });
     expect(shown.stdout).toContain("4");
+    await client.close();
+  });
+
+  it("has the files of all runs after a worker was killed in the middle of some", async () => {
+    const redis = await startRedis();
+    onTestFinished(() => redis.stop());
+    const env = {
+      CEM_TRUST_FOLDER: "1",
+      CEM_QUEUE_URL: redis.url,
+      CEM_STORE_URL: redis.url,
+      CEM_STORE_FILES: "store",
+    };
+    const [server, one, two] = ["server", "one", "two"].map(() => {
+      const cwd = temporaryFolder();
+      const config =
+        "execution: {type_check: off}\nlogging: {level: info}\nqueue: {concurrency: 1, lost_after: 2}\n";
+      writeFileSync(path.join(cwd, "config.yaml"), config);
+      return cwd;
+    }) as [string, string, string];
+    const url = await told(
+      startMachine(["serve", "http", "--port", "0"], { cwd: server, env }),
+      /"url":"([^"]+)"/u,
+    );
+    const client = await connectClient(url);
+    const work = async (cwd: string): Promise<ReturnType<typeof startMachine>> => {
+      const worker = startMachine(["worker"], { cwd, env });
+      await told(worker, /"msg":"taking runs"/u);
+      return worker;
+    };
+    let [first, second] = await Promise.all([work(one), work(two)]);
+    let answered = 0;
+    const runs = Array.from({ length: RUNS }, async (_, run) => {
+      const answer = await client.execute(`const file = "/workspace/state.json";
+        const state = JSON.parse(await Deno.readTextFile(file).catch(() => "{}"));
+        await Deno.writeTextFile("/workspace/run-${run}.txt", "${run} ".repeat(50_000));
+        await Deno.writeTextFile(file, JSON.stringify({ ...state, run${run}: ${run} }));
+        return ${run};`);
+      answered += 1;
+      return answer["result"];
+    });
+    for (let kills = 1; kills <= KILLS; kills += 1) {
+      await vi.waitFor(() => expect(answered).toBeGreaterThanOrEqual((kills * RUNS) / (KILLS + 2)), WAIT);
+      await sleep(Math.random() * 50);
+      first.kill("SIGKILL");
+      await first.ended;
+      [first, second] = [second, await work(kills % 2 === 1 ? one : two)];
+    }
+    expect(await Promise.all(runs)).toEqual(Array.from({ length: RUNS }, (_, run) => run));
+    for (const worker of [first, second]) {
+      worker.kill("SIGTERM");
+      await worker.ended;
+    }
+    // What a killed one had not put back is shared when it begins again.
+    for (const cwd of [one, two]) await runCem(["exec", "-"], { cwd, env, input: "return 1;" });
+    const look = `const files = {};
+      for await (const { name } of Deno.readDir("/workspace"))
+        if (/^(run-|state)/.test(name)) files[name] = await Deno.readTextFile("/workspace/" + name);
+      const texts = Object.keys(files).filter((name) => name.startsWith("run-"));
+      const bad = texts.filter((name) => files[name] !== (name.slice(4, -4) + " ").repeat(50_000));
+      const states = Object.keys(files).filter((name) => name.startsWith("state"));
+      return { runs: texts.length, bad, states: Object.assign({}, ...states.map((name) => JSON.parse(files[name]))) };`;
+    const shown = await runCem(["exec", "-", "--json"], { cwd: server, env, input: look });
+    const states = Object.fromEntries(Array.from({ length: RUNS }, (_, run) => [`run${run}`, run]));
+    expect(JSON.parse(shown.stdout)).toMatchObject({ value: { runs: RUNS, bad: [], states } });
     await client.close();
   });
 });

@@ -37,3 +37,11 @@ export function nameBeside(path: string, digest: string): string {
 
 const MAX_ENDING = 12;
 const MARK_CHARACTERS = 12;
+
+export function parentOf(path: string): string {
+  return path.slice(0, Math.max(0, path.lastIndexOf("/")));
+}
+
+export function nameOf(path: string): string {
+  return path.slice(path.lastIndexOf("/") + 1);
+}

@@ -1,6 +1,6 @@
 export type { BlobStore } from "./blobs.ts";
 export type { Limits } from "./errors.ts";
-export type { Root } from "./local-files.ts";
+export type { Root } from "./root-folders.ts";
 export { createS3Blobs } from "./s3-blobs.ts";
 export type { S3BlobsSettings, S3Credentials } from "./s3-blobs.ts";
 export { parseS3Url } from "./s3-url.ts";

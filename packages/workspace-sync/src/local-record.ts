@@ -1,21 +1,10 @@
 import { lstat, readFile, rm } from "node:fs/promises";
 import { replaceFile } from "@cem/files";
 import { thisMachine } from "@cem/workspace";
-import type { LocalFile, LocalFiles } from "./local-files.ts";
-import type { Head } from "./shared-copy.ts";
+import type { CommonState } from "./common-state.ts";
+import type { LocalFile } from "./file-content.ts";
 
 const FORMAT = 1;
-
-/** What this machine and the shared copy had in common last. */
-export interface CommonState {
-  /** The head and its version in the store. */
-  head: Head | undefined;
-  version: string;
-  /** The files, with the names of their pieces and the signatures that they have here. */
-  files: LocalFiles;
-  /** Which folders they lie in. */
-  roots: Record<string, string>;
-}
 
 interface Written extends Omit<CommonState, "files"> {
   format: number;

@@ -1,4 +1,4 @@
-import { lstat, mkdir, readFile, rm, symlink, writeFile } from "node:fs/promises";
+import { lstat, mkdir, readdir, readFile, rm, symlink, writeFile } from "node:fs/promises";
 import path from "node:path";
 import type { Store } from "@cem/core";
 import { afterEach, beforeEach, describe, expect, it } from "vitest";
@@ -186,6 +186,26 @@ describe("a workspace on two machines", () => {
     await two.sync.fetch();
     expect(await two.files()).toEqual({ "a.txt": "a" });
     expect(await one.files()).toEqual({ "a.txt": "a" });
+  });
+
+  it("removes folders that another machine removed as a whole, and all there is", async () => {
+    const [one, two] = [machines.machine("one"), machines.machine("two")];
+    await one.sync.during(async () => {
+      for (const file of ["a.txt", "data/b.txt", "data/deep/c.txt", "data/deep/er/d.txt"])
+        await one.write(file, file);
+    });
+    await two.sync.fetch();
+    await two.sync.during(() => two.remove("data"));
+    await one.sync.fetch();
+    expect(await one.files()).toEqual({ "a.txt": "a.txt" });
+    expect(await readdir(path.join(one.home, "workspace"))).toEqual(["a.txt"]);
+    // Emptied, not lost: the folder itself is the same.
+    await one.sync.during(() => one.remove("a.txt"));
+    await two.sync.fetch();
+    expect(await two.files()).toEqual({});
+    await two.sync.during(() => two.write("data", "now a file"));
+    await one.sync.fetch();
+    expect(await one.files()).toEqual({ data: "now a file" });
   });
 
   it("sees a change of the same size and time of change", async () => {

@@ -6,11 +6,12 @@ import type { BlobStore } from "./blobs.ts";
 import { workspaceGone } from "./errors.ts";
 import type { Limits } from "./errors.ts";
 import { collectGarbage } from "./garbage.ts";
-import { ChangedMeanwhile, LocalFolders } from "./local-files.ts";
-import type { Root } from "./local-files.ts";
+import { ChangedMeanwhile } from "./file-content.ts";
+import { LocalFolders } from "./local-files.ts";
+import type { Root } from "./root-folders.ts";
 import { LocalRecord } from "./local-record.ts";
 import { isConflict, SharedCopy } from "./shared-copy.ts";
-import { SyncAttempt } from "./sync-attempt.ts";
+import { isUnchangedHere, SyncAttempt } from "./sync-attempt.ts";
 import type { Synced } from "./sync-attempt.ts";
 
 const MAX_ATTEMPTS = 30;
@@ -68,8 +69,7 @@ class SyncedWorkspace implements WorkspaceSync {
   readonly specificationVersion = "v1";
   readonly #settings: WorkspaceSyncSettings;
   readonly #shared: SharedCopy;
-  readonly #local: LocalFolders;
-  readonly #record: LocalRecord;
+  readonly #here: { local: LocalFolders; record: LocalRecord };
   /** Whether there may be something here that was not put back: a process was killed, or the storage was gone. */
   #isBehind = true;
   #last: Promise<unknown> = Promise.resolve();
@@ -80,8 +80,7 @@ class SyncedWorkspace implements WorkspaceSync {
     const { store, blobs, roots, limits, recordFile } = settings;
     this.#settings = settings;
     this.#shared = new SharedCopy({ store, blobs, limits, roots: new Set(roots.map(({ name }) => name)) });
-    this.#local = new LocalFolders(roots, limits);
-    this.#record = new LocalRecord(recordFile);
+    this.#here = { local: new LocalFolders(roots, limits), record: new LocalRecord(recordFile) };
   }
 
   async during<Result>(work: () => Promise<Result>): Promise<{ result: Result; remarks: string[] }> {
@@ -97,7 +96,7 @@ class SyncedWorkspace implements WorkspaceSync {
 
   async fetch(): Promise<string[]> {
     if (!this.#isBehind) {
-      const [known, ...older] = await this.#record.read();
+      const [known, ...older] = await this.#here.record.read();
       const { version } = await this.#shared.readHead();
       if (known?.version === version && older.length === 0) return [];
     }
@@ -105,6 +104,7 @@ class SyncedWorkspace implements WorkspaceSync {
   }
 
   async put(): Promise<string[]> {
+    if (!this.#isBehind && (await this.#isThere()) && (await isUnchangedHere(this.#here))) return [];
     this.#isBehind = true;
     return this.#sync("put");
   }
@@ -143,7 +143,10 @@ class SyncedWorkspace implements WorkspaceSync {
         withLock(recordFile, "the files of the workspace", () => this.#syncLocked(kind), LOCK_WAIT_MS),
       );
     this.#last = done;
-    const { remarks, isFetched, isWritten } = await done;
+    const { remarks, isFetched, isWritten } = await done.catch((error: unknown) => {
+      this.#isBehind = true;
+      throw error;
+    });
     this.#isBehind = false;
     if (isFetched) await onFetched?.();
     if (isWritten) this.#tidy();
@@ -151,8 +154,8 @@ class SyncedWorkspace implements WorkspaceSync {
   }
 
   async #syncLocked(kind: "fetch" | "put"): Promise<Synced> {
-    if ((await this.#settings.isThere?.()) === false) throw workspaceGone();
-    const attempt = new SyncAttempt({ shared: this.#shared, local: this.#local, record: this.#record });
+    if (!(await this.#isThere())) throw workspaceGone();
+    const attempt = new SyncAttempt({ shared: this.#shared, ...this.#here });
     for (let count = 0; count < MAX_ATTEMPTS; count += 1) {
       try {
         return await attempt.run(kind, count > 0);
@@ -165,6 +168,10 @@ class SyncedWorkspace implements WorkspaceSync {
       "STATE_BUSY",
       `Others have been changing the files of the workspace in each of ${MAX_ATTEMPTS} attempts to share them.`,
     );
+  }
+
+  async #isThere(): Promise<boolean> {
+    return (await this.#settings.isThere?.()) !== false;
   }
 
   /** In the background, and seldom. */

@@ -19,6 +19,13 @@ export class NotAFolder extends Error {}
 export interface ContainedFolder extends AsyncDisposable {
   /** The host path of a file in the folder. The file itself may be a link: open it with `O_NOFOLLOW`. */
   child(name: string): string;
+  /**
+   * Opens a folder in this one. No link is followed.
+   *
+   * @returns `undefined` when it does not exist.
+   * @throws NotAFolder
+   */
+  open(name: string): Promise<ContainedFolder | undefined>;
   /** Writes a file atomically and durably: other processes see the old content or the new, never a part. */
   replace(name: string, bytes: Uint8Array): Promise<void>;
   /** Removes what was left of files that were being written when their process was killed. */
@@ -53,6 +60,10 @@ export async function openContained(
     await handle.close();
     throw error;
   }
+  return hold(handle, folder);
+}
+
+function hold(handle: FileHandle, folder: string): ContainedFolder {
   return containedFolder(handle, HAS_DESCRIPTORS ? `${DESCRIPTORS}/${handle.fd}` : folder);
 }
 
@@ -60,6 +71,10 @@ function containedFolder(handle: FileHandle, base: string): ContainedFolder {
   const child = (name: string): string => path.join(base, name);
   return {
     child,
+    async open(name) {
+      const next = await openFolder(child(name));
+      return next && hold(next, child(name));
+    },
     // write-file-atomic does not fit: it resolves the real path, which gives up the open folder, and opens a temporary
     // file of a predictable name, which guest code could have replaced by a link.
     async replace(name, bytes) {
