@@ -18,8 +18,12 @@ const RUNS = Number(process.env["QUEUE_FAULTS"] ?? 300);
 const WORKERS = 3;
 const HOSTS = 2;
 const AT_ONCE = 48;
+/** So many runs begin with each fault, and the next fault is held back until they have: faults meet runs under way. */
+const RUNS_A_FAULT = 10;
+const MAX_PAUSE_MS = 300;
 const LOST_AFTER_MS = 1_000;
 const RETRY_MS = 200;
+const POLL_MS = 10;
 const HOURS_MS = 4 * 3_600_000;
 
 /** Workers as processes, which are replaced when they end. */
@@ -122,23 +126,30 @@ describe.skipIf(!hasRedis)("runs under random faults", () => {
       );
       const happened: Record<string, number> = {};
       const over = new AbortController();
+      let [next, started, begun] = [0, 0, 0];
       const breaking = (async () => {
         while (!over.signal.aborted) {
+          if (started < Math.min(RUNS, begun * RUNS_A_FAULT)) {
+            await sleep(POLL_MS);
+            continue;
+          }
+          await sleep(Math.random() * MAX_PAUSE_MS);
+          begun += 1;
           const fault = faults[Math.floor(Math.random() * faults.length)];
           if (fault === undefined) return;
           await fault[2]();
           happened[fault[0]] = (happened[fault[0]] ?? 0) + 1;
-          await sleep(300 + Math.random() * 1_200);
         }
       })();
 
       const results = new Map<number, { tool: string; result: TaskResult; code: string | undefined }>();
-      let next = 0;
       const began = performance.now();
       const client = async (host: RunQueue): Promise<void> => {
         for (let run = (next += 1); run <= RUNS; run = next += 1) {
+          while (started >= (begun + 1) * RUNS_A_FAULT) await sleep(POLL_MS);
+          started += 1;
           const tool = Math.random() < 0.5 ? "send" : "look";
-          const ms = Math.random() < 0.2 ? Math.floor(Math.random() * 400) : 0;
+          const ms = Math.random() < 0.5 ? Math.floor(Math.random() * 400) : 0;
           const input = JSON.stringify({ id: String(run), tool, ms });
           const key = { idempotencyKey: String(run) };
           const result = await until(() => host.execute({ kind: "code", input }, key));
