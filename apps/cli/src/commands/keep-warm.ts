@@ -9,7 +9,7 @@ import type { InvocationOf } from "../invocation.ts";
 import { messagesOf, send } from "../warm/messages.ts";
 import type { KeeperStatus, ServerMessage } from "../warm/messages.ts";
 import { connectTo } from "../warm/warm-client.ts";
-import { agentSettingsOf, socketPath } from "../warm/warm-folder.ts";
+import { agentSettingsOf, circumstancesOf, socketPath } from "../warm/warm-folder.ts";
 
 type KeepWarm = InvocationOf<"keep-warm">;
 
@@ -64,7 +64,12 @@ async function serve(invocation: KeepWarm, context: CommandContext): Promise<Ans
   const { SpareAgents } = await import("../warm/spare-agents.ts");
   const { WarmServer } = await import("../warm/warm-server.ts");
   const spares = new SpareAgents({ ...configSourceOf(invocation.options), onLog: () => {} }, SPARES);
-  const server = new WarmServer({ socket, spares, idleMs: invocation.idle * MS_PER_MINUTE });
+  const server = new WarmServer({
+    socket,
+    circumstances: circumstancesOf(agentSettingsOf(invocation.options)),
+    spares,
+    idleMs: invocation.idle * MS_PER_MINUTE,
+  });
   // First, since it keeps this process alive.
   await server.listen();
   await spares.fill();

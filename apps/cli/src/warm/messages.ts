@@ -19,7 +19,8 @@ export type ClientMessage =
   | {
       type: "work";
       work: Work;
-      environment: string;
+      /** All that it depends on besides: where these differ, another process has to do it. */
+      circumstances: string;
       mode: GenerationMode | undefined;
       typeCheck: TypeCheckMode | undefined;
       /** Whether it shows events. */

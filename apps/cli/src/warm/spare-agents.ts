@@ -38,7 +38,7 @@ export class SpareAgents {
   }
 
   /**
-   * Takes one.
+   * Takes one. Another is made by {@link fill}, which would hold up the command that this one is for.
    *
    * @returns `undefined` where an agent that was made before would not be the one that is made now.
    */
@@ -49,13 +49,9 @@ export class SpareAgents {
       const spare = await made;
       if (spare === undefined) continue;
       this.#ready -= 1;
-      if (spare.stamp === stamp) {
-        setImmediate(() => void this.fill());
-        return spare.agent;
-      }
+      if (spare.stamp === stamp) return spare.agent;
       void spare.agent.dispose();
     }
-    setImmediate(() => void this.fill());
     return undefined;
   }
 

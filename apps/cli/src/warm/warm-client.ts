@@ -6,7 +6,7 @@ import type { ApprovalAnswer, Approve, Elicit, ElicitAnswer, ExecuteOptions, Tas
 import type { SharedOptions } from "../command-options.ts";
 import { connected, messagesOf, send } from "./messages.ts";
 import type { AskedQuestion, ServerMessage } from "./messages.ts";
-import { agentSettingsOf, environmentDigest, socketPath } from "./warm-folder.ts";
+import { agentSettingsOf, circumstancesOf, socketPath } from "./warm-folder.ts";
 import type { Work } from "./work.ts";
 
 /** How a command's questions are asked. */
@@ -38,7 +38,7 @@ export async function doWarm(
     send(socket, {
       type: "work",
       work,
-      environment: environmentDigest(),
+      circumstances: circumstancesOf(agentSettingsOf(options)),
       mode,
       typeCheck,
       shows: onEvent !== undefined,

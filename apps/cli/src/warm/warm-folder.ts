@@ -1,12 +1,8 @@
-import { createHash } from "node:crypto";
 import { lstatSync, mkdirSync, realpathSync, statSync } from "node:fs";
 import os from "node:os";
 import path from "node:path";
 import packageJson from "../../package.json" with { type: "json" };
 import type { SharedOptions } from "../command-options.ts";
-
-/** Sockets have short names: the whole path may have some 100 bytes. */
-const NAME_CHARACTERS = 20;
 
 /** The settings of the command line that an agent is made with. */
 export type AgentSettings = Pick<
@@ -30,17 +26,36 @@ export function socketPath(settings: AgentSettings): string | undefined {
   if (process.getuid === undefined) return undefined;
   const folder = path.join(process.env["XDG_RUNTIME_DIR"] ?? os.tmpdir(), `cem-${process.getuid()}`);
   if (!isPrivate(folder)) return undefined;
+  return path.join(folder, `${shortName(identityOf(settings))}.sock`);
+}
+
+function identityOf(settings: AgentSettings): string {
   const program = process.argv[1] ?? "";
-  const identity = [
+  return JSON.stringify([
     packageJson.version,
     process.version,
     program,
     statSync(program, { throwIfNoEntry: false })?.mtimeMs,
     realpathSync(process.cwd()),
     settings,
-  ];
-  const name = createHash("sha256").update(JSON.stringify(identity)).digest("hex").slice(0, NAME_CHARACTERS);
-  return path.join(folder, `${name}.sock`);
+  ]);
+}
+
+const FNV_PRIME = 0x01000193;
+const FNV_BEGINNINGS = [0x811c9dc5, 0x9dc5811c];
+
+/**
+ * A short name of a text, since the whole path of a socket may have some 100 bytes. Two texts may share one: whoever listens
+ * compares the {@link circumstancesOf} themselves. Loading node:crypto for it takes longer than all else here.
+ */
+function shortName(text: string): string {
+  const parts = FNV_BEGINNINGS.map((beginning) => {
+    let value = beginning;
+    for (let index = 0; index < text.length; index += 1)
+      value = Math.imul(value ^ text.charCodeAt(index), FNV_PRIME);
+    return (value >>> 0).toString(36);
+  });
+  return parts.join("");
 }
 
 /** Makes the folder of the socket, for its owner alone. */
@@ -59,12 +74,13 @@ function isPrivate(folder: string): boolean {
 const TERMINAL_VARIABLES =
   /^(?:_|COLORTERM|COLUMNS|FORCE_COLOR|LINES|NO_COLOR|OLDPWD|PWD|SHLVL|SSH_(?:CLIENT|CONNECTION|TTY)|TERM(?:_.*)?|TMUX(?:_.*)?|VTE_VERSION|WINDOWID|XDG_SESSION_ID|NODE_COMPILE_CACHE)$/u;
 
-/** A digest of the environment, in which configuration, servers and tools read what they need. */
-export function environmentDigest(): string {
+/**
+ * All that the work of a command depends on besides its words: the program, the folder, the settings and the environment, in which
+ * configuration, servers and tools read what they need. It goes to a socket of this user alone.
+ */
+export function circumstancesOf(settings: AgentSettings): string {
   const variables = Object.entries(process.env)
     .filter(([name]) => !TERMINAL_VARIABLES.test(name))
     .toSorted(([one], [other]) => (one < other ? -1 : 1));
-  return createHash("sha256")
-    .update(JSON.stringify([variables, process.umask()]))
-    .digest("hex");
+  return JSON.stringify([identityOf(settings), variables, process.umask()]);
 }

@@ -6,12 +6,14 @@ import type { ApprovalAnswer, ElicitAnswer, ExecuteOptions } from "@cem/core";
 import { messagesOf, send } from "./messages.ts";
 import type { AskedQuestion, ClientMessage, KeeperStatus } from "./messages.ts";
 import type { SpareAgents } from "./spare-agents.ts";
-import { environmentDigest, makeSocketFolder } from "./warm-folder.ts";
+import { makeSocketFolder } from "./warm-folder.ts";
 import { carryOut } from "./work.ts";
 
 /** What a {@link WarmServer} is made of. */
 export interface WarmServerSettings {
   socket: string;
+  /** Those in which the agents were made. */
+  circumstances: string;
   spares: SpareAgents;
   idleMs: number;
 }
@@ -20,7 +22,6 @@ export interface WarmServerSettings {
 export class WarmServer {
   readonly #settings: WarmServerSettings;
   readonly #server: Server;
-  readonly #environment = environmentDigest();
   readonly #ended = Promise.withResolvers<void>();
   readonly #working = new Set<Promise<void>>();
   #idle: NodeJS.Timeout | undefined;
@@ -87,14 +88,16 @@ export class WarmServer {
   }
 
   async #work(
-    { work, environment, mode, typeCheck, shows, asks }: Extract<ClientMessage, { type: "work" }>,
+    { work, circumstances, mode, typeCheck, shows, asks }: Extract<ClientMessage, { type: "work" }>,
     messages: AsyncGenerator<ClientMessage>,
     socket: Socket,
   ): Promise<void> {
-    const agent = environment === this.#environment ? await this.#settings.spares.take() : undefined;
+    const { spares } = this.#settings;
+    const agent = circumstances === this.#settings.circumstances ? await spares.take() : undefined;
     if (agent === undefined) {
       this.#declined += 1;
       send(socket, { type: "declined" });
+      void spares.fill();
       return;
     }
     this.#served += 1;
@@ -120,6 +123,7 @@ export class WarmServer {
     } catch (error) {
       send(socket, { type: "error", error: toErrorInfo(error), isOwn: CemError.isInstance(error) });
     } finally {
+      void spares.fill();
       // Its log and its servers end with the command, as they would in a process of its own.
       await agent.dispose();
     }
