@@ -103,7 +103,9 @@ class StoredRunRecords implements RunRecords {
       if ((await isThere?.()) === false) return;
       const { segments } = await this.#open();
       for (let from = 0; from < waiting.length; from += WRITTEN_AT_ONCE)
-        await segments.append(await encoded(waiting.slice(from, from + WRITTEN_AT_ONCE)));
+        await segments.append(
+          await encoded(waiting.slice(from, from + WRITTEN_AT_ONCE), (error) => onProblem?.(error)),
+        );
       if (this.#leftOut > 0) onProblem?.(new Error(`${this.#leftOut} runs came too fast to be recorded`));
       this.#leftOut = 0;
     } catch (error) {
@@ -146,12 +148,19 @@ class StoredRunRecords implements RunRecords {
 }
 
 /** Makes records, one at a time: what else there is to do, such as answering runs, comes between them. */
-async function encoded(waiting: readonly (() => Promise<RunRecord>)[]): Promise<Uint8Array[]> {
+async function encoded(
+  waiting: readonly (() => Promise<RunRecord>)[],
+  onProblem: (error: unknown) => void,
+): Promise<Uint8Array[]> {
   const encoder = new TextEncoder();
   const entries: Uint8Array[] = [];
   for (const make of waiting) {
     await setImmediate();
-    entries.push(encoder.encode(JSON.stringify(await make())));
+    try {
+      entries.push(encoder.encode(JSON.stringify(await make())));
+    } catch (error) {
+      onProblem(error);
+    }
   }
   return entries;
 }
