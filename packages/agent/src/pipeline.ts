@@ -57,7 +57,8 @@ class Pipeline implements Agent {
       const result = await recorded(stages, heard, { kind: "task", input: task }, () =>
         redacted(stages, informed, (own) => new TaskRun(stages, own, signal).task(task)),
       );
-      sessionLog?.record({ task: await redactedTask(stages, task, options), result }, sessionOf(options));
+      if (options.record !== false)
+        sessionLog?.record({ task: await redactedTask(stages, task, options), result }, sessionOf(options));
       return result;
     });
   }
@@ -69,7 +70,7 @@ class Pipeline implements Agent {
       const result = await recorded(stages, heard, { kind: "code", input: code }, () =>
         redacted(stages, heard, (own) => new TaskRun(stages, own, signal).code(code)),
       );
-      stages.settings.sessionLog?.record({ result }, sessionOf(options));
+      if (options.record !== false) stages.settings.sessionLog?.record({ result }, sessionOf(options));
       return result;
     });
   }

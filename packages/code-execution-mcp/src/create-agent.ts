@@ -156,7 +156,10 @@ async function createStages(
     loaded.records &&
     recordRunsIn(loaded.records, {
       calls: () => host.current?.callKeeper,
-      redactor: async () => (await redactor()) ?? recordRedactor.get(),
+      async redactor() {
+        const ofRuns = await redactor();
+        return { redactor: ofRuns ?? (await recordRedactor.get()), isOfRuns: ofRuns !== undefined };
+      },
       customer: loaded.customer?.id,
     });
   let stopObserving: (() => void) | undefined;

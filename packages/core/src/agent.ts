@@ -198,7 +198,7 @@ export interface ExecuteOptions {
    */
   runId?: string | undefined;
   /**
-   * Whether the run is recorded, where runs are.
+   * Whether the run is recorded and in the log of its session, where there are records and logs.
    *
    * @defaultValue true
    */

@@ -23,21 +23,30 @@ const LIVES = "(expires_at is null or expires_at > ?)";
 export interface FolderStoreSettings {
   /** The folder, which only its owner may enter. It is made when it is missing. */
   folder: string;
+  /**
+   * What a change that was answered outlives. `machine`: a crash of the machine, for which each change waits for the disk.
+   * `process`: a kill of the process; a crash of the machine loses the last changes and harms no others.
+   *
+   * @defaultValue `machine`
+   */
+  durability?: "machine" | "process" | undefined;
 }
 
 /** A store in a folder of one machine, for any number of its processes: a SQLite database, which survives a kill. */
-export function createFolderStore({ folder }: FolderStoreSettings): Store {
-  return new FolderStore(path.resolve(folder));
+export function createFolderStore({ folder, durability = "machine" }: FolderStoreSettings): Store {
+  return new FolderStore(path.resolve(folder), durability === "machine" ? "full" : "normal");
 }
 
 class FolderStore implements Store {
   readonly specificationVersion = "v1";
   readonly location: string;
   readonly #folder: string;
+  readonly #synchronous: "full" | "normal";
   #database: DatabaseSync | undefined;
 
-  constructor(folder: string) {
+  constructor(folder: string, synchronous: "full" | "normal") {
     this.#folder = folder;
+    this.#synchronous = synchronous;
     this.location = path.join(folder, FILE);
   }
 
@@ -191,8 +200,9 @@ class FolderStore implements Store {
     mkdirSync(this.#folder, { recursive: true, mode: PRIVATE_FOLDER });
     const database = new DatabaseSync(this.location, { timeout: BUSY_TIMEOUT_MS });
     chmodSync(this.location, PRIVATE_FILE);
-    // With a log written ahead, readers and a writer don't wait for each other; each change is on disk before it is answered.
-    database.exec("pragma journal_mode = wal; pragma synchronous = full; begin immediate");
+    // With a log written ahead, readers and a writer don't wait for each other; synchronized fully, each change is on disk
+    // before it is answered.
+    database.exec(`pragma journal_mode = wal; pragma synchronous = ${this.#synchronous}; begin immediate`);
     const { user_version: version } = database.prepare("pragma user_version").get() as {
       user_version: number;
     };

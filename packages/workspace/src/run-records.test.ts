@@ -1,12 +1,18 @@
+import { spawn } from "node:child_process";
 import { mkdtempSync } from "node:fs";
 import os from "node:os";
 import path from "node:path";
-import type { RunRecord, RunRecords } from "@cem/core";
+import { DatabaseSync } from "node:sqlite";
+import { fileURLToPath } from "node:url";
+import type { RunRecords } from "@cem/core";
 import { createFolderStore } from "@cem/store";
 import { afterEach, describe, expect, it } from "vitest";
+import { record } from "../test/run-record.ts";
+import { add, BOUNDS, describeRunRecords, ids } from "../test/run-records-contract.ts";
 import { createRunRecords } from "./run-records.ts";
 
-const BOUNDS = { count: 1_000, bytes: 1_000_000, ageMs: 86_400_000 };
+const WRITER = fileURLToPath(new URL("../test/record-writer.ts", import.meta.url));
+const KILLS = process.env["CEM_TESTS"] === "all" ? 200 : 4;
 const opened: RunRecords[] = [];
 afterEach(async () => {
   for (const records of opened.splice(0)) await records.close();
@@ -14,7 +20,7 @@ afterEach(async () => {
 
 function recordsIn(folder: string, more: Partial<Parameters<typeof createRunRecords>[0]> = {}): RunRecords {
   const records = createRunRecords({
-    open: async () => createFolderStore({ folder }),
+    open: async () => createFolderStore({ folder, durability: "process" }),
     bounds: BOUNDS,
     ...more,
   });
@@ -24,97 +30,12 @@ function recordsIn(folder: string, more: Partial<Parameters<typeof createRunReco
 
 const folder = (): string => mkdtempSync(path.join(os.tmpdir(), "cem-records-"));
 
-function record(id: string, more: Partial<RunRecord> = {}): RunRecord {
-  return {
-    id,
-    kind: "code",
-    startedAt: new Date().toISOString(),
-    ms: 1,
-    status: "success",
-    input: `return "${id}";`,
-    code: `return "${id}";`,
-    codeIsWhole: true,
-    origin: "given",
-    error: null,
-    output: "",
-    outputIsCut: false,
-    calls: [],
-    callsLeftOut: 0,
-    isolation: null,
-    timings: {},
-    contextTokens: { direct: 0, used: 0, saved: 0 },
-    notes: [],
-    ...more,
-  };
-}
-
-const add = (records: RunRecords, ...all: RunRecord[]): void => {
-  for (const one of all) records.add(async () => one);
-};
-const ids = async (records: RunRecords, filter = {}): Promise<string[]> =>
-  (await records.list(filter)).map(({ id }) => id);
+describeRunRecords("a folder", () => {
+  const place = folder();
+  return async () => createFolderStore({ folder: place, durability: "process" });
+});
 
 describe("records of runs", () => {
-  it("are there in another process's records, those that began last first", async () => {
-    const place = folder();
-    const [one, other] = [recordsIn(place), recordsIn(place)];
-    add(
-      one,
-      record("a", { startedAt: "2999-01-01T00:00:00.000Z" }),
-      record("c", { startedAt: "2999-01-03T00:00:00.000Z" }),
-    );
-    add(other, record("b", { startedAt: "2999-01-02T00:00:00.000Z" }));
-    await Promise.all([one.flush(), other.flush()]);
-    expect(await ids(one)).toEqual(["c", "b", "a"]);
-    expect(await ids(recordsIn(place))).toEqual(["c", "b", "a"]);
-    expect(await other.read("a")).toMatchObject({ code: `return "a";` });
-    expect(await other.read("last")).toMatchObject({ id: "c" });
-    await expect(other.read("d")).rejects.toMatchObject({ code: "RUN_NOT_FOUND" });
-  });
-
-  it("are found by status, time, text and owner", async () => {
-    const records = recordsIn(folder());
-    const error = { code: "TOOL_FAILED", message: "The pump is broken" };
-    add(
-      records,
-      record("old", { startedAt: new Date(Date.now() - 3_600_000).toISOString() }),
-      record("bad", { status: "error", error, owner: "o1" }),
-      record("call", { owner: "o2", calls: [{ server: "crm", tool: "find", ms: 1, ok: true }] }),
-    );
-    expect(await ids(records, { status: "error" })).toEqual(["bad"]);
-    expect(await ids(records, { since: new Date(Date.now() - 60_000) })).not.toContain("old");
-    expect(await ids(records, { text: "PUMP" })).toEqual(["bad"]);
-    expect(await ids(records, { text: "crm.find" })).toEqual(["call"]);
-    expect(await ids(records, { owner: "o2" })).toEqual(["call"]);
-    expect(await ids(records, { limit: 1 })).toHaveLength(1);
-    await expect(records.read("bad", "o2")).rejects.toMatchObject({ code: "RUN_NOT_FOUND" });
-  });
-
-  it("stay within their count, size and age", async () => {
-    const place = folder();
-    const records = recordsIn(place, { bounds: { ...BOUNDS, count: 100 } });
-    for (let batch = 0; batch < 5; batch += 1) {
-      add(records, ...Array.from({ length: 100 }, (_, at) => record(`${batch}-${at}`)));
-      await records.flush();
-    }
-    expect(await ids(records, { limit: 1_000 })).toHaveLength(100);
-    const everything = await ids(recordsIn(place), { limit: 10_000 });
-    // A segment goes as a whole, when the next one begins.
-    expect(everything.length).toBeLessThanOrEqual(200);
-    expect(everything).toContain("4-99");
-
-    const big = folder();
-    const small = recordsIn(big, { bounds: { ...BOUNDS, bytes: 6_000_000 } });
-    for (let batch = 0; batch < 4; batch += 1) {
-      add(small, record(`${batch}`, { output: "x".repeat(4_300_000) }));
-      await small.flush();
-    }
-    expect(await ids(recordsIn(big))).not.toContain("0");
-
-    const aged = recordsIn(place, { bounds: { ...BOUNDS, ageMs: 0 } });
-    expect(await ids(aged)).toEqual([]);
-  });
-
   it("are passed over where they can't be read", async () => {
     const place = folder();
     const store = createFolderStore({ folder: place });
@@ -146,4 +67,76 @@ describe("records of runs", () => {
     add(records, record("a"));
     expect(await ids(records)).toEqual([]);
   });
+
+  it("are left out where too many wait, and it is told how many", async () => {
+    const problems: unknown[] = [];
+    const [opening, gate] = [Promise.withResolvers<void>(), Promise.withResolvers<void>()];
+    const place = folder();
+    const records = recordsIn(place, {
+      open: async () => {
+        opening.resolve();
+        await gate.promise;
+        return createFolderStore({ folder: place });
+      },
+      onProblem: (error) => problems.push(error),
+    });
+    // These are being written, to a store that does not answer, while others come.
+    add(records, record("first"));
+    const written = records.flush();
+    await opening.promise;
+    add(records, ...Array.from({ length: 3_000 }, (_, at) => record(`${at}`)));
+    gate.resolve();
+    await Promise.all([written, records.flush()]);
+    expect(problems).toMatchObject([{ message: "2000 runs came too fast to be recorded" }]);
+    const kept = await ids(records, { limit: 10_000 });
+    expect(kept).toHaveLength(1_000);
+    add(records, record("later"));
+    expect(await ids(records)).toContain("later");
+    expect(problems).toHaveLength(1);
+  });
+
+  it("keep the others of a batch where one can't be made", async () => {
+    const problems: unknown[] = [];
+    const records = recordsIn(folder(), { onProblem: (error) => problems.push(error) });
+    add(records, record("a"));
+    records.add(() => Promise.reject(new Error("not made")));
+    add(records, record("b"));
+    expect((await ids(records)).toSorted()).toEqual(["a", "b"]);
+    expect(problems).toMatchObject([{ message: "not made" }]);
+  });
+
+  it("are whole after a kill at any moment, with all that were written", { timeout: 600_000 }, async () => {
+    const place = folder();
+    let before = 0;
+    for (let kill = 0; kill < KILLS; kill += 1) {
+      const told = await killWriter(place, kill);
+      const records = recordsIn(place);
+      const all = await records.list({ limit: 100_000 });
+      expect(all.length).toBeGreaterThanOrEqual(before + told);
+      const { input } = await records.read(all.at(-1)?.id ?? "");
+      expect(input).toHaveLength(2_000);
+      before = all.length;
+      await records.close();
+      const database = new DatabaseSync(path.join(place, "store.db"));
+      expect(database.prepare("pragma integrity_check").all()).toEqual([{ integrity_check: "ok" }]);
+      database.close();
+    }
+  });
 });
+
+/** Has a process write records and kills it. Resolves with how many it knew to be written. */
+async function killWriter(place: string, round: number): Promise<number> {
+  const writer = spawn(process.execPath, ["--conditions=@cem/source", WRITER, place, `w${round}`], {
+    stdio: ["ignore", "pipe", "inherit"],
+  });
+  const gone = new Promise((resolve) => writer.once("exit", resolve));
+  let told = 0;
+  const killAt = 50 + round * 37;
+  for await (const lines of writer.stdout) {
+    const last = String(lines).trim().split("\n").at(-1) ?? "";
+    told = Math.max(told, Number(last));
+    if (told >= killAt) writer.kill("SIGKILL");
+  }
+  await gone;
+  return told;
+}

@@ -1,3 +1,4 @@
+import { setImmediate } from "node:timers/promises";
 import { CemError } from "@cem/core";
 import type { RunRecord, RunRecordFilter, RunRecords, RunRecordSummary, Store } from "@cem/core";
 import { isMatch, matchable } from "./run-record-filter.ts";
@@ -7,6 +8,8 @@ import type { RunRecordBounds } from "./run-segments.ts";
 
 /** Records wait so long for others, to be written together. */
 const BATCH_MS = 250;
+/** So many are written at once, so that nothing else waits long for them. */
+const WRITTEN_AT_ONCE = 32;
 /** More are left out than wait for a store that is slow or gone. */
 const MAX_WAITING = 1_000;
 const DEFAULT_LISTED = 50;
@@ -98,11 +101,11 @@ class StoredRunRecords implements RunRecords {
     const { isThere, onProblem } = this.#settings;
     try {
       if ((await isThere?.()) === false) return;
-      const entries: Uint8Array[] = [];
-      const encoder = new TextEncoder();
-      for (const make of waiting) entries.push(encoder.encode(JSON.stringify(await make())));
       const { segments } = await this.#open();
-      await segments.append(entries);
+      for (let from = 0; from < waiting.length; from += WRITTEN_AT_ONCE)
+        await segments.append(
+          await encoded(waiting.slice(from, from + WRITTEN_AT_ONCE), (error) => onProblem?.(error)),
+        );
       if (this.#leftOut > 0) onProblem?.(new Error(`${this.#leftOut} runs came too fast to be recorded`));
       this.#leftOut = 0;
     } catch (error) {
@@ -142,6 +145,24 @@ class StoredRunRecords implements RunRecords {
     this.#opening.catch(() => (this.#opening = undefined));
     return this.#opening;
   }
+}
+
+/** Makes records, one at a time: what else there is to do, such as answering runs, comes between them. */
+async function encoded(
+  waiting: readonly (() => Promise<RunRecord>)[],
+  onProblem: (error: unknown) => void,
+): Promise<Uint8Array[]> {
+  const encoder = new TextEncoder();
+  const entries: Uint8Array[] = [];
+  for (const make of waiting) {
+    await setImmediate();
+    try {
+      entries.push(encoder.encode(JSON.stringify(await make())));
+    } catch (error) {
+      onProblem(error);
+    }
+  }
+  return entries;
 }
 
 /** A record of a newer or broken version is passed over. */

@@ -1,5 +1,4 @@
 import { createHmac, randomBytes } from "node:crypto";
-import { setImmediate } from "node:timers/promises";
 import type { Middleware } from "@cem/bridge";
 import type { JsonValue, RecordedCall, RecordedData } from "@cem/core";
 
@@ -10,18 +9,30 @@ const MAX_RUN_CHARACTERS = 256 * 1024;
 const MAX_CALLS = 500;
 /** Runs under way whose calls are kept. */
 const MAX_RUNS = 2_000;
+/** Pieces of large data that are held until they are measured with their record. More is measured at once. */
+const MAX_UNMEASURED = 16;
+const DIGEST_KEY_BYTES = 16;
+const DIGEST_DIGITS = 16;
 
 interface KeptRun {
-  calls: Promise<RecordedCall>[];
+  /** Those under way are `undefined`. */
+  calls: (KeptCall | undefined)[];
   characters: number;
   /** Makes digests of one run comparable with each other and with nothing else: many values could be guessed. */
-  key: Buffer;
+  key: Buffer | undefined;
 }
 
-/** Keeps the calls of runs on the host until the runs have ended. */
+interface KeptCall extends Pick<RecordedCall, "server" | "tool" | "ms" | "ok"> {
+  args: () => RecordedData;
+  result?: () => RecordedData;
+}
+
+/** Keeps the calls of runs on the host until the runs have ended. What takes time is done when their records are made. */
 export class CallKeeper {
   readonly #runs = new Map<string, KeptRun>();
   readonly #keepsValues: boolean;
+  /** Measures large data, that of the oldest calls first. */
+  readonly #unmeasured: (() => RecordedData)[] = [];
 
   /** @param keepsValues - Whether arguments and results are kept, not only their sizes. */
   constructor(keepsValues: boolean) {
@@ -36,35 +47,34 @@ export class CallKeeper {
       const started = performance.now();
       const { server, tool } = call;
       const args = this.#keep(call.args, kept);
-      const { promise, resolve } = Promise.withResolvers<RecordedCall>();
-      kept.calls.push(promise);
+      const at = kept.calls.push(undefined) - 1;
       try {
         const result = await next.invoke(call, context);
         const ms = performance.now() - started;
         const data = this.#keep(result as unknown as JsonValue, kept);
-        const record = async (): Promise<RecordedCall> => ({
-          server,
-          tool,
-          ms,
-          ok: result.ok,
-          args: await args,
-          result: await data,
-        });
-        resolve(record());
+        kept.calls[at] = { server, tool, ms, ok: result.ok, args, result: data };
         return result;
       } catch (error) {
-        resolve(args.then((given) => ({ server, tool, ms: 0, ok: false, args: given })));
+        kept.calls[at] = { server, tool, ms: performance.now() - started, ok: false, args };
         throw error;
       }
     },
   });
 
-  /** The calls of a run, in their order; they are kept no longer. Those under way are left out. */
-  async take(run: string): Promise<RecordedCall[]> {
-    const kept = this.#runs.get(run);
+  /**
+   * The calls of a run, which are kept no longer. Those under way are left out.
+   *
+   * @returns what tells them in their order. It may take a while, where data is large.
+   */
+  take(run: string): () => RecordedCall[] {
+    const ended = (this.#runs.get(run)?.calls ?? []).filter((call) => call !== undefined);
     this.#runs.delete(run);
-    const ended = (kept?.calls ?? []).map((call) => Promise.race([call, setImmediate(undefined)]));
-    return (await Promise.all(ended)).filter((call) => call !== undefined);
+    return () =>
+      ended.map(({ args, result, ...call }) => ({
+        ...call,
+        args: args(),
+        ...(result && { result: result() }),
+      }));
   }
 
   #of(run: string): KeptRun {
@@ -72,24 +82,46 @@ export class CallKeeper {
     if (kept === undefined) {
       const [oldest] = this.#runs.keys();
       if (this.#runs.size >= MAX_RUNS && oldest !== undefined) this.#runs.delete(oldest);
-      this.#runs.set(run, (kept = { calls: [], characters: 0, key: randomBytes(16) }));
+      this.#runs.set(run, (kept = { calls: [], characters: 0, key: undefined }));
     }
     return kept;
   }
 
-  async #keep(data: JsonValue | undefined, kept: KeptRun): Promise<RecordedData> {
+  #keep(data: JsonValue | undefined, kept: KeptRun): () => RecordedData {
     const room = Math.min(MAX_DATA_CHARACTERS, MAX_RUN_CHARACTERS - kept.characters);
     if (this.#keepsValues && isWithin(data, room)) {
       // A copy: what is handed out may be changed.
-      const text = JSON.stringify(data ?? null);
+      const text = toJson(data);
       kept.characters += text.length;
-      return { value: JSON.parse(text) as JsonValue };
+      return () => ({ value: JSON.parse(text) as JsonValue });
     }
-    // What is large is measured once the call has gone on its way.
-    await setImmediate();
-    const text = JSON.stringify(data ?? null);
-    const digest = createHmac("sha256", kept.key).update(text).digest("hex").slice(0, 16);
-    return { bytes: Buffer.byteLength(text), digest };
+    const measure = measureOnce(data, kept);
+    this.#unmeasured.push(measure);
+    if (this.#unmeasured.length > MAX_UNMEASURED) this.#unmeasured.shift()?.();
+    return measure;
+  }
+}
+
+/** Measures data when it is first asked for, and holds the data until then. */
+function measureOnce(data: JsonValue | undefined, kept: KeptRun): () => RecordedData {
+  let held = data;
+  let measured: RecordedData | undefined;
+  return () => {
+    if (measured !== undefined) return measured;
+    kept.key ??= randomBytes(DIGEST_KEY_BYTES);
+    const bytes = Buffer.from(toJson(held));
+    held = undefined;
+    const digest = createHmac("sha256", kept.key).update(bytes).digest("hex").slice(0, DIGEST_DIGITS);
+    return (measured = { bytes: bytes.byteLength, digest });
+  };
+}
+
+/** What is no JSON fails where it is sent, not where it is recorded. */
+function toJson(data: JsonValue | undefined): string {
+  try {
+    return JSON.stringify(data) ?? "null";
+  } catch {
+    return "null";
   }
 }
 
@@ -101,6 +133,8 @@ function isWithin(data: unknown, maxCharacters: number): boolean {
     const one = open.pop();
     left -= typeof one === "string" ? one.length + 2 : 4;
     if (typeof one !== "object" || one === null) continue;
+    // Nobody makes a list of what is too long anyway.
+    if (Array.isArray(one) && one.length * 2 > left) return false;
     const entries = Object.entries(one);
     left -= entries.length * 2;
     if (left < 0) return false;

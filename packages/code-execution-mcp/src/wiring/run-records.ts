@@ -1,5 +1,5 @@
 import { createHash } from "node:crypto";
-import { copyBeginning, toErrorInfo } from "@cem/core";
+import { Lazy, copyBeginning, toErrorInfo } from "@cem/core";
 import type {
   EndedRun,
   JsonValue,
@@ -63,9 +63,14 @@ export function recordRunsIn(
   records: RunRecords,
   { calls, redactor, customer }: RecordParts,
 ): (run: EndedRun) => void {
+  const hideSecrets = new Lazy(openSecretFilter);
   return (run) => {
-    const kept = calls()?.take(run.id) ?? Promise.resolve([]);
-    records.add(async () => withoutValues(toRecord(run, await kept, customer), run, await redactor()));
+    const taken = calls()?.take(run.id);
+    records.add(async () => {
+      const record = toRecord(run, taken?.() ?? [], customer);
+      const redacted = withoutValues(record, run, await redactor());
+      return (await hideSecrets.get())(await redacted);
+    });
   };
 }
 
@@ -74,24 +79,40 @@ export function ownerDigest(owner: string): string {
   return createHash("sha256").update(`owner ${owner}`).digest("hex").slice(0, OWNER_DIGITS);
 }
 
-/** A record without values of persons, and without secrets of this process. */
-async function withoutValues(record: RunRecord, run: EndedRun, redactor: Redactor): Promise<RunRecord> {
+/** A record without values of persons. */
+async function withoutValues(
+  record: RunRecord,
+  run: EndedRun,
+  { redactor, isOfRuns }: RecordRedactor,
+): Promise<RunRecord> {
   const { input, code, error, value, output, calls, notes } = record;
-  const texts = { input, code, error, value, output, calls, notes };
+  // What the runs' own redactor went through has its tokens already.
+  const texts = isOfRuns ? { input, calls } : { input, code, error, value, output, calls, notes };
   const isCut = run.input.length > input.length || !record.codeIsWhole || record.outputIsCut;
   const scope = { session: run.session };
   await redactor.recognize?.(texts, scope);
-  const { createSecretFilter, hideInside } = await import("@cem/bridge");
-  return {
-    ...record,
-    ...hideInside(redactor.tokenize(texts, { ...scope, isCut }), createSecretFilter(process.env)),
-  };
+  return { ...record, ...redactor.tokenize(texts, { ...scope, isCut }) };
+}
+
+/** What hides the secrets of this process. They are read once. */
+async function openSecretFilter(): Promise<(record: RunRecord) => RunRecord> {
+  const { createSecretList, hideInside, withoutSecrets } = await import("@cem/bridge");
+  const secrets = createSecretList(process.env);
+  if (secrets.length === 0) return (record) => record;
+  return (record) => hideInside(record, (text) => withoutSecrets(text, secrets));
+}
+
+/** Puts tokens in place of values in records. */
+export interface RecordRedactor {
+  redactor: Redactor;
+  /** Whether results of runs went through it before. */
+  isOfRuns: boolean;
 }
 
 interface RecordParts {
   /** What keeps the calls on the host, once there is a host. */
   calls: () => CallKeeper | undefined;
-  redactor: () => Promise<Redactor>;
+  redactor: () => Promise<RecordRedactor>;
   customer: string | undefined;
 }
 
@@ -102,10 +123,11 @@ async function openRecordStore({ config, customer, store: shared }: LoadedFor): 
     const [first = FOLDER, ...rest] = customer === undefined ? [FOLDER] : keyOfCustomer(customer.id, FOLDER);
     return scopeStore(await shared.get(), first, ...rest);
   }
-  if (customer !== undefined) return createFolderStore({ folder: `${customer.home}/${FOLDER}` });
+  if (customer !== undefined)
+    return createFolderStore({ folder: `${customer.home}/${FOLDER}`, durability: "process" });
   const folder = config.runs.dir;
   await assertOutOfReach(config, { folder, what: "Records of runs", setting: "runs.dir" });
-  return createFolderStore({ folder });
+  return createFolderStore({ folder, durability: "process" });
 }
 
 function toRecord(run: EndedRun, onHost: RecordedCall[], customer: string | undefined): RunRecord {
