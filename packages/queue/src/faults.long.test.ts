@@ -144,9 +144,10 @@ describe.skipIf(!hasRedis)("runs under random faults", () => {
 
       const results = new Map<number, { tool: string; result: TaskResult; code: string | undefined }>();
       const began = performance.now();
+      const mayBegin = (): boolean => started < (begun + 1) * RUNS_A_FAULT;
       const client = async (host: RunQueue): Promise<void> => {
         for (let run = (next += 1); run <= RUNS; run = next += 1) {
-          while (started >= (begun + 1) * RUNS_A_FAULT) await sleep(POLL_MS);
+          while (!mayBegin()) await sleep(POLL_MS);
           started += 1;
           const tool = Math.random() < 0.5 ? "send" : "look";
           const ms = Math.random() < 0.5 ? Math.floor(Math.random() * 400) : 0;

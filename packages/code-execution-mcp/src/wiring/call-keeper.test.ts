@@ -1,8 +1,8 @@
-import type { InvocationContext, JsonValue, ToolCall, ToolInvoker, ToolResult } from "@cem/core";
+import type { InvokeContext, JsonValue, ToolCall, ToolInvoker, ToolResult } from "@cem/core";
 import { describe, expect, it } from "vitest";
 import { CallKeeper } from "./call-keeper.ts";
 
-const context = (run: string): InvocationContext => ({ run, signal: new AbortController().signal });
+const context = (run: string): InvokeContext => ({ run, signal: new AbortController().signal });
 const call = (args: JsonValue): ToolCall => ({ server: "crm", tool: "find", args });
 const answering = (invoke: (call: ToolCall) => Promise<ToolResult>): ToolInvoker => ({
   specificationVersion: "v1",

@@ -13,7 +13,7 @@ const STORES = [
 ];
 
 for (const { name, isHere, start, create } of STORES) {
-  describe.skipIf(!isHere)(name, () => {
+  describe.skipIf(!isHere)(`records in ${name}`, () => {
     let server: { url: string; stop: () => Promise<void> };
     beforeAll(async () => {
       server = await start();
