@@ -48,7 +48,10 @@ describe.each(["modern", "legacy"] as const)("a run, by the %s protocol", (era) 
     const first = await call("execute_code", { code });
     const { run, output } = first.structuredContent as { run: string; output: string };
     expect(first.isError).toBeUndefined();
-    expect(output).toBe("step 1\n");
+    // On a busy machine the first step comes after the first answer.
+    const more = async (): Promise<string> =>
+      ((await call("read_result", { handle: run })).structuredContent as { output: string }).output;
+    expect(output === "" ? await more() : output).toBe("step 1\n");
     expect(first.content[1]).toMatchObject({
       text: expect.stringMatching(
         new RegExp(
