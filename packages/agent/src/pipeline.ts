@@ -37,6 +37,19 @@ export function createPipeline(settings: PipelineSettings | (() => Promise<Owned
   return new Pipeline(typeof settings === "function" ? settings : async () => settings);
 }
 
+/** The longest that a timer of Node can wait. */
+const MAX_TIMER_MS = 2 ** 31 - 1;
+
+/** Keeps the process alive while somebody waits for this: guests that start or end do not. */
+async function keepingAlive<T>(work: () => Promise<T>): Promise<T> {
+  const timer = setInterval(() => {}, MAX_TIMER_MS);
+  try {
+    return await work();
+  } finally {
+    clearInterval(timer);
+  }
+}
+
 class Pipeline implements Agent {
   readonly specificationVersion = "v1";
   readonly #stages: Lazy<Stages>;
@@ -110,7 +123,7 @@ class Pipeline implements Agent {
   }
 
   async warm(options: { signal?: AbortSignal | undefined } = {}): Promise<void> {
-    return this.#request(options, warm);
+    return keepingAlive(() => this.#request(options, warm));
   }
 
   async openResults(): Promise<ResultStore | undefined> {
@@ -125,7 +138,7 @@ class Pipeline implements Agent {
 
   dispose(): Promise<void> {
     this.#disposal.abort(disposedError());
-    this.#disposed ??= this.#disposeStages();
+    this.#disposed ??= keepingAlive(() => this.#disposeStages());
     return this.#disposed;
   }
 
