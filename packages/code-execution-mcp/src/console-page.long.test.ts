@@ -112,6 +112,19 @@ describe.skipIf(!existsSync(BROWSER))(`the console's page (skipped where ${BROWS
     await look("finished");
   });
 
+  it("finds runs by their status and their text", async () => {
+    await open("Runs");
+    await page.getByLabel("Find runs").fill("CRM");
+    await page.getByRole("status").getByText("1 run", { exact: true }).waitFor();
+    await page.getByLabel("Status of runs").selectOption("error");
+    await page.getByRole("status").getByText("No run is like that.").waitFor();
+    expect(await page.locator(".runs a").count()).toBe(0);
+    await look("filtered");
+    await page.getByLabel("Status of runs").selectOption("");
+    await page.getByLabel("Find runs").fill("");
+    await page.locator(".runs a").first().waitFor();
+  });
+
   it("lists and finds tools", async () => {
     await open("Tools");
     await page.getByText("crm.remove").waitFor();

@@ -3,7 +3,7 @@ import { useEffect, useState } from "preact/hooks";
 import type { RunSummary } from "../src/schemas.ts";
 import { get } from "./api.ts";
 
-const STATUS_WORDS: Readonly<Record<RunSummary["status"], string>> = {
+export const STATUS_WORDS: Readonly<Record<RunSummary["status"], string>> = {
   running: "Running",
   asking: "Needs an answer",
   success: "Done",

@@ -1,12 +1,14 @@
 import { useState } from "preact/hooks";
 import type { RunSummary } from "../src/schemas.ts";
 import { send } from "./api.ts";
+import { FilterRuns, useFilter } from "./filter-runs.tsx";
 import { Empty, formatCount, formatMs, Redacted, Status, textIn } from "./parts.tsx";
 import { Run } from "./run.tsx";
 import type { Feed } from "./use-runs.ts";
 
 export function Runs({ feed, selected }: { feed: Feed; selected: string }) {
-  const run = feed.runs.find(({ id }) => id === selected);
+  const filter = useFilter(feed);
+  const run = [...feed.runs, ...filter.runs].find(({ id }) => id === selected);
   return (
     <div class={`split ${selected === "" ? "" : "has-selected"}`}>
       <section class="list" aria-labelledby="runs-title">
@@ -17,8 +19,9 @@ export function Runs({ feed, selected }: { feed: Feed; selected: string }) {
             <p>Start one above, or connect an MCP client to this server: what it runs appears here.</p>
           </Empty>
         )}
+        {feed.runs.length > 0 && <FilterRuns filter={filter} />}
         <ul class="runs">
-          {feed.runs.map((one) => (
+          {filter.runs.map((one) => (
             <RunLink key={one.id} run={one} isSelected={one.id === selected} />
           ))}
         </ul>
