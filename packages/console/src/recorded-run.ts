@@ -4,6 +4,7 @@ import { MAX_KEPT_CALLS, MAX_TEXT_CHARACTERS, MAX_TITLE_CHARACTERS, MAX_VALUE_CH
 import type { RunFacts, RunWatcher, WatchableRun } from "./ports.ts";
 import { countRedactions } from "./redactions.ts";
 import type { RunDetails, RunSummary } from "./schemas.ts";
+import { shownIsolation } from "./shown-isolation.ts";
 
 type Seen = Pick<
   RunDetails,
@@ -197,14 +198,7 @@ export class RecordedRun implements RunWatcher {
     this.#ending = {
       context: { direct, used, saved, ...(spent !== undefined && { spent }) },
       tokensSaved: saved,
-      ...(isolation !== null && {
-        isolation: isolation.level,
-        sandbox: {
-          name: isolation.sandbox,
-          level: isolation.level,
-          mechanisms: [...isolation.mechanisms],
-        },
-      }),
+      ...shownIsolation(isolation),
     };
   }
 

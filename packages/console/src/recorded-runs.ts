@@ -4,6 +4,7 @@ import type * as z from "zod";
 import type { ApiScope } from "./api-route.ts";
 import { countRedactions } from "./redactions.ts";
 import type { RunDetails, RunQuery, RunSummary } from "./schemas.ts";
+import { shownIsolation } from "./shown-isolation.ts";
 
 const UNDER_WAY: ReadonlySet<string> = new Set(["running", "asking"]);
 
@@ -96,14 +97,7 @@ function toDetails(record: RunRecord): RunDetails {
     ...(value !== undefined && "value" in value && value.value !== null && { value: value.value }),
     valueIsLeftOut: value !== undefined && !("value" in value),
     ...(error !== null && { error }),
-    ...(isolation !== null && {
-      isolation: isolation.level,
-      sandbox: {
-        name: isolation.sandbox,
-        level: isolation.level,
-        mechanisms: [...isolation.mechanisms],
-      },
-    }),
+    ...shownIsolation(isolation),
     context: { direct: contextTokens.direct, used: contextTokens.used, saved: contextTokens.saved },
     redactions,
     notes,

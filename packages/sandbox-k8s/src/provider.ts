@@ -73,22 +73,13 @@ class PodProvider implements KubernetesProvider {
     signal?.throwIfAborted();
     // Folders that are not on the volume show at once, not at the first run.
     this.#resource(prepared, spec, limits.memoryMb);
-    const {
-      standby,
-      maxStandby = standby,
-      idleMs,
-      reuse,
-      queueTimeoutMs,
-    } = {
-      ...this.#settings,
-      maxStandby: this.#settings.standby,
-    };
+    const { standby, idleMs, reuse, queueTimeoutMs } = this.#settings;
     return createGuestSandbox({
       isolation: prepared.isolation,
       limits,
       gate: this.#gate,
       standby,
-      maxStandby,
+      maxStandby: standby,
       idleMs,
       reuse,
       defaultSession: spec.defaultSession,
