@@ -82,6 +82,13 @@ describe.skipIf(!hasRedis)("runs of a session", () => {
     }
   });
 
+  it("are carried out where they are taken when no guests are kept", async () => {
+    const queue = open();
+    await keepBusy(queue, async () => "warm");
+    await work("other", { keepsGuests: false });
+    expect((await run(queue, "x", { session: "s" })).value).toBe("other");
+  });
+
   it("are spread where there are more than their worker takes", async () => {
     const queue = open();
     const begun: string[] = [];

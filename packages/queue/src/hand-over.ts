@@ -32,6 +32,8 @@ interface HandOverSettings {
   peers: Peers<WorkerMessage>;
   sessions: WarmSessions;
   carrying: Carrying;
+  /** Whether runs of one session are carried out by one worker. */
+  isEnabled: boolean;
   /** How many runs of others are carried out at once. */
   most: number;
 }
@@ -73,8 +75,8 @@ export class HandOver {
    * @throws UnrecoverableError for what can't be set up there.
    */
   async tryToHand(id: string, run: QueuedRun): Promise<boolean | undefined> {
-    const { peers, sessions, carrying, name } = this.#settings;
-    const worker = await sessions.take(run);
+    const { peers, sessions, carrying, name, isEnabled } = this.#settings;
+    const worker = isEnabled ? await sessions.take(run) : undefined;
     if (worker === undefined) return undefined;
     if (!(await peers.lives(worker))) {
       await sessions.takeOver(run);

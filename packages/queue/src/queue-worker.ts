@@ -41,6 +41,12 @@ export interface QueueWorkerSettings extends QueueConnection {
    */
   concurrency?: number | undefined;
   /**
+   * Whether a session's guest is kept for its next run, which is then carried out by the worker that has the guest.
+   *
+   * @defaultValue true
+   */
+  keepsGuests?: boolean | undefined;
+  /**
    * After so many milliseconds without a sign of life its runs are given to another worker.
    *
    * @defaultValue 30000
@@ -91,6 +97,7 @@ export async function startQueueWorker(settings: QueueWorkerSettings): Promise<Q
     peers: new Peers({ client, streams, base: `${prefix}:worker`, name: ownId, lostAfterMs }),
     sessions: new WarmSessions(client, prefix, ownId),
     carrying,
+    isEnabled: settings.keepsGuests ?? true,
     most: concurrency,
   });
 
