@@ -73,9 +73,7 @@ class RedisServerCopies implements QueuedServerCopies {
         answer.break("the client is gone");
         peers.send(copy, { type: "gone", id }).catch(() => {});
       };
-      const stopWatching = peers.watch(copy, {
-        onLost: () => answer.break("the copy of the server that held it is gone"),
-      });
+      const stopWatching = peers.watch(copy, { onLost: () => answer.lose() });
       signal.addEventListener("abort", leave, { once: true });
       void answer.over.finally(() => {
         stop();
@@ -148,7 +146,7 @@ interface Opened {
 
 /** An answer whose parts come one after the other. */
 class ComingAnswer {
-  readonly #head = Promise.withResolvers<HandedAnswer>();
+  readonly #head = Promise.withResolvers<HandedAnswer | undefined>();
   readonly #over = Promise.withResolvers<void>();
   readonly #body: ReadableStream<Uint8Array>;
   #controller: ReadableStreamDefaultController<Uint8Array> | undefined;
@@ -162,7 +160,8 @@ class ComingAnswer {
     this.#head.promise.catch(() => {});
   }
 
-  get head(): Promise<HandedAnswer> {
+  /** `undefined` where the copy was lost before it answered. */
+  get head(): Promise<HandedAnswer | undefined> {
     return this.#head.promise;
   }
 
@@ -182,6 +181,11 @@ class ComingAnswer {
       this.#controller?.close();
       this.#end();
     } else this.break(message.reason);
+  }
+
+  lose(): void {
+    this.#head.resolve(undefined);
+    this.break("the copy of the server that held it is gone");
   }
 
   break(reason: string): void {
