@@ -12,6 +12,8 @@ const ID_BYTES = 9;
 export type BeginRun = (options: ExecuteOptions) => Promise<TaskResult>;
 
 export interface RunRequest {
+  /** The key of a run that another copy of the server has begun. Absent: the run is begun here. */
+  adopted?: string | undefined;
   kind: "task" | "code";
   /** The client id that may ask for the run later. */
   owner: string;
@@ -40,12 +42,15 @@ export type RunState = RunView["state"];
 /** One run under way. */
 export class Run {
   readonly id: string;
+  /** Whether another copy of the server has begun it. */
+  readonly isAdopted: boolean;
   readonly owner: string;
   readonly kind: RunRequest["kind"];
   readonly facts: RunFacts | undefined;
   readonly since = new Date();
   readonly result: Promise<TaskResult>;
   readonly #controller = new AbortController();
+  readonly #leaving = new AbortController();
   readonly questions = new OpenQuestions();
   readonly #ended: Promise<RunState>;
   #onEvent: RunRequest["onEvent"];
@@ -59,11 +64,13 @@ export class Run {
    * @param copy - The copy of the server that holds the run.
    */
   constructor(
-    { owner, kind, facts, begin, onEvent }: RunRequest,
+    { adopted, owner, kind, facts, begin, onEvent }: RunRequest,
     watch?: (run: Run) => RunWatcher[],
     copy?: string,
   ) {
-    this.id = runId(copy, randomBytes(ID_BYTES).toString("base64url"));
+    const key = adopted ?? randomBytes(ID_BYTES).toString("base64url");
+    this.id = runId(copy, key);
+    this.isAdopted = adopted !== undefined;
     this.owner = owner;
     this.kind = kind;
     this.facts = facts;
@@ -85,6 +92,7 @@ export class Run {
       },
       onElicit: this.questions.elicit,
       onSample: this.questions.sample,
+      rejoin: { key: rejoinKey(key, owner), leave: this.#leaving.signal },
     };
     this.result = begin(options);
     const settle = (): RunState => {
@@ -98,6 +106,12 @@ export class Run {
   /** Cancels the run. */
   end(reason: unknown): void {
     this.#controller.abort(reason);
+  }
+
+  /** Leaves the run to another copy of the server where one can go on with it, else cancels it. */
+  leave(reason: unknown): void {
+    this.#leaving.abort(reason);
+    this.end(reason);
   }
 
   /** Waits until the run ends, asks a question, or `ms` have passed. */
@@ -130,4 +144,9 @@ export class Run {
     this.#outputCharacters += text.length;
     if (room > 0) this.#output += text.slice(0, room);
   }
+}
+
+/** What a copy of the server has to know to go on with a run: its key, and whose it is. */
+export function rejoinKey(key: string, owner: string): string {
+  return JSON.stringify([key, owner]);
 }

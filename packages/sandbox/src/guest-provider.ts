@@ -20,6 +20,12 @@ export interface GuestProviderSettings {
    */
   standby?: number | undefined;
   /**
+   * Guests that wait for the next run of their session; beyond it the one that has waited longest ends.
+   *
+   * @defaultValue 16
+   */
+  keptGuests?: number | undefined;
+  /**
    * Idle time after which a sandbox ends its ready and kept guests, in milliseconds.
    *
    * @defaultValue 300,000
@@ -38,6 +44,7 @@ type SharedSettings = Pick<
   GuestSandboxSettings,
   | "limits"
   | "standby"
+  | "keptGuests"
   | "idleMs"
   | "reuse"
   | "queueTimeoutMs"
@@ -49,11 +56,11 @@ type SharedSettings = Pick<
 
 /** The part of a sandbox's settings that follows from its spec and the settings of its provider. */
 export function sandboxSettings(spec: SandboxSpec, provider: GuestProviderSettings): SharedSettings {
-  const { standby, idleMs, reuse, queueTimeoutMs } = provider;
+  const { standby, keptGuests, idleMs, reuse, queueTimeoutMs } = provider;
   const { defaultSession, owner, meter } = spec;
   const limits = resolveLimits(spec.limits);
   const quota = createWorkspaceQuota(spec);
-  return { limits, standby, idleMs, reuse, queueTimeoutMs, defaultSession, owner, meter, quota };
+  return { limits, standby, keptGuests, idleMs, reuse, queueTimeoutMs, defaultSession, owner, meter, quota };
 }
 
 /** What a spec and the settings of a provider tell a guest at its start. */
