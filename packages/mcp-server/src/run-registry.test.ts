@@ -204,7 +204,7 @@ describe("RunRegistry", () => {
     });
 
     it("is not there when nobody knows it, and not asked for when it was this copy's", async () => {
-      const rejoin = vi.fn(async () => undefined);
+      const rejoin = vi.fn<() => Promise<undefined>>(async () => undefined);
       copy.adopt(ID, { ...waiter, rejoin });
       await expect(copy.wait(ID, waiter)).rejects.toMatchObject({ code: "RUN_NOT_FOUND" });
       copy.adopt("run-here.abcdefghijkl", { ...waiter, rejoin });
