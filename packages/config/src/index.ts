@@ -1,5 +1,5 @@
 export { loadConfig } from "./load-config.ts";
-export type { LoadConfigOptions, LoadedConfig } from "./load-config.ts";
+export type { LoadConfigOptions, LoadedConfig } from "./loaded-config.ts";
 export { configSchema } from "./schema.ts";
 export type { Config, ConfigInput } from "./schema.ts";
 export { SANDBOX_TYPES } from "./schema-execution.ts";
