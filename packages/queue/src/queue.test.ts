@@ -166,6 +166,27 @@ describe.skipIf(!hasRedis)("a queue of runs", () => {
     expect((await Promise.all(runs)).map(({ value }) => value)).toEqual(["1", "2"]);
   });
 
+  it("refuses a customer who leaves no room for the others", async () => {
+    const queue = open({ maxWaiting: 10 });
+    const done: Promise<unknown>[] = [];
+    const put = async (customer: string, waiting: number): Promise<void> => {
+      done.push(queue.execute(code(customer, customer)));
+      await expect.poll(async () => (await queue.counts()).waiting, { timeout: 20_000 }).toBe(waiting);
+    };
+    for (const waiting of [1, 2, 3, 4, 5]) await put("ada", waiting);
+    const refused = await queue.execute(code("6", "ada")).catch((error: unknown) => error as CemError);
+    expect(refused).toMatchObject({ code: "QUEUE_FULL", details: { waiting: 5, limit: 5 } });
+    expect((refused as CemError).message).toMatch(/^5 runs of this customer wait for a worker/u);
+    for (const waiting of [6, 7]) await put("bob", waiting);
+    await put("eve", 8);
+    await expect(queue.execute(code("3", "bob"))).rejects.toMatchObject({
+      details: { waiting: 2, limit: 2 },
+    });
+    await work(async (input) => input);
+    await Promise.all(done);
+    expect((await queue.execute(code("7", "ada"))).value).toBe("7");
+  });
+
   describe("when a worker is lost", () => {
     const QUICK = { lostAfterMs: 600 };
 

@@ -20,7 +20,7 @@ export interface QueueConnection {
 /** Settings of {@link createRunQueue}. */
 export interface RunQueueSettings extends QueueConnection {
   /**
-   * How many runs may wait for a worker; more are refused with `QUEUE_FULL`.
+   * How many runs may wait for a worker; more are refused with `QUEUE_FULL`. A customer may have as many as it leaves room for.
    *
    * @defaultValue 10000
    */
