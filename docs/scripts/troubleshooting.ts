@@ -292,7 +292,7 @@ export const TROUBLES: Readonly<Record<KnownErrorCode, Trouble>> = {
     wayOut: "Wait as long as `retryAfterMs` says, or start more workers.",
   },
   QUEUE_KEY_REUSED: {
-    cause: "An `idempotencyKey` came with another run than the first time.",
+    cause: "An `idempotencyKey`, or a `runId`, came with another run than the first time.",
     wayOut: "Use a new key for each run.",
   },
   RUN_INTERRUPTED: {

@@ -24,6 +24,8 @@ const MS_PER_SECOND = 1_000;
 const DEFAULT_MAX_WAITING = 10_000;
 const KEEP_FAILED_SECONDS = 7 * 86_400;
 const MAX_LISTED = 1_000;
+/** Ids of runs that may be asked for twice. Other keys are made for one run. */
+const GIVEN_TWICE = /^(?:key|id)-/u;
 const HANDLERS = { elicit: "onElicit", approve: "onApprove", sample: "onSample" } as const;
 
 /** Opens the queue of a host that has runs carried out. Connects with the first run. */
@@ -149,13 +151,14 @@ class BullRunQueue implements RunQueue {
     opened: Opened,
     id: string,
     run: QueuedRun,
-    { idempotencyKey, urgency = "normal" }: QueuedOptions,
+    { urgency = "normal" }: QueuedOptions,
   ): Promise<void> {
     const { queue, letters } = opened;
     const digest = createHash("sha256")
       .update(JSON.stringify([run.kind, run.input, run.options]))
       .digest("hex");
-    const known = idempotencyKey === undefined ? undefined : await queue.getJob(id);
+    const mayBeKnown = GIVEN_TWICE.test(id);
+    const known = mayBeKnown ? await queue.getJob(id) : undefined;
     if (known !== undefined) return requireSame(known, digest);
     const priority = await this.#takeTurn(opened, run.customer, urgency);
     const data: JobData = {
@@ -170,7 +173,7 @@ class BullRunQueue implements RunQueue {
       removeOnComplete: { age: KEEP_RESULTS_MS / MS_PER_SECOND },
       removeOnFail: { age: KEEP_FAILED_SECONDS },
     });
-    if (idempotencyKey === undefined) return;
+    if (!mayBeKnown) return;
     // Another host may have been faster.
     const added = await queue.getJob(id);
     if (added !== undefined) requireSame(added, digest);
@@ -235,18 +238,21 @@ class BullRunQueue implements RunQueue {
 
 function idOf(
   customer: string | undefined,
-  { idempotencyKey, rejoin }: Pick<QueuedOptions, "idempotencyKey" | "rejoin">,
+  { idempotencyKey, rejoin, runId }: Pick<QueuedOptions, "idempotencyKey" | "rejoin" | "runId">,
 ): string {
-  const key = idempotencyKey ?? rejoin?.key;
-  if (key === undefined) return `run-${randomUUID()}`;
-  const digest = createHash("sha256").update(JSON.stringify([customer ?? null, key]));
-  return `${idempotencyKey === undefined ? "run" : "key"}-${digest.digest("hex")}`;
+  const keys = { key: idempotencyKey, rejoin: rejoin?.key, id: runId };
+  for (const [kind, key] of Object.entries(keys)) {
+    if (key === undefined) continue;
+    const digest = createHash("sha256").update(JSON.stringify([customer ?? null, key]));
+    return `${kind}-${digest.digest("hex")}`;
+  }
+  return `run-${randomUUID()}`;
 }
 
 function requireSame(job: Job<JobData>, digest: string): void {
   if (job.data.digest === digest) return;
   throw new CemError(
     "QUEUE_KEY_REUSED",
-    "The idempotency key was used for another run. Give each run its own.",
+    "The key (idempotencyKey or runId) was used for another run. Give each run its own.",
   );
 }

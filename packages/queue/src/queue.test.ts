@@ -130,7 +130,9 @@ describe.skipIf(!hasRedis)("a queue of runs", () => {
     );
     expect(results.map(({ value }) => value)).toEqual([1, 1, 1, 1]);
     expect((await open().execute(code("x", "ada"), { idempotencyKey: "k" })).value).toBe(1);
-    expect((await open().execute(code("x", "bob"), { idempotencyKey: "k" })).value).toBe(2);
+    const named = [one, two].map((queue) => queue.execute(code("x", "eve"), { runId: "r" }));
+    expect((await Promise.all(named)).map(({ value }) => value)).toEqual([2, 2]);
+    expect((await open().execute(code("x", "bob"), { idempotencyKey: "k" })).value).toBe(3);
     await expect(one.execute(code("y", "ada"), { idempotencyKey: "k" })).rejects.toMatchObject({
       code: "QUEUE_KEY_REUSED",
     });
