@@ -3,43 +3,18 @@ import { CemError } from "@cem/core";
 import type { AgentEvent } from "@cem/core";
 import { parseSealingKeys } from "@cem/store";
 import { Redis } from "ioredis";
-import { afterAll, beforeAll, beforeEach, describe, expect, it, onTestFinished } from "vitest";
-import { hasRedis, startRedis } from "../../store-redis/test/redis-server.ts";
-import type { RedisServer } from "../../store-redis/test/redis-server.ts";
+import { describe, expect, it, onTestFinished } from "vitest";
+import { hasRedis } from "../../store-redis/test/redis-server.ts";
 import { createRunQueue, startQueueWorker } from "./index.ts";
-import type { QueueWorkerSettings, RunQueue, RunQueueSettings } from "./index.ts";
 import { agentOf } from "../test/agent-of.ts";
 import type { Work } from "../test/agent-of.ts";
+import { realQueue } from "../test/real-queue.ts";
 
 const SAFE = { server: "s", tool: "read", isRepeatable: true };
 const UNSAFE = { server: "s", tool: "send", isRepeatable: false };
 
 describe.skipIf(!hasRedis)("a queue of runs", () => {
-  let server: RedisServer;
-  beforeAll(async () => {
-    server = await startRedis();
-  });
-  afterAll(() => server.stop());
-  beforeEach(async () => {
-    const client = new Redis(server.url);
-    await client.flushall();
-    client.disconnect();
-  });
-
-  const open = (settings: Partial<RunQueueSettings> = {}): RunQueue => {
-    const queue = createRunQueue({ url: server.url, ...settings });
-    onTestFinished(() => queue.close());
-    return queue;
-  };
-  const work = async (doing: Work, settings: Partial<QueueWorkerSettings> = {}) => {
-    const worker = await startQueueWorker({
-      url: server.url,
-      agentFor: async () => agentOf(doing),
-      ...settings,
-    });
-    onTestFinished(() => worker.close());
-    return worker;
-  };
+  const { server, open, work } = realQueue();
   const code = (input: string, customer?: string) => ({ kind: "code" as const, input, customer });
 
   it("has runs carried out, with their options, events and results", async () => {
@@ -130,7 +105,9 @@ describe.skipIf(!hasRedis)("a queue of runs", () => {
     );
     expect(results.map(({ value }) => value)).toEqual([1, 1, 1, 1]);
     expect((await open().execute(code("x", "ada"), { idempotencyKey: "k" })).value).toBe(1);
-    expect((await open().execute(code("x", "bob"), { idempotencyKey: "k" })).value).toBe(2);
+    const named = [one, two].map((queue) => queue.execute(code("x", "eve"), { runId: "r" }));
+    expect((await Promise.all(named)).map(({ value }) => value)).toEqual([2, 2]);
+    expect((await open().execute(code("x", "bob"), { idempotencyKey: "k" })).value).toBe(3);
     await expect(one.execute(code("y", "ada"), { idempotencyKey: "k" })).rejects.toMatchObject({
       code: "QUEUE_KEY_REUSED",
     });
@@ -166,6 +143,27 @@ describe.skipIf(!hasRedis)("a queue of runs", () => {
     expect((await Promise.all(runs)).map(({ value }) => value)).toEqual(["1", "2"]);
   });
 
+  it("refuses a customer who leaves no room for the others", async () => {
+    const queue = open({ maxWaiting: 10 });
+    const done: Promise<unknown>[] = [];
+    const put = async (customer: string, waiting: number): Promise<void> => {
+      done.push(queue.execute(code(customer, customer)));
+      await expect.poll(async () => (await queue.counts()).waiting, { timeout: 20_000 }).toBe(waiting);
+    };
+    for (const waiting of [1, 2, 3, 4, 5]) await put("ada", waiting);
+    const refused = await queue.execute(code("6", "ada")).catch((error: unknown) => error as CemError);
+    expect(refused).toMatchObject({ code: "QUEUE_FULL", details: { waiting: 5, limit: 5 } });
+    expect((refused as CemError).message).toMatch(/^5 runs of this customer wait for a worker/u);
+    for (const waiting of [6, 7]) await put("bob", waiting);
+    await put("eve", 8);
+    await expect(queue.execute(code("3", "bob"))).rejects.toMatchObject({
+      details: { waiting: 2, limit: 2 },
+    });
+    await work(async (input) => input);
+    await Promise.all(done);
+    expect((await queue.execute(code("7", "ada"))).value).toBe("7");
+  });
+
   describe("when a worker is lost", () => {
     const QUICK = { lostAfterMs: 600 };
 
@@ -186,7 +184,7 @@ describe.skipIf(!hasRedis)("a queue of runs", () => {
       };
       // A lock that it does not renew in time: lost for the others, though its process lives.
       const worker = await startQueueWorker({
-        url: server.url,
+        url: server().url,
         agentFor: async () => agentOf(doing),
         ...QUICK,
         name: "lost",
@@ -202,7 +200,7 @@ describe.skipIf(!hasRedis)("a queue of runs", () => {
       const lost = await lose(announced);
       const result = open().execute(code("x"));
       await lost.started.promise;
-      await releaseLocks(server.url);
+      await releaseLocks(server().url);
       await work(lost.doing, QUICK);
       expect((await result).value).toBe("repeated");
       await expect.poll(() => lost.late.length, { timeout: 20_000 }).toBe(1);
@@ -215,7 +213,7 @@ describe.skipIf(!hasRedis)("a queue of runs", () => {
       const lost = await lose([SAFE, UNSAFE]);
       const result = open().execute(code("x"));
       await lost.started.promise;
-      await releaseLocks(server.url);
+      await releaseLocks(server().url);
       await work(lost.doing, QUICK);
       expect((await result).error).toMatchObject({
         code: "RUN_INTERRUPTED",
@@ -269,7 +267,7 @@ describe.skipIf(!hasRedis)("a queue of runs", () => {
   });
 
   it("goes on after its server was killed and started again", async () => {
-    const client = new Redis(server.url);
+    const client = new Redis(server().url);
     // Else the last second may not be on disk, and a run that the server forgot ends as interrupted.
     await client.config("SET", "appendfsync", "always");
     client.disconnect();
@@ -282,10 +280,10 @@ describe.skipIf(!hasRedis)("a queue of runs", () => {
     const queue = open();
     const result = queue.execute(code("1"));
     await started.promise;
-    await server.kill();
+    await server().kill();
     await expect(open().execute(code("2"))).rejects.toMatchObject({ code: "STORE_UNAVAILABLE" });
     finish.resolve();
-    await server.start();
+    await server().start();
     expect(await result).toMatchObject({ error: null, value: "finished" });
   });
 
@@ -355,7 +353,7 @@ describe.skipIf(!hasRedis)("a queue of runs", () => {
       { keys },
     );
     const seen: string[] = [];
-    const client = new Redis(server.url);
+    const client = new Redis(server().url);
     const monitor = await client.monitor();
     monitor.on("monitor", (_, args: string[]) => seen.push(args.join(" ")));
     expect((await open({ keys }).execute(code("canary-4711", "ada"))).value).toBe("canary-4711");
