@@ -8,7 +8,6 @@ import {
   type GuestProviderSettings,
   type GuestSandbox,
   type GuestSandboxProvider,
-  type SandboxReuse,
   resolveLimits,
 } from "@cem/sandbox";
 import {
@@ -58,15 +57,9 @@ export interface DenoSandboxSettings extends GuestProviderSettings {
   /**
    * Upper bound of ready guests, which grow by one with each run that finds none ready.
    *
-   * @defaultValue Four times `standby`.
+   * @defaultValue Four times `standby` where each run has a guest of its own, else `standby`.
    */
   maxStandby?: number | undefined;
-  /**
-   * `session`: runs of the same session may share a guest, one after another. `none`: each run has one of its own.
-   *
-   * @defaultValue `session`
-   */
-  reuse?: SandboxReuse | undefined;
 }
 
 const MIN_CONCURRENT_RUNS = 8;

@@ -1,4 +1,4 @@
-import type { GuestProviderSettings, SandboxReuse } from "@cem/sandbox";
+import type { GuestProviderSettings } from "@cem/sandbox";
 
 /** The volume that this process and its guests share. */
 export interface SharedVolume {
@@ -55,10 +55,4 @@ export interface KubernetesSettings extends GuestProviderSettings {
    * @defaultValue 16
    */
   maxConcurrentRuns?: number | undefined;
-  /**
-   * `session`: runs of the same session may share a guest, one after another.
-   *
-   * @defaultValue `none`
-   */
-  reuse?: SandboxReuse | undefined;
 }

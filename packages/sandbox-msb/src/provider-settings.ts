@@ -1,4 +1,4 @@
-import type { GuestProviderSettings, SandboxReuse } from "@cem/sandbox";
+import type { GuestProviderSettings } from "@cem/sandbox";
 
 /** Settings of `createMicrosandboxProvider`. All are optional. */
 export interface MicrosandboxSettings extends GuestProviderSettings {
@@ -42,13 +42,7 @@ export interface MicrosandboxSettings extends GuestProviderSettings {
   /**
    * Upper bound of ready machines, which grow by one with each run that finds none ready.
    *
-   * @defaultValue Four times `standby`.
+   * @defaultValue Four times `standby` where each run has a guest of its own, else `standby`.
    */
   maxStandby?: number | undefined;
-  /**
-   * `session`: runs of the same session may share a machine, one after another.
-   *
-   * @defaultValue `none`
-   */
-  reuse?: SandboxReuse | undefined;
 }

@@ -31,7 +31,11 @@ export interface GuestProviderSettings {
    * @defaultValue 300,000
    */
   idleMs?: number | undefined;
-  /** `session`: runs of the same session may share a guest, one after another. `none`: each run has one of its own. */
+  /**
+   * `session`: runs of the same session may share a guest, one after another. `none`: each run has one of its own.
+   *
+   * @defaultValue `session`
+   */
   reuse?: SandboxReuse | undefined;
   /** Timeout for a run's wait in the queue, in milliseconds. Absent: no timeout. */
   queueTimeoutMs?: number | undefined;
@@ -66,7 +70,7 @@ export function sandboxSettings(spec: SandboxSpec, provider: GuestProviderSettin
 /** What a spec and the settings of a provider tell a guest at its start. */
 export function guestInit(spec: SandboxSpec, { reuse }: GuestProviderSettings): GuestInit {
   const { hostTools = {}, hidden = [] } = spec;
-  return { reuse: reuse === "session", hostTools, hidden };
+  return { reuse: reuse !== "none", hostTools, hidden };
 }
 
 /**

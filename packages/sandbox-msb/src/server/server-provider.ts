@@ -10,7 +10,6 @@ import {
   type GuestProviderSettings,
   type GuestSandbox,
   type GuestSandboxProvider,
-  type SandboxReuse,
 } from "@cem/sandbox";
 import {
   checkHidden,
@@ -53,12 +52,6 @@ export interface MicrosandboxServerSettings extends ServerAddress, GuestProvider
    * @defaultValue 4
    */
   maxConcurrentRuns?: number | undefined;
-  /**
-   * `session`: runs of the same session may share a machine, one after another.
-   *
-   * @defaultValue `none`
-   */
-  reuse?: SandboxReuse | undefined;
 }
 
 const DEFAULT_IMAGE = "denoland/deno:2.9.5";
