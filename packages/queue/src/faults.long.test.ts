@@ -37,7 +37,11 @@ class Machines {
   }
 
   async fill(): Promise<void> {
-    while (this.#all.length < WORKERS) this.#all.push(await this.#start());
+    while (this.#all.length < WORKERS) {
+      const machine = await this.#start();
+      // One that finds no server at its start ends.
+      if (machine.exitCode === null) this.#all.push(machine);
+    }
   }
 
   async replace(signal: "SIGKILL" | "SIGTERM"): Promise<void> {
