@@ -113,9 +113,15 @@ describe.each(PLACES)("customers of two servers and two workers ($name)", ({ sta
         return { visit, canary: `canary${secret}`, address: `${secret}@customer-secret.example` };
       }),
     );
-    for (let round = 0; round < ROUNDS; round++)
-      await Promise.all(secretive.map((one) => plant(one, round)));
-    await Promise.all(secretive.map((one) => look(one, secretive.filter((other) => other !== one))));
+    for (let round = 0; round < ROUNDS; round++) await Promise.all(secretive.map((one) => plant(one, round)));
+    await Promise.all(
+      secretive.map((one) =>
+        look(
+          one,
+          secretive.filter((other) => other !== one),
+        ),
+      ),
+    );
     // Read by itself: the others' guests have ended.
     const stored = await dumpRedis(redis.url);
     const said = machines.logs();

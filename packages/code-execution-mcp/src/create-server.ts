@@ -60,7 +60,7 @@ export async function createServer(options: ServerOptions = {}): Promise<CemServ
   const isElsewhere = customers !== undefined || queue !== undefined;
   const local =
     options.agent ?? createLoadedAgent(isElsewhere ? withoutPool(loaded) : loaded, agentOptions, host);
-  const agent = queue?.agent(local, loaded.customer?.id) ?? local;
+  const agent = queue?.agent(local, loaded.customer) ?? local;
   const workflows = createWorkflowTools(loaded, agentOptions, { agent, openAgent: createLoadedAgent });
   const server: CemServer = createAgentServer<Config>({
     agent,

@@ -6,12 +6,13 @@ import { shownLocation, storeUnavailable } from "@cem/store";
 import { contextOf, instruments, traced } from "@cem/telemetry";
 import { UnrecoverableError, WaitingError, Worker } from "bullmq";
 import type { Job } from "bullmq";
-import { CarriedRun } from "./carried-run.ts";
+import { CarriedRun, isOfGone } from "./carried-run.ts";
 import { connectPatiently } from "./connect.ts";
 import { createLetters } from "./letters.ts";
 import { messaging } from "./messaging.ts";
 import { DEFAULT_PREFIX, namesOf, QUEUE } from "./names.ts";
 import type { QueuedRun } from "./protocol.ts";
+import { placeOfReason } from "./opened.ts";
 import type { JobData } from "./opened.ts";
 import type { QueueConnection } from "./run-queue.ts";
 import { Streams } from "./streams.ts";
@@ -29,8 +30,8 @@ const MS_PER_SECOND = 1_000;
 
 /** Settings of {@link startQueueWorker}. */
 export interface QueueWorkerSettings extends QueueConnection {
-  /** The agent that carries out a customer's runs. It is the caller's to dispose. */
-  agentFor: (customer: string | undefined) => Promise<Agent>;
+  /** The agent that carries out a customer's runs, `CUSTOMER_GONE` where they were deleted. It is the caller's to dispose. */
+  agentFor: (customer: string | undefined, incarnation: string | undefined) => Promise<Agent>;
   /**
    * How many runs are carried out at once.
    *
@@ -98,17 +99,23 @@ export async function startQueueWorker(settings: QueueWorkerSettings): Promise<Q
       isOver = await traced(
         `process ${QUEUE}`,
         { kind: "consumer", attributes: { ...messaging("process"), "messaging.message.id": id }, parent },
-        () => carried.execute(run, () => settings.agentFor(run.customer)),
+        () => carried.execute(run, () => settings.agentFor(run.customer, run.incarnation)),
       );
     } catch (error) {
-      await carried.fail(toErrorInfo(error));
+      const failure = toErrorInfo(error);
+      await carried.fail(failure);
       // Repeating what can't be set up would fail again: it waits for a person.
-      throw new UnrecoverableError(toErrorInfo(error).message);
+      if (!isOfGone(failure)) {
+        await job.updateData({ ...job.data, reason: letters.write(placeOfReason(id), failure.message) });
+        throw new UnrecoverableError(failure.code);
+      }
     } finally {
       carried.end();
       if (underWay.get(id) === carried) underWay.delete(id);
       if (isOver) await throughput.count();
     }
+    // Nothing is kept of a customer who was deleted.
+    if (carried.isOfGone) job.opts.removeOnComplete = true;
     if (isOver) return;
     await job.moveToWait(token);
     throw new WaitingError();

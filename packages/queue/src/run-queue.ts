@@ -9,12 +9,15 @@ import type { Job } from "bullmq";
 import { AwaitedRun } from "./awaited-run.ts";
 import { connectBriefly } from "./connect.ts";
 import { createLetters } from "./letters.ts";
+import type { Letters } from "./letters.ts";
 import { DEFAULT_PREFIX, KEEP_RESULTS_MS, namesOf, QUEUE } from "./names.ts";
 import { messaging } from "./messaging.ts";
 import { ASKED } from "./protocol.ts";
 import type { QueuedRun } from "./protocol.ts";
+import { placeOfReason } from "./opened.ts";
 import type { JobData, Opened } from "./opened.ts";
 import { queuedAgent } from "./queued-agent.ts";
+import { removeCustomerRuns } from "./remove-customer-runs.ts";
 import { Streams } from "./streams.ts";
 import { Throughput } from "./throughput.ts";
 import { Turns } from "./turns.ts";
@@ -58,6 +61,16 @@ export interface QueuedOptions extends ExecuteOptions {
   urgency?: Urgency | undefined;
 }
 
+/** Whose runs they are. */
+export interface QueuedCustomer {
+  id: string;
+  /** Which of the customers with that id. Workers refuse runs of one who was deleted. */
+  incarnation?: string | undefined;
+}
+
+/** What is to be carried out. */
+export type AskedRun = Pick<QueuedRun, "kind" | "input" | "customer" | "incarnation">;
+
 /** A run that no worker could carry out. */
 export interface DeadRun {
   id: string;
@@ -83,14 +96,14 @@ export interface RunQueue {
    *
    * @param local - Is disposed with the agent.
    */
-  agent(local: Agent, customer?: string): Agent;
+  agent(local: Agent, customer?: QueuedCustomer): Agent;
   /**
    * Has a run carried out.
    *
    * @throws CemError `QUEUE_FULL` with `details.retryAfterMs`, `QUEUE_KEY_REUSED`, `STORE_UNAVAILABLE`, or why a worker
    *   can't carry it out.
    */
-  execute(run: Pick<QueuedRun, "kind" | "input" | "customer">, options?: QueuedOptions): Promise<TaskResult>;
+  execute(run: AskedRun, options?: QueuedOptions): Promise<TaskResult>;
   counts(): Promise<QueueCounts>;
   /** The newest runs that no worker could carry out, at most 1,000. They are kept for a week. */
   dead(): Promise<DeadRun[]>;
@@ -100,6 +113,11 @@ export interface RunQueue {
    * @returns whether there was such a run.
    */
   retry(id: string): Promise<boolean>;
+  /**
+   * Removes the runs of a customer who was deleted: those that wait end with `CUSTOMER_GONE`, and nothing is kept of those
+   * that are over. Workers end what is under way.
+   */
+  removeCustomer(customer: string): Promise<void>;
   /** Frees the connections. Runs go on. */
   close(): Promise<void>;
 }
@@ -123,21 +141,19 @@ class BullRunQueue implements RunQueue {
     this.#location = shownLocation(settings.url);
   }
 
-  agent(local: Agent, customer?: string): Agent {
-    return queuedAgent((run, options) => this.execute({ ...run, customer }, options), local);
+  agent(local: Agent, customer?: QueuedCustomer): Agent {
+    const whose = { customer: customer?.id, incarnation: customer?.incarnation };
+    return queuedAgent((run, options) => this.execute({ ...run, ...whose }, options), local);
   }
 
-  async execute(
-    asked: Pick<QueuedRun, "kind" | "input" | "customer">,
-    options: QueuedOptions = {},
-  ): Promise<TaskResult> {
+  async execute(asked: AskedRun, options: QueuedOptions = {}): Promise<TaskResult> {
     return traced(`send ${QUEUE}`, { kind: "producer", attributes: messaging("send") }, () =>
       this.#execute(asked, options),
     );
   }
 
   async #execute(
-    { kind, input, customer }: Pick<QueuedRun, "kind" | "input" | "customer">,
+    { kind, input, customer, incarnation }: AskedRun,
     options: QueuedOptions,
   ): Promise<TaskResult> {
     const { limits, typeCheck, mode, context, allowedTools, session, singleUse, runId, record, owner } =
@@ -146,6 +162,7 @@ class BullRunQueue implements RunQueue {
       kind,
       input,
       customer,
+      incarnation,
       options: { limits, typeCheck, mode, context, allowedTools, session, singleUse, runId, record, owner },
       asked: ASKED.filter((one) => options[HANDLERS[one]] !== undefined),
       trace: traceCarrier(),
@@ -176,13 +193,15 @@ class BullRunQueue implements RunQueue {
   }
 
   async dead(): Promise<DeadRun[]> {
-    return this.#reach(async ({ queue }) => {
+    return this.#reach(async ({ queue, letters }) => {
       const jobs = await queue.getFailed(0, MAX_LISTED - 1);
       return jobs.map(({ id = "", data, failedReason, finishedOn = 0 }) => ({
         id,
         customer: data.customer,
         kind: data.kind,
-        reason: failedReason,
+        // What the library gave up itself has no letter.
+        reason:
+          data.reason === undefined ? failedReason : String(letters.read(placeOfReason(id), data.reason)),
         at: new Date(finishedOn),
       }));
     });
@@ -195,6 +214,10 @@ class BullRunQueue implements RunQueue {
       await job.retry("failed");
       return true;
     });
+  }
+
+  async removeCustomer(customer: string): Promise<void> {
+    return this.#reach((opened) => removeCustomerRuns(opened, this.#prefix, customer));
   }
 
   async close(): Promise<void> {
@@ -211,15 +234,11 @@ class BullRunQueue implements RunQueue {
     run: QueuedRun,
     { idempotencyKey, urgency = "normal" }: QueuedOptions,
   ): Promise<void> {
-    const digest = createHash("sha256")
-      .update(JSON.stringify([run.kind, run.input, run.options]))
-      .digest("hex");
     const known = idempotencyKey === undefined ? undefined : await queue.getJob(id);
-    if (known !== undefined) return requireSame(known, digest);
+    if (known !== undefined) return requireSame(letters, known, run);
     await this.#refuseTooMany(queue, throughput);
     const data: JobData = {
       letter: letters.write(`job:${id}`, run),
-      digest,
       customer: run.customer,
       kind: run.kind,
     };
@@ -232,7 +251,7 @@ class BullRunQueue implements RunQueue {
     if (idempotencyKey === undefined) return;
     // Another host may have been faster.
     const added = await queue.getJob(id);
-    if (added !== undefined) requireSame(added, digest);
+    if (added !== undefined) requireSame(letters, added, run);
   }
 
   async #refuseTooMany(queue: Queue<JobData>, throughput: Throughput): Promise<void> {
@@ -292,8 +311,10 @@ function idOf(customer: string | undefined, key: string | undefined): string {
   return `key-${digest.digest("hex")}`;
 }
 
-function requireSame(job: Job<JobData>, digest: string): void {
-  if (job.data.digest === digest) return;
+function requireSame(letters: Letters, job: Job<JobData>, run: QueuedRun): void {
+  const known = letters.read(`job:${job.id ?? ""}`, job.data.letter) as QueuedRun;
+  const contentOf = ({ kind, input, options }: QueuedRun): string => JSON.stringify([kind, input, options]);
+  if (contentOf(known) === contentOf(run)) return;
   throw new CemError(
     "QUEUE_KEY_REUSED",
     "The idempotency key was used for another run. Give each run its own.",

@@ -24,7 +24,7 @@ async function contentOf(client: Redis, name: string): Promise<unknown> {
     case "set":
       return client.smembers(name);
     case "zset":
-      return client.zrange(name, 0, -1, "WITHSCORES");
+      return client.zrange(name, "0", "-1", "WITHSCORES");
     case "stream":
       return client.xrange(name, "-", "+");
     default:

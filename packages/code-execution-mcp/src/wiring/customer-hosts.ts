@@ -34,6 +34,8 @@ export interface CustomerHost {
   /** Whose share of the runs its runs take. */
   payer: string;
   runWorkflow: RunWorkflowTool;
+  /** Which of the customers with the id it is. Absent where machines share no store. */
+  incarnation: string | undefined;
   /** The configuration with the customer's folders. */
   loaded: LoadedFor;
   workflows: WorkflowTools;
@@ -111,6 +113,23 @@ export class CustomerHosts {
     return (await opening).host;
   }
 
+  /**
+   * What belongs to a customer, where they were not deleted since.
+   *
+   * @param incarnation - Which of the customers with the id. Absent where that is not known.
+   * @throws CemError `RATE_LIMITED`, or `CUSTOMER_GONE` where it is another one by now.
+   */
+  async getSame(id: string, incarnation: string | undefined): Promise<CustomerHost> {
+    const host = await this.get(id);
+    const store = await this.#loaded.store?.get();
+    if (store === undefined || incarnation === undefined || host.incarnation === incarnation) return host;
+    const { isIncarnationThere } = await import("@cem/workspace");
+    if (await isIncarnationThere(store, id, incarnation)) return host;
+    throw new CemError("CUSTOMER_GONE", `The customer ${id} was deleted. Nothing was run.`, {
+      details: { customer: id },
+    });
+  }
+
   /** Shows the customers at work what changed among the skills that all share. */
   async refreshSkills(): Promise<void> {
     for (const { loaded } of await this.#opened()) {
@@ -146,13 +165,16 @@ export class CustomerHosts {
       shared: this.#typeChecker,
       own: new Lazy(() => createConfiguredTypeChecker(config)),
     });
-    const { followCustomer } = await import("@cem/workspace");
-    const isThere = followCustomer(customer?.home ?? "", await own.store?.get());
+    const { followCustomer, incarnationOf } = await import("@cem/workspace");
+    const home = customer?.home ?? "";
+    const store = await own.store?.get();
+    const isThere = followCustomer(home, store);
     await isThere();
+    const incarnation = store && (await incarnationOf(home));
     const everybodys = this.#options.redactor;
     const redactor = everybodys && scopeToCustomer(everybodys, id);
     const local = this.#openAgent(own, { ...this.#options, redactor, typeChecker });
-    const counted = countRequests(this.#queue?.agent(local, id) ?? local);
+    const counted = countRequests(this.#queue?.agent(local, { id, incarnation }) ?? local);
     const [results, state, skills] = await Promise.all([
       createServedResults(own),
       createConfiguredState(own),
@@ -168,6 +190,7 @@ export class CustomerHosts {
       redactor,
       payer: `customer ${id}`,
       runWorkflow: workflows.run,
+      incarnation,
       loaded: own,
       workflows,
     };
