@@ -1,4 +1,6 @@
 import { randomBytes } from "node:crypto";
+import { readdirSync, readFileSync } from "node:fs";
+import path from "node:path";
 import { describe, expect, it, onTestFinished, vi } from "vitest";
 import { hasPostgres, startPostgres } from "../../../packages/store-postgres/test/postgres-server.ts";
 import { hasRedis, startRedis } from "../../../packages/store-redis/test/redis-server.ts";
@@ -143,4 +145,131 @@ describe.each(PLACES)("customers of two servers and two workers ($name)", ({ sta
           expect(text.includes(secret), secret).toBe(keys === undefined);
     }
   });
+});
+
+describe.skipIf(!hasRedis)("a customer's quota", () => {
+  it("is one for all servers and workers, and says when to come again", async () => {
+    const redis = await startRedis();
+    onTestFinished(() => redis.stop());
+    const [runs, more] = [12, 8];
+    const machines = await customerMachines({
+      redisUrl: redis.url,
+      storeUrl: redis.url,
+      customers: { quotas: [{ per: "hour", runs }] },
+    });
+    await Promise.all([machines.work(), machines.work()]);
+    const comers = await Promise.all(
+      ["ada", "bob"].flatMap((id) => machines.urls.map((url) => machines.come(id, { url }))),
+    );
+    const answers = await Promise.all(
+      Array.from({ length: (runs + more) * 2 }, async (_, at) => {
+        const visit = comers[at % comers.length];
+        return { id: visit?.id, answer: await visit?.run(`return ${at};`) };
+      }),
+    );
+    for (const id of ["ada", "bob"]) {
+      const own = answers.filter((one) => one.id === id).map(({ answer }) => answer ?? {});
+      expect(own).toHaveLength(runs + more);
+      const refused = own.filter(({ success }) => success !== true);
+      expect(refused).toHaveLength(more);
+      for (const { error } of refused) {
+        expect(String(error)).toContain(
+          `The customer has used ${runs} of ${runs} runs per hour. Nothing was run.`,
+        );
+        expect(String(error)).toMatch(/They are free again in \d+ min\./u);
+      }
+    }
+    const shown = await machines.admin(["customers", "usage", "ada", "--json"]);
+    expect(JSON.parse(shown.stdout)).toMatchObject({ customers: [{ quotas: [{ runs, maxRuns: runs }] }] });
+  });
+});
+
+/** The files below some folders that hold a text. */
+function filesWith(folders: readonly string[], text: string): string[] {
+  const found = folders.flatMap((folder) =>
+    readdirSync(folder, { recursive: true, withFileTypes: true })
+      .filter((entry) => entry.isFile())
+      .map((entry) => path.join(entry.parentPath, entry.name)),
+  );
+  return found.filter((file) => !file.endsWith("jobs.log") && readFileSync(file).includes(text));
+}
+
+describe.skipIf(!hasRedis)("a customer who is deleted", () => {
+  it.each([undefined, KEY])(
+    "is gone from all processes, and the next one finds nothing (keys %#)",
+    async (keys) => {
+      const redis = await startRedis();
+      onTestFinished(() => redis.stop());
+      const machines = await customerMachines({
+        redisUrl: redis.url,
+        storeUrl: redis.url,
+        keys,
+        customers: { idle: 4, quotas: [{ per: "hour", runs: 1000 }] },
+        queue: { concurrency: 1 },
+      });
+      await Promise.all([machines.work(), machines.work()]);
+      const canary = `canary${randomBytes(9).toString("hex")}`;
+      const text = JSON.stringify(canary);
+      const bob = await machines.come("bob");
+      const secretive = {
+        visit: await machines.come("adalovelace"),
+        canary,
+        address: `${canary}@secret.example`,
+      };
+      const { visit } = secretive;
+      await Promise.all([plant(secretive, 0), plant(secretive, 1)]);
+      await visit.call("execute_code", {
+        code: `await Deno.readTextFile("/workspace/note-0.txt"); await new Promise((r) => setTimeout(r, 2000)); return ${text};`,
+      });
+      const kept = visit.runs.at(-1);
+      const running = [0, 1].map((at) =>
+        visit.run(
+          `${JOBS} console.log(${text}); await look({ id: "running-${at}", ms: 60000 }); return await look({ id: ${text} });`,
+        ),
+      );
+      await expect
+        .poll(() => machines.calls(), { timeout: 60_000 })
+        .toEqual(expect.arrayContaining(["look running-0", "look running-1"]));
+      // Two in the queue, and one for which the server has no place there yet.
+      const waiting = [0, 1, 2].map((at) =>
+        visit.run(`${JOBS} return await look({ id: "waited-${at}" + ${text} });`),
+      );
+      await expect
+        .poll(async () => JSON.parse((await machines.admin(["queue", "status", "--json"])).stdout), {
+          timeout: 60_000,
+        })
+        .toMatchObject({ waiting: 2 });
+
+      const deleted = await machines.admin(["customers", "delete", "adalovelace", "--yes"]);
+      expect(deleted).toMatchObject({ code: 0 });
+      for (const ended of await Promise.all([...running, ...waiting]))
+        expect(String(ended["error"])).toContain("deleted");
+      expect(
+        machines.calls().filter((call) => call.includes("waited-") || call === `look ${canary}`),
+      ).toEqual([]);
+      expect(await dumpRedis(redis.url)).not.toContain(canary);
+      // For two minutes its last word about each run says whose it was.
+      const named = (await dumpRedis(redis.url)).split("\n").filter((line) => line.includes("adalovelace"));
+      expect(named.filter((line) => keys !== undefined || !/^\S+:messages /u.test(line))).toEqual([]);
+      await expect.poll(() => filesWith(machines.folders, canary), { timeout: 60_000 }).toEqual([]);
+
+      const next = await machines.come("adalovelace");
+      await next.run(`const seen = [];
+      for (const one of Deno.readDirSync("/workspace")) {
+        seen.push(one.name);
+        try { seen.push(Deno.readTextFileSync("/workspace/" + one.name)); } catch {}
+      }
+      return seen;`);
+      await next.call("get_state", {});
+      await next.call("get_state", { state_file: "other.json" });
+      await next.call("list_skills", {});
+      await next.call("search_tools", { query: "own canary" });
+      for (const handle of [kept, ...visit.runs, ...(visit.heard.match(HANDLE) ?? [])])
+        await next.call("read_result", { handle });
+      expect(next.heard).not.toContain(canary);
+      const usage = await machines.admin(["customers", "usage", "adalovelace", "--json"]);
+      expect(JSON.parse(usage.stdout)).toMatchObject({ customers: [{ quotas: [{ runs: 1 }] }] });
+      expect(await bob.run("return 1;")).toMatchObject({ success: true, result: 1 });
+    },
+  );
 });
