@@ -218,10 +218,10 @@ describe.skipIf(!hasRedis)("a customer who is deleted", () => {
       };
       const { visit } = secretive;
       await Promise.all([plant(secretive, 0), plant(secretive, 1)]);
-      await visit.call("execute_code", {
-        code: `await Deno.readTextFile("/workspace/note-0.txt"); await new Promise((r) => setTimeout(r, 2000)); return ${text};`,
+      const kept = await visit.call("execute_code", {
+        code: `${JOBS} await look({ id: "kept", ms: 1500 }); return ${text};`,
       });
-      const kept = visit.runs.at(-1);
+      expect(kept["run"]).toEqual(expect.stringMatching(/^run-/u));
       const running = [0, 1].map((at) =>
         visit.run(
           `${JOBS} console.log(${text}); await look({ id: "running-${at}", ms: 60000 }); return await look({ id: ${text} });`,
@@ -264,11 +264,18 @@ describe.skipIf(!hasRedis)("a customer who is deleted", () => {
       await next.call("get_state", { state_file: "other.json" });
       await next.call("list_skills", {});
       await next.call("search_tools", { query: "own canary" });
-      for (const handle of [kept, ...visit.runs, ...(visit.heard.match(HANDLE) ?? [])])
+      for (const handle of [kept["run"], ...visit.runs, ...(visit.heard.match(HANDLE) ?? [])])
         await next.call("read_result", { handle });
+      for (const token of new Set(visit.heard.match(TOKEN)))
+        await next.run(`${JOBS} return await look({ id: ${JSON.stringify(`next ${token}`)} });`);
+      expect(
+        machines.calls().filter((call) => call.startsWith("look next") && call.includes(canary)),
+      ).toEqual([]);
       expect(next.heard).not.toContain(canary);
       const usage = await machines.admin(["customers", "usage", "adalovelace", "--json"]);
-      expect(JSON.parse(usage.stdout)).toMatchObject({ customers: [{ quotas: [{ runs: 1 }] }] });
+      expect(JSON.parse(usage.stdout)).toMatchObject({
+        customers: [{ quotas: [{ runs: new Set(visit.heard.match(TOKEN)).size + 1 }] }],
+      });
       expect(await bob.run("return 1;")).toMatchObject({ success: true, result: 1 });
     },
   );

@@ -53,7 +53,11 @@ export async function createServer(options: ServerOptions = {}): Promise<CemServ
   const copies = queue && (await openConfiguredCopies(config));
   const customers =
     options.agent === undefined && hasCustomers(config)
-      ? new CustomerHosts(loaded, agentOptions, { openAgent: createLoadedAgent, queue })
+      ? new CustomerHosts(loaded, agentOptions, {
+          openAgent: createLoadedAgent,
+          queue,
+          onGone: (payer) => server.runs.forgetOf(payer),
+        })
       : undefined;
   if (customers !== undefined) assertNothingShared(config, options.expose);
   const host = lazyHost(loaded, agentOptions);

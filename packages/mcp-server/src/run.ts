@@ -60,6 +60,7 @@ export type RunState = RunView["state"];
 export class Run {
   readonly id: string;
   readonly owner: string;
+  readonly payer: string | undefined;
   readonly kind: RunRequest["kind"];
   readonly facts: RunFacts | undefined;
   readonly since = new Date();
@@ -78,12 +79,13 @@ export class Run {
    * @param copy - The copy of the server that holds the run.
    */
   constructor(
-    { owner, kind, facts, begin, onEvent }: RunRequest,
+    { owner, payer, kind, facts, begin, onEvent }: RunRequest,
     watch?: (run: Run) => RunWatcher[],
     copy?: string,
   ) {
     this.id = runId(copy, randomBytes(ID_BYTES).toString("base64url"));
     this.owner = owner;
+    this.payer = payer;
     this.kind = kind;
     this.facts = facts;
     const watchers = watch?.(this) ?? [];

@@ -94,8 +94,8 @@ export interface CustomerFolders {
   usage(id: string): Promise<CustomerUsage>;
   /** The customers that were not used for some days. */
   inactive(days: number): Promise<string[]>;
-  /** Removes the folders of customers that other machines have deleted. */
-  removeDeleted(): Promise<void>;
+  /** Removes the folders of customers that other machines have deleted. @returns whose they were */
+  removeDeleted(): Promise<string[]>;
   /**
    * Removes everything of a customer, also while code of theirs runs: agents of this and of other processes end it.
    *
@@ -197,9 +197,11 @@ export function createCustomerFolders(
       return inactive;
     },
     async removeDeleted() {
-      if (store === undefined) return;
+      if (store === undefined) return [];
+      const removed: string[] = [];
       for (const id of await everDeleted(store, await listHere()))
-        await removeStale(path.join(root, id), store);
+        if (await removeStale(path.join(root, id), store)) removed.push(id);
+      return removed;
     },
     async remove(id, removeMore = async () => false) {
       let wasThere = await isHere(id);

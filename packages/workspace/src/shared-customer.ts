@@ -132,11 +132,12 @@ export async function isIncarnationThere(store: Store, id: string, incarnation: 
   return !isAfter(await lastDeletion(store, id), incarnation);
 }
 
-/** Removes a customer's folder where the customer was deleted by another machine since it was made. */
-export async function removeStale(home: string, store: Store): Promise<void> {
-  if (!isAfter(await lastDeletion(store, path.basename(home)), await incarnationOf(home))) return;
+/** Removes a customer's folder where the customer was deleted by another machine since it was made. @returns whether */
+export async function removeStale(home: string, store: Store): Promise<boolean> {
+  if (!isAfter(await lastDeletion(store, path.basename(home)), await incarnationOf(home))) return false;
   // Code that still runs there may add files until it is ended.
   await rm(home, { recursive: true, force: true, maxRetries: REMOVE_RETRIES, retryDelay: REMOVE_RETRY_MS });
+  return true;
 }
 
 /** Notes in a new folder which deletion of the customer came before it. */

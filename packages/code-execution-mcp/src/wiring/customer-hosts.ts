@@ -10,7 +10,8 @@ import { countRequests } from "./counted-agent.ts";
 import type { CountedAgent } from "./counted-agent.ts";
 import { disposePlugins, forCustomer, refreshSkills } from "./customer.ts";
 import type { LoadedFor } from "./customer.ts";
-import { scopeToCustomer } from "./customer-redactor.ts";
+import { CustomerMemories } from "./customer-memories.ts";
+import type { CustomerMemory } from "./customer-memories.ts";
 import { customerTypeChecker } from "./customer-type-checker.ts";
 import { createLog } from "./log.ts";
 import { openConfiguredRecords } from "./run-records.ts";
@@ -43,8 +44,7 @@ export interface CustomerHost {
 
 interface OpenCustomer {
   host: CustomerHost;
-  /** Forgets what is kept of the customer in memory. */
-  forget: () => Promise<void>;
+  memory: CustomerMemory;
   /** Whether the customer was not deleted. */
   isThere: () => Promise<boolean>;
   counted: CountedAgent;
@@ -61,6 +61,8 @@ export interface CustomerRuns {
   openAgent: OpenAgent;
   /** The queue that their runs wait in. Absent where they are carried out here. */
   queue?: RunQueue | undefined;
+  /** Is told of a customer who was deleted, by whose share of the runs its runs were. */
+  onGone?: ((payer: string) => void) | undefined;
 }
 
 /**
@@ -72,6 +74,7 @@ export class CustomerHosts {
   readonly #options: AgentOptions;
   readonly #openAgent: OpenAgent;
   readonly #queue: RunQueue | undefined;
+  readonly #memories: CustomerMemories;
   readonly #open = new Map<string, Promise<OpenCustomer>>();
   /** For customers without skills of their own, whose types are the same. */
   readonly #typeChecker: Lazy<TypeChecker>;
@@ -80,11 +83,12 @@ export class CustomerHosts {
   readonly #closing = new Set<Promise<void>>();
   #watcher: FSWatcher | undefined;
 
-  constructor(loaded: LoadedFor, options: AgentOptions, { openAgent, queue }: CustomerRuns) {
+  constructor(loaded: LoadedFor, options: AgentOptions, { openAgent, queue, onGone }: CustomerRuns) {
     this.#loaded = loaded;
     this.#options = options;
     this.#openAgent = openAgent;
     this.#queue = queue;
+    this.#memories = new CustomerMemories(options.redactor, (id) => onGone?.(payerOf(id)));
     this.#typeChecker = new Lazy(() => createConfiguredTypeChecker(loaded.config));
     const idleMs = loaded.config.customers.idle * MS_PER_SECOND;
     this.#timer = setInterval(() => void this.#sweep(idleMs), idleMs / SWEEPS_PER_IDLE_TIME).unref();
@@ -171,8 +175,8 @@ export class CustomerHosts {
     const isThere = followCustomer(home, store);
     await isThere();
     const incarnation = store && (await incarnationOf(home));
-    const everybodys = this.#options.redactor;
-    const redactor = everybodys && scopeToCustomer(everybodys, id);
+    const memory = await this.#memories.open(id, isThere);
+    const { redactor } = memory;
     const local = this.#openAgent(own, { ...this.#options, redactor, typeChecker });
     const counted = countRequests(this.#queue?.agent(local, { id, incarnation }) ?? local);
     const [results, state, skills] = await Promise.all([
@@ -188,7 +192,7 @@ export class CustomerHosts {
       state,
       skills,
       redactor,
-      payer: `customer ${id}`,
+      payer: payerOf(id),
       runWorkflow: workflows.run,
       incarnation,
       loaded: own,
@@ -200,8 +204,8 @@ export class CustomerHosts {
       typeChecker,
       workflows,
       loaded: own,
+      memory,
       isThere,
-      forget: async () => redactor?.forget(),
     };
   }
 
@@ -213,7 +217,7 @@ export class CustomerHosts {
     this.#open.delete(id);
     // Runs end by themselves now, and say why.
     const ended = idleOf(opened.counted, DELETED_GRACE_MS);
-    this.#close(ended.then(() => disposeOf(opened)).then(opened.forget));
+    this.#close(ended.then(() => disposeOf(opened)).then(() => this.#memories.forget(opened.memory)));
     return false;
   }
 
@@ -254,7 +258,8 @@ export class CustomerHosts {
     const { config, store } = this.#loaded;
     if (store === undefined) return;
     const { createCustomerFolders } = await import("@cem/workspace");
-    await createCustomerFolders(config.customers.dir, { store: await store.get() }).removeDeleted();
+    const folders = createCustomerFolders(config.customers.dir, { store: await store.get() });
+    for (const id of await folders.removeDeleted()) await this.#memories.forget(this.#memories.of(id));
   }
 
   async #opened(): Promise<(OpenCustomer & { id: string })[]> {
@@ -275,6 +280,10 @@ export class CustomerHosts {
     const closed = closing.catch(() => {}).finally(() => this.#closing.delete(closed));
     this.#closing.add(closed);
   }
+}
+
+function payerOf(id: string): string {
+  return `customer ${id}`;
 }
 
 async function disposeOf({ counted, typeChecker, workflows, loaded }: OpenCustomer): Promise<void> {
