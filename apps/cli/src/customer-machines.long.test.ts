@@ -280,3 +280,58 @@ describe.skipIf(!hasRedis)("a customer who is deleted", () => {
     },
   );
 });
+
+describe.skipIf(!hasRedis)("keys of a store and a queue", () => {
+  it("are changed one process after the other, while customers' runs go on", async () => {
+    const redis = await startRedis();
+    onTestFinished(() => redis.stop());
+    const next = `second:${randomBytes(32).toString("base64")}`;
+    const steps = [KEY, `${KEY},${next}`, `${next},${KEY}`, next];
+    const machines = await customerMachines({ redisUrl: redis.url, storeUrl: redis.url, keys: KEY });
+    await Promise.all([machines.work(), machines.work()]);
+    const secret = randomBytes(9).toString("hex");
+    const generation = { pin: "2026-07-28" as const };
+    const visit = await machines.come("ada", { generation });
+    const secretive = { visit, canary: `canary${secret}`, address: `${secret}@customer-secret.example` };
+    await plant(secretive, 0);
+    const [token] = visit.heard.match(TOKEN) ?? [];
+    let isOver = false;
+    const answers: Record<string, unknown>[] = [];
+    const going = ["bob", "eve"].map(async (id) => {
+      const other = await machines.come(id, { generation });
+      while (!isOver) answers.push(await other.run(`${JOBS} return await look({ id: "${id}", ms: 50 });`));
+    });
+    for (const keys of steps.slice(1)) {
+      const before = [...machines.machines];
+      if (keys === next)
+        expect(await machines.admin(["store", "reseal"], `${next},${KEY}`)).toMatchObject({ code: 0 });
+      const [one, two] = await Promise.all([
+        machines.serve(keys),
+        machines.serve(keys),
+        machines.work(keys),
+        machines.work(keys),
+      ]);
+      machines.urls.splice(0, machines.urls.length, one.url, two.url);
+      const answered = answers.length;
+      // A request that the proxy took before goes on at the old ones.
+      await expect.poll(() => answers.length, { timeout: 60_000 }).toBeGreaterThan(answered + 4);
+      for (const machine of before) machine.kill("SIGTERM");
+      await Promise.all(before.map(({ ended }) => ended));
+    }
+    isOver = true;
+    await Promise.all(going);
+    expect(answers.filter(({ success }) => success !== true)).toEqual([]);
+    const state = await visit.call("get_state", {});
+    expect(JSON.stringify(state)).toContain(secretive.canary);
+    expect(await visit.run(`${JOBS} return await look({ id: ${JSON.stringify(token)} });`)).toMatchObject({
+      success: true,
+    });
+    // What the guest printed together counts as one address.
+    expect(
+      machines.calls().filter((call) => call.startsWith("look") && call.endsWith(secretive.address)),
+    ).toHaveLength(1);
+    const stored = await dumpRedis(redis.url);
+    expect(stored).toContain("\\u0001\\u0006second");
+    expect(stored).not.toContain("\\u0001\\u0005first");
+  });
+});

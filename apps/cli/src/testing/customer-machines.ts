@@ -22,8 +22,12 @@ export interface CustomerMachinesSettings {
 
 /** Two servers behind a proxy that takes turns, and workers, each process with a folder of its own. */
 export interface CustomerMachines {
-  /** Where the servers are, each by itself. */
+  /** Where the servers are, each by itself. The proxy goes by this list. */
   urls: string[];
+  /** Starts another server. */
+  serve: (keys?: string) => Promise<{ url: string; machine: ReturnType<typeof startMachine> }>;
+  /** The servers and workers, in the order of their starts. */
+  machines: ReturnType<typeof startMachine>[];
   /** Starts a worker. */
   work: (keys?: string) => Promise<ReturnType<typeof startMachine>>;
   /** Has a customer come by the proxy, or by one of {@link urls}. */
@@ -86,12 +90,17 @@ export async function customerMachines(settings: CustomerMachinesSettings): Prom
     machines.push(machine);
     return machine;
   };
-  const serve = (): Promise<string> => told(start(["serve", "http", "--port", "0"]), /"url":"([^"]+)"/u);
-  const urls = await Promise.all([serve(), serve()]);
+  const serve: CustomerMachines["serve"] = async (with_) => {
+    const machine = start(["serve", "http", "--port", "0"], with_);
+    return { machine, url: await told(machine, /"url":"([^"]+)"/u) };
+  };
+  const urls = (await Promise.all([serve(), serve()])).map(({ url }) => url);
   const proxy = await roundRobin(urls);
   const operator = folder();
   return {
     urls,
+    serve,
+    machines,
     folders,
     calls: () => readFileSync(jobs, "utf8").split("\n").filter(Boolean),
     logs: () => machines.map((machine) => machine.log()).join("\n"),
