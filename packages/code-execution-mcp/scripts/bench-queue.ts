@@ -1,4 +1,5 @@
-// What the queue costs: the latency that it adds to a run, and runs a second with one, two and four workers.
+// What the queue costs: the latency that it adds to a run, and runs a second with one, two and four workers. And what a session
+// saves whose runs are handed to the worker that has its guest.
 //   node --conditions=@cem/source packages/code-execution-mcp/scripts/bench-queue.ts [runs]
 import { spawn } from "node:child_process";
 import type { ChildProcess } from "node:child_process";
@@ -15,6 +16,8 @@ const CLIENTS = 16;
 const WARM_UP = 30;
 const ROUNDS = 10;
 const WORKERS = [1, 2, 4];
+const SESSIONS = 40;
+const RUNS_A_SESSION = 4;
 const MS_PER_SECOND = 1_000;
 
 const [word, url = ""] = process.argv.slice(2);
@@ -74,6 +77,15 @@ async function measure(runs: number): Promise<void> {
     while (workers.length < count) await addWorker();
     process.stdout.write(`runs a second with ${count} workers: ${(await rateOf(queued, runs)).toFixed(0)}\n`);
   }
+  const [later, first]: [number[], number[]] = [[], []];
+  for (let session = 0; session < SESSIONS; session += 1) {
+    const [own, ...others] = await latencyOf(queued, RUNS_A_SESSION, `later${session}`);
+    first.push(own ?? 0);
+    later.push(...others);
+  }
+  process.stdout.write(
+    `${workers.length} workers: a session's first run p50 ${quantile(first, 0.5).toFixed(0)} ms, a later one p50 ${quantile(later, 0.5).toFixed(1)} ms, p95 ${quantile(later, 0.95).toFixed(1)} ms\n`,
+  );
   for (const worker of workers) worker.kill("SIGKILL");
   await Promise.all([alone.dispose(), queued.dispose(), queue.close()]);
   await redis.stop();
@@ -81,11 +93,11 @@ async function measure(runs: number): Promise<void> {
   rmSync(folder, { recursive: true, force: true });
 }
 
-async function latencyOf(agent: Agent, runs: number): Promise<number[]> {
+async function latencyOf(agent: Agent, runs: number, session = "s"): Promise<number[]> {
   const times: number[] = [];
   for (let run = 0; run < runs; run += 1) {
     const started = performance.now();
-    await execute(agent, "s");
+    await execute(agent, session);
     times.push(performance.now() - started);
   }
   return times;

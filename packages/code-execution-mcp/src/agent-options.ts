@@ -161,6 +161,7 @@ const EXECUTE_OPTIONS = {
   runId: true,
   record: true,
   owner: true,
+  rejoin: true,
 } satisfies Record<keyof ExecuteOptions, true>;
 
 /** @throws CemError `OPTION_INVALID` for an option that does not exist. */

@@ -83,12 +83,14 @@ export async function runWorker(options: WorkerOptions = {}): Promise<RunningWor
     await queue.counts();
     if (loaded.store !== undefined) await probeStore(await loaded.store.get());
     const { host } = config.server;
+    const { enabled, sandboxReuse } = config.optimizations;
     const concurrency = Math.min(config.queue.concurrency, config.customers.maxOpen);
     worker = await startQueueWorker({
       ...connection,
       agentFor: (customer, incarnation) => agents.get(customer, incarnation),
       concurrency,
       lostAfterMs: config.queue.lostAfter * MS_PER_SECOND,
+      keepsGuests: enabled && sandboxReuse === "session",
       drainMs: config.queue.drainGrace * MS_PER_SECOND,
       name: options.name,
       onProblem: (error) => log("warning", `The queue: ${error.message}`),

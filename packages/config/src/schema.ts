@@ -219,6 +219,10 @@ const optimizations = section("Pools, caches and parallel work.", {
     choice(["none", "session"], "session"),
     "session: the runs of one session share a guest process, one after another, each in a realm of its own. none: each run has a process of its own.",
   ),
+  sandboxKeptGuests: setting(
+    count(4096, 16),
+    "Guests that wait for the next run of their session, some 20 MiB each; beyond it the one that has waited longest ends.",
+  ),
   toolCache: setting(flag(true), "Cache what was read from the tool files."),
   toolCacheFile: setting(withDefault(text, ".tool_cache.json"), "File of the tool cache.", { path: true }),
   gpuEmbeddings: setting(flag(true), "Use a GPU for embeddings.", {

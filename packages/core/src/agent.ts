@@ -205,7 +205,23 @@ export interface ExecuteOptions {
   record?: boolean | undefined;
   /** Who may see the record of the run, where several clients share a server. */
   owner?: string | undefined;
+  /** Lets another process go on with the run. It means nothing where the run is carried out by this process. */
+  rejoin?: Rejoin | undefined;
 }
+
+/** How a run is reached from another process than the one that began it: {@link Agent.rejoinRun}. */
+export interface Rejoin {
+  /** Who knows it may follow the run, answer its questions and cancel it. */
+  key: string;
+  /** Leaves the run to others when it aborts. Here the run then ends with `ABORTED`, and it goes on where it is carried out. */
+  leave?: AbortSignal | undefined;
+}
+
+/** Options of a run that another process has begun. */
+export type RejoinOptions = Pick<
+  ExecuteOptions,
+  "signal" | "onEvent" | "onElicit" | "onApprove" | "onSample"
+> & { leave?: AbortSignal | undefined };
 
 /** Options of a search for tools. */
 export interface SearchOptions {
@@ -238,6 +254,13 @@ export interface Agent {
    * @throws CemError `CODE_EMPTY`, `AGENT_DISPOSED`, or the error of a stage that can't be used.
    */
   executeCode(code: string, options?: ExecuteOptions): Promise<TaskResult>;
+  /**
+   * Goes on with a run that another process began with this `rejoin.key`. Its events come from the beginning; what was asked
+   * and not answered is asked again. Absent where runs are carried out by this process.
+   *
+   * @returns `undefined` where there is no such run, or no longer: a result is kept for an hour.
+   */
+  rejoinRun?(key: string, options?: RejoinOptions): Promise<TaskResult | undefined>;
   /** Lists the catalog. */
   discoverTools(options?: { signal?: AbortSignal | undefined }): Promise<CatalogSnapshot>;
   /**

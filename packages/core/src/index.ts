@@ -115,6 +115,8 @@ export type {
   AgentEvent,
   ContextTokens,
   ExecuteOptions,
+  Rejoin,
+  RejoinOptions,
   SearchOptions,
   SelectedTool,
   Stage,

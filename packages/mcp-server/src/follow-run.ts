@@ -3,7 +3,7 @@ import { Progress } from "./progress.ts";
 import { askLater, askNow, asksLater, cancelUnaskable, readAnswers, stateOf } from "./questions.ts";
 import { answerRun } from "./run-answer.ts";
 import type { RunView, Waiter } from "./run.ts";
-import { ownerOf } from "./server-tool.ts";
+import { ownerOf, payerOf } from "./server-tool.ts";
 import type { ToolHost } from "./server-tool.ts";
 
 /**
@@ -13,11 +13,12 @@ import type { ToolHost } from "./server-tool.ts";
  * @param begin - Starts the run, or waits for one under way.
  */
 export async function followRun(
-  { runs, guest, results, hintFor }: ToolHost,
+  host: ToolHost,
   context: ServerContext,
   begin: (waiter: Waiter) => Promise<RunView>,
   verbose = false,
 ): Promise<CallToolResult | InputRequiredResult> {
+  const { runs, guest, results, hintFor } = host;
   const progress = new Progress(context);
   const waiter: Waiter = {
     owner: ownerOf(context),
@@ -26,10 +27,16 @@ export async function followRun(
   };
   const answered = stateOf(context);
   try {
-    let view =
-      answered === undefined
-        ? await begin(waiter)
-        : await runs.answer(answered, readAnswers(runs.questionsOf(answered, waiter.owner), context), waiter);
+    let view: RunView;
+    if (answered === undefined) view = await begin(waiter);
+    else {
+      adoptRun(host, answered, context);
+      view = await runs.answer(
+        answered,
+        readAnswers(runs.questionsOf(answered, waiter.owner), context),
+        waiter,
+      );
+    }
     while (view.state === "asking") {
       const { id, questions } = view;
       if (!asksLater(context)) {
@@ -44,4 +51,16 @@ export async function followRun(
   } finally {
     await progress.finish();
   }
+}
+
+/** Goes on with a run whose copy of the server is gone, where runs outlive their server. */
+export function adoptRun(host: ToolHost, id: string, context: ServerContext): void {
+  const { runs, agent } = host;
+  if (agent.rejoinRun === undefined) return;
+  runs.adopt(id, {
+    owner: ownerOf(context),
+    payer: payerOf(host, context),
+    signal: context.mcpReq.signal,
+    rejoin: (key, options) => agent.rejoinRun?.(key, options) ?? Promise.resolve(undefined),
+  });
 }

@@ -16,6 +16,13 @@ export function runId(copy: string | undefined, id: string): string {
   return `${RUN}${heldId(copy, id)}`;
 }
 
+/** What all copies of the server know a run by. */
+export function keyOfRun(id: string): string {
+  const held = id.startsWith(RUN) ? id.slice(RUN.length) : id;
+  const copy = copyOf(held);
+  return copy === undefined ? held : held.slice(copy.length + MARK.length);
+}
+
 /** An id without the copy's name. */
 export function withoutCopy(copy: string | undefined, id: string): string {
   return copy !== undefined && id.startsWith(`${copy}${MARK}`) ? id.slice(copy.length + MARK.length) : id;

@@ -1,6 +1,7 @@
 import { setTimeout as delay } from "node:timers/promises";
 import { CemError } from "@cem/core";
-import type { TaskResult } from "@cem/core";
+import type { Agent, TaskResult } from "@cem/core";
+import { keyOfRun, runId } from "./held-ids.ts";
 import {
   MAX_ACTIVE_RUNS_PER_CLIENT,
   MAX_RUNS,
@@ -10,7 +11,7 @@ import {
 } from "./limits.ts";
 import type { Answers, Questions } from "./questions.ts";
 import { RunShares } from "./run-shares.ts";
-import { Run } from "./run.ts";
+import { rejoinKey, Run } from "./run.ts";
 import type { RunRequest, RunState, RunView, RunWatcher, Waiter } from "./run.ts";
 
 const MS_PER_MINUTE = 60_000;
@@ -30,6 +31,11 @@ export interface RunRegistrySettings {
   /** This copy of the server, which the ids of runs name. Absent: it is the only one. */
   copy?: string | undefined;
 }
+
+/** A caller who asks for a run that another copy of the server may have begun, and the way to it. */
+export type Adoption = Pick<RunRequest, "owner" | "payer" | "signal"> & {
+  rejoin: NonNullable<Agent["rejoinRun"]>;
+};
 
 /**
  * The runs of a server. A run ends with the call that started it, unless it outlasts the call's wait: then it is kept,
@@ -114,6 +120,23 @@ export class RunRegistry {
     return run;
   }
 
+  /**
+   * Goes on with a run that a copy of the server has begun which is gone. It is kept from now on, until it turns out that there is
+   * none. Does nothing where this copy has it, or had it.
+   */
+  adopt(id: string, { rejoin, ...request }: Adoption): void {
+    if (this.#yielded.has(this.#ownId(id)) || (this.#copy !== undefined && id === this.#ownId(id))) return;
+    const adopted = keyOfRun(id);
+    const begin: RunRequest["begin"] = async ({ signal, onEvent, onElicit, onSample, ...options }) => {
+      const key = rejoinKey(adopted, request.owner);
+      const leave = options.rejoin?.leave;
+      const result = await rejoin(key, { signal, onEvent, onElicit, onSample, leave });
+      if (result === undefined) throw this.#notFound(id);
+      return result;
+    };
+    this.#keep(this.#begin({ ...request, kind: "code", adopted, begin }));
+  }
+
   /** Waits for a kept run. Ending the wait does not end the run. @throws CemError `RUN_NOT_FOUND` */
   async wait(id: string, waiter: Waiter): Promise<RunView> {
     const run = this.#find(id, waiter.owner);
@@ -159,8 +182,12 @@ export class RunRegistry {
       await Promise.race([all, delay(graceMs, undefined, { signal: timer.signal }).catch(() => {})]);
       timer.abort();
     }
-    for (const run of this.#runs) run.end(new CemError("SERVER_CLOSING", "The server is shutting down."));
-    for (const run of this.#yielded.values()) this.#forget(run);
+    const closing = new CemError("SERVER_CLOSING", "The server is shutting down.");
+    for (const run of this.#yielded.values()) {
+      this.#forget(run);
+      run.leave(closing);
+    }
+    for (const run of this.#runs) run.end(closing);
     await all;
   }
 
@@ -204,6 +231,8 @@ export class RunRegistry {
     const finish = (result?: TaskResult): void => {
       this.#runs.delete(run);
       const ms = performance.now() - started;
+      // It was not begun here.
+      if (run.isAdopted) return;
       for (const listener of this.#listeners) listener({ kind, ms, result });
     };
     run.result.then(finish, () => finish());
@@ -225,7 +254,10 @@ export class RunRegistry {
     clearTimeout(run.idleTimer);
     run.idleTimer = setTimeout(() => {
       this.#forget(run);
-      run.end(new CemError("ABORTED", "Nobody asked for the run any longer."));
+      const reason = new CemError("ABORTED", "Nobody asked for the run any longer.");
+      // Another copy may be asked for it.
+      if (run.isAdopted) run.leave(reason);
+      else run.end(reason);
     }, this.#idleMs).unref();
   }
 
@@ -235,9 +267,18 @@ export class RunRegistry {
   }
 
   #find(id: string, owner: string): Run {
-    const run = this.#yielded.get(id);
+    const run = this.#yielded.get(this.#ownId(id));
     if (run !== undefined && run.owner === owner) return run;
-    throw new CemError(
+    throw this.#notFound(id);
+  }
+
+  /** The id that a run has or would have here. */
+  #ownId(id: string): string {
+    return runId(this.#copy, keyOfRun(id));
+  }
+
+  #notFound(id: string): CemError {
+    return new CemError(
       "RUN_NOT_FOUND",
       `There is no run ${JSON.stringify(id)}. Its result was read already, it was ended, or nobody asked for it for ${this.#idleMs / MS_PER_MINUTE} minutes.`,
       { details: { run: id, idleMs: this.#idleMs } },

@@ -31,6 +31,8 @@ export interface RunWatcher {
 }
 
 export interface RunRequest {
+  /** The key of a run that another copy of the server has begun. Absent: the run is begun here. */
+  adopted?: string | undefined;
   kind: "task" | "code";
   /** The client id that may ask for the run later. */
   owner: string;
@@ -59,6 +61,8 @@ export type RunState = RunView["state"];
 /** One run under way. */
 export class Run {
   readonly id: string;
+  /** Whether another copy of the server has begun it. */
+  readonly isAdopted: boolean;
   readonly owner: string;
   readonly payer: string | undefined;
   readonly kind: RunRequest["kind"];
@@ -66,6 +70,7 @@ export class Run {
   readonly since = new Date();
   readonly result: Promise<TaskResult>;
   readonly #controller = new AbortController();
+  readonly #leaving = new AbortController();
   readonly questions = new OpenQuestions();
   readonly #ended: Promise<RunState>;
   #onEvent: RunRequest["onEvent"];
@@ -79,11 +84,13 @@ export class Run {
    * @param copy - The copy of the server that holds the run.
    */
   constructor(
-    { owner, payer, kind, facts, begin, onEvent }: RunRequest,
+    { adopted, owner, payer, kind, facts, begin, onEvent }: RunRequest,
     watch?: (run: Run) => RunWatcher[],
     copy?: string,
   ) {
-    this.id = runId(copy, randomBytes(ID_BYTES).toString("base64url"));
+    const key = adopted ?? randomBytes(ID_BYTES).toString("base64url");
+    this.id = runId(copy, key);
+    this.isAdopted = adopted !== undefined;
     this.owner = owner;
     this.payer = payer;
     this.kind = kind;
@@ -106,6 +113,7 @@ export class Run {
       },
       onElicit: this.questions.elicit,
       onSample: this.questions.sample,
+      rejoin: { key: rejoinKey(key, owner), leave: this.#leaving.signal },
     };
     this.result = begin(options);
     const settle = (): RunState => {
@@ -119,6 +127,12 @@ export class Run {
   /** Cancels the run. */
   end(reason: unknown): void {
     this.#controller.abort(reason);
+  }
+
+  /** Leaves the run to another copy of the server where one can go on with it, else cancels it. */
+  leave(reason: unknown): void {
+    this.#leaving.abort(reason);
+    this.end(reason);
   }
 
   /** Waits until the run ends, asks a question, or `ms` have passed. */
@@ -151,4 +165,9 @@ export class Run {
     this.#outputCharacters += text.length;
     if (room > 0) this.#output += text.slice(0, room);
   }
+}
+
+/** What a copy of the server has to know to go on with a run: its key, and whose it is. */
+export function rejoinKey(key: string, owner: string): string {
+  return JSON.stringify([key, owner]);
 }

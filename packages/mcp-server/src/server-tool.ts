@@ -10,6 +10,7 @@ import type {
   ToolAnnotations,
 } from "@modelcontextprotocol/server";
 import type { GuestFacts } from "./guest-facts.ts";
+import { currentExchange } from "./http-exchange.ts";
 import type { RunRegistry } from "./run-registry.ts";
 import type { RunWorkflowTool } from "./workflow-tool.ts";
 
@@ -96,6 +97,11 @@ export function answerValue(value: object | JsonValue): CallToolResult {
 /** The authenticated client id, or an empty string without authorization. A run belongs to the client that started it. */
 export function ownerOf({ http }: Pick<ServerContext, "http">): string {
   return http?.authInfo?.clientId ?? "";
+}
+
+/** Whose share of the runs a request takes. Absent over stdio, which has one client. */
+export function payerOf({ payer }: Pick<ToolHost, "payer">, { http }: Caller): string | undefined {
+  return http === undefined ? undefined : (payer ?? currentExchange().payer);
 }
 
 /**

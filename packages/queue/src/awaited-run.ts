@@ -29,6 +29,7 @@ export class AwaitedRun {
   readonly #settled = Promise.withResolvers<TaskResult>();
   readonly #calls: AnnouncedCall[] = [];
   readonly #questions = new Map<number, AbortController>();
+  readonly #answered = new Set<number>();
   #stopFollowing: (() => void) | undefined;
   #looking: NodeJS.Timeout | undefined;
   #cancelling: NodeJS.Timeout | undefined;
@@ -45,13 +46,18 @@ export class AwaitedRun {
     this.#settled.promise.catch(() => {});
   }
 
+  /** Puts no questions that another host has answered. Call it before {@link follow}. */
+  leaveOut(questions: readonly number[]): void {
+    for (const number of questions) this.#answered.add(number);
+  }
+
   get result(): Promise<TaskResult> {
     return this.#settled.promise;
   }
 
   /** Follows what a worker tells. Before the run is in the queue, so that nothing is missed. */
   async follow(): Promise<void> {
-    const { signal } = this.#options;
+    const { signal, rejoin } = this.#options;
     this.#stopFollowing = await this.#opened.streams.follow(
       this.#names.messages,
       (message) => this.#receive(message as RunMessage),
@@ -60,7 +66,9 @@ export class AwaitedRun {
     );
     this.#looking = setInterval(() => void this.#look().catch(() => {}), LOOK_MS);
     signal?.addEventListener("abort", this.#cancel, { once: true });
-    if (signal?.aborted === true) this.#cancel();
+    rejoin?.leave?.addEventListener("abort", this.#leave, { once: true });
+    if (rejoin?.leave?.aborted === true) this.#leave();
+    else if (signal?.aborted === true) this.#cancel();
   }
 
   stop(): void {
@@ -69,6 +77,7 @@ export class AwaitedRun {
     clearInterval(this.#looking);
     clearTimeout(this.#cancelling);
     this.#options.signal?.removeEventListener("abort", this.#cancel);
+    this.#options.rejoin?.leave?.removeEventListener("abort", this.#leave);
     for (const controller of this.#questions.values()) controller.abort();
   }
 
@@ -84,6 +93,7 @@ export class AwaitedRun {
 
   async #answer(question: Question): Promise<void> {
     const { number } = question;
+    if (this.#answered.has(number)) return;
     const controller = new AbortController();
     this.#questions.set(number, controller);
     let reply: RunReply;
@@ -109,6 +119,11 @@ export class AwaitedRun {
     if (answer === undefined) throw new Error("Nobody can be asked here.");
     return answer as JsonValue;
   }
+
+  readonly #leave = (): void => {
+    const message = "The run was left to others.";
+    this.#resolve(unrunResult(this.#run, { code: "ABORTED", message, details: {} }, this.#calls));
+  };
 
   readonly #cancel = (): void => {
     void this.#tell({ type: "cancel" });
@@ -152,6 +167,7 @@ export class AwaitedRun {
   }
 }
 
-function errorOf({ code, message, details }: ErrorInfo): CemError {
+/** An error that came from another process. */
+export function errorOf({ code, message, details }: ErrorInfo): CemError {
   return new CemError(code, message, { details });
 }

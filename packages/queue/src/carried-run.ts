@@ -20,7 +20,8 @@ import { interrupted, unrunResult } from "./unrun-result.ts";
 /** Keeps the questions of an attempt apart from those of an earlier one. */
 const MAX_QUESTIONS = 1_000_000;
 
-interface CarriedRunSettings {
+/** Where an attempt is made. */
+export interface CarriedRunSettings {
   client: Redis;
   streams: Streams;
   names: RunNames;
@@ -32,13 +33,21 @@ export function isOfGone(error: ErrorInfo | null): boolean {
   return error?.code === "CUSTOMER_GONE";
 }
 
+/** A run for which a worker is responsible, here or where it was handed to. */
+export interface UnderWay {
+  /** Ends the attempt because its worker stops. What it called decides whether the run may be repeated. */
+  stop(): void;
+  /** Ends the attempt: the worker has lost its right to the run. */
+  lose(): void;
+}
+
 interface OpenQuestion {
   resolve: (value: JsonValue) => void;
   reject: (reason: Error) => void;
 }
 
 /** One attempt at a run, as its worker sees it. Once another attempt has begun, it tells and calls nothing more. */
-export class CarriedRun {
+export class CarriedRun implements UnderWay {
   readonly #settings: CarriedRunSettings;
   readonly #attempt: number;
   readonly #earlier: readonly RunMessage[];
@@ -64,6 +73,12 @@ export class CarriedRun {
     const attempt = await client.incr(names.attempt);
     await client.pexpire(names.attempt, KEEP_RUN_MS);
     return new CarriedRun(settings, attempt, (await streams.read(names.messages)) as RunMessage[]);
+  }
+
+  /** Takes a run that was not tried before. `undefined`: it was. */
+  static async beginFirst(settings: CarriedRunSettings): Promise<CarriedRun | undefined> {
+    const isFirst = await settings.client.set(settings.names.attempt, "1", "PX", KEEP_RUN_MS, "NX");
+    return isFirst === null ? undefined : new CarriedRun(settings, 1, []);
   }
 
   /** @returns whether the run is over. If not, its worker stops, and another one may repeat it. */
@@ -93,13 +108,11 @@ export class CarriedRun {
     return this.#isOfGone;
   }
 
-  /** Ends the attempt because its worker stops. What it called decides whether the run may be repeated. */
   stop(): void {
     this.#isStopped = true;
     this.#controller.abort();
   }
 
-  /** Ends the attempt: the worker has lost its right to the run. */
   lose(): void {
     this.#isLost = true;
     this.#controller.abort();

@@ -18,6 +18,7 @@ const RUNS = Number(process.env["QUEUE_FAULTS"] ?? 300);
 const WORKERS = 3;
 const HOSTS = 2;
 const AT_ONCE = 48;
+const SESSIONS = 7;
 /** So many runs begin with each fault, and the next fault is held back until they have: faults meet runs under way. */
 const RUNS_A_FAULT = 10;
 const MAX_PAUSE_MS = 300;
@@ -152,8 +153,10 @@ describe.skipIf(!hasRedis)("runs under random faults", () => {
           const tool = Math.random() < 0.5 ? "send" : "look";
           const ms = Math.random() < 0.5 ? Math.floor(Math.random() * 400) : 0;
           const input = JSON.stringify({ id: String(run), tool, ms });
-          const key = { idempotencyKey: String(run) };
-          const result = await until(() => host.execute({ kind: "code", input }, key));
+          // Runs of a session are handed from worker to worker.
+          const session = Math.random() < 0.5 ? `s${run % SESSIONS}` : undefined;
+          const options = { idempotencyKey: String(run), session };
+          const result = await until(() => host.execute({ kind: "code", input }, options));
           results.set(run, { tool, result, code: result.error?.code });
         }
       };

@@ -1,16 +1,19 @@
+import { randomBytes } from "node:crypto";
 import os from "node:os";
 import { setTimeout as sleep } from "node:timers/promises";
 import { CemError, toErrorInfo } from "@cem/core";
-import type { Agent } from "@cem/core";
+import type { Agent, ErrorInfo } from "@cem/core";
 import { shownLocation, storeUnavailable } from "@cem/store";
-import { contextOf, instruments, traced } from "@cem/telemetry";
+import { instruments } from "@cem/telemetry";
 import { UnrecoverableError, WaitingError, Worker } from "bullmq";
 import type { Job } from "bullmq";
-import { CarriedRun, isOfGone } from "./carried-run.ts";
+import { isOfGone } from "./carried-run.ts";
+import { Carrying } from "./carrying.ts";
 import { connectPatiently } from "./connect.ts";
+import { HandOver } from "./hand-over.ts";
 import { createLetters } from "./letters.ts";
-import { messaging } from "./messaging.ts";
-import { DEFAULT_PREFIX, namesOf, QUEUE } from "./names.ts";
+import { DEFAULT_PREFIX, QUEUE } from "./names.ts";
+import { Peers } from "./peers.ts";
 import type { QueuedRun } from "./protocol.ts";
 import { placeOfReason } from "./opened.ts";
 import type { JobData } from "./opened.ts";
@@ -18,6 +21,7 @@ import type { QueueConnection } from "./run-queue.ts";
 import { Streams } from "./streams.ts";
 import { Throughput } from "./throughput.ts";
 import { Turns } from "./turns.ts";
+import { WarmSessions } from "./warm-sessions.ts";
 
 const DEFAULT_CONCURRENCY = 4;
 const DEFAULT_LOST_AFTER_MS = 30_000;
@@ -25,7 +29,7 @@ const DEFAULT_LOST_AFTER_MS = 30_000;
 const MAX_LOSSES = 2;
 const CLOSE_GRACE_MS = 5_000;
 const DEFAULT_DRAIN_MS = 20_000;
-const IDLE_POLL_MS = 50;
+const ID_BYTES = 6;
 const MS_PER_SECOND = 1_000;
 
 /** Settings of {@link startQueueWorker}. */
@@ -38,6 +42,12 @@ export interface QueueWorkerSettings extends QueueConnection {
    * @defaultValue 4
    */
   concurrency?: number | undefined;
+  /**
+   * Whether a session's guest is kept for its next run, which is then carried out by the worker that has the guest.
+   *
+   * @defaultValue true
+   */
+  keepsGuests?: boolean | undefined;
   /**
    * After so many milliseconds without a sign of life its runs are given to another worker.
    *
@@ -81,46 +91,50 @@ export async function startQueueWorker(settings: QueueWorkerSettings): Promise<Q
   const turns = new Turns(client, prefix);
   const throughput = new Throughput(client, prefix);
 
-  const underWay = new Map<string, CarriedRun>();
+  const carrying = new Carrying({ client, streams, prefix, worker: name, agentFor: settings.agentFor });
+  // Names that people give may be given twice.
+  const ownId = randomBytes(ID_BYTES).toString("hex");
+  const handOver = new HandOver({
+    name: ownId,
+    peers: new Peers({ client, streams, base: `${prefix}:worker`, name: ownId, lostAfterMs }),
+    sessions: new WarmSessions(client, prefix, ownId),
+    carrying,
+    isEnabled: settings.keepsGuests ?? true,
+    most: concurrency,
+  });
 
-  const carryOut = async (job: Job<JobData>, token?: string): Promise<void> => {
+  /** Repeating what can't be set up would fail again: it waits for a person. */
+  const refuse = async (job: Job<JobData>, error: ErrorInfo): Promise<void> => {
+    // Nothing is kept of a customer who was deleted.
+    if (isOfGone(error)) job.opts.removeOnComplete = true;
+    else {
+      const reason = letters.write(placeOfReason(job.id ?? ""), error.message);
+      await job.updateData({ ...job.data, reason });
+      throw new UnrecoverableError(error.code);
+    }
+  };
+
+  const take = async (job: Job<JobData>, token?: string): Promise<void> => {
     const id = job.id ?? "";
-    const names = namesOf(prefix, id);
     // By two clocks, which may differ.
     const waitedMs = Math.max(0, Date.now() - job.timestamp);
     instruments().queueWait.record(waitedMs / MS_PER_SECOND);
     await turns.serve(job.priority);
-    const carried = await CarriedRun.begin({ client, streams, names, worker: name });
-    underWay.set(id, carried);
     let isOver = true;
     try {
-      const run = letters.read(`job:${id}`, job.data.letter) as QueuedRun;
-      const parent = contextOf(run.trace);
-      isOver = await traced(
-        `process ${QUEUE}`,
-        { kind: "consumer", attributes: { ...messaging("process"), "messaging.message.id": id }, parent },
-        () => carried.execute(run, () => settings.agentFor(run.customer, run.incarnation)),
-      );
+      const run = await carrying.read(id, () => letters.read(`job:${id}`, job.data.letter) as QueuedRun);
+      isOver = (await handOver.tryToHand(id, run)) ?? (await carrying.carryOut(id, run));
     } catch (error) {
-      const failure = toErrorInfo(error);
-      await carried.fail(failure);
-      // Repeating what can't be set up would fail again: it waits for a person.
-      if (!isOfGone(failure)) {
-        await job.updateData({ ...job.data, reason: letters.write(placeOfReason(id), failure.message) });
-        throw new UnrecoverableError(failure.code);
-      }
+      await refuse(job, toErrorInfo(error));
     } finally {
-      carried.end();
-      if (underWay.get(id) === carried) underWay.delete(id);
       if (isOver) await throughput.count();
     }
-    // Nothing is kept of a customer who was deleted.
-    if (carried.isOfGone) job.opts.removeOnComplete = true;
     if (isOver) return;
     await job.moveToWait(token);
     throw new WaitingError();
   };
-  const worker = new Worker<JobData>(QUEUE, carryOut, {
+  const worker = new Worker<JobData>(QUEUE, take, {
+    autorun: false,
     connection: client,
     prefix,
     concurrency,
@@ -131,32 +145,31 @@ export async function startQueueWorker(settings: QueueWorkerSettings): Promise<Q
   worker.on("error", onProblem);
   // Others have taken or will take them.
   worker.on("lockRenewalFailed", (ids) => {
-    for (const id of ids) underWay.get(id)?.lose();
+    for (const id of ids) carrying.lose(id);
   });
   await reach(worker, url, lostAfterMs);
+  await handOver.open();
+  worker.run().catch(onProblem);
   return {
     name,
     close: async () => {
       // After a cut the library may wait for its connection for ever; a run whose end was not noted is not repeated.
-      const closed = worker.close();
+      handOver.stopTaking();
+      const closed = Promise.all([worker.close(), carrying.idle()]);
       const drained = new AbortController();
       const late = sleep(drainMs, "late" as const, { signal: drained.signal }).catch(
         () => "in time" as const,
       );
-      if ((await Promise.race([closed, late])) === "late") for (const run of underWay.values()) run.stop();
+      if ((await Promise.race([closed, late])) === "late") carrying.stopAll();
       drained.abort();
       // A guest that can't be ended in time loses its run to another worker, as one that is lost does.
       const given = late.then(() => sleep(CLOSE_GRACE_MS, undefined, { ref: false }));
-      await Promise.race([closed, idle(underWay).then(() => sleep(CLOSE_GRACE_MS)), given]);
+      await Promise.race([closed, carrying.idle().then(() => sleep(CLOSE_GRACE_MS)), given]);
+      handOver.close();
       client.disconnect();
       subscriber.disconnect();
     },
   };
-}
-
-/** Resolves once no run is under way. */
-async function idle(underWay: ReadonlyMap<string, CarriedRun>): Promise<void> {
-  while (underWay.size > 0) await sleep(IDLE_POLL_MS);
 }
 
 async function reach(worker: Worker, url: string, withinMs: number): Promise<void> {

@@ -1,15 +1,14 @@
-import type { Agent, ExecuteOptions, TaskResult } from "@cem/core";
-import type { QueuedRun } from "./protocol.ts";
-
-/** Has a run carried out. */
-type Execute = (run: Pick<QueuedRun, "kind" | "input">, options?: ExecuteOptions) => Promise<TaskResult>;
+import type { Agent } from "@cem/core";
+import type { QueuedCustomer, RunQueue } from "./run-queue.ts";
 
 /** An agent whose runs wait in a queue, and that asks a local agent for all else. */
-export function queuedAgent(execute: Execute, local: Agent): Agent {
+export function queuedAgent(queue: RunQueue, local: Agent, whose: QueuedCustomer | undefined): Agent {
+  const { id: customer, incarnation } = whose ?? {};
   return {
     specificationVersion: "v1",
-    executeTask: (input, options) => execute({ kind: "task", input }, options),
-    executeCode: (input, options) => execute({ kind: "code", input }, options),
+    executeTask: (input, options) => queue.execute({ kind: "task", input, customer, incarnation }, options),
+    executeCode: (input, options) => queue.execute({ kind: "code", input, customer, incarnation }, options),
+    rejoinRun: (key, options) => queue.rejoin(key, customer, options),
     discoverTools: (options) => local.discoverTools(options),
     searchTools: (query, options) => local.searchTools(query, options),
     saveSkill: (draft, options) => local.saveSkill(draft, options),

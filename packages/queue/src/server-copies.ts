@@ -2,17 +2,16 @@ import { randomBytes, randomUUID } from "node:crypto";
 import { toErrorInfo } from "@cem/core";
 import type { HandedAnswer, HandedRequest, ServerCopies } from "@cem/core";
 import { shownLocation, storeUnavailable } from "@cem/store";
+import type { Redis } from "ioredis";
 import { connectBriefly } from "./connect.ts";
 import { createLetters } from "./letters.ts";
 import { DEFAULT_PREFIX } from "./names.ts";
+import { Peers } from "./peers.ts";
 import type { QueueConnection } from "./run-queue.ts";
 import { Streams } from "./streams.ts";
 
 const NAME_BYTES = 6;
-/** How often a copy shows that it lives, and how long that holds. */
-const SIGN_MS = 2_000;
-const SIGN_HOLDS_MS = 10_000;
-/** How long a message waits to be read: a copy that was cut off reads it afterwards. */
+/** How long a part of an answer waits to be read: a copy that was cut off reads it afterwards. */
 const KEEP_MS = 120_000;
 
 type ToCopy = { type: "request"; id: string; request: HandedRequest } | { type: "gone"; id: string };
@@ -42,8 +41,6 @@ class RedisServerCopies implements QueuedServerCopies {
   readonly #base: string;
   readonly #underWay = new Map<string, AbortController>();
   #opened: Opened | undefined;
-  #signing: NodeJS.Timeout | undefined;
-  #stopFollowing: (() => void) | undefined;
 
   constructor(connection: QueueConnection) {
     this.#connection = connection;
@@ -51,28 +48,16 @@ class RedisServerCopies implements QueuedServerCopies {
   }
 
   async receive(handle: Handle): Promise<void> {
-    const { streams, client } = this.#open();
-    const sign = async (): Promise<void> => {
-      await client.set(this.#signOf(this.name), "1", "PX", SIGN_HOLDS_MS);
-    };
-    this.#signing = setInterval(() => void sign().catch(() => {}), SIGN_MS);
-    this.#signing.unref();
-    sign().catch(() => {});
-    const inbox = this.#inboxOf(this.name);
-    const read = (content: unknown, entry: string): void => {
-      client.xdel(inbox, entry).catch(() => {});
-      const message = content as ToCopy;
+    await this.#open().peers.join((message) => {
       if (message.type === "gone") this.#underWay.get(message.id)?.abort();
       else void this.#answer(message, handle).catch(() => {});
-    };
-    this.#stopFollowing = await streams.follow(inbox, read, () => {});
+    });
   }
 
   async send(copy: string, request: HandedRequest, signal: AbortSignal): Promise<HandedAnswer | undefined> {
-    const opened = this.#open();
-    const { streams, client } = opened;
+    const { streams, client, peers } = this.#open();
     try {
-      if (!(await this.#lives(client, copy))) return undefined;
+      if (!(await peers.lives(copy))) return undefined;
       const id = randomUUID();
       const answer = new ComingAnswer();
       const outbox = this.#outboxOf(id);
@@ -84,27 +69,22 @@ class RedisServerCopies implements QueuedServerCopies {
         },
         () => {},
       );
-      const tell = (content: ToCopy): Promise<boolean> =>
-        streams.tell(this.#inboxOf(copy), { content, keepMs: KEEP_MS });
       const leave = (): void => {
         answer.break("the client is gone");
-        tell({ type: "gone", id }).catch(() => {});
+        peers.send(copy, { type: "gone", id }).catch(() => {});
       };
-      const watching = setInterval(() => {
-        void this.#lives(client, copy)
-          .then((lives) => lives || answer.break("the copy of the server that held it is gone"))
-          .catch(() => {});
-      }, SIGN_MS);
-      watching.unref();
+      const stopWatching = peers.watch(copy, {
+        onLost: () => answer.break("the copy of the server that held it is gone"),
+      });
       signal.addEventListener("abort", leave, { once: true });
       void answer.over.finally(() => {
         stop();
-        clearInterval(watching);
+        stopWatching();
         signal.removeEventListener("abort", leave);
         client.del(outbox).catch(() => {});
       });
       try {
-        await tell({ type: "request", id, request });
+        await peers.send(copy, { type: "request", id, request });
         if (signal.aborted) leave();
         return await answer.head;
       } catch (error) {
@@ -117,11 +97,9 @@ class RedisServerCopies implements QueuedServerCopies {
   }
 
   async close(): Promise<void> {
-    clearInterval(this.#signing);
-    this.#stopFollowing?.();
     for (const controller of this.#underWay.values()) controller.abort();
     const opened = this.#opened;
-    await opened?.client.del(this.#signOf(this.name)).catch(() => {});
+    await opened?.peers.leave();
     opened?.client.disconnect();
     opened?.subscriber.disconnect();
   }
@@ -147,32 +125,25 @@ class RedisServerCopies implements QueuedServerCopies {
     }
   }
 
-  async #lives(client: Opened["client"], copy: string): Promise<boolean> {
-    return (await client.exists(this.#signOf(copy))) === 1;
-  }
-
-  #signOf(copy: string): string {
-    return `${this.#base}:${copy}:lives`;
-  }
-
-  #inboxOf(copy: string): string {
-    return `${this.#base}:${copy}:inbox`;
-  }
-
   #outboxOf(id: string): string {
     return `${this.#base}:answer:${id}`;
   }
 
   #open(): Opened {
-    return (this.#opened ??= open(this.#connection));
+    if (this.#opened !== undefined) return this.#opened;
+    const { url, keys } = this.#connection;
+    const [client, subscriber] = [connectBriefly(url), connectBriefly(url)];
+    const streams = new Streams(client, subscriber, createLetters(keys));
+    const peers = new Peers<ToCopy>({ client, streams, base: this.#base, name: this.name });
+    return (this.#opened = { client, subscriber, streams, peers });
   }
 }
 
-type Opened = ReturnType<typeof open>;
-
-function open({ url, keys }: QueueConnection) {
-  const [client, subscriber] = [connectBriefly(url), connectBriefly(url)];
-  return { client, subscriber, streams: new Streams(client, subscriber, createLetters(keys)) };
+interface Opened {
+  client: Redis;
+  subscriber: Redis;
+  streams: Streams;
+  peers: Peers<ToCopy>;
 }
 
 /** An answer whose parts come one after the other. */

@@ -72,6 +72,12 @@ export interface DenoSandboxSettings {
    */
   maxStandby?: number | undefined;
   /**
+   * Guests that wait for the next run of their session; beyond it the one that has waited longest ends.
+   *
+   * @defaultValue 16
+   */
+  keptGuests?: number | undefined;
+  /**
    * Idle time after which a sandbox kills its ready and kept guests, in milliseconds.
    *
    * @defaultValue 300,000
@@ -141,6 +147,7 @@ class DenoProvider implements DenoSandboxProvider {
       gate: this.#gate,
       standby: this.#settings.standby,
       maxStandby: this.#settings.maxStandby,
+      keptGuests: this.#settings.keptGuests,
       idleMs: this.#settings.idleMs,
       reuse: this.#settings.reuse,
       defaultSession: spec.defaultSession,

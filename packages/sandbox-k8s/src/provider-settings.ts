@@ -63,6 +63,12 @@ export interface KubernetesSettings {
    */
   standby?: number | undefined;
   /**
+   * Guests that wait for the next run of their session; beyond it the one that has waited longest ends.
+   *
+   * @defaultValue 16
+   */
+  keptGuests?: number | undefined;
+  /**
    * Idle time after which a sandbox ends its ready and kept guests, in milliseconds.
    *
    * @defaultValue 300,000

@@ -73,13 +73,14 @@ class PodProvider implements KubernetesProvider {
     signal?.throwIfAborted();
     // Folders that are not on the volume show at once, not at the first run.
     this.#resource(prepared, spec, limits.memoryMb);
-    const { standby, idleMs, reuse, queueTimeoutMs } = this.#settings;
+    const { standby, keptGuests, idleMs, reuse, queueTimeoutMs } = this.#settings;
     return createGuestSandbox({
       isolation: prepared.isolation,
       limits,
       gate: this.#gate,
       standby,
       maxStandby: standby,
+      keptGuests,
       idleMs,
       reuse,
       defaultSession: spec.defaultSession,

@@ -53,6 +53,12 @@ export interface MicrosandboxSettings {
    */
   maxStandby?: number | undefined;
   /**
+   * Guests that wait for the next run of their session; beyond it the one that has waited longest ends.
+   *
+   * @defaultValue 16
+   */
+  keptGuests?: number | undefined;
+  /**
    * Idle time after which a sandbox kills its ready and kept machines, in milliseconds.
    *
    * @defaultValue 300,000

@@ -99,6 +99,7 @@ class EmbeddedProvider implements MicrosandboxProvider {
       gate: this.#gate,
       standby: this.#settings.standby,
       maxStandby: this.#settings.maxStandby,
+      keptGuests: this.#settings.keptGuests,
       idleMs: this.#settings.idleMs,
       reuse: this.#settings.reuse,
       defaultSession: spec.defaultSession,

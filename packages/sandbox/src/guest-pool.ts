@@ -27,6 +27,12 @@ export interface GuestPoolSettings {
    * @defaultValue Four times `standby`.
    */
   maxStandby?: number | undefined;
+  /**
+   * Guests that wait for the next run of their session; beyond it the one that has waited longest ends.
+   *
+   * @defaultValue 16
+   */
+  keptGuests?: number | undefined;
   /** Idle time after which all ready and kept guests are killed, in milliseconds. */
   idleMs: number;
   /**
@@ -66,7 +72,7 @@ export interface Lease {
 export class GuestPool {
   readonly #settings: GuestPoolSettings;
   readonly #standby: Standby[] = [];
-  readonly #sessions = new SessionGuests();
+  readonly #sessions: SessionGuests;
   readonly #living = new Set<Guest>();
   /** Sessions of the guests that run a program. */
   readonly #lent = new Map<Guest, string>();
@@ -78,6 +84,7 @@ export class GuestPool {
 
   constructor(settings: GuestPoolSettings) {
     this.#settings = settings;
+    this.#sessions = new SessionGuests(settings.keptGuests);
     this.#wanted = settings.standby;
   }
 

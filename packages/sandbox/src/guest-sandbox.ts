@@ -66,6 +66,12 @@ export interface GuestSandboxSettings {
    * @defaultValue `session`
    */
   reuse?: SandboxReuse | undefined;
+  /**
+   * Guests that wait for the next run of their session; beyond it the one that has waited longest ends.
+   *
+   * @defaultValue 16
+   */
+  keptGuests?: number | undefined;
   /** The session of runs that name none. Absent: such a run shares its guest with no other. */
   defaultSession?: string | undefined;
   /** Timeout for a run's wait in the queue, in milliseconds. Absent: no timeout. */
@@ -136,6 +142,7 @@ class PooledSandbox implements GuestSandbox {
       maxStandby: settings.maxStandby ?? (settings.reuse === "none" ? undefined : settings.standby),
       startTimeoutMs: settings.startTimeoutMs,
       healthTimeoutMs: settings.healthTimeoutMs,
+      keptGuests: settings.keptGuests,
       idleMs: settings.idleMs ?? DEFAULT_IDLE_MS,
     });
     if (settings.firstGuest === undefined) this.#pool.refill();

@@ -32,7 +32,7 @@ describe("SessionGuests", () => {
 
   describe("take", () => {
     it("gives the guest of a session that was kept last, once", async () => {
-      const guests = new SessionGuests(2);
+      const guests = new SessionGuests(undefined, 2);
       const [first, second, other] = [lease("a"), lease("a"), lease("b")];
       expect(await keepAll(guests, [first, second, other])).toEqual([]);
       expect(guests.size).toBe(3);
@@ -43,19 +43,19 @@ describe("SessionGuests", () => {
     });
 
     it("gives nothing to a session without guests", async () => {
-      const guests = new SessionGuests(2);
+      const guests = new SessionGuests(undefined, 2);
       await keepAll(guests, [lease("a")]);
       expect(await guests.take("b")).toBeUndefined();
     });
 
     it("gives nothing while there are fewer guests than processors", async () => {
-      const guests = new SessionGuests(2);
+      const guests = new SessionGuests(undefined, 2);
       void guests.take("a");
       expect(await guests.take("a")).toBeUndefined();
     });
 
     it("waits for a guest that is checked after its run", async () => {
-      const guests = new SessionGuests(2);
+      const guests = new SessionGuests(undefined, 2);
       const one = lease("a");
       void guests.take("a");
       guests.recover("a");
@@ -65,7 +65,7 @@ describe("SessionGuests", () => {
     });
 
     it("waits for busy guests, and gives them to who waits longest", async () => {
-      const guests = new SessionGuests(2);
+      const guests = new SessionGuests(undefined, 2);
       const [one, two] = [lease("a"), lease("a")];
       void guests.take("a");
       void guests.take("a");
@@ -81,7 +81,7 @@ describe("SessionGuests", () => {
     });
 
     it("waits as long as guests come back, and no longer", async () => {
-      const guests = new SessionGuests(1);
+      const guests = new SessionGuests(undefined, 1);
       void guests.take("a");
       const waiting = ["first", "second", "third"].map(() => guests.take("a"));
       for (const take of waiting.slice(0, 2)) {
@@ -97,7 +97,7 @@ describe("SessionGuests", () => {
   });
 
   it("lets nobody wait for guests that have ended, and forgets their session", async () => {
-    const guests = new SessionGuests(1);
+    const guests = new SessionGuests(undefined, 1);
     void guests.take("a");
     const waiting = guests.take("a");
     guests.remove("a", "running");
@@ -109,7 +109,7 @@ describe("SessionGuests", () => {
   });
 
   it("keeps sixteen guests, and evicts the one that has been idle longest", async () => {
-    const guests = new SessionGuests(2);
+    const guests = new SessionGuests(undefined, 2);
     const leases = Array.from({ length: 16 }, (_, index) => lease(`s${index}`));
     expect(await keepAll(guests, leases)).toEqual([]);
     expect(await keepAll(guests, [lease("last")])).toEqual([leases[0]]);
@@ -117,8 +117,16 @@ describe("SessionGuests", () => {
     expect(await guests.take("s0")).toBeUndefined();
   });
 
+  it("keeps as many as it is told, and 32 MiB for each", async () => {
+    const guests = new SessionGuests(2, 2);
+    const leases = [lease("a", { memoryBytes: 40 * MIB }), lease("b")];
+    expect(await keepAll(guests, leases)).toEqual([]);
+    expect(await keepAll(guests, [lease("c", { memoryBytes: 32 * MIB })])).toEqual([leases[0]]);
+    expect(await keepAll(guests, [lease("d", { memoryBytes: 33 * MIB })])).toHaveLength(2);
+  });
+
   it("keeps 512 MiB, and evicts as many as needed", async () => {
-    const guests = new SessionGuests(2);
+    const guests = new SessionGuests(undefined, 2);
     const leases = Array.from({ length: 4 }, (_, index) => lease(`s${index}`, { memoryBytes: 128 * MIB }));
     expect(await keepAll(guests, leases)).toEqual([]);
     expect(await keepAll(guests, [lease("big", { memoryBytes: 150 * MIB })])).toEqual(leases.slice(0, 2));
@@ -127,13 +135,13 @@ describe("SessionGuests", () => {
 
   describe("isSpent", () => {
     it("counts a guest as spent with its thousandth run", () => {
-      const guests = new SessionGuests(2);
+      const guests = new SessionGuests(undefined, 2);
       expect(guests.isSpent(lease("a", { runs: 998 }))).toBe(false);
       expect(guests.isSpent(lease("a", { runs: 999 }))).toBe(true);
     });
 
     it("counts a guest as spent that has grown, measured every fiftieth run", () => {
-      const guests = new SessionGuests(2);
+      const guests = new SessionGuests(undefined, 2);
       const usage = (): GuestUsage => ({ memoryBytes: 161 * MIB, writtenBytes: 0 });
       const grown = lease("a", { runs: 49 });
       Object.assign(grown.connected.guest, { usage });
@@ -145,7 +153,7 @@ describe("SessionGuests", () => {
   });
 
   it("gives all on clear", async () => {
-    const guests = new SessionGuests(2);
+    const guests = new SessionGuests(undefined, 2);
     const leases = [lease("a"), lease("b")];
     await keepAll(guests, leases);
     expect(guests.clear()).toEqual(leases);

@@ -4,9 +4,9 @@ import type { ConnectedGuest } from "./connected-guest.ts";
 /** Runs per guest: a little of each stays in its memory. */
 const MAX_RUNS = 1_000;
 /** Guests kept over all sessions; beyond it the one that has been idle longest is evicted. */
-const MAX_KEPT = 16;
-/** Memory of all kept guests together, as last measured, in bytes; beyond it they are evicted as well. */
-const MAX_KEPT_BYTES = 512 * 1024 * 1024;
+const DEFAULT_KEPT = 16;
+/** Memory for each kept guest, in bytes: where all together, as last measured, have more, they are evicted as well. */
+const BYTES_A_GUEST = 32 * 1024 * 1024;
 /** Memory at which a guest is replaced, in bytes. */
 const MAX_GUEST_BYTES = 160 * 1024 * 1024;
 /** Runs after which a guest's memory is measured again. */
@@ -49,11 +49,16 @@ export class SessionGuests {
   readonly #sessions = new Map<string, Session>();
   /** Of all sessions, longest idle first. */
   readonly #idle = new Set<SessionLease>();
+  readonly #maxKept: number;
   readonly #processors: number;
   #patienceMs = LEAST_PATIENCE_MS;
 
-  /** @param processors - Guests of a session that run at once before further runs wait for them. */
-  constructor(processors: number = availableParallelism()) {
+  /**
+   * @param maxKept - Idle guests kept over all sessions.
+   * @param processors - Guests of a session that run at once before further runs wait for them.
+   */
+  constructor(maxKept: number = DEFAULT_KEPT, processors: number = availableParallelism()) {
+    this.#maxKept = maxKept;
     this.#processors = processors;
   }
 
@@ -159,7 +164,7 @@ export class SessionGuests {
     let bytes = 0;
     for (const { memoryBytes } of this.#idle) bytes += memoryBytes;
     for (const lease of this.#idle) {
-      if (this.#idle.size <= MAX_KEPT && bytes <= MAX_KEPT_BYTES) break;
+      if (this.#idle.size <= this.#maxKept && bytes <= this.#maxKept * BYTES_A_GUEST) break;
       bytes -= lease.memoryBytes;
       this.#removeIdle(lease);
       evicted.push(lease);

@@ -41,8 +41,9 @@ below says where to look first, not what you will get.
   Beyond that, give parts of your customers a queue and a Redis of their own (\`queue.url\`). Workers that only wait
   take ${short(idleRedisCpuMsPerSecond)} ms a second each, a thousand of them ${whole(idleRedisCpuMsPerSecond * PERCENT)} % of Redis.
 - **Before that, cold starts**: a session's first run takes ${whole(cold.workerCpuMs)} ms of a worker's processor, a later one that finds its guest
-  ${short(warm.workerCpuMs)}. A run that goes to any worker finds hardly any guest where there are many workers. Sent to its guest it does, as long as
-  the worker keeps enough of them: with two in five slots busy, some 64.
+  ${short(warm.workerCpuMs)}. A run that goes to any worker finds hardly any guest where there are many workers. Handed to the worker that has it, as
+  \`cem worker\` does, it finds it as long as that worker keeps enough of them: with two in five slots busy, some 64
+  (\`optimizations.sandbox_kept_guests\`, 16 as it comes).
 - **Too few workers fall into a trap**: where runs wait, they start wherever there is a slot, cold; cold runs fill the processors, and more
   wait. A surge that is over leaves the backlog. Leave half of the slots free, or scale up early.
 - **Turns keep one customer's flood from the waits of the others; the limit of the queue does not**: once \`queue.max_waiting\` runs wait,
@@ -236,6 +237,7 @@ Without it ${whole(results.surges[0]?.course.at(-1)?.waiting ?? 0)} runs still w
 - Turns are those of \`@cem/queue\` (a test holds them against the real ones in Redis). All customers share one agent of each worker: what opening
   a customer's own costs is left out.
 - A run that is sent to its guest goes there when that worker has a slot free and nothing else waits, else to the worker that has waited longest.
+  What the handing costs, some 10 commands of Redis and 1 ms, is left out.
 `;
 }
 

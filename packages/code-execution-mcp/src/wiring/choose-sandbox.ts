@@ -9,9 +9,13 @@ const MS_PER_SECOND = 1_000;
 
 /** The configuration's pool, as a provider's settings. */
 function poolSettings({ optimizations }: Config, oneRun: boolean) {
-  const { enabled, sandboxPooling, sandboxPoolSize, sandboxReuse } = optimizations;
-  const standby = enabled && sandboxPooling && !oneRun ? sandboxPoolSize : 0;
-  return { standby, reuse: enabled ? sandboxReuse : "none", queueTimeoutMs: QUEUE_TIMEOUT_MS } as const;
+  const { enabled, sandboxPooling, sandboxPoolSize, sandboxKeptGuests, sandboxReuse } = optimizations;
+  return {
+    standby: enabled && sandboxPooling && !oneRun ? sandboxPoolSize : 0,
+    reuse: enabled ? sandboxReuse : "none",
+    keptGuests: sandboxKeptGuests,
+    queueTimeoutMs: QUEUE_TIMEOUT_MS,
+  } as const;
 }
 
 /** microVMs of this host; those of an older server only where both it and microsandbox were asked for by name. */

@@ -25,6 +25,9 @@ export function countRequests(inner: Agent): CountedAgent {
     specificationVersion: "v1",
     executeTask: (task, options) => counted(() => inner.executeTask(task, options)),
     executeCode: (code, options) => counted(() => inner.executeCode(code, options)),
+    ...(inner.rejoinRun && {
+      rejoinRun: (key, options) => counted(async () => inner.rejoinRun?.(key, options)),
+    }),
     discoverTools: (options) => counted(() => inner.discoverTools(options)),
     searchTools: (query, options) => counted(() => inner.searchTools(query, options)),
     saveSkill: (draft, options) => counted(() => inner.saveSkill(draft, options)),

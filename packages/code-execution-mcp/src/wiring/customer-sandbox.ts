@@ -49,10 +49,10 @@ export async function customerMeter({ config, customer, store }: LoadedFor): Pro
 
 function sharedProvider(config: LoadedFor["config"], oneRun: boolean): Lazy<SandboxProvider> {
   const { sandboxType, sandboxImage, msbServerUrl } = config.execution;
-  const { enabled, sandboxPooling, sandboxPoolSize, sandboxReuse } = config.optimizations;
+  const { enabled, sandboxPooling, sandboxPoolSize, sandboxKeptGuests, sandboxReuse } = config.optimizations;
   const key = JSON.stringify([
     [sandboxType, sandboxImage, msbServerUrl, config.customers.dir],
-    [enabled && sandboxPooling && !oneRun ? sandboxPoolSize : 0, enabled && sandboxReuse],
+    [enabled && sandboxPooling && !oneRun ? sandboxPoolSize : 0, enabled && sandboxReuse, sandboxKeptGuests],
   ]);
   let provider = providers.get(key);
   if (provider === undefined) {

@@ -3,7 +3,7 @@ import { CemError } from "@cem/core";
 import type { Redactor, ResultPage, ResultStore } from "@cem/core";
 import type { CallToolResult } from "@modelcontextprotocol/server";
 import { DEFAULT_PAGE_BYTES, MAX_PAGE_BYTES } from "../limits.ts";
-import { followRun } from "../follow-run.ts";
+import { adoptRun, followRun } from "../follow-run.ts";
 import { blockOf } from "../run-answer.ts";
 import { answerValue, declareTool, sessionOf, text } from "../server-tool.ts";
 import type { ToolHost } from "../server-tool.ts";
@@ -34,6 +34,7 @@ export const readResult = declareTool<ReadResultInput>({
   async handle(input, host, context) {
     const { handle, end = false } = input;
     if (!handle.startsWith("run-")) return readPage(input, host, sessionOf(context).session);
+    adoptRun(host, handle, context);
     return followRun(host, context, async (waiter) =>
       end
         ? { state: "finished", result: await host.runs.end(handle, waiter.owner) }

@@ -3,12 +3,11 @@ import { CemError } from "@cem/core";
 import type { JsonSchema } from "@cem/core";
 import type { CallToolResult, InputRequiredResult, ServerContext } from "@modelcontextprotocol/server";
 import { followRun } from "../follow-run.ts";
-import { currentExchange } from "../http-exchange.ts";
 import { filesSentence, networkSentence, seconds } from "../guest-facts.ts";
 import { MAX_CODE_CHARACTERS, MAX_TASK_CHARACTERS } from "../limits.ts";
 import type { BeginRun, RunRequest } from "../run.ts";
 import type { ToolHost } from "../server-tool.ts";
-import { declareTool, ownerOf, RUNS_CODE, sessionOf, text } from "../server-tool.ts";
+import { declareTool, ownerOf, payerOf, RUNS_CODE, sessionOf, text } from "../server-tool.ts";
 
 /** Kept short, since every client's model reads it: the description of `execute_code` says what comes. */
 const RUN_OUTPUT: JsonSchema = { type: "object" };
@@ -70,11 +69,10 @@ export function startRun(
   const begin: BeginRun = (options) => beginRun({ ...options, ...session });
   const { redactor } = host;
   const facts = { input, redactor, session: session.session, audience: host.payer ?? ownerOf(context) };
-  const payer = context.http === undefined ? undefined : (host.payer ?? currentExchange().payer);
   return followRun(
     host,
     context,
-    (waiter) => host.runs.start({ ...waiter, payer, kind, facts, begin }),
+    (waiter) => host.runs.start({ ...waiter, payer: payerOf(host, context), kind, facts, begin }),
     verbose,
   );
 }

@@ -62,6 +62,12 @@ export interface MicrosandboxServerSettings extends ServerAddress {
    */
   standby?: number | undefined;
   /**
+   * Guests that wait for the next run of their session; beyond it the one that has waited longest ends.
+   *
+   * @defaultValue 16
+   */
+  keptGuests?: number | undefined;
+  /**
    * Idle time after which a sandbox kills its ready and kept machines, in milliseconds.
    *
    * @defaultValue 300,000
@@ -157,6 +163,7 @@ class ServerProvider implements MicrosandboxServerProvider {
       gate: this.#gate,
       standby: this.#settings.standby,
       maxStandby: this.#settings.standby,
+      keptGuests: this.#settings.keptGuests,
       idleMs: this.#settings.idleMs,
       reuse: this.#settings.reuse,
       defaultSession: spec.defaultSession,

@@ -1,0 +1,257 @@
+import { createHash, randomUUID } from "node:crypto";
+import { CemError } from "@cem/core";
+import type { Agent, RejoinOptions, TaskResult } from "@cem/core";
+import { shownLocation, storeUnavailable } from "@cem/store";
+import { traceCarrier, traced } from "@cem/telemetry";
+import { Queue } from "bullmq";
+import type { Job } from "bullmq";
+import { AwaitedRun } from "./awaited-run.ts";
+import { connectBriefly } from "./connect.ts";
+import { createLetters } from "./letters.ts";
+import type { Letters } from "./letters.ts";
+import { DEFAULT_PREFIX, KEEP_RESULTS_MS, namesOf, QUEUE } from "./names.ts";
+import { messaging } from "./messaging.ts";
+import { ASKED } from "./protocol.ts";
+import type { QueuedRun, RunReply } from "./protocol.ts";
+import { placeOfReason } from "./opened.ts";
+import type { JobData, Opened } from "./opened.ts";
+import { queuedAgent } from "./queued-agent.ts";
+import { removeCustomerRuns } from "./remove-customer-runs.ts";
+import type {
+  AskedRun,
+  DeadRun,
+  QueueCounts,
+  QueuedCustomer,
+  QueuedOptions,
+  RunQueue,
+  RunQueueSettings,
+} from "./run-queue.ts";
+import { Streams } from "./streams.ts";
+import { Throughput } from "./throughput.ts";
+import { Turns } from "./turns.ts";
+
+const MS_PER_SECOND = 1_000;
+const DEFAULT_MAX_WAITING = 10_000;
+const KEEP_FAILED_SECONDS = 7 * 86_400;
+const MAX_LISTED = 1_000;
+const HANDLERS = { elicit: "onElicit", approve: "onApprove", sample: "onSample" } as const;
+
+/** Opens the queue of a host that has runs carried out. Connects with the first run. */
+export function createRunQueue(settings: RunQueueSettings): RunQueue {
+  return new BullRunQueue(settings);
+}
+
+class BullRunQueue implements RunQueue {
+  readonly #settings: RunQueueSettings;
+  readonly #prefix: string;
+  readonly #location: string;
+  #opened: Opened | undefined;
+  /** Why the connection was last lost. */
+  #problem: Error | undefined;
+
+  constructor(settings: RunQueueSettings) {
+    this.#settings = settings;
+    this.#prefix = settings.prefix ?? DEFAULT_PREFIX;
+    this.#location = shownLocation(settings.url);
+  }
+
+  agent(local: Agent, customer?: QueuedCustomer): Agent {
+    return queuedAgent(this, local, customer);
+  }
+
+  async execute(asked: AskedRun, options: QueuedOptions = {}): Promise<TaskResult> {
+    return traced(`send ${QUEUE}`, { kind: "producer", attributes: messaging("send") }, () =>
+      this.#execute(asked, options),
+    );
+  }
+
+  async #execute(
+    { kind, input, customer, incarnation }: AskedRun,
+    options: QueuedOptions,
+  ): Promise<TaskResult> {
+    const { limits, typeCheck, mode, context, allowedTools, session, singleUse, runId, record, owner } =
+      options;
+    const run: QueuedRun = {
+      kind,
+      input,
+      customer,
+      incarnation,
+      options: { limits, typeCheck, mode, context, allowedTools, session, singleUse, runId, record, owner },
+      asked: ASKED.filter((one) => options[HANDLERS[one]] !== undefined),
+      trace: traceCarrier(),
+    };
+    const id = idOf(customer, options);
+    return this.#ask(async (opened) => {
+      const awaited = new AwaitedRun(opened, namesOf(this.#prefix, id), id, run, options);
+      try {
+        await awaited.follow();
+        await this.#put(opened, id, run, options);
+      } catch (error) {
+        awaited.stop();
+        throw error;
+      }
+      return awaited.result;
+    });
+  }
+
+  async rejoin(key: string, customer?: string, options: RejoinOptions = {}): Promise<TaskResult | undefined> {
+    const id = idOf(customer, { rejoin: { key } });
+    return this.#ask(async (opened) => {
+      const job = await opened.queue.getJob(id);
+      if (job === undefined) return undefined;
+      const { letters, streams } = opened;
+      const run = letters.read(`job:${id}`, job.data.letter) as QueuedRun;
+      const names = namesOf(this.#prefix, id);
+      const replies = (await streams.read(names.replies)) as RunReply[];
+      const answered = replies.flatMap((reply) => (reply.type === "cancel" ? [] : [reply.number]));
+      const { leave, ...others } = options;
+      const awaited = new AwaitedRun(opened, names, id, run, { ...others, rejoin: { key, leave } });
+      awaited.leaveOut(answered);
+      await awaited.follow();
+      return awaited.result;
+    });
+  }
+
+  async counts(): Promise<QueueCounts> {
+    return this.#reach(async ({ queue }) => {
+      const [found, workers] = await Promise.all([
+        queue.getJobCounts("waiting", "prioritized", "delayed", "active", "failed"),
+        queue.getWorkersCount(),
+      ]);
+      const { waiting = 0, prioritized = 0, delayed = 0, active = 0, failed = 0 } = found;
+      return { waiting: waiting + prioritized + delayed, running: active, dead: failed, workers };
+    });
+  }
+
+  async dead(): Promise<DeadRun[]> {
+    return this.#reach(async ({ queue, letters }) => {
+      const jobs = await queue.getFailed(0, MAX_LISTED - 1);
+      return jobs.map(({ id = "", data, failedReason, finishedOn = 0 }) => ({
+        id,
+        customer: data.customer,
+        kind: data.kind,
+        // What the library gave up itself has no letter.
+        reason:
+          data.reason === undefined ? failedReason : String(letters.read(placeOfReason(id), data.reason)),
+        at: new Date(finishedOn),
+      }));
+    });
+  }
+
+  async retry(id: string): Promise<boolean> {
+    return this.#reach(async ({ queue }) => {
+      const job = await queue.getJob(id);
+      if (job === undefined || !(await job.isFailed())) return false;
+      await job.retry("failed");
+      return true;
+    });
+  }
+
+  async removeCustomer(customer: string): Promise<void> {
+    return this.#reach((opened) => removeCustomerRuns(opened, this.#prefix, customer));
+  }
+
+  async close(): Promise<void> {
+    const opened = this.#opened;
+    this.#opened = undefined;
+    await opened?.queue.close().catch(() => {});
+    opened?.client.disconnect();
+    opened?.subscriber.disconnect();
+  }
+
+  async #put(
+    { queue, letters, turns, throughput }: Opened,
+    id: string,
+    run: QueuedRun,
+    { idempotencyKey, urgency = "normal" }: QueuedOptions,
+  ): Promise<void> {
+    const known = idempotencyKey === undefined ? undefined : await queue.getJob(id);
+    if (known !== undefined) return requireSame(letters, known, run);
+    await this.#refuseTooMany(queue, throughput);
+    const data: JobData = {
+      letter: letters.write(`job:${id}`, run),
+      customer: run.customer,
+      kind: run.kind,
+    };
+    await queue.add(run.kind, data, {
+      jobId: id,
+      priority: await turns.take(run.customer ?? "", urgency),
+      removeOnComplete: { age: KEEP_RESULTS_MS / MS_PER_SECOND },
+      removeOnFail: { age: KEEP_FAILED_SECONDS },
+    });
+    if (idempotencyKey === undefined) return;
+    // Another host may have been faster.
+    const added = await queue.getJob(id);
+    if (added !== undefined) requireSame(letters, added, run);
+  }
+
+  async #refuseTooMany(queue: Queue<JobData>, throughput: Throughput): Promise<void> {
+    const { maxWaiting = DEFAULT_MAX_WAITING } = this.#settings;
+    const counts = await queue.getJobCounts("waiting", "prioritized");
+    const waiting = (counts["waiting"] ?? 0) + (counts["prioritized"] ?? 0);
+    if (waiting < maxWaiting) return;
+    const retryAfterMs = await throughput.waitFor(waiting - maxWaiting + 1);
+    throw new CemError(
+      "QUEUE_FULL",
+      `${waiting} runs wait for a worker, and ${maxWaiting} may. Try again in ${Math.ceil(retryAfterMs / MS_PER_SECOND)} s.`,
+      { details: { waiting, limit: maxWaiting, retryAfterMs } },
+    );
+  }
+
+  /** Asks what BullMQ would ask until it is answered, once the server has answered. */
+  #reach<Answer>(question: (opened: Opened) => Promise<Answer>): Promise<Answer> {
+    return this.#ask(async (opened) => {
+      await opened.client.ping();
+      return question(opened);
+    });
+  }
+
+  async #ask<Answer>(question: (opened: Opened) => Promise<Answer>): Promise<Answer> {
+    try {
+      return await question((this.#opened ??= this.#open()));
+    } catch (error) {
+      if (CemError.isInstance(error)) throw error;
+      // That it was tried again says nothing of why.
+      const isGivenUp = (error as Error).name === "MaxRetriesPerRequestError";
+      throw storeUnavailable(this.#location, isGivenUp ? (this.#problem ?? error) : error);
+    }
+  }
+
+  #open(): Opened {
+    const { url, keys } = this.#settings;
+    const [client, subscriber] = [connectBriefly(url), connectBriefly(url)];
+    client.on("error", (problem: Error) => (this.#problem = problem));
+    const letters = createLetters(keys);
+    const queue = new Queue<JobData>(QUEUE, { connection: client, prefix: this.#prefix });
+    queue.on("error", () => {});
+    return {
+      queue,
+      letters,
+      client,
+      subscriber,
+      streams: new Streams(client, subscriber, letters),
+      turns: new Turns(client, this.#prefix),
+      throughput: new Throughput(client, this.#prefix),
+    };
+  }
+}
+
+function idOf(
+  customer: string | undefined,
+  { idempotencyKey, rejoin }: Pick<QueuedOptions, "idempotencyKey" | "rejoin">,
+): string {
+  const key = idempotencyKey ?? rejoin?.key;
+  if (key === undefined) return `run-${randomUUID()}`;
+  const digest = createHash("sha256").update(JSON.stringify([customer ?? null, key]));
+  return `${idempotencyKey === undefined ? "run" : "key"}-${digest.digest("hex")}`;
+}
+
+function requireSame(letters: Letters, job: Job<JobData>, run: QueuedRun): void {
+  const known = letters.read(`job:${job.id ?? ""}`, job.data.letter) as QueuedRun;
+  const contentOf = ({ kind, input, options }: QueuedRun): string => JSON.stringify([kind, input, options]);
+  if (contentOf(known) === contentOf(run)) return;
+  throw new CemError(
+    "QUEUE_KEY_REUSED",
+    "The idempotency key was used for another run. Give each run its own.",
+  );
+}

@@ -1,0 +1,118 @@
+import { setTimeout as sleep } from "node:timers/promises";
+import { CemError, toErrorInfo } from "@cem/core";
+import type { Agent } from "@cem/core";
+import { contextOf, traced } from "@cem/telemetry";
+import type { Redis } from "ioredis";
+import { errorOf } from "./awaited-run.ts";
+import { CarriedRun } from "./carried-run.ts";
+import type { CarriedRunSettings, UnderWay } from "./carried-run.ts";
+import { messaging } from "./messaging.ts";
+import { namesOf, QUEUE } from "./names.ts";
+import type { QueuedRun } from "./protocol.ts";
+import type { Streams } from "./streams.ts";
+
+const IDLE_POLL_MS = 50;
+
+interface CarryingSettings {
+  client: Redis;
+  streams: Streams;
+  prefix: string;
+  /** The worker's name. */
+  worker: string;
+  agentFor: (customer: string | undefined, incarnation: string | undefined) => Promise<Agent>;
+}
+
+/** The runs that a worker is responsible for. */
+export class Carrying {
+  readonly #settings: CarryingSettings;
+  readonly #underWay = new Map<string, UnderWay>();
+
+  constructor(settings: CarryingSettings) {
+    this.#settings = settings;
+  }
+
+  /**
+   * Carries out a run here.
+   *
+   * @returns whether it is over. If not, another worker may repeat it.
+   * @throws CemError why it can't be set up, and `CUSTOMER_GONE` where its customer was deleted.
+   */
+  async carryOut(id: string, run: QueuedRun): Promise<boolean> {
+    return this.#attempt(id, run, await CarriedRun.begin(this.#attemptAt(id)));
+  }
+
+  /** Carries out a run here that was not tried before. `undefined`: it was. */
+  async carryOutFirst(id: string, run: QueuedRun, onBegun?: () => void): Promise<boolean | undefined> {
+    const carried = await CarriedRun.beginFirst(this.#attemptAt(id));
+    if (carried === undefined) return undefined;
+    onBegun?.();
+    return this.#attempt(id, run, carried);
+  }
+
+  /** Reads what is to be carried out. Of what can't be read the host is told. */
+  async read(id: string, open: () => QueuedRun): Promise<QueuedRun> {
+    try {
+      return open();
+    } catch (error) {
+      throw await failed(await CarriedRun.begin(this.#attemptAt(id)), error);
+    }
+  }
+
+  /** Is responsible for a run until the work ends. */
+  async during<Result>(id: string, one: UnderWay, work: () => Promise<Result>): Promise<Result> {
+    this.#underWay.set(id, one);
+    try {
+      return await work();
+    } finally {
+      if (this.#underWay.get(id) === one) this.#underWay.delete(id);
+    }
+  }
+
+  stop(id: string): void {
+    this.#underWay.get(id)?.stop();
+  }
+
+  lose(id: string): void {
+    this.#underWay.get(id)?.lose();
+  }
+
+  stopAll(): void {
+    for (const one of this.#underWay.values()) one.stop();
+  }
+
+  /** Resolves once no run is under way. */
+  async idle(): Promise<void> {
+    while (this.#underWay.size > 0) await sleep(IDLE_POLL_MS);
+  }
+
+  #attempt(id: string, run: QueuedRun, carried: CarriedRun): Promise<boolean> {
+    const attributes = { ...messaging("process"), "messaging.message.id": id };
+    return this.during(id, carried, async () => {
+      let isOver: boolean;
+      try {
+        isOver = await traced(
+          `process ${QUEUE}`,
+          { kind: "consumer", attributes, parent: contextOf(run.trace) },
+          () => carried.execute(run, () => this.#settings.agentFor(run.customer, run.incarnation)),
+        );
+      } catch (error) {
+        throw await failed(carried, error);
+      } finally {
+        carried.end();
+      }
+      if (carried.isOfGone) throw new CemError("CUSTOMER_GONE", "The customer of the run was deleted.");
+      return isOver;
+    });
+  }
+
+  #attemptAt(id: string): CarriedRunSettings {
+    const { client, streams, prefix, worker } = this.#settings;
+    return { client, streams, worker, names: namesOf(prefix, id) };
+  }
+}
+
+async function failed(carried: CarriedRun, error: unknown): Promise<CemError> {
+  const info = toErrorInfo(error);
+  await carried.fail(info);
+  return errorOf(info);
+}

@@ -1,0 +1,103 @@
+import type { Redis } from "ioredis";
+import type { Streams } from "./streams.ts";
+
+const DEFAULT_LOST_AFTER_MS = 10_000;
+/** How many signs of life a peer gives before an earlier one ends to hold. */
+const SIGNS = 5;
+/** A peer may be there before its sign, after a cut that all had. */
+const MISSED_SIGNS = 2;
+/** How long a message waits to be read: a peer that was cut off reads it afterwards. */
+const KEEP_MS = 120_000;
+
+/** What {@link Peers} need. */
+export interface PeersSettings {
+  client: Redis;
+  streams: Streams;
+  /** What the names of the group begin with. */
+  base: string;
+  /** This one's name in the group. */
+  name: string;
+  /**
+   * After so many milliseconds without a sign of life a peer counts as lost.
+   *
+   * @defaultValue 10000
+   */
+  lostAfterMs?: number | undefined;
+}
+
+/** What {@link Peers.watch} tells. */
+export interface Watch {
+  /** The peer was there at a look. */
+  onAlive?: (() => Promise<void>) | undefined;
+  onLost: () => void;
+}
+
+/** Processes of one kind that send each other messages: each has an inbox, and shows that it lives. */
+export class Peers<Message> {
+  readonly #settings: PeersSettings;
+  readonly #lostAfterMs: number;
+  readonly #signEveryMs: number;
+  #signing: NodeJS.Timeout | undefined;
+  #stopFollowing: (() => void) | undefined;
+
+  constructor(settings: PeersSettings) {
+    this.#settings = settings;
+    this.#lostAfterMs = settings.lostAfterMs ?? DEFAULT_LOST_AFTER_MS;
+    this.#signEveryMs = Math.ceil(this.#lostAfterMs / SIGNS);
+  }
+
+  /** Takes messages from now on, each once. */
+  async join(receive: (message: Message) => void): Promise<void> {
+    const { client, streams, name } = this.#settings;
+    const sign = (): void => {
+      client.set(this.#signOf(name), "1", "PX", this.#lostAfterMs).catch(() => {});
+    };
+    this.#signing = setInterval(sign, this.#signEveryMs);
+    this.#signing.unref();
+    sign();
+    const inbox = this.#inboxOf(name);
+    const read = (message: unknown, entry: string): void => {
+      client.xdel(inbox, entry).catch(() => {});
+      receive(message as Message);
+    };
+    this.#stopFollowing = await streams.follow(inbox, read, () => {});
+  }
+
+  async send(name: string, message: Message): Promise<void> {
+    await this.#settings.streams.tell(this.#inboxOf(name), { content: message, keepMs: KEEP_MS });
+  }
+
+  async lives(name: string): Promise<boolean> {
+    return (await this.#settings.client.exists(this.#signOf(name))) === 1;
+  }
+
+  /** Looks again and again whether a peer is there, until it is lost or the watch is stopped. */
+  watch(name: string, { onAlive, onLost }: Watch): () => void {
+    let missed = 0;
+    const look = async (): Promise<void> => {
+      const lives = await this.lives(name);
+      missed = lives ? 0 : missed + 1;
+      if (lives) await onAlive?.();
+      else if (missed >= MISSED_SIGNS) onLost();
+    };
+    const watching = setInterval(() => void look().catch(() => {}), this.#signEveryMs);
+    watching.unref();
+    return () => clearInterval(watching);
+  }
+
+  /** Shows no longer that it lives, and takes no more messages. */
+  async leave(): Promise<void> {
+    const { client, name } = this.#settings;
+    clearInterval(this.#signing);
+    this.#stopFollowing?.();
+    await client.del(this.#signOf(name)).catch(() => {});
+  }
+
+  #signOf(name: string): string {
+    return `${this.#settings.base}:${name}:lives`;
+  }
+
+  #inboxOf(name: string): string {
+    return `${this.#settings.base}:${name}:inbox`;
+  }
+}
