@@ -288,11 +288,11 @@ export const TROUBLES: Readonly<Record<KnownErrorCode, Trouble>> = {
     wayOut: "Mend it as JSON or YAML, or move it away.",
   },
   QUEUE_FULL: {
-    cause: "As many runs wait as may.",
+    cause: "As many runs wait as may, or as many of one customer as they leave room for others.",
     wayOut: "Wait as long as `retryAfterMs` says, or start more workers.",
   },
   QUEUE_KEY_REUSED: {
-    cause: "An `idempotencyKey` came with another run than the first time.",
+    cause: "An `idempotencyKey`, or a `runId`, came with another run than the first time.",
     wayOut: "Use a new key for each run.",
   },
   RUN_INTERRUPTED: {

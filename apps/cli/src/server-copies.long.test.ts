@@ -129,6 +129,32 @@ describe.skipIf(!hasRedis)("two copies of a server behind a proxy that takes tur
     });
   });
 
+  it.each(["SIGKILL", "SIGTERM"] as const)(
+    "go on with each other's runs, and with what these ask, after %s",
+    async (signal) => {
+      const [one = "", two = ""] = urls;
+      const asked: string[] = [];
+      const long = await connect(one, "auto", asked);
+      const first = await call(long, "execute_code", {
+        code: `${JOBS} console.log("begun"); return await send({ id: "long-${signal}", ms: 4000 });`,
+      });
+      expect(first["run"]).toEqual(expect.stringMatching(/^run-/u));
+      const asks = await call(long, "execute_code", {
+        code: `${JOBS} await look({ id: "wait", ms: 3000 }); const { name } = await ask({}); return name;`,
+      });
+      expect(asks["run"]).toEqual(expect.stringMatching(/^run-/u));
+      await project.end(one, signal);
+      const client = await connect(two, "auto", asked);
+      expect(await waitFor(client, first)).toMatchObject({
+        success: true,
+        result: { done: `long-${signal}` },
+      });
+      expect(await waitFor(client, asks)).toMatchObject({ success: true, result: "Ada" });
+      expect(project.calls().filter((one) => one === `send long-${signal}`)).toHaveLength(1);
+      expect(asked.filter((text) => text.includes("Who?"))).toHaveLength(1);
+    },
+  );
+
   it("say that a run is not there when its copy is gone, without a wait", async () => {
     const client = await connect(urls[0] ?? "", "auto");
     for (const handle of ["run-000000000000.abcdefghijkl", "run-...", "run-.x", `run-${"a".repeat(70)}.x`])

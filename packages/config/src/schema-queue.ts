@@ -24,7 +24,7 @@ export const queueSettings = {
   ),
   maxWaiting: setting(
     withDefault(whole(1, MAX_WAITING), 10_000),
-    "Runs that may wait for a worker. More are refused, with the time after which to try again.",
+    "Runs that may wait for a worker; a customer's may be as many as leave room for others. More are refused, with the time after which to try again.",
   ),
   concurrency: setting(
     withDefault(whole(1, MAX_CONCURRENCY), 4),

@@ -1,5 +1,5 @@
 import { setTimeout as delay } from "node:timers/promises";
-import type { ExecuteOptions, TaskResult } from "@cem/core";
+import type { Agent, ExecuteOptions, TaskResult } from "@cem/core";
 import { afterEach, beforeEach, describe, expect, it, vi } from "vitest";
 import { RunRegistry } from "./run-registry.ts";
 import type { RunRequest, RunView } from "./run.ts";
@@ -179,6 +179,73 @@ describe("RunRegistry", () => {
       await waits;
       expect(heard).toEqual(["first", "second"]);
     });
+  });
+
+  describe("a run of a copy of the server that is gone", () => {
+    const ID = "run-gone.abcdefghijkl";
+    let copy = new RunRegistry({ yieldAfterMs: 10 });
+    beforeEach(() => {
+      copy = new RunRegistry({ yieldAfterMs: 10, copy: "here" });
+    });
+    afterEach(() => copy.close());
+
+    it("is gone on with by the same client, under an id that names this copy", async () => {
+      const keys: string[] = [];
+      const ends = Promise.withResolvers<TaskResult>();
+      const rejoin = (key: string) => (keys.push(key), ends.promise);
+      copy.adopt(ID, { ...waiter, owner: "ada", rejoin });
+      copy.adopt(ID, { ...waiter, owner: "ada", rejoin });
+      const ada = { ...waiter, owner: "ada" };
+      expect(await copy.wait(ID, ada)).toMatchObject({ state: "running", id: "run-here.abcdefghijkl" });
+      await expect(copy.wait(ID, waiter)).rejects.toMatchObject({ code: "RUN_NOT_FOUND" });
+      ends.resolve(finished);
+      expect(await copy.wait("run-here.abcdefghijkl", ada)).toEqual({ state: "finished", result: finished });
+      expect(keys).toEqual([JSON.stringify(["abcdefghijkl", "ada"])]);
+    });
+
+    it("is not there when nobody knows it, and not asked for when it was this copy's", async () => {
+      let asked = 0;
+      const rejoin = async () => void (asked += 1);
+      copy.adopt(ID, { ...waiter, rejoin });
+      await expect(copy.wait(ID, waiter)).rejects.toMatchObject({ code: "RUN_NOT_FOUND" });
+      copy.adopt("run-here.abcdefghijkl", { ...waiter, rejoin });
+      await expect(copy.wait("run-here.abcdefghijkl", waiter)).rejects.toMatchObject({
+        code: "RUN_NOT_FOUND",
+      });
+      expect([asked, copy.kept, copy.active]).toEqual([1, 0, 0]);
+    });
+
+    it("is left to others when nobody asks here any longer; a call can end it", async () => {
+      const happened: string[] = [];
+      const rejoin: Agent["rejoinRun"] = (_, { leave, signal: ended } = {}) =>
+        new Promise((resolve) => {
+          leave?.addEventListener("abort", () => (happened.push("left"), resolve(finished)));
+          ended?.addEventListener("abort", () => (happened.push("cancelled"), resolve(finished)));
+        });
+      copy.adopt(ID, { ...waiter, rejoin });
+      await vi.advanceTimersByTimeAsync(600_000);
+      expect(happened[0]).toBe("left");
+      happened.length = 0;
+      copy.adopt(ID, { ...waiter, rejoin });
+      await copy.end(ID, "");
+      expect(happened).toEqual(["cancelled"]);
+    });
+  });
+
+  it("leaves kept runs to other copies when it closes, and cancels the others", async () => {
+    const happened: string[] = [];
+    const begin =
+      (name: string) =>
+      (options: ExecuteOptions): Promise<TaskResult> => {
+        options.rejoin?.leave?.addEventListener("abort", () => happened.push(`${name} left`));
+        return forever(options);
+      };
+    await runs.start(request(begin("kept")));
+    const slow = new RunRegistry({ yieldAfterMs: 10_000 });
+    const own = slow.start(request(begin("own")));
+    await Promise.all([runs.close(), slow.close()]);
+    await own;
+    expect(happened).toEqual(["kept left"]);
   });
 
   describe("a kept run that nobody asks for", () => {

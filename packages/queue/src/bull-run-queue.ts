@@ -29,11 +29,14 @@ import type {
 import { Streams } from "./streams.ts";
 import { Throughput } from "./throughput.ts";
 import { Turns } from "./turns.ts";
+import type { Urgency } from "./turns.ts";
 
 const MS_PER_SECOND = 1_000;
 const DEFAULT_MAX_WAITING = 10_000;
 const KEEP_FAILED_SECONDS = 7 * 86_400;
 const MAX_LISTED = 1_000;
+/** Ids of runs that may be asked for twice. Other keys are made for one run. */
+const GIVEN_TWICE = /^(?:key|id)-/u;
 const HANDLERS = { elicit: "onElicit", approve: "onApprove", sample: "onSample" } as const;
 
 /** Opens the queue of a host that has runs carried out. Connects with the first run. */
@@ -160,14 +163,16 @@ class BullRunQueue implements RunQueue {
   }
 
   async #put(
-    { queue, letters, turns, throughput }: Opened,
+    opened: Opened,
     id: string,
     run: QueuedRun,
-    { idempotencyKey, urgency = "normal" }: QueuedOptions,
+    { urgency = "normal" }: QueuedOptions,
   ): Promise<void> {
-    const known = idempotencyKey === undefined ? undefined : await queue.getJob(id);
+    const { queue, letters } = opened;
+    const mayBeKnown = GIVEN_TWICE.test(id);
+    const known = mayBeKnown ? await queue.getJob(id) : undefined;
     if (known !== undefined) return requireSame(letters, known, run);
-    await this.#refuseTooMany(queue, throughput);
+    const priority = await this.#takeTurn(opened, run.customer, urgency);
     const data: JobData = {
       letter: letters.write(`job:${id}`, run),
       customer: run.customer,
@@ -175,27 +180,33 @@ class BullRunQueue implements RunQueue {
     };
     await queue.add(run.kind, data, {
       jobId: id,
-      priority: await turns.take(run.customer ?? "", urgency),
+      priority,
       removeOnComplete: { age: KEEP_RESULTS_MS / MS_PER_SECOND },
       removeOnFail: { age: KEEP_FAILED_SECONDS },
     });
-    if (idempotencyKey === undefined) return;
+    if (!mayBeKnown) return;
     // Another host may have been faster.
     const added = await queue.getJob(id);
     if (added !== undefined) requireSame(letters, added, run);
   }
 
-  async #refuseTooMany(queue: Queue<JobData>, throughput: Throughput): Promise<void> {
+  async #takeTurn(
+    { turns, throughput }: Opened,
+    customer: string | undefined,
+    urgency: Urgency,
+  ): Promise<number> {
     const { maxWaiting = DEFAULT_MAX_WAITING } = this.#settings;
-    const counts = await queue.getJobCounts("waiting", "prioritized");
-    const waiting = (counts["waiting"] ?? 0) + (counts["prioritized"] ?? 0);
-    if (waiting < maxWaiting) return;
-    const retryAfterMs = await throughput.waitFor(waiting - maxWaiting + 1);
-    throw new CemError(
-      "QUEUE_FULL",
-      `${waiting} runs wait for a worker, and ${maxWaiting} may. Try again in ${Math.ceil(retryAfterMs / MS_PER_SECOND)} s.`,
-      { details: { waiting, limit: maxWaiting, retryAfterMs } },
-    );
+    const { priority, waiting, own } = await turns.take(customer, urgency, maxWaiting);
+    if (priority !== undefined) return priority;
+    const isShare = waiting < maxWaiting;
+    const [runs, limit] = isShare ? [own, maxWaiting - waiting] : [waiting, maxWaiting];
+    const retryAfterMs = await throughput.waitFor(runs - limit + 1);
+    const what = isShare
+      ? `${runs} runs of this customer wait for a worker, which is as many as there is room left for others.`
+      : `${runs} runs wait for a worker, and ${limit} may.`;
+    throw new CemError("QUEUE_FULL", `${what} Try again in ${Math.ceil(retryAfterMs / MS_PER_SECOND)} s.`, {
+      details: { waiting: runs, limit, retryAfterMs },
+    });
   }
 
   /** Asks what BullMQ would ask until it is answered, once the server has answered. */
@@ -238,12 +249,15 @@ class BullRunQueue implements RunQueue {
 
 function idOf(
   customer: string | undefined,
-  { idempotencyKey, rejoin }: Pick<QueuedOptions, "idempotencyKey" | "rejoin">,
+  { idempotencyKey, rejoin, runId }: Pick<QueuedOptions, "idempotencyKey" | "rejoin" | "runId">,
 ): string {
-  const key = idempotencyKey ?? rejoin?.key;
-  if (key === undefined) return `run-${randomUUID()}`;
-  const digest = createHash("sha256").update(JSON.stringify([customer ?? null, key]));
-  return `${idempotencyKey === undefined ? "run" : "key"}-${digest.digest("hex")}`;
+  const keys = { key: idempotencyKey, rejoin: rejoin?.key, id: runId };
+  for (const [kind, key] of Object.entries(keys)) {
+    if (key === undefined) continue;
+    const digest = createHash("sha256").update(JSON.stringify([customer ?? null, key]));
+    return `${kind}-${digest.digest("hex")}`;
+  }
+  return `run-${randomUUID()}`;
 }
 
 function requireSame(letters: Letters, job: Job<JobData>, run: QueuedRun): void {
@@ -252,6 +266,6 @@ function requireSame(letters: Letters, job: Job<JobData>, run: QueuedRun): void 
   if (contentOf(known) === contentOf(run)) return;
   throw new CemError(
     "QUEUE_KEY_REUSED",
-    "The idempotency key was used for another run. Give each run its own.",
+    "The key (idempotencyKey or runId) was used for another run. Give each run its own.",
   );
 }

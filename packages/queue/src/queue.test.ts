@@ -130,7 +130,9 @@ describe.skipIf(!hasRedis)("a queue of runs", () => {
     );
     expect(results.map(({ value }) => value)).toEqual([1, 1, 1, 1]);
     expect((await open().execute(code("x", "ada"), { idempotencyKey: "k" })).value).toBe(1);
-    expect((await open().execute(code("x", "bob"), { idempotencyKey: "k" })).value).toBe(2);
+    const named = [one, two].map((queue) => queue.execute(code("x", "eve"), { runId: "r" }));
+    expect((await Promise.all(named)).map(({ value }) => value)).toEqual([2, 2]);
+    expect((await open().execute(code("x", "bob"), { idempotencyKey: "k" })).value).toBe(3);
     await expect(one.execute(code("y", "ada"), { idempotencyKey: "k" })).rejects.toMatchObject({
       code: "QUEUE_KEY_REUSED",
     });
@@ -164,6 +166,27 @@ describe.skipIf(!hasRedis)("a queue of runs", () => {
     });
     await work(async (input) => input);
     expect((await Promise.all(runs)).map(({ value }) => value)).toEqual(["1", "2"]);
+  });
+
+  it("refuses a customer who leaves no room for the others", async () => {
+    const queue = open({ maxWaiting: 10 });
+    const done: Promise<unknown>[] = [];
+    const put = async (customer: string, waiting: number): Promise<void> => {
+      done.push(queue.execute(code(customer, customer)));
+      await expect.poll(async () => (await queue.counts()).waiting, { timeout: 20_000 }).toBe(waiting);
+    };
+    for (const waiting of [1, 2, 3, 4, 5]) await put("ada", waiting);
+    const refused = await queue.execute(code("6", "ada")).catch((error: unknown) => error as CemError);
+    expect(refused).toMatchObject({ code: "QUEUE_FULL", details: { waiting: 5, limit: 5 } });
+    expect((refused as CemError).message).toMatch(/^5 runs of this customer wait for a worker/u);
+    for (const waiting of [6, 7]) await put("bob", waiting);
+    await put("eve", 8);
+    await expect(queue.execute(code("3", "bob"))).rejects.toMatchObject({
+      details: { waiting: 2, limit: 2 },
+    });
+    await work(async (input) => input);
+    await Promise.all(done);
+    expect((await queue.execute(code("7", "ada"))).value).toBe("7");
   });
 
   describe("when a worker is lost", () => {
@@ -287,6 +310,62 @@ describe.skipIf(!hasRedis)("a queue of runs", () => {
     finish.resolve();
     await server.start();
     expect(await result).toMatchObject({ error: null, value: "finished" });
+  });
+
+  it("lets another host go on with a run whose host is gone, and asks nothing twice", async () => {
+    const finish = Promise.withResolvers<void>();
+    await work(async (_, { onEvent, onElicit, signal = new AbortController().signal }) => {
+      const ask = (message: string) =>
+        onElicit?.({ server: "s", message, mode: "form", requestedSchema: {}, signal });
+      onEvent?.({ type: "output", chunk: { stream: "stdout", text: "begun" } });
+      const first = await ask("first");
+      const second = await ask("second");
+      await finish.promise;
+      return [first, second];
+    });
+    const answer = (name: string) => ({ action: "accept" as const, content: { name } });
+    const leaving = new AbortController();
+    const asked: string[] = [];
+    const left = open().execute(code("x", "ada"), {
+      rejoin: { key: "k", leave: leaving.signal },
+      onElicit: async ({ message }) => {
+        asked.push(message);
+        if (message === "first") return answer("one");
+        leaving.abort();
+        return new Promise(() => {});
+      },
+    });
+    expect((await left).error).toMatchObject({ code: "ABORTED", message: "The run was left to others." });
+    const other = open();
+    const output: string[] = [];
+    const rejoined = other.rejoin("k", "ada", {
+      onEvent: (event) => event.type === "output" && output.push(event.chunk.text),
+      onElicit: async ({ message }) => (asked.push(message), answer("two")),
+    });
+    finish.resolve();
+    expect((await rejoined)?.value).toEqual([answer("one"), answer("two")]);
+    expect(asked).toEqual(["first", "second", "second"]);
+    expect(output).toEqual(["begun"]);
+    // Its result is kept.
+    expect((await open().rejoin("k", "ada"))?.status).toBe("success");
+    expect(await other.rejoin("k", "bob")).toBeUndefined();
+    expect(await other.rejoin("k")).toBeUndefined();
+    expect(await other.rejoin("j", "ada")).toBeUndefined();
+  });
+
+  it("cancels a run that another host has begun", async () => {
+    const started = Promise.withResolvers<void>();
+    await work(async (_, { signal }) => {
+      started.resolve();
+      await sleep(60_000, undefined, { signal }).catch(() => {
+        throw new CemError("ABORTED", "cancelled by its worker");
+      });
+    });
+    const first = open().execute(code("x"), { rejoin: { key: "k" } });
+    await started.promise;
+    const cancelled = await open().rejoin("k", undefined, { signal: AbortSignal.abort() });
+    expect(cancelled?.error?.message).toBe("cancelled by its worker");
+    expect((await first).error?.message).toBe("cancelled by its worker");
   });
 
   it("puts nothing in clear into the server where there are keys", async () => {

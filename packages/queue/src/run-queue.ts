@@ -20,7 +20,7 @@ export interface QueueConnection {
 /** Settings of {@link createRunQueue}. */
 export interface RunQueueSettings extends QueueConnection {
   /**
-   * How many runs may wait for a worker; more are refused with `QUEUE_FULL`.
+   * How many runs may wait for a worker; more are refused with `QUEUE_FULL`. A customer may have as many as it leaves room for.
    *
    * @defaultValue 10000
    */
@@ -29,7 +29,10 @@ export interface RunQueueSettings extends QueueConnection {
 
 /** Options of a run in a queue, beyond those of any run. */
 export interface QueuedOptions extends ExecuteOptions {
-  /** Makes requests with this key one run: a later one gets what the first gets, for an hour after its end. */
+  /**
+   * Makes requests with this key one run: a later one gets what the first gets, for an hour after its end. So does `runId`
+   * where it is given without `rejoin`.
+   */
   idempotencyKey?: string | undefined;
   /** @defaultValue `normal` */
   urgency?: Urgency | undefined;

@@ -15,8 +15,9 @@ export type Urgency = keyof typeof COST;
 
 /**
  * Takes a turn: start-time fair queueing. A customer's runs follow each other at the distance of their cost; a customer who
- * comes anew begins where the service stands. KEYS: what stands, the customers' last turns, the runs that wait. ARGV: customer,
- * cost, from where on turns begin anew.
+ * comes anew begins where the service stands. Where too many wait it is refused: a customer may have as many as it leaves room for.
+ * KEYS: what stands, the customers' last turns, the runs that wait, those of them that were given back. ARGV: customer, cost, from
+ * where on turns begin anew, how many may wait, what a usual run costs, whether the customer is one of several.
  */
 const TAKE = `
   local stands = tonumber(redis.call("GET", KEYS[1]) or "0")
@@ -25,9 +26,14 @@ const TAKE = `
     stands = 0
   end
   local last = tonumber(redis.call("HGET", KEYS[2], ARGV[1]) or "0")
+  local most = tonumber(ARGV[4])
+  local waiting = redis.call("ZCARD", KEYS[3]) + redis.call("LLEN", KEYS[4])
+  local own = 0
+  if ARGV[6] == "1" then own = math.min(waiting, math.ceil(math.max(0, last - stands) / tonumber(ARGV[5]))) end
+  if waiting >= most or (own > 0 and own >= most - waiting) then return {-1, waiting, own} end
   local turn = math.max(stands, last)
   redis.call("HSET", KEYS[2], ARGV[1], turn + tonumber(ARGV[2]))
-  return turn
+  return {turn, waiting, own}
 `;
 
 /** Notes that a turn came. */
@@ -36,25 +42,45 @@ const SERVE = `
   return 1
 `;
 
+/** A run's turn. */
+export interface Turn {
+  /** Absent where too many runs wait. */
+  priority: number | undefined;
+  /** How many runs wait. */
+  waiting: number;
+  /** How many of them are the customer's, about. */
+  own: number;
+}
+
 /** Who is next among customers: each gets as many runs as the others who wait, however many it has put into the queue. */
 export class Turns {
   readonly #client: Redis;
-  readonly #keys: [string, string, string];
+  readonly #keys: [string, string, string, string];
   readonly #renewAt: number;
 
   /** @param renewAt - From which turn on they begin anew once nothing waits. */
   constructor(client: Redis, prefix: string, renewAt = RENEW_AT) {
     this.#client = client;
-    this.#keys = [`${prefix}:turns:stands`, `${prefix}:turns:last`, `${prefix}:${QUEUE}:prioritized`];
+    const [turns, runs] = [`${prefix}:turns`, `${prefix}:${QUEUE}`];
+    this.#keys = [`${turns}:stands`, `${turns}:last`, `${runs}:prioritized`, `${runs}:wait`];
     this.#renewAt = renewAt;
   }
 
-  /** @returns the priority of a customer's next run. */
-  async take(customer: string, urgency: Urgency): Promise<number> {
-    const turn = Number(
-      await this.#client.eval(TAKE, 3, ...this.#keys, customer, COST[urgency], this.#renewAt),
-    );
-    return Math.min(MAX_PRIORITY, turn + 1);
+  /** @param maxWaiting - How many runs may wait. */
+  async take(customer: string | undefined, urgency: Urgency, maxWaiting: number): Promise<Turn> {
+    const isOneOfSeveral = customer === undefined ? "0" : "1";
+    const given = [
+      customer ?? "",
+      COST[urgency],
+      this.#renewAt,
+      maxWaiting,
+      COST.normal,
+      isOneOfSeveral,
+    ] as const;
+    const [turn = 0, waiting = 0, own = 0] = (
+      (await this.#client.eval(TAKE, this.#keys.length, ...this.#keys, ...given)) as unknown[]
+    ).map(Number);
+    return { priority: turn < 0 ? undefined : Math.min(MAX_PRIORITY, turn + 1), waiting, own };
   }
 
   /** Forgets a customer who was deleted. */

@@ -10,6 +10,11 @@ export class FairTurns {
     return turn;
   }
 
+  /** How many runs of a customer wait, about, at this cost each. */
+  waitingOf(customer: number, cost: number): number {
+    return Math.ceil(Math.max(0, (this.#last.get(customer) ?? 0) - this.#stands) / cost);
+  }
+
   serve(turn: number): void {
     this.#stands = Math.max(this.#stands, turn);
   }

@@ -46,8 +46,8 @@ below says where to look first, not what you will get.
   (\`optimizations.sandbox_kept_guests\`, 16 as it comes).
 - **Too few workers fall into a trap**: where runs wait, they start wherever there is a slot, cold; cold runs fill the processors, and more
   wait. A surge that is over leaves the backlog. Leave half of the slots free, or scale up early.
-- **Turns keep one customer's flood from the waits of the others; the limit of the queue does not**: once \`queue.max_waiting\` runs wait,
-  everybody is refused alike.
+- **One customer's flood neither waits before the others nor fills the queue**: turns see to the first, and of \`queue.max_waiting\` a
+  customer gets as much as it leaves for others. Many who flood together fill it, and then everybody is refused.
 - **Autoscale on the runs that wait and run.** Those that wait alone are none as soon as there are workers enough, so they come and go.
 
 ## Measured

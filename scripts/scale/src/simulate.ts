@@ -124,16 +124,18 @@ class Simulation {
   }
 
   #arrive(customer: number, session: number, left: number, toolMs = this.#load.toolMs()): void {
-    const { maxWaiting, warm } = this.#scenario;
+    const { maxWaiting, isFair, warm } = this.#scenario;
     const kind = classOf(customer, this.#scenario.customers);
-    if (this.#waiting.length >= maxWaiting) {
+    const waiting = this.#waiting.length;
+    const own = isFair ? Math.min(waiting, this.#turns.waitingOf(customer, NORMAL_COST)) : 0;
+    if (waiting >= maxWaiting || (own > 0 && own >= maxWaiting - waiting)) {
       this.#recorder.refused(this.#now, kind);
       return;
     }
     const arrivedAt = this.#now;
     this.#at(this.#redis(warm.redisCpuMs / VISITS), () => {
       const order = (this.#order += 1);
-      const turn = this.#scenario.isFair ? this.#turns.take(customer, NORMAL_COST) : 0;
+      const turn = isFair ? this.#turns.take(customer, NORMAL_COST) : 0;
       this.#enqueue({ customer, session, left, toolMs, turn, order, arrivedAt });
     });
   }

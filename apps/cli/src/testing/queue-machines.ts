@@ -38,6 +38,8 @@ export interface QueueProject {
   traceParents: () => string[];
   /** Starts a server. @returns where clients connect */
   serve: () => Promise<string>;
+  /** Ends the server at an address. */
+  end: (url: string, signal: "SIGKILL" | "SIGTERM") => Promise<void>;
   work: () => Promise<Machine>;
   /** Stops all servers and workers by SIGTERM, and waits for their ends. */
   stop: () => Promise<void>;
@@ -80,6 +82,11 @@ export async function queueProject(
     traceParents: () => readFileSync(`${jobs}.traces`, "utf8").split("\n").filter(Boolean),
     calls: () => readFileSync(jobs, "utf8").split("\n").filter(Boolean),
     serve: () => told(start(["serve", "http", "--port", "0"]), /"url":"([^"]+)"/u),
+    async end(url, signal) {
+      const machine = machines.find(({ log }) => log().includes(`"url":"${url}"`));
+      machine?.kill(signal);
+      await machine?.ended;
+    },
     async work() {
       const machine = start(["worker"]);
       await told(machine, /"msg":"taking runs"/u);
