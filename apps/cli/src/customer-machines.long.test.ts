@@ -6,7 +6,7 @@ import { hasPostgres, startPostgres } from "../../../packages/store-postgres/tes
 import { hasRedis, startRedis } from "../../../packages/store-redis/test/redis-server.ts";
 import { dumpRedis, watchRedis } from "../../../packages/store-redis/test/watch-redis.ts";
 import { customerMachines } from "./testing/customer-machines.ts";
-import type { Visit } from "./testing/customer-machines.ts";
+import type { CustomerMachines, Visit } from "./testing/customer-machines.ts";
 import { JOBS } from "./testing/queue-machines.ts";
 
 vi.setConfig({ testTimeout: 600_000, hookTimeout: 120_000 });
@@ -77,10 +77,10 @@ async function look({ visit }: Secretive, others: readonly Secretive[]): Promise
   for (const handle of told) {
     const found = await visit.call("read_result", { handle });
     expect(String(found["error"])).toMatch(/There is no|RESULT_NOT_FOUND|not found|no such/iu);
-    if (handle.startsWith("run-")) {
-      const ended = await visit.call("read_result", { handle, end: true });
-      expect(String(ended["error"])).toContain("There is no run");
-    }
+  }
+  for (const handle of told.filter((one) => one.startsWith("run-"))) {
+    const ended = await visit.call("read_result", { handle, end: true });
+    expect(String(ended["error"])).toContain("There is no run");
   }
   for (const other of others) {
     if (other.visit.session === undefined) continue;
@@ -141,8 +141,7 @@ describe.each(PLACES)("customers of two servers and two workers ($name)", ({ sta
       expect(sent.filter((call) => call.split(" ")[1] !== visit.id)).toEqual([]);
       // In clear it is found: the proof can fail.
       for (const secret of [canary, address])
-        for (const text of [stored, traffic.seen()])
-          expect(text.includes(secret), secret).toBe(keys === undefined);
+        for (const text of [stored, traffic.seen()]) expect(text.includes(secret)).toBe(keys === undefined);
     }
   });
 });
@@ -194,91 +193,107 @@ function filesWith(folders: readonly string[], text: string): string[] {
   return found.filter((file) => !file.endsWith("jobs.log") && readFileSync(file).includes(text));
 }
 
+async function deleteByCommand(machines: CustomerMachines): Promise<boolean> {
+  return (await machines.admin(["customers", "delete", "adalovelace", "--yes"])).code === 0;
+}
+
+async function deleteByConsole({ urls, token }: CustomerMachines): Promise<boolean> {
+  const answer = await fetch(new URL("/api/v1/customers/adalovelace", urls[0]), {
+    method: "DELETE",
+    headers: {
+      authorization: `Bearer ${await token("adalovelace")}`,
+      "content-type": "application/json",
+    },
+    body: JSON.stringify({ confirm: "adalovelace" }),
+  });
+  return answer.status === 200;
+}
+
 describe.skipIf(!hasRedis)("a customer who is deleted", () => {
-  it.each([undefined, KEY])(
-    "is gone from all processes, and the next one finds nothing (keys %#)",
-    async (keys) => {
-      const redis = await startRedis();
-      onTestFinished(() => redis.stop());
-      const machines = await customerMachines({
-        redisUrl: redis.url,
-        storeUrl: redis.url,
-        keys,
-        customers: { idle: 4, quotas: [{ per: "hour", runs: 1000 }] },
-        queue: { concurrency: 1 },
-      });
-      await Promise.all([machines.work(), machines.work()]);
-      const canary = `canary${randomBytes(9).toString("hex")}`;
-      const text = JSON.stringify(canary);
-      const bob = await machines.come("bob");
-      const secretive = {
-        visit: await machines.come("adalovelace"),
-        canary,
-        address: `${canary}@secret.example`,
-      };
-      const { visit } = secretive;
-      await Promise.all([plant(secretive, 0), plant(secretive, 1)]);
-      const kept = await visit.call("execute_code", {
-        code: `${JOBS} await look({ id: "kept", ms: 1500 }); return ${text};`,
-      });
-      expect(kept["run"]).toEqual(expect.stringMatching(/^run-/u));
-      const running = [0, 1].map((at) =>
-        visit.run(
-          `${JOBS} console.log(${text}); await look({ id: "running-${at}", ms: 60000 }); return await look({ id: ${text} });`,
-        ),
-      );
-      await expect
-        .poll(() => machines.calls(), { timeout: 60_000 })
-        .toEqual(expect.arrayContaining(["look running-0", "look running-1"]));
-      // Two in the queue, and one for which the server has no place there yet.
-      const waiting = [0, 1, 2].map((at) =>
-        visit.run(`${JOBS} return await look({ id: "waited-${at}" + ${text} });`),
-      );
-      await expect
-        .poll(async () => JSON.parse((await machines.admin(["queue", "status", "--json"])).stdout), {
-          timeout: 60_000,
-        })
-        .toMatchObject({ waiting: 2 });
+  it.each([
+    ["the command", undefined],
+    ["the console", KEY],
+  ])("by %s is gone from all processes, and the next one finds nothing", async (by, keys) => {
+    const redis = await startRedis();
+    onTestFinished(() => redis.stop());
+    const machines = await customerMachines({
+      redisUrl: redis.url,
+      storeUrl: redis.url,
+      keys,
+      customers: { idle: 4, quotas: [{ per: "hour", runs: 1000 }] },
+      queue: { concurrency: 1 },
+    });
+    await Promise.all([machines.work(), machines.work()]);
+    const canary = `canary${randomBytes(9).toString("hex")}`;
+    const text = JSON.stringify(canary);
+    const bob = await machines.come("bob");
+    const secretive = {
+      visit: await machines.come("adalovelace"),
+      canary,
+      address: `${canary}@secret.example`,
+    };
+    const { visit } = secretive;
+    await Promise.all([plant(secretive, 0), plant(secretive, 1)]);
+    const kept = await visit.call("execute_code", {
+      code: `${JOBS} await look({ id: "kept", ms: 1500 }); return ${text};`,
+    });
+    expect(kept["run"]).toEqual(expect.stringMatching(/^run-/u));
+    const running = [0, 1].map((at) =>
+      visit.run(
+        `${JOBS} console.log(${text}); await look({ id: "running-${at}", ms: 60000 }); return await look({ id: ${text} });`,
+      ),
+    );
+    await expect
+      .poll(() => machines.calls(), { timeout: 60_000 })
+      .toEqual(expect.arrayContaining(["look running-0", "look running-1"]));
+    // Two in the queue, and one for which the server has no place there yet.
+    const waiting = [0, 1, 2].map((at) =>
+      visit.run(`${JOBS} return await look({ id: "waited-${at}" + ${text} });`),
+    );
+    await expect
+      .poll(async () => JSON.parse((await machines.admin(["queue", "status", "--json"])).stdout), {
+        timeout: 60_000,
+      })
+      .toMatchObject({ waiting: 2 });
 
-      const deleted = await machines.admin(["customers", "delete", "adalovelace", "--yes"]);
-      expect(deleted).toMatchObject({ code: 0 });
-      for (const ended of await Promise.all([...running, ...waiting]))
-        expect(String(ended["error"])).toContain("deleted");
-      expect(
-        machines.calls().filter((call) => call.includes("waited-") || call === `look ${canary}`),
-      ).toEqual([]);
-      expect((await dumpRedis(redis.url)).includes(canary)).toBe(false);
-      // For two minutes its last word about each run says whose it was.
-      const named = (await dumpRedis(redis.url)).split("\n").filter((line) => line.includes("adalovelace"));
-      expect(named.filter((line) => keys !== undefined || !/^\S+:messages /u.test(line))).toEqual([]);
-      await expect.poll(() => filesWith(machines.folders, canary), { timeout: 60_000 }).toEqual([]);
+    const deleted = by === "the command" ? await deleteByCommand(machines) : await deleteByConsole(machines);
+    expect(deleted).toBe(true);
+    for (const ended of await Promise.all([...running, ...waiting]))
+      expect(String(ended["error"])).toContain("deleted");
+    expect(machines.calls().filter((call) => call.includes("waited-") || call === `look ${canary}`)).toEqual(
+      [],
+    );
+    expect((await dumpRedis(redis.url)).includes(canary)).toBe(false);
+    // For two minutes its last word about each run says whose it was.
+    const named = (await dumpRedis(redis.url)).split("\n").filter((line) => line.includes("adalovelace"));
+    expect(named.filter((line) => keys !== undefined || !/^\S+:messages /u.test(line))).toEqual([]);
+    await expect.poll(() => filesWith(machines.folders, canary), { timeout: 60_000 }).toEqual([]);
 
-      const next = await machines.come("adalovelace");
-      await next.run(`const seen = [];
+    const next = await machines.come("adalovelace");
+    await next.run(`const seen = [];
       for (const one of Deno.readDirSync("/workspace")) {
         seen.push(one.name);
         try { seen.push(Deno.readTextFileSync("/workspace/" + one.name)); } catch {}
       }
       return seen;`);
-      await next.call("get_state", {});
-      await next.call("get_state", { state_file: "other.json" });
-      await next.call("list_skills", {});
-      await next.call("search_tools", { query: "own canary" });
-      for (const handle of [kept["run"], ...visit.runs, ...(visit.heard.match(HANDLE) ?? [])])
-        await next.call("read_result", { handle });
-      for (const token of new Set(visit.heard.match(TOKEN)))
-        await next.run(`${JOBS} return await look({ id: ${JSON.stringify(`next ${token}`)} });`);
-      expect(
-        machines.calls().filter((call) => call.startsWith("look next") && call.includes(canary)),
-      ).toEqual([]);
-      expect(next.heard).not.toContain(canary);
-      const usage = await machines.admin(["customers", "usage", "adalovelace", "--json"]);
-      expect(JSON.parse(usage.stdout)).toMatchObject({
-        customers: [{ quotas: [{ runs: new Set(visit.heard.match(TOKEN)).size + 1 }] }],
-      });
-      expect(await bob.run("return 1;")).toMatchObject({ success: true, result: 1 });
-    },
-  );
+    await next.call("get_state", {});
+    await next.call("get_state", { state_file: "other.json" });
+    await next.call("list_skills", {});
+    await next.call("search_tools", { query: "own canary" });
+    for (const handle of [kept["run"], ...visit.runs, ...(visit.heard.match(HANDLE) ?? [])])
+      await next.call("read_result", { handle });
+    for (const token of new Set(visit.heard.match(TOKEN)))
+      await next.run(`${JOBS} return await look({ id: ${JSON.stringify(`next ${token}`)} });`);
+    expect(machines.calls().filter((call) => call.startsWith("look next") && call.includes(canary))).toEqual(
+      [],
+    );
+    expect(next.heard).not.toContain(canary);
+    const usage = await machines.admin(["customers", "usage", "adalovelace", "--json"]);
+    expect(JSON.parse(usage.stdout)).toMatchObject({
+      customers: [{ quotas: [{ runs: new Set(visit.heard.match(TOKEN)).size + 1 }] }],
+    });
+    expect(await bob.run("return 1;")).toMatchObject({ success: true, result: 1 });
+  });
 });
 
 describe.skipIf(!hasRedis)("keys of a store and a queue", () => {
@@ -295,16 +310,17 @@ describe.skipIf(!hasRedis)("keys of a store and a queue", () => {
     const secretive = { visit, canary: `canary${secret}`, address: `${secret}@customer-secret.example` };
     await plant(secretive, 0);
     const [token] = visit.heard.match(TOKEN) ?? [];
-    let isOver = false;
+    let resealed: unknown;
+    const over = new AbortController();
     const answers: Record<string, unknown>[] = [];
     const going = ["bob", "eve"].map(async (id) => {
       const other = await machines.come(id, { generation });
-      while (!isOver) answers.push(await other.run(`${JOBS} return await look({ id: "${id}", ms: 50 });`));
+      while (!over.signal.aborted)
+        answers.push(await other.run(`${JOBS} return await look({ id: "${id}", ms: 50 });`));
     });
     for (const keys of steps.slice(1)) {
       const before = [...machines.machines];
-      if (keys === next)
-        expect(await machines.admin(["store", "reseal"], `${next},${KEY}`)).toMatchObject({ code: 0 });
+      if (keys === next) resealed = await machines.admin(["store", "reseal"], `${next},${KEY}`);
       const [one, two] = await Promise.all([
         machines.serve(keys),
         machines.serve(keys),
@@ -318,8 +334,9 @@ describe.skipIf(!hasRedis)("keys of a store and a queue", () => {
       for (const machine of before) machine.kill("SIGTERM");
       await Promise.all(before.map(({ ended }) => ended));
     }
-    isOver = true;
+    over.abort();
     await Promise.all(going);
+    expect(resealed).toMatchObject({ code: 0 });
     expect(answers.filter(({ success }) => success !== true)).toEqual([]);
     const state = await visit.call("get_state", {});
     expect(JSON.stringify(state)).toContain(secretive.canary);

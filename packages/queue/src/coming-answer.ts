@@ -12,14 +12,15 @@ export type FromCopy =
 export class ComingAnswer {
   readonly #onTaken: (bytes: number) => void;
   readonly #head = Promise.withResolvers<HandedAnswer | undefined>();
-  readonly #over = Promise.withResolvers<boolean>();
+  readonly #over = Promise.withResolvers<void>();
   readonly #body: ReadableStream<Uint8Array>;
   /** What came and was not read yet. */
   readonly #parts: Uint8Array[] = [];
   #controller: ReadableStreamDefaultController<Uint8Array> | undefined;
   /** Tells the reader, who waits for it, that a part came or that there are no more. */
   #onChange: (() => void) | undefined;
-  #isComplete = false;
+  /** Whether the copy that answers has ended. */
+  isComplete = false;
   #isOver = false;
   #taken = 0;
   #told = 0;
@@ -52,8 +53,8 @@ export class ComingAnswer {
     return this.#head.promise;
   }
 
-  /** Resolves once nothing more is to come: whether the copy that answers has ended. */
-  get over(): Promise<boolean> {
+  /** Resolves once nothing more is to come. */
+  get over(): Promise<void> {
     return this.#over.promise;
   }
 
@@ -66,7 +67,7 @@ export class ComingAnswer {
       this.#parts.push(Buffer.from(message.base64, "base64"));
       this.#onChange?.();
     } else {
-      this.#isComplete = true;
+      this.isComplete = true;
       if (message.type === "broken") this.break(message.reason);
       else this.#end();
     }
@@ -106,6 +107,6 @@ export class ComingAnswer {
   #end(): void {
     this.#isOver = true;
     this.#onChange?.();
-    this.#over.resolve(this.#isComplete);
+    this.#over.resolve();
   }
 }

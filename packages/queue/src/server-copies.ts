@@ -81,8 +81,8 @@ class RedisServerCopies implements QueuedServerCopies {
       const leave = (): void => answer.break("the client is gone");
       const stopWatching = peers.watch(copy, { onLost: () => answer.lose() });
       signal.addEventListener("abort", leave, { once: true });
-      void answer.over.then((isComplete) => {
-        if (!isComplete) tell({ type: "gone", id });
+      void answer.over.finally(() => {
+        if (!answer.isComplete) tell({ type: "gone", id });
         stop();
         stopWatching();
         signal.removeEventListener("abort", leave);

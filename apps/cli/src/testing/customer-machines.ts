@@ -32,6 +32,8 @@ export interface CustomerMachines {
   work: (keys?: string) => Promise<ReturnType<typeof startMachine>>;
   /** Has a customer come by the proxy, or by one of {@link urls}. */
   come: (id: string, options?: ComeOptions) => Promise<Visit>;
+  /** A customer's token. */
+  token: (id: string) => Promise<string>;
   /** What tools were given, in order. */
   calls: () => string[];
   /** What all processes logged. */
@@ -97,6 +99,7 @@ export async function customerMachines(settings: CustomerMachinesSettings): Prom
   const urls = (await Promise.all([serve(), serve()])).map(({ url }) => url);
   const proxy = await roundRobin(urls);
   const operator = folder();
+  const token = (id: string): Promise<string> => issuer.sign({ sub: "all", tenant: id });
   return {
     urls,
     serve,
@@ -109,8 +112,9 @@ export async function customerMachines(settings: CustomerMachinesSettings): Prom
       await told(machine, /"msg":"taking runs"/u);
       return machine;
     },
+    token,
     async come(id, { url = proxy.url, generation = "legacy" } = {}) {
-      return Visit.begin({ id, url, generation, token: await issuer.sign({ sub: "all", tenant: id }) });
+      return Visit.begin({ id, url, generation, token: await token(id) });
     },
     admin: (args, with_) => runCem(args, { cwd: operator, env: envOf(with_) }),
   };
