@@ -133,9 +133,7 @@ class BullRunQueue implements RunQueue {
         id,
         customer: data.customer,
         kind: data.kind,
-        // What the library gave up itself has no letter.
-        reason:
-          data.reason === undefined ? failedReason : String(letters.read(placeOfReason(id), data.reason)),
+        reason: reasonOf(letters, id, data) ?? failedReason,
         at: new Date(finishedOn),
       }));
     });
@@ -244,6 +242,15 @@ class BullRunQueue implements RunQueue {
       turns: new Turns(client, this.#prefix),
       throughput: new Throughput(client, this.#prefix),
     };
+  }
+}
+
+/** `undefined` where the library gave up itself, or the key is no longer there. */
+function reasonOf(letters: Letters, id: string, { reason }: JobData): string | undefined {
+  try {
+    return reason === undefined ? undefined : String(letters.read(placeOfReason(id), reason));
+  } catch {
+    return undefined;
   }
 }
 
