@@ -5,14 +5,13 @@ import path from "node:path";
 import { CemError } from "@cem/core";
 import { parseSealingKeys } from "@cem/store";
 import { Redis } from "ioredis";
-import { afterAll, beforeAll, beforeEach, describe, expect, it, onTestFinished } from "vitest";
-import { hasRedis, startRedis } from "../../store-redis/test/redis-server.ts";
-import type { RedisServer } from "../../store-redis/test/redis-server.ts";
+import { describe, expect, it, onTestFinished } from "vitest";
+import { hasRedis } from "../../store-redis/test/redis-server.ts";
 import { agentOf } from "../test/agent-of.ts";
 import type { Work } from "../test/agent-of.ts";
+import { realQueue } from "../test/real-queue.ts";
 import { spawnWorker } from "../test/spawn-worker.ts";
-import { createRunQueue, startQueueWorker } from "./index.ts";
-import type { QueuedOptions, QueueWorker, QueueWorkerSettings, RunQueue, RunQueueSettings } from "./index.ts";
+import type { QueuedOptions, QueueWorker, QueueWorkerSettings, RunQueue } from "./index.ts";
 
 const UNSAFE = { server: "s", tool: "send", isRepeatable: false };
 const SAFE = { server: "s", tool: "read", isRepeatable: true };
@@ -20,37 +19,13 @@ const SAFE = { server: "s", tool: "read", isRepeatable: true };
 const ONE_AT_ONCE = 1;
 
 describe.skipIf(!hasRedis)("runs of a session", () => {
-  let server: RedisServer;
-  beforeAll(async () => {
-    server = await startRedis();
-  });
-  afterAll(() => server.stop());
-  beforeEach(async () => {
-    const client = new Redis(server.url);
-    await client.flushall();
-    client.disconnect();
-  });
-
-  const open = (settings: Partial<RunQueueSettings> = {}): RunQueue => {
-    const queue = createRunQueue({ url: server.url, ...settings });
-    onTestFinished(() => queue.close());
-    return queue;
-  };
+  const { server, open, work: carryOut } = realQueue();
   /** A worker whose runs say where they were carried out. */
-  const work = async (
+  const work = (
     name: string,
     settings: Partial<QueueWorkerSettings> = {},
     doing: Work = async () => name,
-  ): Promise<QueueWorker> => {
-    const worker = await startQueueWorker({
-      url: server.url,
-      name,
-      agentFor: async () => agentOf(doing),
-      ...settings,
-    });
-    onTestFinished(() => worker.close());
-    return worker;
-  };
+  ): Promise<QueueWorker> => carryOut(doing, { name, ...settings });
   const run = async (queue: RunQueue, input: string, options: QueuedOptions = {}, customer?: string) =>
     queue.execute({ kind: "code", input, customer }, options);
 
@@ -248,7 +223,7 @@ describe.skipIf(!hasRedis)("runs of a session", () => {
     const log = path.join(folder, "calls.log");
     writeFileSync(log, "");
     const spawned = async () => {
-      const machine = await spawnWorker({ url: server.url, log, lostAfterMs: 1_000 });
+      const machine = await spawnWorker({ url: server().url, log, lostAfterMs: 1_000 });
       onTestFinished(() => void machine.kill("SIGKILL"));
       return machine;
     };
@@ -283,7 +258,7 @@ describe.skipIf(!hasRedis)("runs of a session", () => {
     const folder = mkdtempSync(path.join(os.tmpdir(), "warm-"));
     onTestFinished(() => rmSync(folder, { recursive: true, force: true }));
     const log = path.join(folder, "calls.log");
-    const stuck = await spawnWorker({ url: server.url, log, lostAfterMs: 60_000 });
+    const stuck = await spawnWorker({ url: server().url, log, lostAfterMs: 60_000 });
     onTestFinished(() => void stuck.kill("SIGKILL"));
     const queue = open();
     const input = (id: string): string => JSON.stringify({ id, tool: "send", ms: 0 });
@@ -294,7 +269,7 @@ describe.skipIf(!hasRedis)("runs of a session", () => {
     expect(results.map(({ value }) => value)).toEqual(["other", "other", "other"]);
     stuck.kill("SIGCONT");
     // It hears of them, and does nothing.
-    const client = new Redis(server.url);
+    const client = new Redis(server().url);
     onTestFinished(() => client.disconnect());
     const unread = async (): Promise<number> => {
       const inboxes = await client.keys("*:inbox");

@@ -3,43 +3,18 @@ import { CemError } from "@cem/core";
 import type { AgentEvent } from "@cem/core";
 import { parseSealingKeys } from "@cem/store";
 import { Redis } from "ioredis";
-import { afterAll, beforeAll, beforeEach, describe, expect, it, onTestFinished } from "vitest";
-import { hasRedis, startRedis } from "../../store-redis/test/redis-server.ts";
-import type { RedisServer } from "../../store-redis/test/redis-server.ts";
+import { describe, expect, it, onTestFinished } from "vitest";
+import { hasRedis } from "../../store-redis/test/redis-server.ts";
 import { createRunQueue, startQueueWorker } from "./index.ts";
-import type { QueueWorkerSettings, RunQueue, RunQueueSettings } from "./index.ts";
 import { agentOf } from "../test/agent-of.ts";
 import type { Work } from "../test/agent-of.ts";
+import { realQueue } from "../test/real-queue.ts";
 
 const SAFE = { server: "s", tool: "read", isRepeatable: true };
 const UNSAFE = { server: "s", tool: "send", isRepeatable: false };
 
 describe.skipIf(!hasRedis)("a queue of runs", () => {
-  let server: RedisServer;
-  beforeAll(async () => {
-    server = await startRedis();
-  });
-  afterAll(() => server.stop());
-  beforeEach(async () => {
-    const client = new Redis(server.url);
-    await client.flushall();
-    client.disconnect();
-  });
-
-  const open = (settings: Partial<RunQueueSettings> = {}): RunQueue => {
-    const queue = createRunQueue({ url: server.url, ...settings });
-    onTestFinished(() => queue.close());
-    return queue;
-  };
-  const work = async (doing: Work, settings: Partial<QueueWorkerSettings> = {}) => {
-    const worker = await startQueueWorker({
-      url: server.url,
-      agentFor: async () => agentOf(doing),
-      ...settings,
-    });
-    onTestFinished(() => worker.close());
-    return worker;
-  };
+  const { server, open, work } = realQueue();
   const code = (input: string, customer?: string) => ({ kind: "code" as const, input, customer });
 
   it("has runs carried out, with their options, events and results", async () => {
@@ -209,7 +184,7 @@ describe.skipIf(!hasRedis)("a queue of runs", () => {
       };
       // A lock that it does not renew in time: lost for the others, though its process lives.
       const worker = await startQueueWorker({
-        url: server.url,
+        url: server().url,
         agentFor: async () => agentOf(doing),
         ...QUICK,
         name: "lost",
@@ -225,7 +200,7 @@ describe.skipIf(!hasRedis)("a queue of runs", () => {
       const lost = await lose(announced);
       const result = open().execute(code("x"));
       await lost.started.promise;
-      await releaseLocks(server.url);
+      await releaseLocks(server().url);
       await work(lost.doing, QUICK);
       expect((await result).value).toBe("repeated");
       await expect.poll(() => lost.late.length, { timeout: 20_000 }).toBe(1);
@@ -238,7 +213,7 @@ describe.skipIf(!hasRedis)("a queue of runs", () => {
       const lost = await lose([SAFE, UNSAFE]);
       const result = open().execute(code("x"));
       await lost.started.promise;
-      await releaseLocks(server.url);
+      await releaseLocks(server().url);
       await work(lost.doing, QUICK);
       expect((await result).error).toMatchObject({
         code: "RUN_INTERRUPTED",
@@ -292,7 +267,7 @@ describe.skipIf(!hasRedis)("a queue of runs", () => {
   });
 
   it("goes on after its server was killed and started again", async () => {
-    const client = new Redis(server.url);
+    const client = new Redis(server().url);
     // Else the last second may not be on disk, and a run that the server forgot ends as interrupted.
     await client.config("SET", "appendfsync", "always");
     client.disconnect();
@@ -305,10 +280,10 @@ describe.skipIf(!hasRedis)("a queue of runs", () => {
     const queue = open();
     const result = queue.execute(code("1"));
     await started.promise;
-    await server.kill();
+    await server().kill();
     await expect(open().execute(code("2"))).rejects.toMatchObject({ code: "STORE_UNAVAILABLE" });
     finish.resolve();
-    await server.start();
+    await server().start();
     expect(await result).toMatchObject({ error: null, value: "finished" });
   });
 
@@ -378,7 +353,7 @@ describe.skipIf(!hasRedis)("a queue of runs", () => {
       { keys },
     );
     const seen: string[] = [];
-    const client = new Redis(server.url);
+    const client = new Redis(server().url);
     const monitor = await client.monitor();
     monitor.on("monitor", (_, args: string[]) => seen.push(args.join(" ")));
     expect((await open({ keys }).execute(code("canary-4711", "ada"))).value).toBe("canary-4711");
