@@ -11,7 +11,7 @@ import { JOBS } from "./testing/queue-machines.ts";
 
 vi.setConfig({ testTimeout: 600_000, hookTimeout: 120_000 });
 
-const [CUSTOMERS, ROUNDS] = process.env["CEM_TESTS"] === "all" ? [12, 8] : [4, 2];
+const [CUSTOMERS, ROUNDS] = process.env["CEM_TESTS"] === "all" ? [8, 3] : [4, 2];
 const KEY = `first:${randomBytes(32).toString("base64")}`;
 const TOKEN = /\[\[[A-Z_]+:[a-z2-7]+\]\]|[\w.-]+@redacted\.invalid/gu;
 const HANDLE = /\/workspace\/results\/[\w.-]+/gu;
