@@ -9,7 +9,11 @@ import { expect, it, onTestFinished } from "vitest";
 const module = path.join(import.meta.dirname, "temporary-folder.ts");
 const SCRIPT = `
 const { temporaryFolder } = await import(${JSON.stringify(module)});
-console.log(temporaryFolder("cem-try"));
+const folder = temporaryFolder("cem-try");
+const { mkdtempSync } = await import("node:fs");
+const { tmpdir } = await import("node:os");
+mkdtempSync(tmpdir() + "/of-a-server-");
+console.log(folder);
 setInterval(() => {}, 1_000);
 `;
 
@@ -31,7 +35,10 @@ it.each(["SIGTERM", "SIGINT", "SIGKILL"] as const)("leaves nothing behind after 
   expect(existsSync(folder)).toBe(true);
   child.kill(signal);
   await once(child, "close");
-  expect(existsSync(folder)).toBe(signal === "SIGKILL");
+  // Its folder, and the one of its servers and workers.
+  expect(readdirSync(parent)).toHaveLength(signal === "SIGKILL" ? 2 : 0);
   const next = await start(parent);
-  expect(readdirSync(parent)).toEqual([path.basename(next.folder)]);
+  expect(readdirSync(parent)).toHaveLength(2);
+  expect(existsSync(next.folder)).toBe(true);
+  expect(existsSync(folder)).toBe(false);
 });

@@ -4,17 +4,26 @@ import os from "node:os";
 import path from "node:path";
 
 const EXIT_CODES = { SIGHUP: 129, SIGINT: 130, SIGTERM: 143 } as const;
+const parent = realpathSync(os.tmpdir());
 const made: string[] = [];
 
 /**
- * Makes a folder that goes with this process.
+ * Makes a folder that goes with this process, as goes what this process, its servers and its workers put into the
+ * system's temporary folder from now on.
  *
  * @param name - Begins the folder's name: `cem-bench`. Folders of that name whose process is gone are removed.
  */
 export function temporaryFolder(name: string): string {
-  if (made.length === 0) removeAtExit();
-  const parent = realpathSync(os.tmpdir());
-  sweep(parent, name);
+  if (made.length === 0) {
+    removeAtExit();
+    const own = makeFolder(name);
+    for (const variable of ["TMPDIR", "TEMP", "TMP"]) process.env[variable] = own;
+  }
+  return makeFolder(name);
+}
+
+function makeFolder(name: string): string {
+  sweep(name);
   const folder = mkdtempSync(path.join(parent, `${name}-${process.pid}-`));
   made.push(folder);
   return folder;
@@ -27,7 +36,7 @@ function removeAtExit(): void {
   for (const [signal, code] of Object.entries(EXIT_CODES)) process.once(signal, () => process.exit(code));
 }
 
-function sweep(parent: string, name: string): void {
+function sweep(name: string): void {
   for (const entry of readdirSync(parent)) {
     const [, pid] = entry.startsWith(`${name}-`)
       ? (/^-(\d+)-\w+$/u.exec(entry.slice(name.length)) ?? [])

@@ -1,11 +1,11 @@
 // Measures cem exec and cem call with and without cem keep-warm, one after the other in turns, and prints their ratio.
 // Needs the build: pnpm build. Run: node apps/cli/scripts/bench-warm.mjs [rounds]
 import { execFileSync } from "node:child_process";
-import { cpSync, existsSync, mkdtempSync, rmSync, writeFileSync } from "node:fs";
+import { cpSync, existsSync, writeFileSync } from "node:fs";
 import { createRequire } from "node:module";
-import os from "node:os";
 import path from "node:path";
 import { setTimeout as sleep } from "node:timers/promises";
+import { temporaryFolder } from "../../../scripts/temporary-folder.ts";
 
 const rounds = Number(process.argv[2] ?? 10);
 const cem = path.resolve(import.meta.dirname, "../dist/cem.js");
@@ -16,7 +16,7 @@ const everything = createRequire(path.join(root, "packages/code-execution-mcp/pa
 /** Time to make the next agent ready, as between two commands of a person. */
 const PAUSE_MS = 2_000;
 
-const folder = mkdtempSync(path.join(os.tmpdir(), "cem-bench-warm-"));
+const folder = temporaryFolder("cem-bench-warm");
 const cold = path.join(folder, "cold");
 const warm = path.join(folder, "warm");
 const base = { ...process.env, HOME: folder, XDG_RUNTIME_DIR: folder, CEM_TRUST_FOLDER: "1" };
@@ -63,7 +63,6 @@ try {
   console.log(JSON.parse(run(warm, "keep-warm", "status", "--json")).warm);
 } finally {
   run(warm, "keep-warm", "stop");
-  rmSync(folder, { recursive: true, force: true });
 }
 
 async function median(work) {

@@ -1,7 +1,7 @@
 import { spawn, spawnSync } from "node:child_process";
-import { mkdirSync, mkdtempSync, rmSync, writeFileSync } from "node:fs";
-import { tmpdir } from "node:os";
+import { mkdirSync, writeFileSync } from "node:fs";
 import path from "node:path";
+import { temporaryFolder } from "../../../scripts/temporary-folder.ts";
 
 /**
  * Tries MCP clients of others against `cem serve`, over HTTP and over stdio: installs them into a temporary folder, lists
@@ -20,7 +20,7 @@ const URL_OF_SERVER = `http://127.0.0.1:${PORT}/mcp`;
 const CODE = "return 6 * 7";
 
 const cem = path.join(import.meta.dirname, "../src/cem.ts");
-const folder = mkdtempSync(path.join(tmpdir(), "cem-clients-"));
+const folder = temporaryFolder("cem-clients");
 const command = process.execPath;
 const args = ["--conditions=@cem/source", cem, "serve"];
 const workplace = path.join(folder, "place");
@@ -121,5 +121,4 @@ try {
   report("mcporter over stdio", run(mcporter, ...stdio, "--args", JSON.stringify({ code: CODE })));
 } finally {
   server.kill();
-  rmSync(folder, { recursive: true, force: true });
 }

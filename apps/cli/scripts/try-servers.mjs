@@ -1,7 +1,7 @@
 import { spawnSync } from "node:child_process";
-import { mkdtempSync, readFileSync, rmSync, writeFileSync } from "node:fs";
-import { tmpdir } from "node:os";
+import { readFileSync, writeFileSync } from "node:fs";
 import path from "node:path";
+import { temporaryFolder } from "../../../scripts/temporary-folder.ts";
 
 /**
  * Tries real MCP servers from the registry behind cem: installs them into a temporary folder, generates their tools, and
@@ -35,7 +35,7 @@ const SERVERS = {
 };
 
 const cem = path.join(import.meta.dirname, "../src/cem.ts");
-const folder = mkdtempSync(path.join(tmpdir(), "cem-servers-"));
+const folder = temporaryFolder("cem-servers");
 
 function run(command, ...args) {
   const { status, stdout, stderr } = spawnSync(command, args, {
@@ -89,4 +89,3 @@ for (const server of Object.keys(mcpServers)) {
 for (const [server, reason] of failed) process.stdout.write(`FAILED ${server}: ${reason.slice(0, 600)}\n`);
 process.stdout.write(`${Object.keys(SERVERS).length - failed.size} servers work\n`);
 process.exitCode = Object.keys(SERVERS).length - failed.size >= 20 ? 0 : 1;
-rmSync(folder, { recursive: true, force: true });

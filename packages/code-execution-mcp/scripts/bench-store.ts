@@ -1,8 +1,8 @@
 // What a store costs a run, beside files on this machine: quota, values of persons and audit log of one customer.
 //   node --conditions=@cem/source packages/code-execution-mcp/scripts/bench-store.ts [runs]
-import { mkdirSync, mkdtempSync, rmSync } from "node:fs";
-import os from "node:os";
+import { mkdirSync } from "node:fs";
 import path from "node:path";
+import { temporaryFolder } from "../../../scripts/temporary-folder.ts";
 import { startPostgres } from "../../store-postgres/test/postgres-server.ts";
 import { startRedis } from "../../store-redis/test/redis-server.ts";
 import { createAgent } from "../src/index.ts";
@@ -12,7 +12,7 @@ const WARM_UP = 30;
 const KEYS = `a:${Buffer.alloc(32, 1).toString("base64")}`;
 const runs = Number(process.argv[2] ?? 400);
 
-const folder = mkdtempSync(path.join(os.tmpdir(), "cem-bench-store-"));
+const folder = temporaryFolder("cem-bench-store");
 const [redis, postgres] = [await startRedis(), await startPostgres()];
 const places = {
   files: undefined,
@@ -66,4 +66,3 @@ for (const { name, times } of agents) {
 }
 await Promise.all(agents.map(({ agent }) => agent.dispose()));
 await Promise.all([redis.stop(), postgres.stop()]);
-rmSync(folder, { recursive: true, force: true, maxRetries: 5 });

@@ -5,13 +5,13 @@
  *
  *     pnpm eval:tokens [--data FOLDER_WITH_tools.jsonl] [--json FILE]
  */
-import { mkdir, mkdtemp, readFile, realpath, rm, writeFile } from "node:fs/promises";
-import os from "node:os";
+import { mkdir, readFile, writeFile } from "node:fs/promises";
 import path from "node:path";
 import { parseArgs } from "node:util";
 import type { ToolCatalog } from "@cem/core";
 import { createLlmGenerator } from "@cem/codegen/llm";
 import type { RawToolDefinition } from "@cem/tool-files";
+import { temporaryFolder } from "../../../scripts/temporary-folder.ts";
 import { startChatServer } from "../../codegen/fixtures/chat-server.ts";
 import type { ChatServer, Reply } from "../../codegen/fixtures/chat-server.ts";
 import { createAgent } from "../src/create-agent.ts";
@@ -34,7 +34,7 @@ interface Row {
 }
 
 const { values: options } = parseArgs({ options: { data: { type: "string" }, json: { type: "string" } } });
-const folder = await realpath(await mkdtemp(path.join(os.tmpdir(), "cem-tokens-")));
+const folder = temporaryFolder("cem-tokens");
 const root = path.join(folder, "files");
 for (const [name, text] of Object.entries(FILES)) {
   await mkdir(path.dirname(path.join(root, name)), { recursive: true });
@@ -56,7 +56,6 @@ try {
   if (options.json !== undefined) await writeFile(options.json, JSON.stringify(report, null, 2));
 } finally {
   await tools.connections.close();
-  await rm(folder, { recursive: true, force: true });
 }
 
 async function measureTask(recorded: RecordedTask): Promise<Row> {

@@ -1,34 +1,20 @@
 import { createPipeline } from "@cem/agent";
 import type { OwnedPipelineSettings } from "@cem/agent";
-import type { Config } from "@cem/config";
 import { Lazy } from "@cem/core";
-import type { Agent, AuditLog, ExecuteOptions, Redactor, ResultStore, TaskResult } from "@cem/core";
-import type { McpTools } from "@cem/mcp-tools";
+import type { Agent, ExecuteOptions, Redactor, TaskResult } from "@cem/core";
 import { observeSandbox } from "@cem/telemetry";
 import { assertAgentOptions, assertTaskOptions } from "./agent-options.ts";
 import type { AgentOptions } from "./agent-options.ts";
-import { createConfiguredAudit } from "./wiring/audit.ts";
-import { createCallGuards } from "./wiring/call-guards.ts";
-import type { CallGuards } from "./wiring/call-guards.ts";
-import { CallKeeper } from "./wiring/call-keeper.ts";
 import { disposeLoaded } from "./wiring/customer.ts";
 import type { LoadedFor } from "./wiring/customer.ts";
 import { customerMeter, customerSandbox } from "./wiring/customer-sandbox.ts";
 import { createConfiguredSelector } from "./wiring/configured-selector.ts";
 import { createGenerator } from "./wiring/generators.ts";
-import {
-  createRecordRedactor,
-  redactElicit,
-  redactGenerator,
-  redactLog,
-  redactorOf,
-  redactStore,
-} from "./wiring/redaction.ts";
-import { createHostBridge } from "./wiring/host-bridge.ts";
-import type { HostBridge } from "./wiring/host-bridge.ts";
+import { createRecordRedactor, redactGenerator, redactorOf } from "./wiring/redaction.ts";
+import { lazyHost } from "./wiring/host.ts";
+import type { Host } from "./wiring/host.ts";
 import { loadFrom } from "./wiring/load.ts";
 import { createLog, logWarnings } from "./wiring/log.ts";
-import { openMcpTools } from "./wiring/mcp-tools.ts";
 import { openConfiguredRecords, recordRunsIn } from "./wiring/run-records.ts";
 import { createSandbox } from "./wiring/sandboxes.ts";
 import { saveCheckedSkill } from "./wiring/skills.ts";
@@ -37,7 +23,7 @@ import {
   createConfiguredGuard,
   createConfiguredTypeChecker,
 } from "./wiring/stages.ts";
-import { createConfiguredResults, createConfiguredSessions } from "./wiring/workspace.ts";
+import { createConfiguredSessions } from "./wiring/workspace.ts";
 
 /**
  * Creates an agent of the default stages, set up by the configuration, which is read at the first request.
@@ -57,11 +43,6 @@ export function createLoadedAgent(
   host: Lazy<Host> = lazyHost(loaded, options),
 ): Agent {
   return createPipeline(async () => setUp(loaded, options, host));
-}
-
-/** What an agent has on the host, opened when it is first needed. The agent closes it. */
-export function lazyHost(loaded: LoadedFor, options: AgentOptions): Lazy<Host> {
-  return new Lazy(() => openHost(loaded, options));
 }
 
 /** Runs one task with an agent of its own. For more than one task use {@link createAgent}: it keeps guests ready. */
@@ -251,59 +232,4 @@ async function createStages(
       }
     },
   };
-}
-
-/** Whether somebody reads a log of every run: a file, or who asked for the lines. Standard error is for what is wrong. */
-function isLogRead({ logging }: Config, { log, onLog }: AgentOptions): boolean {
-  return logging.file !== undefined || log !== undefined || onLog !== undefined;
-}
-
-/** What runs on the host for code in the sandbox: the tools of MCP servers, and everything between code and tools. */
-export interface Host {
-  mcpTools: McpTools;
-  bridge: HostBridge;
-  results: ResultStore;
-  /** `undefined` where values are passed on. */
-  redactor: Redactor | undefined;
-  callGuards: Lazy<CallGuards>;
-  audit: AuditLog | undefined;
-  /** Keeps calls for the records of runs. Absent where there are none. */
-  callKeeper: CallKeeper | undefined;
-}
-
-async function openHost(loaded: LoadedFor, options: AgentOptions): Promise<Host> {
-  const { config, pluginSet } = loaded;
-  const plugins = await pluginSet?.get();
-  const redactor = await redactorOf(loaded, options)?.get();
-  const store = redactStore(await createConfiguredResults(config), redactor);
-  const log = redactLog(options.log ?? createLog(config, options.onLog), redactor);
-  const elicit = await redactElicit(options.onElicit, redactor);
-  plugins?.logTo((message) => log("warning", message));
-  const mcpTools = await openMcpTools(loaded, { log, store, elicit });
-  const others = options.invoker ?? mcpTools.source;
-  try {
-    if (isLogRead(config, options)) log("debug", `an agent was set up from ${loaded.file ?? "the defaults"}`);
-    const audit =
-      options.audit ?? (await createConfiguredAudit(loaded, isLogRead(config, options) ? log : undefined));
-    const { createSecretList } = await import("@cem/bridge");
-    const secrets = createSecretList(process.env);
-    const callGuards = new Lazy(() => createCallGuards(loaded, { ...options, audit, secrets }));
-    const callKeeper = loaded.records && new CallKeeper(config.runs.keepCalls);
-    const bridge = await createHostBridge(loaded, {
-      ...options,
-      tools: plugins === undefined ? options.tools : { ...options.tools, ...plugins.tools },
-      redactor,
-      onElicit: elicit,
-      others,
-      store,
-      log,
-      callGuards,
-      audit,
-      keeper: callKeeper,
-    });
-    return { mcpTools, bridge, results: store, redactor, callGuards, audit, callKeeper };
-  } catch (error) {
-    await mcpTools.close();
-    throw error;
-  }
 }

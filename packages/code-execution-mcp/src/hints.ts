@@ -1,4 +1,5 @@
 import type { ErrorDetails, ErrorInfo, KnownErrorCode } from "@cem/core";
+import { hintOfDenied, isErrorInfo, LIMITS, MORE_ROOM, text, withName } from "./hint-parts.ts";
 import { shellWord } from "./shell-word.ts";
 
 /**
@@ -11,8 +12,6 @@ const NO_HINT = undefined;
 const MAX_STEP_HINTS = 5;
 const PLUGINS_HINT =
   "See how each plugin stands with  cem plugins list  ; it is named under plugins in config.yaml.";
-const MORE_ROOM =
-  "Delete what is not needed, or allow more with execution.limits.max_workspace_mb and max_workspace_entries.";
 
 /** The setting, flag or command that helps, for every code of this project. */
 export const HINTS: Readonly<Record<KnownErrorCode, Hint>> = {
@@ -260,14 +259,6 @@ export const HINTS: Readonly<Record<KnownErrorCode, Hint>> = {
   USAGE: NO_HINT,
 };
 
-/** What to do about a run that was killed, by the `reason` in its details. */
-const LIMITS: Readonly<Record<string, string>> = {
-  "call-limit": "Allow more with execution.limits.max_tool_calls.",
-  "payload-limit": "Allow more with execution.limits.max_payload_mb.",
-  "workspace-quota": MORE_ROOM,
-  "write-limit": "Allow more with execution.limits.max_write_mb.",
-};
-
 /**
  * The setting, flag or command that helps against an error, as one or more sentences for people. Only a face, which
  * knows its reader, shows it: below, nothing is known of settings and commands.
@@ -279,22 +270,6 @@ export function hintFor({ code, details }: ErrorInfo): string | undefined {
   return typeof hint === "function" ? hint(details) : hint;
 }
 
-/** What the system says, by Node's and by Deno's functions, where its user has no right to write. */
-const NOT_WRITABLE = /^(?:EACCES|EPERM|EROFS|Permission denied|Read-only file system)\b/u;
-
-/** The setting that allows what the sandbox or the system denied. */
-function hintOfDenied(name: string, message: string): string | undefined {
-  if (NOT_WRITABLE.test(message)) {
-    return "The workspace, or a file in it, is not this user's to write: cem doctor tells. Work in another folder with execution.workspace_dir (--workspace).";
-  }
-  if (name !== "NotCapable") return undefined;
-  if (message.startsWith("The sandbox has no network access"))
-    return "Allow it with execution.allow_network_access: true, and name the hosts in guardrails.allowed_networks.";
-  return /^The sandbox can't (?:read|write) (?!"\/workspace\/)/u.test(message)
-    ? "Let code see a folder of this machine with execution.mount_directories."
-    : undefined;
-}
-
 /** The hints for the tools that would do a step of a task and can't be called now. */
 function hintOfSteps({ steps }: ErrorDetails): string | undefined {
   const errors = (Array.isArray(steps) ? steps : []).map(unavailableOf).filter(isErrorInfo);
@@ -304,19 +279,4 @@ function hintOfSteps({ steps }: ErrorDetails): string | undefined {
 
 function unavailableOf(step: unknown): unknown {
   return typeof step === "object" && step !== null ? Reflect.get(step, "unavailable") : undefined;
-}
-
-function isErrorInfo(value: unknown): value is ErrorInfo {
-  if (typeof value !== "object" || value === null) return false;
-  const { code, details } = value as Partial<ErrorInfo>;
-  return typeof code === "string" && typeof details === "object" && details !== null;
-}
-
-/** A hint that names the server in a command. */
-function withName({ server }: ErrorDetails, hint: (word: string) => string): string | undefined {
-  return typeof server === "string" && server !== "" ? hint(shellWord(server)) : undefined;
-}
-
-function text(value: unknown, otherwise: string): string {
-  return typeof value === "string" && value !== "" ? value : otherwise;
 }

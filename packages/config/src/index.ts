@@ -1,8 +1,8 @@
 export { loadConfig } from "./load-config.ts";
-export type { LoadConfigOptions, LoadedConfig } from "./load-config.ts";
+export type { LoadConfigOptions, LoadedConfig } from "./loaded-config.ts";
 export { configSchema } from "./schema.ts";
 export type { Config, ConfigInput } from "./schema.ts";
-export { SANDBOX_TYPES } from "./schema.ts";
+export { SANDBOX_TYPES } from "./schema-execution.ts";
 export { isServerUrl } from "./schema-store.ts";
 export type { PluginSetting } from "./schema-plugins.ts";
 export type { PluginSource } from "./trust/plugin-source.ts";

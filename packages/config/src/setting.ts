@@ -35,6 +35,11 @@ export function setting<S extends z.ZodMiniType>(
   return copy;
 }
 
+/** A section, whose settings all have a default or are optional: it may be left out. */
+export function section<S extends z.core.$ZodLooseShape>(description: string, shape: S) {
+  return described(z.prefault(z.strictObject(shape), {} as never), description);
+}
+
 export const text = z.string().check(z.minLength(1));
 
 export const httpUrl = z
@@ -54,6 +59,11 @@ export function number(least: number, most: number): z.ZodMiniNumber<number> {
   const schema = z.number().check(z.minimum(least), z.maximum(most));
   settingTraits.add(schema, { allowed: `a number from ${least} to ${most}` });
   return schema;
+}
+
+/** A whole number from 1, with a default. */
+export function count(most: number, standard: number) {
+  return withDefault(whole(1, most), standard);
 }
 
 /** True or false, with a default. */

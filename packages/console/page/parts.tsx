@@ -46,6 +46,16 @@ export function Code({ text, label }: { text: string; label: string }) {
   );
 }
 
+/** A section of a page with its heading. */
+export function Part({ title, children }: { title: string; children: ComponentChildren }) {
+  return (
+    <section class="part">
+      <h2 class="part-title">{title}</h2>
+      {children}
+    </section>
+  );
+}
+
 export function Empty({ title, children }: { title: string; children: ComponentChildren }) {
   return (
     <div class="empty">
@@ -138,4 +148,9 @@ export function formatBytes(bytes: number): string {
 
 export function formatCount(count: number): string {
   return count.toLocaleString("en");
+}
+
+/** A value as it is shown: text as it is, else JSON. */
+export function asText(value: unknown): string {
+  return typeof value === "string" ? value : JSON.stringify(value, null, 2);
 }

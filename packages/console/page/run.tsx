@@ -1,20 +1,19 @@
-import type { ComponentChildren } from "preact";
 import { useEffect, useRef } from "preact/hooks";
 import type { RunDetails, RunSummary } from "../src/schemas.ts";
 import { send } from "./api.ts";
+import { Calls } from "./calls.tsx";
 import {
+  asText,
   Code,
-  formatBytes,
   formatCount,
   formatMs,
   formatTime,
+  Part,
   Redacted,
   Status,
   useAnswer,
 } from "./parts.tsx";
 import { Question } from "./question.tsx";
-
-const MAX_SHOWN_CALLS = 100;
 
 export function Run({ id, summary }: { id: string; summary: RunSummary | undefined }) {
   const { answer: run, problem } = useAnswer<RunDetails>(
@@ -121,15 +120,6 @@ export function Run({ id, summary }: { id: string; summary: RunSummary | undefin
 
 const WRITTEN = { rules: "written by rules", llm: "written by a model", given: "as given" } as const;
 
-function Part({ title, children }: { title: string; children: ComponentChildren }) {
-  return (
-    <section class="part">
-      <h2 class="part-title">{title}</h2>
-      {children}
-    </section>
-  );
-}
-
 function Facts({ run }: { run: RunDetails }) {
   const { context, sandbox, redactions, stages } = run;
   return (
@@ -181,65 +171,4 @@ function Facts({ run }: { run: RunDetails }) {
       )}
     </dl>
   );
-}
-
-function Calls({ run: { toolCalls, toolCallsLeftOut } }: { run: RunDetails }) {
-  if (toolCalls.length === 0) return null;
-  const shown = toolCalls.slice(0, MAX_SHOWN_CALLS);
-  const more = toolCalls.length - shown.length + toolCallsLeftOut;
-  return (
-    <Part title={`Calls (${formatCount(shown.length + more)})`}>
-      <table>
-        <thead>
-          <tr>
-            <th scope="col">Tool</th>
-            <th scope="col">Ended</th>
-            <th scope="col" class="number">
-              Time
-            </th>
-          </tr>
-        </thead>
-        <tbody>
-          {shown.map(({ server, tool, ok, ms, args, result }, at) => (
-            <tr key={at}>
-              <td>
-                <code>
-                  {server}.{tool}
-                </code>
-                {args !== undefined && <Data label="given" data={args} />}
-                {result !== undefined && <Data label="answered" data={result} />}
-              </td>
-              <td>{ok ? "well" : <strong class="bad">failed</strong>}</td>
-              <td class="number">{formatMs(ms)}</td>
-            </tr>
-          ))}
-        </tbody>
-      </table>
-      {more > 0 && <p class="hint">And {formatCount(more)} more.</p>}
-    </Part>
-  );
-}
-
-/** What a call was given or answered. */
-function Data({
-  label,
-  data,
-}: {
-  label: string;
-  data: NonNullable<RunDetails["toolCalls"][number]["args"]>;
-}) {
-  return (
-    <details>
-      <summary>{label}</summary>
-      {"value" in data ? (
-        <Code label={label} text={asText(data.value)} />
-      ) : (
-        <p class="hint">{formatBytes(data.bytes)}, not recorded</p>
-      )}
-    </details>
-  );
-}
-
-function asText(value: unknown): string {
-  return typeof value === "string" ? value : JSON.stringify(value, null, 2);
 }

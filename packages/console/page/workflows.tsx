@@ -1,4 +1,5 @@
 import type { WorkflowGraph, WorkflowList, WorkflowRun, WorkflowRunList } from "../src/history-schemas.ts";
+import { EndedRow, EndedTable } from "./ended-table.tsx";
 import { Code, Empty, Entry, formatMs, formatTime, Problem, Redacted, useAnswer } from "./parts.tsx";
 
 const RUN = "run:";
@@ -105,34 +106,18 @@ function KeptRun({ id }: { id: string }) {
         </p>
       )}
       {run.error !== null && <Problem text={`${run.error.code}: ${run.error.message}`} />}
-      <table>
-        <thead>
-          <tr>
-            <th scope="col">Step</th>
-            <th scope="col">Ended</th>
-            <th scope="col" class="number">
-              Attempts
-            </th>
-          </tr>
-        </thead>
-        <tbody>
-          {run.steps.map(({ step, status, attempts, error }) => (
-            <tr key={step}>
-              <td>
-                <code>{step}</code>
-                {error !== undefined && (
-                  <span class="hint">
-                    {" "}
-                    <Redacted text={error} />
-                  </span>
-                )}
-              </td>
-              <td>{status === "failed" ? <strong class="bad">failed</strong> : status}</td>
-              <td class="number">{attempts}</td>
-            </tr>
-          ))}
-        </tbody>
-      </table>
+      <EndedTable what="Step" figure="Attempts">
+        {run.steps.map(({ step, status, attempts, error }) => (
+          <EndedRow key={step} name={step} ended={status} figure={attempts}>
+            {error !== undefined && (
+              <span class="hint">
+                {" "}
+                <Redacted text={error} />
+              </span>
+            )}
+          </EndedRow>
+        ))}
+      </EndedTable>
       <Code label="Variables" text={`variables ${JSON.stringify(run.variables, null, 2)}`} />
       <Code label="Outputs" text={`outputs ${JSON.stringify(run.outputs, null, 2)}`} />
     </section>

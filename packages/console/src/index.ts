@@ -4,9 +4,7 @@ export type {
   ConsoleClient,
   ConsoleParts,
   ConsoleServer,
-  RunFacts,
   RunQuestion,
   RunQuestions,
-  RunWatcher,
   WatchableRun,
 } from "./ports.ts";

@@ -1,14 +1,15 @@
 import type {
   Agent,
-  AgentEvent,
+  ElicitAnswer,
+  ElicitRequest,
   Redactor,
+  RunFacts,
   RunRecords,
+  RunWatcher,
   SessionRecord,
   SkillStore,
   StateStore,
-  TaskResult,
 } from "@cem/core";
-import type { ElicitAnswer, ElicitRequest } from "@cem/core";
 
 /** A question of a run. Those of `sample` ask the client's model, not a person. */
 export type RunQuestion = ElicitRequest | { mode: "sample" };
@@ -29,23 +30,6 @@ export interface WatchableRun {
   readonly facts: RunFacts | undefined;
   /** Cancels the run. */
   end(reason: unknown): void;
-}
-
-/** What is known of a run before it begins. */
-export interface RunFacts {
-  /** The task, or the code. */
-  input: string;
-  /** Who may see the run: a customer, or a client. */
-  audience: string;
-  session: string;
-  redactor: Redactor | undefined;
-}
-
-/** Follows one run. */
-export interface RunWatcher {
-  onEvent: (event: AgentEvent) => void;
-  onQuestions: () => void;
-  onEnd: (result: TaskResult | undefined, error?: unknown) => void;
 }
 
 /** What belongs to the client that a request comes from. */

@@ -1,7 +1,15 @@
 import { CemError, toErrorInfo } from "@cem/core";
-import type { AgentEvent, ElicitAnswer, Finding, Redactor, TaskResult } from "@cem/core";
+import type {
+  AgentEvent,
+  ElicitAnswer,
+  Finding,
+  Redactor,
+  RunFacts,
+  RunWatcher,
+  TaskResult,
+} from "@cem/core";
 import { MAX_KEPT_CALLS, MAX_TEXT_CHARACTERS, MAX_TITLE_CHARACTERS, MAX_VALUE_CHARACTERS } from "./limits.ts";
-import type { RunFacts, RunWatcher, WatchableRun } from "./ports.ts";
+import type { WatchableRun } from "./ports.ts";
 import { countRedactions } from "./redactions.ts";
 import type { RunDetails, RunSummary } from "./schemas.ts";
 import { shownIsolation } from "./shown-isolation.ts";

@@ -1,6 +1,6 @@
-import { CemError } from "@cem/core";
+import { CemError, type RunWatcher } from "@cem/core";
 import { EVENT_INTERVAL_MS, MAX_KEPT_RUNS, MAX_KEPT_RUNS_PER_AUDIENCE } from "./limits.ts";
-import type { RunWatcher, WatchableRun } from "./ports.ts";
+import type { WatchableRun } from "./ports.ts";
 import { RecordedRun } from "./recorded-run.ts";
 
 type Listener = (run: RecordedRun) => void;

@@ -126,6 +126,7 @@ export type {
 } from "./agent.ts";
 export type { HandedAnswer, HandedRequest, ServerCopies } from "./server-copies.ts";
 export type { McpMessage, McpTransport, McpTransportProvider, McpTransportRequest } from "./mcp-transport.ts";
+export type { RunFacts, RunWatcher } from "./watched-runs.ts";
 export type { WorkflowStepContext, WorkflowStepKind } from "./workflow-steps.ts";
 export type { WorkspaceSync } from "./workspace-sync.ts";
 export type { EntriesOptions, ListOptions, Store, StoredValue, StoreKey, WriteOptions } from "./store.ts";

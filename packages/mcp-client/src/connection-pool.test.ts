@@ -1,8 +1,9 @@
 import type { Elicit } from "@cem/core";
+import { isProcessRunning } from "@cem/files";
 import { toNodeHandler } from "@modelcontextprotocol/node";
 import { createMcpHandler } from "@modelcontextprotocol/server";
 import { describe, expect, it } from "vitest";
-import { connect, isAlive, odd, twoEra, until } from "../fixtures/servers.ts";
+import { connect, odd, twoEra, until } from "../fixtures/servers.ts";
 import { serve, startEverything } from "../fixtures/start-http.ts";
 import type { TestConnections } from "../fixtures/servers.ts";
 import { createTwoEraServer } from "../fixtures/two-era-server.ts";
@@ -99,7 +100,7 @@ describe.concurrent("the connections to a server", () => {
         pids.push(connection.current?.process?.pid ?? 0);
       });
     }
-    await until(() => pids.filter((pid) => isAlive(pid)).length === 1);
+    await until(() => pids.filter((pid) => isProcessRunning(pid)).length === 1);
     expect(disposed.pool.connections).toHaveLength(1);
   });
 

@@ -3,8 +3,9 @@ import { mkdtempSync, readFileSync, rmSync, writeFileSync } from "node:fs";
 import { tmpdir } from "node:os";
 import { join } from "node:path";
 import { fileURLToPath } from "node:url";
+import { isProcessRunning } from "@cem/files";
 import { describe, expect, it, onTestFinished } from "vitest";
-import { connect, isAlive, node, odd, until } from "../fixtures/servers.ts";
+import { connect, node, odd, until } from "../fixtures/servers.ts";
 import { createStdioTransport } from "./stdio-transport.ts";
 
 const signal = new AbortController().signal;
@@ -56,9 +57,9 @@ describe("close", () => {
     const children = readFileSync(`/proc/${pid}/task/${pid}/children`, "utf8").trim().split(" ").map(Number);
     expect(children).toHaveLength(1);
     await transport.close();
-    expect(isAlive(pid)).toBe(false);
+    expect(isProcessRunning(pid)).toBe(false);
     // Whose parent has gone is buried by the system's first process.
-    await expect.poll(() => children.filter(isAlive)).toEqual([]);
+    await expect.poll(() => children.filter(isProcessRunning)).toEqual([]);
     expect(transport.describeExit()).toBe("its process was ended by SIGKILL");
   });
 
@@ -67,7 +68,7 @@ describe("close", () => {
     await connections.listTools("odd");
     const pid = connections.status()[0]?.pid ?? 0;
     await connections.close();
-    expect(isAlive(pid)).toBe(false);
+    expect(isProcessRunning(pid)).toBe(false);
     expect(connections.status()).toMatchObject([{ state: "closed" }]);
     await expect(connections.listTools("odd")).rejects.toMatchObject({ code: "SERVER_CLOSED" });
     await connections.close();
@@ -94,6 +95,6 @@ describe("close", () => {
     });
     expect(pids).toHaveLength(end === "exit" ? 2 : 1);
     if (end === "kill") child.kill("SIGKILL");
-    await until(() => !pids.some(isAlive));
+    await until(() => !pids.some(isProcessRunning));
   });
 });

@@ -1,6 +1,6 @@
 import { setTimeout as delay } from "node:timers/promises";
 import { CemError } from "@cem/core";
-import type { Agent, TaskResult } from "@cem/core";
+import type { Agent, RunWatcher, TaskResult } from "@cem/core";
 import { keyOfRun, runId } from "./held-ids.ts";
 import {
   MAX_ACTIVE_RUNS_PER_CLIENT,
@@ -12,7 +12,7 @@ import {
 import type { Answers, Questions } from "./questions.ts";
 import { RunShares } from "./run-shares.ts";
 import { rejoinKey, Run } from "./run.ts";
-import type { RunRequest, RunState, RunView, RunWatcher, Waiter } from "./run.ts";
+import type { RunRequest, RunState, RunView, Waiter } from "./run.ts";
 
 const MS_PER_MINUTE = 60_000;
 

@@ -1,6 +1,6 @@
 import { randomBytes } from "node:crypto";
 import { setTimeout as delay } from "node:timers/promises";
-import type { AgentEvent, ExecuteOptions, Redactor, TaskResult } from "@cem/core";
+import type { AgentEvent, ExecuteOptions, RunFacts, RunWatcher, TaskResult } from "@cem/core";
 import { runId } from "./held-ids.ts";
 import { MAX_LIVE_OUTPUT_CHARACTERS } from "./limits.ts";
 import { OpenQuestions } from "./questions.ts";
@@ -10,25 +10,6 @@ const ID_BYTES = 9;
 
 /** Starts a run: an agent's `executeTask` or `executeCode`. */
 export type BeginRun = (options: ExecuteOptions) => Promise<TaskResult>;
-
-/** What those who watch runs are told of one. */
-export interface RunFacts {
-  /** The task, or the code. */
-  input: string;
-  /** Who may see the run: the customer where there are customers, else the client. */
-  audience: string;
-  session: string;
-  redactor: Redactor | undefined;
-}
-
-/** Follows one run. What it throws fails the run, so it must not. */
-export interface RunWatcher {
-  onEvent: (event: AgentEvent) => void;
-  /** Called after a question came or was answered. */
-  onQuestions: () => void;
-  /** Called at the end, without a result where the agent threw. */
-  onEnd: (result: TaskResult | undefined, error?: unknown) => void;
-}
 
 export interface RunRequest {
   /** The key of a run that another copy of the server has begun. Absent: the run is begun here. */

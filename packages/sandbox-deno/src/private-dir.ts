@@ -1,25 +1,17 @@
 import { mkdirSync, mkdtempSync, readdirSync, rmSync } from "node:fs";
 import { tmpdir } from "node:os";
 import { join } from "node:path";
+import { isProcessRunning } from "@cem/files";
 
 const PREFIX = "cem-deno-";
 const made = new Set<string>();
 let hasExitHook = false;
 
-function isRunning(pid: number): boolean {
-  try {
-    process.kill(pid, 0);
-    return true;
-  } catch (error) {
-    return (error as NodeJS.ErrnoException).code === "EPERM";
-  }
-}
-
 /** Removes folders of processes that were killed before they could remove them. */
 function sweep(): void {
   for (const name of readdirSync(tmpdir())) {
     const pid = Number(/^cem-deno-(\d+)-/.exec(name)?.[1] ?? Number.NaN);
-    if (Number.isNaN(pid) || isRunning(pid)) continue;
+    if (Number.isNaN(pid) || isProcessRunning(pid)) continue;
     try {
       rmSync(join(tmpdir(), name), { recursive: true, force: true });
     } catch {

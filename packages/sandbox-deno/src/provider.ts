@@ -1,27 +1,22 @@
 import { mkdirSync } from "node:fs";
 import { availableParallelism } from "node:os";
 import { join } from "node:path";
-import {
-  CemError,
-  type Isolation,
-  type RunLimits,
-  type SandboxProbe,
-  type SandboxProvider,
-  type SandboxSpec,
-} from "@cem/core";
+import type { Isolation, RunLimits, SandboxProbe, SandboxSpec } from "@cem/core";
 import {
   createGuestSandbox,
   FairGate,
+  type GuestProviderSettings,
   type GuestSandbox,
-  type SandboxReuse,
+  type GuestSandboxProvider,
   resolveLimits,
 } from "@cem/sandbox";
 import {
   checkSpec,
   type ConnectedGuest,
-  createWorkspaceQuota,
   guestBootFile,
   preloadCompiler,
+  probeHost,
+  sandboxSettings,
 } from "@cem/sandbox/provider-kit";
 import { findDeno } from "./deno-binary.ts";
 import {
@@ -40,7 +35,7 @@ import { startGuest } from "./start-guest.ts";
 import { workspaceCheck } from "./workspace-check.ts";
 
 /** Settings of {@link createDenoSandboxProvider}. All are optional. */
-export interface DenoSandboxSettings {
+export interface DenoSandboxSettings extends GuestProviderSettings {
   /**
    * Absolute path of a Deno 2.9 binary.
    *
@@ -60,42 +55,11 @@ export interface DenoSandboxSettings {
    */
   maxConcurrentRuns?: number | undefined;
   /**
-   * Number of booted guests that each sandbox keeps ready.
-   *
-   * @defaultValue 2
-   */
-  standby?: number | undefined;
-  /**
    * Upper bound of ready guests, which grow by one with each run that finds none ready.
    *
-   * @defaultValue Four times `standby`.
+   * @defaultValue Four times `standby` where each run has a guest of its own, else `standby`.
    */
   maxStandby?: number | undefined;
-  /**
-   * Guests that wait for the next run of their session; beyond it the one that has waited longest ends.
-   *
-   * @defaultValue 16
-   */
-  keptGuests?: number | undefined;
-  /**
-   * Idle time after which a sandbox kills its ready and kept guests, in milliseconds.
-   *
-   * @defaultValue 300,000
-   */
-  idleMs?: number | undefined;
-  /**
-   * `session`: runs of the same session may share a guest, one after another. `none`: each run has one of its own.
-   *
-   * @defaultValue `session`
-   */
-  reuse?: SandboxReuse | undefined;
-  /** Timeout for a run's wait in the queue, in milliseconds. Absent: no timeout. */
-  queueTimeoutMs?: number | undefined;
-}
-
-/** A provider whose sandboxes tell their stats and can be drained. */
-export interface DenoSandboxProvider extends SandboxProvider {
-  create(spec: SandboxSpec, options?: { signal?: AbortSignal | undefined }): Promise<GuestSandbox>;
 }
 
 const MIN_CONCURRENT_RUNS = 8;
@@ -104,11 +68,11 @@ const MIN_CONCURRENT_RUNS = 8;
 const detected = new Map<string, Promise<DetectedIsolation>>();
 
 /** Creates a sandbox provider that runs code in prewarmed Deno processes. */
-export function createDenoSandboxProvider(settings: DenoSandboxSettings = {}): DenoSandboxProvider {
+export function createDenoSandboxProvider(settings: DenoSandboxSettings = {}): GuestSandboxProvider {
   return new DenoProvider(settings);
 }
 
-class DenoProvider implements DenoSandboxProvider {
+class DenoProvider implements GuestSandboxProvider {
   readonly specificationVersion = "v1";
   readonly name = "deno";
   readonly #settings: DenoSandboxSettings;
@@ -124,13 +88,10 @@ class DenoProvider implements DenoSandboxProvider {
 
   async probe({ signal }: { signal?: AbortSignal | undefined } = {}): Promise<SandboxProbe> {
     signal?.throwIfAborted();
-    try {
+    return probeHost(async () => {
       const { backend, version, notes } = await this.#detect();
       return { available: true, isolation: this.#isolation(backend), version, notes };
-    } catch (error) {
-      if (!CemError.isInstance(error)) throw error;
-      return { available: false, reason: error.message, hint: isolationHint() };
-    }
+    }, isolationHint());
   }
 
   async create(
@@ -139,25 +100,15 @@ class DenoProvider implements DenoSandboxProvider {
   ): Promise<GuestSandbox> {
     signal?.throwIfAborted();
     checkSpec(spec);
-    const limits = resolveLimits(spec.limits);
-    const { backend, plan, firstGuest } = await this.#prepare(spec, limits);
+    const { backend, plan, firstGuest } = await this.#prepare(spec, resolveLimits(spec.limits));
     return createGuestSandbox({
+      ...sandboxSettings(spec, this.#settings),
       isolation: this.#isolation(backend),
-      limits,
       gate: this.#gate,
-      standby: this.#settings.standby,
       maxStandby: this.#settings.maxStandby,
-      keptGuests: this.#settings.keptGuests,
-      idleMs: this.#settings.idleMs,
-      reuse: this.#settings.reuse,
-      defaultSession: spec.defaultSession,
-      owner: spec.owner,
-      meter: spec.meter,
-      queueTimeoutMs: this.#settings.queueTimeoutMs,
       firstGuest,
       startGuest: () => startGuest(backend.plan(plan), this.#isReused),
       checkWorkspace: await workspaceCheck(backend, plan),
-      quota: createWorkspaceQuota(spec),
       cleanUp: async () => removePrivateDir(plan.privateDir),
     });
   }

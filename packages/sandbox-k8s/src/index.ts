@@ -1,2 +1,3 @@
 export { createKubernetesProvider } from "./provider.ts";
-export type { KubernetesProvider, KubernetesSettings, OwnerPod, SharedVolume } from "./provider-settings.ts";
+export type { KubernetesSettings, OwnerPod, SharedVolume } from "./provider-settings.ts";
+export type { GuestSandboxProvider } from "@cem/sandbox";

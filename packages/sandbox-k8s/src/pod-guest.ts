@@ -1,7 +1,7 @@
 import { randomBytes } from "node:crypto";
 import { PassThrough, Transform } from "node:stream";
 import type { Guest, GuestExit } from "@cem/sandbox";
-import { encodeHostMessage, type InitMessage } from "@cem/sandbox/provider-kit";
+import { encodeHostMessage, type GuestInit } from "@cem/sandbox/provider-kit";
 import type { V1Status } from "@kubernetes/client-node";
 import type { Cluster, ExecConnection } from "./cluster.ts";
 
@@ -9,9 +9,6 @@ const TOKEN_BYTES = 16;
 /** Input is sent in messages of at most this size. */
 const PIECE_BYTES = 32 * 1024;
 const KILLED_EXIT_CODE = 137;
-
-/** What a guest is told at its start. */
-export type GuestInit = Pick<InitMessage, "reuse" | "hostTools" | "hidden">;
 
 /** A ready sandbox of the cluster. */
 export interface ReadySandbox {

@@ -1,5 +1,4 @@
-import type { SandboxProvider, SandboxSpec } from "@cem/core";
-import type { GuestSandbox, SandboxReuse } from "@cem/sandbox";
+import type { GuestProviderSettings } from "@cem/sandbox";
 
 /** The volume that this process and its guests share. */
 export interface SharedVolume {
@@ -16,7 +15,7 @@ export interface OwnerPod {
 }
 
 /** Settings of `createKubernetesProvider`. Only the volume is required. */
-export interface KubernetesSettings {
+export interface KubernetesSettings extends GuestProviderSettings {
   volume: SharedVolume;
   /**
    * Name of the SandboxTemplate whose pod the guests get: image, runtime class, security context, nodes.
@@ -56,35 +55,4 @@ export interface KubernetesSettings {
    * @defaultValue 16
    */
   maxConcurrentRuns?: number | undefined;
-  /**
-   * Number of started guests that each sandbox keeps ready.
-   *
-   * @defaultValue 2
-   */
-  standby?: number | undefined;
-  /**
-   * Guests that wait for the next run of their session; beyond it the one that has waited longest ends.
-   *
-   * @defaultValue 16
-   */
-  keptGuests?: number | undefined;
-  /**
-   * Idle time after which a sandbox ends its ready and kept guests, in milliseconds.
-   *
-   * @defaultValue 300,000
-   */
-  idleMs?: number | undefined;
-  /**
-   * `session`: runs of the same session may share a guest, one after another.
-   *
-   * @defaultValue `none`
-   */
-  reuse?: SandboxReuse | undefined;
-  /** Timeout for a run's wait in the queue, in milliseconds. Absent: no timeout. */
-  queueTimeoutMs?: number | undefined;
-}
-
-/** A provider whose sandboxes tell their stats and can be drained. */
-export interface KubernetesProvider extends SandboxProvider {
-  create(spec: SandboxSpec, options?: { signal?: AbortSignal | undefined }): Promise<GuestSandbox>;
 }

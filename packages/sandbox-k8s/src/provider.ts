@@ -2,16 +2,23 @@ import { mkdtempSync, rmSync } from "node:fs";
 import { join } from "node:path";
 import { PassThrough } from "node:stream";
 import { text } from "node:stream/consumers";
-import { CemError, ISOLATION_LEVELS, type SandboxProbe, type SandboxSpec } from "@cem/core";
-import { createGuestSandbox, FairGate, resolveLimits, type Guest, type GuestSandbox } from "@cem/sandbox";
-import { checkHidden, checkSpec, createWorkspaceQuota } from "@cem/sandbox/provider-kit";
+import { CemError, ISOLATION_LEVELS, Lazy, type SandboxProbe, type SandboxSpec } from "@cem/core";
+import {
+  createGuestSandbox,
+  FairGate,
+  resolveLimits,
+  type Guest,
+  type GuestSandbox,
+  type GuestSandboxProvider,
+} from "@cem/sandbox";
+import { checkHidden, checkSpec, guestInit, probeHost, sandboxSettings } from "@cem/sandbox/provider-kit";
 import { Cluster } from "./cluster.ts";
 import { guestCommand } from "./guest-command.ts";
 import { guestPod } from "./guest-pod.ts";
 import { guestLabels, GuestSandboxes } from "./guest-sandboxes.ts";
 import { judgeIsolation, type PodIsolation } from "./pod-isolation.ts";
 import { startPodGuest } from "./pod-guest.ts";
-import type { KubernetesProvider, KubernetesSettings } from "./provider-settings.ts";
+import type { KubernetesSettings } from "./provider-settings.ts";
 import type { PodTemplate } from "./resources.ts";
 
 const DEFAULT_TEMPLATE = "cem-guest";
@@ -24,7 +31,7 @@ const HEALTH_TIMEOUT_MS = 10_000;
 const API_VERSION = "agents.x-k8s.io/v1beta1";
 
 /** Creates a sandbox provider that runs code in pods, by the custom resources of agent-sandbox. */
-export function createKubernetesProvider(settings: KubernetesSettings): KubernetesProvider {
+export function createKubernetesProvider(settings: KubernetesSettings): GuestSandboxProvider {
   return new PodProvider(settings);
 }
 
@@ -37,12 +44,12 @@ interface Prepared extends PodIsolation {
 
 type Connected = Omit<Prepared, keyof PodIsolation>;
 
-class PodProvider implements KubernetesProvider {
+class PodProvider implements GuestSandboxProvider {
   readonly specificationVersion = "v1";
   readonly name = "kubernetes";
   readonly #settings: KubernetesSettings;
   readonly #gate: FairGate;
-  #prepared: Promise<Prepared> | undefined;
+  readonly #prepared = new Lazy(() => this.#prepare());
 
   constructor(settings: KubernetesSettings) {
     this.#settings = settings;
@@ -51,13 +58,10 @@ class PodProvider implements KubernetesProvider {
 
   async probe({ signal }: { signal?: AbortSignal | undefined } = {}): Promise<SandboxProbe> {
     signal?.throwIfAborted();
-    try {
-      const { isolation, notes, cluster } = await this.#prepare();
+    return probeHost(async () => {
+      const { isolation, notes, cluster } = await this.#prepared.get();
       return { available: true, isolation, version: `${API_VERSION} at ${cluster.server}`, notes };
-    } catch (error) {
-      if (!CemError.isInstance(error)) throw error;
-      return { available: false, reason: error.message, hint: "" };
-    }
+    });
   }
 
   async create(
@@ -67,42 +71,24 @@ class PodProvider implements KubernetesProvider {
     signal?.throwIfAborted();
     checkSpec(spec);
     checkHidden(spec, "in a pod");
-    const limits = resolveLimits(spec.limits);
-    const prepared = await this.#prepare();
+    const settings = sandboxSettings(spec, this.#settings);
+    const prepared = await this.#prepared.get();
     requireLevel(prepared, spec.minIsolation);
     signal?.throwIfAborted();
     // Folders that are not on the volume show at once, not at the first run.
-    this.#resource(prepared, spec, limits.memoryMb);
-    const { standby, keptGuests, idleMs, reuse, queueTimeoutMs } = this.#settings;
+    this.#resource(prepared, spec);
     return createGuestSandbox({
+      ...settings,
       isolation: prepared.isolation,
-      limits,
       gate: this.#gate,
-      standby,
-      maxStandby: standby,
-      keptGuests,
-      idleMs,
-      reuse,
-      defaultSession: spec.defaultSession,
-      owner: spec.owner,
-      meter: spec.meter,
-      quota: createWorkspaceQuota(spec),
-      queueTimeoutMs,
+      maxStandby: this.#settings.standby,
       startTimeoutMs: GUEST_TIMEOUT_MS,
       healthTimeoutMs: HEALTH_TIMEOUT_MS,
-      startGuest: () => this.#startGuest(prepared, { ...spec, limits }),
+      startGuest: () => this.#startGuest(prepared, spec),
     });
   }
 
-  #prepare(): Promise<Prepared> {
-    this.#prepared ??= this.#prepareOnce().catch((error: unknown) => {
-      this.#prepared = undefined;
-      throw error;
-    });
-    return this.#prepared;
-  }
-
-  async #prepareOnce(): Promise<Prepared> {
+  async #prepare(): Promise<Prepared> {
     const { kubeconfig, namespace, template = DEFAULT_TEMPLATE, leaseMs = DEFAULT_LEASE_MS } = this.#settings;
     const cluster = new Cluster(kubeconfig, namespace);
     const { spec } = await cluster.template(template);
@@ -111,8 +97,9 @@ class PodProvider implements KubernetesProvider {
     return { ...connected, ...(await this.#tryPod(connected)) };
   }
 
-  #resource({ sandboxes, cluster, template }: Connected, spec: SandboxSpec, memoryMb: number) {
+  #resource({ sandboxes, cluster, template }: Connected, spec: SandboxSpec) {
     const { volume, owner } = this.#settings;
+    const { memoryMb } = resolveLimits(spec.limits);
     return guestPod(template, {
       name: sandboxes.newName(),
       namespace: cluster.namespace,
@@ -126,16 +113,14 @@ class PodProvider implements KubernetesProvider {
   }
 
   async #startGuest(connected: Connected, spec: SandboxSpec): Promise<Guest> {
-    const limits = resolveLimits(spec.limits);
-    const { hostTools = {}, hidden = [] } = spec;
-    const init = { reuse: this.#settings.reuse === "session", hostTools, hidden };
-    const sandbox = await this.#startPod(connected, spec, limits.memoryMb);
-    return startPodGuest(connected.cluster, sandbox, guestCommand(spec, limits), init);
+    const sandbox = await this.#startPod(connected, spec);
+    const init = guestInit(spec, this.#settings);
+    return startPodGuest(connected.cluster, sandbox, guestCommand(spec, resolveLimits(spec.limits)), init);
   }
 
-  async #startPod(connected: Connected, spec: SandboxSpec, memoryMb: number) {
+  async #startPod(connected: Connected, spec: SandboxSpec) {
     const { sandboxes, template } = connected;
-    const resource = this.#resource(connected, spec, memoryMb);
+    const resource = this.#resource(connected, spec);
     const name = resource.metadata.name ?? "";
     const timeoutMs = this.#settings.startTimeoutMs ?? DEFAULT_START_TIMEOUT_MS;
     const pod = await sandboxes.start(resource, timeoutMs);
@@ -148,7 +133,7 @@ class PodProvider implements KubernetesProvider {
     const { root } = this.#settings.volume;
     const workspaceDir = makeProbeFolder(root);
     try {
-      const sandbox = await this.#startPod(connected, { workspaceDir }, resolveLimits({}).memoryMb);
+      const sandbox = await this.#startPod(connected, { workspaceDir });
       try {
         const guestBootId = await readBootId(cluster, sandbox);
         const { spec } = await cluster.pod(sandbox.pod);

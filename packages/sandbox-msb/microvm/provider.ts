@@ -1,7 +1,7 @@
 import { readFileSync } from "node:fs";
 import {
   createMicrosandboxProvider,
-  type MicrosandboxProvider,
+  type GuestSandboxProvider,
   type MicrosandboxSettings,
 } from "@cem/sandbox-msb";
 
@@ -22,7 +22,7 @@ export const denoFile: string = denoPath;
 /** Where the machines keep their files. */
 export const machinesHome: string = home;
 
-export function makeProvider(settings: MicrosandboxSettings = {}): MicrosandboxProvider {
+export function makeProvider(settings: MicrosandboxSettings = {}): GuestSandboxProvider {
   return createMicrosandboxProvider({
     home,
     denoPath,

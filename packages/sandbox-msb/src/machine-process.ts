@@ -1,4 +1,5 @@
 import { readdirSync, readFileSync } from "node:fs";
+import { isProcessRunning, processStart } from "@cem/files";
 
 function read(path: string): string {
   try {
@@ -21,18 +22,7 @@ export function findMachineProcess(name: string): number | undefined {
 
 /** Identifies a running process, also against earlier ones with the same number; `undefined` when it doesn't run. */
 export function processIdentity(pid: number): string | undefined {
-  if (process.platform !== "linux") return isRunning(pid) ? String(pid) : undefined;
-  const stat = read(`/proc/${pid}/stat`);
-  // After the name, which may contain anything, the 20th field is the start time in ticks since boot.
-  const started = stat.slice(stat.lastIndexOf(")") + 2).split(" ")[19];
-  return started === undefined || started === "" ? undefined : `${pid}-${started}`;
-}
-
-function isRunning(pid: number): boolean {
-  try {
-    process.kill(pid, 0);
-    return true;
-  } catch (error) {
-    return (error as NodeJS.ErrnoException).code === "EPERM";
-  }
+  const started = processStart(pid);
+  if (started !== undefined) return `${pid}-${started}`;
+  return process.platform !== "linux" && isProcessRunning(pid) ? String(pid) : undefined;
 }

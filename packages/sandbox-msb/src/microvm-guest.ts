@@ -1,7 +1,7 @@
 import { randomBytes } from "node:crypto";
 import { Duplex, PassThrough, type Writable } from "node:stream";
 import { type Guest, type GuestExit, type GuestUsage } from "@cem/sandbox";
-import { encodeHostMessage, readUsage, type InitMessage } from "@cem/sandbox/provider-kit";
+import { encodeHostMessage, readUsage, type GuestInit } from "@cem/sandbox/provider-kit";
 import type { Microvm, MicrovmCommand, MicrovmProcess } from "./microvm-driver.ts";
 
 /** Memory of a machine for its kernel and runtime, beyond the program's limit, in MiB. */
@@ -10,9 +10,6 @@ export const MACHINE_OVERHEAD_MB = 192;
 const TOKEN_BYTES = 16;
 /** Input is written in pieces of this size, since each is copied as a whole. */
 const PIECE_BYTES = 64 * 1024;
-
-/** What a guest is told at its start: whether it may serve more than one run, and of tools and files on the host. */
-export type GuestInit = Pick<InitMessage, "reuse" | "hostTools" | "hidden">;
 
 /**
  * Starts the guest runner in a machine. The guest and its machine end together.

@@ -1,8 +1,7 @@
-import type { SandboxProvider, SandboxSpec } from "@cem/core";
-import type { GuestSandbox, SandboxReuse } from "@cem/sandbox";
+import type { GuestProviderSettings } from "@cem/sandbox";
 
 /** Settings of `createMicrosandboxProvider`. All are optional. */
-export interface MicrosandboxSettings {
+export interface MicrosandboxSettings extends GuestProviderSettings {
   /**
    * OCI reference, or absolute path of an archive (docker save, OCI layout), a folder or a disk image. All it needs is
    * a C library (glibc).
@@ -41,40 +40,9 @@ export interface MicrosandboxSettings {
    */
   maxConcurrentRuns?: number | undefined;
   /**
-   * Number of booted machines that each sandbox keeps ready.
-   *
-   * @defaultValue 2
-   */
-  standby?: number | undefined;
-  /**
    * Upper bound of ready machines, which grow by one with each run that finds none ready.
    *
-   * @defaultValue Four times `standby`.
+   * @defaultValue Four times `standby` where each run has a guest of its own, else `standby`.
    */
   maxStandby?: number | undefined;
-  /**
-   * Guests that wait for the next run of their session; beyond it the one that has waited longest ends.
-   *
-   * @defaultValue 16
-   */
-  keptGuests?: number | undefined;
-  /**
-   * Idle time after which a sandbox kills its ready and kept machines, in milliseconds.
-   *
-   * @defaultValue 300,000
-   */
-  idleMs?: number | undefined;
-  /**
-   * `session`: runs of the same session may share a machine, one after another.
-   *
-   * @defaultValue `none`
-   */
-  reuse?: SandboxReuse | undefined;
-  /** Timeout for a run's wait in the queue, in milliseconds. Absent: no timeout. */
-  queueTimeoutMs?: number | undefined;
-}
-
-/** A provider whose sandboxes tell their stats and can be drained. */
-export interface MicrosandboxProvider extends SandboxProvider {
-  create(spec: SandboxSpec, options?: { signal?: AbortSignal | undefined }): Promise<GuestSandbox>;
 }

@@ -1,14 +1,23 @@
-import { CemError, type Isolation, type SandboxProbe, type SandboxSpec } from "@cem/core";
-import { createGuestSandbox, FairGate, resolveLimits, type Guest, type GuestSandbox } from "@cem/sandbox";
+import { CemError, Lazy, type Isolation, type SandboxProbe, type SandboxSpec } from "@cem/core";
+import {
+  createGuestSandbox,
+  FairGate,
+  resolveLimits,
+  type Guest,
+  type GuestSandbox,
+  type GuestSandboxProvider,
+} from "@cem/sandbox";
 import {
   checkHidden,
   checkSpec,
   connectGuest,
-  createWorkspaceQuota,
   GUEST_RUNNER,
   GUEST_WORKSPACE,
   guestEnvironment,
+  guestInit,
   namespacedDenoArguments,
+  probeHost,
+  sandboxSettings,
 } from "@cem/sandbox/provider-kit";
 import { mkdirSync, mkdtempSync, rmSync } from "node:fs";
 import { availableParallelism } from "node:os";
@@ -28,7 +37,7 @@ import { newMachineName, ownLabels, sweepLeftovers } from "./leftovers.ts";
 import { defaultHome, installedVersion } from "./load-sdk.ts";
 import { MACHINE_OVERHEAD_MB, startMicrovmGuest } from "./microvm-guest.ts";
 import type { MicrovmDriver } from "./microvm-driver.ts";
-import type { MicrosandboxProvider, MicrosandboxSettings } from "./provider-settings.ts";
+import type { MicrosandboxSettings } from "./provider-settings.ts";
 import { probeKey, readCachedProbe, cacheProbe } from "./probe-cache.ts";
 
 const DEFAULT_BOOT_TIMEOUT_MS = 30_000;
@@ -41,7 +50,7 @@ const INSTALL = "Install it beside this package: npm install microsandbox.";
 const MECHANISMS = ["microVM", "restricted profile", "not root", "rlimits", "deno permissions", "realm"];
 
 /** Creates a sandbox provider that runs code in microVMs on this host, by the package `microsandbox`. */
-export function createMicrosandboxProvider(settings: MicrosandboxSettings = {}): MicrosandboxProvider {
+export function createMicrosandboxProvider(settings: MicrosandboxSettings = {}): GuestSandboxProvider {
   return new EmbeddedProvider(settings);
 }
 
@@ -52,14 +61,14 @@ interface Prepared {
   image: PreparedImage;
 }
 
-class EmbeddedProvider implements MicrosandboxProvider {
+class EmbeddedProvider implements GuestSandboxProvider {
   readonly specificationVersion = "v1";
   readonly name = "microsandbox";
   readonly #settings: MicrosandboxSettings;
   readonly #home: string;
   readonly #gate: FairGate;
   readonly #isolation: Isolation = { level: "microvm", sandbox: "microsandbox", mechanisms: MECHANISMS };
-  #prepared: Promise<Prepared> | undefined;
+  readonly #prepared = new Lazy(() => this.#prepare());
   #probe: Promise<SandboxProbe> | undefined;
 
   constructor(settings: MicrosandboxSettings) {
@@ -82,7 +91,7 @@ class EmbeddedProvider implements MicrosandboxProvider {
     signal?.throwIfAborted();
     checkSpec(spec);
     checkHidden(spec, "in a microVM");
-    const limits = resolveLimits(spec.limits);
+    const settings = sandboxSettings(spec, this.#settings);
     const probe = await this.probe();
     if (!probe.available) {
       throw new CemError(
@@ -91,25 +100,16 @@ class EmbeddedProvider implements MicrosandboxProvider {
         { details: { reason: probe.reason } },
       );
     }
-    const prepared = await this.#prepare();
+    const prepared = await this.#prepared.get();
     signal?.throwIfAborted();
     return createGuestSandbox({
+      ...settings,
       isolation: this.#isolation,
-      limits,
       gate: this.#gate,
-      standby: this.#settings.standby,
       maxStandby: this.#settings.maxStandby,
-      keptGuests: this.#settings.keptGuests,
-      idleMs: this.#settings.idleMs,
-      reuse: this.#settings.reuse,
-      defaultSession: spec.defaultSession,
-      owner: spec.owner,
-      meter: spec.meter,
-      quota: createWorkspaceQuota(spec),
-      queueTimeoutMs: this.#settings.queueTimeoutMs,
       startTimeoutMs: this.#bootTimeoutMs,
       healthTimeoutMs: this.#bootTimeoutMs / BOOT_TO_HEALTH,
-      startGuest: () => this.#startGuest(prepared, { ...spec, limits }),
+      startGuest: () => this.#startGuest(prepared, spec),
     });
   }
 
@@ -117,15 +117,7 @@ class EmbeddedProvider implements MicrosandboxProvider {
     return this.#settings.bootTimeoutMs ?? DEFAULT_BOOT_TIMEOUT_MS;
   }
 
-  #prepare(): Promise<Prepared> {
-    this.#prepared ??= this.#prepareOnce().catch((error: unknown) => {
-      this.#prepared = undefined;
-      throw error;
-    });
-    return this.#prepared;
-  }
-
-  async #prepareOnce(): Promise<Prepared> {
+  async #prepare(): Promise<Prepared> {
     const runtime = findGuestRuntime(this.#settings.denoPath);
     const driver = await createEmbeddedDriver(this.#home);
     await sweepLeftovers(driver);
@@ -133,7 +125,7 @@ class EmbeddedProvider implements MicrosandboxProvider {
   }
 
   async #startGuest({ driver, runtime, image }: Prepared, spec: SandboxSpec): Promise<Guest> {
-    const { workspaceDir, mounts = [], hidden = [], hostTools = {}, network = "none" } = spec;
+    const { workspaceDir, mounts = [], hidden, network = "none" } = spec;
     const { memoryMb, writeMb } = resolveLimits(spec.limits);
     const own = image.hasRuntime
       ? []
@@ -150,8 +142,7 @@ class EmbeddedProvider implements MicrosandboxProvider {
     };
     const machine = await bootMachine(driver, machineSpec, this.#bootTimeoutMs);
     const plan = { mounts, network, memoryMb, denyRead: hidden };
-    const init = { reuse: this.#settings.reuse === "session", hostTools, hidden };
-    return startMicrovmGuest(machine, init, {
+    return startMicrovmGuest(machine, guestInit(spec, this.#settings), {
       file: GUEST_DENO,
       args: namespacedDenoArguments(plan, guestBootPath(runtime)),
       cwd: GUEST_WORKSPACE,
@@ -171,8 +162,8 @@ class EmbeddedProvider implements MicrosandboxProvider {
         hint: INSTALL,
       };
     }
-    const file = join(this.#home, "probe.json");
-    try {
+    return probeHost(async () => {
+      const file = join(this.#home, "probe.json");
       const key = probeKey(version, findGuestRuntime(this.#settings.denoPath).key);
       let outcome = readCachedProbe(file, key);
       if (outcome === undefined) {
@@ -185,15 +176,12 @@ class EmbeddedProvider implements MicrosandboxProvider {
         reason: `The processor and /dev/kvm look right, but a machine did not boot: ${outcome.reason}.`,
         hint: `Remove ${file} to repeat the attempt.`,
       };
-    } catch (error) {
-      if (!CemError.isInstance(error)) throw error;
-      return { available: false, reason: error.message, hint: "" };
-    }
+    });
   }
 
   /** Boots a machine with an empty workspace and waits until its guest is ready. */
   async #tryBoot(): Promise<{ booted: boolean; reason?: string | undefined }> {
-    const prepared = await this.#prepare();
+    const prepared = await this.#prepared.get();
     mkdirSync(this.#home, { recursive: true });
     const workspaceDir = mkdtempSync(join(this.#home, "probe-"));
     try {

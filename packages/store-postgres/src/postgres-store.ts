@@ -1,5 +1,5 @@
 import { randomUUID } from "node:crypto";
-import { CemError } from "@cem/core";
+import { CemError, Lazy } from "@cem/core";
 import type { EntriesOptions, ListOptions, Store, StoredValue, StoreKey, WriteOptions } from "@cem/core";
 import {
   checkSize,
@@ -47,7 +47,7 @@ class PostgresStore implements Store {
   readonly specificationVersion = "v1";
   readonly location: string;
   readonly #pool: Pool;
-  #ready: Promise<void> | undefined;
+  readonly #ready = new Lazy(() => this.#prepare());
   #sweptAt = -Infinity;
 
   constructor({ url, maxConnections = DEFAULT_MAX_CONNECTIONS }: PostgresStoreSettings) {
@@ -205,7 +205,7 @@ class PostgresStore implements Store {
 
   async #ask<Row extends QueryResultRow>(sql: string, values: readonly unknown[]): Promise<QueryResult<Row>> {
     try {
-      await (this.#ready ??= this.#prepare());
+      await this.#ready.get();
       return await this.#pool.query<Row>(sql, [...values]);
     } catch (error) {
       throw CemError.isInstance(error) ? error : storeUnavailable(this.location, error);
@@ -222,18 +222,12 @@ class PostgresStore implements Store {
     }
   }
 
-  /** Begins anew with the next question when it fails. */
   async #prepare(): Promise<void> {
+    const client = await this.#pool.connect();
     try {
-      const client = await this.#pool.connect();
-      try {
-        await migrate(client);
-      } finally {
-        client.release();
-      }
-    } catch (error) {
-      this.#ready = undefined;
-      throw error;
+      await migrate(client);
+    } finally {
+      client.release();
     }
   }
 }

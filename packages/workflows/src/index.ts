@@ -1,5 +1,5 @@
 export { createWorkflows } from "./workflows.ts";
-export type { ResumeOptions, RunWorkflowOptions, Workflows, WorkflowsSettings } from "./workflows.ts";
+export type { ResumeOptions, RunWorkflowOptions, Workflows, WorkflowsSettings } from "./workflows-port.ts";
 export type { FindWorkflow, LoadedWorkflow, WorkflowSource } from "./definition/load-workflow.ts";
 export { MAX_WORKFLOW_BYTES, workflowTooLarge } from "./definition/read-document.ts";
 export { inputSchemaOf } from "./definition/value-schema.ts";

@@ -1,7 +1,7 @@
-import { writeFile } from "node:fs/promises";
+import { rm, writeFile } from "node:fs/promises";
 import path from "node:path";
 import { CemError } from "@cem/core";
-import type { Agent, Approve, Elicit, JsonObject, Redactor, WorkflowStepKind } from "@cem/core";
+import type { WorkflowStepKind } from "@cem/core";
 import { PRIVATE_FILE } from "@cem/files";
 import { isBuiltIn } from "./definition/parse-workflow.ts";
 import { loadWorkflow, sourcesOf } from "./definition/load-workflow.ts";
@@ -9,102 +9,17 @@ import type { FindWorkflow, LoadedWorkflow, WorkflowSource } from "./definition/
 import { variablesOf } from "./definition/value-schema.ts";
 import { planWorkflow } from "./dry-run.ts";
 import type { PlannedStep } from "./dry-run.ts";
-import type { RunStatus, WorkflowEvent, WorkflowResult } from "./events.ts";
-import { Journal } from "./runs/journal.ts";
+import type { RunStatus, WorkflowResult } from "./events.ts";
 import { describeRun, summarizeRun } from "./runs/describe-run.ts";
 import type { RunDetails, RunSummary } from "./runs/describe-run.ts";
-import { Outcomes } from "./runs/outcomes.ts";
-import { readJournal } from "./runs/read-journal.ts";
+import { endRun } from "./runs/end-run.ts";
 import { createRunId, RunFolders } from "./runs/run-folder.ts";
 import type { RunFolder, RunRecord } from "./runs/run-folder.ts";
 import { holderOf, RunLock } from "./runs/run-lock.ts";
-import type { ToolNames } from "./steps/call-code.ts";
 import { tokenizeFor } from "./steps/execution.ts";
 import { CANCEL_FILE, WorkflowRun } from "./workflow-run.ts";
 import type { RunParts, RunRequest } from "./workflow-run.ts";
-
-/** Settings of {@link createWorkflows}. */
-export interface WorkflowsSettings {
-  agent: Agent;
-  /** Where runs are kept: a folder that code in the sandbox can't reach, made when the first begins. */
-  runsDir: string;
-  /** The folder around `runsDir`, without which no run begins. Absent: what is missing is made. */
-  ownerDir?: string | undefined;
-  /** Keeps personal values out of the journals. The agent has to have the same. Default: they are written as they are. */
-  redactor?: Redactor | undefined;
-  /** Gives an agent whose guardrails are as tight as all of these want it. Absent: workflows can't have any. */
-  agentWith?: ((guardrails: readonly JsonObject[]) => Promise<Agent>) | undefined;
-  /** Types of steps beside the built-in ones. */
-  stepKinds?: readonly WorkflowStepKind[] | undefined;
-  /** Other names of tools. */
-  toolNames?: ToolNames | undefined;
-  /** Finds workflows that are part of others. Default: there are none. */
-  find?: FindWorkflow | undefined;
-}
-
-/** Options of {@link Workflows.run}. */
-export interface RunWorkflowOptions {
-  /** Values of the workflow's variables. */
-  variables?: JsonObject | undefined;
-  /** Cancels the run. It can be resumed. */
-  signal?: AbortSignal | undefined;
-  onEvent?: ((event: WorkflowEvent) => void) | undefined;
-  /** Asks the user a question of a tool, or about a step that may have been carried out. */
-  onElicit?: Elicit | undefined;
-  /** Asks a person whether a call may be made that needs a yes. */
-  onApprove?: Approve | undefined;
-  /** The session of its calls. Default: one of its own. */
-  session?: string | undefined;
-}
-
-/** Options of {@link Workflows.resume}. */
-export interface ResumeOptions extends Omit<RunWorkflowOptions, "session"> {
-  /** Paths of steps that may have been carried out and are to be repeated. */
-  repeat?: readonly string[] | undefined;
-  /** Steps that may have been carried out and were, by their paths, with what they came to. */
-  done?: JsonObject | undefined;
-}
-
-/** Carries out workflows and keeps their runs. */
-export interface Workflows {
-  /**
-   * Checks a workflow and all that are part of it.
-   *
-   * @throws CemError `WORKFLOW_INVALID` with the line of each error, `WORKFLOW_NOT_FOUND`.
-   */
-  load(source: WorkflowSource): Promise<LoadedWorkflow>;
-  /**
-   * Runs a workflow.
-   *
-   * @returns the result, also of a run that fails.
-   * @throws CemError as {@link load}, `WORKFLOW_VARIABLES_INVALID`, `WORKFLOW_RUN_UNWRITABLE` before it began.
-   */
-  run(source: WorkflowSource, options?: RunWorkflowOptions): Promise<WorkflowResult>;
-  /** What a run would do. Nothing is called. @throws CemError as {@link run}. */
-  plan(
-    source: WorkflowSource,
-    options?: Pick<RunWorkflowOptions, "variables" | "signal">,
-  ): Promise<PlannedStep[]>;
-  /**
-   * Goes on with a run where it stood, with the definition it began with.
-   *
-   * @returns the result; of a run that had completed, what it came to.
-   * @throws CemError `WORKFLOW_RUN_NOT_FOUND`, `WORKFLOW_RUN_BUSY` where another process carries it out,
-   *   `WORKFLOW_RUN_UNREADABLE`, `OPTION_INVALID` for a decision about a step that needs none.
-   */
-  resume(run: string, options?: ResumeOptions): Promise<WorkflowResult>;
-  /**
-   * Ends a run, in whatever process it is. It can be resumed.
-   *
-   * @returns `running` where its process was asked and has not ended it yet.
-   * @throws CemError `WORKFLOW_RUN_NOT_FOUND`
-   */
-  cancel(run: string): Promise<RunStatus>;
-  /** All runs, newest first. */
-  list(): Promise<RunSummary[]>;
-  /** @throws CemError `WORKFLOW_RUN_NOT_FOUND`, `WORKFLOW_RUN_UNREADABLE` */
-  show(run: string): Promise<RunDetails>;
-}
+import type { ResumeOptions, RunWorkflowOptions, Workflows, WorkflowsSettings } from "./workflows-port.ts";
 
 /**
  * Creates what carries out workflows with an agent.
@@ -214,23 +129,8 @@ class AgentWorkflows implements Workflows {
       await writeFile(path.join(place.folder, CANCEL_FILE), "", { mode: PRIVATE_FILE });
       return "running";
     }
-    const lock = await RunLock.take(place.folder);
-    try {
-      const outcomes = new Outcomes();
-      const length = await readJournal(place.journal, outcomes.add);
-      const journal = Journal.open(place.journal, {
-        now: () => outcomes.ms,
-        length,
-        assertOwned: lock.assertHeld,
-      });
-      const error = { code: "ABORTED", message: "The run was cancelled.", details: { run } };
-      journal.append({ type: "run-ended", status: "cancelled", outputs: {}, error });
-      await journal.flush();
-      await journal.close();
-      return "cancelled";
-    } finally {
-      await lock.release();
-    }
+    await endRun(place);
+    return "cancelled";
   }
 
   async list(): Promise<RunSummary[]> {
@@ -266,7 +166,6 @@ class AgentWorkflows implements Workflows {
 
   /** Takes back what asked for the end of the run, and writes down variables that were given again. */
   async #begin(place: RunFolder, record: RunRecord): Promise<void> {
-    const { rm } = await import("node:fs/promises");
     await rm(path.join(place.folder, CANCEL_FILE), { force: true });
     await this.#folders.write(place, record);
   }

@@ -1,10 +1,10 @@
 // What it costs a run that its workspace is shared, against none, side by side: `npm run bench:files`.
 import { randomBytes } from "node:crypto";
-import { mkdir, mkdtemp, rm, writeFile } from "node:fs/promises";
-import os from "node:os";
+import { mkdir, writeFile } from "node:fs/promises";
 import path from "node:path";
 import type { Store, WorkspaceSync } from "@cem/core";
 import { createFolderStore, scopeStore } from "@cem/store";
+import { temporaryFolder } from "../../../scripts/temporary-folder.ts";
 import { createRedisStore } from "../../store-redis/src/redis-store.ts";
 import { hasRedis, startRedis } from "../../store-redis/test/redis-server.ts";
 import type { BlobStore } from "../src/blobs.ts";
@@ -26,7 +26,7 @@ interface Backend {
   blobs: (scope: Store, name: string) => BlobStore;
 }
 
-const root = await mkdtemp(path.join(os.tmpdir(), "bench-files-"));
+const root = temporaryFolder("cem-bench-files");
 const [redis, s3] = [hasRedis ? await startRedis() : undefined, await startS3()];
 const backends: Backend[] = [
   {
@@ -171,4 +171,3 @@ process.stdout.write(`${table.join("\n")}\n`);
 for (const { store } of backends) await store.close().catch(() => {});
 await redis?.stop();
 await s3.stop();
-await rm(root, { recursive: true, force: true });

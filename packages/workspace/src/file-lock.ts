@@ -4,6 +4,7 @@ import { tmpdir, userInfo } from "node:os";
 import { join } from "node:path";
 import { setTimeout as sleep } from "node:timers/promises";
 import { CemError, writeFailure } from "@cem/core";
+import { isProcessRunning, processStart } from "@cem/files";
 
 const DEFAULT_WAIT_MS = 10_000;
 const FIRST_PAUSE_MS = 1;
@@ -11,8 +12,6 @@ const MAX_PAUSE_MS = 50;
 /** Where the start of processes is not known: a lock of one that has its number from another one that was killed. */
 const ABANDONED_MS = 60_000;
 const UNKNOWN = "-";
-/** Counted from the one behind the name of the program. */
-const STARTED_FIELD = 19;
 const PRIVATE_FOLDER = 0o700;
 
 interface Waiting {
@@ -37,7 +36,7 @@ export async function withLock<Result>(
 ): Promise<Result> {
   const folder = await lockFolder();
   const file = join(folder, `${createHash("sha256").update(key).digest("hex")}.lock`);
-  const content = `${process.pid} ${await startOf(process.pid)} ${randomBytes(8).toString("hex")}`;
+  const content = `${process.pid} ${processStart(process.pid) ?? UNKNOWN} ${randomBytes(8).toString("hex")}`;
   await acquire(file, content, { shown, waitMs });
   try {
     return await action();
@@ -81,17 +80,10 @@ async function isAbandoned(file: string): Promise<boolean> {
   const found = await lstat(file).catch(() => undefined);
   if (found === undefined || content === undefined) return false;
   const [pid, started = UNKNOWN] = content.split(" ");
-  if (!isRunning(Number(pid))) return true;
+  if (!isProcessRunning(Number(pid))) return true;
   // A clock that jumps would take the lock from whoever holds it.
   if (started === UNKNOWN) return Date.now() - found.mtimeMs > ABANDONED_MS;
-  return (await startOf(Number(pid))) !== started;
-}
-
-/** When a process was started, in the kernel's own count. Two processes of one number have different ones. */
-async function startOf(pid: number): Promise<string> {
-  const text = await readFile(`/proc/${pid}/stat`, "utf8").catch(() => "");
-  // The name of the program, which may hold anything, is in parentheses before it.
-  return text.slice(text.lastIndexOf(")") + 2).split(" ")[STARTED_FIELD] ?? UNKNOWN;
+  return processStart(Number(pid)) !== started;
 }
 
 /** Takes an abandoned lock away. One that was made meanwhile by another process is put back. */
@@ -108,15 +100,6 @@ async function breakLock(file: string): Promise<void> {
 
 function readLock(file: string): Promise<string | undefined> {
   return readFile(file, "utf8").catch(() => undefined);
-}
-
-function isRunning(pid: number): boolean {
-  try {
-    process.kill(pid, 0);
-    return true;
-  } catch (error) {
-    return (error as NodeJS.ErrnoException).code === "EPERM";
-  }
 }
 
 async function lockFolder(): Promise<string> {

@@ -1,19 +1,15 @@
-import { hash, randomBytes } from "node:crypto";
-import { link, rename } from "node:fs/promises";
+import { hash } from "node:crypto";
 import { join } from "node:path";
 import { CemError, writeFailure } from "@cem/core";
 import type { JsonValue, ReadState, SavedState, SaveStateOptions, StateOptions, StateStore } from "@cem/core";
-import { NotAFolder, openContained } from "./contained-folder.ts";
-import type { ContainedFolder } from "./contained-folder.ts";
-import { readContained, UnusableFile } from "./contained-file.ts";
 import { withLock } from "./file-lock.ts";
 import { KnownStates } from "./known-states.ts";
+import { keepAside, StateFiles } from "./state-files.ts";
 import { NO_VERSION, pickleRefused, refusePickle, stateConflict } from "./state-failures.ts";
 import {
   encodeState,
   formatOf,
   isPickle,
-  largestOf,
   nameInFormat,
   parseState,
   pickleNames,
@@ -67,7 +63,7 @@ class FileStateStore implements StateStore {
   readonly specificationVersion = "v1";
   readonly #workspaceDir: string;
   readonly #stateFile: string;
-  readonly #maxBytes: number;
+  readonly #files: StateFiles;
   /** The last pending save of each file; saves of one file run in the order they were requested. */
   readonly #saves = new Map<string, Promise<SavedState>>();
   readonly #known = new KnownStates();
@@ -77,24 +73,24 @@ class FileStateStore implements StateStore {
   constructor({ workspaceDir, stateFile, format = "json", maxBytes }: StateStoreSettings) {
     this.#workspaceDir = workspaceDir;
     this.#stateFile = nameInFormat(stateFile ?? DEFAULT_STATE_FILE, format);
-    this.#maxBytes = maxBytes ?? DEFAULT_MAX_STATE_BYTES;
+    this.#files = new StateFiles(workspaceDir, maxBytes ?? DEFAULT_MAX_STATE_BYTES);
   }
 
   async read(file?: string, { signal }: StateOptions = {}): Promise<ReadState> {
     signal?.throwIfAborted();
     refusePickle(file);
     const statePath = parseStatePath(file ?? this.#stateFile);
-    await using folder = await this.#open(statePath, false);
+    await using folder = await this.#files.open(statePath, false);
     if (folder === undefined) return { exists: false, data: {}, version: NO_VERSION };
     const names = file === undefined ? namesOfDefault(statePath.name) : [statePath.name];
     for (const name of names) {
       const found = withName(statePath, name);
-      const bytes = await this.#readBytes(folder, found, signal);
+      const bytes = await this.#files.read(folder, found, signal);
       if (bytes !== undefined) return await this.#parse(found, bytes);
     }
     for (const name of file === undefined ? pickleNames(statePath.name) : []) {
       const pickle = withName(statePath, name);
-      if ((await this.#readBytes(folder, pickle, signal)) !== undefined)
+      if ((await this.#files.read(folder, pickle, signal)) !== undefined)
         throw pickleRefused(pickle.guestPath);
     }
     return { exists: false, data: {}, version: NO_VERSION };
@@ -121,7 +117,7 @@ class FileStateStore implements StateStore {
     refusePickle(file);
     const statePath = parseStatePath(file ?? this.#stateFile);
     const bytes = await encodeState(data, formatOf(statePath.name) ?? "json");
-    this.#requireSize(statePath, bytes.byteLength);
+    this.#files.requireSize(statePath, bytes.byteLength);
     const before = this.#saves.get(statePath.guestPath) ?? Promise.resolve();
     const done = before.catch(() => {}).then(() => this.#replace(statePath, bytes, options));
     this.#saves.set(statePath.guestPath, done);
@@ -140,9 +136,9 @@ class FileStateStore implements StateStore {
     const key = join(this.#workspaceDir, ...statePath.folders, statePath.name);
     return withLock(key, statePath.guestPath, async () => {
       signal?.throwIfAborted();
-      await using folder = await this.#open(statePath, true);
+      await using folder = await this.#files.open(statePath, true);
       if (folder === undefined) throw invalidStatePath(statePath.guestPath, "its folder was removed");
-      const found = await this.#readBytes(folder, statePath).catch((error: unknown) => {
+      const found = await this.#files.read(folder, statePath).catch((error: unknown) => {
         if (CemError.isInstance(error) && error.code === "STATE_TOO_LARGE") return new Uint8Array();
         throw error;
       });
@@ -190,52 +186,13 @@ class FileStateStore implements StateStore {
     if (merged?.ok !== true)
       throw stateConflict(guestPath, { expected: version, found: current, keys: merged?.keys });
     const written = await encodeState(merged.value, format);
-    this.#requireSize(statePath, written.byteLength);
+    this.#files.requireSize(statePath, written.byteLength);
     return written;
   }
 
   async #isReadable({ guestPath, name }: StatePath, bytes: Uint8Array, version: string): Promise<boolean> {
     if (this.#known.isReadable(guestPath, version)) return true;
     return (await parseState(bytes, formatOf(name) ?? "json")).ok;
-  }
-
-  async #readBytes(
-    folder: ContainedFolder,
-    statePath: StatePath,
-    signal?: AbortSignal,
-  ): Promise<Uint8Array | undefined> {
-    try {
-      return await readContained(folder, statePath.name, {
-        signal,
-        check: (bytes) => this.#requireSize(statePath, bytes),
-      });
-    } catch (error) {
-      if (error instanceof UnusableFile) throw invalidStatePath(statePath.guestPath, error.message, error);
-      throw error;
-    }
-  }
-
-  async #open(statePath: StatePath, create: boolean): Promise<ContainedFolder | undefined> {
-    try {
-      return await openContained(this.#workspaceDir, statePath.folders, create);
-    } catch (error) {
-      if (error instanceof NotAFolder) {
-        throw invalidStatePath(statePath.guestPath, "a folder on its path is a link or a file", error);
-      }
-      const missing = (error as NodeJS.ErrnoException).code === "ENOENT";
-      if (missing && !create) return undefined;
-      throw error;
-    }
-  }
-
-  #requireSize(statePath: StatePath, bytes: number): void {
-    const limitBytes = largestOf(formatOf(statePath.name) ?? "json", this.#maxBytes);
-    if (bytes <= limitBytes) return;
-    throw new CemError(
-      "STATE_TOO_LARGE",
-      `${statePath.guestPath} has ${bytes} bytes; the limit is ${limitBytes}. Large data belongs in separate files in /workspace.`,
-      { details: { file: statePath.guestPath, bytes, limitBytes } },
-    );
   }
 }
 
@@ -262,13 +219,4 @@ function withName(statePath: StatePath, name: string): StatePath {
 
 function versionOf(bytes: Uint8Array): string {
   return hash("sha256", bytes).slice(0, VERSION_CHARACTERS);
-}
-
-/** Keeps a broken file under another name. The file itself stays until it is replaced, where the file system allows. */
-async function keepAside(folder: ContainedFolder, { name, guestPath }: StatePath): Promise<string> {
-  const ending = name.slice(name.lastIndexOf("."));
-  const aside = `${name.slice(0, -ending.length)}.broken-${randomBytes(4).toString("hex")}${ending}`;
-  const [from, to] = [folder.child(name), folder.child(aside)];
-  await link(from, to).catch(() => rename(from, to));
-  return guestPath.slice(0, -name.length) + aside;
 }

@@ -4,7 +4,7 @@
 import { spawn } from "node:child_process";
 import type { ChildProcess } from "node:child_process";
 import { once } from "node:events";
-import { mkdtempSync, rmSync, writeFileSync } from "node:fs";
+import { writeFileSync } from "node:fs";
 import os from "node:os";
 import path from "node:path";
 import { createRunQueue } from "@cem/queue";
@@ -12,6 +12,7 @@ import { createAgent, runWorker } from "code-execution-mcp";
 import type { Agent } from "code-execution-mcp";
 import { Redis } from "ioredis";
 import { startRedis } from "../../../packages/store-redis/test/redis-server.ts";
+import { temporaryFolder } from "../../temporary-folder.ts";
 import { treeOf } from "./processes.ts";
 import { summarize } from "./statistics.ts";
 import { VALIDATION, validationTrace } from "./validation.ts";
@@ -46,7 +47,7 @@ async function work(): Promise<void> {
 }
 
 async function calibrate(): Promise<void> {
-  const folder = mkdtempSync(path.join(os.tmpdir(), "cem-scale-"));
+  const folder = temporaryFolder("cem-scale");
   process.chdir(folder);
   try {
     const costs = await measureCosts();
@@ -60,7 +61,6 @@ async function calibrate(): Promise<void> {
     );
   } finally {
     process.chdir("/");
-    rmSync(folder, { recursive: true, force: true });
   }
 }
 

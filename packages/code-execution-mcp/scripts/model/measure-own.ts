@@ -1,11 +1,11 @@
-import { mkdir, mkdtemp, rm, writeFile } from "node:fs/promises";
-import os from "node:os";
+import { mkdir, rm, writeFile } from "node:fs/promises";
 import path from "node:path";
 import { loadConfig } from "@cem/config";
 import type { ConfigInput } from "@cem/config";
 import { CemError, toolId } from "@cem/core";
 import type { TaskResult, TypeChecker } from "@cem/core";
 import { createTypeChecker } from "@cem/type-check";
+import { temporaryFolder } from "../../../../scripts/temporary-folder.ts";
 import { createAgent } from "../../src/create-agent.ts";
 import { createConfiguredModel } from "../../src/wiring/generators.ts";
 import type { TaskFigures } from "./figures.ts";
@@ -38,7 +38,7 @@ async function measureTask(
   llm: NonNullable<ConfigInput["llm"]>,
   typeChecker: TypeChecker,
 ): Promise<TaskFigures> {
-  const folder = await mkdtemp(path.join(os.tmpdir(), "cem-eval-model-"));
+  const folder = temporaryFolder("cem-eval-model");
   for (const [name, text] of Object.entries(OWN_FILES)) {
     await mkdir(path.dirname(path.join(folder, name)), { recursive: true });
     await writeFile(path.join(folder, name), text);

@@ -2,8 +2,8 @@ import type { Lazy, Redactor } from "@cem/core";
 import type { AgentServerSettings } from "@cem/mcp-server";
 import type { LoadedConfig } from "@cem/config";
 import type { McpTools } from "@cem/mcp-tools";
-import type { Host } from "../create-agent.ts";
 import type { CemServer } from "../server-options.ts";
+import type { Host } from "./host.ts";
 import type { Log } from "./log.ts";
 
 /** Resources and prompts are asked for outside of runs: their tokens can't be sent back. */

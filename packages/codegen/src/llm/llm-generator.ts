@@ -1,4 +1,4 @@
-import { CemError } from "@cem/core";
+import { CemError, Lazy } from "@cem/core";
 import type {
   CodeGenerator,
   GeneratedCode,
@@ -48,7 +48,8 @@ class LlmGenerator implements CodeGenerator {
   readonly specificationVersion = "v1";
   readonly toolBudget: ToolBudget;
   readonly #settings: LlmSettings;
-  #stream: Promise<CompletionStream> | undefined;
+  /** The package or the key that was missing may be there at the next request. */
+  readonly #stream = new Lazy(() => this.#createStream());
 
   constructor(settings: LlmSettings) {
     const { budget, describeCalls, toolTokens = DEFAULT_TOOL_TOKENS } = settings;
@@ -70,7 +71,7 @@ class LlmGenerator implements CodeGenerator {
       budget === undefined
         ? maxTokens
         : await affordableTokens(messages, spent, { budget, maxTokens, model, prices });
-    const stream = await this.#obtainStream();
+    const stream = await this.#stream.get();
     const asked: CompletionRequest = { messages, maxTokens: affordable, signal };
     if (onProgress !== undefined) {
       let form: GenerationProgress["form"];
@@ -100,15 +101,6 @@ class LlmGenerator implements CodeGenerator {
     if (calls === undefined || acceptsArguments === undefined) return false;
     const answers = await Promise.all(calls.map(({ tool, args }) => acceptsArguments(tool, args)));
     return !answers.includes(false);
-  }
-
-  #obtainStream(): Promise<CompletionStream> {
-    this.#stream ??= this.#createStream().catch((error: unknown) => {
-      // The package or the key may be there at the next request.
-      this.#stream = undefined;
-      throw error;
-    });
-    return this.#stream;
   }
 
   async #createStream(): Promise<CompletionStream> {

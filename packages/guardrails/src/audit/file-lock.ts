@@ -1,4 +1,5 @@
 import { closeSync, openSync, readFileSync, statSync, unlinkSync, writeSync } from "node:fs";
+import { isProcessRunning } from "@cem/files";
 
 /** How long the lock of a process that is gone without a trace is respected. */
 const STALE_MS = 5_000;
@@ -38,13 +39,10 @@ function isStale(file: string): boolean {
   try {
     const owner = Number(readFileSync(file, "utf8"));
     const ageMs = Date.now() - statSync(file).mtimeMs;
-    if (owner > 0) {
-      process.kill(owner, 0);
-      return false;
-    }
-    return ageMs > STALE_MS;
-  } catch (error) {
-    return (error as NodeJS.ErrnoException).code === "ESRCH";
+    return owner > 0 ? !isProcessRunning(owner) : ageMs > STALE_MS;
+  } catch {
+    // Another process has removed it.
+    return false;
   }
 }
 

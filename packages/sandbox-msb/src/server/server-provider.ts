@@ -1,27 +1,24 @@
 import { randomBytes } from "node:crypto";
 import { rmSync, writeFileSync } from "node:fs";
 import { join } from "node:path";
-import {
-  CemError,
-  type Isolation,
-  type SandboxProbe,
-  type SandboxProvider,
-  type SandboxSpec,
-} from "@cem/core";
+import { CemError, type Isolation, type SandboxProbe, type SandboxSpec } from "@cem/core";
 import {
   createGuestSandbox,
   FairGate,
   resolveLimits,
   type Guest,
+  type GuestProviderSettings,
   type GuestSandbox,
-  type SandboxReuse,
+  type GuestSandboxProvider,
 } from "@cem/sandbox";
 import {
   checkHidden,
   checkSpec,
-  createWorkspaceQuota,
   GUEST_RUNNER,
   GUEST_WORKSPACE,
+  guestInit,
+  probeHost,
+  sandboxSettings,
 } from "@cem/sandbox/provider-kit";
 import { MACHINE_OVERHEAD_MB, startMicrovmGuest } from "../microvm-guest.ts";
 import { ServerMachine } from "./server-machine.ts";
@@ -30,7 +27,7 @@ import { ServerRpc, type ServerAddress } from "./server-rpc.ts";
 import { guestCommand, guestFiles, guestMounts } from "./server-runtime.ts";
 
 /** Settings of {@link createMicrosandboxServerProvider}. Only the URL is required. */
-export interface MicrosandboxServerSettings extends ServerAddress {
+export interface MicrosandboxServerSettings extends ServerAddress, GuestProviderSettings {
   /**
    * OCI reference of an image with Deno 2.9 and a shell.
    *
@@ -55,37 +52,6 @@ export interface MicrosandboxServerSettings extends ServerAddress {
    * @defaultValue 4
    */
   maxConcurrentRuns?: number | undefined;
-  /**
-   * Number of booted machines that each sandbox keeps ready.
-   *
-   * @defaultValue 2
-   */
-  standby?: number | undefined;
-  /**
-   * Guests that wait for the next run of their session; beyond it the one that has waited longest ends.
-   *
-   * @defaultValue 16
-   */
-  keptGuests?: number | undefined;
-  /**
-   * Idle time after which a sandbox kills its ready and kept machines, in milliseconds.
-   *
-   * @defaultValue 300,000
-   */
-  idleMs?: number | undefined;
-  /**
-   * `session`: runs of the same session may share a machine, one after another.
-   *
-   * @defaultValue `none`
-   */
-  reuse?: SandboxReuse | undefined;
-  /** Timeout for a run's wait in the queue, in milliseconds. Absent: no timeout. */
-  queueTimeoutMs?: number | undefined;
-}
-
-/** A provider whose sandboxes tell their stats and can be drained. */
-export interface MicrosandboxServerProvider extends SandboxProvider {
-  create(spec: SandboxSpec, options?: { signal?: AbortSignal | undefined }): Promise<GuestSandbox>;
 }
 
 const DEFAULT_IMAGE = "denoland/deno:2.9.5";
@@ -111,13 +77,11 @@ const NOTES = [
  *
  * @throws CemError `SANDBOX_UNAVAILABLE` when `url` is not an HTTP URL.
  */
-export function createMicrosandboxServerProvider(
-  settings: MicrosandboxServerSettings,
-): MicrosandboxServerProvider {
+export function createMicrosandboxServerProvider(settings: MicrosandboxServerSettings): GuestSandboxProvider {
   return new ServerProvider(settings);
 }
 
-class ServerProvider implements MicrosandboxServerProvider {
+class ServerProvider implements GuestSandboxProvider {
   readonly specificationVersion = "v1";
   readonly name = "microsandbox";
   readonly #settings: MicrosandboxServerSettings;
@@ -133,14 +97,11 @@ class ServerProvider implements MicrosandboxServerProvider {
 
   async probe({ signal }: { signal?: AbortSignal | undefined } = {}): Promise<SandboxProbe> {
     signal?.throwIfAborted();
-    try {
+    return probeHost(async () => {
       await checkServer(this.#rpc, signal);
       const version = `an older server, ${this.#rpc.origin}`;
       return { available: true, isolation: ISOLATION, version, notes: NOTES };
-    } catch (error) {
-      if (!CemError.isInstance(error)) throw error;
-      return { available: false, reason: error.message, hint: "" };
-    }
+    });
   }
 
   async create(
@@ -151,38 +112,26 @@ class ServerProvider implements MicrosandboxServerProvider {
     checkSpec(spec);
     checkHidden(spec, "in a microVM");
     refuseColons(spec);
-    const limits = resolveLimits(spec.limits);
+    const settings = sandboxSettings(spec, this.#settings);
     await checkServer(this.#rpc, signal);
     this.#swept ??= sweepServer(this.#rpc);
     await this.#swept;
     // The first machine shows whether the image and the server's folders are right.
-    const known = { spec, limits, checked: false };
+    const known = { spec, checked: false };
     return createGuestSandbox({
+      ...settings,
       isolation: ISOLATION,
-      limits,
       gate: this.#gate,
-      standby: this.#settings.standby,
       maxStandby: this.#settings.standby,
-      keptGuests: this.#settings.keptGuests,
-      idleMs: this.#settings.idleMs,
-      reuse: this.#settings.reuse,
-      defaultSession: spec.defaultSession,
-      owner: spec.owner,
-      meter: spec.meter,
-      quota: createWorkspaceQuota(spec),
-      queueTimeoutMs: this.#settings.queueTimeoutMs,
       startTimeoutMs: SETUP_TIMEOUT_MS,
       healthTimeoutMs: HEALTH_TIMEOUT_MS,
       startGuest: () => this.#startGuest(known),
     });
   }
 
-  async #startGuest(known: {
-    spec: SandboxSpec;
-    limits: ReturnType<typeof resolveLimits>;
-    checked: boolean;
-  }): Promise<Guest> {
-    const { spec, limits } = known;
+  async #startGuest(known: { spec: SandboxSpec; checked: boolean }): Promise<Guest> {
+    const { spec } = known;
+    const limits = resolveLimits(spec.limits);
     const config = {
       image: this.#settings.image ?? DEFAULT_IMAGE,
       memory: Math.ceil(limits.memoryMb) + MACHINE_OVERHEAD_MB,
@@ -199,9 +148,7 @@ class ServerProvider implements MicrosandboxServerProvider {
       await machine.kill();
       throw error;
     }
-    const { hostTools = {}, hidden = [] } = spec;
-    const init = { reuse: this.#settings.reuse === "session", hostTools, hidden };
-    return startMicrovmGuest(machine, init, guestCommand(spec, limits));
+    return startMicrovmGuest(machine, guestInit(spec, this.#settings), guestCommand(spec, limits));
   }
 
   /** Checks that the machine sees this host's workspace and has the right Deno. */

@@ -1,24 +1,14 @@
-import { isBuiltin } from "node:module";
 import { SourceTextModule, SyntheticModule } from "node:vm";
 import { closestName } from "./closest-name.ts";
 import { deno } from "./deno.ts";
 import { attempt, placeError, type ErrorPlace } from "./guest-errors.ts";
+import { CLIENT_SPECIFIER, folderOf, PROGRAM_URL, resolveModule, serverOf } from "./module-urls.ts";
 import { nodeModule } from "./node-modules.ts";
 import { toHostPath } from "./paths.ts";
 import { settled } from "./primordials.ts";
 import type { Realm } from "./realm.ts";
 import { reExportsOf, toJavaScript, type ReExport } from "./source-text.ts";
 
-const CLIENT_SPECIFIER = "cem:client";
-const CLIENT_URL = "file:///workspace/client/index.ts";
-const PROGRAM_URL = "file:///workspace/program.ts";
-const TOOL_MODULE = /^\/workspace\/(?:servers|skills)\/([^/]+)\/[^/]+$/;
-const SERVER_INDEX = /^\/workspace\/servers\/([^/]+)\/index\.ts$/;
-/** What stands for a server's or skill's module: its folder, or the module without or with another ending. */
-const TOOL_FOLDER =
-  /^(file:\/\/\/workspace\/(?:servers|skills)\/[^/.][^/]*?)(?:\/?|\/index(?:\.[cm]?[jt]s)?)$/;
-const BARE_FOLDER = /^(?:servers|skills)\//;
-const HAS_SCHEME = /^[a-z][a-z+.-]*:/i;
 const HIDDEN =
   "This file runs on the host, where code in the sandbox can't see it. Import its tools from ./servers/<server>/index.ts.";
 
@@ -100,7 +90,7 @@ export class Modules {
     const url = this.#resolve(request.specifier, PROGRAM_URL);
     if (url === CLIENT_SPECIFIER) return { namespace: this.#realm.inside.clientExports() };
     if (url.startsWith("node:")) return { namespace: await this.#nodeExports(url) };
-    const server = url.startsWith("file:") ? TOOL_MODULE.exec(new URL(url).pathname)?.[1] : undefined;
+    const server = folderOf(url);
     if (server === undefined) return this.#whole(url, request.attributes);
     const loaded = (await this.#named(url, request)) ?? (await this.#whole(url, request.attributes));
     return { namespace: this.#realm.inside.traced(server, loaded.namespace) };
@@ -227,15 +217,14 @@ export class Modules {
   }
 
   #hostToolsOf(url: string): readonly string[] {
-    const server = url.startsWith("file:") ? SERVER_INDEX.exec(new URL(url).pathname)?.[1] : undefined;
+    const server = serverOf(url);
     return server !== undefined && Object.hasOwn(this.#settings.hostTools, server)
       ? (this.#settings.hostTools[server] ?? [])
       : [];
   }
 
   #hostTool(url: string, tool: string): object {
-    const server = SERVER_INDEX.exec(new URL(url).pathname)?.[1] ?? "";
-    return this.#realm.inside.hostTool(server, tool);
+    return this.#realm.inside.hostTool(serverOf(url) ?? "", tool);
   }
 
   #synthetic(url: string, exports: Namespace): VmModule {
@@ -269,23 +258,10 @@ export class Modules {
     }
   }
 
-  #resolve(given: string, referrer: string): string {
-    if (given === CLIENT_SPECIFIER) return CLIENT_SPECIFIER;
-    const specifier = BARE_FOLDER.test(given) ? `/workspace/${given}` : given;
-    const isPath = /^\.{0,2}\//.test(specifier);
-    if (isPath || specifier.startsWith("file:")) {
-      const url = new URL(specifier, referrer.startsWith("file:") ? referrer : PROGRAM_URL).href;
-      return url === CLIENT_URL ? CLIENT_SPECIFIER : moduleUrl(url);
-    }
-    if (/^(?:node|data|blob):/.test(specifier)) return specifier;
-    if (isBuiltin(specifier)) return `node:${specifier}`;
-    const what = HAS_SCHEME.test(specifier)
-      ? `"${specifier}" can't be imported.`
-      : `"${specifier}" is not here.`;
-    throw this.#error(
-      "TypeError",
-      `${what} A program can import ./servers/…, ./skills/…, other files of /workspace, and Node's modules as node:….`,
-    );
+  #resolve(specifier: string, referrer: string): string {
+    const resolved = resolveModule(specifier, referrer);
+    if (resolved.url === undefined) throw this.#error("TypeError", resolved.refusal);
+    return resolved.url;
   }
 
   #error(name: "TypeError" | "SyntaxError" | "Error", message: string): Error {
@@ -295,7 +271,7 @@ export class Modules {
   /** The error of a module that is not there, with the name that was probably meant. */
   #missing({ specifier }: ImportRequest): Error {
     const kind = specifier.startsWith("./skills/") ? "skills" : "servers";
-    const server = TOOL_MODULE.exec(new URL(specifier, PROGRAM_URL).pathname)?.[1];
+    const server = folderOf(new URL(specifier, PROGRAM_URL).href);
     const near = server === undefined ? undefined : closestName(server, foldersOf(kind));
     // The folder may be there without the module.
     const hint = near === undefined || near === server ? "" : ` Did you mean ./${kind}/${near}/index.ts?`;
@@ -311,13 +287,6 @@ export class Modules {
       throw placeError(this.#error("SyntaxError", message), at);
     }
   }
-}
-
-/** The URL of a tool's module, where its folder was meant. */
-function moduleUrl(url: string): string {
-  const [, folder] = TOOL_FOLDER.exec(url) ?? [];
-  // `servers/note.ts` is a file.
-  return folder === undefined || /\.(?:[cm]?[jt]s|json)$/.test(folder) ? url : `${folder}/index.ts`;
 }
 
 function keyOf(url: string, type = ""): string {

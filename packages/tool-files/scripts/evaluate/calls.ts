@@ -1,7 +1,7 @@
-import { mkdir, mkdtemp, rm, writeFile } from "node:fs/promises";
-import { tmpdir } from "node:os";
+import { mkdir, rm, writeFile } from "node:fs/promises";
 import path from "node:path";
 import { pathToFileURL } from "node:url";
+import { temporaryFolder } from "../../../../scripts/temporary-folder.ts";
 import { nameServerFolders, writeServerFiles } from "../../src/index.ts";
 import { type Row, toDefinition } from "./rows.ts";
 
@@ -13,7 +13,7 @@ export async function callTool<T>(server: string, tool: string, args: unknown): 
 
 /** Writes the rows' servers to a folder, imports them and calls every function; each must send what it should. */
 export async function callEveryTool(rows: readonly Row[]): Promise<string[]> {
-  const root = await mkdtemp(path.join(tmpdir(), "cem-tool-files-"));
+  const root = temporaryFolder("cem-tool-files");
   try {
     await mkdir(path.join(root, "client"));
     await writeFile(path.join(root, "client", "index.ts"), CLIENT);

@@ -1,5 +1,6 @@
 import { readFileSync, readlinkSync } from "node:fs";
 import { hostname } from "node:os";
+import { isProcessRunning, processStart } from "@cem/files";
 
 /** A process, so that it can be told from a later one of the same number. */
 export interface ProcessIdentity {
@@ -12,18 +13,14 @@ export interface ProcessIdentity {
 
 /** This process. */
 export function ownIdentity(): ProcessIdentity {
-  return { host: hostIdentity(), pid: process.pid, started: startOf(process.pid) };
+  return { host: hostIdentity(), pid: process.pid, started: processStart(process.pid) };
 }
 
 /** Whether a process runs. `undefined` where that can't be known here: it is another machine's or another container's. */
 export function isRunning({ host, pid, started }: ProcessIdentity): boolean | undefined {
   if (host !== hostIdentity()) return undefined;
-  try {
-    process.kill(pid, 0);
-  } catch (error) {
-    if ((error as NodeJS.ErrnoException).code !== "EPERM") return false;
-  }
-  const now = startOf(pid);
+  if (!isProcessRunning(pid)) return false;
+  const now = processStart(pid);
   return started === undefined || now === undefined || now === started;
 }
 
@@ -31,14 +28,6 @@ function hostIdentity(): string {
   const boot = attempt(() => readFileSync("/proc/sys/kernel/random/boot_id", "utf8").trim());
   const processes = attempt(() => readlinkSync("/proc/self/ns/pid"));
   return boot === undefined ? hostname() : `${boot} ${processes ?? ""}`;
-}
-
-const START_FIELD = 19;
-
-function startOf(pid: number): string | undefined {
-  const status = attempt(() => readFileSync(`/proc/${pid}/stat`, "utf8"));
-  // The second field is the program's name in parentheses, which may hold anything.
-  return status?.slice(status.lastIndexOf(")") + 2).split(" ")[START_FIELD];
 }
 
 function attempt(read: () => string): string | undefined {

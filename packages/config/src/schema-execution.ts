@@ -1,0 +1,127 @@
+import { DEFAULT_RUN_LIMITS, ISOLATION_LEVELS } from "@cem/core";
+import * as z from "zod/mini";
+import { kubernetesSettings } from "./schema-kubernetes.ts";
+import { mounts } from "./schema-mounts.ts";
+import {
+  choice,
+  count,
+  flag,
+  number,
+  secretText,
+  section,
+  setting,
+  text,
+  whole,
+  withDefault,
+} from "./setting.ts";
+
+/** The sandboxes that need no plugin. */
+export const SANDBOX_TYPES: readonly string[] = ["auto", "deno", "microsandbox", "kubernetes"];
+const BYTES_PER_KB = 1024;
+const BYTES_PER_MB = 1024 * 1024;
+
+const state = section("State that persists between runs.", {
+  enabled: setting(flag(true), "Whether state is kept."),
+  workspaceDir: setting(z.optional(text), "Folder of the state. Default: execution.workspace_dir.", {
+    path: true,
+  }),
+  stateFile: setting(
+    withDefault(text, "state.json"),
+    "Name of the state file in that folder. Its ending is that of state_format.",
+  ),
+  autoSave: setting(
+    flag(true),
+    "Save each run in the log of its session, sessions/session_001.json and so on in the workspace.",
+  ),
+  stateFormat: setting(
+    withDefault(
+      z.pipe(
+        z.enum(["json", "yaml", "binary", "pickle"]),
+        z.transform((format) => (format === "pickle" ? "binary" : format)),
+      ),
+      "json",
+    ),
+    "How state is written, with the file's ending: json, yaml, or binary (MessagePack, .msgpack). pickle stands for binary.",
+  ),
+});
+
+const limits = section(
+  "Limits of a run and of the workspace, besides guardrails.max_execution_time and max_memory_mb.",
+  {
+    maxOutputKb: setting(
+      count(1_048_576, DEFAULT_RUN_LIMITS.outputBytes / BYTES_PER_KB),
+      "Output kept of one run, in KiB. Output beyond it is counted and dropped.",
+    ),
+    maxToolCalls: setting(
+      withDefault(whole(0, 10_000_000), DEFAULT_RUN_LIMITS.calls),
+      "Maximum tool calls in one run.",
+    ),
+    maxConcurrentCalls: setting(
+      count(10_000, DEFAULT_RUN_LIMITS.callsInFlight),
+      "Maximum tool calls at once; more wait.",
+    ),
+    maxPayloadMb: setting(
+      withDefault(number(0.001, 1_024), DEFAULT_RUN_LIMITS.payloadBytes / BYTES_PER_MB),
+      "Maximum size of arguments, a result or a value, in MiB.",
+    ),
+    maxWriteMb: setting(
+      count(1_048_576, DEFAULT_RUN_LIMITS.writeMb),
+      "Maximum that one run may write to the workspace, in MiB.",
+    ),
+    maxWorkspaceMb: setting(
+      count(1_073_741_824, 10_240),
+      "Maximum that the workspace may hold, in MiB. A run that takes it above is ended.",
+    ),
+    maxWorkspaceEntries: setting(
+      count(1_000_000_000, 250_000),
+      "Maximum number of files and folders in the workspace. A run that takes it above is ended.",
+    ),
+  },
+);
+
+/** Settings of where and how code runs. */
+export const executionSettings = {
+  workspaceDir: setting(withDefault(text, "./workspace"), "Folder that the code sees as /workspace.", {
+    path: true,
+  }),
+  serversDir: setting(withDefault(text, "./servers"), "Folder with the tools, one folder per server.", {
+    path: true,
+  }),
+  skillsDir: setting(withDefault(text, "./skills"), "Folder with the skills.", { path: true }),
+  workflowRunsDir: setting(
+    withDefault(text, ".cem/workflows"),
+    "Folder in which runs of workflows are kept, to go on with. Code in the sandbox must not reach it.",
+    { path: true },
+  ),
+  sandboxType: setting(
+    withDefault(text, "auto"),
+    "Sandbox that runs the code. auto: the one of deno and microsandbox with the strongest isolation that works on this host. kubernetes: pods of agent-sandbox.",
+    { allowed: `${SANDBOX_TYPES.join(", ")}, or the name of a plugin's sandbox` },
+  ),
+  sandboxImage: setting(
+    withDefault(text, "auto"),
+    "Image of the microVM: an OCI reference, or an absolute path of an archive, a folder or a disk image, with glibc. auto: one of this host's own C library.",
+  ),
+  minIsolation: setting(
+    choice(ISOLATION_LEVELS, "permissions"),
+    "Refuse to run below this level. microvm: its own kernel. namespaces: kernel namespaces around the guest. permissions: the runtime's own permissions.",
+  ),
+  typeCheck: setting(
+    choice(["before", "off"], "before"),
+    "before: code from a caller or a model is checked against the types of its tools before it runs. off: it is not.",
+  ),
+  allowNetworkAccess: setting(flag(false), "Whether the guest may use the network."),
+  mountDirectories: setting(
+    withDefault(mounts, []),
+    "Additional folders that the guest sees: path, host:guest, host:guest:rw, or {host, guest, mode}. Read-only unless marked rw; under /workspace/mounts by default.",
+    { path: true },
+  ),
+  msbServerUrl: setting(
+    z.optional(text),
+    "URL of a microsandbox server of 0.2 or older (msb server start). With sandbox_type microsandbox, code runs there.",
+  ),
+  msbApiKey: setting(z.optional(secretText), "API key of that server.", { secret: true }),
+  kubernetes: section("Pods for sandbox_type kubernetes.", kubernetesSettings),
+  state,
+  limits,
+};

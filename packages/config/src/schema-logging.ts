@@ -1,0 +1,42 @@
+import * as z from "zod/mini";
+import { count, flag, setting, text, withDefault } from "./setting.ts";
+
+const LOG_LEVELS = ["DEBUG", "INFO", "WARNING", "ERROR", "CRITICAL"] as const;
+const MAX_AUDIT_MB = 1_024;
+
+const logLevel = withDefault(
+  z.pipe(
+    z.pipe(
+      z.string(),
+      z.transform((level: string) => level.toUpperCase()),
+    ),
+    z.enum(LOG_LEVELS),
+  ),
+  "INFO",
+);
+z.globalRegistry.add(logLevel, { enum: [...LOG_LEVELS, ...LOG_LEVELS.map((level) => level.toLowerCase())] });
+
+/** Settings of the log and the audit log. */
+export const loggingSettings = {
+  level: setting(logLevel, "Minimum severity that is logged, in upper or lower case.", {
+    allowed: LOG_LEVELS.join(", "),
+  }),
+  file: setting(
+    z.optional(text),
+    "File of the log. Default: standard error, where the command shows it with --verbose.",
+    { path: true },
+  ),
+  auditFile: setting(
+    z.optional(text),
+    "File of the audit log: a line for each run, verdict, call, approval and refusal, without values. cem audit verify checks it. Default: none is kept.",
+    { path: true },
+  ),
+  auditMaxMb: setting(
+    count(MAX_AUDIT_MB, 16),
+    "Size at which that file is put aside and another begun, in MiB.",
+  ),
+  auditStore: setting(
+    flag(false),
+    "Keep the audit log of all machines in store.url, as one chain. It grows without end.",
+  ),
+};

@@ -1,0 +1,89 @@
+import { CemError, type SandboxProbe, type SandboxProvider, type SandboxSpec } from "@cem/core";
+import type { GuestSandbox, GuestSandboxSettings, SandboxReuse } from "./guest-sandbox.ts";
+import type { InitMessage } from "./host-messages.ts";
+import { resolveLimits } from "./run-limits.ts";
+import { createWorkspaceQuota } from "./workspace-quota.ts";
+
+/** A provider whose sandboxes tell their stats and can be drained. */
+export interface GuestSandboxProvider extends SandboxProvider {
+  create(spec: SandboxSpec, options?: { signal?: AbortSignal | undefined }): Promise<GuestSandbox>;
+}
+
+/** Settings that providers share. */
+export interface GuestProviderSettings {
+  /** Concurrent runs over all sandboxes of this provider; further runs are queued. */
+  maxConcurrentRuns?: number | undefined;
+  /**
+   * Number of started guests that each sandbox keeps ready.
+   *
+   * @defaultValue 2
+   */
+  standby?: number | undefined;
+  /**
+   * Guests that wait for the next run of their session; beyond it the one that has waited longest ends.
+   *
+   * @defaultValue 16
+   */
+  keptGuests?: number | undefined;
+  /**
+   * Idle time after which a sandbox ends its ready and kept guests, in milliseconds.
+   *
+   * @defaultValue 300,000
+   */
+  idleMs?: number | undefined;
+  /**
+   * `session`: runs of the same session may share a guest, one after another. `none`: each run has one of its own.
+   *
+   * @defaultValue `session`
+   */
+  reuse?: SandboxReuse | undefined;
+  /** Timeout for a run's wait in the queue, in milliseconds. Absent: no timeout. */
+  queueTimeoutMs?: number | undefined;
+}
+
+/** What a guest is told at its start: whether it may serve more than one run, and of tools and files on the host. */
+export type GuestInit = Pick<InitMessage, "reuse" | "hostTools" | "hidden">;
+
+type SharedSettings = Pick<
+  GuestSandboxSettings,
+  | "limits"
+  | "standby"
+  | "keptGuests"
+  | "idleMs"
+  | "reuse"
+  | "queueTimeoutMs"
+  | "defaultSession"
+  | "owner"
+  | "meter"
+  | "quota"
+>;
+
+/** The part of a sandbox's settings that follows from its spec and the settings of its provider. */
+export function sandboxSettings(spec: SandboxSpec, provider: GuestProviderSettings): SharedSettings {
+  const { standby, keptGuests, idleMs, reuse, queueTimeoutMs } = provider;
+  const { defaultSession, owner, meter } = spec;
+  const limits = resolveLimits(spec.limits);
+  const quota = createWorkspaceQuota(spec);
+  return { limits, standby, keptGuests, idleMs, reuse, queueTimeoutMs, defaultSession, owner, meter, quota };
+}
+
+/** What a spec and the settings of a provider tell a guest at its start. */
+export function guestInit(spec: SandboxSpec, { reuse }: GuestProviderSettings): GuestInit {
+  const { hostTools = {}, hidden = [] } = spec;
+  return { reuse: reuse !== "none", hostTools, hidden };
+}
+
+/**
+ * Probes a host: a failure becomes the reason why the provider is not available.
+ *
+ * @param hint - What makes it available, where that is known.
+ * @throws What is no CemError.
+ */
+export async function probeHost(attempt: () => Promise<SandboxProbe>, hint = ""): Promise<SandboxProbe> {
+  try {
+    return await attempt();
+  } catch (error) {
+    if (!CemError.isInstance(error)) throw error;
+    return { available: false, reason: error.message, hint };
+  }
+}

@@ -1,0 +1,51 @@
+import { isBuiltin } from "node:module";
+
+export const CLIENT_SPECIFIER = "cem:client";
+const CLIENT_URL = "file:///workspace/client/index.ts";
+export const PROGRAM_URL = "file:///workspace/program.ts";
+const TOOL_MODULE = /^\/workspace\/(?:servers|skills)\/([^/]+)\/[^/]+$/;
+const SERVER_INDEX = /^\/workspace\/servers\/([^/]+)\/index\.ts$/;
+/** What stands for a server's or skill's module: its folder, or the module without or with another ending. */
+const TOOL_FOLDER =
+  /^(file:\/\/\/workspace\/(?:servers|skills)\/[^/.][^/]*?)(?:\/?|\/index(?:\.[cm]?[jt]s)?)$/;
+const BARE_FOLDER = /^(?:servers|skills)\//;
+const HAS_SCHEME = /^[a-z][a-z+.-]*:/i;
+
+/** The server or skill that a module is of. */
+export function folderOf(url: string): string | undefined {
+  return url.startsWith("file:") ? TOOL_MODULE.exec(new URL(url).pathname)?.[1] : undefined;
+}
+
+/** The server that a module is the index of. */
+export function serverOf(url: string): string | undefined {
+  return url.startsWith("file:") ? SERVER_INDEX.exec(new URL(url).pathname)?.[1] : undefined;
+}
+
+/** The URL of what a module imports, or why nothing can be meant. */
+export function resolveModule(
+  given: string,
+  referrer: string,
+): { url: string } | { url?: undefined; refusal: string } {
+  if (given === CLIENT_SPECIFIER) return { url: CLIENT_SPECIFIER };
+  const specifier = BARE_FOLDER.test(given) ? `/workspace/${given}` : given;
+  const isPath = /^\.{0,2}\//.test(specifier);
+  if (isPath || specifier.startsWith("file:")) {
+    const url = new URL(specifier, referrer.startsWith("file:") ? referrer : PROGRAM_URL).href;
+    return { url: url === CLIENT_URL ? CLIENT_SPECIFIER : moduleUrl(url) };
+  }
+  if (/^(?:node|data|blob):/.test(specifier)) return { url: specifier };
+  if (isBuiltin(specifier)) return { url: `node:${specifier}` };
+  const what = HAS_SCHEME.test(specifier)
+    ? `"${specifier}" can't be imported.`
+    : `"${specifier}" is not here.`;
+  return {
+    refusal: `${what} A program can import ./servers/…, ./skills/…, other files of /workspace, and Node's modules as node:….`,
+  };
+}
+
+/** The URL of a tool's module, where its folder was meant. */
+function moduleUrl(url: string): string {
+  const [, folder] = TOOL_FOLDER.exec(url) ?? [];
+  // `servers/note.ts` is a file.
+  return folder === undefined || /\.(?:[cm]?[jt]s|json)$/.test(folder) ? url : `${folder}/index.ts`;
+}
