@@ -8,8 +8,9 @@ export const CUSTOMER_TROUBLES = {
   },
   CUSTOMER_NOT_FOUND: { cause: "No customer has this id.", wayOut: "Look with `cem customers`." },
   CUSTOMER_GONE: {
-    cause: "The customer was deleted while a run was under way or an agent was open.",
-    wayOut: "Make a new agent if the customer is to be there again.",
+    cause:
+      "The customer was deleted while a run waited or was under way or an agent was open, or is being deleted.",
+    wayOut: "Make a new agent, or ask again two seconds later, if the customer is to be there again.",
   },
   CUSTOMER_UNKNOWN: {
     cause: "A request has neither the claim nor the header that names its customer.",

@@ -54,14 +54,18 @@ export async function createServer(options: ServerOptions = {}): Promise<CemServ
   const copies = queue && (await openConfiguredCopies(config));
   const customers =
     options.agent === undefined && hasCustomers(config)
-      ? new CustomerHosts(loaded, agentOptions, { openAgent: createLoadedAgent, queue })
+      ? new CustomerHosts(loaded, agentOptions, {
+          openAgent: createLoadedAgent,
+          queue,
+          onGone: (payer) => server.runs.forgetOf(payer),
+        })
       : undefined;
   if (customers !== undefined) assertNothingShared(config, options.expose);
   const host = lazyHost(loaded, agentOptions);
   const isElsewhere = customers !== undefined || queue !== undefined;
   const local =
     options.agent ?? createLoadedAgent(isElsewhere ? withoutPool(loaded) : loaded, agentOptions, host);
-  const agent = queue?.agent(local, loaded.customer?.id) ?? local;
+  const agent = queue?.agent(local, loaded.customer) ?? local;
   const workflows = createWorkflowTools(loaded, agentOptions, { agent, openAgent: createLoadedAgent });
   const server: CemServer = createAgentServer<Config>({
     agent,

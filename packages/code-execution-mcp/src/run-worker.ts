@@ -87,7 +87,7 @@ export async function runWorker(options: WorkerOptions = {}): Promise<RunningWor
     const concurrency = Math.min(config.queue.concurrency, config.customers.maxOpen);
     worker = await startQueueWorker({
       ...connection,
-      agentFor: (customer) => agents.get(customer),
+      agentFor: (customer, incarnation) => agents.get(customer, incarnation),
       concurrency,
       lostAfterMs: config.queue.lostAfter * MS_PER_SECOND,
       keepsGuests: enabled && sandboxReuse === "session",
@@ -168,8 +168,11 @@ class WorkerAgents {
     });
   }
 
-  /** @throws CemError `CUSTOMER_NOT_FOUND` for what is no id, `CONFIG_INVALID` where the worker is another customer's. */
-  async get(customer: string | undefined): Promise<Agent> {
+  /**
+   * @throws CemError `CUSTOMER_NOT_FOUND` for what is no id, `CONFIG_INVALID` where the worker is another customer's,
+   *   `CUSTOMER_GONE` where the customer was deleted since.
+   */
+  async get(customer: string | undefined, incarnation: string | undefined): Promise<Agent> {
     const own = this.#loaded.customer?.id;
     if (customer === undefined || customer === own) return this.#own.get();
     if (own !== undefined) {
@@ -177,7 +180,7 @@ class WorkerAgents {
         details: { setting: "customers.id" },
       });
     }
-    return (await this.#customers.get(customer)).agent;
+    return (await this.#customers.getSame(customer, incarnation)).agent;
   }
 
   async dispose(): Promise<void> {

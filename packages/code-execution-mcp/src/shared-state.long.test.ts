@@ -6,7 +6,7 @@ import os from "node:os";
 import path from "node:path";
 import { createInterface } from "node:readline";
 import { fileURLToPath } from "node:url";
-import { afterAll, beforeAll, describe, expect, it } from "vitest";
+import { afterAll, beforeAll, describe, expect, it, vi } from "vitest";
 import { hasPostgres, startPostgres } from "../../store-postgres/test/postgres-server.ts";
 import { hasRedis, startRedis } from "../../store-redis/test/redis-server.ts";
 import { customerUsage, deleteCustomer, resealSharedStore, verifyAudit } from "./admin.ts";
@@ -17,6 +17,8 @@ const key = (byte: number): string => Buffer.alloc(32, byte).toString("base64");
 const OLD = `old:${key(1)}`;
 const BOTH = `new:${key(2)},old:${key(1)}`;
 const NEW = `new:${key(2)}`;
+vi.setConfig({ testTimeout: 300_000, hookTimeout: 120_000 });
+
 /** How long a server is away. */
 const AWAY_MS = process.env["CEM_TESTS"] === "all" ? 60_000 : 500;
 

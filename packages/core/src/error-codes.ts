@@ -93,7 +93,8 @@ export const ERROR_CODES = {
   // Customers.
   CUSTOMER_INVALID: "The id can't be a customer's.",
   CUSTOMER_NOT_FOUND: "There is no customer of this id.",
-  CUSTOMER_GONE: "The customer was deleted while a run was under way or an agent was open.",
+  CUSTOMER_GONE:
+    "The customer was deleted while a run waited or was under way or an agent was open, or is being deleted.",
   CUSTOMER_UNKNOWN: "The request does not say which customer it comes from.",
   QUOTA_EXCEEDED: "A customer has used up the runs or the seconds of a time.",
   // Skills.

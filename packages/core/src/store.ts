@@ -76,6 +76,14 @@ export interface Store {
    */
   append(key: StoreKey, entries: readonly Uint8Array[]): Promise<number>;
   entries(key: StoreKey, options?: EntriesOptions): Promise<Uint8Array[]>;
+  /** The keys of logs that begin with these parts, in order. An empty list lists all. */
+  listLogs(prefix: StoreKey, options?: ListOptions): Promise<StoreKey[]>;
+  /**
+   * Writes an entry of a log anew, while others put more at its end. Does nothing where there is none.
+   *
+   * @param number - The entry's place, from 0.
+   */
+  rewriteEntry(key: StoreKey, number: number, entry: Uint8Array): Promise<void>;
   /**
    * Adds to a counter, which starts at 0. An amount of 0 reads it.
    *

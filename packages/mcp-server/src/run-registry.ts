@@ -168,6 +168,11 @@ export class RunRegistry {
     return run.result;
   }
 
+  /** Forgets the results that nobody has read of the runs of one payer, whose data were deleted. */
+  forgetOf(payer: string): void {
+    for (const run of this.#yielded.values()) if (run.payer === payer && run.finished) this.#forget(run);
+  }
+
   /** Refuses new runs, gives those under way `graceMs` milliseconds to finish, then ends them. */
   async close(graceMs = 0): Promise<void> {
     this.#closed = true;

@@ -45,6 +45,7 @@ export class Run {
   /** Whether another copy of the server has begun it. */
   readonly isAdopted: boolean;
   readonly owner: string;
+  readonly payer: string | undefined;
   readonly kind: RunRequest["kind"];
   readonly facts: RunFacts | undefined;
   readonly since = new Date();
@@ -64,7 +65,7 @@ export class Run {
    * @param copy - The copy of the server that holds the run.
    */
   constructor(
-    { adopted, owner, kind, facts, begin, onEvent }: RunRequest,
+    { adopted, owner, payer, kind, facts, begin, onEvent }: RunRequest,
     watch?: (run: Run) => RunWatcher[],
     copy?: string,
   ) {
@@ -72,6 +73,7 @@ export class Run {
     this.id = runId(copy, key);
     this.isAdopted = adopted !== undefined;
     this.owner = owner;
+    this.payer = payer;
     this.kind = kind;
     this.facts = facts;
     const watchers = watch?.(this) ?? [];

@@ -167,6 +167,7 @@ export class AwaitedRun {
   }
 }
 
-function errorOf({ code, message, details }: ErrorInfo): CemError {
+/** An error that came from another process. */
+export function errorOf({ code, message, details }: ErrorInfo): CemError {
   return new CemError(code, message, { details });
 }

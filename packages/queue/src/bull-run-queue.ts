@@ -8,13 +8,24 @@ import type { Job } from "bullmq";
 import { AwaitedRun } from "./awaited-run.ts";
 import { connectBriefly } from "./connect.ts";
 import { createLetters } from "./letters.ts";
+import type { Letters } from "./letters.ts";
 import { DEFAULT_PREFIX, KEEP_RESULTS_MS, namesOf, QUEUE } from "./names.ts";
 import { messaging } from "./messaging.ts";
 import { ASKED } from "./protocol.ts";
 import type { QueuedRun, RunReply } from "./protocol.ts";
+import { placeOfReason } from "./opened.ts";
 import type { JobData, Opened } from "./opened.ts";
 import { queuedAgent } from "./queued-agent.ts";
-import type { QueueCounts, QueuedOptions, DeadRun, RunQueue, RunQueueSettings } from "./run-queue.ts";
+import { removeCustomerRuns } from "./remove-customer-runs.ts";
+import type {
+  AskedRun,
+  DeadRun,
+  QueueCounts,
+  QueuedCustomer,
+  QueuedOptions,
+  RunQueue,
+  RunQueueSettings,
+} from "./run-queue.ts";
 import { Streams } from "./streams.ts";
 import { Throughput } from "./throughput.ts";
 import { Turns } from "./turns.ts";
@@ -47,21 +58,18 @@ class BullRunQueue implements RunQueue {
     this.#location = shownLocation(settings.url);
   }
 
-  agent(local: Agent, customer?: string): Agent {
+  agent(local: Agent, customer?: QueuedCustomer): Agent {
     return queuedAgent(this, local, customer);
   }
 
-  async execute(
-    asked: Pick<QueuedRun, "kind" | "input" | "customer">,
-    options: QueuedOptions = {},
-  ): Promise<TaskResult> {
+  async execute(asked: AskedRun, options: QueuedOptions = {}): Promise<TaskResult> {
     return traced(`send ${QUEUE}`, { kind: "producer", attributes: messaging("send") }, () =>
       this.#execute(asked, options),
     );
   }
 
   async #execute(
-    { kind, input, customer }: Pick<QueuedRun, "kind" | "input" | "customer">,
+    { kind, input, customer, incarnation }: AskedRun,
     options: QueuedOptions,
   ): Promise<TaskResult> {
     const { limits, typeCheck, mode, context, allowedTools, session, singleUse, runId, record, owner } =
@@ -70,6 +78,7 @@ class BullRunQueue implements RunQueue {
       kind,
       input,
       customer,
+      incarnation,
       options: { limits, typeCheck, mode, context, allowedTools, session, singleUse, runId, record, owner },
       asked: ASKED.filter((one) => options[HANDLERS[one]] !== undefined),
       trace: traceCarrier(),
@@ -118,13 +127,13 @@ class BullRunQueue implements RunQueue {
   }
 
   async dead(): Promise<DeadRun[]> {
-    return this.#reach(async ({ queue }) => {
+    return this.#reach(async ({ queue, letters }) => {
       const jobs = await queue.getFailed(0, MAX_LISTED - 1);
       return jobs.map(({ id = "", data, failedReason, finishedOn = 0 }) => ({
         id,
         customer: data.customer,
         kind: data.kind,
-        reason: failedReason,
+        reason: reasonOf(letters, id, data) ?? failedReason,
         at: new Date(finishedOn),
       }));
     });
@@ -137,6 +146,10 @@ class BullRunQueue implements RunQueue {
       await job.retry("failed");
       return true;
     });
+  }
+
+  async removeCustomer(customer: string): Promise<void> {
+    return this.#reach((opened) => removeCustomerRuns(opened, this.#prefix, customer));
   }
 
   async close(): Promise<void> {
@@ -154,16 +167,12 @@ class BullRunQueue implements RunQueue {
     { urgency = "normal" }: QueuedOptions,
   ): Promise<void> {
     const { queue, letters } = opened;
-    const digest = createHash("sha256")
-      .update(JSON.stringify([run.kind, run.input, run.options]))
-      .digest("hex");
     const mayBeKnown = GIVEN_TWICE.test(id);
     const known = mayBeKnown ? await queue.getJob(id) : undefined;
-    if (known !== undefined) return requireSame(known, digest);
+    if (known !== undefined) return requireSame(letters, known, run);
     const priority = await this.#takeTurn(opened, run.customer, urgency);
     const data: JobData = {
       letter: letters.write(`job:${id}`, run),
-      digest,
       customer: run.customer,
       kind: run.kind,
     };
@@ -176,7 +185,7 @@ class BullRunQueue implements RunQueue {
     if (!mayBeKnown) return;
     // Another host may have been faster.
     const added = await queue.getJob(id);
-    if (added !== undefined) requireSame(added, digest);
+    if (added !== undefined) requireSame(letters, added, run);
   }
 
   async #takeTurn(
@@ -236,6 +245,15 @@ class BullRunQueue implements RunQueue {
   }
 }
 
+/** `undefined` where the library gave up itself, or the key is no longer there. */
+function reasonOf(letters: Letters, id: string, { reason }: JobData): string | undefined {
+  try {
+    return reason === undefined ? undefined : String(letters.read(placeOfReason(id), reason));
+  } catch {
+    return undefined;
+  }
+}
+
 function idOf(
   customer: string | undefined,
   { idempotencyKey, rejoin, runId }: Pick<QueuedOptions, "idempotencyKey" | "rejoin" | "runId">,
@@ -249,8 +267,10 @@ function idOf(
   return `run-${randomUUID()}`;
 }
 
-function requireSame(job: Job<JobData>, digest: string): void {
-  if (job.data.digest === digest) return;
+function requireSame(letters: Letters, job: Job<JobData>, run: QueuedRun): void {
+  const known = letters.read(`job:${job.id ?? ""}`, job.data.letter) as QueuedRun;
+  const contentOf = ({ kind, input, options }: QueuedRun): string => JSON.stringify([kind, input, options]);
+  if (contentOf(known) === contentOf(run)) return;
   throw new CemError(
     "QUEUE_KEY_REUSED",
     "The key (idempotencyKey or runId) was used for another run. Give each run its own.",

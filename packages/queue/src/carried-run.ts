@@ -11,7 +11,7 @@ import type {
   TaskResult,
 } from "@cem/core";
 import type { Redis } from "ioredis";
-import { KEEP_RESULTS_MS, KEEP_RUN_MS } from "./names.ts";
+import { KEEP_GONE_MS, KEEP_RESULTS_MS, KEEP_RUN_MS } from "./names.ts";
 import type { RunNames } from "./names.ts";
 import type { Question, QueuedRun, RunMessage, RunReply } from "./protocol.ts";
 import type { Streams } from "./streams.ts";
@@ -26,6 +26,11 @@ export interface CarriedRunSettings {
   streams: Streams;
   names: RunNames;
   worker: string;
+}
+
+/** Whether a run can't go on because its customer was deleted. */
+export function isOfGone(error: ErrorInfo | null): boolean {
+  return error?.code === "CUSTOMER_GONE";
 }
 
 /** A run for which a worker is responsible, here or where it was handed to. */
@@ -51,6 +56,7 @@ export class CarriedRun implements UnderWay {
   #asked = 0;
   #isLost = false;
   #isStopped = false;
+  #isOfGone = false;
   readonly #calls: AnnouncedCall[];
   #stopFollowing: (() => void) | undefined;
 
@@ -97,6 +103,11 @@ export class CarriedRun implements UnderWay {
     return true;
   }
 
+  /** Whether the run ended because its customer was deleted. */
+  get isOfGone(): boolean {
+    return this.#isOfGone;
+  }
+
   stop(): void {
     this.#isStopped = true;
     this.#controller.abort();
@@ -109,7 +120,8 @@ export class CarriedRun implements UnderWay {
 
   /** Says why the run can't be carried out. */
   async fail(error: ErrorInfo): Promise<void> {
-    await this.#tell({ type: "failed", error }, KEEP_RESULTS_MS);
+    if (isOfGone(error)) await this.#endOfGone({ type: "failed", error });
+    else await this.#tell({ type: "failed", error }, KEEP_RESULTS_MS);
   }
 
   end(): void {
@@ -193,7 +205,19 @@ export class CarriedRun implements UnderWay {
   }
 
   async #finish(result: TaskResult): Promise<void> {
-    await this.#tell({ type: "result", result }, KEEP_RESULTS_MS);
+    if (isOfGone(result.error))
+      await this.#endOfGone({ type: "result", result: { ...result, code: "", output: "", value: null } });
+    else await this.#tell({ type: "result", result }, KEEP_RESULTS_MS);
+  }
+
+  /** The last word about a run of a customer who was deleted is all that is kept of it, and not for long. */
+  async #endOfGone(message: RunMessage): Promise<void> {
+    const { client, names } = this.#settings;
+    this.#isOfGone = true;
+    await client.xtrim(names.messages, "MAXLEN", 0);
+    await this.#tell(message, KEEP_GONE_MS);
+    await client.del(names.replies);
+    await client.pexpire(names.attempt, KEEP_GONE_MS);
   }
 
   /** @returns whether this attempt still has the right to the run. If not, it ends. */

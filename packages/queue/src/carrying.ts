@@ -1,9 +1,9 @@
 import { setTimeout as sleep } from "node:timers/promises";
-import { toErrorInfo } from "@cem/core";
+import { CemError, toErrorInfo } from "@cem/core";
 import type { Agent } from "@cem/core";
 import { contextOf, traced } from "@cem/telemetry";
-import { UnrecoverableError } from "bullmq";
 import type { Redis } from "ioredis";
+import { errorOf } from "./awaited-run.ts";
 import { CarriedRun } from "./carried-run.ts";
 import type { CarriedRunSettings, UnderWay } from "./carried-run.ts";
 import { messaging } from "./messaging.ts";
@@ -19,7 +19,7 @@ interface CarryingSettings {
   prefix: string;
   /** The worker's name. */
   worker: string;
-  agentFor: (customer: string | undefined) => Promise<Agent>;
+  agentFor: (customer: string | undefined, incarnation: string | undefined) => Promise<Agent>;
 }
 
 /** The runs that a worker is responsible for. */
@@ -35,7 +35,7 @@ export class Carrying {
    * Carries out a run here.
    *
    * @returns whether it is over. If not, another worker may repeat it.
-   * @throws UnrecoverableError for what can't be set up: it waits for a person.
+   * @throws CemError why it can't be set up, and `CUSTOMER_GONE` where its customer was deleted.
    */
   async carryOut(id: string, run: QueuedRun): Promise<boolean> {
     return this.#attempt(id, run, await CarriedRun.begin(this.#attemptAt(id)));
@@ -49,10 +49,13 @@ export class Carrying {
     return this.#attempt(id, run, carried);
   }
 
-  /** Tells that a run can't be carried out. */
-  async refuse(id: string, error: unknown): Promise<UnrecoverableError> {
-    const carried = await CarriedRun.begin(this.#attemptAt(id));
-    return failed(carried, error);
+  /** Reads what is to be carried out. Of what can't be read the host is told. */
+  async read(id: string, open: () => QueuedRun): Promise<QueuedRun> {
+    try {
+      return open();
+    } catch (error) {
+      throw await failed(await CarriedRun.begin(this.#attemptAt(id)), error);
+    }
   }
 
   /** Is responsible for a run until the work ends. */
@@ -85,17 +88,20 @@ export class Carrying {
   #attempt(id: string, run: QueuedRun, carried: CarriedRun): Promise<boolean> {
     const attributes = { ...messaging("process"), "messaging.message.id": id };
     return this.during(id, carried, async () => {
+      let isOver: boolean;
       try {
-        return await traced(
+        isOver = await traced(
           `process ${QUEUE}`,
           { kind: "consumer", attributes, parent: contextOf(run.trace) },
-          () => carried.execute(run, () => this.#settings.agentFor(run.customer)),
+          () => carried.execute(run, () => this.#settings.agentFor(run.customer, run.incarnation)),
         );
       } catch (error) {
         throw await failed(carried, error);
       } finally {
         carried.end();
       }
+      if (carried.isOfGone) throw new CemError("CUSTOMER_GONE", "The customer of the run was deleted.");
+      return isOver;
     });
   }
 
@@ -105,9 +111,8 @@ export class Carrying {
   }
 }
 
-/** Repeating what can't be set up would fail again. */
-async function failed(carried: CarriedRun, error: unknown): Promise<UnrecoverableError> {
+async function failed(carried: CarriedRun, error: unknown): Promise<CemError> {
   const info = toErrorInfo(error);
   await carried.fail(info);
-  return new UnrecoverableError(info.message);
+  return errorOf(info);
 }

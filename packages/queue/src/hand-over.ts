@@ -1,7 +1,7 @@
 import { setTimeout as sleep } from "node:timers/promises";
 import { toErrorInfo } from "@cem/core";
 import type { ErrorInfo } from "@cem/core";
-import { UnrecoverableError } from "bullmq";
+import { errorOf } from "./awaited-run.ts";
 import type { UnderWay } from "./carried-run.ts";
 import type { Carrying } from "./carrying.ts";
 import type { Peers } from "./peers.ts";
@@ -72,7 +72,7 @@ export class HandOver {
    * Has a run carried out where its session's guest is warm, if that is at another worker.
    *
    * @returns whether it is over. `undefined`: it is to be carried out here, where it may have been tried before.
-   * @throws UnrecoverableError for what can't be set up there.
+   * @throws CemError why it can't be set up there, and `CUSTOMER_GONE` where its customer was deleted.
    */
   async tryToHand(id: string, run: QueuedRun): Promise<boolean | undefined> {
     const { peers, sessions, carrying, name, isEnabled } = this.#settings;
@@ -186,7 +186,7 @@ class HandedRun implements UnderWay {
   /** Whether it is over. `undefined`: it was given back or its worker was lost, and it goes on here. */
   async result(): Promise<boolean | undefined> {
     const end = await this.#end.promise;
-    if ("error" in end) throw new UnrecoverableError(end.error.message);
+    if ("error" in end) throw errorOf(end.error);
     return end.isOver || this.#isStopped ? end.isOver : undefined;
   }
 }

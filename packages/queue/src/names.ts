@@ -4,6 +4,8 @@ export const QUEUE = "runs";
 
 /** How long what a run told is kept after it has ended, for a host that asks again with the same key. */
 export const KEEP_RESULTS_MS = 3_600_000;
+/** How long the last word is kept about a run of a customer who was deleted. */
+export const KEEP_GONE_MS = 120_000;
 /** How long it is kept while the run goes on and tells nothing. */
 export const KEEP_RUN_MS = 86_400_000;
 

@@ -9,10 +9,15 @@ import type { Turns } from "./turns.ts";
 /** What a job holds. */
 export interface JobData {
   letter: string;
-  /** Of what is to be done, so that a key is not used for two runs. */
-  digest: string;
   customer?: string | undefined;
   kind: QueuedRun["kind"];
+  /** Why it could not be carried out, as a letter: what the library keeps of it passes in clear and through its events. */
+  reason?: string | undefined;
+}
+
+/** Where the letter with a failed run's reason belongs. */
+export function placeOfReason(run: string): string {
+  return `reason:${run}`;
 }
 
 /** What a host has open. */

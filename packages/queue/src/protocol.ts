@@ -26,6 +26,8 @@ export interface QueuedRun {
   input: string;
   /** Whose run it is. Absent without customers. */
   customer?: string | undefined;
+  /** Which of the customers with that id: another one may come after a deletion. Absent where it is not known. */
+  incarnation?: string | undefined;
   options: CarriedOptions;
   /** What the host that waits for the run can be asked for. */
   asked: readonly (typeof ASKED)[number][];

@@ -1,12 +1,13 @@
 import { randomBytes } from "node:crypto";
 import os from "node:os";
 import { setTimeout as sleep } from "node:timers/promises";
-import { CemError } from "@cem/core";
-import type { Agent } from "@cem/core";
+import { CemError, toErrorInfo } from "@cem/core";
+import type { Agent, ErrorInfo } from "@cem/core";
 import { shownLocation, storeUnavailable } from "@cem/store";
 import { instruments } from "@cem/telemetry";
-import { WaitingError, Worker } from "bullmq";
+import { UnrecoverableError, WaitingError, Worker } from "bullmq";
 import type { Job } from "bullmq";
+import { isOfGone } from "./carried-run.ts";
 import { Carrying } from "./carrying.ts";
 import { connectPatiently } from "./connect.ts";
 import { HandOver } from "./hand-over.ts";
@@ -14,6 +15,7 @@ import { createLetters } from "./letters.ts";
 import { DEFAULT_PREFIX, QUEUE } from "./names.ts";
 import { Peers } from "./peers.ts";
 import type { QueuedRun } from "./protocol.ts";
+import { placeOfReason } from "./opened.ts";
 import type { JobData } from "./opened.ts";
 import type { QueueConnection } from "./run-queue.ts";
 import { Streams } from "./streams.ts";
@@ -32,8 +34,8 @@ const MS_PER_SECOND = 1_000;
 
 /** Settings of {@link startQueueWorker}. */
 export interface QueueWorkerSettings extends QueueConnection {
-  /** The agent that carries out a customer's runs. It is the caller's to dispose. */
-  agentFor: (customer: string | undefined) => Promise<Agent>;
+  /** The agent that carries out a customer's runs, `CUSTOMER_GONE` where they were deleted. It is the caller's to dispose. */
+  agentFor: (customer: string | undefined, incarnation: string | undefined) => Promise<Agent>;
   /**
    * How many runs are carried out at once.
    *
@@ -101,21 +103,29 @@ export async function startQueueWorker(settings: QueueWorkerSettings): Promise<Q
     most: concurrency,
   });
 
+  /** Repeating what can't be set up would fail again: it waits for a person. */
+  const refuse = async (job: Job<JobData>, error: ErrorInfo): Promise<void> => {
+    // Nothing is kept of a customer who was deleted.
+    if (isOfGone(error)) job.opts.removeOnComplete = true;
+    else {
+      const reason = letters.write(placeOfReason(job.id ?? ""), error.message);
+      await job.updateData({ ...job.data, reason });
+      throw new UnrecoverableError(error.code);
+    }
+  };
+
   const take = async (job: Job<JobData>, token?: string): Promise<void> => {
     const id = job.id ?? "";
     // By two clocks, which may differ.
     const waitedMs = Math.max(0, Date.now() - job.timestamp);
     instruments().queueWait.record(waitedMs / MS_PER_SECOND);
     await turns.serve(job.priority);
-    let run: QueuedRun;
-    try {
-      run = letters.read(`job:${id}`, job.data.letter) as QueuedRun;
-    } catch (error) {
-      throw await carrying.refuse(id, error);
-    }
     let isOver = true;
     try {
+      const run = await carrying.read(id, () => letters.read(`job:${id}`, job.data.letter) as QueuedRun);
       isOver = (await handOver.tryToHand(id, run)) ?? (await carrying.carryOut(id, run));
+    } catch (error) {
+      await refuse(job, toErrorInfo(error));
     } finally {
       if (isOver) await throughput.count();
     }

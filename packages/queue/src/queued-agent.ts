@@ -1,12 +1,13 @@
 import type { Agent } from "@cem/core";
-import type { RunQueue } from "./run-queue.ts";
+import type { QueuedCustomer, RunQueue } from "./run-queue.ts";
 
 /** An agent whose runs wait in a queue, and that asks a local agent for all else. */
-export function queuedAgent(queue: RunQueue, local: Agent, customer: string | undefined): Agent {
+export function queuedAgent(queue: RunQueue, local: Agent, whose: QueuedCustomer | undefined): Agent {
+  const { id: customer, incarnation } = whose ?? {};
   return {
     specificationVersion: "v1",
-    executeTask: (input, options) => queue.execute({ kind: "task", input, customer }, options),
-    executeCode: (input, options) => queue.execute({ kind: "code", input, customer }, options),
+    executeTask: (input, options) => queue.execute({ kind: "task", input, customer, incarnation }, options),
+    executeCode: (input, options) => queue.execute({ kind: "code", input, customer, incarnation }, options),
     rejoinRun: (key, options) => queue.rejoin(key, customer, options),
     discoverTools: (options) => local.discoverTools(options),
     searchTools: (query, options) => local.searchTools(query, options),

@@ -38,6 +38,16 @@ export interface QueuedOptions extends ExecuteOptions {
   urgency?: Urgency | undefined;
 }
 
+/** Whose runs they are. */
+export interface QueuedCustomer {
+  id: string;
+  /** Which of the customers with that id. Workers refuse runs of one who was deleted. */
+  incarnation?: string | undefined;
+}
+
+/** What is to be carried out. */
+export type AskedRun = Pick<QueuedRun, "kind" | "input" | "customer" | "incarnation">;
+
 /** A run that no worker could carry out. */
 export interface DeadRun {
   id: string;
@@ -63,14 +73,14 @@ export interface RunQueue {
    *
    * @param local - Is disposed with the agent.
    */
-  agent(local: Agent, customer?: string): Agent;
+  agent(local: Agent, customer?: QueuedCustomer): Agent;
   /**
    * Has a run carried out.
    *
    * @throws CemError `QUEUE_FULL` with `details.retryAfterMs`, `QUEUE_KEY_REUSED`, `STORE_UNAVAILABLE`, or why a worker
    *   can't carry it out.
    */
-  execute(run: Pick<QueuedRun, "kind" | "input" | "customer">, options?: QueuedOptions): Promise<TaskResult>;
+  execute(run: AskedRun, options?: QueuedOptions): Promise<TaskResult>;
   /**
    * Goes on with a run that another host began with this `rejoin.key`, and without an `idempotencyKey`.
    *
@@ -87,6 +97,11 @@ export interface RunQueue {
    * @returns whether there was such a run.
    */
   retry(id: string): Promise<boolean>;
+  /**
+   * Removes the runs of a customer who was deleted: those that wait end with `CUSTOMER_GONE`, and nothing is kept of those
+   * that are over. Workers end what is under way.
+   */
+  removeCustomer(customer: string): Promise<void>;
   /** Frees the connections. Runs go on. */
   close(): Promise<void>;
 }

@@ -3,24 +3,31 @@ import { toErrorInfo } from "@cem/core";
 import type { HandedAnswer, HandedRequest, ServerCopies } from "@cem/core";
 import { shownLocation, storeUnavailable } from "@cem/store";
 import type { Redis } from "ioredis";
+import { ComingAnswer } from "./coming-answer.ts";
+import type { FromCopy } from "./coming-answer.ts";
 import { connectBriefly } from "./connect.ts";
 import { createLetters } from "./letters.ts";
 import { DEFAULT_PREFIX } from "./names.ts";
 import { Peers } from "./peers.ts";
 import type { QueueConnection } from "./run-queue.ts";
+import { SendWindow } from "./send-window.ts";
 import { Streams } from "./streams.ts";
 
 const NAME_BYTES = 6;
 /** How long a part of an answer waits to be read: a copy that was cut off reads it afterwards. */
 const KEEP_MS = 120_000;
 
-type ToCopy = { type: "request"; id: string; request: HandedRequest } | { type: "gone"; id: string };
+type ToCopy =
+  | { type: "request"; id: string; request: HandedRequest; from: string }
+  /** How many bytes of the answer were read in all. */
+  | { type: "taken"; id: string; bytes: number }
+  | { type: "gone"; id: string };
 
-type FromCopy =
-  | { type: "head"; status: number; headers: [string, string][]; hasBody: boolean }
-  | { type: "chunk"; base64: string }
-  | { type: "end" }
-  | { type: "broken"; reason: string };
+/** An answer that is being given to another copy. */
+interface GivenAnswer {
+  leaving: AbortController;
+  window: SendWindow;
+}
 
 type Handle = Parameters<ServerCopies["receive"]>[0];
 
@@ -39,7 +46,7 @@ class RedisServerCopies implements QueuedServerCopies {
   readonly name = randomBytes(NAME_BYTES).toString("hex");
   readonly #connection: QueueConnection;
   readonly #base: string;
-  readonly #underWay = new Map<string, AbortController>();
+  readonly #underWay = new Map<string, GivenAnswer>();
   #opened: Opened | undefined;
 
   constructor(connection: QueueConnection) {
@@ -49,7 +56,8 @@ class RedisServerCopies implements QueuedServerCopies {
 
   async receive(handle: Handle): Promise<void> {
     await this.#open().peers.join((message) => {
-      if (message.type === "gone") this.#underWay.get(message.id)?.abort();
+      if (message.type === "gone") this.#underWay.get(message.id)?.leaving.abort();
+      else if (message.type === "taken") this.#underWay.get(message.id)?.window.noteTaken(message.bytes);
       else void this.#answer(message, handle).catch(() => {});
     });
   }
@@ -59,7 +67,8 @@ class RedisServerCopies implements QueuedServerCopies {
     try {
       if (!(await peers.lives(copy))) return undefined;
       const id = randomUUID();
-      const answer = new ComingAnswer();
+      const tell = (message: ToCopy): void => void peers.send(copy, message).catch(() => {});
+      const answer = new ComingAnswer((bytes) => tell({ type: "taken", id, bytes }));
       const outbox = this.#outboxOf(id);
       const stop = await streams.follow(
         outbox,
@@ -69,20 +78,18 @@ class RedisServerCopies implements QueuedServerCopies {
         },
         () => {},
       );
-      const leave = (): void => {
-        answer.break("the client is gone");
-        peers.send(copy, { type: "gone", id }).catch(() => {});
-      };
+      const leave = (): void => answer.break("the client is gone");
       const stopWatching = peers.watch(copy, { onLost: () => answer.lose() });
       signal.addEventListener("abort", leave, { once: true });
       void answer.over.finally(() => {
+        if (!answer.isComplete) tell({ type: "gone", id });
         stop();
         stopWatching();
         signal.removeEventListener("abort", leave);
         client.del(outbox).catch(() => {});
       });
       try {
-        await peers.send(copy, { type: "request", id, request });
+        await peers.send(copy, { type: "request", id, request, from: this.name });
         if (signal.aborted) leave();
         return await answer.head;
       } catch (error) {
@@ -95,30 +102,36 @@ class RedisServerCopies implements QueuedServerCopies {
   }
 
   async close(): Promise<void> {
-    for (const controller of this.#underWay.values()) controller.abort();
+    for (const { leaving } of this.#underWay.values()) leaving.abort();
     const opened = this.#opened;
     await opened?.peers.leave();
     opened?.client.disconnect();
     opened?.subscriber.disconnect();
   }
 
-  async #answer({ id, request }: ToCopy & { type: "request" }, handle: Handle): Promise<void> {
-    const { streams } = this.#open();
-    const controller = new AbortController();
-    this.#underWay.set(id, controller);
+  async #answer({ id, request, from }: ToCopy & { type: "request" }, handle: Handle): Promise<void> {
+    const { streams, peers } = this.#open();
+    const leaving = new AbortController();
+    const { signal } = leaving;
+    const window = new SendWindow(signal);
+    this.#underWay.set(id, { leaving, window });
+    // What nobody reads any longer would be held back for ever.
+    const stopWatching = peers.watch(from, { onLost: () => leaving.abort() });
     const tell = (content: FromCopy): Promise<boolean> =>
       streams.tell(this.#outboxOf(id), { content, keepMs: KEEP_MS });
     try {
-      const { status, headers, body } = await handle(request, controller.signal);
+      const { status, headers, body } = await handle(request, signal);
       await tell({ type: "head", status, headers, hasBody: body !== undefined });
       for await (const chunk of body ?? []) {
-        if (controller.signal.aborted) return;
-        await tell({ type: "chunk", base64: Buffer.from(chunk).toString("base64") });
+        for await (const part of window.parts(chunk))
+          await tell({ type: "chunk", base64: Buffer.from(part).toString("base64") });
+        if (signal.aborted) return;
       }
       await tell({ type: "end" });
     } catch (error) {
       await tell({ type: "broken", reason: toErrorInfo(error).message });
     } finally {
+      stopWatching();
       this.#underWay.delete(id);
     }
   }
@@ -142,62 +155,4 @@ interface Opened {
   subscriber: Redis;
   streams: Streams;
   peers: Peers<ToCopy>;
-}
-
-/** An answer whose parts come one after the other. */
-class ComingAnswer {
-  readonly #head = Promise.withResolvers<HandedAnswer | undefined>();
-  readonly #over = Promise.withResolvers<void>();
-  readonly #body: ReadableStream<Uint8Array>;
-  #controller: ReadableStreamDefaultController<Uint8Array> | undefined;
-  #isOver = false;
-
-  constructor() {
-    this.#body = new ReadableStream<Uint8Array>({
-      start: (controller) => void (this.#controller = controller),
-      cancel: () => this.#end(),
-    });
-    this.#head.promise.catch(() => {});
-  }
-
-  /** `undefined` where the copy was lost before it answered. */
-  get head(): Promise<HandedAnswer | undefined> {
-    return this.#head.promise;
-  }
-
-  /** Resolves once nothing more is to come. */
-  get over(): Promise<void> {
-    return this.#over.promise;
-  }
-
-  take(message: FromCopy): void {
-    if (this.#isOver) return;
-    if (message.type === "head") {
-      const { status, headers, hasBody } = message;
-      this.#head.resolve({ status, headers, body: hasBody ? this.#body : undefined });
-    } else if (message.type === "chunk") {
-      this.#controller?.enqueue(Buffer.from(message.base64, "base64"));
-    } else if (message.type === "end") {
-      this.#controller?.close();
-      this.#end();
-    } else this.break(message.reason);
-  }
-
-  lose(): void {
-    this.#head.resolve(undefined);
-    this.break("the copy of the server that held it is gone");
-  }
-
-  break(reason: string): void {
-    if (this.#isOver) return;
-    const error = new Error(reason);
-    this.#head.reject(error);
-    this.#controller?.error(error);
-    this.#end();
-  }
-
-  #end(): void {
-    this.#isOver = true;
-    this.#over.resolve();
-  }
 }

@@ -83,6 +83,11 @@ export class Turns {
     return { priority: turn < 0 ? undefined : Math.min(MAX_PRIORITY, turn + 1), waiting, own };
   }
 
+  /** Forgets a customer who was deleted. */
+  async forget(customer: string): Promise<void> {
+    await this.#client.hdel(this.#keys[1], customer);
+  }
+
   async serve(priority: number): Promise<void> {
     await this.#client.eval(SERVE, 1, this.#keys[0], priority - 1);
   }

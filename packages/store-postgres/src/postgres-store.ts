@@ -144,6 +144,24 @@ class PostgresStore implements Store {
     return rows.map(({ entry }) => entry);
   }
 
+  async listLogs(prefix: StoreKey, { after, limit }: ListOptions = {}): Promise<StoreKey[]> {
+    const { from, to } = rangeOf(prefix, after);
+    const { rows } = await this.#ask<{ key: Buffer }>(
+      "select key from cem_log_lengths where key >= $1 and key < $2 and length > 0 order by key limit $3",
+      [from, to, pageSize(limit)],
+    );
+    return rows.map(({ key }) => decodeKey(key));
+  }
+
+  async rewriteEntry(key: StoreKey, number: number, entry: Uint8Array): Promise<void> {
+    checkSize(key, entry);
+    await this.#ask("update cem_logs set entry = $3 where key = $1 and number = $2", [
+      encodeKey(key),
+      number,
+      Buffer.from(entry),
+    ]);
+  }
+
   async add(key: StoreKey, amount: number, expiresInMs?: number): Promise<number> {
     const bytes = encodeKey(key);
     if (amount === 0) {

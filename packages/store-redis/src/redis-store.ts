@@ -12,7 +12,7 @@ import {
   storeUnavailable,
 } from "@cem/store";
 import { Redis } from "ioredis";
-import { ADD, APPEND, CONFLICT, LIST, REMOVE, REMOVE_ALL, WRITE } from "./scripts.ts";
+import { ADD, APPEND, CONFLICT, LIST, REMOVE, REMOVE_ALL, REWRITE, WRITE } from "./scripts.ts";
 
 const CONNECT_TIMEOUT_MS = 5_000;
 const COMMAND_TIMEOUT_MS = 15_000;
@@ -79,22 +79,12 @@ class RedisStore implements Store {
     return (await this.#script(REMOVE, "values", key, [expected(version)])) === 1;
   }
 
-  async list(prefix: StoreKey, { after, limit }: ListOptions = {}): Promise<StoreKey[]> {
-    const { from, to } = rangeOf(prefix, after);
-    const wanted = pageSize(limit);
-    const found = await this.#ask((client) =>
-      client.callBuffer(
-        "EVAL",
-        LIST,
-        1,
-        this.#listName("values"),
-        bound("[", from),
-        bound("(", to),
-        wanted,
-        this.#name("values"),
-      ),
-    );
-    return (found as Buffer[]).map((member) => decodeKey(member));
+  async list(prefix: StoreKey, options?: ListOptions): Promise<StoreKey[]> {
+    return this.#list("values", prefix, options);
+  }
+
+  async listLogs(prefix: StoreKey, options?: ListOptions): Promise<StoreKey[]> {
+    return this.#list("logs", prefix, options);
   }
 
   async append(key: StoreKey, entries: readonly Uint8Array[]): Promise<number> {
@@ -112,6 +102,11 @@ class RedisStore implements Store {
     const wanted = pageSize(limit);
     if (wanted === 0) return [];
     return this.#ask((client) => client.lrangeBuffer(name, from, from + wanted - 1));
+  }
+
+  async rewriteEntry(key: StoreKey, number: number, entry: Uint8Array): Promise<void> {
+    checkSize(key, entry);
+    await this.#script(REWRITE, "logs", key, [number, Buffer.from(entry)]);
   }
 
   async add(key: StoreKey, amount: number, expiresInMs = 0): Promise<number> {
@@ -145,6 +140,24 @@ class RedisStore implements Store {
   async close(): Promise<void> {
     this.#client?.disconnect();
     this.#client = undefined;
+  }
+
+  async #list(kind: Kind, prefix: StoreKey, { after, limit }: ListOptions = {}): Promise<StoreKey[]> {
+    const { from, to } = rangeOf(prefix, after);
+    const wanted = pageSize(limit);
+    const found = await this.#ask((client) =>
+      client.callBuffer(
+        "EVAL",
+        LIST,
+        1,
+        this.#listName(kind),
+        bound("[", from),
+        bound("(", to),
+        wanted,
+        this.#name(kind),
+      ),
+    );
+    return (found as Buffer[]).map((member) => decodeKey(member));
   }
 
   async #script(

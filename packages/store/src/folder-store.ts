@@ -127,6 +127,28 @@ class FolderStore implements Store {
     return found.map((row) => row["entry"] as Uint8Array);
   }
 
+  async listLogs(
+    prefix: StoreKey,
+    { after, limit }: { after?: StoreKey | undefined; limit?: number | undefined } = {},
+  ): Promise<StoreKey[]> {
+    const { from, to } = rangeOf(prefix, after);
+    const found = this.#run((database) =>
+      database
+        .prepare("select distinct key from cem_logs where key >= ? and key < ? order by key limit ?")
+        .all(from, to, pageSize(limit)),
+    );
+    return found.map((row) => decodeKey(row["key"] as Uint8Array));
+  }
+
+  async rewriteEntry(key: StoreKey, number: number, entry: Uint8Array): Promise<void> {
+    checkSize(key, entry);
+    this.#change((database) => {
+      database
+        .prepare("update cem_logs set entry = ? where key = ? and number = ?")
+        .run(entry, encodeKey(key), number);
+    });
+  }
+
   async add(key: StoreKey, amount: number, expiresInMs?: number): Promise<number> {
     const bytes = encodeKey(key);
     return this.#change((database) => {

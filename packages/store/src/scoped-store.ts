@@ -11,21 +11,26 @@ export function scopeStore(store: Store, ...scope: [string, ...string[]]): Store
     encodeKey(key); // refuses one that is none, as the whole store would
     return under(key);
   };
+  const listed =
+    (list: Store["list"]): Store["list"] =>
+    async (prefix, { after, limit } = {}) => {
+      const found = await list(under(prefix), {
+        limit,
+        after: after === undefined ? undefined : within(after),
+      });
+      return found.map((key) => key.slice(scope.length));
+    };
   return {
     specificationVersion: "v1",
     location: store.location,
     read: async (key) => store.read(within(key)),
     write: async (key, value, options) => store.write(within(key), value, options),
     remove: async (key, version) => store.remove(within(key), version),
-    list: async (prefix, { after, limit } = {}) => {
-      const found = await store.list(under(prefix), {
-        limit,
-        after: after === undefined ? undefined : within(after),
-      });
-      return found.map((key) => key.slice(scope.length));
-    },
+    list: listed((prefix, options) => store.list(prefix, options)),
+    listLogs: listed((prefix, options) => store.listLogs(prefix, options)),
     append: async (key, entries) => store.append(within(key), entries),
     entries: async (key, options) => store.entries(within(key), options),
+    rewriteEntry: async (key, number, entry) => store.rewriteEntry(within(key), number, entry),
     add: async (key, amount, expiresInMs) => store.add(within(key), amount, expiresInMs),
     now: async () => store.now(),
     removeAll: async (prefix) => store.removeAll(within(prefix)),

@@ -61,6 +61,17 @@ it("changes keys while others read and write", async () => {
     expect(Buffer.from((await sealStore(store, fresh).read(["v", String(at)]))?.value ?? [])).toEqual(secret);
 });
 
+it("seals the entries of logs anew, so that the old key can be left out", async () => {
+  const { store } = open();
+  const entries = Array.from({ length: 1_500 }, (_, at) => Buffer.from(String(at)));
+  await sealStore(store, old).append(["log"], entries);
+  await sealStore(store, both).append(["log"], [Buffer.from("last")]);
+  expect(await reseal(store, both, [])).toBe(1_500);
+  expect(await reseal(store, both, [])).toBe(0);
+  const found = await sealStore(store, fresh).entries(["log"], { from: 1_499 });
+  expect(found.map((entry) => Buffer.from(entry).toString())).toEqual(["1499", "last"]);
+});
+
 it.each([
   ["", "Key 1"],
   [`a:${OLD},b:short`, "Key 2"],

@@ -1,5 +1,5 @@
 import { CemError } from "@cem/core";
-import type { Store, StoreKey } from "@cem/core";
+import type { ListOptions, Store, StoreKey } from "@cem/core";
 import { encodeKey } from "./keys.ts";
 import { keyIdOf, seal, unseal } from "./sealing.ts";
 import type { SealingKey } from "./sealing.ts";
@@ -35,6 +35,8 @@ export function sealStore(store: Store, keys: readonly SealingKey[]): Store {
       ),
     entries: async (key, options) =>
       (await store.entries(key, options)).map((entry) => open(key, "entry", entry)),
+    listLogs: (prefix, options) => store.listLogs(prefix, options),
+    rewriteEntry: async (key, number, entry) => store.rewriteEntry(key, number, close(key, "entry", entry)),
     add: (key, amount, expiresInMs) => store.add(key, amount, expiresInMs),
     now: () => store.now(),
     removeAll: (prefix) => store.removeAll(prefix),
@@ -43,20 +45,43 @@ export function sealStore(store: Store, keys: readonly SealingKey[]): Store {
 }
 
 /**
- * Seals the values that begin with these parts with the newest key. Others may write meanwhile. Entries of logs stay
- * as they are, so their key is needed as long as they are.
+ * Seals the values and the entries of logs that begin with these parts with the newest key. Others may write meanwhile, where
+ * all seal with the newest key.
  *
- * @returns how many values were sealed anew.
+ * @returns how many values and entries were sealed anew.
  */
 export async function reseal(store: Store, keys: readonly SealingKey[], prefix: StoreKey): Promise<number> {
   let count = 0;
+  for await (const key of keysOf((options) => store.list(prefix, options)))
+    if (await resealOne(store, keys, key)) count += 1;
+  for await (const key of keysOf((options) => store.listLogs(prefix, options)))
+    count += await resealLog(store, keys, key);
+  return count;
+}
+
+async function* keysOf(list: (options: ListOptions) => Promise<StoreKey[]>): AsyncGenerator<StoreKey> {
   let after: StoreKey | undefined;
   do {
-    const page = await store.list(prefix, { after });
-    for (const key of page) if (await resealOne(store, keys, key)) count += 1;
+    const page = await list({ after });
+    yield* page;
     after = page.at(-1);
   } while (after !== undefined);
-  return count;
+}
+
+async function resealLog(store: Store, keys: readonly SealingKey[], key: StoreKey): Promise<number> {
+  const context = contextOf(key, "entry");
+  let [count, from] = [0, 0];
+  for (;;) {
+    const page = await store.entries(key, { from });
+    for (const [at, entry] of page.entries()) {
+      if (keyIdOf(entry) === keys[0]?.id) continue;
+      const clear = unseal(keys, context, entry, key.join("/"));
+      await store.rewriteEntry(key, from + at, seal(keys, context, clear));
+      count += 1;
+    }
+    if (page.length === 0) return count;
+    from += page.length;
+  }
 }
 
 /** What somebody changed meanwhile is sealed with the newest key already. */

@@ -8,10 +8,12 @@ import type { CustomerQuota } from "./customer-usage.ts";
 import type { QuotaUsage } from "./run-charges.ts";
 import { noteUse, readQuotas } from "./run-meter.ts";
 import {
+  assertNotDeleting,
   createSharedUsage,
   everDeleted,
   keyOfCustomer,
   markFolder,
+  NOTICE_MS,
   REMOVE_RETRIES,
   REMOVE_RETRY_MS,
   removeShared,
@@ -70,11 +72,21 @@ export interface CustomerFoldersSettings {
   clock?: MachineClock | undefined;
   /** Where machines share what customers have used, and who was deleted. */
   store?: Store | undefined;
+  /**
+   * How long a deletion waits for the other machines to notice it, in milliseconds.
+   *
+   * @defaultValue 2000
+   */
+  noticeMs?: number | undefined;
 }
 
 /** The customers whose folders are under one root. */
 export interface CustomerFolders {
-  /** Makes a customer's folders where they are missing, and notes that they are used. */
+  /**
+   * Makes a customer's folders where they are missing, and notes that they are used.
+   *
+   * @throws CemError `CUSTOMER_GONE` while the customer is being deleted.
+   */
   open(id: string): Promise<CustomerFolder>;
   /** The ids of all customers, those of whom only the store has something among them, sorted. */
   list(): Promise<string[]>;
@@ -82,20 +94,21 @@ export interface CustomerFolders {
   usage(id: string): Promise<CustomerUsage>;
   /** The customers that were not used for some days. */
   inactive(days: number): Promise<string[]>;
-  /** Removes the folders of customers that other machines have deleted. */
-  removeDeleted(): Promise<void>;
+  /** Removes the folders of customers that other machines have deleted. @returns whose they were */
+  removeDeleted(): Promise<string[]>;
   /**
    * Removes everything of a customer, also while code of theirs runs: agents of this and of other processes end it.
    *
+   * @param removeMore - Removes what there is elsewhere, once every machine has noticed. Tells whether there was any.
    * @throws CemError `CUSTOMER_NOT_FOUND`
    */
-  remove(id: string): Promise<void>;
+  remove(id: string, removeMore?: () => Promise<boolean>): Promise<void>;
 }
 
 /** @param root - Absolute path of the folder with one folder for each customer. */
 export function createCustomerFolders(
   root: string,
-  { quotas = [], clock = thisMachine, store }: CustomerFoldersSettings = {},
+  { quotas = [], clock = thisMachine, store, noticeMs = NOTICE_MS }: CustomerFoldersSettings = {},
 ): CustomerFolders {
   const homeOf = (id: string): string => {
     if (!isCustomerId(id)) throw notFound(id, []);
@@ -113,18 +126,34 @@ export function createCustomerFolders(
     return folders.map(({ name }) => name).toSorted();
   }
 
+  async function isHere(id: string): Promise<boolean> {
+    return (await lstat(homeOf(id)).catch(ignoreMissing))?.isDirectory() === true;
+  }
+
+  async function isInStore(id: string): Promise<boolean> {
+    return store !== undefined && (await store.list(keyOfCustomer(id), { limit: 1 })).length > 0;
+  }
+
+  async function removeHere(id: string): Promise<void> {
+    // Out of the way at once: what opens the customer meanwhile begins with nothing.
+    const leaving = path.join(root, `${LEAVING}${id}-${process.hrtime.bigint()}`);
+    await rename(homeOf(id), leaving).catch(ignoreMissing);
+    await removeLeft(root);
+  }
+
   async function requireHome(id: string): Promise<string> {
-    const home = homeOf(id);
-    const found = await lstat(home).catch(ignoreMissing);
-    if (found?.isDirectory() !== true) throw notFound(id, await list());
-    return home;
+    if (!(await isHere(id))) throw notFound(id, await list());
+    return homeOf(id);
   }
 
   return {
     list,
     async open(id) {
       const home = homeOf(id);
-      if (store !== undefined) await removeStale(home, store);
+      if (store !== undefined) {
+        await assertNotDeleting(store, id);
+        await removeStale(home, store);
+      }
       const made = await mkdir(home, { recursive: true, mode: PRIVATE });
       if (store !== undefined && made !== undefined) await markFolder(home, store);
       const folder: CustomerFolder = {
@@ -150,7 +179,7 @@ export function createCustomerFolders(
       const size = await measure(home);
       const elsewhere = store && (await sharedIdleMs(store, id));
       // Other machines may know of it.
-      if (size.entries === 0 && elsewhere === undefined) await requireHome(id);
+      if (size.entries === 0 && elsewhere === undefined && !(await isInStore(id))) await requireHome(id);
       const idle = Math.min(elsewhere ?? Infinity, await idleMs(home, clock));
       const lastUsed = new Date(clock.wallMs() - idle).toISOString();
       const kept = store === undefined ? createUsageFile(home, clock) : createSharedUsage(store, id);
@@ -168,29 +197,28 @@ export function createCustomerFolders(
       return inactive;
     },
     async removeDeleted() {
-      if (store === undefined) return;
+      if (store === undefined) return [];
+      const removed: string[] = [];
       for (const id of await everDeleted(store, await listHere()))
-        await removeStale(path.join(root, id), store);
+        if (await removeStale(path.join(root, id), store)) removed.push(id);
+      return removed;
     },
-    async remove(id) {
-      if (store !== undefined) {
-        const isElsewhere =
-          isCustomerId(id) && (await store.list(keyOfCustomer(id), { limit: 1 })).length > 0;
-        const isHere = await requireHome(id).then(
-          () => true,
-          (error: unknown) => {
-            if (!isElsewhere) throw error;
-            return false;
+    async remove(id, removeMore = async () => false) {
+      let wasThere = await isHere(id);
+      if (store === undefined) {
+        if (wasThere) await removeHere(id);
+        wasThere = (await removeMore()) || wasThere;
+      } else {
+        wasThere = (await isInStore(id)) || wasThere;
+        await removeShared(store, id, {
+          noticeMs,
+          async removeMore() {
+            if (await isHere(id)) await removeHere(id);
+            wasThere = (await removeMore()) || wasThere;
           },
-        );
-        await removeShared(store, id);
-        if (!isHere) return;
+        });
       }
-      const home = await requireHome(id);
-      // Out of the way at once: what opens the customer meanwhile begins with nothing.
-      const leaving = path.join(root, `${LEAVING}${id}-${process.hrtime.bigint()}`);
-      await rename(home, leaving);
-      await removeLeft(root);
+      if (!wasThere) throw notFound(id, await list());
     },
   };
 }

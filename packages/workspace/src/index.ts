@@ -28,7 +28,13 @@ export type { RunRecordsSettings } from "./run-records.ts";
 export type { RunMeterSettings } from "./run-meter.ts";
 export { followFolder } from "./same-folder.ts";
 export { thisMachine } from "./steady-clock.ts";
-export { followCustomer, isCustomerThere, keyOfCustomer } from "./shared-customer.ts";
+export {
+  followCustomer,
+  incarnationOf,
+  isCustomerThere,
+  isIncarnationThere,
+  keyOfCustomer,
+} from "./shared-customer.ts";
 export type { MachineClock } from "./steady-clock.ts";
 export { customerIdOf, isCustomerId, requireCustomerId } from "./customer-id.ts";
 export { createStateStore } from "./state-store.ts";

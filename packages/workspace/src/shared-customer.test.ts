@@ -4,7 +4,7 @@ import os from "node:os";
 import path from "node:path";
 import type { RunStop, RunTicket, Store } from "@cem/core";
 import { createFolderStore } from "@cem/store";
-import { afterEach, beforeEach, describe, expect, it } from "vitest";
+import { afterEach, beforeEach, describe, expect, it, vi } from "vitest";
 import { createCustomerFolders } from "./customer-folders.ts";
 import type { CustomerFolders } from "./customer-folders.ts";
 import type { CustomerQuota } from "./customer-usage.ts";
@@ -29,7 +29,7 @@ function machine(name: string, quotas: readonly CustomerQuota[] = HOUR): Machine
   const store = createFolderStore({ folder: path.join(place, "store") });
   stores.push(store);
   const root = path.join(place, name);
-  return { root, store, folders: createCustomerFolders(root, { quotas, store }) };
+  return { root, store, folders: createCustomerFolders(root, { quotas, store, noticeMs: 0 }) };
 }
 
 async function meterOf({ folders, store }: Machine, quotas: readonly CustomerQuota[] = HOUR) {
@@ -131,6 +131,28 @@ describe("a customer who is deleted on one machine", () => {
     await two.folders.removeDeleted();
     expect(await readdir(workspaceDir)).toEqual(["new.txt"]);
     expect(isTicket(await (await meterOf(two)).admit())).toBe(true);
+  });
+
+  it("is not opened anew before all are told and all is removed", async () => {
+    const [one, two] = [machine("a"), machine("b")];
+    await Promise.all([one.folders.open("ada"), two.folders.open("ada")]);
+    const removing = Promise.withResolvers<boolean>();
+    let begun = false;
+    const removed = one.folders.remove("ada", () => {
+      begun = true;
+      return removing.promise;
+    });
+    await vi.waitFor(() => expect(begun).toBe(true), 30_000);
+    await expect(two.folders.open("ada")).rejects.toMatchObject({
+      code: "CUSTOMER_GONE",
+      message: expect.stringContaining("Try again in 2 s"),
+    });
+    await two.store.write(keyOfCustomer("ada", "late"), Buffer.from("late"));
+    removing.resolve(true);
+    await removed;
+    await two.folders.open("ada");
+    expect(await one.store.list(["customers"])).toEqual([]);
+    expect(await one.store.list(["deleting"])).toEqual([]);
   });
 
   it("can be deleted where there is nothing of them but in the store", async () => {

@@ -1,8 +1,9 @@
 import { createHash, randomUUID } from "node:crypto";
+import { setTimeout as sleep } from "node:timers/promises";
 import { existsSync } from "node:fs";
 import { readFile, rm, writeFile } from "node:fs/promises";
 import path from "node:path";
-import { updateStored } from "@cem/core";
+import { CemError, updateStored } from "@cem/core";
 import type { Store, StoreKey } from "@cem/core";
 import { upToDate } from "./customer-usage.ts";
 import type { StoredUsage, UsageKeeper } from "./customer-usage.ts";
@@ -13,6 +14,11 @@ const MARKER = ".deletion";
 const MARKER_MODE = 0o600;
 /** How long an answer of the store counts. */
 const LOOK_PERIOD_MS = 1_000;
+/** By then every machine has looked, and has sent what it was sending. */
+export const NOTICE_MS = 2 * LOOK_PERIOD_MS;
+/** A deletion that takes longer was broken off. */
+const DELETING_HOLDS_MS = 120_000;
+const MS_PER_SECOND = 1_000;
 /** Together half a minute. */
 export const REMOVE_RETRIES = 40;
 export const REMOVE_RETRY_MS = 40;
@@ -69,7 +75,7 @@ export function followCustomer(home: string, store: Store | undefined): () => Pr
   let made: string | undefined;
   let looked: { atMs: number; isThere: Promise<boolean> } | undefined;
   const look = async (): Promise<boolean> => {
-    made ??= await markerOf(home);
+    made ??= await incarnationOf(home);
     return !isAfter(await lastDeletion(store, id), made);
   };
   return async () => {
@@ -86,20 +92,52 @@ export function followCustomer(home: string, store: Store | undefined): () => Pr
 
 /** Whether there is a customer now: their folder, and no deletion by another machine since it was made. */
 export async function isCustomerThere(home: string, store: Store): Promise<boolean> {
-  return existsSync(home) && !isAfter(await lastDeletion(store, path.basename(home)), await markerOf(home));
+  return (
+    existsSync(home) && !isAfter(await lastDeletion(store, path.basename(home)), await incarnationOf(home))
+  );
 }
 
-/** Removes all that a store has of a customer, and has other machines remove what they have. */
-export async function removeShared(store: Store, id: string): Promise<void> {
+/**
+ * Has other machines end what runs there of a customer and remove what they have, then removes all that the store has. Until
+ * then nobody opens the customer anew: what is removed is the old one's.
+ *
+ * @param noticeMs - How long the others may take to notice.
+ * @param removeMore - Removes what there is beyond the store's.
+ */
+export async function removeShared(
+  store: Store,
+  id: string,
+  { noticeMs, removeMore }: { noticeMs: number; removeMore: () => Promise<void> },
+): Promise<void> {
+  await store.write(deletingKey(id), Buffer.from("1"), { expiresInMs: DELETING_HOLDS_MS });
   await store.write(deletionKey(id), Buffer.from(randomUUID()));
+  await sleep(noticeMs);
+  await removeMore();
   await store.removeAll(keyOfCustomer(id));
+  await store.remove(deletingKey(id));
 }
 
-/** Removes a customer's folder where the customer was deleted by another machine since it was made. */
-export async function removeStale(home: string, store: Store): Promise<void> {
-  if (!isAfter(await lastDeletion(store, path.basename(home)), await markerOf(home))) return;
+/** @throws CemError `CUSTOMER_GONE` while the customer is being deleted. */
+export async function assertNotDeleting(store: Store, id: string): Promise<void> {
+  if ((await store.read(deletingKey(id))) === undefined) return;
+  throw new CemError(
+    "CUSTOMER_GONE",
+    `The customer ${id} is being deleted. Nothing was run. Try again in ${NOTICE_MS / MS_PER_SECOND} s.`,
+    { details: { customer: id, retryAfterMs: NOTICE_MS } },
+  );
+}
+
+/** Whether a customer was not deleted since an incarnation of it began. */
+export async function isIncarnationThere(store: Store, id: string, incarnation: string): Promise<boolean> {
+  return !isAfter(await lastDeletion(store, id), incarnation);
+}
+
+/** Removes a customer's folder where the customer was deleted by another machine since it was made. @returns whether */
+export async function removeStale(home: string, store: Store): Promise<boolean> {
+  if (!isAfter(await lastDeletion(store, path.basename(home)), await incarnationOf(home))) return false;
   // Code that still runs there may add files until it is ended.
   await rm(home, { recursive: true, force: true, maxRetries: REMOVE_RETRIES, retryDelay: REMOVE_RETRY_MS });
+  return true;
 }
 
 /** Notes in a new folder which deletion of the customer came before it. */
@@ -143,7 +181,8 @@ async function lastDeletion(store: Store, id: string): Promise<string> {
   return found === undefined ? "" : Buffer.from(found.value).toString("utf8");
 }
 
-async function markerOf(home: string): Promise<string> {
+/** Names which of the customers with an id has a folder: after a deletion another one may come. Empty before the first. */
+export async function incarnationOf(home: string): Promise<string> {
   return readFile(path.join(home, MARKER), "utf8").catch((error: NodeJS.ErrnoException) => {
     if (error.code === "ENOENT") return "";
     throw error;
@@ -153,6 +192,10 @@ async function markerOf(home: string): Promise<string> {
 /** What is left of a customer who was deleted tells nobody who it was. */
 function deletionKey(id: string): StoreKey {
   return ["deleted", digestOf(id)];
+}
+
+function deletingKey(id: string): StoreKey {
+  return ["deleting", digestOf(id)];
 }
 
 function digestOf(id: string): string {

@@ -1,7 +1,6 @@
-import { CemError } from "@cem/core";
 import type { CustomerFolders, CustomerUsage } from "@cem/workspace";
 import { loadConfig, storeOf } from "../wiring/load.ts";
-import { deleteSharedFiles } from "../wiring/shared-files.ts";
+import { removeElsewhere } from "../wiring/remove-elsewhere.ts";
 import type { ServerSource } from "./mcp-servers.ts";
 
 /** Lists customers with what each has on this machine, and has used on all that share the store. */
@@ -21,9 +20,9 @@ export async function customerUsage(id: string, source: ServerSource = {}): Prom
   return withFolders(source, (folders) => folders.usage(id));
 }
 
-/** Removes everything of a customer, in the store too. @throws CemError `CUSTOMER_NOT_FOUND` */
+/** Removes everything of a customer, in the store and in the queue too. @throws CemError `CUSTOMER_NOT_FOUND` */
 export async function deleteCustomer(id: string, source: ServerSource = {}): Promise<void> {
-  await withFolders(source, (folders, removeFiles) => removeCustomer(id, folders, removeFiles));
+  await withFolders(source, (_, remove) => remove(id));
 }
 
 /**
@@ -36,34 +35,20 @@ export async function cleanCustomers(
   days: number,
   source: ServerSource & { isDryRun?: boolean | undefined } = {},
 ): Promise<CustomerUsage[]> {
-  return withFolders(source, async (folders, removeFiles) => {
+  return withFolders(source, async (folders, remove) => {
     const cleaned: CustomerUsage[] = [];
     for (const id of await folders.inactive(days)) {
       source.signal?.throwIfAborted();
       cleaned.push(await folders.usage(id));
-      if (source.isDryRun !== true) await removeCustomer(id, folders, removeFiles);
+      if (source.isDryRun !== true) await remove(id);
     }
     return cleaned;
   });
 }
 
-/** The shared files go first: what a machine still has then is not taken for the newest. */
-async function removeCustomer(id: string, folders: CustomerFolders, removeFiles: RemoveFiles): Promise<void> {
-  const { isCustomerId } = await import("@cem/workspace");
-  const hadFiles = isCustomerId(id) && (await removeFiles(id));
-  try {
-    await folders.remove(id);
-  } catch (error) {
-    if (!hadFiles || !CemError.isInstance(error) || error.code !== "CUSTOMER_NOT_FOUND") throw error;
-  }
-}
-
-/** Removes what machines share of a customer's files. @returns whether there was any. */
-type RemoveFiles = (id: string) => Promise<boolean>;
-
 async function withFolders<Result>(
   { cwd, configFile, config }: ServerSource,
-  action: (folders: CustomerFolders, removeFiles: RemoveFiles) => Promise<Result>,
+  action: (folders: CustomerFolders, remove: (id: string) => Promise<void>) => Promise<Result>,
 ): Promise<Result> {
   const loaded = await loadConfig({ cwd, file: configFile, overrides: config });
   const store = storeOf(loaded);
@@ -71,7 +56,9 @@ async function withFolders<Result>(
   const { dir, quotas } = loaded.config.customers;
   try {
     const folders = createCustomerFolders(dir, { quotas, store: await store?.get() });
-    return await action(folders, (id) => deleteSharedFiles({ ...loaded, store }, id));
+    return await action(folders, (id) =>
+      folders.remove(id, () => removeElsewhere({ config: loaded.config, store }, id)),
+    );
   } finally {
     await (await store?.settled())?.close();
   }

@@ -7,6 +7,7 @@ import { ownerDigest } from "./run-records.ts";
 import type { WorkflowTools } from "./workflow-tools.ts";
 import { configuredSource } from "./workflow-sources.ts";
 import { logDirOf } from "./workspace.ts";
+import { removeElsewhere } from "./remove-elsewhere.ts";
 
 /** What the authorization says of a client. */
 type Identity = Parameters<CemServer["openClient"]>[0];
@@ -114,6 +115,6 @@ function customersOf(loaded: LoadedFor): ConsoleParts["customers"] {
       const ids = customer === undefined ? await folders.list() : [customer.id];
       return Promise.all(ids.slice(0, MAX_LISTED_CUSTOMERS).map((id) => folders.usage(id)));
     },
-    remove: async (id) => (await open()).remove(id),
+    remove: async (id) => (await open()).remove(id, () => removeElsewhere(loaded, id)),
   };
 }

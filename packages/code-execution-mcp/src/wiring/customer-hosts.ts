@@ -10,7 +10,8 @@ import { countRequests } from "./counted-agent.ts";
 import type { CountedAgent } from "./counted-agent.ts";
 import { disposePlugins, forCustomer, refreshSkills } from "./customer.ts";
 import type { LoadedFor } from "./customer.ts";
-import { scopeToCustomer } from "./customer-redactor.ts";
+import { CustomerMemories } from "./customer-memories.ts";
+import type { CustomerMemory } from "./customer-memories.ts";
 import { customerTypeChecker } from "./customer-type-checker.ts";
 import { createLog } from "./log.ts";
 import { openConfiguredRecords } from "./run-records.ts";
@@ -34,6 +35,8 @@ export interface CustomerHost {
   /** Whose share of the runs its runs take. */
   payer: string;
   runWorkflow: RunWorkflowTool;
+  /** Which of the customers with the id it is. Absent where machines share no store. */
+  incarnation: string | undefined;
   /** The configuration with the customer's folders. */
   loaded: LoadedFor;
   workflows: WorkflowTools;
@@ -41,8 +44,7 @@ export interface CustomerHost {
 
 interface OpenCustomer {
   host: CustomerHost;
-  /** Forgets what is kept of the customer in memory. */
-  forget: () => Promise<void>;
+  memory: CustomerMemory;
   /** Whether the customer was not deleted. */
   isThere: () => Promise<boolean>;
   counted: CountedAgent;
@@ -59,6 +61,8 @@ export interface CustomerRuns {
   openAgent: OpenAgent;
   /** The queue that their runs wait in. Absent where they are carried out here. */
   queue?: RunQueue | undefined;
+  /** Is told of a customer who was deleted, by whose share of the runs its runs were. */
+  onGone?: ((payer: string) => void) | undefined;
 }
 
 /**
@@ -70,6 +74,7 @@ export class CustomerHosts {
   readonly #options: AgentOptions;
   readonly #openAgent: OpenAgent;
   readonly #queue: RunQueue | undefined;
+  readonly #memories: CustomerMemories;
   readonly #open = new Map<string, Promise<OpenCustomer>>();
   /** For customers without skills of their own, whose types are the same. */
   readonly #typeChecker: Lazy<TypeChecker>;
@@ -78,11 +83,12 @@ export class CustomerHosts {
   readonly #closing = new Set<Promise<void>>();
   #watcher: FSWatcher | undefined;
 
-  constructor(loaded: LoadedFor, options: AgentOptions, { openAgent, queue }: CustomerRuns) {
+  constructor(loaded: LoadedFor, options: AgentOptions, { openAgent, queue, onGone }: CustomerRuns) {
     this.#loaded = loaded;
     this.#options = options;
     this.#openAgent = openAgent;
     this.#queue = queue;
+    this.#memories = new CustomerMemories(options.redactor, (id) => onGone?.(payerOf(id)));
     this.#typeChecker = new Lazy(() => createConfiguredTypeChecker(loaded.config));
     const idleMs = loaded.config.customers.idle * MS_PER_SECOND;
     this.#timer = setInterval(() => void this.#sweep(idleMs), idleMs / SWEEPS_PER_IDLE_TIME).unref();
@@ -109,6 +115,23 @@ export class CustomerHosts {
       opening.catch(() => this.#open.delete(id));
     }
     return (await opening).host;
+  }
+
+  /**
+   * What belongs to a customer, where they were not deleted since.
+   *
+   * @param incarnation - Which of the customers with the id. Absent where that is not known.
+   * @throws CemError `RATE_LIMITED`, or `CUSTOMER_GONE` where it is another one by now.
+   */
+  async getSame(id: string, incarnation: string | undefined): Promise<CustomerHost> {
+    const host = await this.get(id);
+    const store = await this.#loaded.store?.get();
+    if (store === undefined || incarnation === undefined || host.incarnation === incarnation) return host;
+    const { isIncarnationThere } = await import("@cem/workspace");
+    if (await isIncarnationThere(store, id, incarnation)) return host;
+    throw new CemError("CUSTOMER_GONE", `The customer ${id} was deleted. Nothing was run.`, {
+      details: { customer: id },
+    });
   }
 
   /** Shows the customers at work what changed among the skills that all share. */
@@ -146,13 +169,16 @@ export class CustomerHosts {
       shared: this.#typeChecker,
       own: new Lazy(() => createConfiguredTypeChecker(config)),
     });
-    const { followCustomer } = await import("@cem/workspace");
-    const isThere = followCustomer(customer?.home ?? "", await own.store?.get());
+    const { followCustomer, incarnationOf } = await import("@cem/workspace");
+    const home = customer?.home ?? "";
+    const store = await own.store?.get();
+    const isThere = followCustomer(home, store);
     await isThere();
-    const everybodys = this.#options.redactor;
-    const redactor = everybodys && scopeToCustomer(everybodys, id);
+    const incarnation = store && (await incarnationOf(home));
+    const memory = await this.#memories.open(id, isThere);
+    const { redactor } = memory;
     const local = this.#openAgent(own, { ...this.#options, redactor, typeChecker });
-    const counted = countRequests(this.#queue?.agent(local, id) ?? local);
+    const counted = countRequests(this.#queue?.agent(local, { id, incarnation }) ?? local);
     const [results, state, skills] = await Promise.all([
       createServedResults(own),
       createConfiguredState(own),
@@ -166,8 +192,9 @@ export class CustomerHosts {
       state,
       skills,
       redactor,
-      payer: `customer ${id}`,
+      payer: payerOf(id),
       runWorkflow: workflows.run,
+      incarnation,
       loaded: own,
       workflows,
     };
@@ -177,8 +204,8 @@ export class CustomerHosts {
       typeChecker,
       workflows,
       loaded: own,
+      memory,
       isThere,
-      forget: async () => redactor?.forget(),
     };
   }
 
@@ -190,7 +217,7 @@ export class CustomerHosts {
     this.#open.delete(id);
     // Runs end by themselves now, and say why.
     const ended = idleOf(opened.counted, DELETED_GRACE_MS);
-    this.#close(ended.then(() => disposeOf(opened)).then(opened.forget));
+    this.#close(ended.then(() => disposeOf(opened)).then(() => this.#memories.forget(opened.memory)));
     return false;
   }
 
@@ -231,7 +258,8 @@ export class CustomerHosts {
     const { config, store } = this.#loaded;
     if (store === undefined) return;
     const { createCustomerFolders } = await import("@cem/workspace");
-    await createCustomerFolders(config.customers.dir, { store: await store.get() }).removeDeleted();
+    const folders = createCustomerFolders(config.customers.dir, { store: await store.get() });
+    for (const id of await folders.removeDeleted()) await this.#memories.forget(this.#memories.of(id));
   }
 
   async #opened(): Promise<(OpenCustomer & { id: string })[]> {
@@ -252,6 +280,10 @@ export class CustomerHosts {
     const closed = closing.catch(() => {}).finally(() => this.#closing.delete(closed));
     this.#closing.add(closed);
   }
+}
+
+function payerOf(id: string): string {
+  return `customer ${id}`;
 }
 
 async function disposeOf({ counted, typeChecker, workflows, loaded }: OpenCustomer): Promise<void> {

@@ -6,6 +6,7 @@ import type { CustomerFolder } from "@cem/workspace";
 import type { BlobStore, Root } from "@cem/workspace-sync";
 import { sealingKeysOf } from "./shared-store.ts";
 
+const FILES = "files";
 const BYTES_PER_MB = 1_048_576;
 /** What two runs wrote at once stays below two quotas. */
 const ROOM = 2;
@@ -34,14 +35,17 @@ export function lazySync(loaded: Sharing, onFetched?: () => Promise<void>): Lazy
 }
 
 /**
- * Deletes the files of a customer from what machines share.
+ * Deletes the files of a customer from what machines share, once they have noticed that the customer is deleted: nothing
+ * needs to be left that tells it to them.
  *
  * @returns whether there were any.
  */
 export async function deleteSharedFiles(loaded: Sharing, id: string): Promise<boolean> {
   if (loaded.config.store.files === undefined) return false;
   const { deleteSharedWorkspace } = await import("@cem/workspace-sync");
-  return deleteSharedWorkspace(await openPlace(loaded, id));
+  const wereThere = await deleteSharedWorkspace(await openPlace(loaded, id));
+  await (await loaded.store?.get())?.removeAll([FILES, ...scopeOf(id)]);
+  return wereThere;
 }
 
 /** Numbers sessions on all machines together. `undefined` where each has its own. */
@@ -151,9 +155,13 @@ async function openPlace({ config, store }: Sharing, customer: string | undefine
     throw new CemError("CONFIG_INVALID", message, { details: { setting: "store.url" } });
   }
   const { scopeStore } = await import("@cem/store");
-  const scope = customer === undefined ? ["own"] : ["customers", customer];
-  const own = scopeStore(await store.get(), "files", ...scope);
+  const scope = scopeOf(customer);
+  const own = scopeStore(await store.get(), FILES, ...scope);
   return { store: own, blobs: await openBlobs(config, own, scope) };
+}
+
+function scopeOf(customer: string | undefined): string[] {
+  return customer === undefined ? ["own"] : ["customers", customer];
 }
 
 async function openBlobs(config: Config, store: Store, scope: readonly string[]): Promise<BlobStore> {

@@ -153,6 +153,8 @@ function scoped(store: Store): Store {
     list: (prefix, options) => store.list(prefix, options),
     append: (key, entries) => store.append(key, entries),
     entries: (key, options) => store.entries(key, options),
+    listLogs: (prefix, options) => store.listLogs(prefix, options),
+    rewriteEntry: (key, number, entry) => store.rewriteEntry(key, number, entry),
     add: (key, amount, expiresInMs) => store.add(key, amount, expiresInMs),
     now: () => store.now(),
     removeAll: (prefix) => store.removeAll(prefix),

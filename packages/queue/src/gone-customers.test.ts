@@ -1,0 +1,110 @@
+import { CemError } from "@cem/core";
+import { parseSealingKeys } from "@cem/store";
+import { describe, expect, it, onTestFinished, vi } from "vitest";
+import { hasRedis, startRedis } from "../../store-redis/test/redis-server.ts";
+import { dumpRedis } from "../../store-redis/test/watch-redis.ts";
+import { agentOf } from "../test/agent-of.ts";
+import { createRunQueue, startQueueWorker } from "./index.ts";
+import type { QueueWorkerSettings } from "./index.ts";
+
+const SECRET = "canary-of-ada";
+const KEYS = parseSealingKeys(`first:${Buffer.alloc(32, 1).toString("base64")}`);
+const GONE = new CemError("CUSTOMER_GONE", "The customer ada was deleted. Nothing was run.");
+
+async function setUp(keys?: typeof KEYS) {
+  const redis = await startRedis();
+  onTestFinished(() => redis.stop());
+  const queue = createRunQueue({ url: redis.url, keys });
+  onTestFinished(() => queue.close());
+  const work = async (agentFor: QueueWorkerSettings["agentFor"]) => {
+    const worker = await startQueueWorker({ url: redis.url, keys, agentFor, concurrency: 1 });
+    onTestFinished(() => worker.close());
+  };
+  const run = (customer: string, input = SECRET, idempotencyKey?: string) =>
+    queue.execute({ kind: "code", input, customer, incarnation: "1" }, { idempotencyKey });
+  return { queue, work, run, dump: () => dumpRedis(redis.url) };
+}
+
+describe.skipIf(!hasRedis)("runs of a customer who is deleted", () => {
+  it("end where they wait, and nothing is kept of them or of those that are over", async () => {
+    const { queue, work, run, dump } = await setUp();
+    const waiting = [run("ada"), run("ada", `${SECRET} again`), run("bob", "other")];
+    for (const one of waiting) one.catch(() => {});
+    await expect.poll(async () => (await queue.counts()).waiting, { timeout: 30_000 }).toBe(3);
+    expect(await dump()).toContain(SECRET);
+    await queue.removeCustomer("ada");
+    for (const one of waiting.slice(0, 2)) await expect(one).rejects.toMatchObject({ code: "CUSTOMER_GONE" });
+    expect(await dump()).not.toContain(SECRET);
+    await work(async (customer) => {
+      if (customer === "eve") throw new CemError("CONFIG_INVALID", `It says ${SECRET}.`);
+      return agentOf(async (input) => input);
+    });
+    expect(await waiting[2]).toMatchObject({ value: "other" });
+    // Those that are over: one with its result, one that failed.
+    expect(await run("ada", SECRET, "key")).toMatchObject({ value: SECRET });
+    await expect(run("eve")).rejects.toMatchObject({ code: "CONFIG_INVALID" });
+    expect(await dump()).toContain(SECRET);
+    for (const customer of ["ada", "eve"]) await queue.removeCustomer(customer);
+    expect(await dump()).not.toContain(SECRET);
+    expect(await dump()).not.toContain("ada");
+    expect(await queue.counts()).toMatchObject({ waiting: 0, running: 0, dead: 0 });
+    expect(await run("ada", "new", "key")).toMatchObject({ value: "new" });
+  });
+
+  it("are refused by workers with what they were put there for, and removed", async () => {
+    const { queue, work, run, dump } = await setUp();
+    const asked: unknown[] = [];
+    await work(async (customer, incarnation) => {
+      asked.push([customer, incarnation]);
+      throw GONE;
+    });
+    await expect(run("ada")).rejects.toMatchObject({ code: "CUSTOMER_GONE" });
+    expect(asked).toEqual([["ada", "1"]]);
+    await vi.waitFor(async () => expect(await dump()).not.toContain(SECRET), 30_000);
+    expect(await queue.dead()).toEqual([]);
+  });
+
+  it("are ended under way, and removed once they have", async () => {
+    const { queue, work, run, dump } = await setUp();
+    const [started, deleted] = [Promise.withResolvers<void>(), Promise.withResolvers<void>()];
+    await work(async () =>
+      agentOf(async (input, { onEvent }) => {
+        onEvent?.({ type: "output", chunk: { stream: "stdout", text: input } });
+        started.resolve();
+        await deleted.promise;
+        throw GONE;
+      }),
+    );
+    const running = run("ada");
+    running.catch(() => {});
+    await started.promise;
+    await vi.waitFor(async () => expect(await dump()).toContain(SECRET), 30_000);
+    const removed = queue.removeCustomer("ada");
+    deleted.resolve();
+    await removed;
+    expect(await running).toMatchObject({ error: { code: "CUSTOMER_GONE" }, code: "" });
+    expect(await dump()).not.toContain(SECRET);
+  });
+});
+
+describe.skipIf(!hasRedis)("a sealed queue", () => {
+  it("shows neither why a run failed nor what two runs have in common", async () => {
+    const { queue, work, run, dump } = await setUp(KEYS);
+    await work(async () => {
+      throw new CemError("CONFIG_INVALID", `It says ${SECRET}.`);
+    });
+    for (const id of ["ada", "bob"])
+      await expect(run(id, SECRET, id)).rejects.toMatchObject({ code: "CONFIG_INVALID" });
+    await expect.poll(() => queue.dead(), { timeout: 30_000 }).toHaveLength(2);
+    expect((await queue.dead()).map(({ reason }) => reason)).toEqual(Array(2).fill(`It says ${SECRET}.`));
+    const stored = await dump();
+    expect(stored).toContain("ada");
+    expect(stored).not.toContain(SECRET);
+    const values = [...stored.matchAll(/"(?:letter|reason|digest)[\\":]+([\w+/=]{16,})/gu)].map(
+      ([, value]) => value,
+    );
+    expect(values.length).toBeGreaterThan(3);
+    expect(new Set(values).size).toBe(values.length);
+    await expect(run("ada", "another", "ada")).rejects.toMatchObject({ code: "QUEUE_KEY_REUSED" });
+  });
+});
