@@ -90,7 +90,7 @@ class ToolServer<Config> implements AgentServer<Config> {
     this.copies = settings.copies;
     this.probe = settings.probe;
     const copy = settings.copies?.name;
-    this.runs = new RunRegistry({ yieldAfterMs, copy });
+    this.runs = new RunRegistry({ yieldAfterMs, copy, areQueued: agent.rejoinRun !== undefined });
     this.#states = new RequestStates(copy);
     this.#name = name;
     this.#hintFor = hintFor;

@@ -6,7 +6,7 @@ export const DEFAULT_YIELD_AFTER_MS = 45_000;
 export const MAX_RUNS = 1_000;
 /** Runs of one client under way or waiting at once. */
 export const MAX_RUNS_PER_CLIENT = 500;
-/** Runs of one client over HTTP under way at once: half of what sandboxes admit. Its further ones wait. */
+/** Runs of one client over HTTP under way at once on this machine: half of what sandboxes admit. Its further ones wait. */
 export const MAX_ACTIVE_RUNS_PER_CLIENT = Math.max(4, availableParallelism());
 /** The length of code over HTTP, in characters. Parsing and compiling it holds up everybody. */
 export const MAX_CODE_CHARACTERS = 128 * 1024;

@@ -118,6 +118,30 @@ describe("RunRegistry", () => {
     });
   });
 
+  describe("the runs of one client at once", () => {
+    const begun = async (areQueued: boolean, audience: string): Promise<number> => {
+      const registry = new RunRegistry({ yieldAfterMs: 10, areQueued });
+      let count = 0;
+      const begin = async (options: ExecuteOptions): Promise<TaskResult> => {
+        count += 1;
+        return options.signal?.aborted === true ? finished : forever(options);
+      };
+      const facts = { input: "", session: "", redactor: undefined, audience };
+      for (let at = 0; at < 40; at += 1)
+        void registry.start({ ...request(begin), payer: "ada", facts }).catch(() => {});
+      await vi.advanceTimersByTimeAsync(1);
+      const atOnce = count;
+      await registry.close();
+      return atOnce;
+    };
+
+    it("are few on this machine, and all in a queue that knows the client", async () => {
+      expect(await begun(false, "ada")).toBeLessThan(40);
+      expect(await begun(true, "ada")).toBe(40);
+      expect(await begun(true, "")).toBeLessThan(40);
+    });
+  });
+
   describe("wait and end", () => {
     it("are for the run's owner only", async () => {
       const id = idOf(await runs.start(request(forever, "ada")));

@@ -28,6 +28,8 @@ export interface RunRegistrySettings {
   yieldAfterMs: number;
   /** How long a kept run waits to be asked for, in milliseconds. Default: 10 minutes. */
   idleMs?: number | undefined;
+  /** Whether runs are carried out by other machines, whose queue serves clients that it knows in turn. */
+  areQueued?: boolean | undefined;
   /** This copy of the server, which the ids of runs name. Absent: it is the only one. */
   copy?: string | undefined;
 }
@@ -44,6 +46,8 @@ export type Adoption = Pick<RunRequest, "owner" | "payer" | "signal"> & {
 export class RunRegistry {
   readonly #runs = new Set<Run>();
   readonly #shares = new RunShares(MAX_ACTIVE_RUNS_PER_CLIENT);
+  readonly #queued = new RunShares(MAX_RUNS_PER_CLIENT);
+  readonly #areQueued: boolean;
   readonly #yielded = new Map<string, Run>();
   readonly #listeners = new Set<RunListener>();
   readonly #watchers = new Set<(run: Run) => RunWatcher | undefined>();
@@ -53,8 +57,9 @@ export class RunRegistry {
   readonly #copy: string | undefined;
   #closed = false;
 
-  constructor({ yieldAfterMs, idleMs = YIELDED_RUN_IDLE_MS, copy }: RunRegistrySettings) {
+  constructor({ yieldAfterMs, idleMs = YIELDED_RUN_IDLE_MS, copy, areQueued = false }: RunRegistrySettings) {
     this.#copy = copy;
+    this.#areQueued = areQueued;
     this.yieldAfterMs = yieldAfterMs;
     this.#idleMs = idleMs;
   }
@@ -193,9 +198,11 @@ export class RunRegistry {
 
   /** A request whose run begins when it is its client's turn. @throws CemError `SERVER_BUSY` */
   #inTurn(request: RunRequest): RunRequest {
-    const { payer, begin } = request;
+    const { payer, begin, facts } = request;
     if (payer === undefined) return request;
-    const runs = this.#shares.countOf(payer);
+    // Here its runs take no guest, and the queue, which knows this client apart from others, has a turn for each.
+    const shares = this.#areQueued && payer === facts?.audience ? this.#queued : this.#shares;
+    const runs = shares.countOf(payer);
     if (runs >= MAX_RUNS_PER_CLIENT) {
       throw new CemError(
         "SERVER_BUSY",
@@ -204,7 +211,7 @@ export class RunRegistry {
       );
     }
     const inTurn: RunRequest["begin"] = (options) =>
-      this.#shares.run(payer, options.signal ?? request.signal, () => begin(options));
+      shares.run(payer, options.signal ?? request.signal, () => begin(options));
     return { ...request, begin: inTurn };
   }
 

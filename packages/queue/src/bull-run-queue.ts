@@ -35,6 +35,11 @@ const MS_PER_SECOND = 1_000;
 const DEFAULT_MAX_WAITING = 10_000;
 const KEEP_FAILED_SECONDS = 7 * 86_400;
 const MAX_LISTED = 1_000;
+/** Whose turn a run takes: its customer's, or its client's where there are no customers. */
+function payerOf({ customer, options: { owner } }: QueuedRun): string | undefined {
+  return customer ?? (owner === "" ? undefined : owner);
+}
+
 /** Ids of runs that may be asked for twice. Other keys are made for one run. */
 const GIVEN_TWICE = /^(?:key|id)-/u;
 const HANDLERS = { elicit: "onElicit", approve: "onApprove", sample: "onSample" } as const;
@@ -170,7 +175,7 @@ class BullRunQueue implements RunQueue {
     const mayBeKnown = GIVEN_TWICE.test(id);
     const known = mayBeKnown ? await queue.getJob(id) : undefined;
     if (known !== undefined) return requireSame(letters, known, run);
-    const priority = await this.#takeTurn(opened, run.customer, urgency);
+    const priority = await this.#takeTurn(opened, run, urgency);
     const data: JobData = {
       letter: letters.write(`job:${id}`, run),
       customer: run.customer,
@@ -188,19 +193,15 @@ class BullRunQueue implements RunQueue {
     if (added !== undefined) requireSame(letters, added, run);
   }
 
-  async #takeTurn(
-    { turns, throughput }: Opened,
-    customer: string | undefined,
-    urgency: Urgency,
-  ): Promise<number> {
+  async #takeTurn({ turns, throughput }: Opened, run: QueuedRun, urgency: Urgency): Promise<number> {
     const { maxWaiting = DEFAULT_MAX_WAITING } = this.#settings;
-    const { priority, waiting, own } = await turns.take(customer, urgency, maxWaiting);
+    const { priority, waiting, own } = await turns.take(payerOf(run), urgency, maxWaiting);
     if (priority !== undefined) return priority;
     const isShare = waiting < maxWaiting;
     const [runs, limit] = isShare ? [own, maxWaiting - waiting] : [waiting, maxWaiting];
     const retryAfterMs = await throughput.waitFor(runs - limit + 1);
     const what = isShare
-      ? `${runs} runs of this customer wait for a worker, which is as many as there is room left for others.`
+      ? `${runs} runs of this ${run.customer === undefined ? "client" : "customer"} wait for a worker, which is as many as there is room left for others.`
       : `${runs} runs wait for a worker, and ${limit} may.`;
     throw new CemError("QUEUE_FULL", `${what} Try again in ${Math.ceil(retryAfterMs / MS_PER_SECOND)} s.`, {
       details: { waiting: runs, limit, retryAfterMs },

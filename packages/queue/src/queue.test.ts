@@ -131,6 +131,19 @@ describe.skipIf(!hasRedis)("a queue of runs", () => {
     );
   });
 
+  it("serves clients in turn where there are no customers", async () => {
+    const queue = open();
+    const order: unknown[] = [];
+    const runs: Promise<unknown>[] = [];
+    for (const at of [0, 1, 2, 3]) runs.push(queue.execute(code(`ada ${at}`), { owner: "ada" }));
+    await expect.poll(async () => (await queue.counts()).waiting, { timeout: 20_000 }).toBe(4);
+    runs.push(queue.execute(code("bob 0"), { owner: "bob" }));
+    await expect.poll(async () => (await queue.counts()).waiting, { timeout: 20_000 }).toBe(5);
+    await work(async (input) => order.push(input), { concurrency: 1 });
+    await Promise.all(runs);
+    expect(order.indexOf("bob 0")).toBeLessThan(3);
+  });
+
   it("refuses more than may wait, with the time to wait", async () => {
     const queue = open({ maxWaiting: 2 });
     const runs = [queue.execute(code("1")), queue.execute(code("2"))];
