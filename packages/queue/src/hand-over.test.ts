@@ -2,6 +2,7 @@ import { once } from "node:events";
 import { mkdtempSync, readFileSync, rmSync, writeFileSync } from "node:fs";
 import os from "node:os";
 import path from "node:path";
+import { setTimeout as sleep } from "node:timers/promises";
 import { CemError } from "@cem/core";
 import { parseSealingKeys } from "@cem/store";
 import { Redis } from "ioredis";
@@ -15,8 +16,8 @@ import type { QueuedOptions, QueueWorker, QueueWorkerSettings, RunQueue } from "
 
 const UNSAFE = { server: "s", tool: "send", isRepeatable: false };
 const SAFE = { server: "s", tool: "read", isRepeatable: true };
-/** A worker that has a run takes no other from the queue. */
-const ONE_AT_ONCE = 1;
+/** So many runs are begun until one was handed over: workers take turns at the queue. */
+const TRIES = 12;
 
 describe.skipIf(!hasRedis)("runs of a session", () => {
   const { server, open, work: carryOut } = realQueue();
@@ -29,27 +30,31 @@ describe.skipIf(!hasRedis)("runs of a session", () => {
   const run = async (queue: RunQueue, input: string, options: QueuedOptions = {}, customer?: string) =>
     queue.execute({ kind: "code", input, customer }, options);
 
-  /** A worker that keeps a run of the session `s` under way: the next of its runs is taken by another. */
-  const keepBusy = async (queue: RunQueue, worker: Work): Promise<{ close: () => Promise<void> }> => {
-    const [started, finish] = [Promise.withResolvers<void>(), Promise.withResolvers<void>()];
-    const busy = await work("warm", { concurrency: ONE_AT_ONCE, drainMs: 200 }, async (input, options) => {
-      if (input !== "busy") return worker(input, options);
-      started.resolve();
-      await Promise.race([finish.promise, once(options.signal ?? new EventTarget(), "abort")]);
-      return "busy";
-    });
-    const result = run(queue, "busy", { session: "s" });
-    await started.promise;
-    onTestFinished(async () => {
-      finish.resolve();
-      await result;
-    });
-    return busy;
+  /** Begins runs of the session `s` until one was handed over, each once the one before has begun. */
+  const beginHanded = async <Result>(
+    begin: (at: number) => Promise<Result>,
+    begun: () => number,
+  ): Promise<Promise<Result>[]> => {
+    const client = new Redis(server().url);
+    onTestFinished(() => client.disconnect());
+    const results: Promise<Result>[] = [];
+    while (results.length < TRIES && (await client.keys("*:inbox")).length === 0) {
+      results.push(begin(results.length));
+      await expect.poll(begun, { timeout: 20_000 }).toBe(results.length);
+    }
+    expect(await client.keys("*:inbox")).not.toEqual([]);
+    return results;
+  };
+
+  /** Until its signal aborts. */
+  const forever: Work = async (_, { signal }) => {
+    await once(signal ?? new EventTarget(), "abort");
+    throw new CemError("ABORTED", "ended where it was warm");
   };
 
   it("are carried out where its guest is warm, whichever worker takes them", async () => {
     const queue = open();
-    for (const name of ["a", "b", "c"]) await work(name, { concurrency: ONE_AT_ONCE });
+    for (const name of ["a", "b", "c"]) await work(name, { concurrency: 1 });
     for (const session of ["one", "two", "three", "four"]) {
       const places = new Set<unknown>();
       for (let at = 0; at < 12; at += 1) places.add((await run(queue, "x", { session }, "ada")).value);
@@ -57,112 +62,107 @@ describe.skipIf(!hasRedis)("runs of a session", () => {
     }
   });
 
-  it("are carried out where they are taken when no guests are kept", async () => {
+  it("are no more at once on a worker than it has slots, with those that it takes itself", async () => {
     const queue = open();
-    await keepBusy(queue, async () => "warm");
-    await work("other", { keepsGuests: false });
-    expect((await run(queue, "x", { session: "s" })).value).toBe("other");
+    const most: Record<string, number> = {};
+    for (const name of ["a", "b", "c"]) {
+      let atOnce = 0;
+      await work(name, { concurrency: 2 }, async () => {
+        atOnce += 1;
+        most[name] = Math.max(most[name] ?? 0, atOnce);
+        await sleep(20);
+        atOnce -= 1;
+        return "done";
+      });
+    }
+    const sessions = Array.from({ length: 60 }, (_, at) => (at % 3 === 0 ? undefined : `s${at % 2}`));
+    const results = await Promise.all(sessions.map((session) => run(queue, "x", { session })));
+    expect(new Set(results.map(({ value }) => value))).toEqual(new Set(["done"]));
+    expect(Math.max(...Object.values(most))).toBe(2);
   });
 
-  it("are spread where there are more than their worker takes", async () => {
+  it("are carried out where they are taken when no guests are kept, for one use, and for others", async () => {
     const queue = open();
-    const begun: string[] = [];
-    const finish = Promise.withResolvers<void>();
-    onTestFinished(() => finish.resolve());
-    const wait =
-      (name: string): Work =>
-      async () => {
-        begun.push(name);
-        await finish.promise;
-        return name;
-      };
-    await keepBusy(queue, wait("warm"));
-    await work("other", { concurrency: 4 }, wait("other"));
-    const results = [1, 2, 3, 4].map(() => run(queue, "x", { session: "s" }));
-    await expect.poll(() => begun.toSorted()).toEqual(["other", "other", "other", "warm"]);
-    finish.resolve();
-    await Promise.all(results);
+    await work("warm", { concurrency: 1 });
+    expect((await run(queue, "x", { session: "s" }, "ada")).value).toBe("warm");
+    await work("other", { keepsGuests: false, concurrency: 1 });
+    const placesOf = async (options: QueuedOptions, customer: string): Promise<Set<unknown>> => {
+      const places = new Set<unknown>();
+      for (let at = 0; at < TRIES && places.size < 2; at += 1)
+        places.add((await run(queue, "x", options, customer)).value);
+      return places;
+    };
+    const both = new Set(["warm", "other"]);
+    expect(await placesOf({ session: "s" }, "ada")).toEqual(both);
+    expect(await placesOf({ session: "s", singleUse: true }, "ada")).toEqual(both);
+    expect(await placesOf({}, "ada")).toEqual(both);
   });
 
-  it("share nothing with runs of one use, of no session and of another customer's session", async () => {
+  it("are another's where a customer has a session of the same name", async () => {
     const queue = open();
-    await keepBusy(queue, async () => "warm");
+    const warm = await work("warm");
+    expect((await run(queue, "x", { session: "s" }, "ada")).value).toBe("warm");
     await work("other");
-    expect((await run(queue, "x", { session: "s" })).value).toBe("warm");
-    expect((await run(queue, "x", { session: "s", singleUse: true })).value).toBe("other");
-    expect((await run(queue, "x", { session: "s" }, "bob")).value).toBe("other");
-    expect((await run(queue, "x")).value).toBe("other");
+    // Of two customers' sessions of one name, one comes to the other worker sooner or later.
+    const places = new Set<unknown>();
+    for (let at = 0; at < TRIES; at += 1)
+      places.add((await run(queue, "x", { session: "s" }, `customer${at}`)).value);
+    expect(places.size).toBe(2);
+    await warm.close();
   });
 
-  it("ask, tell and are cancelled as others are", async () => {
+  it("ask, tell and are cancelled as others are, sealed", async () => {
     const keys = parseSealingKeys(`one:${Buffer.alloc(32, 1).toString("base64")}`);
     const queue = open({ keys });
-    const held = Promise.withResolvers<void>();
-    const waiting = Promise.withResolvers<void>();
-    await work("warm", { concurrency: ONE_AT_ONCE, keys }, async (input, { onEvent, onApprove, signal }) => {
-      if (input === "hold") {
-        held.resolve();
-        await once(signal ?? new EventTarget(), "abort");
-      }
-      if (input === "wait") {
-        waiting.resolve();
-        await once(signal ?? new EventTarget(), "abort");
-        throw new CemError("ABORTED", "cancelled where it was warm");
-      }
-      onEvent?.({ type: "output", chunk: { stream: "stdout", text: "told" } });
-      return onApprove?.({
-        server: "s",
-        tool: "t",
-        args: {},
-        reason: "",
-        signal: new AbortController().signal,
-      });
+    let begun = 0;
+    await work("warm", { concurrency: TRIES + 1, keys }, async (input, options) => {
+      if (input === "first") return "warm";
+      options.onEvent?.({ type: "output", chunk: { stream: "stdout", text: "told" } });
+      const signal = new AbortController().signal;
+      const answer = await options.onApprove?.({ server: "s", tool: "t", args: {}, reason: "", signal });
+      begun += 1;
+      if (answer === "once") await forever(input, options);
     });
-    const end = new AbortController();
-    const holding = run(queue, "hold", { session: "s", signal: end.signal });
-    await held.promise;
+    await run(queue, "first", { session: "s" });
     await work("other", { keys });
     const events: string[] = [];
-    const asked = await run(queue, "ask", {
-      session: "s",
-      onEvent: ({ type }) => events.push(type),
-      onApprove: async () => "once",
-    });
-    expect(asked.value).toBe("once");
-    expect(events).toEqual(["output"]);
     const cancelled = new AbortController();
-    const result = run(queue, "wait", { session: "s", signal: cancelled.signal });
-    await waiting.promise;
+    const results = await beginHanded(
+      () =>
+        run(queue, "x", {
+          session: "s",
+          signal: cancelled.signal,
+          onEvent: ({ type }) => events.push(type),
+          onApprove: async () => "once",
+        }),
+      () => begun,
+    );
+    expect(events).toEqual(results.map(() => "output"));
     cancelled.abort();
-    expect((await result).error).toMatchObject({ message: "cancelled where it was warm" });
-    end.abort();
-    await holding;
+    for (const { error } of await Promise.all(results))
+      expect(error).toMatchObject({ code: "ABORTED", message: "ended where it was warm" });
   });
 
   it("say why they can't be carried out there, and wait for a person then", async () => {
     const queue = open();
-    await keepBusy(queue, async () => 1);
-    // The agent of the warm worker is there; this one's customer has none.
-    let isBroken = false;
-    const [started, finish] = [Promise.withResolvers<void>(), Promise.withResolvers<void>()];
+    const broken = { isBroken: false };
     await work("broken", {
-      concurrency: ONE_AT_ONCE,
       agentFor: async () => {
-        if (isBroken) throw new CemError("CONFIG_INVALID", "config.yaml:3: no such setting");
-        return agentOf(async () => {
-          started.resolve();
-          await finish.promise;
-        });
+        if (broken.isBroken) throw new CemError("CONFIG_INVALID", "config.yaml:3: no such setting");
+        return agentOf(async () => "warm");
       },
     });
-    const first = run(queue, "x", { session: "t" }, "ada");
-    await started.promise;
-    isBroken = true;
+    expect((await run(queue, "x", { session: "s" })).value).toBe("warm");
+    broken.isBroken = true;
     await work("other");
-    await expect(run(queue, "y", { session: "t" }, "ada")).rejects.toMatchObject({ code: "CONFIG_INVALID" });
-    await expect.poll(() => queue.dead()).toMatchObject([{ reason: "config.yaml:3: no such setting" }]);
-    finish.resolve();
-    await first;
+    const failed: unknown[] = [];
+    const results = await beginHanded(
+      () => run(queue, "y", { session: "s" }).catch((error: unknown) => failed.push(error)),
+      () => failed.length,
+    );
+    for (const error of failed) expect(error).toMatchObject({ code: "CONFIG_INVALID" });
+    await expect.poll(() => queue.dead()).toHaveLength(results.length);
+    expect((await queue.dead())[0]?.reason).toBe("config.yaml:3: no such setting");
   });
 
   it("go elsewhere once their worker is closed, and stay there", async () => {
@@ -186,35 +186,44 @@ describe.skipIf(!hasRedis)("runs of a session", () => {
     },
   ])("end as any when the warm worker stops: after $input", async ({ input, call, end }) => {
     const queue = open();
-    const begun: string[] = [];
-    const warm = await keepBusy(queue, async (_, { onCall, signal }) => {
-      await onCall?.(call);
-      begun.push(input);
-      await once(signal ?? new EventTarget(), "abort");
-      throw new CemError("ABORTED", "stopped");
+    let begun = 0;
+    const warm = await work("warm", { concurrency: TRIES, drainMs: 200 }, async (given, options) => {
+      if (given === "first") return "warm";
+      await options.onCall?.(call);
+      begun += 1;
+      return forever(given, options);
     });
+    await run(queue, "first", { session: "s" });
     await work("other", {}, async () => `${input} again`);
-    const result = run(queue, input, { session: "s" });
-    await expect.poll(() => begun).toEqual([input]);
+    const results = await beginHanded(
+      () => run(queue, input, { session: "s" }),
+      () => begun,
+    );
     await warm.close();
-    expect(await result).toMatchObject(end);
+    for (const result of results) expect(await result).toMatchObject(end);
   });
 
   it("go back to the queue when the worker stops that took them", async () => {
     const queue = open();
-    const begun = Promise.withResolvers<void>();
-    await keepBusy(queue, async (_, { signal }) => {
-      begun.resolve();
-      await once(signal ?? new EventTarget(), "abort");
-      throw new CemError("ABORTED", "stopped");
+    let [begun, isOver] = [0, false];
+    await work("warm", { concurrency: TRIES }, async (given, options) => {
+      if (given === "first" || isOver) return "warm";
+      begun += 1;
+      return forever(given, options);
     });
+    await run(queue, "first", { session: "s" });
     const other = await work("other", { drainMs: 100 });
-    const result = run(queue, "x", { session: "s" });
-    await begun.promise;
+    const cancel = new AbortController();
+    const results = await beginHanded(
+      (at) => run(queue, `${at}`, { session: "s", signal: cancel.signal }),
+      () => begun,
+    );
+    isOver = true;
     await other.close();
     // Its second attempt is begun by whoever takes it.
-    await work("third");
-    expect((await result).value).toBe("third");
+    expect(await results.at(-1)).toMatchObject({ value: "warm" });
+    cancel.abort();
+    await Promise.all(results);
   });
 
   it("are done once, or interrupted with their calls, when the machine is lost that they are warm on", async () => {

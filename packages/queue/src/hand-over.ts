@@ -6,10 +6,13 @@ import type { UnderWay } from "./carried-run.ts";
 import type { Carrying } from "./carrying.ts";
 import type { Peers } from "./peers.ts";
 import type { QueuedRun } from "./protocol.ts";
+import type { Slots } from "./slots.ts";
 import type { WarmSessions } from "./warm-sessions.ts";
 
 /** How long a worker waits to hear whether another carries out a run, before it tries to do so itself. */
 const WORD_MS = 1_000;
+/** How long a run waits for a slot that a run of another worker has, before it goes back to the queue. */
+const SLOT_MS = 250;
 
 /** What workers tell each other. */
 export type WorkerMessage =
@@ -32,10 +35,9 @@ interface HandOverSettings {
   peers: Peers<WorkerMessage>;
   sessions: WarmSessions;
   carrying: Carrying;
+  slots: Slots;
   /** Whether runs of one session are carried out by one worker. */
   isEnabled: boolean;
-  /** How many runs of others are carried out at once. */
-  most: number;
 }
 
 /**
@@ -58,6 +60,17 @@ export class HandOver {
     return this.#settings.peers.join((message) => this.#receive(message));
   }
 
+  /**
+   * Carries out a run here, in a slot.
+   *
+   * @returns whether it is over. If not, another worker may carry it out: this one has no slot, or stops.
+   */
+  async carryOut(id: string, run: QueuedRun): Promise<boolean> {
+    const { carrying, slots } = this.#settings;
+    if (!(await slots.take(SLOT_MS))) return false;
+    return carrying.carryOut(id, run).finally(() => slots.release());
+  }
+
   /** Takes no more runs of others. Those under way go on. */
   stopTaking(): void {
     this.#isClosing = true;
@@ -75,7 +88,7 @@ export class HandOver {
    * @throws CemError why it can't be set up there, and `CUSTOMER_GONE` where its customer was deleted.
    */
   async tryToHand(id: string, run: QueuedRun): Promise<boolean | undefined> {
-    const { peers, sessions, carrying, name, isEnabled } = this.#settings;
+    const { peers, sessions, carrying, slots, name, isEnabled } = this.#settings;
     const worker = isEnabled ? await sessions.take(run) : undefined;
     if (worker === undefined) return undefined;
     if (!(await peers.lives(worker))) {
@@ -93,8 +106,8 @@ export class HandOver {
         await peers.send(worker, { type: "carry", id, from: name, run });
         const hasBegun = await handed.word(WORD_MS);
         if (hasBegun === false) return undefined;
-        if (hasBegun === undefined) {
-          const isOver = await carrying.carryOutFirst(id, run);
+        if (hasBegun === undefined && (await slots.take(SLOT_MS))) {
+          const isOver = await carrying.carryOutFirst(id, run).finally(() => slots.release());
           if (isOver !== undefined) return isOver;
         }
         return handed.result();
@@ -115,8 +128,8 @@ export class HandOver {
   }
 
   async #carry({ id, from, run }: WorkerMessage & { type: "carry" }): Promise<void> {
-    const { peers, carrying, most } = this.#settings;
-    if (this.#isClosing || this.#taken.size >= most || this.#taken.has(id)) {
+    const { peers, carrying, slots } = this.#settings;
+    if (this.#isClosing || this.#taken.has(id) || !slots.tryTake()) {
       return peers.send(from, { type: "declined", id });
     }
     this.#taken.add(id);
@@ -130,6 +143,7 @@ export class HandOver {
       end = { error: toErrorInfo(error) };
     }
     this.#taken.delete(id);
+    slots.release();
     await peers.send(from, end === undefined ? { type: "declined", id } : { type: "ended", id, end });
   }
 

@@ -18,6 +18,7 @@ import type { QueuedRun } from "./protocol.ts";
 import { placeOfReason } from "./opened.ts";
 import type { JobData } from "./opened.ts";
 import type { QueueConnection } from "./run-queue.ts";
+import { Slots } from "./slots.ts";
 import { Streams } from "./streams.ts";
 import { Throughput } from "./throughput.ts";
 import { Turns } from "./turns.ts";
@@ -100,7 +101,7 @@ export async function startQueueWorker(settings: QueueWorkerSettings): Promise<Q
     sessions: new WarmSessions(client, prefix, ownId),
     carrying,
     isEnabled: settings.keepsGuests ?? true,
-    most: concurrency,
+    slots: new Slots(concurrency),
   });
 
   /** Repeating what can't be set up would fail again: it waits for a person. */
@@ -123,7 +124,7 @@ export async function startQueueWorker(settings: QueueWorkerSettings): Promise<Q
     let isOver = true;
     try {
       const run = await carrying.read(id, () => letters.read(`job:${id}`, job.data.letter) as QueuedRun);
-      isOver = (await handOver.tryToHand(id, run)) ?? (await carrying.carryOut(id, run));
+      isOver = (await handOver.tryToHand(id, run)) ?? (await handOver.carryOut(id, run));
     } catch (error) {
       await refuse(job, toErrorInfo(error));
     } finally {
