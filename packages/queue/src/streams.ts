@@ -1,8 +1,10 @@
+import { randomBytes } from "node:crypto";
 import type { Redis } from "ioredis";
 import type { Letters } from "./letters.ts";
 import { KEEP_RUN_MS } from "./names.ts";
 
 const FIELD = "letter";
+const TELLER_BYTES = 9;
 const PAGE = 500;
 /** A notice can be lost in a cut: the stream is looked at so often without one. */
 const LOOK_MS = 5_000;
@@ -10,7 +12,7 @@ const LOOK_MS = 5_000;
 /** Adds to a stream and gives notice. With a number in ARGV[3] only while the attempt in KEYS[2] is that. */
 const TELL = `
   if ARGV[3] ~= "" and redis.call("GET", KEYS[2]) ~= ARGV[3] then return false end
-  local id = redis.call("XADD", KEYS[1], "*", "${FIELD}", ARGV[1])
+  local id = redis.call("XADD", KEYS[1], "*", "${FIELD}", ARGV[1], "by", ARGV[4])
   redis.call("PEXPIRE", KEYS[1], ARGV[2])
   redis.call("PUBLISH", KEYS[1], id)
   return id
@@ -33,6 +35,8 @@ export class Streams {
   readonly #client: Redis;
   readonly #subscriber: Redis;
   readonly #letters: Letters;
+  readonly #teller = randomBytes(TELLER_BYTES).toString("base64url");
+  #told = 0;
   readonly #followers = new Map<string, Set<Follower>>();
 
   constructor(client: Redis, subscriber: Redis, letters: Letters) {
@@ -56,6 +60,7 @@ export class Streams {
       letter,
       keepMs,
       condition === undefined ? "" : String(condition.attempt),
+      `${this.#teller}.${(this.#told += 1)}`,
     );
     return told !== null;
   }
@@ -63,9 +68,11 @@ export class Streams {
   /** All that a stream has. */
   async read(name: string): Promise<unknown[]> {
     const contents: unknown[] = [];
+    const tellings = new Tellings();
     for (let after = "-"; ;) {
       const page = await this.#client.xrange(name, after, "+", "COUNT", PAGE);
-      for (const [, fields] of page) contents.push(this.#letters.read(name, fields[1] ?? ""));
+      for (const [, [, letter = "", , by]] of page)
+        if (tellings.isNew(by)) contents.push(this.#letters.read(name, letter));
       const last = page.at(-1);
       if (last === undefined || page.length < PAGE) return contents;
       after = `(${last[0]}`;
@@ -83,9 +90,14 @@ export class Streams {
     receive: (content: unknown, entry: string) => void,
     onProblem: (problem: unknown) => void,
   ): Promise<() => void> {
-    const next = async (after: string): Promise<[string, unknown][]> => {
+    const tellings = new Tellings();
+    const next = async (after: string): Promise<Entry[]> => {
       const page = await this.#client.xrange(name, after, "+", "COUNT", PAGE);
-      return page.map(([id, fields]) => [id, this.#letters.read(name, fields[1] ?? "")]);
+      return page.map(([id, [, letter = "", , by]]) => ({
+        id,
+        content: this.#letters.read(name, letter),
+        isNew: () => tellings.isNew(by),
+      }));
     };
     const follower = new Follower(next, receive, onProblem);
     const others = this.#followers.get(name) ?? new Set();
@@ -112,7 +124,28 @@ function lookAll(followers: Iterable<Follower> = []): void {
   for (const follower of followers) follower.look();
 }
 
-type Next = (after: string) => Promise<[string, unknown][]>;
+interface Entry {
+  id: string;
+  content: unknown;
+  /** False for one that was told again after a cut. */
+  isNew: () => boolean;
+}
+
+type Next = (after: string) => Promise<Entry[]>;
+
+/** Finds what was told twice: after a cut, what was not acknowledged is sent again, though the server may have taken it. */
+class Tellings {
+  readonly #last = new Map<string, number>();
+
+  /** @param by - Who told it, and the how manieth of theirs it is. */
+  isNew(by = ""): boolean {
+    const [teller = "", number] = by.split(".");
+    if (number === undefined) return true;
+    if (Number(number) <= (this.#last.get(teller) ?? 0)) return false;
+    this.#last.set(teller, Number(number));
+    return true;
+  }
+}
 
 /** Reads on whenever it is told to look, one look at a time. */
 class Follower {
@@ -153,10 +186,10 @@ class Follower {
       while (this.#lookAgain && !this.#isStopped) {
         this.#lookAgain = false;
         const page = await this.#next(this.#after);
-        for (const [id, content] of page) {
+        for (const { id, content, isNew } of page) {
           if (this.#isStopped) return;
           this.#after = `(${id}`;
-          this.#receive(content, id);
+          if (isNew()) this.#receive(content, id);
         }
         if (page.length === PAGE) this.#lookAgain = true;
       }
