@@ -146,7 +146,7 @@ describe.skipIf(!existsSync(BROWSER))(`the console's page (skipped where ${BROWS
 
   it("draws workflows", async () => {
     await open("Workflows");
-    await page.getByText("None is kept.").waitFor();
+    await page.getByText("No runs of workflows yet.").waitFor();
     await page.getByRole("link", { name: /greet/ }).click();
     await expect.poll(() => page.getByText("after first").isVisible()).toBe(true);
     await look("workflows");

@@ -45,7 +45,7 @@ export function Workflows({ selected }: { selected: string }) {
       {selected !== "" && !selected.startsWith(RUN) && <Graph name={selected} />}
       <h2>Runs of workflows</h2>
       <Problem text={trouble} />
-      {kept?.runs.length === 0 && <p class="hint">None is kept.</p>}
+      {kept?.runs.length === 0 && <p class="hint">No runs of workflows yet.</p>}
       <ul class="runs">
         {kept?.runs.map(({ run, workflow, status, startedAt, ms }) => (
           <Entry
