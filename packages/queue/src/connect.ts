@@ -13,7 +13,12 @@ export function connectBriefly(url: string): Redis {
 }
 
 function connect(url: string, maxRetriesPerRequest: number | null): Redis {
-  const client = new Redis(url, { connectTimeout: CONNECT_TIMEOUT_MS, maxRetriesPerRequest });
+  const client = new Redis(url, {
+    connectTimeout: CONNECT_TIMEOUT_MS,
+    maxRetriesPerRequest,
+    // Nobody could catch the library's own attempt, which fails with a further cut: it would end the process.
+    autoResubscribe: false,
+  });
   // What can't be asked says why itself; without a listener the library prints it too.
   client.on("error", () => {});
   return client;

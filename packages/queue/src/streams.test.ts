@@ -1,7 +1,8 @@
-import { Redis } from "ioredis";
+import { once } from "node:events";
 import { afterAll, beforeAll, describe, expect, it, onTestFinished } from "vitest";
 import { hasRedis, startRedis } from "../../store-redis/test/redis-server.ts";
 import type { RedisServer } from "../../store-redis/test/redis-server.ts";
+import { connectBriefly } from "./connect.ts";
 import { createLetters } from "./letters.ts";
 import { Streams } from "./streams.ts";
 
@@ -13,12 +14,12 @@ describe.skipIf(!hasRedis)("streams", () => {
   afterAll(() => server.stop());
 
   const open = () => {
-    const [client, subscriber] = [new Redis(server.url), new Redis(server.url)];
+    const [client, subscriber] = [connectBriefly(server.url), connectBriefly(server.url)];
     onTestFinished(() => {
       client.disconnect();
       subscriber.disconnect();
     });
-    return { client, streams: new Streams(client, subscriber, createLetters()) };
+    return { client, subscriber, streams: new Streams(client, subscriber, createLetters()) };
   };
 
   it("give once what was sent again after a cut, though the server had taken it", async () => {
@@ -38,5 +39,29 @@ describe.skipIf(!hasRedis)("streams", () => {
     );
     await expect.poll(() => followed).toEqual(contents);
     stop();
+  });
+
+  it("are followed again after a cut, and survive one more at that very moment", async () => {
+    const { client, subscriber, streams } = open();
+    const followed: unknown[] = [];
+    await streams.follow(
+      "t",
+      (content) => followed.push(content),
+      () => {},
+    );
+    const cut = async (): Promise<unknown> => client.call("CLIENT", "KILL", "TYPE", "pubsub");
+    const again = once(subscriber, "ready");
+    await cut();
+    await again;
+    await expect.poll(async () => client.pubsub("NUMSUB", "t")).toEqual(["t", 1]);
+    await streams.tell("t", { content: "heard" });
+    await expect.poll(() => followed, { timeout: 4_000 }).toEqual(["heard"]);
+    const ended = once(subscriber, "end");
+    subscriber.once("ready", () => {
+      subscriber.disconnect();
+      subscriber.stream.destroy();
+    });
+    await cut();
+    await ended;
   });
 });

@@ -45,6 +45,8 @@ export class Streams {
     this.#letters = letters;
     subscriber.on("message", (name: string) => lookAll(this.#followers.get(name)));
     subscriber.on("ready", () => {
+      const names = [...this.#followers.keys()];
+      if (names.length > 0) subscriber.subscribe(...names).catch(() => {});
       for (const followers of this.#followers.values()) lookAll(followers);
     });
   }
