@@ -33,7 +33,7 @@ export default defineConfig({
   },
 });
 
-/** Turbo runs two packages at once, each with half of the processors. Many tests wait for processes of their own. */
+/** Turbo runs several packages at once, each with half of the processors. Many tests wait for processes of their own. */
 function workers(): number {
   const processors = os.availableParallelism();
   return underTurbo ? Math.max(1, Math.floor(processors / 2)) : Math.max(2, processors);
