@@ -29,16 +29,19 @@ export function streamRuns(board: RunBoard, audience: string, signal: AbortSigna
           send(`event: run\ndata: ${JSON.stringify(summary)}\n\n`),
         );
         const heartbeat = setInterval(() => send(": still here\n\n"), HEARTBEAT_MS).unref();
-        stop = () => {
-          clearInterval(heartbeat);
-          unsubscribe();
-        };
         const close = (): void => {
           stop();
           controller.close();
         };
+        stop = () => {
+          clearInterval(heartbeat);
+          unsubscribe();
+          // What was cancelled can't be closed.
+          signal.removeEventListener("abort", close);
+        };
         signal.addEventListener("abort", close, { once: true });
         send(": open\n\n");
+        if (signal.aborted) close();
       },
       cancel() {
         stop();

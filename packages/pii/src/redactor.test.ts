@@ -207,8 +207,10 @@ describe("openStream", () => {
             at += size;
           }
           shown += stream.end();
+          // Some words before a number say that it is another one: "ref 101-10-1000".
+          const whole = redactor.tokenize(text, {});
           for (const [found] of text.matchAll(/\S+@example\.com|\d{3}-\d{2}-\d{4}/g))
-            expect(shown).not.toContain(found);
+            expect(shown.includes(found)).toBe(whole.includes(found));
           expect(await redactor.detokenize(shown, target)).toBe(text);
         },
       ),

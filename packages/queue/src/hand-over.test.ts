@@ -17,7 +17,7 @@ import type { QueuedOptions, QueueWorker, QueueWorkerSettings, RunQueue } from "
 const UNSAFE = { server: "s", tool: "send", isRepeatable: false };
 const SAFE = { server: "s", tool: "read", isRepeatable: true };
 /** So many runs are begun until one was handed over: workers take turns at the queue. */
-const TRIES = 12;
+const TRIES = 40;
 
 describe.skipIf(!hasRedis)("runs of a session", () => {
   const { server, open, work: carryOut } = realQueue();
