@@ -26,6 +26,21 @@ function codeOf(text: string): string {
 
 describe("readAnswer", () => {
   it.each([
+    ["calls that nothing closes", 'CALL clock.now {"a": "\n'.repeat(8_000)],
+    ["empty lines", `a\n${"\n".repeat(100_000)}CALL clock.now {}`],
+    ["thoughts without an end", "<think>".repeat(15_000)],
+    ["fences", "```\n~~~\n".repeat(12_000)],
+  ])("reads 100 KB of %s in time", (_, text) => {
+    const started = process.cpuUsage();
+    try {
+      readAnswer(text, tools, "m");
+    } catch (error) {
+      if ((error as { code?: string }).code !== "LLM_ANSWER_UNUSABLE") throw error;
+    }
+    expect(process.cpuUsage(started).user / 1000).toBeLessThan(5_000);
+  });
+
+  it.each([
     ["a block of code", "Sure:\n```ts\nexport default 1;\n```\nDone.", "export default 1;\n"],
     [
       "one of several blocks",

@@ -18,6 +18,7 @@ const TELLING_CHARACTERS = 16;
 
 /** What the beginning of an answer shows it to be. */
 export function formOf(text: string): "call" | "program" | undefined {
+  if (text.trimStart().startsWith("<think>") && !text.includes("</think>")) return undefined;
   const start = text.replaceAll(THINKING, "").trimStart();
   if (CALL_START.test(start)) return "call";
   return start.length < TELLING_CHARACTERS || start.startsWith("<think>") ? undefined : "program";

@@ -2,7 +2,10 @@ import { CemError, toolId } from "@cem/core";
 import type { JsonObject, ToolDefinition } from "@cem/core";
 import { CALL } from "./prompt.ts";
 
-const CALL_LINE = new RegExp(`^\\W*${CALL}[ :*\`]+(?<name>[\\w$.-]+)[ \\t*\`]*\\(?\\s*(?=\\{|$)`, "gmu");
+const CALL_LINE = new RegExp(
+  `^[^\\w\\n]*${CALL}[ :*\`]+(?<name>[\\w$.-]+)[ \\t*\`]*\\(?\\s*(?=\\{|$)`,
+  "gmu",
+);
 const SERVER = /^[\w-]+$/u;
 const IDENTIFIER = /^[A-Za-z_$][\w$]*$/u;
 const OPENING = "{[(";
@@ -23,9 +26,11 @@ export interface ReadCall {
 
 /** The calls in an answer, in order. Empty where there are none. */
 export function findCallLines(said: string): CallLine[] {
-  return [...said.matchAll(CALL_LINE)].map(({ 0: matched, groups, index }) => ({
+  const found = [...said.matchAll(CALL_LINE)];
+  return found.map(({ 0: matched, groups, index }, at) => ({
     name: groups?.["name"] ?? "",
-    args: objectAt(said, index + matched.length),
+    // What nothing closes ends where the next call begins.
+    args: objectIn(said.slice(index + matched.length, found[at + 1]?.index)),
   }));
 }
 
@@ -118,18 +123,18 @@ function takes({ inputSchema }: ToolDefinition, args: JsonObject): boolean {
   return given.every((key) => Object.hasOwn(properties, key)) && required.every((key) => given.includes(key));
 }
 
-/** The object that begins at a place in a text, up to its closing brace; `{}` where none begins. */
-function objectAt(text: string, start: number): string {
-  if (text[start] !== "{") return "{}";
+/** The object that a text begins with, up to its closing brace; `{}` where none begins. */
+function objectIn(text: string): string {
+  if (text[0] !== "{") return "{}";
   let depth = 0;
-  for (let at = start; at < text.length; at += 1) {
+  for (let at = 0; at < text.length; at += 1) {
     const character = text[at] ?? "";
     if (`"'\``.includes(character)) at = endOfString(text, at);
     else if (OPENING.includes(character)) depth += 1;
     else if (CLOSING.includes(character)) depth -= 1;
-    if (depth === 0) return text.slice(start, at + 1);
+    if (depth === 0) return text.slice(0, at + 1);
   }
-  return text.slice(start);
+  return text;
 }
 
 function endOfString(text: string, start: number): number {

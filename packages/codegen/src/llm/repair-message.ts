@@ -7,6 +7,8 @@ const MAX_OUTPUT_CHARACTERS = 1_000;
 const MAX_CALL_CHARACTERS = 400;
 const MAX_CALLS = 30;
 const MAX_LINE_CHARACTERS = 160;
+/** A model mends what it is told of first. */
+const MAX_FINDINGS = 30;
 
 /** Tells a model what became of its code, and what to do about it. */
 export function repairMessage(feedback: GenerateFeedback): string {
@@ -26,21 +28,24 @@ export function repairMessage(feedback: GenerateFeedback): string {
 
 /** Each finding with the line of the code that it is about. */
 function findingLines(findings: readonly Finding[], code: string): string {
+  const lines = code.split("\n");
   return findings
+    .slice(0, MAX_FINDINGS)
     .map(
-      ({ line, message }) => `${line === undefined ? "" : `Line ${line}: `}${message}${sourceAt(line, code)}`,
+      ({ line, message }) =>
+        `${line === undefined ? "" : `Line ${line}: `}${message}${sourceAt(line, lines)}`,
     )
     .join("\n");
 }
 
 function errorLines({ details, message }: ErrorInfo, code: string): string {
   const { line } = details;
-  return `${message}${sourceAt(typeof line === "number" ? line : undefined, code)}`;
+  return `${message}${sourceAt(typeof line === "number" ? line : undefined, code.split("\n"))}`;
 }
 
 /** A line of the code, on a line of its own. */
-function sourceAt(line: number | undefined, code: string): string {
-  const source = line === undefined ? "" : oneLine(code.split("\n")[line - 1] ?? "", MAX_LINE_CHARACTERS);
+function sourceAt(line: number | undefined, lines: readonly string[]): string {
+  const source = line === undefined ? "" : oneLine(lines[line - 1] ?? "", MAX_LINE_CHARACTERS);
   return source === "" ? "" : `\n  ${source}`;
 }
 

@@ -49,19 +49,17 @@ const PIECES = [
   "\uD800",
 ];
 const FRAMES = [
-  (text: string) => `Get weather for ${text}`,
+  (text: string) => `Get weather for "${text}"`,
   (text: string) => `Write '${text}' to a.txt, then read it back and print it`,
   (text: string) => `Write "${text}" to ${text}.txt`,
-  (text: string) => `Save state to /workspace/state.json: - ${text}: ${text} - b: "${text}"`,
-  (text: string) => `Create /workspace/x.json with a "${text}" and ${text} 3; update ${text} to "${text}"`,
-  (text: string) => `Query database for ${text} where ${text} = "${text}" sorted by ${text}`,
+  (text: string) => `Create /workspace/state.json with: - a: ${text}: ${text} - b: "${text}"`,
+  (text: string) => `Create /workspace/x.json with a "${text}" and b 3; update a to "${text}"`,
+  (text: string) => `Read a.json, filter for rows where name = "${text}" and sort by ${text}`,
   (text: string) =>
-    `Get weather for Oslo, and if ${text} is above 20, print "${text}" otherwise print '${text}'`,
-  (text: string) =>
-    `Post a message to #general saying '${text}' and create an issue in a/b titled "${text}" with labels ${text}`,
-  (text: string) =>
-    `Print confirmation that ${text} was saved. Print "${text}". Verify /workspace/${text} exists`,
-  (text: string) => `SELECT * FROM users WHERE name = '${text}'`,
+    `Get weather for Oslo, and if temperature is above 20, print "${text}" otherwise print '${text}'`,
+  (text: string) => `Post a message to #general saying '${text}' and create an issue in a/b titled "${text}"`,
+  (text: string) => `Print confirmation that ${text} was saved. Print "${text}"`,
+  (text: string) => `Query database for users where name = '${text}'`,
   (text: string) => text,
 ];
 

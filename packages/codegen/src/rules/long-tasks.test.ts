@@ -4,29 +4,40 @@ import { otherTools, sampleTools } from "./testing/tools.ts";
 
 const generator = createRulesGenerator({ now: () => new Date("2026-11-20T12:00:00Z") });
 const tools = [...sampleTools, ...otherTools];
+const MAX_CHARACTERS = 4_000;
+
+const PIECES: readonly (readonly [string, string, string])[] = [
+  ["quotes", "", "'"],
+  ["quoted texts", "Print ", '"a" and '],
+  ["open quotes", "", "\"a 'b `c "],
+  ["brackets", "", "([{"],
+  ["nested expression", "Calculate ", "("],
+  ["long expression", "Calculate 1", " + 1"],
+  ["steps", "", "add 1 and 2 and then "],
+  ["digits", "Calculate 1 + ", "7"],
+  ["bullets", "", "\n- a: 1"],
+  ["spaces", "Get weather for ", " "],
+  ["words", "Get weather for ", "a "],
+  ["names", "Get weather for ", "Paris, "],
+  ["slashes", "Read ", "/a"],
+  ["dots", "Read ", "a."],
+  ["conditions", "Query database for users where ", "age > 3 and "],
+  ["fields", "Save state to /workspace/a.json with ", "a 1, "],
+  ["comparisons", "Calculate 1 + 1. If ", "it is above "],
+];
 
 describe("createRulesGenerator", () => {
   describe("generate, for long text", () => {
-    it.each([
-      ["quotes", "'".repeat(100_000)],
-      ["open quotes", `"a 'b \`c `.repeat(10_000)],
-      ["brackets", "([{".repeat(33_000)],
-      ["nested expression", `Calculate ${"(".repeat(20_000)}1${")".repeat(20_000)}`],
-      ["long expression", `Calculate 1${" + 1".repeat(25_000)}`],
-      ["steps", "Calculate 1 + 1 and ".repeat(5_000)],
-      ["bullets", "\n- a: 1".repeat(14_000)],
-      ["spaces", `Get weather for ${" ".repeat(99_000)}x`],
-      ["words", `Get weather for ${"a ".repeat(50_000)}`],
-      ["commas", `Get weather for ${"Paris, ".repeat(14_000)}Rome`],
-      ["slashes", `Read ${"/a".repeat(50_000)}`],
-      ["dots", `Read ${"a.".repeat(50_000)}json`],
-      ["unions", `Query database for users where ${"age > 3 and ".repeat(8_000)}x`],
-      ["quoted text", `Write '${"to a.txt with the file and ".repeat(4_000)}' to a.txt, then read it back`],
-      ["line breaks", `Calculate 1 + 1${"\n \n".repeat(30_000)}then print it`],
-      ["fields", `Save state to /workspace/a.json with ${"a 1, ".repeat(20_000)} b 2`],
-      ["conditions", `Calculate 1 + 1. If ${"it is above ".repeat(8_000)} 3, calculate 2 + 2`],
-    ])("answers within bounds for 100 KB of %s", { timeout: 15_000 }, async (_, task) => {
+    it.each(PIECES)("answers for as many %s as it reads", { timeout: 15_000 }, async (_, start, piece) => {
+      const task = start + piece.repeat(Math.floor((MAX_CHARACTERS - start.length) / piece.length));
       await expect(generator.generate({ task, tools })).resolves.toHaveProperty("status");
+    });
+
+    it.each(PIECES)("refuses more %s at once", async (_, start, piece) => {
+      const result = await generator.generate({ task: start + piece.repeat(65_000), tools });
+      expect(result).toMatchObject({
+        steps: [{ reason: "not-understood", hint: expect.stringContaining("4,000 at most") }],
+      });
     });
   });
 });

@@ -3,7 +3,7 @@ import { checkWords, replacements } from "./testing/metamorphic.ts";
 import { wordings, wordingTools } from "./testing/wordings.ts";
 
 const now = () => new Date("2026-11-20T12:00:00Z");
-const sets = (["sample", "other", "servers"] as const).map(
+const sets = (["sample", "other", "servers", "real"] as const).map(
   (set) => [set, wordings[set], wordingTools[set]] as const,
 );
 

@@ -3,6 +3,12 @@ import { createRulesGenerator } from "./rules-generator.ts";
 import { otherTools, sampleTools } from "./testing/tools.ts";
 
 const generator = createRulesGenerator({ now: () => new Date("2026-11-20T12:00:00Z") });
+const tools = [...sampleTools, ...otherTools];
+
+async function generate(task: string): Promise<string> {
+  const result = await generator.generate({ task, tools });
+  return result.status === "generated" ? result.code.replaceAll(/\s+/gu, " ") : (result.steps[0]?.hint ?? "");
+}
 
 describe("createRulesGenerator", () => {
   describe("generate, with tools of any server", () => {
@@ -19,7 +25,7 @@ describe("createRulesGenerator", () => {
       ],
       [
         "Get weather for Oslo and post it to #weather",
-        'post_message({ channel: "#weather", text: JSON.stringify(weather, null, 2) })',
+        'post_message({ channel: "#weather", text: toText(weather) })',
       ],
       [
         "Create a calendar event 'Team lunch' tomorrow at 12:30",
@@ -30,25 +36,13 @@ describe("createRulesGenerator", () => {
         'search_products({ query: "mystery novels", category: "books" })',
       ],
       [
-        "Search products for laptops in electronics, at most 5 results",
-        'search_products({ query: "laptops", category: "electronics", limit: 5 })',
-      ],
-      [
         "Send an email to bob@example.com with subject 'Hi' and body 'See you at 5'",
         'send_email({ to: "bob@example.com", subject: "Hi", body: "See you at 5" })',
       ],
       ["Get user 7 and send an email to them with subject 'Welcome' and body 'Hello'", "to: user.email"],
       [
-        "translate hello world into German",
-        'translate_text({ text: "hello world", target_language: "German" })',
-      ],
-      [
         "Get stock prices for AAPL, MSFT and GOOG",
-        "Promise.all(symbols.map((symbol) => get_stock_price({ symbol })))",
-      ],
-      [
-        "Convert 100 USD to EUR",
-        'convert_currency({ amount: 100, from_currency: "USD", to_currency: "EUR" })',
+        "Promise.all( symbols.map((symbolValue) => get_stock_price({ symbol: symbolValue })",
       ],
       ["Fetch https://example.com/a?b=1 and print it", 'fetch_page({ url: "https://example.com/a?b=1" })'],
       [
@@ -56,12 +50,36 @@ describe("createRulesGenerator", () => {
         'add_task({ title: "Buy milk", due: "2026-11-21", priority: "high" })',
       ],
       ["Get the current time in Europe/Berlin", 'get_current_time({ timezone: "Europe/Berlin" })'],
-      ["Turn on the light in the kitchen", 'set_light({ room: "kitchen", on: true })'],
     ])("%s", async (task, call) => {
-      const result = await generator.generate({ task, tools: [...sampleTools, ...otherTools] });
-      expect(result.status === "generated" ? result.code.replaceAll(/\s+/gu, " ") : result.steps).toContain(
-        call,
-      );
+      expect((await generate(task)).replaceAll("( ", "(")).toContain(call.replaceAll("( ", "("));
+    });
+
+    it.each([
+      "Greet Ada",
+      "greet the person named Ada",
+      "please greet Ada",
+      "could you greet Ada for me?",
+      "Greet Ada now",
+      "Hi! Can you greet Ada please? Thanks!",
+      "Call greet with name Ada",
+      'Use the greeter to greet "Ada"',
+    ])("hears no more in words that change nothing: %s", async (task) => {
+      expect(await generate(task)).toContain('await greet({ name: "Ada" })');
+    });
+
+    it.each([
+      "Greet Ada twice",
+      "Greet Ada tomorrow",
+      "Greet the umbrella named Ada",
+      "Greet Ada politely",
+      "Greet nobody but Ada",
+      "Greet ada",
+      "Don't greet Ada",
+      "translate hello world into German",
+      "Search products for laptops in electronics, at most 5 results",
+      "Turn on the light in the kitchen",
+    ])("takes no word that is left over for a value: %s", async (task) => {
+      expect(await generate(task)).toMatch(/was not understood|lacks|Say what to do/u);
     });
   });
 });

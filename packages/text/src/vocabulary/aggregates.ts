@@ -15,8 +15,3 @@ export const AGGREGATES = byMeaning({
 export const STATISTICS = byMeaning({
   statistics: "statistics, stats, summary statistics, statistical summary, basic statistics, some statistics",
 });
-
-/** How many of a hundred. */
-export const SHARES = byMeaning({
-  percent: "percent of, percentage of, what percent of, what percentage of, share of, how many percent of",
-});

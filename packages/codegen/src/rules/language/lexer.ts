@@ -1,6 +1,5 @@
 import { findQuotes } from "@cem/text";
-import { readDigits, readSpelledNumber, scaleOf } from "./numbers.ts";
-import { Span, type Token, type TokenKind } from "./token.ts";
+import type { Token, TokenKind } from "./token.ts";
 
 const URL = /[a-z][a-z0-9+.-]{1,15}:\/\/[^\s,;"'<>]*[^\s,;"'<>.!?)]/iuy;
 const EMAIL = /[\p{L}\p{N}._%+-]{1,64}@[\p{L}\p{N}-]{1,63}(?:\.[\p{L}\p{N}-]{1,63})+/uy;
@@ -35,11 +34,32 @@ const SIGN_OF: Readonly<Record<string, string>> = {
   "≤": "<=",
   "≠": "!=",
 };
+const SMALL_NUMBERS =
+  "zero one two three four five six seven eight nine ten eleven twelve thirteen fourteen fifteen sixteen seventeen eighteen nineteen".split(
+    " ",
+  );
+const TENS = "twenty thirty forty fifty sixty seventy eighty ninety".split(" ");
+const NUMBERS: ReadonlyMap<string, number> = new Map([
+  ...SMALL_NUMBERS.map((word, value) => [word, value] as const),
+  ...TENS.map((word, at) => [word, 10 * at + 20] as const),
+  ...TENS.flatMap((ten, at) =>
+    SMALL_NUMBERS.slice(1, 10).map((one, value) => [`${ten}-${one}`, 10 * at + 21 + value] as const),
+  ),
+]);
+const SCALES: ReadonlyMap<string, number> = new Map([
+  ["dozen", 12],
+  ["hundred", 100],
+  ["thousand", 1_000],
+  ["million", 1_000_000],
+  ["billion", 1_000_000_000],
+]);
+/** Before "one" where it is no number: `the one`, `the warmest one`. */
+const PRONOUN = /^(?:the|this|that|each|any|no|which|every|other|another|\p{L}+est)$/u;
 /** `it's` is `it is`; any other `'s` belongs to somebody. */
 const IS = /^(?:it|that|there|what|who|where|how|when|he|she|here)$/u;
 
 /** Reads the tokens of a step. Runs in linear time for any text. */
-export function readTokens(source: string): Span {
+export function readTokens(source: string): Token[] {
   const tokens: Token[] = [];
   const ends = blockEnds(source);
   let at = 0;
@@ -53,7 +73,7 @@ export function readTokens(source: string): Span {
     pushToken(tokens, token);
     at = token.end;
   }
-  return withoutEnd(new Span(source, joinNumbers(tokens)));
+  return withoutEnd(joinNumbers(tokens));
 }
 
 /** Where quoted texts and balanced braces and brackets end, by where they begin; nothing inside another. */
@@ -96,7 +116,7 @@ function readSingle(source: string, start: number): Token {
     if (found === undefined) continue;
     // A full stop behind a path ends the sentence.
     const text = kind === "path" && found.length > 2 ? found.replace(/(?<!\.)\.+$/u, "") : found;
-    const value = kind === "number" ? readDigits(text.replace(/^[$€£]/u, "")) : undefined;
+    const value = kind === "number" ? readDigits(text) : undefined;
     return {
       kind,
       text,
@@ -128,57 +148,41 @@ function pushToken(tokens: Token[], token: Token): void {
   });
 }
 
-/** Words that say a number become one: `two dozen`, `1.5 million`. */
+/** Words that say a number become one: `twelve`, `two hundred and five`, `two dozen`, `1.5 million`. */
 function joinNumbers(tokens: readonly Token[]): Token[] {
   const joined: Token[] = [];
-  for (let at = 0; at < tokens.length; at += 1) {
-    const token = tokens[at] as Token;
-    const next = tokens[at + 1];
-    const scale = token.kind === "number" && next?.kind === "word" ? scaleOf(next.lower) : undefined;
-    if (scale !== undefined && next !== undefined) {
-      joined.push(joinTokens(token, next, (token.value as number) * scale));
-      at += 1;
-      continue;
-    }
-    const found = token.kind === "word" ? readSpelledNumber(wordsFrom(tokens, at)) : undefined;
-    if (found === undefined || isPronoun(tokens, at, found.length)) {
+  const scaled = new Set<Token>();
+  for (const token of tokens) {
+    const said = token.kind === "word" ? NUMBERS.get(token.lower) : undefined;
+    const scale = token.kind === "word" ? SCALES.get(token.lower) : undefined;
+    const length = said !== undefined && joined.at(-1)?.lower === "and" ? 2 : 1;
+    const before = joined.at(-length);
+    const value = before?.kind === "number" && typeof before.value === "number" ? before.value : undefined;
+    let number: Token | undefined;
+    if (before !== undefined && value !== undefined && scale !== undefined)
+      scaled.add((number = numberFrom(before, token, value * scale)));
+    else if (before !== undefined && value !== undefined && said !== undefined && scaled.has(before))
+      number = numberFrom(before, token, value + said);
+    if (number !== undefined) joined.splice(-length, length, number);
+    else if (said === undefined || (said === 1 && PRONOUN.test(joined.at(-1)?.lower ?? "")))
       joined.push(token);
-      continue;
-    }
-    joined.push(joinTokens(token, tokens[at + found.length - 1] as Token, found.value));
-    at += found.length - 1;
+    else joined.push(numberFrom(token, token, said));
   }
   return joined;
 }
 
-function wordsFrom(tokens: readonly Token[], from: number): string[] {
-  const words: string[] = [];
-  for (const token of tokens.slice(from, from + 12)) {
-    if (token.kind !== "word") break;
-    words.push(token.lower);
-  }
-  return words;
+function numberFrom({ start }: Token, { end }: Token, value: number): Token {
+  return { kind: "number", text: String(value), lower: String(value), value, start, end };
 }
 
-/** `the one`, `which one`: no number. */
-function isPronoun(tokens: readonly Token[], at: number, length: number): boolean {
-  if (length > 1 || tokens[at]?.lower !== "one") return false;
-  return /^(?:the|this|that|each|any|no|which|every|other|another)$/u.test(tokens[at - 1]?.lower ?? "");
+function withoutEnd(tokens: readonly Token[]): Token[] {
+  let end = tokens.length;
+  while (end > 0 && tokens[end - 1]?.kind === "mark") end -= 1;
+  return tokens.slice(0, end);
 }
 
-function joinTokens(first: Token, last: Token, value: number): Token {
-  return {
-    kind: "number",
-    text: String(value),
-    lower: String(value),
-    value,
-    start: first.start,
-    end: last.end,
-  };
-}
-
-function withoutEnd(span: Span): Span {
-  let { to } = span;
-  while (to > 0 && span.all[to - 1]?.kind === "mark") to -= 1;
-  return new Span(span.source, span.all, 0, to);
+/** The value of a number in digits, `1,200.50`; `undefined` where it is too large for one. */
+function readDigits(text: string): number | undefined {
+  const number = Number(text.replaceAll(/[,$€£]/gu, ""));
+  return Number.isFinite(number) ? number : undefined;
 }

@@ -1,114 +1,91 @@
-import type { JsonSchema, ToolDefinition, UnfilledStep } from "@cem/core";
-import { awaited, call, type Expression, name, object, type ObjectEntry } from "../program/expression.ts";
+import type { JsonSchema, ToolDefinition } from "@cem/core";
+import {
+  awaited,
+  call,
+  type Expression,
+  literal,
+  method,
+  name,
+  object,
+  type Statement,
+  template,
+} from "../program/expression.ts";
 import { HELPER_NAMES } from "../program/helpers.ts";
 import { camelCase, Names } from "../program/names.ts";
-import type { Statement } from "../program/statement.ts";
-import { FILE_FUNCTIONS } from "./file-functions.ts";
-import type { Reading } from "./reading.ts";
-import type { StateDocument, Value } from "./value.ts";
+import { refuse, type Unfilled } from "./unfilled.ts";
+import { hasType, type StateDocument, type Value } from "./value.ts";
 
-/** Thrown by an operation for a step that can't be planned. */
-export class Unfilled extends Error {
-  readonly step: UnfilledStep;
-
-  constructor(step: UnfilledStep) {
-    super(step.hint);
-    this.step = step;
-  }
-}
+export const FILE_SYSTEM = "node:fs/promises";
+const FILE_FUNCTIONS = ["readFile", "writeFile", "appendFile", "access", "mkdir"] as const;
+type FileFunction = (typeof FILE_FUNCTIONS)[number];
 
 /** A result to declare. */
-export interface Declaration {
+export interface Declaration extends Pick<
+  Partial<Value>,
+  "isReceipt" | "constant" | "field" | "pageOf" | "isSorted"
+> {
   /** The words it is named by, in the program and in later steps. */
   words: string;
   schema?: JsonSchema | undefined;
-  /** Whether it is made for a side effect, and so is no part of the program's value. */
-  isEffect?: boolean | undefined;
-  /** TypeScript type of the variable. */
-  type?: string | undefined;
 }
 
 /** A program under construction: its statements, and the values that later steps can refer to. */
 export class Plan {
-  /** The tools that steps may use. */
   readonly tools: readonly ToolDefinition[];
+  /** The clock that "today" is read from. */
+  readonly now: () => Date;
   /** The results so far, in order. */
   readonly values: Value[] = [];
-  /** The JSON files that steps load or save. */
+  /** The JSON files that steps loaded or made. */
   readonly documents: StateDocument[] = [];
   /** Imported names by module. */
   readonly imports = new Map<string, Set<string>>();
   /** The tools that the program calls. */
   readonly uses = new Set<ToolDefinition>();
-  /** The names that are taken in the program. */
   readonly names = new Names();
-  /** The clock that "today" is read from. */
-  readonly now: () => Date;
-  /** The skill that a step mentioned without calling it, to be preferred by later steps. */
-  preferred: ToolDefinition | undefined;
-  /** The text of the step that mentioned `preferred`. */
-  mentioned: string | undefined;
-  /** The paths that steps named, most recent last. */
-  readonly paths = new Set<string>();
-  /** The text that a step printed last, where it is known. */
-  printed: Expression | undefined;
-  /** Index of the step being planned. */
-  stepIndex = 0;
+  /** Whether something was written or changed. */
+  hasChanged = false;
+  /** The step that is planned is part of a question, which changes nothing. */
+  isQuestion = false;
   /** Text of the step being planned. */
   stepText = "";
-  /** Reads words inside a step as a question of their own: `the weather of Paris` in "save the weather of Paris". */
-  readAsked: (text: string) => Reading | undefined = () => undefined;
+  /** The skill that a step mentioned without calling it. */
+  preferred: ToolDefinition | undefined;
+  /** The path that a step named last. */
+  lastPath: string | undefined;
   /** The block that statements are added to. */
   block: Statement[] = [];
 
   constructor(tools: readonly ToolDefinition[], now: () => Date) {
     this.tools = tools;
     this.now = now;
-    for (const tool of tools) this.names.reserve(tool.name);
-    for (const helper of HELPER_NAMES) this.names.reserve(helper);
-    for (const reserved of FILE_FUNCTIONS) this.names.reserve(reserved);
-  }
-
-  /** The path a step named last. */
-  get lastPath(): string | undefined {
-    return [...this.paths].at(-1);
-  }
-
-  set lastPath(path: string | undefined) {
-    if (path === undefined) return;
-    this.paths.delete(path);
-    this.paths.add(path);
+    for (const reserved of [...tools.map((tool) => tool.name), ...HELPER_NAMES, ...FILE_FUNCTIONS])
+      this.names.reserve(reserved);
   }
 
   /** Declares a variable for a result that later steps can refer to. */
   declare(value: Expression, declaration: Declaration): Value {
     const variable = this.names.take(declaration.words, "result");
-    this.block.push({ kind: "const", name: variable, value, type: declaration.type });
+    this.block.push({ kind: "const", name: variable, value });
     return this.track(name(variable), variable, declaration);
   }
 
   /** Makes an expression known to later steps without a variable of its own. */
-  track(expression: Expression, variable: string, declaration: Declaration): Value {
-    const tracked: Value = {
-      name: variable,
-      expression,
-      schema: declaration.schema ?? {},
-      words: declaration.words,
-      step: this.stepIndex,
-      consumed: false,
-      isEffect: declaration.isEffect ?? false,
-      about: this.stepText,
-    };
-    this.values.push(tracked);
-    return tracked;
+  track(expression: Expression, variable: string, { schema = {}, ...rest }: Declaration): Value {
+    const about = this.stepText;
+    const value: Value = { ...rest, name: variable, expression, schema, about, consumed: false };
+    this.values.push(value);
+    return value;
   }
 
-  /** What was a result of the task before some work stays one after it: writing a result to a file is no use of it. */
-  keepResults<T>(work: () => T): T {
-    const results = this.values.filter((value) => !value.consumed && !value.isEffect);
-    const made = work();
-    for (const value of results) value.consumed = false;
-    return made;
+  /** Refuses the step for words that have no meaning for what it asks for. */
+  unread(argument: string, hint: string, tool?: ToolDefinition): Unfilled {
+    return refuse({ step: this.stepText, reason: "not-understood", argument, hint }, tool);
+  }
+
+  /** Refuses the step for a value that it lacks. */
+  lacks(argument: string, hint: string, tool?: ToolDefinition): Unfilled {
+    return refuse({ step: this.stepText, reason: "missing-argument", argument, hint }, tool);
   }
 
   add(...statements: Statement[]): void {
@@ -116,58 +93,96 @@ export class Plan {
   }
 
   /** Takes a name from a module. */
-  import(module: string, imported: string): Expression {
+  import(module: string, imported: string): void {
     const names = this.imports.get(module) ?? new Set<string>();
-    names.add(imported);
-    this.imports.set(module, names);
-    return name(imported);
+    this.imports.set(module, names.add(imported));
   }
 
-  /** A call of a tool with its arguments by name, in the schema's order. */
+  /** A call of a function of `node:fs/promises`. */
+  callFileSystem(functionName: FileFunction, ...args: Expression[]): Expression {
+    this.import(FILE_SYSTEM, functionName);
+    if (functionName === "writeFile" || functionName === "appendFile") this.hasChanged = true;
+    return awaited(call(functionName, ...args));
+  }
+
+  /** A call of a tool with its arguments by name. */
   callTool(tool: ToolDefinition, args: ReadonlyMap<string, Expression>): Expression {
-    this.uses.add(tool);
-    const callee = this.import(tool.module, this.#localName(tool));
-    const called = call(calleeName(callee), ...toolArguments(tool, args));
-    return tool.kind === "skill" &&
-      /\)\s*:\s*(?!Promise\b)/u.test(tool.signature) &&
-      !tool.signature.includes("Promise<")
-      ? called
-      : awaited(called);
+    const called = call(this.#importTool(tool), ...toolArguments(tool, args));
+    const isSynchronous = tool.kind === "skill" && !tool.signature.includes("Promise<");
+    return isSynchronous ? called : awaited(called);
   }
 
   /** Two tools of one name from different modules: the second gets its server's name in front. */
-  #localName(tool: ToolDefinition): string {
+  #importTool(tool: ToolDefinition): string {
     const isTaken = [...this.uses].some(
       (other) => other !== tool && other.name === tool.name && other.module !== tool.module,
     );
-    if (!isTaken) return tool.name;
+    this.uses.add(tool);
     const alias = camelCase(`${tool.server} ${tool.name}`);
-    this.names.reserve(alias);
-    return `${tool.name} as ${alias}`;
+    if (isTaken) this.names.reserve(alias);
+    this.import(tool.module, isTaken ? `${tool.name} as ${alias}` : tool.name);
+    return isTaken ? alias : tool.name;
   }
 
-  /** The newest value that is not an effect. */
-  get last(): Value | undefined {
-    return this.values.findLast((value) => !value.isEffect) ?? this.values.at(-1);
+  /** Keeps a value in memory as the content of a JSON file. */
+  addDocument(path: string, value: Value, isDirty: boolean): StateDocument {
+    const document = { path, value, isDirty };
+    value.document = document;
+    this.documents.push(document);
+    this.lastPath = path;
+    return document;
   }
 
   get document(): StateDocument | undefined {
     return this.documents.at(-1);
   }
-}
 
-function calleeName(expression: Expression): Expression {
-  if (expression.kind !== "name") return expression;
-  return name(expression.name.split(" as ").at(-1) ?? expression.name);
-}
-
-function toolArguments(tool: ToolDefinition, args: ReadonlyMap<string, Expression>): Expression[] {
-  if (tool.callStyle === "object") {
-    const entries: ObjectEntry[] = [...args].map(([key, value]) => ({ key, value }));
-    const isOptional = /^[\w$]+\((?:[\w$]+\?:|\s*\))/u.test(tool.signature);
-    return entries.length === 0 && isOptional ? [] : [object(entries)];
+  /** Writes the files that changed in memory. */
+  flush(): void {
+    for (const document of this.documents) {
+      if (!document.isDirty) continue;
+      this.add({ kind: "do", value: this.writeJson(document.path, document.value.expression) });
+      document.isDirty = false;
+    }
   }
+
+  /** `await writeFile(path, JSON text with a line break at its end)` */
+  writeJson(path: string, value: Expression): Expression {
+    this.makeFolder(path);
+    const json = method(name("JSON"), "stringify", value, literal(null), literal(2));
+    return this.callFileSystem("writeFile", literal(path), template(json, "\n"));
+  }
+
+  /** Prints a text or a result; text without quotes. */
+  print({ expression, schema }: Pick<Value, "expression" | "schema">): void {
+    const isPlain = hasType(schema, "string", "number", "integer") && !hasType(schema, "object", "array");
+    this.add({
+      kind: "do",
+      value: method(name("console"), "log", isPlain ? expression : call("toText", expression)),
+    });
+  }
+
+  /** Makes the folder of a path, unless the workspace itself is it. */
+  makeFolder(path: string): void {
+    const folder = path.slice(0, path.lastIndexOf("/") + 1).replace(/(?<=.)\/$/u, "");
+    if (["", ".", "/", "/workspace"].includes(folder)) return;
+    const options = object({ recursive: literal(true) });
+    this.add({ kind: "do", value: this.callFileSystem("mkdir", literal(folder), options) });
+  }
+}
+
+/** Arguments in the schema's order. */
+function toolArguments(tool: ToolDefinition, args: ReadonlyMap<string, Expression>): Expression[] {
   const order = Object.keys(tool.inputSchema.properties ?? {});
+  if (tool.callStyle === "object") {
+    const isOptional = /^[\w$]+\((?:[\w$]+\?:|\s*\))/u.test(tool.signature);
+    if (args.size === 0 && isOptional) return [];
+    const entries = order.flatMap((key) => {
+      const value = args.get(key);
+      return value === undefined ? [] : [{ key, value }];
+    });
+    return [object(entries)];
+  }
   const last = order.findLastIndex((key) => args.has(key));
   return order.slice(0, last + 1).map((key) => args.get(key) ?? name("undefined"));
 }

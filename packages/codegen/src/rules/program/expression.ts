@@ -4,35 +4,48 @@ import type { JsonValue } from "@cem/core";
 export type Expression =
   | { kind: "literal"; value: JsonValue }
   | { kind: "name"; name: string }
-  | { kind: "member"; of: Expression; key: string; optional?: boolean | undefined }
-  | { kind: "index"; of: Expression; at: Expression }
+  | { kind: "member"; of: Expression; key: string }
   | { kind: "call"; callee: Expression; args: readonly Expression[] }
-  | { kind: "new"; callee: string; args: readonly Expression[] }
-  | { kind: "await"; value: Expression }
-  | { kind: "arrow"; parameters: readonly string[]; body: Expression; isAsync?: boolean | undefined }
+  | { kind: "await" | "not" | "spread"; value: Expression }
+  | { kind: "arrow"; parameters: readonly string[]; body: Expression }
   | { kind: "binary"; left: Expression; operator: string; right: Expression }
-  | { kind: "unary"; operator: "-" | "!" | "typeof "; value: Expression }
   | { kind: "conditional"; test: Expression; yes: Expression; no: Expression }
   | { kind: "object"; entries: readonly ObjectEntry[] }
   | { kind: "array"; items: readonly Expression[] }
-  | { kind: "spread"; value: Expression }
-  | { kind: "as"; value: Expression; type: string }
   | { kind: "template"; parts: readonly (string | Expression)[] };
 
 export type ObjectEntry = { key: string; value: Expression } | { spread: Expression };
 
+/** A TypeScript statement as data. */
+export type Statement =
+  | { kind: "const"; name: string; value: Expression }
+  | { kind: "assign"; target: Expression; value: Expression }
+  | { kind: "do"; value: Expression }
+  | { kind: "comment"; text: string }
+  | { kind: "throw"; message: Expression }
+  | { kind: "if"; test: Expression; body: Statement[]; otherwise: Statement[] };
+
+/** Imports of a program: module to the names taken from it. */
+export type Imports = ReadonlyMap<string, ReadonlySet<string>>;
+
+export interface Program {
+  imports: Imports;
+  /** Whole functions, as text that is this package's own. */
+  helpers: readonly string[];
+  statements: readonly Statement[];
+  value: Expression;
+}
+
 export const literal = (value: JsonValue): Expression => ({ kind: "literal", value });
 export const name = (text: string): Expression => ({ kind: "name", name: text });
 export const member = (of: Expression, key: string): Expression => ({ kind: "member", of, key });
-export const index = (of: Expression, at: Expression): Expression => ({ kind: "index", of, at });
 export const awaited = (value: Expression): Expression => ({ kind: "await", value });
 export const array = (items: readonly Expression[]): Expression => ({ kind: "array", items });
 export const spread = (value: Expression): Expression => ({ kind: "spread", value });
-export const cast = (value: Expression, type: string): Expression => ({ kind: "as", value, type });
-export const not = (value: Expression): Expression => ({ kind: "unary", operator: "!", value });
+export const not = (value: Expression): Expression => ({ kind: "not", value });
 
-export function call(callee: Expression | string, ...args: Expression[]): Expression {
-  return { kind: "call", callee: typeof callee === "string" ? name(callee) : callee, args };
+export function call(callee: string, ...args: Expression[]): Expression {
+  return { kind: "call", callee: name(callee), args };
 }
 
 /** `of.method(...args)` */
@@ -40,8 +53,8 @@ export function method(of: Expression, key: string, ...args: Expression[]): Expr
   return { kind: "call", callee: member(of, key), args };
 }
 
-export function arrow(parameters: readonly string[], body: Expression, isAsync = false): Expression {
-  return { kind: "arrow", parameters, body, isAsync };
+export function arrow(parameters: readonly string[], body: Expression): Expression {
+  return { kind: "arrow", parameters, body };
 }
 
 export function binary(left: Expression, operator: string, right: Expression): Expression {
@@ -53,12 +66,8 @@ export function conditional(test: Expression, yes: Expression, no: Expression): 
 }
 
 export function object(entries: Readonly<Record<string, Expression>> | readonly ObjectEntry[]): Expression {
-  const list = Array.isArray(entries) ? (entries as readonly ObjectEntry[]) : undefined;
-  return {
-    kind: "object",
-    entries:
-      list ?? Object.entries(entries as Record<string, Expression>).map(([key, value]) => ({ key, value })),
-  };
+  if (Array.isArray(entries)) return { kind: "object", entries: entries as readonly ObjectEntry[] };
+  return { kind: "object", entries: Object.entries(entries).map(([key, value]) => ({ key, value })) };
 }
 
 export function template(...parts: (string | Expression)[]): Expression {
@@ -68,23 +77,12 @@ export function template(...parts: (string | Expression)[]): Expression {
 /** Every variable that an expression reads. */
 export function namesIn(expression: Expression): Set<string> {
   const names = new Set<string>();
-  visit(expression, (part) => {
+  const pending = [expression];
+  for (let part = pending.pop(); part !== undefined; part = pending.pop()) {
     if (part.kind === "name") names.add(part.name);
-    if (part.kind === "new") names.add(part.callee);
-  });
+    pending.push(...childrenOf(part));
+  }
   return names;
-}
-
-/** Whether evaluating it awaits something outside of a function of its own. */
-export function awaits(expression: Expression): boolean {
-  if (expression.kind === "await") return true;
-  if (expression.kind === "arrow") return false;
-  return childrenOf(expression).some(awaits);
-}
-
-function visit(expression: Expression, seen: (part: Expression) => void): void {
-  seen(expression);
-  for (const child of childrenOf(expression)) visit(child, seen);
 }
 
 function childrenOf(expression: Expression): Expression[] {
@@ -94,16 +92,11 @@ function childrenOf(expression: Expression): Expression[] {
       return [];
     case "member":
       return [expression.of];
-    case "index":
-      return [expression.of, expression.at];
     case "call":
       return [expression.callee, ...expression.args];
-    case "new":
-      return [...expression.args];
     case "await":
-    case "unary":
+    case "not":
     case "spread":
-    case "as":
       return [expression.value];
     case "arrow":
       return [expression.body];

@@ -48,33 +48,17 @@ export class Names {
   }
 }
 
-const IRREGULAR: Readonly<Record<string, string>> = {
-  people: "person",
-  children: "child",
-  men: "man",
-  women: "woman",
-  data: "entry",
-  series: "entry",
-  news: "entry",
-  status: "status",
-  address: "address",
-};
-
 /** `cities` to `city`. */
 export function singular(word: string): string {
-  const lower = word.toLowerCase();
-  const irregular = Object.entries(IRREGULAR).find(([plural]) => lower.endsWith(plural));
-  if (irregular !== undefined) return word.slice(0, word.length - irregular[0].length) + irregular[1];
+  if (/people$/iu.test(word)) return word.replace(/people$/iu, "person");
   if (/[^aeiou]ies$/iu.test(word)) return `${word.slice(0, -3)}y`;
   if (/(?:ss|x|z|ch|sh)es$/iu.test(word)) return word.slice(0, -2);
-  if (/[^sui]s$/iu.test(word)) return word.slice(0, -1);
-  return word;
+  return /[^sui]s$/iu.test(word) ? word.slice(0, -1) : word;
 }
 
 /** `city` to `cities`. */
 export function plural(word: string): string {
   if (singular(word) !== word) return word;
   if (/[^aeiou]y$/iu.test(word)) return `${word.slice(0, -1)}ies`;
-  if (/(?:s|x|z|ch|sh)$/iu.test(word)) return `${word}es`;
-  return `${word}s`;
+  return /(?:s|x|z|ch|sh)$/iu.test(word) ? `${word}es` : `${word}s`;
 }

@@ -1,19 +1,14 @@
 import type { JsonValue } from "@cem/core";
-import { concat, type Document, enclosed, group, indent, join, line } from "./document.ts";
 import type { Expression, ObjectEntry } from "./expression.ts";
 import { isIdentifier } from "./names.ts";
 
 const PRECEDENCE: Readonly<Record<string, number>> = {
-  "??": 1,
-  "||": 2,
-  "&&": 3,
   "===": 8,
   "!==": 8,
   "<": 9,
   "<=": 9,
   ">": 9,
   ">=": 9,
-  in: 9,
   "+": 11,
   "-": 11,
   "*": 12,
@@ -23,6 +18,8 @@ const PRECEDENCE: Readonly<Record<string, number>> = {
 };
 const UNARY = 14;
 const POSTFIX = 17;
+/** Objects, lists and arguments that are longer have a line for each part. */
+const MAX_LINE_CHARACTERS = 80;
 
 /** Text as a string literal that holds any text: quotes, line breaks and separators can't end it. */
 export function quote(text: string): string {
@@ -34,115 +31,97 @@ export function quote(text: string): string {
     });
 }
 
-/** An expression as a document. */
-export function printExpression(expression: Expression): Document {
+/** Where an expression stands: `undefined` on one line whatever its length, else the spaces at the beginning of its line. */
+type Indent = string | undefined;
+
+export function printExpression(expression: Expression, indent?: Indent): string {
   switch (expression.kind) {
     case "literal":
-      return printJson(expression.value);
+      return printJson(expression.value, indent);
     case "name":
       return expression.name;
     case "member":
-      return concat(
-        printIn(expression.of, POSTFIX),
-        printKeyAccess(expression.key, expression.optional ?? false),
-      );
-    case "index":
-      return concat(printIn(expression.of, POSTFIX), "[", printExpression(expression.at), "]");
+      return printIn(expression.of, POSTFIX, indent) + printKeyAccess(expression.key);
     case "call":
-      return concat(printIn(expression.callee, POSTFIX), printArguments(expression.args));
-    case "new":
-      return concat(`new ${expression.callee}`, printArguments(expression.args));
+      return printIn(expression.callee, POSTFIX, indent) + printArguments(expression.args, indent);
     case "await":
-      return concat("await ", printIn(expression.value, UNARY));
-    case "unary":
-      return concat(expression.operator, printIn(expression.value, UNARY));
+      return `await ${printIn(expression.value, UNARY, indent)}`;
+    case "not":
+      return `!${printIn(expression.value, UNARY, indent)}`;
     case "spread":
-      return concat("...", printExpression(expression.value));
-    case "as":
-      return concat(printIn(expression.value, 9), ` as ${expression.type}`);
+      return `...${printExpression(expression.value, indent)}`;
     case "arrow":
-      return printArrow(expression);
+      return `(${expression.parameters.join(", ")}) => ${printExpression(expression.body, indent)}`;
     case "binary":
-      return printBinary(expression);
+      return printBinary(expression, indent);
     case "conditional":
-      return group(
-        printIn(expression.test, 1),
-        indent(line, "? ", printExpression(expression.yes), line, ": ", printExpression(expression.no)),
-      );
+      return printConditional(expression, indent);
     case "object":
-      return enclosed("{", expression.entries.map(printEntry), "}", line);
+      return enclosed("{ ", expression.entries, printEntry, " }", indent);
     case "array":
-      return enclosed("[", expression.items.map(printExpression), "]");
+      return enclosed("[", expression.items, printExpression, "]", indent);
     case "template":
       return printTemplate(expression.parts);
   }
 }
 
-function printArguments(args: readonly Expression[]): Document {
-  const only = args.at(-1);
-  const hugs =
-    only?.kind === "object" ||
-    only?.kind === "array" ||
-    (only?.kind === "arrow" && ["call", "object", "array"].includes(only.body.kind));
-  if (hugs && args.length === 1) return concat("(", printExpression(only), ")");
-  if (only?.kind === "arrow" && hugs && args.slice(0, -1).every((arg) => arg.kind === "name")) {
-    return concat(
-      "(",
-      ...args.slice(0, -1).flatMap((arg) => [printExpression(arg), ", "]),
-      printExpression(only),
-      ")",
-    );
-  }
-  return enclosed("(", args.map(printExpression), ")");
+function printConditional({ test, yes, no }: Expression & { kind: "conditional" }, indent: Indent): string {
+  const parts = [
+    printIn(test, 1, indent),
+    `? ${printExpression(yes, indent)}`,
+    `: ${printExpression(no, indent)}`,
+  ];
+  const line = parts.join(" ");
+  return indent === undefined || line.length <= MAX_LINE_CHARACTERS ? line : parts.join(`\n${indent}  `);
 }
 
-function printArrow(expression: Expression & { kind: "arrow" }): Document {
-  const head = `${expression.isAsync === true ? "async " : ""}(${expression.parameters.join(", ")}) =>`;
-  const body = printExpression(expression.body);
-  if (expression.body.kind === "object") return concat(head, " (", body, ")");
-  if (expression.body.kind === "call" || expression.body.kind === "array") return concat(head, " ", body);
-  if (expression.body.kind === "conditional") return concat(head, " (", body, ")");
-  return group(head, indent(line, body));
+/** `open` items `close`, on one line or one item per line. */
+function enclosed<Item>(
+  open: string,
+  items: readonly Item[],
+  print: (item: Item, indent: Indent) => string,
+  close: string,
+  indent: Indent,
+): string {
+  if (items.length === 0) return `${open.trim()}${close.trim()}`;
+  const line = `${open}${items.map((item) => print(item, undefined)).join(", ")}${close}`;
+  if (indent === undefined || indent.length + line.length <= MAX_LINE_CHARACTERS) return line;
+  const inner = `${indent}  `;
+  const lines = items.map((item) => `${inner}${print(item, inner)},\n`);
+  return `${open.trim()}\n${lines.join("")}${indent}${close.trim()}`;
 }
 
-function printBinary(expression: Expression & { kind: "binary" }): Document {
+function printArguments(args: readonly Expression[], indent: Indent): string {
+  const [only] = args;
+  const hugs = args.length === 1 && only !== undefined && ["object", "array", "arrow"].includes(only.kind);
+  return hugs ? `(${printExpression(only, indent)})` : enclosed("(", args, printExpression, ")", indent);
+}
+
+function printBinary(expression: Expression & { kind: "binary" }, indent: Indent): string {
   const own = PRECEDENCE[expression.operator] ?? 0;
   const rightAssociative = expression.operator === "**";
-  const left = printIn(expression.left, rightAssociative ? UNARY + 1 : own);
-  const right = printIn(expression.right, rightAssociative ? own : own + 1);
-  if (expression.operator === "&&" || expression.operator === "||" || expression.operator === "??") {
-    const operands = operandsOf(expression, expression.operator).map((operand) => printIn(operand, own + 1));
-    return group(join(concat(` ${expression.operator}`, line), operands));
-  }
-  return concat(left, ` ${expression.operator} `, right);
-}
-
-/** The operands of a chain of one logical operator, however it is nested. */
-function operandsOf(expression: Expression, operator: string): Expression[] {
-  if (expression.kind !== "binary" || expression.operator !== operator) return [expression];
-  return [...operandsOf(expression.left, operator), ...operandsOf(expression.right, operator)];
+  const left = printIn(expression.left, rightAssociative ? UNARY + 1 : own, indent);
+  const right = printIn(expression.right, rightAssociative ? own : own + 1, indent);
+  return `${left} ${expression.operator} ${right}`;
 }
 
 /** In parentheses where it binds weaker than its surroundings. */
-function printIn(expression: Expression, level: number): Document {
-  const printed = printExpression(expression);
-  return precedenceOf(expression) < level ? concat("(", printed, ")") : printed;
+function printIn(expression: Expression, level: number, indent: Indent): string {
+  const printed = printExpression(expression, indent);
+  return precedenceOf(expression) < level ? `(${printed})` : printed;
 }
 
 function precedenceOf(expression: Expression): number {
   if (expression.kind === "binary") return PRECEDENCE[expression.operator] ?? 0;
-  if (expression.kind === "unary" || expression.kind === "await") return UNARY;
-  if (expression.kind === "conditional" || expression.kind === "arrow" || expression.kind === "spread")
-    return 0;
-  if (expression.kind === "as") return 9;
+  if (expression.kind === "not" || expression.kind === "await") return UNARY;
+  if (["conditional", "arrow", "spread"].includes(expression.kind)) return 0;
   if (expression.kind === "literal" && typeof expression.value === "number" && expression.value < 0)
     return UNARY;
   return POSTFIX + 1;
 }
 
-function printKeyAccess(key: string, optional: boolean): Document {
-  if (isIdentifier(key)) return `${optional ? "?." : "."}${key}`;
-  return `${optional ? "?." : ""}[${quote(key)}]`;
+function printKeyAccess(key: string): string {
+  return isIdentifier(key) ? `.${key}` : `[${quote(key)}]`;
 }
 
 function printKey(key: string): string {
@@ -150,29 +129,26 @@ function printKey(key: string): string {
   return isIdentifier(key) ? key : quote(key);
 }
 
-function printEntry(entry: ObjectEntry): Document {
-  if ("spread" in entry) return concat("...", printExpression(entry.spread));
+function printEntry(entry: ObjectEntry, indent: Indent): string {
+  if ("spread" in entry) return `...(${printExpression(entry.spread, indent)})`;
   if (entry.value.kind === "name" && entry.value.name === entry.key) return entry.key;
-  return concat(`${printKey(entry.key)}: `, printExpression(entry.value));
+  return `${printKey(entry.key)}: ${printExpression(entry.value, indent)}`;
 }
 
-function printJson(value: JsonValue): Document {
+function printJson(value: JsonValue, indent: Indent): string {
   if (typeof value === "string") return quote(value);
   if (typeof value === "number") return Object.is(value, -0) ? "-0" : String(value);
   if (value === null || typeof value === "boolean") return String(value);
-  if (Array.isArray(value)) return enclosed("[", value.map(printJson), "]");
-  return enclosed(
-    "{",
-    Object.entries(value).map(([key, item]) => concat(`${printKey(key)}: `, printJson(item))),
-    "}",
-    line,
-  );
+  if (Array.isArray(value)) return enclosed("[", value, printJson, "]", indent);
+  const print = ([key, item]: [string, JsonValue], inner: Indent): string =>
+    `${printKey(key)}: ${printJson(item, inner)}`;
+  return enclosed("{ ", Object.entries(value), print, " }", indent);
 }
 
-function printTemplate(parts: readonly (string | Expression)[]): Document {
-  const printed = parts.map((part): Document => {
-    if (typeof part !== "string") return concat("${", printExpression(part), "}");
+function printTemplate(parts: readonly (string | Expression)[]): string {
+  const printed = parts.map((part) => {
+    if (typeof part !== "string") return `\${${printExpression(part)}}`;
     return quote(part).slice(1, -1).replaceAll('\\"', '"').replaceAll("`", "\\`").replaceAll("${", "\\${");
   });
-  return concat("`", ...printed, "`");
+  return `\`${printed.join("")}\``;
 }

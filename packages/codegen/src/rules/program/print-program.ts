@@ -1,67 +1,46 @@
-import { concat, group, indent, layOut, line } from "./document.ts";
 import { printExpression, quote } from "./print-expression.ts";
-import type { Program, Statement } from "./statement.ts";
+import type { Program, Statement } from "./expression.ts";
 
-/** A program as TypeScript, laid out the way prettier does. */
-export function printProgram(program: Program): string {
-  const sections: string[] = [];
-  if (program.imports.size > 0) sections.push(printImports(program));
-  sections.push(...program.helpers);
-  if (program.statements.length > 0) sections.push(printStatements(program.statements, 0));
-  if (program.value !== undefined)
-    sections.push(layOut(concat("export default ", printExpression(program.value), ";")));
-  return `${sections.join("\n\n")}\n`;
+/** A program as TypeScript. */
+export function printProgram({ imports, helpers, statements, value }: Program): string {
+  const sections = [
+    imports.size > 0 ? printImports(imports) : "",
+    ...helpers,
+    statements.map((statement) => printStatement(statement, "")).join("\n"),
+    `export default ${printExpression(value, "")};`,
+  ];
+  return `${sections.filter((section) => section !== "").join("\n\n")}\n`;
 }
 
-function printImports(program: Program): string {
+function printImports(imports: Program["imports"]): string {
   const isNode = (module: string): number => (module.startsWith("node:") ? 0 : 1);
-  return [...program.imports]
+  return [...imports]
     .toSorted(([a], [b]) => isNode(a) - isNode(b) || (a < b ? -1 : 1))
     .map(([module, names]) => `import { ${[...names].toSorted().join(", ")} } from ${quote(module)};`)
     .join("\n");
 }
 
-function printStatements(statements: readonly Statement[], depth: number): string {
-  return statements.map((statement) => printStatement(statement, depth)).join("\n");
-}
-
-function printStatement(statement: Statement, depth: number): string {
-  const pad = "  ".repeat(depth);
+function printStatement(statement: Statement, pad: string): string {
   switch (statement.kind) {
     case "const":
-    case "let": {
-      const type = statement.type === undefined ? "" : `: ${statement.type}`;
-      const head = `${statement.kind} ${statement.name}${type} =`;
-      const value = printExpression(statement.value);
-      if (statement.value.kind === "conditional")
-        return pad + layOut(group(head, indent(line, value), ";"), depth);
-      const breaksItself = statement.value.kind !== "binary" && statement.value.kind !== "literal";
-      return (
-        pad +
-        layOut(breaksItself ? concat(head, " ", value, ";") : group(head, indent(line, value), ";"), depth)
-      );
-    }
+      return `${pad}const ${statement.name} = ${printExpression(statement.value, pad)};`;
     case "assign":
-      return (
-        pad +
-        layOut(concat(printExpression(statement.target), " = ", printExpression(statement.value), ";"), depth)
-      );
+      return `${pad}${printExpression(statement.target, pad)} = ${printExpression(statement.value, pad)};`;
     case "do":
-      return pad + layOut(concat(printExpression(statement.value), ";"), depth);
+      return `${pad}${printExpression(statement.value, pad)};`;
     case "throw":
-      return pad + layOut(concat("throw new Error(", printExpression(statement.message), ");"), depth);
-    case "save":
-    case "saved-by-here":
-      return "";
+      return `${pad}throw new Error(${printExpression(statement.message)});`;
     case "comment":
       return `${pad}// ${statement.text.replaceAll(/[^\x20-\x7E]+/gu, " ")}`;
     case "if": {
-      const test = layOut(concat("if (", printExpression(statement.test), ") {"), depth);
-      const body = printStatements(statement.body, depth + 1);
-      const head = `${pad}${test}\n${body}\n${pad}}`;
+      const head = `${pad}if (${printExpression(statement.test)}) {\n${printBlock(statement.body, pad)}${pad}}`;
       return statement.otherwise.length === 0
         ? head
-        : `${head} else {\n${printStatements(statement.otherwise, depth + 1)}\n${pad}}`;
+        : `${head} else {\n${printBlock(statement.otherwise, pad)}${pad}}`;
     }
   }
+}
+
+function printBlock(statements: readonly Statement[], pad: string): string {
+  return statements.map((statement) => `${printStatement(statement, `${pad}  `)}\n`).join("");
 }

@@ -57,7 +57,7 @@ export interface Replacement {
 
 /** The task with each of its content words replaced, in turn, by another of its kind. */
 export function replacements(task: string): Replacement[] {
-  return readTokens(task).all.flatMap((token, at, all) => {
+  return readTokens(task).flatMap((token, at, all) => {
     const by = isListMark(task, token) ? undefined : otherOf(token, all[at - 1]);
     if (by === undefined) return [];
     return [{ word: token.text, by, task: `${task.slice(0, token.start)}${by}${task.slice(token.end)}` }];

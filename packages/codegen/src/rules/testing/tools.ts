@@ -13,3 +13,6 @@ export const otherTools: readonly ToolDefinition[] = read("./other-tools.json");
 
 /** Tools of real servers for git, a knowledge graph and an echo, of which some change things. */
 export const serverTools: readonly ToolDefinition[] = read("./server-tools.json");
+
+/** The definitions of real servers' tools: everything, filesystem and memory, and such as those of git, GitHub, Slack, time, fetch. */
+export const realTools: readonly ToolDefinition[] = read("./real-tools.json");

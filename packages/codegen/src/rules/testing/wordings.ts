@@ -1,10 +1,10 @@
 import { readFileSync } from "node:fs";
 import type { ToolDefinition } from "@cem/core";
-import { otherTools, sampleTools, serverTools } from "./tools.ts";
+import { otherTools, realTools, sampleTools, serverTools } from "./tools.ts";
 
 /** Tools, and tasks for which rules write code with them. */
 export const wordings = JSON.parse(readFileSync(new URL("wordings.json", import.meta.url), "utf8")) as Record<
-  "sample" | "other" | "servers",
+  "sample" | "other" | "servers" | "real",
   string[]
 >;
 
@@ -12,6 +12,7 @@ export const wordingTools: Readonly<Record<keyof typeof wordings, readonly ToolD
   sample: sampleTools,
   other: [...sampleTools, ...otherTools],
   servers: serverTools,
+  real: realTools,
 };
 
 /** All tasks of the tests with their tools. */

@@ -1,0 +1,230 @@
+import type { ToolDefinition } from "@cem/core";
+import { form, listOf, type Match, type Phrase } from "../language/phrase.ts";
+import type { Plan } from "../planning/plan.ts";
+import { referToAll } from "../planning/references.ts";
+import { cite } from "../planning/unfilled.ts";
+import { isNumeric } from "../planning/value.ts";
+import { call, type Expression, literal, method } from "../program/expression.ts";
+import { useHelper } from "../program/helpers.ts";
+import { printExpression } from "../program/print-expression.ts";
+import {
+  type Calculation,
+  CalculationReader,
+  evaluate,
+  lower,
+  type Operator,
+  resultsIn,
+} from "./expression.ts";
+
+const ASK = "(?:calculate|compute|evaluate|solve|determine|find|get|what is|how much is)";
+const CALCULATE = form(`(?:${ASK} )?(?:(?:new|next) (?:step|value|result) )?{what}(?: = {stated:number})?`);
+/** Orders with their operator; what is left out is the number that came last. */
+const ORDERS: readonly (readonly [RegExp, Operator])[] = [
+  [form("add {right} to {left}"), "+"],
+  [form("subtract {right}(?: from {left})?"), "-"],
+  [form("multiply(?: {left})? (?:by|and|with) {right}"), "*"],
+  [form("divide(?: {left})? by {right}"), "/"],
+];
+const LISTED = form(`(?:${ASK} )?(?<verb>add|sum|total|product|difference)(?: (?:up|of|between))? {what}`);
+const LIST_OPERATORS: Readonly<Record<string, Operator>> = { product: "*", difference: "-" };
+const SCALE = form("(?<verb>double|triple|halve|square) {what}");
+const SCALES: Readonly<Record<string, readonly [Operator, number]>> = {
+  double: ["*", 2],
+  triple: ["*", 3],
+  halve: ["/", 2],
+  square: ["**", 2],
+};
+const ROUND = form(
+  "round(?: (?<what>\\S.*?))?(?: off)? to {digits:number} (?:decimals?|decimal places?|places)",
+);
+const USE = /^use calculator to | (?:using|with) calculator$/u;
+const WORDS: Readonly<Record<string, string>> = {
+  "+": "sum",
+  "-": "difference",
+  "*": "product",
+  "/": "quotient",
+  "%": "remainder",
+};
+
+/** Plans a step that calculates; `false` where it does not. */
+export function planCalculation(phrase: Phrase, plan: Plan): boolean {
+  const use = USE.exec(phrase.shape);
+  const [from, to] =
+    use === null
+      ? [0, phrase.shape.length]
+      : use.index > 0
+        ? [0, use.index]
+        : [use[0].length, phrase.shape.length];
+  const plain = phrase.within(from, to);
+  return planOrder(plain, plan) || planRounding(plain, plan) || planCalculations(plain, plan);
+}
+
+/** `calculate 2 + 3 and 4 * 5`, `10 * 5 = 50` */
+function planCalculations(phrase: Phrase, plan: Plan): boolean {
+  const found = phrase.match(CALCULATE);
+  const what = found?.part("what");
+  if (found === undefined || what === undefined) return false;
+  const reader = new CalculationReader(what, plan);
+  const calculations: Calculation[] = [];
+  do {
+    const calculation = reader.read();
+    if (calculation === undefined) return false;
+    calculations.push(calculation);
+  } while (reader.skip(", and") || reader.skip("and") || reader.skip(","));
+  if (!reader.isAtEnd || calculations.every(({ kind }) => kind === "result")) return false;
+  // A number alone is nothing to calculate: `get 3`.
+  const isNumber = calculations.every(({ kind }) => kind === "number");
+  if (isNumber && !/^(?:calculate|compute|evaluate)/u.test(phrase.shape)) return false;
+  checkStated(calculations, found, plan);
+  for (const calculation of calculations) declare(calculation, plan);
+  return true;
+}
+
+function checkStated(calculations: readonly Calculation[], found: Match, plan: Plan): void {
+  const stated = found.number("stated");
+  const [only, other] = calculations;
+  const actual = only === undefined || other !== undefined ? undefined : evaluate(only);
+  if (stated === undefined || actual === stated) return;
+  const known = `${found.part("what")?.text ?? ""} is ${actual}, not ${stated}. Leave one of them out.`;
+  throw plan.unread(String(stated), actual === undefined ? `Leave "= ${stated}" out.` : known);
+}
+
+/** `multiply the result by 4`, `subtract 3 from 5`, `double it`, `add 2 and 3` */
+function planOrder(phrase: Phrase, plan: Plan): boolean {
+  for (const [pattern, operator] of ORDERS) {
+    const found = phrase.match(pattern);
+    if (found === undefined) continue;
+    const ordered = combine(operand(found, "left", plan), operator, readOne(found.part("right"), plan));
+    if (ordered !== undefined) return planOne(ordered, plan);
+  }
+  const scale = phrase.match(SCALE);
+  const [operator, factor] = SCALES[scale?.lower("verb") ?? ""] ?? ["*", 1];
+  const right: Calculation = { kind: "number", value: factor };
+  if (scale !== undefined) return planOne(combine(readOne(scale.part("what"), plan), operator, right), plan);
+  const listed = phrase.match(LISTED);
+  return listed !== undefined && planListed(listed, plan);
+}
+
+/** `add 2 and 3`, `add both results`, `the sum of 2, 4 and 9`; `add 5` to the number that came last */
+function planListed(found: Match, plan: Plan): boolean {
+  const parts = operandsOf(found.part("what"), plan);
+  const verb = found.lower("verb");
+  const operands = parts.length === 1 && verb === "add" ? [lastNumber(plan), ...parts] : parts;
+  const operator = LIST_OPERATORS[verb] ?? "+";
+  if (operands.length < 2 || (operator === "-" && operands.length > 2)) return false;
+  const [first, ...others] = operands;
+  let calculation = first;
+  for (const other of others) calculation = combine(calculation, operator, other);
+  return planOne(calculation, plan);
+}
+
+function operandsOf(what: Phrase | undefined, plan: Plan): (Calculation | undefined)[] {
+  if (what === undefined) return [];
+  const all = referToAll(what.shape, plan);
+  if (all === undefined) return listOf(what).map((part) => readOne(part, plan));
+  return all.map((value) => ({ kind: "result", expression: value.expression, value }));
+}
+
+function planRounding(phrase: Phrase, plan: Plan): boolean {
+  const found = phrase.match(ROUND);
+  const digits = found?.number("digits");
+  if (found === undefined || digits === undefined || !Number.isInteger(digits) || digits < 0 || digits > 15)
+    return false;
+  const of = operand(found, "what", plan);
+  if (of === undefined) return false;
+  consume(of);
+  const fixed = method(
+    of.kind === "result" ? lower(of) : call("Number", lower(of)),
+    "toFixed",
+    literal(digits),
+  );
+  plan.declare(call("Number", fixed), { words: "rounded", schema: { type: "number" } });
+  return true;
+}
+
+/** A part of a step; where it is left out, the number that came last. */
+function operand(found: Match, part: string, plan: Plan): Calculation | undefined {
+  const phrase = found.part(part);
+  return phrase === undefined ? lastNumber(plan) : readOne(phrase, plan);
+}
+
+function lastNumber(plan: Plan): Calculation | undefined {
+  const value = plan.values.at(-1);
+  if (value === undefined || !isNumeric(value.schema)) return undefined;
+  return { kind: "result", expression: value.expression, value };
+}
+
+/** Reads a phrase that is one calculation and nothing else. */
+export function readOne(phrase: Phrase | undefined, plan: Plan): Calculation | undefined {
+  if (phrase === undefined) return undefined;
+  const reader = new CalculationReader(phrase, plan);
+  const calculation = reader.read();
+  return reader.isAtEnd ? calculation : undefined;
+}
+
+function combine(
+  left: Calculation | undefined,
+  operator: Operator,
+  right: Calculation | undefined,
+): Calculation | undefined {
+  return left && right && { kind: "binary", operator, left, right };
+}
+
+function planOne(calculation: Calculation | undefined, plan: Plan): boolean {
+  if (calculation === undefined) return false;
+  declare(calculation, plan);
+  return true;
+}
+
+function declare(calculation: Calculation, plan: Plan): void {
+  const constant = evaluate(calculation);
+  if (constant !== undefined && !Number.isFinite(constant))
+    throw plan.unread("number", `${cite(plan.stepText)} comes to no number.`);
+  consume(calculation);
+  const operands = calculation.kind === "binary" ? [calculation.left, calculation.right] : [];
+  const isSimple = operands.every(({ kind }) => kind !== "binary");
+  const words = calculation.kind === "binary" && isSimple ? WORDS[calculation.operator] : undefined;
+  const field = resultsIn(calculation)[0]?.field;
+  const schema = { type: "number" };
+  plan.declare(expressionOf(calculation, plan), { words: words ?? "result", schema, constant, field });
+}
+
+/** Calculated by the calculator where there is one and all numbers are known; otherwise in the program. */
+function expressionOf(calculation: Calculation, plan: Plan): Expression {
+  const expression = lower(calculation);
+  const calculator = calculatorIn(plan.tools);
+  const isKnown = resultsIn(calculation).length === 0;
+  if (calculator !== undefined && isKnown && calculation.kind === "binary") {
+    const formula = printExpression(expression);
+    return plan.callTool(calculator, new Map([["expression", literal(formula.replaceAll("**", "^"))]]));
+  }
+  return isExact(calculation) ? expression : useHelper("readable", expression);
+}
+
+/** Whether floating point can't add noise: whole numbers that are not divided. */
+function isExact(calculation: Calculation): boolean {
+  if (calculation.kind === "number") return Number.isInteger(calculation.value);
+  if (calculation.kind === "result") return false;
+  return (
+    calculation.kind === "binary" &&
+    calculation.operator !== "/" &&
+    isExact(calculation.left) &&
+    isExact(calculation.right)
+  );
+}
+
+/** The only tool that takes an arithmetic expression and is sure to give a number. */
+function calculatorIn(tools: readonly ToolDefinition[]): ToolDefinition | undefined {
+  const found = tools.filter(
+    ({ name: toolName, inputSchema, outputSchema }) =>
+      toolName === "calculate" &&
+      inputSchema.properties?.["expression"]?.type === "string" &&
+      (inputSchema.required ?? []).every((parameter) => parameter === "expression") &&
+      isNumeric(outputSchema ?? {}),
+  );
+  return found.length === 1 ? found[0] : undefined;
+}
+
+function consume(calculation: Calculation): void {
+  for (const { value } of resultsIn(calculation)) value.consumed = true;
+}

@@ -1,0 +1,53 @@
+import { COMPARATORS, EQUALITIES } from "@cem/text";
+import { form, type Match, type Phrase, meaningOf, oneOf } from "../language/phrase.ts";
+import type { Plan } from "../planning/plan.ts";
+import { asNumber, partOf } from "../planning/references.ts";
+import { binary, type Expression } from "../program/expression.ts";
+import { readOne } from "./calculate.ts";
+import { type Calculation, evaluate, lower } from "./expression.ts";
+
+/** A test of a condition or of a question. */
+export interface Comparison {
+  expression: Expression;
+  /** Where it is known before the program runs. */
+  known?: boolean | undefined;
+}
+
+const IS = "(?:is|are|was|were|'s|be|has|of)";
+const NUMBERS = form(
+  `{left} (?:${IS} )?(?<comparator>${oneOf(COMPARATORS)}|${oneOf(EQUALITIES)}) {right}(?<degrees> degrees?)?`,
+);
+
+/** Reads what a condition compares; `undefined` where it is none. */
+export function readComparison(phrase: Phrase, plan: Plan): Comparison | undefined {
+  const found = phrase.match(NUMBERS);
+  if (found === undefined) return undefined;
+  const comparator = found.lower("comparator");
+  const operator = meaningOf(comparator, COMPARATORS) ?? meaningOf(comparator, EQUALITIES);
+  const left = readLeft(found, plan);
+  const right = readOne(found.part("right"), plan);
+  if (operator === undefined || left === undefined || right === undefined) return undefined;
+  const [one, other] = [evaluate(left), evaluate(right)];
+  return {
+    expression: binary(lower(left), operator, lower(right)),
+    known: one === undefined || other === undefined ? undefined : TESTS[operator]?.(one, other),
+  };
+}
+
+/** `it` is a temperature where it is above so many degrees. */
+function readLeft(found: Match, plan: Plan): Calculation | undefined {
+  const left = found.part("left");
+  const isWarmth = found.lower("degrees") !== "" && /^(?:it|that|this)$/u.test(left?.shape ?? "");
+  const part = isWarmth ? partOf(["temperature", "temp"], plan) : undefined;
+  if (part === undefined) return readOne(left, plan);
+  return { kind: "result", expression: asNumber(part), value: part.value, field: part.key };
+}
+
+const TESTS: Readonly<Record<string, (left: number, right: number) => boolean>> = {
+  ">": (left, right) => left > right,
+  ">=": (left, right) => left >= right,
+  "<": (left, right) => left < right,
+  "<=": (left, right) => left <= right,
+  "===": (left, right) => left === right,
+  "!==": (left, right) => left !== right,
+};

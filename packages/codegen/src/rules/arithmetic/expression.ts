@@ -1,0 +1,189 @@
+import type { Phrase } from "../language/phrase.ts";
+import type { Token } from "../language/token.ts";
+import { isSmall } from "../language/token.ts";
+import { asNumber, partOf, referTo } from "../planning/references.ts";
+import type { Plan } from "../planning/plan.ts";
+import { isNumeric, type Value } from "../planning/value.ts";
+import { binary, type Expression, literal } from "../program/expression.ts";
+import { useHelper } from "../program/helpers.ts";
+
+/** A calculation: its numbers and results of earlier steps. */
+export type Calculation =
+  | { kind: "number"; value: number }
+  | { kind: "result"; expression: Expression; value: Value; field?: string | undefined }
+  | { kind: "binary"; operator: Operator; left: Calculation; right: Calculation };
+
+export type Operator = "+" | "-" | "*" | "/" | "%" | "**";
+
+/** Operators in words, the longest first, with how strongly they bind. */
+const OPERATORS: readonly (readonly [string, Operator, number])[] = [
+  ["to the power of", "**", 3],
+  ["raised to", "**", 3],
+  ["multiplied by", "*", 2],
+  ["divided by", "/", 2],
+  ["times", "*", 2],
+  ["over", "/", 2],
+  ["modulo", "%", 2],
+  ["mod", "%", 2],
+  ["plus", "+", 1],
+  ["minus", "-", 1],
+  ["**", "**", 3],
+  ["^", "**", 3],
+  ["*", "*", 2],
+  ["x", "*", 2],
+  ["/", "/", 2],
+  ["%", "%", 2],
+  ["+", "+", 1],
+  ["-", "-", 1],
+];
+/** Deeper nesting than this is no calculation that a person writes. */
+const MAX_DEPTH = 60;
+const MAX_REFERENCE_WORDS = 3;
+
+/** Reads calculations from the tokens of a phrase, one after another. */
+export class CalculationReader {
+  readonly #tokens: readonly Token[];
+  readonly #plan: Plan;
+  #at = 0;
+  #depth = 0;
+
+  constructor(phrase: Phrase, plan: Plan) {
+    this.#tokens = phrase.tokens.filter((token) => !isSmall(token));
+    this.#plan = plan;
+  }
+
+  get isAtEnd(): boolean {
+    return this.#at >= this.#tokens.length;
+  }
+
+  /** Steps over words, where they come next. */
+  skip(words: string): boolean {
+    const parts = words.split(" ");
+    if (!parts.every((word, at) => this.#isWord(this.#at + at, word))) return false;
+    this.#at += parts.length;
+    return true;
+  }
+
+  /** A whole calculation; `undefined` where there is none. */
+  read(weakest = 1): Calculation | undefined {
+    this.#depth += 1;
+    let left = this.#depth > MAX_DEPTH ? undefined : this.#readOperand();
+    while (left !== undefined) {
+      const before = this.#at;
+      const found = this.#readOperator(weakest);
+      if (found === undefined) break;
+      const [operator, strength] = found;
+      const right = this.read(operator === "**" ? strength : strength + 1);
+      if (right === undefined) {
+        this.#at = before;
+        break;
+      }
+      left = { kind: "binary", operator, left, right };
+    }
+    this.#depth -= 1;
+    return left;
+  }
+
+  #readOperator(weakest: number): readonly [Operator, number] | undefined {
+    for (const [words, operator, strength] of OPERATORS)
+      if (strength >= weakest && this.skip(words)) return [operator, strength];
+    return undefined;
+  }
+
+  #readOperand(): Calculation | undefined {
+    const token = this.#tokens[this.#at];
+    if (token === undefined) return undefined;
+    if (this.skip("-")) return negate(this.read(3));
+    if (this.skip("(")) {
+      const inside = this.read();
+      return inside !== undefined && this.skip(")") ? inside : undefined;
+    }
+    if (token.kind === "number" && typeof token.value === "number") {
+      this.#at += 1;
+      return this.#readPercent({ kind: "number", value: token.value });
+    }
+    return this.#readReference();
+  }
+
+  /** `15% of 80` */
+  #readPercent(share: Calculation): Calculation | undefined {
+    const isPercent = this.skip("% of") || this.skip("percent of");
+    if (!isPercent) return share;
+    const whole = this.#readOperand();
+    if (whole === undefined) return undefined;
+    const hundred: Calculation = { kind: "number", value: 100 };
+    const product: Calculation = { kind: "binary", operator: "*", left: whole, right: share };
+    return { kind: "binary", operator: "/", left: product, right: hundred };
+  }
+
+  #readReference(): Calculation | undefined {
+    for (let length = MAX_REFERENCE_WORDS; length > 0; length -= 1) {
+      const tokens = this.#tokens.slice(this.#at, this.#at + length);
+      if (tokens.length < length || !tokens.every(({ kind }) => kind === "word")) continue;
+      const words = tokens.map(({ lower }) => lower).join(" ");
+      const found = resultOf(words, this.#plan);
+      if (found === undefined) continue;
+      this.#at += length;
+      return found;
+    }
+    return undefined;
+  }
+
+  #isWord(at: number, word: string): boolean {
+    const token = this.#tokens[at];
+    return token !== undefined && token.kind !== "quote" && token.lower === word;
+  }
+}
+
+/** The number that words mean: an earlier result, or a part of one. */
+function resultOf(words: string, plan: Plan): Calculation | undefined {
+  // In a file `result` is a field.
+  const field = plan.values.at(-1)?.document === undefined ? undefined : partOf([words], plan);
+  const value = field === undefined ? referTo(words, plan) : undefined;
+  if (value !== undefined && value.document === undefined) {
+    const expression = isNumeric(value.schema) ? value.expression : useHelper("numberOf", value.expression);
+    return { kind: "result", expression, value };
+  }
+  if (/^(?:it|this|that|them|and|or|both|if|is|of|for)\b/u.test(words)) return undefined;
+  const part = field ?? partOf([words], plan);
+  if (part === undefined) return undefined;
+  return { kind: "result", expression: asNumber(part), value: part.value, field: part.key };
+}
+
+function negate(of: Calculation | undefined): Calculation | undefined {
+  if (of === undefined) return undefined;
+  if (of.kind === "number") return { kind: "number", value: -of.value };
+  return { kind: "binary", operator: "-", left: { kind: "number", value: 0 }, right: of };
+}
+
+/** The result of a calculation of numbers alone; `undefined` where it needs a result of the run. */
+export function evaluate(calculation: Calculation): number | undefined {
+  if (calculation.kind === "number") return calculation.value;
+  if (calculation.kind === "result") return undefined;
+  const [left, right] = [evaluate(calculation.left), evaluate(calculation.right)];
+  if (left === undefined || right === undefined) return undefined;
+  return EVALUATE[calculation.operator](left, right);
+}
+
+const EVALUATE: Readonly<Record<Operator, (left: number, right: number) => number>> = {
+  "+": (left, right) => left + right,
+  "-": (left, right) => left - right,
+  "*": (left, right) => left * right,
+  "/": (left, right) => left / right,
+  "%": (left, right) => left % right,
+  "**": (left, right) => left ** right,
+};
+
+/** As an expression of the program. */
+export function lower(calculation: Calculation): Expression {
+  if (calculation.kind === "number") return literal(calculation.value);
+  if (calculation.kind === "result") return calculation.expression;
+  return binary(lower(calculation.left), calculation.operator, lower(calculation.right));
+}
+
+/** The earlier results that go into it. */
+export function resultsIn(calculation: Calculation): (Calculation & { kind: "result" })[] {
+  if (calculation.kind === "number") return [];
+  if (calculation.kind === "result") return [calculation];
+  return [...resultsIn(calculation.left), ...resultsIn(calculation.right)];
+}

@@ -1,0 +1,117 @@
+import type { ToolDefinition } from "@cem/core";
+import { splitWords } from "@cem/text";
+import type { Phrase } from "../language/phrase.ts";
+import type { Plan } from "../planning/plan.ts";
+import { cite, idOf } from "../planning/unfilled.ts";
+import type { Value } from "../planning/value.ts";
+import { array, arrow, awaited, type Expression, literal, method, name } from "../program/expression.ts";
+import { plural, singular } from "../program/names.ts";
+import { type Candidate, findCandidates, verbOf } from "./candidates.ts";
+import { fillArguments } from "./fill.ts";
+import type { Filling } from "./filling.ts";
+import { mayBeOnePage, type Parameter } from "./parameters.ts";
+import { unclaimed } from "./unclaimed.ts";
+import { changes, isToolVerb } from "./verbs.ts";
+
+/** How a step reads as a call of a tool. */
+export interface CallReading {
+  /** The tool with arguments, where every word of the step is understood. */
+  filling?: Filling | undefined;
+  /** Why the nearest tool can't be called. */
+  refusal?: Error | undefined;
+}
+
+/** Reads a step as a call of the tool that it names, or that is evident from its words. */
+export function readCall(phrase: Phrase, plan: Plan): CallReading {
+  const candidates = findCandidates(phrase, plan.tools, plan.preferred);
+  const read = candidates.map((candidate) => tryCandidate(candidate, phrase, plan));
+  const fitting = read.filter(({ refusal }) => refusal === undefined).toSorted((a, b) => b.score - a.score);
+  const [best, second] = fitting;
+  if (best === undefined) {
+    const [nearest] = read.toSorted((a, b) => a.unread - b.unread || b.score - a.score);
+    return { refusal: nearest?.refusal };
+  }
+  if (second !== undefined && second.score === best.score) {
+    const meant = `${idOf(best.filling.tool)} or ${idOf(second.filling.tool)}`;
+    return { refusal: plan.unread("tool", `${cite(phrase.text)} may mean ${meant}. Name one of them.`) };
+  }
+  return { filling: best.filling };
+}
+
+interface Attempt {
+  filling: Filling;
+  score: number;
+  /** How many words it leaves unread. */
+  unread: number;
+  refusal: Error | undefined;
+}
+
+function tryCandidate({ tool, score }: Candidate, phrase: Phrase, plan: Plan): Attempt {
+  const filling = fillArguments(tool, phrase, plan);
+  const rest = unclaimed(filling);
+  const refusal = refusalOf(filling, rest, phrase, plan);
+  return { filling, score: score + filling.args.size / 10, unread: rest.length, refusal };
+}
+
+function refusalOf(filling: Filling, rest: readonly string[], phrase: Phrase, plan: Plan): Error | undefined {
+  const { tool } = filling;
+  if (changes(tool) && plan.isQuestion) {
+    return plan.unread(
+      verbOf(phrase),
+      `${cite(phrase.text)} is a question, and ${idOf(tool)} changes something. Say it as an order.`,
+      tool,
+    );
+  }
+  const [lacking] = filling.missing;
+  const [word] = rest;
+  if (lacking !== undefined) {
+    const unread = word === undefined ? "" : ` ${cite(rest.slice(0, 5).join(" "))} was not understood.`;
+    return plan.lacks(lacking.name, `${cite(phrase.text)} lacks ${lacking.name}.${unread}`, tool);
+  }
+  if (word === undefined) return undefined;
+  return plan.unread(
+    word,
+    `In ${cite(phrase.text)}, ${cite(rest.slice(0, 5).join(" "))} was not understood.`,
+    tool,
+  );
+}
+
+/** The items that a tool is called for, one by one. */
+export interface Items {
+  parameter: Parameter;
+  list: Expression;
+  itemOf: (item: Expression) => Expression;
+}
+
+/** Puts a call into the program, or one for each item. */
+export function lowerCall(filling: Filling, plan: Plan, items = listedItems(filling, plan)): Value {
+  const { tool, args } = filling;
+  plan.flush();
+  for (const value of filling.consumed) value.consumed = true;
+  if (changes(tool)) plan.hasChanged = true;
+  const words = resultWords(tool);
+  const schema = tool.outputSchema ?? {};
+  const about = { words, isReceipt: changes(tool), pageOf: mayBeOnePage(tool) ? idOf(tool) : undefined };
+  if (items === undefined) return plan.declare(plan.callTool(tool, args), { ...about, schema });
+  const item = plan.names.take(singular(items.parameter.name), "item");
+  const argument = [items.parameter.name, items.itemOf(name(item))] as const;
+  const called = plan.callTool(tool, new Map([...args, argument]));
+  const each = arrow([item], called.kind === "await" ? called.value : called);
+  const all = method(name("Promise"), "all", method(items.list, "map", each));
+  return plan.declare(awaited(all), { ...about, schema: { type: "array", items: schema } });
+}
+
+/** The values in the step that a tool is called for. */
+function listedItems({ each }: Filling, plan: Plan): Items | undefined {
+  if (each === undefined) return undefined;
+  const variable = plan.names.take(plural(each.parameter.name), "values");
+  const list = array(each.values.map((value) => literal(value)));
+  plan.add({ kind: "const", name: variable, value: list });
+  return { parameter: each.parameter, list: name(variable), itemOf: (item) => item };
+}
+
+/** The name of a tool's result: `weather` of `get_weather`. */
+function resultWords(tool: ToolDefinition): string {
+  const words = splitWords(tool.name).filter((word) => !isToolVerb(word));
+  return words.length === 0 || words.join("_") === tool.name ? "result" : words.slice(-2).join(" ");
+}

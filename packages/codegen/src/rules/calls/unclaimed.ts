@@ -1,0 +1,70 @@
+import type { ToolDefinition } from "@cem/core";
+import { DEMANDING_WORDS, isStopWord, SMALL_TALK, splitStems, splitWords, stem } from "@cem/text";
+import { isSmall } from "../language/token.ts";
+import { meaningsOf, verbOf } from "./candidates.ts";
+import type { Filling } from "./filling.ts";
+import { mayBeOnePage, readParameters } from "./parameters.ts";
+import { isLoose, verbFit } from "./verbs.ts";
+
+/** Words for a tool itself. */
+const TOOL_WORDS = new Set(
+  "tool skill server function api mcp import run call invoke apply make perform".split(" "),
+);
+
+/** Words for something beside the step, which would be left out. */
+const POINTING = new Set("following above below attached".split(" "));
+
+/** The words of a step that nothing claims: no argument, not the tool's own words, and no small talk. */
+export function unclaimed(filling: Filling): string[] {
+  const { tool } = filling;
+  const own = ownStems(filling);
+  const name = splitWords(tool.name);
+  const verb = verbOf(filling.phrase);
+  const isOwnVerb = isLoose(verb) || verbFit(verb, name, tool.annotations?.readOnlyHint === true) > 0;
+  let isFirst = true;
+  return filling.tokens.flatMap((token, at) => {
+    if (isSmall(token) || token.kind === "mark") return [];
+    const begins = isFirst;
+    isFirst = false;
+    if (!filling.isFree(at)) return [];
+    if (token.kind !== "word") return [token.text];
+    if (begins && token.lower === verb && isOwnVerb) return [];
+    if (token.lower === "all" && isAllOf(tool)) return [];
+    return isClaimed(token.lower, own, name) ? [] : [token.text];
+  });
+}
+
+function isClaimed(word: string, own: ReadonlySet<string>, name: readonly string[]): boolean {
+  if (name.includes(word)) return true;
+  const parts = splitWords(word);
+  if (parts.length > 1) return parts.every((part) => isClaimed(part, own, name));
+  if (DEMANDING_WORDS.has(word) || POINTING.has(word)) return false;
+  if (word === "'s" || isStopWord(word) || SMALL_TALK.has(word) || TOOL_WORDS.has(word)) return true;
+  if (/\p{L}(?:est|er)$/u.test(word) && !name.includes(word) && !own.has(word)) return false;
+  return meaningsOf(word).some((one) => own.has(one));
+}
+
+/** A tool that lists gives all there is, unless that may be a page of it. */
+function isAllOf(tool: ToolDefinition): boolean {
+  return (
+    !mayBeOnePage(tool) && splitWords(tool.name).some((word) => /^(?:list|search|find|query)$/u.test(word))
+  );
+}
+
+/** The stems of the tool's own words; a parameter that got no value claims nothing. */
+function ownStems({ tool, args }: Filling): ReadonlySet<string> {
+  const [about = ""] = tool.description.split(/(?<=\.)\s|\n/u);
+  const parameters = readParameters(tool).filter(({ name }) => args.has(name));
+  const outputs = Object.keys(tool.outputSchema?.properties ?? tool.outputSchema?.items?.properties ?? {});
+  const texts = [
+    tool.name,
+    tool.server,
+    about,
+    ...outputs,
+    ...parameters.map(({ name, role }) => `${name} ${role}`),
+  ];
+  return new Set([
+    ...texts.flatMap((text) => splitStems(text.slice(0, 500))),
+    ...parameters.flatMap(({ schema }) => splitWords((schema.description ?? "").slice(0, 200)).map(stem)),
+  ]);
+}

@@ -1,0 +1,131 @@
+import type { StepField } from "@cem/text";
+import { form, type Phrase } from "../language/phrase.ts";
+import { isInWorkspace, stemOf } from "../planning/load.ts";
+import { FILE_SYSTEM, type Plan } from "../planning/plan.ts";
+import { cite } from "../planning/unfilled.ts";
+import { hasType, isNumeric, type StateDocument } from "../planning/value.ts";
+import { awaited, call, literal, object } from "../program/expression.ts";
+import { useHelper } from "../program/helpers.ts";
+import { entriesOf, type Field, readFields, readListed, readWhat, type Saved } from "./fields.ts";
+import { setField } from "./update.ts";
+
+const SAVE = form(
+  "(?:save|store|write|put|export)(?: {what})?(?: back)? (?:to|in|into|as)(?: (?:json|text))?(?: file)?(?: (?:called|named))? {file:path}(?: file)?(?: with(?: (?:fields?|values?))?(?: {fields})?)?(?: :)?",
+);
+const SAVE_STATE = form(
+  "(?:save|store|write)(?: (?:it|them|state|changes|file|workflow|updated (?:state|file)|final state|new state|current state))?(?: back)?",
+);
+
+/** Plans a step that saves a result; `false` where it does not. */
+export function planSave(phrase: Phrase, listed: readonly StepField[], plan: Plan): boolean {
+  const found = phrase.match(SAVE);
+  if (found === undefined) return planSaveState(phrase, plan);
+  const path = found.text("file");
+  if (!isInWorkspace(path)) return false;
+  const part = found.part("fields");
+  const written = part === undefined ? [] : readFields(part, plan);
+  if (written === undefined)
+    throw plan.unread("fields", `${cite(part?.text ?? "")} was not understood as fields, such as "step: 1".`);
+  const fields = [...written, ...readListed(listed, plan)];
+  const what = found.part("what");
+  const isState = what !== undefined && /^(?:state|workflow)$/u.test(what.shape);
+  const saved = what === undefined ? lastMade(plan) : isState ? openState(path, plan) : readWhat(what, plan);
+  if (saved === undefined && (fields.length === 0 || (what !== undefined && !isState)))
+    throw plan.lacks(
+      "content",
+      `${cite(what?.text ?? phrase.text)} is no result of an earlier step and no text in quotes.`,
+    );
+  if (/\.json$/iu.test(path)) saveJson(saved, fields, path, plan);
+  else saveText(saved, fields, path, plan);
+  plan.lastPath = path;
+  return true;
+}
+
+/** `save the updated state`: the file that is open. */
+function planSaveState(phrase: Phrase, plan: Plan): boolean {
+  if (phrase.match(SAVE_STATE) === undefined) return false;
+  const isIt = !/\b(?:state|file|changes|workflow)\b/u.test(phrase.shape);
+  const document = isIt ? lastMade(plan)?.value?.document : plan.document;
+  if (document === undefined) return false;
+  document.isDirty = true;
+  plan.flush();
+  return true;
+}
+
+/** The outcome of the last step: the file that it changed, or the newest result. */
+function lastMade(plan: Plan): Saved | undefined {
+  const last = plan.values.at(-1);
+  const document = plan.document;
+  if (document?.isDirty === true && last?.consumed === false && last !== document.value)
+    throw plan.unread("it", `${cite(plan.stepText)} may mean the file or ${cite(last.about)}. Say which.`);
+  if (document !== undefined && (document.isDirty || last?.consumed !== false))
+    return { ...document.value, value: document.value };
+  return last === undefined || last.consumed ? undefined : { ...last, value: last };
+}
+
+function openState(path: string, plan: Plan): Saved | undefined {
+  const document = plan.documents.find((one) => one.path === path) ?? plan.document;
+  return document === undefined ? undefined : { ...document.value, value: document.value };
+}
+
+/** JSON files that hold an object keep what is in them: fields are set, everything else stays. */
+function saveJson(saved: Saved | undefined, fields: readonly Field[], path: string, plan: Plan): void {
+  const document = plan.documents.find((one) => one.path === path);
+  const own = saved?.value?.document;
+  if (own !== undefined) {
+    // Saved under another name, the first file stays as it was.
+    own.path = path;
+    own.isDirty = true;
+    setAll(own, fields, plan);
+    return;
+  }
+  if (fields.length === 0 && document === undefined && !/state/iu.test(stemOf(path))) {
+    if (saved !== undefined) plan.add({ kind: "do", value: plan.writeJson(path, saved.expression) });
+    return;
+  }
+  const all = saved === undefined ? fields : withResult(saved, fields);
+  if (document !== undefined) {
+    setAll(document, all, plan);
+    if (saved?.value !== undefined) saved.value.consumed = false;
+    return;
+  }
+  plan.import(FILE_SYSTEM, "readFile");
+  const before = { spread: awaited(call("readState", literal(path))) };
+  const value = plan.declare(object([before, ...entriesOf(all)]), { words: stemOf(path) });
+  plan.addDocument(path, value, true);
+  plan.flush();
+}
+
+/** JSON with fields adds these; a result goes to the field that it was calculated from, else to `result`. */
+function withResult(saved: Saved, fields: readonly Field[]): Field[] {
+  const { expression: of } = saved;
+  const written = of.kind === "literal" && typeof of.value === "object" ? of.value : null;
+  if (written !== null && !Array.isArray(written))
+    return [
+      ...Object.entries(written).map(([key, value]) => ({ key, expression: literal(value) })),
+      ...fields,
+    ];
+  const isSaved = ({ key, value }: Field): boolean =>
+    key === "result" || (value !== undefined && value === saved.value);
+  if (fields.some(isSaved)) return [...fields];
+  const { expression, value } = saved;
+  return [{ key: value?.field ?? "result", expression, value }, ...fields];
+}
+
+function setAll(document: StateDocument, fields: readonly Field[], plan: Plan): void {
+  for (const field of fields) setField(document, field, plan);
+  plan.flush();
+}
+
+/** Text as it is, numbers as they are printed, everything else as JSON; never into a file of another kind. */
+function saveText(saved: Saved | undefined, fields: readonly Field[], path: string, plan: Plan): void {
+  const { expression, schema = {} } = saved ?? {};
+  const isText = hasType(schema, "string") && !hasType(schema, "object", "array");
+  const takes = isText ? /\.(?:txt|md|log|csv|html?|xml|ya?ml|ts|js)$/iu : /\.(?:txt|md|log)$/iu;
+  if (expression === undefined || fields.length > 0 || !takes.test(path))
+    throw plan.unread(path, `A result is saved as .json or .txt; ${cite(path)} is a file of another kind.`);
+  const converted = isNumeric(schema) ? call("String", expression) : useHelper("toText", expression);
+  plan.makeFolder(path);
+  const content = isText ? expression : converted;
+  plan.add({ kind: "do", value: plan.callFileSystem("writeFile", literal(path), content) });
+}

@@ -1,0 +1,126 @@
+import type { ToolDefinition, UnfilledStep } from "@cem/core";
+import { outline, splitSteps, splitWords, type TaskStep } from "@cem/text";
+import { Phrase } from "../language/phrase.ts";
+import { Plan } from "../planning/plan.ts";
+import { cite, Unfilled } from "../planning/unfilled.ts";
+import { literal } from "../program/expression.ts";
+import { Branch } from "./branches.ts";
+import { planStep } from "./plan-step.ts";
+
+/** The longest task that rules read, in UTF-16 units. */
+export const MAX_TASK_CHARACTERS = 4_000;
+
+/** The result of {@link planTask}. */
+export interface PlannedTask {
+  /** The planned program. Incomplete when `unfilled` is set. */
+  plan: Plan;
+  /** The first step that can't be planned, with the reason. */
+  unfilled?: UnfilledStep | undefined;
+}
+
+/**
+ * Plans every step of a task without printing the program, up to the first that can't be planned.
+ *
+ * @param task - The task in plain words.
+ * @param tools - The tools that steps may use.
+ * @param now - The clock that "today" and "tomorrow" are read from.
+ * @param signal - Aborts planning; its reason is thrown.
+ */
+export function planTask(
+  task: string,
+  tools: readonly ToolDefinition[],
+  now: () => Date,
+  signal?: AbortSignal,
+): PlannedTask {
+  const plan = new Plan(tools, now);
+  try {
+    planSteps(task, plan, signal);
+    return { plan };
+  } catch (error) {
+    if (error instanceof Unfilled)
+      return { plan, unfilled: { ...error.step, step: error.step.step.slice(0, 200) } };
+    throw error;
+  }
+}
+
+function planSteps(task: string, plan: Plan, signal: AbortSignal | undefined): void {
+  if (task.length > MAX_TASK_CHARACTERS) {
+    const size = `The task has ${task.length.toLocaleString("en")} characters, and the rules read ${MAX_TASK_CHARACTERS.toLocaleString("en")} at most.`;
+    plan.stepText = task;
+    throw plan.unread("task", size);
+  }
+  const steps = splitSteps(task, {
+    verbs: plan.tools.map(({ name }) => splitWords(name)[0] ?? "").filter(({ length }) => length > 3),
+  });
+  if (steps.length === 0) throw new Unfilled({ step: task, reason: "no-tool", hint: "Say what to do." });
+  const isQuestion = findQuestions(task);
+  let branch: Branch | undefined;
+  for (const step of steps) {
+    signal?.throwIfAborted();
+    plan.stepText = step.text;
+    plan.isQuestion = isQuestion(step.text);
+    branch = changeBranch(branch, step, plan);
+    planGuarded(step, branch, plan);
+  }
+  branch?.close();
+  if (plan.preferred !== undefined)
+    throw plan.unread(
+      plan.preferred.name,
+      `Nothing says what to use ${plan.preferred.name} on.`,
+      plan.preferred,
+    );
+}
+
+/** A step of a branch that can't be planned is an error of the run where that side is taken and nothing was changed before. */
+function planGuarded(step: TaskStep, branch: Branch | undefined, plan: Plan): void {
+  const { block } = plan;
+  const planned = block.length;
+  try {
+    if (step.items.length > 0)
+      throw plan.unread("items", `The list below ${cite(step.text)} was not understood.`);
+    planStep(Phrase.read(step.text), step.fields, plan);
+  } catch (error) {
+    const { condition } = step;
+    if (!(error instanceof Unfilled) || condition === undefined || branch?.mayWait(condition.holds) !== true)
+      throw error;
+    block.splice(planned);
+    plan.add({ kind: "throw", message: literal(`${cite(step.text)} can't be done: ${error.step.hint}`) });
+  }
+}
+
+function changeBranch(open: Branch | undefined, step: TaskStep, plan: Plan): Branch | undefined {
+  const { condition } = step;
+  if (open !== undefined && open.number !== condition?.branch) open.close();
+  if (condition === undefined) return undefined;
+  const branch = open?.number === condition.branch ? open : new Branch(plan, condition);
+  branch.enter(condition.holds);
+  return branch;
+}
+
+const ASKS =
+  /^(?:what|which|who|whom|whose|when|where|why|how|is|are|was|were|do|does|did|will|would|should|shall|may|might|must|has|have|had|can|could)\b/iu;
+/** A question by its form that is an order. */
+const ORDER =
+  /^(?:(?:hi|hello|hey|ok|okay|well|so|and|then|please)\b[\s,!]*)*(?:could|can|would|will) you\b/iu;
+
+/** The sentences of a task that are questions: what they ask for changes nothing. */
+function findQuestions(task: string): (step: string) => boolean {
+  const [questions, orders]: [string[], string[]] = [[], []];
+  const mask = outline(task);
+  let start = 0;
+  for (const found of `${mask} `.matchAll(/(?<![.!?])[.!?]+(?=\s)|\n/gu)) {
+    const end = found.index + found[0].length;
+    const sentence = plain(task.slice(start, end));
+    if (found[0].includes("?")) (ORDER.test(sentence) ? orders : questions).push(sentence);
+    start = end;
+  }
+  return (step) => {
+    const includesStep = (sentence: string): boolean => sentence.includes(plain(step));
+    if (ASKS.test(step) || questions.some(includesStep)) return true;
+    return step.endsWith("?") && !orders.some(includesStep);
+  };
+}
+
+function plain(text: string): string {
+  return text.replaceAll(/\s+/gu, " ").trim();
+}
