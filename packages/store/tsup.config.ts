@@ -1,3 +1,10 @@
 import { library } from "../../tsup.base.ts";
 
-export default library({ entry: { index: "src/index.ts", contract: "src/contract.ts" } });
+export default library({
+  entry: {
+    index: "src/index.ts",
+    redis: "src/redis/index.ts",
+    postgres: "src/postgres/index.ts",
+    contract: "src/contract.ts",
+  },
+});

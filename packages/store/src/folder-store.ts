@@ -1,10 +1,10 @@
 import { randomUUID } from "node:crypto";
-import { chmodSync, mkdirSync } from "node:fs";
+import { chmodSync } from "node:fs";
 import path from "node:path";
 import { DatabaseSync } from "node:sqlite";
 import { CemError } from "@cem/core";
 import type { Store, StoredValue, StoreKey, WriteOptions } from "@cem/core";
-import { PRIVATE_FILE, PRIVATE_FOLDER } from "@cem/files";
+import { makeFolderSync, PRIVATE_FILE, PRIVATE_FOLDER } from "@cem/files";
 import { checkSize, storeConflict, storeUnavailable } from "./errors.ts";
 import { decodeKey, encodeKey, rangeOf } from "./keys.ts";
 import { pageSize } from "./limits.ts";
@@ -94,12 +94,10 @@ class FolderStore implements Store {
     { after, limit }: { after?: StoreKey | undefined; limit?: number | undefined } = {},
   ): Promise<StoreKey[]> {
     const { from, to } = rangeOf(prefix, after);
-    const found = this.#run((database) =>
-      database
-        .prepare(`select key from cem_values where key >= ? and key < ? and ${LIVES} order by key limit ?`)
-        .all(from, to, Date.now(), pageSize(limit)),
+    return this.#keys(
+      `select key from cem_values where key >= ? and key < ? and ${LIVES} order by key limit ?`,
+      [from, to, Date.now(), pageSize(limit)],
     );
-    return found.map((row) => decodeKey(row["key"] as Uint8Array));
   }
 
   async append(key: StoreKey, entries: readonly Uint8Array[]): Promise<number> {
@@ -132,12 +130,11 @@ class FolderStore implements Store {
     { after, limit }: { after?: StoreKey | undefined; limit?: number | undefined } = {},
   ): Promise<StoreKey[]> {
     const { from, to } = rangeOf(prefix, after);
-    const found = this.#run((database) =>
-      database
-        .prepare("select distinct key from cem_logs where key >= ? and key < ? order by key limit ?")
-        .all(from, to, pageSize(limit)),
-    );
-    return found.map((row) => decodeKey(row["key"] as Uint8Array));
+    return this.#keys("select distinct key from cem_logs where key >= ? and key < ? order by key limit ?", [
+      from,
+      to,
+      pageSize(limit),
+    ]);
   }
 
   async rewriteEntry(key: StoreKey, number: number, entry: Uint8Array): Promise<void> {
@@ -209,6 +206,12 @@ class FolderStore implements Store {
     });
   }
 
+  /** The keys that a query finds. */
+  #keys(sql: string, given: (Uint8Array | number)[]): StoreKey[] {
+    const found = this.#run((database) => database.prepare(sql).all(...given));
+    return found.map((row) => decodeKey(row["key"] as Uint8Array));
+  }
+
   #run<Result>(action: (database: DatabaseSync) => Result): Result {
     try {
       return action((this.#database ??= this.#open()));
@@ -219,7 +222,7 @@ class FolderStore implements Store {
   }
 
   #open(): DatabaseSync {
-    mkdirSync(this.#folder, { recursive: true, mode: PRIVATE_FOLDER });
+    makeFolderSync(this.#folder, PRIVATE_FOLDER);
     const database = new DatabaseSync(this.location, { timeout: BUSY_TIMEOUT_MS });
     chmodSync(this.location, PRIVATE_FILE);
     // With a log written ahead, readers and a writer don't wait for each other; synchronized fully, each change is on disk

@@ -1,16 +1,17 @@
 import { readFileSync } from "node:fs";
 import { inspect } from "node:util";
-import { describeStoreContract } from "@cem/store/contract";
+import { describeStoreContract } from "../contract.ts";
 import { Client } from "pg";
 import type { QueryResult } from "pg";
-import { afterAll, beforeAll, describe, expect, it, onTestFinished } from "vitest";
-import { hasPostgres, startPostgres } from "../test/postgres-server.ts";
-import type { PostgresServer } from "../test/postgres-server.ts";
+import { afterAll, beforeAll, expect, it, onTestFinished } from "vitest";
+import { startPostgres } from "../../test/postgres-server.ts";
+import type { PostgresServer } from "../../test/postgres-server.ts";
 import { createPostgresStore } from "./index.ts";
+import { describeWith } from "../../../../vitest.tools.ts";
 
 const bytes = (text: string): Uint8Array => Buffer.from(text);
 
-describe.skipIf(!hasPostgres)("a store in PostgreSQL", () => {
+describeWith("postgresql")("a store in PostgreSQL", () => {
   let server: PostgresServer;
   beforeAll(async () => {
     server = await startPostgres();
@@ -51,7 +52,7 @@ describe.skipIf(!hasPostgres)("a store in PostgreSQL", () => {
 
   it("brings tables of version 1 up to date with all that is in them, however many hosts come", async () => {
     await query("drop table if exists cem_values, cem_logs, cem_log_lengths, cem_counters, cem_migrations");
-    await query(readFileSync(new URL("../test/version-1.sql", import.meta.url), "utf8"));
+    await query(readFileSync(new URL("../../test/version-1.sql", import.meta.url), "utf8"));
     const [store, ...others] = [open(), open(), open()];
     await Promise.all(others.map((one) => one.read(["old"])));
     expect((await query("select max(version) from cem_migrations")).rows).toEqual([{ max: 2 }]);

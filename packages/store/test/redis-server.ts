@@ -4,12 +4,7 @@ import { once } from "node:events";
 import { mkdtempSync, rmSync } from "node:fs";
 import os from "node:os";
 import path from "node:path";
-import { freePort } from "../../store/test/free-port.ts";
-
-/** Whether this machine has a server to test with. */
-export const hasRedis = ["redis-server", "valkey-server"].some(
-  (command) => spawnSync(command, ["--version"]).status === 0,
-);
+import { freePort } from "./free-port.ts";
 
 /** A real server on this machine's loopback, which keeps what it has on disk. */
 export interface RedisServer {

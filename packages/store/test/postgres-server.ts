@@ -1,22 +1,12 @@
 import { execFileSync, spawn } from "node:child_process";
 import type { ChildProcess } from "node:child_process";
 import { once } from "node:events";
-import { chownSync, existsSync, mkdtempSync, readdirSync, rmSync } from "node:fs";
+import { chownSync, mkdtempSync, rmSync } from "node:fs";
 import path from "node:path";
-import { freePort } from "../../store/test/free-port.ts";
+import { freePort } from "./free-port.ts";
+import { findPostgresql } from "../../../vitest.tools.ts";
 
-const DEBIAN = "/usr/lib/postgresql";
-
-/** The folder of the newest server on this machine, as Debian lays it out. */
-const binaries = existsSync(DEBIAN)
-  ? readdirSync(DEBIAN)
-      .toSorted((a, b) => Number(b) - Number(a))
-      .map((version) => path.join(DEBIAN, version, "bin"))
-      .find((folder) => existsSync(path.join(folder, "initdb")))
-  : undefined;
-
-/** Whether this machine has a server to test with. */
-export const hasPostgres = binaries !== undefined;
+const binaries = findPostgresql();
 
 /** A real server on this machine's loopback. */
 export interface PostgresServer {

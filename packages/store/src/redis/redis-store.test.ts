@@ -1,15 +1,16 @@
 import { inspect } from "node:util";
-import { describeStoreContract } from "@cem/store/contract";
-import { parseSealingKeys, sealStore } from "@cem/store";
+import { describeStoreContract } from "../contract.ts";
+import { parseSealingKeys, sealStore } from "../index.ts";
 import { Redis } from "ioredis";
-import { afterAll, beforeAll, describe, expect, it, onTestFinished } from "vitest";
-import { hasRedis, startRedis } from "../test/redis-server.ts";
-import type { RedisServer } from "../test/redis-server.ts";
+import { afterAll, beforeAll, expect, it, onTestFinished } from "vitest";
+import { startRedis } from "../../test/redis-server.ts";
+import type { RedisServer } from "../../test/redis-server.ts";
 import { createRedisStore } from "./index.ts";
+import { describeWith } from "../../../../vitest.tools.ts";
 
 const bytes = (text: string): Uint8Array => Buffer.from(text);
 
-describe.skipIf(!hasRedis)("a store in Redis", () => {
+describeWith("redis-server")("a store in Redis", () => {
   let server: RedisServer;
   beforeAll(async () => {
     server = await startRedis();
