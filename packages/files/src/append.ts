@@ -1,6 +1,7 @@
-import { closeSync, constants, fchmodSync, fstatSync, mkdirSync, openSync, writeFileSync } from "node:fs";
+import { closeSync, constants, fchmodSync, fstatSync, openSync, writeFileSync } from "node:fs";
 import type { Stats } from "node:fs";
 import path from "node:path";
+import { makeFolderSync } from "./make-folder.ts";
 import { PRIVATE_FILE, PRIVATE_FOLDER } from "./replace-file.ts";
 
 // Where the system lacks one, it is undefined, which counts as 0 below.
@@ -13,7 +14,7 @@ const { O_APPEND, O_CREAT, O_NOFOLLOW, O_NONBLOCK, O_WRONLY } = constants;
  * @throws the file system's error; `ELOOP` where it is a link, and `EINVAL` where it is no regular file.
  */
 export function openForAppending(file: string): number {
-  mkdirSync(path.dirname(file), { recursive: true, mode: PRIVATE_FOLDER });
+  makeFolderSync(path.dirname(file), PRIVATE_FOLDER);
   // Without waiting, as opening a pipe that nobody reads would.
   const descriptor = openSync(file, O_WRONLY | O_APPEND | O_CREAT | O_NOFOLLOW | O_NONBLOCK, PRIVATE_FILE);
   try {

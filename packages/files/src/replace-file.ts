@@ -1,6 +1,7 @@
 import { randomBytes } from "node:crypto";
-import { mkdir, open, rename, rm } from "node:fs/promises";
+import { open, rename, rm } from "node:fs/promises";
 import path from "node:path";
+import { makeFolder } from "./make-folder.ts";
 
 /** The mode of a file that only its owner may read. */
 export const PRIVATE_FILE = 0o600;
@@ -41,7 +42,7 @@ export async function replaceFile(
 ): Promise<void> {
   const folder = path.dirname(file);
   const temporary = path.join(folder, `.cem-${randomBytes(8).toString("hex")}.tmp`);
-  if (makeFolders) await mkdir(folder, { recursive: true, mode: PRIVATE_FOLDER });
+  if (makeFolders) await makeFolder(folder, PRIVATE_FOLDER);
   const handle = await open(temporary, "wx", mode);
   try {
     await handle.writeFile(content);

@@ -1,6 +1,7 @@
-import { mkdir, readdir, utimes } from "node:fs/promises";
+import { readdir, writeFile } from "node:fs/promises";
 import path from "node:path";
 import { beforeEach, describe, expect, it } from "vitest";
+import { leaveLock } from "../fixtures/leave-lock.ts";
 import { temporaryFolder } from "../fixtures/temporary-folder.ts";
 import { withFolderLock } from "./folder-lock.ts";
 
@@ -8,20 +9,13 @@ let folder = "";
 let lock = "";
 beforeEach(async () => {
   folder = await temporaryFolder();
-  lock = path.join(folder, ".cem-writing");
+  lock = path.join(folder, ".cem-writing.1");
 });
-
-/** Makes a lock as another process would have, so many seconds ago. */
-async function lockedFor(seconds: number): Promise<void> {
-  await mkdir(lock);
-  const since = new Date(Date.now() - seconds * 1_000);
-  await utimes(lock, since, since);
-}
 
 describe("withFolderLock", () => {
   it("holds the lock while the action runs, and gives its result", async () => {
     const inside = await withFolderLock(folder, undefined, () => readdir(folder));
-    expect(inside).toEqual([".cem-writing"]);
+    expect(inside).toEqual([".cem-writing.1"]);
     expect(await readdir(folder)).toEqual([]);
   });
 
@@ -51,17 +45,17 @@ describe("withFolderLock", () => {
     ]);
   });
 
-  it("takes a lock over that is older than a minute", async () => {
-    await lockedFor(61);
+  it("takes a lock over at once whose process has ended", async () => {
+    leaveLock(folder);
     expect(await withFolderLock(folder, undefined, async () => "done")).toBe("done");
     expect(await readdir(folder)).toEqual([]);
   });
 
-  it("waits for a younger one until it is told to stop", async () => {
-    await lockedFor(50);
+  it("waits for one of another machine until it is told to stop", async () => {
+    await writeFile(lock, JSON.stringify({ host: "another", pid: 1, token: "its" }));
     const waiting = withFolderLock(folder, AbortSignal.timeout(120), async () => "done");
     await expect(waiting).rejects.toThrow(/abort/i);
-    expect(await readdir(folder)).toEqual([".cem-writing"]);
+    expect(await readdir(folder)).toEqual([".cem-writing.1"]);
   });
 
   it("does not run the action when it was told to stop before", async () => {

@@ -36,6 +36,7 @@ export function workflowToYaml(workflow: JsonObject, comment: string): string {
 /** The calls of a program that consists of nothing else. */
 function callsOf(code: string, catalog: CatalogSnapshot | undefined): JsonObject[] | undefined {
   const servers = new Map<string, string>();
+  const names = new Set<string>();
   const steps: JsonObject[] = [];
   for (const line of code.split("\n").map((one) => one.trim())) {
     if (line === "" || line.startsWith("//")) continue;
@@ -51,7 +52,8 @@ function callsOf(code: string, catalog: CatalogSnapshot | undefined): JsonObject
     const args = argumentsOf(written);
     if (server === undefined || args === undefined || usesPositions(server, tool, catalog)) return undefined;
     const name = variable ?? tool;
-    if (steps.some((step) => step["name"] === name)) return undefined;
+    if (names.has(name)) return undefined;
+    names.add(name);
     steps.push({ name, type: "tool_call", config: { server, tool, arguments: args } });
   }
   return steps.length === 0 ? undefined : steps;

@@ -15,7 +15,7 @@ import type { RunDetails, RunSummary } from "./runs/describe-run.ts";
 import { endRun } from "./runs/end-run.ts";
 import { createRunId, RunFolders } from "./runs/run-folder.ts";
 import type { RunFolder, RunRecord } from "./runs/run-folder.ts";
-import { holderOf, RunLock } from "./runs/run-lock.ts";
+import { runHolder, RunLock } from "./runs/run-lock.ts";
 import { tokenizeFor } from "./steps/execution.ts";
 import { CANCEL_FILE, WorkflowRun } from "./workflow-run.ts";
 import type { RunParts, RunRequest } from "./workflow-run.ts";
@@ -125,7 +125,7 @@ class AgentWorkflows implements Workflows {
     const place = await this.#folders.find(run);
     const { status } = await summarizeRun(this.#folders, place);
     if (status !== "running" && status !== "interrupted") return status;
-    if ((await holderOf(place.folder)) !== undefined) {
+    if (runHolder(place.folder) !== undefined) {
       await writeFile(path.join(place.folder, CANCEL_FILE), "", { mode: PRIVATE_FILE });
       return "running";
     }
@@ -160,7 +160,7 @@ class AgentWorkflows implements Workflows {
       return await new WorkflowRun(this.#parts, { ...request, lock }).run();
     } finally {
       await this.#parts.redactor?.persist?.(record.session);
-      await lock.release();
+      lock.release();
     }
   }
 

@@ -5,8 +5,9 @@ import path from "node:path";
 import type { Store, WorkspaceSync } from "@cem/core";
 import { createFolderStore, scopeStore } from "@cem/store";
 import { temporaryFolder } from "../../../scripts/temporary-folder.ts";
-import { createRedisStore } from "../../store-redis/src/redis-store.ts";
-import { hasRedis, startRedis } from "../../store-redis/test/redis-server.ts";
+import { createRedisStore } from "../../store/src/redis/redis-store.ts";
+import { startRedis } from "../../store/test/redis-server.ts";
+import { isInstalled } from "../../../vitest.tools.ts";
 import type { BlobStore } from "../src/blobs.ts";
 import { createS3Blobs } from "../src/s3-blobs.ts";
 import { parseS3Url } from "../src/s3-url.ts";
@@ -27,7 +28,7 @@ interface Backend {
 }
 
 const root = temporaryFolder("cem-bench-files");
-const [redis, s3] = [hasRedis ? await startRedis() : undefined, await startS3()];
+const [redis, s3] = [isInstalled("redis-server") ? await startRedis() : undefined, await startS3()];
 const backends: Backend[] = [
   {
     name: "folder",

@@ -9,12 +9,13 @@ import { setTimeout as sleep } from "node:timers/promises";
 import { isTemporaryFile } from "@cem/files";
 import { scopeStore } from "@cem/store";
 import { expect, it, onTestFinished } from "vitest";
-import { createRedisStore } from "../../store-redis/src/redis-store.ts";
-import { hasRedis, startRedis } from "../../store-redis/test/redis-server.ts";
+import { createRedisStore } from "../../store/src/redis/redis-store.ts";
+import { startRedis } from "../../store/test/redis-server.ts";
 import { contentOf } from "../test/machine-process.ts";
 import { collectGarbage } from "./garbage.ts";
 import { SharedCopy } from "./shared-copy.ts";
 import { createStoreBlobs } from "./store-blobs.ts";
+import { describeWith } from "../../../vitest.tools.ts";
 
 const KILLS = { long: 10, all: 100 }[process.env["CEM_TESTS"] ?? ""] ?? 2;
 const SCRIPT = path.join(import.meta.dirname, "../test/machine-process.ts");
@@ -105,9 +106,8 @@ class Machine {
   }
 }
 
-it.skipIf(!hasRedis)(
-  `has every file whole after a machine was killed ${KILLS} times in mid-push`,
-  async () => {
+describeWith("redis-server")("machines that are killed", () => {
+  it(`has every file whole after a machine was killed ${KILLS} times in mid-push`, async () => {
     const redis = await startRedis();
     onTestFinished(() => redis.stop());
     const root = mkdtempSync(path.join(os.tmpdir(), "killed-"));
@@ -183,6 +183,5 @@ it.skipIf(!hasRedis)(
     const kept: string[] = [];
     for await (const name of shared.blobs.names()) kept.push(name);
     expect(new Set(kept)).toEqual(used);
-  },
-  600_000,
-);
+  }, 600_000);
+});

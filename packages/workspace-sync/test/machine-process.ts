@@ -5,7 +5,7 @@ import path from "node:path";
 import { createInterface } from "node:readline";
 import { replaceFile } from "@cem/files";
 import { scopeStore } from "@cem/store";
-import { createRedisStore } from "../../store-redis/src/redis-store.ts";
+import { createRedisStore } from "../../store/src/redis/redis-store.ts";
 import { createStoreBlobs } from "../src/store-blobs.ts";
 import { createWorkspaceSync } from "../src/synced-workspace.ts";
 

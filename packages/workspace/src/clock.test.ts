@@ -2,6 +2,7 @@ import { readdirSync, readFileSync, writeFileSync } from "node:fs";
 import { tmpdir, userInfo } from "node:os";
 import path from "node:path";
 import { afterEach, beforeEach, describe, expect, it, vi } from "vitest";
+import { holderOf } from "@cem/files";
 import { temporaryWorkspace } from "../test/temporary-workspace.ts";
 import { withLock } from "./file-lock.ts";
 import { createSessionLog, createStateStore, listSessions, readSession } from "./index.ts";
@@ -77,10 +78,12 @@ describe("a clock that jumps", () => {
     async () => {
       const key = `reused ${process.pid} ${Math.random()}`;
       await withLock(key, "it", async () => {
-        const [name = ""] = locksOfThisProcess();
-        const [pid, start] = readFileSync(path.join(FOLDER, name), "utf8").split(" ");
+        const [place = ""] = locksOfThisProcess();
+        const file = `${place}.1`;
+        const holder = JSON.parse(readFileSync(file, "utf8")) as { started: string };
         // Just written, by a process that began at another time.
-        writeFileSync(path.join(FOLDER, name), `${pid} ${Number(start) - 1} 0123456789abcdef`);
+        const started = String(Number(holder.started) - 1);
+        writeFileSync(file, JSON.stringify({ ...holder, started, token: "another" }));
         expect(await withLock(key, "it", async () => "taken")).toBe("taken");
       });
     },
@@ -100,13 +103,7 @@ describe("a clock that jumps", () => {
 const FOLDER = path.join(tmpdir(), `cem-locks-${userInfo().uid}`);
 
 function locksOfThisProcess(): string[] {
-  return readdirSync(FOLDER).filter((name) => {
-    try {
-      return (
-        name.endsWith(".lock") && readFileSync(path.join(FOLDER, name), "utf8").startsWith(`${process.pid} `)
-      );
-    } catch {
-      return false;
-    }
-  });
+  return readdirSync(FOLDER)
+    .map((name) => path.join(FOLDER, name.replace(/\.\d+$/u, "")))
+    .filter((place) => holderOf(place)?.pid === process.pid);
 }

@@ -5,6 +5,7 @@ import type { Store } from "@cem/core";
 import { isCustomerId } from "./customer-id.ts";
 import { createUsageFile, readStored, updateUsage } from "./customer-usage.ts";
 import type { CustomerQuota } from "./customer-usage.ts";
+import { keepQuotas, restoreQuotas } from "./kept-quotas.ts";
 import type { QuotaUsage } from "./run-charges.ts";
 import { noteUse, readQuotas } from "./run-meter.ts";
 import {
@@ -135,9 +136,12 @@ export function createCustomerFolders(
   }
 
   async function removeHere(id: string): Promise<void> {
-    // Out of the way at once: what opens the customer meanwhile begins with nothing.
+    // Before and after, so that neither who comes back meanwhile nor a run that begins meanwhile gets its quota anew.
+    await keepQuotas(root, id, { home: homeOf(id), clock });
+    // Out of the way at once: what opens the customer meanwhile finds nothing else.
     const leaving = path.join(root, `${LEAVING}${id}-${process.hrtime.bigint()}`);
     await rename(homeOf(id), leaving).catch(ignoreMissing);
+    await keepQuotas(root, id, { home: leaving, clock });
     await removeLeft(root);
   }
 
@@ -156,6 +160,7 @@ export function createCustomerFolders(
       }
       const made = await mkdir(home, { recursive: true, mode: PRIVATE });
       if (store !== undefined && made !== undefined) await markFolder(home, store);
+      if (store === undefined && made !== undefined) await restoreQuotas(root, id, { home, clock });
       const folder: CustomerFolder = {
         id,
         home,

@@ -56,7 +56,7 @@ const USAGE_FILE = "usage.json";
 const MAX_BYTES = 64 * 1024;
 
 /** Reads what a customer has used, up to this moment. `undefined` where nothing is kept. */
-async function readUsage(home: string, clock: MachineClock = thisMachine): Promise<StoredUsage | undefined> {
+export async function readUsage(home: string, clock: MachineClock): Promise<StoredUsage | undefined> {
   const stored = await readStored(home);
   return stored && advanced(stored, clock);
 }
@@ -87,7 +87,7 @@ export async function updateUsage<Result>(
         ? { version: 1, time: beginTime(clock), lastUsedMs: 0, periods: {} }
         : advanced(stored, clock);
     const result = change(usage);
-    await save(home, usage);
+    await saveUsage(home, usage);
     return result;
   });
 }
@@ -127,7 +127,7 @@ export async function readStored(home: string): Promise<StoredUsage | undefined>
 }
 
 /** Never makes the folder, so that nothing of a customer who was deleted comes back. */
-async function save(home: string, usage: StoredUsage): Promise<void> {
+export async function saveUsage(home: string, usage: StoredUsage): Promise<void> {
   const temporary = path.join(home, `.${USAGE_FILE}.${randomBytes(6).toString("hex")}.tmp`);
   try {
     await using file = await open(temporary, "wx", 0o600);

@@ -1,12 +1,13 @@
-import { createHash, randomUUID } from "node:crypto";
+import { randomUUID } from "node:crypto";
 import { setTimeout as sleep } from "node:timers/promises";
 import { existsSync } from "node:fs";
 import { readFile, rm, writeFile } from "node:fs/promises";
 import path from "node:path";
 import { CemError, updateStored } from "@cem/core";
 import type { Store, StoreKey } from "@cem/core";
-import { upToDate } from "./customer-usage.ts";
+import { QUOTA_PERIODS, upToDate } from "./customer-usage.ts";
 import type { StoredUsage, UsageKeeper } from "./customer-usage.ts";
+import { digestOf, usedQuotas } from "./kept-quotas.ts";
 import { followFolder } from "./same-folder.ts";
 
 /** The file in a customer's folder that names the last deletion of the customer before the folder was made. */
@@ -41,18 +42,21 @@ export function createSharedUsage(store: Store, id: string): UsageKeeper {
   });
   const parse = (found: Uint8Array | undefined, nowMs: number): StoredUsage | undefined =>
     found && upToDate(JSON.parse(Buffer.from(found).toString("utf8")) as StoredUsage, nowMs);
+  /** Quota that was used before the customer was deleted. */
+  const readKept = async (nowMs: number): Promise<StoredUsage | undefined> =>
+    parse((await store.read(quotasKey(id)))?.value, nowMs);
   /** Those of one process wait for each other, where they would only be faster than each other by turns. */
   let before: Promise<unknown> = Promise.resolve();
   return {
     async read() {
       const [found, nowMs] = await Promise.all([store.read(key), store.now()]);
-      return parse(found?.value, nowMs);
+      return parse(found?.value, nowMs) ?? readKept(nowMs);
     },
     update(change, { isNew = true } = {}) {
       const updated = before.then(async () => {
         const nowMs = await store.now();
-        return updateStored(store, key, (found) => {
-          const usage = parse(found, nowMs) ?? begun(nowMs);
+        return updateStored(store, key, async (found) => {
+          const usage = parse(found, nowMs) ?? (await readKept(nowMs)) ?? begun(nowMs);
           const result = change(usage);
           const isKept = found !== undefined || isNew;
           return { value: isKept ? Buffer.from(JSON.stringify(usage)) : undefined, result };
@@ -113,8 +117,18 @@ export async function removeShared(
   await store.write(deletionKey(id), Buffer.from(randomUUID()));
   await sleep(noticeMs);
   await removeMore();
+  await keepSharedQuotas(store, id);
   await store.removeAll(keyOfCustomer(id));
   await store.remove(deletingKey(id));
+}
+
+/** Keeps what a customer who is being deleted has used of its quotas until the periods end. */
+async function keepSharedQuotas(store: Store, id: string): Promise<void> {
+  const usage = await createSharedUsage(store, id).read();
+  const used = usage && usedQuotas(usage);
+  if (used === undefined) return;
+  const value = Buffer.from(JSON.stringify(used));
+  await store.write(quotasKey(id), value, { expiresInMs: QUOTA_PERIODS.week });
 }
 
 /** @throws CemError `CUSTOMER_GONE` while the customer is being deleted. */
@@ -198,6 +212,6 @@ function deletingKey(id: string): StoreKey {
   return ["deleting", digestOf(id)];
 }
 
-function digestOf(id: string): string {
-  return createHash("sha256").update(id).digest("hex");
+function quotasKey(id: string): StoreKey {
+  return ["quotas", digestOf(id)];
 }

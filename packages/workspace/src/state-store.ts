@@ -6,17 +6,10 @@ import { withLock } from "./file-lock.ts";
 import { KnownStates } from "./known-states.ts";
 import { keepAside, StateFiles } from "./state-files.ts";
 import { NO_VERSION, pickleRefused, refusePickle, stateConflict } from "./state-failures.ts";
-import {
-  encodeState,
-  formatOf,
-  isPickle,
-  nameInFormat,
-  parseState,
-  pickleNames,
-  STATE_FORMATS,
-} from "./state-format.ts";
+import { formatOf, isPickle, nameInFormat, pickleNames, STATE_FORMATS } from "./state-format.ts";
 import type { StateFormat } from "./state-format.ts";
 import { mergeChanges } from "./state-merge.ts";
+import { encodeStateFile, parseStateFile } from "./state-file-format.ts";
 import { invalidStatePath, parseStatePath } from "./state-path.ts";
 import type { StatePath } from "./state-path.ts";
 
@@ -99,7 +92,7 @@ class FileStateStore implements StateStore {
   async #parse(statePath: StatePath, bytes: Uint8Array): Promise<ReadState> {
     if (isPickle(bytes)) throw pickleRefused(statePath.guestPath);
     const format = formatOf(statePath.name) ?? "json";
-    const parsed = await parseState(bytes, format);
+    const parsed = await parseStateFile(bytes, format);
     if (parsed.ok) {
       const version = versionOf(bytes);
       this.#known.add(statePath.guestPath, version, bytes);
@@ -116,7 +109,7 @@ class FileStateStore implements StateStore {
     options.signal?.throwIfAborted();
     refusePickle(file);
     const statePath = parseStatePath(file ?? this.#stateFile);
-    const bytes = await encodeState(data, formatOf(statePath.name) ?? "json");
+    const bytes = await encodeStateFile(data, formatOf(statePath.name) ?? "json");
     this.#files.requireSize(statePath, bytes.byteLength);
     const before = this.#saves.get(statePath.guestPath) ?? Promise.resolve();
     const done = before.catch(() => {}).then(() => this.#replace(statePath, bytes, options));
@@ -175,7 +168,8 @@ class FileStateStore implements StateStore {
     const base = version === NO_VERSION ? EMPTY : this.#known.contentOf(guestPath, version);
     const states = [];
     for (const content of base === undefined || found === undefined ? [] : [base, bytes, found]) {
-      const parsed = content === EMPTY ? { ok: true as const, value: {} } : await parseState(content, format);
+      const parsed =
+        content === EMPTY ? { ok: true as const, value: {} } : await parseStateFile(content, format);
       if (parsed.ok) states.push(parsed.value);
     }
     const [before, mine, theirs] = states;
@@ -185,14 +179,14 @@ class FileStateStore implements StateStore {
         : mergeChanges(before, mine, theirs);
     if (merged?.ok !== true)
       throw stateConflict(guestPath, { expected: version, found: current, keys: merged?.keys });
-    const written = await encodeState(merged.value, format);
+    const written = await encodeStateFile(merged.value, format);
     this.#files.requireSize(statePath, written.byteLength);
     return written;
   }
 
   async #isReadable({ guestPath, name }: StatePath, bytes: Uint8Array, version: string): Promise<boolean> {
     if (this.#known.isReadable(guestPath, version)) return true;
-    return (await parseState(bytes, formatOf(name) ?? "json")).ok;
+    return (await parseStateFile(bytes, formatOf(name) ?? "json")).ok;
   }
 }
 

@@ -4,7 +4,7 @@ import { Outcomes } from "./outcomes.ts";
 import type { StepOutcome } from "./outcomes.ts";
 import { readJournal } from "./read-journal.ts";
 import type { RunFolder, RunFolders, RunRecord } from "./run-folder.ts";
-import { holderOf } from "./run-lock.ts";
+import { runHolder } from "./run-lock.ts";
 
 /** A run in short. */
 export interface RunSummary {
@@ -70,7 +70,7 @@ async function summaryOf(
   { workflow, version, startedAt }: RunRecord,
   outcomes: Outcomes,
 ): Promise<RunSummary> {
-  const running = (await holderOf(folder)) === undefined ? "interrupted" : "running";
+  const running = runHolder(folder) === undefined ? "interrupted" : "running";
   const status = outcomes.end?.status ?? running;
   return {
     run: id,

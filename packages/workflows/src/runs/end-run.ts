@@ -24,6 +24,6 @@ export async function endRun(place: RunFolder): Promise<void> {
     await journal.flush();
     await journal.close();
   } finally {
-    await lock.release();
+    lock.release();
   }
 }
