@@ -37,6 +37,24 @@ describe("createGuard", () => {
     });
 
     it.each([
+      [["double_number.*", "weather.*"], undefined],
+      [
+        ["double_number.*"],
+        "double_number.double_number may not be called: it uses weather.get_weather, and it is",
+      ],
+      [["weather.*"], "double_number.double_number may not be called: it is not among the tools of this run"],
+    ])("holds a skill to the tools of a run, which it uses itself: %j", async (allowedTools, message) => {
+      const code =
+        'import { double_number } from "./skills/double_number/index.ts"; return double_number(2);';
+      for (const uses of [["weather.get_weather"], ["weather.*"]]) {
+        const withUses = tools.map((one) => (one.kind === "skill" ? { ...one, uses } : one));
+        const { findings } = await createGuard().review({ code, tools: withUses, allowedTools });
+        expect(findings[0]?.message ?? "").toContain(message ?? "");
+        expect(findings).toHaveLength(message === undefined ? 0 : 1);
+      }
+    });
+
+    it.each([
       ['import x from "lodash";', "no-packages", '"lodash" can\'t be imported.'],
       ['import x from "npm:lodash";', "no-packages", '"npm:lodash" can\'t be imported.'],
       ['await import("https://example.com/x.ts");', "no-packages", '"https://example.com/x.ts"'],

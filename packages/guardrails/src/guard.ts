@@ -22,6 +22,10 @@ import { Report } from "./review/report.ts";
 import { checkSecrets } from "./review/secrets-in-code.ts";
 import { checkSecurity } from "./review/security.ts";
 import { checkToolCalls } from "./review/tool-calls.ts";
+import { evaluate } from "./review/values.ts";
+
+/** A program may have a finding on each of its lines. */
+const MAX_FINDINGS = 100;
 
 /** A rule of your own for code. Returns what it found, or nothing. */
 export type ReviewRule = (
@@ -94,18 +98,23 @@ export function createGuard(settings: GuardSettings = {}): Guard {
       const unsupported = findUnsupported(program);
       if (unsupported !== undefined) return refuseSyntax(unsupported, findings);
       const parts = collectParts(program.ast.program);
-      findings.push(...checkImports(program, parts, tools), ...checkMissingImports(program, parts, tools));
+      const values = evaluate(parts);
+      findings.push(...checkImports(program, parts, values, tools));
+      findings.push(...checkMissingImports(program, parts, tools));
       const report = new Report();
       if (securityChecks) {
-        checkSecurity(parts, report);
-        checkPlaces(parts, report);
-        checkLoops(parts, report);
-        checkSecrets(parts, report);
+        checkSecurity(parts, values, report);
+        checkPlaces(parts, values, report);
+        checkLoops(parts, program.ast.program, values, report);
+        checkSecrets(parts, values, report);
       }
       const isAllowedHere = (tool: ToolDefinition): true | string => isAllowed(tool, allowedTools);
-      checkToolCalls(parts, tools, { isAllowed: isAllowedHere, destructive }, report);
+      checkToolCalls(parts, values, tools, { isAllowed: isAllowedHere, destructive }, report);
       findings.push(...report.findings, ...rules.flatMap((rule) => applyRule(rule, program, tools)));
-      return { allowed: !findings.some((finding) => isBlocking(finding, strict)), findings };
+      return {
+        allowed: !findings.some((finding) => isBlocking(finding, strict)),
+        findings: firstOf(findings),
+      };
     },
   };
 }
@@ -132,6 +141,13 @@ function refuseSyntax(syntaxError: GuestError, others: readonly Finding[]): Verd
   const finding: Finding = { rule: "syntax-error", severity: "error", line, column, message: told };
   const findings = [...others, finding];
   return { allowed: false, findings, syntaxError: others.length === 0 ? syntaxError : undefined };
+}
+
+/** The errors before the warnings where there are too many. */
+function firstOf(findings: Finding[]): Finding[] {
+  if (findings.length <= MAX_FINDINGS) return findings;
+  const rank = ({ severity }: Finding): number => (severity === "error" ? 0 : 1);
+  return findings.toSorted((one, other) => rank(one) - rank(other)).slice(0, MAX_FINDINGS);
 }
 
 function isBlocking({ severity }: Finding, strict: boolean): boolean {

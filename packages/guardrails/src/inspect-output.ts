@@ -34,7 +34,9 @@ function* textsOf(value: JsonValue | undefined, output: string): Generator<strin
       left -= at.length;
     } else if (typeof at === "object" && at !== null) {
       left -= 2;
-      for (const [key, entry] of Object.entries(at)) pending.push(key, entry);
+      // Of a long list, what is beyond the limit is not looked at anyway.
+      if (Array.isArray(at)) for (const item of at.slice(-left)) pending.push(item);
+      else for (const [key, entry] of Object.entries(at)) pending.push(key, entry);
     }
   }
 }

@@ -10,6 +10,8 @@ import { UnreadableProgram } from "./unreadable-program.ts";
 /** What the compiler has to start with takes a tenth of a second, and many seconds on a busy machine. */
 const START_TIMEOUT_MS = 60_000;
 const MAX_REASON_CHARACTERS = 200;
+/** A compiler that has asked for more files, of which each check looks for changes, is replaced by a new one. */
+const MAX_KNOWN_FILES = 5_000;
 /** A program without mistakes, if TypeScript has its library. */
 const FIRST_PROGRAM = "export default new Map<string, Promise<Date>>();";
 
@@ -29,11 +31,13 @@ export type CheckAnswer =
 export class CheckSession {
   readonly #compiler: NativeCompiler;
   readonly #checker: ProgramChecker;
+  readonly #files: GuestFiles;
   readonly #timeoutMs: number;
   readonly #started: Promise<unknown>;
 
   constructor(compiler: CompilerPackage, folders: ToolFolders, { timeoutMs, memoryMb }: CheckBounds) {
     const files = new GuestFiles(folders);
+    this.#files = files;
     this.#timeoutMs = timeoutMs;
     this.#compiler = new NativeCompiler(compiler, files, memoryMb);
     this.#checker = new ProgramChecker(this.#compiler, files);
@@ -56,14 +60,18 @@ export class CheckSession {
   /**
    * Checks one program. Only one check may run at a time.
    *
-   * @param cached - Whether the files that it depends on are asked for, where nothing is found.
+   * @param options - `cached`: whether the files that it depends on are asked for, where nothing is found. `timeoutMs`:
+   *   a shorter timeout than that of all checks.
    */
-  async check(request: CheckRequest, { cached }: { cached: boolean }): Promise<CheckAnswer> {
+  async check(
+    request: CheckRequest,
+    { cached, timeoutMs = this.#timeoutMs }: { cached: boolean; timeoutMs?: number | undefined },
+  ): Promise<CheckAnswer> {
     this.#compiler.keepHostAlive(true);
     try {
       await this.#started;
-      const late = `it took more than ${this.#timeoutMs / 1000} s`;
-      return await this.#withTimeout(this.#timeoutMs, late, async () => {
+      const late = `it took more than ${timeoutMs / 1000} s`;
+      return await this.#withTimeout(timeoutMs, late, async () => {
         const findings = await this.#checker.check(request);
         const files = cached && findings.length === 0 ? await this.#checker.filesOfLastCheck() : undefined;
         return { ok: true, findings, files };
@@ -74,6 +82,7 @@ export class CheckSession {
       return { ok: false, reason };
     } finally {
       this.#compiler.keepHostAlive(false);
+      if (this.#files.known > MAX_KNOWN_FILES) this.#compiler.end("it has read too many files");
     }
   }
 

@@ -25,6 +25,10 @@ import {
 /** How deep a value is searched for promises. */
 const MAX_DEPTH = 4;
 const MAX_PROPERTIES = 50;
+/** Of how many uses of values it is found out whether they are promises. */
+const MAX_USES = 2_000;
+/** In a longer callback it is not looked for `await`. Callbacks may be within callbacks. */
+const MAX_CALLBACK_CHARACTERS = 2_000;
 
 /** A promise that is used where its value is meant. */
 export interface MisusedPromise extends Explanation {
@@ -33,7 +37,7 @@ export interface MisusedPromise extends Explanation {
 
 /** Finds promises that are used as the values they will have. */
 export async function misusedPromises(source: SourceFile, checker: Checker): Promise<MisusedPromise[]> {
-  const uses = promiseUses(source);
+  const uses = promiseUses(source).slice(0, MAX_USES);
   const types = await checker.getTypeAtLocation(uses.map(({ expression }) => expression));
   const hidden = createHiddenPromises(source, checker);
   const found = uses.map(async (use, index): Promise<MisusedPromise[]> => {
@@ -136,8 +140,9 @@ async function reducerText(callback: Expression, type: Type, checker: Checker): 
   return "The callback of reduce returns a Promise, which the next one is given: use a for…of loop with await.";
 }
 
-/** Whether a function reads its first parameter and awaits it nowhere. */
+/** Whether a function reads its first parameter and awaits it nowhere. Not where it is too long to be searched. */
 function readsUnawaited(callback: Expression): boolean {
+  if (callback.end - callback.pos > MAX_CALLBACK_CHARACTERS) return false;
   if (!isArrowFunction(callback) && !isFunctionExpression(callback)) return true;
   const name = callback.parameters[0]?.name.getText();
   let isRead = false;

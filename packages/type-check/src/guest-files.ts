@@ -74,6 +74,11 @@ export class GuestFiles {
     return this.#written.has(file) ? undefined : this.#contentOf(file)?.hash;
   }
 
+  /** How many files the compiler has asked for, also in vain. */
+  get known(): number {
+    return this.#told.size;
+  }
+
   /** What has changed of the files that the compiler asked for, since it asked or since the last call. */
   takeChanges(): FileChanges {
     const changes: FileChanges = { changed: [], created: [], deleted: [] };

@@ -32,6 +32,16 @@ export interface HiddenPromises {
 
 export function createHiddenPromises(source: SourceFile, checker: Checker): HiddenPromises {
   let stores: Map<string, Expression[]> | undefined;
+  /** What the variables hold. Of one that is being looked at, and so holds what it is given itself, nothing is known. */
+  const held = new Map<string, Type | undefined>();
+  /** Settles when the questions so far are answered: one after another, so that each variable is looked at once. */
+  let queue: Promise<unknown> = Promise.resolve();
+
+  const inTurn = <T>(ask: () => Promise<T>): Promise<T> => {
+    const answer = queue.then(ask);
+    queue = answer.catch(() => {});
+    return answer;
+  };
 
   const behind = async (expression: Expression, steps = 0): Promise<Type | undefined> => {
     const value = withoutCasts(expression);
@@ -47,14 +57,22 @@ export function createHiddenPromises(source: SourceFile, checker: Checker): Hidd
   };
 
   const stored = async (name: string, steps: number): Promise<Type | undefined> => {
-    const values = (stores ??= storesOf(source)).get(name) ?? [];
-    const types = await Promise.all(values.map((value) => behind(value, steps + 1)));
-    return types.includes(undefined) ? undefined : types[0];
+    if (held.has(name)) return held.get(name);
+    held.set(name, undefined);
+    let first: Type | undefined;
+    for (const value of (stores ??= storesOf(source)).get(name) ?? []) {
+      const type = await behind(value, steps + 1);
+      if (type === undefined) return undefined;
+      first ??= type;
+    }
+    held.set(name, first);
+    return first;
   };
 
   return {
-    behind,
-    fill: async (expression) => isIdentifier(expression) && (await stored(expression.text, 0)) !== undefined,
+    behind: (expression) => inTurn(() => behind(expression)),
+    fill: (expression) =>
+      inTurn(async () => isIdentifier(expression) && (await stored(expression.text, 0)) !== undefined),
   };
 }
 
@@ -83,7 +101,10 @@ function nameOf(expression: Expression): string | undefined {
 function storesOf(source: SourceFile): Map<string, Expression[]> {
   const stores = new Map<string, Expression[]>();
   const add = (name: string | undefined, value: Expression | undefined): void => {
-    if (name !== undefined && value !== undefined) stores.set(name, [...(stores.get(name) ?? []), value]);
+    if (name === undefined || value === undefined) return;
+    const values = stores.get(name);
+    if (values === undefined) stores.set(name, [value]);
+    else values.push(value);
   };
   const pending: Node[] = [source];
   for (let node = pending.pop(); node !== undefined; node = pending.pop()) {

@@ -1,9 +1,12 @@
 import { parseProgram, runtimeNodes, type NodeVisit } from "@cem/program";
 
 type Node = NodeVisit["node"];
+type Parents = ReadonlyMap<Node, Node | undefined>;
 
 /** Objects whose methods return promises. */
 const ASYNC_OBJECTS = new Set(["Deno", "Promise", "crypto"]);
+const PROMISE = new Set(["Promise"]);
+const MAP = new Set(["map"]);
 const WAITS_FOR_ALL = new Set(["all", "allSettled", "any", "race"]);
 
 /**
@@ -19,14 +22,15 @@ export function mayLackAwait(code: string): boolean {
   const imported = imports.flatMap(({ names }) => names.flatMap(({ local }) => local ?? []));
   const names = new Set(["fetch", ...imported, ...asyncNames(parents)]);
   const objects = new Set([...ASYNC_OBJECTS, ...imported]);
+  const known = new Map<Node, boolean>();
   for (const [node] of parents) {
-    if (mayBePromise(node, names, objects) && !isAwaited(node, parents)) return true;
+    if (mayBePromise(node, names, objects) && !isAwaited(node, parents, known)) return true;
   }
   return false;
 }
 
 /** The names of the program's async functions and methods. */
-function asyncNames(nodes: ReadonlyMap<Node, Node | undefined>): string[] {
+function asyncNames(nodes: Parents): string[] {
   const names: string[] = [];
   for (const [node, parent] of nodes) {
     if (!("async" in node) || !node.async) continue;
@@ -56,23 +60,41 @@ function isNamed(node: Node, names: ReadonlySet<string>): boolean {
   return node.type === "Identifier" && names.has(node.name);
 }
 
-/** Whether what is made here is waited for right where it stands, by `await` or within an awaited `Promise.all(…)`. */
-function isAwaited(node: Node, parents: ReadonlyMap<Node, Node | undefined>): boolean {
+/**
+ * Whether what is made here is waited for right where it stands, by `await` or within an awaited `Promise.all(…)`.
+ *
+ * @param known - The answers so far. All links of a chain of calls have the same.
+ */
+function isAwaited(node: Node, parents: Parents, known: Map<Node, boolean>): boolean {
+  const passed: Node[] = [];
+  let answer: boolean | undefined;
+  for (let at = node; answer === undefined;) {
+    passed.push(at);
+    const next: Node | boolean = known.get(at) ?? holderOf(at, parents);
+    if (typeof next === "boolean") answer = next;
+    else at = next;
+  }
+  for (const each of passed) known.set(each, answer);
+  return answer;
+}
+
+/** What is waited for where the node is; or whether the node itself is, where its place tells. */
+function holderOf(node: Node, parents: Parents): Node | boolean {
   const parent = parents.get(node);
   if (parent === undefined || isDeclaration(parent, node)) return true;
   if (parent.type === "AwaitExpression" || parent.type === "ExpressionStatement") return true;
-  if (isWaitForAll(parent)) return isAwaited(parent, parents);
-  if (parent.type === "CallExpression" && parent.callee === node) return isAwaited(parent, parents);
+  if (isWaitForAll(parent)) return parent;
+  if (parent.type === "CallExpression" && parent.callee === node) return parent;
   if (parent.type === "MemberExpression") {
     // `a().then(…)`.
     const call = parents.get(parent);
-    return call?.type === "CallExpression" && call.callee === parent && isAwaited(call, parents);
+    return call?.type === "CallExpression" && call.callee === parent ? call : false;
   }
   // `Promise.all([a(), b()])` and `Promise.all(list.map((item) => a(item)))`.
   const isInList = parent.type === "ArrayExpression" || isArrowBody(parent, node) || isMap(parent, node);
   const outer = parents.get(parent);
   if (!isInList || outer === undefined) return false;
-  return isWaitForAll(outer) || isMap(outer, parent) ? isAwaited(parent, parents) : false;
+  return isWaitForAll(outer) || isMap(outer, parent) ? parent : false;
 }
 
 /** Whether the node is the name of a function, an import or a member, and no value that is used. */
@@ -87,7 +109,7 @@ function isDeclaration(parent: Node, node: Node): boolean {
 function isWaitForAll(node: Node): boolean {
   if (node.type !== "CallExpression" || node.callee.type !== "MemberExpression") return false;
   const { object, property } = node.callee;
-  return isNamed(object, new Set(["Promise"])) && isNamed(property, WAITS_FOR_ALL);
+  return isNamed(object, PROMISE) && isNamed(property, WAITS_FOR_ALL);
 }
 
 function isArrowBody(parent: Node, node: Node): boolean {
@@ -96,5 +118,5 @@ function isArrowBody(parent: Node, node: Node): boolean {
 
 function isMap(parent: Node, node: Node): boolean {
   if (parent.type !== "CallExpression" || parent.callee === node) return false;
-  return parent.callee.type === "MemberExpression" && isNamed(parent.callee.property, new Set(["map"]));
+  return parent.callee.type === "MemberExpression" && isNamed(parent.callee.property, MAP);
 }

@@ -25,6 +25,8 @@ const HOST_TOOLS_FILE = "host-tools.cem.d.ts";
 const UNRESOLVED_IMPORT = new Set([2307, 2882]);
 /** The most findings of one check. */
 const MAX_FINDINGS = 20;
+/** How much of what TypeScript reports is looked at. */
+const MAX_DIAGNOSTICS = 200;
 
 /** Checks programs, one after another, with a compiler that keeps the tools and the library between them. */
 export class ProgramChecker {
@@ -117,9 +119,10 @@ async function certainFindings({ strict, lenient }: ProgramViews): Promise<Findi
       import("./type-facts.ts"),
     ],
   );
-  const rulesAt = async ({ pos }: Diagnostic, view: ProgramView): Promise<(string | undefined)[]> => {
-    const same = view.diagnostics.filter((diagnostic) => diagnostic.pos === pos);
-    const explanations = await Promise.all(same.map((diagnostic) => explain(diagnostic, view)));
+  const lenientAt = Map.groupBy(lenient.diagnostics, ({ pos }) => pos);
+  const rulesAt = async (pos: number): Promise<(string | undefined)[]> => {
+    const same = lenientAt.get(pos) ?? [];
+    const explanations = await Promise.all(same.map((diagnostic) => explain(diagnostic, lenient)));
     return explanations.map((explanation) => explanation?.rule);
   };
   const findings = new Map<string, Finding>();
@@ -129,12 +132,9 @@ async function certainFindings({ strict, lenient }: ProgramViews): Promise<Findi
   }
   // What TypeScript says of the same line may be what follows from it.
   const explained = new Set([...findings.values()].map(({ line }) => line));
-  for (const diagnostic of strict.diagnostics) {
+  for (const diagnostic of strict.diagnostics.slice(0, MAX_DIAGNOSTICS)) {
     if (findings.size === MAX_FINDINGS) break;
-    const [explanation, rules] = await Promise.all([
-      explain(diagnostic, strict),
-      rulesAt(diagnostic, lenient),
-    ]);
+    const [explanation, rules] = await Promise.all([explain(diagnostic, strict), rulesAt(diagnostic.pos)]);
     if (explanation === undefined && MISSING_MEMBER.has(diagnostic.code)) {
       const suspicion = await suspectMember(nodeAt(strict.source, diagnostic.pos), strict.checker);
       if (suspicion !== undefined) add({ ...findingAt(diagnostic, suspicion, strict), severity: "warning" });

@@ -102,6 +102,9 @@ const PREDICATES = new Set([
   "toSorted",
 ]);
 
+/** The member read of a called name, with the space before it. */
+const MAX_NAME_CHARACTERS = 200;
+
 /** Members that promises have. */
 const PROMISE_METHODS = new Set(["catch", "finally", "then"]);
 
@@ -152,14 +155,14 @@ function usesIn(node: Node, tools: ReadonlySet<string>): PromiseUse[] {
     return as(isArrayBindingPattern(node.name) ? "value" : "member", node.initializer);
   }
   if (isNewExpression(node)) {
-    return READS.test(node.expression.getText()) ? as("value", ...(node.arguments ?? [])) : [];
+    return READS.test(nameOf(node.expression)) ? as("value", ...(node.arguments ?? [])) : [];
   }
   return isCallExpression(node) ? usesInCall(node, tools) : [];
 }
 
 function usesInCall(call: CallExpression, tools: ReadonlySet<string>): PromiseUse[] {
   const { expression: callee, arguments: given } = call;
-  const name = callee.getText();
+  const name = nameOf(callee);
   if (PRINTS.test(name) || tools.has(name)) {
     return given.flatMap(partsOf).map((expression) => ({ use: "printed", expression }));
   }
@@ -195,6 +198,11 @@ function importedTools(source: SourceFile): Set<string> {
     for (const { name } of bindings.elements) names.add(name.text);
   }
   return names;
+}
+
+/** The text of what is called; the empty string for a long one, such as a chain of calls. */
+function nameOf(callee: Expression): string {
+  return callee.end - callee.pos > MAX_NAME_CHARACTERS ? "" : callee.getText();
 }
 
 function isNothing(node: Expression): boolean {

@@ -1,8 +1,9 @@
 import { createHash } from "node:crypto";
-import { abandonOnAbort, CemError, toErrorInfo } from "@cem/core";
-import type { Finding, ReviewRequest, ToolDefinition, TypeChecker } from "@cem/core";
+import { abandonOnAbort, CemError, hasWorkThreads, moduleBeside, offload, toErrorInfo } from "@cem/core";
+import type { Finding, OffloadedWork, ReviewRequest, ToolDefinition, TypeChecker } from "@cem/core";
 import { CheckCache, hashOf } from "./check-cache.ts";
-import { type CheckBounds, CheckSession } from "./check-session.ts";
+import { type CheckAnswer, type CheckBounds, CheckSession } from "./check-session.ts";
+import type { CheckWork } from "./check-work.ts";
 import { findCompiler } from "./compiler-package.ts";
 import type { ToolFolders } from "./host-files.ts";
 import type { CheckedTool, CheckRequest } from "./program-checker.ts";
@@ -13,6 +14,10 @@ const DEFAULT_MEMORY_MB = 512;
 /** Longer code is not checked, and passes with a warning. */
 const MAX_CODE_CHARACTERS = 256 * 1024;
 const MAX_IN_MEMORY = 500;
+/** The timeout of a check that others wait for, in milliseconds. What takes longer is checked by itself. */
+const QUICK_TIMEOUT_MS = 2_000;
+/** The time that a compiler may take to start in a thread, beside that of the check. In milliseconds. */
+const START_MS = 5_000;
 
 export interface TypeCheckerSettings extends ToolFolders {
   /**
@@ -107,9 +112,40 @@ export class NativeTypeChecker implements TypeChecker {
     const known = this.#memory.get(key);
     if (known !== undefined) return known;
     const request = { code, tools: imported.map(checkedTool) };
-    const checking = this.#queue.then(() => this.#run(request, key));
+    const { isQuicklyRead } = await import("@cem/program");
+    // All wait for the compiler that they share: what takes long gets one of its own, where there are threads for it.
+    const timeoutMs = hasWorkThreads() ? QUICK_TIMEOUT_MS : undefined;
+    const checked =
+      timeoutMs === undefined || isQuicklyRead(code)
+        ? await abandonOnAbort(this.#inTurn(request, key, timeoutMs), signal)
+        : undefined;
+    return checked ?? this.#runElsewhere(request, key, signal);
+  }
+
+  #inTurn(request: CheckRequest, key: string, timeoutMs?: number): Promise<Finding[] | undefined> {
+    const checking = this.#queue.then(() => this.#run(request, key, timeoutMs));
     this.#queue = checking;
-    return abandonOnAbort(checking, signal);
+    return checking;
+  }
+
+  async #runElsewhere(request: CheckRequest, key: string, signal?: AbortSignal): Promise<Finding[]> {
+    if (await this.#file?.has(key)) return this.#store(key, []);
+    const work: CheckWork = {
+      folders: this.#folders,
+      bounds: this.#bounds,
+      request,
+      cached: this.#file !== undefined,
+    };
+    const { timeoutMs } = this.#bounds;
+    const describe = (): OffloadedWork => ({
+      module: moduleBeside("check-work", import.meta.url),
+      name: "check",
+      args: [work],
+      timeoutMs: timeoutMs + START_MS,
+      signal,
+    });
+    const here: CheckAnswer = { ok: false, reason: "there is no thread for it" };
+    return this.#take(await offload(describe, () => here).catch(unlessTooLarge), key);
   }
 
   async dispose(): Promise<void> {
@@ -119,11 +155,17 @@ export class NativeTypeChecker implements TypeChecker {
     await this.#file?.flush();
   }
 
-  async #run(request: CheckRequest, key: string): Promise<Finding[]> {
+  /** @returns `undefined` for a check that did not end in the time given, which is shorter than that of all checks. */
+  async #run(request: CheckRequest, key: string, timeoutMs?: number): Promise<Finding[] | undefined> {
     if (await this.#file?.has(key)) return this.#store(key, []);
     const session = this.#obtainSession();
     if ("missing" in session) return [notChecked(session.missing)];
-    const answer = await session.check(request, { cached: this.#file !== undefined });
+    const shorter = timeoutMs === undefined ? undefined : Math.min(timeoutMs, this.#bounds.timeoutMs);
+    const answer = await session.check(request, { cached: this.#file !== undefined, timeoutMs: shorter });
+    return shorter !== undefined && !answer.ok && session.ended ? undefined : this.#take(answer, key);
+  }
+
+  #take(answer: CheckAnswer, key: string): Finding[] {
     // Not cached: the next check of the same code may succeed.
     if (!answer.ok) return [notChecked(answer.reason)];
     const { findings, files } = answer;
@@ -173,6 +215,14 @@ function toolsNamedIn(code: string, tools: readonly ToolDefinition[]): ToolDefin
     named.set(module, isNamed);
     return isNamed;
   });
+}
+
+/** The answer where a thread ended a check that took too long or needed too much memory. */
+function unlessTooLarge(error: unknown): CheckAnswer {
+  if (CemError.isInstance(error) && error.code === "INPUT_TOO_LARGE") {
+    return { ok: false, reason: "it took too long or needed too much memory" };
+  }
+  throw error;
 }
 
 /** The part of a module's path that every form of its import contains: `servers/weather`. */

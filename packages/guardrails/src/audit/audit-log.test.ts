@@ -1,6 +1,7 @@
-import { execFile } from "node:child_process";
+import { execFile, spawnSync } from "node:child_process";
 import {
   mkdtempSync,
+  readdirSync,
   readFileSync,
   rmSync,
   statSync,
@@ -80,8 +81,13 @@ describe("createAuditLog", () => {
 
   it("takes over the lock of a process that is gone", () => {
     write(1);
-    writeFileSync(`${file}.lock`, "999999999");
+    const code = `const { FileLock } = await import("@cem/files");
+FileLock.takeSync(process.argv[1], { waitMs: 0, busy: () => new Error("busy") }); process.exit();`;
+    const args = ["--conditions=@cem/source", "--input-type=module", "-e", code, `${file}.lock`];
+    spawnSync(process.execPath, args, { cwd: import.meta.dirname });
+    expect(readdirSync(path.dirname(file))).toContain("audit.jsonl.lock.1");
     write(1);
+    expect(readdirSync(path.dirname(file))).not.toContain("audit.jsonl.lock.1");
     expect(lines()).toHaveLength(2);
   });
 });

@@ -1,25 +1,17 @@
-import {
-  closeSync,
-  fchmodSync,
-  fstatSync,
-  mkdirSync,
-  openSync,
-  readSync,
-  renameSync,
-  writeSync,
-} from "node:fs";
+import { closeSync, fchmodSync, fstatSync, openSync, readSync, renameSync, writeSync } from "node:fs";
 import path from "node:path";
 import { CemError } from "@cem/core";
 import type { AuditEvent, AuditLog } from "@cem/core";
+import { FileLock, makeFolderSync } from "@cem/files";
 import { withoutSession } from "./audit-chain.ts";
 import { listRotated, rotatedFile } from "./audit-files.ts";
 import { EMPTY_HEAD, headFile, readHead, writeHead } from "./audit-head.ts";
 import type { AuditHead } from "./audit-head.ts";
 import { readLine, writeLine } from "./audit-line.ts";
-import { withFileLock } from "./file-lock.ts";
 
 const DEFAULT_MAX_BYTES = 16 * 1024 * 1024;
 const PRIVATE = 0o600;
+const MAX_WAIT_MS = 15_000;
 /** The longest line that is looked for at the end of a file. */
 const MAX_LINE_BYTES = 1024 * 1024;
 const HEAD_BYTES = 97;
@@ -43,9 +35,15 @@ export interface AuditLogSettings {
 export function createAuditLog({ file, maxBytes = DEFAULT_MAX_BYTES }: AuditLogSettings): AuditLog {
   let isReady = false;
   const append = (event: AuditEvent): void => {
-    if (!isReady) mkdirSync(path.dirname(file), { recursive: true });
+    if (!isReady) makeFolderSync(path.dirname(file));
     isReady = true;
-    withFileLock(`${file}.lock`, () => {
+    // Held for well under a millisecond.
+    const lock = FileLock.takeSync(`${file}.lock`, {
+      waitMs: MAX_WAIT_MS,
+      busy: (holder) =>
+        new Error(`process ${holder?.pid} has held ${file}.lock for ${MAX_WAIT_MS / 1_000} s`),
+    });
+    try {
       const head = openSync(headFile(file), "a+", PRIVATE);
       const writable = openSync(headFile(file), "r+");
       let log = openSync(file, "a+", PRIVATE);
@@ -67,7 +65,9 @@ export function createAuditLog({ file, maxBytes = DEFAULT_MAX_BYTES }: AuditLogS
         closeSync(writable);
         closeSync(head);
       }
-    });
+    } finally {
+      lock.release();
+    }
   };
   return {
     specificationVersion: "v1",

@@ -11,7 +11,7 @@ const DEFAULT_MAX_DEPTH = 64;
 const MAX_SEARCHED_CHARACTERS = 256 * 1024;
 /** Controls that no text needs; and tags, which are read by models and seen by nobody, unless they draw a flag. */
 const CONTROL =
-  /(?![\t\n\v\f\r\u0080-\u009F])\p{Cc}|[\u202D\u202E]|(?<![\u{1F3F4}\u{E0020}-\u{E007F}])[\u{E0000}-\u{E007F}]/u;
+  /(?![\t-\r\u0080-\u009F])\p{Cc}|[\u202D\u202E]|(?<![\u{1F3F4}\u{E0020}-\u{E007F}])[\u{E0000}-\u{E007F}]/u;
 
 /** Settings of {@link checkInputs}. */
 export interface InputSettings {

@@ -2,7 +2,14 @@ import type { InvokeContext, ToolAnnotations, ToolCall, ToolInvoker } from "@cem
 
 /** A call with what is known of its tool. The middlewares of `@cem/bridge` pass such calls on. */
 export interface GuardedCall extends ToolCall {
-  found?: { annotations?: ToolAnnotations | undefined; outputSchema?: object | undefined } | undefined;
+  found?:
+    | {
+        annotations?: ToolAnnotations | undefined;
+        outputSchema?: object | undefined;
+        /** Whether the tool's code runs in a sandbox. */
+        sandboxed?: boolean | undefined;
+      }
+    | undefined;
 }
 
 /** Wraps an invoker. `compose` of `@cem/bridge` takes such functions. */
@@ -14,7 +21,7 @@ const NO_SESSION = "";
 const MAX_SESSIONS = 10_000;
 
 /** What annotations say of a call's tool. */
-export function annotationsOf(call: GuardedCall): ToolAnnotations {
+export function annotationsOf(call: Pick<GuardedCall, "found">): ToolAnnotations {
   return call.found?.annotations ?? {};
 }
 

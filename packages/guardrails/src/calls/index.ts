@@ -12,7 +12,7 @@ export { limitCalls } from "./limit-calls.ts";
 export type { RateLimit } from "./limit-calls.ts";
 export { followPlan, planWrites } from "./plan-writes.ts";
 export type { PlannedWrite } from "./plan-writes.ts";
-export { requireApproval } from "./require-approval.ts";
+export { approvalReason, requireApproval } from "./require-approval.ts";
 export type { ApprovalMemory, ApprovalSettings } from "./require-approval.ts";
 export { createSharedApprovals } from "./shared-approvals.ts";
 export type { SharedApprovalsSettings } from "./shared-approvals.ts";

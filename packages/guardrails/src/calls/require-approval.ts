@@ -25,6 +25,12 @@ export interface ApprovalSettings {
    * @defaultValue `["destructive"]`
    */
   tools?: readonly string[] | undefined;
+  /**
+   * Whether `destructive` is for tools as well whose code runs in a sandbox.
+   *
+   * @defaultValue true
+   */
+  sandboxed?: boolean | undefined;
   /** Asks a person, for calls whose context has no `approve`. */
   approve?: Approve | undefined;
   /** Asks where there is neither, for calls whose context has no `elicit`. Without any of them the answer is no. */
@@ -41,12 +47,13 @@ export interface ApprovalSettings {
  */
 export function requireApproval({
   tools = ["destructive"],
+  sandboxed = true,
   approve,
   elicit: ownElicit,
   audit,
   memory,
 }: ApprovalSettings = {}): CallGuard {
-  const reasonFor = compileReasons(tools);
+  const reasonFor = approvalReason({ tools, sandboxed });
   const allowed = new PerSubject<Set<string>>(() => new Set());
 
   const ask = async (
@@ -110,8 +117,13 @@ function holderOf({ session, run }: InvokeContext): string {
   return JSON.stringify(session === undefined ? ["run", run ?? null] : ["session", session]);
 }
 
-/** Says why a call needs a yes, or that it needs none. */
-function compileReasons(tools: readonly string[]): (call: GuardedCall) => string | undefined {
+/** Creates the function that says why a call needs a yes. It returns `undefined` where the call needs none. */
+export function approvalReason({
+  tools = ["destructive"],
+  sandboxed = true,
+}: Pick<ApprovalSettings, "tools" | "sandboxed">): (
+  call: Pick<GuardedCall, "server" | "tool" | "found">,
+) => string | undefined {
   const isExempt = matchTools(
     tools.filter((pattern) => pattern.startsWith("!")).map((pattern) => pattern.slice(1)),
   );
@@ -126,7 +138,8 @@ function compileReasons(tools: readonly string[]): (call: GuardedCall) => string
     if (isNamed(server, tool)) return "it is set to need a yes";
     const { readOnlyHint, destructiveHint } = annotationsOf(call);
     if (readOnlyHint === true) return undefined;
-    if ((destructive || writes) && destructiveHint === true) return "it may delete or overwrite";
+    const asksForDestructive = destructive && (sandboxed || call.found?.sandboxed !== true);
+    if ((asksForDestructive || writes) && destructiveHint === true) return "it may delete or overwrite";
     return writes ? "it may change something" : undefined;
   };
 }

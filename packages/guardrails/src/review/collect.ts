@@ -1,7 +1,11 @@
 import type { Node } from "@babel/types";
 import { nameOf } from "@cem/program";
+import { forEachChild } from "./children.ts";
 import { createScope, declare, functionScope, lookUp } from "./scopes.ts";
-import type { Scope, ScopedNode } from "./scopes.ts";
+import type { Binding, Scope, ScopedNode } from "./scopes.ts";
+
+/** The most values that one name in a pattern is given: those of the defaults around it. */
+const MAX_PATTERN_VALUES = 8;
 
 /** A node with what surrounds it. */
 export interface Visit extends ScopedNode {
@@ -12,6 +16,8 @@ export interface Visit extends ScopedNode {
 
 /** The parts of a program that rules look at. All are collected in one walk of its tree. */
 export interface ProgramParts {
+  /** The length of the program's text. */
+  length: number;
   /** Names that refer to a variable or a global. */
   references: Visit[];
   members: Visit[];
@@ -27,27 +33,19 @@ export interface ProgramParts {
   assignments: Visit[];
   /** What functions that are called where they stand are given. */
   given: Map<Node, readonly ScopedNode[]>;
+  /** All names that the program declares. */
+  bindings: readonly Binding[];
 }
 
-const TYPES_WITH_CODE =
-  /^TS(?:As|Satisfies|NonNull|Instantiation)Expression$|^TSTypeAssertion$|^TSEnum|^TSParameterProperty$|^TSExport|^TSModule/;
-const SKIPPED = new Set([
-  "loc",
-  "extra",
-  "start",
-  "end",
-  "type",
-  "typeAnnotation",
-  "typeParameters",
-  "range",
-]);
 const FUNCTION = /Function(?:Expression|Declaration)$|Method$/;
 const BLOCK =
   /^(?:BlockStatement|For\w*Statement|CatchClause|SwitchStatement|StaticBlock|Class\w+|TSModuleBlock)$/;
 
 /** Walks the tree once, iteratively, and sorts what rules look at. */
 export function collectParts(root: Node): ProgramParts {
+  const top = createScope(undefined, true);
   const parts: ProgramParts = {
+    length: root.end ?? 0,
     references: [],
     members: [],
     calls: [],
@@ -57,39 +55,20 @@ export function collectParts(root: Node): ProgramParts {
     dynamicImports: [],
     assignments: [],
     given: new Map(),
+    bindings: top.all,
   };
-  const top = createScope(undefined, true);
   const pending: Visit[] = [{ node: root, parent: undefined, key: "", scope: top }];
   for (let visit = pending.pop(); visit !== undefined; visit = pending.pop()) {
     const { node } = visit;
     const scope = scopeOf(node, visit.scope, parts);
     sort(visit, scope, parts);
-    const record = node as unknown as Record<string, unknown>;
-    for (const key in record) {
-      if (SKIPPED.has(key)) continue;
-      const value = record[key];
-      if (typeof value !== "object" || value === null) continue;
-      if (!Array.isArray(value)) {
-        if (isRuntimeNode(value)) pending.push({ node: value, parent: node, key, scope });
-        continue;
-      }
-      for (let at = value.length - 1; at >= 0; at -= 1) {
-        const child: unknown = value[at];
-        if (isRuntimeNode(child)) pending.push({ node: child, parent: node, key, scope });
-      }
-    }
+    forEachChild(node, (child, key) => void pending.push({ node: child, parent: node, key, scope }));
   }
-  for (const { node, scope } of parts.assignments) {
-    if (node.type === "AssignmentExpression") bindPattern(node.left, { node: node.right, scope }, assignTo);
+  // The innermost first: what is read in this order is never deep.
+  for (const { node, scope } of parts.assignments.toReversed()) {
+    if (node.type === "AssignmentExpression") bindPattern(node.left, [{ node: node.right, scope }], assignTo);
   }
   return parts;
-}
-
-function isRuntimeNode(value: unknown): value is Node {
-  const type = (value as { type?: unknown } | null)?.type;
-  if (typeof type !== "string") return false;
-  if (type.startsWith("TS")) return TYPES_WITH_CODE.test(type);
-  return (value as { declare?: unknown }).declare !== true;
 }
 
 function scopeOf(node: Node, outer: Scope, { given }: ProgramParts): Scope {
@@ -99,7 +78,8 @@ function scopeOf(node: Node, outer: Scope, { given }: ProgramParts): Scope {
     if ("params" in node && Array.isArray(node.params)) {
       const values = given.get(node);
       for (const [at, parameter] of (node.params as Node[]).entries()) {
-        bindPattern(parameter, values?.[at], declareIn(scope));
+        const value = values?.[at];
+        bindPattern(parameter, value === undefined ? [] : [value], declareIn(scope));
       }
     }
     if (type === "FunctionExpression" && node.id != null)
@@ -153,7 +133,7 @@ function sort(visit: Visit, inner: Scope, parts: ProgramParts): void {
     case "VariableDeclaration": {
       const target = declareIn(node.kind === "var" ? functionScope(scope) : scope);
       for (const { id, init } of node.declarations) {
-        bindPattern(id, init == null ? undefined : { node: init, scope }, target);
+        bindPattern(id, init == null ? [] : [{ node: init, scope }], target);
       }
       break;
     }
@@ -162,7 +142,7 @@ function sort(visit: Visit, inner: Scope, parts: ProgramParts): void {
       if (node.id != null) declare(scope, node.id.name).values.push({ node, scope });
       break;
     case "CatchClause":
-      if (node.param != null) bindPattern(node.param, undefined, declareIn(inner));
+      if (node.param != null) bindPattern(node.param, [], declareIn(inner));
       break;
     case "ImportDeclaration":
       for (const specifier of node.specifiers) {
@@ -184,70 +164,71 @@ function calledFunction(callee: Node): Node {
   return callee.type === "ParenthesizedExpression" ? callee.expression : callee;
 }
 
-type Bind = (name: string, value: ScopedNode | undefined) => void;
+type Bind = (name: string, values: readonly ScopedNode[]) => void;
 
 function declareIn(scope: Scope): Bind {
-  return (name, value) => {
-    const { values } = declare(scope, name);
-    if (value !== undefined) values.push(value);
-  };
+  return (name, values) => void declare(scope, name).values.push(...values);
 }
 
-const assignTo: Bind = (name, value) => {
-  if (value !== undefined) lookUp(value.scope, name)?.values.push(value);
+const assignTo: Bind = (name, values) => {
+  for (const value of values) lookUp(value.scope, name)?.values.push(value);
 };
 
-/** Gives each name in a pattern the part of the value that it takes. */
-function bindPattern(pattern: Node, value: ScopedNode | undefined, bind: Bind): void {
+/** Gives each name in a pattern the parts of the values that it takes. */
+function bindPattern(pattern: Node, values: readonly ScopedNode[], bind: Bind): void {
   switch (pattern.type) {
     case "Identifier":
-      bind(pattern.name, value);
+      bind(pattern.name, values);
       break;
     case "AssignmentPattern":
-      bindPattern(pattern.left, value, bind);
-      if (value !== undefined) bindPattern(pattern.left, { node: pattern.right, scope: value.scope }, bind);
+      bindPattern(pattern.left, withDefault(values, pattern.right), bind);
       break;
     case "RestElement":
-      bindPattern(pattern.argument, value, bind);
+      bindPattern(pattern.argument, values, bind);
       break;
     case "TSParameterProperty":
-      bindPattern(pattern.parameter, value, bind);
+      bindPattern(pattern.parameter, values, bind);
       break;
     case "ArrayPattern":
       for (const [at, element] of pattern.elements.entries()) {
-        if (element !== null) bindPattern(element, elementOf(value, at), bind);
+        if (element === null) continue;
+        const taken = values.flatMap((value) => elementOf(value, at));
+        bindPattern(element, taken, bind);
       }
       break;
     case "ObjectPattern":
       for (const property of pattern.properties) {
-        if (property.type === "RestElement") bindPattern(property.argument, value, bind);
-        else bindPattern(property.value, memberOf(value, property), bind);
+        if (property.type === "RestElement") {
+          bindPattern(property.argument, values, bind);
+          continue;
+        }
+        const taken = values.map((value) => memberOf(value, property));
+        bindPattern(property.value, taken, bind);
       }
       break;
     default:
   }
 }
 
-function elementOf(value: ScopedNode | undefined, at: number): ScopedNode | undefined {
-  if (value?.node.type !== "ArrayExpression") return undefined;
-  const node = value.node.elements[at];
-  return node == null ? undefined : { node, scope: value.scope };
+/** The default counts where something is known of the value that it stands in for. */
+function withDefault(values: readonly ScopedNode[], node: Node): readonly ScopedNode[] {
+  const [first] = values;
+  if (first === undefined) return values;
+  return [...values.slice(0, MAX_PATTERN_VALUES - 1), { node, scope: first.scope }];
+}
+
+function elementOf({ node, scope }: ScopedNode, at: number): ScopedNode[] {
+  const element = node.type === "ArrayExpression" ? node.elements[at] : undefined;
+  return element == null ? [] : [{ node: element, scope }];
 }
 
 /** The member that a property of a pattern takes, as the expression that would read it. */
 function memberOf(
-  value: ScopedNode | undefined,
+  { node: object, scope }: ScopedNode,
   { key, computed, loc }: Extract<Node, { type: "ObjectProperty" }>,
-): ScopedNode | undefined {
-  if (value === undefined) return undefined;
-  const node = {
-    type: "MemberExpression",
-    object: value.node,
-    property: key,
-    computed,
-    loc,
-  } as unknown as Node;
-  return { node, scope: value.scope };
+): ScopedNode {
+  const node = { type: "MemberExpression", object, property: key, computed, loc } as unknown as Node;
+  return { node, scope };
 }
 
 function refersToVariable({ parent, key }: Visit): boolean {

@@ -1,257 +1,282 @@
 import type { Node } from "@babel/types";
+import {
+  add,
+  applyMethod,
+  decoderOf,
+  fromValue,
+  isKnownMethod,
+  isSame,
+  MAX_SIZE,
+  MAX_SMALL_SIZE,
+  sizeOf,
+  textOf,
+  unary,
+} from "./constant.ts";
+import type { Constant } from "./constant.ts";
+import { Evaluation } from "./evaluation.ts";
 import { lookUp } from "./scopes.ts";
-import type { Scope } from "./scopes.ts";
+import type { Binding, Scope, ScopedNode } from "./scopes.ts";
 
-/** A value that can be told without running the program. */
-export type Constant = string | number | boolean | null | undefined | readonly Constant[];
-
-/** The most values that one expression is followed to, the longest text, and the deepest nesting. */
-const MAX_VALUES = 8;
-const MAX_CHARACTERS = 65_536;
-const MAX_DEPTH = 24;
-
-/** Methods of texts and lists that are carried out: those that are used to put names together. */
-const TEXT_METHODS = new Set([
-  "at",
-  "charAt",
-  "concat",
-  "normalize",
-  "padEnd",
-  "padStart",
-  "repeat",
-  "replace",
-  "replaceAll",
-  "slice",
-  "split",
-  "substr",
-  "substring",
-  "toLowerCase",
-  "toString",
-  "toUpperCase",
-  "trim",
-  "valueOf",
-]);
-const LIST_METHODS = new Set(["at", "concat", "flat", "join", "reverse", "slice", "toReversed"]);
-const DECODERS: Readonly<Record<string, (text: string) => string>> = {
-  atob,
-  decodeURI,
-  decodeURIComponent,
-  unescape: (text) =>
-    text.replaceAll(/%u([0-9a-f]{4})|%([0-9a-f]{2})/giu, (_, long?: string, short?: string) =>
-      String.fromCharCode(Number.parseInt(long ?? short ?? "0", 16)),
-    ),
-  String,
-};
+/** The most values that one expression is followed to. */
+export const MAX_VALUES = 8;
+/** The most that large values of one program together may take. Of those beyond it nothing is known. */
+const MAX_LARGE_SIZE = 2_097_152;
 
 /**
- * The values that an expression can have, as far as they can be told: literals, joined texts, variables that hold such,
- * and the usual ways to put a text together or decode it.
- *
- * @returns an empty list where nothing is known.
+ * The values that the expressions of a program can have, as far as they are known without running it: literals, joined
+ * texts, variables that hold such, and the usual ways to put a text together or decode it.
  */
-export function constantsOf(node: Node, scope: Scope, depth = 0): readonly Constant[] {
-  if (depth > MAX_DEPTH) return [];
-  const read = (part: Node): readonly Constant[] => constantsOf(part, scope, depth + 1);
-  switch (node.type) {
-    case "StringLiteral":
-    case "NumericLiteral":
-    case "BooleanLiteral":
-      return [node.value];
-    case "NullLiteral":
-      return [null];
-    case "TemplateLiteral":
-      return joined(
-        node.quasis.map(({ value }) => value.cooked ?? value.raw),
-        node.expressions.map((part) => read(part)),
-      );
-    case "TaggedTemplateExpression":
-      return isMember(node.tag, "String", "raw")
-        ? joined(
-            node.quasi.quasis.map(({ value }) => value.raw),
-            node.quasi.expressions.map((part) => read(part)),
-          )
-        : [];
-    case "BinaryExpression":
-      return node.operator === "+" ? pairs(read(node.left), read(node.right), add) : [];
-    case "UnaryExpression":
-      return read(node.argument).flatMap((value) => unary(node.operator, value));
-    case "ArrayExpression": {
-      const elements = node.elements.map((element) => (element === null ? [undefined] : read(element)));
-      return elements.every(({ length }) => length > 0) ? [elements.map(([first]) => first)] : [];
-    }
-    case "Identifier": {
-      const values = lookUp(scope, node.name)?.values ?? [];
-      return values
-        .slice(0, MAX_VALUES)
-        .flatMap((value) => constantsOf(value.node, value.scope, depth + 1))
-        .slice(0, MAX_VALUES);
-    }
-    case "SequenceExpression":
-      return read(node.expressions.at(-1) as Node);
-    case "ConditionalExpression":
-      return [...read(node.consequent), ...read(node.alternate)].slice(0, MAX_VALUES);
-    case "LogicalExpression":
-      return [...read(node.left), ...read(node.right)].slice(0, MAX_VALUES);
-    case "AssignmentExpression":
-      return read(node.right);
-    case "MemberExpression":
-    case "OptionalMemberExpression":
-      return memberConstants(node.object, keysOf(node, scope, depth + 1), scope, depth);
-    case "CallExpression":
-    case "OptionalCallExpression":
-      return callConstants(node, scope, depth);
-    case "TSAsExpression":
-    case "TSSatisfiesExpression":
-    case "TSNonNullExpression":
-    case "TSTypeAssertion":
-    case "ParenthesizedExpression":
-      return read(node.expression);
-    default:
-      return [];
-  }
-}
+export class Constants extends Evaluation<Constant> {
+  #largeSize = 0;
+  /** The lists that were read last, so that one that is read again is the same. */
+  readonly #lists = new Map<Node, readonly Constant[]>();
+  /** The values of the properties of object literals. */
+  readonly #properties = new Map<Node, Map<string, Node[]>>();
+  /** The object literals that variables hold. */
+  readonly #objects = new Map<Binding, readonly ScopedNode[]>();
 
-/** The names that a member expression can read. */
-export function keysOf(
-  { property, computed }: { property: Node; computed?: boolean | undefined },
-  scope: Scope,
-  depth = 0,
-): readonly string[] {
-  if (computed !== true) {
-    if (property.type === "Identifier") return [property.name];
-    return property.type === "StringLiteral" ? [property.value] : [];
+  constructor(bindings: readonly Binding[]) {
+    super();
+    this.settle(bindings);
   }
-  return constantsOf(property, scope, depth).map((value) => textOf(value));
-}
 
-function memberConstants(
-  object: Node,
-  keys: readonly string[],
-  scope: Scope,
-  depth: number,
-): readonly Constant[] {
-  if (object.type === "ObjectExpression") {
-    return object.properties.flatMap((property) => {
-      if (property.type !== "ObjectProperty") return [];
-      const [name] = keysOf({ property: property.key, computed: property.computed }, scope, depth + 1);
-      return name !== undefined && keys.includes(name) ? constantsOf(property.value, scope, depth + 1) : [];
+  /** The names that a member expression can read. A full list ({@link MAX_VALUES}) may lack some. */
+  keysOf(
+    { property, computed }: { property: Node; computed?: boolean | undefined },
+    scope: Scope,
+  ): readonly string[] {
+    if (computed !== true) {
+      if (property.type === "Identifier") return [property.name];
+      return property.type === "StringLiteral" ? [property.value] : [];
+    }
+    return this.textsOf(property, scope);
+  }
+
+  /** The values that an expression can have, as texts. */
+  textsOf(node: Node, scope: Scope): readonly string[] {
+    return this.of(node, scope).map((value) => {
+      const isLargeList = Array.isArray(value) && sizeOf(value) > MAX_SMALL_SIZE;
+      return isLargeList ? "" : textOf(value);
     });
   }
-  if (object.type === "Identifier") {
-    const values = lookUp(scope, object.name)?.values ?? [];
-    const objects = values.filter(({ node }) => node.type === "ObjectExpression").slice(0, MAX_VALUES);
-    const found = objects.flatMap((value) => memberConstants(value.node, keys, value.scope, depth + 1));
-    if (found.length > 0) return found.slice(0, MAX_VALUES);
+
+  protected override read(node: Node, scope: Scope): readonly Constant[] {
+    const read = (part: Node): readonly Constant[] => this.of(part, scope);
+    switch (node.type) {
+      case "StringLiteral":
+      case "NumericLiteral":
+      case "BooleanLiteral":
+        return [node.value];
+      case "NullLiteral":
+        return [null];
+      case "TemplateLiteral":
+        return this.#joined(
+          node.quasis.map(({ value }) => value.cooked ?? value.raw),
+          node.expressions.map((part) => read(part)),
+        );
+      case "TaggedTemplateExpression":
+        return isMember(node.tag, "String", "raw")
+          ? this.#joined(
+              node.quasi.quasis.map(({ value }) => value.raw),
+              node.quasi.expressions.map((part) => read(part)),
+            )
+          : [];
+      case "BinaryExpression":
+        return node.operator === "+" ? this.#pairs(read(node.left), read(node.right), add) : [];
+      case "UnaryExpression":
+        return read(node.argument).flatMap((value) => unary(node.operator, value));
+      case "ArrayExpression": {
+        const elements = node.elements.map((element) => (element === null ? [undefined] : read(element)));
+        return elements.every(({ length }) => length > 0)
+          ? this.#list(
+              node,
+              elements.map(([first]) => first),
+            )
+          : [];
+      }
+      case "Identifier": {
+        const binding = lookUp(scope, node.name);
+        return binding === undefined ? [] : this.valuesOf(binding);
+      }
+      case "SequenceExpression":
+        return read(node.expressions.at(-1) as Node);
+      case "ConditionalExpression":
+        return this.join(read(node.consequent), read(node.alternate));
+      case "LogicalExpression":
+        return this.join(read(node.left), read(node.right));
+      case "AssignmentExpression":
+        return read(node.right);
+      case "MemberExpression":
+      case "OptionalMemberExpression":
+        return this.#member(node.object, this.keysOf(node, scope), scope);
+      case "CallExpression":
+      case "OptionalCallExpression":
+        return this.#call(node, scope).filter((value) => sizeOf(value) <= MAX_SIZE);
+      case "TSAsExpression":
+      case "TSSatisfiesExpression":
+      case "TSNonNullExpression":
+      case "TSTypeAssertion":
+      case "ParenthesizedExpression":
+        return read(node.expression);
+      default:
+        return [];
+    }
   }
-  return constantsOf(object, scope, depth + 1).flatMap((value) =>
-    keys.flatMap((key): Constant[] => {
-      if (typeof value !== "string" && !Array.isArray(value)) return [];
-      if (key === "length") return [(value as string | readonly Constant[]).length];
-      return /^\d{1,6}$/.test(key) ? [(value as string | readonly Constant[])[Number(key)]] : [];
-    }),
-  );
+
+  protected override join(known: readonly Constant[], found: readonly Constant[]): readonly Constant[] {
+    if (found.length === 0 || known.length === MAX_VALUES) return known;
+    const joined = distinct([...known, ...found]);
+    return joined.length === known.length ? known : joined;
+  }
+
+  protected override forget(): void {
+    super.forget();
+    this.#properties.clear();
+  }
+
+  #member(object: Node, keys: readonly string[], scope: Scope): readonly Constant[] {
+    if (object.type === "ObjectExpression") return this.#property({ node: object, scope }, keys);
+    const held = object.type === "Identifier" ? this.#objectsIn(object.name, scope) : [];
+    const found = held.flatMap((each) => this.#property(each, keys));
+    if (found.length > 0) return distinct(found);
+    const values = this.of(object, scope).flatMap((value) =>
+      keys.flatMap((key): Constant[] => {
+        if (typeof value !== "string" && !Array.isArray(value)) return [];
+        if (key === "length") return [(value as string | readonly Constant[]).length];
+        return /^\d{1,6}$/.test(key) ? [(value as string | readonly Constant[])[Number(key)]] : [];
+      }),
+    );
+    return distinct(values);
+  }
+
+  #property({ node, scope }: ScopedNode, keys: readonly string[]): readonly Constant[] {
+    const properties = this.#propertiesOf(node, scope);
+    const values = keys.flatMap((key) => properties.get(key) ?? []);
+    return distinct(values.slice(0, MAX_VALUES).flatMap((value) => this.of(value, scope)));
+  }
+
+  #propertiesOf(object: Node, scope: Scope): Map<string, Node[]> {
+    const known = this.#properties.get(object);
+    if (known !== undefined || object.type !== "ObjectExpression") return known ?? new Map();
+    const properties = new Map<string, Node[]>();
+    // Computed names may be members of the same object.
+    this.#properties.set(object, properties);
+    for (const property of object.properties) {
+      if (property.type !== "ObjectProperty") continue;
+      const [name] = this.keysOf({ property: property.key, computed: property.computed }, scope);
+      if (name === undefined) continue;
+      const values = properties.get(name);
+      if (values === undefined) properties.set(name, [property.value]);
+      else values.push(property.value);
+    }
+    return properties;
+  }
+
+  #objectsIn(name: string, scope: Scope): readonly ScopedNode[] {
+    const binding = lookUp(scope, name);
+    if (binding === undefined) return [];
+    const known = this.#objects.get(binding);
+    if (known !== undefined) return known;
+    const objects = binding.values.filter(({ node }) => node.type === "ObjectExpression");
+    const few = objects.slice(0, MAX_VALUES);
+    this.#objects.set(binding, few);
+    return few;
+  }
+
+  #call(
+    { callee, arguments: given }: { callee: Node; arguments: readonly Node[] },
+    scope: Scope,
+  ): readonly Constant[] {
+    const read = (): readonly Constant[] | undefined => this.#arguments(given, scope);
+    if (callee.type === "Identifier") {
+      const decode = lookUp(scope, callee.name) === undefined ? decoderOf(callee.name) : undefined;
+      const args = decode && read();
+      return args === undefined ? [] : attempt(() => decode?.(textOf(args[0])));
+    }
+    if (callee.type !== "MemberExpression" && callee.type !== "OptionalMemberExpression") return [];
+    const [name = ""] = this.keysOf(callee, scope);
+    const holder = callee.object.type === "Identifier" ? callee.object.name : undefined;
+    const makesText = holder === "String" && (name === "fromCharCode" || name === "fromCodePoint");
+    const makesValue = holder !== undefined && name === "from";
+    const args = makesText || makesValue || isKnownMethod(name) ? read() : undefined;
+    if (args === undefined) return [];
+    if (makesText) return attempt(() => String[name](...args.flat(2).map(Number)));
+    if (makesValue) return attempt(() => fromValue(holder, args));
+    return this.of(callee.object, scope).flatMap((value) =>
+      this.#affords(sizeOf(value)) ? attempt(() => applyMethod(value, name, args)) : [],
+    );
+  }
+
+  /** The arguments of a call; `undefined` where they are not known. */
+  #arguments(given: readonly Node[], scope: Scope): readonly Constant[] | undefined {
+    const known = given.map((part) => this.of(part.type === "SpreadElement" ? part.argument : part, scope));
+    if (known.some(({ length }) => length === 0)) return undefined;
+    const args = known.map(([first]) => first);
+    return this.#affords(args.reduce((sum: number, value) => sum + sizeOf(value), 0)) ? args : undefined;
+  }
+
+  #list(node: Node, items: readonly Constant[]): readonly Constant[] {
+    const last = this.#lists.get(node);
+    const isKnown = last !== undefined && last.every((item, at) => Object.is(item, items[at]));
+    const list = isKnown ? last : items;
+    this.#lists.set(node, list);
+    return sizeOf(list) <= MAX_SIZE ? [list] : [];
+  }
+
+  #joined(texts: readonly string[], parts: readonly (readonly Constant[])[]): readonly Constant[] {
+    let all: readonly Constant[] = [texts[0] ?? ""];
+    for (const [at, values] of parts.entries()) {
+      const next = texts[at + 1] ?? "";
+      all = this.#pairs(all, values, (left, right) => `${textOf(left)}${textOf(right)}${next}`);
+    }
+    return all;
+  }
+
+  /** Combines each value of the one with each of the other. */
+  #pairs(
+    left: readonly Constant[],
+    right: readonly Constant[],
+    make: (left: Constant, right: Constant) => Constant,
+  ): readonly Constant[] {
+    const made: Constant[] = [];
+    for (const one of left) {
+      for (const other of right) {
+        if (made.length === MAX_VALUES) return made;
+        const size = sizeOf(one) + sizeOf(other);
+        if (size <= MAX_SIZE && this.#affords(size)) addDistinct(make(one, other), made);
+      }
+    }
+    return made;
+  }
+
+  #affords(size: number): boolean {
+    if (size > MAX_SMALL_SIZE) this.#largeSize += size;
+    return size <= MAX_SMALL_SIZE || this.#largeSize <= MAX_LARGE_SIZE;
+  }
 }
 
-function callConstants(
-  { callee, arguments: given }: { callee: Node; arguments: readonly Node[] },
-  scope: Scope,
-  depth: number,
-): readonly Constant[] {
-  const known = given.map((part) =>
-    constantsOf(part.type === "SpreadElement" ? part.argument : part, scope, depth + 1),
-  );
-  if (known.some(({ length }) => length === 0)) return [];
-  const args = known.map(([first]) => first);
-  if (callee.type === "Identifier") {
-    const decode = Object.hasOwn(DECODERS, callee.name) ? DECODERS[callee.name] : undefined;
-    return decode === undefined || lookUp(scope, callee.name) !== undefined
-      ? []
-      : attempt(() => decode(textOf(args[0])));
+/** The first different values. */
+function distinct(values: readonly Constant[]): readonly Constant[] {
+  if (values.length <= 1) return values;
+  const kept: Constant[] = [];
+  for (const value of values) {
+    if (kept.length === MAX_VALUES) break;
+    addDistinct(value, kept);
   }
-  if (callee.type !== "MemberExpression" && callee.type !== "OptionalMemberExpression") return [];
-  const [name = ""] = keysOf(callee, scope, depth + 1);
-  if (callee.object.type === "Identifier" && callee.object.name === "String") {
-    const codes = args.flat(2).map(Number);
-    if (name === "fromCharCode" || name === "fromCodePoint") return attempt(() => String[name](...codes));
-  }
-  if (name === "from" && callee.object.type === "Identifier") return decodedBuffer(callee.object.name, args);
-  return constantsOf(callee.object, scope, depth + 1)
-    .slice(0, MAX_VALUES)
-    .flatMap((value) => attempt(() => applyMethod(value, name, args)));
+  return kept;
 }
 
-/** `Buffer.from(text, encoding)` as the text that it stands for. */
-function decodedBuffer(name: string, [value, encoding]: readonly Constant[]): readonly Constant[] {
-  if (name !== "Buffer")
-    return Array.isArray(value) ? [value] : typeof value === "string" ? [Array.from(value)] : [];
-  if (Array.isArray(value)) return attempt(() => String.fromCharCode(...value.map(Number)));
-  const coding = encoding === "hex" || encoding === "base64" || encoding === "base64url" ? encoding : "utf8";
-  return typeof value === "string" ? attempt(() => Buffer.from(value, coding).toString("utf8")) : [];
-}
-
-function applyMethod(value: Constant, name: string, args: readonly Constant[]): Constant {
-  if (Array.isArray(value)) {
-    if (!LIST_METHODS.has(name)) throw new TypeError(name);
-    const copy = [...(value as readonly Constant[])];
-    return (copy as unknown as Record<string, (...given: readonly Constant[]) => Constant>)[name]?.(...args);
-  }
-  if (typeof value === "number" && name === "toString") return value.toString(Number(args[0] ?? 10));
-  if (typeof value !== "string" || !TEXT_METHODS.has(name)) throw new TypeError(name);
-  const [first, second] = args;
-  const grows = name === "repeat" ? Number(first) * value.length : name.startsWith("pad") ? Number(first) : 0;
-  if (grows > MAX_CHARACTERS) throw new RangeError(name);
-  if (name === "replace" || name === "replaceAll") return value[name](textOf(first), () => textOf(second));
-  return (value as unknown as Record<string, (...given: readonly Constant[]) => Constant>)[name]?.(...args);
+function addDistinct(value: Constant, values: Constant[]): void {
+  if (!values.some((other) => isSame(value, other))) values.push(value);
 }
 
 function attempt(work: () => Constant): readonly Constant[] {
   try {
     const value = work();
-    return value === undefined || (typeof value === "string" && value.length > MAX_CHARACTERS) ? [] : [value];
+    return value === undefined ? [] : [value];
   } catch {
     return [];
   }
-}
-
-function joined(texts: readonly string[], parts: readonly (readonly Constant[])[]): readonly Constant[] {
-  let all: readonly string[] = [texts[0] ?? ""];
-  for (const [at, values] of parts.entries()) {
-    all = pairs(
-      all,
-      values,
-      (left, right) => `${textOf(left)}${textOf(right)}${texts[at + 1] ?? ""}`,
-    ) as string[];
-  }
-  return all;
-}
-
-function pairs(
-  left: readonly Constant[],
-  right: readonly Constant[],
-  join: (left: Constant, right: Constant) => Constant,
-): readonly Constant[] {
-  return left
-    .flatMap((one) => right.map((other) => join(one, other)))
-    .filter((value) => typeof value !== "string" || value.length <= MAX_CHARACTERS)
-    .slice(0, MAX_VALUES);
-}
-
-function add(left: Constant, right: Constant): Constant {
-  if (typeof left === "number" && typeof right === "number") return left + right;
-  return `${textOf(left)}${textOf(right)}`;
-}
-
-function unary(operator: string, value: Constant): Constant[] {
-  if (operator === "!") return [value === "" || value === 0 || value === false || value == null];
-  if (operator === "-" || operator === "+") return [operator === "-" ? -Number(value) : Number(value)];
-  return operator === "void" ? [undefined] : [];
-}
-
-/** A constant as JavaScript makes it a text. */
-function textOf(value: Constant): string {
-  return Array.isArray(value)
-    ? value.map((one) => (one == null ? "" : textOf(one as Constant))).join(",")
-    : String(value);
 }
 
 function isMember(node: Node, object: string, property: string): boolean {

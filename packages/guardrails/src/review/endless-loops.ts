@@ -1,19 +1,20 @@
 import type { Node } from "@babel/types";
 import { runtimeNodes } from "@cem/program";
 import type { ProgramParts, Visit } from "./collect.ts";
-import { constantsOf } from "./constants.ts";
+import { findExits } from "./loop-exits.ts";
+import type { LoopExits } from "./loop-exits.ts";
 import type { Report } from "./report.ts";
+import type { Values } from "./values.ts";
 
 type Loop = Extract<Node, { type: "WhileStatement" | "DoWhileStatement" | "ForStatement" }>;
 
-const FUNCTION = /Function(?:Expression|Declaration)$|Method$/;
-const LOOP = /^(?:For\w*|While|DoWhile)Statement$/;
-
 /** Reports loops that nothing in them can end. */
-export function checkLoops({ loops }: ProgramParts, report: Report): void {
+export function checkLoops({ loops }: ProgramParts, root: Node, values: Values, report: Report): void {
+  if (loops.length === 0) return;
+  const exits = findExits(root);
   for (const visit of loops) {
     const loop = visit.node as Loop;
-    if (!runsForever(loop, visit) || canLeave(loop, visit.parent)) continue;
+    if (exits.left.has(loop) || !runsForever(loop, visit, exits, values)) continue;
     const message = "This loop never ends: its condition stays true, and nothing in it leaves it.";
     report.add(loop, {
       rule: "endless-loop",
@@ -24,42 +25,30 @@ export function checkLoops({ loops }: ProgramParts, report: Report): void {
   }
 }
 
-function runsForever(loop: Loop, { scope }: Visit): boolean {
+function runsForever(loop: Loop, { scope }: Visit, exits: LoopExits, values: Values): boolean {
   const { test } = loop;
   if (test == null) return true;
   if (test.type === "ArrayExpression" || test.type === "ObjectExpression") return true;
-  return isTrueAndUnchanged(test, loop, scope);
+  return isUnchanged(test, loop, exits) && isTrue(test, scope, values);
 }
 
-/** Literals, or variables that nothing in the loop changes. */
-function isTrueAndUnchanged(test: Node, loop: Loop, scope: Visit["scope"]): boolean {
-  const names = new Set<string>();
+/** Whether it is made of literals, and of variables that nothing in the loop changes. */
+function isUnchanged(test: Node, loop: Loop, { isChanged }: LoopExits): boolean {
   for (const { node } of runtimeNodes(test)) {
-    if (node.type === "Identifier") names.add(node.name);
-    else if (!/^(?:Binary|Unary)Expression$|Literal$|^TemplateElement$/.test(node.type)) return false;
+    if (node.type === "Identifier") {
+      if (isChanged(node.name, loop)) return false;
+    } else if (!/^(?:Binary|Unary)Expression$|Literal$|^TemplateElement$/.test(node.type)) return false;
   }
-  for (const { node } of runtimeNodes(loop)) {
-    const target =
-      node.type === "AssignmentExpression"
-        ? node.left
-        : node.type === "UpdateExpression"
-          ? node.argument
-          : undefined;
-    if (target === undefined) continue;
-    for (const part of runtimeNodes(target)) {
-      if (part.node.type === "Identifier" && names.has(part.node.name)) return false;
-    }
-  }
-  return isTrue(test, scope);
+  return true;
 }
 
-function isTrue(test: Node, scope: Visit["scope"]): boolean {
+function isTrue(test: Node, scope: Visit["scope"], { constants }: Values): boolean {
   if (test.type !== "BinaryExpression") {
-    const values = constantsOf(test, scope);
+    const values = constants.of(test, scope);
     return values.length === 1 && Boolean(values[0]);
   }
-  const left = constantsOf(test.left, scope);
-  const right = constantsOf(test.right, scope);
+  const left = constants.of(test.left, scope);
+  const right = constants.of(test.right, scope);
   if (left.length !== 1 || right.length !== 1) return false;
   const [one, other] = [left[0] as number, right[0] as number];
   switch (test.operator) {
@@ -80,57 +69,4 @@ function isTrue(test: Node, scope: Visit["scope"]): boolean {
     default:
       return false;
   }
-}
-
-/** Whether a statement leaves the loop. */
-function canLeave(loop: Loop, parent: Node | undefined): boolean {
-  const labels = parent?.type === "LabeledStatement" ? [parent.label.name] : [];
-  const pending: { node: Node; inLoop: boolean; inSwitch: boolean; caught: boolean }[] = [
-    { node: loop.body, inLoop: false, inSwitch: false, caught: false },
-  ];
-  if (loop.type === "ForStatement" && loop.update != null) {
-    pending.push({ node: loop.update, inLoop: true, inSwitch: false, caught: false });
-  }
-  if (loop.test != null) pending.push({ node: loop.test, inLoop: true, inSwitch: false, caught: false });
-  for (let at = pending.pop(); at !== undefined; at = pending.pop()) {
-    const { node } = at;
-    if (FUNCTION.test(node.type)) continue;
-    if (node.type === "ReturnStatement" || node.type === "YieldExpression") return true;
-    if (node.type === "ThrowStatement" && !at.caught) return true;
-    if (node.type === "BreakStatement") {
-      if (
-        node.label == null
-          ? !at.inLoop && !at.inSwitch
-          : !isInside(node.label.name, loop) || labels.includes(node.label.name)
-      )
-        return true;
-    }
-    if (
-      node.type === "ContinueStatement" &&
-      node.label != null &&
-      !isInside(node.label.name, loop) &&
-      !labels.includes(node.label.name)
-    )
-      return true;
-    const inLoop = at.inLoop || LOOP.test(node.type);
-    const inSwitch = at.inSwitch || node.type === "SwitchStatement";
-    for (const [key, value] of Object.entries(node)) {
-      if (key === "loc" || key === "extra") continue;
-      const caught = at.caught || (node.type === "TryStatement" && key === "block" && node.handler != null);
-      for (const child of Array.isArray(value) ? (value as unknown[]) : [value]) {
-        if (typeof (child as { type?: unknown } | null)?.type === "string") {
-          pending.push({ node: child as Node, inLoop, inSwitch, caught });
-        }
-      }
-    }
-  }
-  return false;
-}
-
-/** Whether a label is set within the loop, so that leaving it stays in the loop. */
-function isInside(label: string, loop: Loop): boolean {
-  for (const { node } of runtimeNodes(loop.body)) {
-    if (node.type === "LabeledStatement" && node.label.name === label) return true;
-  }
-  return false;
 }

@@ -1,8 +1,7 @@
 import path from "node:path";
 import type { ProgramParts } from "./collect.ts";
-import { constantsOf } from "./constants.ts";
-import { originsOf } from "./origins.ts";
 import type { Report } from "./report.ts";
+import type { Values } from "./values.ts";
 
 const FILE_FUNCTION =
   /^(?:module:(?:node:)?fs(?:\/promises)?\.|global\.Deno\.(?:read|write|open|stat|lstat|remove|rename|copy|mkdir|symlink|link|truncate|realPath|create|chmod|chown))/;
@@ -16,15 +15,15 @@ const METADATA =
   /^[a-z]+:\/\/(?:[^/@]*@)?(?:169\.254\.|\[(?:::ffff:)?(?:a9fe:|169\.254\.|fd00:ec2:)|2852039166\b|0xa9fe|0x?a9\.|metadata\.(?:google\.internal|goog|azure))/i;
 
 /** Reports files of the host and addresses that give out the host's credentials, where they are written in the code. */
-export function checkPlaces({ calls }: ProgramParts, report: Report): void {
+export function checkPlaces({ calls }: ProgramParts, { constants, origins }: Values, report: Report): void {
   for (const { node, scope } of calls) {
     if (!("callee" in node) || !("arguments" in node)) continue;
-    const called = originsOf(node.callee, scope);
+    const called = origins.of(node.callee, scope);
     const opensFile = called.some((origin) => FILE_FUNCTION.test(origin));
     const connects = called.some((origin) => NETWORK_FUNCTION.test(origin));
     if (!opensFile && !connects) continue;
     for (const argument of node.arguments.slice(0, 2)) {
-      for (const value of constantsOf(argument, scope)) {
+      for (const value of constants.of(argument, scope)) {
         if (typeof value !== "string") continue;
         if (opensFile && isOnHost(value)) {
           report.add(node, {

@@ -4,8 +4,8 @@ import { locationOf } from "@cem/program";
 import type { Program, SourceLocation } from "@cem/program";
 import { nearest } from "@cem/text";
 import type { ProgramParts } from "./collect.ts";
-import { constantsOf } from "./constants.ts";
-import { originsOf } from "./origins.ts";
+import { MAX_SPECIFIER_CHARACTERS } from "./member-origins.ts";
+import type { Values } from "./values.ts";
 
 /** Built-in modules that start processes or debuggers. No sandbox allows them; the finding reports it early. */
 const PROCESS_MODULES = new Set([
@@ -28,6 +28,8 @@ const LOADERS = new Set([
 const TOOL_MODULE =
   /^(?:\.\/|\/workspace\/|file:\/\/\/workspace\/)?(?<folder>servers|skills)\/(?<name>[^/]+)/;
 
+const MAX_SUGGESTIONS = 10;
+
 interface RuntimeImport extends SourceLocation {
   specifier: string;
 }
@@ -38,15 +40,17 @@ type ImportProblem = Pick<Finding, "rule" | "message" | "hint">;
 export function checkImports(
   program: Program,
   parts: ProgramParts,
+  values: Values,
   tools: readonly ToolDefinition[],
 ): Finding[] {
   const imports: RuntimeImport[] = [
     ...program.imports.filter(({ typeOnly }) => !typeOnly),
-    ...loadedModules(parts),
+    ...loadedModules(parts, values),
   ];
   const known = {
     servers: new Set(tools.filter(({ kind }) => kind !== "skill").map(({ server }) => server)),
     skills: new Set(tools.filter(({ kind }) => kind === "skill").map(({ server }) => server)),
+    suggestions: new Map<string, string>(),
   };
   return imports.flatMap(({ specifier, line, column }): Finding[] => {
     const problem = specifierProblem(specifier) ?? unknownToolModule(specifier, known);
@@ -55,23 +59,28 @@ export function checkImports(
 }
 
 /** The modules that the program names in `import(…)`, `require(…)` and the like, also where it puts a name together. */
-function loadedModules({ dynamicImports, calls }: ProgramParts): RuntimeImport[] {
+function loadedModules(
+  { dynamicImports, calls }: ProgramParts,
+  { constants, origins }: Values,
+): RuntimeImport[] {
   const sources = [...dynamicImports, ...calls].flatMap(({ node, scope }) => {
     if (node.type === "ImportExpression") return [{ node: node.source, scope }];
     if (node.type !== "CallExpression" && node.type !== "OptionalCallExpression") return [];
     const [source] = node.arguments;
-    const loads = source !== undefined && originsOf(node.callee, scope).some((origin) => LOADERS.has(origin));
+    const loads =
+      source !== undefined && origins.of(node.callee, scope).some((origin) => LOADERS.has(origin));
     return loads ? [{ node: source, scope }] : [];
   });
   return sources.flatMap(({ node, scope }) =>
-    constantsOf(node, scope).map((specifier) => ({
-      specifier: String(specifier),
-      ...locationOf(node),
-    })),
+    constants.textsOf(node, scope).map((specifier) => ({ specifier, ...locationOf(node) })),
   );
 }
 
 function specifierProblem(specifier: string): ImportProblem | undefined {
+  if (specifier.length > MAX_SPECIFIER_CHARACTERS && !/^(?:data|blob):/.test(specifier)) {
+    const message = `A module's name has ${specifier.length} characters; at most ${MAX_SPECIFIER_CHARACTERS} are read.`;
+    return { rule: "no-packages", message };
+  }
   if (specifier.startsWith("node:") || isBuiltin(specifier)) {
     const name = specifier.replace(/^node:/u, "");
     if (CODE_MODULES.has(name)) {
@@ -101,18 +110,32 @@ function specifierProblem(specifier: string): ImportProblem | undefined {
   };
 }
 
-function unknownToolModule(
-  specifier: string,
-  known: { servers: ReadonlySet<string>; skills: ReadonlySet<string> },
-): ImportProblem | undefined {
+/** Names that imports of tools and skills may use, and the suggestions made for unknown ones. */
+interface Known {
+  servers: ReadonlySet<string>;
+  skills: ReadonlySet<string>;
+  suggestions: Map<string, string>;
+}
+
+function unknownToolModule(specifier: string, known: Known): ImportProblem | undefined {
   const { folder, name = "" } = TOOL_MODULE.exec(specifier)?.groups ?? {};
   if (folder !== "servers" && folder !== "skills") return undefined;
   if (known[folder].has(name)) return undefined;
   const what = folder === "servers" ? "server" : "skill";
-  const near = nearest(name, known[folder]);
-  const suggestion = near.length > 0 ? ` Did you mean ${near.join(" or ")}?` : "";
   return {
     rule: `unknown-${what}`,
-    message: `There is no ${what} "${name}" with usable tools.${suggestion}`,
+    message: `There is no ${what} "${name}" with usable tools.${suggestionFor(name, folder, known)}`,
   };
+}
+
+/** Names that may have been meant, for the first wrong ones only: there may be thousands of both. */
+function suggestionFor(name: string, folder: "servers" | "skills", known: Known): string {
+  const { suggestions } = known;
+  const key = `${folder}/${name}`;
+  const found = suggestions.get(key);
+  if (found !== undefined || suggestions.size === MAX_SUGGESTIONS) return found ?? "";
+  const near = nearest(name, known[folder]);
+  const suggestion = near.length > 0 ? ` Did you mean ${near.join(" or ")}?` : "";
+  suggestions.set(key, suggestion);
+  return suggestion;
 }

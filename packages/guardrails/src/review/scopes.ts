@@ -20,11 +20,15 @@ export interface Scope {
   /** Whether `var` belongs here. */
   isFunction: boolean;
   bindings: Map<string, Binding> | undefined;
+  /** The results of {@link lookUp}. */
+  found: Map<string, Binding | undefined> | undefined;
+  /** The bindings of the whole program, in the order of their declarations. */
+  all: Binding[];
 }
 
 /** Makes the scope of a node in which names can be declared. */
 export function createScope(parent: Scope | undefined, isFunction: boolean): Scope {
-  return { parent, isFunction, bindings: undefined };
+  return { parent, isFunction, bindings: undefined, found: undefined, all: parent?.all ?? [] };
 }
 
 /** Declares a name; declared twice, it keeps the values of both. */
@@ -34,6 +38,7 @@ export function declare(scope: Scope, name: string): Binding {
   if (known !== undefined) return known;
   const binding: Binding = { values: [] };
   bindings.set(name, binding);
+  scope.all.push(binding);
   return binding;
 }
 
@@ -44,11 +49,15 @@ export function functionScope(scope: Scope): Scope {
   return at;
 }
 
-/** The binding that a name refers to. `undefined`: a global. */
+/** The binding that a name refers to, once all names are declared. `undefined`: a global. */
 export function lookUp(scope: Scope, name: string): Binding | undefined {
-  for (let at: Scope | undefined = scope; at !== undefined; at = at.parent) {
-    const binding = at.bindings?.get(name);
-    if (binding !== undefined) return binding;
+  const known = scope.found?.get(name);
+  if (known !== undefined || scope.found?.has(name) === true) return known;
+  let binding: Binding | undefined;
+  for (let at: Scope | undefined = scope; at !== undefined && binding === undefined; at = at.parent) {
+    binding = at.bindings?.get(name);
   }
-  return undefined;
+  scope.found ??= new Map();
+  scope.found.set(name, binding);
+  return binding;
 }

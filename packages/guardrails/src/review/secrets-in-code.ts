@@ -1,13 +1,24 @@
 import { findSecret } from "../secret-formats.ts";
 import type { ProgramParts } from "./collect.ts";
-import { constantsOf } from "./constants.ts";
 import type { Report } from "./report.ts";
+import type { Values } from "./values.ts";
+
+/** How many characters are searched beyond twice those of the program. Texts that are put together can be many more. */
+const MORE_SEARCHED_CHARACTERS = 65_536;
 
 /** Reports secrets that are written into the code, also in parts. The message does not repeat them. */
-export function checkSecrets({ texts }: ProgramParts, report: Report): void {
+export function checkSecrets({ length, texts }: ProgramParts, { constants }: Values, report: Report): void {
+  const kinds = new Map<string, string | undefined>();
+  let left = 2 * length + MORE_SEARCHED_CHARACTERS;
   for (const { node, scope } of texts) {
-    for (const value of constantsOf(node, scope)) {
-      const kind = typeof value === "string" ? findSecret(value) : undefined;
+    for (const value of constants.of(node, scope)) {
+      if (typeof value !== "string") continue;
+      if (!kinds.has(value)) {
+        left -= value.length;
+        if (left < 0) return;
+        kinds.set(value, findSecret(value));
+      }
+      const kind = kinds.get(value);
       if (kind === undefined) continue;
       report.add(node, {
         rule: "secret-in-code",

@@ -75,6 +75,11 @@ describe("code that is made from text", () => {
 describe("what reaches for the runtime", () => {
   it.each([
     ["runtime-access", "new Proxy(globalThis, {})"],
+    ["runtime-access", "o[globalThis] = 1; f(globalThis)"],
+    ["runtime-access", "o = { globalThis }"],
+    ["runtime-access", "[...rest, globalThis]"],
+    ["runtime-access", "const d = Deno; f(d)"],
+    ["runtime-access", "class A { constructor(private d = Deno) { f(Deno); } }"],
     ["runtime-access", "Object.values(globalThis)"],
     ["runtime-access", "const { ...all } = globalThis"],
     ["runtime-access", "for (const k of names) globalThis[k]('1')"],
@@ -114,9 +119,148 @@ describe("what the sandbox refuses or ends", () => {
   });
 });
 
+describe("names that are assigned from themselves", () => {
+  it("lets a path that grows through", async () => {
+    const lines = Array.from({ length: 5 }, (_, at) => `path = path + "/${at}";`).join("\n");
+    for (const use of ["o[path] = 1;", "await fetch(path);", "await Deno.readTextFile(path);"]) {
+      const code = `const o: any = {};\nlet path = "/workspace";\n${lines}\n${use}`;
+      expect(await review(code)).toEqual({ allowed: true, findings: [] });
+    }
+  });
+
+  it.each([
+    "let n = 'ev'; n = n + 'al'; globalThis[n]('1');",
+    "let n = 'e'; n = n + 'v'; n = n + 'al'; const m = n; globalThis[m]('1');",
+    "let a = 'ev', b = 'al', c; [a, b] = [b, a]; c = b + a; globalThis[c]('1');",
+    "let f; const g = () => f; f = eval; const h = f; h('1');",
+    "let n = 'con'; n = `${n}structor`; (() => {})[n]('1');",
+    "const o = { k: 'ev' + 'al' }; const { k } = o; globalThis[k]('1');",
+    "const [[[[[a = 'eval'] = []] = []] = []] = []] = x(); globalThis[a]('1');",
+  ])("still refuses code that is made from text: %s", async (code) => {
+    expect((await review(code)).allowed).toBe(false);
+  });
+
+  it("refuses a member of the runtime by a name that can be too much", async () => {
+    const names = Array.from({ length: 9 }, (_, at) => `n = 'name${at}';`).join(" ");
+    const { findings } = await review(`let n; ${names} n = 'eval'; globalThis[n]('1');`);
+    expect(findings).toContainEqual(
+      expect.objectContaining({ rule: "runtime-access", message: expect.stringContaining("can't be read") }),
+    );
+  });
+
+  it("keeps what matters of a function that can be too much", async () => {
+    const all = Array.from({ length: 40 }, (_, at) => `f = Math.max${at};`).join(" ");
+    expect((await review(`let f; ${all} f = eval; f('1');`)).allowed).toBe(false);
+  });
+});
+
+describe("what can't be followed", () => {
+  const names = (count: number) => Array.from({ length: count }, (_, at) => `n = 'name${at}';`).join(" ");
+
+  it("is no reason to refuse a program", async () => {
+    const text = "x".repeat(40_000);
+    const code = `let t = "${text}"; t = t + t; t = t + t; let n; ${names(9)}
+const deep = ${"[".repeat(90)}t${"]".repeat(90)};
+rows[n] = handlers[n](t, deep); rows[t]; rows.a${".b".repeat(900)};`;
+    expect(await review(code)).toEqual({ allowed: true, findings: [] });
+  });
+
+  it.each([
+    "globalThis[t + t]('1')",
+    "globalThis[n]('1')",
+    "(() => {})[('x'.repeat(600) + 'constructor').slice(600)]('1')",
+    `${"[".repeat(90)}globalThis['ev' + 'al']('1')${"]".repeat(90)}`,
+    `f(${"'a' + (".repeat(90)}globalThis['ev' + 'al']('1')${")".repeat(90)})`,
+  ])("lets nothing through that is refused otherwise: %s", async (code) => {
+    const before = `let t = "${"x".repeat(40_000)}"; t = t + t; let n; ${names(9)}\n`;
+    expect((await review(before + code)).allowed).toBe(false);
+  });
+
+  it("is a module's name that is too long", async () => {
+    const { findings } = await review(`import { a } from "./${"./".repeat(600)}servers/x/index.ts";`);
+    expect(findings).toMatchObject([{ rule: "no-packages", message: expect.stringContaining("1024") }]);
+  });
+
+  it("is of a hundred findings told at most, errors first", async () => {
+    const warnings = Array.from({ length: 150 }, (_, at) => `Deno.run("a${at}");`).join("\n");
+    const { allowed, findings } = await review(`${warnings}\neval("1");`);
+    expect(allowed).toBe(false);
+    expect(findings).toHaveLength(100);
+    expect(findings[0]).toMatchObject({ rule: "code-from-text", severity: "error", line: 151 });
+  });
+
+  it("suggests names for the first wrong ones only", async () => {
+    const code = Array.from({ length: 12 }, (_, at) => `import "./servers/file${at}/index.ts";`).join("\n");
+    const tool = { server: "files", kind: "local", module: "./servers/files/index.ts" } as ToolDefinition;
+    const { findings } = await review(code, [tool]);
+    const suggested = findings.filter(({ message }) => message.includes("Did you mean files?"));
+    expect([findings.length, suggested.length]).toEqual([12, 10]);
+  });
+});
+
+describe("a loop", () => {
+  it.each([
+    "while (true) { while (true) { break; } }",
+    "a: { while (true) { b: { break b; } } }",
+    "a: for (;;) { for (;;) { continue a; } }",
+    "while (true) { const f = () => { return 1; }; f(); }",
+    "while (true) { try { try { x(); } finally { throw 1; } } catch {} }",
+    "let a = 1; while (a) { b = 2; }",
+    "while (1 <= 1) {}",
+    "while (1 >= 1) {}",
+    "while (1 < 2) {}",
+    "while (2 > 1) {}",
+    "while (1 == 1) {}",
+    "while (1 === 1) {}",
+    "while (1 != 2) {}",
+    "while (1 !== 2) {}",
+    "while ([]) {}",
+    "while ({}) {}",
+    "while ('a') {}",
+    "let a = 1; a = 1; for (;;) { switch (a) { default: break; } } a = 2;",
+    "for (let i = 0; i < 10; i + 1) { x(i); }",
+  ])("that nothing leaves is told: %s", async (code) => {
+    const { findings } = await review(code);
+    expect(findings).toContainEqual(expect.objectContaining({ rule: "endless-loop" }));
+  });
+
+  it.each([
+    "a: b: for (;;) { for (;;) { continue a; } break; }",
+    "a: { while (true) { break a; } }",
+    "while (2 <= 1) {}",
+    "while (1 >= 2) {}",
+    "while (1 < 1) {}",
+    "while (1 > 1) {}",
+    "while (1 == 2) {}",
+    "while (1 === 2) {}",
+    "while (1 != 1) {}",
+    "while (1 !== 1) {}",
+    "while (1 & 1) {}",
+    "while (f(1)) {}",
+    "while ('') {}",
+    "let a = 1; a = 2; while (a) {}",
+    "a: for (const x of y) { for (;;) { continue a; } }",
+    "function f() { while (true) { for (;;) { return 1; } } }",
+    "while (true) { try { x(); } catch { throw 1; } }",
+    "try { while (true) { throw 1; } } catch {}",
+    "while (true) { while (true) { throw 1; } }",
+    "let a = 1; while (a) { [{ a }] = b; }",
+    "let a = 1; while (a) { b[a++] = 1; }",
+    "let a = 1; while (a) { (() => { a = 0; })(); }",
+  ])("that something ends is not: %s", async (code) => {
+    const { findings } = await review(code);
+    expect(findings.filter(({ rule }) => rule === "endless-loop")).toEqual([]);
+  });
+});
+
 describe("honest code", () => {
   it.each([
     "const o = { eval: 1 }; o.eval; redis.eval('x')",
+    "Function: for (const a of b) { if (a) continue Function; break Function; }",
+    "import { eval as e } from './a.ts'; e; export { e as Function }; import.meta.eval;",
+    "const o = { Function() {}, eval: 1, get globalThis() { return 1; } }; class A { Deno = 1; #eval = 2 }",
+    "try { f(); } catch (Deno) { g(Deno); } function h(eval_, [Function], ...process) { return f(process, Function); }",
+    "const f = function Function() { return g(Function); }; (({ globalThis }) => f(globalThis))({});",
     "x instanceof Function || typeof eval === 'undefined' || f.constructor.name === 'AsyncFunction'",
     "class A { clone() { return new this.constructor(this.x) } }",
     "globalThis.crypto.randomUUID(); 'fetch' in globalThis; typeof globalThis.fetch",

@@ -1,11 +1,12 @@
 import type { Node } from "@babel/types";
 import type { Finding } from "@cem/core";
 import type { ProgramParts, Visit } from "./collect.ts";
-import { constantsOf, keysOf } from "./constants.ts";
-import { memberOrigins, originsOf } from "./origins.ts";
-import type { Origin } from "./origins.ts";
+import { MAX_VALUES } from "./constants.ts";
+import { memberOrigins } from "./member-origins.ts";
+import type { Origin } from "./member-origins.ts";
 import type { Report } from "./report.ts";
 import { lookUp } from "./scopes.ts";
+import type { Values } from "./values.ts";
 
 type Problem = Omit<Finding, "line" | "column">;
 
@@ -28,41 +29,45 @@ const COMPARISONS = new Set(["instanceof", "===", "!==", "==", "!=", "in"]);
 const NAMES_ONLY = /^global\.(?:Object\.(?:keys|getOwnPropertyNames|hasOwn)|console\.\w+|String|Boolean)$/;
 
 /** Reports code that is made from text, and what reaches for the runtime. */
-export function checkSecurity(parts: ProgramParts, report: Report): void {
-  for (const visit of parts.references) checkReference(visit, report);
-  for (const visit of parts.members) checkMember(visit, report);
-  for (const visit of parts.calls) checkCall(visit, report);
-  for (const visit of parts.patterns) checkPattern(visit, report);
+export function checkSecurity(parts: ProgramParts, values: Values, report: Report): void {
+  for (const visit of parts.references) checkReference(visit, values, report);
+  for (const visit of parts.members) checkMember(visit, values, report);
+  for (const visit of parts.calls) checkCall(visit, values, report);
+  for (const visit of parts.patterns) checkPattern(visit, values, report);
 }
 
-function checkReference(visit: Visit, report: Report): void {
+function checkReference(visit: Visit, values: Values, report: Report): void {
   const { node, parent, key, scope } = visit;
   if (node.type !== "Identifier" || parent === undefined) return;
   const { name } = node;
   if (name === "eval" || name === "Function") {
     if (lookUp(scope, name) === undefined && !isHarmlessUse(visit)) report.add(node, makesCode(name));
-  } else if (RUNTIME_NAMES.has(name) && lookUp(scope, name) === undefined && isHandedOn(visit)) {
+  } else if (RUNTIME_NAMES.has(name) && lookUp(scope, name) === undefined && isHandedOn(visit, values)) {
     report.add(node, handedOn(name));
   } else if (key !== "object" && key !== "callee" && lookUp(scope, name)?.values.length === 1) {
     // A variable that stands for the runtime.
-    const [origin] = originsOf(node, scope);
-    if (origin !== undefined && RUNTIMES.has(origin) && isHandedOn(visit)) report.add(node, handedOn(name));
+    const [origin] = values.origins.of(node, scope);
+    if (origin !== undefined && RUNTIMES.has(origin) && isHandedOn(visit, values))
+      report.add(node, handedOn(name));
   }
 }
 
-function checkMember(visit: Visit, report: Report): void {
+function checkMember(visit: Visit, values: Values, report: Report): void {
   const { node, scope, parent, key } = visit;
   if (node.type !== "MemberExpression" && node.type !== "OptionalMemberExpression") return;
-  const origins = originsOf(node, scope);
+  const origins = values.origins.of(node, scope);
   for (const origin of origins) {
     const problem = problemOf(origin);
     if (problem !== undefined && !isHarmlessUse(visit)) report.add(node, problem);
-    if (RUNTIMES.has(origin) && isHandedOn(visit)) report.add(node, handedOn(origin.slice("global.".length)));
+    if (RUNTIMES.has(origin) && isHandedOn(visit, values))
+      report.add(node, handedOn(origin.slice("global.".length)));
   }
-  if (!node.computed || origins.length > 0 || isSymbol(node.property)) return;
+  if (!node.computed || isSymbol(node.property)) return;
   const isWritten = key === "left" && parent?.type === "AssignmentExpression" && parent.operator === "=";
-  if (isWritten || isHarmlessUse(visit) || keysOf(node, scope).length > 0) return;
-  if (!originsOf(node.object, scope).some((origin) => RUNTIMES.has(origin))) return;
+  // A full list may lack names.
+  const { length } = values.constants.keysOf(node, scope);
+  if (isWritten || isHarmlessUse(visit) || (length > 0 && length < MAX_VALUES)) return;
+  if (!values.origins.of(node.object, scope).some((origin) => RUNTIMES.has(origin))) return;
   report.add(node, {
     rule: "runtime-access",
     severity: "error",
@@ -71,9 +76,10 @@ function checkMember(visit: Visit, report: Report): void {
   });
 }
 
-function checkCall({ node, scope, parent, key }: Visit, report: Report): void {
+function checkCall({ node, scope, parent, key }: Visit, values: Values, report: Report): void {
   if (node.type === "TaggedTemplateExpression") {
-    if (originsOf(node.tag, scope).includes("global.Function")) report.add(node, makesCode("Function"));
+    if (values.origins.of(node.tag, scope).includes("global.Function"))
+      report.add(node, makesCode("Function"));
     return;
   }
   if (
@@ -83,10 +89,10 @@ function checkCall({ node, scope, parent, key }: Visit, report: Report): void {
   )
     return;
   const { callee } = node;
-  const called = originsOf(callee, scope);
+  const called = values.origins.of(callee, scope);
   const [first] = node.arguments;
   if (node.type !== "NewExpression") {
-    for (const origin of originsOf(node, scope)) {
+    for (const origin of values.origins.of(node, scope)) {
       const problem = problemOf(origin.replace(/^descriptor:/, ""));
       if (problem !== undefined) report.add(node, problem);
     }
@@ -99,15 +105,15 @@ function checkCall({ node, scope, parent, key }: Visit, report: Report): void {
   if (first === undefined) return;
   if (
     called.some((origin) => TIMERS.has(origin)) &&
-    isText(timerArgument(callee, node.arguments) ?? first, scope)
+    isText(timerArgument(callee, node.arguments) ?? first, scope, values)
   )
     report.add(node, makesCode("A timer with a text"));
   const isOfUnknown =
     (callee.type === "MemberExpression" || callee.type === "OptionalMemberExpression") &&
-    originsOf(callee.object, scope).length === 0;
+    values.origins.of(callee.object, scope).length === 0;
   if (!called.includes("constructor") || !isOfUnknown || node.type === "NewExpression") return;
   const isCalledAgain = key === "callee" && parent?.type === "CallExpression";
-  if (isCalledAgain || isText(first, scope)) report.add(node, makesCode("A function's constructor"));
+  if (isCalledAgain || isText(first, scope, values)) report.add(node, makesCode("A function's constructor"));
 }
 
 /** What a timer gets first, also where it is called by `call` or `apply`. */
@@ -120,14 +126,14 @@ function timerArgument(callee: Node, [first, second]: readonly Node[]): Node | u
 }
 
 /** Reports `const { constructor: make } = function () {}` and the like. */
-function checkPattern({ node, parent, scope }: Visit, report: Report): void {
+function checkPattern({ node, parent, scope }: Visit, values: Values, report: Report): void {
   const given =
     parent?.type === "VariableDeclarator"
       ? parent.init
       : parent?.type === "AssignmentExpression"
         ? parent.right
         : undefined;
-  if (given != null) checkTaken(node, originsOf(given, scope));
+  if (given != null) checkTaken(node, values.origins.of(given, scope));
 
   function checkTaken(pattern: Node, origins: readonly Origin[]): void {
     if (pattern.type === "AssignmentPattern") return checkTaken(pattern.left, origins);
@@ -138,7 +144,7 @@ function checkPattern({ node, parent, scope }: Visit, report: Report): void {
           report.add(property, handedOn("The global object"));
         continue;
       }
-      const keys = keysOf({ property: property.key, computed: property.computed }, scope);
+      const keys = values.constants.keysOf({ property: property.key, computed: property.computed }, scope);
       const taken = memberOrigins(origins, keys);
       for (const origin of taken) {
         const problem = problemOf(origin);
@@ -196,7 +202,7 @@ function isHarmlessUse({ parent, key }: Visit): boolean {
 }
 
 /** Whether the runtime goes where its uses can't be followed. */
-function isHandedOn({ parent, key, scope }: Visit): boolean {
+function isHandedOn({ parent, key, scope }: Visit, values: Values): boolean {
   if (parent === undefined) return false;
   switch (parent.type) {
     case "MemberExpression":
@@ -218,7 +224,7 @@ function isHandedOn({ parent, key, scope }: Visit): boolean {
     case "NewExpression": {
       if (key === "callee") return false;
       if (parent.callee.type.endsWith("FunctionExpression")) return false;
-      const called = originsOf(parent.callee, scope);
+      const called = values.origins.of(parent.callee, scope);
       return !called.some(
         (origin) =>
           NAMES_ONLY.test(origin) ||
@@ -238,9 +244,13 @@ function isSymbol(property: Node): boolean {
   );
 }
 
-function isText(node: Node, scope: Visit["scope"]): boolean {
-  if (node.type === "TemplateLiteral") return true;
-  if (node.type === "BinaryExpression" && node.operator === "+")
-    return isText(node.left, scope) || isText(node.right, scope);
-  return constantsOf(node, scope).some((value) => typeof value === "string");
+/** Whether something is a text, or may be one that is put together. */
+function isText(node: Node, scope: Visit["scope"], values: Values): boolean {
+  const pending = [node];
+  for (let part = pending.pop(); part !== undefined; part = pending.pop()) {
+    if (part.type === "TemplateLiteral") return true;
+    if (part.type === "BinaryExpression" && part.operator === "+") pending.push(part.left, part.right);
+    else if (values.constants.of(part, scope).some((value) => typeof value === "string")) return true;
+  }
+  return false;
 }

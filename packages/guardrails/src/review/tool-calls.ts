@@ -2,8 +2,8 @@ import type { Node } from "@babel/types";
 import { toolId } from "@cem/core";
 import type { ToolDefinition } from "@cem/core";
 import type { ProgramParts } from "./collect.ts";
-import { originsOf } from "./origins.ts";
 import type { Report } from "./report.ts";
+import type { Values } from "./values.ts";
 
 /** What a review says of the tools that code calls. */
 export interface ToolRules {
@@ -19,25 +19,26 @@ const TOOL_ORIGIN =
 /** Reports calls of tools that may not be called, and of those that delete or overwrite. */
 export function checkToolCalls(
   { calls, references }: ProgramParts,
+  { origins }: Values,
   tools: readonly ToolDefinition[],
   { isAllowed, destructive }: ToolRules,
   report: Report,
 ): void {
   const watched = new Map<string, ToolDefinition>();
+  const obstacleOf = createObstacles(tools, isAllowed);
   for (const tool of tools) {
     const isDestructive = destructive !== "off" && isDestructiveTool(tool);
-    if (isDestructive || (isAllowed !== undefined && isAllowed(tool) !== true))
-      watched.set(toolId(tool), tool);
+    if (isDestructive || obstacleOf(tool) !== undefined) watched.set(toolId(tool), tool);
   }
   if (watched.size === 0) return;
-  const check = (node: Node, origins: readonly string[]): void => {
-    for (const origin of origins) {
+  const check = (node: Node, found: readonly string[]): void => {
+    for (const origin of found) {
       const { server = "", name = "" } = TOOL_ORIGIN.exec(origin)?.groups ?? {};
       const tool = watched.get(toolId({ server, name }));
       if (tool === undefined) continue;
-      const reason = isAllowed?.(tool) ?? true;
-      if (reason !== true) {
-        const message = `${toolId(tool)} may not be called: ${reason}.`;
+      const obstacle = obstacleOf(tool);
+      if (obstacle !== undefined) {
+        const message = `${toolId(tool)} may not be called: ${obstacle}.`;
         report.add(node, { rule: "tool-not-allowed", severity: "error", message });
       } else if (destructive !== "off") {
         const message = `${toolId(tool)} may delete or overwrite, as its server says.`;
@@ -45,10 +46,34 @@ export function checkToolCalls(
       }
     }
   };
-  for (const { node, scope } of calls) if ("callee" in node) check(node, originsOf(node.callee, scope));
+  for (const { node, scope } of calls) if ("callee" in node) check(node, origins.of(node.callee, scope));
   // A tool that is handed on is called elsewhere.
   for (const { node, scope, key } of references)
-    if (key !== "callee" && key !== "object") check(node, originsOf(node, scope));
+    if (key !== "callee" && key !== "object") check(node, origins.of(node, scope));
+}
+
+/**
+ * Says why a tool may not be called: itself, or a tool that a skill uses and that runs in the sandbox as the skill does. What
+ * a skill calls on the host is checked when it is called.
+ */
+function createObstacles(
+  tools: readonly ToolDefinition[],
+  isAllowed: ToolRules["isAllowed"],
+): (tool: ToolDefinition) => string | undefined {
+  if (isAllowed === undefined) return () => undefined;
+  const held = new Map<string, string>();
+  for (const tool of tools) {
+    const allowed = tool.kind === "local" ? isAllowed(tool) : true;
+    if (allowed === true) continue;
+    const reason = `it uses ${toolId(tool)}, and ${allowed}`;
+    held.set(toolId(tool), reason).set(toolId({ server: tool.server, name: "*" }), reason);
+  }
+  return (tool) => {
+    const allowed = isAllowed(tool);
+    if (allowed !== true) return allowed;
+    const used = tool.uses?.find((id) => held.has(id));
+    return used === undefined ? undefined : held.get(used);
+  };
 }
 
 /** Whether a tool's annotations call it destructive. */
