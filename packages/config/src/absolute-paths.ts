@@ -1,14 +1,13 @@
 import { homedir } from "node:os";
 import { resolve } from "node:path";
-import type * as z from "zod/mini";
-import { getPath, setPath } from "./layer.ts";
+import * as z from "zod/mini";
+import { getPath } from "./layer.ts";
 import type { Config, configSchema } from "./schema.ts";
-import { isPluginPath } from "./schema-plugins.ts";
-import { isServerUrl } from "./schema-store.ts";
-import { SETTINGS } from "./settings.ts";
+import { isPath, itemOf, optionsOf, unwrap } from "./schema-shape.ts";
+import { schemaOf, SETTINGS } from "./settings.ts";
 
 /**
- * Makes every path in a configuration absolute.
+ * Makes every path in a configuration absolute: whatever the schema marks as one, at any depth.
  *
  * @param base - Returns the folder that the relative paths of a setting start from.
  */
@@ -16,28 +15,41 @@ export function withAbsolutePaths(
   values: z.output<typeof configSchema>,
   base: (path: string) => string,
 ): Config {
-  for (const { path, keys, isPath } of SETTINGS) {
-    const value = getPath(values, keys);
-    if (isPath && typeof value === "string" && !isServerUrl(value))
-      setPath(values, keys, absolute(value, base(path)));
-  }
-  const mountsBase = base("execution.mount_directories");
-  for (const mount of values.execution.mountDirectories) mount.host = absolute(mount.host, mountsBase);
-  const pluginsBase = base("plugins");
-  for (const one of values.plugins) {
-    if (isPluginPath(one.plugin)) one.plugin = absolute(one.plugin, pluginsBase);
-  }
-  const serversBase = base("mcp_servers");
-  for (const server of values.mcpServers) {
-    // A variable may stand for an absolute path.
-    if (server.connectionType === "stdio" && server.cwd?.startsWith("${") === false)
-      server.cwd = absolute(server.cwd, serversBase);
+  for (const { path, keys } of SETTINGS) {
+    const section = getPath(values, keys.slice(0, -1)) as Record<string, unknown>;
+    resolveMember(section, keys.at(-1) ?? "", schemaOf(keys), base(path));
   }
   const { state, workspaceDir } = values.execution;
   return {
     ...values,
     execution: { ...values.execution, state: { ...state, workspaceDir: state.workspaceDir ?? workspaceDir } },
   };
+}
+
+function resolveMember(
+  owner: Record<string | number, unknown>,
+  key: string | number,
+  schema: z.ZodMiniType,
+  base: string,
+): void {
+  const value = owner[key];
+  if (typeof value === "string") {
+    if (isPath(schema, value)) owner[key] = absolute(value, base);
+  } else if (typeof value === "object" && value !== null) resolveInside(value, schema, base);
+}
+
+/** Looks for paths in a loaded value: what a transformation made has the names of its input. */
+function resolveInside(value: object, schema: z.ZodMiniType, base: string): void {
+  const inner = unwrap(schema);
+  if (inner instanceof z.ZodMiniUnion) {
+    for (const option of optionsOf(inner)) resolveInside(value, option, base);
+  } else if (Array.isArray(value)) {
+    if (!(inner instanceof z.ZodMiniArray)) return;
+    for (const index of value.keys()) resolveMember(value as unknown[] as never, index, itemOf(inner), base);
+  } else if (inner instanceof z.ZodMiniObject) {
+    for (const [key, child] of Object.entries(inner.shape))
+      resolveMember(value as Record<string, unknown>, key, child as z.ZodMiniType, base);
+  }
 }
 
 /** Resolves a path against a folder; `~` is the user's home folder. */

@@ -13,23 +13,27 @@ export interface ChosenFile {
   warnings: string[];
 }
 
-/** Chooses the configuration file: the one that the caller, a variable or, by its name, the folder gives. */
-export async function chooseFile(
+/** The configuration file that the caller or else the environment names. Known before `.env` is read, which lies beside it. */
+export function namedFile(
   cwd: string,
   file: string | false | undefined,
-  sources: readonly EnvironmentSource[],
-): Promise<ChosenFile> {
+  environment: EnvironmentSource,
+): ChosenFile | undefined {
   if (file === false) return { warnings: [] };
   if (file !== undefined) return { file: resolve(cwd, file), warnings: [] };
-  for (const { from, variables, ofFolder } of sources.toReversed()) {
-    const named = variableValue(variables, FILE_VARIABLE);
-    if (named !== undefined)
-      return {
-        file: resolve(cwd, named),
-        namedBy: `${from} ${FILE_VARIABLE}`,
-        ofFolder,
-        warnings: [],
-      };
-  }
-  return { ...(await findConfigFile(cwd)), ofFolder: true };
+  return namedByVariable(cwd, environment);
+}
+
+/** The configuration file that nobody named: the one that `.env` names, else the one that the folder has. */
+export async function fileOfFolder(cwd: string, dotenv: EnvironmentSource): Promise<ChosenFile> {
+  return namedByVariable(cwd, dotenv) ?? { ...(await findConfigFile(cwd)), ofFolder: true };
+}
+
+function namedByVariable(
+  cwd: string,
+  { from, variables, ofFolder }: EnvironmentSource,
+): ChosenFile | undefined {
+  const named = variableValue(variables, FILE_VARIABLE);
+  if (named === undefined) return undefined;
+  return { file: resolve(cwd, named), namedBy: `${from} ${FILE_VARIABLE}`, ofFolder, warnings: [] };
 }

@@ -1,9 +1,8 @@
 import * as z from "zod/mini";
 import { emptyLayer, type Layer, type Origin, originKey, problemAt, setPath } from "./layer.ts";
 import { type Provider, PROVIDER_KEYS } from "./provider.ts";
-import { configSchema } from "./schema.ts";
 import { unwrap } from "./schema-shape.ts";
-import { SETTINGS } from "./settings.ts";
+import { schemaOf, SETTINGS } from "./settings.ts";
 import { VARIABLES, type Variables, variableValue } from "./variables.ts";
 
 const TRUE = new Set(["true", "1", "yes", "on", "y", "t"]);
@@ -50,7 +49,7 @@ export function environmentLayer(
     taken.set(path, { name, value });
     const settingOrigin = { path, origin: originOf(name) };
     layer.origins.set(originKey(setting.keys), settingOrigin);
-    const coerced = coerce(value, schemaOf(setting.keys));
+    const coerced = coerce(value, unwrap(schemaOf(setting.keys)));
     if (coerced === undefined) {
       const message = `is ${JSON.stringify(value.slice(0, 60))}. Allowed: ${setting.allowed}.`;
       layer.problems.push(problemAt(settingOrigin, message, { value, allowed: setting.allowed }));
@@ -67,10 +66,4 @@ function coerce(value: string, schema: z.ZodMiniType): unknown {
   }
   if (schema instanceof z.ZodMiniNumber) return NUMBER.test(value) ? Number(value) : undefined;
   return schema instanceof z.ZodMiniEnum ? value.toLowerCase() : value;
-}
-
-function schemaOf(keys: readonly string[]): z.ZodMiniType {
-  let schema: z.ZodMiniType = configSchema;
-  for (const key of keys) schema = (unwrap(schema) as z.ZodMiniObject).shape[key] as z.ZodMiniType;
-  return unwrap(schema);
 }

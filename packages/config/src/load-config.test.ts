@@ -58,7 +58,7 @@ describe("loadConfig", () => {
 
   it("puts file, .env, environment and arguments on each other and says where each value came from", async () => {
     const cwd = await folderWith({
-      "config.yaml": "llm:\n  model: file\n  temperature: 0.1\n  max_tokens: 1\nlogging:\n  level: debug\n",
+      "config.yaml": "llm:\n  model: file\n  temperature: 0.1\n  max_tokens: 1\nlogging:\n  level: warning\n",
       ".env": "LLM_MODEL=dotenv\nLLM_TEMPERATURE=0.2\nLLM_MAX_TOKENS=2\n",
     });
     const { config, origins } = await loadConfig({
@@ -67,7 +67,7 @@ describe("loadConfig", () => {
       overrides: { llm: { model: "argument" } },
     });
     expect(config.llm).toMatchObject({ model: "argument", temperature: 0.3, maxTokens: 2 });
-    expect(config.logging.level).toBe("DEBUG");
+    expect(config.logging.level).toBe("WARNING");
     expect(origins["llm.model"]?.label).toBe("argument");
     expect(origins["llm.temperature"]?.label).toBe("environment LLM_TEMPERATURE");
     expect(origins["llm.max_tokens"]?.label).toBe(".env LLM_MAX_TOKENS");
@@ -104,9 +104,9 @@ describe("loadConfig", () => {
     it("may be called config.yml; config.yaml wins with a warning", async () => {
       const cwd = await folderWith({ "config.yml": "logging: {level: ERROR}" });
       expect((await loadConfig({ cwd, ...NOTHING })).file).toBe(join(cwd, "config.yml"));
-      await writeFile(join(cwd, "config.yaml"), "logging: {level: DEBUG}");
+      await writeFile(join(cwd, "config.yaml"), "logging: {level: WARNING}");
       const both = await loadConfig({ cwd, ...NOTHING });
-      expect(both.config.logging.level).toBe("DEBUG");
+      expect(both.config.logging.level).toBe("WARNING");
       expect(both.warnings).toEqual(["config.yml  is not read: config.yaml is there too and wins."]);
     });
 
@@ -150,21 +150,61 @@ describe("loadConfig", () => {
   });
 
   describe("paths", () => {
-    it("start at the file's folder when they stand in it, at cwd otherwise, and at home with ~", async () => {
-      const cwd = await folderWith({});
-      await mkdir(join(cwd, "etc"));
+    it("start at the file's folder from wherever they come but the caller, and at home with ~", async () => {
+      const cwd = await folderWith({ ".env": "LOG_FILE=not-read.log" });
+      const etc = join(cwd, "etc");
+      await mkdir(etc);
+      await writeFile(join(etc, ".env"), "WORKSPACE_DIR=room");
       await writeFile(
-        join(cwd, "etc/my.yaml"),
-        "execution: {workspace_dir: ./ws, skills_dir: ~/skills, mount_directories: [../data]}\nmcpServers: {a: {command: x, cwd: here}}",
+        join(etc, "my.yaml"),
+        "execution: {workspace_dir: ./ws, skills_dir: ~/skills, mount_directories: [../data]}\nmcpServers: {a: {command: x, cwd: here}}\nplugins: [./p.ts, p]",
       );
-      const { config } = await loadConfig({ cwd, file: "etc/my.yaml", env: { SERVERS_DIR: "tools" } });
+      const { config, folder } = await loadConfig({
+        cwd,
+        file: "etc/my.yaml",
+        env: { SERVERS_DIR: "tools" },
+        overrides: { logging: { auditFile: "audit.log" } },
+      });
+      expect(folder).toBe(etc);
       expect(config.execution).toMatchObject({
-        workspaceDir: join(cwd, "etc/ws"),
-        serversDir: join(cwd, "tools"),
+        workspaceDir: join(etc, "room"),
+        serversDir: join(etc, "tools"),
         skillsDir: join(homedir(), "skills"),
+        workflowRunsDir: join(etc, ".cem/workflows"),
         mountDirectories: [{ host: join(cwd, "data"), guest: "/workspace/mounts/data", mode: "ro" }],
       });
-      expect(config.mcpServers).toMatchObject([{ cwd: join(cwd, "etc/here") }]);
+      expect(config.mcpServers).toMatchObject([{ cwd: join(etc, "here") }]);
+      expect(config.plugins.map(({ plugin }) => plugin)).toEqual([join(etc, "p.ts"), "p"]);
+      expect(config.logging.file).toBeUndefined();
+      expect(config.logging.auditFile).toBe(join(cwd, "audit.log"));
+    });
+
+    it("start at the folder of the file that CEM_CONFIG names, in the environment or in .env", async () => {
+      const cwd = await folderWith({ ".env": "CEM_CONFIG=etc/my.yaml\nLOG_FILE=x.log" });
+      const etc = join(cwd, "etc");
+      await mkdir(etc);
+      await writeFile(join(etc, "my.yaml"), "");
+      const placesOf = async (env: Record<string, string>): Promise<unknown[]> => {
+        const { config, trust } = await loadConfig({ cwd, env });
+        return [config.runs.dir, config.logging.file, trust.folder];
+      };
+      expect(await placesOf({})).toEqual([join(etc, ".cem/runs"), join(etc, "x.log"), cwd]);
+      const env = { CEM_CONFIG: join(etc, "my.yaml") };
+      expect(await placesOf(env)).toEqual([join(etc, ".cem/runs"), undefined, etc]);
+    });
+
+    it("are absolute once loaded, every one that the schema has", async () => {
+      const relative = /^(?:\.cem|\.tool_cache|here|workspace|servers|skills)/u;
+      const { config } = await load(
+        "execution: {mount_directories: [here, {host: here, guest: /b}], sandbox_image: ./image.tar}\nstore: {url: here}",
+      );
+      expect(config.execution.sandboxImage).toMatch(/^\/.*\/image\.tar$/u);
+      const texts: string[] = [];
+      JSON.stringify(config, (_key, value: unknown) => {
+        if (typeof value === "string" && relative.test(value)) texts.push(value);
+        return value;
+      });
+      expect(texts).toEqual([]);
     });
 
     it("stay as they are in a server's cwd that begins with a variable", async () => {

@@ -1,10 +1,10 @@
-import { dirname, resolve } from "node:path";
+import { dirname, join, resolve } from "node:path";
 import { withAbsolutePaths } from "./absolute-paths.ts";
 import { bind } from "./bind.ts";
 import { checkLayer } from "./check.ts";
-import { chooseFile } from "./choose-file.ts";
+import { fileOfFolder, namedFile } from "./choose-file.ts";
 import { readConfigFile, readEnvFile } from "./config-file.ts";
-import { environmentLayer } from "./environment.ts";
+import { environmentLayer, type EnvironmentSource } from "./environment.ts";
 import { emptyLayer, type Layer, type Origin } from "./layer.ts";
 import type { LoadConfigOptions, LoadedConfig } from "./loaded-config.ts";
 import { locate } from "./located.ts";
@@ -16,9 +16,10 @@ import { redactWhenPrinted } from "./redact.ts";
 import { builtInSandbox, namesPlugins, sandboxProblems } from "./sandbox-name.ts";
 import { type Config, configSchema } from "./schema.ts";
 import { openFolderTrust } from "./trust/folder-trust.ts";
-import { withoutHeld } from "./trust/hold-back.ts";
+import { originsWithoutHeld, withoutHeld } from "./trust/hold-back.ts";
 import { realPath } from "./trust/places.ts";
 import { findPlugins, requestedBy } from "./trust/requests.ts";
+import { variablesOfServer } from "./trust/server-items.ts";
 import { serversOfVariables, type VariableServer } from "./variable-servers.ts";
 
 /**
@@ -33,22 +34,24 @@ import { serversOfVariables, type VariableServer } from "./variable-servers.ts";
 export async function loadConfig(options: LoadConfigOptions = {}): Promise<LoadedConfig> {
   const { env = process.env, overrides = {}, signal } = options;
   const cwd = resolve(options.cwd ?? ".");
+  const environmentSource = { from: "environment", variables: env } as const;
+  const named = namedFile(cwd, options.file, environmentSource);
+  const envFile = options.envFile === undefined ? join(folderOf(named?.file, cwd), ".env") : options.envFile;
   const dotenv =
-    options.envFile === false
-      ? { variables: {}, warnings: [] }
-      : await readEnvFile(resolve(cwd, options.envFile ?? ".env"), signal);
-  const sources = [
-    { from: ".env", variables: dotenv.variables, ofFolder: options.envFile === undefined },
-    { from: "environment", variables: env },
-  ] as const;
-  const found = await chooseFile(cwd, options.file, sources);
+    envFile === false ? { variables: {}, warnings: [] } : await readEnvFile(resolve(cwd, envFile), signal);
+  const dotenvSource = {
+    from: ".env",
+    variables: dotenv.variables,
+    ofFolder: options.envFile === undefined,
+  } as const;
+  const sources: readonly EnvironmentSource[] = [dotenvSource, environmentSource];
+  const found = named ?? (await fileOfFolder(cwd, dotenvSource));
+  const isFileOfFolder = found.ofFolder === true || options.trustFolder === false;
+  const project = folderOf(found.file, cwd);
   const fileLayer =
     found.file === undefined
       ? emptyLayer()
-      : await readConfigFile(
-          { ...found, file: found.file, ofFolder: found.ofFolder === true || options.trustFolder === false },
-          signal,
-        );
+      : await readConfigFile({ ...found, file: found.file, ofFolder: isFileOfFolder }, signal);
   const argumentLayer = bind(locate(overrides), configSchema, {
     style: "camel",
     origin: () => ({ from: "argument", label: "argument" }),
@@ -61,35 +64,47 @@ export async function loadConfig(options: LoadConfigOptions = {}): Promise<Loade
     sortByPosition([...problemsOf(layer), ...(bringsSandboxes ? [] : sandboxProblems(layer))]),
   );
   if (problems.length > 0) throw configInvalid(problems);
-  const { values, origins } = mergeLayers(layers);
-  const { servers: named, warnings: unusable } = serversOfVariables(sources);
-  const { mcpServers: configured, ...parsed } = configSchema.parse(values);
-  parsed.execution.sandboxType = builtInSandbox(parsed.execution.sandboxType);
-  const added = named.filter(({ name }) => configured.every((server) => server.name !== name));
-  const mcpServers = [...configured, ...toSettings(added)];
-  const config = withAbsolutePaths({ ...parsed, mcpServers }, (path) => {
-    const file = origins[path]?.file;
-    return file === undefined ? cwd : dirname(file);
-  });
+  const { servers: variableServers, warnings: unusable } = serversOfVariables(sources);
+  const { config, origins, added } = mergeToConfig(layers, variableServers, { cwd, project });
+  const baseOf = (path: string): string => (origins[path]?.from === "argument" ? cwd : project);
+  const ownSources = sources.filter(({ ofFolder }) => ofFolder !== true);
+  const ownFileLayer = isFileOfFolder ? emptyLayer() : fileLayer;
+  const ownProvider = chooseProvider([ownFileLayer, argumentLayer], ownSources);
+  const ownLayers = ownSources.map((source) => environmentLayer(source, ownProvider).layer);
+  // A file that .env names may be a trusted one of another folder: it is this folder that asks for it.
+  const folder = found.ofFolder === true ? cwd : project;
+  const own = mergeToConfig([ownFileLayer, ...ownLayers, argumentLayer], [], { cwd, project: folder });
   const variable = (name: string): string | undefined => env[name] ?? dotenv.variables[name];
   const isOwn = options.trustFolder !== false && options.file !== undefined;
-  // A file that .env names may be a trusted one of another folder: it is this folder that asks for it.
-  const folder = found.file === undefined || found.ofFolder === true ? cwd : dirname(found.file);
   const ofFolder = new Set(added.filter(({ origin }) => origin.ofFolder === true).map(({ name }) => name));
-  if (origins["mcp_servers"]?.ofFolder === true) for (const { name } of configured) ofFolder.add(name);
+  const isAdded = (name: string): boolean => added.some((server) => server.name === name);
+  const folderVariable = (name: string): string | undefined =>
+    env[name] === undefined && options.envFile === undefined ? dotenv.variables[name] : undefined;
+  for (const server of config.mcpServers) {
+    const isNamedByFile = origins["mcp_servers"]?.ofFolder === true && !isAdded(server.name);
+    if (isNamedByFile || variablesOfServer(server).some((name) => folderVariable(name) !== undefined))
+      ofFolder.add(server.name);
+  }
   const plugins = await findPlugins(config, {
-    base: origins["plugins"]?.file === undefined ? cwd : dirname(origins["plugins"].file),
+    base: baseOf("plugins"),
     folder: realPath(folder),
     isAsked: origins["plugins"]?.ofFolder === true,
+    hasOthers: options.hasPlugins === true,
+    variables: Object.keys(dotenv.variables).flatMap((name) => {
+      const value = folderVariable(name);
+      return value === undefined ? [] : [[name, value] as const];
+    }),
   });
   const requested = [
     ...requestedBy(config, ofFolder, {
       origins,
-      cwd,
+      own: own.config,
+      given: { file: fileLayer.values, ".env": environment[0]?.layer.values },
+      cwd: project,
       folder: realPath(folder),
-      defaultsFolder: isOwn ? undefined : realPath(cwd),
+      defaultsFolder: isOwn ? undefined : realPath(folder),
       variable,
-      folderVariable: (name) => (env[name] === undefined ? dotenv.variables[name] : undefined),
+      folderVariable,
     }),
     ...plugins.items,
   ];
@@ -100,7 +115,11 @@ export async function loadConfig(options: LoadConfigOptions = {}): Promise<Loade
     isAllowed: options.trustFolder === true,
     allowsHostTools: options.trustFolder !== false && (isOwn || isNamed(origins["execution.servers_dir"])),
   });
-  const { config: usable, obstacle } = withoutHeld(config, trust, cwd);
+  const { config: usable, obstacle } = withoutHeld(
+    config,
+    { ...own, defaultsFolder: realPath(folder) },
+    trust,
+  );
   const warnings = [
     ...[found, dotenv, ...environment].flatMap((source) => source.warnings),
     ...unusable,
@@ -109,13 +128,35 @@ export async function loadConfig(options: LoadConfigOptions = {}): Promise<Loade
   ];
   return {
     config: redactWhenPrinted(usable),
-    origins,
+    origins: originsWithoutHeld(origins, own.origins, trust.held),
     file: found.file,
+    folder: project,
     warnings,
     trust: { ...trust, obstacle },
     plugins: plugins.sources,
     variable,
   };
+}
+
+/** The configuration of some sources, weakest first, with the servers of variables whose names it has not. */
+function mergeToConfig(
+  layers: readonly Layer[],
+  named: readonly VariableServer[],
+  { cwd, project }: { cwd: string; project: string },
+): { config: Config; origins: Record<string, Origin>; added: VariableServer[] } {
+  const { values, origins } = mergeLayers(layers);
+  const { mcpServers: configured, ...parsed } = configSchema.parse(values);
+  parsed.execution.sandboxType = builtInSandbox(parsed.execution.sandboxType);
+  const added = named.filter(({ name }) => configured.every((server) => server.name !== name));
+  const mcpServers = [...configured, ...toSettings(added)];
+  const config = withAbsolutePaths({ ...parsed, mcpServers }, (path) =>
+    origins[path]?.from === "argument" ? cwd : project,
+  );
+  return { config, origins, added };
+}
+
+function folderOf(file: string | undefined, cwd: string): string {
+  return file === undefined ? cwd : dirname(file);
 }
 
 /** The settings of servers that variables name. */

@@ -6,7 +6,8 @@ import type { Variables } from "./variables.ts";
 
 export interface LoadConfigOptions {
   /**
-   * The folder in which config.yaml and .env are looked for.
+   * The folder in which a configuration file is looked for when none is named, and from which `file`, `envFile` and relative
+   * paths in `overrides` count.
    *
    * @defaultValue the working directory of the process
    */
@@ -26,14 +27,14 @@ export interface LoadConfigOptions {
   /**
    * The file of environment variables, or `false` for none.
    *
-   * @defaultValue `.env` in `cwd` if there is one
+   * @defaultValue `.env` in the folder of the configuration file, if there is one
    */
   envFile?: string | false | undefined;
   /** Settings that take precedence over all other sources. */
   overrides?: ConfigInput | undefined;
   /**
-   * Whether to allow what files of the folder ask for: MCP servers, host tools, places outside of it, the user's keys for
-   * its addresses. `false` takes a file that `file` names for one of the folder, too.
+   * Whether to allow what files of the folder (config.yaml, .env) ask for: MCP servers, host tools, places outside of it, the
+   * user's keys for its addresses, settings that could do harm. `false` takes a file that `file` names for one of the folder, too.
    *
    * @defaultValue what was trusted, by `cem trust` or `CEM_TRUST_FOLDER`; and a configuration that `file` names is taken for
    * the program's own
@@ -50,6 +51,11 @@ export interface LoadedConfig {
   origins: Record<string, Origin>;
   /** Absolute path of the configuration file that was read. */
   file: string | undefined;
+  /**
+   * Absolute path of the project: the folder of the configuration file, else `cwd`. Relative paths count from it, except those
+   * in `overrides`, and commands of MCP servers start in it.
+   */
+  folder: string;
   /** What was ignored and why, one sentence each. */
   warnings: string[];
   /** What files of the folder ask for on this host, and what of it is held back. */

@@ -1,6 +1,7 @@
 import { CUSTOMER_ID, CUSTOMER_ID_RULE } from "@cem/core";
 import * as z from "zod/mini";
 import { described, number, setting, text, unique, whole, withDefault } from "./setting.ts";
+import { atMost, needsYes } from "./risk.ts";
 
 const MAX_SECONDS = 86_400;
 const MAX_QUOTA_RUNS = 1_000_000_000;
@@ -30,22 +31,27 @@ const quota = z
 export const customerSettings = {
   dir: setting(withDefault(text, "./workspaces"), "Folder with one folder for each customer.", {
     path: true,
+    risk: needsYes(["reach"], "files and sign-ins of customers are kept there", { askedAs: "path" }),
   }),
   id: setting(
     z.optional(customerId),
     "The customer that every run of this process belongs to. Unset: the server asks each request; everything else has one workspace.",
+    { risk: needsYes(["loosen"], "runs use the files, sign-ins and kept values of that customer") },
   ),
   claim: setting(
     z.optional(text),
     "Claim of the access token that names the customer. Default: issuer, client and subject together.",
+    { risk: needsYes(["loosen"], "that claim of a token decides whose files a client sees") },
   ),
   header: setting(
     z.optional(text),
     "Header in which a proxy of customers.trusted_proxies names the customer.",
+    { risk: needsYes(["loosen"], "that header decides whose files a client sees") },
   ),
   trustedProxies: setting(
     withDefault(z.array(text), []),
     "Addresses whose customers.header is believed, such as 127.0.0.1.",
+    { risk: needsYes(["loosen"], "these addresses may say which customer a request is from") },
   ),
   quotas: setting(
     withDefault(
@@ -59,13 +65,16 @@ export const customerSettings = {
       [],
     ),
     "What each customer may use: a list of {per, runs, seconds}, such as {per: hour, runs: 100, seconds: 600}. All of them hold.",
+    { risk: "none" },
   ),
   maxOpen: setting(
     withDefault(whole(1, 10_000), 50),
     "Customers who have guests and connections at once. Others wait until one is idle.",
+    { risk: needsYes(["spend"], "that many customers have guests at once", { isStricter: atMost }) },
   ),
   idle: setting(
     withDefault(number(1, MAX_SECONDS), 300),
     "Seconds after which the guests and connections of a customer who does nothing are let go.",
+    { risk: needsYes(["spend"], "idle guests of customers stay that many seconds", { isStricter: atMost }) },
   ),
 };

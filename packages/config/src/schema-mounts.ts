@@ -1,6 +1,6 @@
 import { posix } from "node:path";
 import * as z from "zod/mini";
-import { choice, described, fail, text, unique } from "./setting.ts";
+import { choice, described, fail, setting, text, unique } from "./setting.ts";
 
 /** A host folder that guest code sees. */
 export interface MountSetting {
@@ -15,7 +15,7 @@ const GUEST_MOUNTS = "/workspace/mounts";
 const WRITTEN = /^(?<host>(?:[A-Za-z]:[\\/])?[^:]*)(?::(?<guest>\/[^:]*))?(?::(?<mode>ro|rw))?$/;
 
 const mountObject = z.strictObject({
-  host: described(text, "Folder on the host."),
+  host: setting(text, "Folder on the host.", { path: true }),
   guest: described(
     z.optional(text),
     `Absolute path in the guest. Default: ${GUEST_MOUNTS}/<name of the folder>.`,

@@ -1,6 +1,5 @@
-import { isAbsolute } from "node:path";
 import * as z from "zod/mini";
-import { anyObject, described, flag, text, unique } from "./setting.ts";
+import { anyObject, described, flag, isPathByForm, setting, text, unique } from "./setting.ts";
 
 /** A plugin to load. */
 export interface PluginSetting {
@@ -13,7 +12,7 @@ export interface PluginSetting {
 }
 
 const entry = z.strictObject({
-  plugin: described(text, "Path of a module, or name of an installed package."),
+  plugin: setting(text, "Path of a module, or name of an installed package.", { path: isPathByForm }),
   options: described(z.optional(anyObject), "Options of the plugin, which its own schema checks."),
   required: described(
     flag(false),
@@ -34,8 +33,3 @@ export const plugins = z.array(plugin).check(
     (name) => `is named twice: ${JSON.stringify(name)}`,
   ),
 );
-
-/** Whether a plugin is named by its path: `./x.ts`, `../x.ts`, `~/x.ts` or an absolute one. Else it is a package. */
-export function isPluginPath(name: string): boolean {
-  return /^(?:\.{1,2}|~)(?=[\\/]|$)/u.test(name) || isAbsolute(name);
-}

@@ -6,6 +6,7 @@ import {
   number,
   secretRecord,
   secretText,
+  setting,
   text,
   unique,
   whole,
@@ -25,7 +26,7 @@ interface ServerBase {
   /** The generation of the protocol to use. */
   protocol?: "auto" | "legacy" | "2026-07-28" | undefined;
   /** Which calls share a connection. */
-  connections?: "auto" | "shared" | "session" | undefined;
+  connections?: "auto" | "shared" | "session" | "run" | undefined;
   /** The most connections, which are processes for a command. */
   maxConnections?: number | undefined;
   metadata: Record<string, unknown>;
@@ -99,7 +100,12 @@ const shape = {
   command: described(z.optional(text), "Program that runs the server."),
   args: described(z.optional(z.array(z.string())), "Arguments of the command."),
   env: described(z.optional(secretRecord), "Environment variables of the command."),
-  cwd: described(z.optional(text), "Folder the command is started in."),
+  cwd: setting(
+    z.optional(text),
+    "Folder the command is started in, and that relative paths in command and args count from. Default: the folder of the configuration.",
+    // A variable may stand for an absolute path.
+    { path: (cwd) => !cwd.startsWith("${") },
+  ),
   headers: described(z.optional(secretRecord), "HTTP headers sent to the URL."),
   connectionType: described(
     z.optional(connection),
@@ -125,8 +131,8 @@ const shape = {
     "Generation of the protocol. Default: negotiated.",
   ),
   connections: described(
-    z.optional(z.enum(["auto", "shared", "session"])),
-    "Which calls share a connection. shared: all, for a server without state or questions. session: those of a client. Default: auto, those of a client, and runs side by side apart.",
+    z.optional(z.enum(["auto", "shared", "session", "run"])),
+    "Which calls share a connection. session: those of a client or workflow run, which is the default (auto). run: further ones for runs side by side. shared: all, for a server without state or questions.",
   ),
   maxConnections: described(
     z.optional(whole(1, MAX_CONNECTIONS)),

@@ -30,7 +30,8 @@ export function valueOf({ def }: z.ZodMiniRecord): z.ZodMiniType {
   return def.valueType as z.ZodMiniType;
 }
 
-function optionsOf({ def }: z.ZodMiniUnion): z.ZodMiniType[] {
+/** The options of a union. */
+export function optionsOf({ def }: z.ZodMiniUnion): z.ZodMiniType[] {
   return [...def.options] as z.ZodMiniType[];
 }
 
@@ -58,6 +59,12 @@ export function traitsOf(schema: z.ZodMiniType): SettingTraits {
   if (own !== undefined) return own;
   const inner = wrapped(schema);
   return inner === undefined ? {} : traitsOf(inner);
+}
+
+/** Whether a text that this schema takes is a path on the host. */
+export function isPath(schema: z.ZodMiniType, value: string): boolean {
+  const { path = false } = traitsOf(schema);
+  return typeof path === "function" ? path(value) : path;
 }
 
 /** Whether a value of this schema can contain a secret at any depth. */

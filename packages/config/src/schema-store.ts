@@ -1,5 +1,6 @@
 import * as z from "zod/mini";
 import { secretText, setting, settingTraits } from "./setting.ts";
+import { needsYes } from "./risk.ts";
 
 const SERVER_URL = /^(?:rediss?|postgres(?:ql)?):\/\/[^\s/]+/;
 const ANY_URL = /^[a-z][a-z\d+.-]*:\/\//i;
@@ -23,16 +24,25 @@ export const storeSettings = {
   url: setting(
     z.optional(place),
     "Where machines share values of persons, quotas, approvals and the audit log: redis:// or rediss:// of Redis 7 or Valkey, postgres:// of PostgreSQL 13 or newer, or a folder for the processes of one machine. Unset: each keeps its own in files.",
-    { path: true },
+    {
+      path: (url) => !isServerUrl(url),
+      risk: needsYes(["reach", "reveal"], "values, quotas, approvals and the audit log are shared there"),
+    },
   ),
   files: setting(
     z.optional(filesPlace),
     "Where machines share the files of workspaces, so that each run finds those of the last one: s3://bucket/prefix?endpoint=https://host:port&region=name of S3-compatible storage, with the usual AWS_ACCESS_KEY_ID and AWS_SECRET_ACCESS_KEY; or store, for small ones, in store.url, which is needed in any case. Unset: each machine has its own, or all reach one disk.",
+    {
+      risk: needsYes(["reach", "reveal"], "files of workspaces are shared there, with your AWS credentials"),
+    },
   ),
   keys: setting(
     z.optional(secretText),
     "Keys that seal what is in the store and what passes through the queue: name:base64 with 32 bytes each, separated by commas. The first one seals, all open. All machines need the same.",
-    { secret: true },
+    {
+      secret: true,
+      risk: needsYes(["reveal"], "what is shared is encrypted with keys that this folder has"),
+    },
   ),
 };
 

@@ -14,6 +14,7 @@ import { mcpServers } from "./schema-servers.ts";
 import { storeSettings } from "./schema-store.ts";
 import { toolMapping, workflow } from "./schema-workflows.ts";
 import { section, setting, withDefault } from "./setting.ts";
+import { needsYes, staysInSandbox } from "./risk.ts";
 
 /** The schema of the configuration: the name, type, default, bounds and description of every setting. */
 export const configSchema = z.strictObject({
@@ -31,18 +32,32 @@ export const configSchema = z.strictObject({
   mcpServers: setting(
     withDefault(mcpServers, []),
     "MCP servers: a list of {name, url, …}, or a mapping from names to {command, args, env, cwd} or {url, headers}. ${NAME} in a value comes from the environment. mcpServers is the same key.",
+    {
+      risk: needsYes(["reach", "reveal"], "a program is started, or an address is contacted", {
+        askedAs: "server",
+      }),
+    },
   ),
   plugins: setting(
     withDefault(plugins, []),
     "Plugins, loaded in this order: paths of modules (./my-plugin.ts), names of packages that are installed here, or {plugin, options, required}.",
+    { risk: needsYes(["reach"], "a module is loaded into this process", { askedAs: "plugin" }) },
   ),
   toolMappings: setting(
     withDefault(z.array(toolMapping), []),
     "Other names for tools, by which steps of workflows can call them: {server_name, tool_name, function_name}.",
+    { risk: "none" },
   ),
   workflows: setting(
     withDefault(z.array(workflow), []),
     "Workflows: {name, steps, variables, outputs, guardrails}. cem workflow run carries one out.",
+    {
+      risk: needsYes(
+        ["reach", "reveal"],
+        "forms of workflows fill in web pages, and steps run files of this folder",
+        { isStricter: staysInSandbox },
+      ),
+    },
   ),
 });
 

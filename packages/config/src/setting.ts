@@ -1,16 +1,27 @@
+import { isAbsolute } from "node:path";
 import * as z from "zod/mini";
 import { _default as withDefault } from "zod/mini";
+import type { SettingRisk } from "./risk.ts";
 import { Secret } from "./secret.ts";
 
 /** What a setting has beyond its type. */
 export interface SettingTraits {
-  /** Whether it is a path on the host, made absolute when the configuration is loaded. */
-  path?: boolean | undefined;
+  /**
+   * Whether it is a path on the host, made absolute when the configuration is loaded; a function where some values are and
+   * others are not.
+   */
+  path?: boolean | ((value: string) => boolean) | undefined;
   secret?: boolean | undefined;
   /** Why the setting has no effect yet. */
   pending?: string | undefined;
   /** What it takes, in words, where the type does not tell. */
   allowed?: string | undefined;
+  /**
+   * Whether files of a folder that is not trusted may set it: `none`, or why not.
+   *
+   * @defaultValue `UNKNOWN_RISK`: no value of a folder counts without a yes
+   */
+  risk?: SettingRisk | "none" | undefined;
 }
 
 export { withDefault };
@@ -40,12 +51,30 @@ export function section<S extends z.core.$ZodLooseShape>(description: string, sh
   return described(z.prefault(z.strictObject(shape), {} as never), description);
 }
 
+/** Whether a text is a path by its form: `./x`, `../x`, `~/x` or an absolute one. Else it is the name of something. */
+export function isPathByForm(value: string): boolean {
+  return /^(?:\.{1,2}|~)(?=[\\/]|$)/u.test(value) || isAbsolute(value);
+}
+
 export const text = z.string().check(z.minLength(1));
 
 export const httpUrl = z
   .string()
   .check(z.regex(/^https?:\/\/[^\s/]+/, "is not a URL that begins with http:// or https://"));
 settingTraits.add(httpUrl, { allowed: "a URL that begins with http:// or https://" });
+
+const ADDRESS_RANGES = [z.ipv4(), z.ipv6(), z.cidrv4(), z.cidrv6()];
+
+/** An IP address, or a range of addresses in CIDR notation. */
+export const addressRange = z
+  .string()
+  .check(
+    z.refine(
+      (value) => ADDRESS_RANGES.some((one) => one.safeParse(value).success),
+      "is neither an IP address nor a range such as 10.0.0.0/8",
+    ),
+  );
+settingTraits.add(addressRange, { allowed: "an IP address or a range such as 10.0.0.0/8" });
 
 /** A whole number within bounds. */
 export function whole(least: number, most: number): z.ZodMiniInt {

@@ -1,7 +1,8 @@
 import * as z from "zod/mini";
 import { configSchema } from "./schema.ts";
 import { dottedPath, toSnakeCase } from "./names.ts";
-import { allowedOf, holdsSecret, properties, traitsOf, unwrap } from "./schema-shape.ts";
+import { allowedOf, holdsSecret, isPath, properties, traitsOf, unwrap } from "./schema-shape.ts";
+import { type SettingRisk, UNKNOWN_RISK } from "./risk.ts";
 import { variablesOf } from "./variables.ts";
 
 /** The description of one setting, for documentation and diagnostics. */
@@ -19,10 +20,12 @@ export interface Setting {
   variables: readonly string[];
   /** Whether its value contains secrets. */
   secret: boolean;
-  /** Whether it is a path on the host. */
-  isPath: boolean;
+  /** Whether a value of it is a path on the host. */
+  isPath: (value: string) => boolean;
   /** Why the setting has no effect yet. */
   pending?: string | undefined;
+  /** Why files of a folder that is not trusted may not set it, or that they may. */
+  risk: SettingRisk | "none";
 }
 
 /** A group of settings. */
@@ -32,48 +35,60 @@ export interface SettingSection {
   description: string;
 }
 
-const settings: Setting[] = [];
-const sections: SettingSection[] = [];
-
-function collect(object: z.ZodMiniObject, keys: readonly string[]): void {
-  for (const [key, child] of properties(object, "camel").values()) {
-    const childKeys = [...keys, key];
-    const path = dottedPath(childKeys.map(toSnakeCase));
-    const description = z.globalRegistry.get(child)?.description ?? "";
-    const inner = unwrap(child);
-    if (inner instanceof z.ZodMiniObject) {
-      sections.push({ path, keys: childKeys, description });
-      collect(inner, childKeys);
-      continue;
+/** The settings of a schema and its sections, in the order of the schema. */
+export function settingsOf(schema: z.ZodMiniObject): { settings: Setting[]; sections: SettingSection[] } {
+  const settings: Setting[] = [];
+  const sections: SettingSection[] = [];
+  const collect = (object: z.ZodMiniObject, keys: readonly string[]): void => {
+    for (const [key, child] of properties(object, "camel").values()) {
+      const childKeys = [...keys, key];
+      const path = dottedPath(childKeys.map(toSnakeCase));
+      const description = z.globalRegistry.get(child)?.description ?? "";
+      const inner = unwrap(child);
+      if (inner instanceof z.ZodMiniObject) {
+        sections.push({ path, keys: childKeys, description });
+        collect(inner, childKeys);
+      } else settings.push(toSetting(child, { path, keys: childKeys, description }));
     }
-    const { path: isPath = false, pending } = traitsOf(child);
-    settings.push({
-      path,
-      keys: childKeys,
-      description,
-      isPath,
-      pending,
-      // Worked out when they are asked for: loading a configuration needs none of them.
-      get allowed() {
-        return allowedOf(child);
-      },
-      get default() {
-        return child.parse(undefined);
-      },
-      get variables() {
-        return variablesOf(path);
-      },
-      get secret() {
-        return holdsSecret(child);
-      },
-    });
-  }
+  };
+  collect(schema, []);
+  return { settings, sections };
 }
 
-collect(configSchema, []);
+function toSetting(schema: z.ZodMiniType, named: Pick<Setting, "path" | "keys" | "description">): Setting {
+  const { pending, risk = UNKNOWN_RISK } = traitsOf(schema);
+  return {
+    ...named,
+    isPath: (value) => isPath(schema, value),
+    pending,
+    risk,
+    // Worked out when they are asked for: loading a configuration needs none of them.
+    get allowed() {
+      return allowedOf(schema);
+    },
+    get default() {
+      return schema.parse(undefined);
+    },
+    get variables() {
+      return variablesOf(named.path);
+    },
+    get secret() {
+      return holdsSecret(schema);
+    },
+  };
+}
+
+const { settings, sections } = settingsOf(configSchema);
 
 /** Every setting, in the order of the schema. */
 export const SETTINGS: readonly Setting[] = settings;
+
+/** The schema of a setting or section, with its traits. */
+export function schemaOf(keys: readonly string[]): z.ZodMiniType {
+  let schema: z.ZodMiniType = configSchema;
+  for (const key of keys) schema = (unwrap(schema) as z.ZodMiniObject).shape[key] as z.ZodMiniType;
+  return schema;
+}
 
 /** Every section, parents first. */
 export const SECTIONS: readonly SettingSection[] = sections;

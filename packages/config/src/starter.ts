@@ -22,7 +22,7 @@ const SHOWN: Readonly<Record<string, readonly [path: string, example?: string][]
   guardrails: [
     ["guardrails.max_execution_time"],
     ["guardrails.max_memory_mb"],
-    ["guardrails.approvals"],
+    ["guardrails.approvals", "[writes]"],
     ["guardrails.allowed_networks", "[api.example.com]"],
   ],
   logging: [["logging.level"], ["logging.file", "logs/cem.log"]],

@@ -36,10 +36,17 @@ describe("a URL that the folder names", () => {
     expect(trust.held).toMatchObject([
       {
         kind: "key",
-        name: "llm.base_url",
-        text: "your key (environment OPENAI_API_KEY) for stranger.example, which only files of this folder name",
+        name: "llm.api_key",
+        text: "your key (environment OPENAI_API_KEY) is sent to https://stranger.example, which only files of this folder name",
       },
+      {
+        kind: "setting",
+        name: "llm.enabled",
+        text: "true: tasks, tools and data are sent to a model, which costs money",
+      },
+      { kind: "setting", name: "llm.base_url" },
     ]);
+    expect(JSON.stringify(trust.held)).not.toContain("u:p");
   });
 
   it.each<[string, Record<string, string>, LoadConfigOptions]>([
@@ -76,22 +83,34 @@ describe("a URL that the folder names", () => {
       { "mine.yaml": ELSEWHERE },
       { file: "mine.yaml", trustFolder: false },
     ],
+    ["on this machine", { "config.yaml": "llm: {enabled: true, base_url: 'http://127.0.0.1:4000/v1'}" }, {}],
+    ["on this machine, by its name", { ".env": "LLM_ENABLED=1\nLLM_BASE_URL=http://localhost:4000" }, {}],
     [
-      "on a host that only looks like this machine",
-      { "config.yaml": "llm: {enabled: true, base_url: 'http://127.0.0.1.stranger.example'}" },
-      {},
+      "though the user enables the model",
+      { "config.yaml": "llm: {base_url: 'https://stranger.example'}" },
+      { env: { ...KEY, LLM_ENABLED: "1" } },
+    ],
+    [
+      "of a provider that only the folder names",
+      { "config.yaml": "llm: {enabled: true, provider: anthropic}" },
+      { env: { LLM_API_KEY: "k" } },
+    ],
+    [
+      "of another provider, for embeddings",
+      { "config.yaml": "llm: {provider: anthropic, embedding_model: m}" },
+      { env: { ANTHROPIC_API_KEY: "k" } },
     ],
   ])("does not get it %s", async (_, files, options) => {
     const { config, trust } = await load(files, options);
-    expect(trust.held).toMatchObject([{ kind: "key" }]);
-    expect(config.llm).toMatchObject({ enabled: false });
+    expect(trust.held[0]).toMatchObject({ kind: "key" });
+    expect(config.llm).toMatchObject({ enabled: false, provider: "openai" });
     expect([config.llm.embeddingModel, config.execution.msbServerUrl]).toEqual([undefined, undefined]);
   });
 
   it("gets the key where the user named the file, the URL or the folder", async () => {
     const cwd = await folderWith({ "mine.yaml": ELSEWHERE, "config.yaml": ELSEWHERE });
     const url = "https://mine.example";
-    const env = await homeEnv(KEY);
+    const env = await homeEnv({ ...KEY, LLM_ENABLED: "1" });
     const named: LoadConfigOptions[] = [
       { file: "mine.yaml" },
       { env: { ...env, CEM_CONFIG: "mine.yaml" } },
@@ -107,17 +126,20 @@ describe("a URL that the folder names", () => {
     }
   });
 
-  it.each(["http://localhost:4000/v1", "http://127.0.0.1:8080", "http://[::1]:1234/v1"])(
-    "gets the key without ceremony on this machine: %s",
-    async (url) => {
-      const { trust } = await load({ "config.yaml": `llm: {enabled: true, base_url: '${url}'}` });
-      expect(trust.requested).toEqual([]);
-    },
-  );
-
-  it("gets a key that stands beside it", async () => {
+  it("gets what it is asked only after a yes, also with a key that stands beside it", async () => {
     const files = { "config.yaml": ELSEWHERE, ".env": "OPENAI_API_KEY=sk-of-the-folder" };
-    expect((await load(files, { env: {} })).config.llm.enabled).toBe(true);
+    const { config, trust } = await load(files, { env: {} });
+    expect(config.llm.enabled).toBe(false);
+    expect(trust.held.map(({ name }) => name)).toEqual(["llm.enabled", "llm.api_key", "llm.base_url"]);
+    expect(JSON.stringify(trust)).not.toContain("sk-of-the-folder");
+  });
+
+  it("needs no yes where no model is asked", async () => {
+    const files = {
+      "config.yaml": "llm: {base_url: 'https://x.example', model: m}",
+      ".env": "OPENAI_API_KEY=k",
+    };
+    expect((await load(files, { env: {} })).trust.requested).toEqual([]);
   });
 });
 
@@ -153,13 +175,15 @@ describe("what a folder asks for", () => {
 
   it.each<[string, string, string]>([
     ["a value in .env that a command uses", ".env", "WHAT=evil.js"],
+    ["a file that a variable of a command names", "hook.cjs", "evil()"],
     [".npmrc, which says where npx loads from", ".npmrc", "registry=https://stranger.example"],
     ["a package that npx would take instead", "node_modules/some-server/package.json", "{}"],
     ["a program that npx would take instead", "node_modules/.bin/some-server", "#!/bin/sh"],
     ["package.json with a program of that name", "package.json", '{"bin":{"some-server":"x.js"}}'],
   ])("includes %s", async (_, file, text) => {
     const env = await homeEnv();
-    const command = "mcpServers: {a: {command: npx, args: [-y, some-server@1, '${WHAT:-x}']}}";
+    const command =
+      "mcpServers: {a: {command: npx, args: [-y, some-server@1, '${WHAT:-x}'], env: {NODE_OPTIONS: '--require ./hook.cjs'}}}";
     const cwd = await folderWith({ "config.yaml": command });
     await trustAll(cwd, env);
     expect(await held(cwd, env)).toEqual([]);
@@ -213,6 +237,41 @@ describe("what a folder asks for", () => {
     );
   });
 
+  it("includes places where code could change what git runs, which no clone has brought", async () => {
+    const cwd = await folderWith({
+      "config.yaml":
+        "execution: {workspace_dir: ., mount_directories: ['.git/hooks:/h:rw', '.:/all:rw', '.:/seen']}\nlogging: {file: .git/config}",
+    });
+    await mkdir(path.join(cwd, ".git/hooks"), { recursive: true });
+    const { config, trust } = await loadConfig({ cwd, env: await homeEnv() });
+    expect(trust.held.map(({ name }) => name)).toEqual([
+      "/h",
+      "/all",
+      "execution.workspace_dir",
+      "logging.file",
+    ]);
+    expect(config.execution.workspaceDir).toBe(path.join(cwd, "workspace"));
+    expect([config.logging.file, config.execution.mountDirectories.map(({ guest }) => guest)]).toEqual([
+      undefined,
+      ["/seen"],
+    ]);
+  });
+
+  it("includes a value in .env for a server or a plugin of the user", async () => {
+    const server = { a: { url: "https://${CRM_HOST:-crm.example}/mcp" } };
+    const cwd = await folderWith({
+      ".env": "CRM_HOST=stranger.example\nCRM_PORT=1\n",
+      "mine.yaml": "plugins: [./p.ts]",
+    });
+    const given = await loadConfig({ cwd, env: await homeEnv(), overrides: { mcpServers: server } });
+    expect(given.trust.held).toMatchObject([{ kind: "server", name: "a" }]);
+    const own = await homeEnv({ CRM_HOST: "mine.example", CEM_CONFIG: path.join(cwd, "mine.yaml") });
+    const withPlugin = await loadConfig({ cwd, env: own, overrides: { mcpServers: server } });
+    expect(withPlugin.trust.held).toMatchObject([
+      { kind: "plugin", name: ".env", text: "gives CRM_PORT to plugins" },
+    ]);
+  });
+
   it("stops everything where the workspace itself is a link out of the folder", async () => {
     const cwd = await folderWith({ "config.yaml": "" });
     await symlink(await folderWith({}), path.join(cwd, "workspace"));
@@ -227,8 +286,12 @@ describe("what a folder asks for", () => {
     const trusted = await folderWith({ "config.yaml": NODE });
     await trustAll(trusted, env);
     const cwd = await folderWith({ ".env": `CEM_CONFIG=${path.join(trusted, "config.yaml")}` });
-    expect(await held(cwd, env)).toEqual(["server files"]);
-    expect((await loadConfig({ cwd, env })).trust.held).toHaveLength(1);
+    const asked = await held(cwd, env);
+    expect(asked).toContain("server files");
+    // Its workspace and tools would be those of the other folder.
+    expect(asked).toContain("path execution.workspace_dir");
+    const { config } = await loadConfig({ cwd, env });
+    expect(config.execution.workspaceDir).toBe(path.join(cwd, "workspace"));
   });
 
   it("is asked for again where the folder is moved, and by another at its place", async () => {
@@ -282,8 +345,8 @@ describe("a queue that the folder names", () => {
       for (const files of [{ "config.yaml": `queue: {url: '${url}'}` }, { ".env": `CEM_QUEUE_URL=${url}` }]) {
         const { config, trust } = await load(files);
         expect(config.queue.url).toBeUndefined();
-        expect(trust.held).toMatchObject([{ kind: "queue", name: "queue.url" }]);
-        expect(JSON.stringify(trust.held)).not.toContain("secret");
+        expect(trust.held).toMatchObject([{ kind: "setting", name: "queue.url" }]);
+        expect(JSON.stringify(trust.held)).not.toContain("u:secret");
       }
     },
   );
@@ -295,7 +358,7 @@ describe("a queue that the folder names", () => {
     expect((await loadConfig({ cwd, env, trustFolder: false })).config.queue.url).toBe("redis://one.example");
     for (const queue of ["{url: 'redis://two.example'}", "{url: 'redis://one.example', prefix: other}"]) {
       await writeFile(path.join(cwd, "config.yaml"), `queue: ${queue}`);
-      expect(await held(cwd, env)).toEqual(["queue queue.url"]);
+      expect(await held(cwd, env)).toContain("setting queue.url");
     }
   });
 
@@ -312,8 +375,8 @@ describe("a store that the folder names", () => {
       for (const files of [{ "config.yaml": `store: {url: '${url}'}` }, { ".env": `CEM_STORE_URL=${url}` }]) {
         const { config, trust } = await load(files);
         expect(config.store.url).toBeUndefined();
-        expect(trust.held).toMatchObject([{ kind: "store", name: "store.url" }]);
-        expect(JSON.stringify(trust.held)).not.toContain("secret");
+        expect(trust.held).toMatchObject([{ kind: "setting", name: "store.url" }]);
+        expect(JSON.stringify(trust.held)).not.toContain("u:secret");
       }
     },
   );

@@ -47,11 +47,14 @@ export async function openFolderTrust(settings: FolderTrustSettings): Promise<Fo
     const before = (await (known ??= load())).get(keyOf(item));
     return before?.digest === item.digest ? undefined : { ...item, before };
   };
-  const held = isAllowed ? [] : await Promise.all(requested.map(heldOf));
+  const found = isAllowed ? [] : await Promise.all(requested.map(heldOf));
   return {
     folder,
     requested,
-    held: held.filter((item) => item !== undefined),
+    held: holdSettingsTogether(
+      requested,
+      found.filter((item) => item !== undefined),
+    ),
     async hostTool(name, file) {
       const files = digestFiles(folder, [file]);
       // Outside of the folder the file is known by its place and content alone.
@@ -61,6 +64,15 @@ export async function openFolderTrust(settings: FolderTrustSettings): Promise<Fo
       return { item, held: isAllowed || settings.allowsHostTools ? undefined : await heldOf(item) };
     },
   };
+}
+
+/** Settings act together: where one is held back, all are. */
+function holdSettingsTogether(requested: readonly TrustItem[], held: readonly HeldItem[]): HeldItem[] {
+  if (!held.some(({ kind }) => kind === "setting")) return [...held];
+  return requested.flatMap((item) => {
+    const found = held.find((one) => keyOf(one) === keyOf(item));
+    return found ?? (item.kind === "setting" ? { ...item, before: item } : []);
+  });
 }
 
 /** Whether the environment trusts a folder, by `CEM_TRUST_FOLDER`: a yes for all folders, or a list of them. */

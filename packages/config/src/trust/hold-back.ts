@@ -1,26 +1,39 @@
-import { resolve } from "node:path";
 import { CemError } from "@cem/core";
-import { setPath } from "../layer.ts";
+import { getPath, type Origin, setPath } from "../layer.ts";
 import type { Config } from "../schema.ts";
-import { SETTINGS } from "../settings.ts";
+import { SECTIONS, SETTINGS } from "../settings.ts";
 import type { FolderTrust } from "./folder-trust.ts";
 import { isWithin, realPath } from "./places.ts";
 import type { HeldItem } from "./trust-item.ts";
 
 /** The most items that a message names. */
 const MAX_NAMED = 8;
+/** Settings that decide where a task is sent and with which key. */
+const MODEL_DESTINATION = new Set([
+  "key llm.api_key",
+  ...["provider", "api_key", "base_url", "azure_endpoint"].map((name) => `setting llm.${name}`),
+]);
+
+/** The configuration without the files of the folder. */
+export interface OwnConfig {
+  config: Config;
+  origins: Readonly<Record<string, Origin>>;
+  /** The real path of the folder that the defaults start from. */
+  defaultsFolder: string;
+}
 
 /**
- * A configuration without what is held back: mounts are left out, paths are the defaults, no key is sent, and there is no
- * queue and no store. MCP servers and plugins stay, to be listed; who connects to them or loads them looks at `trust.held`.
+ * A configuration without what is held back: mounts are left out, paths and settings are as they are without the
+ * folder, and no model is asked where a setting of its address or a key is held back. MCP servers and plugins stay, to
+ * be listed; who connects to them or loads them looks at `trust.held`.
  *
- * @param defaultsFolder - The folder that the defaults start from.
+ * @param own - The configuration without the files of the folder.
  * @returns the configuration, and why it can't be used: a default is a link out of the folder.
  */
 export function withoutHeld(
   config: Config,
+  own: OwnConfig,
   trust: FolderTrust,
-  defaultsFolder: string,
 ): { config: Config; obstacle?: CemError | undefined } {
   const held = trust.held.filter(({ kind }) => kind !== "server" && kind !== "plugin");
   if (held.length === 0) return { config };
@@ -30,65 +43,89 @@ export function withoutHeld(
   copy.execution.mountDirectories = execution.mountDirectories.filter(({ guest }) => !mounts.has(guest));
   let obstacle: CemError | undefined;
   for (const item of held) {
-    if (item.kind === "path") obstacle = setDefault(copy, item, trust, defaultsFolder) ?? obstacle;
-    if (item.kind === "key") withoutDestination(copy, item.name);
-    if (item.kind === "queue") delete copy.queue.url;
-    if (item.kind === "store") {
-      delete copy.store.url;
-      delete copy.store.files;
-    }
+    if (item.kind === "path") obstacle = setOwnPath(copy, item, own, trust.folder) ?? obstacle;
+    if (item.kind === "setting") setOwn(copy, own.config, item.name);
   }
+  const isHeld = (name: string): boolean =>
+    held.some((item) => item.kind === "setting" && item.name === name);
+  // Not any host in place of some.
+  if (isHeld("guardrails.allowed_networks") && own.config.guardrails.allowedNetworks.length === 0)
+    copy.execution.allowNetworkAccess = false;
+  // The user's model is no substitute for one that the folder names: the task may not be meant for it.
+  if (held.some(({ kind, name }) => MODEL_DESTINATION.has(`${kind} ${name}`))) withoutModel(copy, own.config);
+  if (held.some(({ kind, name }) => kind === "key" && name === "execution.msb_api_key"))
+    delete copy.execution.msbServerUrl;
   return { config: copy, obstacle };
 }
 
 /** Copies the sections; the values in them are not changed. */
 function copySections(config: Config): Config {
-  const { execution } = config;
-  const sections = Object.entries(config).map(([key, value]) => [
-    key,
-    typeof value === "object" && !Array.isArray(value) ? { ...value } : value,
-  ]);
-  const copy = Object.fromEntries(sections) as Config;
-  copy.execution.state = { ...execution.state };
+  const copy = { ...config };
+  for (const { keys } of SECTIONS) setPath(copy, keys, { ...(getPath(config, keys) as object) });
   return copy;
 }
 
+/** Sets a setting as it is without the folder, with what of the folder's value makes it stricter. */
+function setOwn(config: Config, own: Config, path: string): void {
+  const setting = SETTINGS.find((one) => one.path === path);
+  if (setting === undefined || setting.risk === "none") return;
+  const { keys, risk } = setting;
+  const [value, standard] = [getPath(config, keys), getPath(own, keys)];
+  const isPartial = risk.strictPart !== undefined && Array.isArray(value) && Array.isArray(standard);
+  setPath(config, keys, isPartial ? risk.strictPart?.(value, standard) : standard);
+}
+
+/** The origins of the values that are used. Those of settings that are held back say so. */
+export function originsWithoutHeld(
+  origins: Readonly<Record<string, Origin>>,
+  own: OwnConfig["origins"],
+  held: readonly HeldItem[],
+): Record<string, Origin> {
+  const used = { ...origins };
+  for (const { kind, name } of held) {
+    const [asked, instead] = [origins[name], own[name]];
+    if (kind === "setting" && asked !== undefined && instead !== undefined)
+      used[name] = { ...instead, label: `${instead.label} (${asked.label} is held back)` };
+  }
+  return used;
+}
+
 /** @returns why the setting can't be used, where its default leads out of the folder too. */
-function setDefault(
+function setOwnPath(
   config: Config,
   { name, text }: HeldItem,
-  trust: FolderTrust,
+  own: OwnConfig,
   folder: string,
 ): CemError | undefined {
   const setting = SETTINGS.find(({ path }) => path === name);
   if (setting === undefined) return undefined;
+  const { execution } = config;
   if (name === "execution.state.workspace_dir") {
-    config.execution.state.workspaceDir = config.execution.workspaceDir;
+    execution.state.workspaceDir = execution.workspaceDir;
     return undefined;
   }
-  const { default: value, keys } = setting;
-  const { execution } = config;
+  const place = getPath(own.config, setting.keys);
   if (name === "execution.workspace_dir" && execution.state.workspaceDir === execution.workspaceDir) {
-    execution.state.workspaceDir = resolve(folder, String(value));
+    execution.state.workspaceDir = String(place);
   }
-  const place = typeof value === "string" ? resolve(folder, value) : undefined;
-  if (place !== undefined && !isWithin(realPath(folder), realPath(place))) {
+  const isDefault = own.origins[name]?.from === "default";
+  const isOutside =
+    typeof place === "string" && setting.isPath(place) && !isWithin(own.defaultsFolder, realPath(place));
+  if (isDefault && isOutside) {
     return new CemError(
       "FOLDER_UNTRUSTED",
-      `${name} is ${text}, outside of ${trust.folder}, and that folder is not trusted.`,
-      { details: { folder: trust.folder, held: [name] } },
+      `${name} is ${text}, outside of ${folder}, and that folder is not trusted.`,
+      { details: { folder, held: [name] } },
     );
   }
-  setPath(config, keys, place);
+  setPath(config, setting.keys, place);
   return undefined;
 }
 
-function withoutDestination(config: Config, url: string): void {
-  if (url === "execution.msb_server_url") {
-    delete config.execution.msbServerUrl;
-    return;
-  }
+/** Asks no model. Which key is read depends on the provider, which may be the folder's word. */
+function withoutModel(config: Config, own: Config): void {
   config.llm.enabled = false;
+  config.llm.apiKey = own.llm.apiKey;
   delete config.llm.embeddingModel;
   delete config.llm.azureEmbedderName;
 }
@@ -113,7 +150,6 @@ const KINDS: Readonly<Record<HeldItem["kind"], string>> = {
   plugin: "plugin",
   mount: "mount",
   path: "setting",
-  key: "setting",
-  queue: "setting",
-  store: "setting",
+  key: "key",
+  setting: "setting",
 };

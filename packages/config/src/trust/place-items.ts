@@ -1,12 +1,13 @@
+import { join } from "node:path";
 import { getPath, type Origin } from "../layer.ts";
 import type { Config } from "../schema.ts";
 import { SETTINGS } from "../settings.ts";
 import { isWithin, realPath } from "./places.ts";
 import { type TrustItem, trustItem } from "./trust-item.ts";
 
-/** Looked at elsewhere. */
-const OTHERS = new Set(["execution.mount_directories", "store.url"]);
-const PATHS = SETTINGS.filter(({ isPath, path }) => isPath && !OTHERS.has(path));
+const PATHS = SETTINGS.filter(({ risk }) => risk !== "none" && risk.askedAs === "path");
+/** Holds the hooks that git runs, which no clone brings. */
+const GIT_FOLDER = ".git";
 
 /** Where the paths of a configuration come from. */
 export interface PathOrigins {
@@ -17,16 +18,16 @@ export interface PathOrigins {
   defaultsFolder: string | undefined;
 }
 
-/** The paths in settings of the folder, and its links in the places of the defaults, that lead out of it. */
+/** The paths in settings of the folder, and its links in the places of the defaults, that lead out of it or to git's files. */
 export function pathItems(config: Config, from: PathOrigins): TrustItem[] {
-  return PATHS.flatMap(({ path, keys }) => {
+  return PATHS.flatMap(({ path, keys, isPath }) => {
     const place = getPath(config, keys);
     // By default it is the workspace, which is looked at itself.
     if (path === "execution.state.workspace_dir" && from.origins[path]?.from === "default") return [];
     const border = borderOf(from.origins[path], from);
-    if (typeof place !== "string" || border === undefined) return [];
+    if (typeof place !== "string" || !isPath(place) || border === undefined) return [];
     const real = realPath(place);
-    if (isWithin(border, real)) return [];
+    if (isWithin(border, real) && !meetsGit(border, real)) return [];
     return [trustItem({ kind: "path", name: path, text: real }, [place, real])];
   });
 }
@@ -36,12 +37,18 @@ function borderOf(origin: Origin | undefined, { folder, defaultsFolder }: PathOr
   return origin.ofFolder === true ? folder : undefined;
 }
 
-/** The mounts in settings of the folder that show the guest what lies outside of it. */
+/** Whether a place is in the folder of git, or has that folder in it. */
+function meetsGit(border: string, place: string): boolean {
+  const git = join(border, GIT_FOLDER);
+  return isWithin(git, place) || isWithin(place, git);
+}
+
+/** The mounts in settings of the folder that show the guest what lies outside of it, or let it change git's files. */
 export function mountItems({ execution }: Config, { origins, folder }: PathOrigins): TrustItem[] {
   if (origins["execution.mount_directories"]?.ofFolder !== true) return [];
   return execution.mountDirectories.flatMap(({ host, guest, mode }) => {
     const real = realPath(host);
-    if (isWithin(folder, real)) return [];
+    if (isWithin(folder, real) && !(mode === "rw" && meetsGit(folder, real))) return [];
     const may = mode === "rw" ? "which code may change" : "which code may read";
     return [trustItem({ kind: "mount", name: guest, text: `${real}, ${may}` }, [host, real, mode])];
   });

@@ -1,6 +1,7 @@
 import { statSync } from "node:fs";
 import { dirname, join, relative } from "node:path";
-import { isPluginPath, type PluginSetting } from "../schema-plugins.ts";
+import type { PluginSetting } from "../schema-plugins.ts";
+import { isPathByForm } from "../setting.ts";
 import { MAX_FILES } from "./code-files.ts";
 import { isWithin, realPath } from "./places.ts";
 import { digestPlugin, manifestOf, readManifest, resolveModule } from "./plugin-files.ts";
@@ -32,12 +33,14 @@ export interface PluginPlace {
   base: string;
   /** The real path of the folder whose files need a yes. */
   folder: string;
+  /** Variables of the folder that plugins can look up. */
+  variables?: readonly (readonly [name: string, value: string])[] | undefined;
 }
 
 /** Finds the module of a plugin, without loading it. */
 export function findPlugin(setting: PluginSetting, { base, folder }: PluginPlace): PluginSource {
   const { plugin } = setting;
-  const isPath = isPluginPath(plugin);
+  const isPath = isPathByForm(plugin);
   const name = isPath && isWithin(folder, realPath(dirname(plugin))) ? shortName(base, plugin) : plugin;
   const file = isPath ? realPath(plugin) : packageModule(plugin, base);
   if (file === undefined || statSync(file, { throwIfNoEntry: false })?.isFile() !== true) {
@@ -59,13 +62,13 @@ export function findPlugin(setting: PluginSetting, { base, folder }: PluginPlace
 /** What a plugin asks for that files of the folder name, and all files that it is known to load. */
 export function askForPlugin(
   source: PluginSource,
-  { folder }: PluginPlace,
+  { folder, variables }: PluginPlace,
 ): { source: PluginSource; item?: TrustItem | undefined } {
   const { name, plugin, options, file } = source;
   if (file === undefined) return { source };
   const digests = digestPlugin(folder, file);
   const text = `loads ${relative(folder, file)} into this process`;
-  const item = trustItem({ kind: "plugin", name, text }, [plugin, file, options], digests);
+  const item = trustItem({ kind: "plugin", name, text }, [plugin, file, options, variables], digests);
   const files = [...digests.keys()].map((one) => join(folder, one));
   const problem = unseen(digests);
   return { source: { ...source, files, problem }, item };

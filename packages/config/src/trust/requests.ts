@@ -1,22 +1,47 @@
 import type { Config } from "../schema.ts";
 import { mountItems, type PathOrigins, pathItems } from "./place-items.ts";
-import type { PluginSource } from "./plugin-source.ts";
-import { queueItems, storeItems } from "./queue-items.ts";
-import { keyItems } from "./secret-destinations.ts";
+import { VARIABLES } from "../variables.ts";
+import type { PluginPlace, PluginSource } from "./plugin-source.ts";
+import { keyItems } from "./key-items.ts";
 import { serverItem, type ServerPlace } from "./server-items.ts";
-import type { TrustItem } from "./trust-item.ts";
+import { settingItems, type SettingSources } from "./setting-items.ts";
+import { type TrustItem, trustItem } from "./trust-item.ts";
+
+const SETTING_VARIABLES: ReadonlySet<string> = new Set(VARIABLES.map(({ name }) => name));
+
+/** Where plugins are looked for, and what they get. */
+export interface PluginOrigins extends Omit<PluginPlace, "variables"> {
+  /** Whether files of the folder name them. */
+  isAsked: boolean;
+  /** Whether the program brings plugins besides. */
+  hasOthers: boolean;
+  /** The variables that files of the folder set. */
+  variables: readonly (readonly [name: string, value: string])[];
+}
 
 /** Where the plugins are, and what those ask for that files of the folder name. */
 export async function findPlugins(
   { plugins }: Config,
-  place: { base: string; folder: string; isAsked: boolean },
+  { isAsked, hasOthers, variables: all, ...place }: PluginOrigins,
 ): Promise<{ sources: PluginSource[]; items: TrustItem[] }> {
-  if (plugins.length === 0) return { sources: [], items: [] };
+  const variables = all.filter(([name]) => !SETTING_VARIABLES.has(name));
+  const areOwn = hasOthers || (plugins.length > 0 && !isAsked);
+  const given = areOwn && variables.length > 0 ? [variablesItem(variables)] : [];
+  if (plugins.length === 0) return { sources: [], items: given };
   const { askForPlugin, findPlugin } = await import("./plugin-source.ts");
   const found = plugins.map((plugin) => findPlugin(plugin, place));
-  if (!place.isAsked) return { sources: found, items: [] };
-  const asked = found.map((source) => askForPlugin(source, place));
-  return { sources: asked.map(({ source }) => source), items: asked.flatMap(({ item }) => item ?? []) };
+  if (!isAsked) return { sources: found, items: given };
+  const asked = found.map((source) => askForPlugin(source, { ...place, variables }));
+  return {
+    sources: asked.map(({ source }) => source),
+    items: [...asked.flatMap(({ item }) => item ?? []), ...given],
+  };
+}
+
+/** Variables of the folder's `.env` that plugins of the user get. */
+function variablesItem(variables: PluginOrigins["variables"]): TrustItem {
+  const names = variables.map(([name]) => name).join(", ");
+  return trustItem({ kind: "plugin", name: ".env", text: `gives ${names} to plugins` }, variables);
 }
 
 /**
@@ -27,17 +52,16 @@ export async function findPlugins(
 export function requestedBy(
   config: Config,
   servers: ReadonlySet<string>,
-  from: PathOrigins & ServerPlace,
+  from: PathOrigins & ServerPlace & SettingSources,
 ): TrustItem[] {
-  const { origins } = from;
+  const { origins, own } = from;
   return [
     ...config.mcpServers
       .filter(({ name, enabled }) => enabled && servers.has(name))
       .map((server) => serverItem(server, from)),
     ...mountItems(config, from),
     ...pathItems(config, from),
-    ...keyItems(config, origins),
-    ...queueItems(config, origins),
-    ...storeItems(config, origins),
+    ...keyItems(config, own, origins),
+    ...settingItems(config, from),
   ];
 }

@@ -56,12 +56,8 @@ export interface ServerPlace {
 
 /** What an MCP server of the folder asks for: to be started, or to be spoken to as this user. */
 export function serverItem(server: McpServerSetting, place: ServerPlace): TrustItem {
-  const settings =
-    server.connectionType === "stdio"
-      ? [server.command, server.args, reveal(server.env), server.cwd]
-      : [server.connectionType, server.url, reveal(server.headers), revealAuth(server.auth)];
-  const written = JSON.stringify(settings);
-  const names = variablesIn(written);
+  const settings = reachOf(server);
+  const names = variablesOfServer(server);
   const ofFolder = names.map((name) => [name, place.folderVariable(name)]);
   const { files, implicitFiles } =
     server.connectionType === "stdio" ? filesOf(server, place) : { files: new Map(), implicitFiles: [] };
@@ -72,7 +68,30 @@ export function serverItem(server: McpServerSetting, place: ServerPlace): TrustI
       : [...names, ...Object.keys(server.headers)];
   const withNames = sent.length === 0 ? "" : `  with ${[...new Set(sent)].join(", ")}`;
   const named = { kind: "server", name: server.name, text: text + withNames } as const;
-  return { ...trustItem(named, [settings, ofFolder], files), implicitFiles };
+  return { ...trustItem(named, [settings, limitsOf(server), ofFolder], files), implicitFiles };
+}
+
+/** The names of the variables that the settings of a server take values from. */
+export function variablesOfServer(server: McpServerSetting): string[] {
+  return variablesIn(JSON.stringify(reachOf(server)));
+}
+
+/** The settings that decide what is started or contacted, with their secrets. */
+function reachOf(server: McpServerSetting): unknown[] {
+  return server.connectionType === "stdio"
+    ? [server.command, server.args, reveal(server.env), server.cwd]
+    : [server.connectionType, server.url, reveal(server.headers), revealAuth(server.auth)];
+}
+
+/** The settings that decide how much, and how calls of it are told apart. */
+function limitsOf({
+  concurrency,
+  connections,
+  maxConnections,
+  timeout,
+  writes,
+}: McpServerSetting): unknown[] {
+  return [concurrency, connections, maxConnections, timeout, writes];
 }
 
 /** The command of a server with its arguments, or its address, without what looks like a secret. */
@@ -100,7 +119,7 @@ function addressText(url: string): string {
 
 /** The files of the folder that a command names or that decide what it runs. */
 function filesOf(
-  { command, args, cwd }: StdioServerSetting,
+  { command, args, cwd, env }: StdioServerSetting,
   place: ServerPlace,
 ): { files: Map<string, string>; implicitFiles: string[] } {
   const fill = (text: string): string =>
@@ -110,7 +129,9 @@ function filesOf(
     });
   const base = resolve(place.cwd, fill(cwd ?? "."));
   const words = [command, ...args].map(fill);
-  const named = words.flatMap((word) => [word, word.slice(word.indexOf("=") + 1)]);
+  // Programs load files that their environment names, as in NODE_OPTIONS.
+  const ofEnvironment = reveal(env).flatMap(([, value]) => fill(value).split(/[\s=:,;]+/u));
+  const named = [...words.flatMap((word) => [word, word.slice(word.indexOf("=") + 1)]), ...ofEnvironment];
   const [program = ""] = words;
   const isRunner = RUNNERS.has(basename(program).replace(/\.(?:cmd|exe|ps1)$/iu, ""));
   const runner = isRunner ? [...RUNNER_FILES, ...words.slice(1).flatMap(installedAs)] : [];

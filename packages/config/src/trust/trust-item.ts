@@ -16,12 +16,13 @@ export interface TrustItem {
 }
 
 /**
- * `server`: an MCP server. `host-tool`: a file that runs on the host. `plugin`: a module that runs in
- * this process. `mount` and `path`: a place outside of the folder.
- * `key`: a key of the user for an address that the folder names. `queue`: a queue that runs go to and come from.
- * `store`: where state is shared.
+ * The kinds of items. `server`: an MCP server. `host-tool`: a file that runs on the host. `plugin`: a module that runs in
+ * this process. `mount` and `path`: a place outside of the folder. `key`: a key of the user for an address that the folder
+ * names. `setting`: a setting that could do harm.
  */
-export type TrustKind = "server" | "host-tool" | "plugin" | "mount" | "path" | "key" | "queue" | "store";
+export const TRUST_KINDS = ["server", "host-tool", "plugin", "mount", "path", "key", "setting"] as const;
+
+export type TrustKind = (typeof TRUST_KINDS)[number];
 
 /** An item that is held back. */
 export interface HeldItem extends TrustItem {

@@ -5,10 +5,10 @@ import { isAbsolute, join } from "node:path";
 import { replaceFile } from "@cem/files";
 import * as z from "zod/mini";
 import type { Variables } from "../variables.ts";
-import type { TrustItem } from "./trust-item.ts";
+import { TRUST_KINDS, type TrustItem } from "./trust-item.ts";
 
 const item = z.object({
-  kind: z.enum(["server", "host-tool", "plugin", "mount", "path", "key", "queue", "store"]),
+  kind: z.enum(TRUST_KINDS),
   name: z.string(),
   text: z.string(),
   files: z.array(z.string()),
