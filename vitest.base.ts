@@ -1,6 +1,7 @@
 import os from "node:os";
 import { fileURLToPath } from "node:url";
 import { defineConfig } from "vitest/config";
+import { findToolTests } from "./scripts/tool-tests.mjs";
 import { ReportFile } from "./vitest.report.ts";
 
 /** Set by turbo for what it runs: other packages may be tested at the same time, and a report is read afterwards. */
@@ -12,12 +13,15 @@ const underMutation = process.env["CEM_MUTATION"] !== undefined;
 /** `long`: the files that take long run too. `all`: each proof at its full number as well. */
 const isComplete = ["long", "all"].includes(process.env["CEM_TESTS"] ?? "");
 
+/** `tools`: only the files with tests that use a program beyond Node. */
+const include = process.env["CEM_TESTS"] === "tools" ? findToolTests(process.cwd()) : ["src/**/*.test.ts"];
+
 /** Tests run against the sources of every package, so one package's tests need no build. */
 export default defineConfig({
   resolve: { conditions: ["@cem/source"] },
   ssr: { resolve: { conditions: ["@cem/source"] } },
   test: {
-    include: ["src/**/*.test.ts"],
+    include,
     exclude: isComplete ? [] : ["**/*.long.test.ts"],
     globalSetup: [fileURLToPath(new URL("./vitest.guard.ts", import.meta.url))],
     testTimeout: 60_000,

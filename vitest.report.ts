@@ -6,6 +6,8 @@ import type { Reporter, SerializedError, TestCase, TestModule } from "vitest/nod
 export interface TestReport {
   passed: number;
   skipped: number;
+  /** Counts of skipped tests, by the programs that they need and this machine lacks. */
+  lacking: Record<string, number>;
   /** Tests that failed, and files that could not be loaded, with the first line of what went wrong. */
   failed: readonly { test: string; error: string }[];
   /** Tests that passed at a second try only: each is a fault of the test or of what it tests. */
@@ -26,6 +28,7 @@ export class ReportFile implements Reporter {
     const report: TestReport = {
       passed: states.get("passed")?.length ?? 0,
       skipped: states.get("skipped")?.length ?? 0,
+      lacking: countLacking(states.get("skipped") ?? []),
       failed: [
         ...(states.get("failed") ?? []).map((test) => named(test)),
         ...modules.flatMap((module) =>
@@ -38,6 +41,14 @@ export class ReportFile implements Reporter {
     mkdirSync(path.dirname(this.#file), { recursive: true });
     writeFileSync(this.#file, JSON.stringify(report));
   }
+}
+
+/** `describeWith` of vitest.tools.ts puts what a group of tests needs into its name. */
+function countLacking(tests: readonly TestCase[]): Record<string, number> {
+  const groups = Map.groupBy(tests, ({ fullName }) => /\(needs ([^)]+)\)/.exec(fullName)?.[1]);
+  return Object.fromEntries(
+    [...groups].flatMap(([tools, skipped]) => (tools === undefined ? [] : [[tools, skipped.length]])),
+  );
 }
 
 function named(test: TestCase): { test: string; error: string } {

@@ -21,8 +21,6 @@ const FLOORS: readonly (readonly string[])[] = [
     "@cem/skills",
     "@cem/migrate",
     "@cem/forms",
-    "@cem/store-redis",
-    "@cem/store-postgres",
     "@cem/type-check",
     "@cem/sandbox-k8s",
     "@cem/sandbox-msb",

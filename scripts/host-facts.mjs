@@ -1,10 +1,10 @@
 // What tests find on the host and act upon: with another host their results may differ, so it is part of turbo's hash.
 import { spawnSync } from "node:child_process";
-import { accessSync, constants } from "node:fs";
+import { accessSync, constants, existsSync } from "node:fs";
 import os from "node:os";
 
 /** Commands that tests use where they are there, and skip or do without where they are not. */
-const COMMANDS = ["bwrap", "prlimit", "unshare", "docker", "chromium"];
+const COMMANDS = ["bwrap", "prlimit", "unshare", "docker", "chromium", "redis-server", "valkey-server"];
 
 /** One line, the same on the same host. */
 export function hostFacts() {
@@ -12,7 +12,14 @@ export function hostFacts() {
     (name) => spawnSync(name, ["--version"], { stdio: "ignore" }).status === 0,
   );
   const user = process.getuid?.() === 0 ? "root" : "user";
-  return [os.platform(), os.arch(), user, ...commands, ...(opens("/dev/kvm") ? ["kvm"] : [])].join(" ");
+  return [
+    os.platform(),
+    os.arch(),
+    user,
+    ...commands,
+    ...(opens("/dev/kvm") ? ["kvm"] : []),
+    ...(existsSync("/usr/lib/postgresql") ? ["postgresql"] : []),
+  ].join(" ");
 }
 
 function opens(file) {

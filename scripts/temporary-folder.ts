@@ -2,6 +2,7 @@
 import { mkdtempSync, readdirSync, realpathSync, rmSync } from "node:fs";
 import os from "node:os";
 import path from "node:path";
+import { isProcessRunning } from "../packages/files/src/processes.ts";
 
 const EXIT_CODES = { SIGHUP: 129, SIGINT: 130, SIGTERM: 143 } as const;
 const parent = realpathSync(os.tmpdir());
@@ -41,16 +42,7 @@ function sweep(name: string): void {
     const [, pid] = entry.startsWith(`${name}-`)
       ? (/^-(\d+)-\w+$/u.exec(entry.slice(name.length)) ?? [])
       : [];
-    if (pid !== undefined && !isRunning(Number(pid))) remove(path.join(parent, entry));
-  }
-}
-
-function isRunning(pid: number): boolean {
-  try {
-    process.kill(pid, 0);
-    return true;
-  } catch (error) {
-    return (error as NodeJS.ErrnoException).code === "EPERM";
+    if (pid !== undefined && !isProcessRunning(Number(pid))) remove(path.join(parent, entry));
   }
 }
 

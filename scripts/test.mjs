@@ -1,5 +1,6 @@
 // npm test: sets up what is missing, then runs every check and ends with a line that counts them.
 // npm run test:packed: the same for the packages as they are published, which takes a build of each.
+// npm run test:tools: only the tests that need, or use where it is there, a program beyond Node.
 // Turbo runs the checks and the tests of each package, beside each other, and only those that a change concerns.
 // Each check outside the test runner counts as one; the tests count one by one.
 import { spawn } from "node:child_process";
@@ -7,6 +8,7 @@ import { existsSync, readdirSync, readFileSync, rmSync } from "node:fs";
 import path from "node:path";
 import { hostFacts } from "./host-facts.mjs";
 import { root } from "./node24.mjs";
+import { findToolTests } from "./tool-tests.mjs";
 import { bin, say, setUp, SetupError, toolEnvironment } from "./setup.mjs";
 
 const RUNS = path.join(root, ".turbo", "runs");
@@ -25,13 +27,20 @@ const PACKED_CHECKS = {
     does: "packed packages: their shape (publint, are-the-types-wrong), their use in an empty folder",
   },
 };
-const packed = process.argv[2] === "packed";
-const CHECKS = packed ? PACKED_CHECKS : SOURCE_CHECKS;
-const TESTS = new Set(packed ? [] : ["test", "test:repository"]);
+const MODES = {
+  sources: { checks: SOURCE_CHECKS, tests: ["test", "test:repository"] },
+  packed: { checks: PACKED_CHECKS, tests: [] },
+  tools: { checks: {}, tests: ["test"], env: { CEM_TESTS: "tools" } },
+};
+const mode = process.argv[2] ?? "sources";
+const { checks: CHECKS, tests, env = {} } = MODES[mode];
+const TESTS = new Set(tests);
 /** Each package has such a task too; the root's looks at all of them at once. */
 const ROOT_ONLY = new Set(["typecheck"]);
 
 const count = { passed: 0, failed: 0, skipped: 0 };
+/** Counts of skipped tests, by the programs that they need and this machine lacks. */
+const lacking = new Map();
 const failures = [];
 /** The tests that failed, and those that did so once. */
 const details = [];
@@ -52,19 +61,29 @@ summary();
 /** Runs everything. Resolves to what turbo says it has run, and what it should have run. */
 async function runTurbo() {
   const names = [...Object.keys(CHECKS), ...TESTS].map((task) => (ROOT_ONLY.has(task) ? `//#${task}` : task));
-  const planned = JSON.parse(await turbo(["run", ...names, "--dry=json"], "collect")).tasks.filter(
-    ({ command }) => command !== "<NONEXISTENT>",
-  );
+  const filters = mode === "tools" ? packagesWithToolTests() : [];
+  const planned = JSON.parse(
+    await turbo(["run", ...names, ...filters, "--dry=json"], "collect"),
+  ).tasks.filter(({ command }) => command !== "<NONEXISTENT>");
   for (const { directory } of planned) rmSync(path.join(root, directory, REPORT), { force: true });
   rmSync(RUNS, { recursive: true, force: true });
-  await turbo(
-    ["run", ...names, "--continue=dependencies-successful", "--summarize", "--log-order=grouped"],
-    "show",
-  );
+  const options = ["--continue=dependencies-successful", "--summarize", "--log-order=grouped"];
+  await turbo(["run", ...names, ...filters, ...options], "show");
   const [file] = existsSync(RUNS) ? readdirSync(RUNS) : [];
   if (file === undefined) throw new SetupError("Turbo ended without an account of what it ran.");
   const { tasks } = JSON.parse(readFileSync(path.join(RUNS, file), "utf8"));
   return { planned, tasks: new Map(tasks.map((task) => [task.taskId, task])) };
+}
+
+/** Turbo's filters for the packages that have tests for `npm run test:tools`. */
+function packagesWithToolTests() {
+  const folders = ["packages", "apps", "scripts"].flatMap((parent) =>
+    readdirSync(path.join(root, parent)).map((name) => path.join(parent, name)),
+  );
+  return folders
+    .filter((folder) => existsSync(path.join(root, folder, "package.json")))
+    .filter((folder) => findToolTests(path.join(root, folder)).length > 0)
+    .map((folder) => `--filter=./${folder.replaceAll("\\", "/")}`);
 }
 
 /** Runs turbo to its end and resolves to its output, if that is collected. */
@@ -72,7 +91,7 @@ function turbo(args, output) {
   return new Promise((resolve, reject) => {
     const child = spawn(bin("turbo"), args, {
       cwd: root,
-      env: { ...toolEnvironment(), CEM_TEST_HOST: hostFacts() },
+      env: { ...toolEnvironment(), CEM_TEST_HOST: hostFacts(), ...env },
       stdio: ["ignore", output === "show" ? "inherit" : "pipe", "inherit"],
       shell: process.platform === "win32",
     });
@@ -99,6 +118,8 @@ function judgeTests({ taskId, package: name, directory }, tasks) {
   const label = name === "//" ? "repository" : name;
   const report = readReport(path.join(root, directory, REPORT));
   const { passed = 0, skipped = 0, failed = [], unsteady = [] } = report ?? {};
+  for (const [tools, tests] of Object.entries(report?.lacking ?? {}))
+    lacking.set(tools, (lacking.get(tools) ?? 0) + tests);
   count.passed += passed;
   count.skipped += skipped;
   const ok = task?.execution?.exitCode === 0 && report !== undefined && failed.length === 0;
@@ -129,6 +150,8 @@ function timeOf(tasks) {
 function summary() {
   if (failures.length > 0) say(`\nFailed: ${failures.join(", ")}`);
   if (details.length > 0) say(`\n${details.join("\n")}`);
+  for (const [tools, tests] of lacking)
+    say(`\nSkipped: ${tests} tests need ${tools}, which this machine lacks (Debian: apt-get install).`);
   const skipped = count.skipped > 0 ? `, ${count.skipped} skipped` : "";
   process.stdout.write(`\n${count.passed} passed, ${count.failed} failed${skipped}\n`);
   process.exitCode = count.failed > 0 ? 1 : 0;

@@ -56,7 +56,12 @@ function commandsPage(): string {
 function configurationPage(): string {
   const sections = Map.groupBy(SETTINGS, ({ path }) => path.split(".")[0] ?? "");
   const introduction = `Settings of \`config.yaml\`. Defaults, the file, \`.env\`, the environment, arguments: later wins. \`cem doctor
---config\` shows every value and where it came from. [@cem/config](../../packages/config/README.md) says how they are read.`;
+--config\` shows every value and where it came from. [@cem/config](../../packages/config/README.md) says how they are read.
+
+In files of a folder that is [not trusted](../../packages/config/README.md#trust), settings that can do harm count only after a yes:
+those that can _reach_ (open or contact an address, start a process, use files outside of the folder), _reveal_ (send out code,
+data, keys or personal data, or log them), _loosen_ (isolation, limits, approvals, guards, authorization) or _spend_ (money,
+tokens, processors, disk).`;
   return page(
     "Configuration",
     introduction,
@@ -67,11 +72,24 @@ function configurationPage(): string {
         const named =
           variables.length === 0 ? "" : ` Variables: ${variables.map((one) => `\`${one}\``).join(", ")}.`;
         const note = pending === undefined ? "" : ` No effect yet: ${pending}.`;
-        return `### ${path}\n\n${escaped(description)} Takes ${escaped(allowed)}. Default: ${standard}.${named}${escaped(note)}`;
+        return `### ${path}\n\n${escaped(description)} Takes ${escaped(allowed)}. Default: ${standard}.${named}${yesFor(setting)}${escaped(note)}`;
       });
       return [`## ${name}`, ...items].join("\n\n");
     }),
   );
+}
+
+/** When a setting in files of a folder needs a yes. */
+function yesFor({ risk }: (typeof SETTINGS)[number]): string {
+  if (risk === "none") return "";
+  const { askedAs, effects, isStricter } = risk;
+  const when =
+    askedAs === "path" || askedAs === "mount"
+      ? " where it leads out of the folder"
+      : isStricter === undefined
+        ? ""
+        : " where it allows more";
+  return ` In a folder's files it needs a yes${when}: it can ${effects.join(" and ")}.`;
 }
 
 function errorCodesPage(): string {

@@ -1,3 +1,5 @@
 import { library } from "../../tsup.base.ts";
 
-export default library();
+const index = "src/index.ts";
+
+export default library({ entry: { index, "as-meant-work": "src/as-meant-work.ts" }, typed: { index } });

@@ -1,4 +1,4 @@
-import { mkdirSync, readFileSync, writeFileSync } from "node:fs";
+import { mkdirSync, readdirSync, readFileSync, writeFileSync } from "node:fs";
 import path from "node:path";
 import { PassThrough } from "node:stream";
 import type { ApprovalRequest } from "@cem/core";
@@ -138,6 +138,21 @@ describe("cem exec with changes", () => {
     const broken = await runCem(["audit", "verify"], { cwd, env: TRUSTED });
     expect(broken.code).toBe(1);
     expect(broken.stderr).toContain("1 line is missing before this one");
+  });
+
+  it("lists files of read-write mounts in a dry run, and leaves the project as it is", async () => {
+    const cwd = project();
+    mkdirSync(path.join(cwd, "shared"));
+    writeFileSync(path.join(cwd, "config.yaml"), 'execution: {mount_directories: ["shared:/data:rw"]}\n');
+    writeFileSync(path.join(cwd, "code.ts"), 'await Deno.writeTextFile("/data/report.txt", "made");');
+    const before = readdirSync(cwd, { recursive: true });
+    const { code, stdout } = await runCem(["exec", "--dry-run", "code.ts"], { cwd, env: TRUSTED });
+    expect(code).toBe(0);
+    expect(stdout).toContain("It would make 1 change:");
+    expect(stdout).toMatch(/workspace\.write_file\s+\{"path":"\/data\/report\.txt","host":"/u);
+    expect(readdirSync(cwd, { recursive: true })).toEqual(before);
+    await runCem(["exec", "code.ts", "-q"], { cwd, env: TRUSTED });
+    expect(readFileSync(path.join(cwd, "shared/report.txt"), "utf8")).toBe("made");
   });
 
   it.each([["tools"], ["search", "find"], ["servers"], ["doctor"], ["exec", "--dry-run", "code.ts"]])(

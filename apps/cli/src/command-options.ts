@@ -81,7 +81,7 @@ export function addOutputOptions(command: Command): Command {
 
 export function addSettingOptions(command: Command, configFlag = "--config <file>"): Command {
   const options = [
-    new Option(configFlag, "read this file instead of ./config.yaml"),
+    new Option(configFlag, "read this file instead of ./config.yaml; its folder is the project"),
     new Option("--workspace <dir>", "the folder that code sees as /workspace"),
     new Option("--servers <dir>", "the folder of tool servers"),
     new Option("--skills <dir>", "the folder of skills"),

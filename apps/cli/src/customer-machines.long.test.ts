@@ -1,13 +1,14 @@
 import { randomBytes } from "node:crypto";
 import { readdirSync, readFileSync } from "node:fs";
 import path from "node:path";
-import { describe, expect, it, onTestFinished, vi } from "vitest";
-import { hasPostgres, startPostgres } from "../../../packages/store-postgres/test/postgres-server.ts";
-import { hasRedis, startRedis } from "../../../packages/store-redis/test/redis-server.ts";
-import { dumpRedis, watchRedis } from "../../../packages/store-redis/test/watch-redis.ts";
+import { expect, it, onTestFinished, vi } from "vitest";
+import { startPostgres } from "../../../packages/store/test/postgres-server.ts";
+import { startRedis } from "../../../packages/store/test/redis-server.ts";
+import { dumpRedis, watchRedis } from "../../../packages/store/test/watch-redis.ts";
 import { customerMachines } from "./testing/customer-machines.ts";
 import type { CustomerMachines, Visit } from "./testing/customer-machines.ts";
 import { JOBS } from "./testing/queue-machines.ts";
+import { describeWith } from "../../../vitest.tools.ts";
 
 vi.setConfig({ testTimeout: 600_000, hookTimeout: 120_000 });
 
@@ -90,14 +91,13 @@ async function look({ visit }: Secretive, others: readonly Secretive[]): Promise
   }
 }
 
-const PLACES = [
-  ...(hasRedis ? [{ name: "Redis, sealed", startStore: undefined, keys: KEY }] : []),
-  ...(hasRedis && hasPostgres
-    ? [{ name: "PostgreSQL, in clear", startStore: startPostgres, keys: undefined }]
-    : []),
-];
+const customersOf = "customers of two servers and two workers";
+describeWith("redis-server")(`${customersOf} (Redis, sealed)`, () => describeCustomers(undefined, KEY));
+describeWith("redis-server", "postgresql")(`${customersOf} (PostgreSQL, in clear)`, () =>
+  describeCustomers(startPostgres, undefined),
+);
 
-describe.each(PLACES)("customers of two servers and two workers ($name)", ({ startStore, keys }) => {
+function describeCustomers(startStore: typeof startPostgres | undefined, keys: string | undefined): void {
   it("hear nothing of each other, whichever processes their requests meet", async () => {
     const redis = await startRedis();
     onTestFinished(() => redis.stop());
@@ -144,9 +144,9 @@ describe.each(PLACES)("customers of two servers and two workers ($name)", ({ sta
         for (const text of [stored, traffic.seen()]) expect(text.includes(secret)).toBe(keys === undefined);
     }
   });
-});
+}
 
-describe.skipIf(!hasRedis)("a customer's quota", () => {
+describeWith("redis-server")("a customer's quota", () => {
   it("is one for all servers and workers, and says when to come again", async () => {
     const redis = await startRedis();
     onTestFinished(() => redis.stop());
@@ -209,7 +209,7 @@ async function deleteByConsole({ urls, token }: CustomerMachines): Promise<boole
   return answer.status === 200;
 }
 
-describe.skipIf(!hasRedis)("a customer who is deleted", () => {
+describeWith("redis-server")("a customer who is deleted", () => {
   it.each([
     ["the command", undefined],
     ["the console", KEY],
@@ -295,7 +295,7 @@ describe.skipIf(!hasRedis)("a customer who is deleted", () => {
   });
 });
 
-describe.skipIf(!hasRedis)("keys of a store and a queue", () => {
+describeWith("redis-server")("keys of a store and a queue", () => {
   it("are changed one process after the other, while customers' runs go on", async () => {
     const redis = await startRedis();
     onTestFinished(() => redis.stop());

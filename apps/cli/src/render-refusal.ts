@@ -5,11 +5,6 @@ import { wrapIndented } from "./text-layout.ts";
 
 const MAX_NEAREST = 3;
 const INDENT = "  ";
-const WAYS: readonly [string, string][] = [
-  ["Add a server that can:", "cem add <name> -- npx -y <server>"],
-  ["Write a tool that can:", "a file servers/<server>/<tool>.ts; cem init makes an example"],
-  ["See what there is:", "cem tools"],
-];
 /** The step asks what there is. */
 const LOOKING_WAYS: readonly [string, string][] = [
   ["See what there is:", "cem tools"],
@@ -19,12 +14,6 @@ const FIRST_WAYS: readonly [string, string][] = [
   ["Begin with examples:", "cem init"],
   ["Add a server:", "cem add <name> -- npx -y <server>"],
 ];
-/** A tool is there; what was asked of it was not understood. */
-const WORDING_WAYS: readonly [string, string][] = [
-  ["Write the code yourself:", "cem exec <file>"],
-  ["Let a model write it:", "llm.enabled in config.yaml"],
-];
-
 /** Why a task was refused, from the details of its error, which may be of any shape. */
 export interface Refusal {
   steps: readonly unknown[];
@@ -39,21 +28,26 @@ export interface Refusal {
 export function renderRefusal({ steps, nearest, tools, hint }: Refusal, style: Style): string[] {
   const { colors, width } = style;
   const indented = (text: string): string[] => wrapIndented(text, INDENT, width);
-  const reasons = steps.map((step) => oneLine(textOf(step, "hint"))).filter((reason) => reason !== "");
-  const lines = reasons.flatMap(indented).map((line) => colors.yellow(line));
+  const reasons = steps.flatMap((step) => textOf(step, "hint").split("\n")).map((reason) => oneLine(reason));
+  const lines = reasons.filter((reason) => reason !== "").flatMap(indented);
+  const colored = lines.map((line) => colors.yellow(line));
   const near = (Array.isArray(nearest) ? nearest : []).slice(0, MAX_NEAREST).map(nearestText);
   const isToolMissing = steps.some((step) => textOf(step, "reason") === "no-tool");
-  const nearestLine = isToolMissing && near.length > 0 ? `Nearest: ${near.join(", ")}. ` : "";
-  lines.push(...indented(`${nearestLine}Nothing was run.`));
-  if (steps.some(isUnavailable) && hint !== undefined) return [...lines, "", ...indented(hint)];
+  const nearestLine = isToolMissing && near.length > 0 ? indented(`Nearest: ${near.join(", ")}.`) : [];
+  const told = [...colored, ...nearestLine, ...indented("Nothing was run.")];
+  if (steps.some(isUnavailable) && hint !== undefined) return [...told, "", ...indented(hint)];
   const isLooking = steps.length > 0 && steps.every((step) => textOf(step, "argument") === "tools");
-  const missingWays = tools === 0 ? FIRST_WAYS : isLooking ? LOOKING_WAYS : WAYS;
-  const ways = isToolMissing ? missingWays : steps.some(isUnread) ? WORDING_WAYS : [];
-  return ways.length === 0 ? lines : [...lines, "", ...renderPairs(ways, INDENT, style)];
+  if (isToolMissing && (tools === 0 || isLooking))
+    return [...told, "", ...renderPairs(tools === 0 ? FIRST_WAYS : LOOKING_WAYS, INDENT, style)];
+  const adding = isToolMissing ? " cem tools lists what there is, cem add another server." : "";
+  return [...colored, ...nearestLine, ...indented(`Nothing was run. ${waysOn(steps)}${adding}`)];
 }
 
-function isUnread(step: unknown): boolean {
-  return textOf(step, "reason") === "not-understood";
+/** Two ways that don't depend on the words of the task; a program of one's own is begun. */
+function waysOn(steps: readonly unknown[]): string {
+  const [, name] = /^.+\.([\w$]+)$/u.exec(steps.map((step) => textOf(step, "tool")).join("")) ?? [];
+  const begun = name === undefined ? "" : `, such as return await ${name}({ … })`;
+  return `cem exec <file> runs code of your own${begun}; with llm.enabled in config.yaml a model writes it.`;
 }
 
 function isUnavailable(step: unknown): boolean {

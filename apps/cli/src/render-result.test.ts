@@ -90,16 +90,13 @@ describe("renderFailure", () => {
     };
     expect(renderFailure(failed("refused", "NO_TOOL", "…", details), style, options).join("\n"))
       .toMatchInlineSnapshot(`
-      "
-        No tool here can do "send an email".
-        Nearest: filesystem.write_file (0.11), weather.get_forecast (0.06). Nothing
-        was run.
-
-        Add a server that can:  cem add <name> -- npx -y <server>
-        Write a tool that can:  a file servers/<server>/<tool>.ts; cem init makes an
-                                example
-        See what there is:      cem tools"
-    `);
+        "
+          No tool here can do "send an email".
+          Nearest: filesystem.write_file (0.11), weather.get_forecast (0.06).
+          Nothing was run. cem exec <file> runs code of your own; with llm.enabled in
+          config.yaml a model writes it. cem tools lists what there is, cem add another
+          server."
+      `);
   });
 
   it("says how to begin where there are no tools, and what helps where a tool was not understood", () => {
@@ -116,13 +113,11 @@ describe("renderFailure", () => {
     const unread = { steps: [{ step: "x", reason: "not-understood", hint: "What?" }], nearest: [], tools: 3 };
     expect(renderFailure(failed("refused", "TASK_NOT_UNDERSTOOD", "…", unread), style, options).join("\n"))
       .toMatchInlineSnapshot(`
-      "
-        What?
-        Nothing was run.
-
-        Write the code yourself:  cem exec <file>
-        Let a model write it:     llm.enabled in config.yaml"
-    `);
+        "
+          What?
+          Nothing was run. cem exec <file> runs code of your own; with llm.enabled in
+          config.yaml a model writes it."
+      `);
   });
 
   it("says what helps on a line of its own", () => {

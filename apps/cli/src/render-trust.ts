@@ -15,8 +15,7 @@ const LABELS: Readonly<Record<TrustKind, string>> = {
   mount: "mount",
   path: "path",
   key: "key",
-  queue: "queue",
-  store: "store",
+  setting: "setting",
 };
 
 /** Renders what is held back, for the question whether to trust the folder. */
@@ -43,7 +42,8 @@ export function renderTrustItems(items: readonly (TrustItem | HeldItem)[], style
   });
 }
 
-function changeOf(before: TrustItem, item: TrustItem): string {
+function changeOf(before: TrustItem, item: TrustItem): string | undefined {
+  if (before.digest === item.digest) return undefined;
   const [was, is] = [textOf(before), textOf(item)];
   return was === is ? "changed since it was trusted" : `changed since it was trusted: ${was}`;
 }

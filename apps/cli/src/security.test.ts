@@ -33,7 +33,7 @@ describe("cem doctor --security", () => {
 
   it("finds what does not hold, and names the setting or the command that helps", async () => {
     const image = "mcp/github:latest";
-    const checks = await checksOf({
+    const files = {
       ".env": "CRM_TOKEN=sk-do-not-show\n",
       "config.yaml": JSON.stringify({
         llm: { api_key: "sk-do-not-show" },
@@ -47,12 +47,15 @@ describe("cem doctor --security", () => {
           github: { command: "docker", args: ["run", "-i", image], env: { K: "sk-do-not-show" } },
         },
       }),
-    });
-    const told = (name: string): string => {
-      const { state, summary = "", notes = [] } = checks.get(name) ?? {};
+    };
+    const checks = await checksOf(files, { CEM_TRUST_FOLDER: "1" });
+    const told = (name: string, among = checks): string => {
+      const { state, summary = "", notes = [] } = among.get(name) ?? {};
       return `${state} ${summary} ${notes.join(" ")}`;
     };
-    expect(told("trust")).toMatch(/1 of 1 thing .*held back.*cem trust/u);
+    const untrusted = await checksOf(files);
+    expect(told("trust", untrusted)).toMatch(/5 of 5 things .*held back.*cem trust/u);
+    for (const name of ["network", "review", "types"]) expect(told(name, untrusted)).toMatch(/^ok /u);
     expect(told("secrets")).toMatch(/^warning .*llm\.api_key stands in config\.yaml:1/u);
     expect(told("files")).toMatch(/^warning others can read .*config\.yaml.*\.env.*chmod go= config\.yaml/u);
     expect(told("network")).toMatch(/^warning code can reach everything.*guardrails\.allowed_networks/u);

@@ -25,10 +25,17 @@ const FOREVER = `${WRITE_STARTED} await new Promise((resolve) => setTimeout(reso
 const A_WHILE = `${WRITE_STARTED} await new Promise((resolve) => setTimeout(resolve, 1_000)); return "finished";`;
 
 /** How to start the server as a process. Types are not checked there: each process would load the compiler. */
-function stdio(): { command: string; args: string[]; cwd: string; stderr: "ignore" } {
+function stdio(): {
+  command: string;
+  args: string[];
+  cwd: string;
+  env: Record<string, string>;
+  stderr: "ignore";
+} {
   const cwd = temporaryFolder();
   writeFileSync(path.join(cwd, "config.yaml"), "execution:\n  type_check: off\n");
-  return { command: node, args: [...BEFORE, "serve", ...SAMPLES], cwd, stderr: "ignore" };
+  const env = { PATH: process.env["PATH"] ?? "", HOME: cwd, CEM_TRUST_FOLDER: "1" };
+  return { command: node, args: [...BEFORE, "serve", ...SAMPLES], cwd, env, stderr: "ignore" };
 }
 
 function processesOf(parent: number): number[] {

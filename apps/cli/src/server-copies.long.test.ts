@@ -1,10 +1,11 @@
 import { Client, StreamableHTTPClientTransport } from "@modelcontextprotocol/client";
 import { afterAll, beforeAll, beforeEach, describe, expect, it, onTestFinished, vi } from "vitest";
-import { hasRedis, startRedis } from "../../../packages/store-redis/test/redis-server.ts";
-import type { RedisServer } from "../../../packages/store-redis/test/redis-server.ts";
+import { startRedis } from "../../../packages/store/test/redis-server.ts";
+import type { RedisServer } from "../../../packages/store/test/redis-server.ts";
 import { JOBS, queueProject } from "./testing/queue-machines.ts";
 import type { QueueProject } from "./testing/queue-machines.ts";
 import { roundRobin } from "./testing/round-robin.ts";
+import { describeWith } from "../../../vitest.tools.ts";
 
 vi.setConfig({ testTimeout: 240_000, hookTimeout: 120_000 });
 
@@ -45,7 +46,7 @@ async function waitFor(client: Client, first: Answer, options = {}): Promise<Ans
   return answer;
 }
 
-describe.skipIf(!hasRedis)("two copies of a server behind a proxy that takes turns", () => {
+describeWith("redis-server")("two copies of a server behind a proxy that takes turns", () => {
   let redis: RedisServer;
   let project: QueueProject;
   let urls: string[];

@@ -5,6 +5,7 @@ import type { CommandContext } from "./command-context.ts";
 import type { SharedOptions } from "./command-options.ts";
 import { serverSourceOf } from "./config-source.ts";
 import { renderAsked } from "./render-trust.ts";
+import { shortPath } from "./short-path.ts";
 import { safeData, safeText } from "./safe-text.ts";
 
 /**
@@ -24,7 +25,8 @@ export async function settleTrust(
   if (held.length === 0) return;
   if (!asks || live === undefined || io.stdin.isTTY !== true) {
     if (options.json || options.quiet) return;
-    const remark = `${describeHeld(held, folder)} See it and allow it with: cem trust`;
+    const named = options.config === undefined ? "" : ` --config ${shortPath(options.config)}`;
+    const remark = `${describeHeld(held, folder)} See it and allow it with: cem trust${named}`;
     io.stderr.write(`${safeText(remark)}\n`);
     return;
   }

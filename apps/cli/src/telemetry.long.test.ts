@@ -1,10 +1,11 @@
 import path from "node:path";
 import { pathToFileURL } from "node:url";
-import { describe, expect, it, onTestFinished } from "vitest";
-import { hasRedis, startRedis } from "../../../packages/store-redis/test/redis-server.ts";
+import { expect, it, onTestFinished } from "vitest";
+import { startRedis } from "../../../packages/store/test/redis-server.ts";
 import { startReceiver } from "./testing/otlp-receiver.ts";
 import type { ReceivedSpan } from "./testing/otlp-receiver.ts";
 import { connectClient, JOBS, queueProject } from "./testing/queue-machines.ts";
+import { describeWith } from "../../../vitest.tools.ts";
 
 const TRACE = "4bf92f3577b34da6a3ce929d0e0e4736";
 const CLIENT_SPAN = "00f067aa0ba902b7";
@@ -17,7 +18,7 @@ function upFrom(span: ReceivedSpan, spans: readonly ReceivedSpan[]): string[] {
   return [span.name, ...(parent === undefined ? [span.parentSpanId ?? ""] : upFrom(parent, spans))];
 }
 
-describe.skipIf(!hasRedis)("a trace over machines", () => {
+describeWith("redis-server")("a trace over machines", () => {
   const set = async (server: Record<string, string> = {}) => {
     const [redis, receiver] = await Promise.all([startRedis(), startReceiver()]);
     onTestFinished(() => redis.stop());

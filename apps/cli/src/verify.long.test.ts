@@ -20,7 +20,10 @@ async function verify(
 ): Promise<{ code: number | null; report: Report; cwd: string }> {
   const cwd = temporaryFolder();
   writeFileSync(path.join(cwd, "config.yaml"), `execution:\n  type_check: off\n${config}`);
-  const { code, stdout } = await spawnCem(["verify", "--json", ...args], { cwd }).ended;
+  const { code, stdout } = await spawnCem(["verify", "--json", ...args], {
+    cwd,
+    env: { CEM_TRUST_FOLDER: "1" },
+  }).ended;
   return { code, report: JSON.parse(stdout) as Report, cwd };
 }
 

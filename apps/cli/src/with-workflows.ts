@@ -7,11 +7,16 @@ import { elicitOf } from "./elicit-in-terminal.ts";
 import { createTurns } from "./prompt.ts";
 import { settleTrust } from "./settle-trust.ts";
 
-/** Gives work what carries out workflows, and frees everything when the work is done or has failed. */
+/**
+ * Gives work what carries out workflows, and frees everything when the work is done or has failed.
+ *
+ * @param isDry - Whether nothing may be written, caches included.
+ */
 export async function withWorkflows<T>(
   options: SharedOptions,
   context: CommandContext,
   work: (workflows: OwnWorkflows) => Promise<T>,
+  isDry = false,
 ): Promise<T> {
   await settleTrust(options, context);
   const { openWorkflows } = await import("code-execution-mcp");
@@ -19,6 +24,7 @@ export async function withWorkflows<T>(
   const turns = createTurns();
   const workflows = await openWorkflows({
     ...source,
+    ...(isDry && { config: { ...source.config, optimizations: { toolCache: false } } }),
     onElicit: elicitOf(context, turns),
     onApprove: approveOf(context, turns),
   });

@@ -1,7 +1,8 @@
 import { setTimeout as delay } from "node:timers/promises";
-import { describe, expect, it, onTestFinished } from "vitest";
-import { hasRedis, startRedis } from "../../../packages/store-redis/test/redis-server.ts";
+import { expect, it, onTestFinished } from "vitest";
+import { startRedis } from "../../../packages/store/test/redis-server.ts";
 import { connectClient, JOBS, queueProject } from "./testing/queue-machines.ts";
+import { describeWith } from "../../../vitest.tools.ts";
 
 /** Few: each goes through a guest. `npm run test:queue-faults` takes many that do not. */
 const RUNS = 40;
@@ -9,7 +10,7 @@ const CLIENTS = 8;
 const WORKERS = 2;
 const HOUR_MS = 3_600_000;
 
-describe.skipIf(!hasRedis)("workers that are killed at random", () => {
+describeWith("redis-server")("workers that are killed at random", () => {
   it(
     "answer each run once, or end it as interrupted, and do nothing twice",
     { timeout: HOUR_MS },

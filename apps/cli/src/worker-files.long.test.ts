@@ -1,11 +1,12 @@
 import { readdirSync, readFileSync, writeFileSync } from "node:fs";
 import path from "node:path";
 import { setTimeout as sleep } from "node:timers/promises";
-import { describe, expect, it, onTestFinished, vi } from "vitest";
-import { hasRedis, startRedis } from "../../../packages/store-redis/test/redis-server.ts";
+import { expect, it, onTestFinished, vi } from "vitest";
+import { startRedis } from "../../../packages/store/test/redis-server.ts";
 import { S3_KEY, startS3 } from "../../../packages/workspace-sync/test/s3-server.ts";
 import { connectClient, startMachine, told } from "./testing/queue-machines.ts";
 import { runCem, temporaryFolder } from "./testing/run-cem.ts";
+import { describeWith } from "../../../vitest.tools.ts";
 
 const [RUNS, KILLS] = process.env["CEM_TESTS"] === "all" ? [200, 12] : [24, 3];
 const WAIT = { timeout: 240_000, interval: 20 };
@@ -16,7 +17,7 @@ const COUNT = `const file = "/workspace/state.json";
   await Deno.writeTextFile(file, JSON.stringify({ step: step + 1 }));
   return step + 1;`;
 
-describe.skipIf(!hasRedis)("cem worker on machines without a shared disk", () => {
+describeWith("redis-server")("cem worker on machines without a shared disk", () => {
   it.each(["store", "s3"])("gives what one run saved to the next on another machine (%s)", async (files) => {
     const redis = await startRedis();
     onTestFinished(() => redis.stop());

@@ -1,8 +1,9 @@
-import { afterAll, beforeAll, beforeEach, describe, expect, it, vi } from "vitest";
-import { hasRedis, startRedis } from "../../../packages/store-redis/test/redis-server.ts";
-import type { RedisServer } from "../../../packages/store-redis/test/redis-server.ts";
+import { afterAll, beforeAll, beforeEach, expect, it, vi } from "vitest";
+import { startRedis } from "../../../packages/store/test/redis-server.ts";
+import type { RedisServer } from "../../../packages/store/test/redis-server.ts";
 import { connectClient, JOBS, queueProject } from "./testing/queue-machines.ts";
 import type { QueueProject } from "./testing/queue-machines.ts";
+import { describeWith } from "../../../vitest.tools.ts";
 
 vi.setConfig({ testTimeout: 240_000, hookTimeout: 120_000 });
 
@@ -10,7 +11,7 @@ const POLL = { timeout: 60_000 };
 /** What a run is told whose worker was lost after it had called what is not to be repeated. */
 const INTERRUPTED = "It had called jobs.send. It was not repeated";
 
-describe.skipIf(!hasRedis)("servers and workers on a queue", () => {
+describeWith("redis-server")("servers and workers on a queue", () => {
   let redis: RedisServer;
   let project: QueueProject;
   beforeAll(async () => {

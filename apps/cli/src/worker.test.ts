@@ -1,9 +1,10 @@
 import { describe, expect, it, onTestFinished } from "vitest";
-import { hasRedis, startRedis } from "../../../packages/store-redis/test/redis-server.ts";
+import { startRedis } from "../../../packages/store/test/redis-server.ts";
 import { connectClient, JOBS, queueProject } from "./testing/queue-machines.ts";
 import { runCem, temporaryFolder } from "./testing/run-cem.ts";
+import { describeWith } from "../../../vitest.tools.ts";
 
-describe.skipIf(!hasRedis)("cem worker", () => {
+describeWith("redis-server")("cem worker", () => {
   it("carries out a server's run, with its questions and approvals, and ends at SIGTERM", async () => {
     const redis = await startRedis();
     onTestFinished(() => redis.stop());

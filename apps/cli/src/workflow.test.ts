@@ -56,7 +56,7 @@ describe("cem workflow", () => {
     const plan = await cem("run", "order.yaml", "--dry-run", "--var", "a=40", ...SAMPLES);
     expect(plan.code).toBe(0);
     expect(plan.stdout).toContain('call calculator.add with {"a":40,"b":2}');
-    expect(existsSync(path.join(cwd, ".cem/workflows"))).toBe(false);
+    expect(readdirSync(cwd)).toEqual(before);
   });
 
   it.each([

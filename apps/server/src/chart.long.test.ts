@@ -131,6 +131,22 @@ describe.runIf(hasHelm)("the Helm chart", () => {
     }
   });
 
+  it("has the configuration where the image starts, in the folder that is trusted and can be written", () => {
+    const image = readFileSync(path.join(import.meta.dirname, "../Dockerfile"), "utf8");
+    const [project] = /(?<=^WORKDIR )\/data$/mu.exec(image) ?? [];
+    for (const [, values] of VALUES) {
+      for (const name of ["-server", "-worker"]) {
+        const pod = find(render(values), "Deployment", name).spec.template.spec;
+        const { env, volumeMounts } = pod.containers[0];
+        const variable = (wanted: string) => env.find((one: { name: string }) => one.name === wanted)?.value;
+        const mount = (wanted: string) =>
+          volumeMounts.find((one: { name: string }) => one.name === wanted)?.mountPath;
+        expect([variable("CEM_CONFIG"), variable("CEM_TRUST_FOLDER")]).toEqual([undefined, project]);
+        expect([mount("config"), mount("data")]).toEqual([`${project}/config.yaml`, project]);
+      }
+    }
+  });
+
   it("refuses values that it does not know, passwords in URLs, and what can't work", () => {
     const refused: [object, RegExp][] = [
       [{ ...QUEUE, wrker: {} }, /additional properties 'wrker'/],

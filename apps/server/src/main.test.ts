@@ -35,7 +35,7 @@ function start(env: Record<string, string>): Started {
 describe("the server process", () => {
   it("listens as the environment says, gets ready, and stops cleanly", async () => {
     const { child, log } = start({ CEM_SERVER_HOST: "0.0.0.0", CEM_SERVER_TOKEN: TOKEN });
-    await expect.poll(log, { timeout: 20_000 }).toContain('"msg":"listening"');
+    await expect.poll(log, { timeout: 20_000 }).toContain('"msg":"listening on every address');
     const [, port = ""] = /localhost:(\d+)\/mcp/.exec(log()) ?? [];
     const at = (route: string) => fetch(`http://127.0.0.1:${port}${route}`);
     expect((await at("/healthz")).status).toBe(200);

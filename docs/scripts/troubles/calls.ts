@@ -43,8 +43,9 @@ export const CALL_TROUBLES = {
     wayOut: "Ask the tool for less, or raise `execution.limits.max_payload_mb`.",
   },
   TOKEN_UNKNOWN: {
-    cause: "An argument has a token such as `[[EMAIL:…]]` of another session, or one that was made up.",
-    wayOut: "Get the value anew in this session, and pass its token as it is.",
+    cause:
+      "An argument of a call, or data to be saved as state, has a token such as `[[EMAIL:…]]` of another session, a part of one, or one that was made up. Nothing was called or saved.",
+    wayOut: "Get the value anew in this session, and pass its token as it is; or give the value itself.",
   },
   TOOL_CHANGED: {
     cause: "The server's definition of the tool is not the one that you accepted.",

@@ -11,7 +11,8 @@ export const CONFIGURATION_TROUBLES = {
     wayOut: "Correct the name, or make one with `cem init`.",
   },
   FOLDER_UNTRUSTED: {
-    cause: "Files of a folder that you have not trusted want to do something on this host.",
+    cause:
+      "Files of a folder that you have not trusted want to do something on this host, or have a setting that could do harm.",
     wayOut: "Look at it with `cem trust`, and say yes if you would run it by hand.",
   },
   LOG_UNWRITABLE: { cause: "The log file can't be written.", wayOut: "Set `logging.file` to one that can." },

@@ -12,7 +12,8 @@ export const RUN_TROUBLES = {
   },
   ARGUMENT_MISSING: {
     cause: "The rules found the tool, and the task does not say a value that it requires. Nothing ran.",
-    wayOut: "Say the value in the task. `details.steps` names the step and the arguments.",
+    wayOut:
+      "Say the value in the task: a number, a date, a path, a name, or a text in quotes. `details.steps` names the step and the arguments.",
   },
   TASK_NOT_UNDERSTOOD: {
     cause: "The rules found a tool but could not read all words of a step, and do not guess.",
@@ -39,7 +40,8 @@ export const RUN_TROUBLES = {
   },
   NO_TOOL: {
     cause: "No tool is near enough to a step of the task. Nothing ran.",
-    wayOut: "See what there is with `cem tools`, and add a server that can do it with `cem add`.",
+    wayOut:
+      "Say it in plainer words, bring code with `cem exec`, or set `llm.enabled: true`; `cem tools` lists what there is, `cem add` adds a server.",
   },
   QUERY_EMPTY: { cause: "The search has no words.", wayOut: "Say what the tool should do." },
   RUN_KILLED: {

@@ -1,3 +1,4 @@
+import { moduleBeside, offload } from "@cem/core";
 import type { ToolDefinition } from "@cem/core";
 import { callable } from "./discovery.ts";
 import type { Program } from "./run-context.ts";
@@ -12,14 +13,21 @@ import type { Program } from "./run-context.ts";
 export async function readAsMeant(
   program: Program,
   tools: readonly ToolDefinition[],
+  signal: AbortSignal,
 ): Promise<{ program: Program; notes: string[] }> {
-  const { addMissingImports, exportLastValue, importRequired, withoutFence } = await import("@cem/program");
+  const { isQuicklyRead, rewriteAsMeant } = await import("./as-meant-work.ts");
   const { code: given, origin } = program;
-  const imported = addMissingImports(importRequired(withoutFence(given)), callable(tools));
-  const exported = origin === "llm" ? exportLastValue(imported.code) : { code: imported.code, added: [] };
-  const added = [...imported.added, ...exported.added];
+  const importable = callable(tools);
+  const here = () => rewriteAsMeant(given, origin, importable);
+  const { code, added } = isQuicklyRead(given)
+    ? here()
+    : await offload(() => {
+        const named = importable.map(({ name, module }) => ({ name, module }));
+        const module = moduleBeside("as-meant-work", import.meta.url);
+        return { module, name: "rewriteAsMeant", args: [given, origin, named], signal };
+      }, here);
   return {
-    program: { ...program, code: exported.code },
+    program: { ...program, code },
     notes: added.length > 0 ? [`Added to the code: ${added.join(" ")}`] : [],
   };
 }

@@ -2,7 +2,7 @@ import type { ContextTokens, ToolDefinition, ToolResultSample } from "@cem/core"
 import type { TokenCounter } from "@cem/tokens";
 
 /** Of longer texts the beginning is counted and scaled up. In characters. */
-const COUNTED_CHARACTERS = 64 * 1024;
+const COUNTED_CHARACTERS = 16 * 1024;
 
 function scaled(count: TokenCounter, sample: string, characters: number): number {
   if (sample.length === 0) return 0;

@@ -41,6 +41,7 @@ export async function readDataFacts(
     code: programThatReads(databases, files),
     invoker: await invokerOfRun(context, askNobody),
     limits: { timeoutMs: TIMEOUT_MS, calls: MAX_CALLS },
+    allowedTools: options.allowedTools,
     session: options.session,
     singleUse: options.singleUse,
     signal,

@@ -1,12 +1,10 @@
-import type { Elicit, RunOutcome, RunRequest, ToolCallRecord, ToolDefinition, ToolInvoker } from "@cem/core";
+import type { Elicit, RunOutcome, RunRequest, ToolCallRecord, ToolInvoker } from "@cem/core";
 import type { ReadCache } from "./read-cache.ts";
 import { localCallRecorder } from "./run-audit.ts";
 import type { Program, RunContext } from "./run-context.ts";
 import { traceGuest } from "./run-telemetry.ts";
 
 interface ExecutionSettings {
-  /** Every tool of the catalog. */
-  tools: readonly ToolDefinition[];
   /** Turns a call into what events and results tell of it. */
   describeCall: (call: ToolCallRecord) => ToolCallRecord;
   /** Answers of earlier attempts. Used for a model's code only. */
@@ -19,7 +17,7 @@ interface ExecutionSettings {
 export async function execute(
   context: RunContext,
   program: Program,
-  { tools, describeCall, cache, answerFromCache }: ExecutionSettings,
+  { describeCall, cache, answerFromCache }: ExecutionSettings,
 ): Promise<RunOutcome> {
   const { options, progress, signal, stages } = context;
   const run = async (): Promise<RunOutcome> => {
@@ -27,18 +25,19 @@ export async function execute(
     const invoker = await invokerOfRun(context);
     const redactor = await stages.redactor?.get();
     const code = redactor?.reveal(program.code, { session: options.session }) ?? program.code;
-    const recordLocalCall = await localCallRecorder(context, tools);
+    const recordLocalCall = await localCallRecorder(context);
     const request: RunRequest = {
       code,
       invoker: (invoker && cache?.wrap(invoker, { answer: answerFromCache })) ?? invoker,
       limits: options.limits,
+      allowedTools: options.allowedTools,
       session: options.session,
       singleUse: options.singleUse,
       signal,
       onOutput: (chunk) => progress.emit({ type: "output", chunk }),
-      onToolCall: (call) => {
+      onToolCall: (call, place) => {
         cache?.invalidateBy(call.server, call.tool);
-        recordLocalCall?.(call);
+        recordLocalCall?.(call, place);
         progress.emit({ type: "tool-called", call: describeCall(call) });
       },
     };
@@ -81,6 +80,7 @@ export async function invokerOfRun(
             }),
           // A session of one run is none: nobody comes back to what a server keeps for it.
           session: options.singleUse === true ? undefined : (options.session ?? context.session),
+          singleUse: options.singleUse,
         }),
     }
   );

@@ -1,4 +1,5 @@
-import { CemError } from "@cem/core";
+import { setImmediate as nextTurn } from "node:timers/promises";
+import { tokenizeInTurns, withoutValues } from "@cem/core";
 import type {
   AgentEvent,
   ExecuteOptions,
@@ -8,6 +9,9 @@ import type {
   TaskResult,
 } from "@cem/core";
 import type { Stages } from "./stages.ts";
+
+/** A text that is longer is looked through in pieces, with turns for others in between. */
+const LONG_CHARACTERS = 4_096;
 
 /**
  * Carries out a request so that nothing of it leaves with a value of a person or a secret: not its events, not its result
@@ -26,8 +30,9 @@ export async function redacted(
   try {
     const raw = await carryOut({ ...options, onEvent: (event) => events.emit(event) });
     await redactor.recognize?.(raw, scope);
-    const output = redactor.tokenize(raw.output, { ...scope, isCut: raw.outputDroppedBytes > 0 });
-    const result = redactor.tokenize({ ...raw, output }, scope);
+    const { output: printed, ...rest } = raw;
+    const output = await tokenizeInTurns(redactor, printed, { ...scope, isCut: raw.outputDroppedBytes > 0 });
+    const result = { ...(await tokenizeInTurns(redactor, rest, scope)), output };
     await events.finish(result);
     return result;
   } catch (error) {
@@ -46,19 +51,13 @@ export async function redactedTask(
   const redactor = await lazy?.get();
   if (redactor === undefined) return task;
   await redactor.recognize?.(task, { session });
-  return redactor.tokenize(task, { session });
+  return tokenizeInTurns(redactor, task, { session });
 }
 
-async function withoutValues(error: unknown, redactor: Redactor, scope: RedactionScope): Promise<unknown> {
-  if (!(error instanceof Error)) return error;
-  const { message } = error;
-  const code = CemError.isInstance(error) ? error.code : "UNEXPECTED";
-  const details = CemError.isInstance(error) ? error.details : {};
-  await redactor.recognize?.([message, details], scope);
-  const shown = redactor.tokenize({ message, details }, scope);
-  // What nothing was replaced in keeps its cause and its class.
-  if (shown.message === message && shown.details === details) return error;
-  return new CemError(code, shown.message, { details: shown.details });
+/** Whether an event holds a text that takes long to look through. */
+function isLong(event: AgentEvent): boolean {
+  const text = event.type === "output" ? event.chunk.text : event.type === "generated" ? event.code : "";
+  return text.length > LONG_CHARACTERS;
 }
 
 /** Passes a request's events on in their order, with tokens in place of values. */
@@ -67,8 +66,9 @@ class RedactedEvents {
   readonly #scope: RedactionScope;
   readonly #onEvent: ExecuteOptions["onEvent"];
   readonly #streams = new Map<"stdout" | "stderr", RedactionStream>();
-  /** What a model looks through first. */
+  /** Events that a model looks through first, large events, and those behind them. */
   #queue: Promise<void> = Promise.resolve();
+  #queued = 0;
 
   constructor(redactor: Redactor, scope: RedactionScope, onEvent: ExecuteOptions["onEvent"]) {
     this.#redactor = redactor;
@@ -79,10 +79,13 @@ class RedactedEvents {
   emit(event: AgentEvent): void {
     // The result is told of once its values are replaced.
     if (this.#onEvent === undefined || event.type === "finished") return;
-    if (this.#redactor.recognize === undefined) return this.#pass(event);
+    const isQuick = this.#queued === 0 && this.#redactor.recognize === undefined && !isLong(event);
+    if (isQuick) return this.#pass(event);
+    this.#queued += 1;
     this.#queue = this.#queue
       .then(() => this.#redactor.recognize?.(event, this.#scope))
-      .then(() => this.#pass(event));
+      .then(() => this.#passInTurns(event))
+      .finally(() => (this.#queued -= 1));
     this.#queue.catch(() => {});
   }
 
@@ -97,6 +100,17 @@ class RedactedEvents {
     if (event.type === "output") return this.#passOutput(event.chunk.stream, event.chunk.text);
     if (event.type === "ran") this.#endStreams();
     this.#onEvent?.(this.#redactor.tokenize(event, this.#scope));
+  }
+
+  async #passInTurns(event: AgentEvent): Promise<void> {
+    if (!isLong(event)) return this.#pass(event);
+    if (event.type !== "output")
+      return this.#onEvent?.(await tokenizeInTurns(this.#redactor, event, this.#scope));
+    const { stream, text } = event.chunk;
+    for (let from = 0; from < text.length; from += LONG_CHARACTERS) {
+      this.#passOutput(stream, text.slice(from, from + LONG_CHARACTERS));
+      await nextTurn();
+    }
   }
 
   #passOutput(stream: "stdout" | "stderr", text: string): void {

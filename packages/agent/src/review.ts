@@ -1,7 +1,17 @@
-import type { Lazy, ReviewRequest, ToolDefinition, ToolProblem, TypeChecker, Verdict } from "@cem/core";
+import { CemError, holdsRedactionToken } from "@cem/core";
+import type {
+  Finding,
+  Lazy,
+  ReviewRequest,
+  ToolDefinition,
+  ToolProblem,
+  TypeChecker,
+  Verdict,
+} from "@cem/core";
 import { withProblems } from "./catalog-problems.ts";
 import { invalidCode } from "./ending.ts";
 import type { Ending } from "./ending.ts";
+import { heedAbort } from "./heed-abort.ts";
 import { refusedReview, refusedTypes } from "./refusals.ts";
 import { recordVerdict } from "./run-audit.ts";
 import type { Program, RunContext } from "./run-context.ts";
@@ -56,6 +66,11 @@ async function examineCode(
   request: ReviewRequest,
   { problems, ranBefore }: { problems: readonly ToolProblem[]; ranBefore: boolean },
 ): Promise<Review> {
+  const unknown = await unknownToken(context, request.code);
+  if (unknown !== undefined) {
+    const verdict = { allowed: false, findings: [unknown] };
+    return { ...verdict, refusal: refusedReview(verdict, { ranBefore }) };
+  }
   // What the guard refuses need not be understood.
   const guard = await context.stages.guard.get();
   const verdict = withProblems(await guard.review(request), problems);
@@ -64,6 +79,7 @@ async function examineCode(
     const refusal = syntaxError ? invalidCode(syntaxError) : refusedReview(verdict, { ranBefore });
     return { ...verdict, refusal };
   }
+  await heedAbort(context.signal);
   const typeChecker = typeCheckerOf(context);
   if (typeChecker === undefined || !checksTypesOf(program, context)) return verdict;
   const checker = await typeChecker.get();
@@ -73,6 +89,26 @@ async function examineCode(
   return isWrong
     ? { allowed: false, findings, refusal: refusedTypes(typeFindings, { ranBefore }) }
     : { allowed: true, findings };
+}
+
+/** A token of another session, which the program would keep or print as if it were the value. */
+async function unknownToken(
+  { options: { session }, stages }: RunContext,
+  code: string,
+): Promise<Finding | undefined> {
+  if (!holdsRedactionToken(code)) return undefined;
+  const redactor = await stages.redactor?.get();
+  try {
+    await redactor?.detokenize(code, { session, server: "workspace", tool: "run", isKept: true });
+    return undefined;
+  } catch (error) {
+    if (!CemError.isInstance(error) || error.code !== "TOKEN_UNKNOWN") throw error;
+    const token = String(error.details["token"]);
+    const line = code.slice(0, code.indexOf(token)).split("\n").length;
+    const message = `${token} stands for no value of this session.`;
+    const hint = "Tokens last as long as their session: get the value again.";
+    return { rule: "unknown-token", severity: "error", line, message, hint };
+  }
 }
 
 function typeCheckerOf({ options, stages }: RunContext): Lazy<TypeChecker> | undefined {

@@ -1,6 +1,6 @@
 import { createHash, randomBytes } from "node:crypto";
-import { toErrorInfo, toolId } from "@cem/core";
-import type { AuditedValue, TaskResult, ToolCallRecord, ToolDefinition, Verdict } from "@cem/core";
+import { toErrorInfo } from "@cem/core";
+import type { AuditedValue, RunRequest, TaskResult, Verdict } from "@cem/core";
 import type { Program, RunContext } from "./run-context.ts";
 
 const RUN_ID_BYTES = 9;
@@ -32,16 +32,15 @@ export async function recordVerdict(
 }
 
 /** Records calls of tools whose code runs in the sandbox. Those on the host are recorded there. */
-export async function localCallRecorder(
-  { id: run, options: { session }, stages }: RunContext,
-  tools: readonly ToolDefinition[],
-): Promise<((call: ToolCallRecord) => void) | undefined> {
+export async function localCallRecorder({
+  id: run,
+  options: { session },
+  stages,
+}: RunContext): Promise<RunRequest["onToolCall"]> {
   const audit = await stages.audit?.get();
   if (audit === undefined) return undefined;
-  const onHost = hostToolsOf(tools);
-  return ({ server, tool, ok, ms }) => {
-    if (!onHost.has(toolId({ server, name: tool })))
-      audit.record({ type: "call", run, session, server, tool, ok, ms });
+  return ({ server, tool, ok, ms }, place) => {
+    if (place !== "host") audit.record({ type: "call", run, session, server, tool, ok, ms });
   };
 }
 
@@ -66,20 +65,6 @@ export async function recordFailure(
   const { code } = toErrorInfo(thrown);
   audit?.record({ type: "run-ended", run, session, status: "error", error: code, calls: 0, ms: 0 });
   await audit?.flush?.();
-}
-
-/** A catalog's list of tools stays the same object while nothing changes. */
-const hostTools = new WeakMap<readonly ToolDefinition[], ReadonlySet<string>>();
-
-function hostToolsOf(tools: readonly ToolDefinition[]): ReadonlySet<string> {
-  const known = hostTools.get(tools);
-  if (known !== undefined) return known;
-  const onHost = tools.filter(({ kind }) => kind === "host");
-  const ids = new Set(
-    onHost.map(({ server, name, originalName = name }) => toolId({ server, name: originalName })),
-  );
-  hostTools.set(tools, ids);
-  return ids;
 }
 
 function audited(text: string): AuditedValue {

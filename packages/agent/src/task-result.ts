@@ -1,3 +1,4 @@
+import { setImmediate as nextTurn } from "node:timers/promises";
 import type { CatalogSnapshot, ContextTokens, TaskResult, ToolCallRecord } from "@cem/core";
 import { contextTokens, countText } from "./context-tokens.ts";
 import type { TokenCounter } from "@cem/tokens";
@@ -8,6 +9,9 @@ import type { RunContext } from "./run-context.ts";
 import type { RunState } from "./run-state.ts";
 import { nonEmpty, toSelectedTool } from "./selection.ts";
 
+/** Larger data takes milliseconds to look through. */
+const LARGE_CHARACTERS = 256 * 1024;
+
 /** Puts together the result of a run. */
 export async function toTaskResult(
   context: RunContext,
@@ -17,6 +21,11 @@ export async function toTaskResult(
   const { catalog, findings, history, offered, outcome, program } = state;
   const { selection } = offered;
   const count = await context.stages.tokenCounter.get();
+  const returned = [JSON.stringify(ending.value), outcome?.output ?? "", ending.error?.message ?? ""].join(
+    "",
+  );
+  // The next step takes as long again.
+  if (returned.length > LARGE_CHARACTERS) await nextTurn();
   return {
     ...ending,
     output: outcome?.output ?? "",
@@ -29,7 +38,7 @@ export async function toTaskResult(
     toolCalls: history.calls.map(describeCallIn(catalog)),
     isolation: outcome?.isolation ?? null,
     timings: context.progress.timings(),
-    contextTokens: countContext(context, state, ending, count),
+    contextTokens: countContext(context, state, returned, count),
     usage: history.usage,
     attempts: program.origin === "given" ? undefined : history.attempts,
     notes: nonEmpty([...history.notes, ...notesOf({ outcome, program, findings }, describeCallIn(catalog))]),
@@ -52,10 +61,9 @@ export function describeCallIn({ servers }: CatalogSnapshot): (call: ToolCallRec
 function countContext(
   { stages }: RunContext,
   { catalog, history, outcome, program }: RunState,
-  { error, value }: Ending,
+  returned: string,
   count: TokenCounter,
 ): ContextTokens {
-  const returned = [JSON.stringify(value), outcome?.output ?? "", error?.message ?? ""].join("");
   const definitions = stages.definitionTokens.total(toolsOf(catalog), count);
   const { usage } = history;
   const given = program.origin === "given" ? countText(program.code, count) : undefined;

@@ -5,6 +5,7 @@ import { asksForValue } from "./asks-for-value.ts";
 import { withNamedProblems } from "./catalog-problems.ts";
 import { readDataFacts } from "./data-facts.ts";
 import { discover, toolsOf } from "./discovery.ts";
+import { heedAbort } from "./heed-abort.ts";
 import { cancelledEnding, endingOf } from "./ending.ts";
 import type { Ending } from "./ending.ts";
 import { execute } from "./execution.ts";
@@ -80,7 +81,8 @@ export class TaskRun {
   }
 
   async #readAsMeant(tools: readonly ToolDefinition[]): Promise<void> {
-    const { program, notes } = await readAsMeant(this.#state.program, tools);
+    const { program, notes } = await readAsMeant(this.#state.program, tools, this.#context.signal);
+    await heedAbort(this.#context.signal);
     this.#state.program = program;
     this.#state.history.notes.push(...notes);
   }
@@ -184,7 +186,6 @@ export class TaskRun {
     state.findings = findings;
     if (refusal !== undefined) return refusal;
     state.outcome = await execute(this.#context, program, {
-      tools,
       describeCall: describeCallIn(state.catalog),
       cache: usesCache(program) ? cache : undefined,
       answerFromCache: ranBefore,

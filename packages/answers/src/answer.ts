@@ -1,3 +1,4 @@
+import { setImmediate as nextTurn } from "node:timers/promises";
 import type { ErrorInfo, JsonValue, ResultHandle, ResultStore, TaskResult } from "@cem/core";
 import { attachmentsOf } from "./attachments.ts";
 import type { Attachment } from "./attachments.ts";
@@ -76,6 +77,8 @@ export function messageOf(error: ErrorInfo, hintFor?: HintFor): string {
 async function fit(value: JsonValue, results: ResultStore | undefined): Promise<JsonValue> {
   const json = JSON.stringify(value);
   if (json.length <= MAX_VALUE_CHARACTERS) return value;
+  // A large value takes as long again to be written.
+  await nextTurn();
   if (results === undefined) return cutNotice(json);
   const isText = typeof value === "string";
   const bytes = Buffer.from(isText ? value : json);

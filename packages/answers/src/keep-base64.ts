@@ -17,21 +17,32 @@ const BEGINNINGS: readonly [beginning: string, mimeType: string][] = [
 ];
 
 /** Keeps what a value holds as base64 as bytes, and puts their handles in its place: no model reads base64. */
-export async function keepBase64(
-  value: JsonValue,
-  results: ResultStore | undefined,
-  depth = 0,
-): Promise<JsonValue> {
+export async function keepBase64(value: JsonValue, results: ResultStore | undefined): Promise<JsonValue> {
+  // Most values hold no text of that length, and are not copied.
+  return holdsLongText(value) ? keepIn(value, results, 0) : value;
+}
+
+function holdsLongText(value: JsonValue): boolean {
+  const pending = [value];
+  for (let next = pending.pop(); next !== undefined; next = pending.pop()) {
+    if (typeof next === "string" && next.length >= MIN_CHARACTERS) return true;
+    if (typeof next === "object" && next !== null)
+      for (const member of Object.values(next)) pending.push(member);
+  }
+  return false;
+}
+
+async function keepIn(value: JsonValue, results: ResultStore | undefined, depth: number): Promise<JsonValue> {
   if (typeof value === "string") return value.length < MIN_CHARACTERS ? value : keepText(value, results);
   if (typeof value !== "object" || value === null || depth === MAX_DEPTH) return value;
   if (Array.isArray(value)) {
     const items: JsonValue[] = [];
-    for (const item of value) items.push(await keepBase64(item, results, depth + 1));
+    for (const item of value) items.push(await keepIn(item, results, depth + 1));
     return items;
   }
   const members: [string, JsonValue][] = [];
   for (const [key, member] of Object.entries(value))
-    members.push([key, await keepBase64(member, results, depth + 1)]);
+    members.push([key, await keepIn(member, results, depth + 1)]);
   return Object.fromEntries(members);
 }
 

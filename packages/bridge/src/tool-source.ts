@@ -18,6 +18,8 @@ export interface KnownTool {
   outputSchema?: JsonSchema | undefined;
   /** What the tool's author says of its effects. */
   annotations?: ToolAnnotations | undefined;
+  /** Whether the tool's code runs in a sandbox. Absent when it runs on the host or elsewhere. */
+  sandboxed?: boolean | undefined;
   /** The reason why arguments are not checked. Absent when they are. */
   unvalidated?: string | undefined;
   /**

@@ -7,7 +7,7 @@ import { once } from "node:events";
 import { rmSync } from "node:fs";
 import type { Agent } from "@cem/core";
 import { createRunQueue } from "@cem/queue";
-import { startRedis } from "../../store-redis/test/redis-server.ts";
+import { startRedis } from "../../store/test/redis-server.ts";
 import { createAgent, runWorker } from "../src/index.ts";
 import { temporaryFolder } from "../../../scripts/temporary-folder.ts";
 

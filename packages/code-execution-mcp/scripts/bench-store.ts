@@ -3,8 +3,8 @@
 import { mkdirSync } from "node:fs";
 import path from "node:path";
 import { temporaryFolder } from "../../../scripts/temporary-folder.ts";
-import { startPostgres } from "../../store-postgres/test/postgres-server.ts";
-import { startRedis } from "../../store-redis/test/redis-server.ts";
+import { startPostgres } from "../../store/test/postgres-server.ts";
+import { startRedis } from "../../store/test/redis-server.ts";
 import { createAgent } from "../src/index.ts";
 
 const CODE = "return 6 * 7;";

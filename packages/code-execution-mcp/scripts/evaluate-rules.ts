@@ -2,7 +2,8 @@
  * How often the rules write code for tasks in people's own words, without any model: `pnpm eval:rules --data DIR
  * [--queries queries.dev.jsonl] [--json FILE] [--examples N]`, or the folder in CEM_EVAL_DATA. Every folder of DIR with a
  * tools.jsonl and that file of queries is a set. The tools' servers are not at hand, so nothing is run: code counts as
- * good when its types are right and it calls a tool of each group that the task is labelled with.
+ * good when its types are right and it calls a tool of each group that the task is labelled with; code that calculates without
+ * any tool is counted apart.
  *
  * Each task is tried with the labelled tools alone, and with those that the selector chooses out of the whole set.
  *
@@ -20,7 +21,14 @@ import { testTasks } from "../../codegen/src/rules/testing/wordings.ts";
 import { idOf, readSets } from "./retrieval-sets.ts";
 import type { LabelledQuery } from "./retrieval-sets.ts";
 
-type Outcome = "good" | "wrong types" | "tools left out" | "no tool" | "missing argument" | "not understood";
+type Outcome =
+  | "good"
+  | "calculated"
+  | "wrong types"
+  | "tools left out"
+  | "no tool"
+  | "missing argument"
+  | "not understood";
 
 interface Figures {
   set: string;
@@ -122,7 +130,12 @@ async function attempt(
   const findings = await checker.check({ code, tools });
   const used = new Set(uses.map(idOf));
   const complete = groups.every((group) => group.some((id) => used.has(id)));
-  const outcome = findings.length > 0 ? "wrong types" : complete ? "good" : "tools left out";
+  // `Calculate 2 + 3` needs no tool for it: the program does nothing else.
+  const written =
+    uses.length === 0 && /^const \w+ = (?:readable\()?[-\d.()+*/% ]+;$/mu.test(code)
+      ? "calculated"
+      : "tools left out";
+  const outcome = findings.length > 0 ? "wrong types" : complete ? "good" : written;
   return { outcome, code, findings, detail: code };
 }
 

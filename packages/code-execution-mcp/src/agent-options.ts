@@ -23,18 +23,24 @@ import type { GivenPlugin } from "./wiring/plugins.ts";
 /** Where the configuration comes from. */
 export interface ConfigSource {
   /**
-   * The folder that holds config.yaml and .env, and that relative paths start from.
+   * The folder in which config.yaml is looked for where `configFile` names none, and from which `configFile` and relative
+   * paths in `config` count.
    *
    * @defaultValue the process's working directory
    */
   cwd?: string | undefined;
-  /** The configuration file, which must exist. `false` reads none. Default: `config.yaml` in `cwd`, where there is one. */
+  /**
+   * The configuration file, which must exist. `false` reads none. Its folder is the project: `.env` is read there, and the paths
+   * of all other settings and the commands of MCP servers start there.
+   *
+   * @defaultValue `config.yaml` in `cwd`, where there is one
+   */
   configFile?: string | false | undefined;
   /** Settings in camelCase that take precedence over file and environment: `{ execution: { workspaceDir: "./data" } }`. */
   config?: ConfigInput | undefined;
   /**
-   * Whether to allow what files of the folder ask for: MCP servers, host tools, places outside of it, the user's keys for
-   * its addresses. `false` takes a file that `configFile` names for one of the folder, too.
+   * Whether to allow what files of the folder (config.yaml, .env) ask for: MCP servers, host tools, places outside of it, the
+   * user's keys for its addresses, settings that could do harm. `false` takes a file that `configFile` names for one of the folder, too.
    *
    * @defaultValue what was trusted, by `cem trust` or `CEM_TRUST_FOLDER`; and a configuration that `configFile` names is
    * taken for the program's own

@@ -1,13 +1,14 @@
-import { existsSync, mkdtempSync } from "node:fs";
+import { mkdtempSync } from "node:fs";
 import os from "node:os";
 import path from "node:path";
 import { AxeBuilder } from "@axe-core/playwright";
 import { chromium } from "playwright-core";
 import type { Browser, Page } from "playwright-core";
-import { afterAll, beforeAll, describe, expect, it } from "vitest";
+import { afterAll, beforeAll, expect, it } from "vitest";
 import { createCustomerFolders } from "@cem/workspace";
 import { defineTool, runServer } from "./index.ts";
 import type { RunningServer } from "./index.ts";
+import { describeWith } from "../../../vitest.tools.ts";
 
 const BROWSER = process.env["CHROMIUM_PATH"] ?? "/usr/bin/chromium";
 const TOKEN = "a-token-that-is-long-enough";
@@ -20,7 +21,7 @@ let browser: Browser;
 let page: Page;
 const problems: string[] = [];
 
-describe.skipIf(!existsSync(BROWSER))(`the console's page (skipped where ${BROWSER} is missing)`, () => {
+describeWith("chromium")("the console's page", () => {
   beforeAll(async () => {
     const cwd = mkdtempSync(path.join(os.tmpdir(), "cem-console-page-"));
     const customers = createCustomerFolders(path.join(cwd, "workspaces"));

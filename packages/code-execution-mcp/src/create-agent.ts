@@ -16,13 +16,9 @@ import type { Host } from "./wiring/host.ts";
 import { loadFrom } from "./wiring/load.ts";
 import { createLog, logWarnings } from "./wiring/log.ts";
 import { openConfiguredRecords, recordRunsIn } from "./wiring/run-records.ts";
-import { createSandbox } from "./wiring/sandboxes.ts";
+import { createSandbox, sandboxProviderOf } from "./wiring/sandboxes.ts";
 import { saveCheckedSkill } from "./wiring/skills.ts";
-import {
-  createConfiguredCatalog,
-  createConfiguredGuard,
-  createConfiguredTypeChecker,
-} from "./wiring/stages.ts";
+import { createConfiguredGuard, createConfiguredTypeChecker } from "./wiring/stages.ts";
 import { createConfiguredSessions } from "./wiring/workspace.ts";
 
 /**
@@ -81,7 +77,7 @@ async function setUpOwned(options: AgentOptions): Promise<OwnedPipelineSettings>
   };
 }
 
-/** Creates the stages; those of a dry run see a copy of the workspace. */
+/** Creates the stages; those of a dry run see copies of what they could change. */
 async function setUp(
   loaded: LoadedFor,
   options: AgentOptions,
@@ -89,18 +85,16 @@ async function setUp(
 ): Promise<OwnedPipelineSettings> {
   const { onPlannedWrite } = options;
   if (onPlannedWrite === undefined) return createStages(loaded, options, host);
-  const { createScratchWorkspace } = await import("./wiring/scratch-workspace.ts");
-  const scratch = await createScratchWorkspace(loaded);
+  const { prepareDryRun } = await import("./wiring/dry-run.ts");
+  const dry = await prepareDryRun(loaded);
   // A run that changes nothing is not logged.
-  const stages = await createStages(
-    { ...scratch.loaded, records: undefined },
-    { ...options, sessions: false, resume: undefined },
-  );
+  const stages = await createStages(dry.loaded, { ...options, sessions: false, resume: undefined });
   return {
     ...stages,
+    warnings: () => [...(stages.warnings?.() ?? []), ...dry.warnings],
     async dispose() {
       await stages.dispose?.();
-      await scratch.finish(onPlannedWrite);
+      await dry.finish(onPlannedWrite);
     },
   };
 }
@@ -123,7 +117,7 @@ async function createStages(
       createLog(config, options.onLog)("error", `The session can't be logged: ${String(error)}`),
   });
   const workspaceSync = await loaded.sync?.get();
-  const meter = await customerMeter(loaded);
+  const meter = options.onPlannedWrite === undefined ? await customerMeter(loaded) : undefined;
   if (options.startServers === true) {
     // What can't be set up, the first request reports.
     host.get().then(
@@ -145,10 +139,7 @@ async function createStages(
     });
   let stopObserving: (() => void) | undefined;
   return {
-    async catalog() {
-      const { bridge, mcpTools } = await host.get();
-      return bridge.addTo(options.catalog ?? (await createConfiguredCatalog(loaded, mcpTools)));
-    },
+    catalog: async () => (await host.get()).catalog.get(),
     async selector() {
       const chosen = options.selector ?? (await selector.get());
       if (pluginSet === undefined) return chosen;
@@ -157,9 +148,12 @@ async function createStages(
     },
     async generator() {
       const { generator } = options;
-      const redact = redactGenerator(isRedacted ? await redactor() : undefined);
+      const ofRuns = isRedacted ? await redactor() : undefined;
+      const redact = redactGenerator(ofRuns);
       const chosen =
-        generator === undefined ? await createGenerator(config, redact, sessionLog) : redact(generator);
+        generator === undefined
+          ? await createGenerator(loaded, redact, { sessionLog, redactor: ofRuns })
+          : redact(generator);
       if (pluginSet === undefined) return chosen;
       const { askGenerators } = await import("@cem/plugins");
       // Whom a plugin's generator asks is not known: it sees tokens only.
@@ -179,14 +173,18 @@ async function createStages(
       return mcpTools.startingServers(addGuards(guard, (await pluginSet.get()).guards));
     },
     async sandbox() {
-      const { bridge } = await host.get();
-      const sandbox = await createSandbox(config, {
+      const { bridge, fileTools } = await host.get();
+      const settings = {
         ...options,
         ...bridge.spec,
         ...(await customerSandbox(loaded, { ...options, meter })),
         plugins: await pluginSet?.get(),
         chosenBy: loaded.origins["execution.sandbox_type"]?.label,
-      });
+      };
+      const provider = await sandboxProviderOf(config, settings);
+      const sandbox = await fileTools.openSandbox((variant) =>
+        createSandbox(config, { ...settings, ...variant, sandboxProvider: provider }),
+      );
       stopObserving = observeSandbox(() => sandbox.stats?.());
       return sandbox;
     },

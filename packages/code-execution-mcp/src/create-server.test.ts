@@ -54,7 +54,7 @@ describe("createServer", () => {
 guardrails: {allowed_networks: [api.example.com]}
 server: {yield_after: 20}\n`,
     );
-    const running = await runServer({ cwd, transport: "http", port: 0 });
+    const running = await runServer({ cwd, trustFolder: true, transport: "http", port: 0 });
     const client = new Client({ name: "model", version: "1" });
     await client.connect(new StreamableHTTPClientTransport(new URL(running.url ?? "")));
     const { tools } = await client.listTools();
@@ -89,6 +89,7 @@ describe("runServer", () => {
     const cwd = project(`server: {auth_token: ${token}, port: 0}\nlogging: {level: error, file: server.log}`);
     const running = await runServer({
       cwd,
+      trustFolder: true,
       transport: "http",
       customTools: [
         {
@@ -122,6 +123,21 @@ describe("runServer", () => {
       "AUTH_INVALID",
     ],
   ])("refuses %s", async (config, code) => {
-    await expect(runServer({ cwd: project(config), transport: "http" })).rejects.toMatchObject({ code });
+    await expect(
+      runServer({ cwd: project(config), trustFolder: true, transport: "http" }),
+    ).rejects.toMatchObject({ code });
+  });
+
+  it.each([
+    "server: {auth_token: long-enough-for-a-token}",
+    "server: {auth_issuer: 'https://a.example'}",
+    "customers: {header: x-customer, trusted_proxies: [127.0.0.1]}",
+  ])("does not serve without what a folder that is not trusted has for authorization: %s", async (config) => {
+    const cwd = project(config);
+    const serving = runServer({ cwd, transport: "http", port: 0 });
+    await expect(serving).rejects.toMatchObject({ code: "FOLDER_UNTRUSTED", details: { folder: cwd } });
+    const server = await createServer({ cwd });
+    const given = runServer({ server, transport: "http", port: 0 });
+    await expect(given).rejects.toMatchObject({ code: "FOLDER_UNTRUSTED" });
   });
 });

@@ -2,9 +2,10 @@ import type { Config } from "@cem/config";
 import type * as McpServer from "@cem/mcp-server";
 import type { AuthSettings, Serving } from "@cem/mcp-server";
 import { toErrorInfo } from "@cem/core";
+import type { CemError } from "@cem/core";
 import { flushTelemetry, instruments, observeQueue } from "@cem/telemetry";
 import { createLoadedAgent } from "./create-agent.ts";
-import { hintFor } from "./hints.ts";
+import { hintForAgent } from "./hints.ts";
 import { agentOptionsOf, assertRunServerOptions, assertServerOptions } from "./server-options.ts";
 import type { CemServer, RunServerOptions, ServerOptions, TransportName } from "./server-options.ts";
 import { authOf } from "./wiring/auth.ts";
@@ -28,8 +29,13 @@ import { guestFactsOf } from "./wiring/sandboxes.ts";
 import { createConfiguredSkills } from "./wiring/skills.ts";
 import { createWorkflowTools } from "./wiring/workflow-tools.ts";
 import { createConfiguredState, createServedResults } from "./wiring/workspace.ts";
+import { startWorkThreads } from "./work-threads/start.ts";
 
 const MS_PER_SECOND = 1_000;
+/** Settings that say who may call a server, and whose files a caller gets. */
+const AUTHORIZATION = /^(?:server\.auth_|customers\.(?:claim|header|id|trusted_proxies)$)/u;
+/** Why servers can't be reached over HTTP: the authorization that their folder asks for is held back. */
+const heldAuthorization = new WeakMap<CemServer, CemError>();
 
 /**
  * Creates an MCP server, set up by the configuration. Its own agent is warmed in the background, so that the first call
@@ -41,7 +47,7 @@ export async function createServer(options: ServerOptions = {}): Promise<CemServ
   assertServerOptions(options);
   const loaded = await loadFrom(options);
   const { config } = loaded;
-  const { createAgentServer } = await loadServer();
+  const { createAgentServer, currentPayer } = await loadServer();
   const log = options.log ?? logTo(await loggerOf(config));
   logWarnings(loaded, log);
   if (options.agent === undefined && options.records !== false)
@@ -66,7 +72,7 @@ export async function createServer(options: ServerOptions = {}): Promise<CemServ
   const local =
     options.agent ?? createLoadedAgent(isElsewhere ? withoutPool(loaded) : loaded, agentOptions, host);
   const agent = queue?.agent(local, loaded.customer) ?? local;
-  const workflows = createWorkflowTools(loaded, agentOptions, { agent, openAgent: createLoadedAgent });
+  const workflows = createWorkflowTools(loaded, agentOptions, { agent, openAgent: createLoadedAgent, host });
   const server: CemServer = createAgentServer<Config>({
     agent,
     workflows: await workflows.list(),
@@ -85,7 +91,7 @@ export async function createServer(options: ServerOptions = {}): Promise<CemServ
     probe: queue && (() => probeQueue(queue)),
     // Of an agent that was given, the sandbox is not known.
     guest: options.agent === undefined ? guestFactsOf(config) : {},
-    hintFor,
+    hintFor: hintForAgent,
     // What a given agent has behind it is not known either.
     upstream:
       options.agent === undefined && customers === undefined ? upstreamOf(loaded, host, redactor) : undefined,
@@ -95,7 +101,18 @@ export async function createServer(options: ServerOptions = {}): Promise<CemServ
     onMissingSkill: (name, error) =>
       log("warning", `The skill "${name}" can't be served: ${toErrorInfo(error).message}`),
   });
-  if (options.agent !== undefined) return server;
+  const obstacle = await findHeldAuthorization(loaded);
+  if (obstacle !== undefined) heldAuthorization.set(server, obstacle);
+  const threads = startWorkThreads(currentPayer);
+  const close = server.close.bind(server);
+  if (options.agent !== undefined) {
+    return Object.assign(server, {
+      close: async (graceMs?: number) => {
+        await close(graceMs);
+        await threads.close();
+      },
+    });
+  }
   showInConsole(server, async (authInfo) => {
     if (customers === undefined) return consolePartsOf({ loaded, workflows, identity: authInfo });
     const host = await customers.get(await customerIdFor(await nameOf(authInfo), config));
@@ -113,7 +130,6 @@ export async function createServer(options: ServerOptions = {}): Promise<CemServ
   // Gauges are there before the first run.
   instruments();
   const stopObserving = queue && observeQueue(() => queue.counts());
-  const close = server.close.bind(server);
   return Object.assign(server, {
     close: async (graceMs?: number) => {
       const stopFollowing = await following;
@@ -123,12 +139,20 @@ export async function createServer(options: ServerOptions = {}): Promise<CemServ
       await customers?.dispose();
       await workflows.dispose();
       await agent.dispose();
+      await threads.close();
       await copies?.close();
       await queue?.close();
       if (options.redactor === undefined) await redactor?.dispose();
       await disposeLoaded(loaded);
     },
   });
+}
+
+/** `FOLDER_UNTRUSTED` where, without what is held back, anybody could call what was to be for some. */
+async function findHeldAuthorization({ trust }: LoadedFor): Promise<CemError | undefined> {
+  const held = trust.held.find(({ name }) => AUTHORIZATION.test(name));
+  if (held === undefined) return undefined;
+  return (await import("@cem/config")).folderUntrusted(`The setting ${held.name}`, trust.folder);
 }
 
 /** Runs belong to customers, whose agents have guests of their own, or to workers. */
@@ -153,7 +177,8 @@ export interface RunningServer {
 /**
  * Serves until it is closed.
  *
- * @throws CemError as `createServer`, and `ADDRESS_REFUSED`, `ADDRESS_UNUSABLE` or `AUTH_INVALID`.
+ * @throws CemError as `createServer`, and `ADDRESS_REFUSED`, `ADDRESS_UNUSABLE` or `AUTH_INVALID`; `FOLDER_UNTRUSTED` over HTTP
+ *   where the authorization of clients is held back.
  */
 export async function runServer(options: RunServerOptions = {}): Promise<RunningServer> {
   assertRunServerOptions(options);
@@ -184,8 +209,10 @@ async function serve(
     logger.info("serving over stdio");
     return serveStdio(server, { onError: (error) => logger.warn({ error: error.message }, "protocol") });
   }
-  const { allowedHosts, allowedOrigins, publicUrl } = config.server;
-  const { header, trustedProxies } = config.customers;
+  const obstacle = heldAuthorization.get(server);
+  if (obstacle !== undefined) throw obstacle;
+  const { allowedHosts, allowedOrigins, publicUrl, trustedProxies } = config.server;
+  const { header, trustedProxies: customerProxies } = config.customers;
   const auth = authOf(config);
   const hasConsole = config.server.console && transport === "http";
   const serving = await serveHttp(server, {
@@ -199,11 +226,13 @@ async function serve(
     allowedOrigins,
     logger,
     auth,
-    customerHeader: header === undefined ? undefined : { name: header, trustedProxies },
+    customerHeader: header === undefined ? undefined : { name: header, trustedProxies: customerProxies },
+    trustedProxies,
     publicUrl,
     forwarder,
   });
-  logger.info({ url: serving.url, auth: describeAuth(auth) }, "listening");
+  const { url, address, reach } = serving;
+  logger.info({ url, address, auth: describeAuth(auth) }, `listening ${REACHES[reach]}`);
   return serving;
 }
 
@@ -211,6 +240,12 @@ async function serve(
 function loadServer(): Promise<typeof McpServer> {
   return import("@cem/mcp-server");
 }
+
+const REACHES = {
+  loopback: "on this machine's loopback",
+  address: "where other machines can reach it",
+  every: "on every address of this machine",
+} as const;
 
 function describeAuth(auth: AuthSettings | undefined): string {
   if (auth === undefined) return "none";

@@ -5,7 +5,7 @@ import { PII_TYPES } from "@cem/pii";
 import { ERROR_CODES } from "@cem/core";
 import type { ErrorDetails } from "@cem/core";
 import { describe, expect, it } from "vitest";
-import { hintFor, HINTS } from "./hints.ts";
+import { hintFor, hintForAgent, HINTS } from "./hints.ts";
 
 const root = path.resolve(import.meta.dirname, "../../..");
 
@@ -106,8 +106,24 @@ describe("hintFor", () => {
     expect(hint("NO_TOOL", { steps })).toBe(
       "See the difference with  cem generate odd  and accept it with  cem generate odd --accept\nSee how it stands now with  cem servers",
     );
-    expect(hint("ARGUMENT_MISSING", { steps: [null, 1, { unavailable: "x" }] })).toBeUndefined();
+    expect(hint("ARGUMENT_MISSING", { steps: [null, 1, { unavailable: "x" }] })).toContain("cem exec");
     expect(hint("NO_TOOL", { steps: "none" })).toContain("cem add");
+  });
+
+  it("speaks of no command to an agent whose task was refused, and begins a program for it", () => {
+    const forAgent = (code: string, details: object) =>
+      hintForAgent({ code, message: "", details: { ...details } });
+    for (const code of ["TASK_NOT_UNDERSTOOD", "ARGUMENT_MISSING", "NO_TOOL"]) {
+      const steps = [{ tool: "git.git_log", reason: "not-understood" }];
+      expect(forAgent(code, { steps })).toMatch(
+        /execute_code; begin with: return await git_log\(\{ … \}\); .*llm\.enabled/u,
+      );
+      for (const odd of [{}, { steps: null }, { steps: [null] }, { steps: [{ tool: 7 }] }])
+        expect(forAgent(code, odd)).toMatch(/^(?!.*\bcem\b).*search_tools/u);
+    }
+    const unavailable = { code: "SERVER_DOWN", message: "", details: { server: "odd" } };
+    expect(forAgent("NO_TOOL", { steps: [{ unavailable }] })).toContain("cem servers");
+    expect(forAgent("LLM_UNREACHABLE", {})).toContain("llm.base_url");
   });
 
   it("says what helps against the failure of a tool that the code did not catch", () => {

@@ -10,6 +10,7 @@ type Hint = string | ((details: ErrorDetails) => string | undefined) | undefined
 
 const NO_HINT = undefined;
 const MAX_STEP_HINTS = 5;
+const OWN_CODE = "Code of your own runs with  cem exec <file>  ; with llm.enabled a model writes the code.";
 const PLUGINS_HINT =
   "See how each plugin stands with  cem plugins list  ; it is named under plugins in config.yaml.";
 
@@ -18,7 +19,7 @@ export const HINTS: Readonly<Record<KnownErrorCode, Hint>> = {
   // A run and its code.
   ABORTED: NO_HINT,
   AGENT_DISPOSED: NO_HINT,
-  ARGUMENT_MISSING: hintOfSteps,
+  ARGUMENT_MISSING: (details) => hintOfSteps(details) ?? OWN_CODE,
   CODE_EMPTY: NO_HINT,
   CODE_INVALID: NO_HINT,
   CODE_MISTYPED: NO_HINT,
@@ -29,15 +30,14 @@ export const HINTS: Readonly<Record<KnownErrorCode, Hint>> = {
     hintOfSteps(details) ??
     (details["tools"] === 0
       ? "There are no tools here. Begin with  cem init  or add a server with  cem add <name> -- npx -y <server>"
-      : "See what there is with  cem tools  and add a server that can with  cem add <name> -- npx -y <server>"),
+      : `${OWN_CODE} See what there is with  cem tools  and add another server with  cem add <name> -- npx -y <server>`),
   QUERY_EMPTY: NO_HINT,
   RUN_KILLED: ({ reason }) => LIMITS[String(reason)],
   RUN_NOT_FOUND: ({ isRecord }) => (isRecord === true ? "See which there are with  cem runs" : undefined),
   RUN_OUT_OF_MEMORY: "Allow more with guardrails.max_memory_mb, or work in smaller parts.",
   RUN_TIMED_OUT: "Allow more with guardrails.max_execution_time, or do less at once.",
   TASK_EMPTY: NO_HINT,
-  TASK_NOT_UNDERSTOOD:
-    "Code of your own runs with  cem exec <file>  ; with llm.enabled a model writes the code.",
+  TASK_NOT_UNDERSTOOD: OWN_CODE,
   UNEXPECTED: NO_HINT,
   // Calls to tools.
   ARGUMENTS_INVALID: NO_HINT,
@@ -268,6 +268,23 @@ export const HINTS: Readonly<Record<KnownErrorCode, Hint>> = {
 export function hintFor({ code, details }: ErrorInfo): string | undefined {
   const hint = Object.hasOwn(HINTS, code) ? HINTS[code as KnownErrorCode] : undefined;
   return typeof hint === "function" ? hint(details) : hint;
+}
+
+/**
+ * The same for an agent that reads an answer over MCP: it has no command line, and can write the code itself.
+ */
+export function hintForAgent(error: ErrorInfo): string | undefined {
+  const { code, details } = error;
+  if (code !== "TASK_NOT_UNDERSTOOD" && code !== "ARGUMENT_MISSING" && code !== "NO_TOOL")
+    return hintFor(error);
+  const unavailable = hintOfSteps(details);
+  if (unavailable !== undefined) return unavailable;
+  const [step]: unknown[] = Array.isArray(details["steps"]) ? details["steps"] : [];
+  const tool: unknown = typeof step === "object" && step !== null ? Reflect.get(step, "tool") : undefined;
+  const [, name] = /^.+\.([\w$]+)$/u.exec(typeof tool === "string" ? tool : "") ?? [];
+  const begun =
+    name === undefined ? "find the tool with search_tools" : `begin with: return await ${name}({ … });`;
+  return `Write it for execute_code; ${begun} A model of this server's writes it where llm.enabled is set.`;
 }
 
 /** The hints for the tools that would do a step of a task and can't be called now. */

@@ -103,7 +103,12 @@ describe("the guide for the Python original", () => {
       const overrides = name.startsWith("AZURE_OPENAI_API_KEY")
         ? { llm: { provider: "azure_openai" as const } }
         : {};
-      const { config, origins, warnings } = await main.loadConfig({ cwd, env: {}, overrides });
+      const { config, origins, warnings } = await main.loadConfig({
+        cwd,
+        env: {},
+        overrides,
+        trustFolder: true,
+      });
       const isNamed = warnings.some((warning) => warning.startsWith(`.env ${name}  sets nothing here.`));
       const isServer = config.mcpServers.some((server) => server.name === "1" && "url" in server);
       const isSet = origins[setting]?.from === ".env" && origins[setting].variable === name;

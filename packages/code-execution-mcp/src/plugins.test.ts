@@ -71,6 +71,25 @@ describe("what a plugin adds", () => {
     expect(servers.find(({ name }) => name === "greeter")?.tools.map(({ name }) => name)).toEqual(["greet"]);
   });
 
+  it("is given variables of .env after a yes to the folder", async () => {
+    await writeFile(path.join(folder, ".env"), "GREETING=Salut\n");
+    const seen = async (options: AgentOptions): Promise<string | undefined> => {
+      let value: string | undefined;
+      const looking = definePlugin({
+        ...SPECIFICATION,
+        name: "looking",
+        version: "1.0.0",
+        setup: (_options, context) => {
+          value = context.variable("GREETING");
+          return {};
+        },
+      });
+      await agentWith([looking], {}, options).discoverTools();
+      return value;
+    };
+    expect([await seen({}), await seen({ trustFolder: true })]).toEqual([undefined, "Salut"]);
+  });
+
   it("tools obey what the configuration blocks", async () => {
     const agent = agentWith([plugin("p", { tools: { greeter: { greet } } })], {
       guardrails: { blockedTools: ["greeter.*"] },

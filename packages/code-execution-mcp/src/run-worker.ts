@@ -17,6 +17,7 @@ import { openConfiguredRecords } from "./wiring/run-records.ts";
 import { requireQueueConnection } from "./wiring/run-queue.ts";
 import { loggerOf, logTo } from "./wiring/server-logger.ts";
 import { probeStore } from "./wiring/shared-store.ts";
+import { startWorkThreads } from "./work-threads/start.ts";
 
 const MS_PER_SECOND = 1_000;
 
@@ -67,6 +68,7 @@ export async function runWorker(options: WorkerOptions = {}): Promise<RunningWor
   logWarnings(loaded, log);
   if (options.records !== false) loaded.records = openConfiguredRecords(loaded, log);
   const queue = createRunQueue(connection);
+  const threads = startWorkThreads();
   const agents = await WorkerAgents.open(loaded, { ...agentOptionsOf(options), log });
   // Gauges are there before the first run.
   instruments();
@@ -74,6 +76,7 @@ export async function runWorker(options: WorkerOptions = {}): Promise<RunningWor
   const release = async (): Promise<void> => {
     stopObserving();
     await agents.dispose();
+    await threads.close();
     await queue.close();
     await disposeLoaded(loaded);
   };

@@ -6,10 +6,11 @@ import os from "node:os";
 import path from "node:path";
 import { createInterface } from "node:readline";
 import { fileURLToPath } from "node:url";
-import { afterAll, beforeAll, describe, expect, it, vi } from "vitest";
-import { hasPostgres, startPostgres } from "../../store-postgres/test/postgres-server.ts";
-import { hasRedis, startRedis } from "../../store-redis/test/redis-server.ts";
+import { afterAll, beforeAll, expect, it, vi } from "vitest";
+import { startPostgres } from "../../store/test/postgres-server.ts";
+import { startRedis } from "../../store/test/redis-server.ts";
 import { customerUsage, deleteCustomer, resealSharedStore, verifyAudit } from "./admin.ts";
+import { describeWith } from "../../../vitest.tools.ts";
 
 const MACHINE = fileURLToPath(new URL("../test/shared-machine.ts", import.meta.url));
 const IMPORT = 'import { find, is_ada, remove } from "./servers/crm/index.ts";';
@@ -57,12 +58,10 @@ function machine(folder: string, url: string, keys: string) {
   };
 }
 
-const SERVERS: [name: string, start: () => Promise<Server>][] = [
-  ...(hasRedis ? [["Redis", startRedis] as [string, typeof startRedis]] : []),
-  ...(hasPostgres ? [["PostgreSQL", startPostgres] as [string, typeof startPostgres]] : []),
-];
+describeWith("redis-server")("two machines that share Redis", () => describeMachines(startRedis));
+describeWith("postgresql")("two machines that share PostgreSQL", () => describeMachines(startPostgres));
 
-describe.each(SERVERS)("two machines that share %s", (_, start) => {
+function describeMachines(start: () => Promise<Server>): void {
   let server: Server;
   let place: string;
   beforeAll(async () => {
@@ -134,4 +133,4 @@ describe.each(SERVERS)("two machines that share %s", (_, start) => {
     await expect(customerUsage("ada", admin(NEW))).rejects.toMatchObject({ code: "CUSTOMER_NOT_FOUND" });
     expect(await verifyAudit(admin(NEW))).toMatchObject({ problems: [] });
   });
-});
+}

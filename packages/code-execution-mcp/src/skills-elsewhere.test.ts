@@ -40,7 +40,7 @@ async function makeProject() {
 
 it("skills from elsewhere are used where they can be, and say why where they can't", async () => {
   const { agent } = await makeProject();
-  const slug = await agent.executeTask('Turn the title "Hello World Again" into a slug');
+  const slug = await agent.executeTask('Use slugify on the title "Hello World Again"');
   expect(slug).toMatchObject({ error: null, value: "hello-world-again" });
 
   const flat = "Move it to skills/flat/index.ts.";

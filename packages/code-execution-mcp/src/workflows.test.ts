@@ -107,6 +107,19 @@ describe("openWorkflows", () => {
     });
   });
 
+  it("has the guardrails of a step hold for tools that are files", async () => {
+    const write = call("write", {
+      server: "filesystem",
+      tool: "write_file",
+      arguments: { path: "guarded.txt", content: "x" },
+    });
+    const run = (approvals: string[]) =>
+      workflows.run({ name: "g", steps: [{ ...write, guardrails: { approvals } }] });
+    expect(await run(["writes"])).toMatchObject({ status: "failed", error: { code: "NOT_APPROVED" } });
+    expect(existsSync(path.join(folder, "guarded.txt"))).toBe(false);
+    expect(await run(["calculator"])).toMatchObject({ status: "completed" });
+  });
+
   it("tightens guardrails for a step, and never loosens them", async () => {
     const step = call("sum", { tool: "plus", arguments: { a: 1, b: 2 } });
     const blocked = await workflows.run({

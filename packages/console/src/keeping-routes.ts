@@ -1,4 +1,4 @@
-import { CemError } from "@cem/core";
+import { CemError, restoreTokens } from "@cem/core";
 import type { JsonValue } from "@cem/core";
 import * as z from "zod";
 import { declareRoute } from "./api-route.ts";
@@ -26,11 +26,12 @@ export const KEEPING_ROUTES = [
     input: { body: SaveState },
     answer: SavedState,
     answerDescription: "Where it was saved, and as which version.",
-    async handle({ body: { data, file, version } }, { client }, signal) {
-      const { keptAside: _, ...saved } = await stateOf(client).save(data as JsonValue, file, {
-        signal,
-        version,
-      });
+    async handle({ body: { data: given, file, version } }, { client }, signal) {
+      const state = stateOf(client);
+      const { redactor, session } = client;
+      const current = async (): Promise<JsonValue> => (await state.read(file, { signal })).data;
+      const data = await restoreTokens(given as JsonValue, { redactor, session, current });
+      const { keptAside: _, ...saved } = await state.save(data, file, { signal, version });
       return saved;
     },
   }),

@@ -22,3 +22,15 @@ export async function abandonOnAbort<T>(work: Promise<T>, signal: AbortSignal | 
     signal.removeEventListener("abort", onAbort);
   }
 }
+
+/**
+ * A signal that aborts with another and for a reason of its own. The protocol sends reasons to the other side, which is not
+ * to read why somebody else gave up.
+ */
+export function withReason(signal: AbortSignal, reason: string): AbortSignal {
+  const controller = new AbortController();
+  const abort = (): void => controller.abort(reason);
+  if (signal.aborted) abort();
+  else signal.addEventListener("abort", abort, { once: true });
+  return controller.signal;
+}

@@ -29,7 +29,7 @@ export const ERROR_CODES = {
   RESULT_NOT_FOUND: "No result is kept under this path.",
   RESULT_NOT_JSON: "A tool's result can't be represented as JSON.",
   RESULT_TOO_LARGE: "A tool's result is larger than what may be passed on at once.",
-  TOKEN_UNKNOWN: "A call has a token that stands for no value of its session.",
+  TOKEN_UNKNOWN: "A call, or data to be saved, has a token that stands for no value of its session.",
   TOOL_CHANGED: "The tool's definition is not the one that was accepted.",
   TOOL_FAILED: "The tool reported an error.",
   TOOL_INVALID: "A tool is declared in a way that can't be used.",

@@ -1,7 +1,7 @@
 export type { JsonObject, JsonSchema, JsonValue } from "./json.ts";
 export { ERROR_CODES } from "./error-codes.ts";
 export type { ErrorCode, KnownErrorCode } from "./error-codes.ts";
-export { abandonOnAbort } from "./abort.ts";
+export { abandonOnAbort, withReason } from "./abort.ts";
 export { CemError, toErrorInfo } from "./errors.ts";
 export type { CemErrorOptions, ErrorDetails, ErrorInfo } from "./errors.ts";
 export {
@@ -18,6 +18,8 @@ export { writeFailure } from "./write-failures.ts";
 export { exampleArguments, exampleCall } from "./example-call.ts";
 export { copyBeginning } from "./copy-beginning.ts";
 export { Lazy } from "./lazy.ts";
+export { hasWorkThreads, moduleBeside, offload, useWorkThreads } from "./offload.ts";
+export type { OffloadedWork, WorkThreads } from "./offload.ts";
 export { assertKnownOptions } from "./options.ts";
 export type { SuggestNames } from "./options.ts";
 export { toolId } from "./tools.ts";
@@ -62,7 +64,10 @@ export { nobodyAsked } from "./elicitation.ts";
 export type { Sample, SampleRequest } from "./sampling.ts";
 export type { Elicit, ElicitAnswer, ElicitRequest } from "./elicitation.ts";
 export { holdsRedactionToken, redactionTokensIn } from "./redaction-tokens.ts";
+export { restoreTokens } from "./restore-tokens.ts";
+export type { RestoreSettings } from "./restore-tokens.ts";
 export type { RedactionToken } from "./redaction-tokens.ts";
+export { tokenizeInTurns, withoutValues } from "./redact.ts";
 export type { RedactionScope, RedactionStream, RedactionTarget, Redactor } from "./redaction.ts";
 export { isResultHandle } from "./results.ts";
 export type { ResultHandle, ResultPage, ResultStore } from "./results.ts";
@@ -93,7 +98,6 @@ export type {
   Mount,
   NetworkPolicy,
   OutputChunk,
-  RunLimits,
   RunOutcome,
   RunReport,
   RunRequest,
@@ -107,6 +111,7 @@ export type {
   WorkspaceLimits,
 } from "./sandbox.ts";
 export { DEFAULT_RUN_LIMITS } from "./limits.ts";
+export type { RunLimits } from "./limits.ts";
 export { CUSTOMER_ID, CUSTOMER_ID_RULE, isGivenCustomerId } from "./customers.ts";
 export type { MeteredRun, RunMeter, RunStop, RunTicket } from "./run-meter.ts";
 export { STAGES } from "./agent.ts";

@@ -3,6 +3,7 @@ import type { Elicit } from "./elicitation.ts";
 import type { ErrorInfo } from "./errors.ts";
 import type { JsonValue } from "./json.ts";
 import type { Sample } from "./sampling.ts";
+import type { RunLimits } from "./limits.ts";
 
 /** A call of a tool on the host, made by code in the sandbox. Untrusted. */
 export interface ToolCall {
@@ -60,8 +61,14 @@ export interface InvokeContext {
   onProgress?: ((progress: ToolProgress) => void) | undefined;
   /** The session of the run. Calls of two sessions may come from two users. */
   session?: string | undefined;
+  /** Whether the run has a guest of its own, which no other run of its session gets. */
+  singleUse?: boolean | undefined;
   /** The id of the run. */
   run?: string | undefined;
+  /** The limits of the run. */
+  limits?: RunLimits | undefined;
+  /** Tells the time that is left of the run, in milliseconds. */
+  leftMs?: (() => number) | undefined;
   /**
    * Asks a person whether a call may be made.
    *

@@ -11,6 +11,12 @@ export interface RedactionScope {
   tool?: string | undefined;
   /** The schema of the data, whose formats the tokens satisfy. */
   schema?: JsonSchema | undefined;
+  /**
+   * Whether a user or a program wrote the data: who wrote a value knows it, wherever else it came from.
+   *
+   * @defaultValue false
+   */
+  isWritten?: boolean | undefined;
   /** Whether texts are cut at their ends, so that the beginning of a value is to be replaced too. */
   isCut?: boolean | undefined;
 }
@@ -20,6 +26,14 @@ export interface RedactionTarget {
   session?: string | undefined;
   server: string;
   tool: string;
+  /** Whether the values stay in the workspace of the session, of which no rule says anything. */
+  isKept?: boolean | undefined;
+  /**
+   * Puts in only values that came from the server itself. Other tokens stay, also those that stand for nothing.
+   *
+   * @defaultValue false
+   */
+  ownOnly?: boolean | undefined;
   /** Asks the user whether a value may go there. Without one, no answer is a no. */
   elicit?: Elicit | undefined;
   signal?: AbortSignal | undefined;
@@ -38,8 +52,19 @@ export interface Redactor {
   readonly specificationVersion: "v1";
   /** Whether code in the sandbox sees values, or tokens only. */
   readonly guest: "values" | "tokens";
-  /** Copies data with tokens in place of values. What holds no value is returned as it is. */
+  /**
+   * Whether rules depend on where values came from, so that all of what tools return is to be observed, kept files too.
+   *
+   * @defaultValue false
+   */
+  readonly tracksOrigins?: boolean | undefined;
+  /** Copies data with tokens in place of values, in texts that it holds as base64 too. What holds no value is returned as it is. */
   tokenize<Data>(data: Data, scope: RedactionScope): Data;
+  /**
+   * Does what `tokenize` does with data that may be large, and lets others have the thread in between. Absent: `tokenize`
+   * does it at once.
+   */
+  tokenizeInTurns?<Data>(data: Data, scope: RedactionScope): Promise<Data>;
   /**
    * Replaces values in a part of a text, known by the whole of it. A value that begins before the part is left out, one that
    * ends beyond it is replaced whole.
@@ -76,6 +101,8 @@ export interface Redactor {
   persist?(session: string | undefined): Promise<void>;
   /** Forgets the values of a session. */
   endSession(session: string | undefined): Promise<void>;
+  /** Forgets where values came from, for all sessions of the workspace that a session is of. Absent where they share nothing. */
+  forgetWorkspace?(session: string | undefined): void;
   /** Forgets the values of all sessions, after what is kept on disk was written. */
   dispose(): Promise<void>;
 }

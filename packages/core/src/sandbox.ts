@@ -2,6 +2,7 @@ import type { ErrorCode } from "./error-codes.ts";
 import type { ToolCallRecord, ToolInvoker } from "./invocation.ts";
 import type { ErrorDetails } from "./errors.ts";
 import type { JsonValue } from "./json.ts";
+import type { RunLimits } from "./limits.ts";
 import type { RunMeter } from "./run-meter.ts";
 
 /**
@@ -20,24 +21,6 @@ export interface Isolation {
   sandbox: string;
   /** The mechanisms in force, for people: `["bubblewrap", "seccomp", "rlimits", "deno permissions"]`. */
   mechanisms: readonly string[];
-}
-
-/** Limits of one run. A run that exceeds one is ended, or its output is cut, and its outcome says so. */
-export interface RunLimits {
-  /** Duration of the run in milliseconds, without the time in which a person is asked something. */
-  timeoutMs: number;
-  /** Memory of the guest, in MiB. */
-  memoryMb: number;
-  /** Output that is kept, in bytes of UTF-8. Output beyond it is counted and dropped. */
-  outputBytes: number;
-  /** Tool calls in total. */
-  calls: number;
-  /** Concurrent tool calls. Further calls wait in the guest. */
-  callsInFlight: number;
-  /** Size of the arguments of a call, of its result, and of the run's value, in bytes each. */
-  payloadBytes: number;
-  /** Data that the guest may write to its workspace, in MiB. */
-  writeMb: number;
 }
 
 /** What a workspace may hold. A run that takes it above is ended; one that would begin far above is refused. */
@@ -90,6 +73,13 @@ export interface SandboxSpec {
   owner?: string | undefined;
   /** Meters the runs of the owner. Absent: they use what they need. */
   meter?: RunMeter | undefined;
+  /**
+   * Whether its runs are parts of runs of another sandbox, such as calls of tools. They wait for no turn, since the run that
+   * they belong to has one, and no guest is started ahead of them.
+   *
+   * @defaultValue false
+   */
+  nested?: boolean | undefined;
 }
 
 /** A piece of what a run printed. */
@@ -106,6 +96,10 @@ export interface RunRequest {
   invoker?: ToolInvoker | undefined;
   /** Limits for this run, in place of the sandbox's own. */
   limits?: Partial<RunLimits> | undefined;
+  /** Texts of modules in place of those of their files, by URL: `file:///workspace/servers/crm/remove.ts`. */
+  modules?: Readonly<Record<string, string>> | undefined;
+  /** Patterns of the tools that the run may call. Absent: those that are allowed anyway. */
+  allowedTools?: readonly string[] | undefined;
   /**
    * Whose run this is. Runs of one session may share a guest, one after another, each in a realm of its own; runs of
    * two sessions never do. Default: the sandbox's `defaultSession`; without one, the run has a guest to itself. Waiting
@@ -120,8 +114,8 @@ export interface RunRequest {
   singleUse?: boolean | undefined;
   /** Receives output as it is printed. */
   onOutput?: ((chunk: OutputChunk) => void) | undefined;
-  /** Receives the record of each tool call when the call ends. */
-  onToolCall?: ((record: ToolCallRecord) => void) | undefined;
+  /** Receives the record of each tool call when the call ends, and where it was carried out. */
+  onToolCall?: ((record: ToolCallRecord, place?: "guest" | "host") => void) | undefined;
   /** Ends the run, whose outcome is then `killed` with the reason `aborted`. */
   signal?: AbortSignal | undefined;
 }
@@ -221,6 +215,8 @@ export interface Sandbox {
    * @throws CemError on misuse only: `SANDBOX_DISPOSED`, `LIMIT_INVALID`.
    */
   run(request: RunRequest): Promise<RunOutcome>;
+  /** Ends the guests that are kept for a session which has ended. Absent when the sandbox keeps none. */
+  endSession?(session: string): void;
   /** Ends all runs and guests, and resolves once they are gone. Safe to call twice. */
   dispose(): Promise<void>;
   /** The number of guests now and so far. Absent when the sandbox does not count. */

@@ -62,6 +62,8 @@ export interface ToolDefinition {
   unavailable?: ErrorInfo | undefined;
   /** Path on the host of the file that defines the tool, if there is one. */
   file?: string | undefined;
+  /** The tools of servers that the module of a skill imports, as `server.tool`; `server.*` for all of a server. */
+  uses?: readonly string[] | undefined;
 }
 
 /** A file that should define a tool and can't be used. Other tools are not affected. */

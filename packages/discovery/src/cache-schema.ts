@@ -10,7 +10,8 @@ const functionSchema = z.looseObject({
   call: z.string(),
   isAsync: z.boolean(),
 });
-const linkSchema = z.looseObject({ specifier: z.string(), line: z.number() });
+const starSchema = z.looseObject({ specifier: z.string(), line: z.number() });
+const linkSchema = z.looseObject({ specifier: z.string(), line: z.number(), names: z.array(z.string()) });
 
 const factsSchema = z.looseObject({
   description: z.string(),
@@ -20,7 +21,7 @@ const factsSchema = z.looseObject({
   reexports: z.array(
     z.looseObject({ exported: z.string(), imported: z.string(), specifier: z.string(), line: z.number() }),
   ),
-  stars: z.array(linkSchema),
+  stars: z.array(starSchema),
   links: z.array(linkSchema),
 });
 

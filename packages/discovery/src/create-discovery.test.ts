@@ -462,14 +462,14 @@ describe("createDiscovery", () => {
       "null",
       "[]",
       '{"format":"cem-discovery-0"}',
-      '{"format":"cem-discovery-1","states":[["a",1]],"entries":[]}',
+      '{"format":"cem-discovery-2","states":[["a",1]],"entries":[]}',
       "\0\0",
     ])("ignores a cache that holds %j", async (content) => {
       const { root, list, cacheFile } = cached(files);
       const fresh = await list();
       writeTree(root, { "cache/tools.json": content });
       expect(await list()).toEqual(fresh);
-      expect(JSON.parse(readFileSync(cacheFile, "utf8"))).toHaveProperty("format", "cem-discovery-1");
+      expect(JSON.parse(readFileSync(cacheFile, "utf8"))).toHaveProperty("format", "cem-discovery-2");
       expect(readdirSync(path.dirname(cacheFile))).toEqual(["tools.json"]);
     });
 

@@ -34,6 +34,12 @@ export interface DiscoverySettings {
    */
   cacheSkills?: boolean | undefined;
   /**
+   * Names of tools that run on the host and have no file, by server. Skills may import them.
+   *
+   * @defaultValue none
+   */
+  hostTools?: Readonly<Record<string, readonly string[]>> | undefined;
+  /**
    * Reads several folders at the same time.
    *
    * @defaultValue `true`
@@ -65,6 +71,7 @@ export function createDiscovery(settings: DiscoverySettings): ToolCatalog {
     { kind: "local", dir: path.resolve(settings.serversDir) },
   ];
   if (settings.skillsDir !== undefined) roots.push({ kind: "skill", dir: path.resolve(settings.skillsDir) });
+  const { hostTools = {} } = settings;
   const cacheFile = settings.cacheFile === undefined ? undefined : path.resolve(settings.cacheFile);
   const concurrency = settings.parallel === false ? 1 : MAX_CONCURRENCY;
   const sources = createSourceFiles(
@@ -103,7 +110,7 @@ export function createDiscovery(settings: DiscoverySettings): ToolCatalog {
           visited.add(file);
           return store.factsOf(file);
         };
-        const result = await readServer(folder, kind, createModuleGraph(factsOf, sources));
+        const result = await readServer(folder, kind, createModuleGraph(factsOf, { ...sources, hostTools }));
         servers.set(folder, result, files);
         return result;
       };

@@ -12,6 +12,16 @@ import { withTypeText } from "./type-text.ts";
 /** Types nested deeper, or with more parts, than this are read as `{}`. */
 const MAX_DEPTH = 32;
 const MAX_TYPES = 3_000;
+const MAX_TYPES_OF_FILE = 60_000;
+
+/** How many types may still be read for one file. Each of many functions may have a large type. */
+export interface TypeBudget {
+  left: number;
+}
+
+export function createTypeBudget(): TypeBudget {
+  return { left: MAX_TYPES_OF_FILE };
+}
 
 /** A reader for one schema, which collects the definitions of that schema. */
 export interface RootSchemaReader extends SchemaReader {
@@ -23,8 +33,9 @@ export interface RootSchemaReader extends SchemaReader {
  * Creates a reader that turns the types of one function's parameters or result into a JSON Schema.
  *
  * @param load - Loads the modules that types are imported from.
+ * @param budget - Of the file; beyond it, types are read as `{}`.
  */
-export function createSchemaReader(load: ModuleLoader): RootSchemaReader {
+export function createSchemaReader(load: ModuleLoader, budget: TypeBudget): RootSchemaReader {
   const open = new Map<string, { name: string; isRecursive: boolean }>();
   const definitions = new Map<string, JsonSchema>();
   let depth = 0;
@@ -33,7 +44,8 @@ export function createSchemaReader(load: ModuleLoader): RootSchemaReader {
   const reader: RootSchemaReader = {
     schemaOf(type, scope) {
       count += 1;
-      if (depth >= MAX_DEPTH || count > MAX_TYPES) return {};
+      budget.left -= 1;
+      if (depth >= MAX_DEPTH || count > MAX_TYPES || budget.left < 0) return {};
       depth += 1;
       try {
         return readType(reader, type, scope, load);
@@ -49,8 +61,11 @@ export function createSchemaReader(load: ModuleLoader): RootSchemaReader {
         entry.isRecursive = true;
         return { $ref: `#/$defs/${entry.name}` };
       }
-      const taken = new Set([...definitions.keys(), ...[...open.values()].map((other) => other.name)]);
-      const mine = { name: freeName(name, taken), isRecursive: false };
+      // The chain of interfaces that one extends may be endless.
+      if (open.size >= MAX_DEPTH) return {};
+      const opened = new Set([...open.values()].map((other) => other.name));
+      const isTaken = (other: string): boolean => definitions.has(other) || opened.has(other);
+      const mine = { name: freeName(name, isTaken), isRecursive: false };
       open.set(key, mine);
       const schema = read();
       open.delete(key);
@@ -70,10 +85,10 @@ export function createSchemaReader(load: ModuleLoader): RootSchemaReader {
   return reader;
 }
 
-function freeName(name: string, taken: ReadonlySet<string>): string {
+function freeName(name: string, isTaken: (name: string) => boolean): string {
   for (let number = 1; ; number += 1) {
     const free = number === 1 ? name : `${name}_${number}`;
-    if (!taken.has(free)) return free;
+    if (!isTaken(free)) return free;
   }
 }
 

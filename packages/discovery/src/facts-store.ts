@@ -82,10 +82,11 @@ export function createFactsStore(sources: SourceFiles): FactsStore {
     const modules = new Map<string, SourceModule | undefined>([[module.file, module]]);
     for (;;) {
       const missing = new Set<string>();
-      const facts = readModule(module, (imported) => {
-        const file = sources.locate(imported);
-        if (!modules.has(file) && sources.isInside(file)) missing.add(file);
-        return modules.get(file);
+      const facts = readModule(module, (from, specifier) => {
+        const target = sources.resolve(from, specifier);
+        if (target.kind !== "file") return undefined;
+        if (!modules.has(target.file)) missing.add(target.file);
+        return modules.get(target.file);
       });
       if (missing.size === 0)
         return { facts, used: [...modules.keys()].filter((file) => file !== module.file) };

@@ -1,4 +1,3 @@
-import { resolveSpecifier } from "./resolve-specifier.ts";
 import type { Declaration, SourceModule } from "./source-module.ts";
 import type { ModuleLoader } from "./schema-reader.ts";
 
@@ -26,8 +25,7 @@ export function findExported(
   load: ModuleLoader,
   hops = 0,
 ): Declaration | undefined {
-  const file = resolveSpecifier(from.file, specifier);
-  const module = file === undefined || hops >= MAX_HOPS ? undefined : loadResolved(file, load);
+  const module = hops >= MAX_HOPS ? undefined : loadResolved(from.file, specifier, load);
   if (!module) return undefined;
   const reexport = module.reexports.get(name);
   if (reexport) return findExported(reexport.specifier, reexport.imported, module, load, hops + 1);
@@ -41,8 +39,8 @@ export function findExported(
 }
 
 /** Loads a module by any specifier that TypeScript accepts for it: `./types.js` or `./types` for types.ts. */
-function loadResolved(file: string, load: ModuleLoader): SourceModule | undefined {
-  if (/\.m?ts$/.test(file)) return load(file);
-  const stem = file.replace(/\.m?js$/, "");
-  return load(`${stem}.ts`) ?? load(`${stem}.d.ts`) ?? (stem === file ? undefined : load(file));
+function loadResolved(from: string, specifier: string, load: ModuleLoader): SourceModule | undefined {
+  if (/\.m?ts$/.test(specifier)) return load(from, specifier);
+  const stem = specifier.replace(/\.m?js$/, "");
+  return load(from, `${stem}.ts`) ?? load(from, `${stem}.d.ts`) ?? load(from, specifier);
 }

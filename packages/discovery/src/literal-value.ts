@@ -6,19 +6,30 @@ import { nameOf, type SourceModule } from "./source-module.ts";
 
 const MAX_DEPTH = 16;
 
+/** The most expressions that one value is made of. Lists of lists of the same constants soon have more. */
+const MAX_PARTS = 5_000;
+
 /**
  * Evaluates an expression of literals, arrays and objects of them, and names of constants that hold such.
  *
- * @returns The value; `undefined` for any other expression.
+ * @returns The value; `undefined` for any other expression, and for one of too many parts.
  */
-export function literalValue(
-  node: Node,
-  module: SourceModule,
-  load: ModuleLoader,
-  depth = 0,
-): JsonValue | undefined {
-  if (depth > MAX_DEPTH) return undefined;
-  const inner = (child: Node) => literalValue(child, module, load, depth + 1);
+export function literalValue(node: Node, module: SourceModule, load: ModuleLoader): JsonValue | undefined {
+  return evaluate(node, { module, load, budget: { left: MAX_PARTS }, depth: 0 });
+}
+
+interface Place {
+  module: SourceModule;
+  load: ModuleLoader;
+  budget: { left: number };
+  depth: number;
+}
+
+function evaluate(node: Node, place: Place): JsonValue | undefined {
+  const { module, load, budget, depth } = place;
+  budget.left -= 1;
+  if (depth > MAX_DEPTH || budget.left < 0) return undefined;
+  const inner = (child: Node) => evaluate(child, { ...place, depth: depth + 1 });
   switch (node.type) {
     case "StringLiteral":
     case "NumericLiteral":
@@ -38,6 +49,7 @@ export function literalValue(
     case "ParenthesizedExpression":
       return inner(node.expression);
     case "ArrayExpression": {
+      if (node.elements.length > budget.left) return undefined;
       const values = node.elements.map((element) => (element ? inner(element) : undefined));
       return values.every((value) => value !== undefined) ? values : undefined;
     }
@@ -53,7 +65,8 @@ export function literalValue(
     }
     case "Identifier": {
       const found = findDeclaration(node.name, module, load);
-      return found?.kind === "constant" ? literalValue(found.node, found.module, load, depth + 1) : undefined;
+      if (found?.kind !== "constant") return undefined;
+      return evaluate(found.node, { ...place, module: found.module, depth: depth + 1 });
     }
     default:
       return undefined;

@@ -27,10 +27,16 @@ export interface Reexport {
   line: number;
 }
 
-/** An import of a module that must exist when the file runs. */
-export interface Link {
+/** An `export * from` another module. */
+export interface Star {
   specifier: string;
   line: number;
+}
+
+/** An import of a module that must exist when the file runs. */
+export interface Link extends Star {
+  /** The exports that are used; `*` for the whole module, none where only its effects are. */
+  names: string[];
 }
 
 /**
@@ -54,7 +60,7 @@ export interface ModuleFacts {
   hasOnlyTypes: boolean;
   reexports: Reexport[];
   /** `export * from` statements. */
-  stars: Link[];
+  stars: Star[];
   /** All imports and re-exports that are not type-only. */
   links: Link[];
   failure?: ModuleFailure | undefined;

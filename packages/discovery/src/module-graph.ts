@@ -1,7 +1,7 @@
 import path from "node:path";
+import { toolId } from "@cem/core";
 import type { FunctionFacts, ModuleFacts, ModuleFailure } from "./module-facts.ts";
-import { resolveSpecifier } from "./resolve-specifier.ts";
-import type { SourceFiles } from "./source-files.ts";
+import type { ImportTarget, SourceFiles } from "./source-files.ts";
 import { isSkipped, isSource } from "./scan-folders.ts";
 
 /** What an exported name refers to. */
@@ -15,11 +15,17 @@ export type Resolved =
 export interface BrokenLink {
   /** The file that has to be changed. */
   file: string;
-  /** The file that can't be imported. */
+  /** The file that can't be imported, or how it was named where it is none of a folder of tools. */
   target: string;
   line?: number | undefined;
   message: string;
 }
+
+const SERVER_MODULE = /^servers\/([^/]+)\//u;
+const SERVER_INDEX = /^servers\/([^/]+)\/index\.ts$/u;
+
+/** A tool or skill as a program imports it, which from a file of a skill leads elsewhere. */
+const FROM_PROGRAM = /^\.\/((?:servers|skills)\/.+)$/u;
 
 /** A file to visit, with the import that led to it. */
 interface Visit {
@@ -27,8 +33,16 @@ interface Visit {
   from?: { file: string; line: number; specifier: string } | undefined;
 }
 
+/** Where imports lead. */
+export interface ModuleGraphSettings extends Pick<SourceFiles, "isInside" | "guestPath" | "resolve"> {
+  /** Names of tools that run on the host and have no file, by server: its module exports them all the same. */
+  hostTools: Readonly<Record<string, readonly string[]>>;
+}
+
 /** The files of a server and their imports at run time. */
 export interface ModuleGraph {
+  /** The path of a file in the sandbox, relative to its workspace; `undefined` for one outside of the folders of tools. */
+  guestPath(file: string): string | undefined;
   factsOf(file: string): Promise<ModuleFacts>;
   /** Resolves an exported name through re-exports. */
   resolve(file: string, name: string): Promise<Resolved>;
@@ -36,30 +50,37 @@ export interface ModuleGraph {
   exportsOf(file: string): Promise<Map<string, number>>;
   /** Finds the first failing import of a file and its dependencies; `undefined` when it can be imported. */
   brokenLink(file: string): Promise<BrokenLink | undefined>;
+  /** The tools of servers that a file of a skill imports, also through others, as `server.tool`; `server.*` for all. */
+  toolsUsedBy(file: string): Promise<string[]>;
 }
 
 /**
  * Creates the module graph of a server.
  *
  * @param factsOf - Reads the facts of a file.
- * @param sources - The folders of tools.
  */
 export function createModuleGraph(
   factsOf: (file: string) => Promise<ModuleFacts>,
-  { isInside, locate }: Pick<SourceFiles, "isInside" | "locate">,
+  { isInside, guestPath, resolve: targetOf, hostTools }: ModuleGraphSettings,
 ): ModuleGraph {
   /** Files that are known to be importable. */
   const importable = new Set<string>();
 
-  const targetOf = (from: string, specifier: string): string | undefined => {
-    const target = resolveSpecifier(from, specifier);
-    return target && locate(target);
+  /** The tools without a file that a module exports beside what its file does. */
+  const hostToolsOf = (file: string): readonly string[] => {
+    const server = SERVER_INDEX.exec(guestPath(file) ?? "")?.[1];
+    return server !== undefined && Object.hasOwn(hostTools, server) ? (hostTools[server] ?? []) : [];
   };
+
+  /** A file that is read; what else is imported is there or reported by its own. */
+  const fileOf = (target: ImportTarget): string | undefined =>
+    target.kind === "file" ? target.file : undefined;
 
   async function resolve(file: string, name: string, seen = new Set<string>()): Promise<Resolved> {
     const key = `${file}\0${name}`;
     if (seen.has(key) || !isInside(file)) return { kind: "missing", file };
     seen.add(key);
+    if (hostToolsOf(file).includes(name)) return { kind: "value" };
     const facts = await factsOf(file);
     if (facts.failure) return { kind: "failed", file, facts };
     const own = facts.functions.find((each) => each.name === name);
@@ -76,7 +97,7 @@ export function createModuleGraph(
   }
 
   async function follow(from: string, specifier: string, name: string, seen: Set<string>): Promise<Resolved> {
-    const target = targetOf(from, specifier);
+    const target = fileOf(targetOf(from, specifier));
     return target === undefined ? { kind: "value" } : resolve(target, name, seen);
   }
 
@@ -86,7 +107,7 @@ export function createModuleGraph(
     seen.add(file);
     const facts = await factsOf(file);
     for (const { specifier, line } of facts.stars) {
-      const target = targetOf(file, specifier);
+      const target = fileOf(targetOf(file, specifier));
       if (target === undefined) continue;
       for (const name of (await exportsOf(target, seen)).keys())
         if (name !== "default") names.set(name, line);
@@ -96,6 +117,38 @@ export function createModuleGraph(
     return names;
   }
 
+  /** The first of some names that a module does not export. One that can't be read may export any. */
+  async function nameNotIn(file: string, names: readonly string[]): Promise<string | undefined> {
+    for (const name of names) {
+      if (name === "*" || name === "default") continue;
+      if ((await resolve(file, name)).kind === "missing") return name;
+    }
+    return undefined;
+  }
+
+  async function toolsUsedBy(file: string): Promise<string[]> {
+    const used = new Set<string>();
+    const visited = new Set<string>();
+    const pending = [file];
+    for (let next = pending.pop(); next !== undefined; next = pending.pop()) {
+      if (visited.has(next)) continue;
+      visited.add(next);
+      for (const { specifier, names } of (await factsOf(next)).links) {
+        const target = fileOf(targetOf(next, specifier));
+        if (target === undefined || isLeaf(target)) continue;
+        const server = SERVER_MODULE.exec(guestPath(target) ?? "")?.[1];
+        if (server === undefined) pending.push(target);
+        else for (const name of names) used.add(toolId({ server, name }));
+      }
+    }
+    return [...used].toSorted();
+  }
+
+  /** Whether a module has no file, since all its tools run on the host. */
+  async function isOnHostOnly(file: string): Promise<boolean> {
+    return hostToolsOf(file).length > 0 && (await factsOf(file)).failure !== undefined;
+  }
+
   async function brokenLink(file: string): Promise<BrokenLink | undefined> {
     const visited = new Set<string>();
     const pending: Visit[] = [{ file }];
@@ -103,18 +156,19 @@ export function createModuleGraph(
       if (visited.has(next.file) || importable.has(next.file)) continue;
       visited.add(next.file);
       const { failure, links } = await factsOf(next.file);
-      if (failure?.kind === "broken") return toBrokenLink(next, failure);
-      for (const { specifier, line } of links) {
+      if (failure?.kind === "broken") return toBrokenLink(next, failure, guestPath);
+      for (const { specifier, line, names } of links) {
         const target = targetOf(next.file, specifier);
-        if (target === undefined || isLeaf(target)) continue;
-        if (!isInside(target))
-          return {
-            file: next.file,
-            target,
-            line,
-            message: `imports "${specifier}", which lies outside of the folder of tools`,
-          };
-        pending.push({ file: target, from: { file: next.file, line, specifier } });
+        if (target.kind === "outside") return outside(next.file, specifier, line);
+        const file = fileOf(target);
+        if (file === undefined || isLeaf(file) || (await isOnHostOnly(file))) continue;
+        const absent = await nameNotIn(file, names);
+        if (absent !== undefined) {
+          const exported = [...(await exportsOf(file)).keys(), ...hostToolsOf(file)].toSorted().join(", ");
+          const message = `imports ${absent} from "${specifier}", which exports ${exported || "no function"}`;
+          return { file: next.file, target: file, line, message };
+        }
+        pending.push({ file, from: { file: next.file, line, specifier } });
       }
     }
     for (const each of visited) importable.add(each);
@@ -122,20 +176,36 @@ export function createModuleGraph(
   }
 
   return {
+    guestPath,
     factsOf,
     resolve: (file, name) => resolve(file, name),
     exportsOf: (file) => exportsOf(file),
     brokenLink,
+    toolsUsedBy,
   };
 }
 
-function toBrokenLink({ file, from }: Visit, { message, line }: ModuleFailure): BrokenLink {
+function outside(file: string, specifier: string, line: number): BrokenLink {
+  const message = `imports "${specifier}", which lies outside of the folders of tools and skills`;
+  return { file, target: specifier, line, message };
+}
+
+function toBrokenLink(
+  { file, from }: Visit,
+  { message, line }: ModuleFailure,
+  guestPath: ModuleGraphSettings["guestPath"],
+): BrokenLink {
   if (!from) return { file, target: file, message, line };
+  const meant = FROM_PROGRAM.exec(from.specifier)?.[1];
+  const hint =
+    meant === undefined
+      ? ""
+      : `. From here, what a program calls ./${meant} is ${path.posix.relative(path.posix.dirname(guestPath(from.file) ?? ""), meant)}`;
   return {
     file: from.file,
     target: file,
     line: from.line,
-    message: `imports "${from.specifier}", which ${message}`,
+    message: `imports "${from.specifier}", which ${message}${hint}`,
   };
 }
 

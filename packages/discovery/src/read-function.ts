@@ -1,6 +1,6 @@
 import type { Node, TSType } from "@babel/types";
 import type { JsonSchema, ToolAnnotations } from "@cem/core";
-import { createSchemaReader } from "./create-schema-reader.ts";
+import { createSchemaReader, type TypeBudget } from "./create-schema-reader.ts";
 import { parameterTags, splitType, tagText, type DocComment } from "./doc-comment.ts";
 import { annotatedType, type FunctionNode } from "./function-node.ts";
 import { parseJsDocType } from "./jsdoc-type.ts";
@@ -22,14 +22,15 @@ export interface FunctionSource {
   statement: Node;
   module: SourceModule;
   load: ModuleLoader;
+  budget: TypeBudget;
 }
 
 /** Reads one function's description, parameters and result. */
 export function readFunction(source: FunctionSource): FunctionFacts {
-  const { name, node, statement, module, load } = source;
+  const { name, node, statement, module, load, budget } = source;
   const comment = module.comments.of(statement);
   const scope: Scope = { module, parameters: genericsOf(node, module) };
-  const input = createSchemaReader(load);
+  const input = createSchemaReader(load, budget);
   const parameters = readParameters({ node, scope, reader: input, tags: parameterTags(comment), load });
   const callStyle = styleOf(parameters);
   const inputSchema = bounded(
@@ -105,14 +106,14 @@ function positionalCall(parameters: readonly Parameter[]): string {
 }
 
 function readResult(
-  { node, load }: FunctionSource,
+  { node, load, budget }: FunctionSource,
   scope: Scope,
   comment: DocComment,
 ): { schema?: JsonSchema | undefined; text: string } {
   const documented = splitType(tagText(comment, "returns", "return") ?? "");
   const annotated = annotatedType(node.returnType);
   const type = annotated ?? (documented.type === undefined ? undefined : parseJsDocType(documented.type));
-  const reader = createSchemaReader(load);
+  const reader = createSchemaReader(load, budget);
   const read = type ? bounded(reader.finish(reader.schemaOf(type, scope))) : {};
   const isPromise = node.async || (type !== undefined && isNamed(type, "Promise"));
   const text = typeTextOf(read);

@@ -1,6 +1,8 @@
-import type { ExportNamedDeclaration, Node, Statement } from "@babel/types";
+import type { ExportNamedDeclaration, Identifier, ImportDeclaration, Node, Statement } from "@babel/types";
 import { exportedFunction, isFunction, type FunctionNode } from "./function-node.ts";
-import type { FunctionFacts, Link, ModuleFacts, Reexport } from "./module-facts.ts";
+import { namesUsedAtRunTime, visitNodes } from "@cem/program";
+import { createTypeBudget } from "./create-schema-reader.ts";
+import type { FunctionFacts, Link, ModuleFacts, Reexport, Star } from "./module-facts.ts";
 import { readFunction } from "./read-function.ts";
 import type { ModuleLoader } from "./schema-reader.ts";
 import { nameOf, unwrapExport, type SourceModule } from "./source-module.ts";
@@ -14,24 +16,28 @@ export function readModule(module: SourceModule, load: ModuleLoader): ModuleFact
   const functions = new Map<string, FunctionFacts>();
   const values = new Set<string>();
   const reexports: Reexport[] = [];
-  const stars: Link[] = [];
+  const stars: Star[] = [];
   const links: Link[] = [];
   const statements = module.ast.program.body;
   const locals = localFunctions(statements);
+  let used: Set<string> | undefined;
+  const isUsed = (local: string): boolean => (used ??= namesUsedAtRunTime(module.ast.program)).has(local);
+  const budget = createTypeBudget();
 
   const addFunction = (name: string, node: FunctionNode, statement: Node) => {
     // The first overload is the one to show.
-    if (!functions.has(name)) functions.set(name, readFunction({ name, node, statement, module, load }));
+    if (!functions.has(name))
+      functions.set(name, readFunction({ name, node, statement, module, load, budget }));
   };
 
   for (const statement of statements) {
     const line = statement.loc?.start.line ?? 1;
     if (statement.type === "ImportDeclaration") {
       if (!isTypeOnly(statement.importKind, statement.specifiers))
-        links.push({ specifier: statement.source.value, line });
+        links.push({ specifier: statement.source.value, line, names: importedNames(statement, isUsed) });
     } else if (statement.type === "ExportAllDeclaration") {
       if (statement.exportKind === "type") continue;
-      links.push({ specifier: statement.source.value, line });
+      links.push({ specifier: statement.source.value, line, names: ["*"] });
       stars.push({ specifier: statement.source.value, line });
     } else if (statement.type === "ExportNamedDeclaration") {
       if (statement.declaration) {
@@ -40,7 +46,8 @@ export function readModule(module: SourceModule, load: ModuleLoader): ModuleFact
           else values.add(name);
         }
       } else if (!isTypeOnly(statement.exportKind, statement.specifiers)) {
-        if (statement.source) links.push({ specifier: statement.source.value, line });
+        const names = valueSpecifiers(statement).map(({ local }) => local);
+        if (statement.source) links.push({ specifier: statement.source.value, line, names });
         for (const { exported, local } of valueSpecifiers(statement)) {
           const origin = statement.source
             ? { specifier: statement.source.value, imported: local }
@@ -62,6 +69,20 @@ export function readModule(module: SourceModule, load: ModuleLoader): ModuleFact
     stars,
     links,
   };
+}
+
+/** The names that a declaration imports for use at run time: a type that is not marked as one is left out. */
+function importedNames({ specifiers }: ImportDeclaration, isUsed: (local: string) => boolean): string[] {
+  return specifiers
+    .filter((each) => !(each.type === "ImportSpecifier" && each.importKind === "type"))
+    .filter(({ local }) => isUsed(local.name))
+    .map((each) =>
+      each.type === "ImportSpecifier"
+        ? nameOf(each.imported)
+        : each.type === "ImportDefaultSpecifier"
+          ? "default"
+          : "*",
+    );
 }
 
 function isTypeOnly(kind: string | null | undefined, specifiers: readonly Node[]): boolean {
@@ -102,12 +123,18 @@ function localFunctions(
   return locals;
 }
 
+/** The identifiers that a declaration binds: one, or those of a pattern. */
+function namesIn(target: Node): Identifier[] {
+  const bound = [...visitNodes(target, () => true)].filter(({ key }) => key !== "key" && key !== "right");
+  return bound.flatMap(({ node }) => (node.type === "Identifier" ? [node] : []));
+}
+
 /** The run-time names that a declaration introduces, with their values. */
 function* declaredNames(declaration: Node): Generator<[string, Node]> {
   if (declaration.type === "VariableDeclaration") {
     if (declaration.declare) return;
     for (const { id, init } of declaration.declarations) {
-      if (id.type === "Identifier" && init) yield [id.name, exportedFunction(init) ?? init];
+      for (const name of namesIn(id)) yield [name.name, (init && exportedFunction(init)) ?? init ?? name];
     }
   } else if (
     declaration.type === "FunctionDeclaration" ||

@@ -136,10 +136,17 @@ function withSummary(schema: JsonSchema, node: Node, found: Declaration): JsonSc
 
 /** The statement of a declaration, `export` included: the doc comment stands before it. */
 function statementOf(node: Node, found: Declaration): Node {
-  const statement = found.module.ast.program.body.find(
-    (each) => (each.start ?? 0) <= (node.start ?? 0) && (node.end ?? 0) <= (each.end ?? 0),
-  );
-  return statement ?? node;
+  const { body } = found.module.ast.program;
+  const start = node.start ?? 0;
+  let low = 0;
+  let high = body.length;
+  while (low < high) {
+    const middle = (low + high) >> 1;
+    if ((body[middle]?.end ?? 0) <= start) low = middle + 1;
+    else high = middle;
+  }
+  const statement = body[low];
+  return statement !== undefined && (statement.start ?? 0) <= start ? statement : node;
 }
 
 function enumMembers(

@@ -24,13 +24,18 @@ export async function readServer(
   graph: ModuleGraph,
 ): Promise<ReadServer> {
   const tools = new Map<string, ToolDefinition>();
+  /** The files that tools are imported from, by the tools' names. */
+  const modules = new Map<string, string>();
   const problems = new Map<string, ToolProblem>();
   const pathOf = (name: string) => path.join(folder.folder, name);
   const index = folder.index === undefined ? undefined : pathOf(folder.index);
   await Promise.all(folder.files.map((name) => graph.factsOf(pathOf(name))));
 
   function report(file: string, message: string, line?: number): void {
-    const shown = path.relative(folder.folder, file).split(path.sep).join("/") || folder.name;
+    const isOwn = file === folder.folder || file.startsWith(folder.folder + path.sep);
+    const own = path.relative(folder.folder, file).split(path.sep).join("/") || folder.name;
+    // As code names it: the folders may stand far apart on the host.
+    const shown = isOwn ? own : (graph.guestPath(file) ?? file);
     const problem = { server: folder.name, file, line, message: `${shown} ${message}.` };
     if (!problems.has(`${file}:${line}`)) problems.set(`${file}:${line}`, problem);
   }
@@ -38,8 +43,10 @@ export async function readServer(
 
   function add(facts: FunctionFacts, name: string, file: string, importedFrom: string): void {
     const present = tools.get(name);
-    if (!present) tools.set(name, toolOf(facts, name, file, importedFrom));
-    else if (present.file !== file)
+    if (!present) {
+      tools.set(name, toolOf(facts, name, file, importedFrom));
+      modules.set(name, importedFrom);
+    } else if (present.file !== file)
       report(
         file,
         `gives a second tool "${name}"; the one in ${path.basename(present.file ?? "")} is used`,
@@ -161,6 +168,12 @@ export async function readServer(
     }
 
   const description = await describe(folder, index, kind, graph);
+  if (kind === "skill") {
+    for (const [name, tool] of tools) {
+      const uses = await graph.toolsUsedBy(modules.get(name) ?? "");
+      if (uses.length > 0) tools.set(name, { ...tool, uses });
+    }
+  }
   const isEmpty = tools.size === 0 && problems.size === 0 && kind !== "skill";
   const server = { name: folder.name, description, kind, tools: [...tools.values()] };
   return { problems: [...problems.values()], server: isEmpty ? undefined : server };

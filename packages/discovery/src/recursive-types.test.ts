@@ -1,6 +1,46 @@
 import { describe, expect, it } from "vitest";
 import { toolOf } from "./tool-tree.test-helper.ts";
 
+describe("a tool's types that are large", () => {
+  it("are read to a bound for each file, and the functions are there", async () => {
+    const types = Array.from({ length: 30 }, (_, at) => `type T${at + 1} = { a: T${at}; b: T${at} };`).join(
+      "\n",
+    );
+    const others = Array.from(
+      { length: 300 },
+      (_, at) => `export async function f${at}(input: T30): Promise<T30> {}`,
+    );
+    const started = process.cpuUsage();
+    const tool = await toolOf(
+      `type T0 = string;\n${types}\nexport async function tool(input: { q: string }): Promise<T30> {}\n${others.join("\n")}`,
+    );
+    expect(process.cpuUsage(started).user / 1000).toBeLessThan(10_000);
+    expect(tool.inputSchema.properties).toEqual({ q: { type: "string" } });
+  });
+
+  it("end where interfaces extend each other in a long line", async () => {
+    const line = Array.from(
+      { length: 2_000 },
+      (_, at) => `interface I${at} extends I${at + 1} { a${at}: string }`,
+    );
+    const { inputSchema } = await toolOf(
+      `${line.join("\n")}\nexport async function tool(input: I0): Promise<void> {}`,
+    );
+    expect(inputSchema.properties).toHaveProperty("a0", { type: "string" });
+  });
+
+  it("leave out a default of too many parts", async () => {
+    const lists = Array.from({ length: 7 }, (_, at) => `const c${at + 1} = [${`c${at}, `.repeat(60)}];`).join(
+      "\n",
+    );
+    const { inputSchema } = await toolOf(
+      `const c0 = [1];\n${lists}\nexport async function tool({ a = c7, b = c0 }: { a?: unknown; b?: number[] } = {}) {}`,
+    );
+    expect(inputSchema.properties).toMatchObject({ a: {}, b: { default: [1] } });
+    expect(inputSchema.properties?.["a"]).not.toHaveProperty("default");
+  });
+});
+
 describe("a tool's recursive types", () => {
   it("become definitions of an input that contains itself", async () => {
     const tool = await toolOf(

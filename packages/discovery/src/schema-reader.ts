@@ -11,8 +11,8 @@ export interface Scope {
 /** What a type parameter stands for. */
 export type TypeArgument = { type: TSType; scope: Scope } | { schema: JsonSchema };
 
-/** Loads the module at an absolute path; `undefined` when there is none or it must not be read. */
-export type ModuleLoader = (file: string) => SourceModule | undefined;
+/** Loads the module that a file imports by a specifier; `undefined` when there is none or it must not be read. */
+export type ModuleLoader = (from: string, specifier: string) => SourceModule | undefined;
 
 /** Turns types into schemas. Passed to the readers of each kind of type, for the types inside. */
 export interface SchemaReader {

@@ -24,6 +24,54 @@ describe("folders of skills", () => {
     expect(servers[1]).toMatchObject({ name: "twice", kind: "skill", tools: [{ name: "twice" }] });
   });
 
+  it.each([
+    '"../../servers/calc/index.ts"',
+    '"../../servers/calc"',
+    '"../../servers/calc/index.js"',
+    '"/workspace/servers/calc/index.ts"',
+    '"servers/calc/index.ts"',
+    '"file:///workspace/servers/calc/index.ts"',
+  ])("use tools of servers, which call the host by the client: %s", async (module) => {
+    const { servers, problems } = await discover(
+      makeTree({
+        "servers/calc/add.ts": `import { callTool } from "../../client/index.ts";\n${add}export { callTool };\n`,
+        "servers/calc/index.ts": 'export { add } from "./add.ts";\n',
+        "skills/twice/index.ts": twice.replace('"../../servers/calc/add.ts"', module),
+        "skills/more/index.ts": 'export { twice as more } from "../twice/index.ts";\n',
+      }),
+    );
+    expect(problems).toEqual([]);
+    const skills = servers.filter(({ kind }) => kind === "skill").flatMap(({ tools }) => tools);
+    expect(skills.map(({ name, uses }) => [name, uses])).toEqual([
+      ["more", ["calc.add"]],
+      ["twice", ["calc.add"]],
+    ]);
+  });
+
+  it("use tools of the host, which have no file", async () => {
+    const root = makeTree({ "skills/find/index.ts": twice.replace("calc/add.ts", "crm/index.ts") });
+    const list = (hostTools: Record<string, string[]>) =>
+      createDiscovery({
+        serversDir: path.join(root, "servers"),
+        skillsDir: path.join(root, "skills"),
+        hostTools,
+      }).list();
+    expect((await list({ crm: ["add"] })).problems).toEqual([]);
+    const [problem] = (await list({})).problems;
+    expect(problem?.message).toContain('imports "../../servers/crm/index.ts", which does not exist');
+  });
+
+  it("may import types without saying so, and what a pattern exports", async () => {
+    const { problems } = await discover(
+      makeTree({
+        "servers/calc/index.ts": `export interface Sum { value: number }\nexport const { add, ...rest } = { add: 1, other: 2 };\n`,
+        "skills/twice/index.ts":
+          'import { add, rest, Sum } from "../../servers/calc/index.ts";\n/** Sums. */\nexport function sum(): Sum {\n  return { value: add + rest.other };\n}\n',
+      }),
+    );
+    expect(problems).toEqual([]);
+  });
+
   it("of other programs have their functions in scripts/", async () => {
     const { servers, problems } = await discover(
       makeTree({

@@ -3,6 +3,8 @@ import { lstatSync, statSync, type Stats } from "node:fs";
 import { readFile, realpath } from "node:fs/promises";
 import path from "node:path";
 import type { ModuleFailure } from "./module-facts.ts";
+import { GUEST_CLIENT, resolveInGuest } from "./resolve-specifier.ts";
+import { isSource } from "./scan-folders.ts";
 
 /** The size of the largest file that is read. */
 const MAX_SOURCE_BYTES = 1024 * 1024;
@@ -36,12 +38,17 @@ export interface SourceFiles {
   text(file: string): Promise<string | undefined>;
   /** Whether a path lies under one of the roots. */
   isInside(file: string): boolean;
-  /**
-   * Where a file is that another imports by a relative path. In the sandbox the roots stand side by side under their
-   * names; here they may stand anywhere.
-   */
-  locate(file: string): string;
+  /** The path of a file in the sandbox, relative to its workspace; `undefined` for one outside of the roots. */
+  guestPath(file: string): string | undefined;
+  /** Finds what a file under a root imports, as the sandbox resolves it. */
+  resolve(from: string, specifier: string): ImportTarget;
 }
+
+/**
+ * A module that a file imports. `file` is an absolute path under a root; `provided` is there without a file of a root, such
+ * as a built-in module or data of the workspace; `outside` is neither.
+ */
+export type ImportTarget = { kind: "file"; file: string } | { kind: "provided" } | { kind: "outside" };
 
 /** A folder of tools. */
 export interface SourceRoot {
@@ -62,14 +69,20 @@ export function createSourceFiles(sourceRoots: readonly SourceRoot[]): SourceFil
 
   const isInside = (file: string) => roots.some((root) => contains(root, file));
 
-  function locate(file: string): string {
-    if (isInside(file)) return file;
-    for (const root of roots) {
-      const [name = "", ...rest] = path.relative(path.dirname(root), file).split(path.sep);
-      const other = sourceRoots.find(({ guestName }) => guestName === name);
-      if (other !== undefined) return path.join(other.dir, ...rest);
-    }
-    return file;
+  function guestPath(file: string): string | undefined {
+    const root = sourceRoots.find(({ dir }) => contains(dir, file));
+    return root && [root.guestName, ...path.relative(root.dir, file).split(path.sep)].join("/");
+  }
+
+  function resolve(from: string, specifier: string): ImportTarget {
+    const guestFile = guestPath(from);
+    const target = guestFile === undefined ? undefined : resolveInGuest(guestFile, specifier);
+    if (target === undefined) return { kind: "provided" };
+    const [name, ...rest] = target.split("/");
+    const root = sourceRoots.find(({ guestName }) => guestName === name);
+    if (root !== undefined) return { kind: "file", file: path.join(root.dir, ...rest) };
+    const isData = !target.startsWith("../") && path.extname(target) !== "" && !isSource(target);
+    return { kind: target === GUEST_CLIENT || isData ? "provided" : "outside" };
   }
 
   async function leadsOutside(file: string): Promise<boolean> {
@@ -134,7 +147,8 @@ export function createSourceFiles(sourceRoots: readonly SourceRoot[]): SourceFil
   return {
     states,
     isInside,
-    locate,
+    guestPath,
+    resolve,
     beginPass() {
       checks = new Map();
       unchanged = new Map();

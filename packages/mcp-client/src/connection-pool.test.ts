@@ -1,9 +1,9 @@
-import type { Elicit } from "@cem/core";
+import type { Elicit, JsonObject } from "@cem/core";
 import { isProcessRunning } from "@cem/files";
 import { toNodeHandler } from "@modelcontextprotocol/node";
 import { createMcpHandler } from "@modelcontextprotocol/server";
 import { describe, expect, it } from "vitest";
-import { connect, odd, twoEra, until } from "../fixtures/servers.ts";
+import { accounts, connect, odd, twoEra, until } from "../fixtures/servers.ts";
 import { serve, startEverything } from "../fixtures/start-http.ts";
 import type { TestConnections } from "../fixtures/servers.ts";
 import { createTwoEraServer } from "../fixtures/two-era-server.ts";
@@ -19,6 +19,20 @@ async function mostAtOnce(connections: TestConnections, options: Partial<CallOpt
   const { content } = await connections.callTool("odd", "most_at_once", {}, { signal, ...options });
   return content;
 }
+
+/** Calls a tool of the server that keeps its user. */
+async function ask(
+  connections: TestConnections,
+  tool: string,
+  args: JsonObject,
+  options: Partial<CallOptions>,
+): Promise<{ user: string; pid: number; mostAtOnce?: number }> {
+  const { content } = await connections.callTool("accounts", tool, args, { signal, ...options });
+  const [{ text }] = content as [{ text: string }];
+  return JSON.parse(text) as { user: string; pid: number };
+}
+
+const decline = (): Elicit => async () => ({ action: "decline" });
 
 function serveModern() {
   const handle = toNodeHandler(createMcpHandler(() => createTwoEraServer()));
@@ -43,13 +57,74 @@ describe.concurrent("the connections to a server", () => {
     expect(await mostAtOnce(connections, { session: "fay" })).toEqual(said("3"));
   });
 
-  it("are one for a session whose runs share its state, where the entry says so", async () => {
-    await using connections = connect([odd("plain", { connections: "session" })]);
-    const elicits = [1, 2, 3].map((): Elicit => async () => ({ action: "decline" }));
-    const wait = (elicit: Elicit) =>
-      connections.callTool("odd", "wait", { ms: 50 }, { signal, elicit, session: "ada" });
-    await Promise.all(elicits.map(wait));
-    expect(await mostAtOnce(connections, { session: "ada" })).toEqual(said("3"));
+  it.each(["auto", "session", undefined] as const)(
+    "are one for a session, whose runs at once meet its state: %s",
+    async (connections) => {
+      await using servers = connect([accounts({ connections })]);
+      await ask(servers, "login", { name: "ada" }, { session: "ada", run: "0", elicit: decline() });
+      const runs = await Promise.all(
+        ["1", "2", "3"].map((run) =>
+          ask(servers, "wait", { ms: 50 }, { session: "ada", run, elicit: decline() }),
+        ),
+      );
+      expect(runs.map(({ user }) => user)).toEqual(["ada", "ada", "ada"]);
+      expect(new Set(runs.map(({ pid }) => pid)).size).toBe(1);
+      expect(runs.at(-1)?.mostAtOnce).toBe(3);
+      expect((await ask(servers, "whoami", {}, { session: "bob" })).user).toBe("nobody");
+    },
+  );
+
+  it("are further ones for a session's runs at once where the entry says so", async () => {
+    await using servers = connect([accounts({ connections: "run" })]);
+    const wait = (run: string) =>
+      ask(servers, "wait", { ms: 100 }, { session: "ada", run, elicit: decline() });
+    const runs = await Promise.all([wait("1"), wait("1"), wait("2")]);
+    expect(new Set(runs.map(({ pid }) => pid)).size).toBe(2);
+    expect(runs[0]?.pid).toBe(runs[1]?.pid);
+  });
+
+  it("are a run's own while it lasts, where it has no session, and then another's", async () => {
+    await using servers = connect([accounts()]);
+    const one = new AbortController();
+    // Redaction wraps the function anew for each call, so it cannot identify the run.
+    const of = (run: string, ending = one) => ({ run, signal: ending.signal, elicit: decline() });
+    const { pid } = await ask(servers, "login", { name: "ada" }, of("1"));
+    const other = await ask(servers, "whoami", {}, of("2", new AbortController()));
+    expect(other).toMatchObject({ user: "nobody" });
+    const own = await Promise.all([1, 2].map(() => ask(servers, "wait", { ms: 20 }, of("1"))));
+    expect(own).toMatchObject([
+      { user: "ada", pid },
+      { user: "ada", pid },
+    ]);
+    one.abort();
+    expect(await ask(servers, "whoami", {}, of("3", new AbortController()))).toMatchObject({ pid });
+  });
+
+  it("stay with a run under way where another one has to go", async () => {
+    await using servers = connect([accounts({ maxConnections: 2 })]);
+    const ended = new AbortController();
+    const lasting = new AbortController();
+    const { pid } = await ask(servers, "login", { name: "ada" }, { run: "1", signal: lasting.signal });
+    await ask(servers, "whoami", {}, { run: "2", signal: ended.signal });
+    ended.abort();
+    await ask(servers, "whoami", {}, { session: "bob" });
+    expect(await ask(servers, "whoami", {}, { run: "1", signal: lasting.signal })).toMatchObject({
+      user: "ada",
+      pid,
+    });
+  });
+
+  it("pass a question to the session that called, though several of its runs share one", async () => {
+    await using servers = connect([accounts()]);
+    const accept =
+      (name: string): Elicit =>
+      async () => ({ action: "accept", content: { name } });
+    const waiting = ask(servers, "wait", { ms: 300 }, { session: "ada", run: "1", elicit: accept("Ada") });
+    const asked = ask(servers, "login", {}, { session: "ada", run: "2", elicit: accept("Ada") });
+    const others = ask(servers, "login", {}, { session: "bob", run: "3", elicit: accept("Bob") });
+    expect((await asked).user).toBe("Ada");
+    expect((await others).user).toBe("Bob");
+    expect((await waiting).user).toBe("Ada");
   });
 
   it("are at most so many: the one unused for longest makes room, and calls wait for one in use", async () => {

@@ -8,20 +8,23 @@ import type { McpServerSettings } from "./server-settings.ts";
 /** How long a connection is unused before it is closed, unless it is the server's only one. */
 const IDLE_MS = 10 * 60_000;
 
-/** Who uses a connection. */
+/** The user of a connection. */
 export interface ConnectionUser {
   session?: string | undefined;
-  /** Tells the runs of a session apart: each asks its own caller. */
+  /** The run, which tells the users without a session apart. Default: `elicit`, which asks the caller of a run. */
+  run?: string | undefined;
   elicit?: Elicit | undefined;
 }
 
-/** A connection with who uses it. */
+/** A connection and its user. */
 interface Member {
   connection: Connection;
   /** The session it belongs to. Absent before its first call: then it is anybody's. */
   session?: string | undefined;
-  /** The calls under way, each by how its user is asked. */
-  calls: (Elicit | undefined)[];
+  /** The run that has the connection to itself, until its signal aborts. */
+  run?: { id: unknown; signal: AbortSignal } | undefined;
+  /** Number of calls under way. */
+  calls: number;
   /** Requests under way that are nobody's, such as for the list of tools. */
   others: number;
   idleSince: number;
@@ -45,7 +48,7 @@ export interface ConnectionPool {
   close(): Promise<void>;
 }
 
-/** Runs without a session can't be told apart, so they follow each other on the same connections. */
+/** Nobody comes back to runs without a session, so they follow each other on the same connections. */
 const NO_SESSION = "";
 
 export interface ConnectionPoolOptions {
@@ -66,14 +69,13 @@ export function createConnectionPool({
   const { name, connections: sharing = "auto", maxConnections = DEFAULT_MAX_CONNECTIONS } = settings;
   const timeoutMs = settings.timeoutMs ?? DEFAULT_TIMEOUT_MS;
   let members: Member[] = [];
-  /** The connection that a run used last, since its calls belong together. */
-  const lastUsed = new WeakMap<Elicit, Member>();
   const waiting = new Set<() => void>();
   const closing = new AbortController();
   let timer: NodeJS.Timeout | undefined;
 
   const firstMember = (): Member => members[0] ?? add();
-  const isUnused = ({ calls, others }: Member): boolean => calls.length === 0 && others === 0;
+  const isUnused = ({ calls, others }: Member): boolean => calls === 0 && others === 0;
+  const isHeld = ({ run }: Member): boolean => run !== undefined && !run.signal.aborted;
 
   const remove = (member: Member, why: string): void => {
     members = members.filter((other) => other !== member);
@@ -82,26 +84,35 @@ export function createConnectionPool({
   };
 
   const add = (): Member => {
-    const member: Member = { connection: create(), calls: [], others: 0, idleSince: performance.now() };
+    const member: Member = { connection: create(), calls: 0, others: 0, idleSince: performance.now() };
     members.push(member);
     return member;
   };
 
   /** The connection of the user, or a new one; `undefined` while all are in use. */
-  const find = ({ session = NO_SESSION, elicit }: ConnectionUser): Member | undefined => {
+  const find = (
+    { session = NO_SESSION, run, elicit }: ConnectionUser,
+    signal: AbortSignal,
+  ): Member | undefined => {
     const shared =
       sharing === "shared" ? firstMember() : members.find(({ connection }) => connection.isStateless);
     if (shared !== undefined) return shared;
     const own = members.filter((member) => member.session === session);
-    const isFree = ({ calls, connection }: Member): boolean =>
+    const isOne =
+      (session !== NO_SESSION && sharing !== "run") ||
       // Over HTTP a question comes on the stream of its call, so that runs are told apart on one connection too.
-      sharing === "session" ||
-      connection.current?.transportKind === "http" ||
-      calls.every((other) => other === elicit);
-    const last = elicit && lastUsed.get(elicit);
-    if (last !== undefined && own.includes(last) && isFree(last)) return last;
-    const found = own.find(isFree) ?? members.find((member) => member.session === undefined) ?? replaceable();
-    if (found !== undefined) found.session = session;
+      own.some(({ connection }) => connection.current?.transportKind === "http");
+    const id = isOne ? undefined : (run ?? elicit);
+    const isMine = (member: Member): boolean =>
+      isOne || (member.run?.id === id && (id === undefined || isHeld(member)));
+    const found =
+      own.find(isMine) ??
+      own.find((member) => !isHeld(member) && member.calls === 0) ??
+      members.find((member) => member.session === undefined) ??
+      replaceable();
+    if (found === undefined) return undefined;
+    found.session = session;
+    found.run = id === undefined ? undefined : { id, signal };
     return found;
   };
 
@@ -109,7 +120,8 @@ export function createConnectionPool({
   const replaceable = (): Member | undefined => {
     if (members.length < maxConnections) return add();
     const idle = members.filter(isUnused);
-    const oldest = idle.toSorted((one, other) => one.idleSince - other.idleSince)[0];
+    const byAge = idle.toSorted((one, other) => one.idleSince - other.idleSince);
+    const oldest = byAge.find((member) => !isHeld(member)) ?? byAge[0];
     if (oldest === undefined) return undefined;
     remove(oldest, `${maxConnections} are open, and another session needs one`);
     return add();
@@ -128,13 +140,13 @@ export function createConnectionPool({
   const acquire = async (user: ConnectionUser, signal: AbortSignal): Promise<Member> => {
     const isOpen = members.some(({ connection }) => connection.current !== undefined);
     // How the server is reached tells whether it can be shared.
-    if (sharing === "auto" && !isOpen) await firstMember().connection.open(signal);
+    if (sharing !== "shared" && !isOpen) await firstMember().connection.open(signal);
     const late = AbortSignal.timeout(timeoutMs);
     for (;;) {
       if (closing.signal.aborted) throw serverClosed(name);
-      const member = find(user);
+      const member = find(user, signal);
       if (member !== undefined) {
-        member.calls.push(user.elicit);
+        member.calls += 1;
         return member;
       }
       try {
@@ -150,8 +162,8 @@ export function createConnectionPool({
     }
   };
 
-  const release = (member: Member, elicit: Elicit | undefined): void => {
-    member.calls.splice(member.calls.indexOf(elicit), 1);
+  const release = (member: Member): void => {
+    member.calls -= 1;
     member.idleSince = performance.now();
     wakeWaiting();
     sweepLater();
@@ -192,13 +204,12 @@ export function createConnectionPool({
         wakeWaiting();
       }
     },
-    async use({ session, elicit }, signal, work) {
-      const member = await acquire({ session, elicit }, signal);
-      if (elicit !== undefined) lastUsed.set(elicit, member);
+    async use({ session, run, elicit }, signal, work) {
+      const member = await acquire({ session, run, elicit }, signal);
       try {
         return await work(member.connection);
       } finally {
-        release(member, elicit);
+        release(member);
       }
     },
     async close() {

@@ -80,6 +80,8 @@ export interface CallOptions {
   sample?: Sample | undefined;
   /** The id of the session the call belongs to. Questions are cancelled while calls of several sessions are running. */
   session?: string | undefined;
+  /** The id of the run the call belongs to. All calls of a run without a session use one connection. */
+  run?: string | undefined;
 }
 
 /** A tool's result as the server sent it. */

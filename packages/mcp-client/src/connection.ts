@@ -1,6 +1,6 @@
 import { createDeadline } from "@cem/bridge";
 import type { HideSecrets } from "@cem/bridge";
-import { CemError } from "@cem/core";
+import { CemError, withReason } from "@cem/core";
 import type { Elicit } from "@cem/core";
 import { StreamableHTTPClientTransport } from "@modelcontextprotocol/client";
 import type { Client } from "@modelcontextprotocol/client";
@@ -27,6 +27,8 @@ import type { SignIn } from "./sign-in.ts";
 
 /** Progress notifications restart a call's timeout, up to this many timeouts in all. */
 const MAX_TIMEOUTS_PER_CALL = 10;
+/** The reason that servers get for a request that is cancelled, whoever cancelled it with whatever words. */
+const NO_LONGER_WANTED = "The answer is no longer wanted.";
 
 /** What the connections to one server have in common. */
 export interface ConnectionContext {
@@ -122,7 +124,7 @@ export function createConnection(
     };
     calls.begin(call);
     try {
-      const running = { signal: deadline.signal, onProgress, call };
+      const running = { signal: withReason(deadline.signal, NO_LONGER_WANTED), onProgress, call };
       const result = await currentCall.run(call, () => run(opened, running));
       reconnecting.reportSuccess();
       return result;

@@ -30,6 +30,8 @@ export function createElicitationHandler(
   server: string,
   { calls, elicit, log }: ElicitationSettings,
 ): (client: Client) => void {
+  /** The calls that have a question open. */
+  const answering = new Set<CallInFlight>();
   const ask = async (
     asking: readonly CallInFlight[],
     request: (signal: AbortSignal) => ElicitRequest,
@@ -41,7 +43,9 @@ export function createElicitationHandler(
     setWaiting(asking, true);
     try {
       for (;;) {
-        const caller = callers().at(-1);
+        // Servers ask in the order of the calls, and most of them once for each.
+        const caller = callers().find((call) => !answering.has(call)) ?? callers().at(-1);
+        if (caller !== undefined) answering.add(caller);
         const asker = caller?.elicit ?? elicit;
         if (asker === undefined) throw new Error("the call that asked has ended");
         const ends = caller === undefined ? signalOfLast(asking, calls) : calls.signalOf(caller);
@@ -54,6 +58,8 @@ export function createElicitationHandler(
         } catch (error) {
           const goesOn = ends?.aborted === true && callers().length > 0;
           if (!goesOn || outer.aborted || late.aborted) throw error;
+        } finally {
+          if (caller !== undefined) answering.delete(caller);
         }
       }
     } catch (error) {

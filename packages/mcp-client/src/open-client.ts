@@ -1,3 +1,5 @@
+import { existsSync } from "node:fs";
+import { basename, resolve } from "node:path";
 import {
   Client,
   ProtocolError,
@@ -142,10 +144,13 @@ function explain(error: unknown, settings: McpServerSettings): unknown {
   if (settings.transport.kind !== "stdio") return error;
   const { code } = error as NodeJS.ErrnoException;
   if (code === "ENOENT" || code === "EACCES") {
-    return new StartFailure(
-      `its command "${settings.transport.command}" can't be started (${code}). Is it installed and on PATH` +
-        `${settings.transport.cwd === undefined ? "" : `, and is there a folder ${settings.transport.cwd}`}?`,
-    );
+    const { command, cwd = "." } = settings.transport;
+    const reason = !existsSync(cwd)
+      ? `there is no folder ${cwd} to start it in.`
+      : basename(command) === command
+        ? "is it installed and on PATH?"
+        : `is there such a program at ${resolve(cwd, command)}, and may this user execute it?`;
+    return new StartFailure(`its command "${command}" can't be started (${code}): ${reason}`);
   }
   return error;
 }

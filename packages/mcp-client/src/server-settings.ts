@@ -4,12 +4,13 @@ import type { McpTransportProvider } from "@cem/core";
 export type ProtocolChoice = "auto" | "legacy" | "2026-07-28";
 
 /**
- * Which calls share a connection. `shared`: all, for a server that keeps no state of its clients and asks them nothing.
- * `session`: those of a session. `auto`: those of a session, and where a run is under way on its connection, another run
- * has one of its own, so that it is known who is asked something; a server that can't keep state (HTTP without a session,
- * protocol 2026-07-28) is shared.
+ * Which calls share a connection. `session`: those of a session, also of its runs side by side, so that all meet the state
+ * that the server keeps; a run without a session has one to itself while it lasts. `run`: a session has a further one for each
+ * run beside another, so that it is known which one a question over stdio is for. `shared`: all calls, for a server that keeps
+ * no state of its clients and asks them nothing. `auto`: as `session`. A server that can't keep state (HTTP without a session,
+ * protocol 2026-07-28) is shared in any case.
  */
-export type ConnectionSharing = "auto" | "shared" | "session";
+export type ConnectionSharing = "auto" | "shared" | "session" | "run";
 
 /** A server that is started as a child process and spoken to over its standard input and output. */
 export interface StdioSettings {

@@ -10,13 +10,11 @@ import type { HostOf } from "./server-tool.ts";
 
 type Answer = CallToolResult | InputRequiredResult;
 
-/** An answer to a call, before a client sees it. */
-interface UnseenAnswer {
+/** The request of a client that something is the answer to. */
+interface AnsweredRequest {
   server: McpServer;
   /** Whether the connection is still there. */
   isConnected: boolean;
-  tool: string;
-  answer: Answer;
   context: ServerContext;
 }
 
@@ -32,15 +30,28 @@ export class AnswerRedaction {
     this.#hostOf = hostOf;
   }
 
-  async redact({ server, isConnected, tool, answer, context }: UnseenAnswer): Promise<Answer> {
-    const { session } = sessionOf(context);
-    const redactor = await this.#redactorOf(context);
-    // Without a session of its own a connection may be that of one call.
-    if (context.sessionId !== undefined && isConnected) this.#sessions.set(server, { session, redactor });
+  async redact(answer: Answer, request: AnsweredRequest): Promise<Answer> {
+    const redactor = await this.note(request);
     // Questions come from runs, whose redactor has seen them.
     if (redactor === undefined || !("content" in answer)) return answer;
     const { redactAnswer } = await import("./redact-answer.ts");
-    return redactAnswer(tool, answer as CallToolResult, redactor, session);
+    return redactAnswer(answer as CallToolResult, redactor, sessionOf(request.context).session);
+  }
+
+  async redactFailure(error: unknown, request: AnsweredRequest): Promise<unknown> {
+    const redactor = await this.note(request);
+    if (redactor === undefined) return error;
+    const { redactFailure } = await import("./redact-answer.ts");
+    return redactFailure(error, redactor, sessionOf(request.context).session);
+  }
+
+  /** Notes that a connection was shown tokens of its session, and returns the redactor that they are of. */
+  async note({ server, isConnected, context }: AnsweredRequest): Promise<Redactor | undefined> {
+    const redactor = await this.#redactorOf(context);
+    const { session } = sessionOf(context);
+    // Without a session of its own a connection may be that of one call.
+    if (context.sessionId !== undefined && isConnected) this.#sessions.set(server, { session, redactor });
+    return redactor;
   }
 
   forget(server: McpServer): void {

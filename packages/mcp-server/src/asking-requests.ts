@@ -1,7 +1,8 @@
 import { randomBytes } from "node:crypto";
 import type { JsonObject } from "@cem/core";
 import type { InputRequiredResult, ServerContext } from "@modelcontextprotocol/server";
-import { MAX_YIELDED_RUNS, YIELDED_RUN_IDLE_MS } from "./limits.ts";
+import { currentPayer } from "./http-exchange.ts";
+import { MAX_KEPT_RUNS, MAX_KEPT_RUNS_PER_CLIENT, YIELDED_RUN_IDLE_MS } from "./limits.ts";
 import {
   askLater,
   askNow,
@@ -18,6 +19,8 @@ export type AskingWork = (options: { signal: AbortSignal; questions: OpenQuestio
 
 interface Pending {
   owner: string;
+  /** The client whose share of the pending requests it takes. */
+  payer: string;
   questions: OpenQuestions;
   result: Promise<JsonObject>;
   controller: AbortController;
@@ -47,14 +50,18 @@ export class AskingRequests {
           continue;
         }
         const unaskable = cancelUnaskable(all, context);
-        if (unaskable.size === 0 && this.#pending.size < MAX_YIELDED_RUNS)
-          return askLater(all, this.#keep(pending));
+        if (unaskable.size === 0 && this.#hasRoom(pending)) return askLater(all, this.#keep(pending));
         if (unaskable.size === 0) questions.cancelAll();
         questions.answer(unaskable);
       }
     } finally {
       context.mcpReq.signal.removeEventListener("abort", cancel);
     }
+  }
+
+  #hasRoom({ payer }: Pending): boolean {
+    const own = [...this.#pending.values()].filter((other) => other.payer === payer).length;
+    return own < MAX_KEPT_RUNS_PER_CLIENT && this.#pending.size < MAX_KEPT_RUNS;
   }
 
   #keep(pending: Pending): string {
@@ -81,5 +88,5 @@ function start(owner: string, work: AskingWork): Pending {
   const questions = new OpenQuestions();
   const result = work({ signal: controller.signal, questions });
   result.catch(() => {});
-  return { owner, questions, result, controller };
+  return { owner, payer: currentPayer(), questions, result, controller };
 }

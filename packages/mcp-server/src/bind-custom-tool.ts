@@ -1,20 +1,22 @@
-import type { Agent, JsonValue } from "@cem/core";
+import type { JsonValue } from "@cem/core";
 import type {
   CallToolResult,
   InputRequiredResult,
-  ServerContext,
   StandardSchemaV1,
   StandardSchemaWithJSON,
 } from "@modelcontextprotocol/server";
 import { assertCustomTool } from "./check-custom-tool.ts";
 import type { AnyCustomTool, CustomToolAnswer } from "./custom-tool.ts";
-import { answerValue } from "./server-tool.ts";
-import type { ServerTool } from "./server-tool.ts";
+import { answerValue, sessionOf } from "./server-tool.ts";
+import type { HostOf, ServerTool } from "./server-tool.ts";
+
+/** The server by which rules for values name custom tools. */
+const CUSTOM_TOOLS = "custom";
 
 /** Binds a custom tool to the agent and the configuration of a server. @throws CemError `TOOL_INVALID` */
 export function bindCustomTool<Config>(
   tool: AnyCustomTool<Config>,
-  { agentOf, config }: { agentOf: (context: ServerContext) => Agent | Promise<Agent>; config: Config },
+  { hostOf, config }: { hostOf: HostOf; config: Config },
 ): ServerTool {
   assertCustomTool(tool);
   const { name, title, description, inputSchema = NO_INPUT, outputSchema, annotations } = tool;
@@ -26,8 +28,13 @@ export function bindCustomTool<Config>(
     outputSchema,
     annotations,
     handle: async (input, mcp) => {
-      const agent = await agentOf(mcp);
-      const answer = await tool.handler(input, { agent, config, signal: mcp.mcpReq.signal, mcp });
+      const { agent, redactor } = await hostOf(mcp);
+      const { signal } = mcp.mcpReq;
+      const { session } = sessionOf(mcp);
+      // The client may hand back what it got as tokens.
+      const target = { session, server: CUSTOM_TOOLS, tool: name, signal };
+      const given = await (redactor?.detokenize(input as JsonValue, target) ?? input);
+      const answer = await tool.handler(given, { agent, config, signal, mcp });
       return isInputRequired(answer) ? answer : toCallResult(answer, outputSchema !== undefined);
     },
   };

@@ -76,7 +76,7 @@ class ToolServer<Config> implements AgentServer<Config> {
   readonly #states: RequestStates;
   readonly #asking = new AskingRequests();
   readonly #listeners = new Set<(list: ListName) => void>();
-  readonly #exposed: Omit<ExposeSettings, "era" | "asking" | "states" | "skills"> | undefined;
+  readonly #exposed: Omit<ExposeSettings, "era" | "asking" | "states" | "skills" | "onRequest"> | undefined;
   readonly #skills: SkillSource | undefined;
   readonly #onMissingSkill: AgentServerSettings["onMissingSkill"];
   #skillsExtension: SkillsExtension | undefined;
@@ -140,6 +140,8 @@ class ToolServer<Config> implements AgentServer<Config> {
       era,
       asking: this.#asking,
       states: this.#states,
+      onRequest: (context: ServerContext) =>
+        void this.#redaction?.note({ server, context, isConnected: this.#connected.has(server) }),
     };
     this.#connected.set(server, exposed && exposeContents(server, exposed));
     if (era === "legacy") this.#logging.add(server);
@@ -155,8 +157,7 @@ class ToolServer<Config> implements AgentServer<Config> {
 
   registerTools(tools: readonly AnyCustomTool<Config>[]): void {
     if (tools.length === 0) return;
-    const agentOf = async (context: ServerContext): Promise<Agent> => (await this.#hostOf(context)).agent;
-    const bound = tools.map((tool) => bindCustomTool(tool, { agentOf, config: this.config }));
+    const bound = tools.map((tool) => bindCustomTool(tool, { hostOf: this.#hostOf, config: this.config }));
     this.#add(bound);
     for (const server of this.#connected.keys()) for (const tool of bound) this.#offer(server, tool);
     for (const listener of this.#listeners) listener("tools");
@@ -211,13 +212,14 @@ class ToolServer<Config> implements AgentServer<Config> {
 
   #offer(server: McpServer, { name, handle, ...shown }: ServerTool): void {
     server.registerTool(name, shown as Registration, async (input, context) => {
+      const request = () => ({ server, context, isConnected: this.#connected.has(server) });
       const call = traceRequest(name, context, this.#clientTrace, () =>
         handle(input, context)
           .then((answer) => this.#states.signed(answer, context))
           .catch((error: unknown) => this.#answerError(error))
-          .then((answer) => {
-            const isConnected = this.#connected.has(server);
-            return this.#redaction?.redact({ server, isConnected, tool: name, answer, context }) ?? answer;
+          .then((answer) => this.#redaction?.redact(answer, request()) ?? answer)
+          .catch(async (error: unknown) => {
+            throw (await this.#redaction?.redactFailure(error, request())) ?? error;
           }),
       );
       this.#calls.add(call);

@@ -8,7 +8,7 @@ import type { AskingRequests } from "./asking-requests.ts";
 import type { RequestStates } from "./request-states.ts";
 import { sessionOf } from "./server-tool.ts";
 import type { Exposed, UpstreamContents, UpstreamOptions, UpstreamRequest } from "./upstream-contents.ts";
-import { textOf, UpstreamLists } from "./upstream-lists.ts";
+import { shownUri, textOf, UpstreamLists } from "./upstream-lists.ts";
 import type { UpstreamItem } from "./upstream-lists.ts";
 
 /** The template that the protocol's extension for skills registers. */
@@ -22,6 +22,8 @@ export interface ExposeSettings {
   asking: AskingRequests;
   states: RequestStates;
   era: "legacy" | "modern";
+  /** Called with each request before the servers behind are asked. */
+  onRequest: (context: ServerContext) => void;
   /** The skills of this server, which are resources beside those of the servers behind. */
   skills?: SkillSource | undefined;
   /** Receives why a server's resources or prompts are missing from a list. */
@@ -48,10 +50,15 @@ export function exposedCapabilities(expose: readonly Exposed[], era: "legacy" | 
 
 /** Answers requests for resources, prompts and completions with those of the servers behind, under their names. */
 export function exposeContents({ server }: McpServer, settings: ExposeSettings): ExposedContents {
-  const { expose, upstream, asking, states, era, skills, onMissing = () => {} } = settings;
+  const { expose, upstream, asking, states, era, skills, onRequest, onMissing = () => {} } = settings;
   const lists = new UpstreamLists(upstream, onMissing);
-  /** The watched resources: the URI that the client knows, by the exposed one. */
-  const watched = new Map<string, string>();
+  /** The watched resources, by their exposed URI: the one that the client gave, and the client's session. */
+  const watched = new Map<string, { uri: string; server: string; session: string | undefined }>();
+  const optionsOf = (context: ServerContext): UpstreamOptions => {
+    onRequest(context);
+    const { session, singleUse } = sessionOf(context);
+    return { signal: context.mcpReq.signal, session: singleUse === true ? undefined : session };
+  };
 
   /** Sends a request to a server behind, whose questions reach the client. */
   const ask = async (to: string, request: UpstreamRequest, context: ServerContext): Promise<JsonObject> => {
@@ -94,12 +101,13 @@ export function exposeContents({ server }: McpServer, settings: ExposeSettings):
   if (expose.includes("resources") && era === "legacy") {
     for (const method of ["resources/subscribe", "resources/unsubscribe"] as const) {
       server.setRequestHandler(method, async ({ params: { uri } }, context) => {
-        const behind = await lists.findResource(uri, optionsOf(context));
+        const options = optionsOf(context);
+        const behind = await lists.findResource(uri, options);
         const request = { method, params: { uri: behind.own } };
-        await answered(upstream.request(behind.server, request, optionsOf(context)));
+        await answered(upstream.request(behind.server, request, options));
         const exposed = exposedUri(behind.server, behind.own);
-        if (method === "resources/subscribe") watched.set(exposed, uri);
-        else watched.delete(exposed);
+        if (method === "resources/unsubscribe") watched.delete(exposed);
+        else watched.set(exposed, { uri, server: behind.server, session: options.session });
         return {};
       });
     }
@@ -131,8 +139,11 @@ export function exposeContents({ server }: McpServer, settings: ExposeSettings):
     });
   }
   const updated: ExposedContents["updated"] = (name, own) => {
-    const uri = watched.get(exposedUri(name, own));
-    if (uri !== undefined) server.sendResourceUpdated({ uri }).catch(() => {});
+    for (const [exposed, { uri, ...client }] of watched) {
+      if (client.server !== name || exposed !== exposedUri(name, shownUri(upstream, name, own, client)))
+        continue;
+      server.sendResourceUpdated({ uri }).catch(() => {});
+    }
   };
   if (expose.length === 0) return { updated };
   server.setRequestHandler("completion/complete", async ({ params }, context) => {
@@ -173,11 +184,6 @@ function under({ server, item }: UpstreamItem, key: "uri" | "uriTemplate"): Json
     ...(title === "" ? {} : { title: `${server}: ${title}` }),
     [key]: exposedUri(server, textOf(item, key)),
   };
-}
-
-function optionsOf(context: ServerContext): UpstreamOptions {
-  const { session, singleUse } = sessionOf(context);
-  return { signal: context.mcpReq.signal, session: singleUse === true ? undefined : session };
 }
 
 /** Passes an error of the server behind on in the protocol's terms. */

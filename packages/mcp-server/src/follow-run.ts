@@ -3,7 +3,7 @@ import { Progress } from "./progress.ts";
 import { askLater, askNow, asksLater, cancelUnaskable, readAnswers, stateOf } from "./questions.ts";
 import { answerRun } from "./run-answer.ts";
 import type { RunView, Waiter } from "./run.ts";
-import { ownerOf, payerOf } from "./server-tool.ts";
+import { ownerOf, runPayerOf } from "./server-tool.ts";
 import type { ToolHost } from "./server-tool.ts";
 
 /**
@@ -59,7 +59,7 @@ export function adoptRun(host: ToolHost, id: string, context: ServerContext): vo
   if (agent.rejoinRun === undefined) return;
   runs.adopt(id, {
     owner: ownerOf(context),
-    payer: payerOf(host, context),
+    payer: runPayerOf(host, context),
     signal: context.mcpReq.signal,
     rejoin: (key, options) => agent.rejoinRun?.(key, options) ?? Promise.resolve(undefined),
   });

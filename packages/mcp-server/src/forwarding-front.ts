@@ -4,6 +4,7 @@ import { CLIENT_ADDRESS_HEADER } from "./http-forwarder.ts";
 import { listenForClients } from "./http-listen.ts";
 import { sendText } from "./http-routes.ts";
 import { READINESS_TIMEOUT_MS } from "./limits.ts";
+import { TrustedProxies } from "./trusted-proxies.ts";
 
 /** Headers that belong to one connection, and that of the client's address. */
 const DROPPED_HEADERS: ReadonlySet<string> = new Set([
@@ -35,10 +36,10 @@ export class ForwardingFront {
    * @returns the port.
    * @throws CemError `ADDRESS_UNUSABLE`
    */
-  async listen(host: string, port: number): Promise<number> {
+  async listen(host: string, port: number, trustedProxies: readonly string[]): Promise<number> {
     const address = this.#listening?.address();
     if (typeof address === "object" && address !== null) return address.port;
-    const { server, port: bound } = await listenForClients(host, port);
+    const { server, port: bound } = await listenForClients(host, port, new TrustedProxies(trustedProxies));
     server.on("request", (request, response) => this.#handle(request, response));
     this.#listening = server;
     return bound;

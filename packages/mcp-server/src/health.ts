@@ -1,5 +1,6 @@
 import { CemError } from "@cem/core";
 import { listenForClients } from "./http-listen.ts";
+import { TrustedProxies } from "./trusted-proxies.ts";
 import { bracketed } from "./http-options.ts";
 import { createRouter, sendText } from "./http-routes.ts";
 import type { Route } from "./http-routes.ts";
@@ -42,7 +43,7 @@ export function healthRoutes(report: Probe): Route[] {
  * @throws CemError `ADDRESS_UNUSABLE`
  */
 export async function serveHealth({ host, port, report }: HealthSettings): Promise<HealthServing> {
-  const { server, port: bound } = await listenForClients(host, port);
+  const { server, port: bound } = await listenForClients(host, port, new TrustedProxies([]));
   const route = createRouter({
     routes: healthRoutes(report),
     notFound: "There are /healthz and /readyz.",

@@ -33,6 +33,11 @@ export function inHandedExchange<T>(exchange: HttpExchange, handle: () => T): T 
   return exchanges.run(exchange, handle);
 }
 
+/** The client whose share of the server the request under way uses. Empty over stdio. */
+export function currentPayer(): string {
+  return currentExchange().payer;
+}
+
 /** The exchange of the request that is being handled. */
 export function currentExchange(): HttpExchange {
   return exchanges.getStore() ?? { payer: "", onClose: () => {}, retryAfter: () => {} };

@@ -8,10 +8,11 @@ export interface HttpForwarder {
   /**
    * Has the front listen for clients.
    *
+   * @param trustedProxies - Addresses that may have any number of connections.
    * @returns the port, which the system has chosen where it was 0.
    * @throws CemError `ADDRESS_UNUSABLE`
    */
-  listen(host: string, port: number): Promise<number>;
+  listen(host: string, port: number, trustedProxies: readonly string[]): Promise<number>;
   /** Has the front take no new clients. Requests under way go on. */
   close(): Promise<void>;
 }

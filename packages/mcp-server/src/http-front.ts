@@ -4,15 +4,16 @@ import type { IncomingMessage, ServerResponse } from "node:http";
 import { setTimeout as delay } from "node:timers/promises";
 import { localhostAllowedHostnames } from "@modelcontextprotocol/server";
 import type { Servable } from "./agent-server.ts";
+import { networkOf } from "./client-network.ts";
 import { healthRoutes } from "./health.ts";
 import { createAuthenticator, RESOURCE_METADATA_PATH } from "./http-auth.ts";
 import type { Authenticator } from "./http-auth.ts";
 import { bracketed } from "./http-options.ts";
 import type { HttpOptions } from "./http-options.ts";
 import { createRouter, sendText } from "./http-routes.ts";
-import type { Route } from "./http-routes.ts";
+import type { AuthenticatedRequest, Route } from "./http-routes.ts";
 import type { HttpTransport, OpenHttpTransport } from "./http-transport.ts";
-import { MAX_RUNS } from "./limits.ts";
+import { MAX_CONNECTIONS_PER_ADDRESS, MAX_RUNS } from "./limits.ts";
 import { createLogger } from "./logger.ts";
 import type { Logger } from "./logger.ts";
 import { createMetrics } from "./metrics.ts";
@@ -35,6 +36,8 @@ export class HttpFront {
   readonly #route: ReturnType<typeof createRouter>;
   /** Answers to POSTs under way. Answers to GETs are streams that last as long as their clients. */
   readonly #answers = new Set<Promise<unknown>>();
+  /** Requests under way that proxies sent, by their clients' networks. */
+  readonly #proxied = new Map<string, number>();
 
   /**
    * @param url - Where clients connect.
@@ -105,10 +108,11 @@ export class HttpFront {
     ];
   }
 
-  readonly handle = async (request: IncomingMessage, response: ServerResponse): Promise<void> => {
+  readonly handle = async (request: AuthenticatedRequest, response: ServerResponse): Promise<void> => {
     const requestId = randomUUID();
     response.setHeader("x-request-id", requestId);
     this.#observe(request, response, requestId);
+    if (!this.#admit(request, response)) return;
     if (request.method === "POST") this.#track(response);
     try {
       await this.#requestIds.run(requestId, () => this.#route(request, response));
@@ -121,6 +125,25 @@ export class HttpFront {
       else sendText(response, 500, `Internal server error. Request ${requestId}.`);
     }
   };
+
+  /** Counts the requests under way of clients behind proxies, whose connections are those of all. */
+  #admit({ clientAddress, peerAddress }: AuthenticatedRequest, response: ServerResponse): boolean {
+    if (clientAddress === undefined || clientAddress === peerAddress) return true;
+    const client = networkOf(clientAddress);
+    const count = (this.#proxied.get(client) ?? 0) + 1;
+    if (count > MAX_CONNECTIONS_PER_ADDRESS) {
+      response.setHeader("retry-after", "1");
+      sendText(response, 429, `This client has ${count - 1} requests under way, which is its share.`);
+      return false;
+    }
+    this.#proxied.set(client, count);
+    response.once("close", () => {
+      const left = (this.#proxied.get(client) ?? 1) - 1;
+      if (left > 0) this.#proxied.set(client, left);
+      else this.#proxied.delete(client);
+    });
+    return true;
+  }
 
   /** Resolves once the POSTs under way are answered, or after `MAX_DRAIN_MS` where clients read too slowly. */
   async answered(): Promise<void> {

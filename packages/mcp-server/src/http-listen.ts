@@ -11,6 +11,7 @@ import {
   MAX_HEADER_BYTES,
   REQUEST_TIMEOUT_MS,
 } from "./limits.ts";
+import type { TrustedProxies } from "./trusted-proxies.ts";
 
 const TIMEOUTS = {
   maxHeaderSize: MAX_HEADER_BYTES,
@@ -26,10 +27,11 @@ const TIMEOUTS = {
 export async function listenForClients(
   host: string,
   port: number,
+  proxies: TrustedProxies,
 ): Promise<{ server: Server; port: number }> {
   const server = createServer(TIMEOUTS);
   server.maxConnections = MAX_CONNECTIONS;
-  limitConnections(server, MAX_CONNECTIONS_PER_ADDRESS);
+  limitConnections(server, MAX_CONNECTIONS_PER_ADDRESS, proxies);
   await listen(server, host, port);
   return { server, port: (server.address() as AddressInfo).port };
 }
@@ -46,10 +48,11 @@ export async function listenForFront(socketPath: string): Promise<Server> {
   return server;
 }
 
-/** Closes connections of an address that has its share of them. */
-function limitConnections(listening: Server, limit: number): void {
+/** Closes connections of an address that has its share of them. Those of a proxy are many clients'. */
+function limitConnections(listening: Server, limit: number, proxies: TrustedProxies): void {
   const open = new Map<string, number>();
   listening.on("connection", (socket) => {
+    if (proxies.has(socket.remoteAddress ?? "")) return;
     const network = networkOf(socket.remoteAddress ?? "");
     const count = (open.get(network) ?? 0) + 1;
     if (count > limit) {

@@ -35,6 +35,11 @@ export interface HttpOptions {
   auth?: AuthSettings | undefined;
   /** The header in which a trusted proxy names the customer of a request. Default: none. */
   customerHeader?: CustomerHeader | undefined;
+  /**
+   * Addresses and ranges (`10.0.0.0/8`) of proxies: of their requests, the client is the one that `X-Forwarded-For` or
+   * `Forwarded` names. Default: none, so that whoever connects is the client.
+   */
+  trustedProxies?: readonly string[] | undefined;
   /** The URL that clients use where it differs from the server's own address, as behind a proxy. */
   publicUrl?: string | undefined;
   /** Host names accepted in the Host header, beside loopback names and those of `host` and `publicUrl`. */
@@ -60,6 +65,7 @@ export const HTTP_OPTIONS: Readonly<Record<keyof HttpOptions, true>> = {
   port: true,
   auth: true,
   customerHeader: true,
+  trustedProxies: true,
   publicUrl: true,
   allowedHosts: true,
   allowedOrigins: true,

@@ -4,12 +4,16 @@ import type { AuthInfo } from "@modelcontextprotocol/server";
 import { networkOf } from "./client-network.ts";
 import { withCustomer } from "./customer.ts";
 import type { Authenticator } from "./http-auth.ts";
+import { readJsonBody } from "./http-body.ts";
 import type { CustomerHeader } from "./http-options.ts";
+import { MAX_NAMED_CHARACTERS } from "./limits.ts";
 
 /** A request of Node with what its token says, where the SDK's handlers look for it. */
 export type AuthenticatedRequest = IncomingMessage & {
   auth?: AuthInfo;
-  /** The client's address, where a front forwarded the request. */
+  /** The address that the request was sent from: a client's or a proxy's. */
+  peerAddress?: string;
+  /** The client's address, as trusted proxies name it. */
   clientAddress?: string;
 };
 
@@ -24,7 +28,13 @@ export interface Route {
    * token. `host`: the Host and Origin headers. `token`: those, and the authorization where the server has one.
    */
   checks: "none" | "host" | "token";
-  handle(request: AuthenticatedRequest, response: ServerResponse, url: URL): void | Promise<void>;
+  /** @param body - The JSON of the request's body. Absent where it has none. */
+  handle(
+    request: AuthenticatedRequest,
+    response: ServerResponse,
+    url: URL,
+    body?: unknown,
+  ): void | Promise<void>;
 }
 
 export interface RouterSettings {
@@ -80,15 +90,20 @@ export function createRouter(
     }
     const customer = checks === "token" ? namedBy(request, settings.customerHeader) : undefined;
     if (customer !== undefined) request.auth = withCustomer(request.auth, customer);
-    if (route !== undefined) return route.handle(request, response, url);
-    return sendText(response, 404, `There is nothing at ${method} ${url.pathname}. ${notFound}`);
+    if (route === undefined) {
+      const path = url.pathname.slice(0, MAX_NAMED_CHARACTERS);
+      return sendText(response, 404, `There is nothing at ${method} ${path}. ${notFound}`);
+    }
+    const body = await readJsonBody(request);
+    if (body !== undefined && "refusal" in body) return sendResponse(response, body.refusal);
+    return route.handle(request, response, url, body?.value);
   };
 }
 
 /** The customer whom a trusted proxy names. */
 function namedBy(request: AuthenticatedRequest, header: CustomerHeader | undefined): string | undefined {
   if (header === undefined) return undefined;
-  const address = networkOf(request.clientAddress ?? request.socket.remoteAddress ?? "");
+  const address = networkOf(request.peerAddress ?? request.socket.remoteAddress ?? "");
   if (!header.trustedProxies.some((trusted) => networkOf(trusted) === address)) return undefined;
   const value = request.headers[header.name.toLowerCase()];
   return typeof value === "string" && value !== "" ? value : undefined;

@@ -38,8 +38,8 @@ export async function loadMounts(mounts: readonly HttpMount[], logger: Logger): 
     return {
       path,
       checks,
-      handle: (request, response) =>
-        inExchange(request, response, () => handle(request as NodeIncomingMessageLike, response)),
+      handle: (request, response, _url, body) =>
+        inExchange(request, response, () => handle(request as NodeIncomingMessageLike, response, body)),
     };
   });
 }
@@ -80,10 +80,10 @@ async function loadStreamableHttp(): Promise<OpenHttpTransport> {
         {
           path: MCP_PATH,
           checks: "token",
-          handle: (request, response) =>
+          handle: (request, response, _url, body) =>
             inExchange(request, response, () =>
               // The handler reads fewer properties than Node's types allow to be absent.
-              handle(request as NodeIncomingMessageLike, response),
+              handle(request as NodeIncomingMessageLike, response, body),
             ),
         },
       ],

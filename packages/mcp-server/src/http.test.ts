@@ -162,7 +162,11 @@ describe("serveHttp", () => {
           { code: `return 1;${" ".repeat(128 * 1024)}` },
           "code has 131081 characters, and 131072",
         ],
-        ["execute_task", { task_description: "add ".repeat(20_000) }, "task has 80000 characters, and 65536"],
+        [
+          "execute_task",
+          { task_description: "add ".repeat(20_000) },
+          "task_description has 80000 characters, and 65536",
+        ],
       ] as const) {
         const answer = await client.callTool({ name, arguments: arguments_ });
         expect(answer).toMatchObject({ isError: true });

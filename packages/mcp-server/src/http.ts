@@ -13,6 +13,7 @@ import { loadHttpTransport, loadMounts } from "./http-transport.ts";
 import { DEFAULT_HOST, DEFAULT_PORT } from "./limits.ts";
 import { createLogger } from "./logger.ts";
 import type { Serving } from "./stdio.ts";
+import { TrustedProxies } from "./trusted-proxies.ts";
 
 const LOOPBACK = new Set(["127.0.0.1", "::1", "localhost"]);
 const ANY_ADDRESS = new Set(["0.0.0.0", "::", ""]);
@@ -21,6 +22,10 @@ const ANY_ADDRESS = new Set(["0.0.0.0", "::", ""]);
 export interface HttpServing extends Serving {
   /** The URL where clients connect: `http://127.0.0.1:3000/mcp`. */
   readonly url: string;
+  /** The address and port that it listens on: `127.0.0.1:3000`. */
+  readonly address: string;
+  /** Reach of the address: this machine alone (`loopback`), also others (`address`), others by whatever way (`every`). */
+  readonly reach: "loopback" | "address" | "every";
 }
 
 /**
@@ -32,19 +37,23 @@ export interface HttpServing extends Serving {
 export async function serveHttp(server: Servable, options: HttpOptions = {}): Promise<HttpServing> {
   assertKnownOptions(options, HTTP_OPTIONS, "serveHttp", nearest);
   const { host = DEFAULT_HOST, port = DEFAULT_PORT, auth, transport = "http", forwarder } = options;
+  const { trustedProxies = [] } = options;
+  const proxies = new TrustedProxies(trustedProxies);
   requireAuthBeyondLoopback(host, auth);
   const { HttpFront } = await import("./http-front.ts");
   const openTransport = await loadHttpTransport(transport);
   const mounted = await loadMounts(options.mounts ?? [], options.logger ?? createLogger());
-  const { listening, bound } = await listen(host, port, forwarder);
+  const { listening, bound } = await listen(host, port, { proxies, trustedProxies, forwarder });
   try {
     const url = endpointOf(options, host, bound, transport === "sse" ? SSE_PATH : MCP_PATH);
     const front = new HttpFront(server, options, openTransport, { url, host, mounted });
     listening.on("request", (request, response) => {
-      if (forwarder !== undefined) readClient(request);
+      readClient(request, proxies, forwarder !== undefined);
       void front.handle(request, response);
     });
-    return { url: url.href, ...closing(listening, front, server, forwarder) };
+    const address = `${bracketed(host === "" ? "::" : host)}:${bound}`;
+    const reach = LOOPBACK.has(host) ? "loopback" : ANY_ADDRESS.has(host) ? "every" : "address";
+    return { url: url.href, address, reach, ...closing(listening, front, server, forwarder) };
   } catch (error) {
     listening.close();
     await forwarder?.close();
@@ -55,27 +64,33 @@ export async function serveHttp(server: Servable, options: HttpOptions = {}): Pr
 async function listen(
   host: string,
   port: number,
-  forwarder: HttpForwarder | undefined,
+  {
+    proxies,
+    trustedProxies,
+    forwarder,
+  }: { proxies: TrustedProxies; trustedProxies: readonly string[]; forwarder: HttpForwarder | undefined },
 ): Promise<{ listening: Server; bound: number }> {
   const { listenForClients, listenForFront } = await import("./http-listen.ts");
   if (forwarder === undefined) {
-    const { server, port: bound } = await listenForClients(host, port);
+    const { server, port: bound } = await listenForClients(host, port, proxies);
     return { listening: server, bound };
   }
   const listening = await listenForFront(forwarder.socketPath);
   try {
-    return { listening, bound: await forwarder.listen(host, port) };
+    return { listening, bound: await forwarder.listen(host, port, trustedProxies) };
   } catch (error) {
     listening.close();
     throw error;
   }
 }
 
-/** Takes the client's address from the header that the front has set. */
-function readClient(request: AuthenticatedRequest): void {
-  const client = request.headers[CLIENT_ADDRESS_HEADER];
-  if (typeof client === "string") request.clientAddress = client;
-  delete request.headers[CLIENT_ADDRESS_HEADER];
+/** Finds out which address a request was sent from, which a front says in a header, and which client's it is. */
+function readClient(request: AuthenticatedRequest, proxies: TrustedProxies, isForwarded: boolean): void {
+  const { headers, socket } = request;
+  const told = isForwarded ? headers[CLIENT_ADDRESS_HEADER] : undefined;
+  delete headers[CLIENT_ADDRESS_HEADER];
+  request.peerAddress = typeof told === "string" ? told : (socket.remoteAddress ?? "");
+  request.clientAddress = proxies.clientOf(request.peerAddress, headers);
 }
 
 function closing(

@@ -25,6 +25,7 @@ export { serveHealth } from "./health.ts";
 export type { HealthServing, HealthSettings } from "./health.ts";
 export { serveHttp } from "./http.ts";
 export type { HttpServing } from "./http.ts";
+export { currentPayer } from "./http-exchange.ts";
 export type { HttpForwarder } from "./http-forwarder.ts";
 export type { HttpMount, HttpOptions } from "./http-options.ts";
 export type { AuthSettings, IssuerAuthSettings, TokenAuthSettings } from "./http-auth.ts";

@@ -8,12 +8,20 @@ export const MAX_RUNS = 1_000;
 export const MAX_RUNS_PER_CLIENT = 500;
 /** Runs of one client over HTTP under way at once on this machine: half of what sandboxes admit. Its further ones wait. */
 export const MAX_ACTIVE_RUNS_PER_CLIENT = Math.max(4, availableParallelism());
-/** The length of code over HTTP, in characters. Parsing and compiling it holds up everybody. */
+/** The length of code over HTTP, in characters. */
 export const MAX_CODE_CHARACTERS = 128 * 1024;
-/** The length of a task over HTTP, in characters. It is read in linear time, on everybody's. */
+/** The length of each text of a skill that is saved over HTTP. Its code is parsed on everybody's time. */
+export const MAX_SKILL_CHARACTERS = 32 * 1024;
+/** The length of a task over HTTP, in characters. */
 export const MAX_TASK_CHARACTERS = 64 * 1024;
-/** Runs that outlasted their call and are kept for `read_result`. */
-export const MAX_YIELDED_RUNS = 64;
+/** Runs of one customer or client that outlasted their call and are kept for `read_result`. */
+export const MAX_KEPT_RUNS_PER_CLIENT = 64;
+/** Kept runs of all of them. */
+export const MAX_KEPT_RUNS = 1_000;
+/** The size of the kept results of one of them, beside that of the last one. */
+export const MAX_KEPT_CHARACTERS_PER_CLIENT = 16 * 1024 * 1024;
+/** The size of the kept results of all of them. */
+export const MAX_KEPT_CHARACTERS = 128 * 1024 * 1024;
 /** The idle timeout of a kept run: it is ended and forgotten. */
 export const YIELDED_RUN_IDLE_MS = 10 * 60_000;
 /** Output kept of a run under way. */
@@ -31,9 +39,25 @@ export const MAX_STDIO_MESSAGE_BYTES = 16 * 1024 * 1024;
 
 export const DEFAULT_HOST = "127.0.0.1";
 export const DEFAULT_PORT = 3_000;
-export const MAX_BODY_BYTES = 4 * 1024 * 1024;
+export const MAX_BODY_BYTES = 1024 * 1024;
 /** Messages of one body, which older revisions allow to be a list. */
-export const MAX_BATCH_MESSAGES = 100;
+export const MAX_BATCH_MESSAGES = 50;
+/** Values of the JSON of one body: items of lists and properties of objects. */
+export const MAX_JSON_VALUES = 20_000;
+/** Levels of lists and objects in it. */
+export const MAX_JSON_DEPTH = 200;
+/** The length of a property's name in it. */
+export const MAX_JSON_NAME_BYTES = 1_024;
+/** The length of a number in it: twice what any number needs that is not rounded. */
+export const MAX_JSON_NUMBER_BYTES = 1_024;
+/** The length of what a message names: its id, a method, a tool, a URI, a client. */
+export const MAX_NAMED_CHARACTERS = 2_048;
+/** The length of an argument that is no code, task or variable: a query, a name, a path. */
+export const MAX_ARGUMENT_CHARACTERS = 4_096;
+/** Problems with arguments that one answer lists. */
+export const MAX_LISTED_PROBLEMS = 10;
+/** The length of each of them. */
+export const MAX_PROBLEM_CHARACTERS = 500;
 export const MAX_HEADER_BYTES = 16 * 1024;
 export const HEADERS_TIMEOUT_MS = 10_000;
 /** For receiving a whole request; the answer may take longer. */

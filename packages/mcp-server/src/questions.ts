@@ -1,5 +1,5 @@
 import { randomUUID } from "node:crypto";
-import { nobodyAsked } from "@cem/core";
+import { nobodyAsked, withReason } from "@cem/core";
 import type { Elicit, ElicitAnswer, ElicitRequest, JsonObject, Sample, SampleRequest } from "@cem/core";
 import {
   acceptedContent,
@@ -25,6 +25,8 @@ const NOBODY_WAITS = nobodyAsked("too many other runs wait for answers");
 /** The answer where the client can't ask its user. */
 const NO_USER = nobodyAsked("the client can't ask its user");
 
+/** The reason that a client gets for a question that is withdrawn, whatever the server behind gave. */
+const NO_LONGER_ASKED = "The question is no longer asked.";
 /** The answer where the client has no model to offer. */
 const NO_MODEL = { action: "cancel", reason: "The client offers no model." } as const;
 
@@ -151,7 +153,7 @@ export function readAnswers(questions: Questions, { mcpReq }: ServerContext): An
 /** Asks while the call is under way (protocol 2025-11-25 and older). A client that can't ask its user cancels. */
 export async function askNow(questions: Questions, { mcpReq }: ServerContext): Promise<Answers> {
   const ask = async (request: Question): Promise<Answer> => {
-    const signal = AbortSignal.any([mcpReq.signal, request.signal]);
+    const signal = withReason(AbortSignal.any([mcpReq.signal, request.signal]), NO_LONGER_ASKED);
     if (request.mode === "sample") return sampleNow(request, signal);
     const message = worded(request);
     const params =

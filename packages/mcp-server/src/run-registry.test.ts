@@ -8,8 +8,12 @@ const finished = { status: "success" } as TaskResult;
 const signal = new AbortController().signal;
 const waiter = { owner: "", signal };
 
-function request(begin: (options: ExecuteOptions) => Promise<TaskResult>, owner = ""): RunRequest {
-  return { kind: "code", owner, signal, begin };
+function request(
+  begin: (options: ExecuteOptions) => Promise<TaskResult>,
+  owner = "",
+  payer?: string,
+): RunRequest {
+  return { kind: "code", owner, payer, signal, begin };
 }
 
 /** Runs until it is cancelled, and then ends as if nothing had happened. */
@@ -116,6 +120,55 @@ describe("RunRegistry", () => {
       expect([newer.state, runs.kept]).toEqual(["running", 64]);
       await expect(runs.wait(idOf(views[0]), waiter)).rejects.toMatchObject({ code: "RUN_NOT_FOUND" });
     });
+  });
+
+  describe("the kept runs of one client", () => {
+    const resultOf = (characters: number): TaskResult =>
+      ({ status: "success", value: "x".repeat(characters) }) as unknown as TaskResult;
+    /** Starts a run that outlasts its call and ends then. */
+    const keep = async (payer: string, result: TaskResult): Promise<string> => {
+      const end = Promise.withResolvers<TaskResult>();
+      const id = idOf(await runs.start(request(() => end.promise, payer, payer)));
+      end.resolve(result);
+      await end.promise;
+      return id;
+    };
+    const read = (id: string, owner: string) => runs.wait(id, { ...waiter, owner });
+
+    it("make room for each other, and never cost another client one of its own", async () => {
+      const adas = [await keep("ada", finished), await keep("ada", finished)];
+      const bobs: string[] = [];
+      for (let at = 0; at < 70; at++) bobs.push(await keep("bob", finished));
+      expect(runs.kept).toBe(66);
+      for (const id of adas) expect(await read(id, "ada")).toMatchObject({ state: "finished" });
+      await expect(read(bobs[5] ?? "", "bob")).rejects.toMatchObject({ code: "RUN_NOT_FOUND" });
+      expect(await read(bobs[6] ?? "", "bob")).toMatchObject({ state: "finished" });
+    });
+
+    it("hold so many characters together, and the last result whatever its size", async () => {
+      const ada = await keep("ada", resultOf(10));
+      const first = await keep("bob", resultOf(10 * 1024 * 1024));
+      const second = await keep("bob", resultOf(10 * 1024 * 1024));
+      const third = await keep("bob", resultOf(17 * 1024 * 1024));
+      expect(runs.kept).toBe(2);
+      for (const id of [first, second])
+        await expect(read(id, "bob")).rejects.toMatchObject({ code: "RUN_NOT_FOUND" });
+      expect(await read(third, "bob")).toMatchObject({ state: "finished" });
+      expect(await read(ada, "ada")).toMatchObject({ state: "finished" });
+    });
+  });
+
+  it("admits a client that has few runs where others have taken all places", async () => {
+    const refused = expect.objectContaining({ code: "SERVER_BUSY" });
+    const begin = async (options: ExecuteOptions): Promise<TaskResult> =>
+      options.signal?.aborted === true ? finished : forever(options);
+    const start = (payer: string) => runs.start(request(begin, payer, payer)).catch((error) => error);
+    const taken = ["ada", "bob"].flatMap((payer) => Array.from({ length: 500 }, () => start(payer)));
+    await Promise.resolve();
+    expect([runs.active, await start("ada")]).toEqual([1_000, refused]);
+    expect(await start("eve")).toMatchObject({ state: "running" });
+    await runs.close();
+    await Promise.all(taken);
   });
 
   describe("the runs of one client at once", () => {

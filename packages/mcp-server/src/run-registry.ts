@@ -6,9 +6,10 @@ import {
   MAX_ACTIVE_RUNS_PER_CLIENT,
   MAX_RUNS,
   MAX_RUNS_PER_CLIENT,
-  MAX_YIELDED_RUNS,
+  MAX_KEPT_RUNS_PER_CLIENT,
   YIELDED_RUN_IDLE_MS,
 } from "./limits.ts";
+import { KeptRuns } from "./kept-runs.ts";
 import type { Answers, Questions } from "./questions.ts";
 import { RunShares } from "./run-shares.ts";
 import { rejoinKey, Run } from "./run.ts";
@@ -48,7 +49,7 @@ export class RunRegistry {
   readonly #shares = new RunShares(MAX_ACTIVE_RUNS_PER_CLIENT);
   readonly #queued = new RunShares(MAX_RUNS_PER_CLIENT);
   readonly #areQueued: boolean;
-  readonly #yielded = new Map<string, Run>();
+  readonly #yielded = new KeptRuns((run) => clearTimeout(run.idleTimer));
   readonly #listeners = new Set<RunListener>();
   readonly #watchers = new Set<(run: Run) => RunWatcher | undefined>();
   /** How long a call waits for its run, in milliseconds. */
@@ -103,15 +104,15 @@ export class RunRegistry {
     run.end(new CemError("ABORTED", "Too many runs are kept."));
     throw new CemError(
       "SERVER_BUSY",
-      `${MAX_YIELDED_RUNS} runs are under way that belong to no call, which is the maximum. Nothing was run: try again later.`,
-      { details: { runs: MAX_YIELDED_RUNS, maxRuns: MAX_YIELDED_RUNS } },
+      `${MAX_KEPT_RUNS_PER_CLIENT} runs are under way that belong to no call, which is the maximum. Nothing was run: try again later.`,
+      { details: { runs: MAX_KEPT_RUNS_PER_CLIENT, maxRuns: MAX_KEPT_RUNS_PER_CLIENT } },
     );
   }
 
   #begin(request: RunRequest): Run {
     request.signal.throwIfAborted();
     if (this.#closed) throw new CemError("SERVER_CLOSING", "The server is shutting down. Nothing was run.");
-    if (this.#runs.size >= MAX_RUNS) {
+    if (this.#runs.size >= MAX_RUNS && !this.#isBelowShare(request)) {
       throw new CemError(
         "SERVER_BUSY",
         `${MAX_RUNS} runs are under way or waiting, which is the maximum. Nothing was run: try again later.`,
@@ -125,12 +126,24 @@ export class RunRegistry {
     return run;
   }
 
+  /** Whether a client has fewer runs than it would have if all had the same number. */
+  #isBelowShare({ payer }: RunRequest): boolean {
+    if (payer === undefined) return false;
+    const own = [...this.#runs].filter((run) => run.payer === payer).length;
+    const payers = new Set([...this.#runs].map((run) => run.payer)).add(payer).size;
+    return own < MAX_RUNS / payers / 2;
+  }
+
   /**
    * Goes on with a run that a copy of the server has begun which is gone. It is kept from now on, until it turns out that there is
    * none. Does nothing where this copy has it, or had it.
    */
   adopt(id: string, { rejoin, ...request }: Adoption): void {
-    if (this.#yielded.has(this.#ownId(id)) || (this.#copy !== undefined && id === this.#ownId(id))) return;
+    if (
+      this.#yielded.get(this.#ownId(id)) !== undefined ||
+      (this.#copy !== undefined && id === this.#ownId(id))
+    )
+      return;
     const adopted = keyOfRun(id);
     const begin: RunRequest["begin"] = async ({ signal, onEvent, onElicit, onSample, ...options }) => {
       const key = rejoinKey(adopted, request.owner);
@@ -175,7 +188,7 @@ export class RunRegistry {
 
   /** Forgets the results that nobody has read of the runs of one payer, whose data were deleted. */
   forgetOf(payer: string): void {
-    for (const run of this.#yielded.values()) if (run.payer === payer && run.finished) this.#forget(run);
+    for (const run of this.#yielded.all()) if (run.payer === payer && run.finished) this.#forget(run);
   }
 
   /** Refuses new runs, gives those under way `graceMs` milliseconds to finish, then ends them. */
@@ -188,7 +201,7 @@ export class RunRegistry {
       timer.abort();
     }
     const closing = new CemError("SERVER_CLOSING", "The server is shutting down.");
-    for (const run of this.#yielded.values()) {
+    for (const run of this.#yielded.all()) {
       this.#forget(run);
       run.leave(closing);
     }
@@ -247,14 +260,9 @@ export class RunRegistry {
 
   /** Keeps a run for later calls. False where too many are kept already. */
   #keep(run: Run): boolean {
-    if (!this.#yielded.has(run.id) && this.#yielded.size >= MAX_YIELDED_RUNS) {
-      const done = [...this.#yielded.values()].find((kept) => kept.finished);
-      if (done === undefined) return false;
-      this.#forget(done);
-    }
-    this.#yielded.set(run.id, run);
-    this.#touch(run);
-    return true;
+    const isKept = this.#yielded.add(run);
+    if (isKept) this.#touch(run);
+    return isKept;
   }
 
   #touch(run: Run): void {
@@ -270,7 +278,7 @@ export class RunRegistry {
 
   #forget(run: Run): void {
     clearTimeout(run.idleTimer);
-    this.#yielded.delete(run.id);
+    this.#yielded.delete(run);
   }
 
   #find(id: string, owner: string): Run {

@@ -1,9 +1,8 @@
 import type { Agent, Redactor, SkillStore, StateStore } from "@cem/core";
 import { currentExchange } from "./http-exchange.ts";
 import { MAX_CODE_CHARACTERS, MAX_TASK_CHARACTERS } from "./limits.ts";
-import { ownerOf, sessionOf } from "./server-tool.ts";
+import { ownerOf, requireLength, sessionOf } from "./server-tool.ts";
 import type { Caller, ToolHost } from "./server-tool.ts";
-import { requireLength } from "./tools/run-tools.ts";
 
 /** What belongs to a client of the server, for faces beside MCP. */
 export interface ServedClient {

@@ -1,5 +1,6 @@
 import { randomUUID } from "node:crypto";
 import type { HintFor } from "@cem/answers";
+import { CemError } from "@cem/core";
 import type { Agent, JsonSchema, JsonValue, Redactor, ResultStore, SkillStore, StateStore } from "@cem/core";
 import { fromJsonSchema } from "@modelcontextprotocol/server";
 import type {
@@ -11,6 +12,8 @@ import type {
 } from "@modelcontextprotocol/server";
 import type { GuestFacts } from "./guest-facts.ts";
 import { currentExchange } from "./http-exchange.ts";
+import { isObject } from "./is-object.ts";
+import { MAX_ARGUMENT_CHARACTERS } from "./limits.ts";
 import type { RunRegistry } from "./run-registry.ts";
 import type { RunWorkflowTool } from "./workflow-tool.ts";
 
@@ -55,6 +58,8 @@ interface ToolDeclaration<Input> {
   input: JsonSchema;
   output: JsonSchema;
   annotations: ToolAnnotations;
+  /** The length over HTTP of each argument that is a text. Default: `MAX_ARGUMENT_CHARACTERS`. */
+  maxCharacters?: number | undefined;
   handle: (
     input: Input,
     host: ToolHost,
@@ -73,7 +78,14 @@ export type BindTool = (host: ToolHost, hostOf: HostOf) => ServerTool;
 
 /** Declares one of the server's own tools. Its schemas are compiled once per process. */
 export function declareTool<Input>(declaration: ToolDeclaration<Input>): BindTool {
-  const { input, output, handle, description, ...shown } = declaration;
+  const {
+    input,
+    output,
+    handle,
+    description,
+    maxCharacters = MAX_ARGUMENT_CHARACTERS,
+    ...shown
+  } = declaration;
   const inputSchema = fromJsonSchema<Input>(input);
   const outputSchema = fromJsonSchema(output);
   return (host, hostOf) => ({
@@ -82,8 +94,30 @@ export function declareTool<Input>(declaration: ToolDeclaration<Input>): BindToo
     inputSchema,
     outputSchema,
     // The SDK has validated the input against the schema.
-    handle: async (checked, context) => handle(checked as Input, await hostOf(context), context),
+    handle: async (checked, context) => {
+      // Others wait while a long text is read. Over stdio there are none.
+      if (context.http !== undefined) requireLengths(checked, maxCharacters);
+      return handle(checked as Input, await hostOf(context), context);
+    },
   });
+}
+
+/** @throws CemError `INPUT_TOO_LARGE` */
+function requireLengths(input: unknown, limit: number): void {
+  if (!isObject(input)) return;
+  for (const [name, value] of Object.entries(input)) {
+    if (typeof value === "string") requireLength(name, value, limit);
+  }
+}
+
+/** @throws CemError `INPUT_TOO_LARGE` */
+export function requireLength(what: string, { length }: string, limit: number): void {
+  if (length <= limit) return;
+  throw new CemError(
+    "INPUT_TOO_LARGE",
+    `The ${what} has ${length} characters, and ${limit} are the most here. Nothing was run: put large data into files of the workspace, a part at a time, and read them in code.`,
+    { details: { characters: length, limit } },
+  );
 }
 
 /** Answers with a JSON value, as text and as structured content. */
@@ -100,7 +134,7 @@ export function ownerOf({ http }: Pick<ServerContext, "http">): string {
 }
 
 /** Whose share of the runs a request takes. Absent over stdio, which has one client. */
-export function payerOf({ payer }: Pick<ToolHost, "payer">, { http }: Caller): string | undefined {
+export function runPayerOf({ payer }: Pick<ToolHost, "payer">, { http }: Caller): string | undefined {
   return http === undefined ? undefined : (payer ?? currentExchange().payer);
 }
 

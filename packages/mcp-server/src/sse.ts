@@ -2,7 +2,7 @@ import type { ServerResponse } from "node:http";
 import { SSEServerTransport } from "@modelcontextprotocol/server-legacy/sse";
 import type { Servable } from "./agent-server.ts";
 import { payerOf } from "./http-exchange.ts";
-import type { AuthenticatedRequest } from "./http-routes.ts";
+import type { AuthenticatedRequest, Route } from "./http-routes.ts";
 import { MAX_SESSIONS } from "./limits.ts";
 import { refusalText, Sessions } from "./sessions.ts";
 
@@ -17,7 +17,7 @@ export interface SseServer {
   /** Opens a client's stream. */
   open: (request: AuthenticatedRequest, response: ServerResponse) => Promise<void>;
   /** Takes a client's message. */
-  receive: (request: AuthenticatedRequest, response: ServerResponse, url: URL) => Promise<void>;
+  receive: Route["handle"];
   close: () => Promise<void>;
 }
 
@@ -48,14 +48,15 @@ export function createSseServer(server: Servable, maxSessions: number = MAX_SESS
       const connection = await server.factory({ era: "legacy" });
       await connection.connect(transport);
     },
-    async receive(request, response, url) {
+    async receive(request, response, url, body) {
       const id = url.searchParams.get("sessionId") ?? "";
       const transport = sessions.get(id, request.auth?.clientId ?? "");
       if (transport === undefined) {
         response.writeHead(404).end("Session not found");
         return;
       }
-      await transport.handlePostMessage(request, response);
+      // For the SDK `null` is a body that is still to be read.
+      await transport.handlePostMessage(request, response, body ?? {});
     },
     close: () => sessions.close(),
   };

@@ -3,7 +3,6 @@ import {
   createMcpHandler,
   isInitializeRequest,
   isJSONRPCRequest,
-  isJsonContentType,
   isLegacyRequest,
   WebStandardStreamableHTTPServerTransport,
 } from "@modelcontextprotocol/server";
@@ -15,6 +14,7 @@ import type { HandleRequest } from "./held-elsewhere.ts";
 import { currentExchange } from "./http-exchange.ts";
 import { LegacySession } from "./legacy-session.ts";
 import { MAX_BATCH_MESSAGES, MAX_BODY_BYTES, MAX_SESSIONS } from "./limits.ts";
+import { tooLongIn } from "./named-in-messages.ts";
 import { refusalText, Sessions } from "./sessions.ts";
 import type { Seat } from "./sessions.ts";
 
@@ -111,20 +111,14 @@ export function createStreamableHttp(server: Servable, options: StreamableHttpOp
       return sessions.isFull;
     },
     async fetch(request, given = {}) {
-      let parsedBody: unknown;
-      try {
-        parsedBody = await readBody(request);
-      } catch {
-        return refusal(400, -32_700, "Parse error: Invalid JSON");
-      }
-      const messages = messagesOf(parsedBody).length;
-      if (messages > MAX_BATCH_MESSAGES) {
-        const words = `Bad Request: the batch has ${messages} messages, and may have ${MAX_BATCH_MESSAGES}`;
-        return refusal(400, -32_600, words);
-      }
-      const fetchOptions = parsedBody === undefined ? given : { ...given, parsedBody };
-      const elsewhere = copies && (await answeredElsewhere(copies, request, fetchOptions));
-      return elsewhere ?? handle(request, fetchOptions);
+      const messages = messagesOf(given.parsedBody);
+      const problem =
+        messages.length > MAX_BATCH_MESSAGES
+          ? `the batch has ${messages.length} messages, and may have ${MAX_BATCH_MESSAGES}`
+          : tooLongIn(messages);
+      if (problem !== undefined) return refusal(400, -32_600, `Bad Request: ${problem}`);
+      const elsewhere = copies && (await answeredElsewhere(copies, request, given));
+      return elsewhere ?? handle(request, given);
     },
     async close() {
       await Promise.all([modern.close(), sessions.close()]);
@@ -143,12 +137,6 @@ async function refuseWithoutSession(request: Request, options: McpHandlerRequest
   } finally {
     await transport.close();
   }
-}
-
-/** The JSON of a request's body, read once for all that look at it; `undefined` where it has none. @throws SyntaxError */
-async function readBody(request: Request): Promise<unknown> {
-  if (request.method !== "POST" || !isJsonContentType(request.headers.get("content-type"))) return undefined;
-  return JSON.parse(await request.text());
 }
 
 function messagesOf(body: unknown): unknown[] {

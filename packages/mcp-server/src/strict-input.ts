@@ -1,15 +1,17 @@
 import { nearest } from "@cem/text";
-import type { StandardSchemaWithJSON } from "@modelcontextprotocol/server";
+import type { StandardSchemaV1, StandardSchemaWithJSON } from "@modelcontextprotocol/server";
 import { isObject } from "./is-object.ts";
+import { MAX_LISTED_PROBLEMS, MAX_PROBLEM_CHARACTERS } from "./limits.ts";
 
 /** Values beyond this number are not named. */
 const MAX_NAMED_VALUES = 20;
 
 type Properties = Readonly<Record<string, unknown>>;
+type Issue = StandardSchemaV1.Issue;
 
 /**
  * A tool's input schema whose errors say what is right: unknown arguments are refused with the names that there are, and
- * a value outside an enum with the values. An object of unnamed properties takes any.
+ * a value outside an enum with the values. An object of unnamed properties takes any. Only the first problems are listed.
  */
 export function strictInput(schema: StandardSchemaWithJSON): StandardSchemaWithJSON {
   const standard = schema["~standard"];
@@ -17,8 +19,9 @@ export function strictInput(schema: StandardSchemaWithJSON): StandardSchemaWithJ
   const validate: typeof standard.validate = (input, options) => {
     if (properties === null) properties = closedProperties(standard);
     const problems = properties === undefined ? [] : problemsOf(input, properties);
-    if (problems.length > 0) return { issues: problems.map((message) => ({ message })) };
-    return standard.validate(input, options);
+    if (problems.length > 0) return { issues: shortened(problems.map((message) => ({ message }))) };
+    const checked = standard.validate(input, options);
+    return checked instanceof Promise ? checked.then(withFewIssues) : withFewIssues(checked);
   };
   return { "~standard": { ...standard, validate } };
 }
@@ -38,13 +41,37 @@ function closedProperties({ jsonSchema }: StandardSchemaWithJSON["~standard"]): 
   return isClosed && isObject(properties) ? properties : undefined;
 }
 
+function withFewIssues<Result extends StandardSchemaV1.Result<unknown>>(checked: Result): Result {
+  const { issues } = checked;
+  return issues === undefined ? checked : { ...checked, issues: shortened(issues) };
+}
+
+function shortened(issues: readonly Issue[]): Issue[] {
+  const listed = issues.slice(0, MAX_LISTED_PROBLEMS).map((issue) => {
+    const { message } = issue;
+    return message.length <= MAX_PROBLEM_CHARACTERS
+      ? issue
+      : { ...issue, message: `${message.slice(0, MAX_PROBLEM_CHARACTERS)}…` };
+  });
+  const left = issues.length - listed.length;
+  return left === 0 ? listed : [...listed, { message: `There are ${left} more problems.` }];
+}
+
+/** The problems. Of those that are not listed anyway, none is put in words: a name is compared with all that there are. */
 function problemsOf(input: unknown, properties: Properties): string[] {
   if (!isObject(input)) return [];
-  return Object.entries(input).flatMap(([name, value]) => {
-    if (!Object.hasOwn(properties, name)) return [unknownArgument(name, Object.keys(properties))];
+  const names = Object.keys(properties);
+  const problems: string[] = [];
+  for (const [name, value] of Object.entries(input)) {
+    const isListed = problems.length < MAX_LISTED_PROBLEMS;
+    if (!Object.hasOwn(properties, name)) {
+      problems.push(isListed ? unknownArgument(name, names) : "");
+      continue;
+    }
     const { enum: allowed } = isObject(properties[name]) ? properties[name] : {};
-    return Array.isArray(allowed) && !allowed.includes(value) ? [wrongValue(name, value, allowed)] : [];
-  });
+    if (Array.isArray(allowed) && !allowed.includes(value)) problems.push(wrongValue(name, value, allowed));
+  }
+  return problems;
 }
 
 function unknownArgument(name: string, names: readonly string[]): string {

@@ -30,4 +30,6 @@ export interface UpstreamContents {
   /** Lists what one server has. Empty where it has none of the kind. @throws CemError where it can't be reached. */
   list(server: string, kind: UpstreamKind, options: UpstreamOptions): Promise<readonly JsonObject[]>;
   request(server: string, request: UpstreamRequest, options: UpstreamOptions): Promise<JsonObject>;
+  /** A URI of a server as clients of the session see it. Default: as it is. */
+  shownUri?(server: string, uri: string, options: Pick<UpstreamOptions, "session">): string;
 }

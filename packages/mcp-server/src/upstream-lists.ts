@@ -41,16 +41,20 @@ export class UpstreamLists {
    */
   async findResource(uri: string, options: UpstreamOptions): Promise<Behind> {
     const behind = behindUri(uri, this.#upstream.servers);
-    if (behind !== undefined) return behind;
+    if (behind !== undefined)
+      return { ...behind, own: shownUri(this.#upstream, behind.server, behind.own, options) };
     const [resources, templates] = await Promise.all([
       this.all("resources", options),
       this.all("resourceTemplates", options),
     ]);
-    const named = resources.filter(({ item }) => item["uri"] === uri);
-    const fitting = templates.filter(({ item }) => fitsTemplate(uri, textOf(item, "uriTemplate")));
+    const shown = (server: string): string => shownUri(this.#upstream, server, uri, options);
+    const named = resources.filter(({ server, item }) => item["uri"] === shown(server));
+    const fitting = templates.filter(({ server, item }) =>
+      fitsTemplate(shown(server), textOf(item, "uriTemplate")),
+    );
     const [only, ...others] = new Set((named.length > 0 ? named : fitting).map(({ server }) => server));
     if (only === undefined || others.length > 0) throw new ResourceNotFoundError(uri);
-    return { server: only, own: uri };
+    return { server: only, own: shown(only) };
   }
 
   /**
@@ -67,6 +71,16 @@ export class UpstreamLists {
     const reason = found === undefined ? "There is no prompt" : "Several servers have a prompt";
     throw new ProtocolError(ProtocolErrorCode.InvalidParams, `${reason} ${JSON.stringify(name)}.`);
   }
+}
+
+/** A URI of a server as the client sees it, whichever way the client or the server wrote it. */
+export function shownUri(
+  upstream: UpstreamContents,
+  server: string,
+  uri: string,
+  options: Pick<UpstreamOptions, "session">,
+): string {
+  return upstream.shownUri?.(server, uri, options) ?? uri;
 }
 
 /** A member of an item that has to be a text. Empty for one that is none. */

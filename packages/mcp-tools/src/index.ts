@@ -6,6 +6,10 @@ export type { GeneratedServer, GenerateOptions } from "./generated/generated-ser
 export type { ToolsChange } from "./generated/take-in-changes.ts";
 export { describeChange } from "./generated/watch-changes.ts";
 export type { ServerContents } from "./servers/server-contents.ts";
+export { createFileTools } from "./files/file-tools.ts";
+export type { FileTools } from "./files/file-tools.ts";
+export type { NamedTool } from "./files/hosted-servers.ts";
+export type { SandboxVariant } from "./files/view-sandboxes.ts";
 export { withHostTools } from "./host/host-catalog.ts";
 export { findHostToolFiles } from "./host/host-tool-files.ts";
 export { loadHostTools, toolNameFault } from "./host/load-host-tools.ts";

@@ -26,6 +26,12 @@ export interface McpToolsSettings extends McpServersSettings {
    * @defaultValue true
    */
   holdChanged?: boolean | undefined;
+  /**
+   * Whether files of generated tools are updated while they are used: by what servers list anew, and by observed results.
+   *
+   * @defaultValue true
+   */
+  changesFiles?: boolean | undefined;
   /** Keeps images, other bytes and large results. Absent: they come back inside the results, up to a bound. */
   store?: ResultStore | undefined;
 }
@@ -79,11 +85,12 @@ export interface McpTools {
 
 /** Sets up the tools of MCP servers. Nothing is loaded or started before it is needed, and no server waits for another. */
 export function createMcpTools(settings: McpToolsSettings): McpTools {
-  const { holdChanged = true, store, onLog } = settings;
+  const { holdChanged = true, changesFiles = true, store, onLog } = settings;
   const folders = createGeneratedFolders();
   const changes = createToolChanges();
   const watch = watchChanges(
-    (server, list) => takeInChanges({ servers, folders, changes, holdChanged }, server, list),
+    async (server, list) =>
+      changesFiles ? takeInChanges({ servers, folders, changes, holdChanged }, server, list) : undefined,
     onLog ?? (() => {}),
   );
   const contentListeners = new Set<(server: string, change: ContentChange) => void>();
@@ -122,7 +129,7 @@ export function createMcpTools(settings: McpToolsSettings): McpTools {
     async close() {
       await servers.close();
       await watch.exclusively(async () => {});
-      await source.save();
+      if (changesFiles) await source.save();
     },
   };
 }

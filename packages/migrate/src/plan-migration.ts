@@ -129,7 +129,13 @@ async function inspectVariables(folder: string): Promise<InspectedVariables> {
   const isThere = (await textOf(path.join(folder, ".env"))) !== undefined;
   if (!isThere) return { isThere, servers: [], works: [], left: [] };
   try {
-    const { origins, config, warnings } = await loadConfig({ cwd: folder, file: false, env: {} });
+    const { origins, config, warnings } = await loadConfig({
+      cwd: folder,
+      file: false,
+      env: {},
+      // Values are only reported: none of them is used.
+      trustFolder: true,
+    });
     const names = Object.values(origins).flatMap(({ variable }) => variable ?? []);
     const servers = config.mcpServers.map(({ name }) => name);
     const isMicrosandbox = config.execution.sandboxType === "microsandbox";

@@ -1,8 +1,7 @@
 import { CemError } from "@cem/core";
 import type { RedactionTarget } from "@cem/core";
 import { decideFlow } from "./flow-rules.ts";
-import type { Flow, FlowRule } from "./flow-rules.ts";
-import type { VaultEntry } from "./vault.ts";
+import type { Flow, FlowingValue, FlowRule } from "./flow-rules.ts";
 
 /** Checks by rules whether values may go where a call would take them. For one session. */
 export class FlowCheck {
@@ -15,10 +14,11 @@ export class FlowCheck {
   }
 
   /** @throws CemError `FLOW_DENIED` for the first value that may not go there. */
-  async assertAllowed(entries: Iterable<VaultEntry>, target: RedactionTarget): Promise<void> {
+  async assertAllowed(entries: Iterable<FlowingValue>, target: RedactionTarget): Promise<void> {
     const to = `${target.server}.${target.tool}`;
     for (const entry of entries) {
       for (const from of entry.origins) {
+        if (from === "") continue;
         const flow = { entry, from, to };
         const action = decideFlow(this.#rules, flow);
         if (action === "allow" || (action === "ask" && (await this.#ask(flow, target)))) continue;

@@ -11,9 +11,14 @@ export interface FlowRule {
 
 export type FlowAction = "allow" | "deny" | "ask";
 
+/** The facts of a value that rules look at. */
+export interface FlowingValue extends Pick<VaultEntry, "type"> {
+  origins: readonly string[];
+}
+
 /** A way that a value would go. */
 export interface Flow {
-  entry: VaultEntry;
+  entry: FlowingValue;
   /** `server.tool`, or empty for what a user or a program wrote. */
   from: string;
   /** `server.tool`. */
@@ -39,7 +44,7 @@ function matches(pattern: string | undefined, place: string): boolean {
 }
 
 /** The server of `server.tool`. Names of servers may have dots, those of tools in code have none. */
-function serverOf(place: string): string {
+export function serverOf(place: string): string {
   const dot = place.lastIndexOf(".");
   return dot === -1 ? place : place.slice(0, dot);
 }

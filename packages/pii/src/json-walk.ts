@@ -1,3 +1,7 @@
+import { changeText, embeddedText, parsedText } from "./embedded-text.ts";
+import type { EmbeddedText } from "./embedded-text.ts";
+import type { Turns } from "./turns.ts";
+
 /** Deeper parts of data are left out, since nothing can be said of them. */
 const MAX_DEPTH = 1_000;
 const TOO_DEEP = "[left out: nested too deep]";
@@ -29,6 +33,71 @@ export function mapLeaves(data: unknown, changes: LeafChanges, key?: string, pat
   }
 }
 
+/** Data of up to so many leaves, or a text of so many characters, is gone through at once. */
+const MAX_LEAVES_AT_ONCE = 64;
+export const MAX_CHARACTERS_AT_ONCE = 4_096;
+
+/** Changes to the leaves of large data. */
+export interface LargeLeafChanges extends LeafChanges {
+  /** Changes a text that takes long. */
+  longText(text: string, key: string | undefined): Promise<string>;
+}
+
+/** Does what {@link mapLeaves} does, with turns for others in between. */
+export async function mapLeavesInTurns(
+  data: unknown,
+  changes: LargeLeafChanges,
+  turns: Turns,
+  key?: string,
+  path: string[] = [],
+): Promise<unknown> {
+  if (typeof data === "string" && data.length > MAX_CHARACTERS_AT_ONCE) return changes.longText(data, key);
+  if (isSmall(data) || path.length >= MAX_DEPTH) return mapLeaves(data, changes, key, path);
+  const isList = Array.isArray(data);
+  const entries: [string, unknown][] = [];
+  let isChanged = false;
+  for (const [name, value] of Object.entries(data as object) as [string, unknown][]) {
+    const pause = turns.next();
+    if (pause !== undefined) await pause;
+    const nextKey = isList ? key : name;
+    path.push(isList ? "*" : name);
+    const embedded = isList ? undefined : embeddedText(data as object, name, value);
+    // A small part is not awaited: large data has many small parts.
+    const changed =
+      embedded !== undefined
+        ? mapEmbedded(embedded, value, changes, path)
+        : isSmall(value)
+          ? mapLeaves(value, changes, nextKey, path)
+          : await mapLeavesInTurns(value, changes, turns, nextKey, path);
+    path.pop();
+    const renamed = isList ? name : changes.name(name);
+    isChanged ||= changed !== value || renamed !== name;
+    entries.push([renamed, changed]);
+  }
+  if (!isChanged) return data;
+  return isList ? entries.map(([, value]) => value) : Object.fromEntries(entries);
+}
+
+/** Whether data has few leaves and little text. It is not looked at further than that. */
+function isSmall(data: unknown): boolean {
+  let [leaves, characters] = [0, 0];
+  const pending: unknown[] = [data];
+  while (pending.length > 0) {
+    const one = pending.pop();
+    leaves += 1;
+    if (typeof one === "string") characters += one.length;
+    else if (typeof one === "object" && one !== null && !(one instanceof Uint8Array)) {
+      for (const name in one) {
+        characters += name.length;
+        pending.push((one as Record<string, unknown>)[name]);
+        if (pending.length > MAX_LEAVES_AT_ONCE) return false;
+      }
+    }
+    if (leaves > MAX_LEAVES_AT_ONCE || characters > MAX_CHARACTERS_AT_ONCE) return false;
+  }
+  return true;
+}
+
 function mapItems(
   items: readonly unknown[],
   changes: LeafChanges,
@@ -54,7 +123,7 @@ function mapProperties(data: object, changes: LeafChanges, path: string[]): unkn
     const name = names[index] ?? "";
     const value = (data as Record<string, unknown>)[name];
     path.push(name);
-    const changed = mapLeaves(value, changes, name, path);
+    const changed = mapProperty(data, name, value, changes, path);
     path.pop();
     const renamed = changes.name(name);
     if (entries === undefined && (changed !== value || renamed !== name)) {
@@ -64,6 +133,27 @@ function mapProperties(data: object, changes: LeafChanges, path: string[]): unkn
   }
   // Unlike an assignment this gives `__proto__` no meaning.
   return entries === undefined ? data : Object.fromEntries(entries);
+}
+
+function mapProperty(
+  holder: object,
+  name: string,
+  value: unknown,
+  changes: LeafChanges,
+  path: string[],
+): unknown {
+  const embedded = embeddedText(holder, name, value);
+  return embedded === undefined
+    ? mapLeaves(value, changes, name, path)
+    : mapEmbedded(embedded, value, changes, path);
+}
+
+/** @param value - The base64, which stays as it is written where nothing in it changes. */
+function mapEmbedded(embedded: EmbeddedText, value: unknown, changes: LeafChanges, path: string[]): unknown {
+  if (embedded === "bytes") return value;
+  // A schema says nothing of what the bytes hold.
+  const changed = changeText(embedded.text, (data) => mapLeaves(data, changes, undefined, [...path, "*"]));
+  return changed === embedded.text ? value : embedded.encode(changed);
 }
 
 /** Calls a function with each text in data and the key under which it stands. */
@@ -76,5 +166,12 @@ export function visitTexts(
   if (typeof data === "string") return visit(data, key);
   if (typeof data !== "object" || data === null || depth >= MAX_DEPTH) return;
   if (Array.isArray(data)) for (const item of data) visitTexts(item, visit, key, depth + 1);
-  else for (const name in data) visitTexts((data as Record<string, unknown>)[name], visit, name, depth + 1);
+  else {
+    for (const name in data) {
+      const value = (data as Record<string, unknown>)[name];
+      const embedded = embeddedText(data, name, value);
+      if (embedded === undefined) visitTexts(value, visit, name, depth + 1);
+      else if (embedded !== "bytes") visitTexts(parsedText(embedded.text), visit, undefined, depth + 1);
+    }
+  }
 }

@@ -1,8 +1,12 @@
+import { tokenizeInTurns } from "@cem/core";
 import type {
   Elicit,
   InvokeContext,
+  JsonObject,
   JsonSchema,
+  JsonValue,
   Redactor,
+  Sample,
   ToolCall,
   ToolInvoker,
   ToolResult,
@@ -28,6 +32,7 @@ export function redactCalls(
       const { server, tool } = call;
       const { session, signal } = context;
       const elicit = context.elicit && redactQuestions(context.elicit, redactor, session);
+      const sample = context.sample && redactSamples(context.sample, redactor, session);
       const restored = await redactor.detokenize(call.args, {
         session,
         server,
@@ -37,17 +42,18 @@ export function redactCalls(
       });
       const result = await next.invoke(
         restored === call.args ? call : { ...call, args: restored },
-        elicit === undefined ? context : { ...context, elicit },
+        elicit === undefined && sample === undefined ? context : { ...context, elicit, sample },
       );
       const scope = { session, server, tool };
       if (redactor.guest === "values") {
-        if (result.ok) redactor.observe(result.value, scope);
+        // The error that code is shown may hold as many values as an answer.
+        redactor.observe(result.ok ? result.value : (result.error as unknown as JsonValue), scope);
         return result;
       }
       await redactor.recognize?.(result, scope);
-      if (!result.ok) return redactor.tokenize(result, scope);
+      if (!result.ok) return tokenizeInTurns(redactor, result, scope);
       const schema = await outputSchemaOf?.(call, signal);
-      const value = redactor.tokenize(result.value, { ...scope, schema });
+      const value = await tokenizeInTurns(redactor, result.value, { ...scope, schema });
       return { ok: true, value } satisfies ToolResult;
     },
   });
@@ -64,6 +70,21 @@ export function redactQuestions(elicit: Elicit, redactor: Redactor, session: str
     if (answer.action !== "accept" || answer.content === undefined) return answer;
     const content = await redactor.detokenize(answer.content, { session, server, tool: "*" });
     return { ...answer, content: content as NonNullable<typeof answer.content> };
+  };
+}
+
+/**
+ * Puts tokens into what servers ask a model for, and values into the model's answer: those that the server itself gave.
+ * Any other token stays one, since a model has no say in where values go.
+ */
+export function redactSamples(sample: Sample, redactor: Redactor, session: string | undefined): Sample {
+  return async (request) => {
+    const { server, params } = request;
+    await redactor.recognize?.(params, { session, server });
+    const shown = redactor.tokenize(params, { session, server });
+    const answer = await sample({ ...request, params: shown });
+    const target = { session, server, tool: "*", ownOnly: true, signal: request.signal };
+    return (await redactor.detokenize(answer, target)) as JsonObject;
   };
 }
 

@@ -4,6 +4,7 @@ import { createDetector } from "./detect.ts";
 import type { DetectorSettings } from "./detect.ts";
 import type { FlowRule } from "./flow-rules.ts";
 import { visitTexts } from "./json-walk.ts";
+import { OriginIndex } from "./origin-index.ts";
 import { RedactionSession } from "./session.ts";
 import { createRedactionStream } from "./stream.ts";
 import type { Recognizer } from "./types.ts";
@@ -41,6 +42,13 @@ export interface RedactorSettings extends DetectorSettings {
   guest?: "values" | "tokens" | undefined;
   /** Between which tools values may go. Without rules, between all. */
   rules?: readonly FlowRule[] | undefined;
+  /**
+   * The workspace of a session, with rules. Sessions of one workspace read each other's files: what a session does not know
+   * has the origins that it has in the others, as long as the process lives.
+   *
+   * @defaultValue each session has its own
+   */
+  workspaceOf?: ((session: string) => string) | undefined;
   /** Finds names and addresses. */
   recognizer?: Recognizer | undefined;
   /** Keeps values on disk. Default: in memory only. */
@@ -54,7 +62,17 @@ export interface RedactorSettings extends DetectorSettings {
 /** Creates a redactor with one vault for each session. */
 export function createRedactor(settings: RedactorSettings = {}): Redactor {
   const { guest = "values", rules = [], recognizer, maxSessions = DEFAULT_MAX_SESSIONS } = settings;
-  const { store, shared } = settings;
+  const { store, shared, workspaceOf } = settings;
+  /** Where values came from, by workspace. */
+  const indexes = new Map<string, OriginIndex>();
+
+  const originsOf = (session: string): OriginIndex | undefined => {
+    if (rules.length === 0 || workspaceOf === undefined) return undefined;
+    const workspace = workspaceOf(session);
+    let index = indexes.get(workspace);
+    if (index === undefined) indexes.set(workspace, (index = new OriginIndex()));
+    return index;
+  };
   const detector = createDetector(settings);
   const sessions = new Map<string, RedactionSession>();
   /** The session that was used last: most are used many times in a row. */
@@ -63,8 +81,10 @@ export function createRedactor(settings: RedactorSettings = {}): Redactor {
   const open = ({ session = "" }: Pick<RedactionScope, "session">): RedactionSession => {
     if (latest?.name === session) return latest.opened;
     let found = sessions.get(session);
-    if (found === undefined) found = new RedactionSession(detector, rules, store?.load(session));
-    else sessions.delete(session);
+    if (found === undefined) {
+      const data = store?.load(session);
+      found = new RedactionSession(detector, { rules, data, origins: originsOf(session) });
+    } else sessions.delete(session);
     // The last one in the map is the one used last.
     sessions.set(session, found);
     if (sessions.size > maxSessions) sessions.delete(sessions.keys().next().value ?? "");
@@ -91,7 +111,9 @@ export function createRedactor(settings: RedactorSettings = {}): Redactor {
   const redactor: Redactor = {
     specificationVersion: "v1",
     guest,
+    tracksOrigins: rules.length > 0,
     tokenize: (data, scope) => open(scope).tokenize(data, scope),
+    tokenizeInTurns: (data, scope) => open(scope).tokenizeInTurns(data, scope),
     tokenizePart: (text, range, scope) => open(scope).tokenizePart(text, range),
     keep: (value, type, scope) => open(scope).keep(value, type, scope),
     observe: (data, scope) => open(scope).observe(data, scope),
@@ -106,14 +128,20 @@ export function createRedactor(settings: RedactorSettings = {}): Redactor {
         return open(target).detokenize(args, target);
       }
     },
-    reveal: (code, scope) => (guest === "values" ? open(scope).reveal(code) : code),
+    reveal: (code, scope) => {
+      const session = open(scope);
+      session.noteWritten(code);
+      return guest === "values" ? session.reveal(code) : code;
+    },
     openStream: (scope) => createRedactionStream(open(scope)),
     async endSession(session = "") {
       sessions.delete(session);
       latest = undefined;
       await store?.remove(session);
     },
+    forgetWorkspace: (session = "") => void indexes.delete(workspaceOf?.(session) ?? ""),
     async dispose() {
+      indexes.clear();
       const all = [...sessions];
       sessions.clear();
       latest = undefined;

@@ -1,9 +1,9 @@
 import { createCipheriv, createDecipheriv, hash, randomBytes } from "node:crypto";
-import { chmodSync, existsSync, mkdirSync, readFileSync } from "node:fs";
+import { chmodSync, existsSync, readFileSync } from "node:fs";
 import { rm } from "node:fs/promises";
 import path from "node:path";
 import { CemError, writeFailure } from "@cem/core";
-import { PRIVATE_FOLDER, replaceFile } from "@cem/files";
+import { makeFolderSync, PRIVATE_FOLDER, replaceFile } from "@cem/files";
 import type { VaultStore } from "./redactor.ts";
 import type { VaultData } from "./vault.ts";
 
@@ -39,7 +39,7 @@ export function createVaultFiles({ folder, key }: VaultFilesSettings): VaultStor
     const own = folderOf(session);
     if (own === undefined) return;
     try {
-      mkdirSync(own, { recursive: true, mode: PRIVATE_FOLDER });
+      makeFolderSync(own, PRIVATE_FOLDER);
       chmodSync(own, PRIVATE_FOLDER);
       await replaceFile(fileIn(own, session), content, { durable: true });
     } catch (error) {

@@ -1,7 +1,9 @@
 import { redactionTokensIn } from "@cem/core";
 import type { RedactionToken } from "@cem/core";
+import { canonical } from "./canonical.ts";
 import { withoutEnding } from "./digits.ts";
 import { KnownValues } from "./known-values.ts";
+import type { OriginIndex } from "./origin-index.ts";
 import { formatToken, randomAddress, randomId, randomNumber, sameShape } from "./tokens.ts";
 import type { Finding, PiiType } from "./types.ts";
 
@@ -13,7 +15,7 @@ export interface VaultEntry {
   id: string;
   type: PiiType;
   value: string | number;
-  /** Where the value came from: `server.tool`, or empty for what a user or a program wrote. */
+  /** Where the value came from: `server.tool`, or an empty text where a user or a program wrote it. */
   origins: string[];
   /** Tokens that look like values, by shape. */
   shaped: Partial<Record<TokenShape, string | number>>;
@@ -38,9 +40,11 @@ export class Vault {
   readonly #byCanonical = new Map<string, VaultEntry[]>();
   readonly #byShaped = new Map<string, VaultEntry>();
   readonly known = new KnownValues<VaultEntry>();
+  readonly #origins: OriginIndex | undefined;
   #changes = 0;
 
-  constructor(data?: VaultData) {
+  constructor(data?: VaultData, origins?: OriginIndex) {
+    this.#origins = origins;
     for (const entry of data?.entries ?? []) this.#keep(entry);
   }
 
@@ -76,6 +80,7 @@ export class Vault {
     }
     if (origin !== undefined && !entry.origins.includes(origin)) {
       entry.origins.push(origin);
+      this.#origins?.add(value, type, origin);
       this.#changes += 1;
     }
     return entry;
@@ -143,6 +148,7 @@ export class Vault {
       this.#byValue.set(entry.value, entry);
       this.known.add(text, entry);
     }
+    for (const origin of entry.origins) this.#origins?.add(text, entry.type, origin);
     const key = canonical(text, entry.type);
     this.#byCanonical.set(key, [...(this.#byCanonical.get(key) ?? []), entry]);
     this.#knowShaped(entry);
@@ -151,6 +157,7 @@ export class Vault {
   /** Adds what another machine knows of an entry. */
   #join(own: VaultEntry, { origins, shaped, alsoShaped = [] }: VaultEntry): void {
     own.origins = [...new Set([...own.origins, ...origins])];
+    for (const origin of origins) this.#origins?.add(own.value, own.type, origin);
     const all = [
       ...Object.values(own.shaped),
       ...(own.alsoShaped ?? []),
@@ -186,13 +193,6 @@ function shapedToken({ value, type }: VaultEntry, shape: TokenShape): string | n
   if (shape === "ipv4") return randomAddress(4);
   if (shape === "ipv6") return randomAddress(6);
   return type === "IP" ? randomAddress(String(value).includes(":") ? 6 : 4) : sameShape(String(value));
-}
-
-/** A value without what differs between two ways to write it. */
-function canonical(value: string, type: PiiType): string {
-  if (type === "CREDIT_CARD" || type === "SSN" || type === "PHONE")
-    return value.replace(/\D/g, "").replace(/^(?:00|1(?=\d{10}$))/, "");
-  return type === "IBAN" ? value.replace(/[^A-Za-z\d]/g, "").toUpperCase() : value.toLowerCase();
 }
 
 /** The part of a finding that vaults need. */

@@ -19,7 +19,7 @@ export interface PluginContext {
   readonly folder: string | undefined;
   /** Aborts when the plugin is let go, or was not set up in time. */
   readonly signal: AbortSignal;
-  /** Looks up a variable in the environment and in `.env`. */
+  /** Looks up a variable in the environment and, once the user trusts it, in `.env` of the folder. */
   variable(name: string): string | undefined;
   /** Writes a line to the log, under the plugin's name. */
   log(message: string): void;

@@ -84,6 +84,7 @@ function guardCreated(sandbox: Sandbox, part: string, use: PluginUse, spec: Sand
     durationMs: performance.now() - started,
   });
   const stats = sandbox.stats?.bind(sandbox);
+  const endSession = sandbox.endSession?.bind(sandbox);
   return {
     isolation,
     async run(request) {
@@ -109,6 +110,7 @@ function guardCreated(sandbox: Sandbox, part: string, use: PluginUse, spec: Sand
     },
     dispose: () => use.call(part, { timeoutMs: DISPOSE_TIMEOUT_MS }, () => sandbox.dispose()).catch(() => {}),
     ...(stats !== undefined && { stats }),
+    ...(endSession !== undefined && { endSession }),
   };
 }
 

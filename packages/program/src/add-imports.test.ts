@@ -10,6 +10,22 @@ const tools = [
 const LINE = 'import { get_weather } from "./servers/weather/index.ts";';
 
 describe("addMissingImports", () => {
+  it("adds what is used in a default value and bound nowhere", () => {
+    const code = "const f = (a = get_weather) => a;";
+    expect(addMissingImports(code, tools)).toEqual({ code: `${LINE} ${code}`, added: [LINE] });
+  });
+
+  it("adds many tools that a long program names", () => {
+    const many = Array.from({ length: 2_000 }, (_, at) => ({
+      name: `tool_${at}`,
+      module: "./servers/x/index.ts",
+    }));
+    const code = many.map(({ name }) => `${name}({});`).join("\n");
+    const started = process.cpuUsage();
+    expect(addMissingImports(code, many).added).toHaveLength(2_000);
+    expect(process.cpuUsage(started).user / 1000).toBeLessThan(5_000);
+  });
+
   it.each([
     ["return await get_weather({});", `${LINE} return await get_weather({});`],
     ["// a\nreturn [1].map(get_weather);", `${LINE} // a\nreturn [1].map(get_weather);`],
@@ -28,6 +44,8 @@ describe("addMissingImports", () => {
     "class get_weather {}\nnew get_weather();",
     "try { x(); } catch (get_weather) { console.log(get_weather); }",
     "if (typeof get_weather === 'function') get_weather();",
+    "const { a: [{ ...get_weather }, b = 1] } = x; get_weather();",
+    "function f([get_weather = () => {}, ...rest]) { get_weather(); }",
     "weather.get_weather({});",
     "const o = { get_weather: 1 };\no.get_weather;",
     "let a: get_weather;",

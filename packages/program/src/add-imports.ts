@@ -1,6 +1,7 @@
 import type { Node } from "@babel/types";
 import { locationOf, type SourceLocation } from "./imports.ts";
 import { parseProgram, type Program } from "./parse-program.ts";
+import { patternNames } from "./pattern-names.ts";
 import { namesUsedAtRunTime, runtimeNodes } from "./syntax-tree.ts";
 
 /** Something that code may import. */
@@ -23,14 +24,18 @@ export function findMissingImports(program: Program, tools: readonly Importable[
   const missing: MissingImports = new Map();
   const named = namedIn(program, tools);
   if (named.length === 0) return missing;
-  const { ast } = program;
-  const used = namesUsedAtRunTime(ast.program);
-  const bound = boundNames(ast.program);
+  const root = program.ast.program;
+  const used = namesUsedAtRunTime(root);
+  const bound = boundNames(root);
   const wanted = named.filter(({ name }) => used.has(name) && !bound.has(name));
+  if (wanted.length === 0) return missing;
+  const places = firstPlaces(new Set(wanted.map(({ name }) => name)), root);
   for (const { name, module } of wanted) {
     const statement = `import { ${name} } from ${JSON.stringify(module)};`;
-    const place = placeOf(name, ast.program);
-    missing.set(name, [...(missing.get(name) ?? []), { name, module, statement, ...place }]);
+    const found = { name, module, statement, ...(places.get(name) ?? locationOf(root)) };
+    const others = missing.get(name);
+    if (others === undefined) missing.set(name, [found]);
+    else others.push(found);
   }
   return missing;
 }
@@ -63,22 +68,21 @@ function namedIn({ code, imports }: Program, tools: readonly Importable[]): Impo
   return tools.filter(({ name }) => words.has(name) && !(name in globalThis));
 }
 
-function placeOf(name: string, root: Node): SourceLocation {
+/** Where each of the names is used first. */
+function firstPlaces(names: ReadonlySet<string>, root: Node): Map<string, SourceLocation> {
+  const places = new Map<string, SourceLocation>();
   for (const { node, key } of runtimeNodes(root)) {
-    if (node.type === "Identifier" && node.name === name && key !== "key" && key !== "property") {
-      return locationOf(node);
-    }
+    if (node.type !== "Identifier" || key === "key" || key === "property") continue;
+    if (names.has(node.name) && !places.has(node.name)) places.set(node.name, locationOf(node));
   }
-  return locationOf(root);
+  return places;
 }
 
 /** The names that a program declares anywhere, or tests with `typeof`. */
 export function boundNames(root: Node): Set<string> {
   const names = new Set<string>();
   const bind = (pattern: Node | null | undefined): void => {
-    for (const { node, key } of pattern == null ? [] : runtimeNodes(pattern)) {
-      if (node.type === "Identifier" && key !== "key") names.add(node.name);
-    }
+    for (const name of pattern == null ? [] : patternNames(pattern)) names.add(name);
   };
   for (const { node } of runtimeNodes(root)) {
     if (node.type === "VariableDeclarator" || node.type === "TSEnumDeclaration") bind(node.id);

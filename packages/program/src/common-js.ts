@@ -19,10 +19,12 @@ export function assignsExports(root: Node, code: string): boolean {
 
 /** Whether it is `module.exports`, or a member of it or of `exports`. */
 function isExports(target: Node): boolean {
-  if (target.type !== "MemberExpression") return false;
-  const { object, property } = target;
-  if (isNamed(object, "module") && isNamed(property, "exports")) return true;
-  return isNamed(object, "exports") || isExports(object);
+  for (let at = target; at.type === "MemberExpression"; at = at.object) {
+    const { object, property } = at;
+    if (isNamed(object, "exports")) return true;
+    if (isNamed(object, "module") && isNamed(property, "exports")) return true;
+  }
+  return false;
 }
 
 function isNamed(node: Node, name: string): boolean {

@@ -48,6 +48,10 @@ async function evaluate(code: string, modules: Record<string, object> = {}): Pro
 }
 
 describe("compileProgram", () => {
+  it("compiles a member of a member of a member, and so on", () => {
+    expect(source(`exports${".a".repeat(20_000)} = 1;`)).toContain("const { exports } = module;");
+  });
+
   it("keeps every line where it was, one line below", () => {
     const code = `import { add } from "./servers/calculator/index.ts";
 const a: number = await add({ a: 1, b: 2 });

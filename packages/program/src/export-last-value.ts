@@ -1,7 +1,8 @@
-import type { Node, Statement } from "@babel/types";
+import type { Statement } from "@babel/types";
 import { findLastExpression, saysResult } from "./last-expression.ts";
 import { parseProgram } from "./parse-program.ts";
-import { isTypeOnly, runtimeNodes } from "./syntax-tree.ts";
+import { patternNames } from "./pattern-names.ts";
+import { isTypeOnly } from "./syntax-tree.ts";
 
 const TELLS_OTHERWISE = /\bmodule\.exports\b|\bexports\.|\bconsole\.|\bDeno\.stdout\b/u;
 const MAIN = /^(?:main|run|execute|solve|task|program)$/u;
@@ -39,17 +40,10 @@ function lastVariable(body: readonly Statement[]): string | undefined {
   const names = body.flatMap((statement) => {
     if (statement.type !== "VariableDeclaration" || isTypeOnly(statement)) return [];
     return statement.declarations.flatMap(({ id, init }) =>
-      init != null && /Function|Class/u.test(init.type) ? [] : [namesIn(id)],
+      init != null && /Function|Class/u.test(init.type) ? [] : [patternNames(id)],
     );
   });
   const last = names.at(-1) ?? [];
   if (last.length === 0) return undefined;
   return last.length === 1 ? `export default ${last[0]};` : `export default { ${last.join(", ")} };`;
-}
-
-/** The names that a declaration binds. */
-function namesIn(pattern: Node): string[] {
-  return [...runtimeNodes(pattern)].flatMap(({ node, key }) =>
-    node.type === "Identifier" && key !== "key" && key !== "right" ? [node.name] : [],
-  );
 }

@@ -14,14 +14,14 @@ function problem(code: string) {
 }
 
 describe("parseProgram", () => {
-  it("keeps what it parsed last, and no long program", () => {
+  it("keeps what it parsed last", () => {
     const code = "export default 'kept';";
     const first = parseProgram(code);
     expect(parseProgram(code)).toBe(first);
     for (let index = 0; index < 8; index += 1) parseProgram(`export default ${index};`);
     expect(parseProgram(code)).not.toBe(first);
     const long = `export default 1;${" ".repeat(32 * 1024)}`;
-    expect(parseProgram(long)).not.toBe(parseProgram(long));
+    expect(parseProgram(long)).toBe(parseProgram(long));
   });
 
   it("lists imports with their names, places and kinds", () => {

@@ -13,18 +13,24 @@ export const MAX_PROGRAM_CHARACTERS = 1_310_720;
  */
 export const MAX_PROGRAM_TOKENS = 300_000;
 /** The timeout of parsing, in milliseconds, and what each 1,024 characters add to it. */
-const PARSE_TIMEOUT_MS = 1_000;
+const PARSE_TIMEOUT_MS = 600;
 const PARSE_TIMEOUT_MS_PER_KILO = 2;
 /**
- * Only nested generics make the parser slow. A program with no more than this many `<` parses in milliseconds, and is
- * parsed without a timeout, which costs as much as parsing a small file.
+ * Generics and conditionals within each other make the parser slow. A short program with no more than this many `<` and
+ * `?` parses in milliseconds, and is parsed without a timeout, which costs as much as parsing a small file.
  */
-const MAX_UNTIMED_GENERICS = 10;
+const MAX_UNTIMED_SIGNS = 10;
+const MAX_UNTIMED_CHARACTERS = 8 * 1024;
 
-/** Programs that were parsed last, oldest first: the review, the check of types and the sandbox parse the same one. */
-const recent = new Map<string, ParseResult>();
+/** A program that is longer is not read in a few milliseconds. Those that models write are mostly shorter. */
+const MAX_QUICK_CHARACTERS = 2_048;
+
+/**
+ * Programs that were parsed last, oldest first: what is meant, the review, the check of types and the sandbox parse the same
+ * one. The tree of a long program is not kept from the garbage collector.
+ */
+const recent = new Map<string, { deref(): ParseResult | undefined }>();
 const MAX_KEPT = 8;
-/** A longer program is not kept. */
 const MAX_KEPT_CHARACTERS = 32 * 1024;
 
 /** A parsed program. */
@@ -47,14 +53,20 @@ export type ParseResult = { ok: true; program: Program } | { ok: false; error: G
  * long to parse; with a line and column where there is one.
  */
 export function parseProgram(code: string): ParseResult {
-  const known = recent.get(code);
+  const known = recent.get(code)?.deref();
   if (known !== undefined) return known;
   const result = parseAnew(code);
-  if (code.length > MAX_KEPT_CHARACTERS) return result;
-  recent.set(code, result);
+  const isLarge = result.ok && code.length > MAX_KEPT_CHARACTERS;
+  recent.delete(code);
+  recent.set(code, isLarge ? new WeakRef(result) : { deref: () => result });
   const [oldest] = recent.keys();
   if (recent.size > MAX_KEPT && oldest !== undefined) recent.delete(oldest);
   return result;
+}
+
+/** Whether a program is read in a few milliseconds for sure. Others are read where nobody waits for the thread. */
+export function isQuicklyRead(code: string): boolean {
+  return code.length <= MAX_QUICK_CHARACTERS && !mayBeSlow(code);
 }
 
 function parseAnew(code: string): ParseResult {
@@ -64,12 +76,16 @@ function parseAnew(code: string): ParseResult {
   if (tokens > MAX_PROGRAM_TOKENS) return tooLarge(tokens, "tokens or more", MAX_PROGRAM_TOKENS);
   const timeoutMs = Math.ceil(PARSE_TIMEOUT_MS + (code.length / 1024) * PARSE_TIMEOUT_MS_PER_KILO);
   try {
-    const needsTimeout = code.split("<", MAX_UNTIMED_GENERICS + 2).length > MAX_UNTIMED_GENERICS + 1;
-    const program = needsTimeout ? runWithTimeout(() => parseCode(code), timeoutMs) : parseCode(code);
+    const program = mayBeSlow(code) ? runWithTimeout(() => parseCode(code), timeoutMs) : parseCode(code);
     return { ok: true, program };
   } catch (error) {
     return { ok: false, error: toGuestError(error) };
   }
+}
+
+function mayBeSlow(code: string): boolean {
+  if (code.length > MAX_UNTIMED_CHARACTERS) return true;
+  return ["<", "?"].some((sign) => code.split(sign, MAX_UNTIMED_SIGNS + 2).length > MAX_UNTIMED_SIGNS + 1);
 }
 
 function parseCode(code: string): Program {

@@ -15,6 +15,17 @@ describe("runWithTimeout", () => {
     ).toThrow(error);
   });
 
+  it("gives a task its time where something else took the processor", () => {
+    let runs = 0;
+    const waited = runWithTimeout(() => {
+      runs += 1;
+      // Uses no processor time while it waits.
+      if (runs < 3) Atomics.wait(new Int32Array(new SharedArrayBuffer(4)), 0, 0, 60_000);
+      return runs;
+    }, 20);
+    expect(waited).toBe(3);
+  });
+
   it("stops a task at its timeout", () => {
     const endless = (): never => {
       for (;;);

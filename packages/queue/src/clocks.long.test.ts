@@ -1,12 +1,10 @@
-import { mkdtempSync, readFileSync, rmSync, writeFileSync } from "node:fs";
-import os from "node:os";
-import path from "node:path";
 import { setTimeout as sleep } from "node:timers/promises";
 import { isDeepStrictEqual } from "node:util";
-import { describe, expect, it, onTestFinished } from "vitest";
-import { hasRedis, startRedis } from "../../store-redis/test/redis-server.ts";
-import { spawnWorker } from "../test/spawn-worker.ts";
+import { expect, it, onTestFinished } from "vitest";
+import { startRedis } from "../../store/test/redis-server.ts";
+import { realWorkers } from "../test/real-workers.ts";
 import { createRunQueue } from "./index.ts";
+import { describeWith } from "../../../vitest.tools.ts";
 
 const LOST_AFTER_MS = 1_000;
 const HOURS_MS = 2 * 3_600_000;
@@ -30,15 +28,7 @@ function clockAhead(ms: number): string[] {
 async function setUp() {
   const redis = await startRedis();
   onTestFinished(() => redis.stop());
-  const folder = mkdtempSync(path.join(os.tmpdir(), "clocks-"));
-  onTestFinished(() => rmSync(folder, { recursive: true, force: true }));
-  const log = path.join(folder, "calls.log");
-  writeFileSync(log, "");
-  const work = async (before: readonly string[] = []) => {
-    const worker = await spawnWorker({ url: redis.url, log, lostAfterMs: LOST_AFTER_MS, before });
-    onTestFinished(() => void worker.kill("SIGKILL"));
-    return worker;
-  };
+  const workers = realWorkers(redis.url, LOST_AFTER_MS);
   const queue = createRunQueue({ url: redis.url });
   onTestFinished(() => queue.close());
   const run = (id: number) => {
@@ -47,14 +37,14 @@ async function setUp() {
     const customer = `customer${id % CUSTOMERS}`;
     return queue.execute({ kind: "code", input, customer }, { idempotencyKey: String(id) });
   };
-  const calls = () => readFileSync(log, "utf8").trim().split("\n").toSorted();
-  return { work, run, calls };
+  const calls = () => workers.calls().toSorted();
+  return { work: workers.work, run, calls };
 }
 
 const ids = Array.from({ length: RUNS }, (_, index) => index);
 const once = ids.map((id) => `send ${id}`).toSorted();
 
-describe.skipIf(!hasRedis)("machines that differ", { timeout: 240_000 }, () => {
+describeWith("redis-server")("machines that differ", { timeout: 240_000 }, () => {
   it("lose and repeat nothing when the clock of one is hours ahead and of another hours behind", async () => {
     const { work, run, calls } = await setUp();
     await Promise.all([work(clockAhead(HOURS_MS)), work(clockAhead(-HOURS_MS)), work()]);

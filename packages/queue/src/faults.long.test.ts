@@ -6,12 +6,13 @@ import { setTimeout as sleep } from "node:timers/promises";
 import { toErrorInfo } from "@cem/core";
 import type { TaskResult } from "@cem/core";
 import { Redis } from "ioredis";
-import { describe, expect, it, onTestFinished } from "vitest";
-import { hasRedis, startRedis } from "../../store-redis/test/redis-server.ts";
-import type { RedisServer } from "../../store-redis/test/redis-server.ts";
+import { expect, it, onTestFinished } from "vitest";
+import { startRedis } from "../../store/test/redis-server.ts";
+import type { RedisServer } from "../../store/test/redis-server.ts";
 import { spawnWorker } from "../test/spawn-worker.ts";
 import { createRunQueue } from "./index.ts";
 import type { RunQueue } from "./index.ts";
+import { describeWith } from "../../../vitest.tools.ts";
 
 /** How many runs; `npm run test:queue-faults` takes as many as QUEUE_FAULTS says. */
 const RUNS = Number(process.env["QUEUE_FAULTS"] ?? 300);
@@ -106,7 +107,7 @@ async function until<Result>(ask: () => Promise<Result>): Promise<Result> {
   }
 }
 
-describe.skipIf(!hasRedis)("runs under random faults", () => {
+describeWith("redis-server")("runs under random faults", () => {
   it(
     "are each answered once, or interrupted with their calls, and do nothing twice",
     { timeout: HOURS_MS },

@@ -1,11 +1,12 @@
 import { CemError } from "@cem/core";
 import { parseSealingKeys } from "@cem/store";
-import { describe, expect, it, onTestFinished, vi } from "vitest";
-import { hasRedis, startRedis } from "../../store-redis/test/redis-server.ts";
-import { dumpRedis } from "../../store-redis/test/watch-redis.ts";
+import { expect, it, onTestFinished, vi } from "vitest";
+import { startRedis } from "../../store/test/redis-server.ts";
+import { dumpRedis } from "../../store/test/watch-redis.ts";
 import { agentOf } from "../test/agent-of.ts";
 import { createRunQueue, startQueueWorker } from "./index.ts";
 import type { QueueWorkerSettings } from "./index.ts";
+import { describeWith } from "../../../vitest.tools.ts";
 
 const SECRET = "canary-of-ada";
 const KEYS = parseSealingKeys(`first:${Buffer.alloc(32, 1).toString("base64")}`);
@@ -25,7 +26,7 @@ async function setUp(keys?: typeof KEYS) {
   return { queue, work, run, dump: () => dumpRedis(redis.url) };
 }
 
-describe.skipIf(!hasRedis)("runs of a customer who is deleted", () => {
+describeWith("redis-server")("runs of a customer who is deleted", () => {
   it("end where they wait, and nothing is kept of them or of those that are over", async () => {
     const { queue, work, run, dump } = await setUp();
     const waiting = [run("ada"), run("ada", `${SECRET} again`), run("bob", "other")];
@@ -87,7 +88,7 @@ describe.skipIf(!hasRedis)("runs of a customer who is deleted", () => {
   });
 });
 
-describe.skipIf(!hasRedis)("a sealed queue", () => {
+describeWith("redis-server")("a sealed queue", () => {
   it("shows neither why a run failed nor what two runs have in common", async () => {
     const { queue, work, run, dump } = await setUp(KEYS);
     await work(async () => {

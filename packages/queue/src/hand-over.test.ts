@@ -1,25 +1,22 @@
 import { once } from "node:events";
-import { mkdtempSync, readFileSync, rmSync, writeFileSync } from "node:fs";
-import os from "node:os";
-import path from "node:path";
 import { setTimeout as sleep } from "node:timers/promises";
 import { CemError } from "@cem/core";
 import { parseSealingKeys } from "@cem/store";
 import { Redis } from "ioredis";
-import { describe, expect, it, onTestFinished } from "vitest";
-import { hasRedis } from "../../store-redis/test/redis-server.ts";
+import { expect, it, onTestFinished } from "vitest";
 import { agentOf } from "../test/agent-of.ts";
 import type { Work } from "../test/agent-of.ts";
 import { realQueue } from "../test/real-queue.ts";
-import { spawnWorker } from "../test/spawn-worker.ts";
+import { realWorkers } from "../test/real-workers.ts";
 import type { QueuedOptions, QueueWorker, QueueWorkerSettings, RunQueue } from "./index.ts";
+import { describeWith } from "../../../vitest.tools.ts";
 
 const UNSAFE = { server: "s", tool: "send", isRepeatable: false };
 const SAFE = { server: "s", tool: "read", isRepeatable: true };
 /** So many runs are begun until one was handed over: workers take turns at the queue. */
 const TRIES = 40;
 
-describe.skipIf(!hasRedis)("runs of a session", () => {
+describeWith("redis-server")("runs of a session", () => {
   const { server, open, work: carryOut } = realQueue();
   /** A worker whose runs say where they were carried out. */
   const work = (
@@ -227,27 +224,18 @@ describe.skipIf(!hasRedis)("runs of a session", () => {
   });
 
   it("are done once, or interrupted with their calls, when the machine is lost that they are warm on", async () => {
-    const folder = mkdtempSync(path.join(os.tmpdir(), "warm-"));
-    onTestFinished(() => rmSync(folder, { recursive: true, force: true }));
-    const log = path.join(folder, "calls.log");
-    writeFileSync(log, "");
-    const spawned = async () => {
-      const machine = await spawnWorker({ url: server().url, log, lostAfterMs: 1_000 });
-      onTestFinished(() => void machine.kill("SIGKILL"));
-      return machine;
-    };
+    const workers = realWorkers(server().url, 1_000);
     const queue = open();
     const call = (id: string, tool: "look" | "send", ms: number) =>
       run(queue, JSON.stringify({ id, tool, ms }), { session: "s" });
-    const warm = await spawned();
+    const warm = await workers.work();
     await call("first", "look", 0);
-    await spawned();
+    await workers.work();
     const runs = [1, 2, 3, 4].flatMap((at) => [
       { tool: "look", result: call(`look${at}`, "look", 3_000) },
       { tool: "send", result: call(`send${at}`, "send", 20_000) },
     ]);
-    const lines = (): string[] => readFileSync(log, "utf8").trim().split("\n");
-    await expect.poll(() => lines().length).toBe(1 + runs.length);
+    await expect.poll(() => workers.calls().length).toBe(1 + runs.length);
     warm.kill("SIGKILL");
     const ended = await Promise.all(runs.map(async ({ tool, result }) => ({ tool, ...(await result) })));
     for (const { tool, status, error } of ended) {
@@ -259,16 +247,13 @@ describe.skipIf(!hasRedis)("runs of a session", () => {
       });
     }
     expect(ended.some(({ status }) => status === "error")).toBe(true);
-    const sends = lines().filter((line) => line.startsWith("send "));
+    const sends = workers.calls().filter((line) => line.startsWith("send "));
     expect(new Set(sends).size).toBe(sends.length);
   });
 
   it("are carried out where they were taken while the warm worker is stuck", async () => {
-    const folder = mkdtempSync(path.join(os.tmpdir(), "warm-"));
-    onTestFinished(() => rmSync(folder, { recursive: true, force: true }));
-    const log = path.join(folder, "calls.log");
-    const stuck = await spawnWorker({ url: server().url, log, lostAfterMs: 60_000 });
-    onTestFinished(() => void stuck.kill("SIGKILL"));
+    const workers = realWorkers(server().url, 60_000);
+    const stuck = await workers.work();
     const queue = open();
     const input = (id: string): string => JSON.stringify({ id, tool: "send", ms: 0 });
     await run(queue, input("first"), { session: "s" });
@@ -286,7 +271,7 @@ describe.skipIf(!hasRedis)("runs of a session", () => {
       return lengths.reduce((sum, length) => sum + length, 0);
     };
     await expect.poll(unread).toBe(0);
-    expect(readFileSync(log, "utf8").trim().split("\n")).toContain("send first");
-    expect(readFileSync(log, "utf8")).not.toMatch(/send [123]/u);
+    expect(workers.calls()).toContain("send first");
+    expect(workers.calls().join("\n")).not.toMatch(/send [123]/u);
   });
 });

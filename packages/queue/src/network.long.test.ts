@@ -1,40 +1,27 @@
-import { mkdtempSync, readFileSync, rmSync, writeFileSync } from "node:fs";
-import os from "node:os";
-import path from "node:path";
 import { afterAll, describe, expect, it, onTestFinished } from "vitest";
-import { hasRedis, startRedis } from "../../store-redis/test/redis-server.ts";
+import { startRedis } from "../../store/test/redis-server.ts";
 import { addNetworkHost, OUTSIDE } from "../test/network-host.ts";
-import { spawnWorker } from "../test/spawn-worker.ts";
+import { realWorkers } from "../test/real-workers.ts";
 import { createRunQueue } from "./index.ts";
+import { isInstalled } from "../../../vitest.tools.ts";
 
 const LOST_AFTER_MS = 2_000;
 const POLL = { timeout: 60_000 };
 
-const host = hasRedis ? addNetworkHost() : undefined;
+const host = isInstalled("redis-server") ? addNetworkHost() : undefined;
 afterAll(() => host?.remove());
 
 describe.skipIf(host === undefined)("a worker on a host of its own", { timeout: 240_000 }, () => {
   const open = async () => {
     const redis = await startRedis(OUTSIDE);
     onTestFinished(() => redis.stop());
-    const folder = mkdtempSync(path.join(os.tmpdir(), "network-"));
-    onTestFinished(() => rmSync(folder, { recursive: true, force: true }));
-    const log = path.join(folder, "calls.log");
-    writeFileSync(log, "");
-    const calls = (call: string): number =>
-      readFileSync(log, "utf8")
-        .split("\n")
-        .filter((one) => one === call).length;
-    const work = async (before: readonly string[] = []) => {
-      const worker = await spawnWorker({ url: redis.url, log, lostAfterMs: LOST_AFTER_MS, before });
-      onTestFinished(() => void worker.kill("SIGKILL"));
-      return worker;
-    };
+    const workers = realWorkers(redis.url, LOST_AFTER_MS);
+    const calls = (call: string): number => workers.calls().filter((one) => one === call).length;
     const queue = createRunQueue({ url: redis.url });
     onTestFinished(() => queue.close());
     const run = (tool: "look" | "send", id: string, ms = 0, session?: string) =>
       queue.execute({ kind: "code", input: JSON.stringify({ tool, id, ms }) }, { session });
-    return { calls, work, run };
+    return { calls, work: workers.work, run };
   };
 
   it("loses its runs when the network is cut, does nothing twice, and takes runs again when it is healed", async () => {

@@ -4,16 +4,16 @@ import type { AgentEvent } from "@cem/core";
 import { parseSealingKeys } from "@cem/store";
 import { Redis } from "ioredis";
 import { describe, expect, it, onTestFinished } from "vitest";
-import { hasRedis } from "../../store-redis/test/redis-server.ts";
 import { createRunQueue, startQueueWorker } from "./index.ts";
 import { agentOf } from "../test/agent-of.ts";
 import type { Work } from "../test/agent-of.ts";
 import { realQueue } from "../test/real-queue.ts";
+import { describeWith } from "../../../vitest.tools.ts";
 
 const SAFE = { server: "s", tool: "read", isRepeatable: true };
 const UNSAFE = { server: "s", tool: "send", isRepeatable: false };
 
-describe.skipIf(!hasRedis)("a queue of runs", () => {
+describeWith("redis-server")("a queue of runs", () => {
   const { server, open, work } = realQueue();
   const code = (input: string, customer?: string) => ({ kind: "code" as const, input, customer });
 

@@ -1,18 +1,19 @@
 import { once } from "node:events";
 import type { HandedAnswer } from "@cem/core";
-import { afterAll, beforeAll, describe, expect, it, onTestFinished, vi } from "vitest";
-import { hasRedis, startRedis } from "../../store-redis/test/redis-server.ts";
-import type { RedisServer } from "../../store-redis/test/redis-server.ts";
-import { dumpRedis } from "../../store-redis/test/watch-redis.ts";
+import { afterAll, beforeAll, expect, it, onTestFinished, vi } from "vitest";
+import { startRedis } from "../../store/test/redis-server.ts";
+import type { RedisServer } from "../../store/test/redis-server.ts";
+import { dumpRedis } from "../../store/test/watch-redis.ts";
 import { createServerCopies } from "./index.ts";
 import { WINDOW_BYTES } from "./send-window.ts";
+import { describeWith } from "../../../vitest.tools.ts";
 
 const POLL = { timeout: 30_000 };
 const REQUEST = { method: "GET", url: "http://server/mcp", headers: [], client: {} };
 const CHUNK = new Uint8Array(50_000).fill(97);
 const CHUNKS = 200;
 
-describe.skipIf(!hasRedis)("a large answer that another copy of the server gives", () => {
+describeWith("redis-server")("a large answer that another copy of the server gives", () => {
   let redis: RedisServer;
   beforeAll(async () => {
     redis = await startRedis();

@@ -1,12 +1,13 @@
 import { once } from "node:events";
-import { afterAll, beforeAll, describe, expect, it, onTestFinished } from "vitest";
-import { hasRedis, startRedis } from "../../store-redis/test/redis-server.ts";
-import type { RedisServer } from "../../store-redis/test/redis-server.ts";
+import { afterAll, beforeAll, expect, it, onTestFinished } from "vitest";
+import { startRedis } from "../../store/test/redis-server.ts";
+import type { RedisServer } from "../../store/test/redis-server.ts";
 import { connectBriefly } from "./connect.ts";
 import { createLetters } from "./letters.ts";
 import { Streams } from "./streams.ts";
+import { describeWith } from "../../../vitest.tools.ts";
 
-describe.skipIf(!hasRedis)("streams", () => {
+describeWith("redis-server")("streams", () => {
   let server: RedisServer;
   beforeAll(async () => {
     server = await startRedis();

@@ -1,10 +1,11 @@
 import { Redis } from "ioredis";
-import { afterAll, beforeAll, describe, expect, it } from "vitest";
-import { hasRedis, startRedis } from "../../store-redis/test/redis-server.ts";
-import type { RedisServer } from "../../store-redis/test/redis-server.ts";
+import { afterAll, beforeAll, expect, it } from "vitest";
+import { startRedis } from "../../store/test/redis-server.ts";
+import type { RedisServer } from "../../store/test/redis-server.ts";
 import { Turns } from "./turns.ts";
+import { describeWith } from "../../../vitest.tools.ts";
 
-describe.skipIf(!hasRedis)("turns that have grown", () => {
+describeWith("redis-server")("turns that have grown", () => {
   let server: RedisServer;
   let client: Redis;
   beforeAll(async () => {

@@ -1,7 +1,7 @@
 import { Redis } from "ioredis";
 import { afterAll, beforeAll, beforeEach, onTestFinished } from "vitest";
-import { startRedis } from "../../store-redis/test/redis-server.ts";
-import type { RedisServer } from "../../store-redis/test/redis-server.ts";
+import { startRedis } from "../../store/test/redis-server.ts";
+import type { RedisServer } from "../../store/test/redis-server.ts";
 import { createRunQueue, startQueueWorker } from "../src/index.ts";
 import type { QueueWorker, QueueWorkerSettings, RunQueue, RunQueueSettings } from "../src/index.ts";
 import { agentOf } from "./agent-of.ts";

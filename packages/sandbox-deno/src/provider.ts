@@ -2,6 +2,7 @@ import { mkdirSync } from "node:fs";
 import { availableParallelism } from "node:os";
 import { join } from "node:path";
 import type { Isolation, RunLimits, SandboxProbe, SandboxSpec } from "@cem/core";
+import { removeProcessFolder } from "@cem/files";
 import {
   createGuestSandbox,
   FairGate,
@@ -28,7 +29,7 @@ import {
 } from "./detect-isolation.ts";
 import type { GuestPlan } from "./guest-plan.ts";
 import { writeHiddenPlaceholder } from "./hidden-placeholder.ts";
-import { createPrivateDir, removePrivateDir } from "./private-dir.ts";
+import { createPrivateDir } from "./private-dir.ts";
 import type { IsolationBackend } from "./isolation-backend.ts";
 import { requireIsolation, isolationHint } from "./require-isolation.ts";
 import { startGuest } from "./start-guest.ts";
@@ -109,7 +110,7 @@ class DenoProvider implements GuestSandboxProvider {
       firstGuest,
       startGuest: () => startGuest(backend.plan(plan), this.#isReused),
       checkWorkspace: await workspaceCheck(backend, plan),
-      cleanUp: async () => removePrivateDir(plan.privateDir),
+      cleanUp: async () => removeProcessFolder(plan.privateDir),
     });
   }
 
@@ -132,7 +133,7 @@ class DenoProvider implements GuestSandboxProvider {
         if (!detected.has(key)) detected.set(key, Promise.resolve({ backend: strongest, notes, version }));
         return { backend: strongest, plan, firstGuest };
       } catch (error) {
-        removePrivateDir(plan.privateDir);
+        removeProcessFolder(plan.privateDir);
         const found = await this.#detect();
         // The backend works here, so this sandbox's workspace, mounts or limits are the cause.
         if (found.backend.name === strongest.name) throw error;
@@ -163,7 +164,7 @@ class DenoProvider implements GuestSandboxProvider {
         return plan;
       });
     } finally {
-      for (const path of used) removePrivateDir(path);
+      for (const path of used) removeProcessFolder(path);
     }
   }
 

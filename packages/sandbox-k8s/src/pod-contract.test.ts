@@ -1,11 +1,12 @@
 import { describeSandboxContract } from "@cem/sandbox/contract";
-import { afterAll, beforeAll, describe } from "vitest";
+import { afterAll, beforeAll } from "vitest";
 import { startCluster, type TestCluster } from "../test/cluster.ts";
 import { createKubernetesProvider } from "./index.ts";
+import { describeWith } from "../../../vitest.tools.ts";
 
 // Each of its runs starts a pod, so it takes minutes: CEM_POD_CONTRACT=1 asks for it. The limit on written bytes is known
 // to fail: nothing outside of a pod counts them.
-describe("in pods", () => {
+describeWith("bubblewrap")("in pods", () => {
   let cluster: TestCluster;
   beforeAll(async () => {
     cluster = await startCluster();

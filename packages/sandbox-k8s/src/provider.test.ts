@@ -3,6 +3,7 @@ import { join } from "node:path";
 import { afterAll, beforeAll, describe, expect, it, onTestFinished } from "vitest";
 import { startCluster, type TestCluster } from "../test/cluster.ts";
 import { createKubernetesProvider } from "./index.ts";
+import { describeWith } from "../../../vitest.tools.ts";
 
 let cluster: TestCluster;
 let workspaceDir: string;
@@ -22,7 +23,8 @@ async function another(...pod: Parameters<typeof startCluster>): Promise<TestClu
   return started;
 }
 
-describe("createKubernetesProvider", () => {
+// The node of the test cluster holds its pods with bubblewrap.
+describeWith("bubblewrap")("createKubernetesProvider", () => {
   it("runs code in a pod, with the workspace's files in and out, and leaves nothing behind", async () => {
     const provider = createKubernetesProvider({ ...cluster.settings, standby: 0 });
     const probe = await provider.probe();
@@ -135,12 +137,14 @@ describe.runIf(process.env["CEM_TEST_KUBECONFIG"] === undefined)("what the clust
     expect(await closed.sandboxes()).toEqual([]);
   });
 
-  it("is a note where a node may not be read", async () => {
-    const closed = await another({ runtimeClassName: "kata" });
-    closed.server?.forbids.add("get nodes");
-    expect(await createKubernetesProvider(closed.settings).probe()).toMatchObject({
-      isolation: { level: "microvm" },
-      notes: [expect.stringContaining("may not be read to check it")],
+  describeWith("bubblewrap")("of its nodes", () => {
+    it("is a note where a node may not be read", async () => {
+      const closed = await another({ runtimeClassName: "kata" });
+      closed.server?.forbids.add("get nodes");
+      expect(await createKubernetesProvider(closed.settings).probe()).toMatchObject({
+        isolation: { level: "microvm" },
+        notes: [expect.stringContaining("may not be read to check it")],
+      });
     });
   });
 

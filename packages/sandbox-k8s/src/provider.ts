@@ -176,11 +176,18 @@ async function readBootId(cluster: Cluster, { pod, container }: { pod: string; c
   });
   connection.addEventListener("close", () => {
     stdout.end();
+    stderr.end();
     ended.resolve();
   });
-  const [bootId] = await Promise.all([text(stdout), ended.promise]);
+  const [output, complaint] = await Promise.all([text(stdout), text(stderr), ended.promise]);
   connection.close();
-  return bootId.trim();
+  const bootId = output.trim();
+  // Compared with its node's, an empty id would pass for a kernel of the pod's own.
+  if (bootId === "")
+    throw new CemError("SANDBOX_UNAVAILABLE", `No command runs in the pod ${pod}: ${complaint.trim()}`, {
+      details: { pod, container },
+    });
+  return bootId;
 }
 
 function requireLevel({ isolation, notes }: PodIsolation, wanted: SandboxSpec["minIsolation"]): void {

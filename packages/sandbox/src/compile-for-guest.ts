@@ -1,15 +1,15 @@
-import type { GuestError } from "@cem/core";
-
-/** A compiled program, or its syntax error. Holds no syntax tree, so queued runs stay small. */
-export type CompiledForGuest = { source: string; lineOffset: number } | { error: GuestError };
+import { moduleBeside, offload } from "@cem/core";
+import type { CompiledForGuest } from "./compile-work.ts";
 
 /** Compiles a program. Loads the compiler on first use. */
-export async function compileForGuest(code: string): Promise<CompiledForGuest> {
-  const { compileProgram } = await import("@cem/program");
-  const result = compileProgram(code);
-  if (!result.ok) return { error: result.error };
-  const { source, lineOffset } = result.compiled;
-  return { source, lineOffset };
+export async function compileForGuest(code: string, signal?: AbortSignal): Promise<CompiledForGuest> {
+  const { compile, isQuicklyRead } = await import("./compile-work.ts");
+  if (isQuicklyRead(code)) return compile(code);
+  const module = moduleBeside("compile-work", import.meta.url);
+  return offload(
+    () => ({ module, name: "compile", args: [code], signal }),
+    () => compile(code),
+  );
 }
 
 /** Loads the compiler ahead of the first run, for instance while the first guest boots. */

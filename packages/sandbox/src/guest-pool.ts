@@ -140,6 +140,11 @@ export class GuestPool {
     }
   }
 
+  /** Kills the guests that are kept for a session, and those of its last runs once they have ended. */
+  endSession(session: string): void {
+    for (const { connected } of this.#sessions.end(session)) connected.guest.kill();
+  }
+
   /** Kills every guest, including those in use, and resolves when all have ended. */
   async dispose(): Promise<void> {
     this.#disposed = true;

@@ -55,16 +55,18 @@ type SharedSettings = Pick<
   | "defaultSession"
   | "owner"
   | "meter"
+  | "nested"
   | "quota"
 >;
 
 /** The part of a sandbox's settings that follows from its spec and the settings of its provider. */
 export function sandboxSettings(spec: SandboxSpec, provider: GuestProviderSettings): SharedSettings {
   const { standby, keptGuests, idleMs, reuse, queueTimeoutMs } = provider;
-  const { defaultSession, owner, meter } = spec;
+  const { defaultSession, owner, meter, nested } = spec;
   const limits = resolveLimits(spec.limits);
   const quota = createWorkspaceQuota(spec);
-  return { limits, standby, keptGuests, idleMs, reuse, queueTimeoutMs, defaultSession, owner, meter, quota };
+  const own = { defaultSession, owner, meter, nested };
+  return { limits, standby, keptGuests, idleMs, reuse, queueTimeoutMs, quota, ...own };
 }
 
 /** What a spec and the settings of a provider tell a guest at its start. */

@@ -46,6 +46,8 @@ export interface GuestSandboxSettings {
   owner?: string | undefined;
   /** Meters the runs of the owner. */
   meter?: RunMeter | undefined;
+  /** Whether the runs are parts of runs of another sandbox: they pass the gate, and no guest is started ahead of them. */
+  nested?: boolean | undefined;
   /** Bounds concurrent runs over all sandboxes that share it. */
   gate: FairGate;
   /**
@@ -136,10 +138,12 @@ class PooledSandbox implements GuestSandbox {
   constructor(settings: GuestSandboxSettings) {
     this.#settings = settings;
     this.isolation = settings.isolation;
+    const { standby = DEFAULT_STANDBY, maxStandby = settings.reuse === "none" ? undefined : standby } =
+      settings;
+    const ahead = settings.nested === true ? { standby: 0, maxStandby: 0 } : { standby, maxStandby };
     this.#pool = new GuestPool({
       start: () => settings.startGuest(),
-      standby: settings.standby ?? DEFAULT_STANDBY,
-      maxStandby: settings.maxStandby ?? (settings.reuse === "none" ? undefined : settings.standby),
+      ...ahead,
       startTimeoutMs: settings.startTimeoutMs,
       healthTimeoutMs: settings.healthTimeoutMs,
       keptGuests: settings.keptGuests,
@@ -162,7 +166,7 @@ class PooledSandbox implements GuestSandbox {
         return { ...report(), status: "killed", reason: "disposed", message: DISPOSED };
       return { ...report(), status: "killed", reason, message };
     };
-    const program = await compileForGuest(request.code);
+    const program = await compileForGuest(request.code, request.signal);
     if ("error" in program) return { ...report(), status: "failed", kind: "syntax", error: program.error };
     if (this.#draining) return ended("disposed", DISPOSED);
     const entered = await this.#enter(request);
@@ -219,6 +223,8 @@ class PooledSandbox implements GuestSandbox {
   /** Enters at once where there is room, which is the rule. */
   #enter(request: RunRequest): Promise<(() => void) | "gone" | "busy"> | (() => void) | "gone" {
     if (request.signal?.aborted === true || this.#disposal.signal.aborted) return "gone";
+    // A run that waited for its own part, behind others that do the same, would wait forever.
+    if (this.#settings.nested === true) return () => {};
     return this.#settings.gate.tryEnter(this.#keyOf(request)) ?? this.#queue(request);
   }
 
@@ -242,6 +248,10 @@ class PooledSandbox implements GuestSandbox {
     } finally {
       this.#queued -= 1;
     }
+  }
+
+  endSession(session: string): void {
+    this.#pool.endSession(session);
   }
 
   drain(): Promise<void> {

@@ -35,6 +35,8 @@ export interface RunMessage {
   calls: number;
   callsInFlight: number;
   payloadBytes: number;
+  /** Texts of modules in place of those of their files, by URL. */
+  modules?: Readonly<Record<string, string>> | undefined;
 }
 
 /** Encodes one message as the line to write to a guest's stdin. */

@@ -1,3 +1,4 @@
+import { setImmediate as nextTurn } from "node:timers/promises";
 import type {
   Isolation,
   KillReason,
@@ -31,6 +32,8 @@ const MESSAGE_OVERHEAD_BYTES = 1_024;
 const STDERR_MESSAGE_BYTES = 256;
 /** Reports of unawaited work in one run. A guest sends one for each time it waits. */
 const MAX_UNAWAITED_REPORTS = 10_000;
+/** A larger value takes milliseconds to read, and to look through. */
+const LARGE_VALUE_BYTES = 128 * 1024;
 /** Pieces of unawaited work that an outcome names. */
 const MAX_UNAWAITED = 40;
 
@@ -70,6 +73,8 @@ export class RunSession implements GuestListener {
   readonly #cleanups: (() => void)[] = [];
   #unawaited: UnawaitedWork[] = [];
   #unawaitedReports = 0;
+  /** The size of the message with the program's value. */
+  #valueBytes = 0;
   #ended = false;
   #peakBytes = 0;
 
@@ -80,6 +85,7 @@ export class RunSession implements GuestListener {
     this.#bridge = new ToolBridge({
       invoker: request.invoker,
       limits,
+      leftMs: () => Math.max(0, limits.timeoutMs - this.#clock.spentMs),
       onToolCall: request.onToolCall,
       send: (line, sent) => connected.guest.stdin.write(line, () => sent()),
       kill: (reason, message) => this.#kill(reason, message),
@@ -90,7 +96,7 @@ export class RunSession implements GuestListener {
   }
 
   /** Starts the program and resolves with its outcome. Never rejects. */
-  run(): Promise<RunOutcome> {
+  async run(): Promise<RunOutcome> {
     const { connected, source, limits, request, disposed, quota, ticket } = this.#settings;
     connected.listen(this, limits.payloadBytes + FRAME_OVERHEAD_BYTES);
     this.#onAbort(request.signal, "aborted", "The run was aborted.");
@@ -102,9 +108,13 @@ export class RunSession implements GuestListener {
       this.#cleanups.push(quota.watch((message) => this.#kill("workspace-quota", message)));
     ticket?.watch({ spentMs: () => this.#clock.spentMs, stop: (why) => this.#stop(why) });
     const { calls, callsInFlight, payloadBytes } = limits;
-    const message = { type: "run", source, calls, callsInFlight, payloadBytes } as const;
+    const { modules } = request;
+    const message = { type: "run", source, calls, callsInFlight, payloadBytes, modules } as const;
     if (!this.#ended) connected.guest.stdin.write(encodeHostMessage(message));
-    return this.#outcome.promise;
+    const outcome = await this.#outcome.promise;
+    // Reading a large value took its time, and so does what is done with it next.
+    if (this.#valueBytes > LARGE_VALUE_BYTES) await nextTurn();
+    return outcome;
   }
 
   onText(stream: "stdout" | "stderr", bytes: Buffer): void {
@@ -154,6 +164,7 @@ export class RunSession implements GuestListener {
       case "limit":
         return this.#kill(message.limit === "calls" ? "call-limit" : "payload-limit", message.message);
       case "done":
+        this.#valueBytes = bytes;
         return this.#end({ status: "completed", value: message.value });
       case "failed": {
         const error = mapGuestError(message.error, lineOffset);

@@ -30,6 +30,21 @@ describe("SessionGuests", () => {
     vi.useRealTimers();
   });
 
+  it("ends a session's guests: those that are idle, and those of its last runs when they come back", async () => {
+    const guests = new SessionGuests(undefined, 2);
+    const [idle, late, other] = [lease("a"), lease("a"), lease("b")];
+    await keepAll(guests, [idle, other]);
+    expect(await guests.take("a")).toBe(idle);
+    expect(await guests.take("a")).toBeUndefined();
+    guests.recover("a");
+    expect(guests.keep(idle)).toEqual([]);
+    expect(guests.end("a")).toEqual([idle]);
+    guests.recover("a");
+    expect(guests.keep(late)).toEqual([late]);
+    expect([guests.size, guests.serving]).toEqual([1, 1]);
+    expect(guests.end("c")).toEqual([]);
+  });
+
   describe("take", () => {
     it("gives the guest of a session that was kept last, once", async () => {
       const guests = new SessionGuests(undefined, 2);

@@ -42,6 +42,8 @@ interface Session {
   idle: SessionLease[];
   /** Runs that wait for a guest to come back. */
   waiting: Waiting[];
+  /** Whether no more runs are to come. */
+  hasEnded: boolean;
 }
 
 /** Guests by session. A guest never moves from one session to another. */
@@ -138,9 +140,23 @@ export class SessionGuests {
       next.give(lease);
       return [];
     }
+    if (own.hasEnded) {
+      this.#forgetIfEmpty(lease.session, own);
+      return [lease];
+    }
     own.idle.push(lease);
     this.#idle.add(lease);
     return this.#evict();
+  }
+
+  /** Notes that a session has ended. Removes and returns its idle guests. */
+  end(session: string): SessionLease[] {
+    const own = this.#sessions.get(session);
+    if (own === undefined) return [];
+    own.hasEnded = true;
+    const idle = [...own.idle];
+    for (const lease of idle) this.#removeIdle(lease);
+    return idle;
   }
 
   /** Whether a guest has served its last run. Measures its memory now and then. */
@@ -184,7 +200,7 @@ export class SessionGuests {
   #session(session: string): Session {
     let own = this.#sessions.get(session);
     if (own === undefined) {
-      own = { running: 0, recovering: 0, idle: [], waiting: [] };
+      own = { running: 0, recovering: 0, idle: [], waiting: [], hasEnded: false };
       this.#sessions.set(session, own);
     }
     return own;

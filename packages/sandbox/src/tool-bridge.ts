@@ -2,6 +2,7 @@ import type {
   JsonValue,
   KillReason,
   RunLimits,
+  RunRequest,
   ToolCallRecord,
   ToolInvoker,
   ToolResult,
@@ -24,7 +25,9 @@ const RUN_ENDED = new DOMException("The run that called this tool has ended.", "
 export interface ToolBridgeSettings {
   invoker: ToolInvoker | undefined;
   limits: RunLimits;
-  onToolCall: ((record: ToolCallRecord) => void) | undefined;
+  /** Tells the time that is left of the run, in milliseconds. */
+  leftMs?: (() => number) | undefined;
+  onToolCall: RunRequest["onToolCall"];
   /** Writes one line to the guest; calls `sent` when it has been flushed. */
   send: (line: string, sent: () => void) => void;
   /** Ends the run. */
@@ -83,7 +86,7 @@ export class ToolBridge {
   /** Records a call whose tool ran in the guest. */
   trace({ server, tool, args = "", ms, ok, characters, sample }: GuestTrace): void {
     if (!this.#count()) return;
-    this.#record({ server, tool, ms, ok, args, result: copyBeginning(sample, RECORD_CHARACTERS) });
+    this.#record({ server, tool, ms, ok, args, result: copyBeginning(sample, RECORD_CHARACTERS) }, "guest");
     if (ok) this.#sample(characters, sample);
   }
 
@@ -96,7 +99,7 @@ export class ToolBridge {
   end(): void {
     this.#abort.abort(RUN_ENDED);
     for (const { server, tool, args, started } of this.#pending.values()) {
-      this.#record({ server, tool, ms: performance.now() - started, ok: false, args });
+      this.#record({ server, tool, ms: performance.now() - started, ok: false, args }, "host");
     }
     this.#pending.clear();
     this.#backlog.length = 0;
@@ -114,7 +117,7 @@ export class ToolBridge {
   }
 
   async #invoke({ id, server, tool, args }: GuestCall): Promise<EncodedResult> {
-    const { invoker, limits } = this.#settings;
+    const { invoker, limits, leftMs } = this.#settings;
     const encode = (result: ToolResult) => encodeResult({ id, server, tool }, result, limits.payloadBytes);
     if (invoker === undefined) {
       return encode({ ok: false, error: toErrorInfo(toolNotFound({ server, tool }, { known: [] })) });
@@ -122,7 +125,8 @@ export class ToolBridge {
     const waiting = this.#waiting();
     try {
       const { signal } = this.#abort;
-      return encode(await invoker.invoke({ server, tool, args }, { signal, onWaiting: waiting.set }));
+      const context = { signal, onWaiting: waiting.set, limits, leftMs };
+      return encode(await invoker.invoke({ server, tool, args }, context));
     } catch (error) {
       return encode({ ok: false, error: toErrorInfo(error) });
     } finally {
@@ -155,7 +159,8 @@ export class ToolBridge {
     this.#pending.delete(id);
     const { server, tool, args, started } = pending;
     const result = ok ? copyBeginning(json, RECORD_CHARACTERS) : undefined;
-    this.#record({ server, tool, ms: performance.now() - started, ok, args, result, error });
+    const ms = performance.now() - started;
+    this.#record({ server, tool, ms, ok, args, result, error }, "host");
     if (ok) this.#sample(json.length, copyBeginning(json, SAMPLE_CHARACTERS));
     const bytes = Buffer.byteLength(line);
     this.#unsentBytes += bytes;
@@ -167,14 +172,14 @@ export class ToolBridge {
     });
   }
 
-  #record({ args, result, error, ...plain }: ToolCallRecord): void {
+  #record({ args, result, error, ...plain }: ToolCallRecord, place: "guest" | "host"): void {
     const detailed = this.records.length < MAX_DETAILED_RECORDS;
     const record: ToolCallRecord = { ...plain };
     if (detailed && args) record.args = args;
     if (detailed && result) record.result = result;
     if (detailed && error) record.error = error;
     this.records.push(record);
-    this.#settings.onToolCall?.(record);
+    this.#settings.onToolCall?.(record, place);
   }
 
   #sample(characters: number, sample: string): void {

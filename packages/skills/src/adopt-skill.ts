@@ -1,11 +1,12 @@
 import { existsSync } from "node:fs";
-import { cp, lstat, readdir, stat } from "node:fs/promises";
+import { cp, lstat, readdir, readFile, stat, writeFile } from "node:fs/promises";
 import path from "node:path";
 import type { SkillDraft } from "@cem/core";
+import { parseProgram } from "@cem/program";
 import { invalid, requireSkillName } from "./skill-draft.ts";
-import { readSkillFolder } from "./skill-folder.ts";
+import { codeFileOf, readSkillFolder } from "./skill-folder.ts";
 import { requireSkillSize } from "./skill-files.ts";
-import { toProgramCode } from "./skill-imports.ts";
+import { toProgramCode, toSkillFile } from "./skill-imports.ts";
 
 /** A skill's folder from elsewhere. */
 export interface ForeignSkill {
@@ -50,6 +51,17 @@ export async function adoptSkillFolder(folder: string, skillsDir: string, name: 
   const to = path.join(skillsDir, requireSkillName(name));
   if (existsSync(to)) throw invalid(name, `there is a skill "${name}" already: remove it first`);
   await cp(folder, to, { recursive: true, errorOnExist: true, force: false });
+  await writeImportsAsSkill(to);
+}
+
+/** Lets a skill's code import tools from where its file is: it was tried with the imports of a program. */
+async function writeImportsAsSkill(folder: string): Promise<void> {
+  const file = await codeFileOf(folder);
+  if (file === undefined) return;
+  const code = await readFile(file, "utf8");
+  const parsed = parseProgram(code);
+  const rewritten = parsed.ok ? toSkillFile(parsed.program) : code;
+  if (rewritten !== code) await writeFile(file, rewritten);
 }
 
 /** A link could show the sandbox what lies outside; a huge folder is no skill. */

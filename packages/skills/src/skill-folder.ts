@@ -30,12 +30,21 @@ export async function skillNames(folder: string): Promise<string[]> {
 
 /** Reads a skill. Returns `undefined` where the folder has neither a SKILL.md nor code. */
 export async function readSkillFolder(folder: string): Promise<SkillFolder | undefined> {
-  const [markdown, test, ...codes] = await Promise.all(
-    [MARKDOWN_FILE, TEST_FILE, ...CODE_FILES].map((name) => readText(path.join(folder, name))),
+  const codeFile = await codeFileOf(folder);
+  const [markdown, test, code] = await Promise.all(
+    [path.join(folder, MARKDOWN_FILE), path.join(folder, TEST_FILE), codeFile].map(
+      async (file) => file && readText(file),
+    ),
   );
-  const code = codes.find((text) => text !== undefined);
   if (markdown === undefined && code === undefined) return undefined;
   return { markdown: parseSkillMarkdown(markdown ?? ""), code: code ?? "", test: test ?? "" };
+}
+
+/** The path of the module that a skill's functions are imported from. Returns `undefined` where it has none. */
+export async function codeFileOf(folder: string): Promise<string | undefined> {
+  const names = await readdir(folder).catch(ignoreMissing);
+  const name = CODE_FILES.find((one) => names?.includes(one));
+  return name === undefined ? undefined : path.join(folder, name);
 }
 
 /** The text of a skill's files. */

@@ -1,4 +1,4 @@
-import { parseProgram } from "@cem/program";
+import { parseProgram, visitNodes } from "@cem/program";
 import type { Program } from "@cem/program";
 
 /** `./servers/x`, `servers/x` or `/workspace/servers/x`, as a program writes it. */
@@ -34,19 +34,26 @@ export function toProgramCode(code: string): string {
 }
 
 function rewrite(program: Program, write: (path: string) => string): string {
-  let code = program.code;
-  for (const { value, start, end } of specifiersOf(program).toReversed()) {
+  const { code } = program;
+  const parts: string[] = [];
+  let last = 0;
+  for (const { value, start, end } of specifiersOf(program)) {
     const path = workspacePathOf(value);
-    if (path !== undefined) code = code.slice(0, start) + write(path) + code.slice(end);
+    if (path === undefined) continue;
+    parts.push(code.slice(last, start), write(path));
+    last = end;
   }
-  return code;
+  return [...parts, code.slice(last)].join("");
 }
 
-/** In the order of the text. */
+/** In the order of the text. Those of types are rewritten, too. */
 function specifiersOf({ ast }: Program): Specifier[] {
-  return ast.program.body.flatMap((statement) => {
-    const source = "source" in statement ? statement.source : undefined;
-    if (source == null || source.start == null || source.end == null) return [];
-    return [{ value: source.value, start: source.start + 1, end: source.end - 1 }];
-  });
+  const found: Specifier[] = [];
+  for (const { node } of visitNodes(ast.program, () => true)) {
+    const source = "source" in node ? node.source : undefined;
+    if (source == null || typeof source !== "object" || !("type" in source)) continue;
+    if (source.type !== "StringLiteral" || source.start == null || source.end == null) continue;
+    found.push({ value: source.value, start: source.start + 1, end: source.end - 1 });
+  }
+  return found.toSorted((one, other) => one.start - other.start);
 }

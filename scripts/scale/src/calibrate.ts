@@ -11,7 +11,7 @@ import { createRunQueue } from "@cem/queue";
 import { createAgent, runWorker } from "code-execution-mcp";
 import type { Agent } from "code-execution-mcp";
 import { Redis } from "ioredis";
-import { startRedis } from "../../../packages/store-redis/test/redis-server.ts";
+import { startRedis } from "../../../packages/store/test/redis-server.ts";
 import { temporaryFolder } from "../../temporary-folder.ts";
 import { treeOf } from "./processes.ts";
 import { summarize } from "./statistics.ts";

@@ -2,7 +2,7 @@ import { readFileSync } from "node:fs";
 import path from "node:path";
 import { Redis } from "ioredis";
 import { describe, expect, it } from "vitest";
-import { hasRedis, startRedis } from "../../../packages/store-redis/test/redis-server.ts";
+import { startRedis } from "../../../packages/store/test/redis-server.ts";
 import { Turns } from "../../../packages/queue/src/turns.ts";
 import { FairTurns } from "./fair-turns.ts";
 import type { Measured } from "./measured.ts";
@@ -11,6 +11,7 @@ import { renderPlots } from "./plots.ts";
 import { sizeOf, validate } from "./scenarios.ts";
 import type { Results } from "./scenarios.ts";
 import { simulate } from "./simulate.ts";
+import { describeWith } from "../../../vitest.tools.ts";
 
 const docs = path.resolve(import.meta.dirname, "../../../docs");
 const read = (...file: string[]): string => readFileSync(path.join(...file), "utf8");
@@ -39,8 +40,8 @@ describe("docs/scale.md", () => {
   });
 });
 
-describe("FairTurns", () => {
-  it.skipIf(!hasRedis)("takes the turns that the queue takes in Redis", async () => {
+describeWith("redis-server")("FairTurns", () => {
+  it("takes the turns that the queue takes in Redis", async () => {
     const server = await startRedis();
     const client = new Redis(server.url);
     try {

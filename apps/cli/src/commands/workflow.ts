@@ -88,7 +88,12 @@ function answerToRun(given: WorkflowResult): Answer {
 
 async function plan(target: string, given: Given, context: CommandContext): Promise<Answer> {
   const { options, variables } = given;
-  const steps = await withWorkflows(options, context, (workflows) => workflows.plan(target, { variables }));
+  const steps = await withWorkflows(
+    options,
+    context,
+    (workflows) => workflows.plan(target, { variables }),
+    true,
+  );
   const isPossible = steps.every(({ problem }) => problem === undefined);
   return {
     exitCode: isPossible ? EXIT_OK : EXIT_FAILED,

@@ -113,7 +113,6 @@ spec:
           imagePullPolicy: {{ $root.Values.image.pullPolicy }}
           command: {{ toJson .command }}
           env:
-            - { name: CEM_CONFIG, value: /config/config.yaml }
             - { name: CEM_TRUST_FOLDER, value: /data }
             - { name: HOME, value: /tmp }
             {{- include "cem.variable" (dict "name" "CEM_QUEUE_URL" "value" $root.Values.queue.url "secret" $root.Values.queue.urlSecret) | nindent 12 }}
@@ -157,9 +156,10 @@ spec:
             procMount: Unmasked
             {{- end }}
           volumeMounts:
-            - { name: config, mountPath: /config, readOnly: true }
             - { name: tmp, mountPath: /tmp }
             - { name: data, mountPath: /data }
+            # The folder of the configuration is the project: caches lie beside it.
+            - { name: config, mountPath: /data/config.yaml, subPath: config.yaml, readOnly: true }
             - { name: files, mountPath: /files }
       volumes:
         - name: config

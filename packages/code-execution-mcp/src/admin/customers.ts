@@ -1,7 +1,11 @@
+import type { LoadedConfig } from "@cem/config";
 import type { CustomerFolders, CustomerUsage } from "@cem/workspace";
 import { loadConfig, storeOf } from "../wiring/load.ts";
 import { removeElsewhere } from "../wiring/remove-elsewhere.ts";
 import type { ServerSource } from "./mcp-servers.ts";
+
+/** Settings of places that have something of customers. */
+const PLACES = new Set(["customers.dir", "queue.url", "store.files", "store.url"]);
 
 /** Lists customers with what each has on this machine, and has used on all that share the store. */
 export async function listCustomers(source: ServerSource = {}): Promise<CustomerUsage[]> {
@@ -47,10 +51,11 @@ export async function cleanCustomers(
 }
 
 async function withFolders<Result>(
-  { cwd, configFile, config }: ServerSource,
+  { cwd, configFile, config, trustFolder }: ServerSource,
   action: (folders: CustomerFolders, remove: (id: string) => Promise<void>) => Promise<Result>,
 ): Promise<Result> {
-  const loaded = await loadConfig({ cwd, file: configFile, overrides: config });
+  const loaded = await loadConfig({ cwd, file: configFile, overrides: config, trustFolder });
+  await assertNothingElsewhere(loaded);
   const store = storeOf(loaded);
   const { createCustomerFolders } = await import("@cem/workspace");
   const { dir, quotas } = loaded.config.customers;
@@ -62,4 +67,11 @@ async function withFolders<Result>(
   } finally {
     await (await store?.settled())?.close();
   }
+}
+
+/** @throws CemError `FOLDER_UNTRUSTED` where customers have something in places that are held back: it would be left there. */
+async function assertNothingElsewhere({ trust }: LoadedConfig): Promise<void> {
+  const held = trust.held.find(({ name }) => PLACES.has(name));
+  if (held === undefined) return;
+  throw (await import("@cem/config")).folderUntrusted(`The setting ${held.name}`, trust.folder);
 }

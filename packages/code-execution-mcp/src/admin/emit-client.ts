@@ -18,7 +18,7 @@ type Printed = { expression: string; imports: readonly string[] };
 export async function emitClient(server: string, source: ServerSource = {}): Promise<string> {
   const { config } = await loadFrom(source);
   const setting = findServer(server, config);
-  const { transport } = toServerSettings(setting, 0);
+  const { transport } = toServerSettings(setting, { minConnectTimeoutMs: 0 });
   const { servers } = await listCatalog({ ...source, only: server, triesServers: false });
   const { isServerRequest } = await import("@cem/mcp-client");
   const tools = (servers.find(({ name }) => name === server)?.tools ?? []).filter(

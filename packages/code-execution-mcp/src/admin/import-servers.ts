@@ -34,10 +34,10 @@ export async function findImportable(source: ServerSource = {}): Promise<Importa
     import("@cem/mcp-client"),
     import("@cem/config"),
   ]);
-  const { config } = await loadFrom(source);
+  const { config, folder } = await loadFrom(source);
   const log = createLog(config, source.onLog);
   const { servers, problems } = await logged(log, "reading the set-ups of other programs", () =>
-    readClientConfigs({ cwd: source.cwd }),
+    readClientConfigs({ cwd: folder }),
   );
   const taken = new Set(config.mcpServers.map(({ name }) => name));
   const met = new Set<string>();

@@ -6,14 +6,13 @@ import type { ExaminedServer } from "@cem/mcp-tools";
 import { probeSandboxes } from "../wiring/choose-sandbox.ts";
 import { inspectSearch } from "../wiring/configured-selector.ts";
 import type { SearchReport } from "../wiring/configured-selector.ts";
-import { withHostToolFiles } from "../wiring/host-bridge.ts";
+import { createListedCatalog } from "../wiring/host-bridge.ts";
 import type { PluginReport } from "@cem/plugins";
 import { disposeLoaded } from "../wiring/customer.ts";
 import { loadFrom } from "../wiring/load.ts";
 import { reportPlugins } from "../wiring/plugins.ts";
 import { createLog, logged } from "../wiring/log.ts";
 import { openMcpTools } from "../wiring/mcp-tools.ts";
-import { createConfiguredCatalog } from "../wiring/stages.ts";
 import type { ServerSource } from "./mcp-servers.ts";
 
 /** What a folder of the configuration is like on this host. */
@@ -61,8 +60,7 @@ export async function inspectHost(source: ServerSource = {}): Promise<HostReport
       inspectFolder(serversDir),
       inspectFolder(skillsDir),
       examined
-        .then(() => createConfiguredCatalog({ config }, mcpTools))
-        .then((catalog) => withHostToolFiles(catalog, configuration))
+        .then(() => createListedCatalog(configuration, mcpTools))
         .then((catalog) => catalog.list(options)),
       examined,
       inspectSearch(config),

@@ -51,7 +51,7 @@ export async function inspectSecurity(source: ServerSource = {}): Promise<Securi
   const [sandboxes, trust, places] = await Promise.all([
     probeSandboxes(config, { signal }),
     inspectTrust(source),
-    inspectPlaces(configuration, path.resolve(cwd ?? "."), secretsInFiles.length > 0),
+    inspectPlaces(configuration, secretsInFiles.length > 0),
   ]);
   return {
     configuration,
@@ -68,8 +68,7 @@ export async function inspectSecurity(source: ServerSource = {}): Promise<Securi
 }
 
 async function inspectPlaces(
-  { config, file }: LoadedConfig,
-  cwd: string,
+  { config, file, folder }: LoadedConfig,
   holdsSecret: boolean,
 ): Promise<PrivatePlace[]> {
   if (process.platform === "win32") return [];
@@ -77,9 +76,9 @@ async function inspectPlaces(
   const { workspaceDir } = config.execution;
   const wanted = [
     holdsSecret || config.mcpServers.some(givesValues) ? file : undefined,
-    path.join(cwd, ".env"),
+    path.join(folder, ".env"),
     trustFile(process.env),
-    await authFolder(),
+    await authFolder(folder),
     path.join(workspaceDir, "results"),
     config.logging.file,
   ];

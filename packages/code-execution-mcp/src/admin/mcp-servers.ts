@@ -4,12 +4,11 @@ import type { LoadedConfig } from "@cem/config";
 import type { CatalogSnapshot } from "@cem/core";
 import type { ExaminedServer, GeneratedServer, GenerateOptions, McpTools } from "@cem/mcp-tools";
 import type { AgentOptions, ConfigSource } from "../agent-options.ts";
-import { withHostToolFiles } from "../wiring/host-bridge.ts";
+import { createListedCatalog } from "../wiring/host-bridge.ts";
 import { disposeLoaded } from "../wiring/customer.ts";
 import { loadFrom } from "../wiring/load.ts";
 import { createLog, logged } from "../wiring/log.ts";
 import { openMcpTools } from "../wiring/mcp-tools.ts";
-import { createConfiguredCatalog } from "../wiring/stages.ts";
 import { layProjectFiles } from "./project-files.ts";
 
 /** Where the configuration comes from, and where its log goes. */
@@ -86,8 +85,7 @@ export function listCatalog(
     if (triesServers && (only === undefined || mcpTools.servers.has(only))) {
       await mcpTools.examine({ signal, only, timeoutMs: LIST_TIMEOUT_MS });
     }
-    const configured = await createConfiguredCatalog(configuration, mcpTools);
-    const catalog = await withHostToolFiles(configured, configuration);
+    const catalog = await createListedCatalog(configuration, mcpTools);
     return catalog.list({ signal });
   });
 }

@@ -28,7 +28,7 @@ export type ToThread =
 
 /** From the thread. */
 export type FromThread =
-  | { type: "listen"; host: string; port: number }
+  | { type: "listen"; host: string; port: number; trustedProxies: readonly string[] }
   | { type: "serving"; url: string }
   | { type: "failed"; error: ErrorInfo }
   | { type: "stop-listening" }

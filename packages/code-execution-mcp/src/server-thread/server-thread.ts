@@ -4,6 +4,8 @@ import type { ErrorInfo } from "@cem/core";
 import type { ForwardingFront } from "@cem/mcp-server/forwarding-front";
 import type { FromThread, ThreadData, ToThread } from "./messages.ts";
 
+type ListenMessage = Extract<FromThread, { type: "listen" }>;
+
 /** How long threads are waited for, in milliseconds. */
 export interface ThreadTiming {
   pingIntervalMs: number;
@@ -80,7 +82,7 @@ export class ServerThread {
     this.#heard = performance.now();
     switch (message.type) {
       case "listen":
-        return this.#listen(message.host, message.port);
+        return this.#listen(message);
       case "serving":
         this.served = true;
         return this.#serving.resolve({ url: message.url });
@@ -96,9 +98,9 @@ export class ServerThread {
     }
   }
 
-  async #listen(host: string, port: number): Promise<void> {
+  async #listen({ host, port, trustedProxies }: ListenMessage): Promise<void> {
     try {
-      const bound = await this.#front.listen(host, port);
+      const bound = await this.#front.listen(host, port, trustedProxies);
       this.#front.forwardTo(this.#socketPath);
       this.#send({ type: "listening", port: bound });
     } catch (error) {

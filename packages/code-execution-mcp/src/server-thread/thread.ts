@@ -41,8 +41,8 @@ try {
       customToolFile === undefined ? undefined : await loadCustomTools(customToolFile, options.cwd),
     forwarder: {
       socketPath,
-      listen: (host, port) => {
-        send({ type: "listen", host, port });
+      listen: (host, port, trustedProxies) => {
+        send({ type: "listen", host, port, trustedProxies });
         return bound.promise;
       },
       close: async () => send({ type: "stop-listening" }),

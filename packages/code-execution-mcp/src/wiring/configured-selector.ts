@@ -5,6 +5,7 @@ import { CemError } from "@cem/core";
 import type * as SelectorPackage from "@cem/selector";
 import type { Embedder, PulledModel, Selector } from "@cem/selector";
 import { modelsFolder } from "./models-folder.ts";
+import { offloadSelection } from "./offloaded-selector.ts";
 
 /** How a configuration searches for tools. */
 export interface SearchReport {
@@ -36,7 +37,11 @@ export async function createConfiguredSelector(config: Config, oneRun = false): 
   const { enabled, toolCache, searchCacheDir } = config.optimizations;
   const cacheDir = enabled && toolCache ? searchCacheDir : undefined;
   const patienceMs = oneRun ? ONE_RUN_PATIENCE_MS : 0;
-  return selectors.createSelector({ ...(await createEmbedder(config, selectors)), cacheDir, patienceMs });
+  const chosen = { ...(await createEmbedder(config, selectors)), cacheDir, patienceMs };
+  return offloadSelection(selectors.createSelector(chosen), {
+    cacheDir,
+    lexicalReason: chosen.lexicalReason,
+  });
 }
 
 export async function inspectSearch(config: Config): Promise<SearchReport> {

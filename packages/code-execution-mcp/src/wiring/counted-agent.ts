@@ -1,4 +1,5 @@
 import type { Agent } from "@cem/core";
+import { asOwner } from "../work-threads/owner.ts";
 
 /** An agent, and how many requests it has under way. */
 export interface CountedAgent {
@@ -8,14 +9,18 @@ export interface CountedAgent {
   readonly used: number;
 }
 
-/** Counts the requests of an agent, so that one that does nothing can be told from one at work. */
-export function countRequests(inner: Agent): CountedAgent {
+/**
+ * Counts the requests of an agent, so that one that does nothing can be told from one at work.
+ *
+ * @param owner - Key of the customer that they are for.
+ */
+export function countRequests(inner: Agent, owner: string): CountedAgent {
   let [busy, used] = [0, performance.now()];
   const counted = async <T>(work: () => Promise<T>): Promise<T> => {
     busy += 1;
     used = performance.now();
     try {
-      return await work();
+      return await asOwner(owner, work);
     } finally {
       busy -= 1;
       used = performance.now();

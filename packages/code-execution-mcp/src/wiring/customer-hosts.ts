@@ -13,6 +13,8 @@ import type { LoadedFor } from "./customer.ts";
 import { CustomerMemories } from "./customer-memories.ts";
 import type { CustomerMemory } from "./customer-memories.ts";
 import { customerTypeChecker } from "./customer-type-checker.ts";
+import { lazyHost } from "./host.ts";
+import type { Host } from "./host.ts";
 import { createLog } from "./log.ts";
 import { openConfiguredRecords } from "./run-records.ts";
 import { createConfiguredSkills } from "./skills.ts";
@@ -54,7 +56,7 @@ interface OpenCustomer {
 }
 
 /** Opens an agent of a configuration. */
-type OpenAgent = (loaded: LoadedFor, options: AgentOptions) => Agent;
+type OpenAgent = (loaded: LoadedFor, options: AgentOptions, host: Lazy<Host>) => Agent;
 
 /** Where customers' runs are carried out. */
 export interface CustomerRuns {
@@ -177,15 +179,18 @@ export class CustomerHosts {
     const incarnation = store && (await incarnationOf(home));
     const memory = await this.#memories.open(id, isThere);
     const { redactor } = memory;
-    const local = this.#openAgent(own, { ...this.#options, redactor, typeChecker });
-    const counted = countRequests(this.#queue?.agent(local, { id, incarnation }) ?? local);
+    const options = { ...this.#options, redactor, typeChecker };
+    const connected = lazyHost(own, options);
+    const local = this.#openAgent(own, options, connected);
+    const counted = countRequests(this.#queue?.agent(local, { id, incarnation }) ?? local, payerOf(id));
     const [results, state, skills] = await Promise.all([
       createServedResults(own),
       createConfiguredState(own),
       createConfiguredSkills(own).then((store) => shareSkills(store, own.sync)),
     ]);
     const { agent } = counted;
-    const workflows = createWorkflowTools(own, this.#options, { agent, openAgent: this.#openAgent });
+    const openAgent = this.#openAgent;
+    const workflows = createWorkflowTools(own, this.#options, { agent, openAgent, host: connected });
     const host = {
       agent,
       results,

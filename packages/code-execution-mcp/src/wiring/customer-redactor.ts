@@ -1,3 +1,4 @@
+import { tokenizeInTurns } from "@cem/core";
 import type { Redactor } from "@cem/core";
 
 /** Sessions that are remembered, to forget their values with the customer. As many as a redactor keeps. */
@@ -37,6 +38,7 @@ export function scopeToCustomer(redactor: Redactor, id: string): CustomerRedacto
   const made: CustomerRedactor = {
     specificationVersion: "v1",
     guest: redactor.guest,
+    tracksOrigins: redactor.tracksOrigins,
     tokenize: (data, scope) => redactor.tokenize(data, own(scope)),
     tokenizePart: (text, range, scope) => redactor.tokenizePart(text, range, own(scope)),
     keep: (value, type, scope) => redactor.keep(value, type, own(scope)),
@@ -51,10 +53,13 @@ export function scopeToCustomer(redactor: Redactor, id: string): CustomerRedacto
     },
     async forget() {
       await Promise.all([...sessions].map((name) => redactor.endSession(name)));
+      redactor.forgetWorkspace?.(nameOf());
       sessions.clear();
     },
     dispose: () => redactor.dispose(),
   };
+  if (redactor.tokenizeInTurns !== undefined)
+    made.tokenizeInTurns = async (data, scope) => tokenizeInTurns(redactor, data, own(scope));
   if (redactor.recognize !== undefined)
     made.recognize = async (data, scope) => redactor.recognize?.(data, own(scope));
   if (redactor.restore !== undefined) made.restore = async (session) => redactor.restore?.(nameOf(session));

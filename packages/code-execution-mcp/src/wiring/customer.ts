@@ -25,6 +25,8 @@ export interface LoadedFor extends LoadedConfig {
   records?: RunRecords | undefined;
   /** Keeps the workspace in step with other machines. `undefined` where it is this machine's only. */
   sync?: Lazy<WorkspaceSync> | undefined;
+  /** Removes what was copied for a dry run. */
+  discard?: (() => Promise<void>) | undefined;
   /** Opens the plugins once more, for another customer. */
   openPlugins?: (() => Lazy<PluginSet> | undefined) | undefined;
 }
@@ -34,6 +36,7 @@ export async function disposeLoaded(loaded: LoadedFor): Promise<void> {
   await disposePlugins(loaded);
   await loaded.records?.close();
   await (await loaded.store?.settled())?.close();
+  await loaded.discard?.();
 }
 
 /** Lets the plugins free what they hold, where they were opened. */

@@ -60,6 +60,10 @@ class FollowingSandbox implements Sandbox {
     }
   }
 
+  endSession(session: string): void {
+    this.#opened.sandbox.endSession?.(session);
+  }
+
   async dispose(): Promise<void> {
     await this.#opening?.catch(() => {});
     await Promise.all([this.#opened.sandbox.dispose(), ...this.#left]);

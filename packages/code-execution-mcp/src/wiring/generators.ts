@@ -1,7 +1,9 @@
 import type { SchemaValidator } from "@cem/bridge";
 import type { LlmSettings } from "@cem/codegen/llm";
-import type { Config } from "@cem/config";
-import type { CodeGenerator, JsonObject, SessionLog, ToolDefinition } from "@cem/core";
+import type { Config, LoadedConfig } from "@cem/config";
+import type { CodeGenerator, JsonObject, Redactor, SessionLog, ToolDefinition } from "@cem/core";
+import { hintFor } from "../hints.ts";
+import { offloadRules } from "./offloaded-stages.ts";
 import { withProgressTasks } from "./progress-tasks.ts";
 
 const MS_PER_SECOND = 1_000;
@@ -12,15 +14,38 @@ const MS_PER_SECOND = 1_000;
  * @param redact - Keeps values from a model. Rules run here and need none of it.
  */
 export async function createGenerator(
-  { llm }: Config,
+  { config: { llm }, trust }: Pick<LoadedConfig, "config" | "trust">,
   redact: (generator: CodeGenerator) => CodeGenerator,
-  sessionLog?: SessionLog,
+  { sessionLog, redactor }: { sessionLog?: SessionLog | undefined; redactor?: Redactor | undefined },
 ): Promise<CodeGenerator> {
   const { createRulesGenerator } = await import("@cem/codegen/rules");
-  const rules = withProgressTasks(createRulesGenerator(), sessionLog);
-  if (!llm.enabled) return rules;
+  const rules = withProgressTasks(offloadRules(createRulesGenerator()), sessionLog, redactor);
+  if (!llm.enabled) return trust.held.some(asksForModel) ? withHeldModel(rules, trust.folder) : rules;
   const { createFallbackGenerator } = await import("@cem/codegen/llm");
   return createFallbackGenerator(redact(await createConfiguredModel(llm)), rules);
+}
+
+/** Whether an item that is held back decides that a model is asked, or which. */
+function asksForModel({ name }: { name: string }): boolean {
+  return /^llm\.(?:api_key|azure_endpoint|base_url|enabled|provider)$/u.test(name);
+}
+
+/** Says with what rules write, and with what they refuse, that a model is held back. */
+async function withHeldModel(rules: CodeGenerator, folder: string): Promise<CodeGenerator> {
+  const { folderUntrusted } = await import("@cem/config");
+  const { code, message, details } = folderUntrusted("The language model", folder);
+  const note = [message, hintFor({ code, message, details })].join(" ");
+  return {
+    ...rules,
+    async generate(request) {
+      const written = await rules.generate(request);
+      if (written.status === "generated") return { ...written, notes: [...(written.notes ?? []), note] };
+      const steps = written.steps.map((step, index, { length }) =>
+        index === length - 1 ? { ...step, hint: `${step.hint} ${note}` } : step,
+      );
+      return { ...written, steps };
+    },
+  };
 }
 
 /** The generator that asks the model, which is told of tools in full. */

@@ -4,7 +4,7 @@ import type { LoadedConfig } from "@cem/config";
 import type { LoadedFor } from "./customer.ts";
 import { Lazy } from "@cem/core";
 import type { AuditLog, ResultStore, SandboxSpec, ToolCatalog, ToolInvoker, ToolProblem } from "@cem/core";
-import type { HostToolFolders, LoadedHostTools } from "@cem/mcp-tools";
+import type { FileTools, HostToolFolders, LoadedHostTools, McpTools } from "@cem/mcp-tools";
 import type { AgentOptions } from "../agent-options.ts";
 import { hintFor } from "../hints.ts";
 import type { CallGuards } from "./call-guards.ts";
@@ -12,6 +12,7 @@ import type { CallKeeper } from "./call-keeper.ts";
 import type { Log } from "./log.ts";
 import { redactCallsOf, redactRecording } from "./redaction.ts";
 import { skillTools } from "./skill-tools.ts";
+import { createConfiguredCatalog } from "./stages.ts";
 import { openRecordingFile, readRecordingFile } from "./recording-file.ts";
 
 /** The host's side of tool calls, and what host tools change in the catalog and in the sandbox. */
@@ -31,6 +32,8 @@ interface HostBridgeSettings extends Pick<
   /** Decides which calls are made. */
   callGuards: Lazy<CallGuards>;
   audit: AuditLog | undefined;
+  /** The tools that are files, for where guards concern them. */
+  fileTools: FileTools;
   /** Answers calls of tools that are not in `tools`. A tool source has its calls checked here; any other invoker checks its own. */
   others: ToolInvoker;
   /** Keeps large results and bytes. */
@@ -66,6 +69,7 @@ export async function createHostBridge(
     recordFile,
     replayFile,
     others,
+    fileTools,
     store,
     log,
     audit,
@@ -83,7 +87,8 @@ export async function createHostBridge(
   const writeRecording = recordFile === undefined ? undefined : await openRecordingFile(recordFile);
   const recording =
     recordFile === undefined && replay === undefined ? undefined : await import("@cem/bridge/recording");
-  const source = combineSources([hostTools, createHostTools({ tools: skillTools(forWhom) }), others]);
+  const proposals = createHostTools({ tools: skillTools(forWhom) });
+  const source = combineSources([hostTools, proposals, fileTools.source, others]);
   let recorder: Recorder | undefined;
   const recorded: Middleware = (next) =>
     recording === undefined ? next : (recorder = recording.createRecorder(next, { store, hideSecrets }));
@@ -132,16 +137,17 @@ export async function createHostBridge(
   };
 }
 
-/** A catalog with the host tools in files added, to look at and not to call. */
-export async function withHostToolFiles(
-  catalog: ToolCatalog,
-  configuration: LoadedConfig,
+/** The configured catalog with the host tools in files, to look at and not to call. */
+export async function createListedCatalog(
+  configuration: LoadedFor,
+  mcpTools: McpTools,
 ): Promise<ToolCatalog> {
   const { createHostTools } = await import("@cem/bridge");
   const { loadHostTools, withHostTools } = await import("@cem/mcp-tools");
   const loaded = await loadHostTools(hostToolFolders(configuration));
   const problem = await heldProblem(configuration, loaded.held);
   const { descriptions } = createHostTools({ tools: loaded.tools });
+  const catalog = await createConfiguredCatalog(configuration, mcpTools, namesByServer(descriptions));
   return withHostTools(catalog, descriptions, withProblem(loaded, problem));
 }
 

@@ -1,6 +1,7 @@
 import type * as ConfigPackage from "@cem/config";
 import type { ConfigSource } from "../agent-options.ts";
 import { Lazy } from "@cem/core";
+import type { CallGuardOptions } from "./call-guards.ts";
 import { forCustomer } from "./customer.ts";
 import type { LoadedFor } from "./customer.ts";
 import { lazySync } from "./shared-files.ts";
@@ -25,7 +26,9 @@ export const loadConfig: typeof ConfigPackage.loadConfig = async (options) =>
  * @throws CemError as `loadConfig`, `CUSTOMER_INVALID`, and `FOLDER_UNTRUSTED` where nothing can run before the folder is
  * trusted.
  */
-export async function loadFrom(source: ConfigSource & PluginOptions): Promise<LoadedFor> {
+export async function loadFrom(
+  source: ConfigSource & PluginOptions & Pick<CallGuardOptions, "onPlannedWrite">,
+): Promise<LoadedFor> {
   const { cwd, configFile, config, trustFolder, customer, plugins = [] } = source;
   const hasPlugins = plugins.length > 0;
   const found = await loadConfig({ cwd, file: configFile, overrides: config, trustFolder, hasPlugins });
@@ -37,7 +40,10 @@ export async function loadFrom(source: ConfigSource & PluginOptions): Promise<Lo
   const id = customer ?? loaded.config.customers.id;
   if (id === undefined) return { ...loaded, sync: lazySync(loaded) };
   const { requireCustomerId } = await import("@cem/workspace");
-  return forCustomer(loaded, requireCustomerId(id));
+  const known = requireCustomerId(id);
+  if (source.onPlannedWrite === undefined || store !== undefined) return forCustomer(loaded, known);
+  const { withCopyOfCustomer } = await import("./dry-run.ts");
+  return forCustomer(await withCopyOfCustomer(loaded, known), known);
 }
 
 /** The store of a configuration, which is opened when it is first needed. */

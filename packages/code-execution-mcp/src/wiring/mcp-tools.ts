@@ -17,12 +17,18 @@ interface McpToolsOptions {
    * @defaultValue 0
    */
   minConnectTimeoutMs?: number | undefined;
+  /**
+   * Whether files of generated tools are updated while they are used.
+   *
+   * @defaultValue true
+   */
+  changesFiles?: boolean | undefined;
 }
 
 /** The tools of the MCP servers that a configuration names. */
 export async function openMcpTools(
-  { config, trust, variable, customer, pluginSet }: LoadedFor,
-  { log, store, elicit, minConnectTimeoutMs = 0 }: McpToolsOptions,
+  { config, folder, trust, variable, customer, pluginSet }: LoadedFor,
+  { log, store, elicit, minConnectTimeoutMs = 0, changesFiles }: McpToolsOptions,
 ): Promise<McpTools> {
   const [{ createMcpTools }, { folderUntrusted }] = await Promise.all([
     import("@cem/mcp-tools"),
@@ -31,12 +37,15 @@ export async function openMcpTools(
   const transports = (await pluginSet?.get())?.transports;
   const held = new Set(trust.held.filter(({ kind }) => kind === "server").map(({ name }) => name));
   return createMcpTools({
-    servers: config.mcpServers.map((server) => toServerSettings(server, minConnectTimeoutMs, transports)),
+    servers: config.mcpServers.map((server) =>
+      toServerSettings(server, { minConnectTimeoutMs, folder, transports }),
+    ),
     obstacleOf: (server) =>
       held.has(server) ? folderUntrusted(`The MCP server "${server}"`, trust.folder) : undefined,
     serversDir: config.execution.serversDir,
-    authFolder: customer?.authDir ?? (await authFolder()),
+    authFolder: customer?.authDir ?? (await authFolder(folder)),
     holdChanged: config.guardrails.changedTools === "hold",
+    changesFiles,
     variable,
     store,
     elicit,

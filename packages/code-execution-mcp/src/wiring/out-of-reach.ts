@@ -10,6 +10,8 @@ export interface HostFolder {
   setting: string;
   /** Further folders in which there is what code can reach. */
   reached?: readonly string[] | undefined;
+  /** The folder that counts as out of reach, since code gets another in its place. */
+  besides?: string | undefined;
 }
 
 /**
@@ -19,11 +21,11 @@ export interface HostFolder {
  */
 export async function assertOutOfReach(
   { execution }: Config,
-  { folder, what, setting, reached: others = [] }: HostFolder,
+  { folder, what, setting, reached: others = [], besides }: HostFolder,
 ): Promise<void> {
   const { isWithin, realPath } = await import("@cem/config");
   const { workspaceDir, state, serversDir, skillsDir, mountDirectories } = execution;
-  const shown = [workspaceDir, state.workspaceDir, serversDir, skillsDir];
+  const shown = [workspaceDir, state.workspaceDir, serversDir, skillsDir].filter((one) => one !== besides);
   const reached = [...shown, ...mountDirectories.map(({ host }) => host), ...others];
   const real = realPath(folder);
   const around = reached.find((one) => isWithin(realPath(one), real) || isWithin(real, realPath(one)));

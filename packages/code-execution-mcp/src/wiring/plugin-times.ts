@@ -1,9 +1,8 @@
 import { readFile } from "node:fs/promises";
 import path from "node:path";
 import type { Config } from "@cem/config";
-import { replaceFile } from "@cem/files";
+import { makeFolder, replaceFile } from "@cem/files";
 import type { PluginReport } from "@cem/plugins";
-import { makeFolder } from "./make-folder.ts";
 
 const FILE = "plugins.json";
 const MAX_PROBLEMS = 5;

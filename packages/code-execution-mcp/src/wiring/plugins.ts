@@ -55,7 +55,7 @@ export async function reportPlugins({ config }: LoadedConfig, set: PluginSet): P
 
 async function openConfiguredPlugins(loaded: LoadedConfig, options: PluginOptions): Promise<PluginSet> {
   const { openPlugins } = await import("@cem/plugins");
-  const { config, variable } = loaded;
+  const { config, trust, variable } = loaded;
   const log = createLog(config, options.onLog);
   const given = (options.plugins ?? []).map(toRequest);
   const set = await openPlugins([...given, ...(await configuredRequests(loaded))], {
@@ -66,7 +66,8 @@ async function openConfiguredPlugins(loaded: LoadedConfig, options: PluginOption
       transport: TRANSPORTS,
     },
     faultOfTool,
-    variable,
+    // Without a yes, what is in .env is for nobody that the user has brought.
+    variable: trust.held.some(isOfVariables) ? (name) => process.env[name] : variable,
     log: (message) => log("warning", message),
   });
   let disposed: Promise<void> | undefined;
@@ -74,6 +75,11 @@ async function openConfiguredPlugins(loaded: LoadedConfig, options: PluginOption
     ...set,
     dispose: () => (disposed ??= set.dispose().then(() => savePluginTimes(config, set.reports()))),
   };
+}
+
+/** Whether an item is the variables of `.env`, and no plugin. */
+function isOfVariables({ kind, name }: LoadedConfig["trust"]["held"][number]): boolean {
+  return kind === "plugin" && name === ".env";
 }
 
 function toRequest(given: GivenPlugin): PluginRequest {

@@ -12,6 +12,9 @@ describe("readProgressTask", () => {
     ["Persist our progress to notes/today.json and carry on with the work", "notes/today.json"],
     ["Save where we are to ./state.json", "state.json"],
     ["Save  your\nprogress", "state.json"],
+    ["Save our progress so far into the file notes/state.json and continue", "notes/state.json"],
+    ["Append the current progress to the state.json file", "state.json"],
+    ["Checkpoint the progress in state.json, then continue with the next step", "state.json"],
   ])("saves: %s", (task, file) => {
     expect(readProgressTask(task)).toEqual({ kind: "save", file });
   });

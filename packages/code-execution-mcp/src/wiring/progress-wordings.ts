@@ -9,17 +9,17 @@ const MAX_TASK_CHARACTERS = 200;
 const NUMBERS = "one two three four five six seven eight nine ten eleven twelve".split(" ");
 
 const ASKED = "(?:(?:please|now|then|ok|okay|let's|let us|can you|could you|would you),? ){0,3}";
-const FILE = String.raw`(?:\/workspace\/|\.\/)?((?:[\w-][\w.-]{0,79}\/){0,4}[\w-][\w.-]{0,79}\.json)`;
+const FILE = String.raw`(?:the )?(?:file )?(?:\/workspace\/|\.\/)?((?:[\w-][\w.-]{0,79}\/){0,4}[\w-][\w.-]{0,79}\.json)(?: file)?`;
 const GO_ON =
   "(?:continue|resume|proceed|go on|carry on|keep going|move on|pick (?:it )?up|start again|restart)";
 const WHOSE = "(?:(?:the|my|our|your|this|all) )?(?:current |latest |present |overall |saved )?";
 const PROGRESS =
   "(?:progress|(?:session |work(?:flow)? )?state|where (?:we|you|i) (?:are|am)|what (?:we|you|i) (?:have|did|have done))";
 const SO_FAR = "(?: (?:so far|up to now|until now|to date|made so far))?";
-const WORK = "(?: (?:with )?(?:the |our |my |this )?(?:work|workflow|task|session|job|it))?";
+const WORK = "(?: (?:with )?(?:the |our |my |this )?(?:work|workflow|task|session|job|next step|it))?";
 
 const SAVE = new RegExp(
-  `^${ASKED}(?:save|store|write|persist|keep|record|dump) ${WHOSE}${PROGRESS}${SO_FAR}(?: (?:down )?(?:to|in|into|as|under) ${FILE})?(?:,? (?:and |then |and then )${GO_ON}${WORK})?(?:,? please)?$`,
+  `^${ASKED}(?:save|store|write|persist|keep|record|dump|add|append|checkpoint) ${WHOSE}${PROGRESS}${SO_FAR}(?: (?:down )?(?:to|in|into|as|under) ${FILE})?(?:,? (?:and |then |and then )${GO_ON}${WORK})?(?:,? please)?$`,
   "i",
 );
 const LOAD = new RegExp(

@@ -2,16 +2,24 @@ import { AsyncLocalStorage } from "node:async_hooks";
 import type { Middleware, ToolSource } from "@cem/bridge";
 import type { Recording } from "@cem/bridge/recording";
 import { Lazy } from "@cem/core";
-import type { CodeGenerator, Elicit, JsonValue, Redactor, ResultStore } from "@cem/core";
+import type {
+  CodeGenerator,
+  Elicit,
+  JsonValue,
+  RedactionScope,
+  Redactor,
+  ResultStore,
+  ToolDefinition,
+} from "@cem/core";
 import type { LoadedFor } from "./customer.ts";
-import { scopeToCustomer } from "./customer-redactor.ts";
+import { customerOfSession, scopeToCustomer } from "./customer-redactor.ts";
 import { configuredVaults } from "./vaults.ts";
 import type { Log } from "./log.ts";
 
 /** What is recorded belongs to no one session: its tokens are its own. */
 const RECORDING = "recording";
-/** The session of the call that is carried out. */
-const sessionOfCall = new AsyncLocalStorage<string | undefined>();
+/** The session of the call that is carried out, and the tool that is called. */
+const scopeOfCall = new AsyncLocalStorage<RedactionScope>();
 
 /** The redactor that the configuration asks for, or that an option brings. `undefined` where values are passed on. */
 export function redactorOf(
@@ -48,6 +56,7 @@ async function createConfiguredRedactor(loaded: LoadedFor): Promise<Redactor> {
   return createRedactor({
     guest,
     rules,
+    workspaceOf: (session) => customerOfSession(session) ?? "",
     types,
     regions,
     custom: [
@@ -77,7 +86,11 @@ export async function redactCallsOf(
     const invoker = redact(next);
     return {
       specificationVersion: "v1",
-      invoke: (call, context) => sessionOfCall.run(context.session, () => invoker.invoke(call, context)),
+      invoke: (call, context) => {
+        const { server, tool } = call;
+        const scope = { session: context.session, server, tool };
+        return scopeOfCall.run(scope, () => invoker.invoke(call, context));
+      },
     };
   };
 }
@@ -88,18 +101,35 @@ export function redactGenerator(redactor: Redactor | undefined): (generator: Cod
   return (generator) => ({
     ...generator,
     async generate({ task, context, facts, feedback, ...request }) {
-      const { session } = request;
+      const { session, tools, otherTools } = request;
       const words = { task, context, facts, feedback };
       await redactor.recognize?.(words, { session });
-      // What earlier attempts sent, got and printed is cut to what a prompt can hold.
-      return generator.generate({ ...request, ...redactor.tokenize(words, { session, isCut: true }) });
+      const describe = (tool: ToolDefinition): ToolDefinition => redactTool(tool, redactor, session);
+      return generator.generate({
+        ...request,
+        ...redactor.tokenize({ task, context }, { session, isWritten: true }),
+        // Calls and output of earlier attempts are cut to the size of a prompt.
+        ...redactor.tokenize({ facts, feedback }, { session, isCut: true }),
+        tools: tools.map(describe),
+        otherTools: otherTools?.map(describe),
+      });
     },
   });
 }
 
+/** A tool as a model may read of it: its author may have written of persons. */
+function redactTool(tool: ToolDefinition, redactor: Redactor, session: string | undefined): ToolDefinition {
+  const { description, inputSchema, outputSchema, signature } = tool;
+  return {
+    ...tool,
+    ...redactor.tokenize({ description, inputSchema, outputSchema, signature }, { session }),
+  };
+}
+
 export function redactLog(log: Log, redactor: Redactor | undefined): Log {
   if (redactor === undefined) return log;
-  return (level, message) => log(level, redactor.tokenize(message, { session: sessionOfCall.getStore() }));
+  return (level, message) =>
+    log(level, redactor.tokenize(message, { session: scopeOfCall.getStore()?.session }));
 }
 
 export async function redactElicit(
@@ -108,17 +138,18 @@ export async function redactElicit(
 ): Promise<Elicit | undefined> {
   if (redactor === undefined || elicit === undefined) return elicit;
   const { redactQuestions } = await import("@cem/pii");
-  return (request) => redactQuestions(elicit, redactor, sessionOfCall.getStore())(request);
+  return (request) => redactQuestions(elicit, redactor, scopeOfCall.getStore()?.session)(request);
 }
 
-/** Where code sees tokens only, what it can read of large results has tokens too. */
+/** Has what is kept for code pass by the same door as what is returned to it, with the tool that it came from. */
 export function redactStore(store: ResultStore, redactor: Redactor | undefined): ResultStore {
-  if (redactor?.guest !== "tokens") return store;
+  if (redactor === undefined) return store;
   return {
     specificationVersion: "v1",
     async write(bytes, mimeType, suggestedName) {
-      const session = sessionOfCall.getStore();
-      return store.write(redactBytes(bytes, mimeType, redactor, session), mimeType, suggestedName);
+      const { redactKept } = await import("@cem/pii");
+      const kept = await redactKept(bytes, redactor, scopeOfCall.getStore() ?? {});
+      return store.write(kept, mimeType, suggestedName);
     },
     read: (path, range) => store.read(path, range),
   };
@@ -128,37 +159,5 @@ export function redactStore(store: ResultStore, redactor: Redactor | undefined):
 export function redactRecording(recording: Recording, redactor: Redactor | undefined): Recording {
   if (redactor === undefined) return recording;
   redactor.observe(recording as unknown as JsonValue, { session: RECORDING });
-  const calls = recording.calls.map(({ files, ...call }) => ({
-    ...redactor.tokenize(call, { session: RECORDING }),
-    files: files.map((file) => {
-      const bytes = Buffer.from(file.data, "base64");
-      const shown = redactBytes(bytes, file.mimeType, redactor, RECORDING);
-      return { ...file, data: Buffer.from(shown).toString("base64") };
-    }),
-  }));
-  return { ...recording, calls };
-}
-
-/** Text and JSON with tokens in place of values. Other bytes stay as they are. */
-function redactBytes(
-  bytes: Uint8Array,
-  mimeType: string,
-  redactor: Redactor,
-  session: string | undefined,
-): Uint8Array {
-  if (!/^text\/|[/+](?:json|xml|yaml|javascript|csv)(?:;|$)/.test(mimeType)) return bytes;
-  const text = new TextDecoder().decode(bytes);
-  const shown = redactText(text, redactor, session);
-  return shown === text ? bytes : new TextEncoder().encode(shown);
-}
-
-function redactText(text: string, redactor: Redactor, session: string | undefined): string {
-  let data: JsonValue;
-  try {
-    data = JSON.parse(text) as JsonValue;
-  } catch {
-    return redactor.tokenize(text, { session });
-  }
-  const shown = redactor.tokenize(data, { session });
-  return shown === data ? text : JSON.stringify(shown);
+  return { ...recording, calls: redactor.tokenize(recording.calls, { session: RECORDING }) };
 }

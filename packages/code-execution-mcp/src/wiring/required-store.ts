@@ -13,7 +13,7 @@ export async function requireStoreUrl(loaded: LoadedFor): Promise<string> {
 }
 
 async function missing({ trust }: LoadedFor): Promise<never> {
-  if (trust.held.some(({ kind }) => kind === "store")) {
+  if (trust.held.some(({ name }) => name === "store.url")) {
     const { folderUntrusted } = await import("@cem/config");
     throw folderUntrusted("The store", trust.folder);
   }

@@ -35,7 +35,7 @@ export async function openConfiguredCopies(config: Config): Promise<QueuedServer
 export async function requireQueueConnection({ config, trust }: LoadedConfig): Promise<QueueConnection> {
   const connection = await connectionOf(config);
   if (connection !== undefined) return connection;
-  if (trust.held.some(({ kind }) => kind === "queue")) {
+  if (trust.held.some(({ name }) => name === "queue.url")) {
     const { folderUntrusted } = await import("@cem/config");
     throw folderUntrusted("The queue", trust.folder);
   }

@@ -1,5 +1,5 @@
 import { createHash } from "node:crypto";
-import { Lazy, copyBeginning, toErrorInfo } from "@cem/core";
+import { Lazy, copyBeginning, toErrorInfo, tokenizeInTurns } from "@cem/core";
 import type {
   EndedRun,
   JsonValue,
@@ -91,7 +91,8 @@ async function withoutValues(
   const isCut = run.input.length > input.length || !record.codeIsWhole || record.outputIsCut;
   const scope = { session: run.session };
   await redactor.recognize?.(texts, scope);
-  return { ...record, ...redactor.tokenize(texts, { ...scope, isCut }) };
+  const shown = await tokenizeInTurns(redactor, texts, { ...scope, isCut });
+  return { ...record, ...shown };
 }
 
 /** What hides the secrets of this process. They are read once. */

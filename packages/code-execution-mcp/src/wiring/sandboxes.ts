@@ -1,12 +1,16 @@
 import { existsSync } from "node:fs";
+import os from "node:os";
+import path from "node:path";
 import type { Config } from "@cem/config";
 import type { GuestFacts } from "@cem/mcp-server";
 import { CemError } from "@cem/core";
 import type { Mount, NetworkPolicy, RunLimits, Sandbox, SandboxProvider, SandboxSpec } from "@cem/core";
+import type { SandboxVariant } from "@cem/mcp-tools";
 import type { PluginSet } from "@cem/plugins";
 import { chooseProvider } from "./choose-sandbox.ts";
 import { followFolders } from "./follow-folders.ts";
-import { makeFolder } from "./make-folder.ts";
+import { assertOutOfReach } from "./out-of-reach.ts";
+import { makeWorkspace } from "./workspace.ts";
 
 const BYTES_PER_KB = 1024;
 const BYTES_PER_MB = 1024 * 1024;
@@ -15,10 +19,8 @@ const MS_PER_SECOND = 1000;
 const AGENT_SESSION = "agent";
 
 /** What a sandbox needs beyond the configuration. */
-export interface SandboxOptions extends Pick<
-  SandboxSpec,
-  "hidden" | "hostTools" | "mounts" | "owner" | "meter"
-> {
+export interface SandboxOptions
+  extends SandboxVariant, Pick<SandboxSpec, "hidden" | "hostTools" | "mounts" | "owner" | "meter"> {
   /** Creates the sandbox. Default: the provider that the configuration asks for. */
   sandboxProvider?: SandboxProvider | undefined;
   /**
@@ -33,18 +35,35 @@ export interface SandboxOptions extends Pick<
   chosenBy?: string | undefined;
 }
 
+/** The provider of the sandboxes that the configuration asks for. */
+export async function sandboxProviderOf(
+  config: Config,
+  { sandboxProvider, oneRun = false, plugins }: SandboxOptions,
+): Promise<SandboxProvider> {
+  return sandboxProvider ?? chooseProvider(config, oneRun, plugins);
+}
+
 /**
  * Creates the sandbox that the configuration asks for.
  *
- * @throws CemError `SANDBOX_UNAVAILABLE`, `ISOLATION_TOO_WEAK` or `WORKSPACE_UNUSABLE`.
+ * @throws CemError `SANDBOX_UNAVAILABLE`, `ISOLATION_TOO_WEAK` or `WORKSPACE_UNUSABLE`; `CONFIG_INVALID` where it would
+ * reach files that it must not.
  */
 export async function createSandbox(config: Config, options: SandboxOptions = {}): Promise<Sandbox> {
-  const { hidden = [], hostTools = {}, mounts = [], owner, meter, oneRun = false, plugins } = options;
-  const sandboxProvider = options.sandboxProvider ?? (await chooseProvider(config, oneRun, plugins));
+  const { hidden = [], hostTools = {}, mounts = [], owner, meter, servers, nested } = options;
+  const sandboxProvider = await sandboxProviderOf(config, options);
   const { workspaceDir, serversDir, skillsDir } = config.execution;
   await makeWorkspace(workspaceDir);
+  for (const entry of options.hosted ?? []) {
+    await assertOutOfReach(config, {
+      folder: path.join(serversDir, entry),
+      what: "Tools that guards concern",
+      setting: "execution.servers_dir",
+      besides: serversDir,
+    });
+  }
   const create = async (): Promise<Sandbox> => {
-    const spec = sandboxSpec(config);
+    const spec = sandboxSpec(config, servers);
     const all = [...(spec.mounts ?? []), ...mounts];
     try {
       return await sandboxProvider.create({
@@ -53,14 +72,21 @@ export async function createSandbox(config: Config, options: SandboxOptions = {}
         hidden,
         hostTools,
         owner,
-        meter,
+        // The time of a part of a run is time of the run.
+        meter: nested === true ? undefined : meter,
+        nested,
         defaultSession: AGENT_SESSION,
       });
     } catch (error) {
       throw withChoice(error, config, options.chosenBy);
     }
   };
-  return followFolders(create, [serversDir, skillsDir]);
+  return followFolders(create, [...(servers === undefined ? [serversDir] : []), skillsDir]);
+}
+
+/** Where folders are made that sandboxes mount for a while: pods mount what is on their volume only. */
+export function viewsDirOf({ execution: { sandboxType, kubernetes } }: Config): string {
+  return sandboxType === "kubernetes" ? path.resolve(kubernetes.volumeRoot) : os.tmpdir();
 }
 
 /** An error of a sandbox that was asked for by name, with who asked. */
@@ -72,12 +98,13 @@ function withChoice(error: unknown, { execution }: Config, chosenBy: string | un
 }
 
 /** Maps the configuration to the specification of a sandbox. */
-export function sandboxSpec({ execution, guardrails }: Config): SandboxSpec {
+export function sandboxSpec({ execution, guardrails }: Config, servers?: readonly Mount[]): SandboxSpec {
+  const asTheyAre = [{ hostPath: execution.serversDir, guestPath: "/workspace/servers", readOnly: true }];
   return {
     workspaceDir: execution.workspaceDir,
     mounts: [
       ...[
-        { hostPath: execution.serversDir, guestPath: "/workspace/servers", readOnly: true },
+        ...(servers ?? asTheyAre),
         { hostPath: execution.skillsDir, guestPath: "/workspace/skills", readOnly: true },
       ].filter(({ hostPath }) => existsSync(hostPath)),
       ...execution.mountDirectories.map(({ host, guest, mode }): Mount => ({
@@ -125,16 +152,4 @@ function runLimits(limits: Config["execution"]["limits"], guardrails: Config["gu
     payloadBytes: Math.ceil(limits.maxPayloadMb * BYTES_PER_MB),
     writeMb: limits.maxWriteMb,
   };
-}
-
-async function makeWorkspace(folder: string): Promise<void> {
-  try {
-    await makeFolder(folder);
-  } catch (error) {
-    throw new CemError(
-      "WORKSPACE_UNUSABLE",
-      `The workspace ${folder} can't be made: ${error instanceof Error ? error.message : String(error)}.`,
-      { details: { folder }, cause: error },
-    );
-  }
 }

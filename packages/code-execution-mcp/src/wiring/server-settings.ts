@@ -4,11 +4,18 @@ import type { AuthSettings, McpServerSettings, TransportSettings } from "@cem/mc
 
 const MS_PER_SECOND = 1_000;
 
+interface ServerSettingsOptions {
+  minConnectTimeoutMs: number;
+  /** The folder that commands start in unless `cwd` names another. */
+  folder?: string | undefined;
+  /** Plugins' transports by the scheme of the URLs that they connect to. */
+  transports?: ReadonlyMap<string, McpTransportProvider> | undefined;
+}
+
 /** Maps a server of the configuration to settings of the MCP client. `${NAME}` stays in place. */
 export function toServerSettings(
   setting: McpServerSetting,
-  minConnectTimeoutMs: number,
-  transports?: ReadonlyMap<string, McpTransportProvider>,
+  { minConnectTimeoutMs, folder, transports }: ServerSettingsOptions,
 ): McpServerSettings {
   const { name, enabled, timeout, metadata, concurrency, writes, protocol } = setting;
   const { connections, maxConnections } = setting;
@@ -16,7 +23,7 @@ export function toServerSettings(
   const auth = setting.connectionType === "stdio" ? undefined : setting.auth;
   return {
     name,
-    transport: toTransport(setting, transports),
+    transport: toTransport(setting, folder, transports),
     enabled,
     timeoutMs,
     connectTimeoutMs: Math.max(timeoutMs, minConnectTimeoutMs),
@@ -33,6 +40,7 @@ export function toServerSettings(
 /** The scheme of a URL says which plugin connects to it, if any. */
 function toTransport(
   setting: McpServerSetting,
+  folder?: string,
   transports?: ReadonlyMap<string, McpTransportProvider>,
 ): TransportSettings {
   if (setting.connectionType !== "stdio") {
@@ -42,7 +50,7 @@ function toTransport(
     if (provider !== undefined) return { kind: "custom", url, headers: reveal(headers), provider };
     return { kind: connectionType === "sse" ? "sse" : "http", url, headers: reveal(headers) };
   }
-  const { command, args, env, cwd } = setting;
+  const { command, args, env, cwd = folder } = setting;
   return { kind: "stdio", command, args, env: reveal(env), cwd };
 }
 

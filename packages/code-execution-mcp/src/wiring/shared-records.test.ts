@@ -1,19 +1,20 @@
 import { randomUUID } from "node:crypto";
-import { createPostgresStore } from "@cem/store-postgres";
-import { createRedisStore } from "@cem/store-redis";
+import { createPostgresStore } from "@cem/store/postgres";
+import { createRedisStore } from "@cem/store/redis";
 import { scopeStore } from "@cem/store";
-import { afterAll, beforeAll, describe } from "vitest";
-import { hasPostgres, startPostgres } from "../../../store-postgres/test/postgres-server.ts";
-import { hasRedis, startRedis } from "../../../store-redis/test/redis-server.ts";
+import { afterAll, beforeAll } from "vitest";
+import { startPostgres } from "../../../store/test/postgres-server.ts";
+import { startRedis } from "../../../store/test/redis-server.ts";
 import { describeRunRecords } from "../../../workspace/test/run-records-contract.ts";
+import { describeWith } from "../../../../vitest.tools.ts";
 
 const STORES = [
-  { name: "Redis", isHere: hasRedis, start: startRedis, create: createRedisStore },
-  { name: "PostgreSQL", isHere: hasPostgres, start: startPostgres, create: createPostgresStore },
-];
+  { name: "Redis", needs: "redis-server", start: startRedis, create: createRedisStore },
+  { name: "PostgreSQL", needs: "postgresql", start: startPostgres, create: createPostgresStore },
+] as const;
 
-for (const { name, isHere, start, create } of STORES) {
-  describe.skipIf(!isHere)(`records in ${name}`, () => {
+for (const { name, needs, start, create } of STORES) {
+  describeWith(needs)(`records in ${name}`, () => {
     let server: { url: string; stop: () => Promise<void> };
     beforeAll(async () => {
       server = await start();

@@ -62,10 +62,10 @@ export async function openUnsealed(config: Config, url: string): Promise<Store> 
 
 async function openServer(url: string): Promise<Store> {
   if (url.startsWith("redis")) {
-    const { createRedisStore } = await import("@cem/store-redis");
+    const { createRedisStore } = await import("@cem/store/redis");
     return createRedisStore({ url });
   }
-  const { createPostgresStore } = await import("@cem/store-postgres");
+  const { createPostgresStore } = await import("@cem/store/postgres");
   return createPostgresStore({ url });
 }
 

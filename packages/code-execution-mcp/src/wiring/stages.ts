@@ -1,14 +1,20 @@
 import type { Config } from "@cem/config";
-import type { Guard, ToolCatalog, TypeChecker } from "@cem/core";
+import type { Guard, SandboxSpec, ToolCatalog, TypeChecker } from "@cem/core";
 import type { FindOrders, ReviewRule } from "@cem/guardrails";
 import type { McpTools } from "@cem/mcp-tools";
 import type { LoadedFor } from "./customer.ts";
 import type { CallGuards } from "./call-guards.ts";
+import { offloadReview } from "./offloaded-stages.ts";
 
-/** The catalog of the tools in the configured folders; those of MCP servers are marked where they can't be called. */
+/**
+ * The catalog of the tools in the configured folders; those of MCP servers are marked where they can't be called.
+ *
+ * @param hostTools - Names of tools that run on the host, by server, which skills may import.
+ */
 export async function createConfiguredCatalog(
   { config: { execution, optimizations }, customer }: Pick<LoadedFor, "config" | "customer">,
   mcpTools: McpTools,
+  hostTools: SandboxSpec["hostTools"],
 ): Promise<ToolCatalog> {
   const { createDiscovery } = await import("@cem/discovery");
   const { serversDir, skillsDir } = execution;
@@ -16,6 +22,7 @@ export async function createConfiguredCatalog(
   const discovery = createDiscovery({
     serversDir,
     skillsDir,
+    hostTools,
     parallel: enabled && parallelDiscovery,
     cacheFile: enabled && toolCache ? toolCacheFile : undefined,
     // The file is everybody's.
@@ -25,15 +32,25 @@ export async function createConfiguredCatalog(
   return mcpTools.withAvailability(discovery);
 }
 
+/** The timeout of the check of types, in milliseconds. It follows that of runs within these bounds. */
+const MIN_CHECK_TIMEOUT_MS = 2_000;
+const MAX_CHECK_TIMEOUT_MS = 10_000;
+
 export async function createConfiguredTypeChecker({
   execution,
+  guardrails,
   optimizations,
 }: Config): Promise<TypeChecker> {
   const { createTypeChecker } = await import("@cem/type-check");
   const { serversDir, skillsDir } = execution;
   const { enabled, toolCache, fileContentCache, searchCacheDir } = optimizations;
   const cacheDir = enabled && toolCache && fileContentCache ? searchCacheDir : undefined;
-  return createTypeChecker({ serversDir, skillsDir, cacheDir });
+  // The check of a run takes no longer than the run may.
+  const timeoutMs = Math.max(
+    MIN_CHECK_TIMEOUT_MS,
+    Math.min(MAX_CHECK_TIMEOUT_MS, Math.ceil(guardrails.maxExecutionTime * 1000)),
+  );
+  return createTypeChecker({ serversDir, skillsDir, cacheDir, timeoutMs });
 }
 
 /** Signs that are common in honest results: encoded data, comments of web pages, colours of a terminal. */
@@ -51,15 +68,19 @@ export async function createConfiguredGuard(
   { isAllowed }: Pick<CallGuards, "isAllowed">,
   rules?: readonly ReviewRule[],
 ): Promise<Guard> {
-  const { enabled, blockedPatterns, securityChecks, contentFiltering, strictMode } = guardrails;
+  const { enabled, blockedPatterns, securityChecks, contentFiltering, strictMode: strict } = guardrails;
   if (!enabled) return { specificationVersion: "v1", review: async () => ({ allowed: true, findings: [] }) };
   const { createGuard } = await import("@cem/guardrails");
-  return createGuard({
+  const { allowedTools, blockedTools } = guardrails;
+  const guard = createGuard({
     blockedPatterns,
     securityChecks,
-    strict: strictMode,
+    strict,
     findOrders: contentFiltering ? findOrders : undefined,
     rules,
-    isAllowed: ({ server, name }, allowedTools) => isAllowed({ server, tool: name }, { allowedTools }),
+    isAllowed: ({ server, name }, ofRun) => isAllowed({ server, tool: name }, { allowedTools: ofRun }),
   });
+  // Rules that a program brings run where the program runs.
+  if (rules !== undefined && rules.length > 0) return guard;
+  return offloadReview(guard, { blockedPatterns, securityChecks, strict, allowedTools, blockedTools });
 }

@@ -4,9 +4,10 @@ import type { RunWorkflowTool, WorkflowTool } from "@cem/mcp-server";
 import type { WorkflowEvent, WorkflowResult } from "@cem/workflows";
 import type { AgentOptions } from "../agent-options.ts";
 import type { LoadedFor } from "./customer.ts";
+import type { Host } from "./host.ts";
 import { configuredSource } from "./workflow-sources.ts";
 import { openConfiguredWorkflows } from "./workflows.ts";
-import type { OpenWorkflows } from "./workflows.ts";
+import type { OpenWorkflows, WorkflowParts } from "./workflows.ts";
 
 /** The workflows of a configuration that MCP clients see as tools. */
 export interface WorkflowTools {
@@ -22,7 +23,7 @@ export interface WorkflowTools {
 export function createWorkflowTools(
   loaded: LoadedFor,
   options: AgentOptions,
-  parts: { agent: Agent; openAgent: (loaded: LoadedFor, options: AgentOptions) => Agent },
+  parts: Pick<WorkflowParts, "openAgent"> & { agent: Agent; host: Lazy<Host> },
 ): WorkflowTools {
   const marked = loaded.config.workflows.filter(({ mcpTool }) => mcpTool);
   const opened = new Lazy<OpenWorkflows>(() => openConfiguredWorkflows(loaded, options, parts));

@@ -1,10 +1,11 @@
-import path from "node:path";
 import type { Config } from "@cem/config";
 import { Lazy } from "@cem/core";
 import type { Agent, JsonObject, WorkflowStepKind } from "@cem/core";
 import type { FindWorkflow, ToolNames, Workflows } from "@cem/workflows";
 import type { AgentOptions } from "../agent-options.ts";
 import type { LoadedFor } from "./customer.ts";
+import { lazyHost } from "./host.ts";
+import type { Host } from "./host.ts";
 import { assertOutOfReach } from "./out-of-reach.ts";
 import { redactorOf } from "./redaction.ts";
 import { tightenGuardrails } from "./tighten-guardrails.ts";
@@ -18,28 +19,31 @@ export interface OpenWorkflows {
 }
 
 /** Opens an agent of a configuration. */
-type OpenAgent = (loaded: LoadedFor, options: AgentOptions) => Agent;
+type OpenAgent = (loaded: LoadedFor, options: AgentOptions, host: Lazy<Host>) => Agent;
 
-interface WorkflowParts {
+export interface WorkflowParts {
   openAgent: OpenAgent;
   stepKinds?: readonly WorkflowStepKind[] | undefined;
   /** An agent that is there already, with the redactor of the options. */
   agent?: Agent | undefined;
+  /** The host side of that agent. */
+  host?: Lazy<Host> | undefined;
 }
 
 /** Sets up what carries out workflows. Agents with guardrails of their own are opened when a step wants one. */
 export async function openConfiguredWorkflows(
   loaded: LoadedFor,
   options: AgentOptions,
-  { openAgent, stepKinds = [], agent: given }: WorkflowParts,
+  { openAgent, stepKinds = [], agent: given, host: hostOfGiven }: WorkflowParts,
 ): Promise<OpenWorkflows> {
   const { createWorkflows } = await import("@cem/workflows");
-  const { config, file } = loaded;
+  const { config } = loaded;
   const redactor = await redactorOf(loaded, options)?.get();
   // Runs are kept in journals of their own.
   const agentOptions: AgentOptions = { ...options, redactor, sessions: false, resume: undefined };
-  const agent = given ?? openAgent(loaded, agentOptions);
-  const others = new AgentsByGuardrails(loaded, agentOptions, openAgent);
+  const host = hostOfGiven ?? lazyHost(loaded, agentOptions);
+  const agent = given ?? openAgent(loaded, agentOptions, host);
+  const others = new AgentsByGuardrails(loaded, agentOptions, { openAgent, host });
   const { workspaceDir, workflowRunsDir } = config.execution;
   await assertOutOfReach(config, {
     folder: workflowRunsDir,
@@ -47,10 +51,7 @@ export async function openConfiguredWorkflows(
     setting: "execution.workflow_runs_dir",
   });
   const { createFormStepKind } = await import("@cem/forms/workflow-step");
-  const find = workflowFinder(
-    config,
-    file === undefined ? path.resolve(options.cwd ?? ".") : path.dirname(file),
-  );
+  const find = workflowFinder(config, loaded.folder);
   const workflows = createWorkflows({
     agent,
     runsDir: workflowRunsDir,
@@ -72,6 +73,8 @@ export async function openConfiguredWorkflows(
       await others.dispose();
       if (given !== undefined) return;
       await agent.dispose();
+      // An agent that ran nothing did not open it, and does not close it.
+      await (await host.settled())?.mcpTools.close();
       if (options.redactor === undefined) await redactor?.dispose();
     },
   };
@@ -82,12 +85,18 @@ class AgentsByGuardrails {
   readonly #loaded: LoadedFor;
   readonly #options: AgentOptions;
   readonly #openAgent: OpenAgent;
+  readonly #host: Lazy<Host>;
   readonly #agents = new Map<string, Lazy<Agent>>();
 
-  constructor(loaded: LoadedFor, options: AgentOptions, openAgent: OpenAgent) {
+  constructor(
+    loaded: LoadedFor,
+    options: AgentOptions,
+    { openAgent, host }: { openAgent: OpenAgent; host: Lazy<Host> },
+  ) {
     this.#loaded = loaded;
     this.#options = options;
     this.#openAgent = openAgent;
+    this.#host = host;
   }
 
   /** @throws CemError `WORKFLOW_INVALID` for guardrails that would allow more. */
@@ -97,7 +106,11 @@ class AgentsByGuardrails {
     let agent = this.#agents.get(key);
     if (agent === undefined) {
       const config: Config = { ...this.#loaded.config, guardrails };
-      agent = new Lazy(async () => this.#openAgent({ ...this.#loaded, config }, this.#options));
+      const loaded: LoadedFor = { ...this.#loaded, config };
+      // All steps of a run meet the same state of a server. Which changed tools are held back is a matter of the connections.
+      const isConnected = guardrails.changedTools === this.#loaded.config.guardrails.changedTools;
+      const host = lazyHost(loaded, this.#options, isConnected ? this.#host : undefined);
+      agent = new Lazy(async () => this.#openAgent(loaded, this.#options, host));
       this.#agents.set(key, agent);
     }
     return agent.get();

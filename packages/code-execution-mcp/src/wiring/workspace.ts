@@ -2,7 +2,7 @@ import type { Config } from "@cem/config";
 import type { LoadedFor } from "./customer.ts";
 import type { ResultStore, SessionLog, StateStore } from "@cem/core";
 import { CemError } from "@cem/core";
-import { makeFolder } from "./make-folder.ts";
+import { makeFolder } from "@cem/files";
 import { sessionNumbers, shareState } from "./shared-files.ts";
 
 /** The store of what is too large for an answer: files in the workspace. */
@@ -33,6 +33,9 @@ export async function createServedResults({
   };
 }
 
+/** The size of state that a client reads or saves with a tool. Code can have larger files. */
+const MAX_STATE_BYTES = 256 * 1024;
+
 /** The store of state: files in the workspace. `undefined` where the configuration wants none. */
 export async function createConfiguredState({
   config: { execution },
@@ -41,8 +44,11 @@ export async function createConfiguredState({
   const { enabled, workspaceDir, stateFile, stateFormat } = execution.state;
   if (!enabled) return undefined;
   const { createStateStore } = await import("@cem/workspace");
-  await makeFolder(workspaceDir);
-  return shareState(createStateStore({ workspaceDir, stateFile, format: stateFormat }), sync);
+  await makeWorkspace(workspaceDir);
+  return shareState(
+    createStateStore({ workspaceDir, stateFile, format: stateFormat, maxBytes: MAX_STATE_BYTES }),
+    sync,
+  );
 }
 
 /** What a session log needs beyond the configuration. */
@@ -84,4 +90,17 @@ export async function createConfiguredSessions(
     onProblem,
     nextNumber: sessionNumbers(loaded),
   });
+}
+
+/** @throws CemError `WORKSPACE_UNUSABLE` */
+export async function makeWorkspace(folder: string): Promise<void> {
+  try {
+    await makeFolder(folder);
+  } catch (error) {
+    throw new CemError(
+      "WORKSPACE_UNUSABLE",
+      `The workspace ${folder} can't be made: ${error instanceof Error ? error.message : String(error)}.`,
+      { details: { folder }, cause: error },
+    );
+  }
 }

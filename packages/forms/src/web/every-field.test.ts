@@ -1,12 +1,12 @@
 import { mkdtempSync, readFileSync, rmSync, writeFileSync } from "node:fs";
 import os from "node:os";
 import path from "node:path";
-import { afterAll, beforeAll, describe, expect, it } from "vitest";
+import { afterAll, beforeAll, expect, it } from "vitest";
 import { fillForm, parseForm } from "../index.ts";
 import type { FormResult } from "../index.ts";
-import { browserMissing } from "../testing/browser-missing.ts";
 import { startFormSite } from "../testing/form-site.ts";
 import type { FormSite } from "../testing/form-site.ts";
+import { describeWith } from "../../../../vitest.tools.ts";
 
 const DATA = {
   full_name: "Ada Λόβλεϊς",
@@ -46,7 +46,7 @@ const DATA = {
   reference: "REF-77",
 };
 
-describe.skipIf(browserMissing)("a page with every kind of field", () => {
+describeWith("chromium")("a page with every kind of field", () => {
   const workspace = mkdtempSync(path.join(os.tmpdir(), "cem-forms-"));
   let site: FormSite;
   let result: FormResult;

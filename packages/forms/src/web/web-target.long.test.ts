@@ -1,12 +1,12 @@
 import { mkdirSync, readFileSync, symlinkSync, writeFileSync } from "node:fs";
 import path from "node:path";
-import { afterAll, beforeAll, describe, expect, it } from "vitest";
+import { afterAll, beforeAll, expect, it } from "vitest";
 import { defineForm, fillForm } from "../index.ts";
 import type { BrowserSettings, FormResult } from "../index.ts";
-import { browserMissing } from "../testing/browser-missing.ts";
 import { startFormSite } from "../testing/form-site.ts";
 import type { FormSite } from "../testing/form-site.ts";
 import { temporaryWorkspace } from "../testing/workspace.ts";
+import { describeWith } from "../../../../vitest.tools.ts";
 
 const one = (inputs: string, script = ""): string =>
   `<form method="post" action="/done">${inputs}<button>Send</button></form><script>${script}</script>`;
@@ -20,7 +20,7 @@ interface Options {
   isTrial?: boolean;
 }
 
-describe.skipIf(browserMissing)("a web page", () => {
+describeWith("chromium")("a web page", () => {
   const workspace = temporaryWorkspace();
   let elsewhere: FormSite;
   let site: FormSite;

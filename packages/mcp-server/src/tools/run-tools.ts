@@ -1,5 +1,4 @@
 import { FAILED_TOOLS, HOW_TO_CODE } from "@cem/answers";
-import { CemError } from "@cem/core";
 import type { JsonSchema } from "@cem/core";
 import type { CallToolResult, InputRequiredResult, ServerContext } from "@modelcontextprotocol/server";
 import { followRun } from "../follow-run.ts";
@@ -7,7 +6,7 @@ import { filesSentence, networkSentence, seconds } from "../guest-facts.ts";
 import { MAX_CODE_CHARACTERS, MAX_TASK_CHARACTERS } from "../limits.ts";
 import type { BeginRun, RunRequest } from "../run.ts";
 import type { ToolHost } from "../server-tool.ts";
-import { declareTool, ownerOf, payerOf, RUNS_CODE, sessionOf, text } from "../server-tool.ts";
+import { declareTool, ownerOf, runPayerOf, RUNS_CODE, sessionOf, text } from "../server-tool.ts";
 
 /** Kept short, since every client's model reads it: the description of `execute_code` says what comes. */
 const RUN_OUTPUT: JsonSchema = { type: "object" };
@@ -32,8 +31,8 @@ export const executeCode = declareTool<{ code: string }>({
   input: { type: "object", properties: { code: text }, required: ["code"] },
   output: RUN_OUTPUT,
   annotations: RUNS_CODE,
+  maxCharacters: MAX_CODE_CHARACTERS,
   async handle({ code }, host, context) {
-    checkLength("code", code, MAX_CODE_CHARACTERS, context);
     const begin: BeginRun = (options) => host.agent.executeCode(code, options);
     return startRun(host, { kind: "code", input: code, begin }, context);
   },
@@ -51,8 +50,8 @@ export const executeTask = declareTool<{ task_description: string; verbose?: boo
   },
   output: RUN_OUTPUT,
   annotations: RUNS_CODE,
+  maxCharacters: MAX_TASK_CHARACTERS,
   async handle({ task_description: task, verbose = false }, host, context) {
-    checkLength("task", task, MAX_TASK_CHARACTERS, context);
     const begin: BeginRun = (options) => host.agent.executeTask(task, options);
     return startRun(host, { kind: "task", input: task, begin }, context, verbose);
   },
@@ -72,22 +71,7 @@ export function startRun(
   return followRun(
     host,
     context,
-    (waiter) => host.runs.start({ ...waiter, payer: payerOf(host, context), kind, facts, begin }),
+    (waiter) => host.runs.start({ ...waiter, payer: runPayerOf(host, context), kind, facts, begin }),
     verbose,
-  );
-}
-
-/** Over HTTP others wait while a long text is read. */
-function checkLength(what: string, given: string, limit: number, { http }: ServerContext): void {
-  if (http !== undefined) requireLength(what, given, limit);
-}
-
-/** @throws CemError `INPUT_TOO_LARGE` */
-export function requireLength(what: string, { length }: string, limit: number): void {
-  if (length <= limit) return;
-  throw new CemError(
-    "INPUT_TOO_LARGE",
-    `The ${what} has ${length} characters, and ${limit} are the most here. Nothing was run: put large data into files of the workspace, a part at a time, and read them in code.`,
-    { details: { characters: length, limit } },
   );
 }

@@ -1,5 +1,6 @@
 import { CemError } from "@cem/core";
 import type { JsonObject, SkillDraft, SkillStore } from "@cem/core";
+import { MAX_SKILL_CHARACTERS } from "../limits.ts";
 import { answerValue, declareTool, READ_ONLY, text } from "../server-tool.ts";
 import type { ToolHost } from "../server-tool.ts";
 
@@ -51,6 +52,7 @@ export const saveSkill = declareTool<SkillDraft>({
   },
   output: SUMMARY,
   annotations: { destructiveHint: false, openWorldHint: false },
+  maxCharacters: MAX_SKILL_CHARACTERS,
   async handle(draft, { agent }, { mcpReq: { signal } }) {
     const { name, status, version, tools } = await agent.saveSkill(draft, { author: "model", signal });
     return answerValue({ name, status, version, tools });

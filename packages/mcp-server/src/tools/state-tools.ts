@@ -1,6 +1,6 @@
-import { CemError } from "@cem/core";
+import { CemError, restoreTokens } from "@cem/core";
 import type { JsonValue, StateStore } from "@cem/core";
-import { answerValue, declareTool, READ_ONLY, text } from "../server-tool.ts";
+import { answerValue, declareTool, READ_ONLY, sessionOf, text } from "../server-tool.ts";
 import type { ToolHost } from "../server-tool.ts";
 
 const OBJECT = { type: "object" } as const;
@@ -41,8 +41,14 @@ export const saveState = declareTool<{
     required: ["success", "file"],
   },
   annotations: { destructiveHint: true, idempotentHint: true, openWorldHint: false },
-  async handle({ state_data: data, state_file: file, version }, host, { mcpReq: { signal } }) {
-    const saved = await storeOf(host).save(data, file, { signal, version });
+  async handle({ state_data: shown, state_file: file, version }, host, context) {
+    const { signal } = context.mcpReq;
+    const state = storeOf(host);
+    const { redactor } = host;
+    const { session } = sessionOf(context);
+    const current = async (): Promise<JsonValue> => (await state.read(file, { signal })).data;
+    const data = await restoreTokens(shown, { redactor, session, current });
+    const saved = await state.save(data, file, { signal, version });
     return answerValue({ success: true, ...saved });
   },
 });

@@ -1,5 +1,6 @@
 import { CemError } from "@cem/core";
 import type { JsonObject } from "@cem/core";
+import { MAX_TASK_CHARACTERS } from "../limits.ts";
 import { declareTool, RUNS_CODE } from "../server-tool.ts";
 import type { BindTool } from "../server-tool.ts";
 import type { WorkflowTool } from "../workflow-tool.ts";
@@ -14,6 +15,7 @@ export function workflowTool({ name, description, inputSchema }: WorkflowTool): 
     input: inputSchema,
     output: { type: "object" },
     annotations: RUNS_CODE,
+    maxCharacters: MAX_TASK_CHARACTERS,
     async handle(variables, host, context) {
       const { runWorkflow } = host;
       if (runWorkflow === undefined) throw new CemError("WORKFLOW_NOT_FOUND", "Workflows can't be run here.");

@@ -12,6 +12,11 @@ const DOMAIN_NAME =
 /** Endings of files such as `logo@2x.png`. */
 const FILE_ENDING = /\.(?:png|jpe?g|gif|svg|webp|css|m?js|json|tsx?|woff2?|pdf|tgz|zip)$/i;
 
+const MAX_SCHEME_CHARACTERS = 40;
+/** The beginning of an address of a machine, where a user's name stands before the machine's. */
+const MACHINE_ADDRESS =
+  /(?:https?|wss?|s?ftps?|ssh|git|svn|hg|rsync|scp|smb|nfs|vnc|rdp|telnet|ldaps?|smtps?|imaps?|pop3s?|tcp|udp|socks\d?|postgres(?:ql)?|mysql|mariadb|mssql|mongodb|rediss?|amqps?|mqtts?|nats|kafka|clickhouse)(?:\+[a-z\d]{1,16})?:\/\/$/i;
+
 /** Finds addresses of email. */
 export const emailDetector: Detector = {
   find(text) {
@@ -59,6 +64,6 @@ function characterBefore(text: string, index: number): string {
 /** Whether a place on a machine is meant, as in `git@github.com:org/repo.git` and `ssh://me@host.org`. */
 function isLocation(text: string, start: number, end: number): boolean {
   if (start > 0 && text[start - 1] === "@") return true;
-  if (start >= 3 && text.slice(start - 3, start) === "://") return true;
+  if (MACHINE_ADDRESS.test(text.slice(Math.max(0, start - MAX_SCHEME_CHARACTERS), start))) return true;
   return text[end] === ":" && /^:[a-z~][\w.~-]*\//i.test(text.slice(end, end + 64));
 }

@@ -1,10 +1,11 @@
 import { describeSandboxContract } from "@cem/sandbox/contract";
-import { afterAll, beforeAll, describe } from "vitest";
+import { afterAll, beforeAll } from "vitest";
 import { createMicrosandboxServerProvider } from "./server-provider.ts";
-import { canHoldSandboxes, OldServer } from "./testing.ts";
+import { OldServer } from "./testing.ts";
+import { describeWith } from "../../../../vitest.tools.ts";
 
 // Each of its runs starts a sandbox on the server, so it takes minutes: CEM_OLD_SERVER_CONTRACT=1 asks for it.
-describe.skipIf(!canHoldSandboxes)("on a server of ours in place of an old one", () => {
+describeWith("bubblewrap")("on a server of ours in place of an old one", () => {
   const server = new OldServer();
   beforeAll(async () => {
     await server.listen();

@@ -3,9 +3,10 @@ import { tmpdir } from "node:os";
 import { join } from "node:path";
 import type { RunOutcome, ToolInvoker } from "@cem/core";
 import type { GuestSandbox } from "@cem/sandbox";
-import { afterEach, describe, expect, it } from "vitest";
+import { afterEach, expect, it } from "vitest";
 import { createMicrosandboxServerProvider, type MicrosandboxServerSettings } from "./server-provider.ts";
-import { canHoldSandboxes, OldServer, type OldServerOptions } from "./testing.ts";
+import { OldServer, type OldServerOptions } from "./testing.ts";
+import { describeWith } from "../../../../vitest.tools.ts";
 
 const KEY = "msb_key-of-the-old-server";
 const echo: ToolInvoker = {
@@ -13,7 +14,7 @@ const echo: ToolInvoker = {
   invoke: async ({ args }) => ({ ok: true, value: args }),
 };
 
-describe.runIf(canHoldSandboxes)("a sandbox on an older microsandbox server", { timeout: 60_000 }, () => {
+describeWith("bubblewrap")("a sandbox on an older microsandbox server", { timeout: 60_000 }, () => {
   const folders: string[] = [];
   let server: OldServer | undefined;
   let sandbox: GuestSandbox | undefined;
@@ -53,6 +54,7 @@ describe.runIf(canHoldSandboxes)("a sandbox on an older microsandbox server", { 
     await open();
     const outcome = await run(`import { add } from "./servers/math/index.ts";
 import { callTool } from "cem:client";
+import { describeWith } from "../../../../vitest.tools.ts";
 console.log("ünï", await add({ a: 5, b: 3 }));
 console.error("beside");
 const answers = [];

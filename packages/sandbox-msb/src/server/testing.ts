@@ -48,9 +48,6 @@ const DATA_BYTES = 1024 * 1024 * 1024;
 const BUBBLEWRAP: string = spawnSync("sh", ["-c", "command -v bwrap"], { encoding: "utf8" }).stdout.trim();
 const WRITABLE = ["tmp", "var", "cem"];
 
-/** Whether this host can run the test server: it needs bubblewrap. */
-export const canHoldSandboxes: boolean = process.platform === "linux" && BUBBLEWRAP !== "";
-
 /**
  * A test server with the protocol of `msb server` 0.2. It runs each machine's commands as processes with a root folder
  * of their own. Names, shapes and statuses follow the server's published source.

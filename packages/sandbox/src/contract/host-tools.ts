@@ -26,6 +26,21 @@ export default [await add({ a: 1, b: 1 }), await multiply({ a: 2, b: 3 }), versi
     expect(await harness().value(code, { invoker })).toEqual([2, 6, "1.0", 8]);
   });
 
+  it("takes the text of a request in place of a module's own, in that run only", async () => {
+    const invoker = recordingInvoker(({ args }) => ({ got: args }));
+    const url = "file:///workspace/servers/calculator/index.ts";
+    const text = `export * from "${url}?own";
+import { callTool } from "cem:client";
+export const add = (...args) => callTool("calculator", "add", args[0]);`;
+    const code = `import { add, version } from "./servers/calculator/index.ts";
+import { addTwice } from "./skills/double_number/index.ts";
+const again = await import("./servers/calculator/index.ts");
+return [await add({ a: 1, b: 2 }), await again.add({ a: 3, b: 4 }), version, typeof addTwice];`;
+    const replaced = [{ got: { a: 1, b: 2 } }, { got: { a: 3, b: 4 } }, "1.0", "function"];
+    expect(await harness().value(code, { invoker, modules: { [url]: text } })).toEqual(replaced);
+    expect(await harness().value(code, { invoker })).toEqual([3, 7, "1.0", "function"]);
+  });
+
   it("gives them to skills", async () => {
     const invoker = recordingInvoker(({ tool }) => tool);
     const code = `import { customerOf } from "./skills/uses_host/index.ts";\nexport default await customerOf("Ada");`;

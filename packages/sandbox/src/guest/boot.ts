@@ -28,7 +28,7 @@ const later = setImmediate;
 let version = "";
 /** Whether the guest serves more than one run. */
 let isReused = false;
-let moduleSettings: ModuleSettings = { hostTools: {}, hidden: [] };
+let moduleSettings: ModuleSettings = { hostTools: {}, hidden: [], texts: {} };
 /** The realm of the current run, or of the next one. */
 let realm: Realm | undefined;
 /** Its modules, once it asks for some. */
@@ -136,8 +136,9 @@ function failUncaught(thrown: unknown, promise: object | undefined): void {
   if (!isObject || realm?.inside.isKnown(source) === true) fail(realm, thrown);
 }
 
-async function run({ source, calls, callsInFlight, payloadBytes }: Run): Promise<void> {
+async function run({ source, calls, callsInFlight, payloadBytes, modules: texts = {} }: Run): Promise<void> {
   if (realm === undefined || !ended) prepare();
+  moduleSettings = { ...moduleSettings, texts };
   const own = realm as Realm;
   ended = false;
   own.inside.begin({ calls, callsInFlight, payloadBytes }, nextCallId);
@@ -165,7 +166,7 @@ async function start({
   hidden = [],
 }: Init): Promise<void> {
   useToken(token);
-  moduleSettings = { hostTools, hidden };
+  moduleSettings = { hostTools, hidden, texts: {} };
   if (paths !== undefined) {
     usePaths(paths, hostPaths);
     patchFileFunctions();

@@ -31,7 +31,14 @@ export type HostMessage =
       hidden?: string[];
     }
   | { type: "ping" }
-  | { type: "run"; source: string; callsInFlight: number; calls: number; payloadBytes: number };
+  | {
+      type: "run";
+      source: string;
+      callsInFlight: number;
+      calls: number;
+      payloadBytes: number;
+      modules?: Record<string, string>;
+    };
 
 let mark = "";
 

@@ -22,12 +22,14 @@ export interface ImportRequest {
   whole?: boolean;
 }
 
-/** What modules can be imported, the same for every run. */
+/** The modules that can be imported. */
 export interface ModuleSettings {
   /** Names of tools on the host that have no file, by server. */
   hostTools: Readonly<Record<string, readonly string[]>>;
   /** Guest paths of files that must not be imported. */
   hidden: readonly string[];
+  /** Texts in place of those of files, by the URL of the module. */
+  texts: Readonly<Record<string, string>>;
 }
 
 type Namespace = Record<string, unknown>;
@@ -249,6 +251,8 @@ export class Modules {
   }
 
   #read(url: string): string {
+    const { texts } = this.#settings;
+    if (Object.hasOwn(texts, url)) return texts[url] as string;
     const path = decodeURIComponent(new URL(url).pathname);
     if (this.#settings.hidden.includes(path)) throw this.#error("Error", HIDDEN);
     try {

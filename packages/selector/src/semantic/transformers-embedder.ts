@@ -1,7 +1,7 @@
 import { stat } from "node:fs/promises";
 import path from "node:path";
 import type { Worker } from "node:worker_threads";
-import { CemError, type ErrorInfo } from "@cem/core";
+import { CemError, moduleBeside, type ErrorInfo } from "@cem/core";
 import type { ModelLock } from "../models/model-lock.ts";
 import { TRANSFORMERS } from "../models/transformers-library.ts";
 import type { Embedder, EmbedOptions } from "./embedder.ts";
@@ -138,8 +138,8 @@ class TransformersEmbedder implements Embedder {
 
   #start(Thread: typeof Worker): Worker {
     if (this.#worker !== undefined) return this.#worker;
-    const file = import.meta.url.endsWith(".ts") ? "./transformers-worker.ts" : "./transformers-worker.js";
-    const worker = new Thread(new URL(file, import.meta.url), { workerData: this.#model });
+    const module = moduleBeside("transformers-worker", import.meta.url);
+    const worker = new Thread(module, { workerData: this.#model });
     worker.on("message", (reply: EmbedReply | EmbedFailure) => {
       const waiting = this.#waiting.get(reply.id);
       if ("error" in reply) waiting?.reject(asError(reply.error));

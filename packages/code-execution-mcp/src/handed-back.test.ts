@@ -1,0 +1,137 @@
+import { mkdir, readFile, writeFile } from "node:fs/promises";
+import path from "node:path";
+import { Client, StreamableHTTPClientTransport } from "@modelcontextprotocol/client";
+import { describe, expect, it, onTestFinished, vi } from "vitest";
+import { z } from "zod";
+import { makeProject } from "../test/upstream-project.ts";
+import { customTool, runServer } from "./index.ts";
+import type { ConfigInput } from "./index.ts";
+
+/** Each test starts a server, perhaps on a busy machine. */
+vi.setConfig({ testTimeout: 120_000 });
+
+const SECRET = "x/9'k$4`{}tQ-Zp";
+const BEFORE = {
+  step: 1,
+  people: [
+    { email: "ada@example.com", phone: "+1 202 555 0143", card: 4_111_111_111_111_111 },
+    { email: "bob@example.com", note: "Write to ada@example.com or bob@example.com." },
+  ],
+  "ada@example.com": { seen: true },
+  password: SECRET,
+};
+
+async function open(more: ConfigInput = {}) {
+  const project = await makeProject();
+  const file = path.join(project.folder, "workspace", "state.json");
+  await mkdir(path.dirname(file), { recursive: true });
+  await writeFile(file, JSON.stringify(BEFORE));
+  const saved: unknown[] = [];
+  const keep = customTool({
+    name: "keep_contact",
+    description: "Keeps a contact.",
+    inputSchema: z.object({ email: z.string() }),
+    handler: (input) => {
+      saved.push(input);
+      return "kept";
+    },
+  });
+  const running = await runServer({
+    ...project.source({}, { logging: { level: "ERROR" }, ...more }),
+    transport: "http",
+    port: 0,
+    customTools: [keep],
+  });
+  onTestFinished(() => running.close(0));
+  const connect = async () => {
+    const client = new Client({ name: "model", version: "1" }, { versionNegotiation: { mode: "legacy" } });
+    await client.connect(new StreamableHTTPClientTransport(new URL(running.url ?? "")));
+    onTestFinished(() => client.close());
+    return async (name: string, args: object = {}) => {
+      const answer = await client.callTool({ name, arguments: { ...args } });
+      const [block] = answer.content as unknown as [{ text: string }];
+      return { ...answer, text: block.text, data: answer.structuredContent as Record<string, unknown> };
+    };
+  };
+  return { connect, saved, read: async () => JSON.parse(await readFile(file, "utf8")) as unknown };
+}
+
+type State = typeof BEFORE;
+
+describe("what a client got as tokens and hands back", () => {
+  it.each(["values", "tokens"] as const)("is kept in the state as it was: code sees %s", async (guest) => {
+    const { connect, read } = await open({ privacy: { guest, rules: [{ from: "crm", action: "deny" }] } });
+    const call = await connect();
+    const got = await call("get_state");
+    expect(got.text).not.toMatch(/example\.com|555|4111/u);
+    const state = got.data["data"] as State;
+    const next = { ...state, step: 2, people: state.people.toReversed(), first: state.people[0]?.email };
+    const { version } = got.data;
+    expect((await call("save_state", { state_data: next, version })).isError ?? false).toBe(false);
+    expect(await read()).toEqual({
+      ...BEFORE,
+      step: 2,
+      people: BEFORE.people.toReversed(),
+      first: "ada@example.com",
+    });
+  });
+
+  it("is refused, and nothing is kept, where a token is of another session, cut or made up", async () => {
+    const { connect, read } = await open();
+    const [call, other] = [await connect(), await connect()];
+    const mine = (await call("get_state")).data["data"] as State;
+    const theirs = (await other("get_state")).data["data"] as State;
+    const own = String(mine.people[0]?.email);
+    for (const [wrong, key] of [
+      [{ ...mine, people: [{ email: theirs.people[0]?.email }] }, "people[0].email"],
+      [{ ...mine, owner: { email: own.slice(0, -5) } }, "owner.email"],
+      [{ ...mine, owner: `${own.slice(0, 12)}…]]` }, "owner"],
+      [{ ...mine, owner: own.replace(/..\]\]$/u, "]]") }, "owner"],
+      [{ ...mine, [String(theirs.people[1]?.email)]: 1 }, String(theirs.people[1]?.email)],
+      [{ ...mine, card: theirs.people[0]?.card }, "card"],
+    ] as const) {
+      const { isError, text } = await call("save_state", { state_data: wrong });
+      expect(isError).toBe(true);
+      expect(text).toContain(`${key} has `);
+      expect(text).toContain("Nothing was saved");
+      expect(await read()).toEqual(BEFORE);
+    }
+  });
+
+  it("is a value to code that keeps it, and to a custom tool", async () => {
+    const { connect, saved, read } = await open();
+    const call = await connect();
+    const state = (await call("get_state")).data["data"] as State;
+    const code = `import { writeFileSync } from "node:fs";
+// ${state.password}
+writeFileSync("/workspace/state.json", JSON.stringify({ email: '${state.people[0]?.email}', single: '${state.password}', template: \`${state.password}\`, parsed: JSON.parse('{"database":"${state.password}"}') }));
+return true;`;
+    expect((await call("execute_code", { code })).data).toMatchObject({ success: true, error: null });
+    expect(await read()).toEqual({
+      email: "ada@example.com",
+      single: SECRET,
+      template: SECRET,
+      parsed: { database: SECRET },
+    });
+    await call("keep_contact", { email: state.people[0]?.email });
+    expect(saved).toEqual([{ email: "ada@example.com" }]);
+    const unknown = "[[EMAIL:aaaabbbbccccdddd]]";
+    expect((await call("keep_contact", { email: unknown })).text).toContain(unknown);
+    expect(saved).toHaveLength(1);
+    const refused = await call("execute_code", { code: `return 1;\n// x\nconst email = "${unknown}";` });
+    expect(refused.text).toContain(`Line 3: ${unknown} stands for no value of this session.`);
+  });
+
+  it("is refused in a skill, which another session could not read", async () => {
+    const { connect } = await open();
+    const call = await connect();
+    const state = (await call("get_state")).data["data"] as State;
+    const { isError, text } = await call("save_skill", {
+      name: "mail",
+      description: "Mails.",
+      code: `export const to = "${state.people[0]?.email}";`,
+      test: 'import { to } from "./skills/mail/index.ts";\nreturn to !== "";',
+    });
+    expect([isError, text]).toEqual([true, expect.stringContaining("pass it as an argument")]);
+  });
+});

@@ -1,0 +1,24 @@
+import { enableCompileCache } from "node:module";
+import { parentPort, workerData } from "node:worker_threads";
+import { toErrorInfo } from "@cem/core";
+import type { ThreadRequest, ThreadResponse } from "./messages.ts";
+
+// The entry of a thread that does one piece of work after another.
+
+const { compileCache } = workerData as { compileCache: string | undefined };
+if (compileCache !== undefined) enableCompileCache(compileCache);
+
+type Exports = Record<string, (...args: readonly unknown[]) => unknown>;
+
+async function answer({ module, name, args }: ThreadRequest): Promise<ThreadResponse> {
+  try {
+    const exported = (await import(module)) as Exports;
+    return { result: await exported[name]?.(...args) };
+  } catch (error) {
+    return { error: toErrorInfo(error) };
+  }
+}
+
+parentPort?.on("message", (request: ThreadRequest) => {
+  void answer(request).then((response) => parentPort?.postMessage(response, []));
+});

@@ -1,0 +1,178 @@
+import type { Dirent } from "node:fs";
+import { readdir, readFile, realpath, stat } from "node:fs/promises";
+import path from "node:path";
+
+/** An entry directly in the folder of servers: a server's folder, a folder that servers share, or a file. */
+export interface ServerEntry {
+  isFolder: boolean;
+  /** The names that its modules export, as far as their text tells. */
+  exported: ReadonlySet<string>;
+  /** The entries that its modules refer to. */
+  references: readonly EntryReference[];
+}
+
+/** A reference of a module to a file of another entry. */
+export interface EntryReference {
+  /** The name of the other entry. */
+  entry: string;
+  /** The path within it, with forward slashes. Empty for the entry itself. */
+  file: string;
+  /** The names that are imported. `undefined` for more than some names, or for another use of the path. */
+  names: readonly string[] | undefined;
+}
+
+interface ModuleText {
+  stamp: string;
+  exported: readonly string[];
+  references: readonly EntryReference[];
+}
+
+const SOURCE = /\.[cm]?[jt]sx?$/;
+const GUEST_SERVERS = "/workspace/servers/";
+/** A path to another file, in whatever it stands: a dynamic import, a call that reads a file. */
+const PATH_LITERAL = /["'`]((?:\.{1,2}\/|(?:file:\/\/)?\/workspace\/|servers\/)[^"'`\n]*)["'`]/g;
+const QUOTES = /["'`;]/;
+const STATEMENT = /\b(?:import|export)\b/g;
+const DECLARED =
+  /\bexport\s+(?:async\s+)?(?:function\b[\s*]*|(?:const|let|var|class)\s+)([\w$\u0080-\uFFFF]+)/g;
+const LISTED = /\bexport\s*\{([^{}]*)\}/g;
+
+/** Reads what the entries of a folder of servers have to do with each other. Files that did not change are not read again. */
+export class ServerEntries {
+  readonly #folder: string;
+  readonly #texts = new Map<string, ModuleText>();
+
+  constructor(serversDir: string) {
+    this.#folder = serversDir;
+  }
+
+  /**
+   * @param isOpaque - Whether an entry need not be looked into: what it refers to is known to be of no interest.
+   */
+  async read(isOpaque: (name: string) => boolean): Promise<ReadonlyMap<string, ServerEntry>> {
+    const root = await realpath(this.#folder).catch(() => this.#folder);
+    const found = await list(this.#folder);
+    const entries = await Promise.all(
+      found.map(async (entry) => [entry.name, await this.#entry(entry, root, isOpaque(entry.name))] as const),
+    );
+    return new Map(entries.filter((one): one is [string, ServerEntry] => one[1] !== undefined));
+  }
+
+  /** @returns `undefined` for a link that leads out of the folder or nowhere: a mount would follow it. */
+  async #entry(entry: Dirent, root: string, isOpaque: boolean): Promise<ServerEntry | undefined> {
+    const { name } = entry;
+    const references: EntryReference[] = [];
+    if (entry.isSymbolicLink()) {
+      const target = await this.#target(name, root);
+      if (target === undefined) return undefined;
+      references.push(target);
+    }
+    const about = await stat(path.join(this.#folder, name)).catch(() => undefined);
+    if (about === undefined) return undefined;
+    const isFolder = about.isDirectory();
+    const exported = new Set<string>();
+    if (isOpaque) return { isFolder, exported, references: [] };
+    for (const module of await this.#modules(entry, name, { root, links: references })) {
+      references.push(...module.references);
+      for (const one of module.exported) exported.add(one);
+    }
+    return { isFolder, exported, references };
+  }
+
+  /** The target of a link. `undefined`: outside of the folder of servers. */
+  async #target(relative: string, root: string): Promise<EntryReference | undefined> {
+    const target = await realpath(path.join(this.#folder, relative)).catch(() => "");
+    const [entry = "", ...rest] = path.relative(root, target).split(path.sep);
+    const isOutside = entry === "" || entry === ".." || path.isAbsolute(entry);
+    return isOutside ? undefined : { entry, file: rest.join("/"), names: undefined };
+  }
+
+  /** The modules of an entry. What a link in it leads to is added to `links`, and read there. */
+  async #modules(
+    entry: Dirent,
+    relative: string,
+    into: { root: string; links: EntryReference[] },
+  ): Promise<ModuleText[]> {
+    const file = path.join(this.#folder, relative);
+    if (entry.isSymbolicLink()) {
+      const target = await this.#target(relative, into.root);
+      if (target !== undefined) into.links.push(target);
+      return [];
+    }
+    if (entry.isDirectory()) {
+      const inside = (await list(file)).filter(({ name }) => name !== "node_modules");
+      const modules = inside.map((one) => this.#modules(one, path.join(relative, one.name), into));
+      return (await Promise.all(modules)).flat();
+    }
+    if (!entry.isFile() || !SOURCE.test(relative)) return [];
+    const about = await stat(file).catch(() => undefined);
+    const stamp = `${about?.mtimeMs} ${about?.ctimeMs} ${about?.size}`;
+    const known = this.#texts.get(relative);
+    if (known?.stamp === stamp) return [known];
+    const text = { stamp, ...readModule(relative, await readFile(file, "utf8").catch(() => "")) };
+    this.#texts.set(relative, text);
+    return [text];
+  }
+}
+
+/** Sorted, so that what is made of it is the same every time. A folder that can't be listed is empty. */
+async function list(folder: string): Promise<Dirent[]> {
+  const entries = await readdir(folder, { withFileTypes: true }).catch((): Dirent[] => []);
+  return entries.toSorted((one, other) => (one.name < other.name ? -1 : 1));
+}
+
+function readModule(relative: string, source: string): Omit<ModuleText, "stamp"> {
+  const own = relative.split(path.sep);
+  const base = new URL(`file://${GUEST_SERVERS}${own.map(encodeURIComponent).join("/")}`);
+  const references: EntryReference[] = [];
+  for (const { index, 1: specifier = "" } of source.matchAll(PATH_LITERAL)) {
+    const reference = referenceTo(specifier, base, own[0] ?? "");
+    if (reference === undefined) continue;
+    const names = namesImported(source, index);
+    if (names !== "types") references.push({ ...reference, names });
+  }
+  const declared = [...source.matchAll(DECLARED)].map(([, name = ""]) => name);
+  const listed = [...source.matchAll(LISTED)].flatMap(([, list = ""]) => namesIn(list, -1));
+  return { exported: [...declared, ...listed], references };
+}
+
+/** The names that are imported from a path. `undefined` where it stands in anything but a list of names from it. */
+function namesImported(source: string, index: number): string[] | "types" | undefined {
+  let from = index;
+  while (from > 0 && !QUOTES.test(source[from - 1] ?? "")) from -= 1;
+  const before = source.slice(from, index);
+  const start = [...before.matchAll(STATEMENT)].at(-1)?.index;
+  if (start === undefined) return undefined;
+  const statement = before.slice(start + "import".length).trim();
+  if (/^type\s/.test(statement)) return "types";
+  const end = statement.lastIndexOf("}");
+  if (!statement.startsWith("{") || statement.slice(end + 1).trim() !== "from") return undefined;
+  return namesIn(statement.slice(1, end), 0);
+}
+
+/** The names in the braces of an import or export: before `as` (0), or after it (-1). */
+function namesIn(list: string, at: 0 | -1): string[] {
+  const parts = list.split(",").map((part) => part.trim());
+  return parts
+    .filter((part) => part !== "" && !part.startsWith("type "))
+    .map((part) => part.split(/\s+/).at(at) ?? part);
+}
+
+function referenceTo(
+  specifier: string,
+  base: URL,
+  own: string,
+): Pick<EntryReference, "entry" | "file"> | undefined {
+  const target = URL.parse(specifier.replace(/^servers\//, GUEST_SERVERS), base.href)?.pathname;
+  if (target?.startsWith(GUEST_SERVERS) !== true) return undefined;
+  const [entry = "", ...rest] = target.slice(GUEST_SERVERS.length).split("/").map(decode);
+  return entry === "" || entry === own ? undefined : { entry, file: rest.join("/") };
+}
+
+function decode(part: string): string {
+  try {
+    return decodeURIComponent(part);
+  } catch {
+    return part;
+  }
+}

@@ -1,0 +1,177 @@
+import type { JsonObject, Sample } from "@cem/core";
+import { describe, expect, it } from "vitest";
+import { createRedactor, redactCalls, redactKept, redactSamples } from "./index.ts";
+
+const EMAIL = "ada@example.com";
+const IBAN = "DE89370400440532013000";
+const crm = { server: "crm", tool: "get" };
+const rules = [{ from: "crm", to: "mail", action: "deny" as const }];
+const mail = { server: "mail", tool: "send" };
+const base64 = (bytes: Uint8Array | string): string => Buffer.from(bytes).toString("base64");
+const DENIED = { code: "FLOW_DENIED", details: { from: "crm.get", to: "mail.send" } };
+
+/** UTF-16 with a byte order mark. */
+function utf16(text: string, isBig = false): Buffer {
+  const bytes = Buffer.from(`\uFEFF${text}`, "utf16le");
+  return isBig ? bytes.swap16() : bytes;
+}
+
+describe("text in base64", () => {
+  it.each([
+    ["a file of no known type", Buffer.from(`id;mail\n1;${EMAIL}\n`), "application/octet-stream"],
+    ["JSON, by its keys", Buffer.from(JSON.stringify([{ password: "letmein" }])), undefined],
+    ["lines of JSON", Buffer.from(`{"mail":"${EMAIL}"}\n{"mail":"${EMAIL}"}\n`), "application/x-ndjson"],
+    ["Latin-1", Buffer.from(`Müller;${EMAIL}`, "latin1"), "text/csv"],
+    ["UTF-16", utf16(`Müller;${EMAIL}`), "text/csv"],
+    ["UTF-16, big end first", utf16(`Müller;${EMAIL}`, true), "text/csv"],
+    ["text with a stray control character", Buffer.from(`${"note ".repeat(20)}\0${EMAIL}`), "text/plain"],
+  ])("has tokens: %s", async (_what, bytes, mimeType) => {
+    const redactor = createRedactor();
+    const resource = { uri: "doc://1", blob: base64(bytes), ...(mimeType === undefined ? {} : { mimeType }) };
+    const shown = redactor.tokenize({ contents: [resource] }, { ...crm });
+    const blob = shown.contents[0]?.blob ?? "";
+    const encoding = bytes[0] === 0xff || bytes[0] === 0xfe ? "utf16le" : "latin1";
+    const seen = Buffer.from(blob, "base64");
+    const text = (bytes[0] === 0xfe ? seen.swap16() : seen).toString(encoding);
+    expect(text).toMatch(/\[\[(?:EMAIL|SECRET):[a-z2-7]{16}\]\]/);
+    expect(text).not.toMatch(/ada@example\.com|letmein/);
+    expect(await redactor.detokenize(shown, mail)).toEqual({ contents: [resource] });
+  });
+
+  it("stays where it holds bytes or nothing to find, and is looked at as a value where it may be one", () => {
+    const redactor = createRedactor();
+    const image = {
+      type: "image",
+      mimeType: "image/png",
+      data: base64(Buffer.from(Array.from({ length: 900 }, (_, n) => (n * 7) % 256))),
+    };
+    const plain = { uri: "doc://1", blob: base64("nobody is in here") };
+    expect(redactor.tokenize([image, plain], {})).toEqual([image, plain]);
+    const key = { mimeType: "text/plain", data: "AKIAIOSFODNN7EXAMPLE" };
+    expect(JSON.stringify(redactor.tokenize(key, {}))).not.toContain("AKIA");
+    // Without a type beside it, `data` is data.
+    expect(redactor.tokenize({ data: base64(EMAIL) }, {})).toEqual({ data: base64(EMAIL) });
+  });
+
+  it("is known to come from its server, and is found in arguments", async () => {
+    const redactor = createRedactor({ rules });
+    redactor.observe({ type: "resource", uri: "doc://1", blob: base64(`x;${EMAIL}`) }, crm);
+    await expect(redactor.detokenize({ to: EMAIL }, mail)).rejects.toMatchObject(DENIED);
+    const file = { mimeType: "text/plain", data: base64(`Dear ${EMAIL}`) };
+    await expect(redactor.detokenize({ file }, mail)).rejects.toMatchObject(DENIED);
+  });
+});
+
+describe("tokens in URIs", () => {
+  it("may stand in a host, in a path and in a query, and mean the same URI", async () => {
+    const redactor = createRedactor();
+    const uris = [`people://${EMAIL}/x`, `doc://a/${EMAIL}`, `doc://a?of=${EMAIL}&iban=${IBAN}`];
+    for (const uri of uris) {
+      const shown = redactor.tokenize({ uri }, { server: "crm" }).uri;
+      expect(shown).not.toContain(EMAIL);
+      expect(URL.canParse(shown)).toBe(true);
+      expect(await redactor.detokenize({ uri: shown }, crm)).toEqual({ uri });
+    }
+  });
+});
+
+describe("redactSamples", () => {
+  it("gives the model tokens, and the server the values that it gave itself", async () => {
+    const redactor = createRedactor();
+    const foreign = redactor.tokenize(IBAN, { server: "bank" });
+    const unknown = "[[EMAIL:aaaaaaaaaaaaaaaa]]";
+    let asked: JsonObject = {};
+    const sample: Sample = async ({ params }) => {
+      asked = params;
+      return { text: `${params["text"] as string}, ${foreign}, ${unknown}` };
+    };
+    const request = {
+      server: "crm",
+      params: { text: `Write to ${EMAIL}` },
+      signal: new AbortController().signal,
+    };
+    const answer = await redactSamples(sample, redactor, undefined)(request);
+    expect(asked["text"]).toMatch(/^Write to \[\[EMAIL:[a-z2-7]{16}\]\]$/);
+    expect(answer).toEqual({ text: `Write to ${EMAIL}, ${foreign}, ${unknown}` });
+  });
+});
+
+describe("redactKept", () => {
+  const people = Array.from({ length: 1_234 }, (_, at) => ({
+    email: `p${at}@example.com`,
+    password: `secret${at}`,
+  }));
+  const forms: [form: string, text: string][] = [
+    ["a list", JSON.stringify(people)],
+    ["a list in an object in an object", JSON.stringify({ data: { total: 2, people, by: "x" } })],
+    ["an object of many members", JSON.stringify(Object.fromEntries(people.map((one) => [one.email, one])))],
+    ["lines of JSON", people.map((one) => JSON.stringify(one)).join("\n")],
+    ["a table", people.map((one) => `${one.email};password=${one.password};${"-".repeat(300)}`).join("\n")],
+  ];
+
+  it.each(forms)("knows where all of %s came from, and keeps it", async (_form, text) => {
+    const redactor = createRedactor({ rules });
+    const bytes = Buffer.from(text);
+    expect(await redactKept(bytes, redactor, crm)).toBe(bytes);
+    for (const at of [0, 499, 500, 1_233]) {
+      await expect(redactor.detokenize(`p${at}@example.com`, mail)).rejects.toMatchObject(DENIED);
+      await expect(redactor.detokenize(`secret${at}`, mail)).rejects.toMatchObject(DENIED);
+    }
+  });
+
+  it.each(forms)("puts tokens into all of %s where code sees tokens only", async (_form, text) => {
+    const redactor = createRedactor({ guest: "tokens" });
+    const shown = Buffer.from(await redactKept(Buffer.from(text), redactor, crm)).toString();
+    expect(shown).not.toMatch(/@example\.com|"secret\d|=secret/);
+    expect(await redactor.detokenize(shown, mail)).toBe(text);
+  });
+
+  it("keeps what is no text, and looks at nothing where nobody asks for origins", async () => {
+    const bytes = Buffer.from(Array.from({ length: 5_000 }, (_, n) => (n * 31) % 256));
+    expect(await redactKept(bytes, createRedactor({ guest: "tokens", rules }), crm)).toBe(bytes);
+    const text = Buffer.from(EMAIL);
+    expect(await redactKept(text, createRedactor(), crm)).toBe(text);
+  });
+
+  it("cuts no private key that lies across two parts", async () => {
+    const key = `-----BEGIN PRIVATE KEY-----\n${"QUJD".repeat(16)}\n${"REVG".repeat(16)}\n-----END PRIVATE KEY-----`;
+    const text = `${"a line of text\n".repeat(17_476)}${key}\n${"a line of text\n".repeat(100)}`;
+    const redactor = createRedactor({ guest: "tokens" });
+    const shown = Buffer.from(await redactKept(Buffer.from(text), redactor, crm)).toString();
+    expect(shown).not.toMatch(/QUJDQUJD|REVGREVG/);
+    expect(await redactor.detokenize(shown, mail)).toBe(text);
+  });
+});
+
+describe("origins", () => {
+  it("are those of an error, too", async () => {
+    const redactor = createRedactor({ rules });
+    const error = { code: "TOOL_FAILED", message: `${EMAIL} is locked`, details: {} };
+    const next = { specificationVersion: "v1" as const, invoke: async () => ({ ok: false as const, error }) };
+    const { signal } = new AbortController();
+    await redactCalls(redactor)(next).invoke({ ...crm, args: {} }, { signal });
+    await expect(redactor.detokenize(EMAIL, mail)).rejects.toMatchObject(DENIED);
+  });
+
+  it("are known to later sessions of the workspace, but for what their code has in its text", async () => {
+    const redactor = createRedactor({ rules, workspaceOf: (session) => session.split(" ")[0] ?? "" });
+    redactor.observe(
+      { email: EMAIL, card: "4111 1111 1111 1111", password: "letmein" },
+      { ...crm, session: "a 1" },
+    );
+    await redactor.endSession("a 1");
+    const later = { ...mail, session: "a 2" };
+    for (const value of [EMAIL, "4111111111111111", "letmein", [EMAIL.toUpperCase()]])
+      await expect(redactor.detokenize(value, later)).rejects.toMatchObject(DENIED);
+    expect(await redactor.detokenize("bob@example.com", later)).toBe("bob@example.com");
+    expect(await redactor.detokenize(EMAIL, { ...mail, session: "b 1" })).toBe(EMAIL);
+    // What left the later session as a token is no more its own than before.
+    const shown = redactor.tokenize(EMAIL, { session: "a 2" });
+    await expect(redactor.detokenize(EMAIL, later)).rejects.toMatchObject(DENIED);
+    await expect(redactor.detokenize(shown, later)).rejects.toMatchObject(DENIED);
+    redactor.reveal(`return send("${EMAIL}")`, { session: "a 3" });
+    expect(await redactor.detokenize(EMAIL, { ...mail, session: "a 3" })).toBe(EMAIL);
+    redactor.forgetWorkspace?.("a 2");
+    expect(await redactor.detokenize("letmein", { ...mail, session: "a 4" })).toBe("letmein");
+  });
+});

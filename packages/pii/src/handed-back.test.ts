@@ -1,0 +1,114 @@
+import { restoreTokens } from "@cem/core";
+import type { JsonObject, Sample } from "@cem/core";
+import { describe, expect, it } from "vitest";
+import { createRedactor, redactCalls } from "./index.ts";
+
+const session = "s1";
+const VALUES = {
+  people: [{ email: "ada@example.com", phone: 12_025_550_143 }, { email: "bob@example.com" }],
+  "eve@example.com": ["Mail eve@example.com and ada@example.com"],
+  password: "p'a$s`w/{}-1",
+};
+
+describe("restoreTokens", () => {
+  it.each(["values", "tokens"] as const)(
+    "gives back what was read, also moved and in texts: code sees %s",
+    async (guest) => {
+      const redactor = createRedactor({ guest });
+      const shown = redactor.tokenize(VALUES, { session });
+      const current = async () => VALUES;
+      const moved = { copy: shown, first: `To ${shown.people[0]?.email}!` };
+      expect(await restoreTokens(moved, { redactor, session, current })).toEqual({
+        copy: VALUES,
+        first: "To ada@example.com!",
+      });
+    },
+  );
+
+  it("leaves tokens of values that are not kept yet to code that sees tokens only", async () => {
+    const redactor = createRedactor({ guest: "tokens" });
+    const found = redactor.tokenize("zoe@example.com", { session, server: "crm" });
+    const { people } = redactor.tokenize(VALUES, { session });
+    const current = async () => VALUES;
+    expect(await restoreTokens({ found, people }, { redactor, session, current })).toEqual({
+      found,
+      people: VALUES.people,
+    });
+  });
+
+  it.each([
+    ["a token of another session", "[[EMAIL:aaaabbbbccccdddd]]", "a[0].b has the token [[EMAIL:"],
+    [
+      "one that was cut",
+      "Mail [[EMAIL:aaaabbbb",
+      'a[0].b has "[[EMAIL:aaaabbbb", which is a part of a token',
+    ],
+    ["one with dots", "[[PERSON:aaaa…]]", 'a[0].b has "[[PERSON:aaaa…"'],
+    ["one that lost letters", "[[SSN:aaaabbbbccccddd]]", 'a[0].b has "[[SSN:aaaabbbbccccddd]]"'],
+    ["an address that lost letters", "user.aaaa@redacted.invalid", 'a[0].b has "redacted.invalid"'],
+    ["a number that stands for another", 8_912_345_678_901_234, "a[0].b has the token 8912345678901234"],
+  ])("refuses %s with its place", async (_what, value, message) => {
+    const redactor = createRedactor();
+    const current = async () => null;
+    await expect(restoreTokens({ a: [{ b: value }] }, { redactor, session, current })).rejects.toMatchObject({
+      code: "TOKEN_UNKNOWN",
+      message: expect.stringContaining(message),
+    });
+  });
+
+  it("leaves alone what only looks like a token", async () => {
+    const data = { note: "[[TODO:responsibilities of all]] [[see]] [[NOTE:a]]", n: 1.5e300, id: 2 ** 52 };
+    const current = async () => null;
+    expect(await restoreTokens(data, { redactor: createRedactor(), session, current })).toBe(data);
+  });
+});
+
+describe("reveal", () => {
+  it.each(["p'a$s`w/{}-1", "*/ ${1} // `'", "https://ada:pw@example.com/a?b=$c#'d'", "O'Brien"])(
+    "writes %j into every literal of code",
+    async (value) => {
+      const redactor = createRedactor();
+      const token = redactor.keep(value, "NAME", { session });
+      const code = redactor.reveal(
+        `/* ${token} */ export default ["${token}", '${token}', \`${token}\`, JSON.parse('["${token}"]')[0]]; // ${token}`,
+        { session },
+      );
+      const module = (await import(`data:text/javascript,${encodeURIComponent(code)}`)) as {
+        default: unknown;
+      };
+      expect(module.default).toEqual([value, value, value, value]);
+    },
+  );
+
+  it.each(['a"b', "a\\b", "a\nb"])("leaves the token of %j, which the bridge turns back", (value) => {
+    const redactor = createRedactor();
+    const token = redactor.keep(value, "NAME", { session });
+    expect(redactor.reveal(`"${token}"`, { session })).toBe(`"${token}"`);
+  });
+});
+
+describe("redactCalls", () => {
+  it("shows a client's model tokens, and gives the server values", async () => {
+    const redactor = createRedactor();
+    let asked: JsonObject = {};
+    const sample: Sample = async ({ params }) => {
+      asked = params;
+      return { content: { type: "text", text: `Dear ${params["to"] as string}` } };
+    };
+    const invoker = redactCalls(redactor)({
+      specificationVersion: "v1",
+      async invoke({ server }, context) {
+        const { signal } = context;
+        const params = { to: "ada@example.com" };
+        return { ok: true, value: (await context.sample?.({ server, params, signal })) ?? null };
+      },
+    });
+    const { signal } = new AbortController();
+    const result = await invoker.invoke(
+      { server: "mail", tool: "draft", args: {} },
+      { signal, session, sample },
+    );
+    expect(asked["to"]).toMatch(/^\[\[EMAIL:/u);
+    expect(result).toMatchObject({ value: { content: { text: "Dear ada@example.com" } } });
+  });
+});

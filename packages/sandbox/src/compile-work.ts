@@ -1,0 +1,15 @@
+import type { GuestError } from "@cem/core";
+import { compileProgram } from "@cem/program";
+
+export { isQuicklyRead } from "@cem/program";
+
+/** A compiled program, or its syntax error. Holds no syntax tree, so queued runs stay small. */
+export type CompiledForGuest = { source: string; lineOffset: number } | { error: GuestError };
+
+/** Compiles a program, on the thread that it is called on. */
+export function compile(code: string): CompiledForGuest {
+  const result = compileProgram(code);
+  if (!result.ok) return { error: result.error };
+  const { source, lineOffset } = result.compiled;
+  return { source, lineOffset };
+}

@@ -1,0 +1,1 @@
+export function findToolTests(folder: string): string[];
