@@ -6,6 +6,7 @@ import { GUEST_RUNNER } from "@cem/sandbox/provider-kit";
 import { afterAll, describe, expect, it } from "vitest";
 import { findDeno } from "./deno-binary.ts";
 import { findCandidates } from "./detect-isolation.ts";
+import { MOUNTED_FILE } from "./testing.ts";
 
 const WRITABLE_BY_ROOT = [
   "/proc/sys/kernel/core_pattern",
@@ -19,6 +20,7 @@ const WRITABLE_BY_ROOT = [
   "/sys/fs/cgroup/cgroup.procs",
   "/sys/fs/cgroup/pids/cgroup.procs",
   "/sys/power/state",
+  MOUNTED_FILE,
 ];
 /** Opens without writing: a hole found here must not harm the machine. */
 const LOOK = `const open = [];

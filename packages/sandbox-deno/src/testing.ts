@@ -1,6 +1,9 @@
 import type { IsolationLevel } from "@cem/core";
 import { createDenoSandboxProvider } from "./index.ts";
 
+/** Written by `nested-mounts.test.ts` into a file system that it mounts there. */
+export const MOUNTED_FILE = "/usr/share/doc/mounted";
+
 /** An isolation backend that works on this host. */
 export interface AvailableBackend {
   isolation: "bubblewrap" | "unshare" | "permissions";

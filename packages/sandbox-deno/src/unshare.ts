@@ -12,6 +12,7 @@ import { placedInitOf, placeMounts, type GuestPlan } from "./guest-plan.ts";
 import { hiddenBinds } from "./hidden-placeholder.ts";
 import { findProgram } from "./find-program.ts";
 import type { IsolationBackend, BackendProbe, SpawnPlan } from "./isolation-backend.ts";
+import { findNestedMounts } from "./nested-mounts.ts";
 import { resourceLimitPrefix } from "./resource-limits.ts";
 
 const PROGRAMS = ["sh", "unshare", "setpriv", "mount", "umount", "mkdir", "pivot_root"] as const;
@@ -47,7 +48,16 @@ function bind(source: string, target: string, readOnly: boolean): string[] {
   const make = isFolder ? `mkdir -p ${place}` : `mkdir -p ${quote(`.${dirname(target)}`)}; : >> ${place}`;
   // The kernel lets no user namespace make it writable.
   const options = readOnly || isReadOnlyDisk(source) ? READ_ONLY : "bind,nosuid,nodev";
-  return [make, `mount -o ${options} -- ${quote(source)} ${place}`];
+  const mounts = isFolder ? findNestedMounts(source) : [];
+  // A tree with other mounts in it can only be bound whole, and each of these has options of its own.
+  return [
+    make,
+    `mount -o ${mounts.length > 0 ? "r" : ""}${options} -- ${quote(source)} ${place}`,
+    ...mounts.map((nested) => {
+      const flags = `${readOnly || nested.readOnly ? "ro," : ""}${nested.noExec ? "noexec," : ""}nosuid,nodev`;
+      return `mount -o remount,bind,${flags} ${quote(`.${target}${nested.path.slice(source.length)}`)}`;
+    }),
+  ];
 }
 
 function isReadOnlyDisk(path: string): boolean {
