@@ -2,7 +2,7 @@
 import { mkdtempSync, readdirSync, realpathSync, rmSync } from "node:fs";
 import os from "node:os";
 import path from "node:path";
-import { isProcessRunning } from "../packages/files/src/processes.ts";
+import { isProcessRunning } from "../packages/core/src/files/processes.ts";
 
 const EXIT_CODES = { SIGHUP: 129, SIGINT: 130, SIGTERM: 143 } as const;
 const parent = realpathSync(os.tmpdir());

@@ -20,7 +20,7 @@ const quick = library({
   typed: false,
   clean: false,
   splitting: false,
-  noExternal: ["@cem/core", "@cem/text", "commander", "fast-string-truncated-width", "picocolors"],
+  noExternal: ["@cem/core", "@cem/core/text", "commander", "fast-string-truncated-width", "picocolors"],
   // Those that are CommonJS ask for what Node has.
   banner: {
     js: 'import { createRequire } from "node:module"; const require = createRequire(import.meta.url);',

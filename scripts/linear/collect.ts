@@ -8,7 +8,7 @@ const root = path.resolve(import.meta.dirname, "../..");
 export interface SourcePattern {
   source: string;
   flags: string;
-  /** `packages/text/src/words.ts:4`, the first of its places. */
+  /** `packages/core/src/text/words.ts:4`, the first of its places. */
   place: string;
 }
 

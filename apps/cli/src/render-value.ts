@@ -1,5 +1,5 @@
 import type { JsonValue } from "@cem/core";
-import { readableNumber } from "@cem/text";
+import { readableNumber } from "@cem/core/text";
 import { oneLine } from "./safe-text.ts";
 import { columnsOf, counted, cut, grouped, padEnd, wrap } from "./text-layout.ts";
 import type { Style } from "./text-layout.ts";

@@ -1,4 +1,4 @@
-import { ASKING_VERBS } from "@cem/text";
+import { ASKING_VERBS } from "@cem/core/text";
 
 const { read, list, search, compute, transform } = ASKING_VERBS;
 const ASKING = new Set(

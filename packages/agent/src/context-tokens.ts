@@ -1,5 +1,5 @@
 import type { ContextTokens, ToolDefinition, ToolResultSample } from "@cem/core";
-import type { TokenCounter } from "@cem/tokens";
+import type { TokenCounter } from "@cem/core/tokens";
 
 /** Of longer texts the beginning is counted and scaled up. In characters. */
 const COUNTED_CHARACTERS = 16 * 1024;

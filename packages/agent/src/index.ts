@@ -1,6 +1,6 @@
 export { createPipeline } from "./pipeline.ts";
 export type { OwnedPipelineSettings, PipelineSettings } from "./pipeline-settings.ts";
-export type { TokenCounter } from "@cem/tokens";
+export type { TokenCounter } from "@cem/core/tokens";
 export { CemError } from "@cem/core";
 export type {
   Agent,

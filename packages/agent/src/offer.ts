@@ -1,6 +1,6 @@
 import type { RankedTool, Selection, ToolBudget, ToolDefinition } from "@cem/core";
-import { createTokenBudget, takeFitting } from "@cem/tokens";
-import type { TokenBudget } from "@cem/tokens";
+import { createTokenBudget, takeFitting } from "@cem/core/tokens";
+import type { TokenBudget } from "@cem/core/tokens";
 import { callable } from "./discovery.ts";
 import type { RunContext } from "./run-context.ts";
 

@@ -20,7 +20,7 @@ import type {
   TypeCheckMode,
   WorkspaceSync,
 } from "@cem/core";
-import type { TokenCounter } from "@cem/tokens";
+import type { TokenCounter } from "@cem/core/tokens";
 
 /** A value; or a function that creates it when it is first needed, and is called again after it failed. */
 export type OnDemand<T extends object> = T | (() => Promise<T>);

@@ -1,6 +1,6 @@
 import { toErrorInfo } from "@cem/core";
 import type { AgentEvent, ExecuteOptions, Stage, TaskResult } from "@cem/core";
-import { instruments, traced } from "@cem/telemetry";
+import { instruments, traced } from "@cem/core/telemetry";
 
 const MS_PER_SECOND = 1_000;
 

@@ -1,5 +1,5 @@
 import type { RunOutcome, RunRequest, TaskResult, ToolInvoker } from "@cem/core";
-import { failSpan, instruments, keepTrace, traced } from "@cem/telemetry";
+import { failSpan, instruments, keepTrace, traced } from "@cem/core/telemetry";
 
 const MS_PER_SECOND = 1_000;
 

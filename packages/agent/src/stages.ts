@@ -10,8 +10,8 @@ import type {
   ToolSelector,
   TypeChecker,
 } from "@cem/core";
-import { loadTokenCounter } from "@cem/tokens";
-import type { TokenCounter } from "@cem/tokens";
+import { loadTokenCounter } from "@cem/core/tokens";
+import type { TokenCounter } from "@cem/core/tokens";
 import { DefinitionTokens } from "./context-tokens.ts";
 import type { OnDemand, OwnedPipelineSettings } from "./pipeline-settings.ts";
 

@@ -1,7 +1,7 @@
 import { setImmediate as nextTurn } from "node:timers/promises";
 import type { CatalogSnapshot, ContextTokens, TaskResult, ToolCallRecord } from "@cem/core";
 import { contextTokens, countText } from "./context-tokens.ts";
-import type { TokenCounter } from "@cem/tokens";
+import type { TokenCounter } from "@cem/core/tokens";
 import { toolsOf } from "./discovery.ts";
 import type { Ending } from "./ending.ts";
 import { notesOf } from "./run-notes.ts";

@@ -1,5 +1,5 @@
 import type { Agent, CatalogSnapshot, ToolDefinition } from "@cem/core";
-import { loadTokenCounter } from "@cem/tokens";
+import { loadTokenCounter } from "@cem/core/tokens";
 import { describe, expect, it } from "vitest";
 import { describeExecution } from "./description.ts";
 

@@ -1,7 +1,7 @@
 import { FAILED_TOOLS, HOW_TO_CODE, signaturesOf } from "@cem/answers";
 import type { Agent, ToolDefinition } from "@cem/core";
-import { createTokenBudget, loadTokenCounter, takeFitting } from "@cem/tokens";
-import type { TokenCounter } from "@cem/tokens";
+import { createTokenBudget, loadTokenCounter, takeFitting } from "@cem/core/tokens";
+import type { TokenCounter } from "@cem/core/tokens";
 import { DEFAULT_SIGNATURE_TOKENS } from "./options.ts";
 import type { ExecuteCodeOptions } from "./options.ts";
 

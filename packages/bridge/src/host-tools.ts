@@ -1,6 +1,6 @@
 import { abandonOnAbort, toolNotFound } from "@cem/core";
 import type { Elicit, InvokeContext, ToolCall, ToolResult } from "@cem/core";
-import { nearest } from "@cem/text";
+import { nearest } from "@cem/core/text";
 import { createSchemaValidator } from "./schema-validation.ts";
 import { invalidArguments } from "./call-checks.ts";
 import { createDeadline } from "./deadline.ts";

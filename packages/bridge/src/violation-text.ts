@@ -1,5 +1,5 @@
 import type { ErrorObject } from "ajv";
-import { nearest } from "@cem/text";
+import { nearest } from "@cem/core/text";
 import { joinPath } from "./violation.ts";
 import type { Subject, Violation } from "./violation.ts";
 

@@ -33,7 +33,7 @@ export type { PulledEmbeddingModel, PullEmbeddingModelRequest } from "./admin/pu
 export { readToolCode } from "./admin/tool-code.ts";
 export { verifyAudit } from "./admin/verify-audit.ts";
 export type { AuditVerification } from "@cem/guardrails/audit";
-export { makeFolder } from "@cem/files";
+export { makeFolder } from "@cem/core/files";
 export {
   addSkill,
   learnSkills,

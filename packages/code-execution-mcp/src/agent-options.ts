@@ -15,7 +15,7 @@ import type {
 } from "@cem/core";
 import type { ReviewRule } from "@cem/guardrails";
 import type { HostToolsByServer } from "@cem/mcp-tools";
-import { nearest } from "@cem/text";
+import { nearest } from "@cem/core/text";
 import type { CallGuardOptions } from "./wiring/call-guards.ts";
 import type { Log } from "./wiring/log.ts";
 import type { GivenPlugin } from "./wiring/plugins.ts";

@@ -2,7 +2,7 @@ import { createPipeline } from "@cem/agent";
 import type { OwnedPipelineSettings } from "@cem/agent";
 import { Lazy } from "@cem/core";
 import type { Agent, ExecuteOptions, Redactor, TaskResult } from "@cem/core";
-import { observeSandbox } from "@cem/telemetry";
+import { observeSandbox } from "@cem/core/telemetry";
 import { assertAgentOptions, assertTaskOptions } from "./agent-options.ts";
 import type { AgentOptions } from "./agent-options.ts";
 import { disposeLoaded } from "./wiring/customer.ts";

@@ -3,7 +3,7 @@ import type * as McpServer from "@cem/mcp-server";
 import type { AuthSettings, Serving } from "@cem/mcp-server";
 import { toErrorInfo } from "@cem/core";
 import type { CemError } from "@cem/core";
-import { flushTelemetry, instruments, observeQueue } from "@cem/telemetry";
+import { flushTelemetry, instruments, observeQueue } from "@cem/core/telemetry";
 import { createLoadedAgent } from "./create-agent.ts";
 import { hintForAgent } from "./hints.ts";
 import { agentOptionsOf, assertRunServerOptions, assertServerOptions } from "./server-options.ts";

@@ -1,8 +1,8 @@
 import { assertKnownOptions, CemError, Lazy, toErrorInfo } from "@cem/core";
 import type { Agent, Store } from "@cem/core";
 import type { QueueWorker, RunQueue } from "@cem/queue";
-import { flushTelemetry, instruments, observeQueue } from "@cem/telemetry";
-import { nearest } from "@cem/text";
+import { flushTelemetry, instruments, observeQueue } from "@cem/core/telemetry";
+import { nearest } from "@cem/core/text";
 import { AGENT_OPTIONS } from "./agent-options.ts";
 import type { AgentOptions } from "./agent-options.ts";
 import { createLoadedAgent } from "./create-agent.ts";

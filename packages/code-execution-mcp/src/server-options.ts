@@ -2,7 +2,7 @@ import type { Config } from "@cem/config";
 import { assertKnownOptions } from "@cem/core";
 import type { Agent, ResultStore, StateStore } from "@cem/core";
 import type { AgentServer, AnyCustomTool, Exposed, HttpForwarder, Profile } from "@cem/mcp-server";
-import { nearest } from "@cem/text";
+import { nearest } from "@cem/core/text";
 import { AGENT_OPTIONS } from "./agent-options.ts";
 import type { AgentOptions } from "./agent-options.ts";
 

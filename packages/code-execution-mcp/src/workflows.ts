@@ -1,6 +1,6 @@
 import { assertKnownOptions } from "@cem/core";
 import type { JsonObject, WorkflowStepKind } from "@cem/core";
-import { nearest } from "@cem/text";
+import { nearest } from "@cem/core/text";
 import type { ResumeOptions, RunWorkflowOptions, WorkflowResult, Workflows } from "@cem/workflows";
 import { AGENT_OPTIONS } from "./agent-options.ts";
 import type { AgentOptions } from "./agent-options.ts";

@@ -30,7 +30,7 @@ describe("@cem/codegen/rules", () => {
   const { files, packages } = importsOf("rules/index.ts");
 
   it("needs neither a client of a model nor a tokenizer", () => {
-    expect(packages).toEqual(["@cem/core", "@cem/text", "chrono-node/en"]);
+    expect(packages).toEqual(["@cem/core", "@cem/core/text", "chrono-node/en"]);
   });
 
   it("imports nothing of ./llm", () => {

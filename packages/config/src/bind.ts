@@ -3,7 +3,7 @@ import type { Located, LocatedEntry } from "./located.ts";
 import { plainValue } from "./located.ts";
 import { emptyLayer, type Layer, type Origin, type SettingOrigin, originKey, problemAt } from "./layer.ts";
 import { dottedPath, toSnakeCase } from "./names.ts";
-import { nearest } from "@cem/text";
+import { nearest } from "@cem/core/text";
 import { itemOf, properties, schemaFor, unwrap, valueOf } from "./schema-shape.ts";
 import { type ConfigProblem, formatValue } from "./problem.ts";
 import { adviceOnRemovedSetting } from "./python-original.ts";

@@ -1,5 +1,5 @@
 import { getPath, type Layer, type SettingOrigin, originKey, problemAt } from "./layer.ts";
-import { nearest } from "@cem/text";
+import { nearest } from "@cem/core/text";
 import { dottedPath, toSnakeCase } from "./names.ts";
 import { type ConfigProblem, formatValue } from "./problem.ts";
 import { adviceOnRemovedValue } from "./python-original.ts";

@@ -1,4 +1,4 @@
-import { nearest } from "@cem/text";
+import { nearest } from "@cem/core/text";
 import { getPath, type Layer, originKey, problemAt } from "./layer.ts";
 import { type ConfigProblem, formatValue } from "./problem.ts";
 import { adviceOnRemovedValue } from "./python-original.ts";

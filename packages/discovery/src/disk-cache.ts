@@ -55,7 +55,7 @@ export async function saveCache(
       ]),
   };
   try {
-    const { replaceFile } = await import("@cem/files");
+    const { replaceFile } = await import("@cem/core/files");
     await replaceFile(file, JSON.stringify(content));
   } catch {
     // The cache only saves time.

@@ -3,7 +3,7 @@ import { mkdir, open, realpath } from "node:fs/promises";
 import type { FileHandle } from "node:fs/promises";
 import path from "node:path";
 import { CemError } from "@cem/core";
-import { replaceFile } from "@cem/files";
+import { replaceFile } from "@cem/core/files";
 import type { CheckFiles } from "./collected-values.ts";
 import type { FormField } from "./form-schema.ts";
 

@@ -1,5 +1,5 @@
 import type { Elicit, JsonObject } from "@cem/core";
-import { isProcessRunning } from "@cem/files";
+import { isProcessRunning } from "@cem/core/files";
 import { toNodeHandler } from "@modelcontextprotocol/node";
 import { createMcpHandler } from "@modelcontextprotocol/server";
 import { describe, expect, it } from "vitest";

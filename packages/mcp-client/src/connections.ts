@@ -1,6 +1,6 @@
 import { serverNotFound } from "@cem/core";
 import type { Elicit, JsonObject } from "@cem/core";
-import { nearest } from "@cem/text";
+import { nearest } from "@cem/core/text";
 import type {
   AuthorizeOptions,
   CallOptions,

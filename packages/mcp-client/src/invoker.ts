@@ -16,7 +16,7 @@ import type {
 } from "@cem/bridge";
 import { CemError, toolNotFound } from "@cem/core";
 import type { JsonObject, ToolCall, ToolInvoker } from "@cem/core";
-import { nearest } from "@cem/text";
+import { nearest } from "@cem/core/text";
 import type { McpConnections } from "./connections.ts";
 import { mapToolResult } from "./result-mapping.ts";
 import { isServerRequest } from "./server-request-names.ts";

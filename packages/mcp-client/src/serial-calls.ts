@@ -1,5 +1,5 @@
 import type { KnownTool } from "@cem/bridge";
-import { isNamedAsChange } from "@cem/text";
+import { isNamedAsChange } from "@cem/core/text";
 import type { McpServerSettings } from "./server-settings.ts";
 import type { RemoteTool } from "./tool-definitions.ts";
 

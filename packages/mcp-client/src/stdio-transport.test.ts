@@ -3,7 +3,7 @@ import { mkdtempSync, readFileSync, rmSync, writeFileSync } from "node:fs";
 import { tmpdir } from "node:os";
 import { join } from "node:path";
 import { fileURLToPath } from "node:url";
-import { isProcessRunning } from "@cem/files";
+import { isProcessRunning } from "@cem/core/files";
 import { describe, expect, it, onTestFinished } from "vitest";
 import { connect, node, odd, until } from "../fixtures/servers.ts";
 import { createStdioTransport } from "./stdio-transport.ts";

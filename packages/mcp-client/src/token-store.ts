@@ -52,7 +52,7 @@ export function createFileTokenStore(folder: string): TokenStore {
   const fileOf = (url: string): string =>
     join(folder, `${createHash("sha256").update(url).digest("hex").slice(0, 32)}.json`);
   const replace = async (record: TokenRecord): Promise<void> => {
-    const { replaceFile } = await import("@cem/files");
+    const { replaceFile } = await import("@cem/core/files");
     await replaceFile(fileOf(record.url), JSON.stringify(record, undefined, 2));
   };
   let lastWrite: Promise<void> = Promise.resolve();

@@ -1,5 +1,5 @@
 import type { JsonObject, JsonSchema, JsonValue } from "@cem/core";
-import { failSpan, instruments, traceCarrier, traced } from "@cem/telemetry";
+import { failSpan, instruments, traceCarrier, traced } from "@cem/core/telemetry";
 import { ProtocolError } from "@modelcontextprotocol/client";
 import type { RequestOptions, Tool } from "@modelcontextprotocol/client";
 import * as z from "zod";

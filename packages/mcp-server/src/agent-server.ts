@@ -1,6 +1,6 @@
 import type { HintFor } from "@cem/answers";
 import type { Agent, Redactor, ResultStore, ServerCopies, SkillStore, StateStore } from "@cem/core";
-import type { ClientTrace } from "@cem/telemetry";
+import type { ClientTrace } from "@cem/core/telemetry";
 import type { AuthInfo, McpServerFactory, StandardSchemaV1 } from "@modelcontextprotocol/server";
 import type { OpenCustomer } from "./customer.ts";
 import type { AnyCustomTool, CustomTool } from "./custom-tool.ts";

@@ -1,5 +1,5 @@
 import { CemError } from "@cem/core";
-import { nearest } from "@cem/text";
+import { nearest } from "@cem/core/text";
 
 /** The MCP specification's rule for names of tools. */
 const TOOL_NAME = /^[A-Za-z0-9._-]{1,128}$/;

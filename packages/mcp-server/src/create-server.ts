@@ -3,7 +3,7 @@ import { messageOf } from "@cem/answers";
 import type { HintFor } from "@cem/answers";
 import { assertKnownOptions, CemError, toErrorInfo } from "@cem/core";
 import type { Agent, ServerCopies } from "@cem/core";
-import type { ClientTrace } from "@cem/telemetry";
+import type { ClientTrace } from "@cem/core/telemetry";
 import { McpServer } from "@modelcontextprotocol/server";
 import type {
   AuthInfo,
@@ -13,7 +13,7 @@ import type {
   StandardSchemaV1,
 } from "@modelcontextprotocol/server";
 import type { SkillsExtension, SkillSource } from "@modelcontextprotocol/server/ext/skills";
-import { nearest } from "@cem/text";
+import { nearest } from "@cem/core/text";
 import packageJson from "../package.json" with { type: "json" };
 import { traceRequest } from "./trace-request.ts";
 import { SETTINGS } from "./agent-server.ts";

@@ -1,6 +1,6 @@
 import type { Server } from "node:http";
 import { assertKnownOptions, CemError } from "@cem/core";
-import { nearest } from "@cem/text";
+import { nearest } from "@cem/core/text";
 import type { Servable } from "./agent-server.ts";
 import type { AuthSettings } from "./http-auth.ts";
 import { CLIENT_ADDRESS_HEADER } from "./http-forwarder.ts";

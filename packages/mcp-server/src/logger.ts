@@ -1,5 +1,5 @@
 import { CemError } from "@cem/core";
-import { openForAppending } from "@cem/files";
+import { openForAppending } from "@cem/core/files";
 import { destination, pino } from "pino";
 import type { DestinationStream, Logger } from "pino";
 

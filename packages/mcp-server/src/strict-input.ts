@@ -1,4 +1,4 @@
-import { nearest } from "@cem/text";
+import { nearest } from "@cem/core/text";
 import type { StandardSchemaV1, StandardSchemaWithJSON } from "@modelcontextprotocol/server";
 import { isObject } from "./is-object.ts";
 import { MAX_LISTED_PROBLEMS, MAX_PROBLEM_CHARACTERS } from "./limits.ts";

@@ -1,7 +1,7 @@
 import { InMemoryTransport, LATEST_PROTOCOL_VERSION } from "@modelcontextprotocol/server";
 import type { JSONRPCMessage } from "@modelcontextprotocol/server";
 import type { Agent, ToolDefinition } from "@cem/core";
-import { loadTokenCounter } from "@cem/tokens";
+import { loadTokenCounter } from "@cem/core/tokens";
 import type { Servable } from "./agent-server.ts";
 
 /** The tokens that a client's model reads before its first word: the list of tools and the instructions. */

@@ -1,5 +1,5 @@
-import { clientTrace, failSpan, instruments, traced } from "@cem/telemetry";
-import type { ClientTrace } from "@cem/telemetry";
+import { clientTrace, failSpan, instruments, traced } from "@cem/core/telemetry";
+import type { ClientTrace } from "@cem/core/telemetry";
 import type { CallToolResult, InputRequiredResult, ServerContext } from "@modelcontextprotocol/server";
 
 const MS_PER_SECOND = 1_000;

@@ -15,6 +15,6 @@ export { findHostToolFiles } from "./host/host-tool-files.ts";
 export { loadHostTools, toolNameFault } from "./host/load-host-tools.ts";
 export type { HostToolsByServer, LoadedHostTools } from "./host/load-host-tools.ts";
 export type { HostToolFolders } from "./host/host-tool-folders.ts";
-export type { OwnPackage } from "@cem/files";
+export type { OwnPackage } from "@cem/core/files";
 export type { CatalogSnapshot, Elicit, Guard, ResultStore, ToolCatalog } from "@cem/core";
 export type { LogEntry, McpServerSettings } from "@cem/mcp-client";

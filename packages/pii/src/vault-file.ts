@@ -3,7 +3,7 @@ import { chmodSync, existsSync, readFileSync } from "node:fs";
 import { rm } from "node:fs/promises";
 import path from "node:path";
 import { CemError, writeFailure } from "@cem/core";
-import { makeFolderSync, PRIVATE_FOLDER, replaceFile } from "@cem/files";
+import { makeFolderSync, PRIVATE_FOLDER, replaceFile } from "@cem/core/files";
 import type { VaultStore } from "./redactor.ts";
 import type { VaultData } from "./vault.ts";
 

@@ -1,5 +1,5 @@
 import { isHostTool } from "@cem/bridge/define-tool";
-import { nearest } from "@cem/text";
+import { nearest } from "@cem/core/text";
 import type { PluginParts } from "./define-plugin.ts";
 
 type Fields = Readonly<Record<string, unknown>>;

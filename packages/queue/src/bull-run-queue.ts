@@ -2,7 +2,7 @@ import { createHash, randomUUID } from "node:crypto";
 import { CemError } from "@cem/core";
 import type { Agent, RejoinOptions, TaskResult } from "@cem/core";
 import { shownLocation, storeUnavailable } from "@cem/store";
-import { traceCarrier, traced } from "@cem/telemetry";
+import { traceCarrier, traced } from "@cem/core/telemetry";
 import { Queue } from "bullmq";
 import type { Job } from "bullmq";
 import { AwaitedRun } from "./awaited-run.ts";

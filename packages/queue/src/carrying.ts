@@ -1,7 +1,7 @@
 import { setTimeout as sleep } from "node:timers/promises";
 import { CemError, toErrorInfo } from "@cem/core";
 import type { Agent } from "@cem/core";
-import { contextOf, traced } from "@cem/telemetry";
+import { contextOf, traced } from "@cem/core/telemetry";
 import type { Redis } from "ioredis";
 import { errorOf } from "./awaited-run.ts";
 import { CarriedRun } from "./carried-run.ts";

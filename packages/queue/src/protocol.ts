@@ -1,5 +1,5 @@
 import type { AgentEvent, AnnouncedCall, ErrorInfo, ExecuteOptions, JsonValue, TaskResult } from "@cem/core";
-import type { TraceCarrier } from "@cem/telemetry";
+import type { TraceCarrier } from "@cem/core/telemetry";
 
 /** The options of a run that a worker gets as they are. What is a function is asked for by a {@link Question}. */
 export type CarriedOptions = Pick<

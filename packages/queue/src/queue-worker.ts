@@ -4,7 +4,7 @@ import { setTimeout as sleep } from "node:timers/promises";
 import { CemError, toErrorInfo } from "@cem/core";
 import type { Agent, ErrorInfo } from "@cem/core";
 import { shownLocation, storeUnavailable } from "@cem/store";
-import { instruments } from "@cem/telemetry";
+import { instruments } from "@cem/core/telemetry";
 import { UnrecoverableError, WaitingError, Worker } from "bullmq";
 import type { Job } from "bullmq";
 import { isOfGone } from "./carried-run.ts";

@@ -18,6 +18,6 @@ it.runIf(canMount)("guests start where something is mounted below /usr, and can'
     encoding: "utf8",
     env: { ...process.env, NO_COLOR: "1" },
   });
-  expect(status, stdout).toBe(0);
+  expect({ status, stdout }).toMatchObject({ status: 0 });
   expect(stdout).toContain("1 passed");
 });

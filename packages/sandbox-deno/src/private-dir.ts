@@ -1,7 +1,7 @@
 import { mkdirSync } from "node:fs";
 import { tmpdir } from "node:os";
 import { join } from "node:path";
-import { createProcessFolder } from "@cem/files";
+import { createProcessFolder } from "@cem/core/files";
 
 /** Creates a folder that only this user can read. It is removed when the process exits. */
 export function createPrivateDir(): string {

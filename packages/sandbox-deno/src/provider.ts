@@ -2,7 +2,7 @@ import { mkdirSync } from "node:fs";
 import { availableParallelism } from "node:os";
 import { join } from "node:path";
 import type { Isolation, RunLimits, SandboxProbe, SandboxSpec } from "@cem/core";
-import { removeProcessFolder } from "@cem/files";
+import { removeProcessFolder } from "@cem/core/files";
 import {
   createGuestSandbox,
   FairGate,

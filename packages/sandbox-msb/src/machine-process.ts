@@ -1,5 +1,5 @@
 import { readdirSync, readFileSync } from "node:fs";
-import { isProcessRunning, processStart } from "@cem/files";
+import { isProcessRunning, processStart } from "@cem/core/files";
 
 function read(path: string): string {
   try {

@@ -1,5 +1,5 @@
 import type { ToolDefinition } from "@cem/core";
-import { splitStems } from "@cem/text";
+import { splitStems } from "@cem/core/text";
 
 const WEIGHTS = { name: 3, title: 2, description: 1, server: 1, parameters: 0.3 } as const;
 const FIELDS = Object.keys(WEIGHTS) as (keyof typeof WEIGHTS)[];

@@ -1,4 +1,4 @@
-import { stem } from "@cem/text";
+import { stem } from "@cem/core/text";
 
 /** The verbs of each kind of action. `read`, `list`, `search` and `compute` change nothing. */
 const ACTION_WORDS = {

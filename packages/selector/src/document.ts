@@ -1,5 +1,5 @@
 import type { JsonSchema, ToolDefinition } from "@cem/core";
-import { splitStems } from "@cem/text";
+import { splitStems } from "@cem/core/text";
 import type { Vocabulary } from "./vocabulary.ts";
 
 /** The searched fields of a definition, in the order of their bits in a field mask. */

@@ -1,4 +1,4 @@
-import { stem } from "@cem/text";
+import { stem } from "@cem/core/text";
 
 /** A value in a text that indicates which tools are meant, such as a path or an expression. */
 export interface Hint {

@@ -59,7 +59,7 @@ export class IndexFile {
   /** Replaces the file atomically. A file that can't be written is ignored. */
   async write(hash: string, index: LexicalIndex): Promise<void> {
     try {
-      const { replaceFile } = await import("@cem/files");
+      const { replaceFile } = await import("@cem/core/files");
       await replaceFile(this.#file(), serialise(index, keyOf(hash)));
     } catch {
       // The file only saves time.

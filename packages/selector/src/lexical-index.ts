@@ -1,6 +1,6 @@
 import type { ToolDefinition } from "@cem/core";
 import { toolId } from "@cem/core";
-import { splitWords, stem } from "@cem/text";
+import { splitWords, stem } from "@cem/core/text";
 import { NO_ACTIONS, offeredActions, type Actions } from "./actions.ts";
 import { DocumentReader } from "./document.ts";
 import { NameIndex, nameWords } from "./name-index.ts";

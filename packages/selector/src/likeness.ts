@@ -1,5 +1,5 @@
 import type { RankedTool } from "@cem/core";
-import { splitStems } from "@cem/text";
+import { splitStems } from "@cem/core/text";
 import { GramIndex } from "./gram-index.ts";
 import type { LexicalIndex } from "./lexical-index.ts";
 import { ranked } from "./results.ts";

@@ -1,5 +1,5 @@
 import type { ToolDefinition } from "@cem/core";
-import { splitWords } from "@cem/text";
+import { splitWords } from "@cem/core/text";
 
 /** The most words of a name, with its server's, that are looked up. */
 const MAX_NAME_WORDS = 12;

@@ -1,4 +1,4 @@
-import { identifierKey, splitWords } from "@cem/text";
+import { identifierKey, splitWords } from "@cem/core/text";
 import { HASH_SEED, hashOn, type NameIndex } from "./name-index.ts";
 
 /** Text that is written as a name: quoted, beside "tool" or "function", qualified or with underscores. */

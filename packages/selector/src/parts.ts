@@ -1,4 +1,4 @@
-import { splitSteps } from "@cem/text";
+import { splitSteps } from "@cem/core/text";
 import { MAX_PARTS } from "./ranking.ts";
 
 /** A part of a task that is searched on its own. */

@@ -1,5 +1,5 @@
 import type { ToolDefinition } from "@cem/core";
-import { splitStems } from "@cem/text";
+import { splitStems } from "@cem/core/text";
 import type { LexicalIndex } from "./lexical-index.ts";
 import { isRequestStem } from "./query.ts";
 

@@ -1,4 +1,4 @@
-import { splitStems, stem } from "@cem/text";
+import { splitStems, stem } from "@cem/core/text";
 
 /** The most distinct words of one query. */
 const MAX_QUERY_WORDS = 256;

@@ -1,4 +1,4 @@
-import { isStopWord, splitWords, stem } from "@cem/text";
+import { isStopWord, splitWords, stem } from "@cem/core/text";
 import { askedActions, isGeneralVerb, NO_ACTIONS, type Actions } from "./actions.ts";
 import { fieldMask } from "./document.ts";
 import { readHints, type Hint } from "./hints.ts";

@@ -1,4 +1,4 @@
-import { stem } from "@cem/text";
+import { stem } from "@cem/core/text";
 
 /** Related words by subject, one line each. */
 const SUBJECTS = `

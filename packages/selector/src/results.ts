@@ -1,5 +1,5 @@
 import type { RankedTool } from "@cem/core";
-import { isStopWord, splitWords, stem } from "@cem/text";
+import { isStopWord, splitWords, stem } from "@cem/core/text";
 import type { LexicalIndex } from "./lexical-index.ts";
 import type { NamedTools } from "./named-tools.ts";
 import { highest } from "./ranking.ts";

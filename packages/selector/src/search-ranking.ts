@@ -1,4 +1,4 @@
-import { splitSteps } from "@cem/text";
+import { splitSteps } from "@cem/core/text";
 import { actionFactor, NO_ACTIONS } from "./actions.ts";
 import { impliedSteps } from "./implied-steps.ts";
 import type { LexicalIndex } from "./lexical-index.ts";

@@ -1,4 +1,4 @@
-import { isStopWord, splitWords, stem } from "@cem/text";
+import { isStopWord, splitWords, stem } from "@cem/core/text";
 import { readQuery } from "./query.ts";
 import type { Reading } from "./reading.ts";
 import type { Vocabulary } from "./vocabulary.ts";

@@ -1,4 +1,4 @@
-import { stem } from "@cem/text";
+import { stem } from "@cem/core/text";
 
 /** Groups of synonyms in plain English and among developers, one line each. */
 const GROUPS = `

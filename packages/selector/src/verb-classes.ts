@@ -1,4 +1,4 @@
-import { splitWords, stem } from "@cem/text";
+import { splitWords, stem } from "@cem/core/text";
 
 /** Classes of verbs, one line each. Finer than actions; used to rank similar tools only. */
 const CLASSES = `

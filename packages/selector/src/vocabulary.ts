@@ -1,4 +1,4 @@
-import { editDistance } from "@cem/text";
+import { editDistance } from "@cem/core/text";
 import { GramIndex } from "./gram-index.ts";
 
 /** Shorter words have too few n-grams to be compared by them. */

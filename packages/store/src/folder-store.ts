@@ -4,7 +4,7 @@ import path from "node:path";
 import { DatabaseSync } from "node:sqlite";
 import { CemError } from "@cem/core";
 import type { Store, StoredValue, StoreKey, WriteOptions } from "@cem/core";
-import { makeFolderSync, PRIVATE_FILE, PRIVATE_FOLDER } from "@cem/files";
+import { makeFolderSync, PRIVATE_FILE, PRIVATE_FOLDER } from "@cem/core/files";
 import { checkSize, storeConflict, storeUnavailable } from "./errors.ts";
 import { decodeKey, encodeKey, rangeOf } from "./keys.ts";
 import { pageSize } from "./limits.ts";

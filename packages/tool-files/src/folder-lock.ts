@@ -1,5 +1,5 @@
 import { CemError } from "@cem/core";
-import { withFileLock } from "@cem/files";
+import { withFileLock } from "@cem/core/files";
 import path from "node:path";
 
 const LOCK_FILE = ".cem-writing";

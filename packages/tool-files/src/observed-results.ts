@@ -1,4 +1,4 @@
-import { replaceFile } from "@cem/files";
+import { replaceFile } from "@cem/core/files";
 import path from "node:path";
 import type { JsonValue } from "@cem/core";
 import * as z from "zod";

@@ -1,5 +1,5 @@
 import { CemError } from "@cem/core";
-import { isTemporaryFile } from "@cem/files";
+import { isTemporaryFile } from "@cem/core/files";
 import { constants } from "node:fs";
 import { lstat, mkdir, open, readdir, realpath, rm } from "node:fs/promises";
 import path from "node:path";

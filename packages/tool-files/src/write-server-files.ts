@@ -1,4 +1,4 @@
-import { replaceFile } from "@cem/files";
+import { replaceFile } from "@cem/core/files";
 import { readdir, rm, rmdir } from "node:fs/promises";
 import path from "node:path";
 import { withFolderLock } from "./folder-lock.ts";

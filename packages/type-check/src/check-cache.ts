@@ -84,7 +84,7 @@ export class CheckCache {
     const content: Content = { format: FORMAT, clean: [...entries].slice(-MAX_ENTRIES) };
     this.#entries = new Map(content.clean);
     try {
-      const { replaceFile } = await import("@cem/files");
+      const { replaceFile } = await import("@cem/core/files");
       await replaceFile(this.#file, JSON.stringify(content));
     } catch {
       // A folder that can't be written: the entries are known to this process only.

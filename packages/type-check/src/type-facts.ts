@@ -1,5 +1,5 @@
 import type { Finding } from "@cem/core";
-import { nearest } from "@cem/text";
+import { nearest } from "@cem/core/text";
 import {
   type Checker,
   type Node,

@@ -2,7 +2,7 @@ import { rm, writeFile } from "node:fs/promises";
 import path from "node:path";
 import { CemError } from "@cem/core";
 import type { WorkflowStepKind } from "@cem/core";
-import { PRIVATE_FILE } from "@cem/files";
+import { PRIVATE_FILE } from "@cem/core/files";
 import { isBuiltIn } from "./definition/parse-workflow.ts";
 import { loadWorkflow, sourcesOf } from "./definition/load-workflow.ts";
 import type { FindWorkflow, LoadedWorkflow, WorkflowSource } from "./definition/load-workflow.ts";

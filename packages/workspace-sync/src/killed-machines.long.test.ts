@@ -6,7 +6,7 @@ import os from "node:os";
 import path from "node:path";
 import { createInterface } from "node:readline";
 import { setTimeout as sleep } from "node:timers/promises";
-import { isTemporaryFile } from "@cem/files";
+import { isTemporaryFile } from "@cem/core/files";
 import { scopeStore } from "@cem/store";
 import { expect, it, onTestFinished } from "vitest";
 import { createRedisStore } from "../../store/src/redis/redis-store.ts";

@@ -1,6 +1,6 @@
 import { randomBytes } from "node:crypto";
 import { lstat, open, readdir, rename, rm, rmdir, unlink } from "node:fs/promises";
-import { PRIVATE_FILE } from "@cem/files";
+import { PRIVATE_FILE } from "@cem/core/files";
 import type { ContainedFolder } from "@cem/workspace";
 import type { Limits } from "./errors.ts";
 import {

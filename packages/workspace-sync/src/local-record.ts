@@ -1,5 +1,5 @@
 import { lstat, readFile, rm } from "node:fs/promises";
-import { replaceFile } from "@cem/files";
+import { replaceFile } from "@cem/core/files";
 import { thisMachine } from "@cem/workspace";
 import type { CommonState } from "./common-state.ts";
 import type { LocalFile } from "./file-content.ts";

@@ -1,5 +1,5 @@
 import { chmod, lstat, mkdir, stat, unlink } from "node:fs/promises";
-import { PRIVATE_FOLDER } from "@cem/files";
+import { PRIVATE_FOLDER } from "@cem/core/files";
 import { NotAFolder, openContained } from "@cem/workspace";
 import type { ContainedFolder } from "@cem/workspace";
 import { ChangedMeanwhile, ignoreMissing } from "./file-content.ts";

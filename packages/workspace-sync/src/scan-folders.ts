@@ -1,7 +1,7 @@
 import { lstatSync, readdirSync } from "node:fs";
 import type { BigIntStats } from "node:fs";
 import { setImmediate as nextTurn } from "node:timers/promises";
-import { isTemporaryFile } from "@cem/files";
+import { isTemporaryFile } from "@cem/core/files";
 import type { ContainedFolder } from "@cem/workspace";
 import { NotAFolder } from "@cem/workspace";
 import pMap from "p-map";

@@ -3,7 +3,7 @@ import { createHash } from "node:crypto";
 import { readFile } from "node:fs/promises";
 import path from "node:path";
 import { createInterface } from "node:readline";
-import { replaceFile } from "@cem/files";
+import { replaceFile } from "@cem/core/files";
 import { scopeStore } from "@cem/store";
 import { createRedisStore } from "../../store/src/redis/redis-store.ts";
 import { createStoreBlobs } from "../src/store-blobs.ts";

@@ -2,7 +2,7 @@ import { readdirSync, readFileSync, writeFileSync } from "node:fs";
 import { tmpdir, userInfo } from "node:os";
 import path from "node:path";
 import { afterEach, beforeEach, describe, expect, it, vi } from "vitest";
-import { holderOf } from "@cem/files";
+import { holderOf } from "@cem/core/files";
 import { temporaryWorkspace } from "../test/temporary-workspace.ts";
 import { withLock } from "./file-lock.ts";
 import { createSessionLog, createStateStore, listSessions, readSession } from "./index.ts";

@@ -3,7 +3,7 @@ import { lstat, mkdir } from "node:fs/promises";
 import { tmpdir, userInfo } from "node:os";
 import { join } from "node:path";
 import { CemError, writeFailure } from "@cem/core";
-import { FileLock, PRIVATE_FOLDER } from "@cem/files";
+import { FileLock, PRIVATE_FOLDER } from "@cem/core/files";
 
 const DEFAULT_WAIT_MS = 10_000;
 

@@ -1,6 +1,6 @@
 import { serverNotFound } from "@cem/core";
 import type { CatalogSnapshot, ToolServer } from "@cem/core";
-import { nearest } from "@cem/text";
+import { nearest } from "@cem/core/text";
 import { listCatalog } from "code-execution-mcp/admin";
 import type { Answer } from "../answer.ts";
 import type { CommandContext } from "../command-context.ts";

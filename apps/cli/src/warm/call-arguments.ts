@@ -1,6 +1,6 @@
 import { CemError, toolId } from "@cem/core";
 import type { JsonObject, JsonSchema, JsonValue, ToolDefinition } from "@cem/core";
-import { nearest } from "@cem/text";
+import { nearest } from "@cem/core/text";
 
 /**
  * Reads the arguments of a call as words of a command line. A value is read as the tool's schema wants it.

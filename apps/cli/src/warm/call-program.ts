@@ -1,6 +1,6 @@
 import { CemError, serverNotFound, toolNotFound } from "@cem/core";
 import type { CatalogSnapshot, JsonObject, ToolDefinition } from "@cem/core";
-import { nearest } from "@cem/text";
+import { nearest } from "@cem/core/text";
 import { readArguments } from "./call-arguments.ts";
 
 /**

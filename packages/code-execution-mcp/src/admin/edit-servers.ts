@@ -3,7 +3,7 @@ import path from "node:path";
 import type { Config, LoadedConfig } from "@cem/config";
 import type { ServerEntry } from "@cem/config/edit";
 import { serverNotFound } from "@cem/core";
-import { replaceFile } from "@cem/files";
+import { replaceFile } from "@cem/core/files";
 import { loadConfig, loadFrom } from "../wiring/load.ts";
 import { trustServers } from "./folder-trust.ts";
 import { layFilesFor, withMcpTools } from "./mcp-servers.ts";

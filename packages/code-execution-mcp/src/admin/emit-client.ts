@@ -1,6 +1,6 @@
 import { CemError, serverNotFound } from "@cem/core";
 import type { Config } from "@cem/config";
-import { nearest } from "@cem/text";
+import { nearest } from "@cem/core/text";
 import { loadFrom } from "../wiring/load.ts";
 import { toServerSettings } from "../wiring/server-settings.ts";
 import { listCatalog } from "./mcp-servers.ts";

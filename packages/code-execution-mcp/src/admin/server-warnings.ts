@@ -1,6 +1,6 @@
 import path from "node:path";
 import type { ServerEntry } from "@cem/config/edit";
-import { findLookAlike } from "@cem/text";
+import { findLookAlike } from "@cem/core/text";
 import { shellWord } from "../shell-word.ts";
 
 /** Names that people take for the servers of those who made what they are named for. */

@@ -4,7 +4,7 @@ import { CemError, Lazy } from "@cem/core";
 import type { Agent, Redactor, ResultStore, SkillStore, StateStore, TypeChecker } from "@cem/core";
 import type { RunWorkflowTool } from "@cem/mcp-server";
 import type { RunQueue } from "@cem/queue";
-import { observeCustomers } from "@cem/telemetry";
+import { observeCustomers } from "@cem/core/telemetry";
 import type { AgentOptions } from "../agent-options.ts";
 import { countRequests } from "./counted-agent.ts";
 import type { CountedAgent } from "./counted-agent.ts";

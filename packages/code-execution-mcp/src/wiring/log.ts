@@ -1,5 +1,5 @@
 import type { Config, LoadedConfig } from "@cem/config";
-import { appendPrivately } from "@cem/files";
+import { appendPrivately } from "@cem/core/files";
 
 const LEVELS = ["debug", "info", "warning", "error", "critical"] as const;
 export type LogLevel = (typeof LEVELS)[number];

@@ -1,7 +1,7 @@
 import { readFile } from "node:fs/promises";
 import path from "node:path";
 import type { Config } from "@cem/config";
-import { makeFolder, replaceFile } from "@cem/files";
+import { makeFolder, replaceFile } from "@cem/core/files";
 import type { PluginReport } from "@cem/plugins";
 
 const FILE = "plugins.json";

@@ -95,7 +95,7 @@ async function configuredRequests({ config, plugins, trust }: LoadedConfig): Pro
   if (plugins.length === 0) return [];
   const [{ folderUntrusted, isWithin, realPath }, { resolveOwnPackage }] = await Promise.all([
     import("@cem/config"),
-    import("@cem/files"),
+    import("@cem/core/files"),
   ]);
   const held = new Set(trust.held.filter(({ kind }) => kind === "plugin").map(({ name }) => name));
   const writable = writableFolders(config).map(realPath);

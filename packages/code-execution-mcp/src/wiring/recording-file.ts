@@ -1,7 +1,7 @@
 import { readFile } from "node:fs/promises";
 import type { Recording } from "@cem/bridge/recording";
 import { CemError } from "@cem/core";
-import { replaceFile } from "@cem/files";
+import { replaceFile } from "@cem/core/files";
 
 /**
  * Makes sure, before anything runs, that a recording can be written. Only its owner may read it: what tools answer can

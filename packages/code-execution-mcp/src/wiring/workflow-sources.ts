@@ -3,7 +3,7 @@ import path from "node:path";
 import type { Config } from "@cem/config";
 import { CemError } from "@cem/core";
 import type { JsonValue } from "@cem/core";
-import { nearest } from "@cem/text";
+import { nearest } from "@cem/core/text";
 import type { FindWorkflow, WorkflowSource } from "@cem/workflows";
 
 const WORKFLOW_FILE = /\.(?:ya?ml|json)$/iu;

@@ -2,7 +2,7 @@ import type { Config } from "@cem/config";
 import type { LoadedFor } from "./customer.ts";
 import type { ResultStore, SessionLog, StateStore } from "@cem/core";
 import { CemError } from "@cem/core";
-import { makeFolder } from "@cem/files";
+import { makeFolder } from "@cem/core/files";
 import { sessionNumbers, shareState } from "./shared-files.ts";
 
 /** The store of what is too large for an answer: files in the workspace. */

@@ -28,6 +28,15 @@ export const WORK_THREAD_LIMITS: WorkThreadLimits = {
   idleMs: 30_000,
 };
 
+/** How often the heap of a thread at work is looked at, in milliseconds. */
+const HEAP_CHECK_MS = 50;
+/**
+ * What V8 lets a thread have beyond its limit, in MiB. Where V8's own limit is reached it ends the process if the garbage
+ * collection that finds out can't be interrupted, so a thread is ended before.
+ */
+const HEAP_SLACK_MB = 512;
+const BYTES_PER_MB = 2 ** 20;
+
 interface Job {
   owner: string;
   timeoutMs: number;
@@ -41,6 +50,8 @@ interface Thread {
   job: Job | undefined;
   /** Ends work that takes too long; without work the thread itself. */
   timer: NodeJS.Timeout | undefined;
+  /** Looks at the heap while there is work. */
+  heapCheck: NodeJS.Timeout | undefined;
 }
 
 /**
@@ -121,6 +132,7 @@ export class OwnedWorkThreads implements WorkThreads {
       () => this.#end(thread, tooLarge(`took more than ${timeoutMs / 1_000} s`)),
       timeoutMs,
     ).unref();
+    thread.heapCheck = setInterval(() => void this.#checkHeap(thread, job), HEAP_CHECK_MS).unref();
     try {
       thread.worker.postMessage(job.request, []);
     } catch (error) {
@@ -130,12 +142,20 @@ export class OwnedWorkThreads implements WorkThreads {
     }
   }
 
+  async #checkHeap(thread: Thread, job: Job): Promise<void> {
+    // Rejects where the thread has ended meanwhile.
+    const heap = await thread.worker.getHeapStatistics().catch(() => undefined);
+    if (heap === undefined || thread.job !== job) return;
+    const used = heap.used_heap_size + heap.external_memory;
+    if (used > this.#limits.memoryMb * BYTES_PER_MB) this.#end(thread, tooLarge("needed too much memory"));
+  }
+
   #start(): Thread {
     const worker = new Worker(moduleBeside("work-thread", import.meta.url), {
       workerData: { compileCache: getCompileCacheDir() },
-      resourceLimits: { maxOldGenerationSizeMb: this.#limits.memoryMb },
+      resourceLimits: { maxOldGenerationSizeMb: this.#limits.memoryMb + HEAP_SLACK_MB },
     });
-    const thread: Thread = { worker, job: undefined, timer: undefined };
+    const thread: Thread = { worker, job: undefined, timer: undefined, heapCheck: undefined };
     worker.on("message", (response: ThreadResponse) => {
       const { job } = thread;
       this.#rest(thread);
@@ -156,6 +176,7 @@ export class OwnedWorkThreads implements WorkThreads {
     thread.job = undefined;
     thread.worker.unref();
     clearTimeout(thread.timer);
+    clearInterval(thread.heapCheck);
     thread.timer = setTimeout(() => this.#end(thread, undefined), this.#limits.idleMs).unref();
     // The last one is taken first.
     this.#threads.delete(thread);
@@ -172,6 +193,7 @@ export class OwnedWorkThreads implements WorkThreads {
   #end(thread: Thread, reason: unknown): void {
     if (!this.#threads.delete(thread)) return;
     clearTimeout(thread.timer);
+    clearInterval(thread.heapCheck);
     thread.job?.fail(reason);
     const ending = thread.worker.terminate().finally(() => this.#ending.delete(ending));
     this.#ending.add(ending);

@@ -1,6 +1,6 @@
 import { CemError } from "@cem/core";
 import type { GenerationUsage } from "@cem/core";
-import { loadTokenCounter } from "@cem/tokens";
+import { loadTokenCounter } from "@cem/core/tokens";
 import type { Completion, Message } from "./completion.ts";
 import type { LlmBudget, LlmPrices, LlmSettings } from "./settings.ts";
 

@@ -2,7 +2,7 @@ import { constants } from "node:fs";
 import { open } from "node:fs/promises";
 import { homedir } from "node:os";
 import { isAbsolute, join } from "node:path";
-import { replaceFile } from "@cem/files";
+import { replaceFile } from "@cem/core/files";
 import * as z from "zod/mini";
 import type { Variables } from "../variables.ts";
 import { TRUST_KINDS, type TrustItem } from "./trust-item.ts";

@@ -81,7 +81,7 @@ describe("createAuditLog", () => {
 
   it("takes over the lock of a process that is gone", () => {
     write(1);
-    const code = `const { FileLock } = await import("@cem/files");
+    const code = `const { FileLock } = await import("@cem/core/files");
 FileLock.takeSync(process.argv[1], { waitMs: 0, busy: () => new Error("busy") }); process.exit();`;
     const args = ["--conditions=@cem/source", "--input-type=module", "-e", code, `${file}.lock`];
     spawnSync(process.execPath, args, { cwd: import.meta.dirname });

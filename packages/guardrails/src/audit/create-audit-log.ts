@@ -2,7 +2,7 @@ import { closeSync, fchmodSync, fstatSync, openSync, readSync, renameSync, write
 import path from "node:path";
 import { CemError } from "@cem/core";
 import type { AuditEvent, AuditLog } from "@cem/core";
-import { FileLock, makeFolderSync } from "@cem/files";
+import { FileLock, makeFolderSync } from "@cem/core/files";
 import { withoutSession } from "./audit-chain.ts";
 import { listRotated, rotatedFile } from "./audit-files.ts";
 import { EMPTY_HEAD, headFile, readHead, writeHead } from "./audit-head.ts";

@@ -2,7 +2,7 @@ import { isBuiltin } from "node:module";
 import type { Finding, ToolDefinition } from "@cem/core";
 import { locationOf } from "@cem/program";
 import type { Program, SourceLocation } from "@cem/program";
-import { nearest } from "@cem/text";
+import { nearest } from "@cem/core/text";
 import type { ProgramParts } from "./collect.ts";
 import { MAX_SPECIFIER_CHARACTERS } from "./member-origins.ts";
 import type { Values } from "./values.ts";

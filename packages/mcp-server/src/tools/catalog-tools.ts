@@ -1,6 +1,6 @@
 import { serverNotFound } from "@cem/core";
 import type { Agent, ToolDefinition, ToolServer } from "@cem/core";
-import { nearest } from "@cem/text";
+import { nearest } from "@cem/core/text";
 import { answerValue, declareTool, READ_ONLY, text } from "../server-tool.ts";
 
 const NAMES = { type: "array", items: text } as const;

@@ -3,7 +3,7 @@ import { mkdir, writeFile } from "node:fs/promises";
 import { hostname } from "node:os";
 import path from "node:path";
 import type { Mount, ToolDefinition } from "@cem/core";
-import { createProcessFolder, removeProcessFolder } from "@cem/files";
+import { createProcessFolder, removeProcessFolder } from "@cem/core/files";
 import type { LocalTools } from "./hosted-servers.ts";
 import type { ServerEntry } from "./server-entries.ts";
 import { printStub } from "./tool-stub.ts";

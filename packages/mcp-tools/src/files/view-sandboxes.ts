@@ -1,6 +1,6 @@
 import type { Isolation, Mount, RunOutcome, RunRequest, Sandbox, SandboxStats } from "@cem/core";
 import { Lazy } from "@cem/core";
-import { removeProcessFolder } from "@cem/files";
+import { removeProcessFolder } from "@cem/core/files";
 import { mountsOf, writeView } from "./program-view.ts";
 import type { ProgramView } from "./program-view.ts";
 

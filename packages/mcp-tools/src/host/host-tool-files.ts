@@ -5,7 +5,7 @@ import { pathToFileURL } from "node:url";
 import { isHostTool } from "@cem/bridge";
 import type { HostTool } from "@cem/bridge";
 import type { ToolProblem } from "@cem/core";
-import { resolveOwnPackage } from "@cem/files";
+import { resolveOwnPackage } from "@cem/core/files";
 import type { HostToolFolders } from "./host-tool-folders.ts";
 
 const HOST_FILE = /^(?<name>[^._].*)\.host\.m?[jt]s$/;

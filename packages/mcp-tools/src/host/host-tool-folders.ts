@@ -1,5 +1,5 @@
 import type { CemError } from "@cem/core";
-import type { OwnPackage } from "@cem/files";
+import type { OwnPackage } from "@cem/core/files";
 
 /** Where files of host tools stand, and which of them may run on the host. */
 export interface HostToolFolders {

@@ -1,5 +1,5 @@
 import type { ToolDefinition } from "@cem/core";
-import { splitWords } from "@cem/text";
+import { splitWords } from "@cem/core/text";
 import type { LexicalIndex } from "../lexical-index.ts";
 import type { Embedder } from "./embedder.ts";
 import { VectorCache } from "./vector-cache.ts";

@@ -44,7 +44,7 @@ export class VectorCache {
     const dimensions = added[0]?.length ?? 0;
     if (this.#file === undefined || !this.#writable || records.length === 0) return;
     try {
-      const { appendPrivately, replaceFile } = await import("@cem/files");
+      const { appendPrivately, replaceFile } = await import("@cem/core/files");
       if (isFirst) {
         const size = Buffer.alloc(FLOAT_BYTES);
         size.writeUInt32LE(dimensions);

@@ -1,5 +1,5 @@
 import type { JsonValue, WorkflowStepKind } from "@cem/core";
-import { nearest } from "@cem/text";
+import { nearest } from "@cem/core/text";
 import type { Expression } from "../expressions/expression.ts";
 import { visitExpressions } from "../expressions/template.ts";
 import { dependenciesOf, findCircle, visitStep } from "./dependencies.ts";

@@ -2,7 +2,7 @@ import { closeSync, fdatasync, ftruncateSync, writeSync } from "node:fs";
 import { promisify } from "node:util";
 import { CemError } from "@cem/core";
 import type { ErrorInfo, JsonObject, JsonValue } from "@cem/core";
-import { openForAppending } from "@cem/files";
+import { openForAppending } from "@cem/core/files";
 
 const sync = promisify(fdatasync);
 

@@ -3,7 +3,7 @@ import { mkdir, open, readdir, readFile } from "node:fs/promises";
 import path from "node:path";
 import { CemError } from "@cem/core";
 import type { JsonObject } from "@cem/core";
-import { PRIVATE_FOLDER, replaceFile } from "@cem/files";
+import { PRIVATE_FOLDER, replaceFile } from "@cem/core/files";
 
 const RUN_ID = /^[a-z0-9][a-z0-9-]{0,80}$/u;
 const RUN_FILE = "run.json";

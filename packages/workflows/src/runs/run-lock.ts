@@ -1,7 +1,7 @@
 import path from "node:path";
 import { CemError } from "@cem/core";
-import { FileLock, holderOf } from "@cem/files";
-import type { LockHolder } from "@cem/files";
+import { FileLock, holderOf } from "@cem/core/files";
+import type { LockHolder } from "@cem/core/files";
 
 const LOCK_FILE = "lock";
 

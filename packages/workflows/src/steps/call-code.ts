@@ -1,6 +1,6 @@
 import { CemError, serverNotFound, toolNotFound } from "@cem/core";
 import type { CatalogSnapshot, JsonValue, ToolCall, ToolDefinition } from "@cem/core";
-import { nearest } from "@cem/text";
+import { nearest } from "@cem/core/text";
 
 /** Other names of tools: those that `tool_mappings` give. */
 export type ToolNames = ReadonlyMap<string, { server: string; tool: string }>;

@@ -2,7 +2,7 @@ import { CemError, toErrorInfo } from "@cem/core";
 import type { JsonObject, JsonValue, WorkflowStepContext } from "@cem/core";
 import { existsSync, mkdirSync } from "node:fs";
 import path from "node:path";
-import { PRIVATE_FOLDER } from "@cem/files";
+import { PRIVATE_FOLDER } from "@cem/core/files";
 import { schemaProblems, variablesOf } from "../definition/value-schema.ts";
 import type { Workflow } from "../definition/workflow.ts";
 import { evaluate, resolve } from "../expressions/template.ts";

@@ -1,5 +1,5 @@
 import type { ToolDefinition } from "@cem/core";
-import { isStopWord, NOUN_GROUPS, splitWords, stem } from "@cem/text";
+import { isStopWord, NOUN_GROUPS, splitWords, stem } from "@cem/core/text";
 import type { Phrase } from "../language/phrase.ts";
 import { isSmall, type TokenKind } from "../language/token.ts";
 import { changes, isAsking, isGeneric, isLoose, isToolVerb, ordersChange, verbFit } from "./verbs.ts";

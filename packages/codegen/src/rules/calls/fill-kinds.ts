@@ -1,4 +1,4 @@
-import { isStopWord, splitWords } from "@cem/text";
+import { isStopWord, splitWords } from "@cem/core/text";
 import { findDates } from "../language/dates.ts";
 import type { Token, TokenKind } from "../language/token.ts";
 import { hasType } from "../planning/value.ts";

@@ -1,5 +1,5 @@
 import type { JsonValue } from "@cem/core";
-import { isStopWord, splitWords, stem } from "@cem/text";
+import { isStopWord, splitWords, stem } from "@cem/core/text";
 import type { Token } from "../language/token.ts";
 import { hasType } from "../planning/value.ts";
 import type { Filling } from "./filling.ts";

@@ -1,5 +1,5 @@
 import type { JsonValue, ToolDefinition } from "@cem/core";
-import { DEMANDING_WORDS } from "@cem/text";
+import { DEMANDING_WORDS } from "@cem/core/text";
 import type { Phrase } from "../language/phrase.ts";
 import { isSmall, textOf, type Token } from "../language/token.ts";
 import type { Plan } from "../planning/plan.ts";

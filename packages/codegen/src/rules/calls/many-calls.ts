@@ -1,5 +1,5 @@
 import type { ToolDefinition } from "@cem/core";
-import { splitStems, stem } from "@cem/text";
+import { splitStems, stem } from "@cem/core/text";
 import { form, type Match, type Phrase } from "../language/phrase.ts";
 import type { Plan } from "../planning/plan.ts";
 import { referTo } from "../planning/references.ts";

@@ -1,5 +1,5 @@
 import type { JsonSchema, ToolDefinition } from "@cem/core";
-import { splitWords } from "@cem/text";
+import { splitWords } from "@cem/core/text";
 import { hasType } from "../planning/value.ts";
 
 /** The kind of value that a parameter takes, judged by its name, type and description. */

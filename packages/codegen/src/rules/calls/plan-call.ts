@@ -1,5 +1,5 @@
 import type { ToolDefinition } from "@cem/core";
-import { splitWords } from "@cem/text";
+import { splitWords } from "@cem/core/text";
 import type { Phrase } from "../language/phrase.ts";
 import type { Plan } from "../planning/plan.ts";
 import { cite, idOf } from "../planning/unfilled.ts";

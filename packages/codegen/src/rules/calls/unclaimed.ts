@@ -1,5 +1,5 @@
 import type { ToolDefinition } from "@cem/core";
-import { DEMANDING_WORDS, isStopWord, SMALL_TALK, splitStems, splitWords, stem } from "@cem/text";
+import { DEMANDING_WORDS, isStopWord, SMALL_TALK, splitStems, splitWords, stem } from "@cem/core/text";
 import { isSmall } from "../language/token.ts";
 import { meaningsOf, verbOf } from "./candidates.ts";
 import type { Filling } from "./filling.ts";

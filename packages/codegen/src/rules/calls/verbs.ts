@@ -1,5 +1,5 @@
 import type { ToolDefinition } from "@cem/core";
-import { type ActionKind, ASKING_VERBS, CHANGING, isNamedAsChange, isVerb, TOOL_VERBS } from "@cem/text";
+import { type ActionKind, ASKING_VERBS, CHANGING, isNamedAsChange, isVerb, TOOL_VERBS } from "@cem/core/text";
 
 const ASKED = byVerb(ASKING_VERBS);
 const OWN = byVerb(TOOL_VERBS);

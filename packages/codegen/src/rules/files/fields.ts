@@ -1,5 +1,5 @@
 import type { JsonValue } from "@cem/core";
-import type { StepField } from "@cem/text";
+import type { StepField } from "@cem/core/text";
 import { lowerCall, readCall } from "../calls/plan-call.ts";
 import { form, type Phrase, Phrase as PhraseOf } from "../language/phrase.ts";
 import type { Plan } from "../planning/plan.ts";

@@ -1,4 +1,4 @@
-import type { StepField } from "@cem/text";
+import type { StepField } from "@cem/core/text";
 import { form, type Phrase } from "../language/phrase.ts";
 import { isInWorkspace, stemOf } from "../planning/load.ts";
 import { FILE_SYSTEM, type Plan } from "../planning/plan.ts";

@@ -1,4 +1,4 @@
-import { findQuotes } from "@cem/text";
+import { findQuotes } from "@cem/core/text";
 import type { Token, TokenKind } from "./token.ts";
 
 const URL = /[a-z][a-z0-9+.-]{1,15}:\/\/[^\s,;"'<>]*[^\s,;"'<>.!?)]/iuy;

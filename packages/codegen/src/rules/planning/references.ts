@@ -1,5 +1,5 @@
 import type { JsonSchema } from "@cem/core";
-import { splitWords } from "@cem/text";
+import { splitWords } from "@cem/core/text";
 import { type Expression, literal, member } from "../program/expression.ts";
 import { singular } from "../program/names.ts";
 import { useHelper } from "../program/helpers.ts";

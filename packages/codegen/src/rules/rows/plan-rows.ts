@@ -1,4 +1,4 @@
-import { DIRECTIONS, PROPERTY_COLUMNS, STATISTICS, SUPERLATIVES } from "@cem/text";
+import { DIRECTIONS, PROPERTY_COLUMNS, STATISTICS, SUPERLATIVES } from "@cem/core/text";
 import { form, type Phrase, meaningOf, oneOf } from "../language/phrase.ts";
 import type { Plan } from "../planning/plan.ts";
 import { cite } from "../planning/unfilled.ts";

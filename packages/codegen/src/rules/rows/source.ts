@@ -1,5 +1,5 @@
 import type { JsonSchema, ToolDefinition } from "@cem/core";
-import { isStopWord, splitWords } from "@cem/text";
+import { isStopWord, splitWords } from "@cem/core/text";
 import { mayBeOnePage, sqlParameter } from "../calls/parameters.ts";
 import { onePage } from "../calls/many-calls.ts";
 import { form, type Phrase } from "../language/phrase.ts";

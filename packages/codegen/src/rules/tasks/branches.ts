@@ -1,4 +1,4 @@
-import type { StepCondition } from "@cem/text";
+import type { StepCondition } from "@cem/core/text";
 import { readComparison, type Comparison } from "../arithmetic/compare.ts";
 import { Phrase } from "../language/phrase.ts";
 import type { Plan } from "../planning/plan.ts";

@@ -1,5 +1,5 @@
 import type { ToolDefinition } from "@cem/core";
-import type { StepField } from "@cem/text";
+import type { StepField } from "@cem/core/text";
 import { planCalculation } from "../arithmetic/calculate.ts";
 import { nearestTool } from "../calls/candidates.ts";
 import { planManyCalls } from "../calls/many-calls.ts";

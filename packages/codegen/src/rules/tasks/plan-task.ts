@@ -1,5 +1,5 @@
 import type { ToolDefinition, UnfilledStep } from "@cem/core";
-import { outline, splitSteps, splitWords, type TaskStep } from "@cem/text";
+import { outline, splitSteps, splitWords, type TaskStep } from "@cem/core/text";
 import { Phrase } from "../language/phrase.ts";
 import { Plan } from "../planning/plan.ts";
 import { cite, Unfilled } from "../planning/unfilled.ts";

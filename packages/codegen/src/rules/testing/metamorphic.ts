@@ -1,4 +1,4 @@
-import { DEMANDING_WORDS, isStopWord, SMALL_TALK } from "@cem/text";
+import { DEMANDING_WORDS, isStopWord, SMALL_TALK } from "@cem/core/text";
 import type { GenerateRequest, ToolDefinition } from "@cem/core";
 import { readTokens } from "../language/lexer.ts";
 import { isSmall, type Token } from "../language/token.ts";

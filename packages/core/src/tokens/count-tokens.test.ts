@@ -3,11 +3,11 @@ import path from "node:path";
 import { array, assert, constantFrom, oneof, property, string } from "fast-check";
 import { countTokens as countByLibrary } from "gpt-tokenizer/encoding/o200k_base";
 import { describe, expect, it } from "vitest";
-import { vocabularyFile } from "../scripts/vocabulary-file.ts";
+import { vocabularyFile } from "../../scripts/vocabulary-file.ts";
 import { countTokens } from "./count-tokens.ts";
 import { Vocabulary } from "./vocabulary.ts";
 
-const file = readFileSync(path.join(import.meta.dirname, "../o200k_base.bin"));
+const file = readFileSync(path.join(import.meta.dirname, "../../o200k_base.bin"));
 const vocabulary = new Vocabulary(file);
 const count = (text: string): number => countTokens(text, vocabulary);
 const reference = (text: string): number => countByLibrary(text, { disallowedSpecial: new Set() });
@@ -58,7 +58,7 @@ describe("countTokens", () => {
   });
 
   it("counts source and prose as gpt-tokenizer does", () => {
-    for (const name of ["../README.md", "../package.json", "count-tokens.ts"]) {
+    for (const name of ["../../README.md", "../../package.json", "count-tokens.ts"]) {
       const text = readFileSync(path.join(import.meta.dirname, name), "utf8");
       expect(count(text)).toBe(reference(text));
     }

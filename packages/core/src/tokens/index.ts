@@ -6,7 +6,7 @@ import { Vocabulary } from "./vocabulary.ts";
 export { createTokenBudget, takeFitting } from "./token-budget.ts";
 export type { TokenBudget, TokenCounter } from "./token-budget.ts";
 
-const VOCABULARY_FILE = new URL("../o200k_base.bin", import.meta.url);
+const VOCABULARY_FILE = new URL("../../o200k_base.bin", import.meta.url);
 let loading: Promise<TokenCounter> | undefined;
 
 /**

@@ -1,4 +1,4 @@
-import type { SandboxStats } from "@cem/core";
+import type { SandboxStats } from "../index.ts";
 import type { Meter } from "@opentelemetry/api";
 
 /** How many runs are where in the queue. */

@@ -3,7 +3,7 @@ import path from "node:path";
 import { context, propagation, ROOT_CONTEXT, trace } from "@opentelemetry/api";
 import { AsyncLocalStorageContextManager } from "@opentelemetry/context-async-hooks";
 import { CompositePropagator, W3CBaggagePropagator, W3CTraceContextPropagator } from "@opentelemetry/core";
-import { CemError } from "@cem/core";
+import { CemError } from "../errors.ts";
 import { InMemorySpanExporter, SimpleSpanProcessor, TracerProvider } from "@opentelemetry/sdk-trace";
 import { afterAll, beforeAll, beforeEach, describe, expect, it } from "vitest";
 import { clientTrace, contextOf, flushTelemetry, keepTrace, traceCarrier, traced } from "./index.ts";

@@ -18,7 +18,7 @@ class Reader extends MetricReader {
   protected override async onShutdown(): Promise<void> {}
 }
 
-const root = path.resolve(import.meta.dirname, "../../..");
+const root = path.resolve(import.meta.dirname, "../../../..");
 const dashboard = JSON.parse(readFileSync(path.join(root, "docs/public/grafana-dashboard.json"), "utf8")) as {
   panels: Panel[];
 };

@@ -1,4 +1,4 @@
-import { toErrorInfo } from "@cem/core";
+import { toErrorInfo } from "../errors.ts";
 import type { Attributes, Context, Link, Span, SpanKind } from "@opentelemetry/api";
 import { registeredApi } from "./api.ts";
 import { NO_SPAN } from "./no-span.ts";
