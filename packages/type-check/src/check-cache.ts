@@ -1,7 +1,7 @@
 import { createHash } from "node:crypto";
 import { readFile } from "node:fs/promises";
 import path from "node:path";
-import { HostFiles, stampOf, type ToolFolders } from "./host-files.ts";
+import { HostFiles, stampOf, type ToolFolders } from "./compiler/host-files.ts";
 
 const FORMAT = "cem-types-1";
 const FILE_NAME = "type-checks.json";

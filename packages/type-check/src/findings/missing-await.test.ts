@@ -1,6 +1,6 @@
 import type { ToolDefinition } from "@cem/core";
 import { afterAll, describe, expect, it } from "vitest";
-import { createTypeChecker } from "./type-checker.ts";
+import { createTypeChecker } from "../type-checker.ts";
 
 const tools = [
   "query(input: { sql: string }): Promise<Record<string, string | number | null>[]>",

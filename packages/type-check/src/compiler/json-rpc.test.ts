@@ -1,5 +1,5 @@
 import { describe, expect, it } from "vitest";
-import { MessageReader } from "./message-reader.ts";
+import { MessageReader } from "./json-rpc.ts";
 
 function framed(text: string): Buffer {
   return Buffer.from(`Content-Length: ${Buffer.byteLength(text)}\r\n\r\n${text}`);

@@ -1,7 +1,4 @@
-import { toolModuleName } from "./type-facts.ts";
 import {
-  type CallExpression,
-  type Expression,
   isArrayBindingPattern,
   isArrayLiteralExpression,
   isAsExpression,
@@ -31,10 +28,13 @@ import {
   isThrowStatement,
   isVariableDeclaration,
   isWhileStatement,
+  SyntaxKind,
+  type CallExpression,
+  type Expression,
   type Node,
   type SourceFile,
-  SyntaxKind,
-} from "./typescript.ts";
+} from "../compiler/typescript.ts";
+import { toolModuleName } from "./type-facts.ts";
 
 /**
  * How a program uses a value: `value` as one that can't be a promise, `printed` with all that it holds, `condition` as true or

@@ -1,6 +1,6 @@
 import { describe, expect, it } from "vitest";
-import { checkedText } from "./checked-text.ts";
-import { UnreadableProgram } from "./unreadable-program.ts";
+import { UnreadableProgram } from "./compiler/diagnostics.ts";
+import { checkedText } from "./program-text.ts";
 
 describe("checkedText", () => {
   it.each([

@@ -1,4 +1,8 @@
-import { END_OF_PROGRAM } from "./checked-text.ts";
+/**
+ * Replaces a top-level `return` without a value: a call of this function, which never returns. `return` and the call have
+ * the same length.
+ */
+export const END_OF_PROGRAM = "$__$";
 
 const ASYNC_FILE_FUNCTIONS =
   "access appendFile chmod chown copyFile cp lchown link lstat mkdir mkdtemp open readdir readFile readlink realpath rename rm rmdir stat symlink truncate unlink utimes writeFile".split(

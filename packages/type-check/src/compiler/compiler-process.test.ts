@@ -4,10 +4,9 @@ import { chmodSync, mkdtempSync, readdirSync, readFileSync, rmSync, writeFileSyn
 import os from "node:os";
 import path from "node:path";
 import { afterAll, describe, expect, it, onTestFinished, vi } from "vitest";
-import { findCompiler } from "./compiler-package.ts";
-import { CompilerProcess, type CompilerProcessSettings } from "./compiler-process.ts";
-import { createTypeChecker } from "./type-checker.ts";
-import { ENDLESS_TYPES, HOSTILE_PROGRAMS } from "../fixtures/hostile-programs.ts";
+import { ENDLESS_TYPES, HOSTILE_PROGRAMS } from "../../fixtures/hostile-programs.ts";
+import { createTypeChecker } from "../type-checker.ts";
+import { CompilerProcess, findCompiler, type CompilerProcessSettings } from "./compiler-process.ts";
 
 const folder = mkdtempSync(path.join(os.tmpdir(), "cem-compiler-"));
 afterAll(() => rmSync(folder, { recursive: true, force: true }));
@@ -193,9 +192,9 @@ describe.runIf(process.platform === "linux")("CompilerProcess, on Linux", () => 
 function runHost(script: string): [host: ReturnType<typeof spawn>, output: NodeJS.ReadableStream] {
   const source = (name: string) => JSON.stringify(new URL(name, import.meta.url).href);
   const code = `import { readFileSync } from "node:fs";
-    import { findCompiler } from ${source("./compiler-package.ts")};
+    import { findCompiler } from ${source("./compiler-process.ts")};
     import { CompilerProcess } from ${source("./compiler-process.ts")};
-    import { createTypeChecker } from ${source("./type-checker.ts")};
+    import { createTypeChecker } from ${source("../type-checker.ts")};
     const checker = createTypeChecker();
     ${script}`;
   const args = ["--conditions=@cem/source", "--input-type=module", "--eval", code];

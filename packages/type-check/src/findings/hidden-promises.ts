@@ -1,7 +1,4 @@
-import { isPromise } from "./type-facts.ts";
 import {
-  type Checker,
-  type Expression,
   isAsExpression,
   isBinaryExpression,
   isCallExpression,
@@ -11,13 +8,16 @@ import {
   isParenthesizedExpression,
   isPropertyAccessExpression,
   isVariableDeclaration,
-  type Node,
   NodeFlags,
-  type SourceFile,
   SyntaxKind,
+  type Checker,
+  type Expression,
+  type Node,
+  type SourceFile,
   type Type,
   TypeFlags,
-} from "./typescript.ts";
+} from "../compiler/typescript.ts";
+import { isPromise } from "./type-facts.ts";
 
 /** How many variables are followed from one to the other. */
 const MAX_STEPS = 4;

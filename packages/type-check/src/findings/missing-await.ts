@@ -1,10 +1,4 @@
-import { createHiddenPromises, type HiddenPromises, withoutCasts } from "./hidden-promises.ts";
-import { type PromiseUse, promiseUses } from "./promise-uses.ts";
-import { clip, declaredBy, isPromise, itemOf, membersOf } from "./type-facts.ts";
-import type { Explanation } from "./type-facts.ts";
 import {
-  type Checker,
-  type Expression,
   isArrayLiteralExpression,
   isArrowFunction,
   isAwaitExpression,
@@ -14,13 +8,19 @@ import {
   isObjectLiteralExpression,
   isPropertyAssignment,
   isVariableDeclaration,
-  type Node,
   NodeFlags,
   SignatureKind,
+  type Checker,
+  type Expression,
+  type Node,
   type SourceFile,
   type Type,
   TypeFlags,
-} from "./typescript.ts";
+} from "../compiler/typescript.ts";
+import { createHiddenPromises, type HiddenPromises, withoutCasts } from "./hidden-promises.ts";
+import { promiseUses, type PromiseUse } from "./promise-uses.ts";
+import { clip, declaredBy, isPromise, itemOf, membersOf } from "./type-facts.ts";
+import type { Explanation } from "./type-facts.ts";
 
 /** How deep a value is searched for promises. */
 const MAX_DEPTH = 4;

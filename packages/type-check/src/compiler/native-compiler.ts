@@ -1,6 +1,7 @@
-import type { CompilerPackage } from "./compiler-package.ts";
 import { CompilerProcess } from "./compiler-process.ts";
-import { type FileChanges, type GuestFiles, GLOBALS_FILE, PROGRAM_FILE } from "./guest-files.ts";
+import type { CompilerPackage } from "./compiler-process.ts";
+import type { Diagnostic } from "./diagnostics.ts";
+import { GLOBALS_FILE, PROGRAM_FILE, type FileChanges, type GuestFiles } from "./guest-files.ts";
 import type { Checker, SourceFile } from "./typescript.ts";
 
 const FOLDER = "/workspace";
@@ -31,12 +32,6 @@ const CONFIGS = new Map<string, string>([
   // What is wrong only with strict null checks does not stop the code.
   [LENIENT, configOf({ ...OPTIONS, strictNullChecks: false })],
 ]);
-
-/** Something that TypeScript reports: its code, and where it starts in the program. */
-export interface Diagnostic {
-  code: number;
-  pos: number;
-}
 
 /** The program as TypeScript understands it. */
 export interface ProgramView {

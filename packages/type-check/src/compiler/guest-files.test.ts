@@ -2,7 +2,7 @@ import { mkdirSync, mkdtempSync, rmSync, utimesSync, writeFileSync } from "node:
 import os from "node:os";
 import path from "node:path";
 import { afterEach, beforeEach, describe, expect, it } from "vitest";
-import { hashOf } from "./check-cache.ts";
+import { hashOf } from "../check-cache.ts";
 import { GuestFiles, PROGRAM_FILE } from "./guest-files.ts";
 
 const TOOL = "/workspace/servers/shop/index.ts";

@@ -1,7 +1,7 @@
 import path from "node:path";
-import { hashOf } from "./check-cache.ts";
+import { hashOf } from "../check-cache.ts";
 import { GUEST_GLOBALS } from "./guest-globals.ts";
-import { type HostFile, HostFiles, type ToolFolders } from "./host-files.ts";
+import { HostFiles, type HostFile, type ToolFolders } from "./host-files.ts";
 
 /** The path of the checked program, as the guest sees it. */
 export const PROGRAM_FILE = "/workspace/program.ts";

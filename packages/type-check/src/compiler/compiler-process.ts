@@ -1,11 +1,41 @@
-import { type ChildProcess, execFile, spawn } from "node:child_process";
-import { existsSync } from "node:fs";
+import { execFile, spawn, type ChildProcess } from "node:child_process";
+import { existsSync, realpathSync } from "node:fs";
 import { readFile } from "node:fs/promises";
+import { createRequire } from "node:module";
 import os from "node:os";
+import path from "node:path";
 import { promisify } from "node:util";
-import type { CompilerPackage } from "./compiler-package.ts";
 import { deathSignalPrefix, endOnExit, watchHost } from "./end-with-host.ts";
 import { JsonRpc, type RequestHandler } from "./json-rpc.ts";
+
+/** TypeScript's native compiler: one package for each platform, which `typescript` names as optional dependencies. */
+export interface CompilerPackage {
+  executable: string;
+  /** The folder with TypeScript's own library, `lib.*.d.ts`. It ends with a separator. */
+  libraryFolder: string;
+}
+
+/**
+ * Finds the compiler for this platform. Nothing is loaded or started.
+ *
+ * @param from - The file or URL from which the package `typescript` is resolved.
+ * @returns the compiler; or why there is none, in words that continue a sentence.
+ */
+export function findCompiler(from: string | URL = import.meta.url): CompilerPackage | { missing: string } {
+  const platform = `${process.platform}-${process.arch}`;
+  const name = `@typescript/typescript-${platform}`;
+  try {
+    const typescript = createRequire(from).resolve("typescript/package.json");
+    const manifest = createRequire(typescript).resolve(`${name}/package.json`);
+    const folder = path.dirname(realpathSync(manifest));
+    const libraryFolder = path.join(folder, "lib", path.sep);
+    const executable = path.join(libraryFolder, process.platform === "win32" ? "tsc.exe" : "tsc");
+    if (existsSync(executable)) return { executable, libraryFolder };
+  } catch {
+    // Not installed.
+  }
+  return { missing: `TypeScript's compiler for ${platform} is not installed here (package ${name})` };
+}
 
 const SHELL = "/bin/sh";
 /** Go collects garbage harder as it comes near this share of the memory that it may use. */

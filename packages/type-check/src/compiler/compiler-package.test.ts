@@ -2,7 +2,7 @@ import { mkdirSync, mkdtempSync, rmSync, writeFileSync } from "node:fs";
 import os from "node:os";
 import path from "node:path";
 import { afterAll, afterEach, describe, expect, it, vi } from "vitest";
-import { findCompiler } from "./compiler-package.ts";
+import { findCompiler } from "./compiler-process.ts";
 
 const folder = mkdtempSync(path.join(os.tmpdir(), "cem-compiler-"));
 afterAll(() => rmSync(folder, { recursive: true, force: true }));
