@@ -1,3 +1,4 @@
+export { isObject } from "./json.ts";
 export type { JsonObject, JsonSchema, JsonValue } from "./json.ts";
 export { ERROR_CODES } from "./error-codes.ts";
 export type { ErrorCode, KnownErrorCode } from "./error-codes.ts";
