@@ -1,3 +1,4 @@
+import { isObject } from "@cem/core";
 import type { JsonObject, JsonSchema, JsonValue } from "@cem/core";
 
 /** Deeper objects are left as they are. */
@@ -25,8 +26,4 @@ export function withDefaults(args: JsonObject, schema: JsonSchema, depth = 0): J
     }
   }
   return Object.keys(filled).length === 0 ? args : { ...args, ...filled };
-}
-
-function isObject(value: unknown): value is Record<string, unknown> {
-  return typeof value === "object" && value !== null && !Array.isArray(value);
 }

@@ -1,6 +1,5 @@
 import { open } from "node:fs/promises";
-import { StringDecoder } from "node:string_decoder";
-import { CemError } from "@cem/core";
+import { CemError, createLineSplitter, isObject } from "@cem/core";
 import type { JournalRecord } from "./journal.ts";
 
 /**
@@ -13,7 +12,6 @@ import type { JournalRecord } from "./journal.ts";
 export async function readJournal(file: string, onRecord: (record: JournalRecord) => void): Promise<number> {
   let number = 0;
   let bytes = 0;
-  let rest = "";
   const take = (line: string): void => {
     number += 1;
     bytes += Buffer.byteLength(line) + 1;
@@ -25,14 +23,12 @@ export async function readJournal(file: string, onRecord: (record: JournalRecord
     }
     onRecord(record);
   };
-  const decoder = new StringDecoder("utf8");
+  // Unlike readline, it ends lines at line feeds only: JSON may contain other line separators.
+  const split = createLineSplitter(Infinity);
   try {
     await using handle = await open(file);
-    // Not by readline, for which characters within JSON end lines.
     for await (const chunk of handle.createReadStream({ autoClose: false })) {
-      const lines = (rest + decoder.write(chunk as Buffer)).split("\n");
-      rest = lines.pop() ?? "";
-      for (const line of lines) take(line);
+      for (const line of split(chunk as Buffer)) take(line);
     }
   } catch (error) {
     if ((error as NodeJS.ErrnoException).code !== "ENOENT") throw error;
@@ -43,8 +39,9 @@ export async function readJournal(file: string, onRecord: (record: JournalRecord
 function parse(line: string): JournalRecord | undefined {
   try {
     const record: unknown = JSON.parse(line);
-    const isRecord = typeof record === "object" && record !== null && "type" in record && "ms" in record;
-    return isRecord ? (record as JournalRecord) : undefined;
+    return isObject(record) && "type" in record && "ms" in record
+      ? (record as unknown as JournalRecord)
+      : undefined;
   } catch {
     return undefined;
   }

@@ -1,7 +1,7 @@
 import { randomBytes } from "node:crypto";
 import { mkdir, open, readdir, readFile } from "node:fs/promises";
 import path from "node:path";
-import { CemError } from "@cem/core";
+import { CemError, isObject } from "@cem/core";
 import type { JsonObject } from "@cem/core";
 import { PRIVATE_FOLDER, replaceFile } from "@cem/core/files";
 
@@ -127,10 +127,6 @@ export class RunFolders {
     const folder = path.join(this.#root, id);
     return { id, folder, journal: path.join(folder, "journal.jsonl") };
   }
-}
-
-function isObject(value: unknown): value is JsonObject {
-  return typeof value === "object" && value !== null && !Array.isArray(value);
 }
 
 /** An id that no other run has, which begins with the name of its workflow. */
