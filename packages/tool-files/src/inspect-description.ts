@@ -1,5 +1,5 @@
 import { isObject } from "@cem/core";
-import { escapeInvisible } from "./folder/compare-with-lock.ts";
+import { escapeInvisible } from "./safe-text.ts";
 import type { RawToolDefinition } from "./tool-definition.ts";
 
 /** Limit of the text that is inspected in one definition. */

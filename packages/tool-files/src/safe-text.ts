@@ -69,3 +69,11 @@ export function markFlagged(text: string, flags: readonly ToolFlag[]): string {
   const rules = [...new Set(flags.map(({ rule }) => rule))].join(", ");
   return `[flagged: ${rules}] ${text}`;
 }
+
+/** Replaces invisible characters, except line feeds, by their code points: `<U+200B>`. */
+export function escapeInvisible(text: string): string {
+  return text.replace(
+    /(?!\n)[\p{Cc}\p{Cf}\p{DI}\p{Co}\p{Cs}\p{Zl}\p{Zp}]/gu,
+    (character) => `<U+${(character.codePointAt(0) ?? 0).toString(16).toUpperCase().padStart(4, "0")}>`,
+  );
+}

@@ -1,5 +1,4 @@
 import type { JsonObject } from "@cem/core";
-import type { ToolList } from "./connection-types.ts";
 
 /**
  * Reserved tool names by which code lists and reads a server's resources and prompts through a ToolInvoker. A tool
@@ -113,7 +112,11 @@ const PROMPTS: readonly JsonObject[] = [
 ];
 
 /** The functions by which code lists and reads what a server has besides tools, as definitions of tools. */
-export function serverRequestDefinitions({ offers }: Pick<ToolList, "offers">): readonly JsonObject[] {
+export function serverRequestDefinitions({
+  offers,
+}: {
+  offers: { resources: boolean; prompts: boolean };
+}): readonly JsonObject[] {
   return [...(offers.resources ? RESOURCES : []), ...(offers.prompts ? PROMPTS : [])];
 }
 

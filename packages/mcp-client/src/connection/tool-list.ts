@@ -3,7 +3,6 @@ import type { Client, JSONRPCMessage, Transport } from "@modelcontextprotocol/cl
 import * as z from "zod";
 import { NO_SDK_TIMEOUT_MS } from "../transport/running-calls.ts";
 import type { ToolList } from "./connection-types.ts";
-import type { OpenClient } from "./open-client.ts";
 import { readToolDefinitions } from "./tool-definitions.ts";
 
 /** The key of the result that holds the list, by method. */
@@ -133,7 +132,7 @@ function sizeOf(item: JsonValue): number {
  * @returns the list, and the round trip of its first page in milliseconds.
  */
 export async function fetchToolList(
-  open: OpenClient,
+  open: { client: Client; transportKind: string },
   options: { signal: AbortSignal },
 ): Promise<{ list: ToolList; latencyMs: number }> {
   const { client } = open;

@@ -1,7 +1,5 @@
-import { randomBytes, timingSafeEqual } from "node:crypto";
-import { createServer } from "node:http";
-import type { AddressInfo } from "node:net";
-import { abandonOnAbort, CemError } from "@cem/core";
+import { randomBytes } from "node:crypto";
+import { CemError } from "@cem/core";
 import { auth, computeScopeUnion, extractWWWAuthenticateParams } from "@modelcontextprotocol/client";
 import type {
   AuthorizationCodeSettings,
@@ -12,6 +10,7 @@ import type {
 } from "../settings/server-settings.ts";
 import { describeCause } from "../transport/call-failures.ts";
 import { createServerFetch, isWebUrl } from "../transport/server-fetch.ts";
+import type { CallbackListener } from "./callback.ts";
 import { createOAuthProvider, createSignIn, withoutUndefined } from "./sign-in.ts";
 import type { SignIn } from "./sign-in.ts";
 import { createFileTokenStore, createMemoryTokenStore, storeKey } from "./token-store.ts";
@@ -145,7 +144,7 @@ async function listen(
   preferred: number | undefined,
   state: string,
 ): Promise<CallbackListener> {
-  const { listenForCallback } = await import("./oauth.ts");
+  const { listenForCallback } = await import("./callback.ts");
   if (fixed !== undefined) return listenForCallback(fixed, state);
   try {
     return await listenForCallback(preferred ?? 0, state);
@@ -175,84 +174,4 @@ function failed(server: string, why: string, cause?: unknown): CemError {
     details: { server },
     cause,
   });
-}
-
-const HOST = "127.0.0.1";
-const PATH = "/callback";
-
-/** The parameters of the authorization response. */
-export interface CallbackParameters {
-  code: string;
-  iss?: string | undefined;
-}
-
-/** A local HTTP server for the redirect at the end of an authorization. */
-export interface CallbackListener {
-  readonly port: number;
-  /** The redirect URI. */
-  readonly url: string;
-  /**
-   * Waits for the authorization response.
-   *
-   * @throws CemError `AUTH_FAILED` when the authorization server reports an error.
-   */
-  wait(signal: AbortSignal): Promise<CallbackParameters>;
-  close(): Promise<void>;
-}
-
-/**
- * Listens for the redirect on 127.0.0.1. A request without the right `state` is refused and ignored.
- *
- * @param port - 0 for any free port.
- */
-export async function listenForCallback(port: number, state: string): Promise<CallbackListener> {
-  const outcome = Promise.withResolvers<CallbackParameters>();
-  outcome.promise.catch(() => {});
-  const server = createServer((request, response) => {
-    const url = new URL(request.url ?? "/", `http://${HOST}`);
-    const reply = (status: number, text: string): void => {
-      response.writeHead(status, {
-        "content-type": "text/html; charset=utf-8",
-        "content-security-policy": "default-src 'none'",
-        "cache-control": "no-store",
-        connection: "close",
-      });
-      response.end(`<!doctype html><title>Sign-in</title><p>${text}</p>`);
-    };
-    if (request.method !== "GET" || url.pathname !== PATH) return reply(404, "Not found.");
-    if (!isSame(url.searchParams.get("state") ?? "", state)) {
-      return reply(400, "This response does not belong to the current sign-in. It was ignored.");
-    }
-    const error = url.searchParams.get("error");
-    const code = url.searchParams.get("code");
-    if (error !== null || code === null) {
-      const reason = [error ?? "no code was given", url.searchParams.get("error_description")]
-        .filter((text) => text !== null)
-        .join(": ");
-      outcome.reject(new CemError("AUTH_FAILED", `The sign-in was refused: ${reason.slice(0, 500)}.`));
-      return reply(200, "The sign-in was refused. You can close this window.");
-    }
-    outcome.resolve({ code, iss: url.searchParams.get("iss") ?? undefined });
-    return reply(200, "You are signed in. You can close this window.");
-  });
-  await new Promise<void>((resolve, reject) => {
-    server.once("error", reject);
-    server.listen(port, HOST, resolve);
-  });
-  const address = server.address() as AddressInfo;
-  return {
-    port: address.port,
-    url: `http://${HOST}:${address.port}${PATH}`,
-    wait: (signal) => abandonOnAbort(outcome.promise, signal),
-    async close() {
-      server.closeAllConnections();
-      await new Promise((resolve) => server.close(resolve));
-    },
-  };
-}
-
-function isSame(a: string, b: string): boolean {
-  const left = Buffer.from(a);
-  const right = Buffer.from(b);
-  return left.length === right.length && timingSafeEqual(left, right);
 }

@@ -1,10 +1,5 @@
 import { describe, expect, it } from "vitest";
-import {
-  compareWithLock,
-  describeDifferences,
-  escapeInvisible,
-  formatDifferences,
-} from "./compare-with-lock.ts";
+import { compareWithLock, describeDifferences, formatDifferences } from "./compare-with-lock.ts";
 import { planServerFiles } from "./plan-server-files.ts";
 
 const WEATHER = {
@@ -134,11 +129,5 @@ describe("describeDifferences", () => {
     const more = shown({}, object(103));
     expect(more).toHaveLength(101);
     expect(more.at(-1)).toBe("changed …: 3 more differences");
-  });
-});
-
-describe("escapeInvisible", () => {
-  it("writes everything but line feeds and visible characters by its number", () => {
-    expect(escapeInvisible("a\nb\tc\u0000\u{E0041}\u2028é")).toBe("a\nb<U+0009>c<U+0000><U+E0041><U+2028>é");
   });
 });

@@ -1,5 +1,6 @@
 import { diffWordsWithSpace } from "diff";
 import { canonicalJson } from "../canonical-json.ts";
+import { escapeInvisible } from "../safe-text.ts";
 import type { RawToolDefinition, SkippedTool } from "../tool-definition.ts";
 import { readDefinitions } from "./plan-server-files.ts";
 import type { LockedTool, ServerLock } from "./server-lock.ts";
@@ -142,12 +143,4 @@ function shorten(text: string): string {
   const shown = escapeInvisible(text.slice(0, MAX_VALUE_CHARACTERS).toWellFormed());
   const hidden = text.length - MAX_VALUE_CHARACTERS;
   return hidden > 0 ? `${shown}… (${hidden} more characters)` : shown;
-}
-
-/** Replaces invisible characters, except line feeds, by their code points: `<U+200B>`. */
-export function escapeInvisible(text: string): string {
-  return text.replace(
-    /(?!\n)[\p{Cc}\p{Cf}\p{DI}\p{Co}\p{Cs}\p{Zl}\p{Zp}]/gu,
-    (character) => `<U+${(character.codePointAt(0) ?? 0).toString(16).toUpperCase().padStart(4, "0")}>`,
-  );
 }

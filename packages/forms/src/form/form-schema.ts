@@ -56,7 +56,7 @@ const option = z.union([
     .transform((one) => ({ value: String(one.value), label: one.label ?? String(one.value) })),
 ]);
 
-/** When a field applies, told by the values of other fields. */
+/** A condition on the values of other fields, under which a field applies. */
 export type Condition =
   | {
       field: string;
@@ -105,7 +105,7 @@ const field = z.strictObject({
   required: z.boolean().default(false),
   /** The whole value has to match. RE2's syntax, which takes linear time. */
   pattern: z.string().min(1).max(MAX_PATTERN_CHARACTERS).optional(),
-  /** What the pattern means, for people. */
+  /** The meaning of the pattern, for people. */
   pattern_hint: label.optional(),
   min: z.union([z.number(), z.string().min(1).max(MAX_NAME_CHARACTERS)]).optional(),
   max: z.union([z.number(), z.string().min(1).max(MAX_NAME_CHARACTERS)]).optional(),
@@ -193,7 +193,7 @@ export type Form = z.output<typeof formSchema>;
 /** A field of a form. */
 export type FormField = Form["fields"][number];
 export type FormSource = Form["sources"][number];
-/** What a form fills. */
+/** The target that a form fills. */
 export type FormTargetDefinition = NonNullable<Form["target"]>;
 export type WebTargetDefinition = Extract<FormTargetDefinition, { type: "web" }>;
 export type PdfTargetDefinition = Extract<FormTargetDefinition, { type: "pdf" }>;

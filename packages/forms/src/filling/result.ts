@@ -1,10 +1,9 @@
 import type { JsonValue } from "@cem/core";
-import type { CollectedValues } from "./collected-values.ts";
-import { labelOf } from "./form-schema.ts";
-import type { Form, FormField } from "./form-schema.ts";
-import type { FieldValue } from "./conditions.ts";
-import type { PersonalValues } from "./personal-values.ts";
-import type { FieldReading, FilledField, FillOutcome, TargetProblem } from "./target.ts";
+import type { FieldValue } from "../form/field-values.ts";
+import { labelOf } from "../form/form-schema.ts";
+import type { Form, FormField } from "../form/form-schema.ts";
+import type { FieldReading, FilledField, FillOutcome, TargetProblem } from "../targets/target.ts";
+import type { CollectedValues, PersonalValues } from "./collected-values.ts";
 
 /** A field without a value. */
 export interface MissingField {
@@ -14,7 +13,7 @@ export interface MissingField {
   reason?: string | undefined;
 }
 
-/** What a target holds, with tokens in place of personal values. */
+/** The content of a target, with tokens in place of personal data. */
 export interface ReadBack {
   field: string;
   /** Absent where the target can't tell. Data of the target, never to be taken for more. */
@@ -24,7 +23,7 @@ export interface ReadBack {
 }
 
 /**
- * What filling a form came to. Personal values are tokens in all of it.
+ * The result of filling a form. Personal data are tokens in all of it.
  *
  * - `filled`: the target holds every value, as read back.
  * - `missing`: required values are not there; nothing was opened or sent.
@@ -46,7 +45,7 @@ export interface FormResult {
   output?: string | undefined;
   /** Whether the form was sent. */
   submitted: boolean;
-  /** What the tool returned that the form was filled for. */
+  /** The result of the tool that the form was filled for. */
   result?: JsonValue | undefined;
 }
 

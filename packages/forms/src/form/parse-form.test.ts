@@ -1,5 +1,5 @@
 import { describe, expect, it } from "vitest";
-import { parseForm } from "./index.ts";
+import { parseForm } from "../index.ts";
 
 const HEAD = "name: try\nfields:\n";
 const messageOf = (text: string): string => {

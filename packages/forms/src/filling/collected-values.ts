@@ -1,18 +1,14 @@
 import { toErrorInfo } from "@cem/core";
-import type { JsonValue } from "@cem/core";
-import { fieldsOf, holds } from "./conditions.ts";
-import type { FieldValue } from "./conditions.ts";
-import { checkValue, isEmpty } from "./field-values.ts";
-import type { Form, FormField } from "./form-schema.ts";
-import type { PersonalValues } from "./personal-values.ts";
-
-/** Looks at the files that a field names. @returns what is wrong with them: a clause. */
-export type CheckFiles = (field: FormField, paths: readonly string[]) => Promise<string | undefined>;
+import type { Elicit, JsonValue, Redactor } from "@cem/core";
+import { checkValue, fieldsOf, holds, isEmpty } from "../form/field-values.ts";
+import type { FieldValue } from "../form/field-values.ts";
+import type { Form, FormField } from "../form/form-schema.ts";
+import type { CheckFiles } from "../targets/workspace-files.ts";
 
 /** The values of a form as they come in, each checked once. */
 export class CollectedValues {
   readonly values = new Map<string, FieldValue>();
-  /** What is wrong with values that were given, by field. */
+  /** Faults of given values, by field. */
   readonly faults = new Map<string, string>();
   readonly #form: Form;
   readonly #personal: PersonalValues;
@@ -96,4 +92,38 @@ function whyNotRestored(code: string): string {
   if (code === "TOKEN_UNKNOWN")
     return "has a token that stands for no value of this session; get the value again";
   return code === "FLOW_DENIED" ? "must not go to this form: a rule keeps it" : `can't be read (${code})`;
+}
+
+/** Keeps personal values out of everything but the target of a form. */
+export interface PersonalValues {
+  /** Puts values in the place of tokens. Rejects with `TOKEN_UNKNOWN` or `FLOW_DENIED`. */
+  restore(data: JsonValue): Promise<JsonValue>;
+  /** Keeps a value of a known type, and returns its token; `undefined` where values can't be kept. */
+  keep(value: string | number, type: string): string | undefined;
+  /** Puts tokens in the place of whatever personal values are in data. */
+  conceal(data: JsonValue): Promise<JsonValue>;
+}
+
+/** The server under which rules of data flow know forms; the tool is the form's name. */
+export const FORM_SERVER = "form";
+
+/** The values of one session of a redactor. */
+export function personalValuesOf(
+  redactor: Redactor,
+  target: {
+    session?: string | undefined;
+    tool: string;
+    elicit?: Elicit | undefined;
+    signal?: AbortSignal | undefined;
+  },
+): PersonalValues {
+  const { session } = target;
+  return {
+    restore: (data) => redactor.detokenize(data, { server: FORM_SERVER, ...target }),
+    keep: (value, type) => redactor.keep(value, type, { session }),
+    async conceal(data) {
+      await redactor.recognize?.(data, { session });
+      return redactor.tokenize(data, { session });
+    },
+  };
 }

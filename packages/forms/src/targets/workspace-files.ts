@@ -4,8 +4,10 @@ import type { FileHandle } from "node:fs/promises";
 import path from "node:path";
 import { CemError } from "@cem/core";
 import { replaceFile } from "@cem/core/files";
-import type { CheckFiles } from "./collected-values.ts";
-import type { FormField } from "./form-schema.ts";
+import type { FormField } from "../form/form-schema.ts";
+
+/** Checks the files that a field names. @returns the fault, as a clause. */
+export type CheckFiles = (field: FormField, paths: readonly string[]) => Promise<string | undefined>;
 
 const DEFAULT_MAX_BYTES = 25 * 1024 * 1024;
 const MIME_TYPES: Readonly<Record<string, string>> = {

@@ -1,17 +1,19 @@
-import { CemError } from "@cem/core";
+import { CemError, isObject } from "@cem/core";
 import type { JsonObject, JsonValue, WorkflowStepContext } from "@cem/core";
-import { asObject } from "./as-object.ts";
+import { labelOf } from "../form/form-schema.ts";
+import type { Form } from "../form/form-schema.ts";
+import { defineForm, parseForm } from "../form/parse-form.ts";
+import { readWorkspaceFile } from "../targets/workspace-files.ts";
+import { FORM_SERVER } from "./collected-values.ts";
+import type { PersonalValues } from "./collected-values.ts";
 import { fillWith } from "./form-filler.ts";
-import { labelOf } from "./form-schema.ts";
-import type { Form } from "./form-schema.ts";
-import { defineForm, parseForm } from "./parse-form.ts";
-import { FORM_SERVER } from "./personal-values.ts";
-import type { PersonalValues } from "./personal-values.ts";
 import type { FormResult } from "./result.ts";
-import type { FormStepSettings } from "./step-kind.ts";
-import { readWorkspaceFile } from "./workspace-files.ts";
+import type { TargetSettings } from "./targets.ts";
 
 const MAX_SHOWN = 10;
+
+/** Settings of `createFormStepKind`: how a step's forms are filled. Calls of tools go through the workflow. */
+export type FormStepSettings = Omit<TargetSettings, "callTool" | "restoresTokens">;
 
 /** Fills the form of a step. @throws CemError `FORM_INVALID`, `FORM_NOT_FILLED` */
 export async function runFormStep(
@@ -30,7 +32,11 @@ export async function runFormStep(
       restoresTokens: true,
     },
     personalValuesIn(context, form),
-    { data: asObject(config["data"]), signal: context.signal, isTrial: config["trial"] === true },
+    {
+      data: isObject(config["data"]) ? config["data"] : {},
+      signal: context.signal,
+      isTrial: config["trial"] === true,
+    },
   );
   if (result.status !== "filled") throw notFilled(form, result);
   return result as unknown as JsonValue;

@@ -1,7 +1,62 @@
-import type { FieldValue } from "./conditions.ts";
+import { RE2JS, RE2JSException } from "re2js";
 import { DATE_EXAMPLES, readDate } from "./dates.ts";
-import type { FormField } from "./form-schema.ts";
-import { compilePattern, MAX_MATCHED_CHARACTERS } from "./pattern.ts";
+import type { Condition, FormField, Scalar } from "./form-schema.ts";
+
+/** A compiled pattern, which takes time in proportion to the text. */
+export interface LinearPattern {
+  /** Whether the whole text matches. */
+  matches(text: string): boolean;
+}
+
+/** Longer texts match no pattern. */
+export const MAX_MATCHED_CHARACTERS = 10_000;
+
+/**
+ * Compiles a pattern with RE2, which has no way to take more than linear time. Lookarounds and references to groups are
+ * therefore not possible.
+ *
+ * @returns the pattern, or why it can't be used: a clause.
+ */
+export function compilePattern(source: string): LinearPattern | { fault: string } {
+  try {
+    const compiled = RE2JS.compile(RE2JS.translateRegExp(source));
+    return { matches: (text) => text.length <= MAX_MATCHED_CHARACTERS && compiled.matches(text) };
+  } catch (error) {
+    if (!(error instanceof RE2JSException)) throw error;
+    return {
+      fault:
+        "is not a pattern of RE2, which has no lookaround, no reference to a group, and at most 1,000 repetitions",
+    };
+  }
+}
+
+/** Values of fields, by name. */
+export type FieldValues = ReadonlyMap<string, FieldValue>;
+/** The value of a field. Dates are texts of ISO 8601, files paths. */
+export type FieldValue = string | number | boolean | string[];
+
+/** The fields that a condition asks for. */
+export function fieldsOf(condition: Condition): string[] {
+  if ("all" in condition) return condition.all.flatMap(fieldsOf);
+  if ("any" in condition) return condition.any.flatMap(fieldsOf);
+  return "not" in condition ? fieldsOf(condition.not) : [condition.field];
+}
+
+/** Whether a condition holds. A list holds what one of its items does. */
+export function holds(condition: Condition, values: FieldValues): boolean {
+  if ("all" in condition) return condition.all.every((one) => holds(one, values));
+  if ("any" in condition) return condition.any.some((one) => holds(one, values));
+  if ("not" in condition) return !holds(condition.not, values);
+  const value = values.get(condition.field);
+  if (condition.filled !== undefined) return condition.filled === (value !== undefined);
+  const isOneOf = (wanted: readonly Scalar[]): boolean => {
+    const items = new Set((Array.isArray(value) ? value : [value]).flatMap((item) => item ?? []).map(String));
+    return wanted.some((one) => items.has(String(one)));
+  };
+  if (condition.equals !== undefined) return isOneOf([condition.equals]);
+  if (condition.not_equals !== undefined) return !isOneOf([condition.not_equals]);
+  return condition.in === undefined ? !isOneOf(condition.not_in ?? []) : isOneOf(condition.in);
+}
 
 /** A value that fits its field, or why it does not: a clause that never quotes the value. */
 export type CheckedValue = { ok: true; value: FieldValue } | { ok: false; fault: string };
@@ -16,7 +71,7 @@ const COLOR = /^#[\da-f]{6}$/i;
 const NUMBER = /^[+-]?(?:\d{1,300}(?:\.\d{0,300})?|\.\d{1,300})(?:e[+-]?\d{1,3})?$/i;
 const YES = /^(?:true|yes|y|on|1)$/i;
 const NO = /^(?:false|no|n|off|0)$/i;
-/** What no single line of a form can hold. */
+/** Characters that no single line of a form can hold. */
 // oxlint-disable-next-line no-control-regex -- this is what it looks for
 const CONTROL = /[\u0000-\u0008\u000B\u000C\u000E-\u001F\u007F]/;
 

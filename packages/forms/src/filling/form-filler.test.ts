@@ -1,8 +1,8 @@
-import { createRedactor } from "@cem/pii";
 import type { ElicitAnswer, ElicitRequest, JsonValue, ToolCall } from "@cem/core";
+import { createRedactor } from "@cem/pii";
 import { describe, expect, it } from "vitest";
-import { createFormFiller, defineForm, fillForm } from "./index.ts";
-import type { FormTarget } from "./index.ts";
+import { createFormFiller, defineForm, fillForm } from "../index.ts";
+import type { FormTarget } from "../index.ts";
 
 const formOf = (fields: object[], rest: object = {}) => defineForm({ name: "try", fields, ...rest });
 

@@ -1,6 +1,45 @@
 import { CemError } from "@cem/core";
 import type { JsonObject, JsonValue, ToolCall } from "@cem/core";
-import type { FormTarget } from "./target.ts";
+import type { FormTargetDefinition } from "../form/form-schema.ts";
+import type { FormTarget } from "../targets/target.ts";
+import type { BrowserSettings } from "../web/browser.ts";
+
+type TargetType = FormTargetDefinition["type"];
+
+/** Where forms are filled, and with what. */
+export interface TargetSettings extends Partial<ToolTargetSettings> {
+  /** The folder that files are uploaded from, and that documents and screenshots are written to. */
+  workspace?: string | undefined;
+  /** The folder for screenshots, instead of `forms` in the workspace. */
+  screenshotFolder?: string | undefined;
+  /** The browser for web pages. */
+  browser?: BrowserSettings | undefined;
+  /** Targets of your own in place of the built-in ones. */
+  targets?: Partial<Record<TargetType, FormTarget>> | undefined;
+}
+
+/** Creates the target of a type. The code for pages and documents is loaded at its first use. */
+export async function targetOf(type: TargetType, settings: TargetSettings): Promise<FormTarget> {
+  const given = settings.targets?.[type];
+  if (given !== undefined) return given;
+  const { callTool, restoresTokens, workspace, screenshotFolder, browser } = settings;
+  if (type === "tool") {
+    if (callTool !== undefined) return createToolTarget({ callTool, restoresTokens });
+    throw new CemError("FORM_TARGET_FAILED", "The form fills a tool, and no tool can be called here.");
+  }
+  if (type === "web") {
+    const { createWebTarget } = await import("../web/index.ts");
+    return createWebTarget({ ...browser, workspace, screenshotFolder });
+  }
+  if (workspace === undefined) {
+    throw new CemError(
+      "FORM_TARGET_FAILED",
+      "The form fills a PDF file, and there is no workspace folder to find it in.",
+    );
+  }
+  const { createPdfTarget } = await import("../pdf/index.ts");
+  return createPdfTarget({ workspace });
+}
 
 /** Calls a tool, with whatever guards stand before it. Rejects where the call fails. */
 export type CallTool = (call: ToolCall) => Promise<JsonValue>;

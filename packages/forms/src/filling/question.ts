@@ -1,7 +1,7 @@
 import type { JsonObject } from "@cem/core";
-import { DATE_EXAMPLES } from "./dates.ts";
-import { labelOf } from "./form-schema.ts";
-import type { FormField } from "./form-schema.ts";
+import { DATE_EXAMPLES } from "../form/dates.ts";
+import { labelOf } from "../form/form-schema.ts";
+import type { FormField } from "../form/form-schema.ts";
 
 const FORMATS: Partial<Record<FormField["type"], string>> = { email: "email", url: "uri", date: "date" };
 

@@ -1,10 +1,10 @@
 import { toErrorInfo } from "@cem/core";
 import type { JsonObject, JsonValue } from "@cem/core";
-import { referenceIn } from "./check-form.ts";
+import type { FormSource } from "../form/form-schema.ts";
+import { referenceIn } from "../form/parse-form.ts";
 import type { CollectedValues } from "./collected-values.ts";
-import type { FormSource } from "./form-schema.ts";
-import { splitTool } from "./tool-target.ts";
-import type { CallTool } from "./tool-target.ts";
+import { splitTool } from "./targets.ts";
+import type { CallTool } from "./targets.ts";
 
 /** Gets values from tools, each tool once. */
 export class ValueSources {

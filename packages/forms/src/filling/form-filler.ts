@@ -1,17 +1,16 @@
 import { nobodyAsked } from "@cem/core";
 import type { Elicit, JsonValue, Redactor } from "@cem/core";
-import { CollectedValues } from "./collected-values.ts";
-import { labelOf } from "./form-schema.ts";
-import type { Form, FormField } from "./form-schema.ts";
-import { FORM_SERVER, personalValuesOf } from "./personal-values.ts";
-import type { PersonalValues } from "./personal-values.ts";
+import { labelOf } from "../form/form-schema.ts";
+import type { Form, FormField } from "../form/form-schema.ts";
+import { checkFilesIn } from "../targets/workspace-files.ts";
+import { CollectedValues, FORM_SERVER, personalValuesOf } from "./collected-values.ts";
+import type { PersonalValues } from "./collected-values.ts";
 import { mayAsk, questionSchema } from "./question.ts";
 import { missingField, prepareFields, toResult, unfilled } from "./result.ts";
 import type { FormResult } from "./result.ts";
 import { ValueSources } from "./sources.ts";
 import { targetOf } from "./targets.ts";
 import type { TargetSettings } from "./targets.ts";
-import { checkFilesIn } from "./workspace-files.ts";
 
 /** How often a person is asked, for what conditions and refused answers leave open. */
 const MAX_QUESTIONS = 5;

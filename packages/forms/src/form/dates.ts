@@ -23,7 +23,7 @@ const LIMITS: Readonly<Record<string, readonly [number, number]>> = {
   ss: [0, 59],
 };
 
-/** What people may type for a date of a type. */
+/** The formats in which people may type a date of a type. */
 export const DATE_EXAMPLES: Readonly<Record<string, string>> = {
   date: "2026-01-31",
   time: "14:30",
