@@ -114,7 +114,7 @@ export function createMcpConnections(settings: McpConnectionsSettings): McpConne
       signIn: oauth.signInFor(server),
       onToolsChanged(isTold) {
         for (const listener of listeners) listener(name);
-        // Who wants to hear of new lists hears of them at once, not at the next call.
+        // Listeners get a new list at once, not at the next call.
         if (isTold && listed.size > 0) client.listTools({ signal: never }).catch(() => {});
       },
       onToolsListed(list) {

@@ -20,7 +20,7 @@ const promptSchema = z.looseObject({
 });
 
 /**
- * Carries out a call to one of the {@link SERVER_REQUESTS}.
+ * Executes a call to one of the {@link SERVER_REQUESTS}.
  *
  * @throws CemError `TOOL_NOT_FOUND`, `ARGUMENTS_INVALID` or what the connection throws.
  */

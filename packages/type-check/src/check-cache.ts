@@ -30,7 +30,7 @@ export class CheckCache {
   readonly #folder: string;
   readonly #files: HostFiles;
   readonly #writeAfterMs: number;
-  /** What the file held when it was last read or written. */
+  /** The content of the file when it was last read or written. */
   #entries = new Map<string, FileHashes>();
   /** Of the file whose entries are held. */
   #stamp: string | undefined;

@@ -8,7 +8,7 @@ import type { ToolFolders } from "./compiler/host-files.ts";
 import { NativeCompiler } from "./compiler/native-compiler.ts";
 import { ProgramChecker, type CheckRequest } from "./program-checker.ts";
 
-/** What the compiler has to start with takes a tenth of a second, and many seconds on a busy machine. */
+/** Starting takes a tenth of a second, and many seconds on a busy machine. */
 const START_TIMEOUT_MS = 60_000;
 const MAX_REASON_CHARACTERS = 200;
 /** A compiler that has asked for more files, of which each check looks for changes, is replaced by a new one. */

@@ -1,5 +1,5 @@
 import { describe, expect, it } from "vitest";
-import { HARD_PROGRAMS } from "../../program/fixtures/hard-programs.ts";
+import { HARD_PROGRAMS } from "../../../packages/program/fixtures/hard-programs.ts";
 import { createTypeChecker } from "./index.ts";
 import { checkedText, mayLackAwait } from "./program-text.ts";
 

@@ -6,7 +6,7 @@ import { FILES_FOLDER } from "./compiler/host-files.ts";
 import type { NativeCompiler, ProgramView, ProgramViews } from "./compiler/native-compiler.ts";
 import type { Explanation } from "./findings/type-facts.ts";
 
-/** What the checker needs to know about a tool. */
+/** A tool as the checker needs it. */
 export interface CheckedTool {
   /** The import specifier: `./servers/calculator/index.ts`. */
   module: string;

@@ -150,7 +150,7 @@ function isAwaited(node: Node, parents: Parents, known: Map<Node, boolean>): boo
   return answer;
 }
 
-/** What is waited for where the node is; or whether the node itself is, where its place tells. */
+/** The expression that is awaited at the node's place; or whether the node itself is, where its place decides that. */
 function holderOf(node: Node, parents: Parents): Node | boolean {
   const parent = parents.get(node);
   if (parent === undefined || isDeclaration(parent, node)) return true;

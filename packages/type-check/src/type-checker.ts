@@ -239,7 +239,7 @@ function keyOf(code: string, tools: readonly ToolDefinition[]): string {
   return prefixOf(code) + hash.digest("base64");
 }
 
-/** What the keys of all checks of one code start with. */
+/** The prefix of the keys of all checks of one code. */
 function prefixOf(code: string): string {
   return `${hashOf(JSON.stringify([CHECKER_VERSION, code]))} `;
 }

@@ -53,7 +53,6 @@ export async function createHostBridge(
   settings: HostBridgeSettings,
 ): Promise<HostBridge> {
   const {
-    announceCalls,
     answerErrors,
     checkCalls,
     combineSources,
@@ -119,7 +118,6 @@ export async function createHostBridge(
     }),
     guarded,
     orderCalls(),
-    announceCalls(),
   ];
   const replayer = replay === undefined ? undefined : recording?.createReplayer(replay, { store });
   const invoker = replayer ?? compose(middlewares, source);

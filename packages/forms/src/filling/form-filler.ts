@@ -116,7 +116,7 @@ async function complete(
     if (expected.size === 0) await collected.takeDefaults();
     const wanted = openFields(collected).filter(({ name }) => !expected.has(name));
     const askable = wanted.filter(mayAsk);
-    // What no field can take is the caller's to mend, and no reason to ask a person.
+    // A value that no field can take is the caller's mistake, and no reason to ask a person.
     const isHopeless = [...collected.faults.keys()].some((name) =>
       form.fields.every((one) => one.name !== name),
     );

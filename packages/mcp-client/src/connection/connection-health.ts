@@ -1,6 +1,6 @@
 import type { ErrorInfo } from "@cem/core";
 
-/** What the connections to one server share: when it failed last, and when it may be tried again. */
+/** State that the connections to one server share: its last failure, and when it may be tried again. */
 export interface ConnectionHealth {
   readonly backoff: Backoff;
   lastError: ErrorInfo | undefined;

@@ -31,10 +31,10 @@ export interface ServerStatus {
   pid?: number | undefined;
 }
 
-/** What a server may have besides tools. */
+/** The kinds of content that a server may have besides tools. */
 export type ContentKind = "resources" | "prompts";
 
-/** What a server said of what it has besides tools: a list changed, or a resource that was subscribed to. */
+/** A notification about a server's resources or prompts: a list changed, or a resource that was subscribed to. */
 export interface ContentChange {
   kind: ContentKind;
   /** The resource that was updated. Absent where the list changed. */
@@ -54,7 +54,7 @@ export interface ToolList {
   server: { name: string; version: string };
   /** The negotiated protocol version. */
   protocol: string;
-  /** What the server has besides tools. */
+  /** Whether the server has resources and prompts. */
   offers: { resources: boolean; prompts: boolean };
   /** The server's advice on its use. Untrusted text. */
   instructions?: string | undefined;
@@ -111,7 +111,7 @@ export interface Root {
   name?: string | undefined;
 }
 
-/** What can be listed besides tools. */
+/** The lists that a server has besides that of its tools. */
 export type ListKind = "resources" | "resourceTemplates" | "prompts";
 
 /** Resources, resource templates or prompts. */

@@ -28,7 +28,7 @@ const MAX_TIMEOUTS_PER_CALL = 10;
 /** The reason that servers get for a request that is cancelled, whoever cancelled it with whatever words. */
 const NO_LONGER_WANTED = "The answer is no longer wanted.";
 
-/** What the connections to one server have in common. */
+/** Settings that the connections to one server share. */
 export interface ConnectionContext {
   /** The name and version this client gives itself. */
   identity: ReconnectingClientOptions["identity"];
@@ -61,7 +61,7 @@ export interface Connection {
   close(): Promise<void>;
 }
 
-/** What a request gets for one attempt. */
+/** The options of one attempt of a request. */
 export interface RunOptions {
   /** Aborts when the request's timeout is over or it was cancelled. */
   signal: AbortSignal;

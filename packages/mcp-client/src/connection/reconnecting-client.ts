@@ -14,7 +14,7 @@ import type { OpenClient, OpenClientOptions } from "./open-client.ts";
 const LIST_CHANGED_DEBOUNCE_MS = 50;
 const TERMINATE_TIMEOUT_MS = 1_000;
 
-/** What {@link createReconnectingClient} is created from. */
+/** Options of {@link createReconnectingClient}. */
 export interface ReconnectingClientOptions {
   settings: McpServerSettings;
   /** The name and version this client gives itself. */

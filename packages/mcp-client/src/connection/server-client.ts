@@ -27,7 +27,7 @@ import { fetchToolList } from "./tool-list.ts";
 
 const MAX_LOG_CHARACTERS = 4_000;
 
-/** What the clients of all servers have in common, and what this one reports. */
+/** Settings that the clients of all servers share, and the events of this one. */
 export interface ServerClientContext {
   /** The name and version this client gives itself. */
   identity: ConnectionContext["identity"];
@@ -217,7 +217,7 @@ export function statusOf(
 }
 
 /**
- * Whose calls of a tool wait for each other. Few servers expect two changes at once; of a tool without annotations its name
+ * The scope in which calls of a tool wait for each other. Few servers expect two changes at once; of a tool without annotations its name
  * tells whether it makes one. Sessions that share the process of a server share its queue.
  */
 export function serialOf(

@@ -17,7 +17,7 @@ export interface RemoteTool {
   annotations?: ToolAnnotations | undefined;
   /** Why arguments can't be checked against the schema that the server sent. Absent when they can. */
   unvalidated?: string | undefined;
-  /** Whose calls of serial tools of the server wait for each other. Absent when none need to. */
+  /** The scope in which calls of serial tools wait for each other. Absent when none need to. */
   serial?: KnownTool["serial"];
   /** The definition as the server sent it. */
   definition: JsonObject;

@@ -18,7 +18,7 @@ export interface SignIn extends AuthProvider {
   requireScope(scope: string): Promise<void>;
 }
 
-/** What {@link createSignIn} is created from. */
+/** Settings of {@link createSignIn}. */
 export interface SignInSettings {
   /** The server's name. */
   server: string;
@@ -93,7 +93,7 @@ function createProvider(options: SignInSettings): OAuthClientProvider {
   });
 }
 
-/** What {@link createOAuthProvider} is created from. */
+/** Settings of {@link createOAuthProvider}. */
 export interface OAuthProviderSettings {
   /** The key of the server in the store, see `storeKey`. */
   url: string;

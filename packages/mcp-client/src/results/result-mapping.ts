@@ -103,7 +103,7 @@ function toFailure({ server, tool }: FailedTool, raw: RawToolResult): ErrorInfo 
   };
 }
 
-/** What code may see of the result of a call that failed: it may be all that it needs. */
+/** The part of a failed call's result that code may see: it may be all that it needs. */
 function smallOnly(structured: JsonValue | undefined): JsonValue | undefined {
   const isSmall = JSON.stringify(structured ?? null).length <= MAX_ERROR_CONTENT_CHARACTERS;
   return isSmall ? structured : undefined;
@@ -126,7 +126,7 @@ interface Place {
  * the form of a content part, and the base64 of one that came as a content part, too. The parts that are not inside it
  * are added under `_attachments`, as far as it is an object.
  *
- * @param structured - What the server sent. Handles are put in place.
+ * @param structured - The value that the server sent. Handles are put in place.
  * @param parts - The content parts that are not text.
  */
 export async function mapStructured(
@@ -188,7 +188,7 @@ function isBytesPart(value: JsonObject, known: ReadonlyMap<string, JsonValue>): 
   return (type === "resource" || mimeType.startsWith(`${type}/`)) && BASE64.test(base64);
 }
 
-/** What is the same in every handle of the same bytes. */
+/** The value that is the same in every handle of the same bytes. */
 function identityOf(handle: JsonValue): JsonValue | undefined {
   return isObject(handle) ? (handle["path"] ?? handle["data"]) : undefined;
 }

@@ -28,7 +28,7 @@ export interface FoundServer {
   unresolved: string[];
 }
 
-/** What was found in the configuration of other MCP clients. */
+/** The servers in the configuration of other MCP clients. */
 export interface ClientConfigs {
   servers: FoundServer[];
   /** Files that exist and can't be read or parsed, with the reason. */
@@ -172,7 +172,7 @@ export interface TranslatedDefinition {
 
 type Definition = Record<string, unknown>;
 
-/** What config.yaml has too, with the same meaning. */
+/** Keys that config.yaml has too, with the same meaning. */
 const SHARED = new Set(["command", "args", "env", "cwd", "url", "headers", "type", "disabled"]);
 /** Keys that say nothing about how the server is reached. */
 const SILENT = new Set(["$schema", "source", "name", "description", "gallery", "version"]);

@@ -103,7 +103,7 @@ export interface McpServerSettings {
    */
   concurrency?: number | undefined;
   /**
-   * How calls of tools that are not marked read-only are carried out: one after the other, or at once.
+   * How calls of tools that are not marked read-only are executed: one after the other, or at once.
    *
    * @defaultValue `"serial"`
    */

@@ -38,7 +38,7 @@ export interface McpTools {
   readonly servers: ReadonlyMap<string, ConfiguredServer>;
   /** The generated tools, for a bridge to call. */
   readonly source: ToolSource;
-  /** What the servers have besides tools. */
+  /** The resources and prompts of the servers. */
   readonly contents: ServerContents;
   /** Reads a generated folder's server and tools from its lock file, for discovery. `undefined`: it was not generated. */
   readListed(folder: string): Promise<ToolServer | undefined>;

@@ -36,7 +36,7 @@ export function serverClosed(server: string): CemError {
   });
 }
 
-/** What {@link toServerError} needs to know about the server. */
+/** The facts about the server for {@link toServerError}. */
 export interface FailureContext {
   server: string;
   /** Removes the server's secrets from messages. */
@@ -82,7 +82,7 @@ function isUnauthorized(thrown: unknown): boolean {
   );
 }
 
-/** The server does not know the session, so the request was not carried out. */
+/** The server does not know the session, so the request was not executed. */
 export class SessionLost extends Error {
   constructor(cause: unknown) {
     super("The server does not know this session.", { cause });

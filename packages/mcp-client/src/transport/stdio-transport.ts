@@ -118,7 +118,7 @@ export function createStdioTransport(
     },
     async waitForExit() {
       await abandonOnAbort(exited.promise, AbortSignal.timeout(graceMs)).catch(() => {});
-      // What it wrote last may still be on its way; what it started may hold the pipe open.
+      // Its last output may still be on its way, and its own children may hold the pipe open.
       if (exit !== undefined)
         await Promise.race([closed.promise, sleep(LAST_WORDS_MS, undefined, { ref: false })]);
     },
@@ -133,7 +133,7 @@ export function createStdioTransport(
 }
 
 /**
- * What helps where `npx` takes a package for installed that only a package linked into the project depends on, as in a
+ * A hint for the case that `npx` takes a package for installed that only a package linked into the project depends on, as in a
  * workspace: it then runs a command that is not there.
  */
 function npxAdvice({ command, args = [] }: StdioSettings, words: string): string {

@@ -22,7 +22,7 @@ import {
 
 const INDEX_FILE = "index.ts";
 
-/** What the files of a server are generated from. */
+/** The input from which the files of a server are generated. */
 export interface ServerFilesRequest {
   /** The name by which calls address the server. */
   server: string;

@@ -21,7 +21,7 @@ export interface ServerFolder {
   signal?: AbortSignal | undefined;
 }
 
-/** What {@link writeServerFiles} writes, and where. */
+/** The input of {@link writeServerFiles}. */
 export type WriteServerFilesRequest = ServerFolder &
   Omit<ServerFilesRequest, "previous" | "occupied" | "edited">;
 

@@ -24,7 +24,7 @@ export function memberComment(name: string, schema: unknown): string {
 }
 
 /**
- * What a call must know of a property, in few words for a comment beside its type: `1–31, how many days, default 5`. Empty
+ * The facts about a property that a call needs, in few words for a comment beside its type: `1–31, how many days, default 5`. Empty
  * when there is nothing. Of a description longer than the limit there is the first sentence.
  */
 export function briefComment(name: string, schema: unknown, maxDescriptionCharacters: number): string {

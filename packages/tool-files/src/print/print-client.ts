@@ -4,7 +4,7 @@ import { describeCalls } from "./signature.ts";
 
 const MAX_DESCRIPTION_CHARACTERS = 400;
 
-/** What a client of one server is printed from. */
+/** The input of {@link printClient}. */
 export interface ClientRequest {
   /** The server's name. */
   server: string;

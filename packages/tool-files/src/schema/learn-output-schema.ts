@@ -23,7 +23,7 @@ const MAX_ITEMS = 200;
 /** Keys that are data, such as ids, dates and addresses, and must not appear in a type. */
 const DATA_KEY = /^(?:\d[\d.:T+-]*|[0-9a-f]{8,}(?:-[0-9a-f]{4,})*|.*[@/\s].*|.{65,})$/i;
 
-/** What was observed at one position of the results. */
+/** The types observed at one position of the results. */
 interface Shape {
   types: Set<string>;
   properties: Map<string, Shape>;

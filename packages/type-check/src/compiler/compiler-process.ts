@@ -56,7 +56,7 @@ export interface CompilerProcessSettings {
   memoryMb: number;
   /** Whether the kernel bounds the memory. Without, the host measures it while something is asked. */
   kernelLimit?: boolean | undefined;
-  /** What has the kernel end the process with its host. `null`: a process of its own watches the host. */
+  /** The command prefix by which the kernel ends the process with its host. `null`: a process of its own watches the host. */
   deathSignal?: readonly string[] | null | undefined;
 }
 

@@ -79,7 +79,7 @@ export class GuestFiles {
     return this.#told.size;
   }
 
-  /** What has changed of the files that the compiler asked for, since it asked or since the last call. */
+  /** The changes of the files that the compiler asked for, since it asked or since the last call. */
   takeChanges(): FileChanges {
     const changes: FileChanges = { changed: [], created: [], deleted: [] };
     for (const [file, told] of this.#told) {

@@ -72,7 +72,7 @@ function realPath(file: string): string | undefined {
   }
 }
 
-/** What changes when a file does. `undefined` where there is none that could be read, or a larger one. */
+/** A stamp that changes when the file does. `undefined` where no file could be read, or for a larger one. */
 export function stampOf(file: string, maxBytes: number): string | undefined {
   try {
     const found = statSync(file, { throwIfNoEntry: false });

@@ -52,7 +52,7 @@ export class JsonRpc {
     this.#nextId += 1;
     const answer = Promise.withResolvers<unknown>();
     this.#pending.set(id, answer);
-    // What is asked at once leaves as one write.
+    // Requests made in the same tick leave as one write.
     this.#input.cork();
     process.nextTick(() => this.#input.uncork());
     this.#send({ id, method, params });
@@ -144,7 +144,7 @@ export class MessageReader {
     return all.subarray(0, bytes);
   }
 
-  /** What was received and not yet taken. A long message is joined once, when it is complete. */
+  /** The bytes received and not yet taken. A long message is joined once, when it is complete. */
   #joined(): Buffer {
     const [only, ...others] = this.#chunks;
     if (only !== undefined && others.length === 0) return only;

@@ -29,7 +29,7 @@ const OPTIONS = {
 
 const CONFIGS = new Map<string, string>([
   [STRICT, configOf(OPTIONS)],
-  // What is wrong only with strict null checks does not stop the code.
+  // Errors that only strict null checks report do not stop the code.
   [LENIENT, configOf({ ...OPTIONS, strictNullChecks: false })],
 ]);
 
@@ -103,7 +103,7 @@ export class NativeCompiler {
     this.#snapshot = snapshot;
   }
 
-  /** What TypeScript reports about the program, with strict null checks. */
+  /** TypeScript's diagnostics of the program, with strict null checks. */
   diagnostics(kind: "Syntactic" | "Semantic"): Promise<readonly Diagnostic[]> {
     return this.#list(`get${kind}Diagnostics`, { file: PROGRAM_FILE });
   }
@@ -136,7 +136,7 @@ export class NativeCompiler {
     }
   }
 
-  /** What the API asks through. */
+  /** The client that the API sends its requests through. */
   #client(): object {
     const apiRequest = (method: string, params: unknown): Promise<unknown> =>
       method === "initialize" ? this.#initialized : this.#process.request(method, params);

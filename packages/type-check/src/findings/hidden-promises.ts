@@ -32,7 +32,7 @@ export interface HiddenPromises {
 
 export function createHiddenPromises(source: SourceFile, checker: Checker): HiddenPromises {
   let stores: Map<string, Expression[]> | undefined;
-  /** What the variables hold. Of one that is being looked at, and so holds what it is given itself, nothing is known. */
+  /** The promises in variables. Of a variable that is being inspected, and so refers to itself, nothing is known. */
   const held = new Map<string, Type | undefined>();
   /** Settles when the questions so far are answered: one after another, so that each variable is looked at once. */
   let queue: Promise<unknown> = Promise.resolve();
@@ -76,7 +76,7 @@ export function createHiddenPromises(source: SourceFile, checker: Checker): Hidd
   };
 }
 
-/** What stands within casts and brackets. */
+/** The expression within casts and parentheses. */
 export function withoutCasts(expression: Expression): Expression {
   let value = expression;
   while (isAsExpression(value) || isParenthesizedExpression(value) || isNonNullExpression(value)) {
@@ -97,7 +97,7 @@ function nameOf(expression: Expression): string | undefined {
   return isIdentifier(expression) ? expression.text : undefined;
 }
 
-/** What a program puts into its variables, by their names: `cache.set(key, value)`, `cache[key] = value`. */
+/** The values that a program puts into its variables, by their names: `cache.set(key, value)`, `cache[key] = value`. */
 function storesOf(source: SourceFile): Map<string, Expression[]> {
   const stores = new Map<string, Expression[]>();
   const add = (name: string | undefined, value: Expression | undefined): void => {
@@ -119,7 +119,7 @@ function storesOf(source: SourceFile): Map<string, Expression[]> {
   return stores;
 }
 
-/** What a constant was given. */
+/** The initializer of a constant. */
 async function constantOf(name: Expression, checker: Checker): Promise<Expression | undefined> {
   const symbol = await checker.getSymbolAtLocation(name);
   const declaration = await symbol?.valueDeclaration?.resolve();

@@ -73,7 +73,7 @@ async function messageFor(
   return problemOf(promiseUse, type, checker);
 }
 
-/** What is said of a promise that is cast to the value it will have. */
+/** The message about a promise that is cast to the type of its value. */
 async function castText(expression: Expression, type: Type, checker: Checker): Promise<string | undefined> {
   if (!type.isObjectType() || (await checker.getPropertyOfType(type, "then")) !== undefined) return undefined;
   const value = withoutCasts(expression);
@@ -129,7 +129,7 @@ async function predicateText(type: Type, checker: Checker): Promise<string | und
   return "The callback returns a Promise, which is not waited for here and counts as true: await what it needs before, with await Promise.all(list.map(…)).";
 }
 
-/** What is said of an async callback of `reduce` that begins with a value which is no promise. */
+/** The message about an async callback of `reduce` whose initial value is not a promise. */
 async function reducerText(callback: Expression, type: Type, checker: Checker): Promise<string | undefined> {
   if (!isCallExpression(callback.parent) || !readsUnawaited(callback)) return undefined;
   if ((await predicateText(type, checker)) === undefined) return undefined;
@@ -155,7 +155,7 @@ function readsUnawaited(callback: Expression): boolean {
   return isRead;
 }
 
-/** What is said of a value that holds promises; `undefined` for one that holds none. */
+/** The message about a value that holds promises; `undefined` for one that holds none. */
 async function heldText(expression: Expression, type: Type, checker: Checker): Promise<string | undefined> {
   const text = clip(expression.getText());
   if (await isListOfPromises(type, checker)) return allText(text);

@@ -51,7 +51,7 @@ export function nodeAt(source: SourceFile, position: number): Node {
   return found;
 }
 
-/** What a program does somewhere, which excuses what would be a mistake elsewhere. */
+/** Facts of a program that excuse what would otherwise be a mistake. */
 export interface ProgramFacts {
   /** The members that it assigns or deletes, so that they may exist. */
   writtenMembers: ReadonlySet<string>;

@@ -177,7 +177,7 @@ function usesInCall(call: CallExpression, tools: ReadonlySet<string>): PromiseUs
   return PREDICATES.has(method) && callback !== undefined ? [{ use: "predicate", expression: callback }] : [];
 }
 
-/** What a literal is made of, so that the part is told which is a promise. */
+/** The parts of a literal, so that the message names the part which is a promise. */
 function partsOf(expression: Expression): Expression[] {
   if (isArrayLiteralExpression(expression)) return expression.elements.flatMap(partsOf);
   if (!isObjectLiteralExpression(expression)) return [expression];

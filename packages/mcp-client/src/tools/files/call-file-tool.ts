@@ -25,7 +25,7 @@ export interface FileToolRun {
   session: string | undefined;
   /** Texts in place of those of guarded tools, by the URL of their modules. */
   modules: Readonly<Record<string, string>>;
-  /** Carries out the calls that the tool makes. */
+  /** Executes the calls that the tool makes. */
   invoker: ToolInvoker;
   /** Receives what the tool printed. */
   onOutput: (text: string) => void;

@@ -41,7 +41,7 @@ export interface FileToolsSettings {
   concern: () => Promise<(tool: NamedTool, allowedTools?: readonly string[]) => boolean>;
   /** The catalog of all tools. */
   catalog: Lazy<ToolCatalog>;
-  /** Carries out the calls that tools make: through all that calls of other code go through. */
+  /** Executes the calls that tools make: through all that calls of other code go through. */
   invoker: () => ToolInvoker;
   /** Receives what tools printed. */
   onOutput: (tool: string, text: string) => void;

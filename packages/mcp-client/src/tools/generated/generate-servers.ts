@@ -132,7 +132,7 @@ async function generateServer(
   };
 }
 
-/** What the server lists, with the accepted definitions in place of those that changed. */
+/** The definitions that the server lists, with the accepted ones in place of those that changed. */
 function withAccepted(listed: readonly unknown[], changed: readonly ChangedTool[]): unknown[] {
   const accepted = new Map<unknown, unknown>(changed.map(({ name, locked }) => [name, locked.definition]));
   return listed.map((definition) => accepted.get((definition as { name?: unknown }).name) ?? definition);

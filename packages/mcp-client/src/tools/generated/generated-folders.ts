@@ -8,7 +8,7 @@ import { isServerRequest, serverRequestDefinitions } from "../../connection/serv
 
 /** The lock file's name. Repeated from @cem/tool-files, which is loaded only for folders that have one. */
 const LOCK_FILE = "tools.lock.json";
-/** What a server calls itself is shown only if it can't be more than a name. */
+/** The server's own name is shown only if it can't be more than a name. */
 const PLAIN_NAME = /^[\w@./-]{1,64}$/;
 
 /** A server's folder of generated files, read from its lock file. */
@@ -75,7 +75,7 @@ function toGenerated(name: string, lock: ServerLock, tools: ToolDefinition[]): G
   };
 }
 
-/** What a server lists, compared with what was accepted. */
+/** The tools that a server lists, compared with the accepted ones. */
 export interface ListComparison extends Pick<LockComparison, "added" | "removed"> {
   /** Tools whose definition changed, by name. */
   changed: ReadonlyMap<string, ChangedTool>;

@@ -93,7 +93,7 @@ export function watchChanges(
       const change = await takeIn(server, list);
       if (change === undefined) return;
       const { added, changed, removed } = change;
-      // What was added is known the next time; what is held back or gone stays so.
+      // Added tools are known the next time; those held back or gone stay so.
       const lasting = JSON.stringify([changed, removed]);
       const isSame = added.length === 0 && lasting === (last.get(server) ?? "[[],[]]");
       last.set(server, lasting);

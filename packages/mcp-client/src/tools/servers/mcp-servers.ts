@@ -37,7 +37,7 @@ export interface McpServersSettings {
   elicit?: Elicit | undefined;
 }
 
-/** What is reported of connected servers. */
+/** Events of connected servers. */
 export interface ServerChanges {
   /** Called when the tools of a server were listed again. */
   onListed: (server: string, list: ToolList) => void;
@@ -45,7 +45,7 @@ export interface ServerChanges {
   onContentsChanged: (server: string, change: ContentChange) => void;
 }
 
-/** What is known of a server without connecting to it. */
+/** The state of a server that is known without connecting to it. */
 export interface ConfiguredServer {
   enabled: boolean;
   /** Why it is not connected to. What is wrong with its settings is known once the connections were asked for. */

@@ -1,11 +1,11 @@
-import { dependenciesOf } from "../definition/dependencies.ts";
-import type { Workflow, WorkflowStep } from "../definition/workflow.ts";
+import { dependenciesOf } from "./definition/dependencies.ts";
+import type { Workflow, WorkflowStep } from "./definition/workflow.ts";
 
 /** A step in a drawing. */
 export interface GraphStep {
   name: string;
   type: string;
-  /** What it calls or decides, in short. */
+  /** Its call or decision, in short. */
   detail: string;
   /** The steps of its list that it waits for. */
   waitsFor: readonly string[];
@@ -24,7 +24,7 @@ function graphOf({ steps }: Pick<Workflow, "steps">): GraphStep[] {
     name: step.name,
     type: step.type,
     detail: detailOf(step),
-    // Who is sent here when another fails does not wait for it as for a result.
+    // A step that is the target of another's failure does not wait for it as for a result.
     waitsFor: [...(dependencies.get(step.name)?.requires ?? [])],
     onError: names.has(step.onError) ? step.onError : undefined,
     bodies: step.bodies.map((body) => ({ name: body.name, steps: graphOf(body) })),

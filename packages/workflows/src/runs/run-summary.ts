@@ -1,10 +1,9 @@
 import type { ErrorInfo, JsonObject } from "@cem/core";
-import type { RunStatus } from "../events.ts";
+import { Journal, readJournal } from "./journal.ts";
 import { Outcomes } from "./outcomes.ts";
-import type { StepOutcome } from "./outcomes.ts";
-import { readJournal } from "./read-journal.ts";
+import type { RunStatus, StepOutcome } from "./outcomes.ts";
+import { runHolder, RunLock } from "./run-folder.ts";
 import type { RunFolder, RunFolders, RunRecord } from "./run-folder.ts";
-import { runHolder } from "./run-lock.ts";
 
 /** A run in short. */
 export interface RunSummary {
@@ -27,7 +26,7 @@ export interface RunDetails extends RunSummary {
   error: ErrorInfo | null;
   /** By path, without those within a step that has ended. */
   steps: readonly ({ step: string } & StepOutcome)[];
-  /** Steps that may have been carried out, which a resume asks about. */
+  /** Steps that may have been executed, which a resume asks about. */
   uncertain: readonly string[];
 }
 
@@ -81,4 +80,28 @@ async function summaryOf(
     updatedAt: outcomes.updatedAt ?? startedAt,
     ms: outcomes.ms,
   };
+}
+
+/**
+ * Writes down that a run was cancelled which no process executes.
+ *
+ * @throws CemError `WORKFLOW_RUN_BUSY` where a process has taken it meanwhile.
+ */
+export async function endRun(place: RunFolder): Promise<void> {
+  const lock = await RunLock.take(place.folder);
+  try {
+    const outcomes = new Outcomes();
+    const length = await readJournal(place.journal, outcomes.add);
+    const journal = Journal.open(place.journal, {
+      now: () => outcomes.ms,
+      length,
+      assertOwned: lock.assertHeld,
+    });
+    const error = { code: "ABORTED", message: "The run was cancelled.", details: { run: place.id } };
+    journal.append({ type: "run-ended", status: "cancelled", outputs: {}, error });
+    await journal.flush();
+    await journal.close();
+  } finally {
+    lock.release();
+  }
 }

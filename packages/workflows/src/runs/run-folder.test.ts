@@ -3,7 +3,7 @@ import { mkdtempSync, readdirSync, rmSync, writeFileSync } from "node:fs";
 import { tmpdir } from "node:os";
 import path from "node:path";
 import { afterEach, beforeEach, describe, expect, it } from "vitest";
-import { RunLock, runHolder } from "./run-lock.ts";
+import { runHolder, RunLock } from "./run-folder.ts";
 
 let folder: string;
 beforeEach(() => {
@@ -34,7 +34,7 @@ describe("RunLock", () => {
     expect(readdirSync(folder)).toEqual([]);
   });
 
-  it("says which process carries out the run", async () => {
+  it("says which process executes the run", async () => {
     await leave(20, {});
     await expect(RunLock.take(folder)).rejects.toMatchObject({
       code: "WORKFLOW_RUN_BUSY",
