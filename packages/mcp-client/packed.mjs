@@ -54,18 +54,18 @@ createInterface({ input: process.stdin }).on("line", (line) => {
 });
 `,
 );
-const tools = createMcpTools({
+const catalog = createMcpTools({
   servers: [{ name: "demo", transport: { kind: "stdio", command: process.execPath, args: [server] } }],
   serversDir: path.resolve("servers"),
   authFolder: path.resolve("auth"),
 });
-const [generated] = await tools.generate();
+const [generated] = await catalog.generate();
 assert.equal(generated.state, "generated");
 assert.match(await readFile("servers/demo/greet.ts", "utf8"), /callTool/);
 const { signal: never } = new AbortController();
 const call = { server: "demo", tool: "greet", args: {} };
-const found = await tools.source.find(call, never);
-const answer = await tools.source.invoke({ ...call, found }, { signal: never });
+const found = await catalog.source.find(call, never);
+const answer = await catalog.source.invoke({ ...call, found }, { signal: never });
 assert.deepEqual(answer, { ok: true, value: "hello" });
-await tools.close();
+await catalog.close();
 await rm("servers", { recursive: true });

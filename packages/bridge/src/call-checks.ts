@@ -105,7 +105,7 @@ const MAX_DEPTH = 8;
  *
  * @returns the arguments themselves, where nothing is to be filled in.
  */
-export function withDefaults(args: JsonObject, schema: JsonSchema, depth = 0): JsonObject {
+function withDefaults(args: JsonObject, schema: JsonSchema, depth = 0): JsonObject {
   const { properties, required } = schema;
   if (depth === MAX_DEPTH || !isObject(properties)) return args;
   const filled: JsonObject = {};

@@ -137,7 +137,7 @@ interface ContextSettings {
 }
 
 /** Creates what a host tool may use in one call. */
-export function createToolContext({ server, deadline, onWaiting, elicit }: ContextSettings): HostToolContext {
+function createToolContext({ server, deadline, onWaiting, elicit }: ContextSettings): HostToolContext {
   const { signal } = deadline;
   return {
     signal,
@@ -161,7 +161,7 @@ export function createToolContext({ server, deadline, onWaiting, elicit }: Conte
 }
 
 /** Creates a `TOOL_TIMEOUT` error. */
-export function toolTimedOut({ server, tool }: FailedTool, timeoutMs: number): CemError {
+function toolTimedOut({ server, tool }: FailedTool, timeoutMs: number): CemError {
   const message = `${server}.${tool} did not answer within ${timeoutMs / 1000} s.`;
   return new CemError("TOOL_TIMEOUT", message, { details: { server, tool, timeoutMs } });
 }
@@ -170,11 +170,7 @@ export function toolTimedOut({ server, tool }: FailedTool, timeoutMs: number): C
  * Turns what a host tool threw into an error for code in the sandbox: with the same message and without stack and
  * secrets. A `CemError` keeps its code; the code of others is `TOOL_FAILED`.
  */
-export function toolFailed(
-  { server, tool }: FailedTool,
-  thrown: unknown,
-  hideSecrets: HideSecrets,
-): CemError {
+function toolFailed({ server, tool }: FailedTool, thrown: unknown, hideSecrets: HideSecrets): CemError {
   if (CemError.isInstance(thrown)) {
     const details = detailsWithoutSecrets(thrown.details, hideSecrets);
     return new CemError(thrown.code, hideSecrets(thrown.message), { details, cause: thrown });

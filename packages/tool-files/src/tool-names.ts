@@ -154,7 +154,7 @@ function isIdentifier(name: string): boolean {
 }
 
 /** The first six hexadecimal digits of a name's digest. */
-export function nameHash(name: string): string {
+function nameHash(name: string): string {
   return sha256(name).slice(0, 6);
 }
 

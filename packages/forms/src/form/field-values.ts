@@ -9,7 +9,7 @@ export interface LinearPattern {
 }
 
 /** Longer texts match no pattern. */
-export const MAX_MATCHED_CHARACTERS = 10_000;
+const MAX_MATCHED_CHARACTERS = 10_000;
 
 /**
  * Compiles a pattern with RE2, which has no way to take more than linear time. Lookarounds and references to groups are

@@ -118,7 +118,7 @@ const DATES: ReadonlySet<string> = new Set(["date", "time", "datetime", "month",
 const CHOICES: ReadonlySet<string> = new Set(["select", "multiselect", "radio"]);
 
 /** Finds faults of a form that has the right shape. */
-export function findFaults(form: Form): Fault[] {
+function findFaults(form: Form): Fault[] {
   const names = new Set(form.fields.map(({ name }) => name));
   const seen = new Set<string>();
   const faults = form.fields.flatMap((field, index): Fault[] => {

@@ -54,7 +54,7 @@ export function importPdfLibrary(): Promise<PdfLibrary> {
 }
 
 /** @throws CemError `PACKAGE_MISSING` */
-export async function importFontkit(): Promise<Parameters<PDFDocument["registerFontkit"]>[0]> {
+async function importFontkit(): Promise<Parameters<PDFDocument["registerFontkit"]>[0]> {
   const fontkit = await importOptional("@pdf-lib/fontkit", () => import("@pdf-lib/fontkit"));
   return fontkit.default;
 }

@@ -72,7 +72,7 @@ const MAC_FILES = [
  *
  * @throws CemError `BROWSER_NOT_FOUND`
  */
-export async function findBrowser(executable: string | undefined): Promise<string> {
+async function findBrowser(executable: string | undefined): Promise<string> {
   const named = executable ?? process.env[VARIABLE];
   if (named !== undefined && named !== "") {
     if (await isExecutable(named)) return named;

@@ -19,7 +19,7 @@ export async function fillChoices(
 }
 
 /** Brings the options of a set to what is wanted, with one click for each that differs. */
-export async function choose(items: Locator, wanted: readonly number[]): Promise<void> {
+async function choose(items: Locator, wanted: readonly number[]): Promise<void> {
   const offered = await offeredIn(items);
   for (const [index, { isChosen }] of offered.entries()) {
     const endsByItself = wanted.length === 1 && !wanted.includes(index);
@@ -75,7 +75,7 @@ export function offeredBy(select: Locator): Promise<Offered[]> {
 }
 
 /** The options that are elements of their own: radio buttons, check boxes, options of a list. */
-export function offeredIn(items: Locator): Promise<Offered[]> {
+function offeredIn(items: Locator): Promise<Offered[]> {
   return items.evaluateAll(
     (elements: PageElement[], most) =>
       elements.slice(0, most).map((element) => {

@@ -192,7 +192,7 @@ export function createServerClient(settings: McpServerSettings, context: ServerC
  * @param tools - the last list of tools, if there is one.
  * @param latencyMs - the round trip of the request for it, in milliseconds.
  */
-export function statusOf(
+function statusOf(
   { name, transport }: McpServerSettings,
   connection: Connection | undefined,
   { backoff: { waitMs }, lastError }: ConnectionHealth,
@@ -220,7 +220,7 @@ export function statusOf(
  * The scope in which calls of a tool wait for each other. Few servers expect two changes at once; of a tool without annotations its name
  * tells whether it makes one. Sessions that share the process of a server share its queue.
  */
-export function serialOf(
+function serialOf(
   { name, annotations }: RemoteTool,
   { writes = "serial", transport, connections }: McpServerSettings,
 ): KnownTool["serial"] {

@@ -157,7 +157,7 @@ const DATA_KEYWORDS = new Set(["default", "const", "enum", "examples"]);
  *
  * @returns the reason, as a clause, or `undefined` when the declarations are valid.
  */
-export function findHeaderFault(inputSchema: JsonSchema): string | undefined {
+function findHeaderFault(inputSchema: JsonSchema): string | undefined {
   const names = new Set<string>();
 
   const visitProperties = (schema: object): string | undefined => {

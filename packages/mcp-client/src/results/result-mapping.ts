@@ -129,7 +129,7 @@ interface Place {
  * @param structured - The value that the server sent. Handles are put in place.
  * @param parts - The content parts that are not text.
  */
-export async function mapStructured(
+async function mapStructured(
   structured: JsonValue,
   parts: readonly JsonValue[],
   context: PartContext,

@@ -225,7 +225,7 @@ const REWRITE: Partial<Record<McpClientName, (entry: Definition) => Definition>>
 };
 
 /** Translates an entry of another program. */
-export function translateDefinition(client: McpClientName, entry: Definition): TranslatedDefinition {
+function translateDefinition(client: McpClientName, entry: Definition): TranslatedDefinition {
   const { type, ...rewritten } = (REWRITE[client] ?? ((same) => same))(entry);
   const definition: Definition = {};
   const leftOut: string[] = [];

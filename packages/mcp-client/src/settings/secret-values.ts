@@ -23,7 +23,7 @@ export interface Expansion {
  * @param setting - where the text stands in the server's settings, such as `headers.Authorization`; for the error.
  * @throws CemError `VARIABLE_MISSING` with the variable and the setting, and no value.
  */
-export function expandVariables(text: string, setting: string, expansion: Expansion): string {
+function expandVariables(text: string, setting: string, expansion: Expansion): string {
   const { server, lookUp, secrets } = expansion;
   return text.replace(REFERENCE, (_reference, variable: string, fallback: string | undefined) => {
     const value = lookUp(variable);

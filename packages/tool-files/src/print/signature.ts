@@ -40,7 +40,7 @@ export function printSignature(call: Call): string {
  *
  * @param result - The type of the result, for a tool without a schema of it.
  */
-export function printDescribedSignature(call: Call, unions: UnionNames, result = "unknown"): string {
+function printDescribedSignature(call: Call, unions: UnionNames, result = "unknown"): string {
   let shortest = "";
   for (const [inputDetail, outputDetail] of [
     [3, 3],

@@ -35,7 +35,7 @@ export interface TypeContext {
 }
 
 /** The context of a property or an item of the schema that is read in `context`. */
-export function inside(context: TypeContext, property: string): TypeContext {
+function inside(context: TypeContext, property: string): TypeContext {
   const { owner, nesting, depth } = context;
   return { owner, direct: false, isRoot: false, nesting: nesting + 1, depth: depth + 1, property };
 }
@@ -160,7 +160,7 @@ function hasStructure(schema: Keywords): boolean {
 const MAX_INDEX_TYPES = 8;
 
 /** Reads the object type of a schema. */
-export function readObject(schema: Keywords, context: TypeContext, builder: TypeBuilder): ObjectNode {
+function readObject(schema: Keywords, context: TypeContext, builder: TypeBuilder): ObjectNode {
   const properties = schema["properties"];
   if (properties !== undefined && !isObject(properties)) {
     builder.warn("`properties` is not an object; it is ignored.");
@@ -221,7 +221,7 @@ function fittingIndex(type: TypeNode, members: readonly Member[]): TypeNode {
 const MAX_TUPLE_ITEMS = 32;
 
 /** Reads the array or tuple type of a schema. The length of an array without tuple items is not expressed. */
-export function readArray(schema: Keywords, context: TypeContext, builder: TypeBuilder): TypeNode {
+function readArray(schema: Keywords, context: TypeContext, builder: TypeBuilder): TypeNode {
   const items = schema["items"];
   const first = asList(schema["prefixItems"]) ?? asList(items) ?? [];
   const read = (part: unknown): TypeNode => builder.read(part, inside(context, "item"));
@@ -249,12 +249,12 @@ const MAX_LITERALS = 500;
 const MAX_LITERAL_CHARACTERS = 300;
 
 /** The union type of the values of an `enum`. */
-export function enumType(values: readonly unknown[]): TypeNode {
+function enumType(values: readonly unknown[]): TypeNode {
   return unionOf([...new Set(values)].map(values.length > MAX_LITERALS ? widened : literalType));
 }
 
 /** The literal type of a value; its general type where it is long. */
-export function literalType(value: unknown): TypeNode {
+function literalType(value: unknown): TypeNode {
   const size = compactJson(value, MAX_LITERAL_CHARACTERS);
   return size === TOO_LARGE ? widened(value) : textNode(literalText(value));
 }

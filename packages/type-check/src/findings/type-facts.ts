@@ -47,7 +47,7 @@ export async function membersOf(type: Type): Promise<readonly Type[]> {
   return type.isUnionType() ? type.getTypes() : [type];
 }
 
-export function isOptionalProperty({ flags }: Symbol): boolean {
+function isOptionalProperty({ flags }: Symbol): boolean {
   return (flags & SymbolFlags.Optional) !== 0;
 }
 

@@ -159,7 +159,7 @@ const MAX_DEPTH = 200;
  *
  * @throws CemError `EXPRESSION_FAILED` for what JSON can't represent, and what is too large.
  */
-export function toJson(value: unknown): JsonValue {
+function toJson(value: unknown): JsonValue {
   let values = 0;
   const convert = (item: unknown, depth: number): JsonValue => {
     values += 1;

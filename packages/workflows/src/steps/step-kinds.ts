@@ -169,7 +169,7 @@ function contextOf(
 const DEFAULT_MAX_ITERATIONS = 1_000;
 
 /** Runs a list of steps for each of some items, or while a condition holds. Its value is a list of what each came to. */
-export async function runLoop(request: StepRequest): Promise<JsonValue> {
+async function runLoop(request: StepRequest): Promise<JsonValue> {
   return request.step.config["while"] === undefined ? forEach(request) : whileTrue(request);
 }
 

@@ -247,7 +247,7 @@ const SCHEMA: JsonObject = {
 };
 
 /** Asks the user about a step that may have been executed. Without an answer the run stops. */
-export async function askAboutStep(ask: Elicit, step: string, signal: AbortSignal): Promise<Decision> {
+async function askAboutStep(ask: Elicit, step: string, signal: AbortSignal): Promise<Decision> {
   const message = `Step ${step} had begun when its run was ended, so it may have been executed.`;
   const answer = await ask({
     server: "workflow",

@@ -68,7 +68,7 @@ async function list(folder: string): Promise<Dirent[]> {
  * Imports a file of the user's on the host and takes the tool it exports. A file that guest code can write is never
  * imported. A file that can't be used is reported as a problem, not thrown.
  */
-export async function loadHostToolFile(
+async function loadHostToolFile(
   { server, name, file }: HostToolFile,
   { writableDirs, ownPackage }: Pick<HostToolFolders, "writableDirs" | "ownPackage">,
 ): Promise<{ tool: HostTool } | { problem: ToolProblem }> {
