@@ -6,10 +6,11 @@ import { compileCache, say, setUp, SetupError } from "./setup.mjs";
  * Sets up what is missing, then runs a program of the repository from its sources and ends as it ends.
  *
  * @param {readonly string[]} args The file, and its arguments.
+ * @param {"run" | "all"} [extent] The packages that it needs.
  */
-export async function runSource(args) {
+export async function runSource(args, extent) {
   try {
-    const node = await setUp();
+    const node = await setUp(extent);
     const env = { ...process.env, NODE_COMPILE_CACHE: compileCache };
     const child = spawn(node, ["--conditions=@cem/source", ...args], { stdio: "inherit", env });
     // The program itself decides how to end on these; this process only waits for it.
