@@ -221,7 +221,49 @@ function filesNamedIn(document: string): string[] {
   return [...new Set([...written, ...links])];
 }
 
+/** Kinds of Kubernetes that a page recommends, and a function of the Python original. */
+const NAMES_OF_OTHERS = new Set(["SandboxWarmPool", "call_tool"]);
+/** Names the classes and modules of the Python original. */
+const ABOUT_OTHER_CODE = "docs/how-to/migrate-from-python.md";
+
+/** Every word in the sources, and the name of every file: what a page may name as its code. */
+function wordsOfRepository(): Set<string> {
+  const files = globSync(
+    "{packages,apps,scripts,servers,skills,examples,docs}/**/*.{ts,mjs,json,yaml,js,sh,sql}",
+    {
+      cwd: root,
+      exclude: (name) => /(?:^|\/)(?:node_modules|dist|\.cem|\.vitepress)$/u.test(name),
+    },
+  );
+  const texts = [...files, ...globSync("*.{ts,json,yaml}", { cwd: root })].map((file) =>
+    readFileSync(path.join(root, file), "utf8"),
+  );
+  return new Set([
+    ...texts.flatMap((text) => text.match(/[\w$]+/gu) ?? []),
+    ...files.map((file) => path.basename(file)),
+  ]);
+}
+const known = wordsOfRepository();
+
+/** The names in a page's prose that look like those of code: `camelCase`, `PascalCase`, `a-file.ts`. */
+function namesOfCode(document: string): string[] {
+  const spans = [...proseOf(document).matchAll(/`([^`\n]+)`/gu)].map(([, span = ""]) => span);
+  return spans.flatMap((span) => {
+    if (/^[\w-]+\.(?:ts|mjs|sql)$/u.test(span)) return [span];
+    const [, names = "", call] = /^([\w$.]+)(\(.*\))?$/u.exec(span) ?? [];
+    return names.split(".").filter((name) => call !== undefined || /[a-z][A-Z]/u.test(name));
+  });
+}
+
 describe("the text of the pages", () => {
+  it.each(DOCUMENTS.filter((document) => document !== ABOUT_OTHER_CODE))(
+    "names only code that is there, in %s",
+    (document) => {
+      const isUnknown = (name: string): boolean => !known.has(name) && !NAMES_OF_OTHERS.has(name);
+      expect(namesOfCode(document).filter(isUnknown)).toEqual([]);
+    },
+  );
+
   it.each(DOCUMENTS)("names only files that are there, in %s", (document) => {
     expect(filesNamedIn(document).filter((name) => !existsSync(path.join(root, name)))).toEqual([]);
   });
