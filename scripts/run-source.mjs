@@ -1,6 +1,19 @@
 import { spawn } from "node:child_process";
 import os from "node:os";
+import path from "node:path";
+import { root } from "./node24.mjs";
 import { compileCache, say, setUp, SetupError } from "./setup.mjs";
+
+const COMMAND = path.join(root, "apps", "cli", "src", "cem.ts");
+
+/**
+ * Runs `cem` from the sources, in the folder where one stands.
+ *
+ * @param {readonly string[]} args
+ */
+export function runCommand(args) {
+  return runSource([COMMAND, ...args], "run");
+}
 
 /**
  * Sets up what is missing, then runs a program of the repository from its sources and ends as it ends.

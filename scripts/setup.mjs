@@ -2,7 +2,7 @@
 // TypeScript sources as they are. Says what it does on stderr, in plain words. Runs on a bare Node 20 with npm.
 import { spawn } from "node:child_process";
 import { createHash } from "node:crypto";
-import { createWriteStream, mkdirSync, readFileSync, rmSync, writeFileSync } from "node:fs";
+import { createWriteStream, existsSync, mkdirSync, readFileSync, rmSync, writeFileSync } from "node:fs";
 import path from "node:path";
 import { findNode, nodeMissing, root } from "./node24.mjs";
 
@@ -35,15 +35,15 @@ const EXTENTS = {
  * @param {keyof typeof EXTENTS} asked
  */
 export async function setUp(asked = "all") {
+  if (isSetUp(asked)) return requireNode();
   const hash = hashOfManifests();
   // Installing fewer packages than there are would remove the others.
-  const extent = readStamp().startsWith("all ") ? "all" : asked;
+  const extent = existsSync(bin("turbo")) ? "all" : asked;
   const wanted = `${extent} ${hash}`;
-  if (readStamp() === wanted) return requireNode();
   mkdirSync(STATE_DIR, { recursive: true });
   const release = await takeLock();
   try {
-    if (readStamp() === wanted) return requireNode();
+    if (isSetUp(asked)) return requireNode();
     rmSync(LOG, { force: true });
     rmSync(STAMP, { force: true });
     const { size, args } = EXTENTS[extent];
@@ -59,6 +59,16 @@ export async function setUp(asked = "all") {
   } finally {
     release();
   }
+}
+
+/**
+ * Whether the packages that are needed are installed, as the manifests of now want them.
+ *
+ * @param {keyof typeof EXTENTS} asked
+ */
+export function isSetUp(asked) {
+  const hash = hashOfManifests();
+  return [asked, "all"].some((extent) => readStamp() === `${extent} ${hash}`);
 }
 
 /** Where Node keeps the code it has compiled: a command of ours then starts in less time. */
