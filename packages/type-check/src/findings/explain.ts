@@ -245,7 +245,7 @@ function isEmptyObject(argument: Expression): boolean {
 function propertyNames(value: Node, call: CallExpression): string[] {
   const names: string[] = [];
   for (let part = value; part !== call; part = part.parent) {
-    if (isPropertyAssignment(part)) names.unshift(part.name.getText());
+    if (isPropertyAssignment(part)) names.unshift(part.name.getText().replaceAll(/["']/gu, ""));
   }
   return names;
 }
