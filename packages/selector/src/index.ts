@@ -6,10 +6,9 @@ export {
   MAX_TASK_CHARACTERS,
 } from "./selector.ts";
 export type { Selector, SelectorSettings } from "./selector.ts";
-export type { Embedder, EmbedOptions } from "./semantic/embedder.ts";
+export type { Embedder, EmbedOptions, SemanticState } from "./semantic/semantic-search.ts";
 export { createOpenAiEmbedder, DEFAULT_EMBEDDING_TIMEOUT_MS } from "./semantic/openai-embedder.ts";
 export type { OpenAiEmbedderSettings } from "./semantic/openai-embedder.ts";
-export type { SemanticState } from "./semantic/semantic-search.ts";
 export { checkModelFiles, DEFAULT_MODEL, findModel } from "./models/model-lock.ts";
 export type { LockedFile, ModelLock, PulledModel } from "./models/model-lock.ts";
 export { pullModel } from "./models/pull-model.ts";

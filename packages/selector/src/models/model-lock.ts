@@ -5,7 +5,7 @@ import path from "node:path";
 import { CemError, type ErrorDetails } from "@cem/core";
 
 /** A model whose files are known. */
-export interface PinnedModel {
+interface PinnedModel {
   /** The full commit of the model's repository. */
   revision: string;
   /** SHA-256 of each file, in hexadecimal, by its path in the repository. */
@@ -34,7 +34,7 @@ export function findPinned(name: string, revision: string | undefined): PinnedMo
 }
 
 /** The name of a model on a hub, with a revision where one is asked for. */
-export interface ModelName {
+interface ModelName {
   /** `Xenova/all-MiniLM-L6-v2` */
   name: string;
   /** A commit, a branch or a tag. */
@@ -126,7 +126,7 @@ export function formatLock(lock: ModelLock): string {
  * @returns `undefined` where there is none.
  * @throws CemError `EMBEDDER_MODEL_CHANGED` for one that can't be read.
  */
-export async function readLock(folder: string): Promise<ModelLock | undefined> {
+async function readLock(folder: string): Promise<ModelLock | undefined> {
   const file = path.join(folder, MODEL_LOCK_FILE);
   let text: string;
   try {

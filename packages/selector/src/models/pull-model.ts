@@ -133,7 +133,10 @@ class Download {
     const revision = findPinned(name, asked)?.revision ?? asked ?? "main";
     for (const [dtype, weights] of WEIGHTS) {
       // The commit stands in the answer of the hub itself, not of the storage that it redirects to.
-      const { status, headers } = await this.#fetch(revision, weights, { method: "HEAD", redirect: "manual" });
+      const { status, headers } = await this.#fetch(revision, weights, {
+        method: "HEAD",
+        redirect: "manual",
+      });
       const commit = headers.get("x-repo-commit") ?? "";
       // A server may not answer HEAD. Anything else that is wrong fails the download.
       if (status !== 404) return { dtype, weights, revision: COMMIT.test(commit) ? commit : revision };

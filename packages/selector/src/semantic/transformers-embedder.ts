@@ -4,7 +4,7 @@ import type { Worker } from "node:worker_threads";
 import { CemError, moduleBeside, type ErrorInfo } from "@cem/core";
 import type { ModelLock } from "../models/model-lock.ts";
 import { TRANSFORMERS } from "../models/transformers-library.ts";
-import type { Embedder, EmbedOptions } from "./embedder.ts";
+import type { Embedder, EmbedOptions } from "./semantic-search.ts";
 import type { EmbedFailure, EmbedReply, EmbedRequest, ModelSettings } from "./transformers-worker.ts";
 
 /** Settings of {@link createTransformersEmbedder}. */

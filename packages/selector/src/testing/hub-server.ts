@@ -4,7 +4,7 @@ import type { AddressInfo } from "node:net";
 import path from "node:path";
 
 /** A request that the hub got. */
-export interface HubRequest {
+interface HubRequest {
   method: string;
   path: string;
   range: string | undefined;
@@ -21,7 +21,7 @@ export interface HubServer extends AsyncDisposable {
 }
 
 /** A status to answer with; other content; or the connection ends after half of the file, or stays open. */
-export type HubFault = number | Uint8Array | "breaks" | "stalls";
+type HubFault = number | Uint8Array | "breaks" | "stalls";
 
 const PATH = /^\/((?:[\w.-]+\/)?[\w.-]+)\/resolve\/([^/]+)\/(.+)$/u;
 const STORED = "/stored/";

@@ -1,9 +1,30 @@
-import { isStopWord, splitWords, stem } from "@cem/core/text";
-import { askedActions, isGeneralVerb, NO_ACTIONS, type Actions } from "./actions.ts";
-import { fieldMask } from "./document.ts";
-import { readHints, type Hint } from "./hints.ts";
-import type { LexicalIndex } from "./lexical-index.ts";
-import { isRequestStem } from "./query.ts";
+import { isStopWord, splitStems, splitWords, stem } from "@cem/core/text";
+import type { LexicalIndex } from "../catalog/lexical-index.ts";
+import { readHints, type Hint } from "../words/hints.ts";
+import { askedActions, isGeneralVerb, NO_ACTIONS, type Actions } from "../words/verbs.ts";
+
+/** The most distinct words of one query. */
+const MAX_QUERY_WORDS = 256;
+/** Stems of words that only phrase a request. */
+const REQUEST_STEMS: ReadonlySet<string> = new Set(
+  `additionally assist assistance curious going gonna gotta help hello hey hi interested know let like looking
+  love maybe need please planning thing things try trying tell wanna want wish wondering
+  u ur pls plz thx ok okay hey right`
+    .split(/\s+/)
+    .map(stem),
+);
+
+/** Whether a stem is that of a word that only phrases a request: `please`, `want`, `help`. */
+export function isRequestStem(word: string): boolean {
+  return REQUEST_STEMS.has(word);
+}
+
+/** The stems of a query, without words that only phrase the request unless there are no others. */
+export function queryStems(text: string): ReadonlySet<string> {
+  const stems = splitStems(text);
+  const telling = stems.filter((word) => !isRequestStem(word));
+  return new Set([...new Set(telling.length > 0 ? telling : stems)].slice(0, MAX_QUERY_WORDS));
+}
 
 /** Weights of words by their role in the text. */
 const OBJECT_WEIGHT = 1;
@@ -41,7 +62,6 @@ const QUANTITIES: ReadonlySet<string> = new Set(
     .split(" ")
     .map(stem),
 );
-const CONTENT_MARKS: ReadonlySet<string> = new Set("with containing contains saying including".split(" "));
 /** `add 5 and 3`, `sum of two and five`, `add 3 to the result`: a calculation. */
 const NUMBER = String.raw`(?:\d|\b(?:one|two|three|four|five|six|seven|eight|nine|ten|eleven|twelve|twenty|thirty|fifty|hundred)\b)`;
 const NUMBERS = new RegExp(
@@ -85,11 +105,9 @@ export function readPart(text: string, index: LexicalIndex): Reading {
   let afterDegree = false;
   let opens = true;
   let modifier: Term | undefined;
-  let inContent = false;
   for (const token of rest.split(/[\s,;:!?()]+/u)) {
     for (const word of splitWords(token)) {
       const key = stem(word);
-      inContent ||= CONTENT_MARKS.has(word) && terms.size > 0;
       if (isStopWord(word) || isRequestStem(key) || QUANTITIES.has(key)) {
         afterPreposition = PREPOSITIONS.has(word);
         afterDegree = DEGREES.has(word);
@@ -106,7 +124,7 @@ export function readPart(text: string, index: LexicalIndex): Reading {
       const weight = weigh(
         key,
         word,
-        { isValue: isName || (!leads && (afterPreposition || inContent)), isDegree: afterDegree, hasNumbers },
+        { isValue: isName || (!leads && afterPreposition), isDegree: afterDegree, hasNumbers },
         index,
       );
       afterDegree = DEGREES.has(word);
@@ -132,17 +150,10 @@ export function readPart(text: string, index: LexicalIndex): Reading {
   };
 }
 
-/** Fields of prose about parameters and results. Words that occur only there may be examples of values. */
-const PROSE_FIELDS = fieldMask(["parameterText", "outputText"]);
-
 function isKnown(word: string, index: LexicalIndex): boolean {
-  const tells = (term: number) => ((index.fieldsOf[term] ?? 0) & ~PROSE_FIELDS) !== 0;
-  const term = index.vocabulary.find(word);
   return (
-    (term !== undefined && tells(term)) ||
-    index.vocabulary
-      .similar(word)
-      .some((similar) => similar.similarity >= KNOWN_SIMILARITY && tells(similar.term))
+    index.vocabulary.find(word) !== undefined ||
+    index.vocabulary.similar(word).some(({ similarity }) => similarity >= KNOWN_SIMILARITY)
   );
 }
 

@@ -1,26 +1,75 @@
-import type { RankedTool, Selection } from "@cem/core";
 import { toolId } from "@cem/core";
-import { hasAction } from "./actions.ts";
-import type { IndexedCatalog } from "./catalog-cache.ts";
+import type { RankedTool, Selection } from "@cem/core";
+import type { IndexedCatalog } from "../search/catalog-cache.ts";
+import type { LexicalIndex } from "../catalog/lexical-index.ts";
+import { createScorer, explainedShare, highest, type Scorer } from "../search/bm25.ts";
+import { readPart, type Reading } from "../search/reading.ts";
+import { knownWords, likeness, matchReason, NAMED_REASON, ranked } from "../search/results.ts";
+import type { SearchRanking } from "../search/search-ranking.ts";
+import { fuse } from "../semantic/fusion.ts";
+import { isPath, type Hint } from "../words/hints.ts";
+import { hasAction } from "../words/verbs.ts";
 import { FitJudge, type Fit } from "./fit.ts";
-import { isPath, type Hint } from "./hints.ts";
-import { chooseByRank, MIN_LARGE_CATALOG_TOOLS } from "./large-catalog.ts";
-import type { LexicalIndex } from "./lexical-index.ts";
-import { likeness } from "./likeness.ts";
-import { findNamed, type NamedTools } from "./named-tools.ts";
-import { isPlainOperation } from "./plain-operations.ts";
-import { partsOf, type Part } from "./parts.ts";
-import { createScorer, highest, type Scorer } from "./ranking.ts";
-import { readPart, type Reading } from "./reading.ts";
-import { knownWords, matchReason, NAMED_REASON, ranked } from "./results.ts";
-import type { SearchRanking } from "./search-ranking.ts";
-import { fuse } from "./semantic/fusion.ts";
-import { findSupplier } from "./suppliers.ts";
+import { findSupplier, isPlainOperation, partsOf, type Part } from "./parts.ts";
+
+/** The size from which a catalog is searched by rank: from there on the rarity of words is informative. */
+export const MIN_LARGE_CATALOG_TOOLS = 50;
+/** Tools with this share of the best score are chosen with the best. */
+const CLOSE_MARGIN = 0.6;
+const MAX_CLOSE_TOOLS = 5;
+/** The share of a task that the best tool must cover, as a share of the threshold. */
+const COVER_OF_THRESHOLD = 0.66;
+/** A document with its score. */
+interface RankedDocument {
+  document: number;
+  /** 0 to 1. */
+  score: number;
+}
+
+/**
+ * Chooses the tools of a large catalog that rank near the best for a task. None when even the best one covers too little,
+ * which means that only common words matched.
+ *
+ * @param scores - BM25F scores of the task by document.
+ * @param rank - The ranking of the task, computed when it is needed.
+ * @param threshold - The selector's threshold, 0 to 1.
+ */
+function chooseByRank(
+  index: LexicalIndex,
+  scores: Float32Array,
+  rank: () => Float32Array,
+  task: string,
+  threshold: number,
+): RankedDocument[] {
+  const cover = explainedShare(index, task, scores);
+  if (cover < threshold * COVER_OF_THRESHOLD) return [];
+  const close = highestRanked(rank(), MAX_CLOSE_TOOLS);
+  const top = close[0]?.score ?? 0;
+  return close
+    .filter(({ score }) => score >= top * CLOSE_MARGIN)
+    .map(({ document, score }) => ({ document, score: scoreOf(cover, threshold) * (score / top) }));
+}
+
+function scoreOf(cover: number, threshold: number): number {
+  return threshold + (1 - threshold) * Math.min(1, cover);
+}
+
+/** The documents with the highest scores above 0, best first; equal scores in the order of their ids. */
+function highestRanked(scores: Float32Array, count: number): RankedDocument[] {
+  const best: RankedDocument[] = [];
+  for (let document = 0; document < scores.length; document++) {
+    const score = scores[document] ?? 0;
+    if (score > (best.length < count ? 0 : (best.at(-1)?.score ?? 0))) {
+      const at = best.findIndex((other) => other.score < score);
+      best.splice(at < 0 ? best.length : at, 0, { document, score });
+      best.length = Math.min(best.length, count);
+    }
+  }
+  return best;
+}
 
 /** Tools with this share of the best score of a part are chosen with the best. */
 const TIE_MARGIN = 0.97;
-/** A tool chosen for an earlier part is preferred from this share of a part's best score. */
-const REUSE_MARGIN = 0.85;
 const MAX_TIES = 3;
 /** Weight of BM25F in ordering the tools of a part. */
 const RANK_WEIGHT = 0.6;
@@ -32,10 +81,6 @@ const REFERENCE_WEIGHT = 0.5;
 const SECOND_TOOL_CERTAINTY = 0.6;
 /** How much higher the score of two tools must be than that of one. */
 const SECOND_TOOL_GAIN = 0.12;
-/** Factor for the distance from 1 of the score of a tool named in plain words. */
-const SPOKEN_NAME_DOUBT = 0.5;
-/** The least score of a tool of a large catalog to be chosen by fit. */
-const LARGE_CATALOG_THRESHOLD = 0.6;
 /** Verbs that change something existing. */
 const CHANGES =
   /\b(?:append|copy|duplicate|update|edit|modify|change|increment|decrement|replace|prepend)\b/iu;
@@ -54,7 +99,6 @@ export class TaskSelection {
   readonly #ranking: SearchRanking;
   /** Semantic similarities by document, where there are any. */
   readonly #meaning: Float32Array | undefined;
-  readonly #userThreshold: number;
   readonly #threshold: number;
   readonly #score: Scorer;
   readonly #chosen = new Map<number, Chosen>();
@@ -69,13 +113,11 @@ export class TaskSelection {
     this.#ranking = ranking;
     this.#meaning = meaning;
     this.#score = createScorer(index);
-    this.#userThreshold = threshold;
-    const isLarge = index.tools.length >= MIN_LARGE_CATALOG_TOOLS;
-    this.#threshold = isLarge ? Math.max(threshold, LARGE_CATALOG_THRESHOLD) : threshold;
+    this.#threshold = threshold;
   }
 
   run(task: string, limit: number, signal: AbortSignal | undefined): Selection {
-    for (const document of findNamed(this.#index.names, task).written) {
+    for (const document of this.#index.names.findIn(task)) {
       this.#choose(document, 1, NAMED_REASON);
     }
     const parts = partsOf(task);
@@ -84,7 +126,7 @@ export class TaskSelection {
       this.#addPart(part);
     }
     if (this.#index.tools.length >= MIN_LARGE_CATALOG_TOOLS) {
-      this.#addByRank(task, parts);
+      this.#addByRank(task);
     }
     const documents = [...this.#chosen].toSorted(([one, a], [other, b]) => b.score - a.score || one - other);
     const selected = documents
@@ -94,13 +136,12 @@ export class TaskSelection {
   }
 
   /** Adds tools of a large catalog by rank. The best by rank gets the score of the best by fit, if that is higher. */
-  #addByRank(task: string, parts: readonly Part[]): void {
-    const texts = parts.map(({ text }) => text);
+  #addByRank(task: string): void {
     const rank = (): Float32Array => {
       const { scores } = this.#ranking.rank(task);
       return this.#meaning === undefined ? scores : fuse(scores, this.#meaning);
     };
-    const close = chooseByRank(this.#index, this.#score, rank, task, texts, this.#userThreshold);
+    const close = chooseByRank(this.#index, this.#score(task), rank, task, this.#threshold);
     const fitting = [...this.#chosen.values()].filter(({ reason }) => reason !== NAMED_REASON);
     const scale = Math.max(1, bestScore(fitting) / bestScore(close));
     for (const { document, score } of close) {
@@ -118,11 +159,8 @@ export class TaskSelection {
         this.#best.set(fit.document, fit);
       }
     }
-    const named = findNamed(this.#index.names, part.text);
-    const chosen = this.#chooseNamed(named, judge);
-    if (chosen.length === 0) {
-      chosen.push(...this.#pick(part, fits));
-    }
+    const named = [...this.#index.names.findIn(part.text)].map((document) => judge.judge(document));
+    const chosen = named.length > 0 ? named : this.#pick(part, fits);
     for (const fit of chosen) {
       this.#chooseFit(fit, fit.score);
       this.#addSupplier(fit.document, part.text);
@@ -132,16 +170,6 @@ export class TaskSelection {
       this.#addSecond(chosen[0] ?? fits[0], fits, judge);
     }
     this.#previous = reading;
-  }
-
-  /** Chooses the named tools. One that is named in plain words must fit as well. */
-  #chooseNamed({ written, spoken }: NamedTools, judge: FitJudge): Fit[] {
-    const fits = [...spoken].map((document) => judge.judge(document));
-    const meant = fits.filter(({ score }) => score >= this.#threshold);
-    for (const { document, score } of meant) {
-      this.#choose(document, 1 - (1 - score) * SPOKEN_NAME_DOUBT, NAMED_REASON);
-    }
-    return [...[...written].map((document) => judge.judge(document)), ...meant];
   }
 
   /** The fitting tools, best first. Equal fits are ordered by BM25F, then by id. */
@@ -157,19 +185,11 @@ export class TaskSelection {
 
   #pick(part: Part, fits: readonly Fit[]): Fit[] {
     const plain = part.isCondition || this.#isPlain(part);
-    const hinted = fits.find(({ hinted, score }) => hinted.length > 0 && score >= this.#userThreshold);
     const fitting = fits.filter(
-      (fit) =>
-        (fit.score >= this.#threshold || fit === hinted) &&
-        (!plain || fit.objectCertainty >= PLAIN_OBJECT_CERTAINTY),
+      (fit) => fit.score >= this.#threshold && (!plain || fit.objectCertainty >= PLAIN_OBJECT_CERTAINTY),
     );
     const best = fitting.slice(0, MAX_TIES).reduce((top, { score }) => Math.max(top, score), 0);
-    const again = fitting.find((fit) => this.#chosen.has(fit.document) && fit.score >= best * REUSE_MARGIN);
-    if (again !== undefined) {
-      return [again];
-    }
-    const first = fitting.find((fit) => fit.score >= best * REUSE_MARGIN);
-    return fitting.slice(0, MAX_TIES).filter((fit) => fit === first || fit.score >= best * TIE_MARGIN);
+    return fitting.slice(0, MAX_TIES).filter((fit, at) => at === 0 || fit.score >= best * TIE_MARGIN);
   }
 
   /** Whether a part is a plain operation. The first part is not, since it has no results to work on. */

@@ -1,27 +1,22 @@
 import { splitSteps } from "@cem/core/text";
-import { actionFactor, NO_ACTIONS } from "./actions.ts";
-import { impliedSteps } from "./implied-steps.ts";
-import type { LexicalIndex } from "./lexical-index.ts";
+import type { LexicalIndex } from "../catalog/lexical-index.ts";
+import { impliedSteps } from "../words/hints.ts";
+import { actionFactor, NO_ACTIONS } from "../words/verbs.ts";
+import { explainedShare, highest, idealScore, MAX_PARTS } from "./bm25.ts";
 import { Phrases } from "./phrases.ts";
-import { explainedShare, highest, idealScore, MAX_PARTS } from "./ranking.ts";
 import { readPart } from "./reading.ts";
 import { SearchScorer } from "./search-scorer.ts";
 
 /** Weight of the best step beside the whole text. Tuned over all evaluation sets together, like the other weights. */
 const STEP_WEIGHT = 0.7;
-/** The gain of the best tool of each step, so that short steps count. */
-const BEST_OF_STEP_GAIN = 0.1;
+/** The gain of the best tool of an implied step. */
 const BEST_OF_IMPLIED_STEP_GAIN = 1.1;
 /** The share of an implied step that its best tool must explain. Else the catalog has no tool for it. */
 const IMPLIED_STEP_EXPLAINED = 0.6;
-/** Tools with this share of the best score of an implied step gain too. */
-const IMPLIED_TIE_MARGIN = 0.95;
 /** Weight of the best two tools of a tool's server, since tasks tend to stay with one server. */
 const SERVER_WEIGHT = 0.3;
 /** Where the best tool explains less than this, its words are looked at more closely. */
 const DOUBTFUL_SHARE = 0.2;
-/** A placeholder for a value: `<resource_group_name>`. */
-const PLACEHOLDER = /<[^<>\n]{1,60}>/gu;
 /** The highest score when only an implied step matched. */
 const LEAST_COVER = 0.01;
 
@@ -49,8 +44,7 @@ export class SearchRanking {
   }
 
   /** Ranks every document. */
-  rank(given: string): Ranks {
-    const text = given.replace(PLACEHOLDER, " ");
+  rank(text: string): Ranks {
     const whole = this.#scorer.score(text);
     const cover = Math.min(1, highest(whole) / (idealScore(this.#index, text) || Infinity));
     const explained = this.#explainedShare(text, whole);
@@ -91,14 +85,12 @@ export class SearchRanking {
       explained = Math.max(explained, weight * cover);
       const fits = share(found);
       raise(best, fits, weight);
-      addWhere(scores, fits, IMPLIED_TIE_MARGIN, BEST_OF_IMPLIED_STEP_GAIN * weight);
+      addToBest(scores, fits, BEST_OF_IMPLIED_STEP_GAIN * weight);
     }
     for (const step of steps.size > 1 ? [...steps].slice(0, MAX_PARTS) : []) {
       const found = this.#scorer.score(step);
       explained = Math.max(explained, explainedShare(this.#index, step, found));
-      const fits = share(found);
-      raise(best, fits, 1);
-      addWhere(scores, fits, 1, BEST_OF_STEP_GAIN);
+      raise(best, share(found), 1);
     }
     for (let document = 0; document < scores.length; document++) {
       scores[document] = (scores[document] ?? 0) + STEP_WEIGHT * (best[document] ?? 0);
@@ -148,9 +140,9 @@ function raise(best: Float32Array, fits: Float32Array, weight: number): void {
   }
 }
 
-function addWhere(scores: Float32Array, fits: Float32Array, from: number, gain: number): void {
+function addToBest(scores: Float32Array, fits: Float32Array, gain: number): void {
   for (let document = 0; document < fits.length; document++) {
-    if ((fits[document] ?? 0) >= from) {
+    if (fits[document] === 1) {
       scores[document] = (scores[document] ?? 0) + gain;
     }
   }

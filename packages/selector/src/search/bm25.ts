@@ -1,8 +1,6 @@
-import type { LexicalIndex } from "./lexical-index.ts";
-import { readQuery } from "./query.ts";
+import type { LexicalIndex } from "../catalog/lexical-index.ts";
+import { queryStems } from "./reading.ts";
 
-/** Weight of a match by spelling, multiplied by the square of its similarity. */
-const SIMILAR_WORD_WEIGHT = 0.5;
 /** The most rare words of a text that have to be explained: long texts tell of much that no tool does. */
 const MAX_EXPLAINED_WORDS = 2;
 /** The most parts of one query that are searched separately. */
@@ -21,47 +19,20 @@ export function createScorer(index: LexicalIndex): Scorer {
   };
 }
 
-/** BM25F of one text against every document, similar spellings included. */
+/** BM25F of one text against every document. */
 function scoreText(index: LexicalIndex, text: string): Float32Array {
-  const totals = new Float32Array(index.tools.length);
-  const best = new Float32Array(index.tools.length);
-  for (const [word, weight] of readQuery(text)) {
-    const touched: number[] = [];
-    const exact = index.vocabulary.find(word);
-    if (exact !== undefined) {
-      collect(index, exact, weight, best, touched);
-    }
-    for (const { term, similarity } of index.vocabulary.similar(word)) {
-      collect(index, term, weight * SIMILAR_WORD_WEIGHT * similarity ** 2, best, touched);
-    }
-    for (const document of touched) {
-      totals[document] = (totals[document] ?? 0) + (best[document] ?? 0);
-      best[document] = 0;
+  const scores = new Float32Array(index.tools.length);
+  for (const word of queryStems(text)) {
+    const term = index.vocabulary.find(word);
+    if (term === undefined) continue;
+    const rarity = index.inverseFrequency[term] ?? 0;
+    const end = index.starts[term + 1] ?? 0;
+    for (let at = index.starts[term] ?? 0; at < end; at++) {
+      const document = index.documents[at] ?? 0;
+      scores[document] = (scores[document] ?? 0) + rarity * (index.impacts[at] ?? 0);
     }
   }
-  return totals;
-}
-
-function collect(
-  index: LexicalIndex,
-  term: number,
-  weight: number,
-  best: Float32Array,
-  touched: number[],
-): void {
-  const inverse = (index.inverseFrequency[term] ?? 0) * weight;
-  const end = index.starts[term + 1] ?? 0;
-  for (let at = index.starts[term] ?? 0; at < end; at++) {
-    const document = index.documents[at] ?? 0;
-    const score = inverse * (index.impacts[at] ?? 0);
-    const before = best[document] ?? 0;
-    if (before === 0) {
-      touched.push(document);
-    }
-    if (score > before) {
-      best[document] = score;
-    }
-  }
+  return scores;
 }
 
 /** The inverse document frequency of a word that no tool has. */
@@ -73,9 +44,9 @@ function unknownWordScore(index: LexicalIndex): number {
 export function idealScore(index: LexicalIndex, text: string): number {
   const unknown = unknownWordScore(index);
   let ideal = 0;
-  for (const [word, weight] of readQuery(text)) {
+  for (const word of queryStems(text)) {
     const term = index.vocabulary.find(word);
-    ideal += weight * (term === undefined ? unknown : (index.inverseFrequency[term] ?? 0));
+    ideal += term === undefined ? unknown : (index.inverseFrequency[term] ?? 0);
   }
   return ideal;
 }

@@ -1,4 +1,10 @@
-import { fieldMask, FIELDS, type Field } from "./document.ts";
+import { toolId } from "@cem/core";
+import type { ToolDefinition } from "@cem/core";
+import { splitWords, stem } from "@cem/core/text";
+import { NO_ACTIONS, offeredActions, type Actions, verbClassesOf } from "../words/verbs.ts";
+import { DocumentReader, fieldMask, FIELDS, type Field } from "./document.ts";
+import { NameIndex, nameWords } from "./name-index.ts";
+import { Vocabulary } from "./vocabulary.ts";
 
 /** Weights of the fields (BM25F). Tuned over all evaluation sets together. */
 const FIELD_WEIGHTS: Readonly<Record<Field, number>> = {
@@ -30,9 +36,6 @@ const FIELD_LENGTH_NORMALISATION: Readonly<Record<Field, number>> = {
 /** Saturation of the term frequency (k1 of BM25). */
 const SATURATION = 1.2;
 const NAME_FIELD = fieldMask(["name"]);
-
-/** The parameters that an index depends on in addition to the tools. */
-export const INDEX_PARAMETERS = JSON.stringify([FIELD_WEIGHTS, FIELD_LENGTH_NORMALISATION, SATURATION]);
 
 /** The inverted index: from terms to the documents that have them. */
 export interface Postings {
@@ -144,4 +147,71 @@ function weigh(
 
 function weightedLength(lengths: readonly number[]): number {
   return FIELDS.reduce((sum, field, at) => sum + FIELD_WEIGHTS[field] * (lengths[at] ?? 0), 0);
+}
+
+/** The part of a description in which its first word is looked for, in UTF-16 units. */
+const MAX_VERB_CHARACTERS = 80;
+
+/** The inverted index of a catalog. Immutable. */
+export interface LexicalIndex extends Postings {
+  /** Sorted by id, so that results don't depend on the order of the catalog. */
+  readonly tools: readonly ToolDefinition[];
+  /** Tools of one server share a number. */
+  readonly serverOf: Uint32Array;
+  readonly serverCount: number;
+  readonly vocabulary: Vocabulary;
+  readonly names: NameIndex;
+  /** The actions of each tool, by the verbs of its name, or else the first verb of its description. */
+  readonly actionsOf: Uint16Array;
+  /** The verbs of each tool's name, a bit for each class. */
+  readonly verbClassesOf: Uint16Array;
+}
+
+/** Builds the index of a catalog. */
+export function buildLexicalIndex(tools: readonly ToolDefinition[]): LexicalIndex {
+  const sorted = sortById(tools);
+  const vocabulary = new Vocabulary();
+  const reader = new DocumentReader(vocabulary);
+  const documents = sorted.map((tool) => reader.read(tool));
+  const words = sorted.map(nameWords);
+  const ownWords = words.map((line) => (line.split("\t")[1] ?? "").split(" "));
+  const serverOf = numberServers(sorted);
+  return {
+    ...buildPostings(documents, vocabulary.size),
+    tools: sorted,
+    serverOf,
+    serverCount: new Set(serverOf).size,
+    vocabulary,
+    names: new NameIndex(words),
+    actionsOf: Uint16Array.from(sorted, (tool, at) => actionsOfTool(tool, ownWords[at] ?? [])),
+    verbClassesOf: Uint16Array.from(ownWords, verbClassesOf),
+  };
+}
+
+function sortById(tools: readonly ToolDefinition[]): ToolDefinition[] {
+  const keyed = tools.map((tool) => ({ tool, id: toolId(tool) }));
+  keyed.sort(
+    (one, other) => compare(one.id, other.id) || compare(one.tool.description, other.tool.description),
+  );
+  return keyed.map(({ tool }) => tool);
+}
+
+function numberServers(tools: readonly ToolDefinition[]): Uint32Array {
+  const numbers = new Map<string, number>();
+  return Uint32Array.from(tools, ({ server }) => {
+    const number = numbers.get(server) ?? numbers.size;
+    numbers.set(server, number);
+    return number;
+  });
+}
+
+function actionsOfTool(tool: ToolDefinition, nameWords: readonly string[]): Actions {
+  const inName = nameWords.reduce<Actions>((all, word) => all | offeredActions(stem(word)), NO_ACTIONS);
+  if (inName !== NO_ACTIONS) return inName;
+  const [first = ""] = splitWords(tool.description.slice(0, MAX_VERB_CHARACTERS));
+  return offeredActions(stem(first));
+}
+
+function compare(one: string, other: string): number {
+  return one < other ? -1 : one > other ? 1 : 0;
 }

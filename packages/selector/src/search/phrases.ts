@@ -1,7 +1,7 @@
 import type { ToolDefinition } from "@cem/core";
 import { splitStems } from "@cem/core/text";
-import type { LexicalIndex } from "./lexical-index.ts";
-import { isRequestStem } from "./query.ts";
+import type { LexicalIndex } from "../catalog/lexical-index.ts";
+import { isRequestStem } from "./reading.ts";
 
 /** Gain of a tool that has all phrases of the text. Tuned over all evaluation sets together, like the other weights. */
 const PHRASE_WEIGHT = 0.5;

@@ -1,8 +1,7 @@
 import { describe, expect, it } from "vitest";
-import { impliedSteps } from "./implied-steps.ts";
-import { partsOf } from "./parts.ts";
-import { isPlainOperation } from "./plain-operations.ts";
-import { readQuery } from "./query.ts";
+import { queryStems } from "../search/reading.ts";
+import { impliedSteps } from "../words/hints.ts";
+import { isPlainOperation, partsOf } from "./parts.ts";
 
 describe("partsOf", () => {
   it("gives conditions and steps in order, each once", () => {
@@ -69,16 +68,16 @@ describe("isPlainOperation", () => {
   });
 });
 
-describe("readQuery", () => {
-  it("weighs words by how often they occur, and leaves out those that only ask", () => {
-    expect([...readQuery("please find the weather weather Weather in oslo")]).toEqual([
-      ["find", 1],
-      ["weather", 3 ** 0.25],
-      ["oslo", 1],
+describe("queryStems", () => {
+  it("has each word once, and leaves out those that only ask", () => {
+    expect([...queryStems("please find the weather weather Weather in oslo")]).toEqual([
+      "find",
+      "weather",
+      "oslo",
     ]);
   });
 
   it("keeps words of asking when there are no others", () => {
-    expect([...readQuery("please help")]).toEqual([["help", 1]]);
+    expect([...queryStems("please help")]).toEqual(["help"]);
   });
 });

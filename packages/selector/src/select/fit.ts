@@ -1,9 +1,9 @@
-import { actionFactor, NO_ACTIONS } from "./actions.ts";
-import { FIELDS, type Field } from "./document.ts";
-import type { LexicalIndex } from "./lexical-index.ts";
-import { highest } from "./ranking.ts";
-import type { Reading, Term } from "./reading.ts";
-import { synonymsOf } from "./synonyms.ts";
+import { FIELDS, type Field } from "../catalog/document.ts";
+import type { LexicalIndex } from "../catalog/lexical-index.ts";
+import { highest } from "../search/bm25.ts";
+import type { Reading, Term } from "../search/reading.ts";
+import { synonymsOf } from "../words/synonyms.ts";
+import { actionFactor, NO_ACTIONS } from "../words/verbs.ts";
 
 /** How certain a match in each field is, 0 to 1. */
 const FIELD_CERTAINTY: Readonly<Record<Field, number>> = {

@@ -1,14 +1,11 @@
 import { hash } from "node:crypto";
 import { serialize } from "node:v8";
 import type { ToolDefinition } from "@cem/core";
-import { IndexFile } from "./index-file.ts";
-import { buildLexicalIndex, type LexicalIndex } from "./lexical-index.ts";
+import { buildLexicalIndex, type LexicalIndex } from "../catalog/lexical-index.ts";
 import { SearchRanking } from "./search-ranking.ts";
 
 /** The most catalogs in memory; the least recently used one is evicted. */
 const MAX_CATALOGS = 4;
-/** The smallest catalog kept on disk. Smaller ones are indexed faster than read. */
-const MIN_FILED_TOOLS = 500;
 
 /** An indexed catalog. */
 export interface IndexedCatalog {
@@ -18,42 +15,26 @@ export interface IndexedCatalog {
 
 interface Entry {
   tools: readonly ToolDefinition[];
-  /** Digest of the definitions, computed when it is needed. */
-  content: () => string;
+  /** Digest of the definitions, once it was needed. */
+  digest?: string;
   catalog: IndexedCatalog;
 }
 
 /** A cache of indexes by the content of their catalogs. */
 export class CatalogCache {
-  readonly #files: IndexFile | undefined;
   #entries: Entry[] = [];
 
-  constructor(folder: string | undefined) {
-    this.#files = folder === undefined ? undefined : new IndexFile(folder);
-  }
-
-  /** The index of a catalog, from memory, from disk or newly built. */
-  async get(tools: readonly ToolDefinition[]): Promise<IndexedCatalog> {
+  /** The index of a catalog, from memory or newly built. */
+  get(tools: readonly ToolDefinition[]): IndexedCatalog {
     const known = this.#entries.find((entry) => sameObjects(entry.tools, tools));
-    if (known !== undefined) {
-      return this.#remember(known);
-    }
+    if (known !== undefined) return this.#remember(known);
     const copy = [...tools];
-    const content = once(() => hashOf(copy));
+    const digest = this.#entries.length === 0 ? undefined : digestOf(copy);
     const equal = this.#entries.find(
-      (entry) => entry.tools.length === copy.length && entry.content() === content(),
+      (entry) => entry.tools.length === copy.length && (entry.digest ??= digestOf(entry.tools)) === digest,
     );
-    const catalog = equal?.catalog ?? makeCatalog(await this.#index(copy, content));
-    return this.#remember({ tools: copy, content, catalog });
-  }
-
-  async #index(tools: readonly ToolDefinition[], content: () => string): Promise<LexicalIndex> {
-    const files = tools.length < MIN_FILED_TOOLS ? undefined : this.#files;
-    const filed = await files?.read(content(), tools);
-    if (filed !== undefined) return filed;
-    const index = buildLexicalIndex(tools);
-    await files?.write(content(), index);
-    return index;
+    const catalog = equal?.catalog ?? createCatalog(copy);
+    return this.#remember({ tools: copy, ...(digest !== undefined && { digest }), catalog });
   }
 
   #remember(entry: Entry): IndexedCatalog {
@@ -63,12 +44,8 @@ export class CatalogCache {
   }
 }
 
-function once<T>(work: () => T): () => T {
-  let done: { value: T } | undefined;
-  return () => (done ??= { value: work() }).value;
-}
-
-function makeCatalog(index: LexicalIndex): IndexedCatalog {
+function createCatalog(tools: readonly ToolDefinition[]): IndexedCatalog {
+  const index = buildLexicalIndex(tools);
   return { index, ranking: new SearchRanking(index) };
 }
 
@@ -82,7 +59,7 @@ function sameObjects(one: readonly ToolDefinition[], other: readonly ToolDefinit
 }
 
 /** A digest of the definitions. Equal definitions may have different digests, such as for another order of keys. */
-function hashOf(tools: readonly ToolDefinition[]): string {
+function digestOf(tools: readonly ToolDefinition[]): string {
   return hash("sha256", bytesOf(tools), "hex");
 }
 
