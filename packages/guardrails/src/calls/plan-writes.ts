@@ -1,9 +1,7 @@
-import { CemError } from "@cem/core";
+import { CemError, exampleArguments } from "@cem/core";
 import type { JsonSchema, JsonValue } from "@cem/core";
-import { exampleArguments } from "@cem/core";
-import { annotationsOf } from "./guarded-call.ts";
+import { annotationsOf, matchTools } from "./guarded-call.ts";
 import type { CallGuard, GuardedCall } from "./guarded-call.ts";
-import { matchTools } from "./tool-patterns.ts";
 
 /** A call that would change something. */
 export interface PlannedWrite {

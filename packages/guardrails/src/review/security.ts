@@ -1,12 +1,10 @@
 import type { Node } from "@babel/types";
 import type { Finding } from "@cem/core";
-import type { ProgramParts, Visit } from "./collect.ts";
+import type { ProgramParts, Report, Visit } from "./collect.ts";
 import { MAX_VALUES } from "./constants.ts";
-import { memberOrigins } from "./member-origins.ts";
-import type { Origin } from "./member-origins.ts";
-import type { Report } from "./report.ts";
+import { memberOrigins } from "./origins.ts";
+import type { Origin, Values } from "./origins.ts";
 import { lookUp } from "./scopes.ts";
-import type { Values } from "./values.ts";
 
 type Problem = Omit<Finding, "line" | "column">;
 

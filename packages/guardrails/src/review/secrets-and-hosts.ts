@@ -1,7 +1,34 @@
 import path from "node:path";
-import type { ProgramParts } from "./collect.ts";
-import type { Report } from "./report.ts";
-import type { Values } from "./values.ts";
+import { findSecret } from "../secret-formats.ts";
+import type { ProgramParts, Report } from "./collect.ts";
+import type { Values } from "./origins.ts";
+
+/** How many characters are searched beyond twice those of the program. Texts that are put together can be many more. */
+const MORE_SEARCHED_CHARACTERS = 65_536;
+
+/** Reports secrets that are written into the code, also in parts. The message does not repeat them. */
+export function checkSecrets({ length, texts }: ProgramParts, { constants }: Values, report: Report): void {
+  const kinds = new Map<string, string | undefined>();
+  let left = 2 * length + MORE_SEARCHED_CHARACTERS;
+  for (const { node, scope } of texts) {
+    for (const value of constants.of(node, scope)) {
+      if (typeof value !== "string") continue;
+      if (!kinds.has(value)) {
+        left -= value.length;
+        if (left < 0) return;
+        kinds.set(value, findSecret(value));
+      }
+      const kind = kinds.get(value);
+      if (kind === undefined) continue;
+      report.add(node, {
+        rule: "secret-in-code",
+        severity: "warning",
+        message: `A text in the code looks like ${kind}.`,
+        hint: "Leave it to the server that needs it, or to its environment.",
+      });
+    }
+  }
+}
 
 const FILE_FUNCTION =
   /^(?:module:(?:node:)?fs(?:\/promises)?\.|global\.Deno\.(?:read|write|open|stat|lstat|remove|rename|copy|mkdir|symlink|link|truncate|realPath|create|chmod|chown))/;

@@ -1,13 +1,81 @@
-import { closeSync, fchmodSync, fstatSync, openSync, readSync, renameSync, writeSync } from "node:fs";
+import {
+  closeSync,
+  createReadStream,
+  existsSync,
+  fchmodSync,
+  fstatSync,
+  openSync,
+  readdirSync,
+  readFileSync,
+  readSync,
+  renameSync,
+  writeSync,
+} from "node:fs";
 import path from "node:path";
+import { createInterface } from "node:readline";
 import { CemError } from "@cem/core";
 import type { AuditEvent, AuditLog } from "@cem/core";
 import { FileLock, makeFolderSync } from "@cem/core/files";
-import { withoutSession } from "./audit-chain.ts";
-import { listRotated, rotatedFile } from "./audit-files.ts";
-import { EMPTY_HEAD, headFile, readHead, writeHead } from "./audit-head.ts";
-import type { AuditHead } from "./audit-head.ts";
-import { readLine, writeLine } from "./audit-line.ts";
+import { ChainCheck, FIRST_HASH, readLine, withoutSession, writeLine } from "./audit-chain.ts";
+import type { AuditProblem } from "./audit-chain.ts";
+
+/** The file that an audit log's lines are moved to when it is full: `audit.jsonl` to `audit.000001.jsonl`. */
+function rotatedFile(file: string, count: number): string {
+  const { dir, name, ext } = path.parse(file);
+  return path.join(dir, `${name}.${String(count).padStart(6, "0")}${ext}`);
+}
+
+/** The rotated files of an audit log, oldest first. */
+function listRotated(file: string): string[] {
+  const { dir, name, ext } = path.parse(file);
+  const folder = dir === "" ? "." : dir;
+  let entries: string[];
+  try {
+    entries = readdirSync(folder);
+  } catch {
+    return [];
+  }
+  return entries
+    .filter((entry) => {
+      const count = entry.slice(name.length + 1, entry.length - ext.length);
+      return entry.startsWith(`${name}.`) && entry.endsWith(ext) && /^\d{6}$/.test(count);
+    })
+    .toSorted()
+    .map((entry) => path.join(dir, entry));
+}
+
+/** Where an audit log ends: kept beside it, so that a tail that was cut off is missed. */
+interface AuditHead {
+  /** The number of the last line. */
+  seq: number;
+  /** The hash of the last line. */
+  hash: string;
+  /** The size of the current file, in bytes. */
+  size: number;
+}
+
+const EMPTY_HEAD: AuditHead = { seq: 0, hash: FIRST_HASH, size: 0 };
+/** A head has always the same length, so that a shorter one never leaves the end of a longer one. */
+const HEAD = /^(\d{15}) (\d{15}) ([0-9a-f]{64})\n/;
+
+/** The file of an audit log's head. */
+function headFile(file: string): string {
+  return `${file}.head`;
+}
+
+function writeHead({ seq, size, hash }: AuditHead): string {
+  return `${digits(seq)} ${digits(size)} ${hash}\n`;
+}
+
+/** @returns `undefined` for what is not a head. */
+function readHead(text: string): AuditHead | undefined {
+  const [, seq, size, hash] = HEAD.exec(text) ?? [];
+  return hash === undefined ? undefined : { seq: Number(seq), size: Number(size), hash };
+}
+
+function digits(count: number): string {
+  return String(count).padStart(15, "0");
+}
 
 const DEFAULT_MAX_BYTES = 16 * 1024 * 1024;
 const PRIVATE = 0o600;
@@ -109,4 +177,45 @@ function lastLine(log: number, size: number): ReturnType<typeof readLine> {
   readSync(log, buffer, 0, length, size - length);
   const text = buffer.toString("utf8");
   return text.endsWith("\n") ? readLine(text.trimEnd().split("\n").at(-1) ?? "") : undefined;
+}
+
+/** The result of {@link verifyAuditLog}. */
+export interface AuditVerification {
+  /** The files, oldest first. */
+  files: string[];
+  /** The number of lines that were read. */
+  lines: number;
+  /** The hash of the last line: keep it elsewhere, and give it as `expect` later. */
+  head: string;
+  /** Empty where the log is whole. At most 100. */
+  problems: AuditProblem[];
+}
+
+/**
+ * Verifies an audit log with its rotated files: that every line has the hash of its content, and of the line before. A cut
+ * tail is found by the file `.head` beside the log, or by a hash of an earlier verification that the log lacks; who can
+ * write all of them can cut it unseen.
+ *
+ * @param options - With `expect`, a hash that has to be that of some line.
+ * @throws CemError `FILE_NOT_FOUND`.
+ */
+export async function verifyAuditLog(
+  file: string,
+  { expect }: { expect?: string | undefined } = {},
+): Promise<AuditVerification> {
+  const files = [...listRotated(file), ...(existsSync(file) ? [file] : [])];
+  if (files.length === 0) {
+    throw new CemError("FILE_NOT_FOUND", `There is no audit log ${file}.`, { details: { file } });
+  }
+  const check = new ChainCheck(expect);
+  for (const current of files) {
+    let number = 0;
+    for await (const text of createInterface({ input: createReadStream(current), crlfDelay: Infinity })) {
+      number += 1;
+      if (text !== "") check.read(text, { file: current, line: number });
+    }
+  }
+  const known = existsSync(headFile(file)) ? readHead(readFileSync(headFile(file), "utf8")) : undefined;
+  check.end(known, { file, noted: headFile(file) });
+  return { files, lines: check.lines, head: check.head, problems: check.problems };
 }
