@@ -1,12 +1,9 @@
-import { creditCardDetector } from "./detectors/credit-card.ts";
+import { creditCardDetector, ibanDetector, ssnDetector } from "./detectors/account-numbers.ts";
+import { emailDetector, ipDetector } from "./detectors/addresses.ts";
 import { createCustomDetector } from "./detectors/custom.ts";
 import type { CustomDetector } from "./detectors/custom.ts";
-import { emailDetector } from "./detectors/email.ts";
-import { ibanDetector } from "./detectors/iban.ts";
-import { ipDetector } from "./detectors/ip.ts";
 import { createPhoneDetector } from "./detectors/phone.ts";
 import { secretDetector } from "./detectors/secret.ts";
-import { ssnDetector } from "./detectors/ssn.ts";
 import type { Detector, Finding, PiiType } from "./types.ts";
 
 /** Settings of {@link createDetector}. */

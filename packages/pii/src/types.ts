@@ -38,3 +38,10 @@ export interface Recognizer {
   /** Finds values in several texts at once, in the order of the texts. */
   recognize(texts: readonly string[], options?: { signal?: AbortSignal | undefined }): Promise<Finding[][]>;
 }
+
+/** A value without what differs between two ways to write it. */
+export function canonical(value: string, type: PiiType): string {
+  if (type === "CREDIT_CARD" || type === "SSN" || type === "PHONE")
+    return value.replace(/\D/g, "").replace(/^(?:00|1(?=\d{10}$))/, "");
+  return type === "IBAN" ? value.replace(/[^A-Za-z\d]/g, "").toUpperCase() : value.toLowerCase();
+}

@@ -1,7 +1,16 @@
 import { parsePhoneNumberFromString } from "libphonenumber-js/min";
 import type { CountryCode } from "libphonenumber-js/min";
-import { after, before, hasWord, lastClause, namesThing, SAYS_PHONE, spaced, wordSet } from "../context.ts";
-import { isWordBefore } from "../digits.ts";
+import {
+  after,
+  before,
+  hasWord,
+  isWordBefore,
+  lastClause,
+  namesThing,
+  SAYS_PHONE,
+  spaced,
+  wordSet,
+} from "../context.ts";
 import type { Detector, Finding } from "../types.ts";
 
 const MIN_DIGITS = 7;
@@ -23,7 +32,7 @@ const MONEY_BEFORE = /[$€£¥#]\s?$|\d[.,:]$/;
 const MONEY_AFTER = /^(?:\s?(?:%|€|usd|eur|gbp|kg|km|ms|bytes|kb|mb|gb|°)|[:,]\d|\.\d|[\p{L}_@=])/u;
 
 /** Settings of {@link createPhoneDetector}. */
-export interface PhoneSettings {
+interface PhoneSettings {
   /**
    * Countries whose numbers are found as they are written at home, as ISO codes.
    *

@@ -1,5 +1,4 @@
-import { hasWord, spaced, wordSet } from "../context.ts";
-import { withoutEnding } from "../digits.ts";
+import { hasWord, spaced, withoutEnding, wordSet } from "../context.ts";
 import type { Detector, Finding } from "../types.ts";
 
 /** Keys and tokens whose issuers give them a beginning of their own. */
