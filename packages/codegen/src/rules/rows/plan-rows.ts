@@ -1,7 +1,7 @@
-import { DIRECTIONS, PROPERTY_COLUMNS, STATISTICS, SUPERLATIVES } from "@cem/core/text";
+import { DIRECTIONS, PROPERTY_COLUMNS, STATISTICS, SUPERLATIVES } from "../../vocabulary.ts";
 import { form, type Phrase, meaningOf, oneOf } from "../language/phrase.ts";
 import type { Plan } from "../planning/plan.ts";
-import { cite } from "../planning/unfilled.ts";
+import { cite } from "../planning/value.ts";
 import type { Value } from "../planning/value.ts";
 import { literal, method } from "../program/expression.ts";
 import { useHelper } from "../program/helpers.ts";

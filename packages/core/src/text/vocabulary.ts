@@ -1,3 +1,5 @@
+import { splitWords } from "./words.ts";
+
 /** A kind of action. */
 export type ActionKind =
   | "read"
@@ -56,3 +58,35 @@ export const CHANGING: ReadonlySet<ActionKind> = new Set([
   "remove",
   "run",
 ]);
+
+/**
+ * Words that ask for nothing, whatever the task: they may go unclaimed. Small words of the language (stop words) may, too, but
+ * for those in {@link DEMANDING_WORDS}.
+ */
+export const SMALL_TALK: ReadonlySet<string> = new Set(
+  `give provide offer support got like look looks looking right today tonight currently current now moment info information
+  detail details data result results value values answer output tool tools server servers skill function api following new
+  thing things way kind quick quickly briefly exactly please able know see need want wants wanted help going go tell say let
+  us use using used call calls called named titled inside there here existing available hi hello hey thanks`.split(
+    /\s+/,
+  ),
+);
+
+/** Verbs that begin the name of a tool that only looks, whatever follows: `get_commit`. */
+const LOOKING = new Set(
+  "get fetch read retrieve show describe lookup check view load list search find query calculate compute".split(
+    " ",
+  ),
+);
+/** The verbs in names of tools that change something. */
+const CHANGES = new Set(
+  (Object.entries(TOOL_VERBS) as [ActionKind, string][])
+    .filter(([kind]) => CHANGING.has(kind))
+    .flatMap(([, verbs]) => verbs.split(" ")),
+);
+
+/** Whether a tool's name has a verb by which it changes something: `create_user`, and not `get_commit`. */
+export function isNamedAsChange(name: string): boolean {
+  const words = splitWords(name);
+  return words.some((word) => CHANGES.has(word)) && !LOOKING.has(words[0] ?? "");
+}
