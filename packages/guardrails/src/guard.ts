@@ -173,8 +173,8 @@ function applyRule(rule: ReviewRule, program: Program, tools: readonly ToolDefin
 
 function refuseSyntax(syntaxError: GuestError, others: readonly Finding[]): Verdict {
   const { message, line, column } = syntaxError;
-  const told = `The code is not valid TypeScript: ${message}`;
-  const finding: Finding = { rule: "syntax-error", severity: "error", line, column, message: told };
+  const report = `The code is not valid TypeScript: ${message}`;
+  const finding: Finding = { rule: "syntax-error", severity: "error", line, column, message: report };
   const findings = [...others, finding];
   return { allowed: false, findings, syntaxError: others.length === 0 ? syntaxError : undefined };
 }

@@ -125,7 +125,7 @@ export function spaced(key: string): string {
     .replace(/[_.-]/g, " ");
 }
 
-/** What stands before a value in its own clause. What stands before a comma or a line's end belongs to another value. */
+/** The text before a value in its own clause. Text before a comma or a line's end belongs to another value. */
 export function lastClause(text: string): string {
   const words = text.trimEnd();
   return words.slice(Math.max(words.lastIndexOf(","), words.lastIndexOf(";"), words.lastIndexOf("\n")) + 1);

@@ -37,7 +37,7 @@ function decideFlow(rules: readonly FlowRule[], { entry, from, to }: Flow): Flow
     if (!matches(rule.to, to) || !(matches(rule.from, from) || rule.from === entry.type)) continue;
     return rule.action;
   }
-  // What a user wrote, and what goes back to where it came from, is nothing new to anybody.
+  // Values that a user wrote, or that return to their origin, disclose nothing new.
   return from === "" || serverOf(from) === serverOf(to) ? "allow" : "deny";
 }
 

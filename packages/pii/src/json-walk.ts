@@ -27,7 +27,7 @@ export class Turns {
 const MAX_DEPTH = 1_000;
 const TOO_DEEP = "[left out: nested too deep]";
 
-/** What happens to the leaves of data. Each gets the key under which the leaf stands; for an item of a list, the list's. */
+/** Handlers of the leaves of data. Each gets the key of the leaf; for an item of a list, the list's. */
 interface LeafChanges {
   text(text: string, key: string | undefined, path: readonly string[]): string | number;
   number(value: number, key: string | undefined, path: readonly string[]): string | number;

@@ -91,7 +91,7 @@ function isSchema(value: unknown): value is JsonSchema {
   return typeof value === "object" && value !== null && !Array.isArray(value);
 }
 
-/** What is held back at most of a text without an end of line. */
+/** The most that is held back of a text without an end of line. */
 const MAX_HELD_CHARACTERS = 8_192;
 /** Values are no longer, but for keys in several lines. */
 const MAX_VALUE_CHARACTERS = 512;
@@ -100,7 +100,7 @@ const CONTEXT_CHARACTERS = 64;
 const KEY_BEGINS = "-----BEGIN ";
 const KEY_ENDS = /-----END [A-Z\d ]{1,60}-----/;
 
-/** What a stream needs of its session. */
+/** The part of a session that a stream needs. */
 export interface StreamSession {
   findIn(text: string): ValueFinding[];
   replace(text: string, found: readonly ValueFinding[]): string;

@@ -1,4 +1,4 @@
-/** The kinds of values that are found without being told of them. */
+/** The built-in types of values. */
 export const PII_TYPES = [
   "EMAIL",
   "PHONE",

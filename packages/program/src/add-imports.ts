@@ -76,7 +76,7 @@ export interface MissingImport extends Importable, SourceLocation {
   statement: string;
 }
 
-/** What is missing in a program: by name, each import that it may stand for. */
+/** Missing imports of a program: by name, each import that it may stand for. */
 export type MissingImports = Map<string, MissingImport[]>;
 
 /** Finds the names of tools that a program uses and binds nowhere. What JavaScript itself has by that name is not one. */

@@ -27,9 +27,7 @@ for (const task of tasks) {
     times[method].push(await timed(() => selector[method]({ task, tools })));
   }
 }
-process.stdout.write(
-  `${tools.length} tools: built in ${built.toFixed(0)} ms\n`,
-);
+process.stdout.write(`${tools.length} tools: built in ${built.toFixed(0)} ms\n`);
 for (const [method, list] of Object.entries(times)) {
   process.stdout.write(
     `${method}: p50 ${percentile(list, 0.5).toFixed(2)} ms, p95 ${percentile(list, 0.95).toFixed(2)} ms\n`,

@@ -33,7 +33,7 @@ const MAX_OUTPUT_CHARACTERS = 1_000;
 const MAX_CALL_CHARACTERS = 400;
 const MAX_CALLS = 30;
 const MAX_LINE_CHARACTERS = 160;
-/** A model mends what it is told of first. */
+/** Models repair the problem that comes first. */
 const MAX_FINDINGS = 30;
 
 /** Tells a model what became of its code, and what to do about it. */
@@ -96,7 +96,7 @@ const SENTENCE_END = /(?<=[.!?])\s+(?=\p{Lu})|\n\s*\n/u;
 
 type DescribeCalls = NonNullable<LlmSettings["describeCalls"]>;
 
-/** What a model is told of tools: types that several share, then by module each signature and what the tool does. */
+/** Renders tool signatures for the prompt: shared types first, then by module each signature and its description. */
 function toolList(tools: readonly ToolDefinition[], describeCalls?: DescribeCalls): string {
   // In the same order for every task, so that a provider's prompt cache stays valid.
   const ordered = tools.toSorted(
@@ -114,7 +114,7 @@ function toolList(tools: readonly ToolDefinition[], describeCalls?: DescribeCall
   return [...types, ...blocks].join("\n");
 }
 
-/** What a model is told of one tool. */
+/** Renders one tool for the prompt. */
 export function toolLine(tool: ToolDefinition, describeCalls?: DescribeCalls): string {
   return linesOf([tool], describeCalls).lines.join("\n");
 }

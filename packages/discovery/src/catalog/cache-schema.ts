@@ -27,7 +27,7 @@ const factsSchema = z.looseObject({
 
 const hashSchema = z.tuple([z.string(), z.string()]);
 
-/** What a cache file holds. */
+/** Content of a cache file. */
 export const cacheSchema = z.strictObject({
   format: z.literal(FORMAT),
   states: z.array(z.tuple([z.string(), z.looseObject({ stamp: z.string(), hash: z.string() })])),

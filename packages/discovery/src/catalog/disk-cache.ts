@@ -27,7 +27,7 @@ export async function loadCache(
   }
 }
 
-/** What a cache file is made of. */
+/** The parts of a cache file. */
 interface Cached {
   sources: SourceFiles;
   store: FactsStore;

@@ -4,7 +4,7 @@ import type { FunctionFacts, ModuleFacts, ModuleFailure } from "../source/module
 import { isSkipped, isSource } from "./scan-folders.ts";
 import type { ImportTarget, SourceFiles } from "./source-files.ts";
 
-/** What an exported name refers to. */
+/** The target of an exported name. */
 type Resolved =
   | { kind: "function"; file: string; facts: FunctionFacts }
   | { kind: "value" }

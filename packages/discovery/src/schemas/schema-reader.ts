@@ -201,7 +201,7 @@ export interface Scope {
   parameters: ReadonlyMap<string, TypeArgument>;
 }
 
-/** What a type parameter stands for. */
+/** The type argument of a type parameter. */
 export type TypeArgument = { type: TSType; scope: Scope } | { schema: JsonSchema };
 
 /** Loads the module that a file imports by a specifier; `undefined` when there is none or it must not be read. */

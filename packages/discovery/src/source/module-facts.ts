@@ -49,7 +49,7 @@ export interface ModuleFailure {
   line?: number | undefined;
 }
 
-/** What is known of a file without running it. Plain data, kept in the cache file. */
+/** Facts about a file, read without running it. Plain data, kept in the cache file. */
 export interface ModuleFacts {
   /** The text of the comment at the top. */
   description: string;

@@ -5,7 +5,7 @@ import type { AuditEvent } from "@cem/core";
 export const FIRST_HASH = "0".repeat(64);
 const HASH_MEMBER = /,"hash":"([0-9a-f]{64})"\}$/;
 
-/** What stands in each line beside its event. */
+/** Fields of each line beside its event. */
 interface LineFacts {
   /** The number of the line, from 1, over all files. */
   seq: number;

@@ -68,7 +68,7 @@ function decodeEnd(bytes: Uint8Array): AuditEnd | undefined {
     : undefined;
 }
 
-/** What is no page has a line that is none. */
+/** Anything that is not a page is read as a page with one invalid line. */
 function decodePage(bytes: Uint8Array): AuditPage {
   const { id, lines } = parse(bytes) as Partial<AuditPage>;
   return typeof id === "string" && Array.isArray(lines)
@@ -120,7 +120,7 @@ class SharedAuditLog implements AuditLog {
   record(event: AuditEvent): void {
     if (this.#waiting.length >= MAX_WAITING) throw this.#unwritable(undefined);
     this.#waiting.push({ event: withoutSession(event), time: new Date().toISOString() });
-    // Who needs to know that it is kept calls `flush`.
+    // Callers that need to know that it is stored call `flush`.
     this.#write().catch(() => {});
   }
 

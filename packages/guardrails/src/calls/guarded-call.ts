@@ -38,7 +38,7 @@ const NO_SESSION = "";
 /** The most sessions that are remembered; the one that was used least recently goes first. */
 const MAX_SESSIONS = 10_000;
 
-/** What annotations say of a call's tool. */
+/** The annotations of a call's tool. */
 export function annotationsOf(call: Pick<GuardedCall, "found">): ToolAnnotations {
   return call.found?.annotations ?? {};
 }

@@ -50,7 +50,7 @@ export function limitCalls(limits: readonly RateLimit[]): CallGuard {
   });
 }
 
-/** What the calls of one run or session may use together. */
+/** Limits on the total that the calls of one run or session may use. */
 export interface Budget {
   /**
    * Patterns of the tools whose calls count.
@@ -72,7 +72,7 @@ export interface Budget {
 /** Settings of {@link spendBudgets}. */
 export interface BudgetSettings {
   budgets: readonly Budget[];
-  /** What one call costs, by pattern of tools. The first that matches counts. */
+  /** Cost of one call by pattern of tools. The first that matches counts. */
   costs?: Readonly<Record<string, number>> | undefined;
 }
 

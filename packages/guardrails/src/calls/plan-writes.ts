@@ -11,7 +11,7 @@ export interface PlannedWrite {
 }
 
 /**
- * Carries out reads and lists writes instead of making them. A read is what its annotations call read-only; what nobody
+ * Executes reads and lists writes instead of making them. A read is what its annotations call read-only; what nobody
  * declared counts as a write. A write answers with an example of its result where its schema is known, else with `null`.
  *
  * @param reads - Patterns of tools that are reads, although their annotations do not say so.

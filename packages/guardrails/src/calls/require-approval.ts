@@ -64,7 +64,7 @@ const HOLDS_MS = 86_400_000;
 /** Settings of {@link createSharedApprovals}. */
 export interface SharedApprovalsSettings {
   store: Store;
-  /** What the keys begin with: those of one customer, or of nobody in particular. */
+  /** Prefix of the keys, such as that of one customer. */
   scope: StoreKey;
 }
 
@@ -170,7 +170,7 @@ export function requireApproval({
     const { server, tool } = call;
     const name = JSON.stringify([server, tool]);
     const answers = allowed.get(holderOf(context));
-    // What a rule asks about depends on the arguments: an earlier yes does not hold.
+    // A rule's question depends on the arguments: an earlier yes does not hold.
     const { run, session } = context;
     const isKnown = async (): Promise<boolean> =>
       answers.has(name) || (session !== undefined && (await memory?.has(session, name)) === true);
@@ -180,7 +180,7 @@ export function requireApproval({
     if (answer === "no" || answer === "unanswered") throw notApproved(call, reason, answer);
     if (answer !== "session") return;
     answers.add(name);
-    // What can't be remembered there is asked again there.
+    // If the answer can't be stored, other machines ask again.
     if (session !== undefined) await memory?.add(session, name).catch(() => {});
   };
 
@@ -190,7 +190,7 @@ export function requireApproval({
   });
 }
 
-/** Whom a yes is remembered for. A run without a session is nobody's in particular, and its yes ends with it. */
+/** The key that a yes is remembered under. Without a session, a yes ends with its run. */
 function holderOf({ session, run }: InvokeContext): string {
   return JSON.stringify(session === undefined ? ["run", run ?? null] : ["session", session]);
 }

@@ -45,7 +45,7 @@ export interface ProgramParts {
   /** `import(…)` expressions. */
   dynamicImports: Visit[];
   assignments: Visit[];
-  /** What functions that are called where they stand are given. */
+  /** Arguments of immediately invoked functions. */
   given: Map<Node, readonly ScopedNode[]>;
   /** All names that the program declares. */
   bindings: readonly Binding[];

@@ -8,7 +8,7 @@ export interface ScopedNode {
 
 /** A name that the program declares. */
 export interface Binding {
-  /** What it is known to be given: initial values and assignments. */
+  /** Its known values: initial values and assignments. */
   values: ScopedNode[];
   /** The module and the export that it was imported from: `*` for the whole module. */
   imported?: { specifier: string; name: string } | undefined;

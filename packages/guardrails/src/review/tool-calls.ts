@@ -4,7 +4,7 @@ import type { ToolDefinition } from "@cem/core";
 import type { ProgramParts, Report } from "./collect.ts";
 import type { Values } from "./origins.ts";
 
-/** What a review says of the tools that code calls. */
+/** Rules about the tools that code calls. */
 interface ToolRules {
   /** Decides whether code may call a tool: `true`, or why not. */
   isAllowed?: ((tool: ToolDefinition) => true | string) | undefined;

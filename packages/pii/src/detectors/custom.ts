@@ -49,7 +49,7 @@ function nameOf(text: string, key = ""): string {
   return `${key}\n${text}`;
 }
 
-/** What to find beyond the types that are known: by pattern, by list, or by a function. */
+/** A custom type of value to find: by pattern, by list, or by a function. */
 export type CustomDetector = { type: PiiType } & (
   | {
       /** Should be linear: it is tried on every text. */

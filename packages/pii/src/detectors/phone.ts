@@ -26,7 +26,7 @@ const WITH_EXIT_CODE = /^00[1-9]?\d{0,2}[-. ]\d/;
 const PHONE_KEYS = wordSet(
   "phone phones tel telephone telefon mobile mobil cell cellphone cellular fax landline hotline whatsapp msisdn handy",
 );
-/** What a number is of, written after it: `(03) 5327 5996 office`. */
+/** The kind of a number, written after it: `(03) 5327 5996 office`. */
 const SAYS_PHONE_AFTER = /^[ \-(,|]{1,2}(?:office|fax|mobile|cell|home|work|desk|landline|phone|tel)\b/;
 const MONEY_BEFORE = /[$€£¥#]\s?$|\d[.,:]$/;
 const MONEY_AFTER = /^(?:\s?(?:%|€|usd|eur|gbp|kg|km|ms|bytes|kb|mb|gb|°)|[:,]\d|\.\d|[\p{L}_@=])/u;

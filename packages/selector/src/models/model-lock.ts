@@ -97,7 +97,7 @@ export interface LockedFile {
   sha256: string;
 }
 
-/** What was pulled: written beside the files of a model, and checked when the model is loaded. */
+/** Record of a pull, written beside the files of a model and checked when the model is loaded. */
 export interface ModelLock {
   /** The model as it was asked for: `Xenova/all-MiniLM-L6-v2`, or with `@` and a revision. */
   model: string;

@@ -68,9 +68,9 @@ export class SearchRanking {
     const objects = terms.filter(({ general }) => !general).map(({ word }) => word);
     if (objects.length === 0) return explained;
     const telling = objects.join(" ");
-    const told = this.#scorer.score(telling);
-    const offered = this.#index.actionsOf[told.indexOf(highest(told))] ?? NO_ACTIONS;
-    return explainedShare(this.#index, telling, told) * actionFactor(actions, offered, false);
+    const fits = this.#scorer.score(telling);
+    const offered = this.#index.actionsOf[fits.indexOf(highest(fits))] ?? NO_ACTIONS;
+    return explainedShare(this.#index, telling, fits) * actionFactor(actions, offered, false);
   }
 
   /** @returns The share that the best tool of any step explains of it. */

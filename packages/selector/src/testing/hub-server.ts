@@ -14,7 +14,7 @@ interface HubRequest {
 export interface HubServer extends AsyncDisposable {
   url: string;
   requests: HubRequest[];
-  /** What to do with a file, by its path in the repository, instead of serving it. */
+  /** Faults by the file's path in the repository, which replace serving it. */
   faults: Map<string, HubFault>;
   /** Whether its answers tell the commit. */
   tellsCommit: boolean;

@@ -83,7 +83,7 @@ function ordersChange(verb: string, nameWords: readonly string[]): boolean {
 export function verbFit(verb: string, nameWords: readonly string[], isReadOnly: boolean): number {
   if (nameWords.includes(verb)) return 1;
   const named = kindOfTool(nameWords);
-  // What only looks is to be looked at, whatever its name says.
+  // A read-only tool counts as reading, whatever its name says.
   const kind = isReadOnly && named !== undefined && CHANGING.has(named) ? undefined : named;
   const kinds = ASKED.get(verb);
   if (kinds === undefined) return isVerb(verb) && !LOOSE.has(verb) ? -1 : 0;

@@ -17,7 +17,7 @@ interface FoundDate {
 
 const MAX_DATE_TEXT_CHARACTERS = 1_000;
 
-/** What a text with a date in it has at least. */
+/** Cheap test before a text is searched for dates. */
 const HINT =
   /\b(?:to(?:day|morrow|night)|yesterday|now|noon|midnight|(?:mon|tues|wednes|thurs|fri|satur|sun)day|(?:mon|tue|wed|thu|fri|sat|sun|jan|feb|mar|apr|may|jun|jul|aug|sept?|oct|nov|dec)\b|january|february|march|april|june|july|august|september|october|november|december|weeks?|months?|years?|days?|hours?|minutes?|morning|evening|afternoon|ago)\b|\d[:/.-]\d|\d\s?(?:am|pm)\b/iu;
 

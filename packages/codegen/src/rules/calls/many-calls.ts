@@ -88,7 +88,7 @@ function convert(item: Expression, { schema }: Parameter): Expression {
   return hasType(schema, "string") ? call("String", item) : item;
 }
 
-/** The tool that lists all things of a kind, with their names, and needs nothing to be told. */
+/** The tool that lists all things of a kind, with their names, and takes no required arguments. */
 function findList(noun: string, tools: readonly ToolDefinition[]): ToolDefinition | undefined {
   const found = tools.filter(
     (tool) =>

@@ -43,7 +43,7 @@ function planText(phrase: Phrase, plan: Plan): boolean {
     value: plan.callFileSystem(append === undefined ? "writeFile" : "appendFile", literal(path), content),
   });
   plan.lastPath = path;
-  // What was written is what "it" means afterwards, and no result of the task.
+  // Afterwards "it" means the written text, which is no result of the task.
   if (append === undefined)
     plan.track(content, "content", { words: "content", schema: { type: "string" } }).consumed = true;
   return true;

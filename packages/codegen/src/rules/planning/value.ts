@@ -1,7 +1,7 @@
 import type { JsonSchema, ToolDefinition, UnfilledStep } from "@cem/core";
 import type { Expression } from "../program/expression.ts";
 
-/** What a variable of the program holds, as far as it is known before it runs. */
+/** The static description of a variable's value. */
 export interface Value {
   name: string;
   expression: Expression;

@@ -118,7 +118,7 @@ function planBest(rows: Value, phrase: Phrase, plan: Plan): boolean {
     words: which,
     schema: rows.schema.items,
   });
-  // What was compared stays a result beside the best of it.
+  // The compared values stay a result beside the best of them.
   rows.consumed = isConsumed;
   return true;
 }

@@ -65,7 +65,7 @@ class Branch {
       for (const value of made) value.consumed = true;
       plan.track(name(variable), variable, { words: "result", schema: made[0]?.schema });
     } else {
-      // What several steps of one side made is not there after it.
+      // Values that steps of one branch made don't exist after the branch.
       plan.values.splice(this.#firstValue);
       const isElse = this.#then.length === 0;
       const [body, otherwise] = isElse ? [this.#otherwise, []] : [this.#then, this.#otherwise];

@@ -124,7 +124,7 @@ interface Unheard extends Replacement {
   of: string;
 }
 
-/** What came of replacing each content word of tasks. */
+/** Result of replacing each content word of tasks. */
 interface MetamorphicReport {
   /** Tasks for which code is written. */
   written: number;
