@@ -1,4 +1,4 @@
-import { FAILED_TOOLS, HOW_TO_CODE, signaturesOf } from "@cem/answers";
+import { FAILED_TOOLS, HOW_TO_CODE, signaturesOf } from "@cem/tool-files/answers";
 import type { Agent, ToolDefinition } from "@cem/core";
 import { createTokenBudget, loadTokenCounter, takeFitting } from "@cem/core/tokens";
 import type { TokenCounter } from "@cem/core/tokens";

@@ -1,4 +1,4 @@
-import { signaturesOf } from "@cem/answers";
+import { signaturesOf } from "@cem/tool-files/answers";
 import { CemError } from "@cem/core";
 import type { Agent } from "@cem/core";
 import { DEFAULT_SEARCH_LIMIT } from "./options.ts";

@@ -1,5 +1,5 @@
-import { answerOf, attachmentsOf } from "@cem/answers";
-import type { Answer, Attachment } from "@cem/answers";
+import { answerOf, attachmentsOf } from "@cem/tool-files/answers";
+import type { Answer, Attachment } from "@cem/tool-files/answers";
 import { CemError } from "@cem/core";
 import type { Agent, JsonValue } from "@cem/core";
 import { approveNamed, needsYes } from "./approvals.ts";

@@ -45,12 +45,12 @@ export const customerSettings = {
   ),
   header: setting(
     z.optional(text),
-    "Header in which a proxy of customers.trusted_proxies names the customer.",
+    "Header in which a trusted proxy names the customer.",
     { risk: needsYes(["loosen"], "that header decides whose files a client sees") },
   ),
   trustedProxies: setting(
-    withDefault(z.array(text), []),
-    "Addresses whose customers.header is believed, such as 127.0.0.1.",
+    withDefault(z.array(addressRange), []),
+    "Addresses and ranges of the proxies that set customers.header. Default: server.trusted_proxies.",
     { risk: needsYes(["loosen"], "these addresses may say which customer a request is from") },
   ),
   quotas: setting(

@@ -1,3 +1,4 @@
+export { isObject } from "./json.ts";
 export type { JsonObject, JsonSchema, JsonValue } from "./json.ts";
 export { ERROR_CODES } from "./error-codes.ts";
 export type { ErrorCode, KnownErrorCode } from "./error-codes.ts";
@@ -129,7 +130,7 @@ export type {
   TaskStatus,
   TypeCheckMode,
 } from "./agent.ts";
-export type { HandedAnswer, HandedRequest, ServerCopies } from "./server-copies.ts";
+export type { ForwardedAnswer, ForwardedRequest, Replicas } from "./replicas.ts";
 export type { McpMessage, McpTransport, McpTransportProvider, McpTransportRequest } from "./mcp-transport.ts";
 export type { RunFacts, RunWatcher } from "./watched-runs.ts";
 export type { WorkflowStepContext, WorkflowStepKind } from "./workflow-steps.ts";

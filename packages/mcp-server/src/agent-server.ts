@@ -1,16 +1,16 @@
-import type { HintFor } from "@cem/answers";
-import type { Agent, Redactor, ResultStore, ServerCopies, SkillStore, StateStore } from "@cem/core";
+import type { HintFor } from "@cem/tool-files/answers";
+import type { Agent, Redactor, ResultStore, Replicas, SkillStore, StateStore } from "@cem/core";
 import type { ClientTrace } from "@cem/core/telemetry";
 import type { AuthInfo, McpServerFactory, StandardSchemaV1 } from "@modelcontextprotocol/server";
 import type { OpenCustomer } from "./customer.ts";
 import type { AnyCustomTool, CustomTool } from "./custom-tool.ts";
-import type { GuestFacts } from "./guest-facts.ts";
-import type { Profile } from "./profiles.ts";
-import type { Probe } from "./readiness.ts";
-import type { RunRegistry } from "./run-registry.ts";
-import type { ServedClient } from "./served-client.ts";
-import type { Exposed, UpstreamContents } from "./upstream-contents.ts";
-import type { RunWorkflowTool, WorkflowTool } from "./workflow-tool.ts";
+import type { GuestFacts } from "./tools/server-tool.ts";
+import type { Profile } from "./tools/profiles.ts";
+import type { Probe } from "./http/health.ts";
+import type { RunRegistry } from "./runs/run-registry.ts";
+import type { ServedClient } from "./customer.ts";
+import type { Exposed, UpstreamContents } from "./upstream/upstream-lists.ts";
+import type { RunWorkflowTool, WorkflowTool } from "./tools/run-tools.ts";
 
 export interface AgentServerSettings<Config = unknown> {
   agent: Agent;
@@ -63,8 +63,8 @@ export interface AgentServerSettings<Config = unknown> {
   onMissing?: ((server: string, error: unknown) => void) | undefined;
   /** How `/readyz` finds out whether runs can be carried out. Default: it runs a program. */
   probe?: Probe | undefined;
-  /** The copies of this server behind the same address. Absent: there is one. */
-  copies?: ServerCopies | undefined;
+  /** The replicas of this server behind the same address. Absent: there is one. */
+  replicas?: Replicas | undefined;
   /** Receives why a skill is not served as one. */
   onMissingSkill?: ((skill: string, error: unknown) => void) | undefined;
 }
@@ -91,7 +91,7 @@ export const SETTINGS: Readonly<Record<keyof AgentServerSettings, true>> = {
   upstream: true,
   onMissing: true,
   onMissingSkill: true,
-  copies: true,
+  replicas: true,
   probe: true,
 };
 
@@ -104,8 +104,8 @@ export interface Servable {
   readonly runs: RunRegistry;
   /** How `/readyz` finds out whether runs can be carried out, where it does not run a program. */
   readonly probe?: Probe | undefined;
-  /** The copies of this server behind the same address. */
-  readonly copies?: ServerCopies | undefined;
+  /** The replicas of this server behind the same address. */
+  readonly replicas?: Replicas | undefined;
   /** Creates the SDK's server for one connection or one request, in either generation of the protocol. */
   readonly factory: McpServerFactory;
   /** Calls the listener after a list, or what its tools can find, changed. */

@@ -1,8 +1,8 @@
 import { setImmediate } from "node:timers/promises";
-import { messageOf } from "@cem/answers";
-import type { HintFor } from "@cem/answers";
+import { messageOf } from "@cem/tool-files/answers";
+import type { HintFor } from "@cem/tool-files/answers";
 import { assertKnownOptions, CemError, toErrorInfo } from "@cem/core";
-import type { Agent, ServerCopies } from "@cem/core";
+import type { Agent, Replicas } from "@cem/core";
 import type { ClientTrace } from "@cem/core/telemetry";
 import { McpServer } from "@modelcontextprotocol/server";
 import type {
@@ -15,28 +15,28 @@ import type {
 import type { SkillsExtension, SkillSource } from "@modelcontextprotocol/server/ext/skills";
 import { nearest } from "@cem/core/text";
 import packageJson from "../package.json" with { type: "json" };
-import { traceRequest } from "./trace-request.ts";
+import { traceRequest } from "./tool-calls.ts";
 import { SETTINGS } from "./agent-server.ts";
 import type { AgentServer, AgentServerSettings, ListName } from "./agent-server.ts";
 import { AnswerRedaction } from "./answer-redaction.ts";
-import { AskingRequests } from "./asking-requests.ts";
+import { AskingRequests } from "./upstream/asking-requests.ts";
 import { bindCustomTool } from "./bind-custom-tool.ts";
 import type { AnyCustomTool, CustomTool } from "./custom-tool.ts";
-import { exposeContents, exposedCapabilities } from "./expose-contents.ts";
-import type { ExposedContents, ExposeSettings } from "./expose-contents.ts";
-import { INSTRUCTIONS } from "./instructions.ts";
+import { exposeContents, exposedCapabilities } from "./upstream/expose-contents.ts";
+import type { ExposedContents, ExposeSettings } from "./upstream/expose-contents.ts";
+import { INSTRUCTIONS } from "./tools/profiles.ts";
 import { DEFAULT_YIELD_AFTER_MS } from "./limits.ts";
-import { skillToolsOf, toolsOf } from "./profiles.ts";
-import type { Probe } from "./readiness.ts";
-import { hostPerRequest } from "./request-hosts.ts";
-import { RequestStates } from "./request-states.ts";
-import { RunRegistry } from "./run-registry.ts";
-import { servedClient } from "./served-client.ts";
-import type { ServedClient } from "./served-client.ts";
-import type { Caller, HostOf, ServerTool, ToolHost } from "./server-tool.ts";
+import { skillToolsOf, toolsOf } from "./tools/profiles.ts";
+import type { Probe } from "./http/health.ts";
+import { hostPerRequest } from "./customer.ts";
+import { RequestStates } from "./upstream/asking-requests.ts";
+import { RunRegistry } from "./runs/run-registry.ts";
+import { servedClient } from "./customer.ts";
+import type { ServedClient } from "./customer.ts";
+import type { Caller, HostOf, ServerTool, ToolHost } from "./tools/server-tool.ts";
 import { StoredSkillSource } from "./skill-source.ts";
-import { strictInput } from "./strict-input.ts";
-import { workflowTool } from "./tools/workflow-tools.ts";
+import { strictInput } from "./tool-calls.ts";
+import { workflowTool } from "./tools/run-tools.ts";
 
 /**
  * Creates a server for an agent. It is connected to no transport yet.
@@ -60,7 +60,7 @@ class ToolServer<Config> implements AgentServer<Config> {
   readonly agent: Agent;
   readonly config: Config;
   readonly runs: RunRegistry;
-  readonly copies: ServerCopies | undefined;
+  readonly replicas: Replicas | undefined;
   readonly probe: Probe | undefined;
   readonly #hostOf: HostOf;
   readonly #name: string;
@@ -87,11 +87,11 @@ class ToolServer<Config> implements AgentServer<Config> {
     const { yieldAfterMs = DEFAULT_YIELD_AFTER_MS, customTools = [], name = "code-execution-mcp" } = settings;
     this.agent = agent;
     this.config = settings.config as Config;
-    this.copies = settings.copies;
+    this.replicas = settings.replicas;
     this.probe = settings.probe;
-    const copy = settings.copies?.name;
-    this.runs = new RunRegistry({ yieldAfterMs, copy, areQueued: agent.rejoinRun !== undefined });
-    this.#states = new RequestStates(copy);
+    const replica = settings.replicas?.name;
+    this.runs = new RunRegistry({ yieldAfterMs, replica, areQueued: agent.rejoinRun !== undefined });
+    this.#states = new RequestStates(replica);
     this.#name = name;
     this.#hintFor = hintFor;
     const { runWorkflow, workflows = [] } = settings;

@@ -1,7 +1,11 @@
 import { CemError } from "@cem/core";
 import type { Agent, Redactor, ResultStore, SkillStore, StateStore } from "@cem/core";
-import type { RunWorkflowTool } from "./workflow-tool.ts";
 import type { AuthInfo, ServerContext } from "@modelcontextprotocol/server";
+import { currentExchange } from "./exchange.ts";
+import { MAX_CODE_CHARACTERS, MAX_TASK_CHARACTERS } from "./limits.ts";
+import type { RunWorkflowTool } from "./tools/run-tools.ts";
+import { ownerOf, requireLength, sessionOf } from "./tools/server-tool.ts";
+import type { Caller, HostOf, ToolHost } from "./tools/server-tool.ts";
 
 /** What belongs to one customer of a server. */
 export interface CustomerParts {
@@ -12,7 +16,7 @@ export interface CustomerParts {
   /** Keeps the customer's values from answers. Absent: they are passed on. */
   redactor?: Redactor | undefined;
   /** Whose share of the runs its runs take, by whichever client they come. Default: the client's. */
-  payer?: string | undefined;
+  quotaOwner?: string | undefined;
   runWorkflow?: RunWorkflowTool | undefined;
 }
 
@@ -50,4 +54,67 @@ export function withCustomer(authInfo: AuthInfo | undefined, given: string): Aut
 /** @throws CemError `CUSTOMER_UNKNOWN` */
 export function customerUnknown(): CemError {
   return new CemError("CUSTOMER_UNKNOWN", "The request does not say which customer it comes from.");
+}
+
+/** What a request's tools work with: that of its customer, where there are customers. */
+export function hostPerRequest(host: ToolHost, openCustomer: OpenCustomer | undefined): HostOf {
+  if (openCustomer === undefined) return () => host;
+  const ofCustomer = async (context: Caller): Promise<ToolHost> => ({
+    ...host,
+    ...(await openCustomer(customerNameOf(context))),
+  });
+  // Of one call, what is opened first is used to the end: a customer who is deleted meanwhile must not come back.
+  const opened = new WeakMap<Caller, Promise<ToolHost>>();
+  return (context) => {
+    const opening = opened.get(context) ?? ofCustomer(context);
+    opened.set(context, opening);
+    return opening;
+  };
+}
+
+/** What belongs to a client of the server, for faces beside MCP. */
+export interface ServedClient {
+  /** Whose runs the client may see: its customer's where there are customers, else its own. */
+  readonly audience: string;
+  readonly session: string;
+  readonly agent: Agent;
+  readonly state?: StateStore | undefined;
+  readonly skills?: SkillStore | undefined;
+  readonly redactor?: Redactor | undefined;
+  /**
+   * Starts a run without waiting for it.
+   *
+   * @throws CemError `INPUT_TOO_LARGE`, `SERVER_BUSY` or `SERVER_CLOSING`
+   */
+  launch(kind: "task" | "code", input: string): { readonly id: string };
+}
+
+export function servedClient(host: ToolHost, caller: Caller): ServedClient {
+  const { agent, state, skills, redactor, runs } = host;
+  const owner = ownerOf(caller);
+  const audience = host.quotaOwner ?? owner;
+  const session = sessionOf(caller);
+  return {
+    audience,
+    agent,
+    state,
+    skills,
+    redactor,
+    session: session.session,
+    launch(kind, input) {
+      requireLength(kind, input, kind === "code" ? MAX_CODE_CHARACTERS : MAX_TASK_CHARACTERS);
+      return runs.launch({
+        kind,
+        owner,
+        quotaOwner: host.quotaOwner ?? currentExchange().quotaOwner,
+        facts: { input, audience, redactor, session: session.session },
+        // The run belongs to no call that could end it.
+        signal: new AbortController().signal,
+        begin: (options) => {
+          const all = { ...options, ...session };
+          return kind === "code" ? agent.executeCode(input, all) : agent.executeTask(input, all);
+        },
+      });
+    },
+  };
 }

@@ -36,7 +36,7 @@ const DEFAULT_MAX_WAITING = 10_000;
 const KEEP_FAILED_SECONDS = 7 * 86_400;
 const MAX_LISTED = 1_000;
 /** Whose turn a run takes: its customer's, or its client's where there are no customers. */
-function payerOf({ customer, options: { owner } }: QueuedRun): string | undefined {
+function quotaOwnerOf({ customer, options: { owner } }: QueuedRun): string | undefined {
   return customer ?? (owner === "" ? undefined : owner);
 }
 
@@ -195,7 +195,7 @@ class BullRunQueue implements RunQueue {
 
   async #takeTurn({ turns, throughput }: Opened, run: QueuedRun, urgency: Urgency): Promise<number> {
     const { maxWaiting = DEFAULT_MAX_WAITING } = this.#settings;
-    const { priority, waiting, own } = await turns.take(payerOf(run), urgency, maxWaiting);
+    const { priority, waiting, own } = await turns.take(quotaOwnerOf(run), urgency, maxWaiting);
     if (priority !== undefined) return priority;
     const isShare = waiting < maxWaiting;
     const [runs, limit] = isShare ? [own, maxWaiting - waiting] : [waiting, maxWaiting];

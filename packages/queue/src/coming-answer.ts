@@ -1,4 +1,4 @@
-import type { HandedAnswer } from "@cem/core";
+import type { ForwardedAnswer } from "@cem/core";
 import { TELL_TAKEN_BYTES } from "./send-window.ts";
 
 /** What a copy of a server tells of its answer, in order. */
@@ -11,7 +11,7 @@ export type FromCopy =
 /** An answer whose parts come one after the other. */
 export class ComingAnswer {
   readonly #onTaken: (bytes: number) => void;
-  readonly #head = Promise.withResolvers<HandedAnswer | undefined>();
+  readonly #head = Promise.withResolvers<ForwardedAnswer | undefined>();
   readonly #over = Promise.withResolvers<void>();
   readonly #body: ReadableStream<Uint8Array>;
   /** What came and was not read yet. */
@@ -49,7 +49,7 @@ export class ComingAnswer {
   }
 
   /** `undefined` where the copy was lost before it answered. */
-  get head(): Promise<HandedAnswer | undefined> {
+  get head(): Promise<ForwardedAnswer | undefined> {
     return this.#head.promise;
   }
 

@@ -44,7 +44,7 @@ interface HandOverSettings {
  * Runs of a session, carried out where its guest is warm. The worker that took such a run from the queue stays responsible for
  * it: it hands the run over and waits, and where the other one declines or is lost, it goes on itself.
  */
-export class HandOver {
+export class AffinityRouter {
   readonly #settings: HandOverSettings;
   /** Runs that others carry out. */
   readonly #handed = new Map<string, HandedRun>();

@@ -10,7 +10,7 @@ import type { Job } from "bullmq";
 import { isOfGone } from "./carried-run.ts";
 import { Carrying } from "./carrying.ts";
 import { connectPatiently } from "./connect.ts";
-import { HandOver } from "./hand-over.ts";
+import { AffinityRouter } from "./hand-over.ts";
 import { createLetters } from "./letters.ts";
 import { DEFAULT_PREFIX, QUEUE } from "./names.ts";
 import { Peers } from "./peers.ts";
@@ -95,7 +95,7 @@ export async function startQueueWorker(settings: QueueWorkerSettings): Promise<Q
   const carrying = new Carrying({ client, streams, prefix, worker: name, agentFor: settings.agentFor });
   // Names that people give may be given twice.
   const ownId = randomBytes(ID_BYTES).toString("hex");
-  const handOver = new HandOver({
+  const handOver = new AffinityRouter({
     name: ownId,
     peers: new Peers({ client, streams, base: `${prefix}:worker`, name: ownId, lostAfterMs }),
     sessions: new WarmSessions(client, prefix, ownId),

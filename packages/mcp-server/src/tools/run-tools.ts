@@ -1,12 +1,38 @@
-import { FAILED_TOOLS, HOW_TO_CODE } from "@cem/answers";
-import type { JsonSchema } from "@cem/core";
+import { FAILED_TOOLS, HOW_TO_CODE } from "@cem/tool-files/answers";
+import { CemError } from "@cem/core";
+import type { ExecuteOptions, JsonObject, JsonSchema, TaskResult } from "@cem/core";
 import type { CallToolResult, InputRequiredResult, ServerContext } from "@modelcontextprotocol/server";
-import { followRun } from "../follow-run.ts";
-import { filesSentence, networkSentence, seconds } from "../guest-facts.ts";
 import { MAX_CODE_CHARACTERS, MAX_TASK_CHARACTERS } from "../limits.ts";
-import type { BeginRun, RunRequest } from "../run.ts";
-import type { ToolHost } from "../server-tool.ts";
-import { declareTool, ownerOf, runPayerOf, RUNS_CODE, sessionOf, text } from "../server-tool.ts";
+import type { BeginRun, RunRequest } from "../runs/run.ts";
+import { followRun } from "./follow-run.ts";
+import {
+  RUNS_CODE,
+  declareTool,
+  filesSentence,
+  networkSentence,
+  ownerOf,
+  runQuotaOwnerOf,
+  seconds,
+  sessionOf,
+  text,
+} from "./server-tool.ts";
+import type { BindTool, ToolHost } from "./server-tool.ts";
+
+/** A workflow that clients see as a tool. */
+export interface WorkflowTool {
+  /** 1 to 128 letters, digits, `_`, `-` and `.`; no other tool of the server has it. */
+  name: string;
+  description: string;
+  /** JSON Schema of its variables. */
+  inputSchema: JsonSchema;
+}
+
+/** Runs a workflow that is a tool, with what belongs to the customer of the request. */
+export type RunWorkflowTool = (
+  name: string,
+  variables: JsonObject,
+  options: ExecuteOptions,
+) => Promise<TaskResult>;
 
 /** Kept short, since every client's model reads it: the description of `execute_code` says what comes. */
 const RUN_OUTPUT: JsonSchema = { type: "object" };
@@ -67,11 +93,35 @@ export function startRun(
   const session = sessionOf(context);
   const begin: BeginRun = (options) => beginRun({ ...options, ...session });
   const { redactor } = host;
-  const facts = { input, redactor, session: session.session, audience: host.payer ?? ownerOf(context) };
+  const facts = { input, redactor, session: session.session, audience: host.quotaOwner ?? ownerOf(context) };
   return followRun(
     host,
     context,
-    (waiter) => host.runs.start({ ...waiter, payer: runPayerOf(host, context), kind, facts, begin }),
+    (waiter) =>
+      host.runs.start({ ...waiter, quotaOwner: runQuotaOwnerOf(host, context), kind, facts, begin }),
     verbose,
   );
+}
+
+/** A workflow as a tool of the server: a call is a run, which may outlast it and ask questions. */
+export function workflowTool({ name, description, inputSchema }: WorkflowTool): BindTool {
+  return declareTool<JsonObject>({
+    name,
+    title: name,
+    description,
+    input: inputSchema,
+    output: { type: "object" },
+    annotations: RUNS_CODE,
+    maxCharacters: MAX_TASK_CHARACTERS,
+    async handle(variables, host, context) {
+      const { runWorkflow } = host;
+      if (runWorkflow === undefined) throw new CemError("WORKFLOW_NOT_FOUND", "Workflows can't be run here.");
+      const input = `${name} ${JSON.stringify(variables)}`;
+      return startRun(
+        host,
+        { kind: "task", input, begin: (options) => runWorkflow(name, variables, options) },
+        context,
+      );
+    },
+  });
 }

@@ -1,0 +1,211 @@
+import { randomUUID } from "node:crypto";
+import type { HintFor } from "@cem/tool-files/answers";
+import { CemError, isObject } from "@cem/core";
+import type {
+  Agent,
+  JsonSchema,
+  JsonValue,
+  Mount,
+  NetworkPolicy,
+  Redactor,
+  ResultStore,
+  SkillStore,
+  StateStore,
+} from "@cem/core";
+import { fromJsonSchema } from "@modelcontextprotocol/server";
+import type {
+  CallToolResult,
+  InputRequiredResult,
+  ServerContext,
+  StandardSchemaWithJSON,
+  ToolAnnotations,
+} from "@modelcontextprotocol/server";
+import { currentExchange } from "../exchange.ts";
+import { MAX_ARGUMENT_CHARACTERS } from "../limits.ts";
+import type { RunRegistry } from "../runs/run-registry.ts";
+import type { RunWorkflowTool } from "./run-tools.ts";
+
+/** What the server's own tools use. */
+export interface ToolHost {
+  agent: Agent;
+  runs: RunRegistry;
+  /** What code can reach, as descriptions and answers say. */
+  guest: GuestFacts;
+  /** Absent: the tools for state answer `STATE_DISABLED`. */
+  state?: StateStore | undefined;
+  /** Absent: there are no tools for skills. */
+  skills?: SkillStore | undefined;
+  /** Absent: values and output too large for an answer are cut. */
+  results?: ResultStore | undefined;
+  /** Keeps values from answers. Absent: they are passed on. */
+  redactor?: Redactor | undefined;
+  /** Whose share of the runs is taken. Absent: the client's. */
+  quotaOwner?: string | undefined;
+  /** Absent: there are no tools for workflows. */
+  runWorkflow?: RunWorkflowTool | undefined;
+  /** Adds what helps to errors in answers. */
+  hintFor?: HintFor | undefined;
+}
+
+/** A tool as the protocol lists and calls it. */
+export interface ServerTool {
+  name: string;
+  title?: string | undefined;
+  description?: string | undefined;
+  inputSchema: StandardSchemaWithJSON;
+  outputSchema?: StandardSchemaWithJSON | undefined;
+  annotations?: ToolAnnotations | undefined;
+  handle: (input: unknown, context: ServerContext) => Promise<CallToolResult | InputRequiredResult>;
+}
+
+interface ToolDeclaration<Input> {
+  name: string;
+  title: string;
+  description: string | ((host: ToolHost) => string);
+  /** JSON Schema. Kept short: every client's model reads it. */
+  input: JsonSchema;
+  output: JsonSchema;
+  annotations: ToolAnnotations;
+  /** The length over HTTP of each argument that is a text. Default: `MAX_ARGUMENT_CHARACTERS`. */
+  maxCharacters?: number | undefined;
+  handle: (
+    input: Input,
+    host: ToolHost,
+    context: ServerContext,
+  ) => Promise<CallToolResult | InputRequiredResult>;
+}
+
+/** Where a request comes from. */
+export type Caller = Pick<ServerContext, "http" | "sessionId">;
+
+/** What the server's own tools use for one request: that of its customer, where there are customers. */
+export type HostOf = (context: Caller) => ToolHost | Promise<ToolHost>;
+
+/** Binds one of the server's own tools to what it uses, of which its description tells. */
+export type BindTool = (host: ToolHost, hostOf: HostOf) => ServerTool;
+
+/** Declares one of the server's own tools. Its schemas are compiled once per process. */
+export function declareTool<Input>(declaration: ToolDeclaration<Input>): BindTool {
+  const {
+    input,
+    output,
+    handle,
+    description,
+    maxCharacters = MAX_ARGUMENT_CHARACTERS,
+    ...shown
+  } = declaration;
+  const inputSchema = fromJsonSchema<Input>(input);
+  const outputSchema = fromJsonSchema(output);
+  return (host, hostOf) => ({
+    ...shown,
+    description: typeof description === "string" ? description : description(host),
+    inputSchema,
+    outputSchema,
+    // The SDK has validated the input against the schema.
+    handle: async (checked, context) => {
+      // Others wait while a long text is read. Over stdio there are none.
+      if (context.http !== undefined) requireLengths(checked, maxCharacters);
+      return handle(checked as Input, await hostOf(context), context);
+    },
+  });
+}
+
+/** @throws CemError `INPUT_TOO_LARGE` */
+function requireLengths(input: unknown, limit: number): void {
+  if (!isObject(input)) return;
+  for (const [name, value] of Object.entries(input)) {
+    if (typeof value === "string") requireLength(name, value, limit);
+  }
+}
+
+/** @throws CemError `INPUT_TOO_LARGE` */
+export function requireLength(what: string, { length }: string, limit: number): void {
+  if (length <= limit) return;
+  throw new CemError(
+    "INPUT_TOO_LARGE",
+    `The ${what} has ${length} characters, and ${limit} are the most here. Nothing was run: put large data into files of the workspace, a part at a time, and read them in code.`,
+    { details: { characters: length, limit } },
+  );
+}
+
+/** Answers with a JSON value, as text and as structured content. */
+export function answerValue(value: object | JsonValue): CallToolResult {
+  return {
+    content: [{ type: "text", text: JSON.stringify(value) }],
+    structuredContent: value,
+  };
+}
+
+/** The authenticated client id, or an empty string without authorization. A run belongs to the client that started it. */
+export function ownerOf({ http }: Pick<ServerContext, "http">): string {
+  return http?.authInfo?.clientId ?? "";
+}
+
+/** Whose share of the runs a request takes. Absent over stdio, which has one client. */
+export function runQuotaOwnerOf(
+  { quotaOwner }: Pick<ToolHost, "quotaOwner">,
+  { http }: Caller,
+): string | undefined {
+  return http === undefined ? undefined : (quotaOwner ?? currentExchange().quotaOwner);
+}
+
+/**
+ * The session that a run belongs to: over stdio that of the process, over HTTP that of the client's session, else of the
+ * authenticated client. What comes from nobody in particular is a session of its own, whose guest serves one run.
+ */
+export function sessionOf(context: Caller): { session: string; singleUse?: boolean } {
+  const { http, sessionId } = context;
+  if (http === undefined) return { session: "stdio" };
+  const owner = ownerOf(context);
+  if (sessionId !== undefined) return { session: JSON.stringify([owner, sessionId]) };
+  if (owner !== "") return { session: JSON.stringify([owner]) };
+  return { session: randomUUID(), singleUse: true };
+}
+
+/** JSON Schema of a string. */
+export const text = { type: "string" } as const;
+/** Annotations of tools that change nothing. */
+export const READ_ONLY: ToolAnnotations = { readOnlyHint: true, openWorldHint: false };
+/** Annotations of tools that run code, which may call any tool. */
+export const RUNS_CODE: ToolAnnotations = { destructiveHint: true, openWorldHint: true };
+
+/** What code can reach in the sandbox, as its model is told. */
+export interface GuestFacts {
+  /** The hosts that code may connect to. Absent: nothing is said of them. */
+  network?: NetworkPolicy | undefined;
+  /** The most time that the code of a run may take, in milliseconds. Absent: no limit is named. */
+  timeoutMs?: number | undefined;
+  /** Whether there are MCP servers, whose resources and prompts code can read. */
+  hasMcpServers?: boolean | undefined;
+  /** Folders beside those of `/workspace`. */
+  mounts?: readonly Pick<Mount, "guestPath" | "readOnly">[] | undefined;
+}
+
+const MAX_NAMED_HOSTS = 5;
+const MAX_NAMED_MOUNTS = 5;
+const MS_PER_SECOND = 1_000;
+
+/** The network of the sandbox, as a sentence: `No network.` Empty where it is not known. */
+export function networkSentence({ network }: GuestFacts): string {
+  if (network === undefined) return "";
+  if (network === "none") return "No network.";
+  if (network === "all") return "fetch reaches public hosts.";
+  return `fetch reaches only ${listed(network.hosts, MAX_NAMED_HOSTS)}.`;
+}
+
+/** The folders of the sandbox, as a sentence. */
+export function filesSentence({ mounts = [] }: GuestFacts): string {
+  const others = mounts.map(({ guestPath, readOnly }) => `${guestPath}${readOnly ? " (read-only)" : ""}`);
+  const more = others.length === 0 ? "" : `, ${listed(others, MAX_NAMED_MOUNTS)}`;
+  return `Files: only /workspace${more}; /workspace/servers is read-only.`;
+}
+
+/** A time in seconds, with at most one decimal. */
+export function seconds(ms: number): string {
+  return `${Math.round(ms / (MS_PER_SECOND / 10)) / 10} s`;
+}
+
+function listed(names: readonly string[], limit: number): string {
+  const more = names.length > limit ? [`${names.length - limit} more`] : [];
+  return [...names.slice(0, limit), ...more].join(", ");
+}
