@@ -226,10 +226,13 @@ async function serve(
     allowedOrigins,
     logger,
     auth,
-    customerHeader: header === undefined ? undefined : {
-      name: header,
-      trustedProxies: customerProxies.length === 0 ? undefined : customerProxies,
-    },
+    customerHeader:
+      header === undefined
+        ? undefined
+        : {
+            name: header,
+            trustedProxies: customerProxies.length === 0 ? undefined : customerProxies,
+          },
     trustedProxies,
     publicUrl,
   });

@@ -1,6 +1,6 @@
 import { CUSTOMER_ID, CUSTOMER_ID_RULE } from "@cem/core";
 import * as z from "zod/mini";
-import { described, number, setting, text, unique, whole, withDefault } from "./setting.ts";
+import { addressRange, described, number, setting, text, unique, whole, withDefault } from "./setting.ts";
 import { atMost, needsYes } from "./risk.ts";
 
 const MAX_SECONDS = 86_400;
@@ -43,11 +43,9 @@ export const customerSettings = {
     "Claim of the access token that names the customer. Default: issuer, client and subject together.",
     { risk: needsYes(["loosen"], "that claim of a token decides whose files a client sees") },
   ),
-  header: setting(
-    z.optional(text),
-    "Header in which a trusted proxy names the customer.",
-    { risk: needsYes(["loosen"], "that header decides whose files a client sees") },
-  ),
+  header: setting(z.optional(text), "Header in which a trusted proxy names the customer.", {
+    risk: needsYes(["loosen"], "that header decides whose files a client sees"),
+  }),
   trustedProxies: setting(
     withDefault(z.array(addressRange), []),
     "Addresses and ranges of the proxies that set customers.header. Default: server.trusted_proxies.",

@@ -38,30 +38,30 @@ export interface AgentServerSettings<Config = unknown> {
   config?: Config | undefined;
   /** How long a call waits for its run before it answers with the run's id, in milliseconds. Default: 45,000. */
   yieldAfterMs?: number | undefined;
-  /** What code can reach in the agent's sandbox, which its model is told. Default: only `/workspace`. */
+  /** Resources that code can reach in the sandbox, as tool descriptions state them. Default: only `/workspace`. */
   guest?: GuestFacts | undefined;
   /** The server's name as clients see it. Default: `code-execution-mcp`. */
   name?: string | undefined;
   /**
-   * What becomes of the trace that a client's request names: spans go on in it, or a trace of the server's own links to it.
+   * Handling of the trace that a client's request names: spans go on in it, or a trace of the server's own links to it.
    *
    * @defaultValue `link` with customers, who are strangers to each other; else `join`
    */
   clientTrace?: ClientTrace | undefined;
-  /** Keeps values of persons and secrets from answers. The agent should have the same. Default: they are passed on. */
+  /** Redacts personal data and secrets in answers. The agent should have the same. Default: they are passed on. */
   redactor?: Redactor | undefined;
   /**
    * Finds what helps with an error, for the reader that the server has: answers show it after the error's message.
    * Default: answers show messages alone.
    */
   hintFor?: HintFor | undefined;
-  /** What clients see of the servers behind besides tools. Default: nothing. */
+  /** Contents of the servers behind that clients see besides tools. Default: none. */
   expose?: readonly Exposed[] | undefined;
   /** The resources and prompts of the servers behind. Absent: there are none to expose. */
   upstream?: UpstreamContents | undefined;
   /** Receives why what a server behind has is missing from a list. */
   onMissing?: ((server: string, error: unknown) => void) | undefined;
-  /** How `/readyz` finds out whether runs can be carried out. Default: it runs a program. */
+  /** How `/readyz` finds out whether runs can be executed. Default: it runs a program. */
   probe?: Probe | undefined;
   /** The replicas of this server behind the same address. Absent: there is one. */
   replicas?: Replicas | undefined;
@@ -102,7 +102,7 @@ export type ListName = "tools" | Exposed;
 export interface Servable {
   readonly agent: Agent;
   readonly runs: RunRegistry;
-  /** How `/readyz` finds out whether runs can be carried out, where it does not run a program. */
+  /** How `/readyz` finds out whether runs can be executed, where it does not run a program. */
   readonly probe?: Probe | undefined;
   /** The replicas of this server behind the same address. */
   readonly replicas?: Replicas | undefined;
@@ -135,7 +135,7 @@ export interface AgentServer<Config = unknown> extends Servable {
    */
   listChanged(list: ListName, message?: string): void;
   /**
-   * What belongs to an authenticated client: that of its customer, where there are customers.
+   * Opens the agent and the stores of an authenticated client: those of its customer, where there are customers.
    *
    * @throws CemError `CUSTOMER_UNKNOWN` where the request does not say which customer it comes from.
    */

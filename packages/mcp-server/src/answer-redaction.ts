@@ -21,7 +21,7 @@ interface AnsweredRequest {
   context: ServerContext;
 }
 
-/** Keeps values of persons and secrets from answers, and forgets those of a connection that closes. */
+/** Redacts personal data and secrets in answers, and forgets those of a connection that closes. */
 export class AnswerRedaction {
   readonly #redactor: Redactor;
   readonly #hostOf: HostOf;

@@ -51,7 +51,7 @@ export function createAgentServer<Config = undefined>(
   return new ToolServer(settings);
 }
 
-/** What the SDK registers. It reads `undefined` members as absent, which its types do not allow. */
+/** The form in which the SDK registers a tool. It reads `undefined` members as absent, which its types do not allow. */
 type Registration = {
   [Key in keyof Omit<ServerTool, "name" | "handle">]: Exclude<ServerTool[Key], undefined>;
 };

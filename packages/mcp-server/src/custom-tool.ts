@@ -21,7 +21,7 @@ export interface CustomToolContext<Config = unknown> {
   mcp: ServerContext;
 }
 
-/** What a custom tool's handler answers with. */
+/** The answer of a custom tool's handler. */
 export type CustomToolAnswer = JsonValue | CallToolResult | InputRequiredResult;
 
 /** A tool that a server offers beside its own. */

@@ -7,15 +7,15 @@ import type { RunWorkflowTool } from "./tools/run-tools.ts";
 import { ownerOf, requireLength, sessionOf } from "./tools/server-tool.ts";
 import type { Caller, HostOf, ToolHost } from "./tools/server-tool.ts";
 
-/** What belongs to one customer of a server. */
+/** The agent and the stores of one customer of a server. */
 export interface CustomerParts {
   agent: Agent;
   state?: StateStore | undefined;
   results?: ResultStore | undefined;
   skills?: SkillStore | undefined;
-  /** Keeps the customer's values from answers. Absent: they are passed on. */
+  /** Redacts the customer's personal data and secrets in answers. Absent: they are passed on. */
   redactor?: Redactor | undefined;
-  /** Whose share of the runs its runs take, by whichever client they come. Default: the client's. */
+  /** The quota key of its runs, by whichever client they come. Default: the client's. */
   quotaOwner?: string | undefined;
   runWorkflow?: RunWorkflowTool | undefined;
 }
@@ -24,7 +24,7 @@ export interface CustomerParts {
 export interface CustomerName {
   /** The name that the token's claim or the proxy's header has. Absent: `identity` tells customers apart. */
   given?: string | undefined;
-  /** Who the client is: one text for each issuer, client and subject. Empty without authorization. */
+  /** The client's identity: one text for each issuer, client and subject. Empty without authorization. */
   identity: string;
 }
 
@@ -56,7 +56,7 @@ export function customerUnknown(): CemError {
   return new CemError("CUSTOMER_UNKNOWN", "The request does not say which customer it comes from.");
 }
 
-/** What a request's tools work with: that of its customer, where there are customers. */
+/** Finds the agent and the stores for a request: those of its customer, where there are customers. */
 export function hostPerRequest(host: ToolHost, openCustomer: OpenCustomer | undefined): HostOf {
   if (openCustomer === undefined) return () => host;
   const ofCustomer = async (context: Caller): Promise<ToolHost> => ({
@@ -72,9 +72,9 @@ export function hostPerRequest(host: ToolHost, openCustomer: OpenCustomer | unde
   };
 }
 
-/** What belongs to a client of the server, for faces beside MCP. */
+/** The agent and the stores of an authenticated client, for interfaces beside MCP. */
 export interface ServedClient {
-  /** Whose runs the client may see: its customer's where there are customers, else its own. */
+  /** The owner of the runs that the client may see: its customer where there are customers, else itself. */
   readonly audience: string;
   readonly session: string;
   readonly agent: Agent;

@@ -8,7 +8,7 @@ export interface HttpExchange {
   readonly requestId?: string | undefined;
   /**
    * The client whose share of sessions and runs the request uses: the one that its token names, else its network. A
-   * token that all clients share tells nobody apart.
+   * token that all clients share does not tell clients apart.
    */
   quotaOwner: string;
   /** Calls the listener when the answer is sent or the client is gone. */

@@ -22,7 +22,7 @@ const MIME_TYPES: Readonly<Record<string, string>> = {
 export interface SkillSourceSettings {
   /** The skills of a request's customer. */
   storeOf: (context: ServerContext) => Promise<SkillStore | undefined>;
-  /** Keeps values of persons from what clients read. */
+  /** Keeps personal data from what clients read. */
   redactor?: Redactor | undefined;
   /** Receives why a skill is missing from a list. */
   onMissing?: ((skill: string, error: unknown) => void) | undefined;

@@ -5,7 +5,7 @@ import { startRedis } from "../../store/test/redis-server.ts";
 import type { RedisServer } from "../../store/test/redis-server.ts";
 import { dumpRedis } from "../../store/test/watch-redis.ts";
 import { createReplicas } from "./index.ts";
-import { WINDOW_BYTES } from "./send-window.ts";
+import { WINDOW_BYTES } from "./streamed-answer.ts";
 import { describeWith } from "../../../vitest.tools.ts";
 
 const POLL = { timeout: 30_000 };

@@ -3,27 +3,27 @@ import { toErrorInfo } from "@cem/core";
 import type { ForwardedAnswer, ForwardedRequest, Replicas } from "@cem/core";
 import { shownLocation, storeUnavailable } from "@cem/store";
 import type { Redis } from "ioredis";
-import { ComingAnswer } from "./coming-answer.ts";
-import type { FromCopy } from "./coming-answer.ts";
-import { connectBriefly } from "./connect.ts";
-import { createLetters } from "./letters.ts";
-import { DEFAULT_PREFIX } from "./names.ts";
+import { StreamedAnswer } from "./streamed-answer.ts";
+import type { FromReplica } from "./streamed-answer.ts";
+import { connectBriefly } from "./connection.ts";
+import { createMessageCodec } from "./connection.ts";
+import { DEFAULT_PREFIX } from "./connection.ts";
 import { Peers } from "./peers.ts";
 import type { QueueConnection } from "./run-queue.ts";
-import { SendWindow } from "./send-window.ts";
+import { SendWindow } from "./streamed-answer.ts";
 import { Streams } from "./streams.ts";
 
 const NAME_BYTES = 6;
-/** How long a part of an answer waits to be read: a copy that was cut off reads it afterwards. */
+/** How long a part of an answer waits to be read: a replica that was cut off reads it afterwards. */
 const KEEP_MS = 120_000;
 
-type ToCopy =
+type ToReplica =
   | { type: "request"; id: string; request: ForwardedRequest; from: string }
   /** How many bytes of the answer were read in all. */
   | { type: "taken"; id: string; bytes: number }
   | { type: "gone"; id: string };
 
-/** An answer that is being given to another copy. */
+/** An answer that is being sent to another replica. */
 interface GivenAnswer {
   leaving: AbortController;
   window: SendWindow;
@@ -31,17 +31,17 @@ interface GivenAnswer {
 
 type Handle = Parameters<Replicas["receive"]>[0];
 
-/** Copies of a server that hand requests to each other through Redis or Valkey. */
+/** Replicas of a server that forward requests to each other through Redis or Valkey. */
 export interface QueuedReplicas extends Replicas {
   close(): Promise<void>;
 }
 
-/** Joins the copies of a server. Connects with the first use. */
+/** Joins the replicas of a server. Connects with the first use. */
 export function createReplicas(connection: QueueConnection): QueuedReplicas {
-  return new RedisServerCopies(connection);
+  return new RedisReplicas(connection);
 }
 
-class RedisServerCopies implements QueuedReplicas {
+class RedisReplicas implements QueuedReplicas {
   readonly specificationVersion = "v1";
   readonly name = randomBytes(NAME_BYTES).toString("hex");
   readonly #connection: QueueConnection;
@@ -51,7 +51,7 @@ class RedisServerCopies implements QueuedReplicas {
 
   constructor(connection: QueueConnection) {
     this.#connection = connection;
-    this.#base = `${connection.prefix ?? DEFAULT_PREFIX}:copy`;
+    this.#base = `${connection.prefix ?? DEFAULT_PREFIX}:replica`;
   }
 
   async receive(handle: Handle): Promise<void> {
@@ -63,37 +63,37 @@ class RedisServerCopies implements QueuedReplicas {
   }
 
   async send(
-    copy: string,
+    replica: string,
     request: ForwardedRequest,
     signal: AbortSignal,
   ): Promise<ForwardedAnswer | undefined> {
     const { streams, client, peers } = this.#open();
     try {
-      if (!(await peers.lives(copy))) return undefined;
+      if (!(await peers.lives(replica))) return undefined;
       const id = randomUUID();
-      const tell = (message: ToCopy): void => void peers.send(copy, message).catch(() => {});
-      const answer = new ComingAnswer((bytes) => tell({ type: "taken", id, bytes }));
+      const notify = (message: ToReplica): void => void peers.send(replica, message).catch(() => {});
+      const answer = new StreamedAnswer((bytes) => notify({ type: "taken", id, bytes }));
       const outbox = this.#outboxOf(id);
       const stop = await streams.follow(
         outbox,
         (content, entry) => {
           client.xdel(outbox, entry).catch(() => {});
-          answer.take(content as FromCopy);
+          answer.take(content as FromReplica);
         },
         () => {},
       );
       const leave = (): void => answer.break("the client is gone");
-      const stopWatching = peers.watch(copy, { onLost: () => answer.lose() });
+      const stopWatching = peers.watch(replica, { onLost: () => answer.lose() });
       signal.addEventListener("abort", leave, { once: true });
       void answer.over.finally(() => {
-        if (!answer.isComplete) tell({ type: "gone", id });
+        if (!answer.isComplete) notify({ type: "gone", id });
         stop();
         stopWatching();
         signal.removeEventListener("abort", leave);
         client.del(outbox).catch(() => {});
       });
       try {
-        await peers.send(copy, { type: "request", id, request, from: this.name });
+        await peers.send(replica, { type: "request", id, request, from: this.name });
         if (signal.aborted) leave();
         return await answer.head;
       } catch (error) {
@@ -113,27 +113,27 @@ class RedisServerCopies implements QueuedReplicas {
     opened?.subscriber.disconnect();
   }
 
-  async #answer({ id, request, from }: ToCopy & { type: "request" }, handle: Handle): Promise<void> {
+  async #answer({ id, request, from }: ToReplica & { type: "request" }, handle: Handle): Promise<void> {
     const { streams, peers } = this.#open();
     const leaving = new AbortController();
     const { signal } = leaving;
     const window = new SendWindow(signal);
     this.#underWay.set(id, { leaving, window });
-    // What nobody reads any longer would be held back for ever.
+    // Without a reader it would be held back for ever.
     const stopWatching = peers.watch(from, { onLost: () => leaving.abort() });
-    const tell = (content: FromCopy): Promise<boolean> =>
-      streams.tell(this.#outboxOf(id), { content, keepMs: KEEP_MS });
+    const append = (content: FromReplica): Promise<boolean> =>
+      streams.append(this.#outboxOf(id), { content, keepMs: KEEP_MS });
     try {
       const { status, headers, body } = await handle(request, signal);
-      await tell({ type: "head", status, headers, hasBody: body !== undefined });
+      await append({ type: "head", status, headers, hasBody: body !== undefined });
       for await (const chunk of body ?? []) {
         for await (const part of window.parts(chunk))
-          await tell({ type: "chunk", base64: Buffer.from(part).toString("base64") });
+          await append({ type: "chunk", base64: Buffer.from(part).toString("base64") });
         if (signal.aborted) return;
       }
-      await tell({ type: "end" });
+      await append({ type: "end" });
     } catch (error) {
-      await tell({ type: "broken", reason: toErrorInfo(error).message });
+      await append({ type: "broken", reason: toErrorInfo(error).message });
     } finally {
       stopWatching();
       this.#underWay.delete(id);
@@ -148,8 +148,8 @@ class RedisServerCopies implements QueuedReplicas {
     if (this.#opened !== undefined) return this.#opened;
     const { url, keys } = this.#connection;
     const [client, subscriber] = [connectBriefly(url), connectBriefly(url)];
-    const streams = new Streams(client, subscriber, createLetters(keys));
-    const peers = new Peers<ToCopy>({ client, streams, base: this.#base, name: this.name });
+    const streams = new Streams(client, subscriber, createMessageCodec(keys));
+    const peers = new Peers<ToReplica>({ client, streams, base: this.#base, name: this.name });
     return (this.#opened = { client, subscriber, streams, peers });
   }
 }
@@ -158,5 +158,5 @@ interface Opened {
   client: Redis;
   subscriber: Redis;
   streams: Streams;
-  peers: Peers<ToCopy>;
+  peers: Peers<ToReplica>;
 }

@@ -27,7 +27,7 @@ const STATUSES: Readonly<Record<string, number>> = {
   AGENT_DISPOSED: 503,
 };
 
-/** What the handlers of one request use. */
+/** Everything that the handlers of one request use. */
 export interface ApiScope {
   client: ServedClient;
   board: RunBoard;
@@ -40,7 +40,7 @@ export interface ApiEnv {
   Bindings: ApiScope;
 }
 
-/** What is checked of a request. */
+/** The schemas that check a request. */
 interface Input {
   params?: z.ZodObject | undefined;
   query?: z.ZodObject | undefined;
@@ -51,7 +51,7 @@ type Checked<Given extends Input> = {
   [Part in keyof Given]: Given[Part] extends z.ZodType ? z.output<Given[Part]> : undefined;
 };
 
-/** One operation of the API: its description and what carries it out. */
+/** One operation of the API: its description and its handler. */
 export interface ApiRoute {
   method: "get" | "post" | "put" | "delete";
   /** As OpenAPI writes it: `/runs/{id}`. */

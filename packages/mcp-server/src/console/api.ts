@@ -53,7 +53,8 @@ export function describeApi(): object {
     info: {
       title: "Code Execution MCP",
       version: packageJson.version,
-      description: "Tasks, runs, tools and state of an agent. Values of persons are tokens in all answers.",
+      description:
+        "Tasks, runs, tools and state of an agent. Personal data is shown as tokens in all answers.",
       license: { name: "MIT", url: "https://opensource.org/license/mit" },
     },
     servers: [{ url: ".." }],

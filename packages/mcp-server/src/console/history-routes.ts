@@ -23,7 +23,7 @@ const NO_SESSIONS = "Sessions are not shown here: clients that are told apart sh
 const NO_WORKFLOWS = "Workflows are not shown here: clients that are told apart share one workspace.";
 const NO_CUSTOMERS = "Customers are not shown here: clients that are told apart share one workspace.";
 
-/** What earlier work left, and what it takes: workflows, sessions, customers, guests. */
+/** Records of earlier work and its resources: workflows, sessions, customers, guests. */
 export const HISTORY_ROUTES = [
   declareRoute({
     method: "get",
@@ -115,7 +115,7 @@ export const HISTORY_ROUTES = [
     summary: "Read a logged session",
     input: { params: Id },
     answer: Session,
-    answerDescription: "Its tasks, and what a model is told of it.",
+    answerDescription: "Its tasks, and its summary for a model.",
     async handle({ params }, { parts, client }) {
       if (parts.sessions === undefined) throw new CemError("SESSIONS_DISABLED", NO_SESSIONS);
       const { session, recap } = await parts.sessions.read(params.id);

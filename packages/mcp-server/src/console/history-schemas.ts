@@ -43,7 +43,7 @@ export const WorkflowRun = z
     outputs: anything,
     error: z.object({ code: text, message: text }).nullable(),
     steps: z.array(z.object({ step: text, status: text, attempts: count, error: text.optional() })),
-    uncertain: z.array(text).meta({ description: "Steps that may have been carried out; a resume asks." }),
+    uncertain: z.array(text).meta({ description: "Steps that may have been executed; a resume asks." }),
     canResume: z.boolean(),
   })
   .meta({ id: "WorkflowRun" });
@@ -64,7 +64,7 @@ export const SessionList = z
 export const Session = z
   .object({
     ...SessionFields,
-    recap: text.meta({ description: "What a model is told of the session." }),
+    recap: text.meta({ description: "The summary of the session for a model." }),
     tasks: z.array(
       z.object({
         id: text,
@@ -118,7 +118,7 @@ export const GuestCounts = z
         discarded: count,
       })
       .nullable()
-      .meta({ description: "null before the first run, and where runs are carried out elsewhere." }),
+      .meta({ description: "null before the first run, and where runs are executed elsewhere." }),
     isolation: text.nullable().meta({ description: "That of the latest run." }),
     mechanisms: z.array(text),
     memoryLimitMb: count.nullable().meta({ description: "What one guest may take." }),

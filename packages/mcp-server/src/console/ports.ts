@@ -48,7 +48,7 @@ export interface WorkflowRunDetails extends WorkflowRun {
     attempts: number;
     error?: { code: string; message: string } | undefined;
   }[];
-  /** Steps that may have been carried out, which a resume asks about. */
+  /** Steps that may have been executed, which a resume asks about. */
   uncertain: readonly string[];
 }
 
@@ -68,7 +68,7 @@ export interface ConsoleSessions {
   read(id: string): Promise<{ session: SessionRecord; recap: string }>;
 }
 
-/** What a customer has and used. */
+/** A customer with its usage. */
 export interface ConsoleCustomer {
   id: string;
   bytes: number;
@@ -94,10 +94,10 @@ export interface ConsoleCustomers {
   remove(id: string): Promise<void>;
 }
 
-/** What a client may see of what is kept. What is absent is not shown to it. */
+/** The stored records that a client may see. Absent ones are not shown to it. */
 export interface ConsoleParts {
   records?: Pick<RunRecords, "list" | "read"> | undefined;
-  /** Whose records they are, where the records have those of several clients. */
+  /** The owner of the records to show, where there are records of several clients. */
   owner?: string | undefined;
   sessions?: ConsoleSessions | undefined;
   workflows?: ConsoleWorkflows | undefined;

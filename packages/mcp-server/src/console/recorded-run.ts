@@ -30,7 +30,7 @@ type Seen = Pick<
 type OnChange = (run: RecordedRun) => void;
 
 /**
- * What the console shows of one run. It keeps nothing in which values of persons are not replaced by tokens, as they are
+ * A run as the console shows it. It keeps nothing in which personal data is not replaced by tokens, as it is
  * in the answers to the run's own client.
  */
 export class RecordedRun implements RunWatcher {
@@ -223,7 +223,7 @@ export class RecordedRun implements RunWatcher {
   }
 
   #print(text: string): void {
-    // What a model is to recognize is shown when the run has ended.
+    // Output that a model has to look through is shown when the run has ended.
     if (this.#redactor?.recognize !== undefined) return;
     const { output } = this.#seen;
     if (output.length >= MAX_TEXT_CHARACTERS) this.#outputIsCut = true;
@@ -236,7 +236,7 @@ export class RecordedRun implements RunWatcher {
       await this.#redactor?.recognize?.(data, this.#scope);
       return this.#hideNow(data);
     } catch {
-      // What can't be looked at is not shown.
+      // Data that can't be looked through is not shown.
       return (typeof data === "string" ? "" : Array.isArray(data) ? [] : {}) as Data;
     }
   }
@@ -269,7 +269,7 @@ export function countRedactions(data: unknown): { type: string; values: number }
     .toSorted((one, other) => one.type.localeCompare(other.type));
 }
 
-/** What held a run's guest, as the API tells it. Nothing where no guest was taken. */
+/** The isolation of a run's guest, as the API reports it. Empty where no guest was taken. */
 export function shownIsolation(isolation: TaskResult["isolation"]) {
   if (isolation === null) return {};
   const { level, mechanisms, sandbox: name } = isolation;

@@ -13,7 +13,7 @@ const MAX_STREAMS_PER_AUDIENCE = 50;
 const EVENT_INTERVAL_MS = 100;
 /** Keeps proxies from closing a stream on which nothing happens. */
 const HEARTBEAT_MS = 15_000;
-/** What a slow reader has not taken. It gets no more until it has, and reads the list again. */
+/** Most events that wait for a slow reader. It gets no more until it has taken them, and reads the list again. */
 const MAX_WAITING_EVENTS = 256;
 
 type Listener = (run: RecordedRun) => void;
@@ -146,7 +146,7 @@ export function streamRuns(board: RunBoard, audience: string, signal: AbortSigna
         stop = () => {
           clearInterval(heartbeat);
           unsubscribe();
-          // What was cancelled can't be closed.
+          // A cancelled stream can't be closed.
           signal.removeEventListener("abort", close);
         };
         signal.addEventListener("abort", close, { once: true });

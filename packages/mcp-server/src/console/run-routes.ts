@@ -64,7 +64,7 @@ export const RUN_ROUTES = [
     summary: "End a run under way",
     input: { params: RunId },
     answer: Done,
-    answerDescription: "It was told to end.",
+    answerDescription: "The run is ending.",
     handle({ params }, { board, client }) {
       board.get(params.id, client.audience).end();
       return { done: true as const };
@@ -135,7 +135,7 @@ async function readRun({ board, client, parts }: ApiScope, id: string): Promise<
   });
   if (followed === undefined)
     return record === undefined ? board.get(id, client.audience).details : toDetails(record);
-  // What calls were given and answered is in the record only.
+  // Arguments and results of calls are in the record only.
   const details = followed.details;
   return record === undefined
     ? details

@@ -18,7 +18,7 @@ export interface CustomerHeader {
   trustedProxies?: readonly string[] | undefined;
 }
 
-/** What the server knows of a request to a mounted part. */
+/** Facts about a request to a mounted part. */
 export interface MountContext {
   /** The client. Absent without authorization. */
   authInfo: AuthInfo | undefined;

@@ -32,7 +32,7 @@ const NO_MODEL = { action: "cancel", reason: "The client offers no model." } as 
 
 type Content = NonNullable<(ElicitAnswer & { action: "accept" })["content"]>;
 
-/** What a tool's server asks of the client: a question to its user (elicitation), or a completion by its model. */
+/** A request of a tool's server to the client: a question to its user (elicitation), or a completion by its model. */
 export type Question = ElicitRequest | (SampleRequest & { mode: "sample" });
 export type Answer = ElicitAnswer | { action: "sampled"; result: JsonObject };
 
@@ -176,7 +176,7 @@ export async function askNow(questions: Questions, { mcpReq }: ServerContext): P
       mcpReq.signal.throwIfAborted();
       const isOwn =
         error instanceof ProtocolError && error.code !== (ProtocolErrorCode.MethodNotFound as number);
-      // What the client itself answered says more than that it has no model.
+      // The client's own answer says more than that it has no model.
       return isOwn ? { action: "cancel", reason: `The client refused: ${error.message}` } : NO_MODEL;
     }
   };

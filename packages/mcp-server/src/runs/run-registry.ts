@@ -82,7 +82,7 @@ export class RunRegistry {
     this.#listeners.add(listener);
   }
 
-  /** Has each later run watched for which the function returns a watcher. It is called before the run begins. */
+  /** Watches each later run for which the function returns a watcher. It is called before the run begins. */
   watch(watcherOf: (run: Run) => RunWatcher | undefined): void {
     this.#watchers.add(watcherOf);
   }

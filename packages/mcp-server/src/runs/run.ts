@@ -18,7 +18,7 @@ export interface RunRequest {
   kind: "task" | "code";
   /** The client id that may ask for the run later. */
   owner: string;
-  /** Whose share of the runs it takes. Absent over stdio, which has one client. */
+  /** The quota key of the run. Absent over stdio, which has one client. */
   quotaOwner?: string | undefined;
   begin: BeginRun;
   /** The call's signal. It ends the run until the run outlasts the call. */
@@ -149,7 +149,7 @@ export class Run {
   }
 }
 
-/** What a replica of the server has to know to go on with a run: its key, and whose it is. */
+/** The rejoin key with which a replica of the server goes on with a run: its key and its owner. */
 export function rejoinKey(key: string, owner: string): string {
   return JSON.stringify([key, owner]);
 }

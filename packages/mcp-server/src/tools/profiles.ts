@@ -40,7 +40,7 @@ export function toolsOf(profile: Profile): readonly BindTool[] {
 const WITH_CODE =
   "Work in code: search_tools shows signatures, execute_code calls many tools at once. Return only what you need.";
 
-/** What a client's model is told of the server as a whole; the tools' descriptions say the rest. */
+/** The server's instructions for a client's model; the tools' descriptions say the rest. */
 export const INSTRUCTIONS: Readonly<Record<Profile, string>> = {
   full: WITH_CODE,
   code: WITH_CODE,

@@ -25,11 +25,11 @@ import { MAX_ARGUMENT_CHARACTERS } from "../limits.ts";
 import type { RunRegistry } from "../runs/run-registry.ts";
 import type { RunWorkflowTool } from "./run-tools.ts";
 
-/** What the server's own tools use. */
+/** The agent, the stores and the settings that the server's own tools use. */
 export interface ToolHost {
   agent: Agent;
   runs: RunRegistry;
-  /** What code can reach, as descriptions and answers say. */
+  /** Resources that code can reach, as descriptions and answers state them. */
   guest: GuestFacts;
   /** Absent: the tools for state answer `STATE_DISABLED`. */
   state?: StateStore | undefined;
@@ -37,9 +37,9 @@ export interface ToolHost {
   skills?: SkillStore | undefined;
   /** Absent: values and output too large for an answer are cut. */
   results?: ResultStore | undefined;
-  /** Keeps values from answers. Absent: they are passed on. */
+  /** Redacts personal data and secrets in answers. Absent: they are passed on. */
   redactor?: Redactor | undefined;
-  /** Whose share of the runs is taken. Absent: the client's. */
+  /** The quota key of runs. Absent: the client's. */
   quotaOwner?: string | undefined;
   /** Absent: there are no tools for workflows. */
   runWorkflow?: RunWorkflowTool | undefined;
@@ -78,7 +78,7 @@ interface ToolDeclaration<Input> {
 /** Where a request comes from. */
 export type Caller = Pick<ServerContext, "http" | "sessionId">;
 
-/** What the server's own tools use for one request: that of its customer, where there are customers. */
+/** Finds the {@link ToolHost} of a request: that of its customer, where there are customers. */
 export type HostOf = (context: Caller) => ToolHost | Promise<ToolHost>;
 
 /** Binds one of the server's own tools to what it uses, of which its description tells. */
@@ -141,7 +141,7 @@ export function ownerOf({ http }: Pick<ServerContext, "http">): string {
   return http?.authInfo?.clientId ?? "";
 }
 
-/** Whose share of the runs a request takes. Absent over stdio, which has one client. */
+/** The quota key of the runs of a request. Absent over stdio, which has one client. */
 export function runQuotaOwnerOf(
   { quotaOwner }: Pick<ToolHost, "quotaOwner">,
   { http }: Caller,
@@ -169,7 +169,7 @@ export const READ_ONLY: ToolAnnotations = { readOnlyHint: true, openWorldHint: f
 /** Annotations of tools that run code, which may call any tool. */
 export const RUNS_CODE: ToolAnnotations = { destructiveHint: true, openWorldHint: true };
 
-/** What code can reach in the sandbox, as its model is told. */
+/** Resources that code can reach in the sandbox, as tool descriptions state them. */
 export interface GuestFacts {
   /** The hosts that code may connect to. Absent: nothing is said of them. */
   network?: NetworkPolicy | undefined;

@@ -33,7 +33,7 @@ interface Pending {
 export class AskingRequests {
   readonly #pending = new Map<string, Pending>();
 
-  /** Carries out a request, or goes on with the one that it repeats. */
+  /** Executes a request, or goes on with the one that it repeats. */
   async follow(context: ServerContext, work: AskingWork): Promise<JsonObject | InputRequiredResult> {
     const state = stateOf(context);
     const known = state === undefined ? undefined : this.#take(state, ownerOf(context));

@@ -25,7 +25,7 @@ import type {
 /** The template that the protocol's extension for skills registers. */
 const SKILL_TEMPLATE = { name: "io.modelcontextprotocol/skills", uriTemplate: "skill://{+path}" };
 
-/** What {@link exposeContents} offers. */
+/** Settings of {@link exposeContents}. */
 export interface ExposeSettings {
   expose: readonly Exposed[];
   upstream: UpstreamContents;
@@ -41,7 +41,7 @@ export interface ExposeSettings {
   onMissing?: ((server: string, error: unknown) => void) | undefined;
 }
 
-/** What a connection offers of the servers behind. */
+/** The contents of the servers behind that a connection exposes. */
 export interface ExposedContents {
   /** Notifies the client, if it watches this resource. */
   updated(server: string, uri: string): void;
@@ -103,7 +103,7 @@ export function exposeContents({ server }: McpServer, settings: ExposeSettings):
       const show = (part: JsonValue): JsonValue => {
         if (!isObject(part)) return part;
         const own = textOf(part, "uri") || behind.own;
-        // Who asks by the server's own URI gets it back.
+        // A request by the server's own URI gets that URI back.
         return { ...part, uri: behind.own === uri ? own : exposedUri(behind.server, own) };
       };
       return { contents: Array.isArray(contents) ? contents.map(show) : [] } as never;

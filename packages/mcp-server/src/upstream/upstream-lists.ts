@@ -1,11 +1,11 @@
 import type { Elicit, JsonObject, JsonValue, Sample } from "@cem/core";
 import { ProtocolError, ProtocolErrorCode, ResourceNotFoundError } from "@modelcontextprotocol/server";
 
-/** What the servers behind this one have besides tools. */
+/** Kinds of contents of the servers behind this one, besides tools. */
 export const EXPOSED = ["resources", "prompts"] as const;
 export type Exposed = (typeof EXPOSED)[number];
 
-/** What {@link UpstreamContents.list} lists. */
+/** Kinds of items that {@link UpstreamContents.list} lists. */
 export type UpstreamKind = "resources" | "resourceTemplates" | "prompts";
 
 /** A request that one server behind this one answers. */
@@ -38,7 +38,7 @@ export interface UpstreamContents {
 /** URIs and names of what servers behind have begin with the server's name here, so that none hides another's. */
 const URI_START = "mcp://";
 
-/** What an exposed URI or name stands for. */
+/** The target of an exposed URI or name. */
 export interface Behind {
   server: string;
   /** The URI, template or name as the server itself knows it. */
@@ -90,7 +90,7 @@ export function isObject(value: JsonValue | undefined): value is JsonObject {
   return typeof value === "object" && value !== null && !Array.isArray(value);
 }
 
-/** What one server has, as it sent it. */
+/** An item of one server, as it sent it. */
 export interface UpstreamItem {
   server: string;
   item: JsonObject;
@@ -106,7 +106,7 @@ export class UpstreamLists {
     this.#onMissing = onMissing;
   }
 
-  /** What all servers have. One that can't be reached is left out, so that it does not hide the others'. */
+  /** The items of all servers. A server that can't be reached is left out, so that it does not hide the others'. */
   async all(kind: UpstreamKind, options: UpstreamOptions): Promise<UpstreamItem[]> {
     const lists = this.#upstream.servers.map(async (server) => {
       try {

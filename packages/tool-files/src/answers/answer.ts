@@ -30,7 +30,7 @@ export interface AnswerSettings {
   verbose?: boolean | undefined;
 }
 
-/** What a model reads of a run. */
+/** The result of a run, as a model reads it. */
 export interface Answer {
   data: AnswerData;
   /** The calls made, and other remarks. Empty where nothing is worth the tokens. */

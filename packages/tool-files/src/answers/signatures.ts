@@ -6,7 +6,7 @@ import type { HintFor } from "./answer.ts";
 const MAX_LINE_CHARACTERS = 160;
 /** A description with suspicious texts begins with a warning, which needs room. */
 const MAX_FLAGGED_LINE_CHARACTERS = 320;
-/** What comes where its type can not say it. */
+/** A note on results whose type can't describe them. */
 export const UNKNOWN_RESULT =
   "// Promise<unknown>: a text comes as a string, JSON text parsed, an image, sound or file as { type, path }.";
 
@@ -17,7 +17,7 @@ export interface SignatureList {
   text: string;
 }
 
-/** What a model needs to write calls: by module, the signature of each tool and one line on what it does. */
+/** Lists by module, for a model that writes calls, the signature of each tool and one line on what it does. */
 export function signaturesOf(tools: readonly ToolDefinition[], hintFor?: HintFor): SignatureList {
   const { types, signatures } = describeCalls(tools);
   const lines = tools.map((tool, at) => ({
@@ -39,7 +39,7 @@ export function signaturesOf(tools: readonly ToolDefinition[], hintFor?: HintFor
   };
 }
 
-/** What a tool does, on one line: its first sentence. */
+/** A tool's description on one line: its first sentence. */
 function lineComment({ description, flags = [], unavailable }: ToolDefinition, hintFor?: HintFor): string {
   const limit = flags.length > 0 ? MAX_FLAGGED_LINE_CHARACTERS : MAX_LINE_CHARACTERS;
   const [first = ""] = flags.length > 0 ? [description] : description.split(/(?<=[.!?])\s+(?=\p{Lu})/u);

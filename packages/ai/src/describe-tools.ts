@@ -1,9 +1,10 @@
-import { FAILED_TOOLS, HOW_TO_CODE, signaturesOf } from "@cem/tool-files/answers";
+import { CemError } from "@cem/core";
 import type { Agent, ToolDefinition } from "@cem/core";
 import { createTokenBudget, loadTokenCounter, takeFitting } from "@cem/core/tokens";
 import type { TokenCounter } from "@cem/core/tokens";
-import { DEFAULT_SIGNATURE_TOKENS } from "./options.ts";
-import type { ExecuteCodeOptions } from "./options.ts";
+import { FAILED_TOOLS, HOW_TO_CODE, signaturesOf } from "@cem/tool-files/answers";
+import { DEFAULT_SEARCH_LIMIT, DEFAULT_SIGNATURE_TOKENS } from "./options.ts";
+import type { ExecuteCodeOptions, SearchToolsOptions } from "./options.ts";
 
 /** The most tools that are ranked for a task. */
 const MAX_RANKED = 200;
@@ -68,4 +69,24 @@ function moreTools(count: number, servers: readonly { name: string }[]): string 
   const names = servers.slice(0, MAX_NAMED_SERVERS).map(({ name }) => name);
   const others = servers.length > names.length ? ` and ${servers.length - names.length} more servers` : "";
   return `${count} more ${count === 1 ? "tool" : "tools"}, of ${names.join(", ")}${others}: search_tools shows them.`;
+}
+
+/** The signatures of the tools that a query finds, with remarks on how they were found. */
+export async function findTools(
+  agent: Agent,
+  query: string,
+  { limit = DEFAULT_SEARCH_LIMIT }: SearchToolsOptions,
+  signal: AbortSignal | undefined,
+): Promise<string> {
+  const notes: string[] = [];
+  try {
+    const found = await agent.searchTools(query, { limit, signal, onNote: (note) => notes.push(note) });
+    const tools = found.map(({ tool }) => tool);
+    const text =
+      tools.length === 0 ? "Nothing was found: try other or fewer words." : signaturesOf(tools).text;
+    return [text, ...notes.map((note) => `// ${note}`)].join("\n");
+  } catch (error) {
+    if (CemError.isInstance(error) && error.code === "QUERY_EMPTY") return error.message;
+    throw error;
+  }
 }

@@ -11,17 +11,17 @@ import type {
   TaskResult,
 } from "@cem/core";
 import type { Redis } from "ioredis";
-import { KEEP_GONE_MS, KEEP_RESULTS_MS, KEEP_RUN_MS } from "./names.ts";
-import type { RunNames } from "./names.ts";
+import { KEEP_GONE_MS, KEEP_RESULTS_MS, KEEP_RUN_MS } from "./connection.ts";
+import type { RunNames } from "./connection.ts";
+import { interrupted, unrunResult } from "./protocol.ts";
 import type { Question, QueuedRun, RunMessage, RunReply } from "./protocol.ts";
 import type { Streams } from "./streams.ts";
-import { interrupted, unrunResult } from "./unrun-result.ts";
 
 /** Keeps the questions of an attempt apart from those of an earlier one. */
 const MAX_QUESTIONS = 1_000_000;
 
 /** Where an attempt is made. */
-export interface CarriedRunSettings {
+export interface WorkerRunSettings {
   client: Redis;
   streams: Streams;
   names: RunNames;
@@ -33,7 +33,7 @@ export function isOfGone(error: ErrorInfo | null): boolean {
   return error?.code === "CUSTOMER_GONE";
 }
 
-/** A run for which a worker is responsible, here or where it was handed to. */
+/** A run for which a worker is responsible, here or where it was routed to. */
 export interface UnderWay {
   /** Ends the attempt because its worker stops. What it called decides whether the run may be repeated. */
   stop(): void;
@@ -46,9 +46,9 @@ interface OpenQuestion {
   reject: (reason: Error) => void;
 }
 
-/** One attempt at a run, as its worker sees it. Once another attempt has begun, it tells and calls nothing more. */
-export class CarriedRun implements UnderWay {
-  readonly #settings: CarriedRunSettings;
+/** One attempt at a run, as its worker sees it. Once another attempt has begun, it sends and calls nothing more. */
+export class WorkerRun implements UnderWay {
+  readonly #settings: WorkerRunSettings;
   readonly #attempt: number;
   readonly #earlier: readonly RunMessage[];
   readonly #controller = new AbortController();
@@ -60,25 +60,25 @@ export class CarriedRun implements UnderWay {
   readonly #calls: AnnouncedCall[];
   #stopFollowing: (() => void) | undefined;
 
-  private constructor(settings: CarriedRunSettings, attempt: number, earlier: readonly RunMessage[]) {
+  private constructor(settings: WorkerRunSettings, attempt: number, earlier: readonly RunMessage[]) {
     this.#settings = settings;
     this.#attempt = attempt;
     this.#earlier = earlier;
     this.#calls = earlier.filter((message) => message.type === "call").map(({ call }) => call);
   }
 
-  /** Takes the run from earlier attempts, then reads what they told: after that they tell nothing more. */
-  static async begin(settings: CarriedRunSettings): Promise<CarriedRun> {
+  /** Takes the run from earlier attempts, then reads their messages: after that they send nothing more. */
+  static async begin(settings: WorkerRunSettings): Promise<WorkerRun> {
     const { client, streams, names } = settings;
     const attempt = await client.incr(names.attempt);
     await client.pexpire(names.attempt, KEEP_RUN_MS);
-    return new CarriedRun(settings, attempt, (await streams.read(names.messages)) as RunMessage[]);
+    return new WorkerRun(settings, attempt, (await streams.read(names.messages)) as RunMessage[]);
   }
 
   /** Takes a run that was not tried before. `undefined`: it was. */
-  static async beginFirst(settings: CarriedRunSettings): Promise<CarriedRun | undefined> {
+  static async beginFirst(settings: WorkerRunSettings): Promise<WorkerRun | undefined> {
     const isFirst = await settings.client.set(settings.names.attempt, "1", "PX", KEEP_RUN_MS, "NX");
-    return isFirst === null ? undefined : new CarriedRun(settings, 1, []);
+    return isFirst === null ? undefined : new WorkerRun(settings, 1, []);
   }
 
   /** @returns whether the run is over. If not, its worker stops, and another one may repeat it. */
@@ -86,10 +86,10 @@ export class CarriedRun implements UnderWay {
     // Its worker was lost after the last word.
     if (this.#earlier.some(({ type }) => type === "result")) return true;
     if (!this.#isRepeatable) {
-      await this.#interrupt(run, "The worker was lost while it carried out the run.");
+      await this.#interrupt(run, "The worker was lost while it workerRun out the run.");
       return true;
     }
-    await this.#tell({ type: "started", worker: this.#settings.worker, attempt: this.#attempt });
+    await this.#send({ type: "started", worker: this.#settings.worker, attempt: this.#attempt });
     await this.#followReplies();
     const agent = await openAgent();
     const options = this.#optionsOf(run);
@@ -99,7 +99,7 @@ export class CarriedRun implements UnderWay {
         : await agent.executeCode(run.input, options);
     if (!this.#isStopped || result.status === "success") await this.#finish(result);
     else if (this.#isRepeatable) return false;
-    else await this.#interrupt(run, "The worker was stopped while it carried out the run.");
+    else await this.#interrupt(run, "The worker was stopped while it workerRun out the run.");
     return true;
   }
 
@@ -118,10 +118,10 @@ export class CarriedRun implements UnderWay {
     this.#controller.abort();
   }
 
-  /** Says why the run can't be carried out. */
+  /** Reports why the run can't be executed. */
   async fail(error: ErrorInfo): Promise<void> {
     if (isOfGone(error)) await this.#endOfGone({ type: "failed", error });
-    else await this.#tell({ type: "failed", error }, KEEP_RESULTS_MS);
+    else await this.#send({ type: "failed", error }, KEEP_RESULTS_MS);
   }
 
   end(): void {
@@ -136,9 +136,9 @@ export class CarriedRun implements UnderWay {
     return {
       ...options,
       signal: this.#controller.signal,
-      // The result comes by itself. A worker that has closed its connection tells nothing more.
+      // The result comes by itself. A worker that has closed its connection sends nothing more.
       onEvent: (event) => {
-        if (event.type !== "finished") this.#tell({ type: "event", event }).catch(() => {});
+        if (event.type !== "finished") this.#send({ type: "event", event }).catch(() => {});
       },
       onCall: (call) => this.#announce(call),
       onElicit: asked.includes("elicit")
@@ -153,11 +153,11 @@ export class CarriedRun implements UnderWay {
     };
   }
 
-  /** What is not written down is not called. */
+  /** A call that could not be recorded is not made. */
   async #announce(call: AnnouncedCall): Promise<void> {
     if (this.#isStopped) throw new CemError("RUN_INTERRUPTED", "The worker stops, so it calls nothing more.");
     this.#calls.push(call);
-    if (await this.#tell({ type: "call", call })) return;
+    if (await this.#send({ type: "call", call })) return;
     throw new CemError(
       "RUN_INTERRUPTED",
       "Another worker has taken the run, so this one calls nothing more.",
@@ -170,11 +170,11 @@ export class CarriedRun implements UnderWay {
     this.#questions.set(number, { resolve, reject });
     const withdraw = (): void => {
       reject(new Error("The call has ended."));
-      this.#tell({ type: "withdrawn", number }).catch(() => {});
+      this.#send({ type: "withdrawn", number }).catch(() => {});
     };
     signal.addEventListener("abort", withdraw, { once: true });
     try {
-      await this.#tell({ type: "question", number, kind, request });
+      await this.#send({ type: "question", number, kind, request });
       return await promise;
     } finally {
       signal.removeEventListener("abort", withdraw);
@@ -186,8 +186,8 @@ export class CarriedRun implements UnderWay {
     const { streams, names } = this.#settings;
     this.#stopFollowing = await streams.follow(
       names.replies,
-      (told) => {
-        const reply = told as RunReply;
+      (content) => {
+        const reply = content as RunReply;
         if (reply.type === "cancel") this.#controller.abort();
         else if (reply.type === "answer") this.#questions.get(reply.number)?.resolve(reply.value);
         else this.#questions.get(reply.number)?.reject(new Error(reply.reason));
@@ -207,7 +207,7 @@ export class CarriedRun implements UnderWay {
   async #finish(result: TaskResult): Promise<void> {
     if (isOfGone(result.error))
       await this.#endOfGone({ type: "result", result: { ...result, code: "", output: "", value: null } });
-    else await this.#tell({ type: "result", result }, KEEP_RESULTS_MS);
+    else await this.#send({ type: "result", result }, KEEP_RESULTS_MS);
   }
 
   /** The last word about a run of a customer who was deleted is all that is kept of it, and not for long. */
@@ -215,16 +215,16 @@ export class CarriedRun implements UnderWay {
     const { client, names } = this.#settings;
     this.#isOfGone = true;
     await client.xtrim(names.messages, "MAXLEN", 0);
-    await this.#tell(message, KEEP_GONE_MS);
+    await this.#send(message, KEEP_GONE_MS);
     await client.del(names.replies);
     await client.pexpire(names.attempt, KEEP_GONE_MS);
   }
 
   /** @returns whether this attempt still has the right to the run. If not, it ends. */
-  async #tell(message: RunMessage, keepMs?: number): Promise<boolean> {
+  async #send(message: RunMessage, keepMs?: number): Promise<boolean> {
     if (this.#isLost) return false;
     const { streams, names } = this.#settings;
-    const isNewest = await streams.tell(names.messages, {
+    const isNewest = await streams.append(names.messages, {
       content: message,
       keepMs,
       while: { name: names.attempt, attempt: this.#attempt },

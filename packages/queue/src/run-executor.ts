@@ -4,16 +4,15 @@ import type { Agent } from "@cem/core";
 import { contextOf, traced } from "@cem/core/telemetry";
 import type { Redis } from "ioredis";
 import { errorOf } from "./awaited-run.ts";
-import { CarriedRun } from "./carried-run.ts";
-import type { CarriedRunSettings, UnderWay } from "./carried-run.ts";
-import { messaging } from "./messaging.ts";
-import { namesOf, QUEUE } from "./names.ts";
+import { QUEUE, messaging, namesOf } from "./connection.ts";
 import type { QueuedRun } from "./protocol.ts";
 import type { Streams } from "./streams.ts";
+import { WorkerRun } from "./worker-run.ts";
+import type { WorkerRunSettings, UnderWay } from "./worker-run.ts";
 
 const IDLE_POLL_MS = 50;
 
-interface CarryingSettings {
+interface RunExecutorSettings {
   client: Redis;
   streams: Streams;
   prefix: string;
@@ -23,38 +22,38 @@ interface CarryingSettings {
 }
 
 /** The runs that a worker is responsible for. */
-export class Carrying {
-  readonly #settings: CarryingSettings;
+export class RunExecutor {
+  readonly #settings: RunExecutorSettings;
   readonly #underWay = new Map<string, UnderWay>();
 
-  constructor(settings: CarryingSettings) {
+  constructor(settings: RunExecutorSettings) {
     this.#settings = settings;
   }
 
   /**
-   * Carries out a run here.
+   * Executes a run here.
    *
    * @returns whether it is over. If not, another worker may repeat it.
    * @throws CemError why it can't be set up, and `CUSTOMER_GONE` where its customer was deleted.
    */
-  async carryOut(id: string, run: QueuedRun): Promise<boolean> {
-    return this.#attempt(id, run, await CarriedRun.begin(this.#attemptAt(id)));
+  async execute(id: string, run: QueuedRun): Promise<boolean> {
+    return this.#attempt(id, run, await WorkerRun.begin(this.#attemptAt(id)));
   }
 
-  /** Carries out a run here that was not tried before. `undefined`: it was. */
-  async carryOutFirst(id: string, run: QueuedRun, onBegun?: () => void): Promise<boolean | undefined> {
-    const carried = await CarriedRun.beginFirst(this.#attemptAt(id));
-    if (carried === undefined) return undefined;
+  /** Executes a run here that was not tried before. `undefined`: it was. */
+  async executeFirst(id: string, run: QueuedRun, onBegun?: () => void): Promise<boolean | undefined> {
+    const workerRun = await WorkerRun.beginFirst(this.#attemptAt(id));
+    if (workerRun === undefined) return undefined;
     onBegun?.();
-    return this.#attempt(id, run, carried);
+    return this.#attempt(id, run, workerRun);
   }
 
-  /** Reads what is to be carried out. Of what can't be read the host is told. */
+  /** Decodes a run. If that fails, the host gets the error. */
   async read(id: string, open: () => QueuedRun): Promise<QueuedRun> {
     try {
       return open();
     } catch (error) {
-      throw await failed(await CarriedRun.begin(this.#attemptAt(id)), error);
+      throw await failed(await WorkerRun.begin(this.#attemptAt(id)), error);
     }
   }
 
@@ -85,34 +84,34 @@ export class Carrying {
     while (this.#underWay.size > 0) await sleep(IDLE_POLL_MS);
   }
 
-  #attempt(id: string, run: QueuedRun, carried: CarriedRun): Promise<boolean> {
+  #attempt(id: string, run: QueuedRun, workerRun: WorkerRun): Promise<boolean> {
     const attributes = { ...messaging("process"), "messaging.message.id": id };
-    return this.during(id, carried, async () => {
+    return this.during(id, workerRun, async () => {
       let isOver: boolean;
       try {
         isOver = await traced(
           `process ${QUEUE}`,
           { kind: "consumer", attributes, parent: contextOf(run.trace) },
-          () => carried.execute(run, () => this.#settings.agentFor(run.customer, run.incarnation)),
+          () => workerRun.execute(run, () => this.#settings.agentFor(run.customer, run.incarnation)),
         );
       } catch (error) {
-        throw await failed(carried, error);
+        throw await failed(workerRun, error);
       } finally {
-        carried.end();
+        workerRun.end();
       }
-      if (carried.isOfGone) throw new CemError("CUSTOMER_GONE", "The customer of the run was deleted.");
+      if (workerRun.isOfGone) throw new CemError("CUSTOMER_GONE", "The customer of the run was deleted.");
       return isOver;
     });
   }
 
-  #attemptAt(id: string): CarriedRunSettings {
+  #attemptAt(id: string): WorkerRunSettings {
     const { client, streams, prefix, worker } = this.#settings;
     return { client, streams, worker, names: namesOf(prefix, id) };
   }
 }
 
-async function failed(carried: CarriedRun, error: unknown): Promise<CemError> {
+async function failed(workerRun: WorkerRun, error: unknown): Promise<CemError> {
   const info = toErrorInfo(error);
-  await carried.fail(info);
+  await workerRun.fail(info);
   return errorOf(info);
 }

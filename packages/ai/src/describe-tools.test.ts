@@ -1,7 +1,7 @@
 import type { Agent, CatalogSnapshot, ToolDefinition } from "@cem/core";
 import { loadTokenCounter } from "@cem/core/tokens";
 import { describe, expect, it } from "vitest";
-import { describeExecution } from "./description.ts";
+import { describeExecution } from "./describe-tools.ts";
 
 function toolOf(server: string, name: string, more: Partial<ToolDefinition> = {}): ToolDefinition {
   return {

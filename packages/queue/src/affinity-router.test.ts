@@ -4,30 +4,30 @@ import { CemError } from "@cem/core";
 import { parseSealingKeys } from "@cem/store";
 import { Redis } from "ioredis";
 import { expect, it, onTestFinished } from "vitest";
+import { describeWith } from "../../../vitest.tools.ts";
 import { agentOf } from "../test/agent-of.ts";
 import type { Work } from "../test/agent-of.ts";
 import { realQueue } from "../test/real-queue.ts";
 import { realWorkers } from "../test/real-workers.ts";
-import type { QueuedOptions, QueueWorker, QueueWorkerSettings, RunQueue } from "./index.ts";
-import { describeWith } from "../../../vitest.tools.ts";
+import type { QueueWorker, QueueWorkerSettings, QueuedOptions, RunQueue } from "./index.ts";
 
 const UNSAFE = { server: "s", tool: "send", isRepeatable: false };
 const SAFE = { server: "s", tool: "read", isRepeatable: true };
-/** So many runs are begun until one was handed over: workers take turns at the queue. */
+/** So many runs are begun until one was routed: workers take turns at the queue. */
 const TRIES = 40;
 
 describeWith("redis-server")("runs of a session", () => {
-  const { server, open, work: carryOut } = realQueue();
-  /** A worker whose runs say where they were carried out. */
+  const { server, open, work: execute } = realQueue();
+  /** A worker whose runs say where they were executed. */
   const work = (
     name: string,
     settings: Partial<QueueWorkerSettings> = {},
     doing: Work = async () => name,
-  ): Promise<QueueWorker> => carryOut(doing, { name, ...settings });
+  ): Promise<QueueWorker> => execute(doing, { name, ...settings });
   const run = async (queue: RunQueue, input: string, options: QueuedOptions = {}, customer?: string) =>
     queue.execute({ kind: "code", input, customer }, options);
 
-  /** Begins runs of the session `s` until one was handed over, each once the one before has begun. */
+  /** Begins runs of the session `s` until one was routed, each once the one before has begun. */
   const beginHanded = async <Result>(
     begin: (at: number) => Promise<Result>,
     begun: () => number,
@@ -49,7 +49,7 @@ describeWith("redis-server")("runs of a session", () => {
     throw new CemError("ABORTED", "ended where it was warm");
   };
 
-  it("are carried out where its guest is warm, whichever worker takes them", async () => {
+  it("are workerRun out where its guest is warm, whichever worker takes them", async () => {
     const queue = open();
     for (const name of ["a", "b", "c"]) await work(name, { concurrency: 1 });
     for (const session of ["one", "two", "three", "four"]) {
@@ -78,7 +78,7 @@ describeWith("redis-server")("runs of a session", () => {
     expect(Math.max(...Object.values(most))).toBe(2);
   });
 
-  it("are carried out where they are taken when no guests are kept, for one use, and for others", async () => {
+  it("are workerRun out where they are taken when no guests are kept, for one use, and for others", async () => {
     const queue = open();
     await work("warm", { concurrency: 1 });
     expect((await run(queue, "x", { session: "s" }, "ada")).value).toBe("warm");
@@ -140,7 +140,7 @@ describeWith("redis-server")("runs of a session", () => {
       expect(error).toMatchObject({ code: "ABORTED", message: "ended where it was warm" });
   });
 
-  it("say why they can't be carried out there, and wait for a person then", async () => {
+  it("say why they can't be workerRun out there, and wait for a person then", async () => {
     const queue = open();
     const broken = { isBroken: false };
     await work("broken", {
@@ -251,7 +251,7 @@ describeWith("redis-server")("runs of a session", () => {
     expect(new Set(sends).size).toBe(sends.length);
   });
 
-  it("are carried out where they were taken while the warm worker is stuck", async () => {
+  it("are workerRun out where they were taken while the warm worker is stuck", async () => {
     const workers = realWorkers(server().url, 60_000);
     const stuck = await workers.work();
     const queue = open();

@@ -1,31 +1,30 @@
 import type { ForwardedAnswer } from "@cem/core";
-import { TELL_TAKEN_BYTES } from "./send-window.ts";
 
-/** What a copy of a server tells of its answer, in order. */
-export type FromCopy =
+/** The parts of an answer that a replica sends, in order. */
+export type FromReplica =
   | { type: "head"; status: number; headers: [string, string][]; hasBody: boolean }
   | { type: "chunk"; base64: string }
   | { type: "end" }
   | { type: "broken"; reason: string };
 
 /** An answer whose parts come one after the other. */
-export class ComingAnswer {
+export class StreamedAnswer {
   readonly #onTaken: (bytes: number) => void;
   readonly #head = Promise.withResolvers<ForwardedAnswer | undefined>();
   readonly #over = Promise.withResolvers<void>();
   readonly #body: ReadableStream<Uint8Array>;
-  /** What came and was not read yet. */
+  /** Parts that arrived and were not read yet. */
   readonly #parts: Uint8Array[] = [];
   #controller: ReadableStreamDefaultController<Uint8Array> | undefined;
   /** Tells the reader, who waits for it, that a part came or that there are no more. */
   #onChange: (() => void) | undefined;
-  /** Whether the copy that answers has ended. */
+  /** Whether the replica that answers has ended. */
   isComplete = false;
   #isOver = false;
   #taken = 0;
-  #told = 0;
+  #appended = 0;
 
-  /** @param onTaken - Is told now and then how many bytes were read in all. */
+  /** @param onTaken - Called now and then with the number of bytes read in all. */
   constructor(onTaken: (bytes: number) => void) {
     this.#onTaken = onTaken;
     const read = async (controller: ReadableStreamDefaultController<Uint8Array>): Promise<void> => {
@@ -48,7 +47,7 @@ export class ComingAnswer {
     this.#head.promise.catch(() => {});
   }
 
-  /** `undefined` where the copy was lost before it answered. */
+  /** `undefined` where the replica was lost before it answered. */
   get head(): Promise<ForwardedAnswer | undefined> {
     return this.#head.promise;
   }
@@ -58,7 +57,7 @@ export class ComingAnswer {
     return this.#over.promise;
   }
 
-  take(message: FromCopy): void {
+  take(message: FromReplica): void {
     if (this.#isOver) return;
     if (message.type === "head") {
       const { status, headers, hasBody } = message;
@@ -75,7 +74,7 @@ export class ComingAnswer {
 
   lose(): void {
     this.#head.resolve(undefined);
-    this.break("the copy of the server that held it is gone");
+    this.break("the replica of the server that held it is gone");
   }
 
   break(reason: string): void {
@@ -93,8 +92,8 @@ export class ComingAnswer {
     if (part !== undefined) {
       controller.enqueue(part);
       this.#taken += part.byteLength;
-      if (!this.#isOver && this.#taken - this.#told >= TELL_TAKEN_BYTES)
-        this.#onTaken((this.#told = this.#taken));
+      if (!this.#isOver && this.#taken - this.#appended >= REPORT_TAKEN_BYTES)
+        this.#onTaken((this.#appended = this.#taken));
     }
     if (this.#isOver && this.#parts.length === 0) this.#close();
   }
@@ -108,5 +107,45 @@ export class ComingAnswer {
     this.#isOver = true;
     this.#onChange?.();
     this.#over.resolve();
+  }
+}
+
+/** How many bytes of an answer may be on their way to its reader, in Redis and in the reader's memory. */
+export const WINDOW_BYTES = 1_048_576;
+/** A part of an answer is no larger. */
+const PART_BYTES = WINDOW_BYTES / 8;
+/** How much a reader takes before it says so. */
+export const REPORT_TAKEN_BYTES = WINDOW_BYTES / 4;
+
+/** Holds the sender of an answer back while its reader has taken too little of what was sent. */
+export class SendWindow {
+  readonly #signal: AbortSignal;
+  #sent = 0;
+  #taken = 0;
+  #changed = Promise.withResolvers<void>();
+
+  /** @param signal - Aborts once nobody reads any longer. */
+  constructor(signal: AbortSignal) {
+    this.#signal = signal;
+    signal.addEventListener("abort", () => this.#changed.resolve(), { once: true });
+  }
+
+  /** Notes how many bytes the reader has taken in all. */
+  noteTaken(bytes: number): void {
+    this.#taken = Math.max(this.#taken, bytes);
+    const { resolve } = this.#changed;
+    this.#changed = Promise.withResolvers();
+    resolve();
+  }
+
+  /** Cuts a chunk into parts, each of which comes when there is room for it. Ends early once nobody reads. */
+  async *parts(chunk: Uint8Array): AsyncGenerator<Uint8Array> {
+    for (let at = 0; at < chunk.byteLength; at += PART_BYTES) {
+      while (this.#sent - this.#taken >= WINDOW_BYTES && !this.#signal.aborted) await this.#changed.promise;
+      if (this.#signal.aborted) return;
+      const part = chunk.subarray(at, at + PART_BYTES);
+      this.#sent += part.byteLength;
+      yield part;
+    }
   }
 }
