@@ -1,36 +1,25 @@
 import type { HintFor } from "@cem/tool-files/answers";
-import type { Agent, Redactor, ResultStore, Replicas, SkillStore, StateStore } from "@cem/core";
+import type { Agent, Replicas } from "@cem/core";
 import type { ClientTrace } from "@cem/core/telemetry";
 import type { AuthInfo, McpServerFactory, StandardSchemaV1 } from "@modelcontextprotocol/server";
 import type { OpenCustomer } from "./customer.ts";
 import type { AnyCustomTool, CustomTool } from "./custom-tool.ts";
-import type { GuestFacts } from "./tools/server-tool.ts";
-import type { Profile } from "./tools/profiles.ts";
 import type { Probe } from "./http/health.ts";
 import type { RunRegistry } from "./runs/run-registry.ts";
 import type { ServedClient } from "./customer.ts";
 import type { Exposed, UpstreamContents } from "./upstream/upstream-lists.ts";
-import type { RunWorkflowTool, WorkflowTool } from "./tools/run-tools.ts";
+import type { WorkflowTool } from "./tools/run-tools.ts";
+import { SERVED_PARTS } from "./tools/server-tool.ts";
+import type { GuestFacts, Profile, ServedParts } from "./tools/server-tool.ts";
 
-export interface AgentServerSettings<Config = unknown> {
-  agent: Agent;
-  /** The store behind `get_state` and `save_state`. Absent: they answer that state is disabled. */
-  state?: StateStore | undefined;
-  /** The store for values too large for an answer, which `read_result` reads. Absent: such values are cut. */
-  results?: ResultStore | undefined;
+export interface AgentServerSettings<Config = unknown> extends ServedParts {
   /**
-   * The skills behind `list_skills`, `get_skill` and `save_skill`, which clients also read over the protocol's extension
-   * for skills (SEP-2640). Absent: there are no such tools and no skills to read.
-   */
-  skills?: SkillStore | undefined;
-  /**
-   * Opens what belongs to the customer of a request, in place of `agent`, `state`, `results` and `skills`. Absent: there
+   * Opens what belongs to the customer of a request, in place of the parts of the server. Absent: there
    * are no customers.
    */
   openCustomer?: OpenCustomer | undefined;
   /** Workflows that clients see as tools, which `runWorkflow` runs. Default: none. */
   workflows?: readonly WorkflowTool[] | undefined;
-  runWorkflow?: RunWorkflowTool | undefined;
   /** The set of tools that clients see. Default: `full`. */
   profile?: Profile | undefined;
   customTools?: readonly AnyCustomTool<Config>[] | undefined;
@@ -48,8 +37,6 @@ export interface AgentServerSettings<Config = unknown> {
    * @defaultValue `link` with customers, who are strangers to each other; else `join`
    */
   clientTrace?: ClientTrace | undefined;
-  /** Redacts personal data and secrets in answers. The agent should have the same. Default: they are passed on. */
-  redactor?: Redactor | undefined;
   /**
    * Finds what helps with an error, for the reader that the server has: answers show it after the error's message.
    * Default: answers show messages alone.
@@ -71,19 +58,14 @@ export interface AgentServerSettings<Config = unknown> {
 
 /** Every setting's name. */
 export const SETTINGS: Readonly<Record<keyof AgentServerSettings, true>> = {
-  agent: true,
-  state: true,
-  results: true,
-  skills: true,
+  ...SERVED_PARTS,
   openCustomer: true,
   workflows: true,
-  runWorkflow: true,
   profile: true,
   customTools: true,
   config: true,
   yieldAfterMs: true,
   guest: true,
-  redactor: true,
   name: true,
   hintFor: true,
   clientTrace: true,

@@ -24,16 +24,16 @@ import { bindCustomTool } from "./bind-custom-tool.ts";
 import type { AnyCustomTool, CustomTool } from "./custom-tool.ts";
 import { exposeContents, exposedCapabilities } from "./upstream/expose-contents.ts";
 import type { ExposedContents, ExposeSettings } from "./upstream/expose-contents.ts";
-import { INSTRUCTIONS } from "./tools/profiles.ts";
 import { DEFAULT_YIELD_AFTER_MS } from "./limits.ts";
-import { skillToolsOf, toolsOf } from "./tools/profiles.ts";
+import { INSTRUCTIONS, toolsOf } from "./tools/profiles.ts";
 import type { Probe } from "./http/health.ts";
 import { hostPerRequest } from "./customer.ts";
 import { RequestStates } from "./upstream/asking-requests.ts";
 import { RunRegistry } from "./runs/run-registry.ts";
 import { servedClient } from "./customer.ts";
 import type { ServedClient } from "./customer.ts";
-import type { Caller, HostOf, ServerTool, ToolHost } from "./tools/server-tool.ts";
+import { SERVED_PARTS } from "./tools/server-tool.ts";
+import type { Caller, HostOf, ServedParts, ServerTool, ToolHost } from "./tools/server-tool.ts";
 import { StoredSkillSource } from "./skill-source.ts";
 import { strictInput } from "./tool-calls.ts";
 import { workflowTool } from "./tools/run-tools.ts";
@@ -83,7 +83,7 @@ class ToolServer<Config> implements AgentServer<Config> {
   readonly #calls = new Set<Promise<unknown>>();
 
   constructor(settings: AgentServerSettings<Config>) {
-    const { agent, state, results, skills, redactor, hintFor, guest = {}, profile = "full" } = settings;
+    const { agent, skills, redactor, hintFor, guest = {}, profile = "full" } = settings;
     const { yieldAfterMs = DEFAULT_YIELD_AFTER_MS, customTools = [], name = "code-execution-mcp" } = settings;
     this.agent = agent;
     this.config = settings.config as Config;
@@ -94,19 +94,14 @@ class ToolServer<Config> implements AgentServer<Config> {
     this.#states = new RequestStates(replica);
     this.#name = name;
     this.#hintFor = hintFor;
-    const { runWorkflow, workflows = [] } = settings;
-    const stores = { state, results, skills };
-    const host: ToolHost = { agent, runs: this.runs, guest, ...stores, runWorkflow, redactor, hintFor };
-    const tools = [
-      ...toolsOf(profile),
-      ...(skills === undefined ? [] : skillToolsOf(profile)),
-      ...workflows.map((workflow) => workflowTool(workflow)),
-    ];
+    const { workflows = [] } = settings;
+    const host: ToolHost = { ...partsIn(settings), runs: this.runs, guest, hintFor };
+    const tools = [...toolsOf(profile, host), ...workflows.map((workflow) => workflowTool(workflow))];
     const { openCustomer } = settings;
     this.#clientTrace = settings.clientTrace ?? (openCustomer === undefined ? "join" : "link");
     this.#hostOf = hostPerRequest(host, openCustomer);
     this.#redaction = redactor && new AnswerRedaction(redactor, this.#hostOf);
-    this.#add(tools.map((bind) => bind(host, this.#hostOf)));
+    this.#add(tools.map((tool) => tool.bind(host, this.#hostOf)));
     this.#instructions = INSTRUCTIONS[profile];
     const { upstream, expose = [], onMissing, onMissingSkill } = settings;
     this.#exposed = upstream && { upstream, expose, onMissing };
@@ -249,4 +244,9 @@ class ToolServer<Config> implements AgentServer<Config> {
     if (!CemError.isInstance(error)) throw error;
     return { isError: true, content: [{ type: "text", text: messageOf(toErrorInfo(error), this.#hintFor) }] };
   }
+}
+
+function partsIn(settings: ServedParts): ServedParts {
+  const names = Object.keys(SERVED_PARTS) as (keyof ServedParts)[];
+  return Object.fromEntries(names.map((name) => [name, settings[name]])) as unknown as ServedParts;
 }

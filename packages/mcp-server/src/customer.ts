@@ -1,23 +1,14 @@
 import { CemError } from "@cem/core";
-import type { Agent, Redactor, ResultStore, SkillStore, StateStore } from "@cem/core";
 import type { AuthInfo, ServerContext } from "@modelcontextprotocol/server";
 import { currentExchange } from "./exchange.ts";
 import { MAX_CODE_CHARACTERS, MAX_TASK_CHARACTERS } from "./limits.ts";
-import type { RunWorkflowTool } from "./tools/run-tools.ts";
 import { ownerOf, requireLength, sessionOf } from "./tools/server-tool.ts";
-import type { Caller, HostOf, ToolHost } from "./tools/server-tool.ts";
+import type { Caller, HostOf, ServedParts, ToolHost } from "./tools/server-tool.ts";
 
 /** The agent and the stores of one customer of a server. */
-export interface CustomerParts {
-  agent: Agent;
-  state?: StateStore | undefined;
-  results?: ResultStore | undefined;
-  skills?: SkillStore | undefined;
-  /** Redacts the customer's personal data and secrets in answers. Absent: they are passed on. */
-  redactor?: Redactor | undefined;
+export interface CustomerParts extends ServedParts {
   /** The quota key of its runs, by whichever client they come. Default: the client's. */
   quotaOwner?: string | undefined;
-  runWorkflow?: RunWorkflowTool | undefined;
 }
 
 /** How a request names the customer that it comes from. */
@@ -73,14 +64,10 @@ export function hostPerRequest(host: ToolHost, openCustomer: OpenCustomer | unde
 }
 
 /** The agent and the stores of an authenticated client, for interfaces beside MCP. */
-export interface ServedClient {
+export interface ServedClient extends Readonly<Omit<ServedParts, "runWorkflow">> {
   /** The owner of the runs that the client may see: its customer where there are customers, else itself. */
   readonly audience: string;
   readonly session: string;
-  readonly agent: Agent;
-  readonly state?: StateStore | undefined;
-  readonly skills?: SkillStore | undefined;
-  readonly redactor?: Redactor | undefined;
   /**
    * Starts a run without waiting for it.
    *
@@ -90,23 +77,21 @@ export interface ServedClient {
 }
 
 export function servedClient(host: ToolHost, caller: Caller): ServedClient {
-  const { agent, state, skills, redactor, runs } = host;
+  const { runs, runWorkflow: _, guest: _guest, hintFor: _hint, quotaOwner, ...parts } = host;
+  const { agent, redactor } = parts;
   const owner = ownerOf(caller);
-  const audience = host.quotaOwner ?? owner;
+  const audience = quotaOwner ?? owner;
   const session = sessionOf(caller);
   return {
+    ...parts,
     audience,
-    agent,
-    state,
-    skills,
-    redactor,
     session: session.session,
     launch(kind, input) {
       requireLength(kind, input, kind === "code" ? MAX_CODE_CHARACTERS : MAX_TASK_CHARACTERS);
       return runs.launch({
         kind,
         owner,
-        quotaOwner: host.quotaOwner ?? currentExchange().quotaOwner,
+        quotaOwner: quotaOwner ?? currentExchange().quotaOwner,
         facts: { input, audience, redactor, session: session.session },
         // The run belongs to no call that could end it.
         signal: new AbortController().signal,

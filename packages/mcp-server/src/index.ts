@@ -5,8 +5,8 @@ export { customerNameOf, customerUnknown } from "./customer.ts";
 export type { CustomerName, CustomerParts, OpenCustomer } from "./customer.ts";
 export { customTool } from "./custom-tool.ts";
 export type { AnyCustomTool, CustomTool, CustomToolContext } from "./custom-tool.ts";
-export type { RunWorkflowTool, WorkflowTool } from "./tools/run-tools.ts";
-export type { GuestFacts } from "./tools/server-tool.ts";
+export type { WorkflowTool } from "./tools/run-tools.ts";
+export type { GuestFacts, Profile, RunWorkflowTool, ServedParts } from "./tools/server-tool.ts";
 export { EXPOSED } from "./upstream/upstream-lists.ts";
 export type {
   Exposed,
@@ -15,8 +15,8 @@ export type {
   UpstreamOptions,
   UpstreamRequest,
 } from "./upstream/upstream-lists.ts";
-export { PROFILES } from "./tools/profiles.ts";
-export type { Profile } from "./tools/profiles.ts";
+export { PROFILES } from "./tools/server-tool.ts";
+
 export type { RunRegistry } from "./runs/run-registry.ts";
 export { serveStdio } from "./stdio.ts";
 export type { Serving, StdioOptions } from "./stdio.ts";

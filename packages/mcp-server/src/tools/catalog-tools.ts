@@ -12,9 +12,10 @@ import { READ_ONLY, answerValue, declareTool, text } from "./server-tool.ts";
 const NAMES = { type: "array", items: text } as const;
 const NO_INPUT = { type: "object", properties: {} } as const;
 
-export const listAvailableTools = declareTool<unknown>({
+const listAvailableTools = declareTool<unknown>({
   name: "list_available_tools",
   title: "List tools",
+  profiles: ["full", "original"],
   description: "All tools by server. Long where there are many: search_tools first.",
   input: NO_INPUT,
   output: { type: "object", additionalProperties: NAMES },
@@ -25,9 +26,10 @@ export const listAvailableTools = declareTool<unknown>({
   },
 });
 
-export const listServers = declareTool<unknown>({
+const listServers = declareTool<unknown>({
   name: "list_servers",
   title: "List servers",
+  profiles: ["full", "original"],
   description: "Names of the tool servers.",
   input: NO_INPUT,
   output: NAMES,
@@ -38,9 +40,10 @@ export const listServers = declareTool<unknown>({
   },
 });
 
-export const getServerTools = declareTool<{ server_name: string }>({
+const getServerTools = declareTool<{ server_name: string }>({
   name: "get_server_tools",
   title: "List a server's tools",
+  profiles: ["full", "original"],
   description: "Names of one server's tools.",
   input: { type: "object", properties: { server_name: text }, required: ["server_name"] },
   output: NAMES,
@@ -76,13 +79,14 @@ const MAX_NAMED_SERVERS = 20;
 
 type Detail = "signature" | "name" | "description" | "full";
 
-export const searchTools = declareTool<{
+const searchTools = declareTool<{
   query: string;
   detail_level?: Detail | undefined;
   max_results?: number | undefined;
 }>({
   name: "search_tools",
   title: "Search tools",
+  profiles: ["full", "code", "original"],
   description: ({ guest }) =>
     `Find tools by what they do, with signatures; "full" adds examples and code.${guest.hasMcpServers === true ? " Resources and prompts have tools too." : ""}`,
   input: {
@@ -114,6 +118,9 @@ export const searchTools = declareTool<{
     return answer;
   },
 });
+
+/** Tools that show the catalog. */
+export const CATALOG_TOOLS = [searchTools, listServers, getServerTools, listAvailableTools];
 
 async function answerFound(
   found: readonly RankedTool[],

@@ -1,38 +1,21 @@
 import { CemError } from "@cem/core";
-import { getServerTools, listAvailableTools, listServers, searchTools } from "./catalog-tools.ts";
-import { readResult } from "./read-result.ts";
-import { executeCode, executeTask } from "./run-tools.ts";
-import type { BindTool } from "./server-tool.ts";
-import { getSkill, getState, listSkills, saveSkill, saveState } from "./stored-tools.ts";
+import { CATALOG_TOOLS } from "./catalog-tools.ts";
+import { RESULT_TOOLS } from "./read-result.ts";
+import { RUN_TOOLS } from "./run-tools.ts";
+import { PROFILES } from "./server-tool.ts";
+import type { DeclaredTool, Profile, ToolHost } from "./server-tool.ts";
+import { STORED_TOOLS } from "./stored-tools.ts";
 
-/** Sets of tools. `full`: all. `code`: the three for a model that writes code. `original`: the seven of AgentKernel. */
-export const PROFILES = ["full", "code", "original"] as const;
-export type Profile = (typeof PROFILES)[number];
+/** The server's own tools, in the order in which clients see them. Each declares its profiles itself. */
+const TOOLS: readonly DeclaredTool[] = [...RUN_TOOLS, ...CATALOG_TOOLS, ...RESULT_TOOLS, ...STORED_TOOLS];
 
-const ORIGINAL: readonly BindTool[] = [
-  executeTask,
-  listAvailableTools,
-  getState,
-  saveState,
-  listServers,
-  getServerTools,
-  searchTools,
-];
-
-const PROFILE_TOOLS: Readonly<Record<Profile, readonly BindTool[]>> = {
-  full: [executeCode, readResult, ...ORIGINAL],
-  code: [executeCode, searchTools, readResult],
-  original: ORIGINAL,
-};
-
-/** The tools for skills that a profile adds where there is a store of them. */
-export function skillToolsOf(profile: Profile): readonly BindTool[] {
-  return profile === "full" ? [listSkills, getSkill, saveSkill] : [];
-}
-
-/** The tools of a profile. @throws CemError `OPTION_INVALID` for a profile that does not exist. */
-export function toolsOf(profile: Profile): readonly BindTool[] {
-  if (Object.hasOwn(PROFILE_TOOLS, profile)) return PROFILE_TOOLS[profile];
+/** The tools of a profile for which there is what they need. @throws CemError `OPTION_INVALID` for an unknown profile. */
+export function toolsOf(profile: Profile, host: ToolHost): readonly DeclaredTool[] {
+  if (PROFILES.includes(profile))
+    return TOOLS.filter(
+      ({ profiles, needs }) =>
+        profiles.includes(profile) && (needs === undefined || host[needs] !== undefined),
+    );
   const message = `There is no profile ${JSON.stringify(profile)}. There are: ${PROFILES.join(", ")}.`;
   throw new CemError("OPTION_INVALID", message, { details: { option: "profile", known: PROFILES } });
 }

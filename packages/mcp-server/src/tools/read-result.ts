@@ -19,9 +19,10 @@ interface ReadResultInput {
 const MAX_VALUE_BYTES = 8_192;
 const BYTES = { type: "integer", minimum: 0 } as const;
 
-export const readResult = declareTool<ReadResultInput>({
+const readResult = declareTool<ReadResultInput>({
   name: "read_result",
   title: "Read a result",
+  profiles: ["full", "code"],
   description:
     "Read a large result by its handle's path (offset, limit in bytes), or wait for a run by its id; `end` stops it.",
   input: {
@@ -42,6 +43,9 @@ export const readResult = declareTool<ReadResultInput>({
     );
   },
 });
+
+/** Tools that read results of runs. */
+export const RESULT_TOOLS = [readResult];
 
 async function readPage(
   { handle, offset = 0, limit }: ReadResultInput,

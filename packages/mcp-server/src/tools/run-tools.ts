@@ -1,11 +1,12 @@
 import { FAILED_TOOLS, HOW_TO_CODE } from "@cem/tool-files/answers";
 import { CemError } from "@cem/core";
-import type { ExecuteOptions, JsonObject, JsonSchema, TaskResult } from "@cem/core";
+import type { JsonObject, JsonSchema } from "@cem/core";
 import type { CallToolResult, InputRequiredResult, ServerContext } from "@modelcontextprotocol/server";
 import { MAX_CODE_CHARACTERS, MAX_TASK_CHARACTERS } from "../limits.ts";
 import type { BeginRun, RunRequest } from "../runs/run.ts";
 import { followRun } from "./follow-run.ts";
 import {
+  PROFILES,
   RUNS_CODE,
   declareTool,
   filesSentence,
@@ -16,7 +17,7 @@ import {
   sessionOf,
   text,
 } from "./server-tool.ts";
-import type { BindTool, ToolHost } from "./server-tool.ts";
+import type { DeclaredTool, ToolHost } from "./server-tool.ts";
 
 /** A workflow that clients see as a tool. */
 export interface WorkflowTool {
@@ -27,19 +28,13 @@ export interface WorkflowTool {
   inputSchema: JsonSchema;
 }
 
-/** Runs a workflow that is a tool, with what belongs to the customer of the request. */
-export type RunWorkflowTool = (
-  name: string,
-  variables: JsonObject,
-  options: ExecuteOptions,
-) => Promise<TaskResult>;
-
 /** Kept short, since every client's model reads it: the description of `execute_code` says what comes. */
 const RUN_OUTPUT: JsonSchema = { type: "object" };
 
-export const executeCode = declareTool<{ code: string }>({
+const executeCode = declareTool<{ code: string }>({
   name: "execute_code",
   title: "Execute code",
+  profiles: ["full", "code"],
   description: ({ guest, runs }) =>
     [
       HOW_TO_CODE,
@@ -64,9 +59,10 @@ export const executeCode = declareTool<{ code: string }>({
   },
 });
 
-export const executeTask = declareTool<{ task_description: string; verbose?: boolean | undefined }>({
+const executeTask = declareTool<{ task_description: string; verbose?: boolean | undefined }>({
   name: "execute_task",
   title: "Execute a task",
+  profiles: ["full", "original"],
   description:
     'Do one plain task in words ("add 5 and 3", "get the weather for Oslo") without reading about tools first. For joins, conditions or anything exact, write execute_code yourself.',
   input: {
@@ -83,8 +79,11 @@ export const executeTask = declareTool<{ task_description: string; verbose?: boo
   },
 });
 
+/** Tools that run code and tasks. */
+export const RUN_TOOLS = [executeCode, executeTask];
+
 /** Starts a run of the caller's session and follows it as long as a call may take. */
-export function startRun(
+function startRun(
   host: ToolHost,
   { kind, input, begin: beginRun }: Pick<RunRequest, "kind" | "begin"> & { input: string },
   context: ServerContext,
@@ -104,7 +103,7 @@ export function startRun(
 }
 
 /** A workflow as a tool of the server: a call is a run, which may outlast it and ask questions. */
-export function workflowTool({ name, description, inputSchema }: WorkflowTool): BindTool {
+export function workflowTool({ name, description, inputSchema }: WorkflowTool): DeclaredTool {
   return declareTool<JsonObject>({
     name,
     title: name,
@@ -112,6 +111,7 @@ export function workflowTool({ name, description, inputSchema }: WorkflowTool): 
     input: inputSchema,
     output: { type: "object" },
     annotations: RUNS_CODE,
+    profiles: PROFILES,
     maxCharacters: MAX_TASK_CHARACTERS,
     async handle(variables, host, context) {
       const { runWorkflow } = host;

@@ -11,6 +11,9 @@ import type {
   ResultStore,
   SkillStore,
   StateStore,
+  ExecuteOptions,
+  JsonObject,
+  TaskResult,
 } from "@cem/core";
 import { fromJsonSchema } from "@modelcontextprotocol/server";
 import type {
@@ -23,26 +26,53 @@ import type {
 import { currentExchange } from "../exchange.ts";
 import { MAX_ARGUMENT_CHARACTERS } from "../limits.ts";
 import type { RunRegistry } from "../runs/run-registry.ts";
-import type { RunWorkflowTool } from "./run-tools.ts";
 
-/** The agent, the stores and the settings that the server's own tools use. */
-export interface ToolHost {
+/** Sets of tools. `full`: all. `code`: the three for a model that writes code. `original`: the seven of AgentKernel. */
+export const PROFILES = ["full", "code", "original"] as const;
+export type Profile = (typeof PROFILES)[number];
+
+/** The agent and the stores behind the server's tools: those of the server, or of one customer. */
+export interface ServedParts {
   agent: Agent;
+  /** The store behind `get_state` and `save_state`. Absent: they answer that state is disabled. */
+  state?: StateStore | undefined;
+  /** The store for values too large for an answer, which `read_result` reads. Absent: such values are cut. */
+  results?: ResultStore | undefined;
+  /**
+   * The skills behind `list_skills`, `get_skill` and `save_skill`, which clients also read over the protocol's extension
+   * for skills (SEP-2640). Absent: there are no such tools and no skills to read.
+   */
+  skills?: SkillStore | undefined;
+  /** Redacts personal data and secrets in answers. The agent should have the same. Absent: they are passed on. */
+  redactor?: Redactor | undefined;
+  /** Runs the workflows that are tools. Absent: there are no such tools. */
+  runWorkflow?: RunWorkflowTool | undefined;
+}
+
+/** Every part's name. A new part is known to servers, customers and tools by its name here. */
+export const SERVED_PARTS: Readonly<Record<keyof ServedParts, true>> = {
+  agent: true,
+  state: true,
+  results: true,
+  skills: true,
+  redactor: true,
+  runWorkflow: true,
+};
+
+/** Runs a workflow that is a tool, with the parts of the request's customer. */
+export type RunWorkflowTool = (
+  name: string,
+  variables: JsonObject,
+  options: ExecuteOptions,
+) => Promise<TaskResult>;
+
+/** Everything that the server's own tools use. */
+export interface ToolHost extends ServedParts {
   runs: RunRegistry;
   /** Resources that code can reach, as descriptions and answers state them. */
   guest: GuestFacts;
-  /** Absent: the tools for state answer `STATE_DISABLED`. */
-  state?: StateStore | undefined;
-  /** Absent: there are no tools for skills. */
-  skills?: SkillStore | undefined;
-  /** Absent: values and output too large for an answer are cut. */
-  results?: ResultStore | undefined;
-  /** Redacts personal data and secrets in answers. Absent: they are passed on. */
-  redactor?: Redactor | undefined;
   /** The quota key of runs. Absent: the client's. */
   quotaOwner?: string | undefined;
-  /** Absent: there are no tools for workflows. */
-  runWorkflow?: RunWorkflowTool | undefined;
   /** Adds what helps to errors in answers. */
   hintFor?: HintFor | undefined;
 }
@@ -66,6 +96,10 @@ interface ToolDeclaration<Input> {
   input: JsonSchema;
   output: JsonSchema;
   annotations: ToolAnnotations;
+  /** The profiles that have the tool. */
+  profiles: readonly Profile[];
+  /** The part without which there is no such tool. Default: none. */
+  needs?: keyof ServedParts | undefined;
   /** The length over HTTP of each argument that is a text. Default: `MAX_ARGUMENT_CHARACTERS`. */
   maxCharacters?: number | undefined;
   handle: (
@@ -81,22 +115,27 @@ export type Caller = Pick<ServerContext, "http" | "sessionId">;
 /** Finds the {@link ToolHost} of a request: that of its customer, where there are customers. */
 export type HostOf = (context: Caller) => ToolHost | Promise<ToolHost>;
 
-/** Binds one of the server's own tools to what it uses, of which its description tells. */
-export type BindTool = (host: ToolHost, hostOf: HostOf) => ServerTool;
+/** One of the server's own tools. */
+export interface DeclaredTool extends Pick<ToolDeclaration<never>, "profiles" | "needs"> {
+  /** @param host - The parts of the server, which its description depends on. */
+  bind(host: ToolHost, hostOf: HostOf): ServerTool;
+}
 
 /** Declares one of the server's own tools. Its schemas are compiled once per process. */
-export function declareTool<Input>(declaration: ToolDeclaration<Input>): BindTool {
+export function declareTool<Input>(declaration: ToolDeclaration<Input>): DeclaredTool {
   const {
     input,
     output,
     handle,
     description,
+    profiles,
+    needs,
     maxCharacters = MAX_ARGUMENT_CHARACTERS,
     ...shown
   } = declaration;
   const inputSchema = fromJsonSchema<Input>(input);
   const outputSchema = fromJsonSchema(output);
-  return (host, hostOf) => ({
+  const bind = (host: ToolHost, hostOf: HostOf): ServerTool => ({
     ...shown,
     description: typeof description === "string" ? description : description(host),
     inputSchema,
@@ -108,6 +147,7 @@ export function declareTool<Input>(declaration: ToolDeclaration<Input>): BindToo
       return handle(checked as Input, await hostOf(context), context);
     },
   });
+  return { profiles, needs, bind };
 }
 
 /** @throws CemError `INPUT_TOO_LARGE` */

@@ -6,9 +6,10 @@ import type { ToolHost } from "./server-tool.ts";
 
 const OBJECT = { type: "object" } as const;
 
-export const getState = declareTool<{ state_file?: string | undefined }>({
+const getState = declareTool<{ state_file?: string | undefined }>({
   name: "get_state",
   title: "Get state",
+  profiles: ["full", "original"],
   description:
     "Read state that outlives a run: /workspace/state.json, or another .json, .yaml or .msgpack there.",
   input: { type: "object", properties: { state_file: text } },
@@ -23,13 +24,14 @@ export const getState = declareTool<{ state_file?: string | undefined }>({
   },
 });
 
-export const saveState = declareTool<{
+const saveState = declareTool<{
   state_data: JsonValue;
   state_file?: string | undefined;
   version?: string | undefined;
 }>({
   name: "save_state",
   title: "Save state",
+  profiles: ["full", "original"],
   description: "Replace that state; given a version, keys that others changed since are kept.",
   input: {
     type: "object",
@@ -61,9 +63,11 @@ function stateOf({ state }: ToolHost): StateStore {
 
 const SUMMARY = { type: "object" } as const;
 
-export const listSkills = declareTool<unknown>({
+const listSkills = declareTool<unknown>({
   name: "list_skills",
   title: "List skills",
+  profiles: ["full"],
+  needs: "skills",
   description: "Code kept from earlier work: names and what each does.",
   input: { type: "object", properties: {} },
   output: { type: "array", items: SUMMARY },
@@ -82,9 +86,11 @@ export const listSkills = declareTool<unknown>({
   },
 });
 
-export const getSkill = declareTool<{ name: string }>({
+const getSkill = declareTool<{ name: string }>({
   name: "get_skill",
   title: "Get a skill",
+  profiles: ["full"],
+  needs: "skills",
   description: 'One skill: how to use it, and its code, which code imports as "./skills/<name>/index.ts".',
   input: { type: "object", properties: { name: text }, required: ["name"] },
   output: SUMMARY,
@@ -95,9 +101,11 @@ export const getSkill = declareTool<{ name: string }>({
   },
 });
 
-export const saveSkill = declareTool<SkillDraft>({
+const saveSkill = declareTool<SkillDraft>({
   name: "save_skill",
   title: "Save a skill",
+  profiles: ["full"],
+  needs: "skills",
   description:
     'Propose code that worked as a skill. code exports functions; test is a program that imports "./skills/<name>/index.ts" and throws where it is wrong. A person promotes it.',
   input: {
@@ -113,6 +121,9 @@ export const saveSkill = declareTool<SkillDraft>({
     return answerValue({ name, status, version, tools });
   },
 });
+
+/** Tools for state and skills. */
+export const STORED_TOOLS = [getState, saveState, listSkills, getSkill, saveSkill];
 
 function skillsOf({ skills }: ToolHost): SkillStore {
   if (skills !== undefined) return skills;

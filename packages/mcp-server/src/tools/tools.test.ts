@@ -46,14 +46,14 @@ describe("the tools", () => {
       const tools = (await clients[era]?.listTools())?.tools ?? [];
       expect(tools.map(({ name }) => name)).toEqual([
         "execute_code",
-        "read_result",
         "execute_task",
-        "list_available_tools",
-        "get_state",
-        "save_state",
+        "search_tools",
         "list_servers",
         "get_server_tools",
-        "search_tools",
+        "list_available_tools",
+        "read_result",
+        "get_state",
+        "save_state",
       ]);
       for (const tool of tools) {
         expect(tool).toMatchObject({ title: expect.any(String), outputSchema: { type: expect.any(String) } });
