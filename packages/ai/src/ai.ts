@@ -1,8 +1,6 @@
 import type { Agent } from "@cem/core";
-import { needsYes } from "./options.ts";
-import { describeExecution } from "./describe-tools.ts";
-import { findTools } from "./describe-tools.ts";
-import { CODE_DESCRIPTION, QUERY_DESCRIPTION, SEARCH_DESCRIPTION } from "./options.ts";
+import { CODE_DESCRIPTION, QUERY_DESCRIPTION, SEARCH_DESCRIPTION, needsYes } from "./options.ts";
+import { describeExecution, findTools } from "./describe-tools.ts";
 import type { ApprovedCodeOptions, SearchToolsOptions } from "./options.ts";
 import { attachmentsFor, base64Of, fileNameOf, runCode } from "./run-code.ts";
 import type { CodeOutput } from "./run-code.ts";

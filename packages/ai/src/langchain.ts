@@ -1,15 +1,14 @@
 import type { Agent } from "@cem/core";
 import { DynamicStructuredTool } from "@langchain/core/tools";
-import { needsYes } from "./options.ts";
-import { describeExecution } from "./describe-tools.ts";
-import { findTools } from "./describe-tools.ts";
 import {
   CODE_DESCRIPTION,
   EXECUTE_CODE,
   QUERY_DESCRIPTION,
   SEARCH_DESCRIPTION,
   SEARCH_TOOLS,
+  needsYes,
 } from "./options.ts";
+import { describeExecution, findTools } from "./describe-tools.ts";
 import type { ApprovedCodeOptions, SearchToolsOptions } from "./options.ts";
 import { base64Of, failed, fileNameOf, runCode } from "./run-code.ts";
 import type { CodeAnswer } from "./run-code.ts";

@@ -1,16 +1,15 @@
 import type { Agent } from "@cem/core";
 import { createTool } from "@mastra/core/tools";
 import type { Tool } from "@mastra/core/tools";
-import { needsYes } from "./options.ts";
-import { describeExecution } from "./describe-tools.ts";
-import { findTools } from "./describe-tools.ts";
 import {
   CODE_DESCRIPTION,
   EXECUTE_CODE,
   QUERY_DESCRIPTION,
   SEARCH_DESCRIPTION,
   SEARCH_TOOLS,
+  needsYes,
 } from "./options.ts";
+import { describeExecution, findTools } from "./describe-tools.ts";
 import type { ApprovedCodeOptions, SearchToolsOptions } from "./options.ts";
 import { attachmentsFor, base64Of, runCode } from "./run-code.ts";
 import type { CodeOutput } from "./run-code.ts";

@@ -1,8 +1,7 @@
 import type { Agent } from "@cem/core";
 import type { RunnerFunction } from "openai/helpers/responses-tool-runner";
 import type { RunnableToolFunctionWithParse } from "openai/lib/RunnableFunction";
-import { describeExecution } from "./describe-tools.ts";
-import { findTools } from "./describe-tools.ts";
+import { describeExecution, findTools } from "./describe-tools.ts";
 import {
   CODE_DESCRIPTION,
   EXECUTE_CODE,

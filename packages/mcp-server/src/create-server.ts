@@ -15,11 +15,11 @@ import type {
 import type { SkillsExtension, SkillSource } from "@modelcontextprotocol/server/ext/skills";
 import { nearest } from "@cem/core/text";
 import packageJson from "../package.json" with { type: "json" };
-import { traceRequest } from "./tool-calls.ts";
+import { strictInput, traceRequest } from "./tool-calls.ts";
 import { SETTINGS } from "./agent-server.ts";
 import type { AgentServer, AgentServerSettings, ListName } from "./agent-server.ts";
 import { AnswerRedaction } from "./answer-redaction.ts";
-import { AskingRequests } from "./upstream/asking-requests.ts";
+import { AskingRequests, RequestStates } from "./upstream/asking-requests.ts";
 import { bindCustomTool } from "./bind-custom-tool.ts";
 import type { AnyCustomTool, CustomTool } from "./custom-tool.ts";
 import { exposeContents, exposedCapabilities } from "./upstream/expose-contents.ts";
@@ -27,15 +27,12 @@ import type { ExposedContents, ExposeSettings } from "./upstream/expose-contents
 import { DEFAULT_YIELD_AFTER_MS } from "./limits.ts";
 import { INSTRUCTIONS, toolsOf } from "./tools/profiles.ts";
 import type { Probe } from "./http/health.ts";
-import { hostPerRequest } from "./customer.ts";
-import { RequestStates } from "./upstream/asking-requests.ts";
+import { hostPerRequest, servedClient } from "./customer.ts";
 import { RunRegistry } from "./runs/run-registry.ts";
-import { servedClient } from "./customer.ts";
 import type { ServedClient } from "./customer.ts";
 import { SERVED_PARTS } from "./tools/server-tool.ts";
 import type { Caller, HostOf, ServedParts, ServerTool, ToolHost } from "./tools/server-tool.ts";
 import { StoredSkillSource } from "./skill-source.ts";
-import { strictInput } from "./tool-calls.ts";
 import { workflowTool } from "./tools/run-tools.ts";
 
 /**

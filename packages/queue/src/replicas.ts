@@ -3,14 +3,11 @@ import { toErrorInfo } from "@cem/core";
 import type { ForwardedAnswer, ForwardedRequest, Replicas } from "@cem/core";
 import { shownLocation, storeUnavailable } from "@cem/store";
 import type { Redis } from "ioredis";
-import { StreamedAnswer } from "./streamed-answer.ts";
+import { SendWindow, StreamedAnswer } from "./streamed-answer.ts";
 import type { FromReplica } from "./streamed-answer.ts";
-import { connectBriefly } from "./connection.ts";
-import { createMessageCodec } from "./connection.ts";
-import { DEFAULT_PREFIX } from "./connection.ts";
+import { DEFAULT_PREFIX, connectBriefly, createMessageCodec } from "./connection.ts";
 import { Peers } from "./peers.ts";
 import type { QueueConnection } from "./run-queue.ts";
-import { SendWindow } from "./streamed-answer.ts";
 import { Streams } from "./streams.ts";
 
 const NAME_BYTES = 6;

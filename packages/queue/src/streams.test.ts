@@ -2,8 +2,7 @@ import { once } from "node:events";
 import { afterAll, beforeAll, expect, it, onTestFinished } from "vitest";
 import { startRedis } from "../../store/test/redis-server.ts";
 import type { RedisServer } from "../../store/test/redis-server.ts";
-import { connectBriefly } from "./connection.ts";
-import { createMessageCodec } from "./connection.ts";
+import { connectBriefly, createMessageCodec } from "./connection.ts";
 import { Streams } from "./streams.ts";
 import { describeWith } from "../../../vitest.tools.ts";
 
