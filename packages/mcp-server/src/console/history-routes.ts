@@ -19,9 +19,11 @@ import { Done } from "./schemas.ts";
 
 const Id = z.object({ id: z.string() });
 const RESUMABLE: ReadonlySet<string> = new Set(["failed", "cancelled", "interrupted"]);
-const NO_SESSIONS = "Sessions are not shown here: clients that are told apart share one workspace.";
-const NO_WORKFLOWS = "Workflows are not shown here: clients that are told apart share one workspace.";
-const NO_CUSTOMERS = "Customers are not shown here: clients that are told apart share one workspace.";
+const NO_SESSIONS = "Sessions are not shown here: clients with identities of their own share one workspace.";
+const NO_WORKFLOWS =
+  "Workflows are not shown here: clients with identities of their own share one workspace.";
+const NO_CUSTOMERS =
+  "Customers are not shown here: clients with identities of their own share one workspace.";
 
 /** Records of earlier work and its resources: workflows, sessions, customers, guests. */
 export const HISTORY_ROUTES = [

@@ -22,7 +22,7 @@ type Listener = (run: RecordedRun) => void;
 export class RunBoard {
   readonly #runs = new Map<string, RecordedRun>();
   readonly #listeners = new Map<string, Set<Listener>>();
-  /** Runs of which listeners will be told. */
+  /** Runs whose listeners will be called. */
   readonly #changed = new Set<RecordedRun>();
   /** When it began to follow runs. */
   readonly since = new Date();

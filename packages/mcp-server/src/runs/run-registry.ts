@@ -27,7 +27,7 @@ export interface RunRegistrySettings {
   yieldAfterMs: number;
   /** How long a kept run waits to be asked for, in milliseconds. Default: 10 minutes. */
   idleMs?: number | undefined;
-  /** Whether runs are carried out by other machines, whose queue serves clients that it knows in turn. */
+  /** Whether runs are executed by other machines, whose queue serves clients that it knows in turn. */
   areQueued?: boolean | undefined;
   /** This replica of the server, which the ids of runs name. Absent: it is the only one. */
   replica?: string | undefined;

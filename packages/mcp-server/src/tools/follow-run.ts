@@ -84,8 +84,8 @@ export class Progress {
   readonly #request: ServerContext["mcpReq"];
   readonly #token: string | number | undefined;
   #progress = 0;
-  #toldAt = 0;
-  #told: Promise<unknown> = Promise.resolve();
+  #sentAt = 0;
+  #sent: Promise<unknown> = Promise.resolve();
   #finished = false;
 
   constructor({ mcpReq }: ServerContext) {
@@ -111,22 +111,22 @@ export class Progress {
   /** Ends the reports, which must not follow the call's answer. Resolves when all of them are sent. */
   async finish(): Promise<void> {
     this.#finished = true;
-    await this.#told;
+    await this.#sent;
   }
 
   /** Tells of the first events, and then of those that do not follow each other too quickly. */
   #tellSometimes(message: string): void {
     this.#progress += 1;
-    const isQuick = performance.now() - this.#toldAt < MIN_PROGRESS_INTERVAL_MS;
+    const isQuick = performance.now() - this.#sentAt < MIN_PROGRESS_INTERVAL_MS;
     if (!isQuick || this.#progress <= FIRST_EVENTS) this.#tell(message);
   }
 
   #tell(message: string): void {
-    this.#toldAt = performance.now();
+    this.#sentAt = performance.now();
     const params = { progressToken: this.#token ?? 0, progress: this.#progress, message };
     // A disconnected client is handled by the transport.
     const sent = this.#request.notify({ method: "notifications/progress", params }).catch(() => {});
-    this.#told = Promise.all([this.#told, sent]);
+    this.#sent = Promise.all([this.#sent, sent]);
   }
 }
 

@@ -1,4 +1,4 @@
-import { CemError } from "@cem/core";
+import { CemError, isObject } from "@cem/core";
 import type { JsonObject, JsonValue } from "@cem/core";
 import { ProtocolError, ProtocolErrorCode } from "@modelcontextprotocol/server";
 import type { McpServer, ReadResourceResult, ServerContext } from "@modelcontextprotocol/server";
@@ -9,7 +9,6 @@ import {
   UpstreamLists,
   exposedName,
   exposedUri,
-  isObject,
   shownUri,
   textOf,
   withExposedUris,

@@ -1,3 +1,4 @@
+import { isObject } from "@cem/core";
 import type { Elicit, JsonObject, JsonValue, Sample } from "@cem/core";
 import { ProtocolError, ProtocolErrorCode, ResourceNotFoundError } from "@modelcontextprotocol/server";
 
@@ -84,10 +85,6 @@ export function withExposedUris(server: string, content: JsonValue): JsonValue {
   }
   if (!isObject(resource) || typeof resource["uri"] !== "string") return content;
   return { ...content, resource: { ...resource, uri: exposedUri(server, resource["uri"]) } };
-}
-
-export function isObject(value: JsonValue | undefined): value is JsonObject {
-  return typeof value === "object" && value !== null && !Array.isArray(value);
 }
 
 /** An item of one server, as it sent it. */

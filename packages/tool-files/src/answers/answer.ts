@@ -1,5 +1,5 @@
 import { setImmediate as nextTurn } from "node:timers/promises";
-import { toolId } from "@cem/core";
+import { isObject, toolId } from "@cem/core";
 import type { ErrorInfo, JsonValue, ResultHandle, ResultStore, TaskResult } from "@cem/core";
 import { MAX_OUTPUT_CHARACTERS, MAX_VALUE_CHARACTERS, attachmentsOf, keepBase64 } from "./attachments.ts";
 import type { Attachment } from "./attachments.ts";
@@ -23,7 +23,7 @@ export interface AnswerSettings {
   readWith?: ((path: string) => string) | undefined;
   hintFor?: HintFor | undefined;
   /**
-   * Whether times, isolation, selected tools and the code are told.
+   * Whether times, isolation, selected tools and the code are shown.
    *
    * @defaultValue false
    */
@@ -92,9 +92,9 @@ function shapeOf(value: JsonValue): { [name: string]: JsonValue } {
   if (typeof value === "string") return { characters: value.length };
   if (Array.isArray(value)) {
     const [first] = value;
-    return { items: value.length, ...(isRecord(first) ? { item_keys: keysOf(first) } : {}) };
+    return { items: value.length, ...(isObject<JsonValue>(first) ? { item_keys: keysOf(first) } : {}) };
   }
-  return isRecord(value) ? { keys: keysOf(value) } : {};
+  return isObject<JsonValue>(value) ? { keys: keysOf(value) } : {};
 }
 
 /** The line of code that reads a kept value in the next program. */
@@ -128,10 +128,6 @@ export async function shortenOutput(
 
 function cutNotice(json: string): string {
   return `${json.slice(0, MAX_VALUE_CHARACTERS)}\n[cut: the value has ${json.length} characters of JSON, ${MAX_VALUE_CHARACTERS} are shown. Return less, or write it to a file in /workspace and return the part that matters.]`;
-}
-
-function isRecord(value: JsonValue | undefined): value is { [key: string]: JsonValue } {
-  return typeof value === "object" && value !== null && !Array.isArray(value);
 }
 
 /** Tools beyond this number are counted, not named. */

@@ -1,11 +1,11 @@
 import type { Client } from "@modelcontextprotocol/client";
 import { afterAll, beforeAll, describe, expect, it } from "vitest";
 import { z } from "zod";
-import { connectHttp, firstText } from "../fixtures/clients.ts";
-import { createRealAgent } from "../fixtures/real-agent.ts";
-import { quietLogger, servesInTests } from "../fixtures/serve.ts";
-import { createAgentServer, customTool, serveHttp } from "./index.ts";
-import type { AgentServerSettings, HttpServing } from "./index.ts";
+import { connectHttp, firstText } from "../../fixtures/clients.ts";
+import { createRealAgent } from "../../fixtures/real-agent.ts";
+import { quietLogger, servesInTests } from "../../fixtures/serve.ts";
+import { createAgentServer, customTool, serveHttp } from "../index.ts";
+import type { AgentServerSettings, HttpServing } from "../index.ts";
 
 const { agent, close } = createRealAgent();
 const serve = servesInTests(agent);
@@ -51,7 +51,7 @@ async function descriptionOf(name: string, settings: Partial<AgentServerSettings
   return tools.find((tool) => tool.name === name)?.description ?? "";
 }
 
-describe("what a model is told first", () => {
+describe("tool descriptions", () => {
   it("is how to work here, by the tools that there are", async () => {
     expect(client.getInstructions()).toMatch(/search_tools .* execute_code /u);
     const { url } = await serve({}, { profile: "original" });
