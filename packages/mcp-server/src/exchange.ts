@@ -12,9 +12,9 @@ export interface HttpExchange {
    */
   quotaOwner: string;
   /** Calls the listener when the answer is sent or the client is gone. */
-  onClose(listener: () => void): void;
+  onClose: (listener: () => void) => void;
   /** Sets the answer's Retry-After header, unless the answer has begun. */
-  retryAfter(seconds: number): void;
+  retryAfter: (seconds: number) => void;
 }
 
 /** The environment of the Hono app that serves everything over HTTP. */

@@ -218,9 +218,9 @@ function exchangeOf(response: ServerResponse, client: string): HttpExchange & { 
   };
 }
 
-function routeMount(app: Hono<HttpEnv>, { path, fetch }: HttpMount): void {
+function routeMount(app: Hono<HttpEnv>, { path, fetch: answer }: HttpMount): void {
   app.all(path, readJsonBody, ({ req, get }) =>
-    fetch(req.raw, { authInfo: get("authInfo"), body: get("body") }),
+    answer(req.raw, { authInfo: get("authInfo"), body: get("body") }),
   );
 }
 

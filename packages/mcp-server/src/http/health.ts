@@ -113,10 +113,8 @@ export async function serveHealth({ host, port, report }: HealthSettings): Promi
   app.notFound(() => textAnswer(404, "There are /healthz and /readyz."));
   app.onError((error) => textAnswer(500, CemError.isInstance(error) ? error.message : "It failed."));
   const { server, port: bound } = await listenForClients(host, port, new TrustedProxies([]));
-  server.on(
-    "request",
-    getRequestListener(app.fetch, { hostname: "localhost", overrideGlobalObjects: false }),
-  );
+  const listener = getRequestListener(app.fetch, { hostname: "localhost", overrideGlobalObjects: false });
+  server.on("request", (request, response) => void listener(request, response));
   return {
     url: `http://${bracketed(host)}:${bound}`,
     close: async () => {
