@@ -180,12 +180,12 @@ export interface ServedSkill {
 }
 
 /** Where a skill's files begin. */
-export function skillUri(served: string, file = MANIFEST): string {
+function skillUri(served: string, file = MANIFEST): string {
   return `skill://${served}/${file.split("/").map(encodeSegment).join("/")}`;
 }
 
 /** The skill's name and the path below its folder that a URI stands for. */
-export function parseSkillUri(uri: string): { served: string; file: string } | undefined {
+function parseSkillUri(uri: string): { served: string; file: string } | undefined {
   const [, served, file] = /^skill:\/\/([^/?#]+)(?:\/([^?#]*))?$/u.exec(uri) ?? [];
   try {
     return served === undefined ? undefined : { served, file: decodeURIComponent(file ?? "") };
@@ -198,7 +198,7 @@ export function parseSkillUri(uri: string): { served: string; file: string } | u
  * The names under which clients know skills. The protocol allows no `_`, which folders here may have; a name that fits
  * as it is never gives way to one that was made to fit.
  */
-export function servedNames(names: readonly string[]): Map<string, string> {
+function servedNames(names: readonly string[]): Map<string, string> {
   const served = new Map(names.filter(fits).map((name) => [name, name]));
   for (const name of names.filter((one) => !fits(one))) {
     const plain = toName(name);
@@ -225,7 +225,7 @@ function toName(name: string): string {
  * Makes a skill's entry. Its `SKILL.md` is served as it is where the protocol takes it, else with a front matter that the
  * protocol takes and the same text below.
  */
-export async function serveSkill(
+async function serveSkill(
   served: string,
   stored: StoredSkill,
   files: Record<string, Uint8Array>,

@@ -283,7 +283,7 @@ function requireSame(codec: MessageCodec, job: Job<JobData>, run: QueuedRun): vo
 }
 
 /** An agent whose runs wait in a queue, and that asks a local agent for all else. */
-export function queuedAgent(queue: RunQueue, local: Agent, whose: QueuedCustomer | undefined): Agent {
+function queuedAgent(queue: RunQueue, local: Agent, whose: QueuedCustomer | undefined): Agent {
   const { id: customer, incarnation } = whose ?? {};
   return {
     specificationVersion: "v1",

@@ -115,7 +115,7 @@ export const WINDOW_BYTES = 1_048_576;
 /** A part of an answer is no larger. */
 const PART_BYTES = WINDOW_BYTES / 8;
 /** How much a reader takes before it says so. */
-export const REPORT_TAKEN_BYTES = WINDOW_BYTES / 4;
+const REPORT_TAKEN_BYTES = WINDOW_BYTES / 4;
 
 /** Holds the sender of an answer back while its reader has taken too little of what was sent. */
 export class SendWindow {

@@ -109,7 +109,7 @@ function keyOf({ quotaOwner = "" }: Run): string {
 const NODE_CHARACTERS = 8;
 
 /** Estimates the size of data in memory, in characters. It does not look further once it is above the limit. */
-export function roughSize(data: unknown, limit: number): number {
+function roughSize(data: unknown, limit: number): number {
   const pending: unknown[] = [data];
   let size = 0;
   while (pending.length > 0 && size <= limit) {

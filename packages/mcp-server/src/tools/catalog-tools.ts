@@ -55,7 +55,7 @@ const getServerTools = declareTool<{ server_name: string }>({
 });
 
 /** The tool servers. Skills are left out: they belong to no server and are found by search. */
-export async function serversOf(agent: Agent, signal: AbortSignal): Promise<ToolServer[]> {
+async function serversOf(agent: Agent, signal: AbortSignal): Promise<ToolServer[]> {
   const { servers } = await agent.discoverTools({ signal });
   return servers.filter(({ kind }) => kind !== "skill");
 }
@@ -182,7 +182,7 @@ function asSentence(note: string): string {
 const MAX_SHOWN_CODES = 3;
 
 /** Each tool in full, for a model that writes one call with care. The best have their code too. */
-export function codesOf(
+function codesOf(
   tools: readonly ToolDefinition[],
   hintFor: HintFor | undefined,
 ): Promise<[ToolDefinition, object][]> {

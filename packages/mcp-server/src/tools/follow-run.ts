@@ -80,7 +80,7 @@ const FIRST_EVENTS = 20;
 const MAX_MESSAGE_CHARACTERS = 400;
 
 /** Reports the stages and tool calls of a run to a client that asked for progress, until its call is answered. */
-export class Progress {
+class Progress {
   readonly #request: ServerContext["mcpReq"];
   readonly #token: string | number | undefined;
   #progress = 0;

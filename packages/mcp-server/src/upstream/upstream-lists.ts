@@ -52,7 +52,7 @@ export function exposedUri(server: string, uri: string): string {
 }
 
 /** The reverse of {@link exposedUri}. `undefined` for any other URI. */
-export function behindUri(uri: string, servers: readonly string[]): Behind | undefined {
+function behindUri(uri: string, servers: readonly string[]): Behind | undefined {
   const found = servers.find((server) => uri.startsWith(exposedUri(server, "")));
   return found === undefined ? undefined : { server: found, own: uri.slice(exposedUri(found, "").length) };
 }
@@ -63,7 +63,7 @@ export function exposedName(server: string, name: string): string {
 }
 
 /** The reverse of {@link exposedName}. A server's name may contain a dot: the longest that fits is meant. */
-export function behindName(name: string, servers: readonly string[]): Behind | undefined {
+function behindName(name: string, servers: readonly string[]): Behind | undefined {
   const [found] = servers
     .filter((server) => name.startsWith(exposedName(server, "")))
     .toSorted((one, other) => other.length - one.length);
@@ -71,7 +71,7 @@ export function behindName(name: string, servers: readonly string[]): Behind | u
 }
 
 /** Whether a URI may be of a template: it begins as the template does before its first variable. */
-export function fitsTemplate(uri: string, template: string): boolean {
+function fitsTemplate(uri: string, template: string): boolean {
   const [start = "", ...variables] = template.split("{");
   return start === "" || variables.length === 0 ? uri === template : uri.startsWith(start);
 }

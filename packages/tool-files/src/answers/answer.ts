@@ -134,7 +134,7 @@ function cutNotice(json: string): string {
 const MAX_NAMED_TOOLS = 10;
 
 /** Summarizes a run in a few lines for a model. Empty where nothing is worth the tokens. */
-export function summarize(result: TaskResult, verbose: boolean): string {
+function summarize(result: TaskResult, verbose: boolean): string {
   const lines: string[] = [];
   if (result.toolCalls.length > 0) lines.push(callLine(result));
   if (result.outputDroppedBytes > 0) {

@@ -8,8 +8,8 @@ export const MAX_OUTPUT_CHARACTERS = 16 * 1024;
 /** The size of one image, sound or file in an answer. */
 export const MAX_ATTACHMENT_BYTES = 1024 * 1024;
 /** The size of all images, sounds and files in an answer. */
-export const MAX_ATTACHMENTS_BYTES = 4 * 1024 * 1024;
-export const MAX_ATTACHMENTS = 8;
+const MAX_ATTACHMENTS_BYTES = 4 * 1024 * 1024;
+const MAX_ATTACHMENTS = 8;
 
 /** An image, a sound or a file that a value refers to by its handle. */
 export interface Attachment {
