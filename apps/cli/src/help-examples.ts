@@ -189,7 +189,7 @@ Examples:
 
 export const WORKFLOW = `
 A workflow is named by its name in the configuration or by the path of its file. Its runs are kept in the workspace, and
-one that was ended goes on where it stood. A step that may have been carried out is not repeated unless it is marked
+one that was ended goes on where it stood. A step that may have been executed is not repeated unless it is marked
 idempotent, or you say so.
 
 Examples:

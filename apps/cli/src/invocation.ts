@@ -127,9 +127,9 @@ export interface WorkflowOptions {
   task?: string | undefined;
   /** Values of variables. */
   variables: JsonObject;
-  /** Steps that may have been carried out, to repeat. */
+  /** Steps that may have been executed, to repeat. */
   repeat: string[];
-  /** Steps that may have been carried out, and were. */
+  /** Steps that may have been executed, and were. */
   done: JsonObject;
   /** Print a flow chart of Mermaid. */
   mermaid: boolean;

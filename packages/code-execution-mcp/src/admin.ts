@@ -51,7 +51,7 @@ export type { SessionSummary } from "./admin/sessions.ts";
 export type { SearchReport } from "./wiring/configured-selector.ts";
 export type { TokenCost } from "@cem/mcp-server";
 export type { PullProgress } from "@cem/selector";
-export type { ExaminedServer, GeneratedServer, GenerateOptions } from "@cem/mcp-tools";
+export type { ExaminedServer, GeneratedServer, GenerateOptions } from "@cem/mcp-client/tools";
 export type { MigratedFile, Migration } from "@cem/migrate";
 export { drawWorkflow, listWorkflows, workflowFromSession } from "./admin/workflows.ts";
 export type { ConfiguredWorkflow } from "./admin/workflows.ts";

@@ -1,4 +1,5 @@
 export { isObject } from "./json.ts";
+export { createLineSplitter } from "./line-splitter.ts";
 export type { JsonObject, JsonSchema, JsonValue } from "./json.ts";
 export { ERROR_CODES } from "./error-codes.ts";
 export type { ErrorCode, KnownErrorCode } from "./error-codes.ts";
