@@ -1,6 +1,6 @@
 import { library } from "../../tsup.base.ts";
 
-const ROOMS = ["files", "telemetry", "text", "tokens"];
+const ROOMS = ["errors", "files", "telemetry", "text", "tokens"];
 
 /** Bundled: of gpt-tokenizer's 30 MB one pattern is needed, and the other libraries are smaller than a file's loading costs. */
 export default library({

@@ -1,7 +1,7 @@
 import { PENDING_SETTINGS } from "@cem/config";
 import type { ErrorDetails, ErrorInfo, KnownErrorCode, SandboxProbe } from "@cem/core";
 import type { LoadedConfig } from "code-execution-mcp";
-import { hintFor } from "code-execution-mcp/admin";
+import { hintFor } from "@cem/core/errors";
 import type { ExaminedServer, FolderReport, HostReport } from "code-execution-mcp/admin";
 import { catalogSize, PYTHON_HINT } from "./render-catalog.ts";
 import { describeTimes } from "./render-plugins.ts";

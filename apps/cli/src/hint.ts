@@ -1,5 +1,5 @@
 import type { ErrorInfo } from "@cem/core";
-import { hintFor } from "code-execution-mcp/admin";
+import { hintFor } from "@cem/core/errors";
 import type { ExaminedServer, GeneratedServer } from "code-execution-mcp/admin";
 
 /** The error with what helps against it. */

@@ -1,11 +1,10 @@
-import { ERROR_CODES } from "@cem/core";
-import { hintFor } from "code-execution-mcp/admin";
+import { ERRORS, hintFor } from "@cem/core/errors";
 import { describe, expect, it } from "vitest";
 import { parseCommandLine } from "./command-line.ts";
 import { buildProgram } from "./command-program.ts";
 
 const details = { server: "crm", host: "0.0.0.0", variable: "KEY", reason: "call-limit", maxTokens: 1 };
-const hints = Object.keys(ERROR_CODES).flatMap((code) => hintFor({ code, message: "", details }) ?? []);
+const hints = Object.keys(ERRORS).flatMap((code) => hintFor({ code, message: "", details }) ?? []);
 const commands = hints.flatMap((hint) => hint.match(/(?<= {2})cem .+?(?= {2}|$)/gmu) ?? []);
 
 describe("what the hints name", () => {

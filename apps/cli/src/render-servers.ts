@@ -1,5 +1,5 @@
 import type { ErrorInfo } from "@cem/core";
-import { shellWord } from "code-execution-mcp/admin";
+import { shellWord } from "@cem/core/text";
 import type { ExaminedServer, GeneratedServer } from "code-execution-mcp/admin";
 import { withHint } from "./hint.ts";
 import { shortPath } from "./short-path.ts";

@@ -1,5 +1,4 @@
-export { hintFor } from "./hints.ts";
-export { shellWord } from "./shell-word.ts";
+export { ERRORS, hintFor } from "@cem/core/errors";
 export { warningsOf } from "./admin/server-warnings.ts";
 export { addServers, removeServerAndFiles } from "./admin/edit-servers.ts";
 export type { RemovedServer } from "./admin/edit-servers.ts";

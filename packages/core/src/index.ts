@@ -1,9 +1,7 @@
 export type { JsonObject, JsonSchema, JsonValue } from "./json.ts";
-export { ERROR_CODES } from "./error-codes.ts";
-export type { ErrorCode, KnownErrorCode } from "./error-codes.ts";
 export { abandonOnAbort, withReason } from "./abort.ts";
 export { CemError, toErrorInfo } from "./errors.ts";
-export type { CemErrorOptions, ErrorDetails, ErrorInfo } from "./errors.ts";
+export type { CemErrorOptions, ErrorCode, ErrorDetails, ErrorInfo, KnownErrorCode } from "./errors.ts";
 export {
   callAborted,
   resultNotJson,

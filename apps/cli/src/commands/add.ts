@@ -1,4 +1,5 @@
-import { addServers, generateTools, shellWord } from "code-execution-mcp/admin";
+import { addServers, generateTools } from "code-execution-mcp/admin";
+import { shellWord } from "@cem/core/text";
 import type { Answer } from "../answer.ts";
 import type { CommandContext } from "../command-context.ts";
 import type { InvocationOf } from "../invocation.ts";

@@ -1,5 +1,6 @@
 import { CemError } from "@cem/core";
-import { diffsOf, planMigration, shellWord, writeMigration } from "code-execution-mcp/admin";
+import { diffsOf, planMigration, writeMigration } from "code-execution-mcp/admin";
+import { shellWord } from "@cem/core/text";
 import type { Migration } from "code-execution-mcp/admin";
 import type { Answer } from "../answer.ts";
 import type { CommandContext } from "../command-context.ts";
