@@ -19,7 +19,6 @@ const FLOORS: readonly (readonly string[])[] = [
     "@cem/mcp-client",
     "@cem/workspace",
     "@cem/skills",
-    "@cem/migrate",
     "@cem/forms",
     "@cem/type-check",
     "@cem/sandbox-k8s",

@@ -5,8 +5,8 @@ import { SETTINGS } from "@cem/config";
 import { ERRORS, hintFor } from "@cem/core/errors";
 import type { ErrorEntry } from "@cem/core/errors";
 import { createServer } from "code-execution-mcp";
-import { parseCommandLine } from "../../apps/cli/src/command-line.ts";
-import { buildProgram } from "../../apps/cli/src/command-program.ts";
+import { parseCommandLine } from "../../apps/cli/src/command/command-line.ts";
+import { COMMANDS } from "../../apps/cli/src/commands/all.ts";
 
 const MADE = "<!-- Made from code by `pnpm generate` in docs; change the code. -->";
 const HELP_COLUMNS = 100;
@@ -38,12 +38,10 @@ function escaped(text: string): string {
 }
 
 function commandsPage(): string {
-  const names = buildProgram(() => {})
-    .commands.map((command) => command.name())
-    .filter((name) => name !== "complete" && name !== "help");
+  const names = COMMANDS.definitions.filter(({ isHidden }) => isHidden !== true).map(({ name }) => name);
   const helpOf = (...words: string[]): string => {
-    const invocation = parseCommandLine([...words, "--help"], false, HELP_COLUMNS);
-    return invocation.command === "help" ? `\`\`\`text\n${invocation.text}\n\`\`\`` : "";
+    const { text = "" } = parseCommandLine([...words, "--help"], COMMANDS, false, HELP_COLUMNS);
+    return `\`\`\`text\n${text}\n\`\`\``;
   };
   return page("Commands", "What `cem help` prints. From a clone, `npm start --` stands in place of `cem`.", [
     helpOf(),

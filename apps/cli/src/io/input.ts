@@ -1,0 +1,138 @@
+import { constants, createReadStream, openSync } from "node:fs";
+import { stat } from "node:fs/promises";
+import { Socket } from "node:net";
+import { addAbortSignal } from "node:stream";
+import type { Readable } from "node:stream";
+import { CemError } from "@cem/core";
+import type { CommandContext, CommandIo } from "./command-io.ts";
+
+/** The most that is read as a task or a program, in bytes. */
+const MAX_INPUT_BYTES = 4 * 1024 * 1024;
+
+/**
+ * Reads a text file, or standard input for `-`.
+ *
+ * @param what - Names the text in messages.
+ * @throws CemError `USAGE`, `FILE_NOT_FOUND`, `FILE_UNREADABLE`, `INPUT_TOO_LARGE`, `INPUT_NOT_UTF8`, `INPUT_EMPTY`
+ */
+export async function readInput(
+  file: string,
+  what: "code" | "task" | "form" | "data",
+  context: CommandContext,
+): Promise<string> {
+  if (file === "") throw new CemError("USAGE", "The file's name is empty. Give a file, or - for stdin.");
+  const name = file === "-" ? "stdin" : file;
+  const bytes = await readBytes(file, name, context);
+  const text = decode(bytes, name);
+  requireText(text, what, name);
+  return text;
+}
+
+/**
+ * Refuses an empty text.
+ *
+ * @throws CemError `INPUT_EMPTY`
+ */
+export function requireText(
+  text: string,
+  what: "code" | "task" | "form" | "data" | "query",
+  name: string,
+): void {
+  if (text.trim() === "") {
+    throw new CemError("INPUT_EMPTY", `There is no ${what}: ${name} is empty.`, {
+      details: { from: name },
+    });
+  }
+}
+
+/**
+ * Refuses an argument whose bytes were not UTF-8: Node has put U+FFFD in their place.
+ *
+ * @throws CemError `INPUT_NOT_UTF8`
+ */
+export function requireIntact(text: string, what: "task" | "query"): void {
+  if (text.includes("\uFFFD")) {
+    throw new CemError(
+      "INPUT_NOT_UTF8",
+      `The ${what} is not valid UTF-8. Check the terminal's locale (LANG), or give it as UTF-8 on stdin.`,
+    );
+  }
+}
+
+async function readBytes(file: string, name: string, { io, signal }: CommandContext): Promise<Buffer> {
+  const chunks: Buffer[] = [];
+  let length = 0;
+  try {
+    const stream = await openInput(file, name, io);
+    addAbortSignal(signal, stream);
+    for await (const chunk of stream as AsyncIterable<Buffer>) {
+      chunks.push(chunk);
+      length += chunk.length;
+      if (length > MAX_INPUT_BYTES) throw tooLarge(name);
+    }
+  } catch (error) {
+    signal.throwIfAborted();
+    throw CemError.isInstance(error) ? error : unreadable(name, error);
+  }
+  return Buffer.concat(chunks, length);
+}
+
+async function openInput(file: string, name: string, { stdin, stderr }: CommandIo): Promise<Readable> {
+  if (file === "-") {
+    if (stdin.isTTY === true)
+      stderr.write("Reading from the keyboard. End with Ctrl-D on a line of its own.\n");
+    return stdin;
+  }
+  const found = await stat(file);
+  // Opening a pipe that nobody writes to would block a thread, and with it the end of this process.
+  if (found.isFIFO()) return new Socket({ fd: openSync(file, constants.O_RDONLY | constants.O_NONBLOCK) });
+  if (found.isFile() || found.isDirectory()) return createReadStream(file);
+  throw new CemError(
+    "FILE_UNREADABLE",
+    `${name} is not a file. Give a TypeScript file, or - to read stdin.`,
+    {
+      details: { file: name },
+    },
+  );
+}
+
+function tooLarge(name: string): CemError {
+  const limit = `${MAX_INPUT_BYTES / 1024 / 1024} MiB`;
+  return new CemError("INPUT_TOO_LARGE", `${name} is larger than ${limit}, the most that is read.`, {
+    details: { from: name, limitBytes: MAX_INPUT_BYTES },
+  });
+}
+
+function unreadable(name: string, cause: unknown): CemError {
+  const { code = "", message } = cause as NodeJS.ErrnoException;
+  const options = { details: { file: name, reason: code }, cause };
+  switch (code) {
+    case "ENOENT":
+    case "ENOTDIR":
+      return new CemError(
+        "FILE_NOT_FOUND",
+        `${name} is not there. Check the path and its spelling.`,
+        options,
+      );
+    case "EISDIR":
+      return new CemError("FILE_UNREADABLE", `${name} is a folder. Give a TypeScript file in it.`, options);
+    case "EACCES":
+    case "EPERM":
+      return new CemError("FILE_UNREADABLE", `${name} may not be read. Check its permissions.`, options);
+    default:
+      return new CemError("FILE_UNREADABLE", `${name} can't be read: ${message}`, options);
+  }
+}
+
+function decode(bytes: Buffer, name: string): string {
+  try {
+    return new TextDecoder("utf-8", { fatal: true }).decode(bytes);
+  } catch (cause) {
+    const options = { details: { from: name }, cause };
+    throw new CemError(
+      "INPUT_NOT_UTF8",
+      `${name} is not UTF-8 text. Save it as UTF-8 and try again.`,
+      options,
+    );
+  }
+}
