@@ -65,7 +65,7 @@ export async function readConfigFile(
  */
 export async function parseConfig(text: string, origin: (line?: number) => Origin): Promise<Layer> {
   const { readYaml } = await import("./yaml-reader.ts");
-  const { value, problems } = readYaml(text);
+  const { value, problems, at } = readYaml(text);
   if (problems.length > 0) {
     throw configInvalid(
       problems.map(({ message, line, column }) =>
@@ -81,11 +81,11 @@ export async function parseConfig(text: string, origin: (line?: number) => Origi
     );
   }
   if (value === undefined) return emptyLayer();
-  if (value.kind !== "mapping") {
+  if (typeof value !== "object" || value === null || Array.isArray(value)) {
     const message = "is not a mapping of settings, such as  execution:  or  logging: .";
     throw configInvalid([problemAt({ path: "", origin: origin() }, message)]);
   }
-  return bind(value, configSchema, { style: "snake", origin });
+  return bind(value, configSchema, { style: "snake", origin, at });
 }
 
 /** Makes the origins of what stands in a file. */

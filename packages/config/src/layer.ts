@@ -1,4 +1,4 @@
-import type { Position } from "./located.ts";
+import type { Position } from "./yaml-reader.ts";
 import type { ConfigProblem } from "./problem.ts";
 
 /** The source that a value came from. */

@@ -7,7 +7,6 @@ import { readConfigFile, readEnvFile } from "./config-file.ts";
 import { environmentLayer, type EnvironmentSource } from "./environment.ts";
 import { emptyLayer, type Layer, type Origin } from "./layer.ts";
 import type { LoadConfigOptions, LoadedConfig } from "./loaded-config.ts";
-import { locate } from "./located.ts";
 import { configInvalid, type ConfigProblem } from "./problem.ts";
 import { mergeLayers } from "./merge.ts";
 import { chooseProvider, noticeOfIdleModel } from "./provider.ts";
@@ -52,7 +51,7 @@ export async function loadConfig(options: LoadConfigOptions = {}): Promise<Loade
     found.file === undefined
       ? emptyLayer()
       : await readConfigFile({ ...found, file: found.file, ofFolder: isFileOfFolder }, signal);
-  const argumentLayer = bind(locate(overrides), configSchema, {
+  const argumentLayer = bind(overrides, configSchema, {
     style: "camel",
     origin: () => ({ from: "argument", label: "argument" }),
   });

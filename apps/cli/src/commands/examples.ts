@@ -160,7 +160,7 @@ export interface Example {
 /** Where examples, sample servers and skills are: beside the built command, or in the repository. */
 function samplesFolder(): string {
   const here = path.dirname(fileURLToPath(import.meta.url));
-  const folders = [path.join(here, "samples"), path.join(here, "../../..")];
+  const folders = [path.join(here, "samples"), path.join(here, "../../../..")];
   const found = folders.find((folder) => existsSync(path.join(folder, EXAMPLES)));
   if (found === undefined) throw new CemError("CONFIG_NOT_FOUND", "This installation has no examples.");
   return found;

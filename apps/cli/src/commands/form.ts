@@ -102,11 +102,11 @@ function answer(result: FormResult, done: string): Answer {
 
 /** @throws CemError `USAGE` */
 async function readData(text: string, file: string): Promise<Record<string, unknown>> {
-  const { plainValue, readYaml } = await import("@cem/config/yaml");
+  const { readYaml } = await import("@cem/config/yaml");
   const { value, problems } = readYaml(text);
   const [problem] = problems;
   if (problem !== undefined) throw new CemError("USAGE", `${file}:${problem.line ?? 1}  ${problem.message}`);
-  if (value?.kind === "mapping") return plainValue(value) as Record<string, unknown>;
+  if (isMapping(value)) return value;
   throw new CemError(
     "USAGE",
     `${file} must hold the values by the names of their fields, such as  name: Ada`,
@@ -181,4 +181,8 @@ function about({ type, label, required, pii, options, when }: FormField): string
     ...(when === undefined ? [] : ["depends on other fields"]),
   ];
   return `${label === undefined ? "" : `${label}: `}${parts.join(", ")}`;
+}
+
+function isMapping(value: unknown): value is Record<string, unknown> {
+  return typeof value === "object" && value !== null && !Array.isArray(value);
 }
