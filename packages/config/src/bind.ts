@@ -7,8 +7,7 @@ import { itemOf, type NodeKind, properties, schemaFor, unwrap, valueOf } from ".
 import { Secret } from "./secret.ts";
 import { type ConfigProblem, formatValue } from "./problem.ts";
 import { adviceOnRemovedSetting } from "./python-original.ts";
-import { SETTINGS } from "./settings.ts";
-import { VARIABLES } from "./variables.ts";
+import { SETTINGS, VARIABLES } from "./settings.ts";
 import type { YamlDocument } from "./yaml-reader.ts";
 
 interface BindOptions {

@@ -2,8 +2,8 @@ import * as z from "zod/mini";
 import { emptyLayer, type Layer, type Origin, originKey, problemAt, setPath } from "./layer.ts";
 import { type Provider, PROVIDER_KEYS } from "./provider.ts";
 import { unwrap } from "./schema-shape.ts";
-import { schemaOf, SETTINGS } from "./settings.ts";
-import { VARIABLES, type Variables, variableValue } from "./variables.ts";
+import { schemaOf, SETTINGS, VARIABLES } from "./settings.ts";
+import { type Variables, variableValue } from "./variables.ts";
 
 const TRUE = new Set(["true", "1", "yes", "on", "y", "t"]);
 const FALSE = new Set(["false", "0", "no", "off", "n", "f"]);

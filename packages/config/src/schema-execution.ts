@@ -23,20 +23,21 @@ const BYTES_PER_KB = 1024;
 const BYTES_PER_MB = 1024 * 1024;
 
 const state = section("State that persists between runs.", {
-  enabled: setting(flag(true), "Whether state is kept.", { risk: "none" }),
+  enabled: setting(flag(true), "Whether state is kept.", { variables: ["STATE_ENABLED"], risk: "none" }),
   workspaceDir: setting(z.optional(text), "Folder of the state. Default: execution.workspace_dir.", {
+    variables: ["STATE_WORKSPACE_DIR"],
     path: true,
     risk: needsYes(["reach"], "state is kept outside of the folder", { askedAs: "path" }),
   }),
   stateFile: setting(
     withDefault(text, "state.json"),
     "Name of the state file in that folder. Its ending is that of state_format.",
-    { risk: "none" },
+    { variables: ["STATE_FILE"], risk: "none" },
   ),
   autoSave: setting(
     flag(true),
     "Save each run in the log of its session, sessions/session_001.json and so on in the workspace.",
-    { risk: "none" },
+    { variables: ["STATE_AUTO_SAVE"], risk: "none" },
   ),
   stateFormat: setting(
     withDefault(
@@ -47,7 +48,7 @@ const state = section("State that persists between runs.", {
       "json",
     ),
     "How state is written, with the file's ending: json, yaml, or binary (MessagePack, .msgpack). pickle stands for binary.",
-    { risk: "none" },
+    { variables: ["STATE_FORMAT"], risk: "none" },
   ),
 });
 
@@ -97,14 +98,17 @@ const limits = section(
 /** Settings of where and how code runs. */
 export const executionSettings = {
   workspaceDir: setting(withDefault(text, "./workspace"), "Folder that the code sees as /workspace.", {
+    variables: ["EXECUTION_WORKSPACE_DIR", "WORKSPACE_DIR", "AGENTKERNEL_WORKSPACE"],
     path: true,
     risk: needsYes(["reach"], "code in the sandbox reads and changes files there", { askedAs: "path" }),
   }),
   serversDir: setting(withDefault(text, "./servers"), "Folder with the tools, one folder per server.", {
+    variables: ["EXECUTION_SERVERS_DIR", "SERVERS_DIR"],
     path: true,
     risk: needsYes(["reach"], "tools are read from there", { askedAs: "path" }),
   }),
   skillsDir: setting(withDefault(text, "./skills"), "Folder with the skills.", {
+    variables: ["EXECUTION_SKILLS_DIR", "SKILLS_DIR"],
     path: true,
     risk: needsYes(["reach"], "skills are read and kept there", { askedAs: "path" }),
   }),
@@ -117,6 +121,7 @@ export const executionSettings = {
     withDefault(text, "auto"),
     "Sandbox that runs the code. auto: the one of deno and microsandbox with the strongest isolation that works on this host. kubernetes: pods of agent-sandbox.",
     {
+      variables: ["SANDBOX_TYPE", "AGENT_SANDBOX_TYPE"],
       allowed: `${SANDBOX_TYPES.join(", ")}, or the name of a plugin's sandbox`,
       risk: needsYes(
         ["reach", "loosen"],
@@ -150,6 +155,7 @@ export const executionSettings = {
     { risk: needsYes(["loosen"], "code is not checked before it runs", { isStricter: oneOf("before") }) },
   ),
   allowNetworkAccess: setting(flag(false), "Whether the guest may use the network.", {
+    variables: ["ALLOW_NETWORK_ACCESS"],
     risk: needsYes(["reach", "reveal"], "code in the sandbox can use the network", {
       isStricter: oneOf(false),
     }),
@@ -162,9 +168,13 @@ export const executionSettings = {
   msbServerUrl: setting(
     z.optional(text),
     "URL of a microsandbox server of 0.2 or older (msb server start). With sandbox_type microsandbox, code runs there.",
-    { risk: needsYes(["reach", "reveal"], "code, files and data of runs go to that server") },
+    {
+      variables: ["MSB_SERVER_URL", "MICROSANDBOX_URL"],
+      risk: needsYes(["reach", "reveal"], "code, files and data of runs go to that server"),
+    },
   ),
   msbApiKey: setting(z.optional(secretText), "API key of that server.", {
+    variables: ["MSB_API_KEY"],
     secret: true,
     risk: needsYes(["reveal"], "code runs under the account of that key"),
   }),

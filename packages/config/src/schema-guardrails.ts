@@ -71,12 +71,14 @@ export const guardrailSettings = {
     flag(true),
     "Whether code is reviewed before it runs, and calls are checked, limited and approved. allowed_tools and blocked_tools hold in any case.",
     {
+      variables: ["GUARDRAILS_ENABLED"],
       risk: needsYes(["loosen"], "code and calls are not reviewed, limited or approved", {
         isStricter: oneOf(true),
       }),
     },
   ),
   strictMode: setting(flag(false), "Refuse code on warnings too, not only on errors.", {
+    variables: ["GUARDRAILS_STRICT_MODE"],
     risk: needsYes(["loosen"], "code with warnings runs", { isStricter: oneOf(true) }),
   }),
   contentFiltering: setting(
@@ -151,12 +153,18 @@ export const guardrailSettings = {
   maxExecutionTime: setting(
     withDefault(number(0.1, MAX_EXECUTION_TIME_SECONDS), DEFAULT_RUN_LIMITS.timeoutMs / 1000),
     "Timeout of one run, in seconds.",
-    { risk: needsYes(["spend"], "code may run that many seconds", { isStricter: atMost }) },
+    {
+      variables: ["MAX_EXECUTION_TIME", "AGENT_EXECUTION_TIMEOUT"],
+      risk: needsYes(["spend"], "code may run that many seconds", { isStricter: atMost }),
+    },
   ),
   maxMemoryMb: setting(
     withDefault(whole(LEAST_MEMORY_MB, MAX_MEMORY_MB), DEFAULT_RUN_LIMITS.memoryMb),
     "Maximum memory of the guest, in MiB.",
-    { risk: needsYes(["spend"], "code may use that many MiB of memory", { isStricter: atMost }) },
+    {
+      variables: ["MAX_MEMORY_MB"],
+      risk: needsYes(["spend"], "code may use that many MiB of memory", { isStricter: atMost }),
+    },
   ),
   allowedNetworks: setting(
     withDefault(z.array(network), []),

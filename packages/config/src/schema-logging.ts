@@ -20,6 +20,7 @@ z.globalRegistry.add(logLevel, { enum: [...LOG_LEVELS, ...LOG_LEVELS.map((level)
 /** Settings of the log and the audit log. */
 export const loggingSettings = {
   level: setting(logLevel, "Minimum severity that is logged, in upper or lower case.", {
+    variables: ["LOG_LEVEL", "AGENTKERNEL_LOG_LEVEL"],
     allowed: LOG_LEVELS.join(", "),
     risk: needsYes(["reveal", "loosen"], "DEBUG logs details of runs, ERROR and CRITICAL no warnings", {
       isStricter: oneOf("INFO", "WARNING"),
@@ -28,7 +29,11 @@ export const loggingSettings = {
   file: setting(
     z.optional(text),
     "File of the log. Default: standard error, where the command shows it with --verbose.",
-    { path: true, risk: needsYes(["reach"], "the log is written there", { askedAs: "path" }) },
+    {
+      variables: ["LOG_FILE"],
+      path: true,
+      risk: needsYes(["reach"], "the log is written there", { askedAs: "path" }),
+    },
   ),
   auditFile: setting(
     z.optional(text),

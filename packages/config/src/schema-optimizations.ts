@@ -4,8 +4,14 @@ import { atMost, needsYes, oneOf } from "./risk.ts";
 
 /** Settings of pools, caches and parallel work. */
 export const optimizationSettings = {
-  enabled: setting(flag(true), "false disables all of these.", { risk: "none" }),
-  sandboxPooling: setting(flag(true), "Start sandbox guests before they are needed.", { risk: "none" }),
+  enabled: setting(flag(true), "false disables all of these.", {
+    variables: ["OPTIMIZATIONS_ENABLED"],
+    risk: "none",
+  }),
+  sandboxPooling: setting(flag(true), "Start sandbox guests before they are needed.", {
+    variables: ["OPTIMIZATION_SANDBOX_POOLING"],
+    risk: "none",
+  }),
   sandboxPoolSize: setting(count(256, 3), "Number of guests kept ready.", {
     risk: needsYes(["spend"], "that many guests wait in memory", { isStricter: atMost }),
   }),
@@ -19,12 +25,16 @@ export const optimizationSettings = {
     "Guests that wait for the next run of their session, some 20 MiB each; beyond it the one that has waited longest ends.",
     { risk: needsYes(["spend"], "that many used guests wait in memory", { isStricter: atMost }) },
   ),
-  toolCache: setting(flag(true), "Cache what was read from the tool files.", { risk: "none" }),
+  toolCache: setting(flag(true), "Cache what was read from the tool files.", {
+    variables: ["OPTIMIZATION_TOOL_CACHE"],
+    risk: "none",
+  }),
   toolCacheFile: setting(withDefault(text, ".tool_cache.json"), "File of the tool cache.", {
     path: true,
     risk: needsYes(["reach"], "the tool cache is written there", { askedAs: "path" }),
   }),
   gpuEmbeddings: setting(flag(true), "Use a GPU for embeddings.", {
+    variables: ["OPTIMIZATION_GPU_EMBEDDINGS"],
     pending: "embeddings are computed by the processor",
     risk: "none",
   }),
@@ -36,12 +46,16 @@ export const optimizationSettings = {
   modelCacheDir: setting(
     z.optional(text),
     "Folder of pulled models. Default: cem/models in the user's cache folder.",
-    { path: true, risk: needsYes(["reach", "spend"], "models are loaded into this process from there") },
+    {
+      variables: ["CEM_MODELS_DIR"],
+      path: true,
+      risk: needsYes(["reach", "spend"], "models are loaded into this process from there"),
+    },
   ),
   modelMirror: setting(
     z.optional(httpUrl),
     "URL of a server with the paths of huggingface.co, which models are pulled from instead.",
-    { risk: needsYes(["reach"], "models are downloaded from there") },
+    { variables: ["HF_ENDPOINT"], risk: needsYes(["reach"], "models are downloaded from there") },
   ),
   embeddingModelDir: setting(
     z.optional(text),
@@ -53,7 +67,10 @@ export const optimizationSettings = {
     "Folder of the other caches that tool_cache enables: search indexes, embeddings, and type checks without findings (file_content_cache).",
     { path: true, risk: needsYes(["reach"], "caches are written there", { askedAs: "path" }) },
   ),
-  parallelDiscovery: setting(flag(true), "Read tool files in parallel.", { risk: "none" }),
+  parallelDiscovery: setting(flag(true), "Read tool files in parallel.", {
+    variables: ["OPTIMIZATION_PARALLEL_DISCOVERY"],
+    risk: "none",
+  }),
   fileContentCache: setting(
     flag(true),
     "Keep which programs passed the check of types, by the content of their files, so that they are not checked again. Needs tool_cache.",

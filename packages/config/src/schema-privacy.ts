@@ -94,6 +94,7 @@ export const privacySettings = {
     risk: needsYes(["reach"], "personal data is kept there, encrypted", { askedAs: "path" }),
   }),
   vaultKey: setting(z.optional(secretText), "Key of the encrypted values: 32 bytes in hex or base64.", {
+    variables: ["CEM_VAULT_KEY"],
     secret: true,
     risk: needsYes(["reveal"], "personal data on disk is encrypted with a key that this folder has"),
   }),

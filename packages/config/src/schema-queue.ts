@@ -19,6 +19,7 @@ export const queueSettings = {
     z.optional(redisUrl),
     "URL of Redis 7 or Valkey: redis://127.0.0.1:6379/0. The runs of cem serve wait there for cem worker. Unset: the server carries them out itself.",
     {
+      variables: ["CEM_QUEUE_URL"],
       risk: needsYes(
         ["reach", "reveal"],
         "runs with their code and values go there, and what waits there is run",
@@ -53,6 +54,6 @@ export const queueSettings = {
   workerPort: setting(
     z.optional(whole(0, MAX_PORT)),
     "Port on server.host where cem worker answers /healthz and /readyz; 0 for any that is free. Default: it answers none.",
-    { risk: needsYes(["reach"], "a worker listens on that port") },
+    { variables: ["CEM_WORKER_PORT"], risk: needsYes(["reach"], "a worker listens on that port") },
   ),
 };

@@ -32,6 +32,7 @@ export const serverSettings = {
     withDefault(text, "127.0.0.1"),
     "Address that http and sse listen on. Addresses that other machines can reach need auth_token or auth_issuer.",
     {
+      variables: ["CEM_SERVER_HOST"],
       risk: needsYes(["reach", "loosen"], "the server listens there", {
         isStricter: oneOf("127.0.0.1", "localhost", "::1"),
       }),
@@ -40,7 +41,7 @@ export const serverSettings = {
   port: setting(
     withDefault(whole(0, MAX_PORT), 3_000),
     "Port that http and sse listen on. 0: any that is free.",
-    { risk: needsYes(["reach"], "the server listens on that port") },
+    { variables: ["CEM_SERVER_PORT"], risk: needsYes(["reach"], "the server listens on that port") },
   ),
   yieldAfter: setting(
     withDefault(number(0.1, MAX_SECONDS), 45),
@@ -86,6 +87,7 @@ export const serverSettings = {
     z.optional(secretText),
     "Bearer token that clients must send. Better set in the environment.",
     {
+      variables: ["CEM_SERVER_TOKEN"],
       secret: true,
       risk: needsYes(["loosen"], "whoever knows that token, which this folder has, may call the server"),
     },

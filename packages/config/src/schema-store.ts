@@ -25,6 +25,7 @@ export const storeSettings = {
     z.optional(place),
     "Where machines share values of persons, quotas, approvals and the audit log: redis:// or rediss:// of Redis 7 or Valkey, postgres:// of PostgreSQL 13 or newer, or a folder for the processes of one machine. Unset: each keeps its own in files.",
     {
+      variables: ["CEM_STORE_URL"],
       path: (url) => !isServerUrl(url),
       risk: needsYes(["reach", "reveal"], "values, quotas, approvals and the audit log are shared there"),
     },
@@ -33,6 +34,7 @@ export const storeSettings = {
     z.optional(filesPlace),
     "Where machines share the files of workspaces, so that each run finds those of the last one: s3://bucket/prefix?endpoint=https://host:port&region=name of S3-compatible storage, with the usual AWS_ACCESS_KEY_ID and AWS_SECRET_ACCESS_KEY; or store, for small ones, in store.url, which is needed in any case. Unset: each machine has its own, or all reach one disk.",
     {
+      variables: ["CEM_STORE_FILES"],
       risk: needsYes(["reach", "reveal"], "files of workspaces are shared there, with your AWS credentials"),
     },
   ),
@@ -40,6 +42,7 @@ export const storeSettings = {
     z.optional(secretText),
     "Keys that seal what is in the store and what passes through the queue: name:base64 with 32 bytes each, separated by commas. The first one seals, all open. All machines need the same.",
     {
+      variables: ["CEM_STORE_KEYS"],
       secret: true,
       risk: needsYes(["reveal"], "what is shared is encrypted with keys that this folder has"),
     },

@@ -4,6 +4,12 @@ import { _default as withDefault } from "zod/mini";
 import type { SettingRisk } from "./risk.ts";
 import { Secret } from "./secret.ts";
 
+/** An environment variable that counts for one `llm.provider` only. */
+export interface ProviderVariable {
+  name: string;
+  provider: "openai" | "azure_openai" | "anthropic";
+}
+
 /** What a setting has beyond its type. */
 export interface SettingTraits {
   /**
@@ -12,6 +18,8 @@ export interface SettingTraits {
    */
   path?: boolean | ((value: string) => boolean) | undefined;
   secret?: boolean | undefined;
+  /** The environment variables that set it. Of two the first has precedence. */
+  variables?: readonly (string | ProviderVariable)[] | undefined;
   /** Why the setting has no effect yet. */
   pending?: string | undefined;
   /** What it takes, in words, where the type does not tell. */

@@ -1,5 +1,4 @@
-import { SECTIONS, type Setting, SETTINGS } from "./settings.ts";
-import { variablesInWords } from "./variables.ts";
+import { SECTIONS, type Setting, SETTINGS, variablesInWords } from "./settings.ts";
 
 const WIDTH = 100;
 const TITLE = [

@@ -1,6 +1,6 @@
+import { VARIABLES } from "../settings.ts";
 import type { Config } from "../schema.ts";
 import { mountItems, type PathOrigins, pathItems } from "./place-items.ts";
-import { VARIABLES } from "../variables.ts";
 import type { PluginPlace, PluginSource } from "./plugin-source.ts";
 import { keyItems } from "./key-items.ts";
 import { serverItem, type ServerPlace } from "./server-items.ts";
