@@ -1,6 +1,6 @@
 import { CemError, toErrorInfo } from "@cem/core";
 import type { ErrorInfo } from "@cem/core";
-import type { Answer } from "./io/command-io.ts";
+import type { Answer } from "./io/command-context.ts";
 import type { CommandIo } from "./io/command-io.ts";
 import { parseCommandLine, parseQuick } from "./command/command-line.ts";
 import type { Invocation } from "./command/define-command.ts";

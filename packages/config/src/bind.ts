@@ -1,14 +1,14 @@
 import * as z from "zod/mini";
 import { isProxy } from "node:util/types";
 import { emptyLayer, type Layer, type Origin, type SettingOrigin, originKey, problemAt } from "./layer.ts";
-import { dottedPath, toSnakeCase } from "./names.ts";
+import { dottedPath, toSnakeCase } from "./schema/shape.ts";
 import { nearest } from "@cem/core/text";
-import { itemOf, type NodeKind, properties, schemaFor, unwrap, valueOf } from "./schema-shape.ts";
-import { Secret } from "./secret.ts";
-import { type ConfigProblem, formatValue } from "./problem.ts";
+import { itemOf, type NodeKind, properties, schemaFor, unwrap, valueOf } from "./schema/shape.ts";
+import { Secret } from "./schema/secret.ts";
+import { type ConfigProblem, formatValue } from "./layer.ts";
 import { adviceOnRemovedSetting } from "./python-original.ts";
 import { SETTINGS, VARIABLES } from "./settings.ts";
-import type { YamlDocument } from "./yaml-reader.ts";
+import type { YamlDocument } from "./yaml.ts";
 
 interface BindOptions {
   /** The form of the keys: `snake` in YAML, `camel` in programs. */

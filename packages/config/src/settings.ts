@@ -1,8 +1,8 @@
 import * as z from "zod/mini";
-import { configSchema } from "./schema.ts";
-import { dottedPath, toSnakeCase } from "./names.ts";
-import { allowedOf, holdsSecret, isPath, properties, traitsOf, unwrap } from "./schema-shape.ts";
-import { type SettingRisk, UNKNOWN_RISK } from "./risk.ts";
+import { configSchema } from "./schema/schema.ts";
+import { dottedPath, toSnakeCase } from "./schema/shape.ts";
+import { allowedOf, holdsSecret, isPath, properties, traitsOf, unwrap } from "./schema/shape.ts";
+import { type SettingRisk, UNKNOWN_RISK } from "./schema/risk.ts";
 
 /** The description of one setting, for documentation and diagnostics. */
 export interface Setting {

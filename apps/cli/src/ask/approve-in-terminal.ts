@@ -1,5 +1,5 @@
 import type { ApprovalAnswer, ApprovalRequest, Approve } from "@cem/core";
-import type { CommandContext } from "../io/command-io.ts";
+import type { CommandContext } from "../io/command-context.ts";
 import { safeText } from "../render/safe-text.ts";
 import { InputEnded, withPrompt } from "./prompt.ts";
 import type { PromptSettings, TakeTurns } from "./prompt.ts";

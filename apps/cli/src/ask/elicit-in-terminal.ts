@@ -1,6 +1,6 @@
 import type { Writable } from "node:stream";
 import type { Elicit, ElicitAnswer, ElicitRequest } from "@cem/core";
-import type { CommandContext } from "../io/command-io.ts";
+import type { CommandContext } from "../io/command-context.ts";
 import { oneLine, safeText } from "../render/safe-text.ts";
 import { readFormFields } from "./form-fields.ts";
 import type { FieldValue, FormField } from "./form-fields.ts";

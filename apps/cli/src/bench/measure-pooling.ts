@@ -146,7 +146,7 @@ export const PROGRAMS: readonly BenchProgram[] = [
 ];
 
 /** The tool that the programs import. */
-export async function writeBenchTools(workspaceDir: string): Promise<void> {
+async function writeBenchTools(workspaceDir: string): Promise<void> {
   const folder = path.join(workspaceDir, "servers", "bench");
   await mkdir(folder, { recursive: true });
   const tool =

@@ -1,6 +1,6 @@
 import { CemError } from "@cem/core";
 import { Command, CommanderError } from "commander";
-import type { Answer, CommandContext } from "../io/command-io.ts";
+import type { Answer, CommandContext } from "../io/command-context.ts";
 import { addOptions, buildProgram, VERSION } from "./define-command.ts";
 import type { CommandDefinition, Given, Invocation } from "./define-command.ts";
 import { fitHelp } from "./fit-help.ts";
@@ -22,7 +22,7 @@ export interface UnknownCommand {
 /** Commands that a command line can name. */
 export interface CommandSet {
   definitions: readonly CommandDefinition[];
-  runUnknown(given: Given<UnknownCommand>, context: CommandContext): Promise<Answer>;
+  runUnknown: (given: Given<UnknownCommand>, context: CommandContext) => Promise<Answer>;
 }
 
 /**

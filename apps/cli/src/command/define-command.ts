@@ -1,6 +1,6 @@
 import { Command, Help } from "commander";
 import packageJson from "../../package.json" with { type: "json" };
-import type { Answer, CommandContext } from "../io/command-io.ts";
+import type { Answer, CommandContext } from "../io/command-context.ts";
 import { OUTPUT_OPTIONS, SETTING_OPTIONS, sharedOptions } from "./options.ts";
 import type { SharedOptions } from "./options.ts";
 
@@ -20,9 +20,10 @@ export interface CommandDefinition<Own extends object = object> {
   /**
    * Reads what was given.
    *
-   * @defaultValue arguments and options by their names in the declaration
+   * @param named - Options, and arguments, by their names in the declaration.
+   * @defaultValue `named`
    */
-  read?(command: Command): Own;
+  read?(command: Command, named: Own): Own;
   run(given: Given<Own>, context: CommandContext): Promise<Answer>;
 }
 
@@ -40,7 +41,7 @@ export type Invocation = {
 
 /** Checks a definition's types; the result can stand in a list with others. */
 export function defineCommand<Own extends object>(definition: CommandDefinition<Own>): CommandDefinition {
-  return definition as unknown as CommandDefinition;
+  return definition;
 }
 
 /**
@@ -92,7 +93,8 @@ export function addOptions(
 }
 
 function invocationOf(definition: CommandDefinition, program: Command, command: Command): Invocation {
-  const own = definition.read?.(command) ?? namedArguments(command);
+  const named = namedArguments(command);
+  const own = definition.read?.(command, named) ?? named;
   const given = { ...own, options: { ...sharedOptions(program, command), ...optionsOf(own) } };
   return { command: definition.name, ...given, run: (context) => definition.run(given, context) };
 }
@@ -103,12 +105,12 @@ function optionsOf(own: object): Partial<SharedOptions> {
 }
 
 /** The options of a command, and its arguments by their names. */
-export function namedArguments<Own extends object>(command: Command): Own {
+function namedArguments(command: Command): object {
   const args = command.registeredArguments.map((argument, at) => [
     argument.name(),
     command.processedArgs[at] as unknown,
   ]);
-  return { ...command.opts(), ...Object.fromEntries(args) } as Own;
+  return { ...command.opts(), ...Object.fromEntries(args) };
 }
 
 const bold = (text: string): string => `\u001B[1m${text}\u001B[22m`;

@@ -1,12 +1,12 @@
 import { shellWord } from "@cem/core/text";
 import { EXIT_FAILED, EXIT_OK, withHints } from "../errors.ts";
-import type { Answer, CommandContext } from "../io/command-io.ts";
+import type { Answer, CommandContext } from "../io/command-context.ts";
 import { renderRow } from "../render/rows.ts";
 import { oneLine, safeData } from "../render/safe-text.ts";
 import { renderGenerated } from "../render/servers.ts";
 import { counted, shortPath } from "../render/text-layout.ts";
 import type { Style } from "../render/text-layout.ts";
-import { serverSourceOf } from "../run/agent-source.ts";
+import { serverSourceOf } from "../run/config-source.ts";
 import { InvalidArgumentError, Option } from "commander";
 import type { Command } from "commander";
 import { addOptions, defineCommand } from "../command/define-command.ts";

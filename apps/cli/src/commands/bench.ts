@@ -3,7 +3,7 @@ import { CemError } from "@cem/core";
 import { measurePooling, PROGRAMS, ratioOf } from "../bench/measure-pooling.ts";
 import type { BenchProgram, PoolingReport, PoolingResult } from "../bench/measure-pooling.ts";
 import { EXIT_OK } from "../errors.ts";
-import type { Answer, CommandContext } from "../io/command-io.ts";
+import type { Answer, CommandContext } from "../io/command-context.ts";
 import { alignColumns, padEnd } from "../render/text-layout.ts";
 import type { Style } from "../render/text-layout.ts";
 import { Argument } from "commander";

@@ -1,9 +1,9 @@
 import type { CatalogSnapshot, ToolDefinition } from "@cem/core";
 import { BUILT_IN_SANDBOXES } from "../command/options.ts";
 import { EXIT_OK } from "../errors.ts";
-import type { Answer } from "../io/command-io.ts";
+import type { Answer } from "../io/command-context.ts";
 import { safeText } from "../render/safe-text.ts";
-import { configSourceOf } from "../run/agent-source.ts";
+import { configSourceOf } from "../run/config-source.ts";
 import { Argument } from "commander";
 import type { Command, Option } from "commander";
 import { defineCommand } from "../command/define-command.ts";
@@ -96,7 +96,7 @@ end
 complete -c cem -a '(__cem_complete)'`;
 
 /** The script for each shell. */
-export const COMPLETION_SCRIPTS: Readonly<Record<Shell, string>> = { bash: BASH, zsh: ZSH, fish: FISH };
+const COMPLETION_SCRIPTS: Readonly<Record<Shell, string>> = { bash: BASH, zsh: ZSH, fish: FISH };
 
 /** A word of a name that a shell would read as more than that is not suggested. */
 const PLAIN = /^[\w.:=/@+-]+$/u;
@@ -140,7 +140,7 @@ const TAKES_SERVER = new Set(["tools", "remove", "generate", "auth"]);
  *
  * @param words - The words after the command's name; the last is the one that is being typed, and may be empty.
  */
-export async function candidatesFor(
+async function candidatesFor(
   words: readonly string[],
   program: Command,
   readCatalog: ReadCatalog,

@@ -2,11 +2,11 @@ import { CemError } from "@cem/core";
 import type { CustomerUsage } from "code-execution-mcp/admin";
 import { askYesNo } from "../ask/prompt.ts";
 import { EXIT_FAILED, EXIT_OK } from "../errors.ts";
-import type { Answer, CommandContext } from "../io/command-io.ts";
+import type { Answer, CommandContext } from "../io/command-context.ts";
 import { renderTable } from "../render/rows.ts";
 import { counted } from "../render/text-layout.ts";
 import type { Style } from "../render/text-layout.ts";
-import { serverSourceOf } from "../run/agent-source.ts";
+import { serverSourceOf } from "../run/config-source.ts";
 import { InvalidArgumentError } from "commander";
 import { addOptions, defineCommand } from "../command/define-command.ts";
 import type { Given } from "../command/define-command.ts";
@@ -138,7 +138,7 @@ const MS_PER_MINUTE = 60_000;
 const MINUTES_PER_HOUR = 60;
 
 /** Renders customers as a table. */
-export function renderCustomers(customers: readonly CustomerUsage[], what: string, style: Style): string[] {
+function renderCustomers(customers: readonly CustomerUsage[], what: string, style: Style): string[] {
   const rows = customers.map(({ id, bytes, entries, lastUsed }) => ({
     customer: id,
     MB: Number((bytes / BYTES_PER_MB).toFixed(1)),

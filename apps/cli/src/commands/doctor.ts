@@ -1,12 +1,12 @@
 import { toErrorInfo } from "@cem/core";
 import type { LoadedConfig } from "code-execution-mcp";
 import { EXIT_FAILED, EXIT_OK, withHint, withHints } from "../errors.ts";
-import type { Answer, CommandContext } from "../io/command-io.ts";
+import type { Answer, CommandContext } from "../io/command-context.ts";
 import { LABEL_COLUMNS, renderPairs, renderRow } from "../render/rows.ts";
 import { oneLine, safeData } from "../render/safe-text.ts";
 import { counted, wrapIndented } from "../render/text-layout.ts";
 import type { Style } from "../render/text-layout.ts";
-import { serverSourceOf } from "../run/agent-source.ts";
+import { serverSourceOf } from "../run/config-source.ts";
 import type { Check, CheckState } from "../doctor/checks.ts";
 import { addOptions, defineCommand } from "../command/define-command.ts";
 import type { Given } from "../command/define-command.ts";

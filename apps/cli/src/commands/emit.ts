@@ -1,8 +1,8 @@
 import { writeFile } from "node:fs/promises";
 import { CemError } from "@cem/core";
-import type { Answer } from "../io/command-io.ts";
-import type { CommandContext } from "../io/command-io.ts";
-import { serverSourceOf } from "../run/agent-source.ts";
+import type { Answer } from "../io/command-context.ts";
+import type { CommandContext } from "../io/command-context.ts";
+import { serverSourceOf } from "../run/config-source.ts";
 import { EXIT_OK } from "../errors.ts";
 import { renderRow } from "../render/rows.ts";
 import { oneLine } from "../render/safe-text.ts";

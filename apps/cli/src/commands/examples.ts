@@ -8,7 +8,7 @@ import { findPackageJSON } from "node:module";
 import { fileURLToPath } from "node:url";
 import { CemError } from "@cem/core";
 import { EXIT_FAILED, EXIT_OK } from "../errors.ts";
-import type { Answer, CommandContext } from "../io/command-io.ts";
+import type { Answer, CommandContext } from "../io/command-context.ts";
 import { renderPairs } from "../render/rows.ts";
 import { defineCommand } from "../command/define-command.ts";
 import type { Given } from "../command/define-command.ts";
@@ -167,7 +167,7 @@ function samplesFolder(): string {
 }
 
 /** The numbered examples, in order. */
-export async function listExamples(): Promise<Example[]> {
+async function listExamples(): Promise<Example[]> {
   const folder = path.join(samplesFolder(), EXAMPLES);
   const files = (await readdir(folder)).filter((file) => /^\d\d-.*\.ts$/u.test(file)).toSorted();
   return Promise.all(
@@ -188,7 +188,7 @@ function packagesIn(text: string): string[] {
 }
 
 /** The packages that an example imports and that are not installed, here or beside this command. */
-export function missingPackages({ packages }: Example): string[] {
+function missingPackages({ packages }: Example): string[] {
   return packages.filter((name) => installedPackage(name) === undefined);
 }
 
@@ -218,7 +218,7 @@ function manifestOf(name: string, base: string): string | undefined {
  *
  * @returns its folder, and what removes it.
  */
-export async function makeExampleProject(
+async function makeExampleProject(
   examples: readonly Example[],
 ): Promise<{ folder: string; remove: () => Promise<void> }> {
   const base = await mkdtemp(path.join(os.tmpdir(), "cem-example-"));

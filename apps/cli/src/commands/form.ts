@@ -4,7 +4,7 @@ import type { Form, FormField, FormResult } from "@cem/forms";
 import { elicitOf } from "../ask/elicit-in-terminal.ts";
 import { createTurns } from "../ask/prompt.ts";
 import { EXIT_FAILED, EXIT_OK } from "../errors.ts";
-import type { Answer, CommandContext } from "../io/command-io.ts";
+import type { Answer, CommandContext } from "../io/command-context.ts";
 import { readInput } from "../io/input.ts";
 import { renderPairs, renderRow } from "../render/rows.ts";
 import { oneLine, safeData } from "../render/safe-text.ts";
@@ -116,7 +116,7 @@ async function readData(text: string, file: string): Promise<Record<string, unkn
 const INDENT = "  ";
 
 /** Renders what a form asks for and what it fills. */
-export function renderForm({ name, description = "", fields, target }: Form, style: Style): string[] {
+function renderForm({ name, description = "", fields, target }: Form, style: Style): string[] {
   const where =
     target === undefined
       ? "nothing"
@@ -139,7 +139,7 @@ export function renderForm({ name, description = "", fields, target }: Form, sty
 }
 
 /** Renders what filling a form came to. */
-export function renderFormResult(result: FormResult, done: string, style: Style): string[] {
+function renderFormResult(result: FormResult, done: string, style: Style): string[] {
   const { status, values, missing, problems, screenshots, output, submitted } = result;
   const shown = Object.entries(values).map(
     ([name, value]) =>

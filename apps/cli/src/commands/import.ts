@@ -2,13 +2,13 @@ import { CemError } from "@cem/core";
 import type { GeneratedServer, Importable, ImportableServer } from "code-execution-mcp/admin";
 import { askYesNo } from "../ask/prompt.ts";
 import { EXIT_FAILED, EXIT_OK, withHints } from "../errors.ts";
-import type { Answer, CommandContext } from "../io/command-io.ts";
+import type { Answer, CommandContext } from "../io/command-context.ts";
 import { renderRow } from "../render/rows.ts";
 import { oneLine, safeData } from "../render/safe-text.ts";
 import { renderGenerated } from "../render/servers.ts";
 import { alignColumns, counted, cut, shortPath, wrapIndented } from "../render/text-layout.ts";
 import type { Style } from "../render/text-layout.ts";
-import { serverSourceOf } from "../run/agent-source.ts";
+import { serverSourceOf } from "../run/config-source.ts";
 import { addOptions, defineCommand } from "../command/define-command.ts";
 import type { Given } from "../command/define-command.ts";
 import { SETTING_OPTIONS } from "../command/options.ts";
@@ -120,7 +120,7 @@ const NOTE_INDENT = "      ";
 type Shown = Omit<ImportableServer, "entry">;
 
 /** Renders the servers that other programs are set up with, and why one is not taken over. */
-export function renderFoundServers(
+function renderFoundServers(
   { servers, problems }: Omit<Importable, "servers"> & { servers: readonly Shown[] },
   style: Style,
 ): string[] {

@@ -5,10 +5,10 @@ import { shellWord } from "@cem/core/text";
 import type { LaidFiles } from "code-execution-mcp/admin";
 import type { SharedOptions } from "../command/options.ts";
 import { EXIT_OK } from "../errors.ts";
-import type { Answer, CommandContext } from "../io/command-io.ts";
+import type { Answer, CommandContext } from "../io/command-context.ts";
 import { renderRow } from "../render/rows.ts";
 import { safeText } from "../render/safe-text.ts";
-import { serverSourceOf } from "../run/agent-source.ts";
+import { serverSourceOf } from "../run/config-source.ts";
 import { defineCommand } from "../command/define-command.ts";
 import type { Given } from "../command/define-command.ts";
 
@@ -142,7 +142,7 @@ function notMade(place: string, cause: unknown): CemError {
   return new CemError(isFile ? "USAGE" : "NOT_WRITABLE", `${place} ${why}`, options);
 }
 
-export const FIRST_SERVER = "greeter";
+const FIRST_SERVER = "greeter";
 /** The task that `cem init` suggests to run first. */
 export const FIRST_TASK = "Greet the person named Ada";
 
@@ -162,7 +162,7 @@ export { greet } from "./greet.ts";
 `;
 
 /** The files of a first server, by path. */
-export const FIRST_TOOL_FILES: Readonly<Record<string, string>> = {
+const FIRST_TOOL_FILES: Readonly<Record<string, string>> = {
   [`servers/${FIRST_SERVER}/greet.ts`]: GREET,
   [`servers/${FIRST_SERVER}/index.ts`]: INDEX,
 };

@@ -1,9 +1,9 @@
 import { spawn } from "node:child_process";
 import { once } from "node:events";
 import { CemError } from "@cem/core";
-import type { Answer } from "../io/command-io.ts";
-import type { CommandContext } from "../io/command-io.ts";
-import { configSourceOf } from "../run/agent-source.ts";
+import type { Answer } from "../io/command-context.ts";
+import type { CommandContext } from "../io/command-context.ts";
+import { configSourceOf } from "../run/config-source.ts";
 import { EXIT_OK } from "../errors.ts";
 import { messagesOf, send } from "../warm/messages.ts";
 import type { KeeperStatus, ServerMessage } from "../warm/messages.ts";

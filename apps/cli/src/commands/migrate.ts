@@ -2,7 +2,7 @@ import { CemError } from "@cem/core";
 import { shellWord } from "@cem/core/text";
 import type { MigratedFile, Migration } from "../migrate/migration.ts";
 import { EXIT_OK } from "../errors.ts";
-import type { Answer, CommandContext } from "../io/command-io.ts";
+import type { Answer, CommandContext } from "../io/command-context.ts";
 import { renderRow } from "../render/rows.ts";
 import { oneLine, safeData } from "../render/safe-text.ts";
 import type { Style } from "../render/text-layout.ts";
@@ -113,7 +113,7 @@ interface ShownMigration extends Pick<Migration, "changes" | "works" | "left" | 
 }
 
 /** Renders what a migration makes, what works as it is, and what is left to do. */
-export function renderMigration(shown: ShownMigration, style: Style): string[] {
+function renderMigration(shown: ShownMigration, style: Style): string[] {
   const { files, changes, works, left, servers, diffs, next } = shown;
   const { colors } = style;
   const rows = (name: string, texts: readonly string[]): string[] =>

@@ -1,11 +1,11 @@
 import type { PullProgress } from "code-execution-mcp/admin";
 import { EXIT_OK } from "../errors.ts";
-import type { Answer, CommandContext } from "../io/command-io.ts";
+import type { Answer, CommandContext } from "../io/command-context.ts";
 import type { Output } from "../io/terminal.ts";
 import { renderRow } from "../render/rows.ts";
 import { oneLine, safeData } from "../render/safe-text.ts";
 import { shortPath } from "../render/text-layout.ts";
-import { serverSourceOf } from "../run/agent-source.ts";
+import { serverSourceOf } from "../run/config-source.ts";
 import { addOptions, defineCommand } from "../command/define-command.ts";
 import type { Given } from "../command/define-command.ts";
 import { SETTING_OPTIONS, actionArgument } from "../command/options.ts";

@@ -3,13 +3,13 @@ import { approveOf } from "../ask/approve-in-terminal.ts";
 import { elicitOf } from "../ask/elicit-in-terminal.ts";
 import { createTurns } from "../ask/prompt.ts";
 import { EXIT_FAILED, EXIT_OK } from "../errors.ts";
-import type { Answer, CommandContext } from "../io/command-io.ts";
+import type { Answer, CommandContext } from "../io/command-context.ts";
 import { renderRow } from "../render/rows.ts";
 import { oneLine, safeData, safeText } from "../render/safe-text.ts";
 import { counted, describeTimes } from "../render/text-layout.ts";
 import type { Style } from "../render/text-layout.ts";
 import { renderValue } from "../render/value.ts";
-import { serverSourceOf } from "../run/agent-source.ts";
+import { serverSourceOf } from "../run/config-source.ts";
 import { settleTrust } from "../run/settle-trust.ts";
 import type { UnknownCommand } from "../command/command-line.ts";
 import { addOptions, defineCommand } from "../command/define-command.ts";
@@ -54,7 +54,7 @@ const LABELS: Readonly<Record<PluginReport["state"], string>> = {
 };
 
 /** Renders plugins, a row each, with what they add and what went wrong below. */
-export function renderPlugins(plugins: readonly PluginReport[], style: Style): string[] {
+function renderPlugins(plugins: readonly PluginReport[], style: Style): string[] {
   const { colors } = style;
   const rows = plugins.flatMap(({ name, version = "", source, state, required, adds, times, problems }) => {
     const from = source === name ? "" : `  from ${source}`;

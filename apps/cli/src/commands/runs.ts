@@ -1,14 +1,15 @@
 import { CemError } from "@cem/core";
 import type { RecordedCall, RecordedData, RunRecord, RunRecordSummary } from "@cem/core";
 import { EXIT_OK } from "../errors.ts";
-import type { Answer, CommandContext } from "../io/command-io.ts";
+import type { Answer, CommandContext } from "../io/command-context.ts";
 import { renderCode } from "../render/code.ts";
 import { renderRow } from "../render/rows.ts";
 import { oneLine, safeData, safeText } from "../render/safe-text.ts";
 import { counted, cut, duration, grouped, wrapIndented } from "../render/text-layout.ts";
 import type { Style } from "../render/text-layout.ts";
 import { renderValue } from "../render/value.ts";
-import { serverSourceOf, withAgent } from "../run/agent-source.ts";
+import { serverSourceOf } from "../run/config-source.ts";
+import { withAgent } from "../run/agent-source.ts";
 import { answerToResult, executeOptions } from "../run/run-agent.ts";
 import { InvalidArgumentError, Option } from "commander";
 import { addOptions, defineCommand } from "../command/define-command.ts";
@@ -128,7 +129,7 @@ const MAX_SHOWN_CHARACTERS = 300;
 const TOKEN = /\[\[[A-Z][A-Z\d_]*:[a-z2-7]{16}\]\]|@redacted\.invalid|\/\/redacted\.invalid\//u;
 
 /** Renders a list of recorded runs. */
-export function renderRuns(runs: readonly RunRecordSummary[], style: Style, isFiltered: boolean): string[] {
+function renderRuns(runs: readonly RunRecordSummary[], style: Style, isFiltered: boolean): string[] {
   if (runs.length === 0) {
     const none = isFiltered
       ? "No recorded run is like that."
@@ -165,7 +166,7 @@ export function renderRuns(runs: readonly RunRecordSummary[], style: Style, isFi
 }
 
 /** Renders a recorded run: how it went, its code, its calls, its result. */
-export function renderRun(run: RunRecord, style: Style, all: boolean): string[] {
+function renderRun(run: RunRecord, style: Style, all: boolean): string[] {
   const { colors } = style;
   const row = (label: string, text: string): string[] =>
     text === "" ? [] : renderRow(label, oneLine(text), style);
@@ -204,7 +205,7 @@ export function renderRun(run: RunRecord, style: Style, all: boolean): string[] 
 }
 
 /** What a replay is about to do. */
-export function renderReplay({
+function renderReplay({
   run,
   answered,
   missing,

@@ -1,7 +1,7 @@
 import { exampleCall } from "@cem/core";
 import type { RankedTool } from "@cem/core";
-import type { Answer } from "../io/command-io.ts";
-import type { CommandContext } from "../io/command-io.ts";
+import type { Answer } from "../io/command-context.ts";
+import type { CommandContext } from "../io/command-context.ts";
 import { EXIT_OK } from "../errors.ts";
 import { requireIntact, requireText } from "../io/input.ts";
 import { renderFound, renderFoundNotes } from "../render/catalog.ts";
@@ -32,7 +32,7 @@ Examples:
       .argument("<query...>", "what the tool should do, in plain words")
       .addOption(new Option("--detail <level>", "how much to tell").choices(DETAILS).default("description"))
       .option("--max <count>", "the most tools to list", wholeNumber(1, MAX_RESULTS), 10),
-  read: (command) => ({ ...command.opts<Search>(), query: command.args.join(" ") }),
+  read: (command, named) => ({ ...named, query: command.args.join(" ") }),
   run: searchTools,
 });
 

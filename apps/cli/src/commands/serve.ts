@@ -1,9 +1,9 @@
 import { CemError } from "@cem/core";
 import type { ConfigSource, Exposed, Profile, TransportName } from "code-execution-mcp";
 import type { TokenCost } from "code-execution-mcp/admin";
-import type { Answer } from "../io/command-io.ts";
-import type { CommandContext } from "../io/command-io.ts";
-import { configSourceOf } from "../run/agent-source.ts";
+import type { Answer } from "../io/command-context.ts";
+import type { CommandContext } from "../io/command-context.ts";
+import { configSourceOf } from "../run/config-source.ts";
 import { EXIT_OK } from "../errors.ts";
 import { renderRow } from "../render/rows.ts";
 import { counted } from "../render/text-layout.ts";

@@ -1,10 +1,10 @@
 import type { GeneratedServer } from "code-execution-mcp/admin";
 import { EXIT_FAILED, EXIT_OK, withHints } from "../errors.ts";
-import type { Answer, CommandContext } from "../io/command-io.ts";
+import type { Answer, CommandContext } from "../io/command-context.ts";
 import { renderRow } from "../render/rows.ts";
 import { oneLine, safeData, safeText } from "../render/safe-text.ts";
 import { renderGenerated, renderServers, stateOf } from "../render/servers.ts";
-import { serverSourceOf } from "../run/agent-source.ts";
+import { serverSourceOf } from "../run/config-source.ts";
 import { settleTrust } from "../run/settle-trust.ts";
 import { addOptions, defineCommand } from "../command/define-command.ts";
 import type { Given } from "../command/define-command.ts";

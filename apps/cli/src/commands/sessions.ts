@@ -3,14 +3,15 @@ import { CemError } from "@cem/core";
 import type { SessionRecord } from "@cem/core";
 import type { SessionSummary } from "code-execution-mcp/admin";
 import { EXIT_OK } from "../errors.ts";
-import type { Answer, CommandContext } from "../io/command-io.ts";
+import type { Answer, CommandContext } from "../io/command-context.ts";
 import { renderRow } from "../render/rows.ts";
 import { oneLine, safeData } from "../render/safe-text.ts";
 import { counted, wrapIndented } from "../render/text-layout.ts";
 import type { Style } from "../render/text-layout.ts";
-import { serverSourceOf, withAgent } from "../run/agent-source.ts";
+import { serverSourceOf } from "../run/config-source.ts";
+import { withAgent } from "../run/agent-source.ts";
 import { answerToResult, executeOptions } from "../run/run-agent.ts";
-import { addOptions, defineCommand, namedArguments } from "../command/define-command.ts";
+import { addOptions, defineCommand } from "../command/define-command.ts";
 import type { Given } from "../command/define-command.ts";
 import { RECORDING_OPTIONS, SETTING_OPTIONS, actionArgument, wholeNumber } from "../command/options.ts";
 
@@ -50,7 +51,7 @@ Examples:
       .argument("[task...]", "for resume: what to do next, in plain words")
       .option("--max <count>", "the most sessions to list", wholeNumber(1, MAX_LISTED), 20)
       .option("--out <file>", "for export: the file, which must not exist"),
-  read: (command) => ({ ...namedArguments<Sessions>(command), task: command.args.slice(2).join(" ") }),
+  read: (command, named) => ({ ...named, task: command.args.slice(2).join(" ") }),
   run: manageSessions,
 });
 
@@ -134,7 +135,7 @@ function requireId(action: Action, id: string | undefined): string {
 const INDENT = "  ";
 
 /** Renders a list of sessions. */
-export function renderSessions(sessions: readonly SessionSummary[], style: Style): string[] {
+function renderSessions(sessions: readonly SessionSummary[], style: Style): string[] {
   const { colors } = style;
   if (sessions.length === 0) return ["", '  No session is logged here yet. Begin one: cem run "<task>"'];
   const lines = sessions.flatMap(
@@ -156,7 +157,7 @@ export function renderSessions(sessions: readonly SessionSummary[], style: Style
 }
 
 /** Renders a session with its tasks. */
-export function renderSession(session: SessionRecord, style: Style): string[] {
+function renderSession(session: SessionRecord, style: Style): string[] {
   const { tasks, checkpoint, state_files: files } = session;
   const row = (label: string, text: string): string[] =>
     text === "" ? [] : renderRow(label, oneLine(text), style);

@@ -3,13 +3,13 @@ import { CemError } from "@cem/core";
 import type { Skill, SkillSummary } from "@cem/core";
 import type { LearnedSkills } from "code-execution-mcp/admin";
 import { EXIT_OK } from "../errors.ts";
-import type { Answer, CommandContext } from "../io/command-io.ts";
+import type { Answer, CommandContext } from "../io/command-context.ts";
 import { renderCode } from "../render/code.ts";
 import { renderRow } from "../render/rows.ts";
 import { oneLine, safeData } from "../render/safe-text.ts";
 import { counted, wrapIndented } from "../render/text-layout.ts";
 import type { Style } from "../render/text-layout.ts";
-import { serverSourceOf } from "../run/agent-source.ts";
+import { serverSourceOf } from "../run/config-source.ts";
 import { addOptions, defineCommand } from "../command/define-command.ts";
 import type { Given } from "../command/define-command.ts";
 import { SETTING_OPTIONS, actionArgument } from "../command/options.ts";
@@ -119,7 +119,7 @@ function requireName(action: Action, name: string | undefined): string {
 const INDENT = "  ";
 
 /** Renders skills, and what is to be done about some of them. */
-export function renderSkills(skills: readonly SkillSummary[], style: Style): string[] {
+function renderSkills(skills: readonly SkillSummary[], style: Style): string[] {
   const { colors } = style;
   if (skills.length === 0)
     return ["", "  There are no skills here. Add a folder with a SKILL.md: cem skills add <folder>"];
@@ -139,7 +139,7 @@ export function renderSkills(skills: readonly SkillSummary[], style: Style): str
 }
 
 /** Renders what was learned of a session's runs. */
-export function renderLearned({ proposed, skipped }: LearnedSkills, style: Style): string[] {
+function renderLearned({ proposed, skipped }: LearnedSkills, style: Style): string[] {
   const rows = [
     ...proposed.flatMap(({ name }) => renderRow("proposed", oneLine(name), style)),
     ...skipped.flatMap(({ task, reason }) => renderRow("skipped", oneLine(`${task}: ${reason}`), style)),
@@ -149,7 +149,7 @@ export function renderLearned({ proposed, skipped }: LearnedSkills, style: Style
 }
 
 /** Renders one skill with its code. */
-export function renderSkill(skill: Skill, style: Style): string[] {
+function renderSkill(skill: Skill, style: Style): string[] {
   const { provenance } = skill;
   const origin = [
     provenance === undefined ? "" : `by a ${provenance.author} at ${provenance.savedAt}`,

@@ -1,9 +1,9 @@
 import { serverNotFound } from "@cem/core";
 import type { CatalogSnapshot, ToolServer } from "@cem/core";
 import { nearest } from "@cem/core/text";
-import type { Answer } from "../io/command-io.ts";
-import type { CommandContext } from "../io/command-io.ts";
-import { serverSourceOf } from "../run/agent-source.ts";
+import type { Answer } from "../io/command-context.ts";
+import type { CommandContext } from "../io/command-context.ts";
+import { serverSourceOf } from "../run/config-source.ts";
 import { EXIT_OK } from "../errors.ts";
 import { withHint } from "../errors.ts";
 import { renderProblems, renderServer, renderServers } from "../render/catalog.ts";

@@ -1,10 +1,10 @@
 import type { TrustRecord } from "@cem/config";
 import { CemError } from "@cem/core";
 import type { TrustReport } from "code-execution-mcp/admin";
-import type { Answer } from "../io/command-io.ts";
-import type { CommandContext } from "../io/command-io.ts";
+import type { Answer } from "../io/command-context.ts";
+import type { CommandContext } from "../io/command-context.ts";
 import { askYesNo } from "../ask/prompt.ts";
-import { serverSourceOf } from "../run/agent-source.ts";
+import { serverSourceOf } from "../run/config-source.ts";
 import { EXIT_FAILED, EXIT_OK } from "../errors.ts";
 import { renderRow } from "../render/rows.ts";
 import { renderAsked, renderTrustItems } from "../run/settle-trust.ts";

@@ -1,9 +1,9 @@
 import { CemError } from "@cem/core";
 import type { JsonObject, JsonValue } from "@cem/core";
 import type { WorkflowResult } from "code-execution-mcp";
-import type { Answer } from "../io/command-io.ts";
-import type { CommandContext } from "../io/command-io.ts";
-import { configSourceOf } from "../run/agent-source.ts";
+import type { Answer } from "../io/command-context.ts";
+import type { CommandContext } from "../io/command-context.ts";
+import { configSourceOf } from "../run/config-source.ts";
 import { EXIT_FAILED, EXIT_OK } from "../errors.ts";
 import { withHint } from "../errors.ts";
 import { renderRow } from "../render/rows.ts";
@@ -19,7 +19,7 @@ import {
 import { oneLine, safeJson, safeText } from "../render/safe-text.ts";
 import { withWorkflows } from "../run/agent-source.ts";
 import { InvalidArgumentError, Option } from "commander";
-import { addOptions, defineCommand, namedArguments } from "../command/define-command.ts";
+import { addOptions, defineCommand } from "../command/define-command.ts";
 import type { Given } from "../command/define-command.ts";
 import { SETTING_OPTIONS, actionArgument } from "../command/options.ts";
 
@@ -81,8 +81,8 @@ Examples:
           .default({}, "none"),
       )
       .option("--mermaid", "for graph: print a flow chart of Mermaid", false),
-  read: (command) => ({
-    ...namedArguments<Workflow>(command),
+  read: (command, named) => ({
+    ...named,
     variables: command.opts<{ var: JsonObject }>().var,
   }),
   run: manageWorkflows,

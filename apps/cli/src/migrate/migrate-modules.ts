@@ -71,7 +71,7 @@ function addCall(
 }
 
 /** Reads a module in Python; `undefined` where it can't be read. */
-export async function readModule(file: string): Promise<PythonModule | undefined> {
+async function readModule(file: string): Promise<PythonModule | undefined> {
   const text = await textOf(file);
   return text === undefined ? undefined : readPythonModule(text);
 }

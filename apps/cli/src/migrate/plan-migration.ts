@@ -183,7 +183,7 @@ function toRecord(value: unknown): Record<string, unknown> {
 }
 
 /** Looks at what the Python original kept in the workspace: state, and logs of what it ran. */
-export async function inspectData(
+async function inspectData(
   project: string,
   workspace: string,
 ): Promise<{ works: string[]; left: LeftOver[] }> {

@@ -130,7 +130,7 @@ export interface Refusal {
 }
 
 /** Renders which steps of a task can't be done, which tools come nearest, and what to do. */
-export function renderRefusal({ steps, nearest, tools, hint }: Refusal, style: Style): string[] {
+function renderRefusal({ steps, nearest, tools, hint }: Refusal, style: Style): string[] {
   const { colors, width } = style;
   const indented = (text: string): string[] => wrapIndented(text, INDENT, width);
   const reasons = steps.flatMap((step) => textOf(step, "hint").split("\n")).map((reason) => oneLine(reason));

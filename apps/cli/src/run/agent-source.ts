@@ -1,47 +1,13 @@
 import type { Agent } from "@cem/core";
-import type { AgentOptions, ConfigInput, ConfigSource, OwnWorkflows } from "code-execution-mcp";
-import type { ServerSource } from "code-execution-mcp/admin";
+import type { AgentOptions, OwnWorkflows } from "code-execution-mcp";
 import { approveOf } from "../ask/approve-in-terminal.ts";
 import { elicitOf } from "../ask/elicit-in-terminal.ts";
 import { createTurns } from "../ask/prompt.ts";
 import type { SharedOptions } from "../command/options.ts";
-import type { CommandContext } from "../io/command-io.ts";
-import { safeText } from "../render/safe-text.ts";
+import { serverSourceOf } from "./config-source.ts";
+import type { CommandContext } from "../io/command-context.ts";
 import type { Asking } from "../warm/warm-client.ts";
 import { settleTrust } from "./settle-trust.ts";
-
-/** Where the configuration comes from, as the command line says. To name a file in a folder is not to trust it. */
-export function configSourceOf(options: SharedOptions): ConfigSource {
-  return {
-    config: overridesOf(options),
-    configFile: options.config,
-    customer: options.customer,
-    trustFolder: false,
-  };
-}
-
-/** The same, with what stops the work, and where the log goes when no file is set for it: with --verbose to stderr. */
-export function serverSourceOf(options: SharedOptions, { io, signal }: CommandContext): ServerSource {
-  const onLog = (line: string): void => {
-    if (options.verbose) io.stderr.write(`${safeText(line)}\n`);
-  };
-  return { ...configSourceOf(options), onLog, signal };
-}
-
-/** Settings given on the command line, in the shape of the configuration. */
-function overridesOf(options: SharedOptions): ConfigInput {
-  const { workspace, servers, skills, sandbox, minIsolation, timeout } = options;
-  return {
-    execution: {
-      workspaceDir: workspace,
-      serversDir: servers,
-      skillsDir: skills,
-      sandboxType: sandbox,
-      minIsolation,
-    },
-    guardrails: { maxExecutionTime: timeout },
-  };
-}
 
 /** Gives work an agent as the options want it, and frees everything when the work is done or has failed. */
 export async function withAgent<T>(

@@ -5,7 +5,7 @@ import type { PlannedWrite } from "code-execution-mcp";
 import { askYesNo } from "../ask/prompt.ts";
 import type { SharedOptions } from "../command/options.ts";
 import { exitCodeOfTask } from "../errors.ts";
-import type { Answer, CommandContext } from "../io/command-io.ts";
+import type { Answer, CommandContext } from "../io/command-context.ts";
 import { renderBrief, renderFailure, renderResult } from "../render/result.ts";
 import type { ResultOptions } from "../render/result.ts";
 import { renderPairs } from "../render/rows.ts";

@@ -1,12 +1,12 @@
 import type { HeldItem, TrustItem, TrustKind } from "@cem/config";
 import { askYesNo } from "../ask/prompt.ts";
 import type { SharedOptions } from "../command/options.ts";
-import type { CommandContext } from "../io/command-io.ts";
+import type { CommandContext } from "../io/command-context.ts";
 import { renderRow } from "../render/rows.ts";
 import { oneLine, safeData, safeText } from "../render/safe-text.ts";
 import { cut, shortPath } from "../render/text-layout.ts";
 import type { Style } from "../render/text-layout.ts";
-import { serverSourceOf } from "./agent-source.ts";
+import { serverSourceOf } from "./config-source.ts";
 
 /** A command can be long, and what is at its end counts too. */
 const MAX_TEXT_COLUMNS = 2_000;

@@ -1,7 +1,7 @@
-import { CUSTOMER_ID, CUSTOMER_ID_RULE } from "@cem/core";
 import * as z from "zod/mini";
-import { described, number, setting, text, unique, whole, withDefault } from "./setting.ts";
+import { CUSTOMER_ID, CUSTOMER_ID_RULE } from "@cem/core";
 import { atMost, needsYes } from "./risk.ts";
+import { described, number, setting, text, unique, whole, withDefault } from "./setting.ts";
 
 const MAX_SECONDS = 86_400;
 const MAX_QUOTA_RUNS = 1_000_000_000;

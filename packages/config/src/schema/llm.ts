@@ -1,6 +1,6 @@
 import * as z from "zod/mini";
-import { choice, count, flag, number, secretText, setting, text, whole, withDefault } from "./setting.ts";
 import { atLeastIfAny, atMost, atMostIfAny, needsYes, oneOf } from "./risk.ts";
+import { choice, count, flag, number, secretText, setting, text, whole, withDefault } from "./setting.ts";
 
 /** Settings of the language model. */
 export const llmSettings = {

@@ -1,6 +1,6 @@
 import * as z from "zod/mini";
-import { choice, count, flag, httpUrl, setting, text, withDefault } from "./setting.ts";
 import { atMost, needsYes, oneOf } from "./risk.ts";
+import { choice, count, flag, httpUrl, setting, text, withDefault } from "./setting.ts";
 
 /** Settings of pools, caches and parallel work. */
 export const optimizationSettings = {

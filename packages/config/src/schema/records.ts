@@ -1,6 +1,6 @@
 import * as z from "zod/mini";
-import { count, flag, setting, text, withDefault } from "./setting.ts";
-import { needsYes, oneOf } from "./risk.ts";
+import { atMost, needsYes, oneOf } from "./risk.ts";
+import { count, flag, setting, text, whole, withDefault } from "./setting.ts";
 
 const LOG_LEVELS = ["DEBUG", "INFO", "WARNING", "ERROR", "CRITICAL"] as const;
 const MAX_AUDIT_MB = 1_024;
@@ -52,4 +52,38 @@ export const loggingSettings = {
       risk: needsYes(["spend"], "the audit log grows without end in the store", { isStricter: oneOf(false) }),
     },
   ),
+};
+
+const MAX_COUNT = 1_000_000;
+const MAX_MB = 1_048_576;
+const MAX_DAYS = 36_500;
+
+/** Settings of the records of runs. */
+export const runSettings = {
+  records: setting(
+    flag(true),
+    "Whether runs of cem and of servers are recorded, for cem runs and the console. Values of persons and secrets are tokens in records.",
+    { risk: "none" },
+  ),
+  dir: setting(
+    withDefault(text, ".cem/runs"),
+    "Folder of the records where store.url names no store. A customer's are with the customer. Code in the sandbox must not reach it.",
+    { path: true, risk: needsYes(["reach"], "records of runs are kept there", { askedAs: "path" }) },
+  ),
+  keepCalls: setting(
+    flag(true),
+    "Whether arguments and results of calls are recorded, to run code again with them. false: their sizes only.",
+    { risk: "none" },
+  ),
+  maxCount: setting(
+    withDefault(whole(1, MAX_COUNT), 1_000),
+    "Runs that records are kept of. The oldest go first, a hundred at a time.",
+    { risk: needsYes(["spend"], "that many runs are recorded", { isStricter: atMost }) },
+  ),
+  maxMb: setting(withDefault(whole(1, MAX_MB), 64), "Size of all records, in MiB.", {
+    risk: needsYes(["spend"], "records may take that many MiB", { isStricter: atMost }),
+  }),
+  maxDays: setting(withDefault(whole(1, MAX_DAYS), 30), "Days that a record is kept.", {
+    risk: needsYes(["spend"], "records are kept that many days", { isStricter: atMost }),
+  }),
 };

@@ -1,4 +1,5 @@
 import * as z from "zod/mini";
+import type { Secret } from "./secret.ts";
 import {
   anyObject,
   described,
@@ -12,7 +13,6 @@ import {
   whole,
   withDefault,
 } from "./setting.ts";
-import type { Secret } from "./secret.ts";
 
 interface ServerBase {
   name: string;

@@ -1,7 +1,7 @@
-import { DEFAULT_RUN_LIMITS, ISOLATION_LEVELS } from "@cem/core";
 import * as z from "zod/mini";
-import { kubernetesSettings } from "./schema-kubernetes.ts";
-import { mounts } from "./schema-mounts.ts";
+import { DEFAULT_RUN_LIMITS, ISOLATION_LEVELS } from "@cem/core";
+import { atMost, needsYes, oneOf, orderedBy } from "./risk.ts";
+import { kubernetesSettings, mounts } from "./sandboxes.ts";
 import {
   choice,
   count,
@@ -15,7 +15,6 @@ import {
   whole,
   withDefault,
 } from "./setting.ts";
-import { atMost, needsYes, oneOf, orderedBy } from "./risk.ts";
 
 /** The sandboxes that need no plugin. */
 export const SANDBOX_TYPES: readonly string[] = ["auto", "deno", "microsandbox", "kubernetes"];

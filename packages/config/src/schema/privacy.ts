@@ -1,6 +1,6 @@
 import * as z from "zod/mini";
-import { choice, secretText, setting, text, withDefault } from "./setting.ts";
 import { areQuick, needsYes, oneOf, quickOnes, unionOf, withAll } from "./risk.ts";
+import { choice, secretText, setting, text, withDefault } from "./setting.ts";
 
 const TYPE = /^[A-Z][A-Z\d_]{0,31}$/;
 

@@ -1,6 +1,18 @@
 import * as z from "zod/mini";
-import { toSnakeCase } from "./names.ts";
-import { type SettingTraits, settingTraits } from "./setting.ts";
+import { settingTraits } from "./setting.ts";
+import type { SettingTraits } from "./setting.ts";
+
+/** `sandboxType` → `sandbox_type`. */
+export function toSnakeCase(name: string): string {
+  return name.replaceAll(/[A-Z]/g, (letter) => `_${letter.toLowerCase()}`);
+}
+
+/** `["mcp_servers", 0, "url"]` → `mcp_servers[0].url`. */
+export function dottedPath(path: readonly (string | number)[]): string {
+  return path
+    .map((part, index) => (typeof part === "number" ? `[${part}]` : index === 0 ? part : `.${part}`))
+    .join("");
+}
 
 /** The kind of YAML node that a value is written as. */
 export type NodeKind = "mapping" | "list" | "scalar";

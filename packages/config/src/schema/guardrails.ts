@@ -1,8 +1,8 @@
-import { isIPv4, isIPv6 } from "node:net";
 import * as z from "zod/mini";
+import { isIPv4, isIPv6 } from "node:net";
 import { DEFAULT_RUN_LIMITS } from "@cem/core";
-import { choice, described, flag, number, setting, text, whole, withDefault } from "./setting.ts";
 import { atMost, needsYes, oneOf, unionOf, withAll } from "./risk.ts";
+import { choice, described, flag, number, setting, text, whole, withDefault } from "./setting.ts";
 
 const MAX_EXECUTION_TIME_SECONDS = 86_400;
 const MAX_MEMORY_MB = 1_048_576;

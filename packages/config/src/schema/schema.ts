@@ -1,20 +1,17 @@
 import * as z from "zod/mini";
-import { customerSettings } from "./schema-customers.ts";
-import { executionSettings } from "./schema-execution.ts";
-import { guardrailSettings } from "./schema-guardrails.ts";
-import { llmSettings } from "./schema-llm.ts";
-import { loggingSettings } from "./schema-logging.ts";
-import { optimizationSettings } from "./schema-optimizations.ts";
-import { plugins } from "./schema-plugins.ts";
-import { privacySettings } from "./schema-privacy.ts";
-import { queueSettings } from "./schema-queue.ts";
-import { runSettings } from "./schema-runs.ts";
-import { serverSettings } from "./schema-server.ts";
-import { mcpServers } from "./schema-servers.ts";
-import { storeSettings } from "./schema-store.ts";
-import { toolMapping, workflow } from "./schema-workflows.ts";
-import { section, setting, withDefault } from "./setting.ts";
+import { customerSettings } from "./customers.ts";
+import { executionSettings } from "./execution.ts";
+import { plugins, toolMapping, workflow } from "./extensions.ts";
+import { guardrailSettings } from "./guardrails.ts";
+import { llmSettings } from "./llm.ts";
+import { mcpServers } from "./mcp-servers.ts";
+import { optimizationSettings } from "./optimizations.ts";
+import { privacySettings } from "./privacy.ts";
+import { loggingSettings, runSettings } from "./records.ts";
 import { needsYes, staysInSandbox } from "./risk.ts";
+import { serverSettings } from "./server.ts";
+import { section, setting, withDefault } from "./setting.ts";
+import { queueSettings, storeSettings } from "./sharing.ts";
 
 /** The schema of the configuration: the name, type, default, bounds and description of every setting. */
 export const configSchema = z.strictObject({

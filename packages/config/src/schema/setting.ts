@@ -1,5 +1,5 @@
-import { isAbsolute } from "node:path";
 import * as z from "zod/mini";
+import { isAbsolute } from "node:path";
 import { _default as withDefault } from "zod/mini";
 import type { SettingRisk } from "./risk.ts";
 import { Secret } from "./secret.ts";

@@ -1,4 +1,11 @@
-import type { TrustKind } from "./trust/trust-item.ts";
+/**
+ * The kinds of items. `server`: an MCP server. `host-tool`: a file that runs on the host. `plugin`: a module that runs in
+ * this process. `mount` and `path`: a place outside of the folder. `key`: a key of the user for an address that the folder
+ * names. `setting`: a setting that could do harm.
+ */
+export const TRUST_KINDS = ["server", "host-tool", "plugin", "mount", "path", "key", "setting"] as const;
+
+export type TrustKind = (typeof TRUST_KINDS)[number];
 
 /**
  * `reach`: opens or contacts an address, starts a process, or uses files outside of the project's folder.

@@ -1,10 +1,26 @@
+import * as z from "zod/mini";
 import { homedir } from "node:os";
 import { resolve } from "node:path";
-import * as z from "zod/mini";
-import { getPath } from "./layer.ts";
-import type { Config, configSchema } from "./schema.ts";
-import { isPath, itemOf, optionsOf, unwrap } from "./schema-shape.ts";
-import { schemaOf, SETTINGS } from "./settings.ts";
+import { getPath, originKey, setPath } from "./layer.ts";
+import type { Layer, Origin } from "./layer.ts";
+import type { Config, configSchema } from "./schema/schema.ts";
+import { isPath, itemOf, optionsOf, unwrap } from "./schema/shape.ts";
+import { SETTINGS, schemaOf } from "./settings.ts";
+
+/** Merges layers, weakest first. Each setting is taken from one layer: lists and mappings are replaced, not merged. */
+export function mergeLayers(layers: readonly Layer[]): {
+  values: Record<string, unknown>;
+  origins: Record<string, Origin>;
+} {
+  const values: Record<string, unknown> = {};
+  const origins: Record<string, Origin> = {};
+  for (const { path, keys } of SETTINGS) {
+    const winner = layers.findLast((layer) => getPath(layer.values, keys) !== undefined);
+    if (winner !== undefined) setPath(values, keys, getPath(winner.values, keys));
+    origins[path] = winner?.origins.get(originKey(keys))?.origin ?? { from: "default", label: "default" };
+  }
+  return { values, origins };
+}
 
 /**
  * Makes every path in a configuration absolute: whatever the schema marks as one, at any depth.

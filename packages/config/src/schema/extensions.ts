@@ -1,6 +1,17 @@
 import * as z from "zod/mini";
-import { guardrailOverrides } from "./schema-guardrails.ts";
-import { anyObject, described, flag, number, text, whole, withDefault } from "./setting.ts";
+import { guardrailOverrides } from "./guardrails.ts";
+import {
+  anyObject,
+  described,
+  flag,
+  isPathByForm,
+  number,
+  setting,
+  text,
+  unique,
+  whole,
+  withDefault,
+} from "./setting.ts";
 
 const MAX_SECONDS = 30 * 86_400;
 const MAX_PARALLEL = 64;
@@ -55,3 +66,36 @@ export const workflow = z.strictObject({
   maxParallel: described(withDefault(whole(1, MAX_PARALLEL), 4), "Most steps of one list at once."),
   mcpTool: described(flag(false), "Whether MCP clients see it as a tool."),
 });
+
+/** A plugin to load. */
+export interface PluginSetting {
+  /** A path, absolute in a loaded configuration, or the name of a package. */
+  plugin: string;
+  /** Checked by the plugin's own schema. */
+  options?: Record<string, unknown> | undefined;
+  /** Whether nothing may run without it. */
+  required: boolean;
+}
+
+const entry = z.strictObject({
+  plugin: setting(text, "Path of a module, or name of an installed package.", { path: isPathByForm }),
+  options: described(z.optional(anyObject), "Options of the plugin, which its own schema checks."),
+  required: described(
+    flag(false),
+    "true: nothing runs without it. false: where it fails, the rest goes on, with a warning.",
+  ),
+});
+
+const plugin = z.pipe(
+  z.union([text, entry]),
+  z.transform((value): PluginSetting =>
+    typeof value === "string" ? { plugin: value, required: false } : value,
+  ),
+);
+
+export const plugins = z.array(plugin).check(
+  unique(
+    (setting: PluginSetting) => setting.plugin,
+    (name) => `is named twice: ${JSON.stringify(name)}`,
+  ),
+);
