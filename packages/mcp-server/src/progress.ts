@@ -1,7 +1,9 @@
-import type { AgentEvent, Stage, ToolProgress } from "@cem/core";
+import type { AgentEvent, ToolProgress } from "@cem/core";
 import { toolId } from "@cem/core";
 import type { ServerContext } from "@modelcontextprotocol/server";
 import { MIN_PROGRESS_INTERVAL_MS } from "./limits.ts";
+
+type Stage = Extract<AgentEvent, { type: "stage-started" }>["stage"];
 
 const STAGE_WORDS: Readonly<Record<Stage, string>> = {
   discover: "Looking at the tools",

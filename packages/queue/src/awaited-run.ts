@@ -6,13 +6,15 @@ import type {
   ErrorInfo,
   ExecuteOptions,
   JsonValue,
-  SampleRequest,
+  Sample,
   TaskResult,
 } from "@cem/core";
 import type { RunNames } from "./names.ts";
 import type { Question, QueuedRun, RunMessage, RunReply } from "./protocol.ts";
 import type { Opened } from "./opened.ts";
 import { interrupted, unrunResult } from "./unrun-result.ts";
+
+type SampleRequest = Parameters<Sample>[0];
 
 /** How often the run is looked for: its worker and what it told may both be lost. */
 const LOOK_MS = 5_000;

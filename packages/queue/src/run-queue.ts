@@ -1,7 +1,9 @@
-import type { Agent, ExecuteOptions, RejoinOptions, TaskResult } from "@cem/core";
+import type { Agent, ExecuteOptions, TaskResult } from "@cem/core";
 import type { SealingKey } from "@cem/store";
 import type { QueuedRun } from "./protocol.ts";
 import type { Urgency } from "./turns.ts";
+
+type RejoinOptions = NonNullable<Parameters<NonNullable<Agent["rejoinRun"]>>[1]>;
 
 /** Settings that a host and its workers have in common. */
 export interface QueueConnection {

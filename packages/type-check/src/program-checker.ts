@@ -1,9 +1,11 @@
-import type { Finding, ToolKind } from "@cem/core";
+import type { Finding, ToolServer } from "@cem/core";
 import { MISSING_FILE, type FileHashes } from "./check-cache.ts";
 import { mayStop } from "./explained-codes.ts";
 import { type GuestFiles, PROGRAM_FILE } from "./guest-files.ts";
 import { FILES_FOLDER } from "./host-files.ts";
 import type { Diagnostic, NativeCompiler, ProgramView, ProgramViews } from "./native-compiler.ts";
+
+type ToolKind = ToolServer["kind"];
 
 /** What the checker needs to know about a tool. */
 export interface CheckedTool {

@@ -1,7 +1,10 @@
 import { ISOLATION_LEVELS } from "@cem/core";
-import type { GenerationMode, IsolationLevel, TypeCheckMode } from "@cem/core";
+import type { ExecuteOptions, IsolationLevel } from "@cem/core";
 import { Argument, InvalidArgumentError, Option } from "commander";
 import type { Command } from "commander";
+
+type GenerationMode = NonNullable<ExecuteOptions["mode"]>;
+type TypeCheckMode = NonNullable<ExecuteOptions["typeCheck"]>;
 
 /** The sandboxes that there are without plugins. */
 export const BUILT_IN_SANDBOXES: readonly string[] = ["auto", "deno", "microsandbox", "kubernetes"];

@@ -10,11 +10,12 @@ import type {
   ElicitRequest,
   ErrorInfo,
   ExecuteOptions,
-  GenerationMode,
   TaskResult,
-  TypeCheckMode,
 } from "@cem/core";
 import { callProgram } from "./call-program.ts";
+
+type GenerationMode = NonNullable<ExecuteOptions["mode"]>;
+type TypeCheckMode = NonNullable<ExecuteOptions["typeCheck"]>;
 
 /** What a command asks of a process that is kept warm. */
 export type ClientMessage =
