@@ -33,7 +33,7 @@ export type { ReviewRule } from "@cem/guardrails";
 export type { HostTool, HostToolContext, ToolSchema } from "@cem/bridge/define-tool";
 export { loadConfig } from "./wiring/load.ts";
 export type { Config, ConfigInput, LoadConfigOptions, LoadedConfig } from "@cem/config";
-export { CemError, ERROR_CODES, toErrorInfo, toolId } from "@cem/core";
+export { CemError, toErrorInfo, toolId } from "@cem/core";
 export type { CallRule, ContentFilter, PlannedWrite, RuledCall } from "@cem/guardrails/calls";
 export type {
   Agent,

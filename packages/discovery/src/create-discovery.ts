@@ -1,6 +1,6 @@
 import { hash } from "node:crypto";
 import path from "node:path";
-import type { CatalogSnapshot, ToolCatalog, ToolKind, ToolProblem, ToolServer } from "@cem/core";
+import type { CatalogSnapshot, ToolCatalog, ToolProblem, ToolServer } from "@cem/core";
 import { toErrorInfo } from "@cem/core";
 import pMap from "p-map";
 import { loadCache, saveCache } from "./disk-cache.ts";
@@ -10,6 +10,8 @@ import { readServer, type ReadServer } from "./read-server.ts";
 import { scanFolders, type ToolFolder } from "./scan-folders.ts";
 import { createServerCache } from "./server-cache.ts";
 import { createSourceFiles } from "./source-files.ts";
+
+type ToolKind = ToolServer["kind"];
 
 /** Where {@link createDiscovery} reads tools, and how. */
 export interface DiscoverySettings {

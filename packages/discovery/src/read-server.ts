@@ -1,9 +1,11 @@
 import path from "node:path";
-import type { ToolDefinition, ToolKind, ToolProblem, ToolServer } from "@cem/core";
+import type { ToolDefinition, ToolProblem, ToolServer } from "@cem/core";
 import type { FunctionFacts } from "./module-facts.ts";
 import type { BrokenLink, ModuleGraph } from "./module-graph.ts";
 import { SCRIPTS } from "./scan-folders.ts";
 import type { ToolFolder } from "./scan-folders.ts";
+
+type ToolKind = ToolServer["kind"];
 
 /** A server as read from its folder. */
 export interface ReadServer {

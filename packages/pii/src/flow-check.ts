@@ -1,7 +1,9 @@
 import { CemError } from "@cem/core";
-import type { RedactionTarget } from "@cem/core";
+import type { Redactor } from "@cem/core";
 import { decideFlow } from "./flow-rules.ts";
 import type { Flow, FlowingValue, FlowRule } from "./flow-rules.ts";
+
+type RedactionTarget = Parameters<Redactor["detokenize"]>[1];
 
 /** Checks by rules whether values may go where a call would take them. For one session. */
 export class FlowCheck {

@@ -12,4 +12,4 @@ export type { CustomDetector } from "./detectors/custom.ts";
 export type { BatchDetector, DetectedText } from "./detectors/batch.ts";
 export type { FlowAction, FlowRule } from "./flow-rules.ts";
 export type { VaultData, VaultEntry } from "./vault.ts";
-export type { RedactionScope, RedactionStream, RedactionTarget, Redactor } from "@cem/core";
+export type { RedactionScope, RedactionStream, Redactor } from "@cem/core";

@@ -1,5 +1,5 @@
 import { CemError } from "@cem/core";
-import type { JsonSchema, JsonValue, RedactionScope, RedactionTarget } from "@cem/core";
+import type { JsonSchema, JsonValue, RedactionScope, Redactor } from "@cem/core";
 import { withoutOverlaps } from "./detect.ts";
 import { createKeyedDetector } from "./keyed-values.ts";
 import { FlowCheck } from "./flow-check.ts";
@@ -15,6 +15,8 @@ import { Turns } from "./turns.ts";
 import type { Detector } from "./types.ts";
 import { Vault } from "./vault.ts";
 import type { ValueFinding, VaultData, VaultEntry } from "./vault.ts";
+
+type RedactionTarget = Parameters<Redactor["detokenize"]>[1];
 
 /** Results that wait to be looked through until something leaves. */
 const MAX_PENDING = 16;

@@ -1,11 +1,12 @@
 import { redactionTokensIn } from "@cem/core";
-import type { RedactionToken } from "@cem/core";
 import { canonical } from "./canonical.ts";
 import { withoutEnding } from "./digits.ts";
 import { KnownValues } from "./known-values.ts";
 import type { OriginIndex } from "./origin-index.ts";
 import { formatToken, randomAddress, randomId, randomNumber, sameShape } from "./tokens.ts";
 import type { Finding, PiiType } from "./types.ts";
+
+type RedactionToken = ReturnType<typeof redactionTokensIn>[number];
 
 /** How a token is to look, for what a schema demands. */
 export type TokenShape = "plain" | "email" | "uri" | "ipv4" | "ipv6" | "number" | "same";

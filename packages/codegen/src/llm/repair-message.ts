@@ -1,6 +1,8 @@
-import type { EarlierCall, ErrorInfo, Finding, GenerateFeedback } from "@cem/core";
+import type { ErrorInfo, Finding, GenerateFeedback } from "@cem/core";
 import { readPrompt } from "../prompt-files.ts";
 import { fence, oneLine } from "./fence.ts";
+
+type EarlierCall = NonNullable<GenerateFeedback["calls"]>[number];
 
 /** Of what an earlier attempt printed. */
 const MAX_OUTPUT_CHARACTERS = 1_000;

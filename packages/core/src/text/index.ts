@@ -1,3 +1,4 @@
+export { shellWord } from "./shell-word.ts";
 export { isNamedAsChange } from "./changing-names.ts";
 export { readableNumber } from "./readable-number.ts";
 export { identifierKey, MAX_WORD_CHARACTERS, splitWords } from "./words.ts";

@@ -1,5 +1,7 @@
 import { createHash } from "node:crypto";
-import type { AuditedValue, JsonValue } from "@cem/core";
+import type { AuditEvent, JsonValue } from "@cem/core";
+
+type AuditedValue = Extract<AuditEvent, { type: "refusal" }>["args"];
 
 /** The most arguments whose types are named. */
 const MAX_NAMED_TYPES = 32;

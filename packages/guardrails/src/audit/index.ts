@@ -6,4 +6,4 @@ export { verifyAuditLog } from "./verify-audit-log.ts";
 export type { AuditProblem } from "./audit-chain.ts";
 export { createSharedAuditLog, verifySharedAuditLog } from "./shared-audit-log.ts";
 export type { AuditVerification } from "./verify-audit-log.ts";
-export type { AuditedValue, AuditEvent, AuditLog } from "@cem/core";
+export type { AuditEvent, AuditLog } from "@cem/core";

@@ -1,4 +1,6 @@
-import type { ToolDefinition, UnfilledStep } from "@cem/core";
+import type { GenerationRefused, ToolDefinition } from "@cem/core";
+
+type UnfilledStep = GenerationRefused["steps"][number];
 
 const MAX_QUOTED_CHARACTERS = 120;
 

@@ -1,4 +1,4 @@
-import type { ToolDefinition, UnfilledStep } from "@cem/core";
+import type { GenerationRefused, ToolDefinition } from "@cem/core";
 import { outline, splitSteps, splitWords, type TaskStep } from "@cem/core/text";
 import { Phrase } from "../language/phrase.ts";
 import { Plan } from "../planning/plan.ts";
@@ -6,6 +6,8 @@ import { cite, Unfilled } from "../planning/unfilled.ts";
 import { literal } from "../program/expression.ts";
 import { Branch } from "./branches.ts";
 import { planStep } from "./plan-step.ts";
+
+type UnfilledStep = GenerationRefused["steps"][number];
 
 /** The longest task that rules read, in UTF-16 units. */
 export const MAX_TASK_CHARACTERS = 4_000;
