@@ -10,4 +10,4 @@ export { createCustomDetector } from "./detectors/custom.ts";
 export type { CustomDetector, BatchDetector, DetectedText } from "./detectors/custom.ts";
 export type { FlowAction, FlowRule } from "./flow-rules.ts";
 export type { VaultData, VaultEntry } from "./vault.ts";
-export type { RedactionScope, RedactionStream, RedactionTarget, Redactor } from "@cem/core";
+export type { RedactionScope, RedactionStream, Redactor } from "@cem/core";

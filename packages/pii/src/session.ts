@@ -1,5 +1,5 @@
 import { CemError } from "@cem/core";
-import type { JsonSchema, JsonValue, RedactionScope, RedactionTarget } from "@cem/core";
+import type { JsonSchema, JsonValue, RedactionScope, Redactor } from "@cem/core";
 import { withoutOverlaps } from "./detect.ts";
 import { FlowCheck, serverOf } from "./flow-rules.ts";
 import type { FlowingValue, FlowRule } from "./flow-rules.ts";
@@ -10,6 +10,8 @@ import type { StreamSession } from "./stream.ts";
 import type { Detector } from "./types.ts";
 import { Vault } from "./vault.ts";
 import type { OriginIndex, ValueFinding, VaultData, VaultEntry } from "./vault.ts";
+
+type RedactionTarget = Parameters<Redactor["detokenize"]>[1];
 
 /** Results that wait to be looked through until something leaves. */
 const MAX_PENDING = 16;

@@ -1,9 +1,10 @@
 import { redactionTokensIn } from "@cem/core";
-import type { RedactionToken } from "@cem/core";
 import { withoutEnding } from "./context.ts";
 import { KnownValues } from "./known-values.ts";
 import { canonical } from "./types.ts";
 import type { Finding, PiiType } from "./types.ts";
+
+type RedactionToken = ReturnType<typeof redactionTokensIn>[number];
 
 /** Values beyond are forgotten, the oldest first. */
 const MAX_VALUES = 1_000_000;

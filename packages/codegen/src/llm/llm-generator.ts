@@ -1,13 +1,11 @@
 import { CemError, Lazy, toErrorInfo } from "@cem/core";
 import type {
   CodeGenerator,
-  GeneratedCode,
   GenerateFeedback,
   GenerateRequest,
-  GenerationProgress,
+  GeneratedCode,
   GenerationRefused,
   GenerationUsage,
-  ToolBudget,
   ToolDefinition,
 } from "@cem/core";
 import { formOf, readAnswer } from "./answer.ts";
@@ -27,6 +25,9 @@ import {
 } from "./settings.ts";
 import type { LlmSettings } from "./settings.ts";
 import { affordableTokens, usageOf } from "./spending.ts";
+
+type GenerationProgress = Parameters<NonNullable<GenerateRequest["onProgress"]>>[0];
+type ToolBudget = NonNullable<CodeGenerator["toolBudget"]>;
 
 /** The share of a task's budget that the tools in one prompt may take. */
 const TOOLS_SHARE = 0.25;

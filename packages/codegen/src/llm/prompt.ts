@@ -1,15 +1,10 @@
 import { createHash } from "node:crypto";
-import type {
-  EarlierCall,
-  ErrorInfo,
-  Finding,
-  GenerateFeedback,
-  GenerateRequest,
-  ToolDefinition,
-} from "@cem/core";
+import type { ErrorInfo, Finding, GenerateFeedback, GenerateRequest, ToolDefinition } from "@cem/core";
 import { readPrompt } from "../prompt-files.ts";
 import type { Message } from "./completion.ts";
 import type { LlmSettings } from "./settings.ts";
+
+type EarlierCall = NonNullable<GenerateFeedback["calls"]>[number];
 
 const CONTROL_OR_SEPARATOR = /[\p{Cc}\p{Cf}\u2028\u2029]+/gu;
 

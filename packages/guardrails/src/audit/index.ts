@@ -3,4 +3,4 @@ export { createAuditLog, verifyAuditLog } from "./audit-file.ts";
 export type { AuditLogSettings, AuditVerification } from "./audit-file.ts";
 export type { AuditProblem } from "./audit-chain.ts";
 export { createSharedAuditLog, verifySharedAuditLog } from "./shared-audit-log.ts";
-export type { AuditedValue, AuditEvent, AuditLog } from "@cem/core";
+export type { AuditEvent, AuditLog } from "@cem/core";
