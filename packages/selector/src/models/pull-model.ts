@@ -222,12 +222,7 @@ async function removeUnfinished(modelsDir: string): Promise<void> {
 }
 
 /** Loads the model and computes a vector. In this thread: the library ends the process when a worker loads a broken model. */
-async function tryModel(
-  library: Transformers,
-  model: string,
-  folder: string,
-  dtype: string,
-): Promise<void> {
+async function tryModel(library: Transformers, model: string, folder: string, dtype: string): Promise<void> {
   const { env } = library;
   const { allowRemoteModels, allowLocalModels, logLevel } = env;
   Object.assign(env, { allowRemoteModels: false, allowLocalModels: true, logLevel: ERRORS_ONLY });
