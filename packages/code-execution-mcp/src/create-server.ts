@@ -5,7 +5,7 @@ import { toErrorInfo } from "@cem/core";
 import type { CemError } from "@cem/core";
 import { flushTelemetry, instruments, observeQueue } from "@cem/core/telemetry";
 import { createLoadedAgent } from "./create-agent.ts";
-import { hintForAgent } from "./hints.ts";
+import { hintForAgent } from "@cem/core/errors";
 import { agentOptionsOf, assertRunServerOptions, assertServerOptions } from "./server-options.ts";
 import type { CemServer, RunServerOptions, ServerOptions, TransportName } from "./server-options.ts";
 import { authOf } from "./wiring/auth.ts";

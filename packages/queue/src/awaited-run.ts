@@ -6,13 +6,15 @@ import type {
   ErrorInfo,
   ExecuteOptions,
   JsonValue,
-  SampleRequest,
+  Sample,
   TaskResult,
 } from "@cem/core";
 import type { RunNames } from "./connection.ts";
 import type { Question, QueuedRun, RunMessage, RunReply } from "./protocol.ts";
 import type { Opened } from "./run-queue.ts";
 import { interrupted, unrunResult } from "./protocol.ts";
+
+type SampleRequest = Parameters<Sample>[0];
 
 /** How often the run is looked for: its worker and its messages may both be lost. */
 const LOOK_MS = 5_000;

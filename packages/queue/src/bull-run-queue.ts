@@ -1,6 +1,6 @@
 import { createHash, randomUUID } from "node:crypto";
 import { CemError } from "@cem/core";
-import type { Agent, RejoinOptions, TaskResult } from "@cem/core";
+import type { Agent, TaskResult } from "@cem/core";
 import { traceCarrier, traced } from "@cem/core/telemetry";
 import { shownLocation, storeUnavailable } from "@cem/store";
 import { Queue } from "bullmq";
@@ -34,6 +34,8 @@ import type {
 import { Streams } from "./streams.ts";
 import { Throughput, Turns } from "./turns.ts";
 import type { Urgency } from "./turns.ts";
+
+type RejoinOptions = NonNullable<Parameters<NonNullable<Agent["rejoinRun"]>>[1]>;
 
 const MS_PER_SECOND = 1_000;
 const DEFAULT_MAX_WAITING = 10_000;

@@ -1,4 +1,4 @@
-import type { Agent, ExecuteOptions, RejoinOptions, TaskResult } from "@cem/core";
+import type { Agent, ExecuteOptions, TaskResult } from "@cem/core";
 import type { SealingKey } from "@cem/store";
 import type { Queue } from "bullmq";
 import type { Redis } from "ioredis";
@@ -6,6 +6,8 @@ import type { MessageCodec } from "./connection.ts";
 import type { QueuedRun } from "./protocol.ts";
 import type { Streams } from "./streams.ts";
 import type { Throughput, Turns, Urgency } from "./turns.ts";
+
+type RejoinOptions = NonNullable<Parameters<NonNullable<Agent["rejoinRun"]>>[1]>;
 
 /** Settings that a host and its workers have in common. */
 export interface QueueConnection {

@@ -2,11 +2,12 @@ import type { Config } from "@cem/config";
 import { Client, StreamableHTTPClientTransport } from "@modelcontextprotocol/client";
 import { StdioClientTransport } from "@modelcontextprotocol/client/stdio";
 import type { ConfigSource, Profile } from "code-execution-mcp";
-import type { SharedOptions } from "../command-options.ts";
+import type { SharedOptions } from "../command/options.ts";
 
 /** The generations of the protocol, by what the client asks for. */
-export const PROTOCOLS = { "2026-07-28": { pin: "2026-07-28" }, "2025-11-25": "legacy" } as const;
+const PROTOCOLS = { "2026-07-28": { pin: "2026-07-28" }, "2025-11-25": "legacy" } as const;
 export type ProtocolRevision = keyof typeof PROTOCOLS;
+export const REVISIONS = Object.keys(PROTOCOLS) as ProtocolRevision[];
 
 /** What is tried here is nobody's session. */
 const NO_SESSION_LOG = { STATE_AUTO_SAVE: "false" };

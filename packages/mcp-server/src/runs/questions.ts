@@ -1,6 +1,6 @@
 import { randomUUID } from "node:crypto";
 import { nobodyAsked, withReason } from "@cem/core";
-import type { Elicit, ElicitAnswer, ElicitRequest, JsonObject, Sample, SampleRequest } from "@cem/core";
+import type { Elicit, ElicitAnswer, ElicitRequest, JsonObject, Sample } from "@cem/core";
 import {
   CLIENT_CAPABILITIES_META_KEY,
   ProtocolError,
@@ -19,6 +19,8 @@ import type {
   ServerContext,
   StandardSchemaWithJSON,
 } from "@modelcontextprotocol/server";
+
+type SampleRequest = Parameters<Sample>[0];
 
 /** The answer where a run can't be kept until its user has answered. */
 const NOBODY_WAITS = nobodyAsked("too many other runs wait for answers");

@@ -1,5 +1,5 @@
 import { toolId } from "@cem/core";
-import type { AgentEvent, Stage, ToolProgress } from "@cem/core";
+import type { AgentEvent, ToolProgress } from "@cem/core";
 import type { CallToolResult, InputRequiredResult, ServerContext } from "@modelcontextprotocol/server";
 import { MIN_PROGRESS_INTERVAL_MS } from "../limits.ts";
 import { askLater, askNow, asksLater, cancelUnaskable, readAnswers, stateOf } from "../runs/questions.ts";
@@ -7,6 +7,8 @@ import type { RunView, Waiter } from "../runs/run.ts";
 import { answerRun } from "./run-answer.ts";
 import { ownerOf, runQuotaOwnerOf } from "./server-tool.ts";
 import type { ToolHost } from "./server-tool.ts";
+
+type Stage = Extract<AgentEvent, { type: "stage-started" }>["stage"];
 
 /**
  * Waits for a run as long as a call may take and passes its questions to the client's user. A call that repeats one
