@@ -14,7 +14,8 @@ import { findProblems } from "@cem/config/edit";
 import { parseForm } from "@cem/forms";
 import { afterAll, describe, expect, it } from "vitest";
 import { parse, parseAllDocuments } from "yaml";
-import { parseCommandLine } from "../apps/cli/src/command-line.ts";
+import { parseCommandLine } from "../apps/cli/src/command/command-line.ts";
+import { COMMANDS } from "../apps/cli/src/commands/all.ts";
 import { parseWorkflowText } from "../packages/workflows/src/definition/parse-workflow.ts";
 import { blocksOf, DOCUMENTS, fileNameOf, proseOf, root } from "./scripts/blocks.ts";
 import type { Block } from "./scripts/blocks.ts";
@@ -69,8 +70,8 @@ function moduleOf({ code, document, line }: Block): string {
 
 /** @throws CemError `USAGE` where `cem` has no such command, option or choice. */
 function assertParsed(words: readonly string[]): void {
-  const invocation = parseCommandLine(words, false);
-  if (invocation.command === "plugin-command") throw invocation.usage;
+  const invocation = parseCommandLine(words, COMMANDS, false);
+  if ("usage" in invocation) throw invocation.usage;
 }
 
 /** The arguments that a line of shell gives to `cem`, by whichever way it starts it. */

@@ -1,6 +1,6 @@
 import { library } from "../../tsup.base.ts";
 
-const ROOMS = ["files", "telemetry", "text", "tokens"];
+const ROOMS = ["errors", "files", "telemetry", "text", "tokens"];
 
 /** Bundled: the libraries are smaller than loading a file costs. */
 export default library({

@@ -1,5 +1,7 @@
 import path from "node:path";
-import type { Finding, GenerationRefused, ToolProblem, UnfilledStep, Verdict } from "@cem/core";
+import type { Finding, GenerationRefused, ToolProblem, Verdict } from "@cem/core";
+
+type UnfilledStep = GenerationRefused["steps"][number];
 
 const UNKNOWN = new Set(["unknown-skill", "unknown-server"]);
 

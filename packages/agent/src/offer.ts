@@ -1,8 +1,10 @@
-import type { RankedTool, Selection, ToolBudget, ToolDefinition } from "@cem/core";
+import type { CodeGenerator, RankedTool, Selection, ToolDefinition } from "@cem/core";
 import { createTokenBudget, takeFitting } from "@cem/core/tokens";
 import type { TokenBudget } from "@cem/core/tokens";
 import { callable } from "./discovery.ts";
 import type { RunContext } from "./run-context.ts";
+
+type ToolBudget = NonNullable<CodeGenerator["toolBudget"]>;
 
 /** As many tools are ranked for each text that is searched for. */
 const MAX_FOUND = 200;

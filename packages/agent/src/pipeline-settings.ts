@@ -2,14 +2,15 @@ import type {
   AgentEvent,
   AuditLog,
   CodeGenerator,
+  ExecuteOptions,
   Guard,
-  Redactor,
   RecordRun,
+  Redactor,
+  ResultStore,
   RunMeter,
   Sandbox,
-  SessionLog,
-  ResultStore,
   SaveSkillOptions,
+  SessionLog,
   Skill,
   SkillDraft,
   ToolCatalog,
@@ -17,10 +18,11 @@ import type {
   ToolInvoker,
   ToolSelector,
   TypeChecker,
-  TypeCheckMode,
   WorkspaceSync,
 } from "@cem/core";
 import type { TokenCounter } from "@cem/core/tokens";
+
+type TypeCheckMode = NonNullable<ExecuteOptions["typeCheck"]>;
 
 /** A value; or a function that creates it when it is first needed, and is called again after it failed. */
 export type OnDemand<T extends object> = T | (() => Promise<T>);

@@ -1,7 +1,9 @@
 import { createHash, randomBytes } from "node:crypto";
 import { toErrorInfo } from "@cem/core";
-import type { AuditedValue, RunRequest, TaskResult, Verdict } from "@cem/core";
+import type { AuditEvent, RunRequest, TaskResult, Verdict } from "@cem/core";
 import type { Program, RunContext } from "./run-context.ts";
+
+type AuditedValue = Extract<AuditEvent, { type: "refusal" }>["args"];
 
 const RUN_ID_BYTES = 9;
 

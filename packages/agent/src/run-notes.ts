@@ -1,7 +1,9 @@
 import { toolId } from "@cem/core";
-import type { Finding, RunOutcome, ToolCallRecord, UnawaitedWork } from "@cem/core";
+import type { Finding, RunOutcome, ToolCallRecord } from "@cem/core";
 import type { Program } from "./run-context.ts";
 import { suspicionsIn } from "./suspicions.ts";
+
+type UnawaitedWork = NonNullable<RunOutcome["unawaited"]>[number];
 
 const NOTHING_RETURNED = "The code returned and printed nothing: end with `return …` or `export default …`.";
 

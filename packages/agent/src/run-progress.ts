@@ -1,6 +1,8 @@
 import { toErrorInfo } from "@cem/core";
-import type { AgentEvent, ExecuteOptions, Stage, TaskResult } from "@cem/core";
+import type { AgentEvent, ExecuteOptions, TaskResult } from "@cem/core";
 import { instruments, traced } from "@cem/core/telemetry";
+
+type Stage = Extract<AgentEvent, { type: "stage-started" }>["stage"];
 
 const MS_PER_SECOND = 1_000;
 

@@ -1,7 +1,9 @@
-import type { RankedTool, SelectedTool, Selection, ToolDefinition } from "@cem/core";
+import type { RankedTool, Selection, TaskResult, ToolDefinition } from "@cem/core";
 import { callable } from "./discovery.ts";
 import { offerMore, offerTools } from "./offer.ts";
 import type { RunContext } from "./run-context.ts";
+
+type SelectedTool = TaskResult["selectedTools"][number];
 
 /** The tools that code for a task may be written with. */
 export interface Offered {

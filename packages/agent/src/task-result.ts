@@ -1,5 +1,5 @@
 import { setImmediate as nextTurn } from "node:timers/promises";
-import type { CatalogSnapshot, ContextTokens, TaskResult, ToolCallRecord } from "@cem/core";
+import type { CatalogSnapshot, TaskResult, ToolCallRecord } from "@cem/core";
 import { contextTokens, countText } from "./context-tokens.ts";
 import type { TokenCounter } from "@cem/core/tokens";
 import { toolsOf } from "./discovery.ts";
@@ -8,6 +8,8 @@ import { notesOf } from "./run-notes.ts";
 import type { RunContext } from "./run-context.ts";
 import type { RunState } from "./run-state.ts";
 import { nonEmpty, toSelectedTool } from "./selection.ts";
+
+type ContextTokens = TaskResult["contextTokens"];
 
 /** Larger data takes milliseconds to look through. */
 const LARGE_CHARACTERS = 256 * 1024;

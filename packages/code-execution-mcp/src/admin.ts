@@ -1,5 +1,4 @@
-export { hintFor } from "./hints.ts";
-export { shellWord } from "./shell-word.ts";
+export { ERRORS, hintFor } from "@cem/core/errors";
 export { warningsOf } from "./admin/server-warnings.ts";
 export { addServers, removeServerAndFiles } from "./admin/edit-servers.ts";
 export type { RemovedServer } from "./admin/edit-servers.ts";
@@ -16,7 +15,6 @@ export { generateTools, inspectServers, listCatalog, signIn } from "./admin/mcp-
 export type { ServerSource } from "./admin/mcp-servers.ts";
 export { inspectSecurity } from "./admin/inspect-security.ts";
 export type { SecurityReport } from "./admin/inspect-security.ts";
-export { diffsOf, planMigration, writeMigration } from "./admin/migrate.ts";
 export { layProjectFiles } from "./admin/project-files.ts";
 export type { LaidFiles } from "./admin/project-files.ts";
 export { measureDirectCost, measureTokenCost } from "./admin/server-cost.ts";
@@ -52,7 +50,6 @@ export type { SearchReport } from "./wiring/configured-selector.ts";
 export type { TokenCost } from "@cem/mcp-server";
 export type { PullProgress } from "@cem/selector";
 export type { ExaminedServer, GeneratedServer, GenerateOptions } from "@cem/mcp-client/tools";
-export type { MigratedFile, Migration } from "@cem/migrate";
 export { drawWorkflow, listWorkflows, workflowFromSession } from "./admin/workflows.ts";
 export type { ConfiguredWorkflow } from "./admin/workflows.ts";
 export type { DrawnStep } from "@cem/workflows";

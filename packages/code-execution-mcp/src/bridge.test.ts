@@ -12,7 +12,7 @@ import { createResultStore } from "@cem/workspace";
 import { afterAll, beforeAll, describe, expect, it } from "vitest";
 import { z } from "zod";
 import type { AgentOptions } from "./agent-options.ts";
-import { hintFor } from "./hints.ts";
+import { hintFor } from "@cem/core/errors";
 import { answering } from "../../mcp-client/fixtures/servers.ts";
 import { createAgent, defineTool } from "./index.ts";
 

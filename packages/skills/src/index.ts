@@ -10,4 +10,4 @@ export { createSkillStore } from "./skill-store.ts";
 export type { SkillStoreSettings } from "./skill-store.ts";
 export { stageSkill } from "./stage-skill.ts";
 export { toolDigest, toolsUsedBy } from "./used-tools.ts";
-export type { Skill, SkillDraft, SkillProvenance, SkillStatus, SkillStore, SkillSummary } from "@cem/core";
+export type { Skill, SkillDraft, SkillStore, SkillSummary } from "@cem/core";

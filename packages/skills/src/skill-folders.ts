@@ -1,13 +1,15 @@
 import { rename, rm } from "node:fs/promises";
 import path from "node:path";
 import { CemError } from "@cem/core";
-import type { Skill, SkillStatus, ToolDefinition } from "@cem/core";
+import type { Skill, ToolDefinition } from "@cem/core";
 import { requireSkillName } from "./skill-draft.ts";
 import { readSkillFiles } from "./skill-files.ts";
 import { readSkillFolder, replaceSkillFolder, skillNames } from "./skill-folder.ts";
 import type { SkillFiles, SkillFolder } from "./skill-folder.ts";
 import { provenanceOf, versionOf } from "./skill-provenance.ts";
 import { changedTools, parseToolDigests } from "./used-tools.ts";
+
+type SkillStatus = Skill["status"];
 
 const PROPOSALS = ".proposals";
 const VERSIONS = ".versions";

@@ -1,5 +1,7 @@
-import type { SkillProvenance, ToolDefinition } from "@cem/core";
+import type { Skill, ToolDefinition } from "@cem/core";
 import { formatToolDigests } from "./used-tools.ts";
+
+type SkillProvenance = NonNullable<Skill["provenance"]>;
 
 /** The keys of a SKILL.md's `metadata` that hold what a store knows of a skill. */
 const KEYS = {

@@ -3,8 +3,6 @@ import type {
   SaveSkillOptions,
   Skill,
   SkillDraft,
-  SkillProvenance,
-  SkillStatus,
   SkillStore,
   SkillSummary,
   ToolDefinition,
@@ -16,6 +14,9 @@ import { toSkillFile } from "./skill-imports.ts";
 import { formatSkillMarkdown } from "./skill-markdown.ts";
 import { formatProvenance } from "./skill-provenance.ts";
 import { toolsUsedBy } from "./used-tools.ts";
+
+type SkillProvenance = NonNullable<Skill["provenance"]>;
+type SkillStatus = Skill["status"];
 
 const MAX_PROPOSALS = 100;
 const STATUSES = ["active", "proposal"] as const;

@@ -39,4 +39,4 @@ export type { MachineClock } from "./steady-clock.ts";
 export { customerIdOf, isCustomerId, requireCustomerId } from "./customer-id.ts";
 export { createStateStore } from "./state-store.ts";
 export type { StateStoreSettings } from "./state-store.ts";
-export type { JsonValue, ResultPage, ResultStore, StateStore } from "@cem/core";
+export type { JsonValue, ResultStore, StateStore } from "@cem/core";

@@ -1,10 +1,12 @@
 import { writeFailure } from "@cem/core";
-import type { JsonValue, SessionCheckpoint, SessionRecord, SessionRun, SessionTask } from "@cem/core";
+import type { JsonValue, SessionCheckpoint, SessionLog, SessionRecord, SessionTask } from "@cem/core";
 import { createNext, hasFile, markCurrent, openSessions } from "./session-folder.ts";
 import { SESSIONS_FOLDER } from "./session-file.ts";
 import type { SessionLogSettings } from "./session-log-settings.ts";
 import { redacted, toSessionTask } from "./session-task.ts";
 import { STATE_ENDINGS } from "./state-format.ts";
+
+type SessionRun = Parameters<SessionLog["record"]>[0];
 
 /** A longer log goes on in another file, so that writing one stays cheap. */
 const MAX_TASKS = 1_000;

@@ -1,7 +1,7 @@
 import { hash } from "node:crypto";
 import { join } from "node:path";
 import { CemError, writeFailure } from "@cem/core";
-import type { JsonValue, ReadState, SavedState, SaveStateOptions, StateOptions, StateStore } from "@cem/core";
+import type { JsonValue, StateStore } from "@cem/core";
 import { withLock } from "./file-lock.ts";
 import { KnownStates } from "./known-states.ts";
 import { keepAside, StateFiles } from "./state-files.ts";
@@ -12,6 +12,11 @@ import { mergeChanges } from "./state-merge.ts";
 import { encodeStateFile, parseStateFile } from "./state-file-format.ts";
 import { invalidStatePath, parseStatePath } from "./state-path.ts";
 import type { StatePath } from "./state-path.ts";
+
+type ReadState = Awaited<ReturnType<StateStore["read"]>>;
+type SavedState = Awaited<ReturnType<StateStore["save"]>>;
+type SaveStateOptions = NonNullable<Parameters<StateStore["save"]>[2]>;
+type StateOptions = NonNullable<Parameters<StateStore["read"]>[1]>;
 
 const DEFAULT_STATE_FILE = "state.json";
 const DEFAULT_MAX_STATE_BYTES = 64 * 1024 * 1024;

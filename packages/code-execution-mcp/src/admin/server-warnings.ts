@@ -1,7 +1,7 @@
 import path from "node:path";
 import type { ServerEntry } from "@cem/config/edit";
 import { findLookAlike } from "@cem/core/text";
-import { shellWord } from "../shell-word.ts";
+import { shellWord } from "@cem/core/text";
 
 /** Names that people take for the servers of those who made what they are named for. */
 const WELL_KNOWN = `

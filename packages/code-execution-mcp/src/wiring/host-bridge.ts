@@ -6,7 +6,7 @@ import { Lazy } from "@cem/core";
 import type { AuditLog, ResultStore, SandboxSpec, ToolCatalog, ToolInvoker, ToolProblem } from "@cem/core";
 import type { FileTools, HostToolFolders, LoadedHostTools, McpTools } from "@cem/mcp-client/tools";
 import type { AgentOptions } from "../agent-options.ts";
-import { hintFor } from "../hints.ts";
+import { hintFor } from "@cem/core/errors";
 import type { CallGuards } from "./call-guards.ts";
 import type { CallKeeper } from "./call-keeper.ts";
 import type { Log } from "./log.ts";

@@ -13,7 +13,7 @@ import type {
 } from "@cem/core";
 import type { CallKeeper } from "./call-keeper.ts";
 import type { LoadedFor } from "./customer.ts";
-import { hintFor } from "../hints.ts";
+import { hintFor } from "@cem/core/errors";
 import type { Log } from "./log.ts";
 import { assertOutOfReach } from "./out-of-reach.ts";
 

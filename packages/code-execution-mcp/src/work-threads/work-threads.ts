@@ -2,9 +2,11 @@ import { getCompileCacheDir } from "node:module";
 import { availableParallelism } from "node:os";
 import { Worker } from "node:worker_threads";
 import { CemError, moduleBeside } from "@cem/core";
-import type { ErrorInfo, OffloadedWork, WorkThreads } from "@cem/core";
+import type { ErrorInfo, OffloadedWork, useWorkThreads } from "@cem/core";
 import { FairQueue } from "./fair-queue.ts";
 import type { ThreadRequest, ThreadResponse } from "./messages.ts";
+
+type WorkThreads = Parameters<typeof useWorkThreads>[0];
 
 /** Limits of work threads. */
 export interface WorkThreadLimits {

@@ -1,4 +1,4 @@
-import { plainValue, positionAt, readYaml } from "@cem/config/yaml";
+import { readYaml } from "@cem/config/yaml";
 import type { Position } from "@cem/config/yaml";
 import { CemError } from "@cem/core";
 import { readDate } from "./dates.ts";
@@ -33,18 +33,18 @@ export function parseForm(text: string, { file = "form" }: ParseFormOptions = {}
       { path: "", message: `has ${text.length} characters; a form has at most ${MAX_FORM_CHARACTERS}` },
     ]);
   }
-  const { value: document, problems } = readYaml(text);
+  const { value, problems, at } = readYaml(text);
   if (problems.length > 0)
     throw formInvalid(
       file,
       problems.map((one) => ({ path: "", ...one })),
     );
-  if (document === undefined) throw formInvalid(file, [{ path: "", message: "is empty" }]);
+  if (value === undefined) throw formInvalid(file, [{ path: "", message: "is empty" }]);
   const locate = (problem: DefinitionProblem, path: readonly PropertyKey[]): DefinitionProblem => ({
     ...problem,
-    ...positionAt(document, path),
+    ...at(path).position,
   });
-  return checkForm(plainValue(document), file, locate);
+  return checkForm(value, file, locate);
 }
 
 /**

@@ -1,4 +1,4 @@
-import { plainValue, positionAt, readYaml } from "@cem/config/yaml";
+import { readYaml } from "@cem/config/yaml";
 import type { Position } from "@cem/config/yaml";
 import { CemError } from "@cem/core";
 import type { DocumentPath } from "../expressions/expression.ts";
@@ -53,12 +53,11 @@ export interface WorkflowDocument {
 export function readDocument(text: string, origin: string): WorkflowDocument {
   const bytes = Buffer.byteLength(text);
   if (bytes > MAX_WORKFLOW_BYTES) throw workflowTooLarge(origin, bytes);
-  const { value: document, problems } = readYaml(text);
+  const { value = null, problems, at } = readYaml(text);
   const [problem] = problems;
   // Further errors mostly follow from the first.
   if (problem !== undefined) throw workflowInvalid(origin, [{ path: "", ...problem }]);
-  if (document === undefined) return { value: null, placeOf: () => undefined };
-  return { value: plainValue(document), placeOf: (path) => positionAt(document, path) };
+  return { value, placeOf: (path) => at(path).position };
 }
 
 /** Creates the error for a file of more than {@link MAX_WORKFLOW_BYTES}. */
