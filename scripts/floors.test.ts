@@ -25,9 +25,9 @@ const FLOORS: readonly (readonly string[])[] = [
     "@cem/sandbox-msb",
     "@cem/plugins",
   ],
-  ["@cem/mcp-tools", "@cem/answers", "@cem/workspace-sync"],
+  ["@cem/mcp-tools", "@cem/workspace-sync"],
   ["@cem/agent"],
-  ["@cem/mcp-server", "@cem/workflows", "@cem/ai", "@cem/queue", "@cem/console"],
+  ["@cem/mcp-server", "@cem/workflows", "@cem/ai", "@cem/queue"],
   ["code-execution-mcp"],
   ["@cem/cli", "@cem/server"],
 ];

@@ -5,7 +5,6 @@ export default library({
     index: "src/index.ts",
     stages: "src/stages.ts",
     admin: "src/admin.ts",
-    "server-thread": "src/server-thread/thread.ts",
     "work-thread": "src/work-threads/work-thread.ts",
     "review-work": "src/wiring/review-work.ts",
     "rules-work": "src/wiring/rules-work.ts",

@@ -20,7 +20,7 @@ import { loadFrom } from "./wiring/load.ts";
 import { logWarnings } from "./wiring/log.ts";
 import { redactorOf } from "./wiring/redaction.ts";
 import { openConfiguredRecords } from "./wiring/run-records.ts";
-import { openConfiguredCopies, openConfiguredQueue, probeQueue } from "./wiring/run-queue.ts";
+import { openConfiguredReplicas, openConfiguredQueue, probeQueue } from "./wiring/run-queue.ts";
 import { loggerOf, logTo } from "./wiring/server-logger.ts";
 import { probeStore, reportUnreachable } from "./wiring/shared-store.ts";
 import { shareSkills } from "./wiring/shared-files.ts";
@@ -47,7 +47,7 @@ export async function createServer(options: ServerOptions = {}): Promise<CemServ
   assertServerOptions(options);
   const loaded = await loadFrom(options);
   const { config } = loaded;
-  const { createAgentServer, currentPayer } = await loadServer();
+  const { createAgentServer, currentQuotaOwner } = await loadServer();
   const log = options.log ?? logTo(await loggerOf(config));
   logWarnings(loaded, log);
   if (options.agent === undefined && options.records !== false)
@@ -57,13 +57,13 @@ export async function createServer(options: ServerOptions = {}): Promise<CemServ
   const agentOptions = { ...agentOptionsOf(options), redactor, log };
   // What an agent that was given has behind it is its own.
   const queue = options.agent === undefined ? await openConfiguredQueue(config) : undefined;
-  const copies = queue && (await openConfiguredCopies(config));
+  const replicas = queue && (await openConfiguredReplicas(config));
   const customers =
     options.agent === undefined && hasCustomers(config)
       ? new CustomerHosts(loaded, agentOptions, {
           openAgent: createLoadedAgent,
           queue,
-          onGone: (payer) => server.runs.forgetOf(payer),
+          onGone: (quotaOwner) => server.runs.forgetOf(quotaOwner),
         })
       : undefined;
   if (customers !== undefined) assertNothingShared(config, options.expose);
@@ -87,7 +87,7 @@ export async function createServer(options: ServerOptions = {}): Promise<CemServ
     skills: shareSkills(await createConfiguredSkills(loaded), loaded.sync),
     openCustomer: customers && (async (name) => customers.get(await customerIdFor(name, config))),
     redactor,
-    copies,
+    replicas,
     probe: queue && (() => probeQueue(queue)),
     // Of an agent that was given, the sandbox is not known.
     guest: options.agent === undefined ? guestFactsOf(config) : {},
@@ -103,7 +103,7 @@ export async function createServer(options: ServerOptions = {}): Promise<CemServ
   });
   const obstacle = await findHeldAuthorization(loaded);
   if (obstacle !== undefined) heldAuthorization.set(server, obstacle);
-  const threads = startWorkThreads(currentPayer);
+  const threads = startWorkThreads(currentQuotaOwner);
   const close = server.close.bind(server);
   if (options.agent !== undefined) {
     return Object.assign(server, {
@@ -140,7 +140,7 @@ export async function createServer(options: ServerOptions = {}): Promise<CemServ
       await workflows.dispose();
       await agent.dispose();
       await threads.close();
-      await copies?.close();
+      await replicas?.close();
       await queue?.close();
       if (options.redactor === undefined) await redactor?.dispose();
       await disposeLoaded(loaded);
@@ -182,13 +182,13 @@ export interface RunningServer {
  */
 export async function runServer(options: RunServerOptions = {}): Promise<RunningServer> {
   assertRunServerOptions(options);
-  const { transport = "stdio", host, port, forwarder, server: given, ...serverOptions } = options;
+  const { transport = "stdio", host, port, server: given, ...serverOptions } = options;
   const server = given ?? (await createServer(serverOptions));
   const { config } = server;
   // Over stdio the only client is the one that ends the process: nobody is left to wait for.
   const graceMs = transport === "stdio" ? 0 : config.server.shutdownGrace * MS_PER_SECOND;
   try {
-    const serving = await serve(transport, server, { host, port, forwarder });
+    const serving = await serve(transport, server, { host, port });
     const close = (ms: number = graceMs): Promise<void> => serving.close(ms);
     return { ...serving, server, close };
   } catch (error) {
@@ -200,7 +200,7 @@ export async function runServer(options: RunServerOptions = {}): Promise<Running
 async function serve(
   transport: TransportName,
   server: CemServer,
-  { host, port, forwarder }: Pick<RunServerOptions, "host" | "port" | "forwarder">,
+  { host, port }: Pick<RunServerOptions, "host" | "port">,
 ): Promise<Serving & { url?: string | undefined }> {
   const { config } = server;
   const { serveHttp, serveStdio } = await loadServer();
@@ -217,7 +217,7 @@ async function serve(
   const hasConsole = config.server.console && transport === "http";
   const serving = await serveHttp(server, {
     mounts: hasConsole
-      ? (await import("@cem/console")).createConsole(server, { partsOf: partsFor(server) })
+      ? (await import("@cem/mcp-server/console")).createConsole(server, { partsOf: partsFor(server) })
       : [],
     transport,
     host: host ?? config.server.host,
@@ -226,10 +226,15 @@ async function serve(
     allowedOrigins,
     logger,
     auth,
-    customerHeader: header === undefined ? undefined : { name: header, trustedProxies: customerProxies },
+    customerHeader:
+      header === undefined
+        ? undefined
+        : {
+            name: header,
+            trustedProxies: customerProxies.length === 0 ? undefined : customerProxies,
+          },
     trustedProxies,
     publicUrl,
-    forwarder,
   });
   const { url, address, reach } = serving;
   logger.info({ url, address, auth: describeAuth(auth) }, `listening ${REACHES[reach]}`);

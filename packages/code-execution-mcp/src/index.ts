@@ -15,9 +15,6 @@ export type {
 } from "@cem/workflows";
 export { createServer, runServer } from "./create-server.ts";
 export type { RunningServer } from "./create-server.ts";
-export { runServerInThread } from "./server-thread/start.ts";
-export type { ThreadServer } from "./server-thread/run-in-thread.ts";
-export type { ThreadServerOptions } from "./server-thread/messages.ts";
 export { runWorker } from "./run-worker.ts";
 export type { RunningWorker, WorkerOptions } from "./run-worker.ts";
 export type { CemServer, RunServerOptions, ServerOptions, TransportName } from "./server-options.ts";

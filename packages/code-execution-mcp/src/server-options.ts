@@ -1,7 +1,7 @@
 import type { Config } from "@cem/config";
 import { assertKnownOptions } from "@cem/core";
 import type { Agent, ResultStore, StateStore } from "@cem/core";
-import type { AgentServer, AnyCustomTool, Exposed, HttpForwarder, Profile } from "@cem/mcp-server";
+import type { AgentServer, AnyCustomTool, Exposed, Profile } from "@cem/mcp-server";
 import { nearest } from "@cem/core/text";
 import { AGENT_OPTIONS } from "./agent-options.ts";
 import type { AgentOptions } from "./agent-options.ts";
@@ -51,8 +51,6 @@ export interface RunServerOptions extends ServerOptions {
   port?: number | undefined;
   /** A server of your own, made by `createServer`. */
   server?: CemServer | undefined;
-  /** A front in another thread that listens in the server's place, for `http` and `sse`. */
-  forwarder?: HttpForwarder | undefined;
 }
 
 const SERVER_OPTIONS = {
@@ -71,7 +69,6 @@ const RUN_SERVER_OPTIONS = {
   host: true,
   port: true,
   server: true,
-  forwarder: true,
 } satisfies Record<keyof RunServerOptions, true>;
 
 /** @throws CemError `OPTION_INVALID` for an option that does not exist. */

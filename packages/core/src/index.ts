@@ -1,3 +1,4 @@
+export { isObject } from "./json.ts";
 export type { JsonObject, JsonSchema, JsonValue } from "./json.ts";
 export { abandonOnAbort, withReason } from "./abort.ts";
 export { CemError, toErrorInfo } from "./errors.ts";
@@ -84,7 +85,7 @@ export { CUSTOMER_ID, CUSTOMER_ID_RULE, isGivenCustomerId } from "./customers.ts
 export type { MeteredRun, RunMeter, RunStop, RunTicket } from "./run-meter.ts";
 export { STAGES } from "./agent.ts";
 export type { Agent, AgentEvent, ExecuteOptions, SearchOptions, TaskResult, TaskStatus } from "./agent.ts";
-export type { HandedAnswer, HandedRequest, ServerCopies } from "./server-copies.ts";
+export type { ForwardedAnswer, ForwardedRequest, Replicas } from "./replicas.ts";
 export type { McpMessage, McpTransportProvider } from "./mcp-transport.ts";
 export type { RunFacts, RunWatcher } from "./watched-runs.ts";
 export type { WorkflowStepContext, WorkflowStepKind } from "./workflow-steps.ts";

@@ -78,25 +78,23 @@ const PROFILES: readonly Profile[] = ["full", "code", "original"];
 const SILENCE: Answer = { exitCode: EXIT_OK, data: {}, report: () => [], brief: () => "" };
 
 /** `cem serve`: is an MCP server until it is stopped or its client goes away. */
-async function startServer(invocation: Given<Serve>, { io, signal }: CommandContext): Promise<Answer> {
+async function startServer(invocation: Given<Serve>, { signal }: CommandContext): Promise<Answer> {
   const { transport, profile, expose, customTools, host, port, cost, options } = invocation;
   const source = configSourceOf(options);
   if (cost) return showCost(profile === undefined ? PROFILES : [profile], source, signal);
   if (options.json) {
     throw new CemError("USAGE", "cem serve speaks MCP. --json goes with --cost only.");
   }
-  const { loadCustomTools, runServer, runServerInThread } = await import("code-execution-mcp");
-  const onRestart = (reason: string): void => {
-    io.stderr.write(`${JSON.stringify({ level: "error", msg: "starting again", reason })}\n`);
-  };
-  const settings = { ...source, profile, expose, host, port };
-  const running =
-    transport === "stdio"
-      ? await runServer({
-          ...settings,
-          customTools: customTools === undefined ? undefined : await loadCustomTools(customTools, source.cwd),
-        })
-      : await runServerInThread({ ...settings, transport, customToolFile: customTools }, onRestart);
+  const { loadCustomTools, runServer } = await import("code-execution-mcp");
+  const running = await runServer({
+    ...source,
+    transport,
+    profile,
+    expose,
+    host,
+    port,
+    customTools: customTools === undefined ? undefined : await loadCustomTools(customTools, source.cwd),
+  });
   const stop = (): void => void running.close();
   if (signal.aborted) stop();
   signal.addEventListener("abort", stop, { once: true });

@@ -46,8 +46,8 @@ export async function serveHttp({ source, profile, config, options }: ServerSetU
   connect: (revision: ProtocolRevision) => Promise<Connection>;
   close: () => Promise<void>;
 }> {
-  const { runServerInThread } = await import("code-execution-mcp");
-  const serving = await runServerInThread({
+  const { runServer } = await import("code-execution-mcp");
+  const serving = await runServer({
     ...source,
     config: {
       ...source.config,
@@ -66,7 +66,9 @@ export async function serveHttp({ source, profile, config, options }: ServerSetU
   return {
     connect: async (revision) => {
       const client = createClient(revision);
-      const transport = new StreamableHTTPClientTransport(new URL(serving.url), { requestInit: { headers } });
+      const transport = new StreamableHTTPClientTransport(new URL(serving.url ?? ""), {
+        requestInit: { headers },
+      });
       await client.connect(transport);
       return { client, close: () => client.close() };
     },

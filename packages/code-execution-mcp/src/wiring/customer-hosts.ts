@@ -35,7 +35,7 @@ export interface CustomerHost {
   skills: SkillStore;
   redactor: Redactor | undefined;
   /** Whose share of the runs its runs take. */
-  payer: string;
+  quotaOwner: string;
   runWorkflow: RunWorkflowTool;
   /** Which of the customers with the id it is. Absent where machines share no store. */
   incarnation: string | undefined;
@@ -64,7 +64,7 @@ export interface CustomerRuns {
   /** The queue that their runs wait in. Absent where they are carried out here. */
   queue?: RunQueue | undefined;
   /** Is told of a customer who was deleted, by whose share of the runs its runs were. */
-  onGone?: ((payer: string) => void) | undefined;
+  onGone?: ((quotaOwner: string) => void) | undefined;
 }
 
 /**
@@ -90,7 +90,7 @@ export class CustomerHosts {
     this.#options = options;
     this.#openAgent = openAgent;
     this.#queue = queue;
-    this.#memories = new CustomerMemories(options.redactor, (id) => onGone?.(payerOf(id)));
+    this.#memories = new CustomerMemories(options.redactor, (id) => onGone?.(quotaOwnerOf(id)));
     this.#typeChecker = new Lazy(() => createConfiguredTypeChecker(loaded.config));
     const idleMs = loaded.config.customers.idle * MS_PER_SECOND;
     this.#timer = setInterval(() => void this.#sweep(idleMs), idleMs / SWEEPS_PER_IDLE_TIME).unref();
@@ -182,7 +182,7 @@ export class CustomerHosts {
     const options = { ...this.#options, redactor, typeChecker };
     const connected = lazyHost(own, options);
     const local = this.#openAgent(own, options, connected);
-    const counted = countRequests(this.#queue?.agent(local, { id, incarnation }) ?? local, payerOf(id));
+    const counted = countRequests(this.#queue?.agent(local, { id, incarnation }) ?? local, quotaOwnerOf(id));
     const [results, state, skills] = await Promise.all([
       createServedResults(own),
       createConfiguredState(own),
@@ -197,7 +197,7 @@ export class CustomerHosts {
       state,
       skills,
       redactor,
-      payer: payerOf(id),
+      quotaOwner: quotaOwnerOf(id),
       runWorkflow: workflows.run,
       incarnation,
       loaded: own,
@@ -287,7 +287,7 @@ export class CustomerHosts {
   }
 }
 
-function payerOf(id: string): string {
+function quotaOwnerOf(id: string): string {
   return `customer ${id}`;
 }
 

@@ -1,7 +1,7 @@
 import * as z from "zod/mini";
 import { CUSTOMER_ID, CUSTOMER_ID_RULE } from "@cem/core";
 import { atMost, needsYes } from "./risk.ts";
-import { described, number, setting, text, unique, whole, withDefault } from "./setting.ts";
+import { addressRange, described, number, setting, text, unique, whole, withDefault } from "./setting.ts";
 
 const MAX_SECONDS = 86_400;
 const MAX_QUOTA_RUNS = 1_000_000_000;
@@ -43,14 +43,12 @@ export const customerSettings = {
     "Claim of the access token that names the customer. Default: issuer, client and subject together.",
     { risk: needsYes(["loosen"], "that claim of a token decides whose files a client sees") },
   ),
-  header: setting(
-    z.optional(text),
-    "Header in which a proxy of customers.trusted_proxies names the customer.",
-    { risk: needsYes(["loosen"], "that header decides whose files a client sees") },
-  ),
+  header: setting(z.optional(text), "Header in which a trusted proxy names the customer.", {
+    risk: needsYes(["loosen"], "that header decides whose files a client sees"),
+  }),
   trustedProxies: setting(
-    withDefault(z.array(text), []),
-    "Addresses whose customers.header is believed, such as 127.0.0.1.",
+    withDefault(z.array(addressRange), []),
+    "Addresses and ranges of the proxies that set customers.header. Default: server.trusted_proxies.",
     { risk: needsYes(["loosen"], "these addresses may say which customer a request is from") },
   ),
   quotas: setting(
