@@ -95,7 +95,7 @@ describe("cem workflow", () => {
     const failed = await json("run", "late.yaml");
     const id = String(failed["run"]);
     expect(failed).toMatchObject({ status: "failed", error: { code: "WORKFLOW_STEP_TIMED_OUT" } });
-    expect((await cem("show", id)).stdout).toMatch(/unclear +may have been carried out: wait/u);
+    expect((await cem("show", id)).stdout).toMatch(/unclear +may have been executed: wait/u);
     const asked = await cem("resume", id);
     expect(asked.code).toBe(1);
     expect(asked.stderr).toMatch(

@@ -93,7 +93,6 @@ function pair(text: string, separator: string, example: string): Record<string, 
   return { [name]: value };
 }
 
-/** `cem add`: puts a server into config.yaml and writes its tools as files. A server that does not answer stays in. */
 async function addMcpServer(
   { name, entry, options }: Given<{ name: string; entry: Record<string, unknown> }>,
   context: CommandContext,
@@ -136,7 +135,6 @@ function afterFailure(word: string, code: string | undefined): Record<string, st
   return { "try again": `cem generate ${word}`, ...remove };
 }
 
-/** `cem remove`: takes a server out of config.yaml, with the files that were generated for it. */
 async function removeMcpServer(
   { name, options }: Given<{ name: string }>,
   context: CommandContext,

@@ -30,7 +30,6 @@ Examples:
   run: verifyAuditLog,
 });
 
-/** `cem audit verify`: says whether lines of an audit log are missing or were changed. */
 async function verifyAuditLog(
   { file, expect, options }: Given<{ file?: string | undefined; expect?: string | undefined }>,
   context: CommandContext,

@@ -50,7 +50,6 @@ Examples:
 
 const DEFAULT_PROGRAM = "02";
 
-/** `cem bench pooling`: measures what a pool of guests and sessions gain on this host. */
 async function benchPooling(
   { sequence, example, all, count, svg, options }: Given<Bench>,
   { signal, live }: CommandContext,

@@ -57,7 +57,6 @@ function days(text: string): number {
   return Number(number);
 }
 
-/** `cem customers`: what customers have on disk, and removing it. */
 async function manageCustomers(invocation: Given<Customers>, context: CommandContext): Promise<Answer> {
   const { customerUsage, listCustomers } = await import("code-execution-mcp/admin");
   const { action, id, options } = invocation;
@@ -155,7 +154,7 @@ function renderCustomers(customers: readonly CustomerUsage[], what: string, styl
   ];
 }
 
-/** What each customer has used of each quota. */
+/** Renders the use of each quota by each customer. */
 function renderQuotas(customers: readonly CustomerUsage[], style: Style): string[] {
   const rows = customers.flatMap(({ id, quotas = [] }) =>
     quotas.map(({ per, runs, maxRuns, seconds, maxSeconds, resetsInMs }) => ({

@@ -49,7 +49,6 @@ Examples:
   run: examine,
 });
 
-/** `cem doctor`: examines everything a task needs, and says what to do about what is missing. */
 async function examine(
   { listValues, security, options }: Given<Doctor>,
   context: CommandContext,

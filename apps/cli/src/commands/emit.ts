@@ -29,7 +29,6 @@ Examples:
   run: emitModule,
 });
 
-/** `cem emit client`: a module that is a typed client of one MCP server. */
 async function emitModule(
   { server, out, options }: Given<{ server: string; out?: string | undefined }>,
   context: CommandContext,

@@ -55,7 +55,6 @@ function notEmpty(text: string): string {
   return text;
 }
 
-/** `cem form`: shows a form, checks values for it, or fills it. */
 async function handleForm(
   { action, file, data, trial, options }: Given<FormArguments>,
   context: CommandContext,

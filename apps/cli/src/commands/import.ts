@@ -32,7 +32,6 @@ Examples:
   run: importServers,
 });
 
-/** `cem import`: shows the servers that other programs are set up with, and adds them after a yes. */
 export async function importServers(
   { names, yes, options }: Given<{ names: string[]; yes: boolean }>,
   context: CommandContext,

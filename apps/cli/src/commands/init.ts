@@ -34,10 +34,6 @@ const CONFIG_FILE = "config.yaml";
 const PRIVATE_FILE = 0o600;
 const FOLDERS = ["servers", "skills", "workspace"] as const;
 
-/**
- * `cem init`: makes the folders, a short configuration and a first tool. Changes nothing that is there. In a terminal it asks
- * for the MCP servers that other programs have.
- */
 async function initialize(
   { dir, options }: Given<{ dir: string }>,
   context: CommandContext,

@@ -34,7 +34,6 @@ Examples:
   run: migrateProject,
 });
 
-/** `cem migrate`: shows what moving a project of the Python original over comes to; with --write does it. */
 async function migrateProject(
   { folder, write }: Given<{ folder: string; write: boolean }>,
   { signal }: CommandContext,
@@ -105,7 +104,7 @@ function nextSteps({ files, servers }: Migration, isWritten: boolean, folder: st
   ];
 }
 
-/** What `cem migrate` shows. */
+/** The content of the report of `cem migrate`. */
 interface ShownMigration extends Pick<Migration, "changes" | "works" | "left" | "servers"> {
   files: { file: string; from: string; state: string }[];
   diffs: string[];

@@ -33,7 +33,6 @@ Examples:
   run: pullModel,
 });
 
-/** `cem model pull`: loads a sentence-embedding model into the cache. */
 async function pullModel(
   { name, options }: Given<{ name?: string | undefined }>,
   context: CommandContext,

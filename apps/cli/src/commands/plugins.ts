@@ -32,7 +32,6 @@ Examples:
   run: listPlugins,
 });
 
-/** `cem plugins list`: loads the plugins and says of each what it adds, how long it takes and what went wrong. */
 async function listPlugins({ options }: Given, context: CommandContext): Promise<Answer> {
   const { listPlugins: findPlugins } = await import("code-execution-mcp/admin");
   await settleTrust(options, context);

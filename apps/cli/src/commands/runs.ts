@@ -71,7 +71,6 @@ function parseSince(written: string): Date {
   return date;
 }
 
-/** `cem runs`: lists recorded runs, shows one, or runs its code again. */
 async function manageRuns(invocation: Given<Runs>, context: CommandContext): Promise<Answer> {
   const { listRuns, readRun } = await import("code-execution-mcp/admin");
   const { action, id, status, since, text, max, options } = invocation;
@@ -204,7 +203,7 @@ function renderRun(run: RunRecord, style: Style, all: boolean): string[] {
   ];
 }
 
-/** What a replay is about to do. */
+/** Describes what a replay is about to do. */
 function renderReplay({
   run,
   answered,
@@ -228,7 +227,7 @@ function renderReplay({
       : [
           `${counted(missing, "call")} can't be answered, since not all of it is recorded, and will fail with NOT_RECORDED.`,
         ]),
-    ...(hasTokens ? ["Values of persons stand as tokens in the recorded code, and stay tokens."] : []),
+    ...(hasTokens ? ["Personal data is replaced by tokens in the recorded code, and stays so."] : []),
   ];
 }
 

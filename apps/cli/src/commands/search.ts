@@ -39,7 +39,6 @@ Examples:
 /** The most tools whose code is shown, the best first. */
 const MAX_SHOWN_CODES = 3;
 
-/** `cem search`: the tools that fit a query, best first. */
 async function searchTools(
   { query, detail, max, options }: Given<Search>,
   context: CommandContext,

@@ -77,7 +77,6 @@ const PROFILES: readonly Profile[] = ["full", "code", "original"];
 /** Nothing is printed when a server ends: standard output belongs to the protocol. */
 const SILENCE: Answer = { exitCode: EXIT_OK, data: {}, report: () => [], brief: () => "" };
 
-/** `cem serve`: is an MCP server until it is stopped or its client goes away. */
 async function startServer(invocation: Given<Serve>, { signal }: CommandContext): Promise<Answer> {
   const { transport, profile, expose, customTools, host, port, cost, options } = invocation;
   const source = configSourceOf(options);

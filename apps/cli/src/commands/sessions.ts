@@ -55,7 +55,6 @@ Examples:
   run: manageSessions,
 });
 
-/** `cem sessions`: lists logged sessions, shows or exports one, or goes on with it. */
 async function manageSessions(invocation: Given<Sessions>, context: CommandContext): Promise<Answer> {
   const { listSessions, readSession } = await import("code-execution-mcp/admin");
   const { action, id, max, options } = invocation;

@@ -39,16 +39,15 @@ Examples:
   run: manageSkills,
 });
 
-/** What each action on one skill is called, once it is done. */
+/** The past participle of each action on one skill. */
 const DONE = { add: "added", test: "passed", promote: "promoted", remove: "removed" } as const;
 
-/** What an action takes in place of a skill's name. */
+/** The argument that an action takes in place of a skill's name. */
 const WANTED: Partial<Record<Action, string>> = {
   add: "the folder of a skill",
   learn: "a session, such as session_001 or last",
 };
 
-/** `cem skills`: lists skills, or does something with one. */
 async function manageSkills(
   { action, name, options }: Given<{ action: Action; name?: string | undefined }>,
   context: CommandContext,

@@ -26,7 +26,6 @@ Examples:
   run: listTools,
 });
 
-/** `cem tools`: every server with its tools, or one server with signatures. Those that are upstream are tried. */
 async function listTools(
   { server, options }: Given<{ server?: string | undefined }>,
   context: CommandContext,
@@ -52,7 +51,7 @@ async function listTools(
 }
 
 /**
- * What a catalog has of one server. A server all of whose files are broken has problems only.
+ * Reduces a catalog to one server. A server all of whose files are broken has problems only.
  *
  * @throws CemError `SERVER_NOT_FOUND`
  */

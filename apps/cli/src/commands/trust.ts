@@ -47,7 +47,6 @@ Examples:
   run: trustFolder,
 });
 
-/** `cem trust`: shows what files of a folder ask for on this host, and allows it after a yes. */
 async function trustFolder(invocation: Given<Trust>, context: CommandContext): Promise<Answer> {
   const { inspectTrust, listTrusted, trustItems } = await import("code-execution-mcp/admin");
   if (invocation.list) return answerToList(await listTrusted());

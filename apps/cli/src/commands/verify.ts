@@ -32,7 +32,6 @@ Examples:
   run: verifyServer,
 });
 
-/** `cem verify`: asks the server that `cem serve` would be as its clients do, over each transport and protocol. */
 async function verifyServer(
   { profile, options }: Given<{ profile?: Profile | undefined }>,
   { signal, live }: CommandContext,
@@ -101,7 +100,7 @@ async function askOver(
   }
 }
 
-/** What one client saw of the server. */
+/** The findings of one client about the server. */
 export interface Verified {
   transport: "stdio" | "http";
   protocol: ProtocolRevision;

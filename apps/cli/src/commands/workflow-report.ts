@@ -82,7 +82,7 @@ export function renderRunFailure({ error, run, status }: WorkflowResult, style: 
       paint: style.colors.red,
     }),
     ...(safe.hint === undefined ? [] : renderRow("", safe.hint, style)),
-    // Of a step that may have been carried out, the hint says how.
+    // Of a step that may have been executed, the hint says how.
     ...(safe.code === "WORKFLOW_STEP_UNCERTAIN"
       ? []
       : renderRow("go on", `cem workflow resume ${run}`, style)),
@@ -142,7 +142,7 @@ export function renderRunDetails(given: RunDetails, style: Style): string[] {
     ...(error === null ? [] : renderRow("error", error.message, style, { paint: style.colors.red })),
     ...(uncertain.length === 0
       ? []
-      : renderRow("unclear", `may have been carried out: ${uncertain.join(", ")}`, style)),
+      : renderRow("unclear", `may have been executed: ${uncertain.join(", ")}`, style)),
     ...(pairs.length === 0 ? [] : ["", ...renderPairs(pairs, INDENT, style)]),
     ...renderOutputs(outputs, style),
   ];

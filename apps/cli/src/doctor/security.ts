@@ -176,7 +176,7 @@ function checkServing({ configuration }: SecurityReport): Check {
     : { name, state: "ok", summary: `cem serve http refuses ${host} without a token`, notes: [] };
 }
 
-/** What the settings name and does not exist yet. */
+/** Guardrails that have settings and no effect yet. */
 function checkPending(): Check[] {
   const pending = Object.entries(PENDING_SETTINGS).filter(([setting]) => setting.startsWith("guardrails."));
   if (pending.length === 0) return [];

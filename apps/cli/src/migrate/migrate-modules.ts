@@ -6,7 +6,7 @@ import { readPythonModule } from "./python-module.ts";
 import type { PythonModule } from "./python-module.ts";
 import { comment, functionSkeleton, toIdentifier } from "./skeleton.ts";
 
-/** What became of tools or skills. */
+/** The result of migrating tools or skills. */
 export interface MigratedModules {
   files: Omit<MigratedFile, "isThere">[];
   left: LeftOver[];

@@ -13,7 +13,7 @@ const INDENT = "  ";
 const TOOL_INDENT = "    ";
 const MIN_SUMMARY_COLUMNS = 20;
 
-/** What helps against tools in Python. */
+/** The fix for tools in Python. */
 export const PYTHON_HINT = "Begin them in TypeScript with:  cem migrate";
 
 /** The first sentence of a description, or its beginning. */

@@ -74,7 +74,7 @@ export function notesOf(server: ExaminedServer): string[] {
   const notes: string[] = [];
   if (state === "connecting") notes.push("did not answer in time");
   else if (state === "auth-required") notes.push(...errorNotes(toSignIn(name)));
-  // What helps against a server that is down is to try it again, as was just done.
+  // The hint for a server that is down is to try it again, as was just done.
   else if (lastError?.code === "FOLDER_UNTRUSTED")
     notes.push(...errorNotes({ ...lastError, message: "" }).slice(1));
   else if (lastError?.code === "SERVER_DOWN") notes.push(oneLine(lastError.message));

@@ -50,7 +50,7 @@ export function askingOf(context: CommandContext): Asking {
 }
 
 /**
- * Gives work what carries out workflows, and frees everything when the work is done or has failed.
+ * Gives work an executor of workflows, and frees everything when the work is done or has failed.
  *
  * @param isDry - Whether nothing may be written, caches included.
  */

@@ -1,6 +1,6 @@
 import type { JsonObject, JsonValue } from "@cem/core";
 
-/** What a tool answered. */
+/** The answer of a tool. */
 export interface ToolAnswer {
   isError: boolean;
   /** Its structured content. */

@@ -10,12 +10,12 @@ const UNKNOWN_ARGUMENT = { no_tool_has_this_argument: true };
 
 const NOT_LISTED: ToolAnswer = { isError: true, data: undefined, text: "It is not listed." };
 
-/** What became of one tool. */
+/** The verdict on one tool. */
 export interface ToolVerdict {
   tool: string;
   /** `listed`: all is well with how it is listed, and it was not called, since nobody here knows what it would do. */
   state: "passed" | "listed" | "failed";
-  /** What is wrong, one sentence each. */
+  /** Problems, one sentence each. */
   problems: string[];
   /** How long its call took. */
   ms?: number | undefined;
