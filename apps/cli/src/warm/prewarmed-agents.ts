@@ -44,13 +44,13 @@ export class PrewarmedAgents {
    */
   async take(): Promise<Agent | undefined> {
     const stamp = await this.#stamp();
-    for (const made of this.#prewarmed) {
-      this.#prewarmed.delete(made);
-      const spare = await made;
-      if (spare === undefined) continue;
+    for (const making of this.#prewarmed) {
+      this.#prewarmed.delete(making);
+      const made = await making;
+      if (made === undefined) continue;
       this.#ready -= 1;
-      if (spare.stamp === stamp) return spare.agent;
-      void spare.agent.dispose();
+      if (made.stamp === stamp) return made.agent;
+      void made.agent.dispose();
     }
     return undefined;
   }
@@ -59,7 +59,7 @@ export class PrewarmedAgents {
     this.#isDisposed = true;
     const prewarmed = await Promise.all(this.#prewarmed);
     this.#prewarmed.clear();
-    await Promise.all(prewarmed.map(async (spare) => spare?.agent.dispose()));
+    await Promise.all(prewarmed.map(async (made) => made?.agent.dispose()));
   }
 
   async #make(): Promise<PrewarmedAgent | undefined> {
