@@ -2,7 +2,7 @@ import type { CatalogSnapshot, ToolDefinition } from "@cem/core";
 import { BUILT_IN_SANDBOXES } from "../command/options.ts";
 import { EXIT_OK } from "../errors.ts";
 import type { Answer } from "../io/command-context.ts";
-import { safeText } from "../render/safe-text.ts";
+import { safeText } from "../render/text.ts";
 import { configSourceOf } from "../run/config-source.ts";
 import { Argument } from "commander";
 import type { Command, Option } from "commander";

@@ -7,7 +7,7 @@ import type { SharedOptions } from "../command/options.ts";
 import { EXIT_OK } from "../errors.ts";
 import type { Answer, CommandContext } from "../io/command-context.ts";
 import { renderRow } from "../render/rows.ts";
-import { safeText } from "../render/safe-text.ts";
+import { safeText } from "../render/text.ts";
 import { serverSourceOf } from "../run/config-source.ts";
 import { defineCommand } from "../command/define-command.ts";
 import type { Given } from "../command/define-command.ts";

@@ -4,7 +4,7 @@ import type { DeadRun } from "code-execution-mcp/admin";
 import { EXIT_OK } from "../errors.ts";
 import type { Answer, CommandContext } from "../io/command-context.ts";
 import { renderRow, renderTable } from "../render/rows.ts";
-import { counted } from "../render/text-layout.ts";
+import { counted } from "../render/text.ts";
 import { configSourceOf, serverSourceOf } from "../run/config-source.ts";
 import { addOptions, defineCommand } from "../command/define-command.ts";
 import type { Given } from "../command/define-command.ts";

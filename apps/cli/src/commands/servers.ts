@@ -2,7 +2,7 @@ import type { GeneratedServer } from "code-execution-mcp/admin";
 import { EXIT_FAILED, EXIT_OK, withHints } from "../errors.ts";
 import type { Answer, CommandContext } from "../io/command-context.ts";
 import { renderRow } from "../render/rows.ts";
-import { oneLine, safeData, safeText } from "../render/safe-text.ts";
+import { oneLine, safeData, safeText } from "../render/text.ts";
 import { renderGenerated, renderServers, stateOf } from "../render/servers.ts";
 import { serverSourceOf } from "../run/config-source.ts";
 import { settleTrust } from "../run/settle-trust.ts";

@@ -16,7 +16,7 @@ import {
   renderWorkflows,
   showSteps,
 } from "./workflow-report.ts";
-import { oneLine, safeJson, safeText } from "../render/safe-text.ts";
+import { oneLine, safeJson, safeText } from "../render/text.ts";
 import { withWorkflows } from "../run/agent-source.ts";
 import { InvalidArgumentError, Option } from "commander";
 import { addOptions, defineCommand } from "../command/define-command.ts";

@@ -5,7 +5,7 @@ import type { LoadedConfig } from "code-execution-mcp";
 import type { ExaminedServer, FolderReport, HostReport } from "code-execution-mcp/admin";
 import { PYTHON_HINT, catalogSize } from "../render/catalog.ts";
 import { notesOf } from "../render/servers.ts";
-import { counted, describeTimes, shortPath } from "../render/text-layout.ts";
+import { counted, describeTimes, shortPath } from "../render/text.ts";
 
 /** `broken` means that a task can't run. */
 export type CheckState = "ok" | "warning" | "off" | "broken";

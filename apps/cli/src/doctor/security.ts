@@ -2,7 +2,7 @@ import { PENDING_SETTINGS } from "@cem/config";
 import { ISOLATION_LEVELS } from "@cem/core";
 import type { IsolationLevel } from "@cem/core";
 import type { SecurityReport } from "code-execution-mcp/admin";
-import { counted, shortPath } from "../render/text-layout.ts";
+import { counted, shortPath } from "../render/text.ts";
 import type { Check } from "./checks.ts";
 
 const LOOPBACK = /^(?:localhost|127(?:\.\d{1,3}){3}|::1)$/u;

@@ -1,4 +1,4 @@
-import type { Style } from "../render/text-layout.ts";
+import type { Style } from "../render/text.ts";
 import type { CommandIo } from "./command-io.ts";
 import type { Output } from "./terminal.ts";
 

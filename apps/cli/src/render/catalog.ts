@@ -2,9 +2,9 @@ import { exampleCall } from "@cem/core";
 import type { RankedTool, ToolDefinition, ToolProblem, ToolServer } from "@cem/core";
 import { renderCode } from "./code.ts";
 import { renderPairs } from "./rows.ts";
-import { oneLine } from "./safe-text.ts";
-import { columnsOf, counted, cut, shortPath, wrapIndented } from "./text-layout.ts";
-import type { Style } from "./text-layout.ts";
+import { oneLine } from "./text.ts";
+import { columnsOf, counted, cut, shortPath, wrapIndented } from "./text.ts";
+import type { Style } from "./text.ts";
 
 /** The amount shown of each tool that was found. */
 export type Detail = "name" | "description" | "full";

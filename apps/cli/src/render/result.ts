@@ -2,9 +2,9 @@ import { redactionTokensIn } from "@cem/core";
 import type { JsonValue, TaskResult } from "@cem/core";
 import { renderCode, renderCodeAround } from "./code.ts";
 import { renderPairs, renderRow } from "./rows.ts";
-import { oneLine, safeData, safeJson } from "./safe-text.ts";
-import { counted, duration, grouped, wrapIndented } from "./text-layout.ts";
-import type { Style } from "./text-layout.ts";
+import { oneLine, safeData, safeJson } from "./text.ts";
+import { counted, duration, grouped, wrapIndented } from "./text.ts";
+import type { Style } from "./text.ts";
 import { renderValue, withReadableNumbers } from "./value.ts";
 
 export interface ResultOptions {

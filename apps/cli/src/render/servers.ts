@@ -2,18 +2,9 @@ import type { ErrorInfo } from "@cem/core";
 import { shellWord } from "@cem/core/text";
 import type { ExaminedServer, GeneratedServer } from "code-execution-mcp/admin";
 import { withHint } from "../errors.ts";
-import { oneLine } from "./safe-text.ts";
-import {
-  alignColumns,
-  columnsOf,
-  counted,
-  cut,
-  duration,
-  padEnd,
-  shortPath,
-  wrapIndented,
-} from "./text-layout.ts";
-import type { Style } from "./text-layout.ts";
+import { oneLine } from "./text.ts";
+import { alignColumns, columnsOf, counted, cut, duration, padEnd, shortPath, wrapIndented } from "./text.ts";
+import type { Style } from "./text.ts";
 
 const INDENT = "  ";
 const MAX_EXCERPT_COLUMNS = 160;
