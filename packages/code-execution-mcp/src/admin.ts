@@ -49,7 +49,7 @@ export type { SessionSummary } from "./admin/sessions.ts";
 export type { SearchReport } from "./wiring/configured-selector.ts";
 export type { TokenCost } from "@cem/mcp-server";
 export type { PullProgress } from "@cem/selector";
-export type { ExaminedServer, GeneratedServer, GenerateOptions } from "@cem/mcp-tools";
+export type { ExaminedServer, GeneratedServer, GenerateOptions } from "@cem/mcp-client/tools";
 export { drawWorkflow, listWorkflows, workflowFromSession } from "./admin/workflows.ts";
 export type { ConfiguredWorkflow } from "./admin/workflows.ts";
 export type { DrawnStep } from "@cem/workflows";

@@ -14,7 +14,7 @@ import type {
   TypeChecker,
 } from "@cem/core";
 import type { ReviewRule } from "@cem/guardrails";
-import type { HostToolsByServer } from "@cem/mcp-tools";
+import type { HostToolsByServer } from "@cem/mcp-client/tools";
 import { nearest } from "@cem/core/text";
 import type { CallGuardOptions } from "./wiring/call-guards.ts";
 import type { Log } from "./wiring/log.ts";

@@ -77,7 +77,7 @@ export type {
   WorkflowStepContext,
   WorkflowStepKind,
 } from "@cem/core";
-export type { GeneratedServer } from "@cem/mcp-tools";
+export type { GeneratedServer } from "@cem/mcp-client/tools";
 export { customTool } from "@cem/mcp-server/custom-tool";
 export { loadCustomTools } from "./custom-tool-file.ts";
 export type { CustomTool, CustomToolContext, Exposed, Profile } from "@cem/mcp-server";

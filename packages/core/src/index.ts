@@ -1,4 +1,5 @@
 export { isObject } from "./json.ts";
+export { createLineSplitter } from "./line-splitter.ts";
 export type { JsonObject, JsonSchema, JsonValue } from "./json.ts";
 export { abandonOnAbort, withReason } from "./abort.ts";
 export { CemError, toErrorInfo } from "./errors.ts";

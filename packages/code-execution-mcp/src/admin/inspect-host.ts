@@ -2,7 +2,7 @@ import { access, constants, stat } from "node:fs/promises";
 import path from "node:path";
 import type { LoadedConfig } from "@cem/config";
 import type { CatalogSnapshot, SandboxProbe } from "@cem/core";
-import type { ExaminedServer } from "@cem/mcp-tools";
+import type { ExaminedServer } from "@cem/mcp-client/tools";
 import { probeSandboxes } from "../wiring/choose-sandbox.ts";
 import { inspectSearch } from "../wiring/configured-selector.ts";
 import type { SearchReport } from "../wiring/configured-selector.ts";

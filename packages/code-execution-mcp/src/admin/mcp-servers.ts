@@ -2,7 +2,7 @@ import { realpath } from "node:fs/promises";
 import path from "node:path";
 import type { LoadedConfig } from "@cem/config";
 import type { CatalogSnapshot } from "@cem/core";
-import type { ExaminedServer, GeneratedServer, GenerateOptions, McpTools } from "@cem/mcp-tools";
+import type { ExaminedServer, GeneratedServer, GenerateOptions, McpTools } from "@cem/mcp-client/tools";
 import type { AgentOptions, ConfigSource } from "../agent-options.ts";
 import { createListedCatalog } from "../wiring/host-bridge.ts";
 import { disposeLoaded } from "../wiring/customer.ts";

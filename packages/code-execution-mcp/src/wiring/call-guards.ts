@@ -1,5 +1,5 @@
 import type { Approve, AuditLog, Elicit, Redactor, ToolCall, InvokeContext } from "@cem/core";
-import type { NamedTool } from "@cem/mcp-tools";
+import type { NamedTool } from "@cem/mcp-client/tools";
 import type {
   ApprovalMemory,
   ApprovalSettings,

@@ -4,7 +4,7 @@ import type { LoadedConfig } from "@cem/config";
 import type { LoadedFor } from "./customer.ts";
 import { Lazy } from "@cem/core";
 import type { AuditLog, ResultStore, SandboxSpec, ToolCatalog, ToolInvoker, ToolProblem } from "@cem/core";
-import type { FileTools, HostToolFolders, LoadedHostTools, McpTools } from "@cem/mcp-tools";
+import type { FileTools, HostToolFolders, LoadedHostTools, McpTools } from "@cem/mcp-client/tools";
 import type { AgentOptions } from "../agent-options.ts";
 import { hintFor } from "@cem/core/errors";
 import type { CallGuards } from "./call-guards.ts";
@@ -53,7 +53,6 @@ export async function createHostBridge(
   settings: HostBridgeSettings,
 ): Promise<HostBridge> {
   const {
-    announceCalls,
     answerErrors,
     checkCalls,
     combineSources,
@@ -62,7 +61,7 @@ export async function createHostBridge(
     createSecretFilter,
     orderCalls,
   } = await import("@cem/bridge");
-  const { loadHostTools, withHostTools } = await import("@cem/mcp-tools");
+  const { loadHostTools, withHostTools } = await import("@cem/mcp-client/tools");
   const {
     onElicit: elicit,
     redactor,
@@ -119,7 +118,6 @@ export async function createHostBridge(
     }),
     guarded,
     orderCalls(),
-    announceCalls(),
   ];
   const replayer = replay === undefined ? undefined : recording?.createReplayer(replay, { store });
   const invoker = replayer ?? compose(middlewares, source);
@@ -143,7 +141,7 @@ export async function createListedCatalog(
   mcpTools: McpTools,
 ): Promise<ToolCatalog> {
   const { createHostTools } = await import("@cem/bridge");
-  const { loadHostTools, withHostTools } = await import("@cem/mcp-tools");
+  const { loadHostTools, withHostTools } = await import("@cem/mcp-client/tools");
   const loaded = await loadHostTools(hostToolFolders(configuration));
   const problem = await heldProblem(configuration, loaded.held);
   const { descriptions } = createHostTools({ tools: loaded.tools });

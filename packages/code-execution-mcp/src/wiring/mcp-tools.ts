@@ -1,5 +1,5 @@
 import type { Elicit, ResultStore } from "@cem/core";
-import type { LogEntry, McpTools } from "@cem/mcp-tools";
+import type { LogEntry, McpTools } from "@cem/mcp-client/tools";
 import { authFolder } from "./auth-folder.ts";
 import type { LoadedFor } from "./customer.ts";
 import type { Log } from "./log.ts";
@@ -31,7 +31,7 @@ export async function openMcpTools(
   { log, store, elicit, minConnectTimeoutMs = 0, changesFiles }: McpToolsOptions,
 ): Promise<McpTools> {
   const [{ createMcpTools }, { folderUntrusted }] = await Promise.all([
-    import("@cem/mcp-tools"),
+    import("@cem/mcp-client/tools"),
     import("@cem/config"),
   ]);
   const transports = (await pluginSet?.get())?.transports;

@@ -3,7 +3,7 @@ import { pathToFileURL } from "node:url";
 import type { LoadedConfig } from "@cem/config";
 import { CemError, Lazy } from "@cem/core";
 import type { OpenPluginsSettings, Plugin, PluginReport, PluginRequest, PluginSet } from "@cem/plugins";
-import type { HostToolsByServer } from "@cem/mcp-tools";
+import type { HostToolsByServer } from "@cem/mcp-client/tools";
 import { createLog } from "./log.ts";
 import { readPluginTimes, savePluginTimes } from "./plugin-times.ts";
 
@@ -144,7 +144,7 @@ async function takenServers({ config }: LoadedConfig, given: HostToolsByServer =
 
 const faultOfTool: OpenPluginsSettings["faultOfTool"] = async (server, name, tool) => {
   const [{ toolNameFault }, { createHostTools }] = await Promise.all([
-    import("@cem/mcp-tools"),
+    import("@cem/mcp-client/tools"),
     import("@cem/bridge"),
   ]);
   const fault = await toolNameFault(server, name);

@@ -5,7 +5,7 @@ import type { Config } from "@cem/config";
 import type { GuestFacts } from "@cem/mcp-server";
 import { CemError } from "@cem/core";
 import type { Mount, NetworkPolicy, RunLimits, Sandbox, SandboxProvider, SandboxSpec } from "@cem/core";
-import type { SandboxVariant } from "@cem/mcp-tools";
+import type { SandboxVariant } from "@cem/mcp-client/tools";
 import type { PluginSet } from "@cem/plugins";
 import { chooseProvider } from "./choose-sandbox.ts";
 import { followFolders } from "./follow-folders.ts";

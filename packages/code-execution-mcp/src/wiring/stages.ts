@@ -1,7 +1,7 @@
 import type { Config } from "@cem/config";
 import type { Guard, SandboxSpec, ToolCatalog, TypeChecker } from "@cem/core";
 import type { FindOrders, ReviewRule } from "@cem/guardrails";
-import type { McpTools } from "@cem/mcp-tools";
+import type { McpTools } from "@cem/mcp-client/tools";
 import type { LoadedFor } from "./customer.ts";
 import type { CallGuards } from "./call-guards.ts";
 import { offloadReview } from "./offloaded-stages.ts";
