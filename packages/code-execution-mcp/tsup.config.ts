@@ -5,6 +5,7 @@ export default library({
     index: "src/index.ts",
     stages: "src/stages.ts",
     admin: "src/admin.ts",
+    "define-plugin": "src/plugins/define-plugin.ts",
     "server-thread": "src/server-thread/thread.ts",
     "work-thread": "src/work-threads/work-thread.ts",
     "review-work": "src/wiring/review-work.ts",

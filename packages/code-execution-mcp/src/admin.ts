@@ -24,7 +24,7 @@ export { deadRuns, queueCounts, retryDeadRun } from "./admin/queue.ts";
 export type { DeadRun, QueueCounts } from "@cem/queue";
 export { listPlugins, runPluginCommand } from "./admin/plugins.ts";
 export type { PluginCommandRequest } from "./admin/plugins.ts";
-export type { PluginReport } from "@cem/plugins";
+export type { PluginReport } from "./plugins/open-plugins.ts";
 export { resealSharedStore } from "./admin/store.ts";
 export type { ResealedStore } from "./admin/store.ts";
 export { stampProject } from "./admin/project-stamp.ts";

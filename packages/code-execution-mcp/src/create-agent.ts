@@ -143,7 +143,7 @@ async function createStages(
     async selector() {
       const chosen = options.selector ?? (await selector.get());
       if (pluginSet === undefined) return chosen;
-      const { askSelectors } = await import("@cem/plugins");
+      const { askSelectors } = await import("./plugins/added-stages.ts");
       return askSelectors((await pluginSet.get()).selectors, chosen);
     },
     async generator() {
@@ -155,11 +155,11 @@ async function createStages(
           ? await createGenerator(loaded, redact, { sessionLog, redactor: ofRuns })
           : redact(generator);
       if (pluginSet === undefined) return chosen;
-      const { askGenerators } = await import("@cem/plugins");
+      const { askGenerators } = await import("./plugins/added-stages.ts");
       // Whom a plugin's generator asks is not known: it sees tokens only.
       const own = (await pluginSet.get()).generators.map((one) => ({
         ...one,
-        generator: redact(one.generator),
+        stage: redact(one.stage),
       }));
       return askGenerators(own, chosen);
     },
@@ -169,7 +169,7 @@ async function createStages(
       const guard =
         options.guard ?? (await createConfiguredGuard(config, await callGuards.get(), reviewRules));
       if (pluginSet === undefined) return mcpTools.startingServers(guard);
-      const { addGuards } = await import("@cem/plugins");
+      const { addGuards } = await import("./plugins/added-stages.ts");
       return mcpTools.startingServers(addGuards(guard, (await pluginSet.get()).guards));
     },
     async sandbox() {

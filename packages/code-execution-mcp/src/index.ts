@@ -23,14 +23,14 @@ export type { RunningWorker, WorkerOptions } from "./run-worker.ts";
 export type { CemServer, RunServerOptions, ServerOptions, TransportName } from "./server-options.ts";
 export type { Log, LogLevel } from "./wiring/log.ts";
 export { defineTool } from "@cem/bridge/define-tool";
-export { definePlugin } from "@cem/plugins/define-plugin";
+export { definePlugin } from "./plugins/define-plugin.ts";
 export type {
   Plugin,
   PluginCommand,
   PluginCommandContext,
   PluginContext,
   PluginParts,
-} from "@cem/plugins/define-plugin";
+} from "./plugins/define-plugin.ts";
 export type { GivenPlugin } from "./wiring/plugins.ts";
 export type { ReviewRule } from "@cem/guardrails";
 export type { HostTool, HostToolContext, ToolSchema } from "@cem/bridge/define-tool";

@@ -7,7 +7,7 @@ import { probeSandboxes } from "../wiring/choose-sandbox.ts";
 import { inspectSearch } from "../wiring/configured-selector.ts";
 import type { SearchReport } from "../wiring/configured-selector.ts";
 import { createListedCatalog } from "../wiring/host-bridge.ts";
-import type { PluginReport } from "@cem/plugins";
+import type { PluginReport } from "../plugins/open-plugins.ts";
 import { disposeLoaded } from "../wiring/customer.ts";
 import { loadFrom } from "../wiring/load.ts";
 import { reportPlugins } from "../wiring/plugins.ts";

@@ -1,6 +1,6 @@
 import { CemError } from "@cem/core";
 import type { JsonValue } from "@cem/core";
-import type { PluginReport } from "@cem/plugins";
+import type { PluginReport } from "../plugins/open-plugins.ts";
 import type { AgentOptions } from "../agent-options.ts";
 import { createLoadedAgent } from "../create-agent.ts";
 import { disposeLoaded } from "../wiring/customer.ts";

@@ -1,7 +1,7 @@
 import type { Config } from "@cem/config";
 import { CemError } from "@cem/core";
 import type { SandboxProbe, SandboxProvider } from "@cem/core";
-import type { PluginSet } from "@cem/plugins";
+import type { PluginSet } from "../plugins/open-plugins.ts";
 
 /** How long a run waits for its turn before it is told to come again, in milliseconds. */
 const QUEUE_TIMEOUT_MS = 60_000;

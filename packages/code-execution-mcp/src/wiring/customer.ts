@@ -1,6 +1,6 @@
 import type { LoadedConfig } from "@cem/config";
 import type { Lazy, RunRecords, Store, WorkspaceSync } from "@cem/core";
-import type { PluginSet } from "@cem/plugins";
+import type { PluginSet } from "../plugins/open-plugins.ts";
 import type { CustomerFolder } from "@cem/workspace";
 import { lazySync } from "./shared-files.ts";
 import { hasSkills } from "./customer-type-checker.ts";

@@ -2,7 +2,7 @@ import { readFile } from "node:fs/promises";
 import path from "node:path";
 import type { Config } from "@cem/config";
 import { makeFolder, replaceFile } from "@cem/core/files";
-import type { PluginReport } from "@cem/plugins";
+import type { PluginReport } from "../plugins/open-plugins.ts";
 
 const FILE = "plugins.json";
 const MAX_PROBLEMS = 5;

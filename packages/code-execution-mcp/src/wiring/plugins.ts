@@ -2,7 +2,8 @@ import { readdir } from "node:fs/promises";
 import { pathToFileURL } from "node:url";
 import type { LoadedConfig } from "@cem/config";
 import { CemError, Lazy } from "@cem/core";
-import type { OpenPluginsSettings, Plugin, PluginReport, PluginRequest, PluginSet } from "@cem/plugins";
+import type { Plugin } from "../plugins/define-plugin.ts";
+import type { OpenPluginsSettings, PluginReport, PluginRequest, PluginSet } from "../plugins/open-plugins.ts";
 import type { HostToolsByServer } from "@cem/mcp-tools";
 import { createLog } from "./log.ts";
 import { readPluginTimes, savePluginTimes } from "./plugin-times.ts";
@@ -54,7 +55,7 @@ export async function reportPlugins({ config }: LoadedConfig, set: PluginSet): P
 }
 
 async function openConfiguredPlugins(loaded: LoadedConfig, options: PluginOptions): Promise<PluginSet> {
-  const { openPlugins } = await import("@cem/plugins");
+  const { openPlugins } = await import("../plugins/open-plugins.ts");
   const { config, trust, variable } = loaded;
   const log = createLog(config, options.onLog);
   const given = (options.plugins ?? []).map(toRequest);

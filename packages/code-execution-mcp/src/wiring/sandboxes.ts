@@ -6,7 +6,7 @@ import type { GuestFacts } from "@cem/mcp-server";
 import { CemError } from "@cem/core";
 import type { Mount, NetworkPolicy, RunLimits, Sandbox, SandboxProvider, SandboxSpec } from "@cem/core";
 import type { SandboxVariant } from "@cem/mcp-tools";
-import type { PluginSet } from "@cem/plugins";
+import type { PluginSet } from "../plugins/open-plugins.ts";
 import { chooseProvider } from "./choose-sandbox.ts";
 import { followFolders } from "./follow-folders.ts";
 import { assertOutOfReach } from "./out-of-reach.ts";

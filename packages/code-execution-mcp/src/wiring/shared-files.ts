@@ -3,7 +3,7 @@ import type { Config } from "@cem/config";
 import { CemError, Lazy } from "@cem/core";
 import type { SkillStore, StateStore, Store, WorkspaceSync } from "@cem/core";
 import type { CustomerFolder } from "@cem/workspace";
-import type { BlobStore, Root } from "@cem/workspace-sync";
+import type { BlobStore, Root } from "@cem/workspace/sync";
 import { sealingKeysOf } from "./shared-store.ts";
 
 const FILES = "files";
@@ -42,7 +42,7 @@ export function lazySync(loaded: Sharing, onFetched?: () => Promise<void>): Lazy
  */
 export async function deleteSharedFiles(loaded: Sharing, id: string): Promise<boolean> {
   if (loaded.config.store.files === undefined) return false;
-  const { deleteSharedWorkspace } = await import("@cem/workspace-sync");
+  const { deleteSharedWorkspace } = await import("@cem/workspace/sync");
   const wereThere = await deleteSharedWorkspace(await openPlace(loaded, id));
   await (await loaded.store?.get())?.removeAll([FILES, ...scopeOf(id)]);
   return wereThere;
@@ -52,7 +52,7 @@ export async function deleteSharedFiles(loaded: Sharing, id: string): Promise<bo
 export function sessionNumbers(loaded: Sharing): (() => Promise<number>) | undefined {
   if (loaded.config.store.files === undefined) return undefined;
   return async () => {
-    const { nextSessionNumber } = await import("@cem/workspace-sync");
+    const { nextSessionNumber } = await import("@cem/workspace/sync");
     return nextSessionNumber((await openPlace(loaded, loaded.customer?.id)).store);
   };
 }
@@ -111,7 +111,7 @@ async function openSync(
 ): Promise<WorkspaceSync> {
   const { config, customer } = loaded;
   const [{ createWorkspaceSync }, { followCustomer }] = await Promise.all([
-    import("@cem/workspace-sync"),
+    import("@cem/workspace/sync"),
     import("@cem/workspace"),
   ]);
   const { maxWorkspaceMb, maxWorkspaceEntries } = config.execution.limits;
@@ -165,7 +165,7 @@ function scopeOf(customer: string | undefined): string[] {
 }
 
 async function openBlobs(config: Config, store: Store, scope: readonly string[]): Promise<BlobStore> {
-  const { createS3Blobs, createStoreBlobs, parseS3Url, sealBlobs } = await import("@cem/workspace-sync");
+  const { createS3Blobs, createStoreBlobs, parseS3Url, sealBlobs } = await import("@cem/workspace/sync");
   const { files = "store" } = config.store;
   if (files === "store") return createStoreBlobs(store);
   const place = parseS3Url(files, process.env);
@@ -182,7 +182,12 @@ async function openBlobs(config: Config, store: Store, scope: readonly string[])
     scope.join("/"),
   );
   const keys = await sealingKeysOf(config);
-  return keys === undefined ? blobs : sealBlobs(blobs, keys);
+  if (keys === undefined) return blobs;
+  const { seal, unseal } = await import("@cem/store");
+  return sealBlobs(blobs, {
+    seal: (context, bytes) => seal(keys, context, bytes),
+    unseal: (context, sealed, place) => unseal(keys, context, sealed, place),
+  });
 }
 
 function invalidFiles(message: string): CemError {
