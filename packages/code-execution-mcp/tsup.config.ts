@@ -8,8 +8,8 @@ export default library({
     "define-plugin": "src/plugins/define-plugin.ts",
     "server-thread": "src/server-thread/thread.ts",
     "work-thread": "src/work-threads/work-thread.ts",
-    "review-work": "src/wiring/review-work.ts",
-    "rules-work": "src/wiring/rules-work.ts",
-    "selection-work": "src/wiring/selection-work.ts",
+    "review-work": "src/work-threads/review-work.ts",
+    "rules-work": "src/work-threads/rules-work.ts",
+    "selection-work": "src/work-threads/selection-work.ts",
   },
 });

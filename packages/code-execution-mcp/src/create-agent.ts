@@ -3,23 +3,22 @@ import type { OwnedPipelineSettings } from "@cem/agent";
 import { Lazy } from "@cem/core";
 import type { Agent, ExecuteOptions, Redactor, TaskResult } from "@cem/core";
 import { observeSandbox } from "@cem/core/telemetry";
-import { assertAgentOptions, assertTaskOptions } from "./agent-options.ts";
-import type { AgentOptions } from "./agent-options.ts";
-import { disposeLoaded } from "./wiring/customer.ts";
-import type { LoadedFor } from "./wiring/customer.ts";
-import { customerMeter, customerSandbox } from "./wiring/customer-sandbox.ts";
-import { createConfiguredSelector } from "./wiring/configured-selector.ts";
-import { createGenerator } from "./wiring/generators.ts";
-import { createRecordRedactor, redactGenerator, redactorOf } from "./wiring/redaction.ts";
-import { lazyHost } from "./wiring/host.ts";
-import type { Host } from "./wiring/host.ts";
-import { loadFrom } from "./wiring/load.ts";
+import { assertAgentOptions, assertTaskOptions } from "./options.ts";
+import type { AgentOptions } from "./options.ts";
+import { lazyHost } from "./wiring/calls/tool-host.ts";
+import type { Host } from "./wiring/calls/tool-host.ts";
 import { createLog, logWarnings } from "./wiring/log.ts";
-import { openConfiguredRecords, recordRunsIn } from "./wiring/run-records.ts";
-import { createSandbox, sandboxProviderOf } from "./wiring/sandboxes.ts";
+import { createRecordRedactor, redactGenerator, redactorOf } from "./wiring/privacy/redaction.ts";
+import { disposeLoaded, loadFrom } from "./wiring/project.ts";
+import type { LoadedFor } from "./wiring/project.ts";
+import { openConfiguredRecords, recordRunsIn } from "./wiring/records/run-records.ts";
+import { createConfiguredSessions } from "./wiring/records/workspace.ts";
+import { customerMeter, customerSandbox } from "./wiring/sandbox/choose-sandbox.ts";
+import { createSandbox, sandboxProviderOf } from "./wiring/sandbox/sandboxes.ts";
 import { saveCheckedSkill } from "./wiring/skills.ts";
-import { createConfiguredGuard, createConfiguredTypeChecker } from "./wiring/stages.ts";
-import { createConfiguredSessions } from "./wiring/workspace.ts";
+import { createGenerator } from "./wiring/stages/generators.ts";
+import { createConfiguredSelector } from "./wiring/stages/selector.ts";
+import { createConfiguredGuard, createConfiguredTypeChecker } from "./wiring/stages/stages.ts";
 
 /**
  * Creates an agent of the default stages, set up by the configuration, which is read at the first request.
@@ -85,7 +84,7 @@ async function setUp(
 ): Promise<OwnedPipelineSettings> {
   const { onPlannedWrite } = options;
   if (onPlannedWrite === undefined) return createStages(loaded, options, host);
-  const { prepareDryRun } = await import("./wiring/dry-run.ts");
+  const { prepareDryRun } = await import("./wiring/dry-run/dry-run.ts");
   const dry = await prepareDryRun(loaded);
   // A run that changes nothing is not logged.
   const stages = await createStages(dry.loaded, { ...options, sessions: false, resume: undefined });

@@ -1,5 +1,11 @@
 import type { ErrorDetails, ErrorInfo } from "@cem/core";
-import { shellWord } from "./shell-word.ts";
+
+/** Writes a text as one word of a shell's command. */
+export function shellWord(text: string): string {
+  return /^[\w./@:-]+$/u.test(text) && !text.startsWith("-")
+    ? text
+    : `'${text.replaceAll("'", String.raw`'\''`)}'`;
+}
 
 /** What helps where the workspace is full. */
 export const MORE_ROOM =

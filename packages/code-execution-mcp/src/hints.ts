@@ -1,6 +1,5 @@
 import type { ErrorDetails, ErrorInfo, KnownErrorCode } from "@cem/core";
-import { hintOfDenied, isErrorInfo, LIMITS, MORE_ROOM, text, withName } from "./hint-parts.ts";
-import { shellWord } from "./shell-word.ts";
+import { hintOfDenied, isErrorInfo, LIMITS, MORE_ROOM, shellWord, text, withName } from "./hint-parts.ts";
 
 /**
  * What helps against one error: a sentence, or one made of the error's details. `undefined` where the message says

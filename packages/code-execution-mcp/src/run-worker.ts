@@ -1,23 +1,20 @@
 import { assertKnownOptions, CemError, Lazy, toErrorInfo } from "@cem/core";
 import type { Agent, Store } from "@cem/core";
-import type { QueueWorker, RunQueue } from "@cem/queue";
 import { flushTelemetry, instruments, observeQueue } from "@cem/core/telemetry";
 import { nearest } from "@cem/core/text";
-import { AGENT_OPTIONS } from "./agent-options.ts";
-import type { AgentOptions } from "./agent-options.ts";
+import type { QueueWorker, RunQueue } from "@cem/queue";
 import { createLoadedAgent } from "./create-agent.ts";
-import { agentOptionsOf } from "./server-options.ts";
-import { CustomerHosts } from "./wiring/customer-hosts.ts";
-import { disposeLoaded } from "./wiring/customer.ts";
-import type { LoadedFor } from "./wiring/customer.ts";
-import { loadFrom } from "./wiring/load.ts";
-import { logWarnings } from "./wiring/log.ts";
-import { redactorOf } from "./wiring/redaction.ts";
-import { openConfiguredRecords } from "./wiring/run-records.ts";
-import { requireQueueConnection } from "./wiring/run-queue.ts";
-import { loggerOf, logTo } from "./wiring/server-logger.ts";
-import { probeStore } from "./wiring/shared-store.ts";
-import { startWorkThreads } from "./work-threads/start.ts";
+import { AGENT_OPTIONS, agentOptionsOf } from "./options.ts";
+import type { AgentOptions } from "./options.ts";
+import { CustomerHosts } from "./wiring/customers/customer-hosts.ts";
+import { loggerOf, logTo, logWarnings } from "./wiring/log.ts";
+import { redactorOf } from "./wiring/privacy/redaction.ts";
+import { disposeLoaded, loadFrom } from "./wiring/project.ts";
+import type { LoadedFor } from "./wiring/project.ts";
+import { openConfiguredRecords } from "./wiring/records/run-records.ts";
+import { requireQueueConnection } from "./wiring/shared/queue.ts";
+import { probeStore } from "./wiring/shared/store.ts";
+import { startWorkThreads } from "./work-threads/work-threads.ts";
 
 const MS_PER_SECOND = 1_000;
 

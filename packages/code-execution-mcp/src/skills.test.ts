@@ -108,7 +108,7 @@ describe("skills", () => {
       test: 'import "./skills/wrong/index.ts";\nthrow new Error("never");',
     };
     const { createConfiguredSkills } = await import("./wiring/skills.ts");
-    const { loadFrom } = await import("./wiring/load.ts");
+    const { loadFrom } = await import("./wiring/project.ts");
     const store = await createConfiguredSkills(await loadFrom(source()));
     await store.save(wrong, { author: "model", tools: [] });
     await expect(promoteSkill("wrong", source())).rejects.toMatchObject({ code: "SKILL_REFUSED" });

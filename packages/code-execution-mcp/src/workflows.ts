@@ -2,12 +2,11 @@ import { assertKnownOptions } from "@cem/core";
 import type { JsonObject, WorkflowStepKind } from "@cem/core";
 import { nearest } from "@cem/core/text";
 import type { ResumeOptions, RunWorkflowOptions, WorkflowResult, Workflows } from "@cem/workflows";
-import { AGENT_OPTIONS } from "./agent-options.ts";
-import type { AgentOptions } from "./agent-options.ts";
 import { createLoadedAgent } from "./create-agent.ts";
-import { disposeLoaded } from "./wiring/customer.ts";
-import { loadFrom } from "./wiring/load.ts";
-import { openConfiguredWorkflows } from "./wiring/workflows.ts";
+import { AGENT_OPTIONS } from "./options.ts";
+import type { AgentOptions } from "./options.ts";
+import { disposeLoaded, loadFrom } from "./wiring/project.ts";
+import { openConfiguredWorkflows } from "./wiring/workflows/workflows.ts";
 
 /** Options of {@link openWorkflows}. */
 export interface WorkflowOptions extends AgentOptions {

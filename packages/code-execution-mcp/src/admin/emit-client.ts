@@ -1,10 +1,10 @@
-import { CemError, serverNotFound } from "@cem/core";
 import type { Config } from "@cem/config";
+import { CemError, serverNotFound } from "@cem/core";
 import { nearest } from "@cem/core/text";
-import { loadFrom } from "../wiring/load.ts";
-import { toServerSettings } from "../wiring/server-settings.ts";
-import { listCatalog } from "./mcp-servers.ts";
-import type { ServerSource } from "./mcp-servers.ts";
+import { loadFrom } from "../wiring/project.ts";
+import { toServerSettings } from "../wiring/servers/mcp-tools.ts";
+import { listCatalog } from "./servers.ts";
+import type { ServerSource } from "./servers.ts";
 
 type Transport = ReturnType<typeof toServerSettings>["transport"];
 type Printed = { expression: string; imports: readonly string[] };

@@ -1,8 +1,8 @@
 import type { ServerEntry } from "@cem/config/edit";
 import type { FoundServer } from "@cem/mcp-client";
-import { loadFrom } from "../wiring/load.ts";
 import { createLog, logged } from "../wiring/log.ts";
-import type { ServerSource } from "./mcp-servers.ts";
+import { loadFrom } from "../wiring/project.ts";
+import type { ServerSource } from "./servers.ts";
 
 /** A server found in the settings of another MCP client. */
 export interface ImportableServer {

@@ -1,13 +1,12 @@
 import { CemError } from "@cem/core";
 import type { JsonValue } from "@cem/core";
-import type { PluginReport } from "../plugins/open-plugins.ts";
-import type { AgentOptions } from "../agent-options.ts";
 import { createLoadedAgent } from "../create-agent.ts";
-import { disposeLoaded } from "../wiring/customer.ts";
-import type { LoadedFor } from "../wiring/customer.ts";
-import { loadFrom } from "../wiring/load.ts";
-import { reportPlugins } from "../wiring/plugins.ts";
-import type { ServerSource } from "./mcp-servers.ts";
+import type { AgentOptions } from "../options.ts";
+import { reportPlugins } from "../plugins/configured-plugins.ts";
+import type { PluginReport } from "../plugins/open-plugins.ts";
+import { disposeLoaded, loadFrom } from "../wiring/project.ts";
+import type { LoadedFor } from "../wiring/project.ts";
+import type { ServerSource } from "./servers.ts";
 
 /**
  * Loads the plugins of a configuration and tells how each stands. Those of a folder that is not trusted are not loaded.

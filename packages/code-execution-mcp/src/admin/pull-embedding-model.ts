@@ -1,8 +1,8 @@
 import type { ModelLock, PullProgress } from "@cem/selector";
-import { inspectSearch, modelsDirOf, namedModelOf } from "../wiring/configured-selector.ts";
-import { loadFrom } from "../wiring/load.ts";
 import { createLog, logged } from "../wiring/log.ts";
-import type { ServerSource } from "./mcp-servers.ts";
+import { loadFrom } from "../wiring/project.ts";
+import { inspectSearch, modelsDirOf, namedModelOf } from "../wiring/stages/selector.ts";
+import type { ServerSource } from "./servers.ts";
 
 /** What {@link pullEmbeddingModel} is told. */
 export interface PullEmbeddingModelRequest extends ServerSource {

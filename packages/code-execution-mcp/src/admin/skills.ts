@@ -2,12 +2,11 @@ import os from "node:os";
 import { CemError } from "@cem/core";
 import type { Skill, SkillDraft, SkillSummary, ToolDefinition } from "@cem/core";
 import { createLoadedAgent } from "../create-agent.ts";
-import { refreshSkills } from "../wiring/customer.ts";
-import type { LoadedFor } from "../wiring/customer.ts";
-import { loadFrom } from "../wiring/load.ts";
+import { loadFrom, refreshSkills } from "../wiring/project.ts";
+import type { LoadedFor } from "../wiring/project.ts";
 import { createConfiguredSkills, promoteCheckedSkill, trySkill } from "../wiring/skills.ts";
 import type { SkillTrial } from "../wiring/skills.ts";
-import type { ServerSource } from "./mcp-servers.ts";
+import type { ServerSource } from "./servers.ts";
 
 /** Lists skills and proposals, with the tools of theirs that changed. */
 export async function listSkills(source: ServerSource = {}): Promise<SkillSummary[]> {
@@ -81,7 +80,7 @@ export interface LearnedSkills {
  */
 export async function learnSkills(id: string, source: ServerSource = {}): Promise<LearnedSkills> {
   const { learnSkill } = await import("@cem/skills");
-  const { readSession } = await import("./sessions.ts");
+  const { readSession } = await import("./records.ts");
   const session = await readSession(id, source);
   const { store, tools, trial } = await openSkills(source);
   const learned: LearnedSkills = { proposed: [], skipped: [] };

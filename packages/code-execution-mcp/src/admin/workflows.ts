@@ -1,10 +1,10 @@
-import type { JsonObject } from "@cem/core";
 import { CemError } from "@cem/core";
+import type { JsonObject } from "@cem/core";
 import type { DrawnStep, Workflow } from "@cem/workflows";
-import type { ConfigSource } from "../agent-options.ts";
 import { createAgent } from "../create-agent.ts";
-import { loadFrom } from "../wiring/load.ts";
-import { readSession } from "./sessions.ts";
+import type { ConfigSource } from "../options.ts";
+import { loadFrom } from "../wiring/project.ts";
+import { readSession } from "./records.ts";
 
 /** A workflow of the configuration, in short. */
 export interface ConfiguredWorkflow {

@@ -1,6 +1,5 @@
 import type { ErrorInfo } from "@cem/core";
-import type { ConfigSource } from "../agent-options.ts";
-import type { RunServerOptions } from "../server-options.ts";
+import type { ConfigSource, RunServerOptions } from "../options.ts";
 
 /** What a server in a thread of its own is made from. It crosses to the thread, so it has no functions. */
 export interface ThreadServerOptions

@@ -1,0 +1,120 @@
+import type { ConsoleParts } from "@cem/console";
+import { CemError } from "@cem/core";
+import type { CustomerName } from "@cem/mcp-server";
+import type { CemServer } from "../../options.ts";
+import { removeElsewhere } from "../customers/serve-customers.ts";
+import type { LoadedFor } from "../project.ts";
+import { ownerDigest } from "../records/run-records.ts";
+import { logDirOf } from "../records/workspace.ts";
+import { configuredSource } from "../workflows/workflow-tools.ts";
+import type { WorkflowTools } from "../workflows/workflow-tools.ts";
+
+/** What the authorization says of a client. */
+type Identity = Parameters<CemServer["openClient"]>[0];
+
+const MAX_LISTED_SESSIONS = 200;
+const MAX_LISTED_CUSTOMERS = 500;
+const partsOfServers = new WeakMap<CemServer, (identity: Identity) => Promise<ConsoleParts>>();
+
+/** Has a server's console show what is kept. */
+export function showInConsole(
+  server: CemServer,
+  partsOf: (identity: Identity) => Promise<ConsoleParts>,
+): void {
+  partsOfServers.set(server, partsOf);
+}
+
+/** What the console of a server shows of what is kept. Absent for a server of an agent that was given. */
+export function partsFor(server: CemServer): ((identity: Identity) => Promise<ConsoleParts>) | undefined {
+  return partsOfServers.get(server);
+}
+
+/** The customer's name that a client comes with. */
+export async function nameOf(identity: Identity): Promise<CustomerName> {
+  const { customerNameOf } = await import("@cem/mcp-server");
+  return customerNameOf({ http: identity === undefined ? {} : { authInfo: identity } });
+}
+
+/** What a client may see of a configuration: that of its customer, or of the project that it has for itself. */
+export function consolePartsOf({
+  loaded,
+  workflows,
+  identity,
+}: {
+  loaded: LoadedFor;
+  workflows: WorkflowTools;
+  identity: Identity;
+}): ConsoleParts {
+  const { config, customer, records } = loaded;
+  const guestMemoryMb = config.guardrails.maxMemoryMb;
+  // Clients of an issuer that share one workspace see what they began themselves, and nothing of the others.
+  if (customer === undefined && config.server.authIssuer !== undefined)
+    return { records, owner: ownerDigest(identity?.clientId ?? ""), guestMemoryMb };
+  return {
+    records,
+    guestMemoryMb,
+    sessions: sessionsOf(loaded),
+    workflows: workflowsOf(loaded, workflows),
+    customers: customersOf(loaded),
+  };
+}
+
+function sessionsOf(loaded: LoadedFor): ConsoleParts["sessions"] {
+  const folder = logDirOf(loaded);
+  return {
+    async list() {
+      const { listSessions } = await import("@cem/workspace");
+      return listSessions(folder, { max: MAX_LISTED_SESSIONS });
+    },
+    async read(id) {
+      const { readSession, recapSession } = await import("@cem/workspace");
+      const session = await readSession(folder, id);
+      return { session, recap: recapSession(session) };
+    },
+  };
+}
+
+function workflowsOf({ config }: LoadedFor, tools: WorkflowTools): ConsoleParts["workflows"] {
+  return {
+    list: async () =>
+      config.workflows.map(({ name, description = "", version, steps }) => ({
+        name,
+        description,
+        version,
+        steps: steps.length,
+      })),
+    async draw(name) {
+      // By their names only: a path would read other files of the host.
+      const workflow = config.workflows.find((one) => one.name === name);
+      if (workflow === undefined)
+        throw new CemError("WORKFLOW_NOT_FOUND", "No workflow of this name is configured.", {
+          details: { workflow: name },
+        });
+      const { drawWorkflow, renderMermaid } = await import("@cem/workflows");
+      const { workflow: checked } = await (await tools.open()).workflows.load(configuredSource(workflow));
+      return { steps: drawWorkflow(checked), mermaid: renderMermaid(checked) };
+    },
+    runs: async () => (await tools.open()).workflows.list(),
+    run: async (id) => (await tools.open()).workflows.show(id),
+  };
+}
+
+function customersOf(loaded: LoadedFor): ConsoleParts["customers"] {
+  const { customer, config } = loaded;
+  const open = async () => {
+    const { createCustomerFolders } = await import("@cem/workspace");
+    return createCustomerFolders(config.customers.dir, {
+      quotas: config.customers.quotas,
+      store: await loaded.store?.get(),
+    });
+  };
+  return {
+    isOwn: customer !== undefined,
+    async list() {
+      const folders = await open();
+      const ids = customer === undefined ? await folders.list() : [customer.id];
+      return Promise.all(ids.slice(0, MAX_LISTED_CUSTOMERS).map((id) => folders.usage(id)));
+    },
+    remove: async (id) => (await open()).remove(id, () => removeElsewhere(loaded, id)),
+  };
+}
