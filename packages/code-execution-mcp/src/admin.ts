@@ -1,5 +1,5 @@
 export { hintFor } from "./hints.ts";
-export { shellWord } from "./hint-parts.ts";
+export { shellWord } from "./shell-word.ts";
 export { warningsOf } from "./admin/edit-servers.ts";
 export { addServers, removeServerAndFiles } from "./admin/edit-servers.ts";
 export type { RemovedServer } from "./admin/edit-servers.ts";

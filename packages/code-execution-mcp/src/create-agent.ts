@@ -1,5 +1,6 @@
 import { createPipeline } from "@cem/agent";
 import type { OwnedPipelineSettings } from "@cem/agent";
+import type { Config } from "@cem/config";
 import { Lazy } from "@cem/core";
 import type { Agent, ExecuteOptions, Redactor, TaskResult } from "@cem/core";
 import { observeSandbox } from "@cem/core/telemetry";
@@ -8,12 +9,13 @@ import type { AgentOptions } from "./options.ts";
 import { lazyHost } from "./wiring/calls/tool-host.ts";
 import type { Host } from "./wiring/calls/tool-host.ts";
 import { createLog, logWarnings } from "./wiring/log.ts";
+import type { Log } from "./wiring/log.ts";
 import { createRecordRedactor, redactGenerator, redactorOf } from "./wiring/privacy/redaction.ts";
-import { disposeLoaded, loadFrom } from "./wiring/project.ts";
-import type { LoadedFor } from "./wiring/project.ts";
-import { openConfiguredRecords, recordRunsIn } from "./wiring/records/run-records.ts";
+import { openProject } from "./wiring/open-project.ts";
+import type { Project } from "./wiring/project.ts";
+import { recordRunsIn } from "./wiring/records/run-records.ts";
 import { createConfiguredSessions } from "./wiring/records/workspace.ts";
-import { customerMeter, customerSandbox } from "./wiring/sandbox/choose-sandbox.ts";
+import { meterOf, ownedSandbox } from "./wiring/sandbox/choose-sandbox.ts";
 import { createSandbox, sandboxProviderOf } from "./wiring/sandbox/sandboxes.ts";
 import { saveCheckedSkill } from "./wiring/skills.ts";
 import { createGenerator } from "./wiring/stages/generators.ts";
@@ -33,7 +35,7 @@ export function createAgent(options: AgentOptions = {}): Agent {
 
 /** Like {@link createAgent}, with a configuration that was loaded already. */
 export function createLoadedAgent(
-  loaded: LoadedFor,
+  loaded: Project,
   options: AgentOptions,
   host: Lazy<Host> = lazyHost(loaded, options),
 ): Agent {
@@ -55,30 +57,29 @@ export async function executeTask(
 }
 
 /** Loads the configuration, and logs what of it is ignored. */
-async function loadLogged(options: AgentOptions): Promise<LoadedFor> {
-  const loaded = await loadFrom(options);
-  if (loaded.warnings.length > 0) logWarnings(loaded, options.log ?? createLog(loaded.config, options.onLog));
+async function loadLogged(options: AgentOptions): Promise<Project> {
+  const logOf = (config: Config): Log => options.log ?? createLog(config, options.onLog);
+  const loaded = await openProject(options, options.records === true ? logOf : undefined);
+  if (loaded.warnings.length > 0) logWarnings(loaded, logOf(loaded.config));
   return loaded;
 }
 
 /** Loads the configuration and creates the stages. Its plugins are disposed with them. */
 async function setUpOwned(options: AgentOptions): Promise<OwnedPipelineSettings> {
   const loaded = await loadLogged(options);
-  if (options.records === true)
-    loaded.records = openConfiguredRecords(loaded, options.log ?? createLog(loaded.config, options.onLog));
   const stages = await setUp(loaded, options);
   return {
     ...stages,
     async dispose() {
       await stages.dispose?.();
-      await disposeLoaded(loaded);
+      await loaded.dispose();
     },
   };
 }
 
 /** Creates the stages; those of a dry run see copies of what they could change. */
 async function setUp(
-  loaded: LoadedFor,
+  loaded: Project,
   options: AgentOptions,
   host?: Lazy<Host>,
 ): Promise<OwnedPipelineSettings> {
@@ -103,7 +104,7 @@ async function setUp(
  * loaded, when it is first needed.
  */
 async function createStages(
-  loaded: LoadedFor,
+  loaded: Project,
   options: AgentOptions,
   host: Lazy<Host> = lazyHost(loaded, options),
 ): Promise<OwnedPipelineSettings> {
@@ -116,7 +117,7 @@ async function createStages(
       createLog(config, options.onLog)("error", `The session can't be logged: ${String(error)}`),
   });
   const workspaceSync = await loaded.sync?.get();
-  const meter = options.onPlannedWrite === undefined ? await customerMeter(loaded) : undefined;
+  const meter = options.onPlannedWrite === undefined ? await meterOf(loaded) : undefined;
   if (options.startServers === true) {
     // What can't be set up, the first request reports.
     host.get().then(
@@ -129,12 +130,10 @@ async function createStages(
   const recordRun =
     loaded.records &&
     recordRunsIn(loaded.records, {
-      calls: () => host.current?.callKeeper,
-      async redactor() {
-        const ofRuns = await redactor();
-        return { redactor: ofRuns ?? (await recordRedactor.get()), isOfRuns: ofRuns !== undefined };
-      },
-      customer: loaded.customer?.id,
+      calls: () => host.current?.callRecorder,
+      redactor,
+      recordRedactor,
+      owner: loaded.owner?.id,
     });
   let stopObserving: (() => void) | undefined;
   return {
@@ -176,7 +175,7 @@ async function createStages(
       const settings = {
         ...options,
         ...bridge.spec,
-        ...(await customerSandbox(loaded, { ...options, meter })),
+        ...(await ownedSandbox(loaded, { ...options, meter })),
         plugins: await pluginSet?.get(),
         chosenBy: loaded.origins["execution.sandbox_type"]?.label,
       };

@@ -9,15 +9,14 @@ import { hintForAgent } from "./hints.ts";
 import { agentOptionsOf, assertRunServerOptions, assertServerOptions } from "./options.ts";
 import type { CemServer, RunServerOptions, ServerOptions, TransportName } from "./options.ts";
 import { lazyHost } from "./wiring/calls/tool-host.ts";
-import { CustomerHosts } from "./wiring/customers/customer-hosts.ts";
+import { openCustomerHosts } from "./wiring/customers/customer-hosts.ts";
 import { assertNothingShared, customerIdFor, hasCustomers } from "./wiring/customers/serve-customers.ts";
 import { authOf } from "./wiring/http/auth.ts";
 import { consolePartsOf, nameOf, partsFor, showInConsole } from "./wiring/http/console-parts.ts";
 import { loggerOf, logTo, logWarnings } from "./wiring/log.ts";
 import { redactorOf } from "./wiring/privacy/redaction.ts";
-import { disposeLoaded, loadFrom } from "./wiring/project.ts";
-import type { LoadedFor } from "./wiring/project.ts";
-import { openConfiguredRecords } from "./wiring/records/run-records.ts";
+import { openProject } from "./wiring/open-project.ts";
+import type { Project } from "./wiring/project.ts";
 import { createConfiguredState, createServedResults } from "./wiring/records/workspace.ts";
 import { guestFactsOf } from "./wiring/sandbox/sandboxes.ts";
 import { tellChanges, upstreamOf } from "./wiring/servers/upstream.ts";
@@ -42,13 +41,15 @@ const heldAuthorization = new WeakMap<CemServer, CemError>();
  */
 export async function createServer(options: ServerOptions = {}): Promise<CemServer> {
   assertServerOptions(options);
-  const loaded = await loadFrom(options);
+  const isRecorded = options.agent === undefined && options.records !== false;
+  const loaded = await openProject(
+    options,
+    isRecorded ? async (config) => options.log ?? logTo(await loggerOf(config)) : undefined,
+  );
   const { config } = loaded;
   const { createAgentServer, currentPayer } = await loadServer();
   const log = options.log ?? logTo(await loggerOf(config));
   logWarnings(loaded, log);
-  if (options.agent === undefined && options.records !== false)
-    loaded.records = openConfiguredRecords(loaded, log);
   const ownRedactor = options.agent === undefined ? redactorOf(loaded, options) : undefined;
   const redactor = options.redactor ?? (await ownRedactor?.get());
   const agentOptions = { ...agentOptionsOf(options), redactor, log };
@@ -57,7 +58,7 @@ export async function createServer(options: ServerOptions = {}): Promise<CemServ
   const copies = queue && (await openConfiguredCopies(config));
   const customers =
     options.agent === undefined && hasCustomers(config)
-      ? new CustomerHosts(loaded, agentOptions, {
+      ? await openCustomerHosts(loaded, agentOptions, {
           openAgent: createLoadedAgent,
           queue,
           onGone: (payer) => server.runs.forgetOf(payer),
@@ -68,7 +69,7 @@ export async function createServer(options: ServerOptions = {}): Promise<CemServ
   const isElsewhere = customers !== undefined || queue !== undefined;
   const local =
     options.agent ?? createLoadedAgent(isElsewhere ? withoutPool(loaded) : loaded, agentOptions, host);
-  const agent = queue?.agent(local, loaded.customer) ?? local;
+  const agent = queue?.agent(local, loaded.owner) ?? local;
   const workflows = createWorkflowTools(loaded, agentOptions, { agent, openAgent: createLoadedAgent, host });
   const server: CemServer = createAgentServer<Config>({
     agent,
@@ -111,7 +112,7 @@ export async function createServer(options: ServerOptions = {}): Promise<CemServ
     });
   }
   showInConsole(server, async (authInfo) => {
-    if (customers === undefined) return consolePartsOf({ loaded, workflows, identity: authInfo });
+    if (customers === undefined) return consolePartsOf({ project: loaded, workflows, identity: authInfo });
     const host = await customers.get(await customerIdFor(await nameOf(authInfo), config));
     return consolePartsOf({ ...host, identity: authInfo });
   });
@@ -140,20 +141,20 @@ export async function createServer(options: ServerOptions = {}): Promise<CemServ
       await copies?.close();
       await queue?.close();
       if (options.redactor === undefined) await redactor?.dispose();
-      await disposeLoaded(loaded);
+      await loaded.dispose();
     },
   });
 }
 
 /** `FOLDER_UNTRUSTED` where, without what is held back, anybody could call what was to be for some. */
-async function findHeldAuthorization({ trust }: LoadedFor): Promise<CemError | undefined> {
+async function findHeldAuthorization({ trust }: Project): Promise<CemError | undefined> {
   const held = trust.held.find(({ name }) => AUTHORIZATION.test(name));
   if (held === undefined) return undefined;
   return (await import("@cem/config")).folderUntrusted(`The setting ${held.name}`, trust.folder);
 }
 
 /** Runs belong to customers, whose agents have guests of their own, or to workers. */
-function withoutPool(loaded: LoadedFor): LoadedFor {
+function withoutPool(loaded: Project): Project {
   const { config } = loaded;
   return {
     ...loaded,

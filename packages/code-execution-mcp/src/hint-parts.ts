@@ -1,11 +1,5 @@
 import type { ErrorDetails, ErrorInfo } from "@cem/core";
-
-/** Writes a text as one word of a shell's command. */
-export function shellWord(text: string): string {
-  return /^[\w./@:-]+$/u.test(text) && !text.startsWith("-")
-    ? text
-    : `'${text.replaceAll("'", String.raw`'\''`)}'`;
-}
+import { shellWord } from "./shell-word.ts";
 
 /** What helps where the workspace is full. */
 export const MORE_ROOM =

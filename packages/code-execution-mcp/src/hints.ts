@@ -1,5 +1,6 @@
 import type { ErrorDetails, ErrorInfo, KnownErrorCode } from "@cem/core";
-import { hintOfDenied, isErrorInfo, LIMITS, MORE_ROOM, shellWord, text, withName } from "./hint-parts.ts";
+import { hintOfDenied, isErrorInfo, LIMITS, MORE_ROOM, text, withName } from "./hint-parts.ts";
+import { shellWord } from "./shell-word.ts";
 
 /**
  * What helps against one error: a sentence, or one made of the error's details. `undefined` where the message says

@@ -34,7 +34,7 @@ export type {
 export type { GivenPlugin } from "./plugins/configured-plugins.ts";
 export type { ReviewRule } from "@cem/guardrails";
 export type { HostTool, HostToolContext, ToolSchema } from "@cem/bridge/define-tool";
-export { loadConfig } from "./wiring/project.ts";
+export { loadConfig } from "./wiring/open-project.ts";
 export type { Config, ConfigInput, LoadConfigOptions, LoadedConfig } from "@cem/config";
 export { CemError, ERROR_CODES, toErrorInfo, toolId } from "@cem/core";
 export type { CallRule, ContentFilter, PlannedWrite, RuledCall } from "@cem/guardrails/calls";

@@ -5,7 +5,7 @@ import type { ResumeOptions, RunWorkflowOptions, WorkflowResult, Workflows } fro
 import { createLoadedAgent } from "./create-agent.ts";
 import { AGENT_OPTIONS } from "./options.ts";
 import type { AgentOptions } from "./options.ts";
-import { disposeLoaded, loadFrom } from "./wiring/project.ts";
+import { openProject } from "./wiring/open-project.ts";
 import { openConfiguredWorkflows } from "./wiring/workflows/workflows.ts";
 
 /** Options of {@link openWorkflows}. */
@@ -56,7 +56,7 @@ const RESUME_OPTIONS = {
 export async function openWorkflows(options: WorkflowOptions = {}): Promise<OwnWorkflows> {
   assertKnownOptions(options, WORKFLOW_OPTIONS, "openWorkflows", nearest);
   const { stepKinds, ...agentOptions } = options;
-  const loaded = await loadFrom(agentOptions);
+  const loaded = await openProject(agentOptions);
   const parts = { stepKinds, openAgent: createLoadedAgent };
   const opened = await openConfiguredWorkflows(loaded, agentOptions, parts);
   const { workflows, find } = opened;
@@ -73,7 +73,7 @@ export async function openWorkflows(options: WorkflowOptions = {}): Promise<OwnW
     show: (run) => workflows.show(run),
     async dispose() {
       await opened.dispose();
-      await disposeLoaded(loaded);
+      await loaded.dispose();
     },
   };
 }

@@ -21,17 +21,21 @@ export type {
   CustomerUsage,
 } from "./customers/customer-folders.ts";
 export type { CustomerQuota, QuotaPeriod, QuotaUsage } from "./customers/quotas.ts";
+export { OpenCustomers } from "./customers/open-customers.ts";
+export type { OpenCustomer, OpenCustomersSettings } from "./customers/open-customers.ts";
 export { createRunMeter } from "./customers/run-meter.ts";
+export { createRunRecord, ownerDigest } from "./records/run-record.ts";
+export type { RecordRedactor, RunRecordParts } from "./records/run-record.ts";
 export { createRunRecords } from "./records/run-records.ts";
 export type { RunRecordsSettings } from "./records/run-records.ts";
 export type { RunMeterSettings } from "./customers/run-meter.ts";
 export { followFolder } from "./files/same-folder.ts";
 export {
-  followCustomer,
+  followOwner,
   incarnationOf,
-  isCustomerThere,
+  isOwnerThere,
   isIncarnationThere,
-  keyOfCustomer,
+  ownerKey,
 } from "./customers/shared-customer.ts";
 export { customerIdOf, isCustomerId, requireCustomerId } from "./customers/customer-folders.ts";
 export { createStateStore } from "./state/state-store.ts";

@@ -5,8 +5,8 @@ import type { ServerEntry } from "@cem/config/edit";
 import { serverNotFound } from "@cem/core";
 import { replaceFile } from "@cem/core/files";
 import { findLookAlike } from "@cem/core/text";
-import { shellWord } from "../hint-parts.ts";
-import { loadConfig, loadFrom } from "../wiring/project.ts";
+import { shellWord } from "../shell-word.ts";
+import { loadConfig, openProject } from "../wiring/open-project.ts";
 import { layFilesFor, withMcpTools } from "./servers.ts";
 import type { ServerSource } from "./servers.ts";
 import { trustServers } from "./trust.ts";
@@ -154,7 +154,7 @@ async function readConfigText(source: ServerSource): Promise<{ file: string; tex
   if (named !== undefined && (await stat(path.resolve(cwd, named)).catch(() => undefined)) === undefined) {
     return { file: path.resolve(cwd, named) };
   }
-  const { file } = await loadFrom(source);
+  const { file } = await openProject(source);
   if (file === undefined) return { file: path.join(cwd, "config.yaml") };
   return { file, text: await readFile(file, "utf8") };
 }

@@ -1,7 +1,7 @@
 import type { Config } from "@cem/config";
 import { CemError, serverNotFound } from "@cem/core";
 import { nearest } from "@cem/core/text";
-import { loadFrom } from "../wiring/project.ts";
+import { openProject } from "../wiring/open-project.ts";
 import { toServerSettings } from "../wiring/servers/mcp-tools.ts";
 import { listCatalog } from "./servers.ts";
 import type { ServerSource } from "./servers.ts";
@@ -16,7 +16,7 @@ type Printed = { expression: string; imports: readonly string[] };
  * @throws CemError `SERVER_NOT_FOUND`; `TOOL_NOT_GENERATED` where its tools were not generated.
  */
 export async function emitClient(server: string, source: ServerSource = {}): Promise<string> {
-  const { config } = await loadFrom(source);
+  const { config } = await openProject(source);
   const setting = findServer(server, config);
   const { transport } = toServerSettings(setting, { minConnectTimeoutMs: 0 });
   const { servers } = await listCatalog({ ...source, only: server, triesServers: false });

@@ -8,7 +8,7 @@ import type { PluginReport } from "../plugins/open-plugins.ts";
 import { createListedCatalog } from "../wiring/calls/host-bridge.ts";
 import { createLog, logged } from "../wiring/log.ts";
 import { authFolder } from "../wiring/places.ts";
-import { disposeLoaded, loadConfig, loadFrom } from "../wiring/project.ts";
+import { loadConfig, openProject } from "../wiring/open-project.ts";
 import { probeSandboxes } from "../wiring/sandbox/choose-sandbox.ts";
 import { openMcpTools } from "../wiring/servers/mcp-tools.ts";
 import { inspectSearch } from "../wiring/stages/selector.ts";
@@ -50,7 +50,7 @@ export interface HostReport {
  */
 export async function inspectHost(source: ServerSource = {}): Promise<HostReport> {
   const options = { signal: source.signal };
-  const configuration = await loadFrom(source);
+  const configuration = await openProject(source);
   const { config } = configuration;
   const { workspaceDir, serversDir, skillsDir } = config.execution;
   const log = createLog(config, source.onLog);
@@ -78,7 +78,7 @@ export async function inspectHost(source: ServerSource = {}): Promise<HostReport
     return await logged(log, "examining this host", inspect);
   } finally {
     await mcpTools.close();
-    await disposeLoaded(configuration);
+    await configuration.dispose();
   }
 }
 

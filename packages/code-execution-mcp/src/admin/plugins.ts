@@ -4,8 +4,8 @@ import { createLoadedAgent } from "../create-agent.ts";
 import type { AgentOptions } from "../options.ts";
 import { reportPlugins } from "../plugins/configured-plugins.ts";
 import type { PluginReport } from "../plugins/open-plugins.ts";
-import { disposeLoaded, loadFrom } from "../wiring/project.ts";
-import type { LoadedFor } from "../wiring/project.ts";
+import { openProject } from "../wiring/open-project.ts";
+import type { Project } from "../wiring/project.ts";
 import type { ServerSource } from "./servers.ts";
 
 /**
@@ -63,11 +63,11 @@ export async function runPluginCommand({
   });
 }
 
-async function withPlugins<T>(source: AgentOptions, work: (loaded: LoadedFor) => Promise<T>): Promise<T> {
-  const loaded = await loadFrom(source);
+async function withPlugins<T>(source: AgentOptions, work: (loaded: Project) => Promise<T>): Promise<T> {
+  const loaded = await openProject(source);
   try {
     return await work(loaded);
   } finally {
-    await disposeLoaded(loaded);
+    await loaded.dispose();
   }
 }

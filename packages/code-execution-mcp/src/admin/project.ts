@@ -2,7 +2,7 @@ import { createHash } from "node:crypto";
 import { lstat, mkdir, readdir, stat, writeFile } from "node:fs/promises";
 import path from "node:path";
 import type * as MigratePackage from "@cem/migrate";
-import { loadConfig } from "../wiring/project.ts";
+import { loadConfig } from "../wiring/open-project.ts";
 import type { ServerSource } from "./servers.ts";
 
 const CLIENT = `/**

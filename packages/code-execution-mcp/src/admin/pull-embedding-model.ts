@@ -1,6 +1,6 @@
 import type { ModelLock, PullProgress } from "@cem/selector";
 import { createLog, logged } from "../wiring/log.ts";
-import { loadFrom } from "../wiring/project.ts";
+import { openProject } from "../wiring/open-project.ts";
 import { inspectSearch, modelsDirOf, namedModelOf } from "../wiring/stages/selector.ts";
 import type { ServerSource } from "./servers.ts";
 
@@ -29,7 +29,7 @@ export async function pullEmbeddingModel({
   onProgress,
   ...source
 }: PullEmbeddingModelRequest): Promise<PulledEmbeddingModel> {
-  const [{ config }, { pullModel }] = await Promise.all([loadFrom(source), import("@cem/selector")]);
+  const [{ config }, { pullModel }] = await Promise.all([openProject(source), import("@cem/selector")]);
   const pulled = await logged(createLog(config, source.onLog), "pulling a model", () =>
     pullModel({
       model: model ?? namedModelOf(config),

@@ -11,8 +11,7 @@ import type {
 import type { AuditVerification } from "@cem/guardrails/audit";
 import type { SessionSummary } from "@cem/workspace";
 import type { ConfigSource } from "../options.ts";
-import { disposeLoaded, loadFrom } from "../wiring/project.ts";
-import { openConfiguredRecords } from "../wiring/records/run-records.ts";
+import { openProject } from "../wiring/open-project.ts";
 import { logDirOf } from "../wiring/records/workspace.ts";
 import { requireStore } from "../wiring/shared/store.ts";
 import type { ServerSource } from "./servers.ts";
@@ -60,13 +59,12 @@ function recordedCall({ server, tool, ms, args, result }: RecordedCall): Recordi
 
 /** @throws CemError `OPTION_INVALID` where no records are kept. */
 async function withRecords<T>(source: ConfigSource, work: (records: RunRecords) => Promise<T>): Promise<T> {
-  const loaded = await loadFrom(source);
-  loaded.records = openConfiguredRecords(loaded, () => {});
+  const loaded = await openProject(source, () => () => {});
   try {
     if (loaded.records !== undefined) return await work(loaded.records);
     throw new CemError("OPTION_INVALID", "Runs are not recorded here: runs.records is false.");
   } finally {
-    await disposeLoaded(loaded);
+    await loaded.dispose();
   }
 }
 
@@ -76,7 +74,7 @@ export type { SessionSummary } from "@cem/workspace";
 export async function listSessions(
   source: ConfigSource & { max?: number | undefined } = {},
 ): Promise<SessionSummary[]> {
-  const loaded = await loadFrom(source);
+  const loaded = await openProject(source);
   const workspace = await import("@cem/workspace");
   return workspace.listSessions(logDirOf(loaded), source);
 }
@@ -88,7 +86,7 @@ export async function listSessions(
  * @throws CemError `SESSION_NOT_FOUND`
  */
 export async function readSession(id: string, source: ConfigSource = {}): Promise<SessionRecord> {
-  const loaded = await loadFrom(source);
+  const loaded = await openProject(source);
   const workspace = await import("@cem/workspace");
   return workspace.readSession(logDirOf(loaded), id);
 }
@@ -110,13 +108,13 @@ export async function verifyAudit({
 } = {}): Promise<AuditVerification> {
   const { verifyAuditLog, verifySharedAuditLog } = await import("@cem/guardrails/audit");
   if (file !== undefined) return verifyAuditLog(file, { expect });
-  const loaded = await loadFrom(source);
+  const loaded = await openProject(source);
   const { auditFile, auditStore } = loaded.config.logging;
   if (auditStore) {
     try {
       return await verifySharedAuditLog(await requireStore(loaded), { expect });
     } finally {
-      await disposeLoaded(loaded);
+      await loaded.dispose();
     }
   }
   if (auditFile !== undefined) return verifyAuditLog(auditFile, { expect });

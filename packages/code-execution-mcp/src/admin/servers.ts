@@ -7,7 +7,8 @@ import type { ExaminedServer, GeneratedServer, GenerateOptions, McpTools } from 
 import type { AgentOptions, ConfigSource } from "../options.ts";
 import { createListedCatalog } from "../wiring/calls/host-bridge.ts";
 import { createLog, logged } from "../wiring/log.ts";
-import { disposeLoaded, loadFrom } from "../wiring/project.ts";
+import { openProject } from "../wiring/open-project.ts";
+import type { Project } from "../wiring/project.ts";
 import { openMcpTools } from "../wiring/servers/mcp-tools.ts";
 import { layProjectFiles } from "./project.ts";
 
@@ -26,17 +27,17 @@ const LIST_TIMEOUT_MS = 4_000;
 export async function withMcpTools<T>(
   source: ServerSource,
   what: string,
-  work: (mcpTools: McpTools, configuration: LoadedConfig) => Promise<T>,
+  work: (mcpTools: McpTools, project: Project) => Promise<T>,
   options: { minConnectTimeoutMs?: number | undefined } = {},
 ): Promise<T> {
-  const loaded = await loadFrom(source);
+  const loaded = await openProject(source);
   const log = createLog(loaded.config, source.onLog);
   const mcpTools = await openMcpTools(loaded, { log, ...options });
   try {
     return await logged(log, what, () => work(mcpTools, loaded));
   } finally {
     await mcpTools.close();
-    await disposeLoaded(loaded);
+    await loaded.dispose();
   }
 }
 
@@ -50,7 +51,7 @@ export function generateTools(
   source: ServerSource & GenerateOptions & { isFirstStart?: boolean | undefined } = {},
 ): Promise<GeneratedServer[]> {
   const minConnectTimeoutMs = source.isFirstStart === true ? FIRST_START_TIMEOUT_MS : undefined;
-  const generate = async (mcpTools: McpTools, configuration: LoadedConfig): Promise<GeneratedServer[]> => {
+  const generate = async (mcpTools: McpTools, configuration: Project): Promise<GeneratedServer[]> => {
     const generated = await mcpTools.generate(source);
     if (generated.some(({ state }) => state !== "failed")) await layFilesFor(configuration);
     return generated;

@@ -3,7 +3,7 @@ import { CemError } from "@cem/core";
 import type { DeadRun, QueueCounts, RunQueue } from "@cem/queue";
 import type { CustomerFolders, CustomerUsage } from "@cem/workspace";
 import { removeElsewhere } from "../wiring/customers/serve-customers.ts";
-import { loadConfig, loadFrom, storeOf } from "../wiring/project.ts";
+import { loadConfig, openProject, storeOf } from "../wiring/open-project.ts";
 import { requireQueueConnection } from "../wiring/shared/queue.ts";
 import { openUnsealed, requireStoreUrl, sealingKeysOf } from "../wiring/shared/store.ts";
 import type { ServerSource } from "./servers.ts";
@@ -60,7 +60,7 @@ async function withFolders<Result>(
 ): Promise<Result> {
   const loaded = await loadConfig({ cwd, file: configFile, overrides: config, trustFolder });
   await assertNothingElsewhere(loaded);
-  const store = storeOf(loaded);
+  const store = storeOf(loaded.config);
   const { createCustomerFolders } = await import("@cem/workspace");
   const { dir, quotas } = loaded.config.customers;
   try {
@@ -126,7 +126,7 @@ export interface ResealedStore {
  * @throws CemError `CONFIG_INVALID` without store or keys, `STORE_UNAVAILABLE`, `STORE_SEALED`.
  */
 export async function resealSharedStore(source: ServerSource = {}): Promise<ResealedStore> {
-  const loaded = await loadFrom(source);
+  const loaded = await openProject(source);
   const url = await requireStoreUrl(loaded);
   const keys = await sealingKeysOf(loaded.config);
   const [newest] = keys ?? [];

@@ -1,6 +1,6 @@
 import path from "node:path";
 import type { HeldItem, LoadedConfig, TrustItem, TrustRecord } from "@cem/config";
-import { loadConfig } from "../wiring/project.ts";
+import { loadConfig } from "../wiring/open-project.ts";
 import type { ServerSource } from "./servers.ts";
 
 /** What files of a folder ask for on this host. */

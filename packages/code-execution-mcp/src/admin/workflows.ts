@@ -3,7 +3,7 @@ import type { JsonObject } from "@cem/core";
 import type { DrawnStep, Workflow } from "@cem/workflows";
 import { createAgent } from "../create-agent.ts";
 import type { ConfigSource } from "../options.ts";
-import { loadFrom } from "../wiring/project.ts";
+import { openProject } from "../wiring/open-project.ts";
 import { readSession } from "./records.ts";
 
 /** A workflow of the configuration, in short. */
@@ -17,7 +17,7 @@ export interface ConfiguredWorkflow {
 
 /** Lists the workflows of the configuration. */
 export async function listWorkflows(source: ConfigSource = {}): Promise<ConfiguredWorkflow[]> {
-  const { config } = await loadFrom(source);
+  const { config } = await openProject(source);
   return config.workflows.map(({ name, description = "", version, steps, mcpTool }) => ({
     name,
     description,

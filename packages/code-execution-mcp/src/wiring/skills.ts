@@ -1,25 +1,25 @@
-import { mkdir, mkdtemp, rm } from "node:fs/promises";
+import { mkdir, mkdtemp, readdir, rm } from "node:fs/promises";
 import os from "node:os";
 import path from "node:path";
 import type { Agent, SaveSkillOptions, Skill, SkillDraft, SkillStore, ToolDefinition } from "@cem/core";
 import { refreshSkills } from "./project.ts";
-import type { LoadedFor } from "./project.ts";
+import type { Project } from "./project.ts";
 
 /** What a skill is tried with. */
 export interface SkillTrial {
-  loaded: LoadedFor;
+  loaded: Project;
   /** Opens an agent with another configuration. */
-  openAgent: (loaded: LoadedFor) => Agent;
+  openAgent: (loaded: Project) => Agent;
 }
 
 type Saving = SaveSkillOptions & { tools: readonly ToolDefinition[] };
 
-/** The skills in the configured folder; those of a customer, who sees them beside the shared ones. */
-export async function createConfiguredSkills({ config, customer }: LoadedFor): Promise<SkillStore> {
+/** The skills in the configured folder; those of an owner, who sees them beside the shared ones. */
+export async function createConfiguredSkills({ config, owner }: Project): Promise<SkillStore> {
   const { createSkillStore } = await import("@cem/skills");
-  if (customer === undefined) return createSkillStore({ skillsDir: config.execution.skillsDir });
-  const { skillsDir, sharedSkillsDir } = customer;
-  return createSkillStore({ skillsDir, sharedSkillsDir, onChange: () => refreshSkills(customer) });
+  if (owner === undefined) return createSkillStore({ skillsDir: config.execution.skillsDir });
+  const { skillsDir, sharedSkillsDir } = owner;
+  return createSkillStore({ skillsDir, sharedSkillsDir, onChange: () => refreshSkills(owner) });
 }
 
 /**
@@ -123,4 +123,10 @@ export async function followSkills(
     clearTimeout(timer);
     await watcher.close();
   };
+}
+
+/** Whether an owner has skills of their own. */
+export async function hasSkills(folder: string): Promise<boolean> {
+  const names = await readdir(folder).catch(() => []);
+  return names.some((name) => !name.startsWith("."));
 }

@@ -9,7 +9,7 @@ import {
   assertNotDeleting,
   everDeleted,
   idleMsOf,
-  keyOfCustomer,
+  ownerKey,
   markFolder,
   NOTICE_MS,
   noteUse,
@@ -127,7 +127,7 @@ export function createCustomerFolders(
   }
 
   async function isInStore(id: string): Promise<boolean> {
-    return store !== undefined && (await store.list(keyOfCustomer(id), { limit: 1 })).length > 0;
+    return store !== undefined && (await store.list(ownerKey(id), { limit: 1 })).length > 0;
   }
 
   async function removeHere(id: string): Promise<void> {

@@ -3,7 +3,7 @@ import { CemError, toErrorInfo } from "@cem/core";
 import type { MeteredRun, RunMeter, RunStop, RunTicket, Store } from "@cem/core";
 import { chargeRun, chargeTime, createSharedUsage, createUsageFile, settleRun } from "./quotas.ts";
 import type { CustomerQuota, RunCharge, Usage, UsageKeeper } from "./quotas.ts";
-import { followCustomer, noteUse } from "./shared-customer.ts";
+import { followOwner, noteUse } from "./shared-customer.ts";
 
 /** Between two looks at a run under way. */
 const PERIOD_MS = 100;
@@ -50,7 +50,7 @@ class CustomerMeter implements RunMeter {
     this.#notedAt = store === undefined ? performance.now() : -Infinity;
     this.#usage =
       store === undefined ? createUsageFile(home, now) : createSharedUsage(store, path.basename(home));
-    this.isThere = followCustomer(home, store);
+    this.isThere = followOwner(home, store);
   }
 
   async check(): Promise<RunStop | undefined> {

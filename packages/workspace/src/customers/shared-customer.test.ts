@@ -9,7 +9,7 @@ import { createCustomerFolders } from "./customer-folders.ts";
 import type { CustomerFolders } from "./customer-folders.ts";
 import type { CustomerQuota } from "./quotas.ts";
 import { createRunMeter } from "./run-meter.ts";
-import { keyOfCustomer } from "./shared-customer.ts";
+import { ownerKey } from "./shared-customer.ts";
 
 const isTicket = (admitted: RunTicket | RunStop): admitted is RunTicket => "settle" in admitted;
 const HOUR: CustomerQuota[] = [{ per: "hour", runs: 7 }];
@@ -102,8 +102,8 @@ describe("a customer who is deleted on one machine", () => {
     const meter = await meterOf(two);
     await one.folders.open("ada");
     const ticket = await meter.admit();
-    await two.store.write(keyOfCustomer("ada", "vaults", "x"), Buffer.from("secret"));
-    await two.store.add(keyOfCustomer("ada", "calls"), 1);
+    await two.store.write(ownerKey("ada", "vaults", "x"), Buffer.from("secret"));
+    await two.store.add(ownerKey("ada", "calls"), 1);
     const stopped = new Promise<RunStop>((resolve) => {
       if (isTicket(ticket)) ticket.watch({ ...run, stop: resolve });
     });
@@ -111,7 +111,7 @@ describe("a customer who is deleted on one machine", () => {
     expect(await stopped).toMatchObject({ code: "CUSTOMER_GONE" });
     if (isTicket(ticket)) await ticket.settle();
     expect(await one.store.list(["customers"])).toEqual([]);
-    expect(await one.store.add(keyOfCustomer("ada", "calls"), 0)).toBe(0);
+    expect(await one.store.add(ownerKey("ada", "calls"), 0)).toBe(0);
     expect(existsSync(path.join(two.root, "ada"))).toBe(true);
     await two.folders.removeDeleted();
     expect(await readdir(two.root)).toEqual([]);
@@ -147,7 +147,7 @@ describe("a customer who is deleted on one machine", () => {
       code: "CUSTOMER_GONE",
       message: expect.stringContaining("Try again in 2 s"),
     });
-    await two.store.write(keyOfCustomer("ada", "late"), Buffer.from("late"));
+    await two.store.write(ownerKey("ada", "late"), Buffer.from("late"));
     removing.resolve(true);
     await removed;
     await two.folders.open("ada");

@@ -25,7 +25,7 @@ export const REMOVE_RETRY_MS = 40;
 const LAST_PART = "\u{10ffff}";
 
 /** All that a store has of a customer is below this key. */
-export function keyOfCustomer(id: string, ...parts: string[]): StoreKey {
+export function ownerKey(id: string, ...parts: string[]): StoreKey {
   return ["customers", id, ...parts];
 }
 
@@ -35,7 +35,7 @@ export async function noteUse(home: string, store: Store | undefined): Promise<v
   await utimes(home, now, now);
   if (store === undefined) return;
   const nowMs = await store.now();
-  await store.write(keyOfCustomer(path.basename(home), "used"), Buffer.from(String(nowMs)));
+  await store.write(ownerKey(path.basename(home), "used"), Buffer.from(String(nowMs)));
 }
 
 /** How long a customer was at work on no machine, in milliseconds. `undefined` where nothing is known of them. */
@@ -45,7 +45,7 @@ export async function idleMsOf(
 ): Promise<number | undefined> {
   const folder = await stat(home).catch(() => undefined);
   const here = folder && Math.max(0, now() - folder.mtimeMs);
-  const noted = await store?.read(keyOfCustomer(path.basename(home), "used"));
+  const noted = await store?.read(ownerKey(path.basename(home), "used"));
   if (store === undefined || noted === undefined) return here;
   const elsewhere = (await store.now()) - Number(Buffer.from(noted.value).toString("utf8"));
   return Math.min(here ?? Infinity, elsewhere);
@@ -55,7 +55,7 @@ export async function idleMsOf(
  * Tells whether a customer is still the one that there was when the folder was made: it may have been deleted, here or by
  * another machine.
  */
-export function followCustomer(home: string, store: Store | undefined): () => Promise<boolean> {
+export function followOwner(home: string, store: Store | undefined): () => Promise<boolean> {
   const isSame = followFolder(home);
   if (store === undefined) return isSame;
   const id = path.basename(home);
@@ -78,7 +78,7 @@ export function followCustomer(home: string, store: Store | undefined): () => Pr
 }
 
 /** Whether there is a customer now: their folder, and no deletion by another machine since it was made. */
-export async function isCustomerThere(home: string, store: Store): Promise<boolean> {
+export async function isOwnerThere(home: string, store: Store): Promise<boolean> {
   return (
     existsSync(home) && !isAfter(await lastDeletion(store, path.basename(home)), await incarnationOf(home))
   );
@@ -100,7 +100,7 @@ export async function removeShared(
   await store.write(deletionKey(id), Buffer.from(randomUUID()));
   await sleep(noticeMs);
   await removeMore();
-  await store.removeAll(keyOfCustomer(id));
+  await store.removeAll(ownerKey(id));
   await store.remove(deletingKey(id));
 }
 
@@ -138,7 +138,7 @@ export async function sharedCustomers(store: Store): Promise<string[]> {
   const ids: string[] = [];
   for (;;) {
     const last = ids.at(-1);
-    const after = last === undefined ? undefined : keyOfCustomer(last, LAST_PART);
+    const after = last === undefined ? undefined : ownerKey(last, LAST_PART);
     const [next] = await store.list(["customers"], { after, limit: 1 });
     const id = next?.[1];
     if (id === undefined) return ids;

@@ -9,7 +9,7 @@ import type {
 } from "@cem/guardrails/calls";
 import type { NamedTool } from "@cem/mcp-tools";
 import { redactorOf } from "../privacy/redaction.ts";
-import type { LoadedFor } from "../project.ts";
+import type { Project } from "../project.ts";
 
 /** The options of an agent that say which calls of tools are made. */
 export interface CallGuardOptions {
@@ -47,7 +47,7 @@ export interface CallGuards {
 }
 
 /** Whether anything is set by which a guard may concern tools that are files. With the defaults none does. */
-export function concernsFiles(loaded: LoadedFor, options: CallGuardSettings): boolean {
+export function concernsFiles(loaded: Project, options: CallGuardSettings): boolean {
   const { enabled, rateLimiting, rateLimits, budgets, egress, allowedTools, blockedTools } =
     loaded.config.guardrails;
   const { rules = [], contentFilter, onPlannedWrite, approvedWrites } = options;
@@ -67,7 +67,7 @@ export function concernsFiles(loaded: LoadedFor, options: CallGuardSettings): bo
 }
 
 /** Whether rules decide which values may go to which tools. */
-function hasFlowRules(loaded: LoadedFor, options: Pick<CallGuardSettings, "redactor">): boolean {
+function hasFlowRules(loaded: Project, options: Pick<CallGuardSettings, "redactor">): boolean {
   return loaded.config.privacy.rules.length > 0 && redactorOf(loaded, options) !== undefined;
 }
 
@@ -78,7 +78,7 @@ function hasFlowRules(loaded: LoadedFor, options: Pick<CallGuardSettings, "redac
 function approvalsOf({
   config: { guardrails },
   origins,
-}: LoadedFor): Pick<ApprovalSettings, "tools" | "sandboxed"> {
+}: Project): Pick<ApprovalSettings, "tools" | "sandboxed"> {
   const { enabled, approvals } = guardrails;
   const isDefault = origins["guardrails.approvals"]?.from === "default";
   const sandboxed = !isDefault || approvals.lastIndexOf("destructive") > 0;
@@ -88,10 +88,10 @@ function approvalsOf({
 const EVERY_TOOL = ["*"];
 
 /** Creates the guards of calls that the configuration and the options ask for. What is off is not there. */
-export async function createCallGuards(loaded: LoadedFor, settings: CallGuardSettings): Promise<CallGuards> {
+export async function createCallGuards(loaded: Project, settings: CallGuardSettings): Promise<CallGuards> {
   const {
     config: { guardrails },
-    customer,
+    owner,
   } = loaded;
   const calls = await import("@cem/guardrails/calls");
   const { enabled, securityChecks, contentFiltering, rateLimiting, rateLimits, budgets, toolCosts } =
@@ -132,9 +132,9 @@ export async function createCallGuards(loaded: LoadedFor, settings: CallGuardSet
   }
   if (rules.length > 0) addFor(EVERY_TOOL, calls.applyRules(rules));
   if (enabled && rateLimiting && rateLimits.length > 0) {
-    // A customer has an agent to itself: its sessions share its calls.
+    // An owner has an agent to itself: its sessions share its calls.
     const limits =
-      customer === undefined ? rateLimits : rateLimits.map((limit) => ({ ...limit, by: "all" as const }));
+      owner === undefined ? rateLimits : rateLimits.map((limit) => ({ ...limit, by: "all" as const }));
     addFor(
       limits.flatMap(({ tools }) => tools),
       calls.limitCalls(limits),
@@ -177,13 +177,13 @@ export async function createCallGuards(loaded: LoadedFor, settings: CallGuardSet
 }
 
 /** What was said yes to for a session, where machines share it. */
-async function approvalMemory({ customer, store }: LoadedFor): Promise<ApprovalMemory | undefined> {
+async function approvalMemory({ owner, store }: Project): Promise<ApprovalMemory | undefined> {
   if (store === undefined) return undefined;
-  const [{ createSharedApprovals }, { keyOfCustomer }] = await Promise.all([
+  const [{ createSharedApprovals }, { ownerKey }] = await Promise.all([
     import("@cem/guardrails/calls"),
     import("@cem/workspace"),
   ]);
-  const scope = customer === undefined ? ["approvals"] : keyOfCustomer(customer.id, "approvals");
+  const scope = owner === undefined ? ["approvals"] : ownerKey(owner.id, "approvals");
   return createSharedApprovals({ store: await store.get(), scope });
 }
 

@@ -1,4 +1,4 @@
-import type { Middleware } from "@cem/bridge";
+import type { CallRecorder, Middleware } from "@cem/bridge";
 import { defineTool } from "@cem/bridge/define-tool";
 import type { HostTool } from "@cem/bridge/define-tool";
 import type { Recorder } from "@cem/bridge/recording";
@@ -19,12 +19,11 @@ import { hintFor } from "../../hints.ts";
 import type { AgentOptions } from "../../options.ts";
 import type { Log } from "../log.ts";
 import { redactCallsOf, redactRecording } from "../privacy/redaction.ts";
-import type { LoadedFor } from "../project.ts";
+import type { Project } from "../project.ts";
 import { openRecordingFile, readRecordingFile } from "../records/audit.ts";
 import { createConfiguredSkills } from "../skills.ts";
 import { createConfiguredCatalog } from "../stages/stages.ts";
 import type { CallGuards } from "./call-guards.ts";
-import type { CallKeeper } from "./call-recorder.ts";
 
 /** The host's side of tool calls, and what host tools change in the catalog and in the sandbox. */
 export interface HostBridge {
@@ -51,7 +50,7 @@ interface HostBridgeSettings extends Pick<
   store: ResultStore;
   log: Log;
   /** Keeps calls for the records of runs. Absent where there are none. */
-  keeper: CallKeeper | undefined;
+  keeper: CallRecorder | undefined;
 }
 
 /**
@@ -59,10 +58,7 @@ interface HostBridgeSettings extends Pick<
  *
  * @throws CemError `TOOL_INVALID`, `RECORDING_UNREADABLE`, `RECORDING_INVALID` or `RECORDING_UNWRITABLE`.
  */
-export async function createHostBridge(
-  forWhom: LoadedFor,
-  settings: HostBridgeSettings,
-): Promise<HostBridge> {
+export async function createHostBridge(forWhom: Project, settings: HostBridgeSettings): Promise<HostBridge> {
   const {
     announceCalls,
     answerErrors,
@@ -149,10 +145,7 @@ export async function createHostBridge(
 }
 
 /** The configured catalog with the host tools in files, to look at and not to call. */
-export async function createListedCatalog(
-  configuration: LoadedFor,
-  mcpTools: McpTools,
-): Promise<ToolCatalog> {
+export async function createListedCatalog(configuration: Project, mcpTools: McpTools): Promise<ToolCatalog> {
   const { createHostTools } = await import("@cem/bridge");
   const { loadHostTools, withHostTools } = await import("@cem/mcp-tools");
   const loaded = await loadHostTools(hostToolFolders(configuration));
@@ -215,7 +208,7 @@ const DRAFT: JsonSchema = {
  * What `saveSkill` of the guest's client calls, under a name that no server has. Code in the sandbox only ever proposes,
  * and its proposal is tried when it is promoted, not while the code runs.
  */
-export function skillTools(loaded: LoadedFor): Record<string, Record<string, HostTool>> {
+export function skillTools(loaded: Project): Record<string, Record<string, HostTool>> {
   const propose = defineTool({
     description: "Propose a skill.",
     input: DRAFT,

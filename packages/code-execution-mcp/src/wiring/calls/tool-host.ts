@@ -1,3 +1,4 @@
+import type { CallRecorder } from "@cem/bridge";
 import type { Config } from "@cem/config";
 import { Lazy } from "@cem/core";
 import type { AuditLog, Redactor, ResultStore, ToolCatalog } from "@cem/core";
@@ -6,7 +7,7 @@ import type { FileTools, McpTools } from "@cem/mcp-tools";
 import type { AgentOptions } from "../../options.ts";
 import { createLog } from "../log.ts";
 import { redactElicit, redactLog, redactorOf, redactStore } from "../privacy/redaction.ts";
-import type { LoadedFor } from "../project.ts";
+import type { Project } from "../project.ts";
 import { createConfiguredAudit } from "../records/audit.ts";
 import { createConfiguredResults } from "../records/workspace.ts";
 import { viewsDirOf } from "../sandbox/sandboxes.ts";
@@ -14,7 +15,6 @@ import { openMcpTools } from "../servers/mcp-tools.ts";
 import { createConfiguredCatalog } from "../stages/stages.ts";
 import { concernsFiles, createCallGuards } from "./call-guards.ts";
 import type { CallGuards } from "./call-guards.ts";
-import { CallKeeper } from "./call-recorder.ts";
 import { createHostBridge } from "./host-bridge.ts";
 import type { HostBridge } from "./host-bridge.ts";
 
@@ -32,7 +32,7 @@ export interface Host {
   callGuards: Lazy<CallGuards>;
   audit: AuditLog | undefined;
   /** Keeps calls for the records of runs. Absent where there are none. */
-  callKeeper: CallKeeper | undefined;
+  callRecorder: CallRecorder | undefined;
 }
 
 /**
@@ -40,12 +40,12 @@ export interface Host {
  *
  * @param connected - The host whose connections to MCP servers are used, and left open. Default: connections of its own.
  */
-export function lazyHost(loaded: LoadedFor, options: AgentOptions, connected?: Lazy<Host>): Lazy<Host> {
+export function lazyHost(loaded: Project, options: AgentOptions, connected?: Lazy<Host>): Lazy<Host> {
   return new Lazy(async () => openHost(loaded, options, (await connected?.get())?.mcpTools));
 }
 
 async function openHost(
-  loaded: LoadedFor,
+  loaded: Project,
   options: AgentOptions,
   connected: McpTools | undefined,
 ): Promise<Host> {
@@ -77,12 +77,12 @@ async function openHost(
       configured && isDry
         ? (await import("../dry-run/dry-run.ts")).auditOfDryRun(configured, planned)
         : configured;
-    const { createSecretList } = await import("@cem/bridge");
+    const { CallRecorder, createSecretList } = await import("@cem/bridge");
     const secrets = createSecretList(process.env);
     const callGuards = new Lazy(() =>
       createCallGuards(loaded, { ...options, onPlannedWrite, audit, secrets }),
     );
-    const callKeeper = loaded.records && new CallKeeper(config.runs.keepCalls);
+    const callRecorder = loaded.records && new CallRecorder(config.runs.keepCalls);
     const { createFileTools } = await import("@cem/mcp-tools");
     const catalog: Lazy<ToolCatalog> = new Lazy(async () => {
       const listed =
@@ -109,9 +109,19 @@ async function openHost(
       log,
       callGuards,
       audit,
-      keeper: callKeeper,
+      keeper: callRecorder,
     });
-    return { mcpTools, bridge, fileTools, catalog, results: store, redactor, callGuards, audit, callKeeper };
+    return {
+      mcpTools,
+      bridge,
+      fileTools,
+      catalog,
+      results: store,
+      redactor,
+      callGuards,
+      audit,
+      callRecorder,
+    };
   } catch (error) {
     await mcpTools.close();
     throw error;

@@ -1,7 +1,7 @@
 import type { Config } from "@cem/config";
 import { CemError, isGivenCustomerId } from "@cem/core";
 import type { CustomerName } from "@cem/mcp-server";
-import type { LoadedFor } from "../project.ts";
+import type { Project } from "../project.ts";
 import { deleteSharedFiles } from "../shared/files.ts";
 import { openConfiguredQueue } from "../shared/queue.ts";
 
@@ -49,7 +49,7 @@ export function assertNothingShared({ server }: Config, expose: readonly string[
  * @returns whether there were files.
  */
 export async function removeElsewhere(
-  loaded: Pick<LoadedFor, "config" | "store">,
+  loaded: Pick<Project, "config" | "store">,
   id: string,
 ): Promise<boolean> {
   const queue = await openConfiguredQueue(loaded.config);

@@ -4,7 +4,7 @@ import path from "node:path";
 import type { MountSetting } from "@cem/config";
 import type { AuditLog } from "@cem/core";
 import type { PlannedWrite } from "@cem/guardrails/calls";
-import type { LoadedFor } from "../project.ts";
+import type { Project } from "../project.ts";
 import { changesIn, ScratchCopies } from "./scratch-copies.ts";
 import type { ScratchCopy } from "./scratch-copies.ts";
 
@@ -15,7 +15,7 @@ const NO_NETWORK =
 /** A project as a dry run sees it. */
 export interface DryRun {
   /** The configuration with copies in place of everything that a run writes to. */
-  loaded: LoadedFor;
+  loaded: Project;
   /** Differences from a real run, as notes of its result. */
   warnings: readonly string[];
   /** Reports the files that were changed as writes of the server `workspace`, and removes the copies. */
@@ -26,7 +26,7 @@ export interface DryRun {
  * Prepares a dry run, which changes nothing: code in the sandbox writes to copies of the workspace and of all mounts that it may
  * write to, caches and vaults are copies, too, there is no network, and nothing is shared or metered.
  */
-export async function prepareDryRun(loaded: LoadedFor): Promise<DryRun> {
+export async function prepareDryRun(loaded: Project): Promise<DryRun> {
   const { execution, optimizations, privacy, customers } = loaded.config;
   await (await loaded.sync?.get())?.fetch();
   const copies = await ScratchCopies.open(execution.limits);
@@ -48,10 +48,10 @@ export async function prepareDryRun(loaded: LoadedFor): Promise<DryRun> {
       await cp(place, copy, { recursive: true }).catch(() => {});
       return copy;
     };
-    const { customer } = loaded;
-    if (customer !== undefined)
-      await plain(path.join(customers.dir, customer.id, "vault"), path.join("customers", customer.id));
-    const config: LoadedFor["config"] = {
+    const { owner } = loaded;
+    if (owner !== undefined)
+      await plain(path.join(customers.dir, owner.id, "vault"), path.join("customers", owner.id));
+    const config: Project["config"] = {
       ...loaded.config,
       store: {},
       execution: {
@@ -69,7 +69,7 @@ export async function prepareDryRun(loaded: LoadedFor): Promise<DryRun> {
       privacy: { ...privacy, vaultDir: await plain(privacy.vaultDir, "vaults") },
       customers: {
         ...customers,
-        dir: customer === undefined ? customers.dir : path.join(copies.folder, "kept", "customers"),
+        dir: owner === undefined ? customers.dir : path.join(copies.folder, "kept", "customers"),
       },
     };
     return {
@@ -111,13 +111,18 @@ async function writesTo(
   });
 }
 
-/** Copies the folders of a customer, since opening them makes what is missing and notes when they were used. */
-export async function withCopyOfCustomer(loaded: LoadedFor, id: string): Promise<LoadedFor> {
-  const { execution, customers } = loaded.config;
+/** Copies the folders of an owner, since opening them makes missing ones and notes when they were used. */
+export async function copyOwner(
+  config: Project["config"],
+  id: string,
+): Promise<{ config: Project["config"]; remove: () => Promise<void> }> {
+  const { execution, customers } = config;
   const copies = await ScratchCopies.open(execution.limits);
   const home = await copies.copyOf(path.join(customers.dir, id));
-  const config = { ...loaded.config, customers: { ...customers, dir: path.dirname(home) } };
-  return { ...loaded, config, discard: () => copies.remove() };
+  return {
+    config: { ...config, customers: { ...customers, dir: path.dirname(home) } },
+    remove: () => copies.remove(),
+  };
 }
 
 /** The audit log of a dry run: calls that were planned were not made. */

@@ -3,8 +3,7 @@ import { CemError } from "@cem/core";
 import type { CustomerName } from "@cem/mcp-server";
 import type { CemServer } from "../../options.ts";
 import { removeElsewhere } from "../customers/serve-customers.ts";
-import type { LoadedFor } from "../project.ts";
-import { ownerDigest } from "../records/run-records.ts";
+import type { Project } from "../project.ts";
 import { logDirOf } from "../records/workspace.ts";
 import { configuredSource } from "../workflows/workflow-tools.ts";
 import type { WorkflowTools } from "../workflows/workflow-tools.ts";
@@ -36,31 +35,33 @@ export async function nameOf(identity: Identity): Promise<CustomerName> {
 }
 
 /** What a client may see of a configuration: that of its customer, or of the project that it has for itself. */
-export function consolePartsOf({
-  loaded,
+export async function consolePartsOf({
+  project,
   workflows,
   identity,
 }: {
-  loaded: LoadedFor;
+  project: Project;
   workflows: WorkflowTools;
   identity: Identity;
-}): ConsoleParts {
-  const { config, customer, records } = loaded;
+}): Promise<ConsoleParts> {
+  const { config, owner, records } = project;
   const guestMemoryMb = config.guardrails.maxMemoryMb;
   // Clients of an issuer that share one workspace see what they began themselves, and nothing of the others.
-  if (customer === undefined && config.server.authIssuer !== undefined)
+  if (owner === undefined && config.server.authIssuer !== undefined) {
+    const { ownerDigest } = await import("@cem/workspace");
     return { records, owner: ownerDigest(identity?.clientId ?? ""), guestMemoryMb };
+  }
   return {
     records,
     guestMemoryMb,
-    sessions: sessionsOf(loaded),
-    workflows: workflowsOf(loaded, workflows),
-    customers: customersOf(loaded),
+    sessions: sessionsOf(project),
+    workflows: workflowsOf(project, workflows),
+    customers: customersOf(project),
   };
 }
 
-function sessionsOf(loaded: LoadedFor): ConsoleParts["sessions"] {
-  const folder = logDirOf(loaded);
+function sessionsOf(project: Project): ConsoleParts["sessions"] {
+  const folder = logDirOf(project);
   return {
     async list() {
       const { listSessions } = await import("@cem/workspace");
@@ -74,7 +75,7 @@ function sessionsOf(loaded: LoadedFor): ConsoleParts["sessions"] {
   };
 }
 
-function workflowsOf({ config }: LoadedFor, tools: WorkflowTools): ConsoleParts["workflows"] {
+function workflowsOf({ config }: Project, tools: WorkflowTools): ConsoleParts["workflows"] {
   return {
     list: async () =>
       config.workflows.map(({ name, description = "", version, steps }) => ({
@@ -99,22 +100,22 @@ function workflowsOf({ config }: LoadedFor, tools: WorkflowTools): ConsoleParts[
   };
 }
 
-function customersOf(loaded: LoadedFor): ConsoleParts["customers"] {
-  const { customer, config } = loaded;
+function customersOf(project: Project): ConsoleParts["customers"] {
+  const { owner, config } = project;
   const open = async () => {
     const { createCustomerFolders } = await import("@cem/workspace");
     return createCustomerFolders(config.customers.dir, {
       quotas: config.customers.quotas,
-      store: await loaded.store?.get(),
+      store: await project.store?.get(),
     });
   };
   return {
-    isOwn: customer !== undefined,
+    isOwn: owner !== undefined,
     async list() {
       const folders = await open();
-      const ids = customer === undefined ? await folders.list() : [customer.id];
+      const ids = owner === undefined ? await folders.list() : [owner.id];
       return Promise.all(ids.slice(0, MAX_LISTED_CUSTOMERS).map((id) => folders.usage(id)));
     },
-    remove: async (id) => (await open()).remove(id, () => removeElsewhere(loaded, id)),
+    remove: async (id) => (await open()).remove(id, () => removeElsewhere(project, id)),
   };
 }

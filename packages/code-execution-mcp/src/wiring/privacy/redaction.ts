@@ -12,8 +12,8 @@ import type {
   ToolDefinition,
 } from "@cem/core";
 import type { Log } from "../log.ts";
-import type { LoadedFor } from "../project.ts";
-import { customerOfSession, scopeToCustomer } from "./scoped-redactor.ts";
+import type { Project } from "../project.ts";
+import { scopeOfSession, scopeRedactor } from "./scoped-redactor.ts";
 import { configuredVaults } from "./vaults.ts";
 
 /** What is recorded belongs to no one session: its tokens are its own. */
@@ -23,17 +23,17 @@ const scopeOfCall = new AsyncLocalStorage<RedactionScope>();
 
 /** The redactor that the configuration asks for, or that an option brings. `undefined` where values are passed on. */
 export function redactorOf(
-  loaded: LoadedFor,
+  loaded: Project,
   options: { redactor?: Redactor | undefined },
 ): Lazy<Redactor> | undefined {
-  const { customer } = loaded;
+  const { owner } = loaded;
   const everybodys = everybodysRedactor(loaded, options);
-  if (customer === undefined) return everybodys;
-  return everybodys && new Lazy(async () => scopeToCustomer(await everybodys.get(), customer.id));
+  if (owner === undefined) return everybodys;
+  return everybodys && new Lazy(async () => scopeRedactor(await everybodys.get(), owner.id));
 }
 
 function everybodysRedactor(
-  loaded: LoadedFor,
+  loaded: Project,
   { redactor }: { redactor?: Redactor | undefined },
 ): Lazy<Redactor> | undefined {
   if (redactor !== undefined) return new Lazy(async () => redactor);
@@ -44,19 +44,19 @@ function everybodysRedactor(
 }
 
 /** A redactor for what is kept on disk where runs have none: what is kept has tokens all the same. */
-export async function createRecordRedactor(loaded: LoadedFor): Promise<Redactor> {
+export async function createRecordRedactor(loaded: Project): Promise<Redactor> {
   const privacy = { ...loaded.config.privacy, vault: "memory" as const, namesModel: undefined };
   return createConfiguredRedactor({ ...loaded, store: undefined, config: { ...loaded.config, privacy } });
 }
 
-async function createConfiguredRedactor(loaded: LoadedFor): Promise<Redactor> {
+async function createConfiguredRedactor(loaded: Project): Promise<Redactor> {
   const { createRedactor } = await import("@cem/pii");
   const { guest, rules, types, regions, custom, namesModel } = loaded.config.privacy;
   const detectors = (await loaded.pluginSet?.get())?.detectors ?? [];
   return createRedactor({
     guest,
     rules,
-    workspaceOf: (session) => customerOfSession(session) ?? "",
+    workspaceOf: (session) => scopeOfSession(session) ?? "",
     types,
     regions,
     custom: [

@@ -1,29 +1,29 @@
 import { tokenizeInTurns } from "@cem/core";
 import type { Redactor } from "@cem/core";
 
-/** Sessions that are remembered, to forget their values with the customer. As many as a redactor keeps. */
+/** Sessions that are remembered, to forget their values with the owner. As many as a redactor keeps. */
 const MAX_SESSIONS = 10_000;
-const OF_CUSTOMER = /^customer ([a-z0-9_-]+) /u;
+const OF_SCOPE = /^owner ([a-z0-9_-]+) /u;
 
-/** A redactor whose sessions are those of one customer. */
-export interface CustomerRedactor extends Redactor {
-  /** Forgets the values of all of the customer's sessions. */
+/** A redactor whose sessions are those of one owner. */
+export interface ScopedRedactor extends Redactor {
+  /** Forgets the values of all of the owner's sessions. */
   forget(): Promise<void>;
 }
 
-/** Those of each customer, so that none is scoped twice. */
-const scoped = new WeakMap<Redactor, { id: string; made: CustomerRedactor }>();
+/** Those of each owner, so that none is scoped twice. */
+const scoped = new WeakMap<Redactor, { id: string; made: ScopedRedactor }>();
 
 /**
- * Gives a customer sessions of its own in a redactor that others use too: a token of another's session, be it of the same
+ * Gives an owner sessions of its own in a redactor that others use too: a token of another's session, be it of the same
  * name, stands for nothing.
  */
-export function scopeToCustomer(redactor: Redactor, id: string): CustomerRedactor {
+export function scopeRedactor(redactor: Redactor, id: string): ScopedRedactor {
   const known = scoped.get(redactor);
   if (known?.id === id) return known.made;
   const sessions = new Set<string>();
   const nameOf = (session = ""): string => {
-    const name = `customer ${id} ${session}`;
+    const name = `owner ${id} ${session}`;
     if (!sessions.has(name)) {
       const [oldest] = sessions;
       if (sessions.size >= MAX_SESSIONS && oldest !== undefined) sessions.delete(oldest);
@@ -35,7 +35,7 @@ export function scopeToCustomer(redactor: Redactor, id: string): CustomerRedacto
     ...scope,
     session: nameOf(scope.session),
   });
-  const made: CustomerRedactor = {
+  const made: ScopedRedactor = {
     specificationVersion: "v1",
     guest: redactor.guest,
     tracksOrigins: redactor.tracksOrigins,
@@ -68,7 +68,7 @@ export function scopeToCustomer(redactor: Redactor, id: string): CustomerRedacto
   return made;
 }
 
-/** The customer that a session of a scoped redactor is of. */
-export function customerOfSession(session: string): string | undefined {
-  return OF_CUSTOMER.exec(session)?.[1];
+/** The owner that a session of a scoped redactor is of. */
+export function scopeOfSession(session: string): string | undefined {
+  return OF_SCOPE.exec(session)?.[1];
 }

@@ -5,8 +5,8 @@ import type { Config } from "@cem/config";
 import { CemError } from "@cem/core";
 import type { StoreKey } from "@cem/core";
 import type { RedactorSettings } from "@cem/pii";
-import type { LoadedFor } from "../project.ts";
-import { customerOfSession } from "./scoped-redactor.ts";
+import type { Project } from "../project.ts";
+import { scopeOfSession } from "./scoped-redactor.ts";
 
 /** Where the values of persons are kept beyond memory. */
 type VaultPlace = "memory" | "disk" | "store";
@@ -16,9 +16,7 @@ type VaultPlace = "memory" | "disk" | "store";
  *
  * @throws CemError `CONFIG_INVALID` where values are to outlive the process in a store without keys.
  */
-export async function configuredVaults(
-  loaded: LoadedFor,
-): Promise<Pick<RedactorSettings, "store" | "shared">> {
+export async function configuredVaults(loaded: Project): Promise<Pick<RedactorSettings, "store" | "shared">> {
   const { config, store } = loaded;
   const place = vaultPlaceOf(loaded);
   if (place === "disk") {
@@ -29,20 +27,20 @@ export async function configuredVaults(
   }
   if (place === "memory" || store === undefined) return {};
   const { createSharedVaults } = await import("@cem/pii/shared-vaults");
-  const { isCustomerThere, keyOfCustomer } = await import("@cem/workspace");
+  const { isOwnerThere, ownerKey } = await import("@cem/workspace");
   const opened = await store.get();
   const keyOf = async (session: string): Promise<StoreKey | undefined> => {
-    const id = customerOfSession(session);
+    const id = scopeOfSession(session);
     const digest = hash("sha256", session);
     if (id === undefined) return ["vaults", digest];
-    const isThere = await isCustomerThere(path.join(config.customers.dir, id), opened);
-    return isThere ? keyOfCustomer(id, "vaults", digest) : undefined;
+    const isThere = await isOwnerThere(path.join(config.customers.dir, id), opened);
+    return isThere ? ownerKey(id, "vaults", digest) : undefined;
   };
   return { shared: createSharedVaults({ store: opened, keyOf }) };
 }
 
 /** What to know where machines share a store and no values of persons. */
-export function vaultWarnings({ config, origins }: Pick<LoadedFor, "config" | "origins">): string[] {
+export function vaultWarnings({ config, origins }: Pick<Project, "config" | "origins">): string[] {
   const { store, privacy } = config;
   const isChosen = origins["privacy.vault"]?.from !== "default";
   if (store.url === undefined || store.keys !== undefined || privacy.vault === "disk" || isChosen) return [];
@@ -51,7 +49,7 @@ export function vaultWarnings({ config, origins }: Pick<LoadedFor, "config" | "o
   ];
 }
 
-function vaultPlaceOf({ config, origins }: LoadedFor): VaultPlace {
+function vaultPlaceOf({ config, origins }: Project): VaultPlace {
   const { store, privacy } = config;
   if (store.url === undefined) return privacy.vault;
   if (store.keys !== undefined)
@@ -67,7 +65,7 @@ function vaultPlaceOf({ config, origins }: LoadedFor): VaultPlace {
 /** The folder in which the values of a session are kept: a customer's are with the customer, as long as there is one. */
 function vaultFolderOf({ customers, privacy }: Config): (session: string) => string | undefined {
   return (session) => {
-    const id = customerOfSession(session);
+    const id = scopeOfSession(session);
     if (id === undefined) return privacy.vaultDir;
     const home = path.join(customers.dir, id);
     return existsSync(home) ? path.join(home, "vault") : undefined;

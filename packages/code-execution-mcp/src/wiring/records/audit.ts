@@ -4,7 +4,7 @@ import { CemError } from "@cem/core";
 import type { AuditEvent, AuditLog } from "@cem/core";
 import { replaceFile } from "@cem/core/files";
 import type { Log } from "../log.ts";
-import type { LoadedFor } from "../project.ts";
+import type { Project } from "../project.ts";
 import { requireStore } from "../shared/store.ts";
 
 const BYTES_PER_MB = 1024 * 1024;
@@ -16,7 +16,7 @@ const BYTES_PER_MB = 1024 * 1024;
  * @returns `undefined` where nothing is to be recorded.
  */
 export async function createConfiguredAudit(
-  loaded: LoadedFor,
+  loaded: Project,
   log: Log | undefined,
 ): Promise<AuditLog | undefined> {
   const { auditFile, auditMaxMb, auditStore } = loaded.config.logging;

@@ -2,7 +2,7 @@ import type { Config } from "@cem/config";
 import { CemError } from "@cem/core";
 import type { ResultStore, SessionLog, StateStore } from "@cem/core";
 import { makeFolder } from "@cem/core/files";
-import type { LoadedFor } from "../project.ts";
+import type { Project } from "../project.ts";
 import { sessionNumbers, shareState } from "../shared/files.ts";
 
 /** The store of what is too large for an answer: files in the workspace. */
@@ -15,7 +15,7 @@ export async function createConfiguredResults({ execution }: Config): Promise<Re
 export async function createServedResults({
   config,
   sync,
-}: Pick<LoadedFor, "config" | "sync">): Promise<ResultStore> {
+}: Pick<Project, "config" | "sync">): Promise<ResultStore> {
   const results = await createConfiguredResults(config);
   if (sync === undefined) return results;
   return {
@@ -40,7 +40,7 @@ const MAX_STATE_BYTES = 256 * 1024;
 export async function createConfiguredState({
   config: { execution },
   sync,
-}: Pick<LoadedFor, "config" | "sync">): Promise<StateStore | undefined> {
+}: Pick<Project, "config" | "sync">): Promise<StateStore | undefined> {
   const { enabled, workspaceDir, stateFile, stateFormat } = execution.state;
   if (!enabled) return undefined;
   const { createStateStore } = await import("@cem/workspace");
@@ -59,33 +59,32 @@ export interface SessionOptions {
   onProblem: (error: unknown) => void;
 }
 
-/** The folder that holds the folder `sessions`: the workspace, or a customer's own, where code can't write. */
-export function logDirOf({ config, customer }: Pick<LoadedFor, "config" | "customer">): string {
-  return customer?.home ?? config.execution.workspaceDir;
+/** The folder that holds the folder `sessions`: the workspace, or an owner's own, where code can't write. */
+export function logDirOf({ config, owner }: Pick<Project, "config" | "owner">): string {
+  return owner?.home ?? config.execution.workspaceDir;
 }
 
 /** The log of sessions: files in the workspace. `undefined` where none is wanted. */
 export async function createConfiguredSessions(
-  loaded: LoadedFor,
+  loaded: Project,
   { resume, onProblem, sessions }: SessionOptions,
 ): Promise<SessionLog | undefined> {
-  const { config, customer } = loaded;
+  const { config, owner } = loaded;
   const { execution, server } = config;
   const { state, workspaceDir } = execution;
   // Users of one server share its workspace, and a log is not for the others to read.
   const isWanted =
-    sessions ??
-    (state.enabled && state.autoSave && (customer !== undefined || server.authIssuer === undefined));
+    sessions ?? (state.enabled && state.autoSave && (owner !== undefined || server.authIssuer === undefined));
   if (!isWanted && resume === undefined) return undefined;
   const { createSessionLog, followFolder } = await import("@cem/workspace");
-  const logDir = logDirOf({ config, customer });
-  const isThere = customer && followFolder(customer.home);
+  const logDir = logDirOf({ config, owner });
+  const isThere = owner && followFolder(owner.home);
   await isThere?.();
   return createSessionLog({
     workspaceDir,
     logDir,
     isThere,
-    customerUid: customer?.id,
+    customerUid: owner?.id,
     resume,
     onProblem,
     nextNumber: sessionNumbers(loaded),

@@ -1,8 +1,9 @@
+import path from "node:path";
 import type { Config } from "@cem/config";
 import { CemError, Lazy } from "@cem/core";
 import type { Mount, RunMeter, SandboxProbe, SandboxProvider, SandboxSpec } from "@cem/core";
 import type { PluginSet } from "../../plugins/open-plugins.ts";
-import type { LoadedFor } from "../project.ts";
+import type { Project } from "../project.ts";
 
 /** How long a run waits for its turn before it is told to come again, in milliseconds. */
 const QUEUE_TIMEOUT_MS = 60_000;
@@ -126,19 +127,19 @@ export async function probeSandboxes(
 /** By the settings that make it. A provider holds no guests, only the gate at which its runs take turns. */
 const providers = new Map<string, Lazy<SandboxProvider>>();
 
-/** What the sandbox of a customer has that another has not. */
-export interface CustomerSandbox extends Pick<SandboxSpec, "owner" | "meter"> {
+/** The part of a sandbox's specification that belongs to one owner. */
+export interface OwnedSandbox extends Pick<SandboxSpec, "owner" | "meter"> {
   mounts: readonly Mount[];
   sandboxProvider: SandboxProvider;
 }
 
 /**
- * What the sandbox of a customer needs. Customers of one process share a provider, at whose gate they take turns.
+ * The sandbox of an owner. Owners of one process share a provider, at whose gate they take turns.
  *
- * @returns `undefined` where there is no customer.
+ * @returns `undefined` for a project without an owner.
  */
-export async function customerSandbox(
-  { config, customer }: LoadedFor,
+export async function ownedSandbox(
+  { config, owner }: Project,
   {
     meter,
     sandboxProvider,
@@ -148,30 +149,31 @@ export async function customerSandbox(
     sandboxProvider?: SandboxProvider | undefined;
     oneRun?: boolean | undefined;
   },
-): Promise<CustomerSandbox | undefined> {
-  if (customer === undefined) return undefined;
-  const { id, sessionsDir } = customer;
+): Promise<OwnedSandbox | undefined> {
+  if (owner === undefined) return undefined;
+  const { id, sessionsDir } = owner;
   return {
     owner: id,
     meter,
     mounts: [{ hostPath: sessionsDir, guestPath: "/workspace/sessions", readOnly: true }],
-    sandboxProvider: sandboxProvider ?? (await sharedProvider(config, oneRun).get()),
+    sandboxProvider:
+      sandboxProvider ?? (await sharedProvider(config, path.dirname(owner.home), oneRun).get()),
   };
 }
 
-/** The meter of a customer's runs. `undefined` where there is no customer. */
-export async function customerMeter({ config, customer, store }: LoadedFor): Promise<RunMeter | undefined> {
-  if (customer === undefined) return undefined;
+/** The meter of an owner's runs. `undefined` for a project without an owner. */
+export async function meterOf({ owner, store }: Project): Promise<RunMeter | undefined> {
+  if (owner === undefined) return undefined;
   const { createRunMeter } = await import("@cem/workspace");
-  const { quotas } = config.customers;
-  return createRunMeter({ home: customer.home, quotas, store: await store?.get() });
+  const { home, quotas } = owner;
+  return createRunMeter({ home, quotas, store: await store?.get() });
 }
 
-function sharedProvider(config: LoadedFor["config"], oneRun: boolean): Lazy<SandboxProvider> {
+function sharedProvider(config: Config, root: string, oneRun: boolean): Lazy<SandboxProvider> {
   const { sandboxType, sandboxImage, msbServerUrl } = config.execution;
   const { enabled, sandboxPooling, sandboxPoolSize, sandboxKeptGuests, sandboxReuse } = config.optimizations;
   const key = JSON.stringify([
-    [sandboxType, sandboxImage, msbServerUrl, config.customers.dir],
+    [sandboxType, sandboxImage, msbServerUrl, root],
     [enabled && sandboxPooling && !oneRun ? sandboxPoolSize : 0, enabled && sandboxReuse, sandboxKeptGuests],
   ]);
   let provider = providers.get(key);

@@ -4,7 +4,7 @@ import type { AuthSettings, McpServerSettings, TransportSettings } from "@cem/mc
 import type { LogEntry, McpTools } from "@cem/mcp-tools";
 import type { Log } from "../log.ts";
 import { authFolder } from "../places.ts";
-import type { LoadedFor } from "../project.ts";
+import type { Project } from "../project.ts";
 
 const MS_PER_SECOND = 1_000;
 
@@ -90,7 +90,7 @@ interface McpToolsOptions {
 
 /** The tools of the MCP servers that a configuration names. */
 export async function openMcpTools(
-  { config, folder, trust, variable, customer, pluginSet }: LoadedFor,
+  { config, folder, trust, variable, owner, pluginSet }: Project,
   { log, store, elicit, minConnectTimeoutMs = 0, changesFiles }: McpToolsOptions,
 ): Promise<McpTools> {
   const [{ createMcpTools }, { folderUntrusted }] = await Promise.all([
@@ -106,7 +106,7 @@ export async function openMcpTools(
     obstacleOf: (server) =>
       held.has(server) ? folderUntrusted(`The MCP server "${server}"`, trust.folder) : undefined,
     serversDir: config.execution.serversDir,
-    authFolder: customer?.authDir ?? (await authFolder(folder)),
+    authFolder: owner?.authDir ?? (await authFolder(folder)),
     holdChanged: config.guardrails.changedTools === "hold",
     changesFiles,
     variable,

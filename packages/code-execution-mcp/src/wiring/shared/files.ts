@@ -2,7 +2,7 @@ import path from "node:path";
 import type { Config } from "@cem/config";
 import { CemError, Lazy } from "@cem/core";
 import type { SkillStore, StateStore, Store, WorkspaceSync } from "@cem/core";
-import type { CustomerFolder } from "@cem/workspace";
+import type { OwnedConfig } from "../project.ts";
 import type { BlobStore, Root } from "@cem/workspace/sync";
 import { sealingKeysOf } from "./store.ts";
 
@@ -11,10 +11,10 @@ const BYTES_PER_MB = 1_048_576;
 /** What two runs wrote at once stays below two quotas. */
 const ROOM = 2;
 
-/** A configuration, whose workspace it is, and what machines share. */
+/** A configuration, the owner of its workspace, and the store that machines share. */
 interface Sharing {
   config: Config;
-  customer?: CustomerFolder | undefined;
+  owner?: OwnedConfig["owner"];
   store?: Lazy<Store> | undefined;
 }
 
@@ -35,7 +35,7 @@ export function lazySync(loaded: Sharing, onFetched?: () => Promise<void>): Lazy
 }
 
 /**
- * Deletes the files of a customer from what machines share, once they have noticed that the customer is deleted: nothing
+ * Deletes the files of an owner from what machines share, once they have noticed that the owner is deleted: nothing
  * needs to be left that tells it to them.
  *
  * @returns whether there were any.
@@ -53,7 +53,7 @@ export function sessionNumbers(loaded: Sharing): (() => Promise<number>) | undef
   if (loaded.config.store.files === undefined) return undefined;
   return async () => {
     const { nextSessionNumber } = await import("@cem/workspace/sync");
-    return nextSessionNumber((await openPlace(loaded, loaded.customer?.id)).store);
+    return nextSessionNumber((await openPlace(loaded, loaded.owner?.id)).store);
   };
 }
 
@@ -109,16 +109,16 @@ async function openSync(
   loaded: Sharing,
   onFetched: (() => Promise<void>) | undefined,
 ): Promise<WorkspaceSync> {
-  const { config, customer } = loaded;
-  const [{ createWorkspaceSync }, { followCustomer }] = await Promise.all([
+  const { config, owner } = loaded;
+  const [{ createWorkspaceSync }, { followOwner }] = await Promise.all([
     import("@cem/workspace/sync"),
     import("@cem/workspace"),
   ]);
   const { maxWorkspaceMb, maxWorkspaceEntries } = config.execution.limits;
-  const isThere = customer && followCustomer(customer.home, await loaded.store?.get());
+  const isThere = owner && followOwner(owner.home, await loaded.store?.get());
   await isThere?.();
   return createWorkspaceSync({
-    ...(await openPlace(loaded, customer?.id)),
+    ...(await openPlace(loaded, owner?.id)),
     roots: rootsOf(loaded),
     recordFile: recordFileOf(loaded),
     limits: { maxBytes: maxWorkspaceMb * BYTES_PER_MB * ROOM, maxFiles: maxWorkspaceEntries * ROOM },
@@ -127,11 +127,11 @@ async function openSync(
   });
 }
 
-function rootsOf({ config: { execution }, customer }: Sharing): Root[] {
+function rootsOf({ config: { execution }, owner }: Sharing): Root[] {
   const roots = [{ name: "workspace", folder: execution.workspaceDir }];
-  if (customer !== undefined) {
-    roots.push({ name: "sessions", folder: customer.sessionsDir });
-    roots.push({ name: "skills", folder: customer.skillsDir });
+  if (owner !== undefined) {
+    roots.push({ name: "sessions", folder: owner.sessionsDir });
+    roots.push({ name: "skills", folder: owner.skillsDir });
     return roots;
   }
   roots.push({ name: "skills", folder: execution.skillsDir });
@@ -141,27 +141,27 @@ function rootsOf({ config: { execution }, customer }: Sharing): Root[] {
 }
 
 /** Out of the reach of code in the sandbox. */
-function recordFileOf({ config: { execution }, customer }: Sharing): string {
-  if (customer !== undefined) return path.join(customer.home, "shared-files.json");
+function recordFileOf({ config: { execution }, owner }: Sharing): string {
+  if (owner !== undefined) return path.join(owner.home, "shared-files.json");
   const { dir, base } = path.parse(execution.workspaceDir);
   return path.join(dir, `.${base}.shared-files.json`);
 }
 
 /** @throws CemError `CONFIG_INVALID` */
-async function openPlace({ config, store }: Sharing, customer: string | undefined): Promise<SharedPlace> {
+async function openPlace({ config, store }: Sharing, owner: string | undefined): Promise<SharedPlace> {
   if (store === undefined) {
     const message =
       "store.files (CEM_STORE_FILES) needs store.url (CEM_STORE_URL), which says which files are the newest.";
     throw new CemError("CONFIG_INVALID", message, { details: { setting: "store.url" } });
   }
   const { scopeStore } = await import("@cem/store");
-  const scope = scopeOf(customer);
+  const scope = scopeOf(owner);
   const own = scopeStore(await store.get(), FILES, ...scope);
   return { store: own, blobs: await openBlobs(config, own, scope) };
 }
 
-function scopeOf(customer: string | undefined): string[] {
-  return customer === undefined ? ["own"] : ["customers", customer];
+function scopeOf(owner: string | undefined): string[] {
+  return owner === undefined ? ["own"] : ["customers", owner];
 }
 
 async function openBlobs(config: Config, store: Store, scope: readonly string[]): Promise<BlobStore> {

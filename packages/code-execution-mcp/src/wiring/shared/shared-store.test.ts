@@ -5,16 +5,16 @@ import { inspect } from "node:util";
 import { toErrorInfo } from "@cem/core";
 import { describe, expect, it, onTestFinished } from "vitest";
 import { hintFor } from "../../hints.ts";
-import { disposeLoaded, loadFrom } from "../project.ts";
+import { openProject } from "../open-project.ts";
 import { probeStore } from "./store.ts";
 
 const KEYS = `first:${Buffer.alloc(32, 7).toString("base64")}`;
 
 async function load(store: { url?: string; keys?: string }) {
   const cwd = await mkdtemp(path.join(os.tmpdir(), "cem-store-"));
-  const loaded = await loadFrom({ cwd, configFile: false, config: { store } });
+  const loaded = await openProject({ cwd, configFile: false, config: { store } });
   onTestFinished(async () => {
-    await disposeLoaded(loaded);
+    await loaded.dispose();
     await rm(cwd, { recursive: true, force: true });
   });
   return { cwd, loaded };
@@ -43,7 +43,7 @@ describe("the store of a configuration", () => {
       const store = await loaded.store?.get();
       await store?.write(["greeting"], Buffer.from("hello"));
       expect(Buffer.from((await store?.read(["greeting"]))?.value ?? []).toString()).toBe("hello");
-      await disposeLoaded(loaded);
+      await loaded.dispose();
       expect((await readFile(path.join(cwd, "shared/store.db"))).includes("hello")).toBe(!isSealed);
     }
   });

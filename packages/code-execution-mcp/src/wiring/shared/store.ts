@@ -5,7 +5,7 @@ import type { SealingKey } from "@cem/store";
 import { hintFor } from "../../hints.ts";
 import type { Log } from "../log.ts";
 import { assertOutOfReach } from "../places.ts";
-import type { LoadedFor } from "../project.ts";
+import type { Project } from "../project.ts";
 
 /** Read to see whether a store answers. It need not be there. */
 const PROBED = ["probe"];
@@ -79,16 +79,16 @@ async function openFolder(config: Config, folder: string): Promise<Store> {
 }
 
 /** @throws CemError `CONFIG_INVALID` where no store is configured, `FOLDER_UNTRUSTED` where it is held back. */
-export async function requireStore(loaded: LoadedFor): Promise<Store> {
+export async function requireStore(loaded: Project): Promise<Store> {
   return loaded.store?.get() ?? missing(loaded);
 }
 
 /** The URL of the store. @throws CemError as {@link requireStore} */
-export async function requireStoreUrl(loaded: LoadedFor): Promise<string> {
+export async function requireStoreUrl(loaded: Project): Promise<string> {
   return loaded.config.store.url ?? missing(loaded);
 }
 
-async function missing({ trust }: LoadedFor): Promise<never> {
+async function missing({ trust }: Project): Promise<never> {
   if (trust.held.some(({ name }) => name === "store.url")) {
     const { folderUntrusted } = await import("@cem/config");
     throw folderUntrusted("The store", trust.folder);

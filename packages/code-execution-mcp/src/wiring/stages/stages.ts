@@ -1,11 +1,11 @@
-import { readdir } from "node:fs/promises";
 import type { Config } from "@cem/config";
 import type { Guard, Lazy, SandboxSpec, ToolCatalog, TypeChecker } from "@cem/core";
 import type { FindOrders, ReviewRule } from "@cem/guardrails";
 import type { McpTools } from "@cem/mcp-tools";
+import { hasSkills } from "../skills.ts";
 import { offloadReview } from "../../work-threads/offloaded-stages.ts";
 import type { CallGuards } from "../calls/call-guards.ts";
-import type { LoadedFor } from "../project.ts";
+import type { Project } from "../project.ts";
 
 /**
  * The catalog of the tools in the configured folders; those of MCP servers are marked where they can't be called.
@@ -13,7 +13,7 @@ import type { LoadedFor } from "../project.ts";
  * @param hostTools - Names of tools that run on the host, by server, which skills may import.
  */
 export async function createConfiguredCatalog(
-  { config: { execution, optimizations }, customer }: Pick<LoadedFor, "config" | "customer">,
+  { config: { execution, optimizations }, owner }: Pick<Project, "config" | "owner">,
   mcpTools: McpTools,
   hostTools: SandboxSpec["hostTools"],
 ): Promise<ToolCatalog> {
@@ -27,7 +27,7 @@ export async function createConfiguredCatalog(
     parallel: enabled && parallelDiscovery,
     cacheFile: enabled && toolCache ? toolCacheFile : undefined,
     // The file is everybody's.
-    cacheSkills: customer === undefined,
+    cacheSkills: owner === undefined,
     readListed: (folder) => mcpTools.readListed(folder),
   });
   return mcpTools.withAvailability(discovery);
@@ -87,13 +87,13 @@ export async function createConfiguredGuard(
 }
 
 /**
- * Checks types for one customer, with a checker that many share as long as the customer has no skills of their own: a
+ * Checks types for one owner, with a checker that many share as long as the owner has no skills of their own: a
  * checker is a process of some fifty megabytes.
  *
- * @param skillsDir - The customer's own skills, which may come at any time.
+ * @param skillsDir - The owner's own skills, which may come at any time.
  * @param own - The checker that knows them.
  */
-export function customerTypeChecker(
+export function ownedTypeChecker(
   skillsDir: string,
   { shared, own }: Record<"shared" | "own", Lazy<TypeChecker>>,
 ): TypeChecker {
@@ -104,10 +104,4 @@ export function customerTypeChecker(
     prepare: async (code) => (await checker()).prepare?.(code),
     dispose: async () => (await own.settled())?.dispose(),
   };
-}
-
-/** Whether a customer has skills of their own. */
-export async function hasSkills(folder: string): Promise<boolean> {
-  const names = await readdir(folder).catch(() => []);
-  return names.some((name) => !name.startsWith("."));
 }

@@ -8,7 +8,7 @@ import type { RunWorkflowTool, WorkflowTool } from "@cem/mcp-server";
 import type { FindWorkflow, WorkflowEvent, WorkflowResult, WorkflowSource } from "@cem/workflows";
 import type { AgentOptions } from "../../options.ts";
 import type { Host } from "../calls/tool-host.ts";
-import type { LoadedFor } from "../project.ts";
+import type { Project } from "../project.ts";
 import { openConfiguredWorkflows } from "./workflows.ts";
 import type { OpenWorkflows, WorkflowParts } from "./workflows.ts";
 
@@ -83,7 +83,7 @@ export interface WorkflowTools {
 
 /** Sets up the workflows that are tools. Where there are none, nothing is loaded. */
 export function createWorkflowTools(
-  loaded: LoadedFor,
+  loaded: Project,
   options: AgentOptions,
   parts: Pick<WorkflowParts, "openAgent"> & { agent: Agent; host: Lazy<Host> },
 ): WorkflowTools {

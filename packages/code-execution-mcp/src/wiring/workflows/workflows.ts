@@ -7,7 +7,7 @@ import { lazyHost } from "../calls/tool-host.ts";
 import type { Host } from "../calls/tool-host.ts";
 import { assertOutOfReach } from "../places.ts";
 import { redactorOf } from "../privacy/redaction.ts";
-import type { LoadedFor } from "../project.ts";
+import type { Project } from "../project.ts";
 import { workflowFinder } from "./workflow-tools.ts";
 
 type Guardrails = Config["guardrails"];
@@ -124,7 +124,7 @@ export interface OpenWorkflows {
 }
 
 /** Opens an agent of a configuration. */
-type OpenAgent = (loaded: LoadedFor, options: AgentOptions, host: Lazy<Host>) => Agent;
+type OpenAgent = (loaded: Project, options: AgentOptions, host: Lazy<Host>) => Agent;
 
 export interface WorkflowParts {
   openAgent: OpenAgent;
@@ -137,7 +137,7 @@ export interface WorkflowParts {
 
 /** Sets up what carries out workflows. Agents with guardrails of their own are opened when a step wants one. */
 export async function openConfiguredWorkflows(
-  loaded: LoadedFor,
+  loaded: Project,
   options: AgentOptions,
   { openAgent, stepKinds = [], agent: given, host: hostOfGiven }: WorkflowParts,
 ): Promise<OpenWorkflows> {
@@ -160,7 +160,7 @@ export async function openConfiguredWorkflows(
   const workflows = createWorkflows({
     agent,
     runsDir: workflowRunsDir,
-    ownerDir: loaded.customer?.home,
+    ownerDir: loaded.owner?.home,
     redactor,
     stepKinds: [
       createFormStepKind({ workspace: workspaceDir }),
@@ -187,14 +187,14 @@ export async function openConfiguredWorkflows(
 
 /** The agents of workflows and steps that have guardrails of their own, one for each set of them. */
 class AgentsByGuardrails {
-  readonly #loaded: LoadedFor;
+  readonly #loaded: Project;
   readonly #options: AgentOptions;
   readonly #openAgent: OpenAgent;
   readonly #host: Lazy<Host>;
   readonly #agents = new Map<string, Lazy<Agent>>();
 
   constructor(
-    loaded: LoadedFor,
+    loaded: Project,
     options: AgentOptions,
     { openAgent, host }: { openAgent: OpenAgent; host: Lazy<Host> },
   ) {
@@ -211,7 +211,7 @@ class AgentsByGuardrails {
     let agent = this.#agents.get(key);
     if (agent === undefined) {
       const config: Config = { ...this.#loaded.config, guardrails };
-      const loaded: LoadedFor = { ...this.#loaded, config };
+      const loaded: Project = { ...this.#loaded, config };
       // All steps of a run meet the same state of a server. Which changed tools are held back is a matter of the connections.
       const isConnected = guardrails.changedTools === this.#loaded.config.guardrails.changedTools;
       const host = lazyHost(loaded, this.#options, isConnected ? this.#host : undefined);

@@ -1,8 +1,8 @@
 import { createHmac, randomBytes } from "node:crypto";
-import type { Middleware } from "@cem/bridge";
+import type { Middleware } from "./middleware.ts";
 import type { JsonValue, RecordedCall, RecordedData } from "@cem/core";
 
-/** Of the arguments or the result of one call, as JSON. A larger one is told of by its size. */
+/** Of the arguments or the result of one call, as JSON. Larger ones are recorded as a size. */
 const MAX_DATA_CHARACTERS = 16 * 1024;
 /** Of all data of one run. */
 const MAX_RUN_CHARACTERS = 256 * 1024;
@@ -14,22 +14,22 @@ const MAX_UNMEASURED = 16;
 const DIGEST_KEY_BYTES = 16;
 const DIGEST_DIGITS = 16;
 
-interface KeptRun {
+interface RunUnderWay {
   /** Those under way are `undefined`. */
-  calls: (KeptCall | undefined)[];
+  calls: (CallUnderWay | undefined)[];
   characters: number;
   /** Makes digests of one run comparable with each other and with nothing else: many values could be guessed. */
   key: Buffer | undefined;
 }
 
-interface KeptCall extends Pick<RecordedCall, "server" | "tool" | "ms" | "ok"> {
+interface CallUnderWay extends Pick<RecordedCall, "server" | "tool" | "ms" | "ok"> {
   args: () => RecordedData;
   result?: () => RecordedData;
 }
 
-/** Keeps the calls of runs on the host until the runs have ended. What takes time is done when their records are made. */
-export class CallKeeper {
-  readonly #runs = new Map<string, KeptRun>();
+/** Records the calls of runs on the host until the runs have ended. Large data is measured when the records are made. */
+export class CallRecorder {
+  readonly #runs = new Map<string, RunUnderWay>();
   readonly #keepsValues: boolean;
   /** Measures large data, that of the oldest calls first. */
   readonly #unmeasured: (() => RecordedData)[] = [];
@@ -62,9 +62,9 @@ export class CallKeeper {
   });
 
   /**
-   * The calls of a run, which are kept no longer. Those under way are left out.
+   * Takes out the calls of a run. Those under way are left out.
    *
-   * @returns what tells them in their order. It may take a while, where data is large.
+   * @returns a function that lists them in their order. It may take a while, where data is large.
    */
   take(run: string): () => RecordedCall[] {
     const ended = (this.#runs.get(run)?.calls ?? []).filter((call) => call !== undefined);
@@ -77,7 +77,7 @@ export class CallKeeper {
       }));
   }
 
-  #of(run: string): KeptRun {
+  #of(run: string): RunUnderWay {
     let kept = this.#runs.get(run);
     if (kept === undefined) {
       const [oldest] = this.#runs.keys();
@@ -87,7 +87,7 @@ export class CallKeeper {
     return kept;
   }
 
-  #keep(data: JsonValue | undefined, kept: KeptRun): () => RecordedData {
+  #keep(data: JsonValue | undefined, kept: RunUnderWay): () => RecordedData {
     const room = Math.min(MAX_DATA_CHARACTERS, MAX_RUN_CHARACTERS - kept.characters);
     if (this.#keepsValues && isWithin(data, room)) {
       // A copy: what is handed out may be changed.
@@ -103,7 +103,7 @@ export class CallKeeper {
 }
 
 /** Measures data when it is first asked for, and holds the data until then. */
-function measureOnce(data: JsonValue | undefined, kept: KeptRun): () => RecordedData {
+function measureOnce(data: JsonValue | undefined, kept: RunUnderWay): () => RecordedData {
   let held = data;
   let measured: RecordedData | undefined;
   return () => {
