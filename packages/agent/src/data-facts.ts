@@ -1,10 +1,70 @@
-import type { Elicit } from "@cem/core";
-import { databasesOf, filesNamedIn } from "./data-sources.ts";
+import type { Elicit, ToolDefinition } from "@cem/core";
+import { findOthers } from "./candidate-tools.ts";
 import { programThatReads } from "./data-program.ts";
 import { invokerOfRun } from "./execution.ts";
-import { findOthers } from "./offer.ts";
 import type { RunContext } from "./run-context.ts";
 import type { Offered } from "./selection.ts";
+
+const MAX_DATABASES = 2;
+const MAX_FILES = 4;
+
+/** A query tool, and the tools beside it that only read and tell what there is to query. */
+export interface Database {
+  server: string;
+  module: string;
+  /** Lists tables, or the whole schema; takes no argument. */
+  list: string;
+  /** Describes one table, which is the argument of this name. */
+  describe?: { tool: string; argument: string } | undefined;
+}
+
+const QUERY_ARGUMENT = /^(?:sql|query|statement)$/iu;
+const QUERY_TOOL = /query|sql|select/iu;
+const LISTS_TABLES = /(?:^|_)(?:tables|schema|schemas|columns)$/iu;
+const DESCRIBES_TABLE = /(?:describe|schema|columns)/iu;
+const TABLE_ARGUMENT = /^table(?:_?name)?$/iu;
+/** A path as people write it, with the ending of a file of text. */
+const FILE =
+  /(?<![\w./\\~:@-])(?:\/workspace\/|\.\/)?(?<path>(?:[\w-][\w.-]*\/)*[\w-][\w.-]*\.(?:csv|tsv|jsonl?|ndjson|txt|md|log|ya?ml|xml|toml|ini))(?![\w/-]|\.\w)/giu;
+const PRIVATE = /secret|credential|passw|token|private|(?:^|\/)sessions\//iu;
+
+/** The databases that these tools query. */
+export function databasesOf(tools: readonly ToolDefinition[]): Database[] {
+  const byModule = Map.groupBy(
+    tools.filter(({ callStyle, unavailable }) => callStyle === "object" && unavailable === undefined),
+    ({ module }) => module,
+  );
+  return [...byModule].flatMap(([module, group]) => databaseOf(module, group) ?? []).slice(0, MAX_DATABASES);
+}
+
+function databaseOf(module: string, tools: readonly ToolDefinition[]): Database | undefined {
+  const isQuery = (tool: ToolDefinition): boolean =>
+    QUERY_TOOL.test(tool.name) && parametersOf(tool).names.some((name) => QUERY_ARGUMENT.test(name));
+  if (!tools.some(isQuery)) return undefined;
+  const reading = tools.filter(({ annotations }) => annotations?.readOnlyHint === true);
+  const list = reading.find(
+    (tool) => LISTS_TABLES.test(tool.name) && parametersOf(tool).required.length === 0,
+  );
+  if (list === undefined) return undefined;
+  const describe = reading.find((tool) => {
+    const [argument = "", ...more] = parametersOf(tool).required;
+    return DESCRIBES_TABLE.test(tool.name) && TABLE_ARGUMENT.test(argument) && more.length === 0;
+  });
+  const [argument = ""] = describe === undefined ? [] : parametersOf(describe).required;
+  const { name, server } = list;
+  return { server, module, list: name, describe: describe && { tool: describe.name, argument } };
+}
+
+function parametersOf({ inputSchema }: ToolDefinition): { names: string[]; required: string[] } {
+  const { properties = {}, required = [] } = inputSchema as { properties?: object; required?: string[] };
+  return { names: Object.keys(properties), required };
+}
+
+/** The files of the workspace that a task names, as paths within it. Those that sound like secrets are left out. */
+export function filesNamedIn(task: string): string[] {
+  const paths = [...task.matchAll(FILE)].map(({ groups }) => groups?.["path"] ?? "");
+  return [...new Set(paths)].filter((path) => !PRIVATE.test(path)).slice(0, MAX_FILES);
+}
 
 const TIMEOUT_MS = 3_000;
 const MAX_CALLS = 30;

@@ -1,4 +1,4 @@
-import type { Database } from "./data-sources.ts";
+import type { Database } from "./data-facts.ts";
 
 /** How much of a file is read, in bytes. */
 const MAX_FILE_BYTES = 64 * 1024;

@@ -1,8 +1,8 @@
 import type { GeneratedCode, GenerationRefused, ToolDefinition } from "@cem/core";
+import { withUnavailable } from "./refusals.ts";
 import type { RepairHistory } from "./repair-history.ts";
 import { prepareTypeChecker } from "./review.ts";
 import type { RunContext } from "./run-context.ts";
-import { withUnavailable } from "./refusals.ts";
 import { selectUnavailable, toSelectedTool } from "./selection.ts";
 import type { Offered } from "./selection.ts";
 

@@ -13,8 +13,15 @@ import type {
   ToolCallRecord,
   ToolDefinition,
 } from "@cem/core";
-import type { Ending } from "./ending.ts";
-import { suspicionsIn } from "./suspicions.ts";
+import type { Ending } from "./execution.ts";
+
+/** The rule of findings that tell why a value may be missing in what a program returned. */
+const MISSING_VALUE = "unknown-member";
+
+/** The warnings of the type check that may explain why a run failed, or why values are missing in its result. */
+export function unknownFieldsIn(findings: readonly Finding[]): Finding[] {
+  return findings.filter(({ rule, severity }) => severity === "warning" && rule === MISSING_VALUE);
+}
 
 /** Limits that other code may stay within. A run that was cancelled, or whose sandbox broke, is not repaired. */
 const REPAIRABLE_KILLS = new Set([
@@ -33,7 +40,7 @@ export interface AttemptOutcome {
   /** `undefined` when the code was not run. */
   outcome: RunOutcome | undefined;
   /** Whether the task asks for a result. */
-  asksForValue: boolean;
+  expectsValue: boolean;
 }
 
 const NO_RESULT = "The code returned nothing.";
@@ -81,9 +88,9 @@ export class RepairHistory {
    * @returns why the code is to be written again. `undefined` when it is not: it worked, other code would not change
    *   the outcome, there have been as many attempts as are allowed, or the outcome repeats an earlier one.
    */
-  recordOutcome({ code, ending, findings, outcome, asksForValue }: AttemptOutcome): string | undefined {
+  recordOutcome({ code, ending, findings, outcome, expectsValue }: AttemptOutcome): string | undefined {
     const { error } = ending;
-    const reason = error?.message ?? (asksForValue && isEmpty(outcome, findings) ? NO_RESULT : undefined);
+    const reason = error?.message ?? (expectsValue && isEmpty(outcome, findings) ? NO_RESULT : undefined);
     if (reason === undefined || !isRepairable(outcome)) return undefined;
     this.feedback.push(feedbackOf(code, error, findings, outcome));
     const message = reason.replaceAll(/\bLine \d+\b/gu, "Line");
@@ -107,7 +114,7 @@ function feedbackOf(
 ): GenerateFeedback {
   if (outcome === undefined) return { code, findings };
   const { output, toolCalls } = outcome;
-  const suspicions = suspicionsIn(findings);
+  const suspicions = unknownFieldsIn(findings);
   return {
     code,
     ...(suspicions.length > 0 && { findings: suspicions }),
@@ -122,7 +129,7 @@ function isEmpty(outcome: RunOutcome | undefined, findings: readonly Finding[]):
   if (outcome?.status !== "completed") return false;
   const { output, outputDroppedBytes, value } = outcome;
   const isSilent = output === "" && outputDroppedBytes === 0;
-  return isSilent && isHollow(value ?? null, suspicionsIn(findings).length > 0);
+  return isSilent && isHollow(value ?? null, unknownFieldsIn(findings).length > 0);
 }
 
 /** Whether a value holds nothing but null. A field that was not there is left out of its object, which may be empty then. */

@@ -1,6 +1,6 @@
 import type { RankedTool, SelectedTool, Selection, ToolDefinition } from "@cem/core";
-import { callable } from "./discovery.ts";
-import { offerMore, offerTools } from "./offer.ts";
+import { offerMore, offerTools } from "./candidate-tools.ts";
+import { callable } from "./catalog.ts";
 import type { RunContext } from "./run-context.ts";
 
 /** The tools that code for a task may be written with. */

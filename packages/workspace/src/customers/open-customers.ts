@@ -8,6 +8,8 @@ import { isIncarnationThere } from "./shared-customer.ts";
 
 const SWEEPS_PER_IDLE_TIME = 4;
 const BUSY_POLL_MS = 100;
+/** A host that was handed out so shortly before its first request begins is not idle. */
+const HANDED_OUT_MS = 100;
 /** How long runs of a deleted customer have to notice the deletion. */
 const DELETED_GRACE_MS = 2_000;
 
@@ -47,6 +49,7 @@ export interface OpenCustomersSettings<Host> {
 export class OpenCustomers<Host> {
   readonly #settings: OpenCustomersSettings<Host>;
   readonly #open = new Map<string, Promise<OpenCustomer<Host>>>();
+  readonly #handedOut = new WeakMap<OpenCustomer<Host>, number>();
   readonly #timer: NodeJS.Timeout;
   readonly #closing = new Set<Promise<void>>();
   #watcher: FSWatcher | undefined;
@@ -105,6 +108,12 @@ export class OpenCustomers<Host> {
   }
 
   async #get(id: string): Promise<OpenCustomer<Host>> {
+    const opened = await this.#find(id);
+    this.#handedOut.set(opened, performance.now());
+    return opened;
+  }
+
+  async #find(id: string): Promise<OpenCustomer<Host>> {
     let opening = this.#open.get(id);
     if (opening !== undefined && !(await this.#isThere(id, opening))) opening = this.#open.get(id);
     if (opening === undefined) {
@@ -118,6 +127,7 @@ export class OpenCustomers<Host> {
 
   async #openCustomer(id: string): Promise<OpenCustomer<Host>> {
     const opened = await this.#settings.open(id);
+    this.#handedOut.set(opened, performance.now());
     this.#watch();
     return opened;
   }
@@ -148,7 +158,7 @@ export class OpenCustomers<Host> {
   /** Lets the longest idle customer go where there is no room for another. */
   async #makeRoom(): Promise<void> {
     if (this.#open.size < this.#settings.maxOpen) return;
-    const idle = (await this.#opened()).filter(({ customer }) => customer.busy === 0);
+    const idle = (await this.#opened()).filter(({ customer }) => this.#isIdle(customer));
     const [longest] = idle.toSorted((one, other) => one.customer.used - other.customer.used);
     if (longest === undefined) {
       const message = `${this.#open.size} customers are at work, the most that are served at once. Try again soon.`;
@@ -161,7 +171,7 @@ export class OpenCustomers<Host> {
     await this.#removeDeleted().catch(() => {});
     const before = performance.now() - idleMs;
     for (const { id, customer } of await this.#opened())
-      if (customer.busy === 0 && customer.used < before) this.#leave(id);
+      if (this.#isIdle(customer) && customer.used < before) this.#leave(id);
   }
 
   /** Removes the folders on this machine of customers whom another machine has deleted. */
@@ -170,6 +180,12 @@ export class OpenCustomers<Host> {
     if (store === undefined) return;
     const folders = createCustomerFolders(dir, { store: await store.get() });
     for (const id of await folders.removeDeleted()) await this.#settings.forget(id);
+  }
+
+  #isIdle(customer: OpenCustomer<Host>): boolean {
+    const handedOut = this.#handedOut.get(customer) ?? 0;
+    const hasBegun = customer.used > handedOut || performance.now() - handedOut > HANDED_OUT_MS;
+    return customer.busy === 0 && hasBegun;
   }
 
   async #opened(): Promise<{ id: string; customer: OpenCustomer<Host> }[]> {

@@ -4,7 +4,7 @@ import type { Program } from "./run-context.ts";
 export { isQuicklyRead } from "@cem/program";
 
 /** Rewrites code as it was meant, on the thread that it is called on. @returns the code, and what was added to it. */
-export function rewriteAsMeant(
+export function normalizeCode(
   given: string,
   origin: Program["origin"],
   tools: Parameters<typeof addMissingImports>[1],

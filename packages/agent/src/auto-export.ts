@@ -1,6 +1,6 @@
 import { moduleBeside, offload } from "@cem/core";
 import type { ToolDefinition } from "@cem/core";
-import { callable } from "./discovery.ts";
+import { callable } from "./catalog.ts";
 import type { Program } from "./run-context.ts";
 
 /**
@@ -10,21 +10,21 @@ import type { Program } from "./run-context.ts";
  *
  * @returns the program, and notes on what was added.
  */
-export async function readAsMeant(
+export async function normalizeProgram(
   program: Program,
   tools: readonly ToolDefinition[],
   signal: AbortSignal,
 ): Promise<{ program: Program; notes: string[] }> {
-  const { isQuicklyRead, rewriteAsMeant } = await import("./as-meant-work.ts");
+  const { isQuicklyRead, normalizeCode } = await import("./auto-export-work.ts");
   const { code: given, origin } = program;
   const importable = callable(tools);
-  const here = () => rewriteAsMeant(given, origin, importable);
+  const here = () => normalizeCode(given, origin, importable);
   const { code, added } = isQuicklyRead(given)
     ? here()
     : await offload(() => {
         const named = importable.map(({ name, module }) => ({ name, module }));
-        const module = moduleBeside("as-meant-work", import.meta.url);
-        return { module, name: "rewriteAsMeant", args: [given, origin, named], signal };
+        const module = moduleBeside("auto-export-work", import.meta.url);
+        return { module, name: "normalizeCode", args: [given, origin, named], signal };
       }, here);
   return {
     program: { ...program, code },
