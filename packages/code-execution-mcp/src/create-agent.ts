@@ -186,7 +186,7 @@ async function createStages(
       stopObserving = observeSandbox(() => sandbox.stats?.());
       return sandbox;
     },
-    invoker: async () => (await host.get()).bridge.invoker,
+    invoker: async () => (await host.get()).bridge.invoker.get(),
     results: async () => (await host.get()).results,
     redactor: isRedacted ? redactor : undefined,
     audit: async () => (await host.get()).audit,

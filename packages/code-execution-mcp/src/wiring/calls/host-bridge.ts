@@ -1,4 +1,4 @@
-import type { CallRecorder, Middleware } from "@cem/bridge";
+import type { CallRecorder, Middleware, OnUnvalidated } from "@cem/bridge";
 import { defineTool } from "@cem/bridge/define-tool";
 import type { HostTool } from "@cem/bridge/define-tool";
 import type { Recorder } from "@cem/bridge/recording";
@@ -27,7 +27,7 @@ import type { CallGuards } from "./call-guards.ts";
 
 /** The host's side of tool calls, and what host tools change in the catalog and in the sandbox. */
 export interface HostBridge {
-  invoker: ToolInvoker;
+  invoker: Lazy<ToolInvoker>;
   addTo(catalog: ToolCatalog): ToolCatalog;
   /** What the sandbox needs to know of host tools. */
   spec: Pick<SandboxSpec, "hidden" | "hostTools">;
@@ -50,7 +50,7 @@ interface HostBridgeSettings extends Pick<
   store: ResultStore;
   log: Log;
   /** Keeps calls for the records of runs. Absent where there are none. */
-  keeper: CallRecorder | undefined;
+  recorderOfCalls: CallRecorder | undefined;
 }
 
 /**
@@ -81,7 +81,7 @@ export async function createHostBridge(forWhom: Project, settings: HostBridgeSet
     log,
     audit,
     callGuards,
-    keeper,
+    recorderOfCalls,
   } = settings;
   const loaded = await loadHostTools(hostToolFolders(forWhom), settings.tools);
   const problem = await heldProblem(forWhom, loaded.held);
@@ -99,40 +99,33 @@ export async function createHostBridge(forWhom: Project, settings: HostBridgeSet
   let recorder: Recorder | undefined;
   const recorded: Middleware = (next) =>
     recording === undefined ? next : (recorder = recording.createRecorder(next, { store, hideSecrets }));
-  /** The guards, which are loaded for the first call. */
-  const guarded: Middleware = (next) => {
-    const invoker = new Lazy(async () => compose((await callGuards.get()).guards, next));
-    return {
-      specificationVersion: "v1",
-      invoke: (call, context) =>
-        invoker.current?.invoke(call, context) ??
-        invoker.get().then((loaded) => loaded.invoke(call, context)),
-    };
-  };
-  // The order in which a call meets the middlewares: values take the place of tokens; is it allowed, are its arguments
-  // valid, contents, rules, limits, approval; on the way back tokens take the place of values. The recorder is outermost: a
-  // replay answers with what code sent and got.
-  const middlewares: Middleware[] = [
-    ...(writeRecording === undefined ? [] : [recorded]),
-    answerErrors,
-    ...(audit === undefined ? [] : [(await import("@cem/guardrails/audit")).auditCalls(audit), answerErrors]),
-    ...(redactor === undefined ? [] : [await redactCallsOf(redactor, source)]),
-    checkCalls(source, {
-      isAllowed: (call, context) =>
-        callGuards.current?.isAllowed(call, context) ??
-        callGuards.get().then((guards) => guards.isAllowed(call, context)),
-      onUnvalidated: ({ server, tool, reason }) =>
-        log("warning", `${server}.${tool}: its arguments are not checked: ${reason}.`),
-    }),
-    guarded,
-    orderCalls(),
-    announceCalls(),
-  ];
-  const replayer = replay === undefined ? undefined : recording?.createReplayer(replay, { store });
-  const invoker = replayer ?? compose(middlewares, source);
+  /** Made with the first run, whose review has loaded the guards. */
+  const invoker = new Lazy(async (): Promise<ToolInvoker> => {
+    const { isAllowed, guards } = await callGuards.get();
+    const record = recorderOfCalls?.middleware;
+    const replayer = replay === undefined ? undefined : recording?.createReplayer(replay, { store });
+    if (replayer !== undefined) return record?.(replayer) ?? replayer;
+    const onUnvalidated: OnUnvalidated = ({ server, tool, reason }) =>
+      log("warning", `${server}.${tool}: its arguments are not checked: ${reason}.`);
+    // The order in which a call meets the middlewares. The recorders come first, since they take what code sent and got;
+    // then errors become results. Values take the place of tokens; is the call allowed, are its arguments valid; contents,
+    // rules, limits, approval; calls that must not overlap wait. On the way back tokens take the place of values.
+    const middlewares: Middleware[] = [
+      ...(record === undefined ? [] : [record]),
+      ...(writeRecording === undefined ? [] : [recorded]),
+      ...(audit === undefined ? [] : [(await import("@cem/guardrails/audit")).auditCalls(audit)]),
+      answerErrors,
+      ...(redactor === undefined ? [] : [await redactCallsOf(redactor, source)]),
+      checkCalls(source, { isAllowed, onUnvalidated }),
+      ...guards,
+      orderCalls(),
+      announceCalls(),
+    ];
+    return compose(middlewares, source);
+  });
 
   return {
-    invoker: keeper?.middleware(invoker) ?? invoker,
+    invoker,
     spec: { hidden: loaded.hidden, hostTools: namesByServer(descriptions) },
     addTo: (catalog) =>
       descriptions.length + loaded.problems.length === 0 && problem === undefined

@@ -95,7 +95,11 @@ async function openHost(
       isGuarded: concernsFiles(loaded, options),
       concern: async () => (await callGuards.get()).concern,
       catalog,
-      invoker: () => bridge.invoker,
+      // A file calls a tool within a run, whose first call has made the invoker.
+      invoker: () => ({
+        specificationVersion: "v1",
+        invoke: async (call, context) => (await bridge.invoker.get()).invoke(call, context),
+      }),
       onOutput: (tool, text) => log("debug", `${tool} printed: ${text}`),
     });
     const bridge = await createHostBridge(loaded, {
@@ -109,7 +113,7 @@ async function openHost(
       log,
       callGuards,
       audit,
-      keeper: callRecorder,
+      recorderOfCalls: callRecorder,
     });
     return {
       mcpTools,
