@@ -10,12 +10,11 @@ import { agentOptionsOf, assertRunServerOptions, assertServerOptions } from "./o
 import type { CemServer, RunServerOptions, ServerOptions, TransportName } from "./options.ts";
 import { lazyHost } from "./wiring/calls/tool-host.ts";
 import { openCustomerHosts } from "./wiring/customers/customer-hosts.ts";
-import { assertNothingShared, customerIdFor, hasCustomers } from "./wiring/customers/serve-customers.ts";
-import { authOf } from "./wiring/http/auth.ts";
+import { assertNothingShared, authOf, customerIdFor, hasCustomers } from "./wiring/http/clients.ts";
 import { consolePartsOf, nameOf, partsFor, showInConsole } from "./wiring/http/console-parts.ts";
 import { loggerOf, logTo, logWarnings } from "./wiring/log.ts";
-import { redactorOf } from "./wiring/privacy/redaction.ts";
 import { openProject } from "./wiring/open-project.ts";
+import { redactorOf } from "./wiring/privacy/redaction.ts";
 import type { Project } from "./wiring/project.ts";
 import { createConfiguredState, createServedResults } from "./wiring/records/workspace.ts";
 import { guestFactsOf } from "./wiring/sandbox/sandboxes.ts";

@@ -16,7 +16,7 @@ import { logDirOf } from "../wiring/records/workspace.ts";
 import { requireStore } from "../wiring/shared/store.ts";
 import type { ServerSource } from "./servers.ts";
 
-/** Lists recorded runs of the project, or of the customer that `source` names, those that began last first. */
+/** Lists recorded runs of the project, or of the owner that `source` names, those that began last first. */
 export async function listRuns(
   filter: RunRecordFilter = {},
   source: ConfigSource = {},

@@ -2,7 +2,7 @@ import type { LoadedConfig } from "@cem/config";
 import { CemError } from "@cem/core";
 import type { DeadRun, QueueCounts, RunQueue } from "@cem/queue";
 import type { CustomerFolders, CustomerUsage } from "@cem/workspace";
-import { removeElsewhere } from "../wiring/customers/serve-customers.ts";
+import { removeElsewhere } from "../wiring/http/clients.ts";
 import { loadConfig, openProject, storeOf } from "../wiring/open-project.ts";
 import { requireQueueConnection } from "../wiring/shared/queue.ts";
 import { openUnsealed, requireStoreUrl, sealingKeysOf } from "../wiring/shared/store.ts";

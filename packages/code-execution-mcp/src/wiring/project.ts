@@ -37,6 +37,11 @@ export interface Project extends OwnedConfig {
   readonly dispose: () => Promise<void>;
 }
 
+/** The folder with one folder for each owner. */
+export function ownersDirOf({ customers }: Pick<LoadedConfig["config"], "customers">): string {
+  return customers.dir;
+}
+
 /** Brings the skills that an owner's code sees up to date. */
 export async function refreshSkills({
   sharedSkillsDir: shared,

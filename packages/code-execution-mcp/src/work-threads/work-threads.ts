@@ -53,12 +53,12 @@ export type ThreadResponse = { result: unknown } | { error: ErrorInfo };
 
 const owners = new AsyncLocalStorage<string>();
 
-/** Does what one customer asked for, so that {@link currentOwner} knows. */
+/** Does the work of one owner, so that {@link currentOwner} knows. */
 export function asOwner<T>(owner: string, work: () => T): T {
   return owners.run(owner, work);
 }
 
-/** The customer that the work under way is for. */
+/** The owner of the work under way. */
 export function currentOwner(): string | undefined {
   return owners.getStore();
 }
@@ -66,7 +66,7 @@ export function currentOwner(): string | undefined {
 /**
  * Has what takes long be done by threads of this process: reading large tasks and programs, searching large catalogs.
  *
- * @param clientOf - The client that the work under way is for, where there are no customers.
+ * @param clientOf - The client that the work under way is for, where it has no owner.
  * @returns a function that ends them.
  */
 export function startWorkThreads(clientOf: () => string = () => ""): { close: () => Promise<void> } {
@@ -139,7 +139,7 @@ export class OwnedWorkThreads implements WorkThreads {
   readonly #ending = new Set<Promise<unknown>>();
   #closed = false;
 
-  /** @param ownerOf - The customer or the client that the work under way here is for. */
+  /** @param ownerOf - The owner of the work under way here. */
   constructor(ownerOf: () => string, limits: WorkThreadLimits = WORK_THREAD_LIMITS) {
     this.#ownerOf = ownerOf;
     this.#limits = limits;

@@ -8,7 +8,7 @@ const HOLDS_MS = 86_400_000;
 /** Settings of {@link createSharedApprovals}. */
 export interface SharedApprovalsSettings {
   store: Store;
-  /** What the keys begin with: those of one customer, or of nobody in particular. */
+  /** What the keys begin with: those of one owner, or of nobody in particular. */
   scope: StoreKey;
 }
 

@@ -31,13 +31,13 @@ export interface RunRecordParts {
   redactor: RecordRedactor;
   /** Hides the secrets of this process. */
   hideSecrets: (record: RunRecord) => RunRecord;
-  /** The customer whose run it was. */
-  customer?: string | undefined;
+  /** The owner of the run. */
+  owner?: string | undefined;
 }
 
 /** Makes the record of a run that has ended, with tokens in place of personal data and without secrets. */
 export async function createRunRecord(run: EndedRun, parts: RunRecordParts): Promise<RunRecord> {
-  const record = toRecord(run, parts.calls, parts.customer);
+  const record = toRecord(run, parts.calls, parts.owner);
   return parts.hideSecrets(await withTokens(record, run, parts.redactor));
 }
 

@@ -192,7 +192,7 @@ export class OpenSession {
     const earlier = await this.#earlier;
     this.#record = earlier ?? {
       session_id: "",
-      customer_uid: this.#settings.customerUid ?? null,
+      customer_uid: this.#settings.ownerId ?? null,
       started_at: this.#startedAt.toISOString(),
       ended_at: null,
       tasks: [],

@@ -31,7 +31,7 @@ const json = (name: string) => JSON.parse(readFileSync(file(name), "utf8")) as S
 
 describe("createSessionLog", () => {
   it("writes the runs of a session in the shape of its file, and reads and writes nothing before the first", async () => {
-    const log = createSessionLog({ workspaceDir, customerUid: "user_1" });
+    const log = createSessionLog({ workspaceDir, ownerId: "user_1" });
     expect(readdirSync(workspaceDir)).toEqual([]);
     writeFileSync(path.join(workspaceDir, "state.json"), "{}");
     log.record(

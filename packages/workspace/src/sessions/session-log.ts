@@ -11,7 +11,7 @@ export interface SessionLogSettings {
   logDir?: string | undefined;
   /** Whether that folder is still the same. Where it is not, nothing is written. */
   isThere?: (() => Promise<boolean>) | undefined;
-  customerUid?: string | undefined;
+  ownerId?: string | undefined;
   /** The session to go on with, for runs that name none: `session_001`, `1`, or `last`. */
   resume?: string | undefined;
   /** Gives the number of the next session, where other machines write logs, too. Taken ones are passed over. */

@@ -12,7 +12,7 @@ export interface CountedAgent {
 /**
  * Counts the requests of an agent, so that one that does nothing can be told from one at work.
  *
- * @param owner - Key of the customer that they are for.
+ * @param owner - Quota key that they are for.
  */
 export function countRequests(inner: Agent, owner: string): CountedAgent {
   let [busy, used] = [0, performance.now()];

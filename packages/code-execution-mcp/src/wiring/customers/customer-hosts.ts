@@ -1,6 +1,6 @@
 import { Lazy } from "@cem/core";
 import type { Agent, Redactor, ResultStore, SkillStore, StateStore } from "@cem/core";
-import { observeCustomers } from "@cem/core/telemetry";
+import { observeOwners } from "@cem/core/telemetry";
 import type { RunWorkflowTool } from "@cem/mcp-server";
 import type { RunQueue } from "@cem/queue";
 import type { OpenCustomer, OpenCustomers } from "@cem/workspace";
@@ -119,7 +119,7 @@ export async function openCustomerHosts(
     open,
     forget: (id) => memories.forget(memories.of(id)),
   });
-  const stopObserving = observeCustomers(() => customers.size);
+  const stopObserving = observeOwners(() => customers.size);
   return {
     get: (id) => customers.get(id),
     getSame: (id, incarnation) => customers.getSame(id, incarnation),

@@ -2,11 +2,11 @@ import type { ConsoleParts } from "@cem/console";
 import { CemError } from "@cem/core";
 import type { CustomerName } from "@cem/mcp-server";
 import type { CemServer } from "../../options.ts";
-import { removeElsewhere } from "../customers/serve-customers.ts";
 import type { Project } from "../project.ts";
 import { logDirOf } from "../records/workspace.ts";
 import { configuredSource } from "../workflows/workflow-tools.ts";
 import type { WorkflowTools } from "../workflows/workflow-tools.ts";
+import { removeElsewhere } from "./clients.ts";
 
 /** What the authorization says of a client. */
 type Identity = Parameters<CemServer["openClient"]>[0];

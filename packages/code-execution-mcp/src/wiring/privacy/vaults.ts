@@ -5,6 +5,7 @@ import type { Config } from "@cem/config";
 import { CemError } from "@cem/core";
 import type { StoreKey } from "@cem/core";
 import type { RedactorSettings } from "@cem/pii";
+import { ownersDirOf } from "../project.ts";
 import type { Project } from "../project.ts";
 import { scopeOfSession } from "./scoped-redactor.ts";
 
@@ -33,7 +34,7 @@ export async function configuredVaults(loaded: Project): Promise<Pick<RedactorSe
     const id = scopeOfSession(session);
     const digest = hash("sha256", session);
     if (id === undefined) return ["vaults", digest];
-    const isThere = await isOwnerThere(path.join(config.customers.dir, id), opened);
+    const isThere = await isOwnerThere(path.join(ownersDirOf(config), id), opened);
     return isThere ? ownerKey(id, "vaults", digest) : undefined;
   };
   return { shared: createSharedVaults({ store: opened, keyOf }) };
@@ -62,12 +63,12 @@ function vaultPlaceOf({ config, origins }: Project): VaultPlace {
   );
 }
 
-/** The folder in which the values of a session are kept: a customer's are with the customer, as long as there is one. */
-function vaultFolderOf({ customers, privacy }: Config): (session: string) => string | undefined {
+/** The folder in which the values of a session are kept: an owner's are with the owner, as long as there is one. */
+function vaultFolderOf(config: Config): (session: string) => string | undefined {
   return (session) => {
     const id = scopeOfSession(session);
-    if (id === undefined) return privacy.vaultDir;
-    const home = path.join(customers.dir, id);
+    if (id === undefined) return config.privacy.vaultDir;
+    const home = path.join(ownersDirOf(config), id);
     return existsSync(home) ? path.join(home, "vault") : undefined;
   };
 }

@@ -71,7 +71,7 @@ export function recordRunsIn(records: RunRecords, parts: RecorderParts): RecordR
         calls: taken?.() ?? [],
         redactor: { redactor: ofRuns ?? (await parts.recordRedactor.get()), isOfRuns: ofRuns !== undefined },
         hideSecrets: await secretFilter.get(),
-        customer: parts.owner,
+        owner: parts.owner,
       });
     });
   };

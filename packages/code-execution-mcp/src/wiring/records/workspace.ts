@@ -84,7 +84,7 @@ export async function createConfiguredSessions(
     workspaceDir,
     logDir,
     isThere,
-    customerUid: owner?.id,
+    ownerId: owner?.id,
     resume,
     onProblem,
     nextNumber: sessionNumbers(loaded),

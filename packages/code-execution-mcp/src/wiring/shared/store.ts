@@ -5,6 +5,7 @@ import type { SealingKey } from "@cem/store";
 import { hintFor } from "../../hints.ts";
 import type { Log } from "../log.ts";
 import { assertOutOfReach } from "../places.ts";
+import { ownersDirOf } from "../project.ts";
 import type { Project } from "../project.ts";
 
 /** Read to see whether a store answers. It need not be there. */
@@ -73,7 +74,7 @@ async function openServer(url: string): Promise<Store> {
 /** @throws CemError `CONFIG_INVALID` for a folder that code in the sandbox can reach. */
 async function openFolder(config: Config, folder: string): Promise<Store> {
   const what = "What machines share";
-  await assertOutOfReach(config, { folder, what, setting: "store.url", reached: [config.customers.dir] });
+  await assertOutOfReach(config, { folder, what, setting: "store.url", reached: [ownersDirOf(config)] });
   const { createFolderStore } = await import("@cem/store");
   return createFolderStore({ folder });
 }

@@ -1,9 +1,31 @@
 import type { Config } from "@cem/config";
 import { CemError, isGivenCustomerId } from "@cem/core";
-import type { CustomerName } from "@cem/mcp-server";
+import type { AuthSettings, CustomerName } from "@cem/mcp-server";
 import type { Project } from "../project.ts";
 import { deleteSharedFiles } from "../shared/files.ts";
 import { openConfiguredQueue } from "../shared/queue.ts";
+
+/**
+ * How the configuration authorizes clients over HTTP.
+ *
+ * @returns `undefined` where it does not.
+ * @throws CemError `AUTH_INVALID` where a token and an issuer are both set.
+ */
+export function authOf({ customers, server }: Config): AuthSettings | undefined {
+  const { authToken, authIssuer, authAudience, authJwksUrl, authScopes } = server;
+  if (authToken !== undefined && authIssuer !== undefined) {
+    throw new CemError("AUTH_INVALID", "A token and an issuer are both set; only one can authorize clients.");
+  }
+  if (authToken !== undefined) return { token: authToken.reveal() };
+  if (authIssuer === undefined) return undefined;
+  return {
+    issuer: authIssuer,
+    scopes: authScopes,
+    audience: authAudience,
+    jwksUrl: authJwksUrl,
+    customerClaim: customers.claim,
+  };
+}
 
 /** Whether a server has customers: where a proxy or a token says who they are, and they do not share one workspace. */
 export function hasCustomers({ customers, server }: Config): boolean {
