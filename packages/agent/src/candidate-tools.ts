@@ -4,7 +4,6 @@ import { createTokenBudget, takeFitting } from "@cem/core/tokens";
 import type { TokenBudget } from "@cem/core/tokens";
 import { callable } from "./catalog.ts";
 import type { RunContext } from "./run-context.ts";
-import type { Offered } from "./selection.ts";
 
 /** As many tools are ranked for each text that is searched for. */
 const MAX_FOUND = 200;
@@ -127,4 +126,11 @@ export async function toolsForRepair(
   if (named.length > 0) return (exact.length > 0 ? exact : named).slice(0, MAX_NAMED);
   const found = await findOthers(context, message, { offered, tools }, MAX_FOUND_FOR_REPAIR);
   return found.map(({ tool }) => tool);
+}
+
+/** The tools that code for a task may be written with. */
+export interface Offered {
+  selection: Selection;
+  /** Those that a model is told of beyond the selected ones. */
+  others: readonly ToolDefinition[];
 }

@@ -1,7 +1,7 @@
 import { CemError } from "@cem/core";
 import { describe, expect, it } from "vitest";
 import { outcome } from "../fixtures/stages.ts";
-import { cancelledEnding, endingOf } from "./execution.ts";
+import { cancelledEnding, endingOf } from "./ending.ts";
 
 describe("endingOf", () => {
   it("is a success with the value, or null without one", () => {

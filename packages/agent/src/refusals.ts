@@ -1,6 +1,6 @@
 import { toolId } from "@cem/core";
 import type { Finding, GenerationRefused, RankedTool, RunStop, UnfilledStep, Verdict } from "@cem/core";
-import type { Ending } from "./execution.ts";
+import type { Ending } from "./ending.ts";
 
 const CODES = {
   "no-tool": "NO_TOOL",

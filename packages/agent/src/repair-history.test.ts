@@ -2,7 +2,7 @@ import { CemError } from "@cem/core";
 import type { GeneratedCode, GenerationUsage, RunOutcome } from "@cem/core";
 import { describe, expect, it } from "vitest";
 import { outcome, written } from "../fixtures/stages.ts";
-import { endingOf } from "./execution.ts";
+import { endingOf } from "./ending.ts";
 import { RepairHistory } from "./repair-history.ts";
 
 const usage: GenerationUsage = { model: "a", requests: 1, inputTokens: 10, outputTokens: 2, cost: 0.5 };

@@ -13,15 +13,8 @@ import type {
   ToolCallRecord,
   ToolDefinition,
 } from "@cem/core";
-import type { Ending } from "./execution.ts";
-
-/** The rule of findings that tell why a value may be missing in what a program returned. */
-const MISSING_VALUE = "unknown-member";
-
-/** The warnings of the type check that may explain why a run failed, or why values are missing in its result. */
-export function unknownFieldsIn(findings: readonly Finding[]): Finding[] {
-  return findings.filter(({ rule, severity }) => severity === "warning" && rule === MISSING_VALUE);
-}
+import { unknownFieldsIn } from "./ending.ts";
+import type { Ending } from "./ending.ts";
 
 /** Limits that other code may stay within. A run that was cancelled, or whose sandbox broke, is not repaired. */
 const REPAIRABLE_KILLS = new Set([

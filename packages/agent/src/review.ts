@@ -9,8 +9,8 @@ import type {
   Verdict,
 } from "@cem/core";
 import { withProblems } from "./catalog.ts";
-import { invalidCode } from "./execution.ts";
-import type { Ending } from "./execution.ts";
+import { invalidCode } from "./ending.ts";
+import type { Ending } from "./ending.ts";
 import { refusedReview, refusedTypes } from "./refusals.ts";
 import type { Program, RunContext } from "./run-context.ts";
 import { yieldToAbort } from "./run-progress.ts";

@@ -1,7 +1,5 @@
-import type { CatalogSnapshot, ExecuteOptions, Finding, RunOutcome } from "@cem/core";
-import type { RepairHistory } from "./repair-history.ts";
+import type { ExecuteOptions } from "@cem/core";
 import type { RunProgress } from "./run-progress.ts";
-import type { Offered } from "./selection.ts";
 import type { Stages } from "./stages.ts";
 
 /** What the stages of one run have in common. */
@@ -21,18 +19,4 @@ export interface Program {
   origin: "rules" | "llm" | "given";
   /** Whether its types need no check, since it is calls alone that satisfy the schemas. */
   isChecked?: boolean | undefined;
-}
-
-/** What a run has come to so far. Its result is made of it, also when the run is cancelled half-way. */
-export interface RunState {
-  catalog: CatalogSnapshot;
-  offered: Offered;
-  /** What a model is told of the data that the task is about. */
-  facts: string | undefined;
-  program: Program;
-  /** Of the last review. */
-  findings: readonly Finding[];
-  /** Of the last attempt. `undefined` when its code was not run. */
-  outcome: RunOutcome | undefined;
-  readonly history: RepairHistory;
 }

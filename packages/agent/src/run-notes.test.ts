@@ -1,8 +1,7 @@
 import type { Finding, RunOutcome, UnawaitedWork } from "@cem/core";
 import { describe, expect, it } from "vitest";
 import { outcome } from "../fixtures/stages.ts";
-import { endingOf } from "./execution.ts";
-import { notesOf } from "./task-result.ts";
+import { endingOf, notesOf } from "./ending.ts";
 
 const given = { code: "", origin: "given" } as const;
 const inCode = (call: { server: string; tool: string; ms: number; ok: boolean }) => ({

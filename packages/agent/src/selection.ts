@@ -1,14 +1,8 @@
-import type { RankedTool, SelectedTool, Selection, ToolDefinition } from "@cem/core";
+import type { RankedTool, SelectedTool, ToolDefinition } from "@cem/core";
 import { offerMore, offerTools } from "./candidate-tools.ts";
+import type { Offered } from "./candidate-tools.ts";
 import { callable } from "./catalog.ts";
 import type { RunContext } from "./run-context.ts";
-
-/** The tools that code for a task may be written with. */
-export interface Offered {
-  selection: Selection;
-  /** Those that a model is told of beyond the selected ones. */
-  others: readonly ToolDefinition[];
-}
 
 /**
  * The stage `select`: picks the tools that a task needs from those that can be called, and for a model as many others as it can

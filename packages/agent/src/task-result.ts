@@ -1,5 +1,5 @@
+import { notesOf } from "./ending.ts";
 import { setImmediate as nextTurn } from "node:timers/promises";
-import { toolId } from "@cem/core";
 import type {
   CatalogSnapshot,
   ContextTokens,
@@ -7,14 +7,14 @@ import type {
   RunOutcome,
   TaskResult,
   ToolCallRecord,
-  UnawaitedWork,
 } from "@cem/core";
 import type { TokenCounter } from "@cem/core/tokens";
+import type { Offered } from "./candidate-tools.ts";
 import { toolsOf } from "./catalog.ts";
 import { contextTokens, countText } from "./context-tokens.ts";
-import type { Ending } from "./execution.ts";
-import { unknownFieldsIn } from "./repair-history.ts";
-import type { Program, RunContext, RunState } from "./run-context.ts";
+import type { Ending } from "./ending.ts";
+import type { RepairHistory } from "./repair-history.ts";
+import type { Program, RunContext } from "./run-context.ts";
 import { nonEmpty, toSelectedTool } from "./selection.ts";
 
 /** Larger data takes milliseconds to look through. */
@@ -81,71 +81,16 @@ function countContext(
   };
 }
 
-const NOTHING_RETURNED = "The code returned and printed nothing: end with `return …` or `export default …`.";
-
-/** Turns a call into the tool's name in code. */
-type Describe = (call: ToolCallRecord) => ToolCallRecord;
-
-/** A run, or code that was not run. */
-interface FinishedRun {
-  outcome: RunOutcome | undefined;
+/** What a run has come to so far. Its result is made of it, also when the run is cancelled half-way. */
+export interface RunState {
+  catalog: CatalogSnapshot;
+  offered: Offered;
+  /** What a model is told of the data that the task is about. */
+  facts: string | undefined;
   program: Program;
+  /** Of the last review. */
   findings: readonly Finding[];
-}
-
-/**
- * Remarks on a run that whoever wrote the code should know: what it did not await, fields that it read and that are not there,
- * and that it gave no result.
- */
-export function notesOf(
-  { outcome, program: { origin }, findings }: FinishedRun,
-  describeCall: Describe,
-): string[] {
-  if (outcome === undefined) return [];
-  const { output, outputDroppedBytes, status, unawaited = [] } = outcome;
-  const notes = status === "timed-out" ? [] : unawaitedNotes(unawaited, describeCall);
-  for (const { line, message } of unknownFieldsIn(findings))
-    notes.push(line === undefined ? message : `Line ${line}: ${message}`);
-  const isSilent = status === "completed" && outcome.value === undefined && output === "";
-  // Code by rules ends without a value only where its task asks for none.
-  if (isSilent && outputDroppedBytes === 0 && origin !== "rules") notes.push(NOTHING_RETURNED);
-  return notes;
-}
-
-/** Names work that was not awaited: `crm.find (lines 3 and 5), setTimeout (line 7)`. */
-export function nameWork(works: readonly UnawaitedWork[], describeCall: Describe): string {
-  const lines = new Map<string, Set<number>>();
-  for (const work of works) {
-    const name = nameOf(work, describeCall);
-    const of = lines.get(name) ?? new Set();
-    if (work.line !== undefined) of.add(work.line);
-    lines.set(name, of);
-  }
-  return [...lines].map(([name, of]) => (of.size === 0 ? name : `${name} (${linesOf([...of])})`)).join(", ");
-}
-
-function unawaitedNotes(works: readonly UnawaitedWork[], describeCall: Describe): string[] {
-  const notes: string[] = [];
-  const calls = works.filter(({ isStopped, kind }) => !isStopped && kind !== "timer");
-  if (calls.length > 0) {
-    const names = nameWork(calls, describeCall);
-    notes.push(`Not awaited, though the run waited for it: ${names}. Write \`await\`.`);
-  }
-  const stopped = works.filter(({ isStopped }) => isStopped);
-  if (stopped.length > 0) {
-    const names = nameWork(stopped, describeCall);
-    notes.push(`Stopped, since the code had returned: ${names}. Await what has to happen before the end.`);
-  }
-  return notes;
-}
-
-function nameOf({ kind, name, server = "" }: UnawaitedWork, describeCall: Describe): string {
-  if (kind !== "call") return name;
-  const { tool } = describeCall({ server, tool: name, ms: 0, ok: true });
-  return toolId({ server, name: tool });
-}
-
-function linesOf(lines: readonly number[]): string {
-  if (lines.length === 1) return `line ${lines[0]}`;
-  return `lines ${lines.slice(0, -1).join(", ")} and ${lines.at(-1)}`;
+  /** Of the last attempt. `undefined` when its code was not run. */
+  outcome: RunOutcome | undefined;
+  readonly history: RepairHistory;
 }

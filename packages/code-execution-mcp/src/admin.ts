@@ -13,7 +13,7 @@ export type { TrustReport } from "./admin/trust.ts";
 export { inspectHost } from "./admin/inspect.ts";
 export type { FolderReport, HostReport } from "./admin/inspect.ts";
 export { generateTools, inspectServers, listCatalog, signIn } from "./admin/servers.ts";
-export type { ServerSource } from "./admin/servers.ts";
+export type { ServerSource } from "./options.ts";
 export { inspectSecurity } from "./admin/inspect.ts";
 export type { SecurityReport } from "./admin/inspect.ts";
 export { diffsOf, planMigration, writeMigration } from "./admin/project.ts";

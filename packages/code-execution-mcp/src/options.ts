@@ -266,3 +266,9 @@ export function assertRunServerOptions(options: RunServerOptions): void {
 export function agentOptionsOf(options: AgentOptions): AgentOptions {
   return Object.fromEntries(Object.entries(options).filter(([name]) => name in AGENT_OPTIONS));
 }
+
+/** Where the configuration comes from, and where its log goes. */
+export type ServerSource = ConfigSource &
+  Pick<AgentOptions, "onLog" | "plugins"> & {
+    signal?: AbortSignal | undefined;
+  };

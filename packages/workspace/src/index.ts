@@ -6,7 +6,7 @@ export type { ResultStoreSettings } from "./files/result-store.ts";
 export { listSessions, readSession } from "./sessions/session-files.ts";
 export type { SessionSummary } from "./sessions/session-files.ts";
 export { createSessionLog } from "./sessions/session-log.ts";
-export type { SessionLogSettings } from "./sessions/session-log.ts";
+export type { SessionLogSettings } from "./sessions/open-session.ts";
 export { recapSession } from "./sessions/session-task.ts";
 export type { Redact } from "./sessions/session-task.ts";
 export { encodeState, parseState, STATE_FORMATS } from "./state/state-format.ts";

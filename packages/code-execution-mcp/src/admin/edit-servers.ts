@@ -5,10 +5,10 @@ import type { ServerEntry } from "@cem/config/edit";
 import { serverNotFound } from "@cem/core";
 import { replaceFile } from "@cem/core/files";
 import { findLookAlike } from "@cem/core/text";
+import type { ServerSource } from "../options.ts";
 import { shellWord } from "../shell-word.ts";
 import { loadConfig, openProject } from "../wiring/open-project.ts";
 import { layFilesFor, withMcpTools } from "./servers.ts";
-import type { ServerSource } from "./servers.ts";
 import { trustServers } from "./trust.ts";
 
 /** Names that people take for the servers of those who made what they are named for. */

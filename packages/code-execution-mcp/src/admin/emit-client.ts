@@ -1,10 +1,10 @@
 import type { Config } from "@cem/config";
 import { CemError, serverNotFound } from "@cem/core";
 import { nearest } from "@cem/core/text";
+import type { ServerSource } from "../options.ts";
 import { openProject } from "../wiring/open-project.ts";
 import { toServerSettings } from "../wiring/servers/mcp-tools.ts";
 import { listCatalog } from "./servers.ts";
-import type { ServerSource } from "./servers.ts";
 
 type Transport = ReturnType<typeof toServerSettings>["transport"];
 type Printed = { expression: string; imports: readonly string[] };

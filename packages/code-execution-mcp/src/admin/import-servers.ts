@@ -1,8 +1,8 @@
 import type { ServerEntry } from "@cem/config/edit";
 import type { FoundServer } from "@cem/mcp-client";
+import type { ServerSource } from "../options.ts";
 import { createLog, logged } from "../wiring/log.ts";
 import { openProject } from "../wiring/open-project.ts";
-import type { ServerSource } from "./servers.ts";
 
 /** A server found in the settings of another MCP client. */
 export interface ImportableServer {

@@ -1,12 +1,11 @@
 import { CemError } from "@cem/core";
 import type { JsonValue } from "@cem/core";
 import { createLoadedAgent } from "../create-agent.ts";
-import type { AgentOptions } from "../options.ts";
+import type { AgentOptions, ServerSource } from "../options.ts";
 import { reportPlugins } from "../plugins/configured-plugins.ts";
 import type { PluginReport } from "../plugins/open-plugins.ts";
 import { openProject } from "../wiring/open-project.ts";
 import type { Project } from "../wiring/project.ts";
-import type { ServerSource } from "./servers.ts";
 
 /**
  * Loads the plugins of a configuration and tells how each stands. Those of a folder that is not trusted are not loaded.

@@ -2,8 +2,8 @@ import { createHash } from "node:crypto";
 import { lstat, mkdir, readdir, stat, writeFile } from "node:fs/promises";
 import path from "node:path";
 import type * as MigratePackage from "@cem/migrate";
+import type { ServerSource } from "../options.ts";
 import { loadConfig } from "../wiring/open-project.ts";
-import type { ServerSource } from "./servers.ts";
 
 const CLIENT = `/**
  * Calls a tool of an MCP server. In the sandbox a module of its own stands here: this one tells editors and compilers its

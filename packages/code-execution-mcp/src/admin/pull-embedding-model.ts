@@ -1,8 +1,8 @@
 import type { ModelLock, PullProgress } from "@cem/selector";
+import type { ServerSource } from "../options.ts";
 import { createLog, logged } from "../wiring/log.ts";
 import { openProject } from "../wiring/open-project.ts";
 import { inspectSearch, modelsDirOf, namedModelOf } from "../wiring/stages/selector.ts";
-import type { ServerSource } from "./servers.ts";
 
 /** What {@link pullEmbeddingModel} is told. */
 export interface PullEmbeddingModelRequest extends ServerSource {

@@ -10,11 +10,10 @@ import type {
 } from "@cem/core";
 import type { AuditVerification } from "@cem/guardrails/audit";
 import type { SessionSummary } from "@cem/workspace";
-import type { ConfigSource } from "../options.ts";
+import type { ConfigSource, ServerSource } from "../options.ts";
 import { openProject } from "../wiring/open-project.ts";
 import { logDirOf } from "../wiring/records/workspace.ts";
 import { requireStore } from "../wiring/shared/store.ts";
-import type { ServerSource } from "./servers.ts";
 
 /** Lists recorded runs of the project, or of the owner that `source` names, those that began last first. */
 export async function listRuns(

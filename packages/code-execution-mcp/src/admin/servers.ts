@@ -4,19 +4,13 @@ import type { LoadedConfig } from "@cem/config";
 import type { CatalogSnapshot } from "@cem/core";
 import type * as McpServer from "@cem/mcp-server";
 import type { ExaminedServer, GeneratedServer, GenerateOptions, McpTools } from "@cem/mcp-tools";
-import type { AgentOptions, ConfigSource } from "../options.ts";
+import type { ServerSource } from "../options.ts";
 import { createListedCatalog } from "../wiring/calls/host-bridge.ts";
 import { createLog, logged } from "../wiring/log.ts";
 import { openProject } from "../wiring/open-project.ts";
 import type { Project } from "../wiring/project.ts";
 import { openMcpTools } from "../wiring/servers/mcp-tools.ts";
 import { layProjectFiles } from "./project.ts";
-
-/** Where the configuration comes from, and where its log goes. */
-export type ServerSource = ConfigSource &
-  Pick<AgentOptions, "onLog" | "plugins"> & {
-    signal?: AbortSignal | undefined;
-  };
 
 /** The least time for a first start, in milliseconds: it may download the server. */
 const FIRST_START_TIMEOUT_MS = 180_000;

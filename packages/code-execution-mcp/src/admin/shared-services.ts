@@ -2,11 +2,11 @@ import type { LoadedConfig } from "@cem/config";
 import { CemError } from "@cem/core";
 import type { DeadRun, QueueCounts, RunQueue } from "@cem/queue";
 import type { CustomerFolders, CustomerUsage } from "@cem/workspace";
+import type { ServerSource } from "../options.ts";
 import { removeElsewhere } from "../wiring/http/clients.ts";
 import { loadConfig, openProject, storeOf } from "../wiring/open-project.ts";
 import { requireQueueConnection } from "../wiring/shared/queue.ts";
 import { openUnsealed, requireStoreUrl, sealingKeysOf } from "../wiring/shared/store.ts";
-import type { ServerSource } from "./servers.ts";
 
 /** Settings of places that have something of customers. */
 const PLACES = new Set(["customers.dir", "queue.url", "store.files", "store.url"]);

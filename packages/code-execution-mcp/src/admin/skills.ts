@@ -2,12 +2,12 @@ import os from "node:os";
 import { CemError } from "@cem/core";
 import type { Skill, SkillDraft, SkillSummary, ToolDefinition } from "@cem/core";
 import { createLoadedAgent } from "../create-agent.ts";
+import type { ServerSource } from "../options.ts";
 import { openProject } from "../wiring/open-project.ts";
 import { refreshSkills } from "../wiring/project.ts";
 import type { Project } from "../wiring/project.ts";
 import { createConfiguredSkills, promoteCheckedSkill, trySkill } from "../wiring/skills.ts";
 import type { SkillTrial } from "../wiring/skills.ts";
-import type { ServerSource } from "./servers.ts";
 
 /** Lists skills and proposals, with the tools of theirs that changed. */
 export async function listSkills(source: ServerSource = {}): Promise<SkillSummary[]> {

@@ -1,7 +1,7 @@
 import path from "node:path";
 import type { HeldItem, LoadedConfig, TrustItem, TrustRecord } from "@cem/config";
+import type { ServerSource } from "../options.ts";
 import { loadConfig } from "../wiring/open-project.ts";
-import type { ServerSource } from "./servers.ts";
 
 /** What files of a folder ask for on this host. */
 export interface TrustReport {

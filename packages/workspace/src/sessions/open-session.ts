@@ -2,8 +2,8 @@ import { writeFailure } from "@cem/core";
 import type { JsonValue, SessionCheckpoint, SessionRecord, SessionRun, SessionTask } from "@cem/core";
 import { STATE_ENDINGS } from "../state/state-format.ts";
 import { createNext, hasFile, markCurrent, openSessions, SESSIONS_FOLDER } from "./session-files.ts";
-import type { SessionLogSettings } from "./session-log.ts";
 import { redacted, toSessionTask } from "./session-task.ts";
+import type { Redact } from "./session-task.ts";
 
 /** A longer log goes on in another file, so that writing one stays cheap. */
 const MAX_TASKS = 1_000;
@@ -242,4 +242,21 @@ export class OpenSession {
       `${opening},\n"tasks":${tasks},\n"state_files":${JSON.stringify(files)},\n"checkpoint":${JSON.stringify(checkpoint)}}\n`,
     );
   }
+}
+
+export interface SessionLogSettings {
+  /** Absolute host path of the folder that the guest sees as `/workspace`. */
+  workspaceDir: string;
+  /** The folder that holds the folder `sessions`. Default: the workspace. */
+  logDir?: string | undefined;
+  /** Whether that folder is still the same. Where it is not, nothing is written. */
+  isThere?: (() => Promise<boolean>) | undefined;
+  ownerId?: string | undefined;
+  /** The session to go on with, for runs that name none: `session_001`, `1`, or `last`. */
+  resume?: string | undefined;
+  /** Gives the number of the next session, where other machines write logs, too. Taken ones are passed over. */
+  nextNumber?: (() => Promise<number>) | undefined;
+  redact?: Redact | undefined;
+  /** Receives why a log could not be written. Runs go on without it. */
+  onProblem?: ((error: unknown) => void) | undefined;
 }

@@ -1,6 +1,6 @@
 export { createStoreBlobs, sealBlobs } from "./blobs.ts";
 export type { BlobSealer, BlobStore, Limits } from "./blobs.ts";
-export type { Root } from "./local-folders.ts";
+export type { Root } from "./scan-folders.ts";
 export { createS3Blobs, parseS3Url } from "./s3-blobs.ts";
 export type { S3BlobsSettings, S3Credentials, S3Place } from "./s3-blobs.ts";
 export { nextSessionNumber } from "./shared-copy.ts";

@@ -12,10 +12,10 @@ import { expect, it, onTestFinished } from "vitest";
 import { describeWith } from "../../../../vitest.tools.ts";
 import { createRedisStore } from "../../../store/src/redis/redis-store.ts";
 import { startRedis } from "../../../store/test/redis-server.ts";
+import { contentOf } from "../../test/sync/machine-process.ts";
 import { createStoreBlobs } from "./blobs.ts";
 import { SharedCopy } from "./shared-copy.ts";
 import { collectGarbage } from "./synced-workspace.ts";
-import { contentOf } from "../../test/sync/machine-process.ts";
 
 const KILLS = { long: 10, all: 100 }[process.env["CEM_TESTS"] ?? ""] ?? 2;
 const SCRIPT = path.join(import.meta.dirname, "../../test/sync/machine-process.ts");

@@ -1,14 +1,14 @@
 import { setTimeout as sleep } from "node:timers/promises";
 import { CemError, toErrorInfo } from "@cem/core";
 import type { Store, StoreKey, WorkspaceSync } from "@cem/core";
-import { withLock } from "../files/file-lock.ts";
 import pMap from "p-map";
+import { withLock } from "../files/file-lock.ts";
 import { workspaceGone } from "./blobs.ts";
 import type { BlobStore, Limits } from "./blobs.ts";
 import { LocalRecord } from "./common-state.ts";
 import { ChangedMeanwhile } from "./file-content.ts";
 import { LocalFolders } from "./local-folders.ts";
-import type { Root } from "./local-folders.ts";
+import type { Root } from "./scan-folders.ts";
 import { isConflict, MARKED, PIECES_AT_ONCE, SharedCopy } from "./shared-copy.ts";
 import { isUnchangedHere, SyncAttempt } from "./sync-attempt.ts";
 import type { Synced } from "./sync-attempt.ts";

@@ -4,7 +4,7 @@ import type { CustomerName } from "@cem/mcp-server";
 import type { CemServer } from "../../options.ts";
 import type { Project } from "../project.ts";
 import { logDirOf } from "../records/workspace.ts";
-import { configuredSource } from "../workflows/workflow-tools.ts";
+import { configuredSource } from "../workflows/workflow-settings.ts";
 import type { WorkflowTools } from "../workflows/workflow-tools.ts";
 import { removeElsewhere } from "./clients.ts";
 

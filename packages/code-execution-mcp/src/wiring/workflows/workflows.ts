@@ -1,6 +1,6 @@
 import type { Config } from "@cem/config";
-import { CemError, Lazy } from "@cem/core";
-import type { Agent, JsonObject, JsonValue, WorkflowStepKind } from "@cem/core";
+import { Lazy } from "@cem/core";
+import type { Agent, JsonObject, WorkflowStepKind } from "@cem/core";
 import type { FindWorkflow, ToolNames, Workflows } from "@cem/workflows";
 import type { AgentOptions } from "../../options.ts";
 import { lazyHost } from "../calls/tool-host.ts";
@@ -8,113 +8,7 @@ import type { Host } from "../calls/tool-host.ts";
 import { assertOutOfReach } from "../places.ts";
 import { redactorOf } from "../privacy/redaction.ts";
 import type { Project } from "../project.ts";
-import { workflowFinder } from "./workflow-tools.ts";
-
-type Guardrails = Config["guardrails"];
-
-/** Takes the value of a workflow where it allows no more than the present one; `undefined` where it would allow more. */
-type Tighten = (present: unknown, wanted: JsonValue) => unknown;
-
-const flag: Tighten = (present, wanted) =>
-  typeof wanted === "boolean" && (wanted || present === false) ? wanted : undefined;
-const atMost: Tighten = (present, wanted) =>
-  typeof wanted === "number" && wanted <= Number(present) ? wanted : undefined;
-const more: Tighten = (present, wanted) =>
-  Array.isArray(wanted) && Array.isArray(present) && !wanted.some(isExemption)
-    ? [...present, ...wanted]
-    : undefined;
-
-/** How each guardrail can be tightened. Others can't be set for a workflow. */
-const TIGHTEN: Partial<Record<keyof Guardrails, Tighten>> = {
-  enabled: flag,
-  strictMode: flag,
-  contentFiltering: flag,
-  securityChecks: flag,
-  privacyProtection: flag,
-  piiDetection: flag,
-  tokenization: flag,
-  rateLimiting: flag,
-  maxExecutionTime: atMost,
-  maxMemoryMb: atMost,
-  blockedTools: more,
-  blockedPatterns: more,
-  approvals: more,
-  allowedTools: (present, wanted) =>
-    Array.isArray(present) && Array.isArray(wanted)
-      ? inBoth(present.map(String), wanted.map(String))
-      : undefined,
-  changedTools: (present, wanted) => (wanted === "hold" || wanted === present ? wanted : undefined),
-};
-
-/**
- * The guardrails of a configuration, tightened as a workflow and its steps want it.
- *
- * @throws CemError `WORKFLOW_INVALID` for one that would allow more, or that can't be set for a workflow.
- */
-export function tightenGuardrails(present: Guardrails, wanted: readonly JsonObject[]): Guardrails {
-  const tightened: Record<string, unknown> = { ...present };
-  for (const [written, value] of wanted.flatMap((overrides) => Object.entries(overrides))) {
-    const key = toCamelCase(written);
-    const tighten = Object.hasOwn(TIGHTEN, key) ? TIGHTEN[key as keyof Guardrails] : undefined;
-    const result = tighten?.(tightened[key], value);
-    if (result !== undefined) {
-      tightened[key] = result;
-      continue;
-    }
-    const why =
-      tighten === undefined
-        ? `can't be set for a workflow. These can: ${Object.keys(TIGHTEN).map(toSnakeCase).join(", ")}.`
-        : "would allow more than the configuration. Guardrails of workflows only tighten.";
-    throw new CemError("WORKFLOW_INVALID", `guardrails.${toSnakeCase(key)} of a workflow ${why}`, {
-      details: { guardrail: toSnakeCase(key) },
-    });
-  }
-  return tightened as Guardrails;
-}
-
-/** `!tool` among approvals lets a tool through. */
-function isExemption(entry: JsonValue): boolean {
-  return typeof entry === "string" && entry.startsWith("!");
-}
-
-/** Patterns of the tools that both lists allow: those that one list has and the other covers. */
-function inBoth(one: readonly string[], other: readonly string[]): string[] {
-  const coveredBy = (patterns: readonly string[], pattern: string): boolean =>
-    patterns.some((wider) => covers(wider, pattern));
-  const kept = [
-    ...other.filter((pattern) => coveredBy(one, pattern)),
-    ...one.filter((pattern) => coveredBy(other, pattern)),
-  ];
-  return [...new Set(kept)];
-}
-
-/** Whether a pattern with `*` matches all that another one does. */
-function covers(wider: string, pattern: string): boolean {
-  const parts = wider.split("*");
-  let rest = pattern;
-  for (const [index, part] of parts.entries()) {
-    const isLast = index === parts.length - 1;
-    if (index === 0) {
-      if (!rest.startsWith(part)) return false;
-      if (isLast) return rest === part;
-      rest = rest.slice(part.length);
-    } else if (isLast) return rest.endsWith(part);
-    else {
-      const at = rest.indexOf(part);
-      if (at === -1) return false;
-      rest = rest.slice(at + part.length);
-    }
-  }
-  return true;
-}
-
-function toCamelCase(name: string): string {
-  return name.replaceAll(/_([a-z])/g, (_match, letter: string) => letter.toUpperCase());
-}
-
-function toSnakeCase(name: string): string {
-  return name.replaceAll(/[A-Z]/g, (letter) => `_${letter.toLowerCase()}`);
-}
+import { tightenGuardrails, workflowFinder } from "./workflow-settings.ts";
 
 /** What carries out workflows, with what it needs of a configuration. */
 export interface OpenWorkflows {

@@ -1,0 +1,171 @@
+import { CemError, toErrorInfo, toolId } from "@cem/core";
+import type {
+  ErrorCode,
+  ErrorDetails,
+  ErrorInfo,
+  Finding,
+  GuestError,
+  JsonValue,
+  RunOutcome,
+  TaskResult,
+  ToolCallRecord,
+  UnawaitedWork,
+} from "@cem/core";
+import type { Program } from "./run-context.ts";
+
+/** The part of a task's result that says how it ended. */
+export type Ending = Pick<TaskResult, "status" | "value" | "error">;
+
+/** Turns the outcome of a run into the ending of a task. */
+export function endingOf(
+  outcome: RunOutcome,
+  describeCall: (call: ToolCallRecord) => ToolCallRecord = (call) => call,
+): Ending {
+  switch (outcome.status) {
+    case "completed":
+      return success(outcome.value ?? null);
+    case "failed":
+      return outcome.kind === "syntax" ? invalidCode(outcome.error) : exception(outcome);
+    case "timed-out": {
+      const { limitMs, unawaited = [] } = outcome;
+      const began =
+        unawaited.length === 0
+          ? ""
+          : ` It had returned, and the run waited for what it did not await: ${nameWork(unawaited, describeCall)}.`;
+      const message = `The code did not finish within ${limitMs / 1000} s and was stopped.${began}`;
+      return failure("RUN_TIMED_OUT", message, { limitMs }, "timeout");
+    }
+    case "out-of-memory": {
+      const { limitMb } = outcome;
+      const message = `The code needed more than ${limitMb} MiB of memory and was stopped.`;
+      return failure("RUN_OUT_OF_MEMORY", message, { limitMb });
+    }
+    case "killed":
+      return outcome.reason === "aborted"
+        ? failure("ABORTED", "The run was cancelled.")
+        : failure(outcome.code ?? "RUN_KILLED", outcome.message, {
+            ...outcome.details,
+            reason: outcome.reason,
+          });
+    case "refused":
+      return failure(outcome.code, outcome.message, outcome.details, "refused");
+  }
+}
+
+/** The ending of a task that was cancelled between or within stages. */
+export function cancelledEnding({ reason }: AbortSignal): Ending {
+  if (!CemError.isInstance(reason)) return failure("ABORTED", "The task was cancelled.");
+  return { status: "error", value: null, error: toErrorInfo(reason) };
+}
+
+function success(value: JsonValue): Ending {
+  return { status: "success", value, error: null };
+}
+
+function failure(
+  code: ErrorCode,
+  message: string,
+  details: ErrorDetails = {},
+  status: Ending["status"] = "error",
+): Ending {
+  return { status, value: null, error: { code, message, details } };
+}
+
+/** The ending of code that can't be parsed. */
+export function invalidCode(error: GuestError): Ending {
+  const message = `${subjectOf(error)} is not valid TypeScript: ${error.message}`;
+  return failure("CODE_INVALID", message, { ...error });
+}
+
+function exception({ error, toolCalls }: Extract<RunOutcome, { status: "failed" }>): Ending {
+  const message = `${subjectOf(error)} threw ${error.name}: ${error.message}`;
+  const toolError = uncaughtToolError(error, toolCalls);
+  return failure("CODE_THREW", message, toolError === undefined ? { ...error } : { ...error, toolError });
+}
+
+/** The failure of a host tool that the code did not catch. */
+function uncaughtToolError(error: GuestError, calls: readonly ToolCallRecord[]): ErrorInfo | undefined {
+  const failures = calls.flatMap((call) => call.error ?? []);
+  return failures.findLast(({ message }) => message !== "" && error.message.includes(message));
+}
+
+function subjectOf({ line }: GuestError): string {
+  return line === undefined ? "The code" : `Line ${line} of the code`;
+}
+
+const NOTHING_RETURNED = "The code returned and printed nothing: end with `return …` or `export default …`.";
+
+/** Turns a call into the tool's name in code. */
+type Describe = (call: ToolCallRecord) => ToolCallRecord;
+
+/** A run, or code that was not run. */
+interface FinishedRun {
+  outcome: RunOutcome | undefined;
+  program: Program;
+  findings: readonly Finding[];
+}
+
+/**
+ * Remarks on a run that whoever wrote the code should know: what it did not await, fields that it read and that are not there,
+ * and that it gave no result.
+ */
+export function notesOf(
+  { outcome, program: { origin }, findings }: FinishedRun,
+  describeCall: Describe,
+): string[] {
+  if (outcome === undefined) return [];
+  const { output, outputDroppedBytes, status, unawaited = [] } = outcome;
+  const notes = status === "timed-out" ? [] : unawaitedNotes(unawaited, describeCall);
+  for (const { line, message } of unknownFieldsIn(findings))
+    notes.push(line === undefined ? message : `Line ${line}: ${message}`);
+  const isSilent = status === "completed" && outcome.value === undefined && output === "";
+  // Code by rules ends without a value only where its task asks for none.
+  if (isSilent && outputDroppedBytes === 0 && origin !== "rules") notes.push(NOTHING_RETURNED);
+  return notes;
+}
+
+/** Names work that was not awaited: `crm.find (lines 3 and 5), setTimeout (line 7)`. */
+export function nameWork(works: readonly UnawaitedWork[], describeCall: Describe): string {
+  const lines = new Map<string, Set<number>>();
+  for (const work of works) {
+    const name = nameOf(work, describeCall);
+    const of = lines.get(name) ?? new Set();
+    if (work.line !== undefined) of.add(work.line);
+    lines.set(name, of);
+  }
+  return [...lines].map(([name, of]) => (of.size === 0 ? name : `${name} (${linesOf([...of])})`)).join(", ");
+}
+
+function unawaitedNotes(works: readonly UnawaitedWork[], describeCall: Describe): string[] {
+  const notes: string[] = [];
+  const calls = works.filter(({ isStopped, kind }) => !isStopped && kind !== "timer");
+  if (calls.length > 0) {
+    const names = nameWork(calls, describeCall);
+    notes.push(`Not awaited, though the run waited for it: ${names}. Write \`await\`.`);
+  }
+  const stopped = works.filter(({ isStopped }) => isStopped);
+  if (stopped.length > 0) {
+    const names = nameWork(stopped, describeCall);
+    notes.push(`Stopped, since the code had returned: ${names}. Await what has to happen before the end.`);
+  }
+  return notes;
+}
+
+function nameOf({ kind, name, server = "" }: UnawaitedWork, describeCall: Describe): string {
+  if (kind !== "call") return name;
+  const { tool } = describeCall({ server, tool: name, ms: 0, ok: true });
+  return toolId({ server, name: tool });
+}
+
+function linesOf(lines: readonly number[]): string {
+  if (lines.length === 1) return `line ${lines[0]}`;
+  return `lines ${lines.slice(0, -1).join(", ")} and ${lines.at(-1)}`;
+}
+
+/** The rule of findings that tell why a value may be missing in what a program returned. */
+const MISSING_VALUE = "unknown-member";
+
+/** The warnings of the type check that may explain why a run failed, or why values are missing in its result. */
+export function unknownFieldsIn(findings: readonly Finding[]): Finding[] {
+  return findings.filter(({ rule, severity }) => severity === "warning" && rule === MISSING_VALUE);
+}
