@@ -1,7 +1,7 @@
 import os from "node:os";
 import { fileURLToPath } from "node:url";
 import { defineConfig } from "vitest/config";
-import { findToolTests } from "./scripts/tool-tests.mjs";
+import { findMoreTests } from "./scripts/more-tests.mjs";
 import { ReportFile } from "./vitest.report.ts";
 
 /** Set by turbo for what it runs: other packages may be tested at the same time, and a report is read afterwards. */
@@ -13,8 +13,9 @@ const underMutation = process.env["CEM_MUTATION"] !== undefined;
 /** `long`: the files that take long run too. `all`: each proof at its full number as well. */
 const isComplete = ["long", "all"].includes(process.env["CEM_TESTS"] ?? "");
 
-/** `tools`: only the files with tests that use a program beyond Node. */
-const include = process.env["CEM_TESTS"] === "tools" ? findToolTests(process.cwd()) : ["src/**/*.test.ts"];
+/** `more`: only the files that `npm test` leaves out for their time, and those that use a program beyond Node. */
+const isMore = process.env["CEM_TESTS"] === "more";
+const include = isMore ? findMoreTests(process.cwd()) : ["src/**/*.test.ts"];
 
 /** Tests run against the sources of every package, so one package's tests need no build. */
 export default defineConfig({
@@ -22,7 +23,7 @@ export default defineConfig({
   ssr: { resolve: { conditions: ["@cem/source"] } },
   test: {
     include,
-    exclude: isComplete ? [] : ["**/*.long.test.ts"],
+    exclude: isComplete ? [] : isMore ? ["**/*.long.test.ts"] : ["**/*.{long,slow}.test.ts"],
     globalSetup: [fileURLToPath(new URL("./vitest.guard.ts", import.meta.url))],
     testTimeout: 60_000,
     // A poll ends with what it waits for; a busy machine may take long.

@@ -1,6 +1,9 @@
 import { mkdirSync, writeFileSync } from "node:fs";
 import path from "node:path";
+import { stripVTControlCharacters } from "node:util";
 import type { Reporter, SerializedError, TestCase, TestModule } from "vitest/node";
+
+const MAX_DIFFERING_LINES = 8;
 
 /** What `npm test` reads of a package's tests. */
 export interface TestReport {
@@ -32,9 +35,9 @@ export class ReportFile implements Reporter {
       failed: [
         ...(states.get("failed") ?? []).map((test) => named(test)),
         ...modules.flatMap((module) =>
-          module.errors().map((error) => ({ test: module.relativeModuleId, error: firstLine(error) })),
+          module.errors().map((error) => ({ test: module.relativeModuleId, error: summaryOf(error) })),
         ),
-        ...errors.map((error) => ({ test: "outside of the tests", error: firstLine(error) })),
+        ...errors.map((error) => ({ test: "outside of the tests", error: summaryOf(error) })),
       ],
       unsteady: tests.filter((test) => test.diagnostic()?.flaky === true).map((test) => named(test)),
     };
@@ -55,10 +58,15 @@ function named(test: TestCase): { test: string; error: string } {
   const error = test.result().errors?.[0];
   return {
     test: `${test.module.relativeModuleId} › ${test.fullName}`,
-    error: error === undefined ? "" : firstLine(error),
+    error: error === undefined ? "" : summaryOf(error),
   };
 }
 
-function firstLine({ message }: { message: string }): string {
-  return message.split("\n", 1)[0] ?? "";
+/** The first line of what went wrong, and the lines in which it differs from what was expected. */
+function summaryOf({ message, diff = "" }: { message: string; diff?: string | undefined }): string {
+  const [first = ""] = message.split("\n", 1);
+  const differing = stripVTControlCharacters(diff)
+    .split("\n")
+    .filter((line) => /^[-+] {2,}/u.test(line));
+  return [first, ...differing.slice(0, MAX_DIFFERING_LINES)].join("\n    ");
 }

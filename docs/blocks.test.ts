@@ -14,7 +14,8 @@ import { findProblems } from "@cem/config/edit";
 import { parseForm } from "@cem/forms";
 import { afterAll, describe, expect, it } from "vitest";
 import { parse, parseAllDocuments } from "yaml";
-import { parseCommandLine } from "../apps/cli/src/command-line.ts";
+import { parseCommandLine } from "../apps/cli/src/command/command-line.ts";
+import { COMMANDS } from "../apps/cli/src/commands/all.ts";
 import { parseWorkflowText } from "../packages/workflows/src/definition/parse-workflow.ts";
 import { blocksOf, DOCUMENTS, fileNameOf, proseOf, root } from "./scripts/blocks.ts";
 import type { Block } from "./scripts/blocks.ts";
@@ -69,8 +70,8 @@ function moduleOf({ code, document, line }: Block): string {
 
 /** @throws CemError `USAGE` where `cem` has no such command, option or choice. */
 function assertParsed(words: readonly string[]): void {
-  const invocation = parseCommandLine(words, false);
-  if (invocation.command === "plugin-command") throw invocation.usage;
+  const invocation = parseCommandLine(words, COMMANDS, false);
+  if ("usage" in invocation) throw invocation.usage;
 }
 
 /** The arguments that a line of shell gives to `cem`, by whichever way it starts it. */
@@ -221,7 +222,47 @@ function filesNamedIn(document: string): string[] {
   return [...new Set([...written, ...links])];
 }
 
+/** Kinds of Kubernetes that a page recommends, and a function of the Python original. */
+const NAMES_OF_OTHERS = new Set(["SandboxWarmPool", "call_tool"]);
+/** Names the classes and modules of the Python original. */
+const ABOUT_OTHER_CODE = "docs/how-to/migrate-from-python.md";
+
+const sources = globSync(
+  "{packages,apps,scripts,servers,skills,examples,docs}/**/*.{ts,mjs,json,yaml,js,sh,sql}",
+  {
+    cwd: root,
+    exclude: (name) => /(?:^|\/)(?:node_modules|dist|\.cem|\.vitepress)$/u.test(name),
+  },
+);
+/** Every word in the sources, and the end of every file's path: what a page may name as its code. */
+const known = new Set<string>();
+for (const file of [...sources, ...globSync("*.{ts,json,yaml}", { cwd: root })]) {
+  for (const word of readFileSync(path.join(root, file), "utf8").match(/[\w$]+/gu) ?? []) known.add(word);
+  const parts = file.split("/");
+  for (const at of parts.keys()) known.add(parts.slice(at).join("/"));
+}
+
+/** The names in a page's prose that look like those of code: `camelCase`, `PascalCase`, `a-file.ts`. */
+function namesOfCode(document: string): string[] {
+  const spans = [...proseOf(document).matchAll(/`([^`\n]+)`/gu)].map(([, span = ""]) => span);
+  return spans.flatMap((span) => {
+    if (/^[\w-]+\.(?:ts|mjs|sql)$/u.test(span)) return [span];
+    // Tools and skills of the reader are in folders of these names.
+    if (/^(?!servers\/|skills\/)[\w-]+(?:\/[\w-]+)+\.ts$/u.test(span)) return [span];
+    const [, names = "", call] = /^([\w$.]+)(\(.*\))?$/u.exec(span) ?? [];
+    return names.split(".").filter((name) => call !== undefined || /[a-z][A-Z]/u.test(name));
+  });
+}
+
 describe("the text of the pages", () => {
+  it.each(DOCUMENTS.filter((document) => document !== ABOUT_OTHER_CODE))(
+    "names only code that is there, in %s",
+    (document) => {
+      const isUnknown = (name: string): boolean => !known.has(name) && !NAMES_OF_OTHERS.has(name);
+      expect(namesOfCode(document).filter(isUnknown)).toEqual([]);
+    },
+  );
+
   it.each(DOCUMENTS)("names only files that are there, in %s", (document) => {
     expect(filesNamedIn(document).filter((name) => !existsSync(path.join(root, name)))).toEqual([]);
   });

@@ -10,7 +10,37 @@ const folders = ["packages", "apps"].flatMap((group) =>
   readdirSync(path.join(root, group)).map((name) => `${group}/${name}`),
 );
 const packages = folders.map((folder) => ({ folder, manifest: readManifest(folder) }));
+const byName = new Map(packages.map((one) => [one.manifest.name as string, one]));
 const isPublic = packages.filter(({ manifest }) => manifest.private !== true);
+
+/** An optional part of the command that is too large for everybody: pods need the client of Kubernetes, of 80 MB. */
+const NOT_IN_NPM_START = new Set(["@kubernetes/client-node", "ws"]);
+/** Optional peers that most users of a clone need all the same. */
+const PEERS = ["openai"];
+
+/** The packages from which sources of a package import values; types are gone when they run. */
+function importedBySources(folder: string): Set<string> {
+  const files = readdirSync(path.join(root, folder, "src"), { recursive: true, encoding: "utf8" });
+  const specifiers = files
+    .filter(
+      (file) => file.endsWith(".ts") && !/(?:\.test|(?:^|\/)testing)\.ts$|(?:^|\/)testing\//u.test(file),
+    )
+    .map((file) => readFileSync(path.join(root, folder, "src", file), "utf8"))
+    .flatMap((text) => [
+      ...text.matchAll(
+        /^(?:import|export) (?!type )[^;"]*?from "([^".][^"]*)"|\b(?:import|require)\(\s*"([^".][^"]*)"/gmu,
+      ),
+    ])
+    .map(([, fromClause, called]) => fromClause ?? called ?? "");
+  return new Set(
+    specifiers.map((one) =>
+      one
+        .split("/")
+        .slice(0, one.startsWith("@") ? 2 : 1)
+        .join("/"),
+    ),
+  );
+}
 
 describe("package.json", () => {
   it.each(packages)(
@@ -30,6 +60,26 @@ describe("package.json", () => {
       .filter(([, version]) => version === "workspace:^")
       .map(([name]) => name);
     expect(new Set(named)).toEqual(new Set(isPublic.map(({ manifest }) => manifest.name)));
+  });
+
+  it("of the repository names what sources of the command import and builds bundle, so that npm start needs no more", () => {
+    const reached = new Set(["@cem/cli"]);
+    for (const name of reached)
+      for (const other of Object.keys(byName.get(name)?.manifest.dependencies ?? {}))
+        if (byName.has(other)) reached.add(other);
+    const missing = [...reached].flatMap((name) => {
+      const { folder, manifest } = byName.get(name) ?? { folder: "", manifest: {} };
+      const bundled = Object.keys(manifest.devDependencies ?? {}).filter(
+        (other) => manifest.peerDependencies?.[other] === undefined && !NOT_IN_NPM_START.has(other),
+      );
+      const imported = importedBySources(folder);
+      return bundled.filter((other) => imported.has(other)).map((other) => [other, folder]);
+    });
+    const named = readManifest(".").dependencies;
+    expect(missing.filter(([name = ""]) => !(name in named))).toEqual([]);
+    expect(Object.keys(named).filter((name) => !missing.some(([other]) => other === name))).toEqual([
+      ...PEERS,
+    ]);
   });
 
   it("stands beside a README of each public package", () => {

@@ -1,6 +1,6 @@
 // npm test: sets up what is missing, then runs every check and ends with a line that counts them.
 // npm run test:packed: the same for the packages as they are published, which takes a build of each.
-// npm run test:tools: only the tests that need, or use where it is there, a program beyond Node.
+// npm run test:more: the tests that take too long for the first, and those that need, or use where it is there, a program beyond Node.
 // Turbo runs the checks and the tests of each package, beside each other, and only those that a change concerns.
 // Each check outside the test runner counts as one; the tests count one by one.
 import { spawn } from "node:child_process";
@@ -8,7 +8,7 @@ import { existsSync, readdirSync, readFileSync, rmSync } from "node:fs";
 import path from "node:path";
 import { hostFacts } from "./host-facts.mjs";
 import { root } from "./node24.mjs";
-import { findToolTests } from "./tool-tests.mjs";
+import { findMoreTests } from "./more-tests.mjs";
 import { bin, say, setUp, SetupError, toolEnvironment } from "./setup.mjs";
 
 const RUNS = path.join(root, ".turbo", "runs");
@@ -30,7 +30,7 @@ const PACKED_CHECKS = {
 const MODES = {
   sources: { checks: SOURCE_CHECKS, tests: ["test", "test:repository"] },
   packed: { checks: PACKED_CHECKS, tests: [] },
-  tools: { checks: {}, tests: ["test"], env: { CEM_TESTS: "tools" } },
+  more: { checks: {}, tests: ["test"], env: { CEM_TESTS: "more" } },
 };
 const mode = process.argv[2] ?? "sources";
 const { checks: CHECKS, tests, env = {} } = MODES[mode];
@@ -61,7 +61,7 @@ summary();
 /** Runs everything. Resolves to what turbo says it has run, and what it should have run. */
 async function runTurbo() {
   const names = [...Object.keys(CHECKS), ...TESTS].map((task) => (ROOT_ONLY.has(task) ? `//#${task}` : task));
-  const filters = mode === "tools" ? packagesWithToolTests() : [];
+  const filters = mode === "more" ? packagesWithMoreTests() : [];
   const planned = JSON.parse(
     await turbo(["run", ...names, ...filters, "--dry=json"], "collect"),
   ).tasks.filter(({ command }) => command !== "<NONEXISTENT>");
@@ -75,14 +75,14 @@ async function runTurbo() {
   return { planned, tasks: new Map(tasks.map((task) => [task.taskId, task])) };
 }
 
-/** Turbo's filters for the packages that have tests for `npm run test:tools`. */
-function packagesWithToolTests() {
+/** Turbo's filters for the packages that have tests for `npm run test:more`. */
+function packagesWithMoreTests() {
   const folders = ["packages", "apps", "scripts"].flatMap((parent) =>
     readdirSync(path.join(root, parent)).map((name) => path.join(parent, name)),
   );
   return folders
     .filter((folder) => existsSync(path.join(root, folder, "package.json")))
-    .filter((folder) => findToolTests(path.join(root, folder)).length > 0)
+    .filter((folder) => findMoreTests(path.join(root, folder)).length > 0)
     .map((folder) => `--filter=./${folder.replaceAll("\\", "/")}`);
 }
 

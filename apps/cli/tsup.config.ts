@@ -1,15 +1,10 @@
-import { globSync } from "node:fs";
 import { cp } from "node:fs/promises";
 import path from "node:path";
 import { build as buildAlso } from "tsup";
 import { library } from "../../tsup.base.ts";
 
-/** What the commands load when they need it, each a file of its name. */
-const lazy = [...globSync("src/commands/*.ts"), "src/hint.ts", "src/settle-trust.ts"]
-  .filter((file) => !/\.test\.ts$|index\.ts$/u.test(file))
-  .map((file) => [path.basename(file, ".ts"), file] as const);
-
-const QUICK = /\/(?:run|exec|call)\.ts$/u;
+/** Files that the quick commands load only where they need them. */
+const LAZY = { all: "src/commands/all.ts", "settle-trust": "src/run/settle-trust.ts" };
 
 /**
  * Commands that people wait for are one file, which loads in half the time of thirty. What they load later is among the files of
@@ -20,7 +15,14 @@ const quick = library({
   typed: false,
   clean: false,
   splitting: false,
-  noExternal: ["@cem/core", "@cem/core/text", "commander", "fast-string-truncated-width", "picocolors"],
+  noExternal: [
+    "@cem/core",
+    "@cem/core/errors",
+    "@cem/core/text",
+    "commander",
+    "fast-string-truncated-width",
+    "picocolors",
+  ],
   // Those that are CommonJS ask for what Node has.
   banner: {
     js: 'import { createRequire } from "node:module"; const require = createRequire(import.meta.url);',
@@ -30,7 +32,7 @@ const quick = library({
       name: "lazy",
       setup(build) {
         build.onResolve({ filter: /^\.{1,2}\// }, ({ kind, path: file }) =>
-          kind === "dynamic-import" && !QUICK.test(file)
+          kind === "dynamic-import"
             ? { path: `./${path.basename(file, ".ts")}.js`, external: true }
             : undefined,
         );
@@ -40,7 +42,8 @@ const quick = library({
 });
 
 export default library({
-  entry: { cem: "src/cem.ts", ...Object.fromEntries(lazy) },
+  entry: { cem: "src/cem.ts", ...LAZY },
+  noExternal: ["@lezer/python", "diff", "yaml"],
   splitting: true,
   typed: false,
   esbuildPlugins: [

@@ -2,13 +2,11 @@ import type { Tool } from "@modelcontextprotocol/client";
 import { Client } from "@modelcontextprotocol/client";
 import { InMemoryTransport } from "@modelcontextprotocol/server";
 import { SETTINGS } from "@cem/config";
-import { ERROR_CODES } from "@cem/core";
-import type { KnownErrorCode } from "@cem/core";
+import { ERRORS, hintFor } from "@cem/core/errors";
+import type { ErrorEntry } from "@cem/core/errors";
 import { createServer } from "code-execution-mcp";
-import { hintFor } from "code-execution-mcp/admin";
-import { parseCommandLine } from "../../apps/cli/src/command-line.ts";
-import { buildProgram } from "../../apps/cli/src/command-program.ts";
-import { TROUBLES } from "./troubleshooting.ts";
+import { parseCommandLine } from "../../apps/cli/src/command/command-line.ts";
+import { COMMANDS } from "../../apps/cli/src/commands/all.ts";
 
 const MADE = "<!-- Made from code by `pnpm generate` in docs; change the code. -->";
 const HELP_COLUMNS = 100;
@@ -40,12 +38,10 @@ function escaped(text: string): string {
 }
 
 function commandsPage(): string {
-  const names = buildProgram(() => {})
-    .commands.map((command) => command.name())
-    .filter((name) => name !== "complete" && name !== "help");
+  const names = COMMANDS.definitions.filter(({ isHidden }) => isHidden !== true).map(({ name }) => name);
   const helpOf = (...words: string[]): string => {
-    const invocation = parseCommandLine([...words, "--help"], false, HELP_COLUMNS);
-    return invocation.command === "help" ? `\`\`\`text\n${invocation.text}\n\`\`\`` : "";
+    const { text = "" } = parseCommandLine([...words, "--help"], COMMANDS, false, HELP_COLUMNS);
+    return `\`\`\`text\n${text}\n\`\`\``;
   };
   return page("Commands", "What `cem help` prints. From a clone, `npm start --` stands in place of `cem`.", [
     helpOf(),
@@ -94,22 +90,21 @@ function yesFor({ risk }: (typeof SETTINGS)[number]): string {
 
 function errorCodesPage(): string {
   const introduction = `Every error has a code that stays, a message with the numbers, and \`details\` for programs. Below each code: what it
-means, when it happens, and the way out. \`cem\` and the MCP server add the setting or the command that helps in your case as
+means, when it happens where that is not evident, and the way out. \`cem\` and the MCP server add the setting or the command that helps in your case as
 \`hint\`.`;
-  const entries = Object.entries(ERROR_CODES) as [KnownErrorCode, string][];
+  const entries: [string, ErrorEntry][] = Object.entries(ERRORS);
   return page(
     "Error codes",
     introduction,
     entries
       .toSorted(([one], [other]) => (one < other ? -1 : 1))
-      .map(([code, meaning]) => {
-        const { cause, wayOut } = TROUBLES[code];
-        const hint = hintFor({ code, message: "", details: {} });
+      .map(([code, { meaning, cause, fix, hint: given }]) => {
+        const hint = given === "fix" ? undefined : hintFor({ code, details: {} });
         const parts = [
           `## ${code}`,
           escaped(meaning),
-          `**Cause.** ${escaped(cause)}`,
-          `**Way out.** ${escaped(wayOut)}`,
+          ...(cause === undefined ? [] : [`**Cause.** ${escaped(cause)}`]),
+          `**Way out.** ${escaped(fix)}`,
         ];
         return [...parts, ...(hint === undefined ? [] : [`**Hint.** ${escaped(hint)}`])].join("\n\n");
       }),

@@ -1,7 +1,8 @@
 // Run by `npm test` in an empty folder where only the packed package is installed.
 import assert from "node:assert/strict";
 import { readFileSync, statSync } from "node:fs";
-import { CemError, DEFAULT_RUN_LIMITS, ERROR_CODES, toolId, toolNotFound } from "@cem/core";
+import { CemError, DEFAULT_RUN_LIMITS, toolId, toolNotFound } from "@cem/core";
+import { ERRORS, hintFor } from "@cem/core/errors";
 import { appendPrivately, isProcessRunning, replaceFile } from "@cem/core/files";
 import { flushTelemetry, traceCarrier, traced } from "@cem/core/telemetry";
 import { nearest, splitSteps, splitWords } from "@cem/core/text";
@@ -10,7 +11,8 @@ import { loadTokenCounter } from "@cem/core/tokens";
 assert.equal(toolId({ server: "calculator", name: "add" }), "calculator.add");
 const error = toolNotFound({ server: "calculator", tool: "ad" }, { nearest: "add" });
 assert.ok(CemError.isInstance(error));
-assert.ok(error.code in ERROR_CODES);
+assert.ok(error.code in ERRORS);
+assert.match(String(hintFor(error)), /cem tools/);
 assert.ok(Object.isFrozen(DEFAULT_RUN_LIMITS));
 
 await replaceFile("made/state.json", "{}");

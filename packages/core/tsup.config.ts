@@ -1,12 +1,12 @@
 import { library } from "../../tsup.base.ts";
 
-const ROOMS = ["files", "telemetry", "text", "tokens"];
+const ROOMS = ["errors", "files", "telemetry", "text", "tokens"];
 
-/** Bundled: of gpt-tokenizer's 30 MB one pattern is needed, and the other libraries are smaller than a file's loading costs. */
+/** Bundled: the libraries are smaller than loading a file costs. */
 export default library({
   entry: {
     index: "src/index.ts",
     ...Object.fromEntries(ROOMS.map((room) => [`${room}/index`, `src/${room}/index.ts`])),
   },
-  noExternal: ["fastest-levenshtein", "flatqueue", "gpt-tokenizer", "stemmer"],
+  noExternal: ["fastest-levenshtein", "flatqueue", "stemmer"],
 });

@@ -1,3 +1,5 @@
 import { library } from "../../tsup.base.ts";
 
-export default library({ entry: ["src/index.ts", "src/forwarding-front.ts", "src/custom-tool.ts"] });
+export default library({
+  entry: { index: "src/index.ts", console: "src/console/index.ts", "custom-tool": "src/custom-tool.ts" },
+});

@@ -4,7 +4,7 @@ import path from "node:path";
 import type { Readable } from "node:stream";
 import type { TaskResult } from "@cem/core";
 import { beforeAll, describe, expect, it, vi } from "vitest";
-import { FIRST_TASK } from "./first-tool.ts";
+import { FIRST_TASK } from "./commands/init.ts";
 import { runCem, SAMPLES, startCem, temporaryFolder } from "./testing/run-cem.ts";
 import { SHELL_COMMAND, spawnCem } from "./testing/spawn-cem.ts";
 

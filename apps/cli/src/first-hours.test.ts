@@ -1,7 +1,7 @@
 import { readFileSync, writeFileSync } from "node:fs";
 import path from "node:path";
 import { describe, expect, it, vi } from "vitest";
-import { systemErrorOf } from "./system-error.ts";
+import { systemErrorOf } from "./errors.ts";
 import { runCem, temporaryFolder } from "./testing/run-cem.ts";
 
 vi.setConfig({ testTimeout: 120_000 });

@@ -1,14 +1,14 @@
 import { describe, expect, it } from "vitest";
-import { parseCommandLine } from "./command-line.ts";
-import { buildProgram } from "./command-program.ts";
-import { fitHelp, helpColumns } from "./fit-help.ts";
-import { columnsOf } from "./text-layout.ts";
+import { parseCommandLine } from "./command/command-line.ts";
+import { buildProgram } from "./command/define-command.ts";
+import { COMMANDS } from "./commands/all.ts";
+import { fitHelp, helpColumns } from "./command/fit-help.ts";
+import { columnsOf } from "./render/text-layout.ts";
 
-const commands = buildProgram(() => {}).commands.map((command) => command.name());
+const commands = buildProgram(COMMANDS.definitions).commands.map((command) => command.name());
 
 function helpOf(columns: number | undefined, ...argv: string[]): string {
-  const invocation = parseCommandLine([...argv, "--help"], false, columns);
-  return invocation.command === "help" ? invocation.text : "";
+  return parseCommandLine([...argv, "--help"], COMMANDS, false, columns).text ?? "";
 }
 
 describe("the help", () => {

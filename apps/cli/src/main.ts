@@ -1,18 +1,18 @@
 import { CemError, toErrorInfo } from "@cem/core";
 import type { ErrorInfo } from "@cem/core";
-import type { Answer } from "./answer.ts";
-import type { CommandIo } from "./command-io.ts";
-import { parseCommandLine } from "./command-line.ts";
-import { loadCommand } from "./commands/index.ts";
-import { EXIT_FAILED, exitCodeOfError, isOwnCode } from "./exit-codes.ts";
-import { helpColumns } from "./fit-help.ts";
-import { GRACE_MS, watchForInterruption } from "./interruption.ts";
-import type { Interruption, StopReason } from "./interruption.ts";
-import type { Invocation } from "./invocation.ts";
-import { safeJson, safeText } from "./safe-text.ts";
-import { systemErrorOf } from "./system-error.ts";
-import { createTerminal } from "./terminal.ts";
-import type { Output, Terminal } from "./terminal.ts";
+import type { Answer } from "./io/command-context.ts";
+import type { CommandIo } from "./io/command-io.ts";
+import { parseCommandLine, parseQuick } from "./command/command-line.ts";
+import type { Invocation } from "./command/define-command.ts";
+import { RUN_COMMANDS } from "./commands/run.ts";
+import { EXIT_FAILED, exitCodeOfError, isOwnCode } from "./errors.ts";
+import { helpColumns } from "./command/fit-help.ts";
+import { GRACE_MS, watchForInterruption } from "./io/interruption.ts";
+import type { Interruption, StopReason } from "./io/interruption.ts";
+import { safeJson, safeText } from "./render/safe-text.ts";
+import { systemErrorOf } from "./errors.ts";
+import { createTerminal } from "./io/terminal.ts";
+import type { Output, Terminal } from "./io/terminal.ts";
 
 const MAX_TIMER_MS = 2_147_483_647;
 const FAULT_HINT = "This is a fault in cem itself. With --verbose it shows where.";
@@ -39,17 +39,12 @@ export async function main(given: readonly string[], io: CommandIo): Promise<num
 
   const execute = async (): Promise<Answer> => {
     try {
-      const invocation = parseCommandLine(
-        argv,
-        terminal.out.style.colors.isColorSupported,
-        helpColumns(io.stdout, process.env),
-      );
+      const invocation = parseQuick(argv, RUN_COMMANDS) ?? (await parseAny(argv, terminal, io));
       mode = modeOf(invocation, mode);
       // A server has its own bound on how long it takes to stop, a worker finishes its runs.
       if (invocation.command === "serve" || invocation.command === "worker") graceMs = MAX_TIMER_MS;
-      const command = await loadCommand(invocation);
       const live = mode === "report" ? terminal.out : undefined;
-      return await command({ io, signal, interrupt, live });
+      return await invocation.run({ io, signal, interrupt, live });
     } catch (thrown) {
       return answerToError(thrown, words.includes("--verbose") || words.includes("-v"));
     }
@@ -63,10 +58,20 @@ export async function main(given: readonly string[], io: CommandIo): Promise<num
   }
 }
 
-function modeOf(invocation: Invocation, asked: Mode): Mode {
-  if (!("options" in invocation)) return asked;
-  if (invocation.options.json) return "json";
-  return invocation.options.quiet ? "quiet" : "report";
+async function parseAny(argv: readonly string[], { out }: Terminal, io: CommandIo): Promise<Invocation> {
+  const { COMMANDS } = await import("./commands/all.ts");
+  return parseCommandLine(
+    argv,
+    COMMANDS,
+    out.style.colors.isColorSupported,
+    helpColumns(io.stdout, process.env),
+  );
+}
+
+function modeOf({ options }: Invocation, asked: Mode): Mode {
+  if (options === undefined) return asked;
+  if (options.json) return "json";
+  return options.quiet ? "quiet" : "report";
 }
 
 async function answerToError(thrown: unknown, verbose: boolean): Promise<Answer> {
@@ -88,7 +93,7 @@ async function explain(thrown: unknown): Promise<ErrorInfo> {
   // Wrong use is answered at once, without loading what the commands need.
   if (isOwnCode(error.code)) return error;
   if (!CemError.isInstance(thrown)) return { ...error, hint: FAULT_HINT };
-  const { withHint } = await import("./hint.ts");
+  const { withHint } = await import("./errors.ts");
   return withHint(error);
 }
 

@@ -1,7 +1,7 @@
 import { PassThrough, Readable } from "node:stream";
 import { describe, expect, it } from "vitest";
-import { createPullProgress } from "./pull-progress.ts";
-import { createTerminal } from "./terminal.ts";
+import { createPullProgress } from "./commands/model.ts";
+import { createTerminal } from "./io/terminal.ts";
 
 const FILE = "onnx/model_quantized.onnx";
 

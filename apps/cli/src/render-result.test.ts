@@ -1,7 +1,7 @@
 import type { TaskResult } from "@cem/core";
 import { createColors } from "picocolors";
 import { describe, expect, it } from "vitest";
-import { renderBrief, renderFailure, renderResult } from "./render-result.ts";
+import { renderBrief, renderFailure, renderResult } from "./render/result.ts";
 import { recordedResult } from "./testing/recorded-run.ts";
 
 const style = { colors: createColors(false), width: 80 };

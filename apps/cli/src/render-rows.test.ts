@@ -1,6 +1,6 @@
 import { createColors } from "picocolors";
 import { describe, expect, it } from "vitest";
-import { renderPairs, renderRow } from "./render-rows.ts";
+import { renderPairs, renderRow } from "./render/rows.ts";
 
 const style = (width: number) => ({ colors: createColors(false), width });
 

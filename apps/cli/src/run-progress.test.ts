@@ -1,7 +1,7 @@
 import type { AgentEvent } from "@cem/core";
 import { createColors } from "picocolors";
 import { describe, expect, it } from "vitest";
-import { createRunProgress } from "./run-progress.ts";
+import { createRunProgress } from "./run/run-progress.ts";
 import { recordedEvents } from "./testing/recorded-run.ts";
 
 function record(events: readonly AgentEvent[], verbose = false): string {

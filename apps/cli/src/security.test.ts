@@ -1,7 +1,7 @@
 import { chmodSync, mkdirSync, writeFileSync } from "node:fs";
 import path from "node:path";
 import { describe, expect, it } from "vitest";
-import type { Check } from "./doctor-checks.ts";
+import type { Check } from "./doctor/checks.ts";
 import { runCem, temporaryFolder } from "./testing/run-cem.ts";
 
 async function checksOf(

@@ -1,7 +1,8 @@
 import { describe, expect, it } from "vitest";
-import { parseCommandLine } from "./command-line.ts";
+import { COMMANDS } from "./commands/all.ts";
+import { parseCommandLine } from "./command/command-line.ts";
 
-const parse = (...argv: string[]) => parseCommandLine(argv, false);
+const parse = (...argv: string[]) => parseCommandLine(argv, COMMANDS, false);
 
 describe("the commands about MCP servers", () => {
   it("take a command after --, whatever its arguments look like", () => {

@@ -1,5 +1,5 @@
 import { describe, expect, it } from "vitest";
-import { wantsColor } from "./terminal.ts";
+import { wantsColor } from "./io/terminal.ts";
 
 describe("wantsColor", () => {
   it.each([

@@ -87,15 +87,15 @@ describe("cem workflow", () => {
     expect(await json("resume", id)).toMatchObject({ status: "completed", outputs: { sum: 42 } });
     expect((await cem("cancel", id)).stdout).toContain("completed");
     const undecided = await cem("resume", id, "--done", "sum=1");
-    expect(undecided.stderr).toMatch(/Step sum of run .* is none that may have been carried out/u);
+    expect(undecided.stderr).toMatch(/Step sum of run .* is none that may have been executed/u);
     expect(undecided.code).not.toBe(0);
   });
 
-  it("asks about a step that may have been carried out, and takes --done and --repeat for an answer", async () => {
+  it("asks about a step that may have been executed, and takes --done and --repeat for an answer", async () => {
     const failed = await json("run", "late.yaml");
     const id = String(failed["run"]);
     expect(failed).toMatchObject({ status: "failed", error: { code: "WORKFLOW_STEP_TIMED_OUT" } });
-    expect((await cem("show", id)).stdout).toMatch(/unclear +may have been carried out: wait/u);
+    expect((await cem("show", id)).stdout).toMatch(/unclear +may have been executed: wait/u);
     const asked = await cem("resume", id);
     expect(asked.code).toBe(1);
     expect(asked.stderr).toMatch(

@@ -1,4 +1,4 @@
-import { runServerInThread, runWorker, toErrorInfo } from "code-execution-mcp";
+import { runServer, runWorker, toErrorInfo } from "code-execution-mcp";
 
 /**
  * Serves over HTTP until a signal stops it, then gives calls under way `server.shutdown_grace` to finish.
@@ -7,9 +7,7 @@ import { runServerInThread, runWorker, toErrorInfo } from "code-execution-mcp";
  */
 export async function serve(): Promise<number> {
   try {
-    const running = await runServerInThread({ transport: "http" }, (reason) =>
-      log({ level: "error", msg: "starting again", reason }),
-    );
+    const running = await runServer({ transport: "http" });
     onStop(() => void running.close());
     await running.closed;
     await running.close();

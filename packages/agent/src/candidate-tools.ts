@@ -1,9 +1,11 @@
 import { toolId } from "@cem/core";
-import type { RankedTool, Selection, ToolBudget, ToolDefinition } from "@cem/core";
+import type { CodeGenerator, RankedTool, Selection, ToolDefinition } from "@cem/core";
 import { createTokenBudget, takeFitting } from "@cem/core/tokens";
 import type { TokenBudget } from "@cem/core/tokens";
 import { callable } from "./catalog.ts";
 import type { RunContext } from "./run-context.ts";
+
+type ToolBudget = NonNullable<CodeGenerator["toolBudget"]>;
 
 /** As many tools are ranked for each text that is searched for. */
 const MAX_FOUND = 200;

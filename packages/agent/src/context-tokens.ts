@@ -1,5 +1,8 @@
-import type { ContextTokens, ToolDefinition, ToolResultSample } from "@cem/core";
+import type { RunOutcome, TaskResult, ToolDefinition } from "@cem/core";
 import type { TokenCounter } from "@cem/core/tokens";
+
+type ContextTokens = TaskResult["contextTokens"];
+type ToolResultSample = RunOutcome["toolResults"][number];
 
 /** Of longer texts the beginning is counted and scaled up. In characters. */
 const COUNTED_CHARACTERS = 16 * 1024;

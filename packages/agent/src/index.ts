@@ -18,5 +18,4 @@ export type {
   ToolInvoker,
   ToolSelector,
   TypeChecker,
-  TypeCheckMode,
 } from "@cem/core";

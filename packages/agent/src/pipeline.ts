@@ -2,7 +2,6 @@ import { CemError, Lazy } from "@cem/core";
 import type {
   Agent,
   CatalogSnapshot,
-  CheckpointOptions,
   ErrorCode,
   ExecuteOptions,
   RankedTool,
@@ -11,6 +10,7 @@ import type {
   SaveSkillOptions,
   SearchOptions,
   SessionCheckpoint,
+  SessionLog,
   Skill,
   SkillDraft,
   TaskResult,
@@ -23,6 +23,8 @@ import { sessionOf, withRecap } from "./session-context.ts";
 import { Stages } from "./stages.ts";
 import type { OwnedPipelineSettings, PipelineSettings } from "./stages.ts";
 import { TaskRun } from "./task-run.ts";
+
+type CheckpointOptions = NonNullable<Parameters<SessionLog["checkpoint"]>[0]>;
 
 /**
  * Joins stages into a pipeline from a task to its result.

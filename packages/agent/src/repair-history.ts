@@ -1,11 +1,10 @@
 import { toolId } from "@cem/core";
 import type {
   CemError,
-  EarlierCall,
   ErrorInfo,
   Finding,
-  GeneratedCode,
   GenerateFeedback,
+  GeneratedCode,
   GenerationRefused,
   GenerationUsage,
   JsonValue,
@@ -15,6 +14,8 @@ import type {
 } from "@cem/core";
 import { unknownFieldsIn } from "./ending.ts";
 import type { Ending } from "./ending.ts";
+
+type EarlierCall = NonNullable<GenerateFeedback["calls"]>[number];
 
 /** Limits that other code may stay within. A run that was cancelled, or whose sandbox broke, is not repaired. */
 const REPAIRABLE_KILLS = new Set([

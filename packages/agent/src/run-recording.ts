@@ -1,8 +1,10 @@
 import { createHash, randomBytes } from "node:crypto";
 import { toErrorInfo } from "@cem/core";
-import type { AuditedValue, EndedRun, ExecuteOptions, RunRequest, TaskResult, Verdict } from "@cem/core";
+import type { AuditEvent, EndedRun, ExecuteOptions, RunRequest, TaskResult, Verdict } from "@cem/core";
 import type { Program, RunContext } from "./run-context.ts";
 import type { Stages } from "./stages.ts";
+
+type AuditedValue = Extract<AuditEvent, { type: "refusal" }>["args"];
 
 /** The options of a request whose run has an id. */
 type Identified = ExecuteOptions & { runId: string };

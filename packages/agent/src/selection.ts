@@ -1,8 +1,10 @@
-import type { RankedTool, SelectedTool, ToolDefinition } from "@cem/core";
+import type { RankedTool, TaskResult, ToolDefinition } from "@cem/core";
 import { offerMore, offerTools } from "./candidate-tools.ts";
 import type { Offered } from "./candidate-tools.ts";
 import { callable } from "./catalog.ts";
 import type { RunContext } from "./run-context.ts";
+
+type SelectedTool = TaskResult["selectedTools"][number];
 
 /**
  * The stage `select`: picks the tools that a task needs from those that can be called, and for a model as many others as it can

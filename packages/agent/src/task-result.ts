@@ -1,13 +1,6 @@
 import { notesOf } from "./ending.ts";
 import { setImmediate as nextTurn } from "node:timers/promises";
-import type {
-  CatalogSnapshot,
-  ContextTokens,
-  Finding,
-  RunOutcome,
-  TaskResult,
-  ToolCallRecord,
-} from "@cem/core";
+import type { CatalogSnapshot, Finding, RunOutcome, TaskResult, ToolCallRecord } from "@cem/core";
 import type { TokenCounter } from "@cem/core/tokens";
 import type { Offered } from "./candidate-tools.ts";
 import { toolsOf } from "./catalog.ts";
@@ -16,6 +9,8 @@ import type { Ending } from "./ending.ts";
 import type { RepairHistory } from "./repair-history.ts";
 import type { Program, RunContext } from "./run-context.ts";
 import { nonEmpty, toSelectedTool } from "./selection.ts";
+
+type ContextTokens = TaskResult["contextTokens"];
 
 /** Larger data takes milliseconds to look through. */
 const LARGE_CHARACTERS = 256 * 1024;

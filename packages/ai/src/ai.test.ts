@@ -18,7 +18,7 @@ function model(api: "chat" | "responses" = "responses") {
   return provider[api]("gpt-5");
 }
 
-/** What the model was sent with the request, as text. */
+/** The model's input with the request, as text. */
 function sent(at: number): string {
   const { messages, input } = server.requests[at]?.body ?? {};
   return JSON.stringify(messages ?? input);

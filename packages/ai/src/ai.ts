@@ -1,8 +1,6 @@
 import type { Agent } from "@cem/core";
-import { needsYes } from "./approvals.ts";
-import { describeExecution } from "./description.ts";
-import { findTools } from "./find-tools.ts";
-import { CODE_DESCRIPTION, QUERY_DESCRIPTION, SEARCH_DESCRIPTION } from "./names.ts";
+import { CODE_DESCRIPTION, QUERY_DESCRIPTION, SEARCH_DESCRIPTION, needsYes } from "./options.ts";
+import { describeExecution, findTools } from "./describe-tools.ts";
 import type { ApprovedCodeOptions, SearchToolsOptions } from "./options.ts";
 import { attachmentsFor, base64Of, fileNameOf, runCode } from "./run-code.ts";
 import type { CodeOutput } from "./run-code.ts";
@@ -18,7 +16,7 @@ type ModelOutputPart =
   | { type: "text"; text: string }
   | { type: "file"; mediaType: string; filename: string; data: { type: "data"; data: string } };
 
-/** What a model reads of an output. */
+/** The part of an output that a model reads. */
 export type ModelOutput = { type: "json"; value: CodeOutput } | { type: "content"; value: ModelOutputPart[] };
 
 /** A tool that runs code, as the AI SDK takes it. */

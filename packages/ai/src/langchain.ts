@@ -1,22 +1,21 @@
 import type { Agent } from "@cem/core";
 import { DynamicStructuredTool } from "@langchain/core/tools";
-import { needsYes } from "./approvals.ts";
-import { describeExecution } from "./description.ts";
-import { findTools } from "./find-tools.ts";
 import {
   CODE_DESCRIPTION,
   EXECUTE_CODE,
   QUERY_DESCRIPTION,
   SEARCH_DESCRIPTION,
   SEARCH_TOOLS,
-} from "./names.ts";
+  needsYes,
+} from "./options.ts";
+import { describeExecution, findTools } from "./describe-tools.ts";
 import type { ApprovedCodeOptions, SearchToolsOptions } from "./options.ts";
 import { base64Of, failed, fileNameOf, runCode } from "./run-code.ts";
 import type { CodeAnswer } from "./run-code.ts";
 import { textInputJsonSchema } from "./text-input.ts";
 import type { TextInputJsonSchema } from "./text-input.ts";
 
-/** What a person decided, in the form of LangChain's own approvals. */
+/** A person's decision, in the form of LangChain's own approvals. */
 type Decision =
   | { type: "approve" }
   | { type: "edit"; editedAction: { name?: string; args: { code: string } } }

@@ -1,16 +1,15 @@
 import type { Agent } from "@cem/core";
 import { tool } from "@openai/agents";
 import type { FunctionTool, ToolOutputFileContent, ToolOutputImage, ToolOutputText } from "@openai/agents";
-import { needsYes } from "./approvals.ts";
-import { describeExecution } from "./description.ts";
-import { findTools } from "./find-tools.ts";
 import {
   CODE_DESCRIPTION,
   EXECUTE_CODE,
   QUERY_DESCRIPTION,
   SEARCH_DESCRIPTION,
   SEARCH_TOOLS,
-} from "./names.ts";
+  needsYes,
+} from "./options.ts";
+import { describeExecution, findTools } from "./describe-tools.ts";
 import type { ApprovedCodeOptions, SearchToolsOptions } from "./options.ts";
 import { base64Of, fileNameOf, runCode } from "./run-code.ts";
 import type { CodeAnswer } from "./run-code.ts";

@@ -18,7 +18,7 @@ function client(): OpenAI {
 
 const user = { role: "user", content: "What are orders 1 to 3 worth together?" } as const;
 
-/** What the model was sent with the request, as text. */
+/** The model's input with the request, as text. */
 function sent(at: number): string {
   const { messages, input } = server.requests[at]?.body ?? {};
   return JSON.stringify(messages ?? input);

@@ -1,15 +1,14 @@
 import type { Agent } from "@cem/core";
 import type { RunnerFunction } from "openai/helpers/responses-tool-runner";
 import type { RunnableToolFunctionWithParse } from "openai/lib/RunnableFunction";
-import { describeExecution } from "./description.ts";
-import { findTools } from "./find-tools.ts";
+import { describeExecution, findTools } from "./describe-tools.ts";
 import {
   CODE_DESCRIPTION,
   EXECUTE_CODE,
   QUERY_DESCRIPTION,
   SEARCH_DESCRIPTION,
   SEARCH_TOOLS,
-} from "./names.ts";
+} from "./options.ts";
 import type { ExecuteCodeOptions, SearchToolsOptions } from "./options.ts";
 import { base64Of, fileNameOf, runCode } from "./run-code.ts";
 import type { CodeAnswer } from "./run-code.ts";

@@ -1,4 +1,14 @@
-import type { ExecuteOptions } from "@cem/core";
+import type { Agent, Approve, ExecuteOptions } from "@cem/core";
+
+/** The name of the tool that runs code, where a framework takes it from the tool. */
+export const EXECUTE_CODE = "execute_code";
+/** The name of the tool that searches for tools. */
+export const SEARCH_TOOLS = "search_tools";
+
+export const CODE_DESCRIPTION = "The program, in TypeScript.";
+export const QUERY_DESCRIPTION = "What the tool should do, in words.";
+export const SEARCH_DESCRIPTION =
+  "Find tools by what they do. The answer has their signatures, to be used in code for execute_code.";
 
 /** The options of a run that a tool passes on: its session, its limits, whom to ask. */
 export type RunOptions = Pick<
@@ -9,7 +19,7 @@ export type RunOptions = Pick<
 /** Options of every tool that runs code. */
 export interface ExecuteCodeOptions {
   /**
-   * What the conversation is about, in words. The signatures of the tools closest to it come first.
+   * The topic of the conversation, in words. The signatures of the tools closest to it come first.
    *
    * @defaultValue some tools of each server
    */
@@ -61,3 +71,38 @@ export interface SearchToolsOptions {
 export const DEFAULT_SIGNATURE_TOKENS = 2_000;
 /** The default of {@link SearchToolsOptions.limit}. */
 export const DEFAULT_SEARCH_LIMIT = 10;
+
+/** Whether a person has to approve code before it runs. */
+export async function needsYes(
+  agent: Agent,
+  code: string,
+  { needsApproval = false }: ApprovedCodeOptions,
+): Promise<boolean> {
+  if (typeof needsApproval === "boolean") return needsApproval;
+  if (typeof needsApproval === "function") return needsApproval(code);
+  const { servers } = await agent.discoverTools();
+  const words = wordsIn(code);
+  return servers.some(({ tools }) =>
+    tools.some(({ name, annotations }) => {
+      const { destructiveHint, readOnlyHint } = annotations ?? {};
+      return destructiveHint === true && readOnlyHint !== true && words.has(name);
+    }),
+  );
+}
+
+/**
+ * Answers the questions of a run whose code a person has approved: yes to what the code names. A tool that it reaches in
+ * another way, under a name put together at run time or inside a skill, was not seen by that person.
+ */
+export function approveNamed(code: string, onApprove: Approve | undefined): Approve {
+  const words = wordsIn(code);
+  return async (request) => {
+    if (words.has(request.tool)) return "once";
+    return onApprove === undefined ? "no" : onApprove(request);
+  };
+}
+
+/** Every word that could be a name. */
+function wordsIn(code: string): ReadonlySet<string> {
+  return new Set(code.match(/[\p{ID_Continue}$]+/gu));
+}

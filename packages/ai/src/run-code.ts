@@ -1,11 +1,11 @@
-import { answerOf, attachmentsOf } from "@cem/answers";
-import type { Answer, Attachment } from "@cem/answers";
 import { CemError } from "@cem/core";
 import type { Agent, JsonValue } from "@cem/core";
-import { approveNamed, needsYes } from "./approvals.ts";
+import { answerOf, attachmentsOf } from "@cem/tool-files/answers";
+import type { Answer, Attachment } from "@cem/tool-files/answers";
+import { approveNamed, needsYes } from "./options.ts";
 import type { ApprovedCodeOptions } from "./options.ts";
 
-/** What a tool that runs code returns: plain JSON. */
+/** The result of a tool that runs code: plain JSON. */
 export interface CodeOutput {
   success: boolean;
   /** The value, or the handle of a large one with the line of code that reads it. */

@@ -1,15 +1,12 @@
-import { abandonOnAbort, CemError } from "@cem/core";
+import { abandonOnAbort, CemError, isObject } from "@cem/core";
 import type { FailedTool, InvokeContext, JsonObject, JsonSchema, JsonValue, ToolCall } from "@cem/core";
-import { withDefaults } from "./argument-defaults.ts";
+import type { Middleware } from "./middleware.ts";
 import { createSchemaValidator } from "./schema-validation.ts";
 import type { SchemaValidator } from "./schema-validation.ts";
-import { asSentence } from "./violation.ts";
-import type { Violation } from "./violation.ts";
-import type { Middleware } from "./middleware.ts";
 import { notOnHost } from "./tool-source.ts";
 import type { CheckedCall, ToolSource } from "./tool-source.ts";
-import { onceForEachTool } from "./unvalidated.ts";
-import type { OnUnvalidated } from "./unvalidated.ts";
+import { asSentence, onceForEachTool } from "./violation.ts";
+import type { OnUnvalidated, Violation } from "./violation.ts";
 
 /** Settings of {@link checkCalls}. */
 export interface CallCheckSettings {
@@ -97,5 +94,74 @@ function toObject({ server, tool, args }: ToolCall): JsonObject {
     "ARGUMENTS_INVALID",
     `The arguments of ${server}.${tool} must be one object, such as { name: value }.`,
     { details: { server, tool, argument: "" } },
+  );
+}
+
+/** Deeper objects are left as they are. */
+const MAX_DEPTH = 8;
+
+/**
+ * Fills in what the schema requires and gives a default for: code may leave it out, as the generated types say.
+ *
+ * @returns the arguments themselves, where nothing is to be filled in.
+ */
+function withDefaults(args: JsonObject, schema: JsonSchema, depth = 0): JsonObject {
+  const { properties, required } = schema;
+  if (depth === MAX_DEPTH || !isObject(properties)) return args;
+  const filled: JsonObject = {};
+  for (const [name, property] of Object.entries(properties)) {
+    if (!isObject(property)) continue;
+    const given = Object.hasOwn(args, name) ? args[name] : undefined;
+    if (given === undefined) {
+      const isRequired = Array.isArray(required) && required.includes(name);
+      const { default: value } = property;
+      if (isRequired && value !== undefined) filled[name] = structuredClone<unknown>(value) as JsonValue;
+    } else if (isObject(given)) {
+      const inner = withDefaults(given, property, depth + 1);
+      if (inner !== given) filled[name] = inner;
+    }
+  }
+  return Object.keys(filled).length === 0 ? args : { ...args, ...filled };
+}
+
+/** Settings of {@link createResultCheck}. */
+export interface ResultCheckSettings {
+  /**
+   * Validates results.
+   *
+   * @defaultValue a validator of its own
+   */
+  validator?: SchemaValidator | undefined;
+  /** Receives each tool whose results can't be checked, once, with the reason. */
+  onUnvalidated?: OnUnvalidated | undefined;
+}
+
+/**
+ * Checks a result against the tool's own output schema, in bounded time. A schema that can't be compiled, and a result
+ * that takes too long, go unchecked and are reported.
+ *
+ * @throws CemError `RESULT_INVALID`, which names the place.
+ */
+export type ResultCheck = (tool: FailedTool, schema: JsonSchema, result: JsonValue) => Promise<void>;
+
+/** Creates a check of results. It compiles each schema once. */
+export function createResultCheck(settings: ResultCheckSettings = {}): ResultCheck {
+  const { validator = createSchemaValidator() } = settings;
+  const reportUnvalidated = onceForEachTool("result", settings.onUnvalidated);
+  return async (tool, schema, result) => {
+    const check = await validator.prepare(schema);
+    if (!check.validated) return reportUnvalidated(tool, check.reason);
+    const violation = check.check(result, "result");
+    if (violation?.unchecked) return reportUnvalidated(tool, violation.message);
+    if (violation !== undefined) throw resultInvalid(tool, violation);
+  };
+}
+
+/** Creates a `RESULT_INVALID` error for a result that does not fit the tool's own output schema. */
+export function resultInvalid({ server, tool }: FailedTool, { path, message }: Violation): CemError {
+  return new CemError(
+    "RESULT_INVALID",
+    `${server}.${tool} answered, but its result does not fit its own output schema: ${asSentence(message)}`,
+    { details: { server, tool, place: path } },
   );
 }

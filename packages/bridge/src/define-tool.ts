@@ -16,7 +16,7 @@ type HostToolResult<Schema extends ToolSchema | undefined> = Schema extends Stan
   ? StandardSchemaV1.InferInput<Schema>
   : unknown;
 
-/** What a host tool gets with its arguments. */
+/** The context that a host tool gets with its arguments. */
 export interface HostToolContext {
   /** Aborts when the run ends or the tool's timeout expires. */
   signal: AbortSignal;
@@ -37,14 +37,14 @@ export interface HostTool<
   Input extends ToolSchema | undefined = ToolSchema | undefined,
   Output extends ToolSchema | undefined = ToolSchema | undefined,
 > {
-  /** What the tool does. Selectors and models choose by it. */
+  /** A description of the tool. Selectors and models choose by it. */
   description: string;
   /** The schema of the arguments, which are one object. Without one the tool takes none. */
   input?: Input | undefined;
   /** The schema of the result, which is checked. Without one the result is anything that JSON can represent. */
   output?: Output | undefined;
   /**
-   * Carries out a call, on the host: it may use the network and secrets. What it throws becomes an exception with the
+   * Executes a call, on the host: it may use the network and secrets. What it throws becomes an exception with the
    * same message in the calling code. A `Blob` or `Uint8Array` in the result becomes a handle.
    */
   execute(

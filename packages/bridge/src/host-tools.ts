@@ -1,20 +1,25 @@
-import { abandonOnAbort, toolNotFound } from "@cem/core";
-import type { Elicit, InvokeContext, ToolCall, ToolResult } from "@cem/core";
+import { abandonOnAbort, CemError, nobodyAsked, toolNotFound } from "@cem/core";
+import type {
+  Elicit,
+  ElicitAnswer,
+  ErrorDetails,
+  FailedTool,
+  InvokeContext,
+  ToolCall,
+  ToolResult,
+} from "@cem/core";
 import { nearest } from "@cem/core/text";
-import { createSchemaValidator } from "./schema-validation.ts";
-import { invalidArguments } from "./call-checks.ts";
+import { invalidArguments, resultInvalid } from "./call-checks.ts";
 import { createDeadline } from "./deadline.ts";
 import type { Deadline } from "./deadline.ts";
-import type { HostTool } from "./define-tool.ts";
-import { createToolContext } from "./host-tool-context.ts";
-import { describeHostTool, NO_INPUT } from "./host-tool-description.ts";
-import type { HostToolDescription } from "./host-tool-description.ts";
-import { toolFailed, toolTimedOut } from "./host-tool-failures.ts";
+import type { HostTool, HostToolContext } from "./define-tool.ts";
 import { toJsonResult, withoutPrototypeKeys } from "./host-values.ts";
 import type { ResultKeeping } from "./result-handles.ts";
+import { createSchemaValidator } from "./schema-validation.ts";
+import { hideInside } from "./secrets.ts";
 import type { HideSecrets } from "./secrets.ts";
-import { resultInvalid } from "./result-checks.ts";
-import { checkValue, isStandardSchema } from "./tool-schema.ts";
+import { checkValue, describeHostTool, isStandardSchema, NO_INPUT } from "./tool-schema.ts";
+import type { HostToolDescription } from "./tool-schema.ts";
 import type { KnownTool, ToolSource } from "./tool-source.ts";
 
 const DEFAULT_TOOL_TIMEOUT_MS = 60_000;
@@ -119,4 +124,67 @@ function knownTool(name: string, { input = NO_INPUT, annotations, output }: Host
   const outputSchema = output === undefined || isStandardSchema(output) ? undefined : output;
   const known = { name, annotations, outputSchema };
   return isStandardSchema(input) ? known : { ...known, inputSchema: input };
+}
+
+interface ContextSettings {
+  /** The server of the tool. */
+  server: string;
+  /** The timeout of the call. Paused, like that of the run, while a person is asked. */
+  deadline: Deadline;
+  onWaiting: InvokeContext["onWaiting"];
+  /** Without one, nobody can be asked. */
+  elicit: Elicit | undefined;
+}
+
+/** Creates what a host tool may use in one call. */
+function createToolContext({ server, deadline, onWaiting, elicit }: ContextSettings): HostToolContext {
+  const { signal } = deadline;
+  return {
+    signal,
+    async elicit(question): Promise<ElicitAnswer> {
+      if (elicit === undefined) return nobodyAsked("no user is connected to this run");
+      deadline.pause();
+      onWaiting?.(true);
+      try {
+        const request = question.mode === "url" ? question : { ...question, mode: "form" as const };
+        return await abandonOnAbort(elicit({ ...request, server, signal }), signal);
+      } catch (error) {
+        signal.throwIfAborted();
+        process.emitWarning(`A question of ${server} was not answered: ${String(error)}`, "CemWarning");
+        return { action: "cancel" };
+      } finally {
+        onWaiting?.(false);
+        deadline.resume();
+      }
+    },
+  };
+}
+
+/** Creates a `TOOL_TIMEOUT` error. */
+function toolTimedOut({ server, tool }: FailedTool, timeoutMs: number): CemError {
+  const message = `${server}.${tool} did not answer within ${timeoutMs / 1000} s.`;
+  return new CemError("TOOL_TIMEOUT", message, { details: { server, tool, timeoutMs } });
+}
+
+/**
+ * Turns what a host tool threw into an error for code in the sandbox: with the same message and without stack and
+ * secrets. A `CemError` keeps its code; the code of others is `TOOL_FAILED`.
+ */
+function toolFailed({ server, tool }: FailedTool, thrown: unknown, hideSecrets: HideSecrets): CemError {
+  if (CemError.isInstance(thrown)) {
+    const details = detailsWithoutSecrets(thrown.details, hideSecrets);
+    return new CemError(thrown.code, hideSecrets(thrown.message), { details, cause: thrown });
+  }
+  const text = thrown instanceof Error ? thrown.message : String(thrown);
+  const message = text === "" ? `${server}.${tool} failed without a message.` : hideSecrets(text);
+  return new CemError("TOOL_FAILED", message, { details: { server, tool }, cause: thrown });
+}
+
+function detailsWithoutSecrets(details: ErrorDetails, hideSecrets: HideSecrets): ErrorDetails {
+  try {
+    return hideInside(details, hideSecrets);
+  } catch {
+    // Not representable as JSON; the message has to do.
+    return {};
+  }
 }

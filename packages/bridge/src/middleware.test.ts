@@ -1,8 +1,9 @@
 import { CemError } from "@cem/core";
-import type { ToolInvoker, ToolResult } from "@cem/core";
+import type { InvokeContext, ToolInvoker, ToolResult } from "@cem/core";
 import { describe, expect, it } from "vitest";
-import { answerErrors, compose } from "./middleware.ts";
+import { answerErrors, compose, orderCalls } from "./middleware.ts";
 import type { Middleware } from "./middleware.ts";
+import type { CheckedCall, KnownTool } from "./tool-source.ts";
 
 const call = { server: "crm", tool: "find", args: {} };
 const { signal } = new AbortController();
@@ -70,5 +71,95 @@ describe("answerErrors", () => {
         details: { server: "crm", tool: "find" },
       },
     });
+  });
+});
+
+interface Started {
+  name: string;
+  finish(): void;
+  context: InvokeContext;
+}
+
+/** Notes each call that it gets, and carries it out until it is told to finish. */
+function setUp() {
+  const started: Started[] = [];
+  const tools: ToolInvoker = {
+    specificationVersion: "v1",
+    async invoke({ tool }, context) {
+      const { promise, resolve } = Promise.withResolvers<void>();
+      started.push({ name: tool, finish: resolve, context });
+      await promise;
+      if (tool === "failing") throw new Error("failed");
+      return { ok: true, value: tool };
+    },
+  };
+  const invoker = orderCalls()(tools);
+  const call = (
+    name: string,
+    serial: KnownTool["serial"],
+    { server = "a", ...context }: Partial<InvokeContext> & { server?: string } = {},
+  ) => {
+    const checked: CheckedCall = { server, tool: name, args: {}, found: { name, serial } };
+    return invoker.invoke(checked, { signal: new AbortController().signal, ...context });
+  };
+  const names = async (): Promise<string[]> => {
+    await new Promise((resolve) => setImmediate(resolve));
+    return started.map(({ name }) => name);
+  };
+  return { started, call, names };
+}
+
+describe("orderCalls", () => {
+  it("executes serial calls of a server one after the other, and all others at once", async () => {
+    const { started, call, names } = setUp();
+    const first = call("first", "server");
+    const second = call("second", "server", { session: "other" });
+    void call("read", undefined);
+    void call("elsewhere", "server", { server: "b" });
+    expect(await names()).toEqual(["first", "read", "elsewhere"]);
+    started[0]?.finish();
+    expect(await first).toEqual({ ok: true, value: "first" });
+    expect(await names()).toContain("second");
+    started[3]?.finish();
+    expect(await second).toEqual({ ok: true, value: "second" });
+  });
+
+  it("keeps the order of each session where sessions don't share the server", async () => {
+    const { call, names } = setUp();
+    void call("mine", "session", { session: "1" });
+    void call("mine too", "session", { session: "1" });
+    void call("theirs", "session", { session: "2" });
+    expect(await names()).toEqual(["mine", "theirs"]);
+  });
+
+  it("goes on after a call that failed, and after one that was ended while it waited", async () => {
+    const { started, call, names } = setUp();
+    const ending = new AbortController();
+    const failing = call("failing", "server");
+    const ended = call("ended", "server", { signal: ending.signal });
+    const last = call("last", "server");
+    ending.abort();
+    await expect(ended).rejects.toThrow("abort");
+    // The call before it goes on.
+    expect(await names()).toEqual(["failing"]);
+    started[0]?.finish();
+    await expect(failing).rejects.toThrow("failed");
+    expect(await names()).toEqual(["failing", "last"]);
+    started[1]?.finish();
+    expect(await last).toEqual({ ok: true, value: "last" });
+  });
+
+  it("lets the next call go on while one waits for an answer", async () => {
+    const { started, call, names } = setUp();
+    const waiting: boolean[] = [];
+    const asking = call("asking", "server", { onWaiting: (isWaiting) => waiting.push(isWaiting) });
+    void call("next", "server");
+    expect(await names()).toEqual(["asking"]);
+    started[0]?.context.onWaiting?.(true);
+    expect(await names()).toEqual(["asking", "next"]);
+    started[0]?.context.onWaiting?.(false);
+    started[0]?.finish();
+    expect(await asking).toEqual({ ok: true, value: "asking" });
+    expect(waiting).toEqual([true, false]);
   });
 });

@@ -1,5 +1,6 @@
-import { callAborted, toErrorInfo } from "@cem/core";
-import type { ToolInvoker } from "@cem/core";
+import { abandonOnAbort, callAborted, toErrorInfo } from "@cem/core";
+import type { InvokeContext, ToolInvoker, ToolResult } from "@cem/core";
+import type { CheckedCall } from "./tool-source.ts";
 
 /** Wraps an invoker in another, which may act before and after each call or not pass it on. */
 export type Middleware = (next: ToolInvoker) => ToolInvoker;
@@ -8,7 +9,7 @@ export type Middleware = (next: ToolInvoker) => ToolInvoker;
  * Wraps an invoker in middlewares.
  *
  * @param middlewares - The first is the outermost: it gets a call first and its result last.
- * @param innermost - Carries out the calls that all middlewares pass on.
+ * @param innermost - Executes the calls that all middlewares pass on.
  *
  * @example
  * ```ts
@@ -42,3 +43,61 @@ export const answerErrors: Middleware = (next) => ({
     }
   },
 });
+
+/**
+ * Creates a middleware that executes calls of tools that are `serial` one after the other, in the order in which they
+ * came; all others at once. Put it last, behind `checkCalls`, which finds the tool: each call is announced
+ * (`announce` of its context) right before it is made.
+ *
+ * A call that waits for an answer to a question lets the next one go on: a person may take long, and what answers may
+ * itself call a tool.
+ */
+export function orderCalls(): Middleware {
+  /** The end of the last call of each queue. */
+  const lastEnds = new Map<string, Promise<void>>();
+
+  const inTurn = async (queue: string, context: InvokeContext, invoke: Invoke): Promise<ToolResult> => {
+    const { promise: ended, resolve: end } = Promise.withResolvers<void>();
+    const before = lastEnds.get(queue);
+    const lastEnd = before === undefined ? ended : before.then(() => ended);
+    lastEnds.set(queue, lastEnd);
+    void lastEnd.then(() => lastEnds.get(queue) === lastEnd && lastEnds.delete(queue));
+    try {
+      if (before !== undefined) await abandonOnAbort(before, context.signal);
+      const onWaiting = (isWaiting: boolean): void => {
+        if (isWaiting) end();
+        context.onWaiting?.(isWaiting);
+      };
+      return await invoke({ ...context, onWaiting });
+    } finally {
+      end();
+    }
+  };
+
+  return (next) => ({
+    specificationVersion: "v1",
+    invoke(call: CheckedCall, context) {
+      const queue = queueOf(call, context);
+      const invoke: Invoke = (inner) =>
+        inner.announce === undefined
+          ? next.invoke(call, inner)
+          : announce(call, inner).then(() => next.invoke(call, inner));
+      return queue === undefined ? invoke(context) : inTurn(queue, context, invoke);
+    },
+  });
+}
+
+/** Announces a call right before it is made. */
+async function announce({ server, tool, found }: CheckedCall, context: InvokeContext): Promise<void> {
+  const { readOnlyHint, idempotentHint } = found?.annotations ?? {};
+  const isRepeatable = readOnlyHint === true || idempotentHint === true;
+  await context.announce?.({ server, tool, isRepeatable });
+  context.signal.throwIfAborted();
+}
+
+type Invoke = (context: InvokeContext) => Promise<ToolResult>;
+
+function queueOf({ server, found }: CheckedCall, { session }: InvokeContext): string | undefined {
+  if (found?.serial === undefined) return undefined;
+  return JSON.stringify(found.serial === "server" ? [server] : [server, session]);
+}

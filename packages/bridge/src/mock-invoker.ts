@@ -2,7 +2,7 @@ import { callAborted, CemError, toErrorInfo, toolNotFound } from "@cem/core";
 import type { JsonValue, ToolCall, ToolInvoker } from "@cem/core";
 import { nearest } from "@cem/core/text";
 
-/** What a mocked tool returns: a value, or a function of the arguments. What the function throws makes the call fail. */
+/** The result of a mocked tool: a value, or a function of the arguments. An exception of the function makes the call fail. */
 export type MockTool = JsonValue | ((args: JsonValue, call: ToolCall) => JsonValue | Promise<JsonValue>);
 
 /** An invoker of mocked tools, which records its calls. */

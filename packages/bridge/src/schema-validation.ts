@@ -1,10 +1,10 @@
 import { hash } from "node:crypto";
 import type { JsonSchema, JsonValue } from "@cem/core";
-import type { Subject, Violation } from "./violation.ts";
 import { CheckTooLong, loadSchemaCompiler } from "./schema-compiler.ts";
 import type { CompiledSchema } from "./schema-compiler.ts";
 import { prepareSchema } from "./schema-preparation.ts";
-import { describeViolation } from "./violation-text.ts";
+import { describeViolation } from "./violation.ts";
+import type { Subject, Violation } from "./violation.ts";
 
 /** Compiled schemas that are cached by their text. */
 const MAX_CACHED_SCHEMAS = 2_000;
@@ -16,7 +16,7 @@ export type SchemaCheck =
       /**
        * Returns the first violation, or `undefined` when the value is valid. Takes bounded time.
        *
-       * @param subject - What the value is, in whose words the violation is described. Default: `arguments`.
+       * @param subject - Whether the value is arguments or a result, which decides the wording of the violation. Default: `arguments`.
        */
       check: (value: JsonValue, subject?: Subject) => Violation | undefined;
     }

@@ -1,8 +1,8 @@
 import type { JsonSchema } from "@cem/core";
 import { describe, expect, it } from "vitest";
 import { z } from "zod";
-import { createSchemaValidator } from "./schema-validation.ts";
 import type { ToolSchema } from "./define-tool.ts";
+import { createSchemaValidator } from "./schema-validation.ts";
 import { assertObjectInput, checkValue, isStandardSchema, toJsonSchema } from "./tool-schema.ts";
 
 const validator = createSchemaValidator();

@@ -1,10 +1,10 @@
 import { CemError } from "@cem/core";
-import type { JsonSchema, JsonValue } from "@cem/core";
+import type { JsonSchema, JsonValue, ToolAnnotations } from "@cem/core";
 import type { StandardJSONSchemaV1, StandardSchemaV1 } from "@standard-schema/spec";
+import type { HostTool, ToolSchema } from "./define-tool.ts";
 import type { SchemaValidator } from "./schema-validation.ts";
 import { joinPath } from "./violation.ts";
 import type { Subject, Violation } from "./violation.ts";
-import type { ToolSchema } from "./define-tool.ts";
 
 const TARGET = "draft-2020-12";
 /** Has zod write `{}` for types that JSON Schema can't express, such as Date, instead of failing. */
@@ -76,4 +76,36 @@ export function assertObjectInput(name: string, { type }: JsonSchema): void {
 
 function toKey(part: PropertyKey | StandardSchemaV1.PathSegment): string {
   return String(typeof part === "object" ? part.key : part);
+}
+
+/** The schema of a tool that takes no arguments. */
+export const NO_INPUT: JsonSchema = { type: "object", properties: {}, additionalProperties: false };
+
+/** A host tool as a catalog lists it. */
+export interface HostToolDescription {
+  server: string;
+  name: string;
+  description: string;
+  inputSchema: JsonSchema;
+  /** Absent when the result's schema is unknown. */
+  outputSchema?: JsonSchema | undefined;
+  annotations?: ToolAnnotations | undefined;
+}
+
+/**
+ * Describes a host tool for a catalog.
+ *
+ * @throws CemError `TOOL_INVALID` when its input is not an object.
+ */
+export function describeHostTool(server: string, name: string, tool: HostTool): HostToolDescription {
+  const { description, input, output, annotations, inputJsonSchema, outputJsonSchema } = tool;
+  const inputSchema = inputJsonSchema ?? inputSchemaOf(input);
+  assertObjectInput(`${server}.${name}`, inputSchema);
+  const outputSchema = outputJsonSchema ?? toJsonSchema(output, "output");
+  return { server, name, description, inputSchema, outputSchema, annotations };
+}
+
+function inputSchemaOf(input: HostTool["input"]): JsonSchema {
+  if (input === undefined) return NO_INPUT;
+  return toJsonSchema(input, "input") ?? { type: "object" };
 }

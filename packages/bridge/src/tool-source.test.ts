@@ -113,7 +113,7 @@ describe("combineSources", () => {
 });
 
 describe("a call through the bridge", () => {
-  it("is looked up exactly once, by each source until one has it, and not again when it is carried out", async () => {
+  it("is looked up exactly once, by each source until one has it, and not again when it is executed", async () => {
     const [a, b, c] = [new CountingSource("a"), new CountingSource("b"), new CountingSource("c")];
     const nested = combineSources([b, c]);
     const invoker = bridge(a, nested);

@@ -8,7 +8,7 @@ import type {
   ToolResult,
 } from "@cem/core";
 
-/** What a source knows of one of its tools. */
+/** A tool as its source knows it. */
 export interface KnownTool {
   /** The name that the tool's server uses. */
   name: string;
@@ -16,14 +16,14 @@ export interface KnownTool {
   inputSchema?: JsonSchema | undefined;
   /** The schema that the source checks results against. Absent when there is none, or the tool checks them itself. */
   outputSchema?: JsonSchema | undefined;
-  /** What the tool's author says of its effects. */
+  /** The author's hints about the tool's effects. */
   annotations?: ToolAnnotations | undefined;
   /** Whether the tool's code runs in a sandbox. Absent when it runs on the host or elsewhere. */
   sandboxed?: boolean | undefined;
   /** The reason why arguments are not checked. Absent when they are. */
   unvalidated?: string | undefined;
   /**
-   * Whose calls of serial tools of the same server are carried out one after the other: everybody's, or those of one
+   * The scope in which calls of serial tools of the same server are executed one after the other: all calls, or those of one
    * session. Absent when calls need not wait for each other.
    */
   serial?: "server" | "session" | undefined;
@@ -44,7 +44,7 @@ export interface ToolSource extends ToolInvoker {
    * @throws CemError `TOOL_NOT_FOUND` when the source has the server but not the tool; `SERVER_NOT_FOUND`.
    */
   find(call: ToolCall, signal: AbortSignal): KnownTool | undefined | Promise<KnownTool | undefined>;
-  /** Carries out a call that was checked. */
+  /** Executes a call that was checked. */
   invoke(call: CheckedCall, context: InvokeContext): Promise<ToolResult>;
 }
 

@@ -1,14 +1,18 @@
-/** What a value is, seen from its tool: each is described in its own words. */
+import type { FailedTool } from "@cem/core";
+import { nearest } from "@cem/core/text";
+import type { ErrorObject } from "ajv";
+
+/** The role of a value for its tool, which decides the wording of a violation. */
 export type Subject = "arguments" | "result";
 
-/** What is wrong with arguments or a result: the first violation of their schema. */
+/** The first violation of the schema of arguments or of a result. */
 export interface Violation {
   /**
    * Where it is: `filter.limit` or `tags[1]` in arguments, as code writes it, and a JSON Pointer such as
    * `/items/3/price` in a result. Empty for the whole.
    */
   path: string;
-  /** What is wrong, in words. Never contains the value of an argument; of a result it shows what came, shortened. */
+  /** The violation, in words. Never contains the value of an argument; a result's value is shown, shortened. */
   message: string;
   /** Set where the value was too large or too deeply nested to be checked, so that it may be valid. */
   unchecked?: true;
@@ -24,4 +28,156 @@ export function joinPath(path: string, part: string, subject: Subject): string {
 /** Ends a violation's message: one that asks what was meant has its mark already. */
 export function asSentence(message: string): string {
   return message.endsWith("?") ? message : `${message}.`;
+}
+
+/** A tool of which something goes unchecked, with the reason as a clause. */
+export interface Unvalidated extends FailedTool {
+  /** The part that is not checked. */
+  subject: Subject;
+  reason: string;
+}
+
+/** Receives each tool whose arguments or results can't be checked, once for each of the two. */
+export type OnUnvalidated = (tool: Unvalidated) => void;
+
+/** Calls a listener once for each tool. */
+export function onceForEachTool(
+  subject: Subject,
+  listener: OnUnvalidated | undefined,
+): (tool: FailedTool, reason: string) => void {
+  const reported = new Set<string>();
+  return ({ server, tool }, reason) => {
+    const key = JSON.stringify([server, tool]);
+    if (!reported.has(key)) listener?.({ server, tool, subject, reason });
+    reported.add(key);
+  };
+}
+
+/** Names and values listed in a message. */
+const MAX_LISTED = 20;
+/** Names compared for a suggestion. */
+const MAX_COMPARED = 1_000;
+const MAX_VALUE_CHARACTERS = 60;
+const MAX_NAME_CHARACTERS = 200;
+
+/** The words in which a violation of each subject is described. */
+const WORDS = {
+  arguments: { whole: "they", have: "have", unknown: "is not an argument" },
+  result: { whole: "it", have: "has", unknown: "is not in the schema" },
+} as const;
+
+/**
+ * Describes a violation in words: the place, what is allowed and, of a result, what came. Arguments may be secrets, so
+ * theirs are never repeated.
+ */
+export function describeViolation(error: ErrorObject, subject: Subject = "arguments"): Violation {
+  const path = toPath(error.instancePath, subject);
+  const params = error.params as Record<string, unknown>;
+  const violation = (what: string): Violation => {
+    const place = path === "" ? WORDS[subject].whole : quote(path);
+    const verb = path === "" ? what.replace(/^has /, `${WORDS[subject].have} `) : what;
+    return { path, message: `${place} ${verb}${subject === "result" ? whatCame(error.data) : ""}` };
+  };
+  switch (error.keyword) {
+    case "required": {
+      const missing = missingOf(error);
+      const names = missing.map((name) => quote(joinPath(path, name, subject)));
+      const message = names.length === 1 ? `${names[0]} is missing` : `${names.join(" and ")} are missing`;
+      const where = joinPath(path, missing[0] ?? "", subject);
+      return { path: where, message: message + misspelling(error, missing, subject) };
+    }
+    case "additionalProperties":
+    case "unevaluatedProperties": {
+      const name = String(params["additionalProperty"] ?? params["unevaluatedProperty"]);
+      const known = propertiesOf(error);
+      const [near] = nearest(name, known);
+      const hint = near === undefined ? `allowed: ${list(known)}` : `did you mean ${quote(near)}?`;
+      const where = joinPath(path, name, subject);
+      return { path: where, message: `${quote(where)} ${WORDS[subject].unknown}; ${hint}` };
+    }
+    case "enum":
+      return violation(`must be one of ${list((params["allowedValues"] as unknown[]).map(show))}`);
+    case "const":
+      return violation(`must be ${show(params["allowedValue"])}`);
+    case "type":
+      return violation(`must be ${typeName(params["type"])}, not ${kindOf(error.data)}`);
+    case "anyOf":
+    case "oneOf":
+      return violation(`has none of the allowed forms${typesOf(error)}`);
+    case "pattern":
+      return violation(`must match the pattern ${String(params["pattern"]).slice(0, MAX_NAME_CHARACTERS)}`);
+    case "format":
+      return violation(`must be a valid ${String(params["format"])}`);
+    case "uniqueItems":
+      return violation("must not have the same item twice");
+    default:
+      return violation(error.message ?? "is not valid");
+  }
+}
+
+/** Shows a scalar; a list or an object would say little in a line. */
+function whatCame(value: unknown): string {
+  const isShown = value !== null && ["string", "number", "boolean"].includes(typeof value);
+  return isShown ? `: it is ${show(value)}` : "";
+}
+
+function toPath(pointer: string, subject: Subject): string {
+  return pointer
+    .split("/")
+    .slice(1)
+    .map((part) => part.replaceAll("~1", "/").replaceAll("~0", "~"))
+    .reduce((path, part) => joinPath(path, part, subject), "");
+}
+
+/** All missing properties. The validator reports the first only. */
+function missingOf({ schema, data }: ErrorObject): string[] {
+  const required = schema as string[];
+  return required.filter((name) => !Object.hasOwn(data as object, name));
+}
+
+/** Suggests an unknown property for a missing one: together they are most often a misspelling. */
+function misspelling(error: ErrorObject, [missing, ...others]: string[], subject: Subject): string {
+  if (missing === undefined || others.length > 0) return "";
+  const known = new Set(propertiesOf(error));
+  const unknown = Object.keys(error.data as object)
+    .slice(0, MAX_COMPARED)
+    .filter((name) => !known.has(name));
+  const [near] = nearest(missing, unknown);
+  return near === undefined ? "" : `; ${quote(near)} ${WORDS[subject].unknown}`;
+}
+
+function propertiesOf({ parentSchema }: ErrorObject): string[] {
+  const { properties = {} } = parentSchema as { properties?: object };
+  return Object.keys(properties);
+}
+
+/** The types of the allowed forms, if each has one. */
+function typesOf({ schema }: ErrorObject): string {
+  const types = (schema as { type?: unknown }[]).map(({ type }) => type);
+  return types.every((type) => typeof type === "string") ? `: ${list([...new Set(types)])}` : "";
+}
+
+function typeName(type: unknown): string {
+  if (Array.isArray(type)) return type.map(typeName).join(" or ");
+  return type === "null" ? "null" : `${/^[aeiou]/.test(String(type)) ? "an" : "a"} ${String(type)}`;
+}
+
+function kindOf(value: unknown): string {
+  if (value === null) return "null";
+  return typeName(Array.isArray(value) ? "array" : typeof value);
+}
+
+function show(value: unknown): string {
+  const text = JSON.stringify(value) ?? "undefined";
+  return text.length <= MAX_VALUE_CHARACTERS ? text : `${text.slice(0, MAX_VALUE_CHARACTERS)}…`;
+}
+
+function list(values: readonly string[]): string {
+  if (values.length === 0) return "none";
+  const shown = values.slice(0, MAX_LISTED).join(", ");
+  return values.length <= MAX_LISTED ? shown : `${shown} and ${values.length - MAX_LISTED} more`;
+}
+
+function quote(name: string): string {
+  return `\`${name.slice(0, MAX_NAME_CHARACTERS)}\``;
 }

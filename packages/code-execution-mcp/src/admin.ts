@@ -1,5 +1,4 @@
-export { hintFor } from "./hints.ts";
-export { shellWord } from "./shell-word.ts";
+export { ERRORS, hintFor } from "@cem/core/errors";
 export { warningsOf } from "./admin/edit-servers.ts";
 export { addServers, removeServerAndFiles } from "./admin/edit-servers.ts";
 export type { RemovedServer } from "./admin/edit-servers.ts";
@@ -16,7 +15,6 @@ export { generateTools, inspectServers, listCatalog, signIn } from "./admin/serv
 export type { ServerSource } from "./options.ts";
 export { inspectSecurity } from "./admin/inspect.ts";
 export type { SecurityReport } from "./admin/inspect.ts";
-export { diffsOf, planMigration, writeMigration } from "./admin/project.ts";
 export { layProjectFiles } from "./admin/project.ts";
 export type { LaidFiles } from "./admin/project.ts";
 export { measureDirectCost, measureTokenCost } from "./admin/servers.ts";
@@ -51,8 +49,7 @@ export type { SessionSummary } from "./admin/records.ts";
 export type { SearchReport } from "./wiring/stages/selector.ts";
 export type { TokenCost } from "@cem/mcp-server";
 export type { PullProgress } from "@cem/selector";
-export type { ExaminedServer, GeneratedServer, GenerateOptions } from "@cem/mcp-tools";
-export type { MigratedFile, Migration } from "@cem/migrate";
+export type { ExaminedServer, GeneratedServer, GenerateOptions } from "@cem/mcp-client/tools";
 export { drawWorkflow, listWorkflows, workflowFromSession } from "./admin/workflows.ts";
 export type { ConfiguredWorkflow } from "./admin/workflows.ts";
 export type { DrawnStep } from "@cem/workflows";

@@ -12,7 +12,7 @@ import { createResultStore } from "@cem/workspace";
 import { afterAll, beforeAll, describe, expect, it } from "vitest";
 import { z } from "zod";
 import { answering } from "../../mcp-client/fixtures/servers.ts";
-import { hintFor } from "./hints.ts";
+import { hintFor } from "@cem/core/errors";
 import { createAgent, defineTool } from "./index.ts";
 import type { AgentOptions } from "./options.ts";
 

@@ -5,7 +5,7 @@ import { flushTelemetry, instruments, observeQueue } from "@cem/core/telemetry";
 import type * as McpServer from "@cem/mcp-server";
 import type { AuthSettings, Serving } from "@cem/mcp-server";
 import { createLoadedAgent } from "./create-agent.ts";
-import { hintForAgent } from "./hints.ts";
+import { hintForAgent } from "@cem/core/errors";
 import { agentOptionsOf, assertRunServerOptions, assertServerOptions } from "./options.ts";
 import type { CemServer, RunServerOptions, ServerOptions, TransportName } from "./options.ts";
 import { lazyHost } from "./wiring/calls/tool-host.ts";
@@ -20,7 +20,7 @@ import { createConfiguredState, createServedResults } from "./wiring/records/wor
 import { guestFactsOf } from "./wiring/sandbox/sandboxes.ts";
 import { tellChanges, upstreamOf } from "./wiring/servers/upstream.ts";
 import { shareSkills } from "./wiring/shared/files.ts";
-import { openConfiguredCopies, openConfiguredQueue, probeQueue } from "./wiring/shared/queue.ts";
+import { openConfiguredReplicas, openConfiguredQueue, probeQueue } from "./wiring/shared/queue.ts";
 import { probeStore, reportUnreachable } from "./wiring/shared/store.ts";
 import { createConfiguredSkills, followSkills } from "./wiring/skills.ts";
 import { createWorkflowTools } from "./wiring/workflows/workflow-tools.ts";
@@ -46,7 +46,7 @@ export async function createServer(options: ServerOptions = {}): Promise<CemServ
     isRecorded ? async (config) => options.log ?? logTo(await loggerOf(config)) : undefined,
   );
   const { config } = loaded;
-  const { createAgentServer, currentPayer } = await loadServer();
+  const { createAgentServer, currentQuotaOwner } = await loadServer();
   const log = options.log ?? logTo(await loggerOf(config));
   logWarnings(loaded, log);
   const ownRedactor = options.agent === undefined ? redactorOf(loaded, options) : undefined;
@@ -54,13 +54,13 @@ export async function createServer(options: ServerOptions = {}): Promise<CemServ
   const agentOptions = { ...agentOptionsOf(options), redactor, log };
   // What an agent that was given has behind it is its own.
   const queue = options.agent === undefined ? await openConfiguredQueue(config) : undefined;
-  const copies = queue && (await openConfiguredCopies(config));
+  const replicas = queue && (await openConfiguredReplicas(config));
   const customers =
     options.agent === undefined && hasCustomers(config)
       ? await openCustomerHosts(loaded, agentOptions, {
           openAgent: createLoadedAgent,
           queue,
-          onGone: (payer) => server.runs.forgetOf(payer),
+          onGone: (quotaOwner) => server.runs.forgetOf(quotaOwner),
         })
       : undefined;
   if (customers !== undefined) assertNothingShared(config, options.expose);
@@ -84,7 +84,7 @@ export async function createServer(options: ServerOptions = {}): Promise<CemServ
     skills: shareSkills(await createConfiguredSkills(loaded), loaded.sync),
     openCustomer: customers && (async (name) => customers.get(await customerIdFor(name, config))),
     redactor,
-    copies,
+    replicas,
     probe: queue && (() => probeQueue(queue)),
     // Of an agent that was given, the sandbox is not known.
     guest: options.agent === undefined ? guestFactsOf(config) : {},
@@ -100,7 +100,7 @@ export async function createServer(options: ServerOptions = {}): Promise<CemServ
   });
   const obstacle = await findHeldAuthorization(loaded);
   if (obstacle !== undefined) heldAuthorization.set(server, obstacle);
-  const threads = startWorkThreads(currentPayer);
+  const threads = startWorkThreads(currentQuotaOwner);
   const close = server.close.bind(server);
   if (options.agent !== undefined) {
     return Object.assign(server, {
@@ -137,7 +137,7 @@ export async function createServer(options: ServerOptions = {}): Promise<CemServ
       await workflows.dispose();
       await agent.dispose();
       await threads.close();
-      await copies?.close();
+      await replicas?.close();
       await queue?.close();
       if (options.redactor === undefined) await redactor?.dispose();
       await loaded.dispose();
@@ -179,13 +179,13 @@ export interface RunningServer {
  */
 export async function runServer(options: RunServerOptions = {}): Promise<RunningServer> {
   assertRunServerOptions(options);
-  const { transport = "stdio", host, port, forwarder, server: given, ...serverOptions } = options;
+  const { transport = "stdio", host, port, server: given, ...serverOptions } = options;
   const server = given ?? (await createServer(serverOptions));
   const { config } = server;
   // Over stdio the only client is the one that ends the process: nobody is left to wait for.
   const graceMs = transport === "stdio" ? 0 : config.server.shutdownGrace * MS_PER_SECOND;
   try {
-    const serving = await serve(transport, server, { host, port, forwarder });
+    const serving = await serve(transport, server, { host, port });
     const close = (ms: number = graceMs): Promise<void> => serving.close(ms);
     return { ...serving, server, close };
   } catch (error) {
@@ -197,7 +197,7 @@ export async function runServer(options: RunServerOptions = {}): Promise<Running
 async function serve(
   transport: TransportName,
   server: CemServer,
-  { host, port, forwarder }: Pick<RunServerOptions, "host" | "port" | "forwarder">,
+  { host, port }: Pick<RunServerOptions, "host" | "port">,
 ): Promise<Serving & { url?: string | undefined }> {
   const { config } = server;
   const { serveHttp, serveStdio } = await loadServer();
@@ -214,7 +214,7 @@ async function serve(
   const hasConsole = config.server.console && transport === "http";
   const serving = await serveHttp(server, {
     mounts: hasConsole
-      ? (await import("@cem/console")).createConsole(server, { partsOf: partsFor(server) })
+      ? (await import("@cem/mcp-server/console")).createConsole(server, { partsOf: partsFor(server) })
       : [],
     transport,
     host: host ?? config.server.host,
@@ -223,10 +223,15 @@ async function serve(
     allowedOrigins,
     logger,
     auth,
-    customerHeader: header === undefined ? undefined : { name: header, trustedProxies: customerProxies },
+    customerHeader:
+      header === undefined
+        ? undefined
+        : {
+            name: header,
+            trustedProxies: customerProxies.length === 0 ? undefined : customerProxies,
+          },
     trustedProxies,
     publicUrl,
-    forwarder,
   });
   const { url, address, reach } = serving;
   logger.info({ url, address, auth: describeAuth(auth) }, `listening ${REACHES[reach]}`);

@@ -15,9 +15,6 @@ export type {
 } from "@cem/workflows";
 export { createServer, runServer } from "./create-server.ts";
 export type { RunningServer } from "./create-server.ts";
-export { runServerInThread } from "./server-thread/start.ts";
-export type { ThreadServer } from "./server-thread/run-in-thread.ts";
-export type { ThreadServerOptions } from "./server-thread/messages.ts";
 export { runWorker } from "./run-worker.ts";
 export type { RunningWorker, WorkerOptions } from "./run-worker.ts";
 export type { CemServer, RunServerOptions, ServerOptions, TransportName } from "./options.ts";
@@ -36,7 +33,7 @@ export type { ReviewRule } from "@cem/guardrails";
 export type { HostTool, HostToolContext, ToolSchema } from "@cem/bridge/define-tool";
 export { loadConfig } from "./wiring/open-project.ts";
 export type { Config, ConfigInput, LoadConfigOptions, LoadedConfig } from "@cem/config";
-export { CemError, ERROR_CODES, toErrorInfo, toolId } from "@cem/core";
+export { CemError, toErrorInfo, toolId } from "@cem/core";
 export type { CallRule, ContentFilter, PlannedWrite, RuledCall } from "@cem/guardrails/calls";
 export type {
   Agent,
@@ -80,7 +77,7 @@ export type {
   WorkflowStepContext,
   WorkflowStepKind,
 } from "@cem/core";
-export type { GeneratedServer } from "@cem/mcp-tools";
+export type { GeneratedServer } from "@cem/mcp-client/tools";
 export { customTool } from "@cem/mcp-server/custom-tool";
 export { loadCustomTools } from "./custom-tool-file.ts";
 export type { CustomTool, CustomToolContext, Exposed, Profile } from "@cem/mcp-server";

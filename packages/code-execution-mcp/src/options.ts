@@ -18,8 +18,8 @@ import type {
 } from "@cem/core";
 import { nearest } from "@cem/core/text";
 import type { ReviewRule } from "@cem/guardrails";
-import type { AgentServer, AnyCustomTool, Exposed, HttpForwarder, Profile } from "@cem/mcp-server";
-import type { HostToolsByServer } from "@cem/mcp-tools";
+import type { AgentServer, AnyCustomTool, Exposed, Profile } from "@cem/mcp-server";
+import type { HostToolsByServer } from "@cem/mcp-client/tools";
 import type { GivenPlugin } from "./plugins/configured-plugins.ts";
 import type { CallGuardOptions } from "./wiring/calls/call-guards.ts";
 import type { Log } from "./wiring/log.ts";
@@ -229,8 +229,6 @@ export interface RunServerOptions extends ServerOptions {
   port?: number | undefined;
   /** A server of your own, made by `createServer`. */
   server?: CemServer | undefined;
-  /** A front in another thread that listens in the server's place, for `http` and `sse`. */
-  forwarder?: HttpForwarder | undefined;
 }
 
 const SERVER_OPTIONS = {
@@ -249,7 +247,6 @@ const RUN_SERVER_OPTIONS = {
   host: true,
   port: true,
   server: true,
-  forwarder: true,
 } satisfies Record<keyof RunServerOptions, true>;
 
 /** @throws CemError `OPTION_INVALID` for an option that does not exist. */

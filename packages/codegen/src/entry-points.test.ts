@@ -35,7 +35,7 @@ describe("@cem/codegen/rules", () => {
 
   it("imports nothing of ./llm", () => {
     expect(files.length).toBeGreaterThan(30);
-    expect(files.filter((file) => !file.startsWith("rules/"))).toEqual([]);
+    expect(files.filter((file) => !file.startsWith("rules/"))).toEqual(["vocabulary.ts"]);
   });
 });
 
@@ -47,7 +47,7 @@ describe("@cem/codegen/llm", () => {
   });
 
   it("imports nothing of ./rules", () => {
-    expect(files.length).toBeGreaterThan(8);
+    expect(files.length).toBeGreaterThan(7);
     // The prompts are beside both `src` and `dist`, so what reads them is as deep in the one as in the other.
     expect(files.filter((file) => !file.startsWith("llm/"))).toEqual(["prompt-files.ts"]);
   });

@@ -4,7 +4,7 @@ import { readFileSync } from "node:fs";
 const FOLDER = new URL("../prompts/", import.meta.url);
 
 /** The names of the files in `prompts/`. */
-export type PromptName =
+type PromptName =
   | "call-option"
   | "call"
   | "calls-made"

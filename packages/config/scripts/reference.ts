@@ -1,5 +1,4 @@
-import { SETTINGS } from "../src/settings.ts";
-import { variablesInWords } from "../src/variables.ts";
+import { SETTINGS, variablesInWords } from "../src/settings.ts";
 
 const START = "<!-- settings: written by `pnpm generate` -->";
 const END = "<!-- /settings -->";

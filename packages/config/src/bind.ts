@@ -1,20 +1,22 @@
 import * as z from "zod/mini";
-import type { Located, LocatedEntry } from "./located.ts";
-import { plainValue } from "./located.ts";
+import { isProxy } from "node:util/types";
 import { emptyLayer, type Layer, type Origin, type SettingOrigin, originKey, problemAt } from "./layer.ts";
-import { dottedPath, toSnakeCase } from "./names.ts";
+import { dottedPath, toSnakeCase } from "./schema/shape.ts";
 import { nearest } from "@cem/core/text";
-import { itemOf, properties, schemaFor, unwrap, valueOf } from "./schema-shape.ts";
-import { type ConfigProblem, formatValue } from "./problem.ts";
+import { itemOf, type NodeKind, properties, schemaFor, unwrap, valueOf } from "./schema/shape.ts";
+import { Secret } from "./schema/secret.ts";
+import { type ConfigProblem, formatValue } from "./layer.ts";
 import { adviceOnRemovedSetting } from "./python-original.ts";
-import { SETTINGS } from "./settings.ts";
-import { VARIABLES } from "./variables.ts";
+import { SETTINGS, VARIABLES } from "./settings.ts";
+import type { YamlDocument } from "./yaml.ts";
 
 interface BindOptions {
   /** The form of the keys: `snake` in YAML, `camel` in programs. */
   style: "snake" | "camel";
   /** Returns the origin of a value on a line. */
   origin: (line: number | undefined) => Origin;
+  /** Finds where a part was written, by its path as written. A program's values have no places. */
+  at?: YamlDocument["at"] | undefined;
 }
 
 /** The path of a value, by its names in TypeScript and as written. */
@@ -57,9 +59,9 @@ function firstByName(paths: readonly string[]): ReadonlyMap<string, string> {
 }
 
 /** Matches what was written with the schema: keys get their TypeScript names, unknown keys become problems. */
-export function bind(located: Located, schema: z.ZodMiniObject, options: BindOptions): Layer {
+export function bind(given: unknown, schema: z.ZodMiniObject, options: BindOptions): Layer {
   const layer = emptyLayer();
-  const values = new Binder(options, layer).bind(located, schema, { keys: [], written: [] });
+  const values = new Binder(options, layer).bind(given, schema, { keys: [], written: [] });
   if (typeof values === "object" && values !== null) layer.values = values as Record<string, unknown>;
   return layer;
 }
@@ -73,73 +75,74 @@ class Binder {
     this.#layer = layer;
   }
 
-  bind(located: Located, schema: z.ZodMiniType, keyPath: KeyPath): unknown {
-    const target = schemaFor(schema, located.kind);
-    if (located.kind === "scalar") return scalar(located, target);
-    if (located.kind === "list") {
-      if (!(target instanceof z.ZodMiniArray)) return plainValue(located);
-      return located.items.map((item, index) => {
+  bind(value: unknown, schema: z.ZodMiniType, keyPath: KeyPath): unknown {
+    const target = schemaFor(schema, kindOf(value));
+    if (Array.isArray(value)) {
+      if (!(target instanceof z.ZodMiniArray)) return value;
+      return value.map((item, index) => {
         const inside = { keys: [...keyPath.keys, index], written: [...keyPath.written, index] };
-        this.#recordOrigin(inside, item.position);
+        this.#recordOrigin(inside);
         return this.bind(item, itemOf(target), inside);
       });
     }
-    if (target instanceof z.ZodMiniObject) return this.#object(located.entries, target, keyPath);
-    if (target instanceof z.ZodMiniRecord) return this.#record(located.entries, valueOf(target), keyPath);
-    return plainValue(located);
+    if (kindOf(value) === "scalar") return this.#scalar(value, target, keyPath);
+    const entries = Object.entries(value as object);
+    if (target instanceof z.ZodMiniObject) return this.#object(entries, target, keyPath);
+    if (target instanceof z.ZodMiniRecord) return this.#record(entries, valueOf(target), keyPath);
+    return value;
   }
 
-  #object(entries: LocatedEntry[], schema: z.ZodMiniObject, keyPath: KeyPath): Record<string, unknown> {
+  #object(entries: [string, unknown][], schema: z.ZodMiniObject, keyPath: KeyPath): Record<string, unknown> {
     const values: Record<string, unknown> = {};
     const known = properties(schema, this.#options.style);
     const servers = keyPath.keys.length === 0 ? known.get("mcp_servers") : undefined;
     if (servers !== undefined) known.set(MCP_SERVERS_ALIAS, servers);
     const siblings = [...known.keys()];
-    for (const entry of entries) {
-      const found = known.get(entry.key);
-      const written = [...keyPath.written, entry.key];
+    for (const [name, given] of entries) {
+      const found = known.get(name);
+      const written = [...keyPath.written, name];
       if (found === undefined) {
-        this.#unknown(entry, siblings, { keys: keyPath.keys, written });
+        this.#unknown(name, siblings, { keys: keyPath.keys, written });
         continue;
       }
       const [key, child] = found;
       const inside = { keys: [...keyPath.keys, key], written };
       if (Object.hasOwn(values, key)) {
-        this.#problem(inside, entry, "is the same setting as mcp_servers; give one of them.");
+        this.#problem(inside, "is the same setting as mcp_servers; give one of them.");
         continue;
       }
-      this.#recordOrigin(inside, positionOf(entry));
-      const value = isUnset(entry.value) ? undefined : this.bind(entry.value, child, inside);
+      this.#recordOrigin(inside);
+      const value = given === null || given === undefined ? undefined : this.bind(given, child, inside);
       if (value !== undefined) values[key] = value;
     }
     return values;
   }
 
-  #record(entries: LocatedEntry[], valueType: z.ZodMiniType, keyPath: KeyPath): Record<string, unknown> {
+  #record(entries: [string, unknown][], valueType: z.ZodMiniType, keyPath: KeyPath): Record<string, unknown> {
     const values: Record<string, unknown> = {};
-    for (const entry of entries) {
-      const inside = { keys: [...keyPath.keys, entry.key], written: [...keyPath.written, entry.key] };
-      if (entry.key === "__proto__") {
-        this.#problem(inside, entry, "can't be a name.");
+    for (const [name, given] of entries) {
+      const inside = { keys: [...keyPath.keys, name], written: [...keyPath.written, name] };
+      if (name === "__proto__") {
+        this.#problem(inside, "can't be a name.");
         continue;
       }
-      this.#recordOrigin(inside, positionOf(entry));
-      values[entry.key] = this.bind(entry.value, valueType, inside);
+      this.#recordOrigin(inside);
+      values[name] = this.bind(given, valueType, inside);
     }
     return values;
   }
 
-  #unknown(entry: LocatedEntry, siblings: string[], keyPath: KeyPath): void {
-    const name = entry.key === "" ? '""' : formatValue(entry.key).slice(1, -1);
+  #unknown(key: string, siblings: string[], keyPath: KeyPath): void {
+    const name = key === "" ? '""' : formatValue(key).slice(1, -1);
     const path = dottedPath([...keyPath.written.slice(0, -1), name]);
-    const variable = VARIABLES.find((candidate) => candidate.name === entry.key);
-    const other = OTHER_NAMES.get(toSnakeCase(entry.key));
-    const near = other !== undefined && siblings.includes(other) ? other : nearest(entry.key, siblings)[0];
+    const variable = VARIABLES.find((candidate) => candidate.name === key);
+    const other = OTHER_NAMES.get(toSnakeCase(key));
+    const near = other !== undefined && siblings.includes(other) ? other : nearest(key, siblings)[0];
     const removed = adviceOnRemovedSetting(path);
     const elsewhere =
       keyPath.keys.length < 2
         ? (sameNameElsewhere(styled(other, this.#options.style), this.#options.style) ??
-          sameNameElsewhere(entry.key, this.#options.style))
+          sameNameElsewhere(key, this.#options.style))
         : undefined;
     const suggestion =
       variable?.path ??
@@ -152,46 +155,44 @@ class Binder {
           : variable === undefined
             ? `Did you mean  ${suggestion} ?`
             : `As an environment variable it sets  ${suggestion} .`;
-    this.#problem({ ...keyPath, written: [path] }, entry, `is not a setting. ${hint}`, {
+    this.#problem(keyPath, `is not a setting. ${hint}`, {
       suggestion,
       unknown: true,
+      path,
     });
   }
 
-  #problem(keyPath: KeyPath, entry: LocatedEntry, message: string, more?: Partial<ConfigProblem>): void {
-    const settingOrigin = this.#originAt(keyPath, positionOf(entry));
-    this.#layer.problems.push(problemAt(settingOrigin, message, more));
+  #problem(keyPath: KeyPath, message: string, more?: Partial<ConfigProblem>): void {
+    this.#layer.problems.push(problemAt(this.#originAt(keyPath), message, more));
   }
 
-  #recordOrigin(keyPath: KeyPath, position: SettingOrigin["position"]): void {
-    this.#layer.origins.set(originKey(keyPath.keys), this.#originAt(keyPath, position));
+  #recordOrigin(keyPath: KeyPath): void {
+    this.#layer.origins.set(originKey(keyPath.keys), this.#originAt(keyPath));
   }
 
-  #originAt(keyPath: KeyPath, position: SettingOrigin["position"]): SettingOrigin {
-    const origin = this.#options.origin(position?.line);
-    return { path: dottedPath(keyPath.written), origin, position };
+  #originAt({ written }: KeyPath): SettingOrigin {
+    const position = this.#options.at?.(written).position;
+    return { path: dottedPath(written), origin: this.#options.origin(position?.line), position };
+  }
+
+  /** Converts an unquoted YAML scalar to what the setting takes: `yes` to a boolean, `8080` or `1.0` to text. */
+  #scalar(value: unknown, schema: z.ZodMiniType, { written }: KeyPath): unknown {
+    const source = this.#options.at?.(written).source;
+    if (source === undefined) return value;
+    const inner = unwrap(schema);
+    if (inner instanceof z.ZodMiniBoolean) {
+      const word = source.toLowerCase();
+      return YES.has(word) ? true : NO.has(word) ? false : value;
+    }
+    const takesText = inner instanceof z.ZodMiniString || inner instanceof z.ZodMiniCustom;
+    return takesText && (typeof value === "number" || typeof value === "boolean") ? source : value;
   }
 }
 
-/** The position of the key, or of the value where the key has none. */
-function positionOf({ keyPosition, value }: LocatedEntry): SettingOrigin["position"] {
-  return keyPosition ?? value.position;
-}
-
-function isUnset(located: Located): boolean {
-  return located.kind === "scalar" && (located.value === null || located.value === undefined);
-}
-
-/** Converts an unquoted YAML scalar to what the setting takes: `yes` to a boolean, `8080` or `1.0` to text. */
-function scalar({ value, source }: Located & { kind: "scalar" }, schema: z.ZodMiniType): unknown {
-  if (source === undefined) return value;
-  const inner = unwrap(schema);
-  if (inner instanceof z.ZodMiniBoolean) {
-    const word = source.toLowerCase();
-    return YES.has(word) ? true : NO.has(word) ? false : value;
-  }
-  const takesText = inner instanceof z.ZodMiniString || inner instanceof z.ZodMiniCustom;
-  return takesText && (typeof value === "number" || typeof value === "boolean") ? source : value;
+function kindOf(value: unknown): NodeKind {
+  if (typeof value !== "object" || value === null || Secret.isInstance(value) || isProxy(value))
+    return "scalar";
+  return Array.isArray(value) ? "list" : "mapping";
 }
 
 /** A name of YAML as it is written here. */

@@ -1,11 +1,21 @@
-import { getPath, type Layer, type SettingOrigin, originKey, problemAt } from "./layer.ts";
-import { nearest } from "@cem/core/text";
-import { dottedPath, toSnakeCase } from "./names.ts";
-import { type ConfigProblem, formatValue } from "./problem.ts";
-import { adviceOnRemovedValue } from "./python-original.ts";
-import { configSchema } from "./schema.ts";
-import { allowedOf, holdsSecret, itemOf, nodeKindOf, schemaFor, unwrap, valueOf } from "./schema-shape.ts";
 import * as z from "zod/mini";
+import { nearest } from "@cem/core/text";
+import { formatValue, getPath, originKey, problemAt } from "./layer.ts";
+import type { ConfigProblem, Layer, SettingOrigin } from "./layer.ts";
+import { adviceOnRemovedValue } from "./python-original.ts";
+import { SANDBOX_TYPES } from "./schema/execution.ts";
+import { configSchema } from "./schema/schema.ts";
+import {
+  allowedOf,
+  dottedPath,
+  holdsSecret,
+  itemOf,
+  nodeKindOf,
+  schemaFor,
+  toSnakeCase,
+  unwrap,
+  valueOf,
+} from "./schema/shape.ts";
 
 type Issue = z.core.$ZodIssue;
 
@@ -88,4 +98,32 @@ function describeKind(value: unknown): string {
   if (Array.isArray(value)) return "a list";
   if (typeof value === "object") return "a mapping";
   return typeof value === "string" ? (value === "" ? "empty" : "a text") : `a ${typeof value}`;
+}
+
+/** Our own sandboxes however they are written: variables often have upper-case letters. */
+export function builtInSandbox(name: string): string {
+  return SANDBOX_TYPES.find((one) => one === name.toLowerCase()) ?? name;
+}
+
+/** Whether a source names plugins. */
+export function namesPlugins({ values }: Layer): boolean {
+  const plugins = getPath(values, ["plugins"]);
+  return Array.isArray(plugins) && plugins.length > 0;
+}
+
+/** Only plugins bring sandboxes of other names. */
+export function sandboxProblems({ values, origins }: Layer): ConfigProblem[] {
+  const keys = ["execution", "sandboxType"];
+  const named = getPath(values, keys);
+  const at = origins.get(originKey(keys));
+  if (typeof named !== "string" || at === undefined || SANDBOX_TYPES.includes(builtInSandbox(named)))
+    return [];
+  const [suggestion] = nearest(named, SANDBOX_TYPES);
+  const allowed = SANDBOX_TYPES.join(", ");
+  const value = formatValue(named);
+  const advice =
+    adviceOnRemovedValue("execution.sandbox_type", named) ??
+    (suggestion === undefined ? "" : `Did you mean ${suggestion}?`);
+  const message = `is ${value}. Allowed: ${allowed}. ${advice}`.trimEnd();
+  return [problemAt(at, message, { line: at.origin.line, allowed, value, suggestion })];
 }

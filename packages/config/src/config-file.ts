@@ -2,19 +2,18 @@ import { open, stat } from "node:fs/promises";
 import { basename, resolve } from "node:path";
 import { CemError } from "@cem/core";
 import { bind } from "./bind.ts";
-import { emptyLayer, type Layer, type Origin, problemAt } from "./layer.ts";
-import { configInvalid } from "./problem.ts";
-import { configSchema } from "./schema.ts";
-import type { Variables } from "./variables.ts";
+import { FILE_VARIABLE, variableValue } from "./environment.ts";
+import type { EnvironmentSource, Variables } from "./environment.ts";
+import { configInvalid, emptyLayer, problemAt } from "./layer.ts";
+import type { Layer, Origin } from "./layer.ts";
+import { configSchema } from "./schema/schema.ts";
 
 /** A larger file is no configuration. */
 const MAX_FILE_KB = 1024;
 const FILE_NAMES = ["config.yaml", "config.yml"] as const;
 
 /** Finds `config.yaml` or `config.yml` in a folder. */
-export async function findConfigFile(
-  folder: string,
-): Promise<{ file?: string | undefined; warnings: string[] }> {
+async function findConfigFile(folder: string): Promise<{ file?: string | undefined; warnings: string[] }> {
   const found: string[] = [];
   for (const name of FILE_NAMES) {
     const file = resolve(folder, name);
@@ -64,8 +63,8 @@ export async function readConfigFile(
  * @throws CemError `CONFIG_INVALID` when it is not a mapping in YAML.
  */
 export async function parseConfig(text: string, origin: (line?: number) => Origin): Promise<Layer> {
-  const { readYaml } = await import("./yaml-reader.ts");
-  const { value, problems } = readYaml(text);
+  const { readYaml } = await import("./yaml.ts");
+  const { value, problems, at } = readYaml(text);
   if (problems.length > 0) {
     throw configInvalid(
       problems.map(({ message, line, column }) =>
@@ -81,11 +80,11 @@ export async function parseConfig(text: string, origin: (line?: number) => Origi
     );
   }
   if (value === undefined) return emptyLayer();
-  if (value.kind !== "mapping") {
+  if (typeof value !== "object" || value === null || Array.isArray(value)) {
     const message = "is not a mapping of settings, such as  execution:  or  logging: .";
     throw configInvalid([problemAt({ path: "", origin: origin() }, message)]);
   }
-  return bind(value, configSchema, { style: "snake", origin });
+  return bind(value, configSchema, { style: "snake", origin, at });
 }
 
 /** Makes the origins of what stands in a file. */
@@ -140,4 +139,39 @@ async function readSmallFile(file: string, signal?: AbortSignal): Promise<string
   } finally {
     await handle.close();
   }
+}
+
+/** The configuration file, where there is one. */
+export interface ChosenFile {
+  file?: string | undefined;
+  /** The variable that named it, for the error when it does not exist. */
+  namedBy?: string | undefined;
+  /** Whether it was found in the folder and not named by the user. */
+  ofFolder?: boolean | undefined;
+  warnings: string[];
+}
+
+/** The configuration file that the caller or else the environment names. Known before `.env` is read, which lies beside it. */
+export function namedFile(
+  cwd: string,
+  file: string | false | undefined,
+  environment: EnvironmentSource,
+): ChosenFile | undefined {
+  if (file === false) return { warnings: [] };
+  if (file !== undefined) return { file: resolve(cwd, file), warnings: [] };
+  return namedByVariable(cwd, environment);
+}
+
+/** The configuration file that nobody named: the one that `.env` names, else the one that the folder has. */
+export async function fileOfFolder(cwd: string, dotenv: EnvironmentSource): Promise<ChosenFile> {
+  return namedByVariable(cwd, dotenv) ?? { ...(await findConfigFile(cwd)), ofFolder: true };
+}
+
+function namedByVariable(
+  cwd: string,
+  { from, variables, ofFolder }: EnvironmentSource,
+): ChosenFile | undefined {
+  const named = variableValue(variables, FILE_VARIABLE);
+  if (named === undefined) return undefined;
+  return { file: resolve(cwd, named), namedBy: `${from} ${FILE_VARIABLE}`, ofFolder, warnings: [] };
 }

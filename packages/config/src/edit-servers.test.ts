@@ -1,6 +1,6 @@
 import { describe, expect, it } from "vitest";
 import { load } from "../test/config-folder.ts";
-import { addServer, removeServer } from "./edit-servers.ts";
+import { addServer, removeServer } from "./edit.ts";
 import { renderConfigTemplate } from "./template.ts";
 
 const entry = { command: "npx", args: ["-y", "@scope/server"] };

@@ -1,9 +1,22 @@
 import * as z from "zod/mini";
-import { emptyLayer, type Layer, type Origin, originKey, problemAt, setPath } from "./layer.ts";
-import { type Provider, PROVIDER_KEYS } from "./provider.ts";
-import { unwrap } from "./schema-shape.ts";
-import { schemaOf, SETTINGS } from "./settings.ts";
-import { VARIABLES, type Variables, variableValue } from "./variables.ts";
+import { emptyLayer, getPath, originKey, problemAt, setPath } from "./layer.ts";
+import type { Layer, Origin } from "./layer.ts";
+import { unwrap } from "./schema/shape.ts";
+import { SETTINGS, VARIABLES, schemaOf } from "./settings.ts";
+
+/** The variable with the path of the configuration file. It is not a setting. */
+export const FILE_VARIABLE = "CEM_CONFIG";
+/** The variable with the folders whose files are trusted. It is not a setting and never read from .env. */
+export const TRUST_VARIABLE = "CEM_TRUST_FOLDER";
+
+/** Environment variables by name. */
+export type Variables = Readonly<Record<string, string | undefined>>;
+
+/** The value of a variable, trimmed. An empty one counts as unset. */
+export function variableValue(variables: Variables, name: string): string | undefined {
+  const value = variables[name]?.trim();
+  return value === "" ? undefined : value;
+}
 
 const TRUE = new Set(["true", "1", "yes", "on", "y", "t"]);
 const FALSE = new Set(["false", "0", "no", "off", "n", "f"]);
@@ -66,4 +79,86 @@ function coerce(value: string, schema: z.ZodMiniType): unknown {
   }
   if (schema instanceof z.ZodMiniNumber) return NUMBER.test(value) ? Number(value) : undefined;
   return schema instanceof z.ZodMiniEnum ? value.toLowerCase() : value;
+}
+
+const PROVIDER_KEYS = ["llm", "provider"];
+const AZURE_VARIABLE = "AZURE_OPENAI_ENDPOINT";
+
+/** The language model provider, which decides what API key is read. */
+export interface Provider {
+  name: string;
+  /** The variable that sets it. */
+  variable: string;
+  /** The source whose variable implies the provider, where no source names it. */
+  deducedFrom?: string | undefined;
+}
+
+/** Determines the provider before the environment is read, since it decides which variable holds the API key. */
+export function chooseProvider(
+  [file, argument]: readonly [file: Layer, argument: Layer],
+  sources: readonly { from: string; variables: Variables }[],
+): Provider {
+  const variable = "LLM_PROVIDER";
+  const strongestFirst = sources.toReversed();
+  const named =
+    getPath(argument.values, PROVIDER_KEYS) ??
+    strongestFirst
+      .map(({ variables }) => variableValue(variables, variable))
+      .find((value) => value !== undefined) ??
+    getPath(file.values, PROVIDER_KEYS);
+  if (typeof named === "string") return { name: named.toLowerCase(), variable };
+  const azure = strongestFirst.find(
+    ({ variables }) => variableValue(variables, AZURE_VARIABLE) !== undefined,
+  );
+  if (azure === undefined) return { name: "openai", variable };
+  return { name: "azure_openai", variable: AZURE_VARIABLE, deducedFrom: azure.from };
+}
+
+/**
+ * Says that Azure's variables alone call no model: an endpoint in the environment may be another program's, and code,
+ * schemas and data would go there at a cost. Whoever sets `llm.enabled`, to either, is not told.
+ */
+export function noticeOfIdleModel(
+  enabled: Origin | undefined,
+  sources: readonly { from: string; variables: Variables }[],
+): string[] {
+  if (enabled !== undefined && enabled.from !== "default") return [];
+  const source = sources.findLast(({ variables }) => variableValue(variables, AZURE_VARIABLE) !== undefined);
+  if (source === undefined) return [];
+  return [
+    `${source.from} ${AZURE_VARIABLE}  is set, but no model is asked before llm.enabled: true (LLM_ENABLED=true) says so; false ends this notice.`,
+  ];
+}
+
+const NAMED = /^MCP_SERVER_(?<name>\w+)_URL$/u;
+const WEB_URL = /^https?:\/\/[^\s/]/iu;
+
+/** An MCP server that a variable `MCP_SERVER_<NAME>_URL` names. */
+export interface VariableServer {
+  name: string;
+  url: string;
+  origin: Origin;
+}
+
+/** Reads the MCP servers that variables name, strongest source first, each name once. */
+export function serversOfVariables(sources: readonly EnvironmentSource[]): {
+  servers: VariableServer[];
+  warnings: string[];
+} {
+  const servers = new Map<string, VariableServer>();
+  const warnings: string[] = [];
+  for (const { from, variables, ofFolder } of sources.toReversed()) {
+    for (const variable of Object.keys(variables).toSorted()) {
+      const name = NAMED.exec(variable)?.groups?.["name"]?.toLowerCase();
+      const url = variableValue(variables, variable);
+      if (name === undefined || url === undefined || servers.has(name)) continue;
+      if (WEB_URL.test(url))
+        servers.set(name, { name, url, origin: { from, label: `${from} ${variable}`, variable, ofFolder } });
+      else
+        warnings.push(
+          `${from} ${variable}  is not used: it is not a URL that begins with http:// or https://. A command goes under mcp_servers.`,
+        );
+    }
+  }
+  return { servers: [...servers.values()], warnings };
 }

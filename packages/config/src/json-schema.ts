@@ -1,6 +1,6 @@
 import * as z from "zod/mini";
-import { toSnakeCase } from "./names.ts";
-import { configSchema } from "./schema.ts";
+import { toSnakeCase } from "./schema/shape.ts";
+import { configSchema } from "./schema/schema.ts";
 
 const SCHEMA_URI = "http://json-schema.org/draft-07/schema#";
 

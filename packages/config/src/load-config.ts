@@ -1,26 +1,25 @@
 import { dirname, join, resolve } from "node:path";
-import { withAbsolutePaths } from "./absolute-paths.ts";
+import { withAbsolutePaths } from "./merge-config.ts";
 import { bind } from "./bind.ts";
 import { checkLayer } from "./check.ts";
-import { fileOfFolder, namedFile } from "./choose-file.ts";
+import { fileOfFolder, namedFile } from "./config-file.ts";
 import { readConfigFile, readEnvFile } from "./config-file.ts";
 import { environmentLayer, type EnvironmentSource } from "./environment.ts";
 import { emptyLayer, type Layer, type Origin } from "./layer.ts";
 import type { LoadConfigOptions, LoadedConfig } from "./loaded-config.ts";
-import { locate } from "./located.ts";
-import { configInvalid, type ConfigProblem } from "./problem.ts";
-import { mergeLayers } from "./merge.ts";
-import { chooseProvider, noticeOfIdleModel } from "./provider.ts";
+import { configInvalid, type ConfigProblem } from "./layer.ts";
+import { mergeLayers } from "./merge-config.ts";
+import { chooseProvider, noticeOfIdleModel } from "./environment.ts";
 import { warnOfRemovedVariables } from "./python-original.ts";
 import { redactWhenPrinted } from "./redact.ts";
-import { builtInSandbox, namesPlugins, sandboxProblems } from "./sandbox-name.ts";
-import { type Config, configSchema } from "./schema.ts";
+import { builtInSandbox, namesPlugins, sandboxProblems } from "./check.ts";
+import { type Config, configSchema } from "./schema/schema.ts";
 import { openFolderTrust } from "./trust/folder-trust.ts";
 import { originsWithoutHeld, withoutHeld } from "./trust/hold-back.ts";
 import { realPath } from "./trust/places.ts";
 import { findPlugins, requestedBy } from "./trust/requests.ts";
 import { variablesOfServer } from "./trust/server-items.ts";
-import { serversOfVariables, type VariableServer } from "./variable-servers.ts";
+import { serversOfVariables, type VariableServer } from "./environment.ts";
 
 /**
  * Loads the configuration from the defaults, config.yaml, `.env`, the environment and `overrides`; later sources take
@@ -52,7 +51,7 @@ export async function loadConfig(options: LoadConfigOptions = {}): Promise<Loade
     found.file === undefined
       ? emptyLayer()
       : await readConfigFile({ ...found, file: found.file, ofFolder: isFileOfFolder }, signal);
-  const argumentLayer = bind(locate(overrides), configSchema, {
+  const argumentLayer = bind(overrides, configSchema, {
     style: "camel",
     origin: () => ({ from: "argument", label: "argument" }),
   });

@@ -1,8 +1,8 @@
 import type { Origin } from "./layer.ts";
-import type { Config, ConfigInput } from "./schema.ts";
+import type { Config, ConfigInput } from "./schema/schema.ts";
 import type { FolderTrust } from "./trust/folder-trust.ts";
-import type { PluginSource } from "./trust/plugin-source.ts";
-import type { Variables } from "./variables.ts";
+import type { PluginSource } from "./trust/plugins.ts";
+import type { Variables } from "./environment.ts";
 
 export interface LoadConfigOptions {
   /**

@@ -1,8 +1,8 @@
 import * as z from "zod/mini";
 import { expect, it } from "vitest";
-import { toSnakeCase } from "./names.ts";
-import { configSchema } from "./schema.ts";
-import { itemOf, optionsOf, traitsOf, unwrap, valueOf } from "./schema-shape.ts";
+import { toSnakeCase } from "./schema/shape.ts";
+import { configSchema } from "./schema/schema.ts";
+import { itemOf, optionsOf, traitsOf, unwrap, valueOf } from "./schema/shape.ts";
 
 /**
  * The settings that take any text and are no paths that start at the project. A new one is either marked as a path in the schema

@@ -1,5 +1,5 @@
-import type { Variables } from "./variables.ts";
-import { variableValue } from "./variables.ts";
+import type { Variables } from "./environment.ts";
+import { variableValue } from "./environment.ts";
 
 /** Settings of the Python original that have no counterpart, with what to do instead. */
 const REMOVED_SETTINGS: Readonly<Record<string, string>> = {

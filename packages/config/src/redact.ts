@@ -1,5 +1,5 @@
-import { INSPECT, Secret } from "./secret.ts";
-import { toSnakeCase } from "./names.ts";
+import { INSPECT, Secret } from "./schema/secret.ts";
+import { toSnakeCase } from "./schema/shape.ts";
 
 const MASK = "[secret]";
 const SECRET_NAME = /(?:api[_-]?key|token|secret|passw(?:or)?d|credential|authorization|private[_-]?key)/i;

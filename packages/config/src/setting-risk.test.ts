@@ -5,12 +5,12 @@ import * as z from "zod/mini";
 import { folderWith } from "../test/config-folder.ts";
 import { addTrust, loadConfig, SETTINGS, trustFile } from "./index.ts";
 import { getPath, setPath } from "./layer.ts";
-import { toSnakeCase } from "./names.ts";
-import { UNKNOWN_RISK } from "./risk.ts";
-import { configSchema } from "./schema.ts";
-import { flag, section, setting } from "./setting.ts";
+import { toSnakeCase } from "./schema/shape.ts";
+import { UNKNOWN_RISK } from "./schema/risk.ts";
+import { configSchema } from "./schema/schema.ts";
+import { flag, section, setting } from "./schema/setting.ts";
 import { type Setting, settingsOf } from "./settings.ts";
-import { settingItems } from "./trust/setting-items.ts";
+import { settingItems } from "./trust/items.ts";
 
 /** What makes settings count that have an effect with others only. */
 const IN_USE: Readonly<Record<string, Record<string, unknown>>> = {

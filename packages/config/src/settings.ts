@@ -1,9 +1,8 @@
 import * as z from "zod/mini";
-import { configSchema } from "./schema.ts";
-import { dottedPath, toSnakeCase } from "./names.ts";
-import { allowedOf, holdsSecret, isPath, properties, traitsOf, unwrap } from "./schema-shape.ts";
-import { type SettingRisk, UNKNOWN_RISK } from "./risk.ts";
-import { variablesOf } from "./variables.ts";
+import { configSchema } from "./schema/schema.ts";
+import { dottedPath, toSnakeCase } from "./schema/shape.ts";
+import { allowedOf, holdsSecret, isPath, properties, traitsOf, unwrap } from "./schema/shape.ts";
+import { type SettingRisk, UNKNOWN_RISK } from "./schema/risk.ts";
 
 /** The description of one setting, for documentation and diagnostics. */
 export interface Setting {
@@ -56,21 +55,19 @@ export function settingsOf(schema: z.ZodMiniObject): { settings: Setting[]; sect
 }
 
 function toSetting(schema: z.ZodMiniType, named: Pick<Setting, "path" | "keys" | "description">): Setting {
-  const { pending, risk = UNKNOWN_RISK } = traitsOf(schema);
+  const { pending, risk = UNKNOWN_RISK, variables = [] } = traitsOf(schema);
   return {
     ...named,
     isPath: (value) => isPath(schema, value),
     pending,
     risk,
+    variables: variables.map((one) => (typeof one === "string" ? one : one.name)),
     // Worked out when they are asked for: loading a configuration needs none of them.
     get allowed() {
       return allowedOf(schema);
     },
     get default() {
       return schema.parse(undefined);
-    },
-    get variables() {
-      return variablesOf(named.path);
     },
     get secret() {
       return holdsSecret(schema);
@@ -82,6 +79,33 @@ const { settings, sections } = settingsOf(configSchema);
 
 /** Every setting, in the order of the schema. */
 export const SETTINGS: readonly Setting[] = settings;
+
+/** An environment variable that sets a setting. */
+export interface Variable {
+  name: string;
+  /** The path of the setting. */
+  path: string;
+  /** The `llm.provider` that it applies to. */
+  provider?: "openai" | "azure_openai" | "anthropic" | undefined;
+}
+
+/** Every variable that sets a setting, by settings. Of two for the same setting the first, more specific one has precedence. */
+export const VARIABLES: readonly Variable[] = settings.flatMap(({ path, keys }) =>
+  (traitsOf(schemaOf(keys)).variables ?? []).map((variable) =>
+    typeof variable === "string" ? { name: variable, path } : { ...variable, path },
+  ),
+);
+
+/** The variables of a setting, in words. */
+export function variablesInWords(path: string): string {
+  const variables = VARIABLES.filter((variable) => variable.path === path);
+  const bound = variables.filter(({ provider }) => provider !== undefined);
+  const names = [
+    bound.map(({ name, provider }) => `${name} for ${provider}`).join(", "),
+    ...variables.filter(({ provider }) => provider === undefined).map(({ name }) => name),
+  ];
+  return names.filter((name) => name !== "").join(", else ");
+}
 
 /** The schema of a setting or section, with its traits. */
 export function schemaOf(keys: readonly string[]): z.ZodMiniType {

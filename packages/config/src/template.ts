@@ -1,5 +1,5 @@
-import { SECTIONS, type Setting, SETTINGS } from "./settings.ts";
-import { variablesInWords } from "./variables.ts";
+import { SECTIONS, SETTINGS, variablesInWords } from "./settings.ts";
+import type { Setting } from "./settings.ts";
 
 const WIDTH = 100;
 const TITLE = [
@@ -59,7 +59,7 @@ function lastName(path: string): string {
 }
 
 /** A comment in YAML, broken into lines. */
-export function comment(text: string, indent: string): string[] {
+function comment(text: string, indent: string): string[] {
   const lines: string[] = [];
   let line = `${indent}#`;
   for (const word of text.split(" ")) {
@@ -70,4 +70,51 @@ export function comment(text: string, indent: string): string[] {
     line += ` ${word}`;
   }
   return [...lines, line];
+}
+
+const STARTER_TITLE = [
+  "Configuration of Code Execution MCP: the settings that most projects look at first, with their defaults. All others have theirs, too: cem doctor --config lists every one.",
+  "Environment variables win over this file, options of the command over both. Relative paths start at this file's folder.",
+];
+
+/** The settings that are shown. Those behind a # are to be decided by the project. */
+const SHOWN: Readonly<Record<string, readonly [path: string, example?: string][]>> = {
+  execution: [
+    ["execution.sandbox_type"],
+    ["execution.min_isolation"],
+    ["execution.allow_network_access"],
+    ["execution.mount_directories", "[../data]"],
+  ],
+  llm: [
+    ["llm.enabled", "true"],
+    ["llm.provider", "openai"],
+    ["llm.model", "gpt-4o-mini"],
+  ],
+  guardrails: [
+    ["guardrails.max_execution_time"],
+    ["guardrails.max_memory_mb"],
+    ["guardrails.approvals", "[writes]"],
+    ["guardrails.allowed_networks", "[api.example.com]"],
+  ],
+  logging: [["logging.level"], ["logging.file", "logs/cem.log"]],
+};
+
+/** Renders the config.yaml of a new project. Loading it gives the defaults. */
+export function renderStarterConfig(): string {
+  const lines = STARTER_TITLE.flatMap((line) => comment(line, ""));
+  for (const [section, settings] of Object.entries(SHOWN)) {
+    lines.push("", `${section}:`, ...settings.flatMap(([path, example]) => starterLines(path, example)));
+  }
+  return `${lines.join("\n")}\n`;
+}
+
+function starterLines(path: string, example: string | undefined): string[] {
+  const setting = SETTINGS.find((one) => one.path === path);
+  const name = path.slice(path.lastIndexOf(".") + 1);
+  const standard = setting?.default;
+  const value = example ?? (typeof standard === "string" ? standard : JSON.stringify(standard));
+  return [
+    ...comment(setting?.description ?? "", "  "),
+    `  ${example === undefined ? "" : "# "}${name}: ${value}`,
+  ];
 }

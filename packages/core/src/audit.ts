@@ -1,4 +1,4 @@
-import type { ErrorCode } from "./error-codes.ts";
+import type { ErrorCode } from "./errors.ts";
 
 /** What every entry of an audit log can name. */
 interface AuditSubject {

@@ -1,11 +1,12 @@
 import { describe, expect, it } from "vitest";
-import { ERROR_CODES } from "./error-codes.ts";
+import { ERRORS } from "./errors/index.ts";
+import type { ErrorEntry } from "./errors/index.ts";
 import { CemError, toErrorInfo } from "./errors.ts";
 
-describe("ERROR_CODES", () => {
-  it.each(Object.entries(ERROR_CODES))("%s: %s", (code, meaning) => {
+describe("ERRORS", () => {
+  it.each(Object.entries(ERRORS))("%s: %o", (code, { meaning, cause = meaning, fix }: ErrorEntry) => {
     expect(code).toMatch(/^[A-Z][A-Z0-9]*(?:_[A-Z0-9]+)*$/);
-    expect(meaning).toMatch(/^[A-Z].*\.$/);
+    for (const text of [meaning, cause, fix]) expect(text).toMatch(/^\S.*[.?]$/u);
   });
 });
 

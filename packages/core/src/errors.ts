@@ -1,9 +1,12 @@
-import type { ErrorCode } from "./error-codes.ts";
+import type { ErrorDetails } from "./errors/entry.ts";
+import type { KnownErrorCode } from "./errors/index.ts";
 
 const BRAND = Symbol.for("@cem/core.error");
 
-/** Facts about an error for programs: numbers, names, places. Must not contain secrets. */
-export type ErrorDetails = Readonly<Record<string, unknown>>;
+export type { ErrorDetails, KnownErrorCode };
+
+/** A code of this project, or one that a plugin brings. */
+export type ErrorCode = KnownErrorCode | (string & {});
 
 /** Options of a {@link CemError}. */
 export interface CemErrorOptions {
@@ -37,7 +40,7 @@ export class CemError extends Error {
   readonly details: ErrorDetails;
 
   /**
-   * @param code - One of {@link ERROR_CODES}; or a plugin's own code of the same form: upper case, with underscores.
+   * @param code - A {@link KnownErrorCode}; or a plugin's own code of the same form: upper case, with underscores.
    * @param message - What happened, with the numbers. Without advice on settings: what helps depends on the caller.
    */
   constructor(code: ErrorCode, message: string, options: CemErrorOptions = {}) {

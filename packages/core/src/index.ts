@@ -1,9 +1,9 @@
+export { isObject } from "./json.ts";
+export { createLineSplitter } from "./line-splitter.ts";
 export type { JsonObject, JsonSchema, JsonValue } from "./json.ts";
-export { ERROR_CODES } from "./error-codes.ts";
-export type { ErrorCode, KnownErrorCode } from "./error-codes.ts";
 export { abandonOnAbort, withReason } from "./abort.ts";
 export { CemError, toErrorInfo } from "./errors.ts";
-export type { CemErrorOptions, ErrorDetails, ErrorInfo } from "./errors.ts";
+export type { ErrorCode, ErrorDetails, ErrorInfo, KnownErrorCode } from "./errors.ts";
 export {
   callAborted,
   resultNotJson,
@@ -13,15 +13,14 @@ export {
   authRequired,
   serverDisabled,
 } from "./failures.ts";
-export type { FailedTool, KnownNames } from "./failures.ts";
+export type { FailedTool } from "./failures.ts";
 export { writeFailure } from "./write-failures.ts";
 export { exampleArguments, exampleCall } from "./example-call.ts";
 export { copyBeginning } from "./copy-beginning.ts";
 export { Lazy } from "./lazy.ts";
 export { hasWorkThreads, moduleBeside, offload, useWorkThreads } from "./offload.ts";
-export type { OffloadedWork, WorkThreads } from "./offload.ts";
+export type { OffloadedWork } from "./offload.ts";
 export { assertKnownOptions } from "./options.ts";
-export type { SuggestNames } from "./options.ts";
 export { toolId } from "./tools.ts";
 export type {
   CatalogSnapshot,
@@ -29,27 +28,20 @@ export type {
   ToolCatalog,
   ToolDefinition,
   ToolFlag,
-  ToolKind,
   ToolProblem,
   ToolServer,
 } from "./tools.ts";
 export type { RankedTool, Selection, SelectRequest, ToolSelector } from "./selection.ts";
 export type {
   CodeGenerator,
-  EarlierCall,
   GeneratedCode,
   GenerateFeedback,
   GenerateRequest,
-  GenerationMode,
-  GenerationProgress,
   GenerationUsage,
   GenerationRefused,
-  ToolBudget,
-  UnfilledStep,
 } from "./generation.ts";
 export type { Finding, Guard, ReviewRequest, TypeChecker, Verdict } from "./review.ts";
 export type {
-  AnnounceCall,
   AnnouncedCall,
   InvokeContext,
   ToolCall,
@@ -59,45 +51,26 @@ export type {
   ToolResult,
 } from "./invocation.ts";
 export type { ApprovalAnswer, ApprovalRequest, Approve } from "./approval.ts";
-export type { AuditedValue, AuditEvent, AuditLog } from "./audit.ts";
+export type { AuditEvent, AuditLog } from "./audit.ts";
 export { nobodyAsked } from "./elicitation.ts";
-export type { Sample, SampleRequest } from "./sampling.ts";
+export type { Sample } from "./sampling.ts";
 export type { Elicit, ElicitAnswer, ElicitRequest } from "./elicitation.ts";
 export { holdsRedactionToken, redactionTokensIn } from "./redaction-tokens.ts";
 export { restoreTokens } from "./restore-tokens.ts";
-export type { RestoreSettings } from "./restore-tokens.ts";
-export type { RedactionToken } from "./redaction-tokens.ts";
 export { tokenizeInTurns, withoutValues } from "./redact.ts";
-export type { RedactionScope, RedactionStream, RedactionTarget, Redactor } from "./redaction.ts";
+export type { RedactionScope, RedactionStream, Redactor } from "./redaction.ts";
 export { isResultHandle } from "./results.ts";
-export type { ResultHandle, ResultPage, ResultStore } from "./results.ts";
-export type {
-  SaveSkillOptions,
-  Skill,
-  SkillDraft,
-  SkillProvenance,
-  SkillStatus,
-  SkillStore,
-  SkillSummary,
-} from "./skills.ts";
-export type {
-  CheckpointOptions,
-  SessionCheckpoint,
-  SessionLog,
-  SessionRecord,
-  SessionRun,
-  SessionTask,
-} from "./sessions.ts";
-export type { ReadState, SavedState, SaveStateOptions, StateOptions, StateStore } from "./state.ts";
+export type { ResultHandle, ResultStore } from "./results.ts";
+export type { SaveSkillOptions, Skill, SkillDraft, SkillStore, SkillSummary } from "./skills.ts";
+export type { SessionCheckpoint, SessionLog, SessionRecord, SessionTask } from "./sessions.ts";
+export type { StateStore } from "./state.ts";
 export { ISOLATION_LEVELS } from "./sandbox.ts";
 export type {
   GuestError,
   Isolation,
   IsolationLevel,
-  KillReason,
   Mount,
   NetworkPolicy,
-  OutputChunk,
   RunOutcome,
   RunReport,
   RunRequest,
@@ -106,35 +79,19 @@ export type {
   SandboxProvider,
   SandboxSpec,
   SandboxStats,
-  ToolResultSample,
-  UnawaitedWork,
-  WorkspaceLimits,
 } from "./sandbox.ts";
 export { DEFAULT_RUN_LIMITS } from "./limits.ts";
 export type { RunLimits } from "./limits.ts";
 export { CUSTOMER_ID, CUSTOMER_ID_RULE, isGivenCustomerId } from "./customers.ts";
 export type { MeteredRun, RunMeter, RunStop, RunTicket } from "./run-meter.ts";
 export { STAGES } from "./agent.ts";
-export type {
-  Agent,
-  AgentEvent,
-  ContextTokens,
-  ExecuteOptions,
-  Rejoin,
-  RejoinOptions,
-  SearchOptions,
-  SelectedTool,
-  Stage,
-  TaskResult,
-  TaskStatus,
-  TypeCheckMode,
-} from "./agent.ts";
-export type { HandedAnswer, HandedRequest, ServerCopies } from "./server-copies.ts";
-export type { McpMessage, McpTransport, McpTransportProvider, McpTransportRequest } from "./mcp-transport.ts";
+export type { Agent, AgentEvent, ExecuteOptions, SearchOptions, TaskResult, TaskStatus } from "./agent.ts";
+export type { ForwardedAnswer, ForwardedRequest, Replicas } from "./replicas.ts";
+export type { McpMessage, McpTransportProvider } from "./mcp-transport.ts";
 export type { RunFacts, RunWatcher } from "./watched-runs.ts";
 export type { WorkflowStepContext, WorkflowStepKind } from "./workflow-steps.ts";
 export type { WorkspaceSync } from "./workspace-sync.ts";
-export type { EntriesOptions, ListOptions, Store, StoredValue, StoreKey, WriteOptions } from "./store.ts";
+export type { ListOptions, Store, StoredValue, StoreKey, WriteOptions } from "./store.ts";
 export type {
   EndedRun,
   RecordedCall,
@@ -147,4 +104,3 @@ export type {
   RunRecordSummary,
 } from "./run-records.ts";
 export { updateStored } from "./update-stored.ts";
-export type { StoredChange } from "./update-stored.ts";

@@ -24,3 +24,8 @@ export interface JsonSchema {
   additionalProperties?: boolean | JsonSchema;
   [keyword: string]: unknown;
 }
+
+/** Checks for an object with names and values: neither `null` nor an array. */
+export function isObject<Value = unknown>(value: unknown): value is Record<string, Value> {
+  return typeof value === "object" && value !== null && !Array.isArray(value);
+}

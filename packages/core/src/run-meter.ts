@@ -1,4 +1,4 @@
-import type { ErrorCode } from "./error-codes.ts";
+import type { ErrorCode } from "./errors.ts";
 import type { ErrorDetails } from "./errors.ts";
 
 /** Why a run may not begin or go on. */

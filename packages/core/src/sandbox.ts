@@ -1,4 +1,4 @@
-import type { ErrorCode } from "./error-codes.ts";
+import type { ErrorCode } from "./errors.ts";
 import type { ToolCallRecord, ToolInvoker } from "./invocation.ts";
 import type { ErrorDetails } from "./errors.ts";
 import type { JsonValue } from "./json.ts";

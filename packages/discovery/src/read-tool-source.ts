@@ -1,11 +1,11 @@
-import type { FunctionFacts } from "./module-facts.ts";
-import { readModule } from "./read-module.ts";
-import { parseSourceModule } from "./source-module.ts";
+import type { FunctionFacts } from "./source/module-facts.ts";
+import { readModule } from "./functions/read-module.ts";
+import { parseSourceModule } from "./source/source-module.ts";
 
-export type { FunctionFacts } from "./module-facts.ts";
+export type { FunctionFacts } from "./source/module-facts.ts";
 
 /** The exported functions of a piece of source, or the syntax error in it. */
-export type ParsedToolSource =
+type ParsedToolSource =
   | { ok: true; functions: FunctionFacts[] }
   | {
       ok: false;

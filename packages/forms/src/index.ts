@@ -1,6 +1,6 @@
-export { defineForm, parseForm } from "./parse-form.ts";
-export type { DefinitionProblem, ParseFormOptions } from "./parse-form.ts";
-export { FIELD_TYPES } from "./form-schema.ts";
+export { defineForm, parseForm } from "./form/parse-form.ts";
+export type { DefinitionProblem, ParseFormOptions } from "./form/parse-form.ts";
+export { FIELD_TYPES } from "./form/form-schema.ts";
 export type {
   Condition,
   FieldType,
@@ -8,16 +8,15 @@ export type {
   FormField,
   FormSource,
   FormTargetDefinition,
-} from "./form-schema.ts";
-export { createFormFiller, fillForm } from "./form-filler.ts";
-export type { FillOptions, FormFiller, FormFillerSettings } from "./form-filler.ts";
-export type { FormResult, MissingField, ReadBack } from "./result.ts";
+} from "./form/form-schema.ts";
+export { createFormFiller, fillForm } from "./filling/form-filler.ts";
+export type { FillOptions, FormFiller, FormFillerSettings } from "./filling/form-filler.ts";
+export type { FormResult, MissingField, ReadBack } from "./filling/result.ts";
 export { createFormStepKind } from "./step-kind.ts";
-export type { FormStepSettings } from "./step-kind.ts";
-export { createToolTarget } from "./tool-target.ts";
-export type { CallTool, ToolTargetSettings } from "./tool-target.ts";
-export type { TargetSettings } from "./targets.ts";
-export type { BrowserSettings } from "./web/browser-settings.ts";
+export type { FormStepSettings } from "./filling/run-form-step.ts";
+export { createToolTarget } from "./filling/targets.ts";
+export type { CallTool, ToolTargetSettings, TargetSettings } from "./filling/targets.ts";
+export type { BrowserSettings } from "./web/browser.ts";
 export type {
   FieldReading,
   FilledField,
@@ -25,6 +24,6 @@ export type {
   FillRequest,
   FormTarget,
   TargetProblem,
-} from "./target.ts";
-export type { FieldValue } from "./conditions.ts";
-export { FORM_SERVER } from "./personal-values.ts";
+} from "./targets/target.ts";
+export type { FieldValue } from "./form/field-values.ts";
+export { FORM_SERVER } from "./filling/collected-values.ts";

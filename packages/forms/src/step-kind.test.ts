@@ -1,5 +1,5 @@
-import { createRedactor } from "@cem/pii";
 import type { JsonObject, JsonValue, ToolCall, WorkflowStepContext } from "@cem/core";
+import { createRedactor } from "@cem/pii";
 import { describe, expect, it } from "vitest";
 import { createFormStepKind } from "./index.ts";
 import { temporaryWorkspace } from "./testing/workspace.ts";

@@ -1,9 +1,6 @@
-import type { JsonObject, WorkflowStepKind } from "@cem/core";
-import { asObject } from "./as-object.ts";
-import type { TargetSettings } from "./targets.ts";
-
-/** Settings of {@link createFormStepKind}: how a step's forms are filled. Calls of tools go through the workflow. */
-export type FormStepSettings = Omit<TargetSettings, "callTool" | "restoresTokens">;
+import { isObject } from "@cem/core";
+import type { JsonObject, JsonValue, WorkflowStepKind } from "@cem/core";
+import type { FormStepSettings } from "./filling/run-form-step.ts";
 
 /**
  * Creates the workflow step `form`: its config has a `form`, or a `file` in the workspace with one, and the `data` to fill
@@ -26,7 +23,7 @@ export function createFormStepKind(settings: FormStepSettings = {}): WorkflowSte
     },
     plan: (config) => describePlan(config),
     async run(config, context) {
-      const { runFormStep } = await import("./run-form-step.ts");
+      const { runFormStep } = await import("./filling/run-form-step.ts");
       return runFormStep(config, context, settings);
     },
   };
@@ -40,4 +37,8 @@ function describePlan({ form, file, data }: JsonObject): string[] {
   return [
     `fill the form ${typeof name === "string" ? name : ""} with ${given} given values${typeof where === "string" ? ` into ${where}` : ""}`,
   ];
+}
+
+function asObject(value: JsonValue | undefined): JsonObject {
+  return isObject(value) ? value : {};
 }

@@ -1,7 +1,7 @@
 import type {
   Finding,
-  GuestError,
   Guard,
+  GuestError,
   JsonValue,
   ReviewRequest,
   ToolDefinition,
@@ -9,20 +9,56 @@ import type {
 } from "@cem/core";
 import { findUnsupported, parseProgram } from "@cem/program";
 import type { Program } from "@cem/program";
-import { matchTools } from "./calls/tool-patterns.ts";
-import { inspectOutput } from "./inspect-output.ts";
-import type { FindOrders } from "./inspect-output.ts";
+import { matchTools } from "./calls/guarded-call.ts";
 import { findBlockedPatterns, parsePattern } from "./review/blocked-patterns.ts";
-import { collectParts } from "./review/collect.ts";
-import { checkLoops } from "./review/endless-loops.ts";
-import { checkPlaces } from "./review/host-paths.ts";
-import { checkImports } from "./review/imports.ts";
-import { checkMissingImports } from "./review/missing-imports.ts";
-import { Report } from "./review/report.ts";
-import { checkSecrets } from "./review/secrets-in-code.ts";
+import { collectParts, Report } from "./review/collect.ts";
+import { checkImports, checkMissingImports } from "./review/imports.ts";
+import { checkLoops } from "./review/loops.ts";
+import { evaluate } from "./review/origins.ts";
+import { checkPlaces, checkSecrets } from "./review/secrets-and-hosts.ts";
 import { checkSecurity } from "./review/security.ts";
 import { checkToolCalls } from "./review/tool-calls.ts";
-import { evaluate } from "./review/values.ts";
+
+/** The most characters that are looked at. */
+const MAX_CHARACTERS = 256 * 1024;
+/** A text without these gives no orders to a model. Most results have none. */
+const MAY_ORDER =
+  /\b(?:ignore|disregard|forget|override|bypass|instructions?|system|prompt|tool|user|secretly|silently|send|upload|forward|curl|wget)\b|<\|?\/?\s*(?:im_|important|secret)|\[\/?INST\]|[\u{E0000}-\u{E007F}]/iu;
+
+/** Finds texts that give orders to a model: the names of the rules that found one. */
+export type FindOrders = (text: string) => readonly string[] | Promise<readonly string[]>;
+
+/** The rules that find an order in what a run gives back: its value, at any depth, and its output. */
+async function inspectOutput(
+  find: FindOrders,
+  value: JsonValue | undefined,
+  output: string,
+): Promise<readonly string[]> {
+  const found = new Set<string>();
+  for (const text of textsOf(value, output)) {
+    if (!MAY_ORDER.test(text)) continue;
+    for (const rule of await find(text)) found.add(rule);
+  }
+  return [...found];
+}
+
+function* textsOf(value: JsonValue | undefined, output: string): Generator<string> {
+  yield output.slice(0, MAX_CHARACTERS);
+  let left = MAX_CHARACTERS;
+  const pending: unknown[] = [value];
+  while (pending.length > 0 && left > 0) {
+    const at = pending.pop();
+    if (typeof at === "string") {
+      yield at.slice(0, left);
+      left -= at.length;
+    } else if (typeof at === "object" && at !== null) {
+      left -= 2;
+      // Of a long list, what is beyond the limit is not looked at anyway.
+      if (Array.isArray(at)) for (const item of at.slice(-left)) pending.push(item);
+      else for (const [key, entry] of Object.entries(at)) pending.push(key, entry);
+    }
+  }
+}
 
 /** A program may have a finding on each of its lines. */
 const MAX_FINDINGS = 100;
@@ -137,8 +173,8 @@ function applyRule(rule: ReviewRule, program: Program, tools: readonly ToolDefin
 
 function refuseSyntax(syntaxError: GuestError, others: readonly Finding[]): Verdict {
   const { message, line, column } = syntaxError;
-  const told = `The code is not valid TypeScript: ${message}`;
-  const finding: Finding = { rule: "syntax-error", severity: "error", line, column, message: told };
+  const report = `The code is not valid TypeScript: ${message}`;
+  const finding: Finding = { rule: "syntax-error", severity: "error", line, column, message: report };
   const findings = [...others, finding];
   return { allowed: false, findings, syntaxError: others.length === 0 ? syntaxError : undefined };
 }

@@ -1,4 +1,3 @@
 export { createGuard } from "./guard.ts";
-export type { FindOrders } from "./inspect-output.ts";
-export type { GuardSettings, ReviewRule } from "./guard.ts";
+export type { FindOrders, GuardSettings, ReviewRule } from "./guard.ts";
 export type { Finding, Guard, ReviewRequest, ToolDefinition, Verdict } from "@cem/core";

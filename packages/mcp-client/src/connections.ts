@@ -2,7 +2,6 @@ import { serverNotFound } from "@cem/core";
 import type { Elicit, JsonObject } from "@cem/core";
 import { nearest } from "@cem/core/text";
 import type {
-  AuthorizeOptions,
   CallOptions,
   ContentChange,
   ListedItems,
@@ -13,12 +12,13 @@ import type {
   ServerRequest,
   ServerStatus,
   ToolList,
-} from "./connection-types.ts";
-import { createOAuth } from "./oauth.ts";
-import { listItems, runRequest } from "./resources-and-prompts.ts";
-import { createServerClient } from "./server-client.ts";
-import type { ServerClient } from "./server-client.ts";
-import type { McpServerSettings } from "./server-settings.ts";
+} from "./connection/connection-types.ts";
+import { createServerClient } from "./connection/server-client.ts";
+import type { ServerClient } from "./connection/server-client.ts";
+import { createOAuth } from "./oauth/oauth.ts";
+import type { AuthorizeOptions } from "./oauth/oauth.ts";
+import { listItems, runRequest } from "./connection/resources-and-prompts.ts";
+import type { McpServerSettings } from "./settings/server-settings.ts";
 
 /** Settings of {@link createMcpConnections}. */
 export interface McpConnectionsSettings {
@@ -114,7 +114,7 @@ export function createMcpConnections(settings: McpConnectionsSettings): McpConne
       signIn: oauth.signInFor(server),
       onToolsChanged(isTold) {
         for (const listener of listeners) listener(name);
-        // Who wants to hear of new lists hears of them at once, not at the next call.
+        // Listeners get a new list at once, not at the next call.
         if (isTold && listed.size > 0) client.listTools({ signal: never }).catch(() => {});
       },
       onToolsListed(list) {

@@ -1,5 +1,5 @@
-import { createMcpHandler } from "@modelcontextprotocol/server";
 import { toNodeHandler } from "@modelcontextprotocol/node";
+import { createMcpHandler } from "@modelcontextprotocol/server";
 import { afterAll, beforeAll, describe, expect, it, onTestFinished } from "vitest";
 import { connect } from "../fixtures/servers.ts";
 import { serve, startEverything } from "../fixtures/start-http.ts";
@@ -7,7 +7,7 @@ import type { Running } from "../fixtures/start-http.ts";
 import { createTwoEraServer } from "../fixtures/two-era-server.ts";
 import type { Sleep } from "../fixtures/two-era-server.ts";
 import { createMcpInvoker } from "./invoker.ts";
-import type { McpServerSettings } from "./server-settings.ts";
+import type { McpServerSettings } from "./settings/server-settings.ts";
 
 const signal = new AbortController().signal;
 const http = (port: number, more: Partial<McpServerSettings> = {}, path = "/mcp"): McpServerSettings => ({

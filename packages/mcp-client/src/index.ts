@@ -1,14 +1,17 @@
 export { createMcpConnections } from "./connections.ts";
 export { createMcpInvoker, createMcpToolSource } from "./invoker.ts";
-export { isServerRequest, SERVER_REQUESTS } from "./server-request-names.ts";
-export { serverRequestDefinitions } from "./server-request-definitions.ts";
-export { fillVariables } from "./fill-variables.ts";
-export { readClientConfigs } from "./client-configs.ts";
+export {
+  isServerRequest,
+  SERVER_REQUESTS,
+  serverRequestDefinitions,
+} from "./connection/server-request-definitions.ts";
+export { fillVariables } from "./settings/secret-values.ts";
+export { readClientConfigs } from "./settings/client-configs.ts";
 export { CemError } from "@cem/core";
 
+export type { AuthorizeOptions } from "./oauth/oauth.ts";
 export type { McpConnections, McpConnectionsSettings } from "./connections.ts";
 export type {
-  AuthorizeOptions,
   CallOptions,
   ContentChange,
   ContentKind,
@@ -20,11 +23,11 @@ export type {
   ServerRequest,
   ServerStatus,
   ToolList,
-} from "./connection-types.ts";
+} from "./connection/connection-types.ts";
 export type { McpInvokerSettings, McpToolSourceSettings } from "./invoker.ts";
-export type { ClientConfigs, FoundServer } from "./client-configs.ts";
-export type { AuthSettings, McpServerSettings, TransportSettings } from "./server-settings.ts";
-export type { LeftOutTool, RemoteTool } from "./tool-definitions.ts";
+export type { ClientConfigs, FoundServer } from "./settings/client-configs.ts";
+export type { AuthSettings, McpServerSettings, TransportSettings } from "./settings/server-settings.ts";
+export type { LeftOutTool, RemoteTool } from "./connection/tool-definitions.ts";
 export type {
   Elicit,
   ElicitAnswer,

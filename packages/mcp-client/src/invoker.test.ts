@@ -2,10 +2,10 @@ import type { JsonValue, ToolCall, ToolResult } from "@cem/core";
 import { describe, expect, it } from "vitest";
 import { memoryStore } from "../fixtures/memory-store.ts";
 import { connect, odd, reference, twoEra } from "../fixtures/servers.ts";
+import { SERVER_REQUESTS } from "./connection/server-request-definitions.ts";
 import type { McpConnections } from "./connections.ts";
 import { createMcpInvoker } from "./invoker.ts";
 import type { McpInvokerSettings } from "./invoker.ts";
-import { SERVER_REQUESTS } from "./server-request-names.ts";
 
 const signal = new AbortController().signal;
 

@@ -17,9 +17,9 @@ import type {
 import { CemError, toolNotFound } from "@cem/core";
 import type { JsonObject, ToolCall, ToolInvoker } from "@cem/core";
 import { nearest } from "@cem/core/text";
+import { isServerRequest } from "./connection/server-request-definitions.ts";
 import type { McpConnections } from "./connections.ts";
-import { mapToolResult } from "./result-mapping.ts";
-import { isServerRequest } from "./server-request-names.ts";
+import { mapToolResult } from "./results/result-mapping.ts";
 import { answerServerRequest } from "./server-requests.ts";
 
 /** Settings of {@link createMcpToolSource}. */

@@ -1,11 +1,11 @@
 import { CemError, toolNotFound } from "@cem/core";
 import type { JsonObject, JsonValue } from "@cem/core";
 import * as z from "zod";
+import type { CallOptions } from "./connection/connection-types.ts";
+import { SERVER_REQUESTS } from "./connection/server-request-definitions.ts";
 import type { McpConnections } from "./connections.ts";
-import type { CallOptions } from "./connection-types.ts";
-import { mapPart, mapResource } from "./content-parts.ts";
-import type { PartContext } from "./content-parts.ts";
-import { SERVER_REQUESTS } from "./server-request-names.ts";
+import { mapPart, mapResource } from "./results/content-parts.ts";
+import type { PartContext } from "./results/content-parts.ts";
 
 const noArguments = z.strictObject({});
 const readArguments = z.strictObject({ uri: z.string().min(1) });
@@ -20,7 +20,7 @@ const promptSchema = z.looseObject({
 });
 
 /**
- * Carries out a call to one of the {@link SERVER_REQUESTS}.
+ * Executes a call to one of the {@link SERVER_REQUESTS}.
  *
  * @throws CemError `TOOL_NOT_FOUND`, `ARGUMENTS_INVALID` or what the connection throws.
  */

@@ -1,7 +1,7 @@
 import { describe, expect, it } from "vitest";
 import { connect, odd } from "../fixtures/servers.ts";
-import { fetchRawList } from "./raw-lists.ts";
-import { readToolDefinitions } from "./tool-definitions.ts";
+import { readToolDefinitions } from "./connection/tool-definitions.ts";
+import { fetchRawList } from "./connection/tool-list.ts";
 
 const signal = new AbortController().signal;
 

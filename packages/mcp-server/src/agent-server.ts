@@ -1,36 +1,24 @@
-import type { HintFor } from "@cem/answers";
-import type { Agent, Redactor, ResultStore, ServerCopies, SkillStore, StateStore } from "@cem/core";
+import type { HintFor } from "@cem/tool-files/answers";
+import type { Agent, Replicas } from "@cem/core";
 import type { ClientTrace } from "@cem/core/telemetry";
 import type { AuthInfo, McpServerFactory, StandardSchemaV1 } from "@modelcontextprotocol/server";
-import type { OpenCustomer } from "./customer.ts";
+import type { OpenCustomer, ServedClient } from "./customer.ts";
 import type { AnyCustomTool, CustomTool } from "./custom-tool.ts";
-import type { GuestFacts } from "./guest-facts.ts";
-import type { Profile } from "./profiles.ts";
-import type { Probe } from "./readiness.ts";
-import type { RunRegistry } from "./run-registry.ts";
-import type { ServedClient } from "./served-client.ts";
-import type { Exposed, UpstreamContents } from "./upstream-contents.ts";
-import type { RunWorkflowTool, WorkflowTool } from "./workflow-tool.ts";
+import type { Probe } from "./http/health.ts";
+import type { RunRegistry } from "./runs/run-registry.ts";
+import type { Exposed, UpstreamContents } from "./upstream/upstream-lists.ts";
+import type { WorkflowTool } from "./tools/run-tools.ts";
+import { SERVED_PARTS } from "./tools/server-tool.ts";
+import type { GuestFacts, Profile, ServedParts } from "./tools/server-tool.ts";
 
-export interface AgentServerSettings<Config = unknown> {
-  agent: Agent;
-  /** The store behind `get_state` and `save_state`. Absent: they answer that state is disabled. */
-  state?: StateStore | undefined;
-  /** The store for values too large for an answer, which `read_result` reads. Absent: such values are cut. */
-  results?: ResultStore | undefined;
+export interface AgentServerSettings<Config = unknown> extends ServedParts {
   /**
-   * The skills behind `list_skills`, `get_skill` and `save_skill`, which clients also read over the protocol's extension
-   * for skills (SEP-2640). Absent: there are no such tools and no skills to read.
-   */
-  skills?: SkillStore | undefined;
-  /**
-   * Opens what belongs to the customer of a request, in place of `agent`, `state`, `results` and `skills`. Absent: there
+   * Opens what belongs to the customer of a request, in place of the parts of the server. Absent: there
    * are no customers.
    */
   openCustomer?: OpenCustomer | undefined;
   /** Workflows that clients see as tools, which `runWorkflow` runs. Default: none. */
   workflows?: readonly WorkflowTool[] | undefined;
-  runWorkflow?: RunWorkflowTool | undefined;
   /** The set of tools that clients see. Default: `full`. */
   profile?: Profile | undefined;
   customTools?: readonly AnyCustomTool<Config>[] | undefined;
@@ -38,52 +26,45 @@ export interface AgentServerSettings<Config = unknown> {
   config?: Config | undefined;
   /** How long a call waits for its run before it answers with the run's id, in milliseconds. Default: 45,000. */
   yieldAfterMs?: number | undefined;
-  /** What code can reach in the agent's sandbox, which its model is told. Default: only `/workspace`. */
+  /** Resources that code can reach in the sandbox, as tool descriptions state them. Default: only `/workspace`. */
   guest?: GuestFacts | undefined;
   /** The server's name as clients see it. Default: `code-execution-mcp`. */
   name?: string | undefined;
   /**
-   * What becomes of the trace that a client's request names: spans go on in it, or a trace of the server's own links to it.
+   * Handling of the trace that a client's request names: spans go on in it, or a trace of the server's own links to it.
    *
    * @defaultValue `link` with customers, who are strangers to each other; else `join`
    */
   clientTrace?: ClientTrace | undefined;
-  /** Keeps values of persons and secrets from answers. The agent should have the same. Default: they are passed on. */
-  redactor?: Redactor | undefined;
   /**
    * Finds what helps with an error, for the reader that the server has: answers show it after the error's message.
    * Default: answers show messages alone.
    */
   hintFor?: HintFor | undefined;
-  /** What clients see of the servers behind besides tools. Default: nothing. */
+  /** Contents of the servers behind that clients see besides tools. Default: none. */
   expose?: readonly Exposed[] | undefined;
   /** The resources and prompts of the servers behind. Absent: there are none to expose. */
   upstream?: UpstreamContents | undefined;
   /** Receives why what a server behind has is missing from a list. */
   onMissing?: ((server: string, error: unknown) => void) | undefined;
-  /** How `/readyz` finds out whether runs can be carried out. Default: it runs a program. */
+  /** How `/readyz` finds out whether runs can be executed. Default: it runs a program. */
   probe?: Probe | undefined;
-  /** The copies of this server behind the same address. Absent: there is one. */
-  copies?: ServerCopies | undefined;
+  /** The replicas of this server behind the same address. Absent: there is one. */
+  replicas?: Replicas | undefined;
   /** Receives why a skill is not served as one. */
   onMissingSkill?: ((skill: string, error: unknown) => void) | undefined;
 }
 
 /** Every setting's name. */
 export const SETTINGS: Readonly<Record<keyof AgentServerSettings, true>> = {
-  agent: true,
-  state: true,
-  results: true,
-  skills: true,
+  ...SERVED_PARTS,
   openCustomer: true,
   workflows: true,
-  runWorkflow: true,
   profile: true,
   customTools: true,
   config: true,
   yieldAfterMs: true,
   guest: true,
-  redactor: true,
   name: true,
   hintFor: true,
   clientTrace: true,
@@ -91,7 +72,7 @@ export const SETTINGS: Readonly<Record<keyof AgentServerSettings, true>> = {
   upstream: true,
   onMissing: true,
   onMissingSkill: true,
-  copies: true,
+  replicas: true,
   probe: true,
 };
 
@@ -102,10 +83,10 @@ export type ListName = "tools" | Exposed;
 export interface Servable {
   readonly agent: Agent;
   readonly runs: RunRegistry;
-  /** How `/readyz` finds out whether runs can be carried out, where it does not run a program. */
+  /** How `/readyz` finds out whether runs can be executed, where it does not run a program. */
   readonly probe?: Probe | undefined;
-  /** The copies of this server behind the same address. */
-  readonly copies?: ServerCopies | undefined;
+  /** The replicas of this server behind the same address. */
+  readonly replicas?: Replicas | undefined;
   /** Creates the SDK's server for one connection or one request, in either generation of the protocol. */
   readonly factory: McpServerFactory;
   /** Calls the listener after a list, or what its tools can find, changed. */
@@ -135,7 +116,7 @@ export interface AgentServer<Config = unknown> extends Servable {
    */
   listChanged(list: ListName, message?: string): void;
   /**
-   * What belongs to an authenticated client: that of its customer, where there are customers.
+   * Opens the agent and the stores of an authenticated client: those of its customer, where there are customers.
    *
    * @throws CemError `CUSTOMER_UNKNOWN` where the request does not say which customer it comes from.
    */

@@ -1,12 +1,15 @@
+import { withoutValues } from "@cem/core";
 import type { Redactor } from "@cem/core";
+import { ProtocolError } from "@modelcontextprotocol/server";
 import type {
   CallToolResult,
+  ContentBlock,
   InputRequiredResult,
   McpServer,
   ServerContext,
 } from "@modelcontextprotocol/server";
-import { sessionOf } from "./server-tool.ts";
-import type { HostOf } from "./server-tool.ts";
+import { sessionOf } from "./tools/server-tool.ts";
+import type { HostOf } from "./tools/server-tool.ts";
 
 type Answer = CallToolResult | InputRequiredResult;
 
@@ -18,7 +21,7 @@ interface AnsweredRequest {
   context: ServerContext;
 }
 
-/** Keeps values of persons and secrets from answers, and forgets those of a connection that closes. */
+/** Redacts personal data and secrets in answers, and forgets those of a connection that closes. */
 export class AnswerRedaction {
   readonly #redactor: Redactor;
   readonly #hostOf: HostOf;
@@ -34,14 +37,12 @@ export class AnswerRedaction {
     const redactor = await this.note(request);
     // Questions come from runs, whose redactor has seen them.
     if (redactor === undefined || !("content" in answer)) return answer;
-    const { redactAnswer } = await import("./redact-answer.ts");
     return redactAnswer(answer as CallToolResult, redactor, sessionOf(request.context).session);
   }
 
   async redactFailure(error: unknown, request: AnsweredRequest): Promise<unknown> {
     const redactor = await this.note(request);
     if (redactor === undefined) return error;
-    const { redactFailure } = await import("./redact-answer.ts");
     return redactFailure(error, redactor, sessionOf(request.context).session);
   }
 
@@ -61,7 +62,7 @@ export class AnswerRedaction {
     known.redactor?.endSession(known.session).catch(() => {});
   }
 
-  /** That of the request's customer; where the customer can't be told or served, that of nobody in particular. */
+  /** That of the request's customer; where the customer is unknown or can't be served, the server's own. */
   async #redactorOf(context: ServerContext): Promise<Redactor | undefined> {
     try {
       return (await this.#hostOf(context)).redactor;
@@ -69,4 +70,53 @@ export class AnswerRedaction {
       return this.#redactor;
     }
   }
+}
+
+/** Puts tokens in the place of values in what a tool answers to a model, files of text among it. */
+async function redactAnswer(
+  answer: CallToolResult,
+  redactor: Redactor,
+  session: string,
+): Promise<CallToolResult> {
+  await redactor.restore?.(session);
+  await redactor.recognize?.(answer, { session });
+  const { content, ...rest } = answer;
+  const redacted = {
+    ...redactor.tokenize(rest, { session }),
+    content: content.map((block) => redactBlock(block, redactor, session)),
+  };
+  if (redactor.restore !== undefined) await redactor.persist?.(session);
+  return redacted;
+}
+
+/** An exception of a tool as a client may read it. */
+async function redactFailure(error: unknown, redactor: Redactor, session: string): Promise<unknown> {
+  if (!(error instanceof ProtocolError)) return withoutValues(error, redactor, { session });
+  const { code, message, data } = error;
+  const shown = redactor.tokenize({ message, data }, { session });
+  return shown.message === message && shown.data === data
+    ? error
+    : new ProtocolError(code, shown.message, shown.data);
+}
+
+function redactBlock(block: ContentBlock, redactor: Redactor, session: string): ContentBlock {
+  const { text, ...rest } = { text: undefined, ...block };
+  const shown = redactor.tokenize(rest, { session }) as ContentBlock;
+  return text === undefined
+    ? shown
+    : ({ ...shown, text: redactText(text, redactor, session) } as ContentBlock);
+}
+
+/** JSON is looked at by its keys, so that the text says the same as the structured content. */
+function redactText(text: string, redactor: Redactor, session: string): string {
+  if (/^\s*[[{]/.test(text)) {
+    try {
+      const data: unknown = JSON.parse(text);
+      const shown = redactor.tokenize(data, { session });
+      return shown === data ? text : JSON.stringify(shown);
+    } catch {
+      // Text that only begins like JSON.
+    }
+  }
+  return redactor.tokenize(text, { session });
 }

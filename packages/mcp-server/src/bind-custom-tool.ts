@@ -5,10 +5,10 @@ import type {
   StandardSchemaV1,
   StandardSchemaWithJSON,
 } from "@modelcontextprotocol/server";
-import { assertCustomTool } from "./check-custom-tool.ts";
+import { assertCustomTool } from "./custom-tool.ts";
 import type { AnyCustomTool, CustomToolAnswer } from "./custom-tool.ts";
-import { answerValue, sessionOf } from "./server-tool.ts";
-import type { HostOf, ServerTool } from "./server-tool.ts";
+import { answerValue, sessionOf } from "./tools/server-tool.ts";
+import type { HostOf, ServerTool } from "./tools/server-tool.ts";
 
 /** The server by which rules for values name custom tools. */
 const CUSTOM_TOOLS = "custom";

@@ -1,8 +1,8 @@
 import { setImmediate } from "node:timers/promises";
-import { messageOf } from "@cem/answers";
-import type { HintFor } from "@cem/answers";
+import { messageOf } from "@cem/tool-files/answers";
+import type { HintFor } from "@cem/tool-files/answers";
 import { assertKnownOptions, CemError, toErrorInfo } from "@cem/core";
-import type { Agent, ServerCopies } from "@cem/core";
+import type { Agent, Replicas } from "@cem/core";
 import type { ClientTrace } from "@cem/core/telemetry";
 import { McpServer } from "@modelcontextprotocol/server";
 import type {
@@ -15,28 +15,25 @@ import type {
 import type { SkillsExtension, SkillSource } from "@modelcontextprotocol/server/ext/skills";
 import { nearest } from "@cem/core/text";
 import packageJson from "../package.json" with { type: "json" };
-import { traceRequest } from "./trace-request.ts";
+import { strictInput, traceRequest } from "./tool-calls.ts";
 import { SETTINGS } from "./agent-server.ts";
 import type { AgentServer, AgentServerSettings, ListName } from "./agent-server.ts";
 import { AnswerRedaction } from "./answer-redaction.ts";
-import { AskingRequests } from "./asking-requests.ts";
+import { AskingRequests, RequestStates } from "./upstream/asking-requests.ts";
 import { bindCustomTool } from "./bind-custom-tool.ts";
 import type { AnyCustomTool, CustomTool } from "./custom-tool.ts";
-import { exposeContents, exposedCapabilities } from "./expose-contents.ts";
-import type { ExposedContents, ExposeSettings } from "./expose-contents.ts";
-import { INSTRUCTIONS } from "./instructions.ts";
+import { exposeContents, exposedCapabilities } from "./upstream/expose-contents.ts";
+import type { ExposedContents, ExposeSettings } from "./upstream/expose-contents.ts";
 import { DEFAULT_YIELD_AFTER_MS } from "./limits.ts";
-import { skillToolsOf, toolsOf } from "./profiles.ts";
-import type { Probe } from "./readiness.ts";
-import { hostPerRequest } from "./request-hosts.ts";
-import { RequestStates } from "./request-states.ts";
-import { RunRegistry } from "./run-registry.ts";
-import { servedClient } from "./served-client.ts";
-import type { ServedClient } from "./served-client.ts";
-import type { Caller, HostOf, ServerTool, ToolHost } from "./server-tool.ts";
+import { INSTRUCTIONS, toolsOf } from "./tools/profiles.ts";
+import type { Probe } from "./http/health.ts";
+import { hostPerRequest, servedClient } from "./customer.ts";
+import { RunRegistry } from "./runs/run-registry.ts";
+import type { ServedClient } from "./customer.ts";
+import { SERVED_PARTS } from "./tools/server-tool.ts";
+import type { Caller, HostOf, ServedParts, ServerTool, ToolHost } from "./tools/server-tool.ts";
 import { StoredSkillSource } from "./skill-source.ts";
-import { strictInput } from "./strict-input.ts";
-import { workflowTool } from "./tools/workflow-tools.ts";
+import { workflowTool } from "./tools/run-tools.ts";
 
 /**
  * Creates a server for an agent. It is connected to no transport yet.
@@ -51,7 +48,7 @@ export function createAgentServer<Config = undefined>(
   return new ToolServer(settings);
 }
 
-/** What the SDK registers. It reads `undefined` members as absent, which its types do not allow. */
+/** The form in which the SDK registers a tool. It reads `undefined` members as absent, which its types do not allow. */
 type Registration = {
   [Key in keyof Omit<ServerTool, "name" | "handle">]: Exclude<ServerTool[Key], undefined>;
 };
@@ -60,7 +57,7 @@ class ToolServer<Config> implements AgentServer<Config> {
   readonly agent: Agent;
   readonly config: Config;
   readonly runs: RunRegistry;
-  readonly copies: ServerCopies | undefined;
+  readonly replicas: Replicas | undefined;
   readonly probe: Probe | undefined;
   readonly #hostOf: HostOf;
   readonly #name: string;
@@ -83,30 +80,25 @@ class ToolServer<Config> implements AgentServer<Config> {
   readonly #calls = new Set<Promise<unknown>>();
 
   constructor(settings: AgentServerSettings<Config>) {
-    const { agent, state, results, skills, redactor, hintFor, guest = {}, profile = "full" } = settings;
+    const { agent, skills, redactor, hintFor, guest = {}, profile = "full" } = settings;
     const { yieldAfterMs = DEFAULT_YIELD_AFTER_MS, customTools = [], name = "code-execution-mcp" } = settings;
     this.agent = agent;
     this.config = settings.config as Config;
-    this.copies = settings.copies;
+    this.replicas = settings.replicas;
     this.probe = settings.probe;
-    const copy = settings.copies?.name;
-    this.runs = new RunRegistry({ yieldAfterMs, copy, areQueued: agent.rejoinRun !== undefined });
-    this.#states = new RequestStates(copy);
+    const replica = settings.replicas?.name;
+    this.runs = new RunRegistry({ yieldAfterMs, replica, areQueued: agent.rejoinRun !== undefined });
+    this.#states = new RequestStates(replica);
     this.#name = name;
     this.#hintFor = hintFor;
-    const { runWorkflow, workflows = [] } = settings;
-    const stores = { state, results, skills };
-    const host: ToolHost = { agent, runs: this.runs, guest, ...stores, runWorkflow, redactor, hintFor };
-    const tools = [
-      ...toolsOf(profile),
-      ...(skills === undefined ? [] : skillToolsOf(profile)),
-      ...workflows.map((workflow) => workflowTool(workflow)),
-    ];
+    const { workflows = [] } = settings;
+    const host: ToolHost = { ...partsIn(settings), runs: this.runs, guest, hintFor };
+    const tools = [...toolsOf(profile, host), ...workflows.map((workflow) => workflowTool(workflow))];
     const { openCustomer } = settings;
     this.#clientTrace = settings.clientTrace ?? (openCustomer === undefined ? "join" : "link");
     this.#hostOf = hostPerRequest(host, openCustomer);
     this.#redaction = redactor && new AnswerRedaction(redactor, this.#hostOf);
-    this.#add(tools.map((bind) => bind(host, this.#hostOf)));
+    this.#add(tools.map((tool) => tool.bind(host, this.#hostOf)));
     this.#instructions = INSTRUCTIONS[profile];
     const { upstream, expose = [], onMissing, onMissingSkill } = settings;
     this.#exposed = upstream && { upstream, expose, onMissing };
@@ -249,4 +241,9 @@ class ToolServer<Config> implements AgentServer<Config> {
     if (!CemError.isInstance(error)) throw error;
     return { isError: true, content: [{ type: "text", text: messageOf(toErrorInfo(error), this.#hintFor) }] };
   }
+}
+
+function partsIn(settings: ServedParts): ServedParts {
+  const names = Object.keys(SERVED_PARTS) as (keyof ServedParts)[];
+  return Object.fromEntries(names.map((name) => [name, settings[name]])) as unknown as ServedParts;
 }

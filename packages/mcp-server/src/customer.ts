@@ -1,26 +1,21 @@
 import { CemError } from "@cem/core";
-import type { Agent, Redactor, ResultStore, SkillStore, StateStore } from "@cem/core";
-import type { RunWorkflowTool } from "./workflow-tool.ts";
 import type { AuthInfo, ServerContext } from "@modelcontextprotocol/server";
+import { currentExchange } from "./exchange.ts";
+import { MAX_CODE_CHARACTERS, MAX_TASK_CHARACTERS } from "./limits.ts";
+import { ownerOf, requireLength, sessionOf } from "./tools/server-tool.ts";
+import type { Caller, HostOf, ServedParts, ToolHost } from "./tools/server-tool.ts";
 
-/** What belongs to one customer of a server. */
-export interface CustomerParts {
-  agent: Agent;
-  state?: StateStore | undefined;
-  results?: ResultStore | undefined;
-  skills?: SkillStore | undefined;
-  /** Keeps the customer's values from answers. Absent: they are passed on. */
-  redactor?: Redactor | undefined;
-  /** Whose share of the runs its runs take, by whichever client they come. Default: the client's. */
-  payer?: string | undefined;
-  runWorkflow?: RunWorkflowTool | undefined;
+/** The agent and the stores of one customer of a server. */
+export interface CustomerParts extends ServedParts {
+  /** The quota key of its runs, by whichever client they come. Default: the client's. */
+  quotaOwner?: string | undefined;
 }
 
 /** How a request names the customer that it comes from. */
 export interface CustomerName {
   /** The name that the token's claim or the proxy's header has. Absent: `identity` tells customers apart. */
   given?: string | undefined;
-  /** Who the client is: one text for each issuer, client and subject. Empty without authorization. */
+  /** The client's identity: one text for each issuer, client and subject. Empty without authorization. */
   identity: string;
 }
 
@@ -50,4 +45,61 @@ export function withCustomer(authInfo: AuthInfo | undefined, given: string): Aut
 /** @throws CemError `CUSTOMER_UNKNOWN` */
 export function customerUnknown(): CemError {
   return new CemError("CUSTOMER_UNKNOWN", "The request does not say which customer it comes from.");
+}
+
+/** Finds the agent and the stores for a request: those of its customer, where there are customers. */
+export function hostPerRequest(host: ToolHost, openCustomer: OpenCustomer | undefined): HostOf {
+  if (openCustomer === undefined) return () => host;
+  const ofCustomer = async (context: Caller): Promise<ToolHost> => ({
+    ...host,
+    ...(await openCustomer(customerNameOf(context))),
+  });
+  // Of one call, what is opened first is used to the end: a customer who is deleted meanwhile must not come back.
+  const opened = new WeakMap<Caller, Promise<ToolHost>>();
+  return (context) => {
+    const opening = opened.get(context) ?? ofCustomer(context);
+    opened.set(context, opening);
+    return opening;
+  };
+}
+
+/** The agent and the stores of an authenticated client, for interfaces beside MCP. */
+export interface ServedClient extends Readonly<Omit<ServedParts, "runWorkflow">> {
+  /** The owner of the runs that the client may see: its customer where there are customers, else itself. */
+  readonly audience: string;
+  readonly session: string;
+  /**
+   * Starts a run without waiting for it.
+   *
+   * @throws CemError `INPUT_TOO_LARGE`, `SERVER_BUSY` or `SERVER_CLOSING`
+   */
+  launch(kind: "task" | "code", input: string): { readonly id: string };
+}
+
+export function servedClient(host: ToolHost, caller: Caller): ServedClient {
+  const { runs, runWorkflow: _, guest: _guest, hintFor: _hint, quotaOwner, ...parts } = host;
+  const { agent, redactor } = parts;
+  const owner = ownerOf(caller);
+  const audience = quotaOwner ?? owner;
+  const session = sessionOf(caller);
+  return {
+    ...parts,
+    audience,
+    session: session.session,
+    launch(kind, input) {
+      requireLength(kind, input, kind === "code" ? MAX_CODE_CHARACTERS : MAX_TASK_CHARACTERS);
+      return runs.launch({
+        kind,
+        owner,
+        quotaOwner: quotaOwner ?? currentExchange().quotaOwner,
+        facts: { input, audience, redactor, session: session.session },
+        // The run belongs to no call that could end it.
+        signal: new AbortController().signal,
+        begin: (options) => {
+          const all = { ...options, ...session };
+          return kind === "code" ? agent.executeCode(input, all) : agent.executeTask(input, all);
+        },
+      });
+    },
+  };
 }

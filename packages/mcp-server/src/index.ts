@@ -5,35 +5,34 @@ export { customerNameOf, customerUnknown } from "./customer.ts";
 export type { CustomerName, CustomerParts, OpenCustomer } from "./customer.ts";
 export { customTool } from "./custom-tool.ts";
 export type { AnyCustomTool, CustomTool, CustomToolContext } from "./custom-tool.ts";
-export type { RunWorkflowTool, WorkflowTool } from "./workflow-tool.ts";
-export type { GuestFacts } from "./guest-facts.ts";
-export { EXPOSED } from "./upstream-contents.ts";
+export type { WorkflowTool } from "./tools/run-tools.ts";
+export type { GuestFacts, Profile, RunWorkflowTool, ServedParts } from "./tools/server-tool.ts";
+export { EXPOSED } from "./upstream/upstream-lists.ts";
 export type {
   Exposed,
   UpstreamContents,
   UpstreamKind,
   UpstreamOptions,
   UpstreamRequest,
-} from "./upstream-contents.ts";
-export { PROFILES } from "./profiles.ts";
-export type { Profile } from "./profiles.ts";
-export type { RunRegistry } from "./run-registry.ts";
+} from "./upstream/upstream-lists.ts";
+export { PROFILES } from "./tools/server-tool.ts";
+
+export type { RunRegistry } from "./runs/run-registry.ts";
 export { serveStdio } from "./stdio.ts";
 export type { Serving, StdioOptions } from "./stdio.ts";
-export type { Probe, ReadinessReport } from "./readiness.ts";
-export { serveHealth } from "./health.ts";
-export type { HealthServing, HealthSettings } from "./health.ts";
-export { serveHttp } from "./http.ts";
-export type { HttpServing } from "./http.ts";
-export { currentPayer } from "./http-exchange.ts";
-export type { HttpForwarder } from "./http-forwarder.ts";
-export type { HttpMount, HttpOptions } from "./http-options.ts";
-export type { AuthSettings, IssuerAuthSettings, TokenAuthSettings } from "./http-auth.ts";
+export type { Probe, ReadinessReport } from "./http/health.ts";
+export { serveHealth } from "./http/health.ts";
+export type { HealthServing, HealthSettings } from "./http/health.ts";
+export { serveHttp } from "./http/serve-http.ts";
+export type { HttpServing } from "./http/serve-http.ts";
+export { currentQuotaOwner } from "./exchange.ts";
+export type { HttpMount, HttpOptions } from "./http/options.ts";
+export type { AuthSettings, IssuerAuthSettings, TokenAuthSettings } from "./http/auth.ts";
 export { createLogger } from "./logger.ts";
 export type { Logger, LoggerSettings, LogLevel } from "./logger.ts";
 export { measureDirectCost, measureTokenCost } from "./token-cost.ts";
 export type { TokenCost } from "./token-cost.ts";
-export type { ServedClient } from "./served-client.ts";
+export type { ServedClient } from "./customer.ts";
 export type { Servable } from "./agent-server.ts";
-export { readToolCode } from "./tool-code.ts";
-export type { HintFor } from "@cem/answers";
+export { readToolCode } from "./tools/catalog-tools.ts";
+export type { HintFor } from "@cem/tool-files/answers";

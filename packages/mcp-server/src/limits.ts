@@ -62,8 +62,6 @@ export const MAX_HEADER_BYTES = 16 * 1024;
 export const HEADERS_TIMEOUT_MS = 10_000;
 /** For receiving a whole request; the answer may take longer. */
 export const REQUEST_TIMEOUT_MS = 30_000;
-/** How long a front waits for the server's word that it is ready. */
-export const READINESS_TIMEOUT_MS = 5_000;
 export const MAX_CONNECTIONS = 2_000;
 /** Of one address, so that it can't take all of them. */
 export const MAX_CONNECTIONS_PER_ADDRESS = 1_000;

@@ -33,12 +33,12 @@ describe("measureTokenCost", () => {
     expect(Math.abs(sum + instructions - total)).toBeLessThan(20);
     expect((await costOf("original")).tools.map(({ name }) => name)).toEqual([
       "execute_task",
+      "search_tools",
+      "list_servers",
+      "get_server_tools",
       "list_available_tools",
       "get_state",
       "save_state",
-      "list_servers",
-      "get_server_tools",
-      "search_tools",
     ]);
   });
 });

@@ -1,12 +1,9 @@
-import { creditCardDetector } from "./detectors/credit-card.ts";
+import { creditCardDetector, ibanDetector, ssnDetector } from "./detectors/account-numbers.ts";
+import { emailDetector, ipDetector } from "./detectors/addresses.ts";
 import { createCustomDetector } from "./detectors/custom.ts";
 import type { CustomDetector } from "./detectors/custom.ts";
-import { emailDetector } from "./detectors/email.ts";
-import { ibanDetector } from "./detectors/iban.ts";
-import { ipDetector } from "./detectors/ip.ts";
 import { createPhoneDetector } from "./detectors/phone.ts";
 import { secretDetector } from "./detectors/secret.ts";
-import { ssnDetector } from "./detectors/ssn.ts";
 import type { Detector, Finding, PiiType } from "./types.ts";
 
 /** Settings of {@link createDetector}. */
@@ -19,13 +16,13 @@ export interface DetectorSettings {
   types?: readonly PiiType[] | undefined;
   /** Countries whose phone numbers are found as they are written at home. See {@link createPhoneDetector}. */
   regions?: readonly string[] | undefined;
-  /** What to find beyond. Where two overlap, these win. */
+  /** Custom types to find in addition. Where two overlap, these win. */
   custom?: readonly CustomDetector[] | undefined;
 }
 
 /** Of two values that overlap, the one of the earlier type is kept. */
 const PRECEDENCE = ["SECRET", "IBAN", "EMAIL", "CREDIT_CARD", "SSN", "IP", "PHONE"] as const;
-/** What a text has to have before its type is looked for. A digit alone is in half of all texts. */
+/** Cheap tests that a text must pass before a type is searched for. A digit alone is in half of all texts. */
 const HINTS: Readonly<Record<(typeof PRECEDENCE)[number], RegExp>> = {
   SECRET: /[:=]|[\w-]{15}| is | -u|-----BEGIN/,
   IBAN: /[A-Za-z]{2}[ -]?\d{2}/,
@@ -43,7 +40,7 @@ const NUMERIC: ReadonlySet<string> = new Set(["IBAN", "CREDIT_CARD", "SSN", "PHO
 const SHORTEST_VALUE = 3;
 const SECRET_KEYS = /pass|pwd|secret|key|token|connection/i;
 
-/** Creates a detector of values of persons and of secrets in a text. */
+/** Creates a detector of personal data and secrets in a text. */
 export function createDetector({ types, regions, custom = [] }: DetectorSettings = {}): Detector {
   const known: Readonly<Record<(typeof PRECEDENCE)[number], Detector>> = {
     SECRET: secretDetector,

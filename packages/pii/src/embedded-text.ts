@@ -9,7 +9,7 @@ const MAX_CONTROL_SHARE = 0.02;
 const CHARACTERS_AT_ONCE = 8_192;
 
 /** The text that bytes are, with the way back to bytes of the same encoding. */
-export interface DecodedText {
+interface DecodedText {
   text: string;
   encode(text: string): Uint8Array;
 }

@@ -1,13 +1,34 @@
 import { changeText, embeddedText, parsedText } from "./embedded-text.ts";
 import type { EmbeddedText } from "./embedded-text.ts";
-import type { Turns } from "./turns.ts";
+
+/** How long work goes on before others have the thread, in milliseconds. */
+const TURN_MS = 8;
+
+/** Divides long work into turns of the event loop. */
+export class Turns {
+  #until = performance.now() + TURN_MS;
+
+  /** Resolves when the work may go on. `undefined` while its turn is not over. */
+  next(): Promise<void> | undefined {
+    return performance.now() < this.#until ? undefined : this.#wait();
+  }
+
+  async #wait(): Promise<void> {
+    await new Promise<void>((resolve) => {
+      // Where there is no such function, as in a browser, timers give others their turn too.
+      if (typeof setImmediate === "function") setImmediate(resolve);
+      else setTimeout(resolve);
+    });
+    this.#until = performance.now() + TURN_MS;
+  }
+}
 
 /** Deeper parts of data are left out, since nothing can be said of them. */
 const MAX_DEPTH = 1_000;
 const TOO_DEEP = "[left out: nested too deep]";
 
-/** What happens to the leaves of data. Each gets the key under which the leaf stands; for an item of a list, the list's. */
-export interface LeafChanges {
+/** Handlers of the leaves of data. Each gets the key of the leaf; for an item of a list, the list's. */
+interface LeafChanges {
   text(text: string, key: string | undefined, path: readonly string[]): string | number;
   number(value: number, key: string | undefined, path: readonly string[]): string | number;
   /** Changes the name of a property. */
@@ -38,7 +59,7 @@ const MAX_LEAVES_AT_ONCE = 64;
 export const MAX_CHARACTERS_AT_ONCE = 4_096;
 
 /** Changes to the leaves of large data. */
-export interface LargeLeafChanges extends LeafChanges {
+interface LargeLeafChanges extends LeafChanges {
   /** Changes a text that takes long. */
   longText(text: string, key: string | undefined): Promise<string>;
 }

@@ -1,9 +1,11 @@
-import type { ElicitRequest, JsonValue, RedactionTarget } from "@cem/core";
+import type { ElicitRequest, JsonValue, Redactor } from "@cem/core";
 import * as fc from "fast-check";
 import { describe, expect, it } from "vitest";
 import { createRedactor } from "./index.ts";
 import type { RedactorSettings } from "./index.ts";
 import { visitTexts } from "./json-walk.ts";
+
+type RedactionTarget = Parameters<Redactor["detokenize"]>[1];
 
 const target: RedactionTarget = { server: "mail", tool: "send" };
 const from = { server: "crm", tool: "get" };

@@ -4,7 +4,7 @@ import { createDetector } from "./detect.ts";
 import type { DetectorSettings } from "./detect.ts";
 import type { FlowRule } from "./flow-rules.ts";
 import { visitTexts } from "./json-walk.ts";
-import { OriginIndex } from "./origin-index.ts";
+import { OriginIndex } from "./vault.ts";
 import { RedactionSession } from "./session.ts";
 import { createRedactionStream } from "./stream.ts";
 import type { Recognizer } from "./types.ts";

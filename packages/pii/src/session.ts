@@ -1,20 +1,17 @@
 import { CemError } from "@cem/core";
-import type { JsonSchema, JsonValue, RedactionScope, RedactionTarget } from "@cem/core";
+import type { JsonSchema, JsonValue, RedactionScope, Redactor } from "@cem/core";
 import { withoutOverlaps } from "./detect.ts";
-import { createKeyedDetector } from "./keyed-values.ts";
-import { FlowCheck } from "./flow-check.ts";
-import { serverOf } from "./flow-rules.ts";
-import type { FlowRule } from "./flow-rules.ts";
-import type { FlowingValue } from "./flow-rules.ts";
-import { mapLeaves, mapLeavesInTurns, MAX_CHARACTERS_AT_ONCE, visitTexts } from "./json-walk.ts";
-import type { OriginIndex } from "./origin-index.ts";
-import { createRedactionStream } from "./stream.ts";
+import { FlowCheck, serverOf } from "./flow-rules.ts";
+import type { FlowingValue, FlowRule } from "./flow-rules.ts";
+import { mapLeaves, mapLeavesInTurns, MAX_CHARACTERS_AT_ONCE, Turns, visitTexts } from "./json-walk.ts";
+import { createKeyedDetector } from "./known-values.ts";
+import { createRedactionStream, tokenShape } from "./stream.ts";
 import type { StreamSession } from "./stream.ts";
-import { tokenShape } from "./token-shape.ts";
-import { Turns } from "./turns.ts";
 import type { Detector } from "./types.ts";
 import { Vault } from "./vault.ts";
-import type { ValueFinding, VaultData, VaultEntry } from "./vault.ts";
+import type { OriginIndex, ValueFinding, VaultData, VaultEntry } from "./vault.ts";
+
+type RedactionTarget = Parameters<Redactor["detokenize"]>[1];
 
 /** Results that wait to be looked through until something leaves. */
 const MAX_PENDING = 16;

@@ -8,7 +8,7 @@ import type { VaultData } from "./vault.ts";
 const KEPT_MS = 30 * 86_400_000;
 
 /** Settings of {@link createSharedVaults}. */
-export interface SharedVaultsSettings {
+interface SharedVaultsSettings {
   /** Has to seal what it keeps. */
   store: Store;
   /** The key of a session's values. `undefined`: nothing of it is kept. */

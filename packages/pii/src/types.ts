@@ -1,4 +1,4 @@
-/** The kinds of values that are found without being told of them. */
+/** The built-in types of values. */
 export const PII_TYPES = [
   "EMAIL",
   "PHONE",
@@ -37,4 +37,11 @@ export interface Recognizer {
   readonly specificationVersion: "v1";
   /** Finds values in several texts at once, in the order of the texts. */
   recognize(texts: readonly string[], options?: { signal?: AbortSignal | undefined }): Promise<Finding[][]>;
+}
+
+/** A value without what differs between two ways to write it. */
+export function canonical(value: string, type: PiiType): string {
+  if (type === "CREDIT_CARD" || type === "SSN" || type === "PHONE")
+    return value.replace(/\D/g, "").replace(/^(?:00|1(?=\d{10}$))/, "");
+  return type === "IBAN" ? value.replace(/[^A-Za-z\d]/g, "").toUpperCase() : value.toLowerCase();
 }

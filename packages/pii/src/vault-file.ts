@@ -14,7 +14,7 @@ const TAG_BYTES = 16;
 const HEADER = Buffer.from("cem-vault-1\n");
 
 /** Settings of {@link createVaultFiles}. */
-export interface VaultFilesSettings {
+interface VaultFilesSettings {
   /**
    * The folder of the files, one for each session. Only its owner may enter it. A function tells the folder of a session:
    * where there is none, nothing is kept.

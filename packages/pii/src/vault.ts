@@ -1,11 +1,84 @@
 import { redactionTokensIn } from "@cem/core";
-import type { RedactionToken } from "@cem/core";
-import { canonical } from "./canonical.ts";
-import { withoutEnding } from "./digits.ts";
+import { withoutEnding } from "./context.ts";
 import { KnownValues } from "./known-values.ts";
-import type { OriginIndex } from "./origin-index.ts";
-import { formatToken, randomAddress, randomId, randomNumber, sameShape } from "./tokens.ts";
+import { canonical } from "./types.ts";
 import type { Finding, PiiType } from "./types.ts";
+
+type RedactionToken = ReturnType<typeof redactionTokensIn>[number];
+
+/** Values beyond are forgotten, the oldest first. */
+const MAX_VALUES = 1_000_000;
+const MAX_CHARACTERS = 1_024;
+
+/**
+ * Remembers where values came from for as long as files hold them, which outlive the session that got the values: what a later
+ * session reads from such a file has its origins. For one workspace.
+ */
+export class OriginIndex {
+  readonly #origins = new Map<string, readonly string[]>();
+
+  add(value: string | number, type: PiiType, origin: string): void {
+    // A written value is known in the session where it was written.
+    if (origin === "") return;
+    const key = canonical(String(value), type);
+    const known = this.#origins.get(key) ?? [];
+    if (known.includes(origin)) return;
+    this.#origins.set(key, [...known, origin]);
+    if (this.#origins.size > MAX_VALUES) this.#origins.delete(this.#origins.keys().next().value ?? "");
+  }
+
+  /** The origins of a value, in whatever way it is written. Empty for one that came from nowhere. */
+  of(value: string, type: PiiType): readonly string[] {
+    if (value.length > MAX_CHARACTERS) return [];
+    return this.#origins.get(canonical(value, type)) ?? [];
+  }
+}
+
+const ALPHABET = "abcdefghijklmnopqrstuvwxyz234567";
+/** 80 bits: not to be guessed. */
+const ID_CHARACTERS = 16;
+/** A domain that never receives mail and is never found (RFC 6761). */
+const DOMAIN = "redacted.invalid";
+
+/** The forms of a token that say themselves that they are one. */
+type TokenForm = "plain" | "email" | "uri";
+
+function randomId(): string {
+  const bytes = globalThis.crypto.getRandomValues(new Uint8Array(ID_CHARACTERS));
+  return Array.from(bytes, (byte) => ALPHABET[byte % ALPHABET.length]).join("");
+}
+
+/** Writes a token. */
+function formatToken(type: PiiType, id: string, form: TokenForm = "plain"): string {
+  if (form === "email") return `user.${id}@${DOMAIN}`;
+  return form === "uri" ? `https://${DOMAIN}/${id}` : `[[${type}:${id}]]`;
+}
+
+/** Replaces letters by random letters and digits by random digits, so that what was asked of the form still holds. */
+function sameShape(value: string): string {
+  const random = globalThis.crypto.getRandomValues(new Uint8Array(value.length));
+  let index = 0;
+  return value.replace(/[a-zA-Z\d]/g, (character) => {
+    const byte = random[index++] ?? 0;
+    if (/\d/.test(character)) return String(byte % 10);
+    const letter = String.fromCharCode(97 + (byte % 26));
+    return character < "a" ? letter.toUpperCase() : letter;
+  });
+}
+
+/** A random number of 16 digits that is no number of a card: none begins with 89. */
+function randomNumber(): number {
+  const [high = 0, low = 0] = globalThis.crypto.getRandomValues(new Uint32Array(2));
+  return 8_900_000_000_000_000 + ((high * 2 ** 20 + low) % 99_999_999_999_999);
+}
+
+/** A random address of a block that is never assigned: 240.0.0.0/4, or 100::/64. */
+function randomAddress(version: 4 | 6): string {
+  const bytes = globalThis.crypto.getRandomValues(new Uint8Array(8));
+  if (version === 4) return [240 + ((bytes[0] ?? 0) % 15), bytes[1], bytes[2], bytes[3]].join(".");
+  const words = [0, 2, 4, 6].map((at) => (((bytes[at] ?? 0) << 8) | (bytes[at + 1] ?? 0)).toString(16));
+  return `100::${words.join(":").replace(/^0:/, "1:")}`;
+}
 
 /** How a token is to look, for what a schema demands. */
 export type TokenShape = "plain" | "email" | "uri" | "ipv4" | "ipv6" | "number" | "same";

@@ -1,5 +1,5 @@
 import { describe, expect, it } from "vitest";
-import { countTokens } from "./count-tokens.ts";
+import { countTokens } from "./parse-program.ts";
 
 describe("countTokens", () => {
   it.each([

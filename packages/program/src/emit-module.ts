@@ -1,13 +1,67 @@
 import type { ExportDefaultDeclaration, ExportNamedDeclaration, Node, Statement } from "@babel/types";
 import type { GuestError } from "@cem/core";
-import { assignsExports } from "./common-js.ts";
-import { emitImports, ImportPlan } from "./emit-imports.ts";
-import { mayImportInExpression, nameOf } from "./imports.ts";
-import { findLastExpression } from "./last-expression.ts";
+import { emitImports, ImportPlan, SourceEdits } from "./emit-imports.ts";
+import { findLastExpression } from "./export-last-value.ts";
+import { locationOf, mayImportInExpression, nameOf } from "./imports.ts";
 import type { Program } from "./parse-program.ts";
-import { SourceEdits } from "./source-edits.ts";
 import { isTypeOnly, namesUsedAtRunTime, runtimeNodes } from "./syntax-tree.ts";
-import { findUnsupported } from "./unsupported.ts";
+
+/** Finds the first statement that a module may contain and a program, which runs as a function, may not. */
+export function findUnsupported({ ast }: Program): GuestError | undefined {
+  for (const outer of ast.program.body) {
+    const exported = outer.type === "ExportNamedDeclaration" ? outer.declaration : undefined;
+    const statement = exported ?? outer;
+    const message = problemOf(statement);
+    if (message !== undefined) return { name: "SyntaxError", message, ...locationOf(statement) };
+  }
+  return undefined;
+}
+
+function problemOf(statement: Statement): string | undefined {
+  switch (statement.type) {
+    case "TSExportAssignment":
+      return "`export =` is not allowed in ES modules. Use `export default`.";
+    case "TSImportEqualsDeclaration":
+      return '`import … =` is not allowed in ES modules. Use `import … from "…"`.';
+    case "TSNamespaceExportDeclaration":
+      return "`export as namespace` is allowed in declaration files only.";
+    case "TSModuleDeclaration":
+      if (statement.declare === true) return undefined;
+      return "A program can't contain a namespace. Use an object, a class or a separate module.";
+    default:
+      return undefined;
+  }
+}
+
+/**
+ * Whether a program gives its value as CommonJS does: `module.exports = …` or `exports.name = …`. Not if it has a variable
+ * of that name itself.
+ */
+function assignsExports(root: Node, code: string): boolean {
+  if (!/\bexports\b/.test(code)) return false;
+  let assigns = false;
+  for (const { node } of runtimeNodes(root)) {
+    if (node.type === "VariableDeclarator" && (isNamed(node.id, "module") || isNamed(node.id, "exports"))) {
+      return false;
+    }
+    if (node.type === "AssignmentExpression") assigns ||= isExports(node.left);
+  }
+  return assigns;
+}
+
+/** Whether it is `module.exports`, or a member of it or of `exports`. */
+function isExports(target: Node): boolean {
+  for (let at = target; at.type === "MemberExpression"; at = at.object) {
+    const { object, property } = at;
+    if (isNamed(object, "exports")) return true;
+    if (isNamed(object, "module") && isNamed(property, "exports")) return true;
+  }
+  return false;
+}
+
+function isNamed(node: Node, name: string): boolean {
+  return node.type === "Identifier" && node.name === name;
+}
 
 interface Emitter {
   code: string;
@@ -19,7 +73,7 @@ interface Emitter {
   epilogue: string[];
 }
 
-export type EmitResult = { ok: true; source: string } | { ok: false; error: GuestError };
+type EmitResult = { ok: true; source: string } | { ok: false; error: GuestError };
 
 /** Emits the module for a parsed program. */
 export function emitModule(program: Program): EmitResult {

@@ -1,9 +1,100 @@
+import { createContext, Script } from "node:vm";
 import { parse } from "@babel/parser";
 import type { File } from "@babel/types";
 import type { GuestError } from "@cem/core";
-import { runWithTimeout, SyncTimeoutError } from "./run-with-timeout.ts";
-import { countTokens } from "./count-tokens.ts";
 import { listDynamicImports, listImports, type DynamicImport, type StaticImport } from "./imports.ts";
+
+const context = createContext(Object.create(null) as object);
+const script = new Script("task()");
+
+/** Thrown by {@link runWithTimeout} when the task was stopped. */
+export class SyncTimeoutError extends Error {
+  override readonly name = "SyncTimeoutError";
+}
+
+/** A task that used this share of its time was not kept waiting. */
+const MIN_USED_SHARE = 0.5;
+/** How much longer than its timeout a task may take by the clock, where other processes keep this one waiting. */
+const MAX_WAITING = 8;
+
+/**
+ * Runs a synchronous task and stops it at the timeout. A synchronous call can't be ended from its own thread in any
+ * other way, and hostile input can make a parser or a regular expression run for hours.
+ *
+ * @param task - Is run again where a busy machine kept it from using its time.
+ * @param timeoutMs - Of processor time, in milliseconds, a whole number above 0.
+ * @throws SyncTimeoutError when the task was stopped; whatever the task throws otherwise.
+ */
+export function runWithTimeout<Result>(task: () => Result, timeoutMs: number): Result {
+  const start = usedMs();
+  for (let waitMs = timeoutMs; ; waitMs *= 2) {
+    context["task"] = task;
+    try {
+      return script.runInContext(context, { timeout: waitMs }) as Result;
+    } catch (error) {
+      if ((error as { code?: unknown } | null)?.code !== "ERR_SCRIPT_EXECUTION_TIMEOUT") throw error;
+      const isOver = usedMs() - start >= timeoutMs * MIN_USED_SHARE || waitMs >= timeoutMs * MAX_WAITING;
+      if (isOver) throw new SyncTimeoutError(`The task was stopped after ${timeoutMs} ms.`, { cause: error });
+    } finally {
+      context["task"] = undefined;
+    }
+  }
+}
+
+/** The processor time that this thread has used, in milliseconds; of the whole process in a Node before 23.9. */
+function usedMs(): number {
+  const clock: { threadCpuUsage?: () => NodeJS.CpuUsage; cpuUsage: () => NodeJS.CpuUsage } = process;
+  const { user, system } = clock.threadCpuUsage?.() ?? clock.cpuUsage();
+  return (user + system) / 1000;
+}
+
+const WORD = /[\w$\u0080-\uFFFF]/;
+const SPACE = /\s/;
+
+/** The end of the string that begins at `start`. An unclosed one ends with its line, or with the code for a template. */
+function endOfQuoted(code: string, start: number): number {
+  const quote = code[start];
+  for (let at = start + 1; at < code.length; at += 1) {
+    const character = code[at];
+    if (character === "\\") at += 1;
+    else if (character === quote || (character === "\n" && quote !== "`")) return at + 1;
+  }
+  return code.length;
+}
+
+function endOfComment(code: string, start: number): number {
+  const [closing, length] = code[start + 1] === "*" ? ["*/", 2] : ["\n", 1];
+  const end = code.indexOf(closing, start + 2);
+  return end === -1 ? code.length : end + length;
+}
+
+function endOfWord(code: string, start: number): number {
+  let at = start + 1;
+  while (at < code.length && WORD.test(code[at] as string)) at += 1;
+  return at;
+}
+
+/**
+ * Counts the tokens of a source approximately, with each string and comment as one. It takes time linear in the length
+ * and stops when the count exceeds `limit`.
+ */
+export function countTokens(code: string, limit: number): number {
+  let count = 0;
+  let at = 0;
+  while (at < code.length && count <= limit) {
+    const character = code[at] as string;
+    if (SPACE.test(character)) {
+      at += 1;
+      continue;
+    }
+    count += 1;
+    if (character === '"' || character === "'" || character === "`") at = endOfQuoted(code, at);
+    else if (character === "/" && (code[at + 1] === "/" || code[at + 1] === "*")) at = endOfComment(code, at);
+    else if (WORD.test(character)) at = endOfWord(code, at);
+    else at += 1;
+  }
+  return count;
+}
 
 /** The longest program that is parsed, in characters. */
 export const MAX_PROGRAM_CHARACTERS = 1_310_720;

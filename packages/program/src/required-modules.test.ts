@@ -1,5 +1,5 @@
 import { describe, expect, it } from "vitest";
-import { importRequired } from "./required-modules.ts";
+import { importRequired } from "./add-imports.ts";
 
 describe("importRequired", () => {
   it.each([

@@ -1,5 +1,5 @@
 import { describe, expect, it } from "vitest";
-import { SourceEdits } from "./source-edits.ts";
+import { SourceEdits } from "./emit-imports.ts";
 
 describe("SourceEdits", () => {
   it("applies edits by position, whatever their order", () => {

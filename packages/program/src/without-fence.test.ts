@@ -1,5 +1,5 @@
 import { expect, it } from "vitest";
-import { withoutFence } from "./without-fence.ts";
+import { withoutFence } from "./compile-program.ts";
 
 it.each([
   ["```ts\nreturn 1;\n```", "\nreturn 1;\n"],

@@ -6,20 +6,22 @@ import type {
   ErrorInfo,
   ExecuteOptions,
   JsonValue,
-  SampleRequest,
+  Sample,
   TaskResult,
 } from "@cem/core";
-import type { RunNames } from "./names.ts";
+import type { RunNames } from "./connection.ts";
 import type { Question, QueuedRun, RunMessage, RunReply } from "./protocol.ts";
-import type { Opened } from "./opened.ts";
-import { interrupted, unrunResult } from "./unrun-result.ts";
+import type { Opened } from "./run-queue.ts";
+import { interrupted, unrunResult } from "./protocol.ts";
 
-/** How often the run is looked for: its worker and what it told may both be lost. */
+type SampleRequest = Parameters<Sample>[0];
+
+/** How often the run is looked for: its worker and its messages may both be lost. */
 const LOOK_MS = 5_000;
 /** How long a worker may take to end a run that is cancelled. */
 const CANCEL_MS = 10_000;
 
-/** A run as the host sees it that waits for it. */
+/** A run, as seen by the host that waits for it. */
 export class AwaitedRun {
   readonly #opened: Opened;
   readonly #names: RunNames;
@@ -46,7 +48,7 @@ export class AwaitedRun {
     this.#settled.promise.catch(() => {});
   }
 
-  /** Puts no questions that another host has answered. Call it before {@link follow}. */
+  /** Skips questions that another host has answered. Call it before {@link follow}. */
   leaveOut(questions: readonly number[]): void {
     for (const number of questions) this.#answered.add(number);
   }
@@ -55,13 +57,13 @@ export class AwaitedRun {
     return this.#settled.promise;
   }
 
-  /** Follows what a worker tells. Before the run is in the queue, so that nothing is missed. */
+  /** Follows the worker's messages. Call it before the run is in the queue, so that nothing is missed. */
   async follow(): Promise<void> {
     const { signal, rejoin } = this.#options;
     this.#stopFollowing = await this.#opened.streams.follow(
       this.#names.messages,
       (message) => this.#receive(message as RunMessage),
-      // What can't be opened stays so; a cut ends.
+      // A message that can't be decoded stays so; a cut ends.
       (problem) => CemError.isInstance(problem) && this.#reject(problem),
     );
     this.#looking = setInterval(() => void this.#look().catch(() => {}), LOOK_MS);
@@ -103,7 +105,7 @@ export class AwaitedRun {
       reply = { type: "refusal", number, reason: toErrorInfo(error).message };
     }
     this.#questions.delete(number);
-    if (!this.#isOver) await this.#tell(reply);
+    if (!this.#isOver) await this.#send(reply);
   }
 
   async #put({ kind, request }: Question, signal: AbortSignal): Promise<JsonValue> {
@@ -126,7 +128,7 @@ export class AwaitedRun {
   };
 
   readonly #cancel = (): void => {
-    void this.#tell({ type: "cancel" });
+    void this.#send({ type: "cancel" });
     void this.#removeWaiting().catch(() => {});
     this.#cancelling = setTimeout(() => this.#resolveAborted(), CANCEL_MS);
   };
@@ -138,11 +140,11 @@ export class AwaitedRun {
   }
 
   /** A reply that does not arrive leaves the question open until its call ends. */
-  async #tell(reply: RunReply): Promise<void> {
-    await this.#opened.streams.tell(this.#names.replies, { content: reply }).catch(() => {});
+  async #send(reply: RunReply): Promise<void> {
+    await this.#opened.streams.append(this.#names.replies, { content: reply }).catch(() => {});
   }
 
-  /** A job that failed, or is no more, will tell nothing: seen twice, in case the last word is on its way. */
+  /** A job that failed or is gone sends nothing more. Checked twice, in case its last message is on its way. */
   async #look(): Promise<void> {
     const job = await this.#opened.queue.getJob(this.#id);
     const isGone = job === undefined || (await job.isFailed());

@@ -1,25 +1,30 @@
 import { createHash, randomUUID } from "node:crypto";
 import { CemError } from "@cem/core";
-import type { Agent, RejoinOptions, TaskResult } from "@cem/core";
-import { shownLocation, storeUnavailable } from "@cem/store";
+import type { Agent, TaskResult } from "@cem/core";
 import { traceCarrier, traced } from "@cem/core/telemetry";
+import { shownLocation, storeUnavailable } from "@cem/store";
 import { Queue } from "bullmq";
 import type { Job } from "bullmq";
 import { AwaitedRun } from "./awaited-run.ts";
-import { connectBriefly } from "./connect.ts";
-import { createLetters } from "./letters.ts";
-import type { Letters } from "./letters.ts";
-import { DEFAULT_PREFIX, KEEP_RESULTS_MS, namesOf, QUEUE } from "./names.ts";
-import { messaging } from "./messaging.ts";
+import {
+  DEFAULT_PREFIX,
+  KEEP_RESULTS_MS,
+  QUEUE,
+  connectBriefly,
+  createMessageCodec,
+  messaging,
+  namesOf,
+} from "./connection.ts";
+import type { MessageCodec } from "./connection.ts";
 import { ASKED } from "./protocol.ts";
 import type { QueuedRun, RunReply } from "./protocol.ts";
-import { placeOfReason } from "./opened.ts";
-import type { JobData, Opened } from "./opened.ts";
-import { queuedAgent } from "./queued-agent.ts";
 import { removeCustomerRuns } from "./remove-customer-runs.ts";
+import { placeOfReason } from "./run-queue.ts";
 import type {
   AskedRun,
   DeadRun,
+  JobData,
+  Opened,
   QueueCounts,
   QueuedCustomer,
   QueuedOptions,
@@ -27,16 +32,17 @@ import type {
   RunQueueSettings,
 } from "./run-queue.ts";
 import { Streams } from "./streams.ts";
-import { Throughput } from "./throughput.ts";
-import { Turns } from "./turns.ts";
+import { Throughput, Turns } from "./turns.ts";
 import type { Urgency } from "./turns.ts";
+
+type RejoinOptions = NonNullable<Parameters<NonNullable<Agent["rejoinRun"]>>[1]>;
 
 const MS_PER_SECOND = 1_000;
 const DEFAULT_MAX_WAITING = 10_000;
 const KEEP_FAILED_SECONDS = 7 * 86_400;
 const MAX_LISTED = 1_000;
-/** Whose turn a run takes: its customer's, or its client's where there are no customers. */
-function payerOf({ customer, options: { owner } }: QueuedRun): string | undefined {
+/** The key of a run's turns: its customer, or its client where there are no customers. */
+function quotaOwnerOf({ customer, options: { owner } }: QueuedRun): string | undefined {
   return customer ?? (owner === "" ? undefined : owner);
 }
 
@@ -44,7 +50,7 @@ function payerOf({ customer, options: { owner } }: QueuedRun): string | undefine
 const GIVEN_TWICE = /^(?:key|id)-/u;
 const HANDLERS = { elicit: "onElicit", approve: "onApprove", sample: "onSample" } as const;
 
-/** Opens the queue of a host that has runs carried out. Connects with the first run. */
+/** Opens the queue for a host. Connects with the first run. */
 export function createRunQueue(settings: RunQueueSettings): RunQueue {
   return new BullRunQueue(settings);
 }
@@ -54,7 +60,7 @@ class BullRunQueue implements RunQueue {
   readonly #prefix: string;
   readonly #location: string;
   #opened: Opened | undefined;
-  /** Why the connection was last lost. */
+  /** The reason why the connection was last lost. */
   #problem: Error | undefined;
 
   constructor(settings: RunQueueSettings) {
@@ -107,8 +113,8 @@ class BullRunQueue implements RunQueue {
     return this.#ask(async (opened) => {
       const job = await opened.queue.getJob(id);
       if (job === undefined) return undefined;
-      const { letters, streams } = opened;
-      const run = letters.read(`job:${id}`, job.data.letter) as QueuedRun;
+      const { codec, streams } = opened;
+      const run = codec.decode(`job:${id}`, job.data.payload) as QueuedRun;
       const names = namesOf(this.#prefix, id);
       const replies = (await streams.read(names.replies)) as RunReply[];
       const answered = replies.flatMap((reply) => (reply.type === "cancel" ? [] : [reply.number]));
@@ -132,13 +138,13 @@ class BullRunQueue implements RunQueue {
   }
 
   async dead(): Promise<DeadRun[]> {
-    return this.#reach(async ({ queue, letters }) => {
+    return this.#reach(async ({ queue, codec }) => {
       const jobs = await queue.getFailed(0, MAX_LISTED - 1);
       return jobs.map(({ id = "", data, failedReason, finishedOn = 0 }) => ({
         id,
         customer: data.customer,
         kind: data.kind,
-        reason: reasonOf(letters, id, data) ?? failedReason,
+        reason: reasonOf(codec, id, data) ?? failedReason,
         at: new Date(finishedOn),
       }));
     });
@@ -171,13 +177,13 @@ class BullRunQueue implements RunQueue {
     run: QueuedRun,
     { urgency = "normal" }: QueuedOptions,
   ): Promise<void> {
-    const { queue, letters } = opened;
+    const { queue, codec } = opened;
     const mayBeKnown = GIVEN_TWICE.test(id);
     const known = mayBeKnown ? await queue.getJob(id) : undefined;
-    if (known !== undefined) return requireSame(letters, known, run);
+    if (known !== undefined) return requireSame(codec, known, run);
     const priority = await this.#takeTurn(opened, run, urgency);
     const data: JobData = {
-      letter: letters.write(`job:${id}`, run),
+      payload: codec.encode(`job:${id}`, run),
       customer: run.customer,
       kind: run.kind,
     };
@@ -190,12 +196,12 @@ class BullRunQueue implements RunQueue {
     if (!mayBeKnown) return;
     // Another host may have been faster.
     const added = await queue.getJob(id);
-    if (added !== undefined) requireSame(letters, added, run);
+    if (added !== undefined) requireSame(codec, added, run);
   }
 
   async #takeTurn({ turns, throughput }: Opened, run: QueuedRun, urgency: Urgency): Promise<number> {
     const { maxWaiting = DEFAULT_MAX_WAITING } = this.#settings;
-    const { priority, waiting, own } = await turns.take(payerOf(run), urgency, maxWaiting);
+    const { priority, waiting, own } = await turns.take(quotaOwnerOf(run), urgency, maxWaiting);
     if (priority !== undefined) return priority;
     const isShare = waiting < maxWaiting;
     const [runs, limit] = isShare ? [own, maxWaiting - waiting] : [waiting, maxWaiting];
@@ -231,15 +237,15 @@ class BullRunQueue implements RunQueue {
     const { url, keys } = this.#settings;
     const [client, subscriber] = [connectBriefly(url), connectBriefly(url)];
     client.on("error", (problem: Error) => (this.#problem = problem));
-    const letters = createLetters(keys);
+    const codec = createMessageCodec(keys);
     const queue = new Queue<JobData>(QUEUE, { connection: client, prefix: this.#prefix });
     queue.on("error", () => {});
     return {
       queue,
-      letters,
+      codec,
       client,
       subscriber,
-      streams: new Streams(client, subscriber, letters),
+      streams: new Streams(client, subscriber, codec),
       turns: new Turns(client, this.#prefix),
       throughput: new Throughput(client, this.#prefix),
     };
@@ -247,9 +253,9 @@ class BullRunQueue implements RunQueue {
 }
 
 /** `undefined` where the library gave up itself, or the key is no longer there. */
-function reasonOf(letters: Letters, id: string, { reason }: JobData): string | undefined {
+function reasonOf(codec: MessageCodec, id: string, { reason }: JobData): string | undefined {
   try {
-    return reason === undefined ? undefined : String(letters.read(placeOfReason(id), reason));
+    return reason === undefined ? undefined : String(codec.decode(placeOfReason(id), reason));
   } catch {
     return undefined;
   }
@@ -268,12 +274,32 @@ function idOf(
   return `run-${randomUUID()}`;
 }
 
-function requireSame(letters: Letters, job: Job<JobData>, run: QueuedRun): void {
-  const known = letters.read(`job:${job.id ?? ""}`, job.data.letter) as QueuedRun;
+function requireSame(codec: MessageCodec, job: Job<JobData>, run: QueuedRun): void {
+  const known = codec.decode(`job:${job.id ?? ""}`, job.data.payload) as QueuedRun;
   const contentOf = ({ kind, input, options }: QueuedRun): string => JSON.stringify([kind, input, options]);
   if (contentOf(known) === contentOf(run)) return;
   throw new CemError(
     "QUEUE_KEY_REUSED",
     "The key (idempotencyKey or runId) was used for another run. Give each run its own.",
   );
+}
+
+/** An agent whose runs wait in a queue, and that asks a local agent for all else. */
+function queuedAgent(queue: RunQueue, local: Agent, whose: QueuedCustomer | undefined): Agent {
+  const { id: customer, incarnation } = whose ?? {};
+  return {
+    specificationVersion: "v1",
+    executeTask: (input, options) => queue.execute({ kind: "task", input, customer, incarnation }, options),
+    executeCode: (input, options) => queue.execute({ kind: "code", input, customer, incarnation }, options),
+    rejoinRun: (key, options) => queue.rejoin(key, customer, options),
+    discoverTools: (options) => local.discoverTools(options),
+    searchTools: (query, options) => local.searchTools(query, options),
+    saveSkill: (draft, options) => local.saveSkill(draft, options),
+    checkpoint: (options) => local.checkpoint(options),
+    // No guest is opened here: what is asked here is the catalog.
+    warm: async (options) => void (await local.discoverTools(options)),
+    openResults: async () => local.openResults?.(),
+    sandboxStats: () => local.sandboxStats?.(),
+    dispose: () => local.dispose(),
+  };
 }

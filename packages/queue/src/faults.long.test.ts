@@ -158,7 +158,7 @@ describeWith("redis-server")("runs under random faults", () => {
           const tool = Math.random() < 0.5 ? "send" : "look";
           const ms = Math.random() < 0.5 ? Math.floor(Math.random() * 400) : 0;
           const input = JSON.stringify({ id: String(run), tool, ms });
-          // Runs of a session are handed from worker to worker.
+          // Runs of a session are routed from worker to worker.
           const session = Math.random() < 0.5 ? `s${run % SESSIONS}` : undefined;
           const options = { idempotencyKey: String(run), session };
           const result = await until(() => host.execute({ kind: "code", input }, options));

@@ -101,7 +101,7 @@ describeWith("redis-server")("a sealed queue", () => {
     const stored = await dump();
     expect(stored).toContain("ada");
     expect(stored).not.toContain(SECRET);
-    const values = [...stored.matchAll(/"(?:letter|reason|digest)[\\":]+([\w+/=]{16,})/gu)].map(
+    const values = [...stored.matchAll(/"(?:payload|reason|digest)[\\":]+([\w+/=]{16,})/gu)].map(
       ([, value]) => value,
     );
     expect(values.length).toBeGreaterThan(3);

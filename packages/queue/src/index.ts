@@ -9,6 +9,6 @@ export type {
   RunQueue,
   RunQueueSettings,
 } from "./run-queue.ts";
-export { createServerCopies } from "./server-copies.ts";
-export type { QueuedServerCopies } from "./server-copies.ts";
+export { createReplicas } from "./replicas.ts";
+export type { QueuedReplicas } from "./replicas.ts";
 export type { Urgency } from "./turns.ts";

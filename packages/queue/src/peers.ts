@@ -1,4 +1,6 @@
+import { createHash } from "node:crypto";
 import type { Redis } from "ioredis";
+import type { QueuedRun } from "./protocol.ts";
 import type { Streams } from "./streams.ts";
 
 const DEFAULT_LOST_AFTER_MS = 10_000;
@@ -7,13 +9,13 @@ const SIGNS = 5;
 /** A peer may be there before its sign, after a cut that all had. */
 const MISSED_SIGNS = 2;
 /** How long a message waits to be read: a peer that was cut off reads it afterwards. */
-const KEEP_MS = 120_000;
+const KEEP_MESSAGES_MS = 120_000;
 
-/** What {@link Peers} need. */
+/** Settings of {@link Peers}. */
 export interface PeersSettings {
   client: Redis;
   streams: Streams;
-  /** What the names of the group begin with. */
+  /** The prefix of the group's names. */
   base: string;
   /** This one's name in the group. */
   name: string;
@@ -25,7 +27,7 @@ export interface PeersSettings {
   lostAfterMs?: number | undefined;
 }
 
-/** What {@link Peers.watch} tells. */
+/** Callbacks of {@link Peers.watch}. */
 export interface Watch {
   /** The peer was there at a look. */
   onAlive?: (() => Promise<void>) | undefined;
@@ -46,7 +48,7 @@ export class Peers<Message> {
     this.#signEveryMs = Math.ceil(this.#lostAfterMs / SIGNS);
   }
 
-  /** Takes messages from now on, each once. */
+  /** Begins to receive messages, each once. */
   async join(receive: (message: Message) => void): Promise<void> {
     const { client, streams, name } = this.#settings;
     const sign = (): void => {
@@ -64,7 +66,7 @@ export class Peers<Message> {
   }
 
   async send(name: string, message: Message): Promise<void> {
-    await this.#settings.streams.tell(this.#inboxOf(name), { content: message, keepMs: KEEP_MS });
+    await this.#settings.streams.append(this.#inboxOf(name), { content: message, keepMs: KEEP_MESSAGES_MS });
   }
 
   async lives(name: string): Promise<boolean> {
@@ -85,7 +87,7 @@ export class Peers<Message> {
     return () => clearInterval(watching);
   }
 
-  /** Shows no longer that it lives, and takes no more messages. */
+  /** Stops its signs of life, and receives no more messages. */
   async leave(): Promise<void> {
     const { client, name } = this.#settings;
     clearInterval(this.#signing);
@@ -99,5 +101,51 @@ export class Peers<Message> {
 
   #inboxOf(name: string): string {
     return `${this.#settings.base}:${name}:inbox`;
+  }
+}
+
+/** As long as a guest that waits for the next run of its session stays. */
+const KEEP_SESSION_MS = 300_000;
+
+/** The worker on which the guest of a session is warm. A hint: the worker may be gone. */
+export class WarmSessions {
+  readonly #client: Redis;
+  readonly #base: string;
+  readonly #worker: string;
+
+  /** @param worker - The name of the worker that asks. */
+  constructor(client: Redis, prefix: string, worker: string) {
+    this.#client = client;
+    this.#base = `${prefix}:warm`;
+    this.#worker = worker;
+  }
+
+  /**
+   * Takes a run's session, unless another worker has it.
+   *
+   * @returns that one's name. `undefined`: the run is for this worker.
+   */
+  async take(run: QueuedRun): Promise<string | undefined> {
+    const name = this.#nameOf(run);
+    if (name === undefined) return undefined;
+    const replies = await this.#client
+      .multi()
+      .set(name, this.#worker, "PX", KEEP_SESSION_MS, "NX")
+      .getex(name, "PX", KEEP_SESSION_MS)
+      .exec();
+    const worker = replies?.at(-1)?.[1];
+    return typeof worker === "string" && worker !== this.#worker ? worker : undefined;
+  }
+
+  /** Takes a run's session from a worker that is gone. */
+  async takeOver(run: QueuedRun): Promise<void> {
+    const name = this.#nameOf(run);
+    if (name !== undefined) await this.#client.set(name, this.#worker, "PX", KEEP_SESSION_MS);
+  }
+
+  #nameOf({ customer, options: { session, singleUse } }: QueuedRun): string | undefined {
+    if (session === undefined || singleUse === true) return undefined;
+    const digest = createHash("sha256").update(JSON.stringify([customer ?? null, session]));
+    return `${this.#base}:${digest.digest("base64url")}`;
   }
 }

@@ -2,7 +2,7 @@ import type { AgentEvent, AnnouncedCall, ErrorInfo, ExecuteOptions, JsonValue, T
 import type { TraceCarrier } from "@cem/core/telemetry";
 
 /** The options of a run that a worker gets as they are. What is a function is asked for by a {@link Question}. */
-export type CarriedOptions = Pick<
+export type RunOptions = Pick<
   ExecuteOptions,
   | "limits"
   | "typeCheck"
@@ -16,7 +16,7 @@ export type CarriedOptions = Pick<
   | "owner"
 >;
 
-/** What a host can be asked for while a run is under way. */
+/** Requests that a host may get while a run is in progress. */
 export const ASKED = ["elicit", "approve", "sample"] as const;
 
 /** A run as it waits in the queue. */
@@ -24,12 +24,12 @@ export interface QueuedRun {
   kind: "task" | "code";
   /** The task or the code. */
   input: string;
-  /** Whose run it is. Absent without customers. */
+  /** The customer that the run belongs to. Absent without customers. */
   customer?: string | undefined;
   /** Which of the customers with that id: another one may come after a deletion. Absent where it is not known. */
   incarnation?: string | undefined;
-  options: CarriedOptions;
-  /** What the host that waits for the run can be asked for. */
+  options: RunOptions;
+  /** Requests that the host which waits for the run can answer. */
   asked: readonly (typeof ASKED)[number][];
   /** The place in the trace of the host that put it there. Absent where nothing is traced. */
   trace?: TraceCarrier | undefined;
@@ -43,7 +43,7 @@ export interface Question {
   request: JsonValue;
 }
 
-/** What a worker tells of a run, in order. */
+/** Messages of a worker about a run, in order. */
 export type RunMessage =
   | { type: "started"; worker: string; attempt: number }
   /** The call is about to be made. */
@@ -53,11 +53,45 @@ export type RunMessage =
   /** The question's call has ended. */
   | { type: "withdrawn"; number: number }
   | { type: "result"; result: TaskResult }
-  /** The run can't be carried out. */
+  /** The run can't be executed. */
   | { type: "failed"; error: ErrorInfo };
 
-/** What the host that waits for a run tells its worker. */
+/** Replies of the host that waits for a run. */
 export type RunReply =
   | { type: "answer"; number: number; value: JsonValue }
   | { type: "refusal"; number: number; reason: string }
   | { type: "cancel" };
+
+/** The result of a run of which no result came from a worker. */
+export function unrunResult(
+  run: QueuedRun,
+  error: ErrorInfo,
+  calls: readonly AnnouncedCall[] = [],
+): TaskResult {
+  return {
+    status: "error",
+    value: null,
+    output: "",
+    outputDroppedBytes: 0,
+    error,
+    code: run.kind === "code" ? run.input : "",
+    origin: run.kind === "code" ? "given" : "rules",
+    selectedTools: [],
+    availableTools: 0,
+    toolCalls: calls.map(({ server, tool }) => ({ server, tool, ms: 0, ok: false })),
+    isolation: null,
+    timings: {},
+    contextTokens: { direct: 0, used: 0, saved: 0 },
+  };
+}
+
+/** The error of a run whose worker was lost after it may have changed something. */
+export function interrupted(calls: readonly AnnouncedCall[], why: string): ErrorInfo {
+  const made = calls.map(({ server, tool }) => `${server}.${tool}`);
+  const shown = made.length === 0 ? "No tool was called" : `It had called ${made.join(", ")}`;
+  return {
+    code: "RUN_INTERRUPTED",
+    message: `${why} ${shown}. It was not repeated: look at what was done, then run it again.`,
+    details: { calls: made },
+  };
+}

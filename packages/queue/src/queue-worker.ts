@@ -7,22 +7,16 @@ import { shownLocation, storeUnavailable } from "@cem/store";
 import { instruments } from "@cem/core/telemetry";
 import { UnrecoverableError, WaitingError, Worker } from "bullmq";
 import type { Job } from "bullmq";
-import { isOfGone } from "./carried-run.ts";
-import { Carrying } from "./carrying.ts";
-import { connectPatiently } from "./connect.ts";
-import { HandOver } from "./hand-over.ts";
-import { createLetters } from "./letters.ts";
-import { DEFAULT_PREFIX, QUEUE } from "./names.ts";
-import { Peers } from "./peers.ts";
+import { isOfGone } from "./worker-run.ts";
+import { RunExecutor } from "./run-executor.ts";
+import { DEFAULT_PREFIX, QUEUE, connectPatiently, createMessageCodec } from "./connection.ts";
+import { AffinityRouter, Slots } from "./affinity-router.ts";
+import { Peers, WarmSessions } from "./peers.ts";
 import type { QueuedRun } from "./protocol.ts";
-import { placeOfReason } from "./opened.ts";
-import type { JobData } from "./opened.ts";
-import type { QueueConnection } from "./run-queue.ts";
-import { Slots } from "./slots.ts";
+import { placeOfReason } from "./run-queue.ts";
+import type { JobData, QueueConnection } from "./run-queue.ts";
 import { Streams } from "./streams.ts";
-import { Throughput } from "./throughput.ts";
-import { Turns } from "./turns.ts";
-import { WarmSessions } from "./warm-sessions.ts";
+import { Throughput, Turns } from "./turns.ts";
 
 const DEFAULT_CONCURRENCY = 4;
 const DEFAULT_LOST_AFTER_MS = 30_000;
@@ -35,16 +29,16 @@ const MS_PER_SECOND = 1_000;
 
 /** Settings of {@link startQueueWorker}. */
 export interface QueueWorkerSettings extends QueueConnection {
-  /** The agent that carries out a customer's runs, `CUSTOMER_GONE` where they were deleted. It is the caller's to dispose. */
+  /** The agent that executes a customer's runs, `CUSTOMER_GONE` where they were deleted. It is the caller's to dispose. */
   agentFor: (customer: string | undefined, incarnation: string | undefined) => Promise<Agent>;
   /**
-   * How many runs are carried out at once.
+   * How many runs are executed at once.
    *
    * @defaultValue 4
    */
   concurrency?: number | undefined;
   /**
-   * Whether a session's guest is kept for its next run, which is then carried out by the worker that has the guest.
+   * Whether a session's guest is kept for its next run, which is then executed by the worker that has the guest.
    *
    * @defaultValue true
    */
@@ -62,9 +56,9 @@ export interface QueueWorkerSettings extends QueueConnection {
    * @defaultValue 20000
    */
   drainMs?: number | undefined;
-  /** The worker's name in what it tells. Default: the host's name and the process's number. */
+  /** The worker's name in messages and logs. Default: the host's name and the process's number. */
   name?: string | undefined;
-  /** Is told of what goes wrong beside the runs, such as a connection that was cut. */
+  /** Called for problems beside the runs, such as a connection that was cut. */
   onProblem?: ((error: Error) => void) | undefined;
 }
 
@@ -87,19 +81,19 @@ export async function startQueueWorker(settings: QueueWorkerSettings): Promise<Q
   const { drainMs = DEFAULT_DRAIN_MS } = settings;
   const name = settings.name ?? `${os.hostname()}-${process.pid}`;
   const [client, subscriber] = [connectPatiently(url), connectPatiently(url)];
-  const letters = createLetters(keys);
-  const streams = new Streams(client, subscriber, letters);
+  const codec = createMessageCodec(keys);
+  const streams = new Streams(client, subscriber, codec);
   const turns = new Turns(client, prefix);
   const throughput = new Throughput(client, prefix);
 
-  const carrying = new Carrying({ client, streams, prefix, worker: name, agentFor: settings.agentFor });
+  const executor = new RunExecutor({ client, streams, prefix, worker: name, agentFor: settings.agentFor });
   // Names that people give may be given twice.
   const ownId = randomBytes(ID_BYTES).toString("hex");
-  const handOver = new HandOver({
+  const router = new AffinityRouter({
     name: ownId,
     peers: new Peers({ client, streams, base: `${prefix}:worker`, name: ownId, lostAfterMs }),
     sessions: new WarmSessions(client, prefix, ownId),
-    carrying,
+    executor,
     isEnabled: settings.keepsGuests ?? true,
     slots: new Slots(concurrency),
   });
@@ -109,7 +103,7 @@ export async function startQueueWorker(settings: QueueWorkerSettings): Promise<Q
     // Nothing is kept of a customer who was deleted.
     if (isOfGone(error)) job.opts.removeOnComplete = true;
     else {
-      const reason = letters.write(placeOfReason(job.id ?? ""), error.message);
+      const reason = codec.encode(placeOfReason(job.id ?? ""), error.message);
       await job.updateData({ ...job.data, reason });
       throw new UnrecoverableError(error.code);
     }
@@ -123,8 +117,8 @@ export async function startQueueWorker(settings: QueueWorkerSettings): Promise<Q
     await turns.serve(job.priority);
     let isOver = true;
     try {
-      const run = await carrying.read(id, () => letters.read(`job:${id}`, job.data.letter) as QueuedRun);
-      isOver = (await handOver.tryToHand(id, run)) ?? (await handOver.carryOut(id, run));
+      const run = await executor.read(id, () => codec.decode(`job:${id}`, job.data.payload) as QueuedRun);
+      isOver = (await router.tryRoute(id, run)) ?? (await router.execute(id, run));
     } catch (error) {
       await refuse(job, toErrorInfo(error));
     } finally {
@@ -146,27 +140,27 @@ export async function startQueueWorker(settings: QueueWorkerSettings): Promise<Q
   worker.on("error", onProblem);
   // Others have taken or will take them.
   worker.on("lockRenewalFailed", (ids) => {
-    for (const id of ids) carrying.lose(id);
+    for (const id of ids) executor.lose(id);
   });
   await reach(worker, url, lostAfterMs);
-  await handOver.open();
+  await router.open();
   worker.run().catch(onProblem);
   return {
     name,
     close: async () => {
       // After a cut the library may wait for its connection for ever; a run whose end was not noted is not repeated.
-      handOver.stopTaking();
-      const closed = Promise.all([worker.close(), carrying.idle()]);
+      router.stopAccepting();
+      const closed = Promise.all([worker.close(), executor.idle()]);
       const drained = new AbortController();
       const late = sleep(drainMs, "late" as const, { signal: drained.signal }).catch(
         () => "in time" as const,
       );
-      if ((await Promise.race([closed, late])) === "late") carrying.stopAll();
+      if ((await Promise.race([closed, late])) === "late") executor.stopAll();
       drained.abort();
       // A guest that can't be ended in time loses its run to another worker, as one that is lost does.
       const given = late.then(() => sleep(CLOSE_GRACE_MS, undefined, { ref: false }));
-      await Promise.race([closed, carrying.idle().then(() => sleep(CLOSE_GRACE_MS)), given]);
-      handOver.close();
+      await Promise.race([closed, executor.idle().then(() => sleep(CLOSE_GRACE_MS)), given]);
+      router.close();
       client.disconnect();
       subscriber.disconnect();
     },

@@ -1,8 +1,8 @@
 import { setTimeout as sleep } from "node:timers/promises";
 import { CemError, toErrorInfo } from "@cem/core";
 import type { Job } from "bullmq";
-import { KEEP_GONE_MS, namesOf } from "./names.ts";
-import type { JobData, Opened } from "./opened.ts";
+import { KEEP_GONE_MS, namesOf } from "./connection.ts";
+import type { JobData, Opened } from "./run-queue.ts";
 import type { RunMessage } from "./protocol.ts";
 
 /** In the order in which runs pass through them, so that none passes by unseen. */
@@ -57,5 +57,5 @@ async function removeRun({ client, streams }: Opened, prefix: string, job: Job<J
   // Emptied rather than removed: who follows it goes on from where it was.
   await client.xtrim(messages, "MAXLEN", 0);
   const content: RunMessage = { type: "failed", error: toErrorInfo(GONE) };
-  await streams.tell(messages, { content, keepMs: KEEP_GONE_MS });
+  await streams.append(messages, { content, keepMs: KEEP_GONE_MS });
 }

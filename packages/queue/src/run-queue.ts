@@ -1,14 +1,20 @@
-import type { Agent, ExecuteOptions, RejoinOptions, TaskResult } from "@cem/core";
+import type { Agent, ExecuteOptions, TaskResult } from "@cem/core";
 import type { SealingKey } from "@cem/store";
+import type { Queue } from "bullmq";
+import type { Redis } from "ioredis";
+import type { MessageCodec } from "./connection.ts";
 import type { QueuedRun } from "./protocol.ts";
-import type { Urgency } from "./turns.ts";
+import type { Streams } from "./streams.ts";
+import type { Throughput, Turns, Urgency } from "./turns.ts";
+
+type RejoinOptions = NonNullable<Parameters<NonNullable<Agent["rejoinRun"]>>[1]>;
 
 /** Settings that a host and its workers have in common. */
 export interface QueueConnection {
   /** `redis://` or `rediss://`, of Redis 7 or Valkey. */
   url: string;
   /**
-   * What all names begin with.
+   * The prefix of all names.
    *
    * @defaultValue `{cem}`
    */
@@ -38,17 +44,17 @@ export interface QueuedOptions extends ExecuteOptions {
   urgency?: Urgency | undefined;
 }
 
-/** Whose runs they are. */
+/** The customer that runs belong to. */
 export interface QueuedCustomer {
   id: string;
   /** Which of the customers with that id. Workers refuse runs of one who was deleted. */
   incarnation?: string | undefined;
 }
 
-/** What is to be carried out. */
+/** A run to execute. */
 export type AskedRun = Pick<QueuedRun, "kind" | "input" | "customer" | "incarnation">;
 
-/** A run that no worker could carry out. */
+/** A run that no worker could execute. */
 export interface DeadRun {
   id: string;
   customer?: string | undefined;
@@ -69,16 +75,16 @@ export interface QueueCounts {
 /** The runs that wait for workers. */
 export interface RunQueue {
   /**
-   * An agent whose runs are carried out by workers. It asks a local agent for all else: for tools, skills and checkpoints.
+   * An agent whose runs workers execute. It asks a local agent for all else: for tools, skills and checkpoints.
    *
    * @param local - Is disposed with the agent.
    */
   agent(local: Agent, customer?: QueuedCustomer): Agent;
   /**
-   * Has a run carried out.
+   * Has a worker execute a run.
    *
    * @throws CemError `QUEUE_FULL` with `details.retryAfterMs`, `QUEUE_KEY_REUSED`, `STORE_UNAVAILABLE`, or why a worker
-   *   can't carry it out.
+   *   can't execute it.
    */
   execute(run: AskedRun, options?: QueuedOptions): Promise<TaskResult>;
   /**
@@ -89,7 +95,7 @@ export interface RunQueue {
    */
   rejoin(key: string, customer?: string, options?: RejoinOptions): Promise<TaskResult | undefined>;
   counts(): Promise<QueueCounts>;
-  /** The newest runs that no worker could carry out, at most 1,000. They are kept for a week. */
+  /** The newest runs that no worker could execute, at most 1,000. They are kept for a week. */
   dead(): Promise<DeadRun[]>;
   /**
    * Puts a dead run into the queue again. Its calls still count: it is repeated only where that does no harm.
@@ -104,4 +110,29 @@ export interface RunQueue {
   removeCustomer(customer: string): Promise<void>;
   /** Frees the connections. Runs go on. */
   close(): Promise<void>;
+}
+
+/** The data of a job. */
+export interface JobData {
+  payload: string;
+  customer?: string | undefined;
+  kind: QueuedRun["kind"];
+  /** The reason why it could not be executed, encoded: what the library keeps of it passes in clear and through its events. */
+  reason?: string | undefined;
+}
+
+/** The codec context of a failed run's reason. */
+export function placeOfReason(run: string): string {
+  return `reason:${run}`;
+}
+
+/** The connections of a host. */
+export interface Opened {
+  queue: Queue<JobData>;
+  codec: MessageCodec;
+  client: Redis;
+  subscriber: Redis;
+  streams: Streams;
+  turns: Turns;
+  throughput: Throughput;
 }

@@ -2,8 +2,7 @@ import { once } from "node:events";
 import { afterAll, beforeAll, expect, it, onTestFinished } from "vitest";
 import { startRedis } from "../../store/test/redis-server.ts";
 import type { RedisServer } from "../../store/test/redis-server.ts";
-import { connectBriefly } from "./connect.ts";
-import { createLetters } from "./letters.ts";
+import { connectBriefly, createMessageCodec } from "./connection.ts";
 import { Streams } from "./streams.ts";
 import { describeWith } from "../../../vitest.tools.ts";
 
@@ -20,16 +19,16 @@ describeWith("redis-server")("streams", () => {
       client.disconnect();
       subscriber.disconnect();
     });
-    return { client, subscriber, streams: new Streams(client, subscriber, createLetters()) };
+    return { client, subscriber, streams: new Streams(client, subscriber, createMessageCodec()) };
   };
 
   it("give once what was sent again after a cut, though the server had taken it", async () => {
     const { client, streams } = open();
-    for (const content of ["a", "b"]) await streams.tell("s", { content });
+    for (const content of ["a", "b"]) await streams.append("s", { content });
     // As the library does with what was not acknowledged.
     for (const [, fields] of await client.xrange("s", "-", "+")) await client.xadd("s", "*", ...fields);
-    await open().streams.tell("s", { content: "another's" });
-    await streams.tell("s", { content: "b" });
+    await open().streams.append("s", { content: "another's" });
+    await streams.append("s", { content: "b" });
     const contents = ["a", "b", "another's", "b"];
     expect(await streams.read("s")).toEqual(contents);
     const followed: unknown[] = [];
@@ -55,7 +54,7 @@ describeWith("redis-server")("streams", () => {
     await cut();
     await again;
     await expect.poll(async () => client.pubsub("NUMSUB", "t")).toEqual(["t", 1]);
-    await streams.tell("t", { content: "heard" });
+    await streams.append("t", { content: "heard" });
     await expect.poll(() => followed, { timeout: 4_000 }).toEqual(["heard"]);
     const ended = once(subscriber, "end");
     subscriber.once("ready", () => {

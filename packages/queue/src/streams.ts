@@ -1,10 +1,10 @@
 import { randomBytes } from "node:crypto";
 import type { Redis } from "ioredis";
-import type { Letters } from "./letters.ts";
-import { KEEP_RUN_MS } from "./names.ts";
+import type { MessageCodec } from "./connection.ts";
+import { KEEP_RUN_MS } from "./connection.ts";
 
-const FIELD = "letter";
-const TELLER_BYTES = 9;
+const FIELD = "payload";
+const WRITER_BYTES = 9;
 const PAGE = 500;
 /** A notice can be lost in a cut: the stream is looked at so often without one. */
 const LOOK_MS = 5_000;
@@ -18,31 +18,31 @@ const TELL = `
   return id
 `;
 
-/** What {@link Streams.tell} tells. */
-export interface Telling {
+/** An entry for {@link Streams.append}. */
+export interface AppendRequest {
   content: unknown;
   /** How long the stream is kept from now on. @defaultValue a day */
   keepMs?: number | undefined;
-  /** Tells it only while this attempt is the newest. */
+  /** Appends it only while this attempt is the newest. */
   while?: { name: string; attempt: number } | undefined;
 }
 
 /**
- * Streams in Redis that are read from their beginning and followed: what is told while nobody reads, or while a host is cut
- * off, is read later, once and in order.
+ * Streams in Redis that are read from their beginning and followed: entries appended while nobody reads, or while a host is cut
+ * off, are read later, once and in order.
  */
 export class Streams {
   readonly #client: Redis;
   readonly #subscriber: Redis;
-  readonly #letters: Letters;
-  readonly #teller = randomBytes(TELLER_BYTES).toString("base64url");
-  #told = 0;
+  readonly #codec: MessageCodec;
+  readonly #writer = randomBytes(WRITER_BYTES).toString("base64url");
+  #appended = 0;
   readonly #followers = new Map<string, Set<Follower>>();
 
-  constructor(client: Redis, subscriber: Redis, letters: Letters) {
+  constructor(client: Redis, subscriber: Redis, codec: MessageCodec) {
     this.#client = client;
     this.#subscriber = subscriber;
-    this.#letters = letters;
+    this.#codec = codec;
     subscriber.on("message", (name: string) => lookAll(this.#followers.get(name)));
     subscriber.on("ready", () => {
       const names = [...this.#followers.keys()];
@@ -51,30 +51,33 @@ export class Streams {
     });
   }
 
-  /** @returns whether it was told: another attempt may have begun. */
-  async tell(name: string, { content, keepMs = KEEP_RUN_MS, while: condition }: Telling): Promise<boolean> {
-    const letter = this.#letters.write(name, content);
-    const told = await this.#client.eval(
+  /** @returns whether it was appended: another attempt may have begun. */
+  async append(
+    name: string,
+    { content, keepMs = KEEP_RUN_MS, while: condition }: AppendRequest,
+  ): Promise<boolean> {
+    const payload = this.#codec.encode(name, content);
+    const entry = await this.#client.eval(
       TELL,
       2,
       name,
       condition?.name ?? name,
-      letter,
+      payload,
       keepMs,
       condition === undefined ? "" : String(condition.attempt),
-      `${this.#teller}.${(this.#told += 1)}`,
+      `${this.#writer}.${(this.#appended += 1)}`,
     );
-    return told !== null;
+    return entry !== null;
   }
 
   /** All that a stream has. */
   async read(name: string): Promise<unknown[]> {
     const contents: unknown[] = [];
-    const tellings = new Tellings();
+    const seen = new SeenEntries();
     for (let after = "-"; ;) {
       const page = await this.#client.xrange(name, after, "+", "COUNT", PAGE);
-      for (const [, [, letter = "", , by]] of page)
-        if (tellings.isNew(by)) contents.push(this.#letters.read(name, letter));
+      for (const [, [, payload = "", , by]] of page)
+        if (seen.isNew(by)) contents.push(this.#codec.decode(name, payload));
       const last = page.at(-1);
       if (last === undefined || page.length < PAGE) return contents;
       after = `(${last[0]}`;
@@ -85,20 +88,20 @@ export class Streams {
    * Reads a stream from its beginning and goes on until it is stopped.
    *
    * @param receive - Gets each content in order, with the id of its entry.
-   * @param onProblem - Is told of what can't be read; the next look tries again.
+   * @param onProblem - Called for entries that can't be read; the next look tries again.
    */
   async follow(
     name: string,
     receive: (content: unknown, entry: string) => void,
     onProblem: (problem: unknown) => void,
   ): Promise<() => void> {
-    const tellings = new Tellings();
+    const seen = new SeenEntries();
     const next = async (after: string): Promise<Entry[]> => {
       const page = await this.#client.xrange(name, after, "+", "COUNT", PAGE);
-      return page.map(([id, [, letter = "", , by]]) => ({
+      return page.map(([id, [, payload = "", , by]]) => ({
         id,
-        content: this.#letters.read(name, letter),
-        isNew: () => tellings.isNew(by),
+        content: this.#codec.decode(name, payload),
+        isNew: () => seen.isNew(by),
       }));
     };
     const follower = new Follower(next, receive, onProblem);
@@ -129,27 +132,27 @@ function lookAll(followers: Iterable<Follower> = []): void {
 interface Entry {
   id: string;
   content: unknown;
-  /** False for one that was told again after a cut. */
+  /** False for one that was sent again after a cut. */
   isNew: () => boolean;
 }
 
 type Next = (after: string) => Promise<Entry[]>;
 
-/** Finds what was told twice: after a cut, what was not acknowledged is sent again, though the server may have taken it. */
-class Tellings {
+/** Finds entries that were appended twice: after a cut the client repeats what was not acknowledged, though the server may have it. */
+class SeenEntries {
   readonly #last = new Map<string, number>();
 
-  /** @param by - Who told it, and the how manieth of theirs it is. */
+  /** @param by - Its writer, and its number among the entries of that writer. */
   isNew(by = ""): boolean {
-    const [teller = "", number] = by.split(".");
+    const [writer = "", number] = by.split(".");
     if (number === undefined) return true;
-    if (Number(number) <= (this.#last.get(teller) ?? 0)) return false;
-    this.#last.set(teller, Number(number));
+    if (Number(number) <= (this.#last.get(writer) ?? 0)) return false;
+    this.#last.set(writer, Number(number));
     return true;
   }
 }
 
-/** Reads on whenever it is told to look, one look at a time. */
+/** Reads on at each notice, one look at a time. */
 class Follower {
   readonly #next: Next;
   readonly #receive: (content: unknown, entry: string) => void;

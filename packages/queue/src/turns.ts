@@ -1,5 +1,5 @@
 import type { Redis } from "ioredis";
-import { QUEUE } from "./names.ts";
+import { QUEUE } from "./connection.ts";
 
 /** The largest priority that BullMQ takes. The lowest is served first. */
 const MAX_PRIORITY = 2_097_152;
@@ -52,7 +52,7 @@ export interface Turn {
   own: number;
 }
 
-/** Who is next among customers: each gets as many runs as the others who wait, however many it has put into the queue. */
+/** Fair turns among customers: each gets as many runs as the others who wait, however many it has put into the queue. */
 export class Turns {
   readonly #client: Redis;
   readonly #keys: [string, string, string, string];
@@ -90,5 +90,44 @@ export class Turns {
 
   async serve(priority: number): Promise<void> {
     await this.#client.eval(SERVE, 1, this.#keys[0], priority - 1);
+  }
+}
+
+const MINUTE_MS = 60_000;
+const MINUTE_SECONDS = 60;
+const KEPT_SECONDS = 180;
+const MIN_WAIT_MS = 1_000;
+const MAX_WAIT_MS = 600_000;
+
+/** Counts the runs of all workers, by minutes of the server: clocks of machines differ. */
+export class Throughput {
+  readonly #client: Redis;
+  readonly #prefix: string;
+
+  constructor(client: Redis, prefix: string) {
+    this.#client = client;
+    this.#prefix = `${prefix}:served:`;
+  }
+
+  async count(): Promise<void> {
+    const name = this.#nameOf(await this.#minute());
+    await this.#client.multi().incr(name).expire(name, KEPT_SECONDS).exec();
+  }
+
+  /** How long so many runs will probably take, in milliseconds. */
+  async waitFor(runs: number): Promise<number> {
+    const minute = await this.#minute();
+    const counts = await this.#client.mget(this.#nameOf(minute), this.#nameOf(minute - 1));
+    const served = Math.max(1, ...counts.map(Number));
+    return Math.min(MAX_WAIT_MS, Math.max(MIN_WAIT_MS, Math.round((runs / served) * MINUTE_MS)));
+  }
+
+  async #minute(): Promise<number> {
+    const [seconds] = await this.#client.time();
+    return Math.floor(Number(seconds) / MINUTE_SECONDS);
+  }
+
+  #nameOf(minute: number): string {
+    return `${this.#prefix}${minute}`;
   }
 }

@@ -1,5 +1,5 @@
 import type { Agent, CemError, ExecuteOptions, TaskResult } from "@cem/core";
-import { unrunResult } from "../src/unrun-result.ts";
+import { unrunResult } from "../src/protocol.ts";
 
 /** What a run does. */
 export type Work = (input: string, options: ExecuteOptions) => Promise<unknown>;

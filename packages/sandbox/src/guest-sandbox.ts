@@ -1,7 +1,6 @@
 import {
   toErrorInfo,
   type ErrorInfo,
-  type KillReason,
   type Isolation,
   type RunLimits,
   type RunMeter,
@@ -20,6 +19,8 @@ import type { RunRefusal } from "./run-refusal.ts";
 import { emptyReport } from "./run-report.ts";
 import { RunSession } from "./run-session.ts";
 import type { WorkspaceQuota } from "./workspace-quota.ts";
+
+type KillReason = Extract<RunOutcome, { status: "killed" }>["reason"];
 
 const DEFAULT_STANDBY = 2;
 const DISPOSED = "The sandbox was disposed.";

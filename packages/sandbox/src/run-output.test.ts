@@ -1,6 +1,8 @@
-import type { OutputChunk } from "@cem/core";
+import type { RunRequest } from "@cem/core";
 import { describe, expect, it } from "vitest";
 import { RunOutput } from "./run-output.ts";
+
+type OutputChunk = Parameters<NonNullable<RunRequest["onOutput"]>>[0];
 
 const MIB = 1024 * 1024;
 

@@ -1,5 +1,7 @@
 import { StringDecoder } from "node:string_decoder";
-import type { OutputChunk } from "@cem/core";
+import type { RunRequest } from "@cem/core";
+
+type OutputChunk = Parameters<NonNullable<RunRequest["onOutput"]>>[0];
 
 /** Output beyond the limit times this factor, and beyond the minimum, ends the run as a flood. */
 const FLOOD_FACTOR = 64;

@@ -1,16 +1,18 @@
 import type {
   JsonValue,
-  KillReason,
   RunLimits,
+  RunOutcome,
   RunRequest,
   ToolCallRecord,
   ToolInvoker,
   ToolResult,
-  ToolResultSample,
 } from "@cem/core";
 import { copyBeginning, toErrorInfo, toolNotFound } from "@cem/core";
 import type { GuestTrace } from "./guest-messages.ts";
 import { encodeResult, type EncodedResult } from "./host-messages.ts";
+
+type KillReason = Extract<RunOutcome, { status: "killed" }>["reason"];
+type ToolResultSample = RunOutcome["toolResults"][number];
 
 /** Characters kept of one result, and of all results of a run, for counting tokens. */
 const SAMPLE_CHARACTERS = 64 * 1024;

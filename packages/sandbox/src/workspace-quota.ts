@@ -1,7 +1,9 @@
-import type { SandboxSpec, WorkspaceLimits } from "@cem/core";
+import type { SandboxSpec } from "@cem/core";
 import { FolderCensus, type FolderUsage } from "./folder-census.ts";
 import type { RunRefusal } from "./run-refusal.ts";
 import { GUEST_WORKSPACE } from "./guest-spec.ts";
+
+type WorkspaceLimits = NonNullable<SandboxSpec["quota"]>;
 
 const BYTES_PER_MIB = 1024 * 1024;
 /** The shortest time between two counts while code runs. */

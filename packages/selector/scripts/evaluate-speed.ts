@@ -1,8 +1,7 @@
 /**
  * Measures speed on a large catalog: `node --conditions=@cem/source scripts/evaluate-speed.ts TOOLS.jsonl`. Prints the
- * time to index, to load the index from its file, and of a query, in milliseconds of the processor.
+ * time to index and that of a query, in milliseconds of the processor.
  */
-import { temporaryFolder } from "../../../scripts/temporary-folder.ts";
 import { createSelector } from "../src/index.ts";
 import { readTools } from "./data.ts";
 import { percentile } from "./statistics.ts";
@@ -16,11 +15,8 @@ if (file === undefined) {
   process.exit(2);
 }
 const tools = readTools(file);
-const cacheDir = temporaryFolder("cem-speed");
-const built = await timed(() => createSelector().prepare(tools));
-await createSelector({ cacheDir }).prepare(tools);
-const selector = createSelector({ cacheDir });
-const loaded = await timed(() => selector.prepare(tools));
+const selector = createSelector();
+const built = await timed(() => selector.prepare(tools));
 const step = Math.max(1, Math.floor(tools.length / QUERIES));
 const tasks = tools
   .filter((_, at) => at % step === 0)
@@ -31,9 +27,7 @@ for (const task of tasks) {
     times[method].push(await timed(() => selector[method]({ task, tools })));
   }
 }
-process.stdout.write(
-  `${tools.length} tools: built in ${built.toFixed(0)} ms, loaded in ${loaded.toFixed(0)} ms\n`,
-);
+process.stdout.write(`${tools.length} tools: built in ${built.toFixed(0)} ms\n`);
 for (const [method, list] of Object.entries(times)) {
   process.stdout.write(
     `${method}: p50 ${percentile(list, 0.5).toFixed(2)} ms, p95 ${percentile(list, 0.95).toFixed(2)} ms\n`,

@@ -196,35 +196,4 @@ describe("createSelector", () => {
       await selector.dispose();
     });
   });
-
-  describe("search with a folder for its index", () => {
-    const many = Array.from({ length: 600 }, (_, at) =>
-      tool(`server_${at % 40}`, `tool_${at}`, `Handles ${at} of kind ${at % 7}, with care.`),
-    );
-    const query = { task: "tool 77 handles kind 3 with care", tools: many };
-
-    it("answers the same from the file, and builds anew when it is broken or of other tools", async () => {
-      const cacheDir = path.join(folder, "index");
-      const expected = await createSelector().search(query);
-      expect(expected.length).toBeGreaterThan(0);
-      expect(await createSelector({ cacheDir }).search(query)).toEqual(expected);
-      const file = path.join(cacheDir, "index.bin");
-      const written = await readFile(file);
-      expect(await createSelector({ cacheDir }).search(query)).toEqual(expected);
-      const flipped = Buffer.from(written);
-      flipped.writeUInt8(flipped.readUInt8(flipped.length - 5) ^ 1, flipped.length - 5);
-      for (const spoil of [() => truncate(file, written.length - 5), () => writeFile(file, flipped)]) {
-        await spoil();
-        expect(await createSelector({ cacheDir }).search(query)).toEqual(expected);
-        expect(await readFile(file)).toEqual(written);
-      }
-      const fewer = { ...query, tools: many.slice(0, 550) };
-      expect(await createSelector({ cacheDir }).search(fewer)).toEqual(await createSelector().search(fewer));
-    });
-
-    it("works where the folder can't be written", async () => {
-      const cacheDir = path.join(folder, "tiny", "config.json", "below-a-file");
-      expect(await createSelector({ cacheDir }).search(query)).toEqual(await createSelector().search(query));
-    });
-  });
 });

@@ -6,17 +6,13 @@ export {
   MAX_TASK_CHARACTERS,
 } from "./selector.ts";
 export type { Selector, SelectorSettings } from "./selector.ts";
-export type { Embedder, EmbedOptions } from "./semantic/embedder.ts";
+export type { Embedder, EmbedOptions, SemanticState } from "./semantic/semantic-search.ts";
 export { createOpenAiEmbedder, DEFAULT_EMBEDDING_TIMEOUT_MS } from "./semantic/openai-embedder.ts";
 export type { OpenAiEmbedderSettings } from "./semantic/openai-embedder.ts";
-export type { SemanticState } from "./semantic/semantic-search.ts";
-export { checkModelFiles } from "./models/model-lock.ts";
-export type { LockedFile, ModelLock } from "./models/model-lock.ts";
-export { DEFAULT_MODEL } from "./models/pinned-models.ts";
-export { findModel } from "./models/find-model.ts";
+export { checkModelFiles, DEFAULT_MODEL, findModel } from "./models/model-lock.ts";
+export type { LockedFile, ModelLock, PulledModel } from "./models/model-lock.ts";
 export { pullModel } from "./models/pull-model.ts";
-export type { PulledModel, PullModelSettings } from "./models/pull-model.ts";
-export type { PullProgress } from "./models/hub-fetch.ts";
+export type { PullModelSettings, PullProgress } from "./models/pull-model.ts";
 export { checkTransformers } from "./models/transformers-library.ts";
 export { createTransformersEmbedder } from "./semantic/transformers-embedder.ts";
 export type { TransformersEmbedderSettings } from "./semantic/transformers-embedder.ts";

@@ -1,7 +1,7 @@
 import { toolId } from "@cem/core";
 import { describe, expect, it } from "vitest";
 import { createSelector } from "./index.ts";
-import { MIN_LARGE_CATALOG_TOOLS } from "./large-catalog.ts";
+import { MIN_LARGE_CATALOG_TOOLS } from "./select/task-selection.ts";
 import { sampleTools, tool } from "./testing/sample-tools.ts";
 
 const THINGS = "disk cluster vault topic queue subscription certificate backup container gateway".split(" ");

@@ -44,11 +44,6 @@ describe("createSelector", () => {
       expect((await search("event grid", tools))[0]).toBe("topics");
     });
 
-    it("does not search for values that are to be filled in", async () => {
-      const found = await search("list the tables <weather_forecast_city>");
-      expect(found).toEqual(await search("list the tables"));
-    });
-
     it("finds the tool of each step", async () => {
       const found = await search("Describe the users table. Then calculate 3 * 4. Then forecast the week.");
       expect(found.slice(0, 5)).toEqual(

@@ -1,12 +1,10 @@
 import type { RankedTool, Selection, SelectRequest, ToolDefinition, ToolSelector } from "@cem/core";
-import { CatalogCache } from "./catalog-cache.ts";
-import { findNamed } from "./named-tools.ts";
-import { keepRelevant } from "./relevance.ts";
-import { MEANING_REASON, rankAll } from "./results.ts";
-import type { Embedder } from "./semantic/embedder.ts";
+import { CatalogCache } from "./search/catalog-cache.ts";
+import { keepRelevant, MEANING_REASON, rankAll } from "./search/results.ts";
+import { TaskSelection } from "./select/task-selection.ts";
 import { fuseRelevant } from "./semantic/fusion.ts";
 import { SemanticSearch, type SemanticState } from "./semantic/semantic-search.ts";
-import { TaskSelection } from "./task-selection.ts";
+import type { Embedder } from "./semantic/semantic-search.ts";
 
 /** The default score from which a tool is selected for a part of a task. */
 export const DEFAULT_THRESHOLD = 0.45;
@@ -50,7 +48,7 @@ export interface SelectorSettings {
    */
   patienceMs?: number | undefined;
   /**
-   * Folder for indexes of large catalogs and vectors, for the next process.
+   * Folder for vectors, for the next process.
    *
    * @defaultValue none
    */
@@ -80,7 +78,7 @@ export interface Selector extends ToolSelector {
 export function createSelector(settings: SelectorSettings = {}): Selector {
   const { threshold = DEFAULT_THRESHOLD, embedder, cacheDir, patienceMs = 0 } = settings;
   const { lexicalReason = NO_EMBEDDER } = settings;
-  const catalogs = new CatalogCache(cacheDir);
+  const catalogs = new CatalogCache();
   const semantic =
     embedder === undefined ? undefined : new SemanticSearch(embedder, { cacheDir, patienceMs });
   const notesOn = (meaning: Float32Array | undefined): string[] => {
@@ -95,7 +93,7 @@ export function createSelector(settings: SelectorSettings = {}): Selector {
     },
 
     async prepare(tools) {
-      const { index } = await catalogs.get(tools);
+      const { index } = catalogs.get(tools);
       await semantic?.prepare(index);
     },
 
@@ -105,7 +103,7 @@ export function createSelector(settings: SelectorSettings = {}): Selector {
 
     async select({ task, tools, limit = DEFAULT_SELECT_LIMIT, signal }: SelectRequest): Promise<Selection> {
       signal?.throwIfAborted();
-      const catalog = await catalogs.get(tools);
+      const catalog = catalogs.get(tools);
       const text = task.slice(0, MAX_TASK_CHARACTERS);
       const meaning = await semantic?.similarities(catalog.index, text, signal);
       const selection = new TaskSelection(catalog, threshold, meaning);
@@ -120,13 +118,13 @@ export function createSelector(settings: SelectorSettings = {}): Selector {
       onNote,
     }: SelectRequest): Promise<RankedTool[]> {
       signal?.throwIfAborted();
-      const { index, ranking } = await catalogs.get(tools);
+      const { index, ranking } = catalogs.get(tools);
       const text = task.slice(0, MAX_QUERY_CHARACTERS);
       const meaning = await semantic?.similarities(index, text, signal);
       for (const note of notesOn(meaning)) onNote?.(note);
       const ranks = ranking.rank(text);
-      const named = findNamed(index.names, text);
-      const relevant = keepRelevant(index, text, ranks, named);
+      const named = index.names.findIn(text);
+      const relevant = keepRelevant(ranks, named);
       const found =
         meaning === undefined
           ? rankAll(index, relevant, named, text, limit)

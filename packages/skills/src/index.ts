@@ -10,4 +10,4 @@ export { createSkillStore } from "./skill-store.ts";
 export type { SkillStoreSettings } from "./skill-store.ts";
 export { stageSkill } from "./check-skill.ts";
 export { toolDigest, toolsUsedBy } from "./learn-skill.ts";
-export type { Skill, SkillDraft, SkillProvenance, SkillStatus, SkillStore, SkillSummary } from "@cem/core";
+export type { Skill, SkillDraft, SkillStore, SkillSummary } from "@cem/core";

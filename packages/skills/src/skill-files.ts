@@ -1,9 +1,11 @@
 import { lstat, readdir, readFile } from "node:fs/promises";
 import path from "node:path";
 import { CemError } from "@cem/core";
-import type { SkillProvenance, ToolDefinition } from "@cem/core";
+import type { Skill, ToolDefinition } from "@cem/core";
 import { parse, stringify } from "yaml";
 import { formatToolDigests } from "./learn-skill.ts";
+
+type SkillProvenance = NonNullable<Skill["provenance"]>;
 
 const MAX_FILES = 512;
 const MAX_BYTES = 16 * 1024 * 1024;

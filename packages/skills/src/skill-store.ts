@@ -3,8 +3,6 @@ import type {
   SaveSkillOptions,
   Skill,
   SkillDraft,
-  SkillProvenance,
-  SkillStatus,
   SkillStore,
   SkillSummary,
   ToolDefinition,
@@ -14,6 +12,9 @@ import { exportedNames, parseDraft, toSkillFile } from "./skill-draft.ts";
 import type { ParsedDraft } from "./skill-draft.ts";
 import { formatProvenance, formatSkillMarkdown } from "./skill-files.ts";
 import { SkillFolders } from "./skill-folders.ts";
+
+type SkillProvenance = NonNullable<Skill["provenance"]>;
+type SkillStatus = Skill["status"];
 
 const MAX_PROPOSALS = 100;
 const STATUSES = ["active", "proposal"] as const;

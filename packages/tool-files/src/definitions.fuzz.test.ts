@@ -3,8 +3,8 @@ import ts from "typescript";
 import { describe, expect, it } from "vitest";
 import { FUZZ_TIMEOUT_MS, fuzzing } from "../../../vitest.fuzz.ts";
 import { inspectDescription } from "./inspect-description.ts";
+import { generateToolModule } from "./print/tool-module.ts";
 import { readDefinition } from "./tool-definition.ts";
-import { generateToolModule } from "./tool-module.ts";
 
 const text = fc.oneof(
   fc.string({ maxLength: 30 }),

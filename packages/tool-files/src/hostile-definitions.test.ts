@@ -2,8 +2,8 @@ import ts from "typescript";
 import { beforeAll, describe, expect, it } from "vitest";
 import { typeCheck } from "../scripts/evaluate/type-check.ts";
 import { compactJson } from "./canonical-json.ts";
+import { generateToolModule, type ToolModule } from "./print/tool-module.ts";
 import type { RawToolDefinition } from "./tool-definition.ts";
-import { generateToolModule, type ToolModule } from "./tool-module.ts";
 
 function chain(
   length: number,

@@ -1,30 +1,30 @@
-export { describeCalls } from "./describe-calls.ts";
-export { compareWithLock, formatDifferences } from "./compare-with-lock.ts";
-export { inspectDescription } from "./inspect-description.ts";
-export { learnOutputSchema } from "./learn-output-schema.ts";
-export { addObserved, allowObserving, readObserved } from "./observed-results.ts";
-export { readLock } from "./read-lock.ts";
-export { printClient } from "./print-client.ts";
-export { listForeignModules } from "./server-folder.ts";
-export { LOCK_FILE } from "./server-lock.ts";
+export { describeCalls } from "./print/signature.ts";
+export { compareWithLock, formatDifferences } from "./folder/compare-with-lock.ts";
+export { inspectDescription, findSuspiciousText } from "./inspect-description.ts";
+export { learnOutputSchema } from "./schema/learn-output-schema.ts";
+export { addObserved, allowObserving, readObserved } from "./folder/observed-results.ts";
+export { readLock, LOCK_FILE } from "./folder/server-lock.ts";
+export { printClient } from "./print/print-client.ts";
+export { listForeignModules } from "./folder/server-folder.ts";
 export { readDefinition } from "./tool-definition.ts";
-export { findSuspiciousText } from "./suspicious-text.ts";
-export { generateToolModule } from "./tool-module.ts";
+export { generateToolModule } from "./print/tool-module.ts";
 export { nameServerFolders, nameTools } from "./tool-names.ts";
-export { removeServerFiles, writeServerFiles } from "./write-server-files.ts";
+export { removeServerFiles, writeServerFiles } from "./folder/write-server-files.ts";
 
-export type { DescribedCalls } from "./describe-calls.ts";
-export type { ChangedTool, LockComparison } from "./compare-with-lock.ts";
-export type { Difference } from "./describe-difference.ts";
-export type { DescriptionFinding, InspectSettings } from "./inspect-description.ts";
-export type { ObservedResults } from "./observed-results.ts";
-export type { TextFinding } from "./suspicious-text.ts";
-export type { ToolWarning } from "./plan-server-files.ts";
-export type { ClientRequest } from "./print-client.ts";
-export type { ReadLock } from "./read-lock.ts";
-export type { LearnedOutput, LockedTool, ServerLock } from "./server-lock.ts";
+export type { DescribedCalls } from "./print/signature.ts";
+export type { ChangedTool, LockComparison, Difference } from "./folder/compare-with-lock.ts";
+export type { DescriptionFinding, InspectSettings, TextFinding } from "./inspect-description.ts";
+export type { ObservedResults } from "./folder/observed-results.ts";
+export type { ToolWarning } from "./folder/plan-server-files.ts";
+export type { ClientRequest } from "./print/print-client.ts";
+export type { LearnedOutput } from "./schema/learn-output-schema.ts";
+export type { ReadLock, LockedTool, ServerLock } from "./folder/server-lock.ts";
 export type { RawToolDefinition, SkippedTool } from "./tool-definition.ts";
-export type { ToolModule, ToolModuleNaming } from "./tool-module.ts";
+export type { ToolModule, ToolModuleNaming } from "./print/tool-module.ts";
 export type { ToolName } from "./tool-names.ts";
-export type { ServerFolder, WriteServerFilesRequest, WrittenServerFiles } from "./write-server-files.ts";
+export type {
+  ServerFolder,
+  WriteServerFilesRequest,
+  WrittenServerFiles,
+} from "./folder/write-server-files.ts";
 export type { JsonSchema, JsonValue, ToolDefinition, ToolFlag } from "@cem/core";

@@ -1,5 +1,5 @@
 import { describe, expect, it } from "vitest";
-import { generateToolModule, type ToolModule } from "./tool-module.ts";
+import { generateToolModule, type ToolModule } from "./print/tool-module.ts";
 
 function generate(inputSchema: unknown, outputSchema?: unknown): ToolModule {
   return generateToolModule(

@@ -1,5 +1,13 @@
 import { describe, expect, it } from "vitest";
-import { clip, commentLine, harmlessInComment, propertyKey, quote, visibleText } from "./safe-text.ts";
+import {
+  clip,
+  commentLine,
+  harmlessInComment,
+  propertyKey,
+  quote,
+  visibleText,
+  escapeInvisible,
+} from "./safe-text.ts";
 
 describe("visibleText", () => {
   it.each([
@@ -76,5 +84,11 @@ describe("propertyKey", () => {
     ["constructor", "constructor"],
   ])("writes %j as %s", (name, key) => {
     expect(propertyKey(name)).toBe(key);
+  });
+});
+
+describe("escapeInvisible", () => {
+  it("writes everything but line feeds and visible characters by its number", () => {
+    expect(escapeInvisible("a\nb\tc\u0000\u{E0041}\u2028é")).toBe("a\nb<U+0009>c<U+0000><U+E0041><U+2028>é");
   });
 });

@@ -1,3 +1,5 @@
+import type { ToolFlag } from "@cem/core";
+
 /** Characters that some program treats as the end of a line. */
 const LINE_END = /\r\n?|[\n\v\f\u0085\u2028\u2029]/g;
 /** Control and invisible characters: zero-width, direction marks, tags, variation selectors. */
@@ -59,4 +61,19 @@ function escapeCharacter(character: string): string {
 /** Writes the name of a property: unquoted where it is an ASCII identifier. */
 export function propertyKey(name: string): string {
   return /^[A-Za-z_$][\w$]*$/.test(name) && name !== "__proto__" ? name : quote(name);
+}
+
+/** Puts `[flagged: <rules>]` before a text in which `inspectDescription` found something. */
+export function markFlagged(text: string, flags: readonly ToolFlag[]): string {
+  if (flags.length === 0) return text;
+  const rules = [...new Set(flags.map(({ rule }) => rule))].join(", ");
+  return `[flagged: ${rules}] ${text}`;
+}
+
+/** Replaces invisible characters, except line feeds, by their code points: `<U+200B>`. */
+export function escapeInvisible(text: string): string {
+  return text.replace(
+    /(?!\n)[\p{Cc}\p{Cf}\p{DI}\p{Co}\p{Cs}\p{Zl}\p{Zp}]/gu,
+    (character) => `<U+${(character.codePointAt(0) ?? 0).toString(16).toUpperCase().padStart(4, "0")}>`,
+  );
 }

@@ -1,6 +1,6 @@
+import { isObject } from "@cem/core";
 import * as z from "zod";
 import { canonicalJson, compactJson, sha256, TOO_LARGE } from "./canonical-json.ts";
-import { isRecord } from "./schema-reader.ts";
 
 /** Limit of a definition, in characters of JSON. The largest of 12,000 real ones has 150,000. */
 const MAX_DEFINITION_CHARACTERS = 1024 * 1024;
@@ -74,7 +74,7 @@ export function readDefinition(raw: unknown, position = 0): ReadDefinition | Ski
 
 /** Reads what {@link rawToolDefinition} does; written out, since every tool of every list comes through here. */
 function toDefinition(raw: unknown): RawToolDefinition | undefined {
-  if (!isRecord(raw)) return undefined;
+  if (!isObject(raw)) return undefined;
   const { name, title, description, inputSchema, outputSchema, annotations } = raw;
   if (typeof name !== "string") return undefined;
   return {

@@ -1,7 +1,7 @@
 import { Script } from "node:vm";
 import { describe, expect, it } from "vitest";
 import { typeCheck } from "../scripts/evaluate/type-check.ts";
-import { planServerFiles } from "./plan-server-files.ts";
+import { planServerFiles } from "./folder/plan-server-files.ts";
 import { nameServerFolders, nameTools } from "./tool-names.ts";
 
 function identifiers(

@@ -1,7 +1,7 @@
 import { createHash } from "node:crypto";
 import { readFile } from "node:fs/promises";
 import path from "node:path";
-import { HostFiles, stampOf, type ToolFolders } from "./host-files.ts";
+import { HostFiles, stampOf, type ToolFolders } from "./compiler/host-files.ts";
 
 const FORMAT = "cem-types-1";
 const FILE_NAME = "type-checks.json";
@@ -30,7 +30,7 @@ export class CheckCache {
   readonly #folder: string;
   readonly #files: HostFiles;
   readonly #writeAfterMs: number;
-  /** What the file held when it was last read or written. */
+  /** The content of the file when it was last read or written. */
   #entries = new Map<string, FileHashes>();
   /** Of the file whose entries are held. */
   #stamp: string | undefined;

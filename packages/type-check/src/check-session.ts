@@ -1,13 +1,14 @@
 import type { Finding } from "@cem/core";
 import type { FileHashes } from "./check-cache.ts";
-import type { CompilerPackage } from "./compiler-package.ts";
-import { GuestFiles } from "./guest-files.ts";
-import type { ToolFolders } from "./host-files.ts";
-import { NativeCompiler } from "./native-compiler.ts";
-import { type CheckRequest, ProgramChecker } from "./program-checker.ts";
-import { UnreadableProgram } from "./unreadable-program.ts";
+import { findCompiler } from "./compiler/compiler-process.ts";
+import type { CompilerPackage } from "./compiler/compiler-process.ts";
+import { UnreadableProgram } from "./compiler/diagnostics.ts";
+import { GuestFiles } from "./compiler/guest-files.ts";
+import type { ToolFolders } from "./compiler/host-files.ts";
+import { NativeCompiler } from "./compiler/native-compiler.ts";
+import { ProgramChecker, type CheckRequest } from "./program-checker.ts";
 
-/** What the compiler has to start with takes a tenth of a second, and many seconds on a busy machine. */
+/** Starting takes a tenth of a second, and many seconds on a busy machine. */
 const START_TIMEOUT_MS = 60_000;
 const MAX_REASON_CHARACTERS = 200;
 /** A compiler that has asked for more files, of which each check looks for changes, is replaced by a new one. */
@@ -113,4 +114,31 @@ function reasonOf(error: unknown): string {
   return error instanceof Error
     ? error.message.replace(/\.$/u, "").slice(0, MAX_REASON_CHARACTERS)
     : "unknown";
+}
+
+/** Inputs of a check in another thread. */
+export interface CheckWork {
+  folders: ToolFolders;
+  bounds: CheckBounds;
+  request: CheckRequest;
+  /** Whether the files that the check depends on are asked for. */
+  cached: boolean;
+}
+
+/** The compiler of this thread, for the folders that it was started with. It ends with the thread. */
+let current: { key: string; session: CheckSession } | undefined;
+
+/** Checks one program, on the thread that it is called on. */
+export async function check({ folders, bounds, request, cached }: CheckWork): Promise<CheckAnswer> {
+  const key = JSON.stringify([folders, bounds]);
+  if (current !== undefined && (current.key !== key || current.session.ended)) {
+    await current.session.dispose();
+    current = undefined;
+  }
+  if (current === undefined) {
+    const compiler = findCompiler();
+    if ("missing" in compiler) return { ok: false, reason: compiler.missing };
+    current = { key, session: new CheckSession(compiler, folders, bounds) };
+  }
+  return current.session.check(request, { cached });
 }

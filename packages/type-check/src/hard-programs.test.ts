@@ -1,8 +1,7 @@
 import { describe, expect, it } from "vitest";
-import { HARD_PROGRAMS } from "../../program/fixtures/hard-programs.ts";
-import { checkedText } from "./checked-text.ts";
+import { HARD_PROGRAMS } from "../../../packages/program/fixtures/hard-programs.ts";
 import { createTypeChecker } from "./index.ts";
-import { mayLackAwait } from "./may-lack-await.ts";
+import { checkedText, mayLackAwait } from "./program-text.ts";
 
 /** Those that have most of what is read here. */
 const NAMES = [

@@ -4,12 +4,12 @@ import path from "node:path";
 import type { Finding } from "@cem/core";
 import { afterAll, describe, expect, it } from "vitest";
 import { hashOf, MISSING_FILE } from "./check-cache.ts";
-import { findCompiler } from "./compiler-package.ts";
+import { findCompiler } from "./compiler/compiler-process.ts";
+import { GuestFiles } from "./compiler/guest-files.ts";
+import type { ToolFolders } from "./compiler/host-files.ts";
+import { NativeCompiler } from "./compiler/native-compiler.ts";
 // oxlint-disable-next-line import/no-unassigned-import -- loaded when first needed; here already, so that no test waits
-import "./explain.ts";
-import { GuestFiles } from "./guest-files.ts";
-import type { ToolFolders } from "./host-files.ts";
-import { NativeCompiler } from "./native-compiler.ts";
+import "./findings/explain.ts";
 import { ProgramChecker, type CheckedTool } from "./program-checker.ts";
 
 const root = path.resolve(import.meta.dirname, "../../..");
@@ -49,10 +49,6 @@ function inWords({ line, rule, message }: Finding): string {
   return `${line} ${rule}: ${message}`;
 }
 
-function exactly(text: string): RegExp {
-  return new RegExp(`^${text.replaceAll(/[$()*+.?[\\\]^{|}]/gu, String.raw`\$&`)}$`, "u");
-}
-
 /** A folder of its own for tools that change or lead away. */
 const folder = mkdtempSync(path.join(os.tmpdir(), "cem-type-check-"));
 afterAll(() => rmSync(folder, { recursive: true, force: true }));
@@ -66,19 +62,14 @@ function offer(server: string, source: string, name = "index.ts"): void {
 
 describe("ProgramChecker", () => {
   describe("check", () => {
-    it("says what to write in place of a value of another type", async () => {
-      const rows =
-        'const row: { id: number; n: string; ok: boolean } = JSON.parse("{}");\nconst location = row.id;\n';
-      const call = (text: string): Promise<string[]> => check(`${WEATHER}${rows}await ${text};`);
-      expect(await call("get_weather({ location: row.id })")).toEqual([
-        "4 wrong-arguments: get_weather takes location: string, not number. Write String(row.id).",
+    it("names the property and the type of a value of another type", async () => {
+      const rows = 'const row: { id: number; n: string } = JSON.parse("{}");\n';
+      expect(await check(`${WEATHER}${rows}await get_weather({ location: row.id });`)).toEqual([
+        "3 wrong-arguments: get_weather.location: Type 'number' is not assignable to type 'string'.",
       ]);
-      expect((await call("get_weather({ location })"))[0]).toContain("Write String(location).");
-      expect((await call("get_weather({ location: row.ok })"))[0]).toContain("Write String(row.ok).");
-      expect(await check(`${ADD}${rows}await add({ a: row.n, b: 1 });`)).toEqual([
-        "4 wrong-arguments: add takes a: number, not string. Write Number(row.n).",
+      expect(await check(`${ADD}${rows}const a = row.n;\nawait add({ a, b: 1 });`)).toEqual([
+        "4 wrong-arguments: add: Type 'string' is not assignable to type 'number'.",
       ]);
-      expect((await check(`${ADD}await add({ a: "5", b: 1 });`))[0]).toMatch(/not "?string"?\.$|not "5"\.$/u);
     });
 
     it("suspects a member that the program's own object does not have, and lets the code run", async () => {
@@ -96,9 +87,10 @@ describe("ProgramChecker", () => {
           rule: "unknown-member",
           severity: "warning",
           line: 5,
-          message: "c has no date. It has hash, author, timestamp, subject.",
+          message:
+            "Property 'date' does not exist on type '{ hash: string; author: string; timestamp: string; subject: string; }'.",
         },
-        { severity: "warning", message: expect.stringMatching(/^c has no authr\. Did you mean author\?/u) },
+        { severity: "warning", message: expect.stringMatching(/'authr' .* Did you mean 'author'\?/u) },
       ]);
       expect(await check(`${parse}for (const { date } of commits) console.log(date);`)).toHaveLength(1);
     });
@@ -118,39 +110,39 @@ describe("ProgramChecker", () => {
     it.each([
       [
         'import { get_wether } from "./servers/weather/index.ts";',
-        "1 unknown-export: get_wether is not exported by servers/weather. Did you mean get_weather?",
+        "1 unknown-export: '\"./servers/weather/index.ts\"' has no exported member named 'get_wether'. Did you mean 'get_weather'?",
       ],
       [
         'import { double_numbr } from "/workspace/skills/double_number/index.ts";',
-        "1 unknown-export: double_numbr is not exported by skills/double_number. Did you mean double_number?",
+        "1 unknown-export: '\"/workspace/skills/double_number/index.ts\"' has no exported member named 'double_numbr'. Did you mean 'double_number'?",
       ],
       [
         `${WEATHER}await get_weather({ city: "Oslo" });`,
-        "2 wrong-arguments: get_weather has no parameter city. It takes location, month. get_weather needs location (string).",
+        '2 wrong-arguments: get_weather: Object literal may only specify known properties, and \'city\' does not exist in type \'GetWeatherInput\'. It takes { location: string; month?: "April" | "August" | "December" | "February" | "January" | "July" | "June" | "March" | "May" | "November" | "October" | "September" ….',
       ],
       [
         `${WEATHER}await get_weather({ locaton: "Oslo" });`,
-        "2 wrong-arguments: get_weather has no parameter locaton. Did you mean location? get_weather needs location (string).",
+        "2 wrong-arguments: get_weather: Object literal may only specify known properties, but 'locaton' does not exist in type 'GetWeatherInput'. Did you mean to write 'location'?",
       ],
       [
         `${WEATHER}\nawait get_forecast({ location: "Oslo", days: "3" });`,
-        "3 wrong-arguments: get_forecast takes days: number, not string.",
+        "3 wrong-arguments: get_forecast.days: Type 'string' is not assignable to type 'number'.",
       ],
       [
         `${WEATHER}await get_weather({ location: "Oslo" }, 1);`,
-        "2 wrong-arguments: get_weather takes 1 argument, not 2.",
+        "2 wrong-arguments: get_weather: Expected 1 arguments, but got 2.",
       ],
       [
         `${WEATHER}await get_weather();`,
-        /^2 wrong-arguments: get_weather needs \{ location: string; month\?: /,
+        '2 wrong-arguments: get_weather: Expected 1 arguments, but got 0. An argument for \'input\' was not provided. It takes { location: string; month?: "April" | "August" | "December" | "February" | "January" | "July" | "June" | "March" | "May" | "November" | "October" | "September" ….',
       ],
       [
         `${WEATHER}await get_weather({ location: "Oslo", month: "Juli" });`,
-        /month: "April" .* not "Juli"\. Did you mean July\?$/,
+        '2 wrong-arguments: get_weather.month: Type \'"Juli"\' is not assignable to type \'Month | undefined\'. It takes "April" | "August" | "December" | "February" | "January" | "July" | "June" | "March" | "May" | "November" | "October" | "September".',
       ],
       [
         `${WEATHER}await Promise.all(["Oslo"].map(get_weather));`,
-        /^2 wrong-arguments: .* write \(item\) => get_weather\(…\)\.$/,
+        "2 wrong-arguments: Argument of type '(input: GetWeatherInput) => Promise<Weather>' is not assignable to parameter of type '(value: string, index: number, array: string[]) => Promise<Weather>'. Types of parameters 'input' and 'value' are incompatible. Type 'string' is not assignable to type 'GetWeatherInput'. Write (item) => get_weather(…).",
       ],
       [
         `${WEATHER}const weather = get_weather({ location: "Oslo" });\nexport default weather.temperature;`,
@@ -158,110 +150,113 @@ describe("ProgramChecker", () => {
       ],
       [
         `${WEATHER}const weather = await get_weather({ location: "Oslo" });\nexport default weather.temprature;`,
-        "3 unknown-member: weather has no temprature: it is Weather. Did you mean temperature?",
+        "3 unknown-member: Property 'temprature' does not exist on type 'Weather'. Did you mean 'temperature'?",
       ],
       [
         `${WEATHER}const { degrees } = await get_weather({ location: "Oslo" });`,
-        /^2 unknown-member: .* has no degrees: it is Weather\. It has location, country, /,
+        "2 unknown-member: Property 'degrees' does not exist on type 'Weather'. It has location, country, month, temperature, unit, condition, precipitation_mm, kind, source.",
       ],
       [
         `${WEATHER}const days = await get_forecast({ location: "Oslo" });\nexport default days.temperature;`,
-        "3 unknown-member: days has no temperature: it is ForecastDay[].",
+        "3 unknown-member: Property 'temperature' does not exist on type 'ForecastDay[]'.",
       ],
       [
         `${WEATHER}await get_weather("Oslo");`,
-        /^2 wrong-arguments: get_weather takes \{ location: string; month\?: .*, not "Oslo"\.$/,
+        '2 wrong-arguments: get_weather: Argument of type \'string\' is not assignable to parameter of type \'GetWeatherInput\'. It takes { location: string; month?: "April" | "August" | "December" | "February" | "January" | "July" | "June" | "March" | "May" | "November" | "October" | "September" ….',
       ],
       [
         `${WEATHER}await get_weather(["Oslo"]);`,
-        /^2 wrong-arguments: get_weather takes \{ location: string; month\?: .*, not string\[\]\.$/,
+        '2 wrong-arguments: get_weather: Property \'location\' is missing in type \'string[]\' but required in type \'GetWeatherInput\'. It takes { location: string; month?: "April" | "August" | "December" | "February" | "January" | "July" | "June" | "March" | "May" | "November" | "October" | "September" ….',
       ],
       [
         "const total = 5;\nexport default totl;",
-        "2 unknown-name: totl is not defined here. Did you mean total?",
+        "2 unknown-name: Cannot find name 'totl'. Did you mean 'total'?",
       ],
       [
         `${WEATHER}await get_wether({ location: "Oslo" });`,
-        "2 unknown-name: get_wether is not defined here. Did you mean get_weather?",
+        "2 unknown-name: Cannot find name 'get_wether'. Did you mean 'get_weather'?",
       ],
-      ["{ const total = 1; }\nexport default totl;", "2 unknown-name: totl is not defined here."],
+      ["{ const total = 1; }\nexport default totl;", "2 unknown-name: Cannot find name 'totl'."],
       [
         `${WEATHER}const weather = await get_weather({ location: "Oslo" });\nexport default weather.temprature === 5;`,
-        /^3 unknown-member: weather has no temprature/,
+        "3 unknown-member: Property 'temprature' does not exist on type 'Weather'. Did you mean 'temperature'?",
       ],
       [
         `${WEATHER}for (const { degrees } of await get_forecast({ location: "Oslo" })) console.log(degrees);`,
-        /^2 unknown-member: it has no degrees: it is ForecastDay\. It has date, /,
+        "2 unknown-member: Property 'degrees' does not exist on type 'ForecastDay'. It has date, location, temperature, unit, condition, kind.",
       ],
       [
         `${WEATHER}(await list_locations()).map(({ cuontry }) => cuontry);`,
-        /^2 unknown-member: it has no cuontry: it is Location\. Did you mean country\?$/,
+        "2 unknown-member: Property 'cuontry' does not exist on type 'Location'. It has name, country.",
       ],
       [
         `${WEATHER}const at = { note: 1 };\nawait get_weather(at);`,
-        "3 wrong-arguments: get_weather needs location (string).",
+        '3 wrong-arguments: get_weather: Property \'location\' is missing in type \'{ note: number; }\' but required in type \'GetWeatherInput\'. It takes { location: string; month?: "April" | "August" | "December" | "February" | "January" | "July" | "June" | "March" | "May" | "November" | "October" | "September" ….',
       ],
       [
         `${WEATHER}await get_weather({ location: new Date() });`,
-        "2 wrong-arguments: get_weather takes location: string, not Date.",
+        "2 wrong-arguments: get_weather.location: Type 'Date' is not assignable to type 'string'.",
       ],
-      ['const text = "a";\ntext.size;', "2 unknown-member: text has no size: it is string."],
-      ["const n = 5;\nn.lenght;", "2 unknown-member: n has no lenght: it is number."],
-      ["const yes = true;\nyes.not();", "2 unknown-member: yes has no not: it is boolean."],
-      ["new Date().format();", "1 unknown-member: new Date() has no format: it is Date."],
+      ['const text = "a";\ntext.size;', "2 unknown-member: Property 'size' does not exist on type '\"a\"'."],
+      ["const n = 5;\nn.lenght;", "2 unknown-member: Property 'lenght' does not exist on type '5'."],
+      ["const yes = true;\nyes.not();", "2 unknown-member: Property 'not' does not exist on type 'true'."],
+      ["new Date().format();", "1 unknown-member: Property 'format' does not exist on type 'Date'."],
       [
         'import weather from "./servers/weather/index.ts";\nweather;',
-        "1 unknown-export: default is not exported by servers/weather. It exports get_forecast, get_weather, list_locations.",
+        "1 unknown-export: Module '\"/workspace/servers/weather/index\"' has no default export. It exports get_forecast, get_weather, list_locations.",
       ],
       [
         'export { get_wether as get } from "./servers/weather/index.ts";',
-        "1 unknown-export: get_wether is not exported by servers/weather. Did you mean get_weather?",
+        "1 unknown-export: '\"./servers/weather/index.ts\"' has no exported member named 'get_wether'. Did you mean 'get_weather'?",
       ],
       [
         'import { get_wether as get } from "./servers/weather/index.ts";\nget;',
-        "1 unknown-export: get_wether is not exported by servers/weather. Did you mean get_weather?",
+        "1 unknown-export: '\"./servers/weather/index.ts\"' has no exported member named 'get_wether'. Did you mean 'get_weather'?",
       ],
       [
         'import { get_wether } from "servers/weather";\nget_wether();',
-        "1 unknown-export: get_wether is not exported by servers/weather. Did you mean get_weather?",
+        "1 unknown-export: '\"servers/weather\"' has no exported member named 'get_wether'. Did you mean 'get_weather'?",
       ],
-      ["class A extends Missing {}", "1 unknown-name: Missing is not defined here."],
-      ["const A = class extends Missing {};", "1 unknown-name: Missing is not defined here."],
+      ["class A extends Missing {}", "1 unknown-name: Cannot find name 'Missing'."],
+      ["const A = class extends Missing {};", "1 unknown-name: Cannot find name 'Missing'."],
       [
         `${WEATHER.replace("./", "file:///workspace/")}await get_weather({});`,
-        "2 wrong-arguments: get_weather needs location (string).",
+        '2 wrong-arguments: get_weather: Property \'location\' is missing in type \'{}\' but required in type \'GetWeatherInput\'. It takes { location: string; month?: "April" | "August" | "December" | "February" | "January" | "July" | "June" | "March" | "May" | "November" | "October" | "September" ….',
       ],
       [
         `${WEATHER}const weather = await get_weather({ location: "Oslo" });\nconst o = {};\no.x = weather.temprature;`,
-        /^4 unknown-member: weather has no temprature/,
+        "4 unknown-member: Property 'temprature' does not exist on type 'Weather'. Did you mean 'temperature'?",
       ],
-      ["new Date().years;", "1 unknown-member: new Date() has no years: it is Date."],
-      ["[1].size;", "1 unknown-member: [1] has no size: it is number[]."],
+      ["new Date().years;", "1 unknown-member: Property 'years' does not exist on type 'Date'."],
+      ["[1].size;", "1 unknown-member: Property 'size' does not exist on type 'number[]'."],
       [
         "new Map([[1, 2]]).length;",
-        "1 unknown-member: new Map([[1, 2]]) has no length: it is Map<number, number>.",
+        "1 unknown-member: Property 'length' does not exist on type 'Map<number, number>'.",
       ],
-      ["new Set([1]).length;", "1 unknown-member: new Set([1]) has no length: it is Set<number>."],
+      ["new Set([1]).length;", "1 unknown-member: Property 'length' does not exist on type 'Set<number>'."],
       [
         "const list: readonly string[] = [];\nlist.size;",
-        "2 unknown-member: list has no size: it is readonly string[].",
+        "2 unknown-member: Property 'size' does not exist on type 'readonly string[]'.",
       ],
-      ["Promise.resolve(1).status;", /^1 missing-await: Promise.resolve\(1\) is a Promise: write \(await /],
+      [
+        "Promise.resolve(1).status;",
+        "1 missing-await: Promise.resolve(1) is a Promise: write (await Promise.resolve(1)).status.",
+      ],
       [
         `${WEATHER}get_weather.now;`,
-        /^2 unknown-member: get_weather has no now: it is \(input: GetWeatherInput\) => Promise<Weather>\.$/,
+        "2 unknown-member: Property 'now' does not exist on type '(input: GetWeatherInput) => Promise<Weather>'.",
       ],
       [
         "const user = { name: 'Ada' };\nuser();",
-        "2 not-callable: user is not a function: it is { name: string; }.",
+        "2 not-callable: user: This expression is not callable. Type '{ name: string; }' has no call signatures.",
       ],
       [
         "const limit = 1;\nlimit = 2;",
-        "2 constant-assigned: limit is a const and can't be given another value.",
+        "2 constant-assigned: Cannot assign to 'limit' because it is a constant.",
       ],
     ])("finds in %j what a run would fail on", async (code, finding) => {
       const [found] = await check(code);
-      expect(found).toMatch(finding instanceof RegExp ? finding : exactly(finding));
+      expect(found).toBe(finding);
     });
 
     it.each([
@@ -329,7 +324,8 @@ describe("ProgramChecker", () => {
           severity: "error",
           line: 2,
           column: 22,
-          message: "greet has no parameter nme. Did you mean name? greet needs name (string).",
+          message:
+            "greet: Object literal may only specify known properties, but 'nme' does not exist in type '{ name: string; }'. Did you mean to write 'name'?",
         });
         expect(await check(`${imports}return await greet({ name: "Ada" });`, tools)).toEqual([]);
       });
@@ -350,7 +346,9 @@ describe("ProgramChecker", () => {
       ])("is checked in %j", async (code) => {
         const found = await check(`${imports}${code}`, tools);
         expect(found).toHaveLength(1);
-        expect(found[0]).toContain("wrong-arguments: greet takes name: string, not number.");
+        expect(found[0]).toMatch(
+          /wrong-arguments: greet(?:\.name)?: Type 'number' is not assignable to type 'string'\.$/u,
+        );
       });
 
       it.each([
@@ -363,7 +361,7 @@ describe("ProgramChecker", () => {
       ])("ends what %j knows", async (code, read, type) => {
         const found = await check(`${imports}const r = await load();\n${code}\n${read};`, tools);
         expect(found).toHaveLength(1);
-        expect(found[0]).toContain(`has no bb: it is ${type}.`);
+        expect(found[0]).toContain(`Property 'bb' does not exist on type '${type}'.`);
       });
 
       it("is not taken for one case of a union where nothing tells which it is", async () => {
@@ -393,10 +391,10 @@ describe("ProgramChecker", () => {
       const good = `${imports}const { items } = await search({ query: "x" });\nfor (const item of items) item.a.b();`;
       expect(await check(good, [search])).toEqual([]);
       expect(await check(`${imports}await search({ quer: "x" });`, [search])).toEqual([
-        "2 wrong-arguments: search has no parameter quer. Did you mean query? search needs query (string).",
+        expect.stringMatching(/^2 wrong-arguments: search: .*'quer' .* Did you mean to write 'query'\?$/u),
       ]);
       expect(await check(imports.replace("search", "find"), [search])).toEqual([
-        "1 unknown-export: find is not exported by servers/web. It exports search.",
+        "1 unknown-export: Module '\"./servers/web/index.ts\"' has no exported member 'find'. It exports search.",
       ]);
       expect(await check(imports)).toEqual([]);
     });
@@ -404,8 +402,8 @@ describe("ProgramChecker", () => {
     it("does not suggest a name that is imported in vain", async () => {
       const code = 'import { serch } from "./servers/web/index.ts";\nawait search({ query: "x" });';
       expect(await check(code, [search])).toEqual([
-        "1 unknown-export: serch is not exported by servers/web. Did you mean search?",
-        "2 unknown-name: search is not defined here.",
+        expect.stringMatching(/^1 unknown-export: .*'serch'. Did you mean 'search'\?$/u),
+        expect.stringMatching(/^2 unknown-name: Cannot find name 'search'\./u),
       ]);
     });
 
@@ -426,10 +424,10 @@ describe("ProgramChecker", () => {
       ];
       for (const code of right) expect([code, await check(imports + code, [put])]).toEqual([code, []]);
       expect(await check(`${imports}await put({ a: "1", b: { c: [u] } });`, [put])).toEqual([
-        "3 wrong-arguments: put takes a: number, not string.",
+        "3 wrong-arguments: put.a: Type 'string' is not assignable to type 'number'.",
       ]);
       expect(await check(`${imports}await put({ a: u, b: { c: [5] } });`, [put])).toEqual([
-        "3 wrong-arguments: put takes b.c: string[], not number[].",
+        "3 wrong-arguments: put.b.c: Type 'number' is not assignable to type 'string'.",
       ]);
     });
 
@@ -458,15 +456,30 @@ describe("ProgramChecker", () => {
       });
 
       it.each([
-        ["await find({ city: row.n as number });", "find takes city: string, not number."],
-        ["await find({ city: 'x', unit: 'k' });", 'find takes unit: "c" | "f", not "k".'],
-        ["await find({ city: 'x', tags: [1] });", "find takes tags: string[], not number[]."],
-        ["await find({ city: 'x', at: { lng: 1 } });", "find has no parameter at.lng. at takes lat."],
+        [
+          "await find({ city: row.n as number });",
+          "find.city: Type 'number' is not assignable to type 'string'.",
+        ],
+        [
+          "await find({ city: 'x', unit: 'k' });",
+          'find.unit: Type \'"k"\' is not assignable to type \'"c" | "f" | undefined\'. It takes "c" | "f".',
+        ],
+        [
+          "await find({ city: 'x', tags: [1] });",
+          "find.tags: Type 'number' is not assignable to type 'string'.",
+        ],
+        [
+          "await find({ city: 'x', at: { lng: 1 } });",
+          "find.at: Object literal may only specify known properties, and 'lng' does not exist in type '{ lat: number; }'. It takes { lat: number }.",
+        ],
         [
           "await find({ city: 'x', tags: row.tags });",
-          "find takes tags: string[], not string | number | null.",
+          "find.tags: Type 'string | number | null' is not assignable to type 'string[] | undefined'. Type 'null' is not assignable to type 'string[] | undefined'. It takes string[].",
         ],
-        ["await find({ city: 'x', all: [{ id: 5 }] });", "find takes all[0].id: string, not number."],
+        [
+          "await find({ city: 'x', all: [{ id: 5 }] });",
+          "find.all.id: Type 'number' is not assignable to type 'string'.",
+        ],
       ])("is not one in %j", async (code, message) => {
         const [found] = await check(imports + code, tools);
         expect(found).toContain(`4 wrong-arguments: ${message}`);
@@ -483,10 +496,12 @@ describe("ProgramChecker", () => {
       const imports = 'import { each, none, sum, wide } from "./servers/web/index.ts";\n';
       const found = await check(`${imports}none();\nsum("1");\neach(5);\nwide(6);`, tools);
       expect(found).toEqual([
-        "2 wrong-arguments: none needs {}.",
-        '3 wrong-arguments: sum takes number[], not "1".',
-        "4 wrong-arguments: each takes (n: number) => void, not 5.",
-        expect.stringMatching(/^5 wrong-arguments: wide takes .{160}…, not 6\.$/),
+        expect.stringMatching(
+          /^2 wrong-arguments: none: Expected 1 arguments, but got 0\. .* It takes \{\}\.$/u,
+        ),
+        expect.stringMatching(/^3 wrong-arguments: sum: .* It takes number\[\]\.$/u),
+        expect.stringMatching(/^4 wrong-arguments: each: .* It takes \(n: number\) => void\.$/u),
+        expect.stringMatching(/^5 wrong-arguments: wide: .* It takes .{160}…\.$/u),
       ]);
     });
 
@@ -495,13 +510,6 @@ describe("ProgramChecker", () => {
       const code =
         'import { each } from "./servers/web/index.ts";\neach((n) => { const s: string = n; s.at(0); });';
       expect(await check(code, [each])).toEqual([]);
-    });
-
-    it("tells at most ten mistakes in one call", async () => {
-      const names = Array.from({ length: 12 }, (_, index) => `p${index}: 1`).join(", ");
-      const code = `import { search } from "./servers/web/index.ts";\nawait search({ ${names} });`;
-      const [found = ""] = await check(code, [search]);
-      expect(found.match(/has no parameter/gu)).toHaveLength(10);
     });
 
     it("declares a tool of a file only where the file is missing", async () => {
@@ -522,7 +530,7 @@ describe("ProgramChecker", () => {
       const code = 'import { ping } from "./servers/web/index.ts";\nawait ping({});';
       expect(await check(code, [ping])).toEqual([]);
       expect(await check(code.replace("{}", "{ host: 1 }"), [ping])).toEqual([
-        "2 wrong-arguments: ping takes 0 arguments, not 1.",
+        "2 wrong-arguments: ping: Expected 0 arguments, but got 1.",
       ]);
     });
 
@@ -536,19 +544,21 @@ describe("ProgramChecker", () => {
         'const { temperature } = await get_weather({ location: "Oslo" });\nawait warn({ about: `${temperature}` });';
       expect(await check(`${imports}${calls}`, [tool, known])).toEqual([]);
       expect(await check(`${imports}${calls.replace("about", "abut")}`, [tool, known])).toEqual([
-        "3 wrong-arguments: warn has no parameter abut. Did you mean about? warn needs about (string).",
+        expect.stringMatching(/^3 wrong-arguments: warn: .*'abut' .* Did you mean to write 'about'\?$/u),
       ]);
       // Without it, it is gone again.
       expect(await check(`${imports}${calls}`)).toEqual([
-        "1 unknown-export: warn is not exported by servers/weather. It exports get_forecast, get_weather, list_locations.",
+        expect.stringMatching(
+          /^1 unknown-export: .*'warn'\. It exports get_forecast, get_weather, list_locations\.$/u,
+        ),
       ]);
     });
 
     it("reports each mistake once, and no more than twenty", async () => {
       expect(await check("export default [apples, oranges, apples];\napples;")).toEqual([
-        "1 unknown-name: apples is not defined here.",
-        "1 unknown-name: oranges is not defined here.",
-        "2 unknown-name: apples is not defined here.",
+        "1 unknown-name: Cannot find name 'apples'.",
+        "1 unknown-name: Cannot find name 'oranges'.",
+        "2 unknown-name: Cannot find name 'apples'.",
       ]);
       const many = Array.from({ length: 30 }, (_, index) => `missing_${index};`).join("\n");
       expect(await check(many)).toHaveLength(20);
@@ -560,10 +570,10 @@ describe("ProgramChecker", () => {
       const all = { ...search, module, signature: "all(first: string, ...rest: string[]): Promise<void>" };
       const imports = 'import { all, greet } from "./servers/web/index.ts";\n';
       expect(await check(`${imports}greet(1);`, [all, greet])).toEqual([
-        "2 wrong-arguments: greet takes string, not 1.",
+        "2 wrong-arguments: greet: Argument of type 'number' is not assignable to parameter of type 'string'.",
       ]);
       expect(await check(`${imports}all(1);`, [all, greet])).toEqual([
-        "2 wrong-arguments: all takes string, not 1.",
+        "2 wrong-arguments: all: Argument of type 'number' is not assignable to parameter of type 'string'.",
       ]);
       expect(await check(`${imports}all("a", "b", "c");`, [all, greet])).toEqual([]);
     });
@@ -623,7 +633,7 @@ describe("ProgramChecker", () => {
       expect(await rules()).toEqual([]);
       offer("changing", 'export * from "./buy.ts";');
       expect(await own.check({ code, tools: [] })).toMatchObject([
-        { message: "buy is not exported by servers/changing. It exports nothing." },
+        { rule: "unknown-export", message: expect.stringContaining("has no exported member 'buy'") },
       ]);
       offer("changing", buys("{ id: number }"), "buy.ts");
       expect(await rules()).toEqual(["2 unknown-member"]);

@@ -1,11 +1,14 @@
-import type { Finding, ToolKind } from "@cem/core";
+import type { Finding, ToolServer } from "@cem/core";
 import { MISSING_FILE, type FileHashes } from "./check-cache.ts";
-import { mayStop } from "./explained-codes.ts";
-import { type GuestFiles, PROGRAM_FILE } from "./guest-files.ts";
-import { FILES_FOLDER } from "./host-files.ts";
-import type { Diagnostic, NativeCompiler, ProgramView, ProgramViews } from "./native-compiler.ts";
+import { mayStop, type Diagnostic } from "./compiler/diagnostics.ts";
+import { PROGRAM_FILE, type GuestFiles } from "./compiler/guest-files.ts";
+import { FILES_FOLDER } from "./compiler/host-files.ts";
+import type { NativeCompiler, ProgramView, ProgramViews } from "./compiler/native-compiler.ts";
+import type { Explanation } from "./findings/type-facts.ts";
 
-/** What the checker needs to know about a tool. */
+type ToolKind = ToolServer["kind"];
+
+/** A tool as the checker needs it. */
 export interface CheckedTool {
   /** The import specifier: `./servers/calculator/index.ts`. */
   module: string;
@@ -48,10 +51,7 @@ export class ProgramChecker {
    */
   async check({ code, tools }: CheckRequest): Promise<Finding[]> {
     // The parser loads while the compiler starts.
-    const [{ checkedText }, { mayLackAwait }] = await Promise.all([
-      import("./checked-text.ts"),
-      import("./may-lack-await.ts"),
-    ]);
+    const { checkedText, mayLackAwait } = await import("./program-text.ts");
     const text = checkedText(code);
     if (text === undefined) return [];
     this.#declare(tools);
@@ -109,16 +109,12 @@ export class ProgramChecker {
   }
 }
 
-/** The findings that hold with and without strict null checks, and what is suspected, in the order of the program. */
+/** The findings that hold with and without strict null checks, and warnings, in the order of the program. */
 async function certainFindings({ strict, lenient }: ProgramViews): Promise<Finding[]> {
-  const [{ explain }, { misusedPromises }, { MISSING_MEMBER, suspectMember }, { nodeAt }] = await Promise.all(
-    [
-      import("./explain.ts"),
-      import("./explain-promise.ts"),
-      import("./suspect-member.ts"),
-      import("./type-facts.ts"),
-    ],
-  );
+  const [{ explain }, { misusedPromises }] = await Promise.all([
+    import("./findings/explain.ts"),
+    import("./findings/missing-await.ts"),
+  ]);
   const lenientAt = Map.groupBy(lenient.diagnostics, ({ pos }) => pos);
   const rulesAt = async (pos: number): Promise<(string | undefined)[]> => {
     const same = lenientAt.get(pos) ?? [];
@@ -130,27 +126,24 @@ async function certainFindings({ strict, lenient }: ProgramViews): Promise<Findi
   for (const promise of await misusedPromises(strict.source, strict.checker)) {
     if (findings.size < MAX_FINDINGS) add(findingAt(promise, promise, strict));
   }
-  // What TypeScript says of the same line may be what follows from it.
+  // Other diagnostics of the same line may follow from the missing `await`.
   const explained = new Set([...findings.values()].map(({ line }) => line));
   for (const diagnostic of strict.diagnostics.slice(0, MAX_DIAGNOSTICS)) {
     if (findings.size === MAX_FINDINGS) break;
     const [explanation, rules] = await Promise.all([explain(diagnostic, strict), rulesAt(diagnostic.pos)]);
-    if (explanation === undefined && MISSING_MEMBER.has(diagnostic.code)) {
-      const suspicion = await suspectMember(nodeAt(strict.source, diagnostic.pos), strict.checker);
-      if (suspicion !== undefined) add({ ...findingAt(diagnostic, suspicion, strict), severity: "warning" });
-    }
-    if (explanation === undefined || !rules.includes(explanation.rule)) continue;
+    if (explanation === undefined) continue;
     const finding = findingAt(diagnostic, explanation, strict);
-    if (!explained.has(finding.line)) add(finding);
+    const isCertain = rules.includes(explanation.rule) && !explained.has(finding.line);
+    if (isCertain || finding.severity === "warning") add(finding);
   }
   return [...findings.values()].toSorted((one, other) => (one.line ?? 0) - (other.line ?? 0));
 }
 
 function findingAt(
   { pos }: Pick<Diagnostic, "pos">,
-  { rule, message }: Pick<Finding, "rule" | "message">,
+  { rule, message, severity = "error" }: Explanation,
   { source }: ProgramView,
 ): Finding {
   const { line, character } = source.getLineAndCharacterOfPosition(pos);
-  return { rule, message, severity: "error", line: line + 1, column: character + 1 };
+  return { rule, message, severity, line: line + 1, column: character + 1 };
 }

@@ -1,13 +1,13 @@
 import { createHash } from "node:crypto";
+import { readFileSync } from "node:fs";
 import { abandonOnAbort, CemError, hasWorkThreads, moduleBeside, offload, toErrorInfo } from "@cem/core";
 import type { Finding, OffloadedWork, ReviewRequest, ToolDefinition, TypeChecker } from "@cem/core";
 import { CheckCache, hashOf } from "./check-cache.ts";
-import { type CheckAnswer, type CheckBounds, CheckSession } from "./check-session.ts";
-import type { CheckWork } from "./check-work.ts";
-import { findCompiler } from "./compiler-package.ts";
-import type { ToolFolders } from "./host-files.ts";
+import { CheckSession, type CheckAnswer, type CheckBounds } from "./check-session.ts";
+import type { CheckWork } from "./check-session.ts";
+import { findCompiler } from "./compiler/compiler-process.ts";
+import type { ToolFolders } from "./compiler/host-files.ts";
 import type { CheckedTool, CheckRequest } from "./program-checker.ts";
-import { CHECKER_VERSION } from "./version.ts";
 
 const DEFAULT_TIMEOUT_MS = 10_000;
 const DEFAULT_MEMORY_MB = 512;
@@ -138,7 +138,7 @@ export class NativeTypeChecker implements TypeChecker {
     };
     const { timeoutMs } = this.#bounds;
     const describe = (): OffloadedWork => ({
-      module: moduleBeside("check-work", import.meta.url),
+      module: moduleBeside("check-session", import.meta.url),
       name: "check",
       args: [work],
       timeoutMs: timeoutMs + START_MS,
@@ -239,7 +239,24 @@ function keyOf(code: string, tools: readonly ToolDefinition[]): string {
   return prefixOf(code) + hash.digest("base64");
 }
 
-/** What the keys of all checks of one code start with. */
+/** The prefix of the keys of all checks of one code. */
 function prefixOf(code: string): string {
   return `${hashOf(JSON.stringify([CHECKER_VERSION, code]))} `;
+}
+
+/** To be raised when the same code may get other findings with the same versions of the packages. */
+const RULES_VERSION = 5;
+
+interface Manifest {
+  version: string;
+  dependencies: { typescript: string };
+}
+
+/** The versions that a finding depends on: of the rules, of this package and of TypeScript, whose version is pinned. */
+export const CHECKER_VERSION: string = checkerVersion();
+
+function checkerVersion(): string {
+  const text = readFileSync(new URL("../package.json", import.meta.url), "utf8");
+  const { version, dependencies } = JSON.parse(text) as Manifest;
+  return [RULES_VERSION, version, dependencies.typescript].join(" ");
 }

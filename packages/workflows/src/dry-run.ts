@@ -8,12 +8,12 @@ import type { ToolNames } from "./steps/call-code.ts";
 
 const MAX_SHOWN_CHARACTERS = 300;
 
-/** What a step would do. */
+/** The plan of a step. */
 export interface PlannedStep {
   /** Its path: `loop[].send` for a step of a loop. */
   step: string;
   type: string;
-  /** What it would do, in lines. Expressions that depend on results stand as they are written. */
+  /** Its actions, in lines. Expressions that depend on results are left as written. */
   does: readonly string[];
   /** Why it can't do that. */
   problem?: ErrorInfo | undefined;
@@ -25,7 +25,7 @@ interface PlanSettings {
   kinds: ReadonlyMap<string, WorkflowStepKind>;
 }
 
-/** What a run would do, as far as it is known before. Both branches of conditions are told. */
+/** Plans a run, as far as it is known before. Both branches of conditions are included. */
 export function planWorkflow(
   { workflow, parts }: LoadedWorkflow,
   variables: JsonObject,

@@ -3,27 +3,24 @@ import path from "node:path";
 import { CemError, toErrorInfo } from "@cem/core";
 import type { Agent, Approve, Elicit, ErrorInfo, JsonObject, Redactor, WorkflowStepKind } from "@cem/core";
 import type { LoadedWorkflow } from "./definition/load-workflow.ts";
-import type { WorkflowEvent, WorkflowResult } from "./events.ts";
-import { Journal } from "./runs/journal.ts";
+import { Journal, readJournal } from "./runs/journal.ts";
 import type { EndedStatus, NewRecord } from "./runs/journal.ts";
 import { Outcomes } from "./runs/outcomes.ts";
-import { readJournal } from "./runs/read-journal.ts";
-import type { RunFolder, RunRecord } from "./runs/run-folder.ts";
-import type { RunLock } from "./runs/run-lock.ts";
+import type { WorkflowEvent, WorkflowResult } from "./runs/outcomes.ts";
+import type { RunFolder, RunLock, RunRecord } from "./runs/run-folder.ts";
 import type { ToolNames } from "./steps/call-code.ts";
-import { Execution } from "./steps/execution.ts";
+import { Execution, PausableTimer } from "./steps/execution.ts";
 import type { Decisions } from "./steps/execution.ts";
 import { RunInterrupted } from "./steps/failures.ts";
-import { PausableTimer } from "./steps/pausable-timer.ts";
+import type { ListScope } from "./steps/requests.ts";
 import { runList } from "./steps/run-list.ts";
 import { outputsOf } from "./steps/step-kinds.ts";
-import type { ListScope } from "./steps/step-scope.ts";
 
 /** The name of the file that asks for the end of a run. */
 export const CANCEL_FILE = "cancel";
 const CANCEL_POLL_MS = 500;
 
-/** What runs are carried out with. */
+/** The parts that runs share. */
 export interface RunParts {
   agentFor: (guardrails: readonly JsonObject[]) => Promise<Agent>;
   redactor: Redactor | undefined;
@@ -80,7 +77,7 @@ export class WorkflowRun {
     if (signal?.aborted === true) cancel();
     const timer = this.#startTimer();
     try {
-      return await this.#carryOut(journal, outcomes, timer);
+      return await this.#execute(journal, outcomes, timer);
     } finally {
       timer?.clear();
       clearInterval(poll);
@@ -89,7 +86,7 @@ export class WorkflowRun {
     }
   }
 
-  async #carryOut(
+  async #execute(
     journal: Journal,
     outcomes: Outcomes,
     timer: PausableTimer | undefined,
@@ -155,7 +152,7 @@ export class WorkflowRun {
     return this.#result({ status: "completed", outputs, error: null });
   }
 
-  /** What a run comes to that did not complete. One that nobody may end now can be resumed. */
+  /** The result of a run that did not complete. One that must not be ended now can be resumed. */
   async #ended(thrown: unknown, write: (line: NewRecord) => Promise<void>): Promise<WorkflowResult> {
     const isEnded = !(thrown instanceof RunInterrupted) || this.#controller.signal.aborted;
     const error = thrown instanceof RunInterrupted ? thrown.info : toErrorInfo(thrown);
@@ -201,7 +198,7 @@ export class WorkflowRun {
   }
 }
 
-/** @throws CemError `OPTION_INVALID` for a decision about a step of which it is known whether it was carried out. */
+/** @throws CemError `OPTION_INVALID` for a decision about a step of which it is known whether it was executed. */
 function assertUndecided({ done, repeat }: Decisions, { steps }: Outcomes, run: string): void {
   const wrong = [...done.keys(), ...repeat].find((step) => steps.get(step)?.isUncertain !== true);
   if (wrong === undefined) return;
@@ -209,7 +206,7 @@ function assertUndecided({ done, repeat }: Decisions, { steps }: Outcomes, run: 
   const those = open.length === 0 ? "There is none." : `Those that may have been: ${open.join(", ")}.`;
   throw new CemError(
     "OPTION_INVALID",
-    `Step ${wrong} of run ${run} is none that may have been carried out. ${those}`,
+    `Step ${wrong} of run ${run} is none that may have been executed. ${those}`,
     {
       details: { run, step: wrong, uncertain: open },
     },

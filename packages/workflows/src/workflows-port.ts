@@ -1,8 +1,8 @@
 import type { Agent, Approve, Elicit, JsonObject, Redactor, WorkflowStepKind } from "@cem/core";
 import type { FindWorkflow, LoadedWorkflow, WorkflowSource } from "./definition/load-workflow.ts";
 import type { PlannedStep } from "./dry-run.ts";
-import type { RunStatus, WorkflowEvent, WorkflowResult } from "./events.ts";
-import type { RunDetails, RunSummary } from "./runs/describe-run.ts";
+import type { RunStatus, WorkflowEvent, WorkflowResult } from "./runs/outcomes.ts";
+import type { RunDetails, RunSummary } from "./runs/run-summary.ts";
 import type { ToolNames } from "./steps/call-code.ts";
 
 /** Settings of `createWorkflows`. */
@@ -31,7 +31,7 @@ export interface RunWorkflowOptions {
   /** Cancels the run. It can be resumed. */
   signal?: AbortSignal | undefined;
   onEvent?: ((event: WorkflowEvent) => void) | undefined;
-  /** Asks the user a question of a tool, or about a step that may have been carried out. */
+  /** Asks the user a question of a tool, or about a step that may have been executed. */
   onElicit?: Elicit | undefined;
   /** Asks a person whether a call may be made that needs a yes. */
   onApprove?: Approve | undefined;
@@ -41,13 +41,13 @@ export interface RunWorkflowOptions {
 
 /** Options of {@link Workflows.resume}. */
 export interface ResumeOptions extends Omit<RunWorkflowOptions, "session"> {
-  /** Paths of steps that may have been carried out and are to be repeated. */
+  /** Paths of steps that may have been executed and are to be repeated. */
   repeat?: readonly string[] | undefined;
-  /** Steps that may have been carried out and were, by their paths, with what they came to. */
+  /** Steps that may have been executed and were, by their paths, with what they came to. */
   done?: JsonObject | undefined;
 }
 
-/** Carries out workflows and keeps their runs. */
+/** Executes workflows and keeps their runs. */
 export interface Workflows {
   /**
    * Checks a workflow and all that are part of it.
@@ -62,7 +62,7 @@ export interface Workflows {
    * @throws CemError as {@link load}, `WORKFLOW_VARIABLES_INVALID`, `WORKFLOW_RUN_UNWRITABLE` before it began.
    */
   run(source: WorkflowSource, options?: RunWorkflowOptions): Promise<WorkflowResult>;
-  /** What a run would do. Nothing is called. @throws CemError as {@link run}. */
+  /** Plans a run without calling anything. @throws CemError as {@link run}. */
   plan(
     source: WorkflowSource,
     options?: Pick<RunWorkflowOptions, "variables" | "signal">,

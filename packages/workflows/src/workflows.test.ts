@@ -105,7 +105,7 @@ describe("run", () => {
   it("repeats nothing that may have been done, unless it is marked", async () => {
     const uncertain = { config: { how: "timeout", times: 1 }, on_error: "retry", retry: { delay: 0 } };
     const refused = await run([fail("timeout", uncertain)]);
-    expect(refused.error?.message).toMatch(/was not tried again, since it may have been carried out/);
+    expect(refused.error?.message).toMatch(/was not tried again, since it may have been executed/);
     expect(await run([fail("timeout", { ...uncertain, idempotent: true })])).toMatchObject({
       status: "completed",
     });

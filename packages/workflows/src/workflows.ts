@@ -3,26 +3,24 @@ import path from "node:path";
 import { CemError } from "@cem/core";
 import type { WorkflowStepKind } from "@cem/core";
 import { PRIVATE_FILE } from "@cem/core/files";
-import { isBuiltIn } from "./definition/parse-workflow.ts";
 import { loadWorkflow, sourcesOf } from "./definition/load-workflow.ts";
 import type { FindWorkflow, LoadedWorkflow, WorkflowSource } from "./definition/load-workflow.ts";
+import { isBuiltIn } from "./definition/parse-workflow.ts";
 import { variablesOf } from "./definition/value-schema.ts";
 import { planWorkflow } from "./dry-run.ts";
 import type { PlannedStep } from "./dry-run.ts";
-import type { RunStatus, WorkflowResult } from "./events.ts";
-import { describeRun, summarizeRun } from "./runs/describe-run.ts";
-import type { RunDetails, RunSummary } from "./runs/describe-run.ts";
-import { endRun } from "./runs/end-run.ts";
-import { createRunId, RunFolders } from "./runs/run-folder.ts";
+import type { RunStatus, WorkflowResult } from "./runs/outcomes.ts";
+import { createRunId, RunFolders, runHolder, RunLock } from "./runs/run-folder.ts";
 import type { RunFolder, RunRecord } from "./runs/run-folder.ts";
-import { runHolder, RunLock } from "./runs/run-lock.ts";
+import { describeRun, endRun, summarizeRun } from "./runs/run-summary.ts";
+import type { RunDetails, RunSummary } from "./runs/run-summary.ts";
 import { tokenizeFor } from "./steps/execution.ts";
 import { CANCEL_FILE, WorkflowRun } from "./workflow-run.ts";
 import type { RunParts, RunRequest } from "./workflow-run.ts";
 import type { ResumeOptions, RunWorkflowOptions, Workflows, WorkflowsSettings } from "./workflows-port.ts";
 
 /**
- * Creates what carries out workflows with an agent.
+ * Creates what executes workflows with an agent.
  *
  * @throws CemError `OPTION_INVALID` for a type of steps that has the name of another.
  */
@@ -75,7 +73,7 @@ class AgentWorkflows implements Workflows {
       variables: await tokenizeFor(this.#parts.redactor, given, session),
     };
     const place = await this.#folders.create(record);
-    return this.#carryOut({
+    return this.#execute({
       loaded,
       place,
       record,
@@ -111,7 +109,7 @@ class AgentWorkflows implements Workflows {
       const given = variablesOf(loaded.workflow, { ...began.variables, ...variables });
       record = { ...began, variables: await tokenizeFor(redactor, given, began.session) };
     }
-    return this.#carryOut({
+    return this.#execute({
       loaded,
       place,
       record,
@@ -151,7 +149,7 @@ class AgentWorkflows implements Workflows {
     return summarizeRun(this.#folders, await this.#folders.find(id));
   }
 
-  async #carryOut(request: Omit<RunRequest, "lock">): Promise<WorkflowResult> {
+  async #execute(request: Omit<RunRequest, "lock">): Promise<WorkflowResult> {
     const { place, record, isResumed, signal } = request;
     const lock = await RunLock.take(place.folder, { signal });
     try {

@@ -83,7 +83,7 @@ const failKind: WorkflowStepKind = {
   },
 };
 
-/** What carries out workflows whose steps need no agent. */
+/** What executes workflows whose steps need no agent. */
 export function sampleWorkflows(folder: string, settings: Partial<WorkflowsSettings> = {}): Workflows {
   const agent = createPipeline(() => Promise.reject(new Error("These workflows call no tools.")));
   const stepKinds = [countKind(folder), failKind];

@@ -40,4 +40,4 @@ export {
 export { customerIdOf, isCustomerId, requireCustomerId } from "./customers/customer-folders.ts";
 export { createStateStore } from "./state/state-store.ts";
 export type { StateStoreSettings } from "./state/state-store.ts";
-export type { JsonValue, ResultPage, ResultStore, StateStore } from "@cem/core";
+export type { JsonValue, ResultStore, StateStore } from "@cem/core";

@@ -1,9 +1,9 @@
 import { describe, expect, it } from "vitest";
 import { measurePooling, MODES, ratioOf, summaryOf } from "./measure-pooling.ts";
 import type { PoolingResult } from "./measure-pooling.ts";
-import { poolingSvg } from "./pooling-svg.ts";
-import { PROGRAMS } from "./programs.ts";
-import { renderPooling } from "./render-pooling.ts";
+import { poolingSvg } from "../commands/bench.ts";
+import { PROGRAMS } from "./measure-pooling.ts";
+import { renderPooling } from "../commands/bench.ts";
 import { createColors } from "picocolors";
 
 const style = { colors: createColors(false), width: 80 };

@@ -1,21 +1,104 @@
-import { addServers, generateTools, shellWord } from "code-execution-mcp/admin";
-import type { Answer } from "../answer.ts";
-import type { CommandContext } from "../command-context.ts";
-import type { InvocationOf } from "../invocation.ts";
-import { serverSourceOf } from "../config-source.ts";
-import { EXIT_FAILED, EXIT_OK } from "../exit-codes.ts";
-import { renderRow } from "../render-rows.ts";
-import { withHints } from "../hint.ts";
-import { renderGenerated } from "../render-servers.ts";
-import { oneLine, safeData } from "../safe-text.ts";
-import { shortPath } from "../short-path.ts";
-import type { Style } from "../text-layout.ts";
+import { shellWord } from "@cem/core/text";
+import { EXIT_FAILED, EXIT_OK, withHints } from "../errors.ts";
+import type { Answer, CommandContext } from "../io/command-context.ts";
+import { renderRow } from "../render/rows.ts";
+import { oneLine, safeData } from "../render/safe-text.ts";
+import { renderGenerated } from "../render/servers.ts";
+import { counted, shortPath } from "../render/text-layout.ts";
+import type { Style } from "../render/text-layout.ts";
+import { serverSourceOf } from "../run/config-source.ts";
+import { InvalidArgumentError, Option } from "commander";
+import type { Command } from "commander";
+import { addOptions, defineCommand } from "../command/define-command.ts";
+import type { Given } from "../command/define-command.ts";
+import { SETTING_OPTIONS } from "../command/options.ts";
+
+const TRANSPORTS = ["http", "sse"] as const;
 
 /** `cem add`: puts a server into config.yaml and writes its tools as files. A server that does not answer stays in. */
-export async function addMcpServer(
-  { name, entry, options }: InvocationOf<"add">,
+export const add = defineCommand<{ name: string; entry: Record<string, unknown> }>({
+  name: "add",
+  about: "Add an MCP server and write its tools as files",
+  help: `
+The server is written to config.yaml, whose comments are kept. Then its tools are written as files.
+\${NAME} in a value is replaced from the environment or .env when the server is used, so secrets can stay there.
+
+Examples:
+  cem add everything -- npx -y @modelcontextprotocol/server-everything
+  cem add memory --env MEMORY_FILE_PATH=m.json -- npx -y @modelcontextprotocol/server-memory
+  cem add crm https://crm.example.com/mcp --header 'Authorization: Bearer \${CRM_TOKEN}'`,
+  declare: (command) =>
+    addOptions(command, SETTING_OPTIONS)
+      .argument("<name>", "what code calls it")
+      .argument("<target...>", "its URL; or after --, the command that starts it, with its arguments")
+      .option("--header <name: value>", "an HTTP header to send; may be given again", collectHeader)
+      .option("--env <name=value>", "a variable of the command; may be given again", collectVariable)
+      .addOption(new Option("--transport <type>", "how to talk to a URL").choices(TRANSPORTS)),
+  read: (command) => {
+    const [name = "", ...target] = command.args;
+    return { name, entry: toEntry(target, command) };
+  },
+  run: addMcpServer,
+});
+
+/** `cem remove`: takes a server out of config.yaml, with the files that were generated for it. */
+export const remove = defineCommand<{ name: string }>({
+  name: "remove",
+  about: "Remove an MCP server and the files of its tools",
+  help: `
+Only files that were generated are removed.
+
+Examples:
+  cem remove everything`,
+  declare: (command) => addOptions(command, SETTING_OPTIONS).argument("<name>", "the server"),
+  run: removeMcpServer,
+});
+
+interface AddOptions {
+  header?: Record<string, string> | undefined;
+  env?: Record<string, string> | undefined;
+  transport?: (typeof TRANSPORTS)[number] | undefined;
+}
+
+/** The entry as it is written to the file: without what was not given. */
+function toEntry([first = "", ...rest]: string[], command: Command): Record<string, unknown> {
+  const { header, env, transport } = command.opts<AddOptions>();
+  if (/^https?:\/\//i.test(first)) {
+    if (rest.length > 0) command.error(`A URL takes no arguments, and there is "${rest[0]}".`);
+    if (env !== undefined) command.error("--env is for a command; a URL takes --header.");
+    return definedOf({ url: first, type: transport, headers: header });
+  }
+  if (header !== undefined || transport !== undefined) {
+    command.error("--header and --transport are for a URL; a command takes --env.");
+  }
+  return definedOf({ command: first, args: rest.length === 0 ? undefined : rest, env });
+}
+
+function definedOf(entry: Record<string, unknown>): Record<string, unknown> {
+  return Object.fromEntries(Object.entries(entry).filter(([, value]) => value !== undefined));
+}
+
+function collectHeader(text: string, before: Record<string, string> = {}): Record<string, string> {
+  return { ...before, ...pair(text, ":", "Authorization: Bearer ${TOKEN}") };
+}
+
+function collectVariable(text: string, before: Record<string, string> = {}): Record<string, string> {
+  return { ...before, ...pair(text, "=", "API_KEY=${API_KEY}") };
+}
+
+function pair(text: string, separator: string, example: string): Record<string, string> {
+  const at = text.indexOf(separator);
+  const [name, value] = [text.slice(0, at).trim(), text.slice(at + 1).trim()];
+  if (at < 1 || name === "" || value === "") throw new InvalidArgumentError(`It looks like '${example}'.`);
+  return { [name]: value };
+}
+
+/** `cem add`: puts a server into config.yaml and writes its tools as files. A server that does not answer stays in. */
+async function addMcpServer(
+  { name, entry, options }: Given<{ name: string; entry: Record<string, unknown> }>,
   context: CommandContext,
 ): Promise<Answer> {
+  const { addServers, generateTools } = await import("code-execution-mcp/admin");
   const { live } = context;
   const source = serverSourceOf(options, context);
   const { file, warnings } = await addServers([{ name, entry }], source);
@@ -51,4 +134,24 @@ function afterFailure(word: string, code: string | undefined): Record<string, st
   if (code === "SERVER_FOLDER_TAKEN") return remove;
   if (code === "AUTH_REQUIRED") return { next: `cem auth ${word}`, ...remove };
   return { "try again": `cem generate ${word}`, ...remove };
+}
+
+/** `cem remove`: takes a server out of config.yaml, with the files that were generated for it. */
+async function removeMcpServer(
+  { name, options }: Given<{ name: string }>,
+  context: CommandContext,
+): Promise<Answer> {
+  const { removeServerAndFiles } = await import("code-execution-mcp/admin");
+  const { file, removed } = await removeServerAndFiles(name, serverSourceOf(options, context));
+  const from = file === undefined ? [] : [`from ${shortPath(file)}`];
+  const files = removed.length === 0 ? [] : [counted(removed.length, "generated file")];
+  return {
+    exitCode: EXIT_OK,
+    data: { status: "success", name, file, removed },
+    report: (style) => [
+      "",
+      ...renderRow("removed", `${oneLine(name)} ${[...from, ...files].join(", with ")}`, style),
+    ],
+    brief: () => removed.join("\n"),
+  };
 }

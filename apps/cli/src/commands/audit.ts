@@ -1,19 +1,41 @@
-import { verifyAudit } from "code-execution-mcp/admin";
-import type { Answer } from "../answer.ts";
-import type { CommandContext } from "../command-context.ts";
-import { serverSourceOf } from "../config-source.ts";
-import { EXIT_FAILED, EXIT_OK } from "../exit-codes.ts";
-import type { InvocationOf } from "../invocation.ts";
-import { renderRow } from "../render-rows.ts";
-import { oneLine, safeText } from "../safe-text.ts";
-import { shortPath } from "../short-path.ts";
-import { counted } from "../text-layout.ts";
+import type { Answer } from "../io/command-context.ts";
+import type { CommandContext } from "../io/command-context.ts";
+import { serverSourceOf } from "../run/config-source.ts";
+import { EXIT_FAILED, EXIT_OK } from "../errors.ts";
+import { renderRow } from "../render/rows.ts";
+import { oneLine, safeText } from "../render/safe-text.ts";
+import { shortPath } from "../render/text-layout.ts";
+import { counted } from "../render/text-layout.ts";
+import { addOptions, defineCommand } from "../command/define-command.ts";
+import type { Given } from "../command/define-command.ts";
+import { SETTING_OPTIONS, actionArgument } from "../command/options.ts";
 
 /** `cem audit verify`: says whether lines of an audit log are missing or were changed. */
-export async function verifyAuditLog(
-  { file, expect, options }: InvocationOf<"audit">,
+export const audit = defineCommand<{ file?: string | undefined; expect?: string | undefined }>({
+  name: "audit",
+  about: "Check that an audit log is whole",
+  help: `
+Each line has the hash of the line before: a line that is missing or was changed is found, and by the file .head beside
+the log a tail that was cut off. Who can write both can cut the log unseen: keep the printed hash elsewhere, and give it
+with --expect the next time.
+
+Examples:
+  cem audit verify
+  cem audit verify logs/audit.jsonl --expect 9f86d081884c7d65…`,
+  declare: (command) =>
+    addOptions(command, SETTING_OPTIONS)
+      .addArgument(actionArgument(["verify"]))
+      .argument("[file]", "the log, instead of the one that logging.audit_file names")
+      .option("--expect <hash>", "a hash that an earlier check printed, which the log has to have"),
+  run: verifyAuditLog,
+});
+
+/** `cem audit verify`: says whether lines of an audit log are missing or were changed. */
+async function verifyAuditLog(
+  { file, expect, options }: Given<{ file?: string | undefined; expect?: string | undefined }>,
   context: CommandContext,
 ): Promise<Answer> {
+  const { verifyAudit } = await import("code-execution-mcp/admin");
   const verified = await verifyAudit({ ...serverSourceOf(options, context), file, expect });
   const { files, lines, head, problems } = verified;
   const isWhole = problems.length === 0;

@@ -1,20 +1,65 @@
 import { CemError } from "@cem/core";
-import { cleanCustomers, customerUsage, deleteCustomer, listCustomers } from "code-execution-mcp/admin";
 import type { CustomerUsage } from "code-execution-mcp/admin";
-import { askYesNo } from "../ask-yes-no.ts";
-import type { Answer } from "../answer.ts";
-import type { CommandContext } from "../command-context.ts";
-import { serverSourceOf } from "../config-source.ts";
-import { EXIT_FAILED, EXIT_OK } from "../exit-codes.ts";
-import type { CustomerAction, InvocationOf } from "../invocation.ts";
-import { renderCustomers } from "../render-customers.ts";
-import { counted } from "../text-layout.ts";
+import { askYesNo } from "../ask/prompt.ts";
+import { EXIT_FAILED, EXIT_OK } from "../errors.ts";
+import type { Answer, CommandContext } from "../io/command-context.ts";
+import { renderTable } from "../render/rows.ts";
+import { counted } from "../render/text-layout.ts";
+import type { Style } from "../render/text-layout.ts";
+import { serverSourceOf } from "../run/config-source.ts";
+import { InvalidArgumentError } from "commander";
+import { addOptions, defineCommand } from "../command/define-command.ts";
+import type { Given } from "../command/define-command.ts";
+import { SETTING_OPTIONS, actionArgument } from "../command/options.ts";
+
+const ACTIONS = ["list", "usage", "clean", "delete"] as const;
+type Action = (typeof ACTIONS)[number];
+
+/** Arguments. */
+interface Customers {
+  action: Action;
+  id?: string | undefined;
+  /** Days without use. */
+  inactive?: number | undefined;
+  /** Only say what would be removed. */
+  dryRun: boolean;
+  /** Remove without asking. */
+  yes: boolean;
+}
 
 /** `cem customers`: what customers have on disk, and removing it. */
-export async function manageCustomers(
-  invocation: InvocationOf<"customers">,
-  context: CommandContext,
-): Promise<Answer> {
+export const customers = defineCommand<Customers>({
+  name: "customers",
+  about: "List, measure and remove customers",
+  help: `
+Each customer has a folder in customers.dir, which nobody else's code can see. Removing one leaves nothing of it.
+
+Examples:
+  cem customers
+  cem customers usage user_12345
+  cem customers clean --inactive 30d --dry-run
+  cem customers delete user_12345
+  cem run --customer user_12345 "Calculate 5 + 3"`,
+  declare: (command) =>
+    addOptions(command, SETTING_OPTIONS)
+      .addArgument(actionArgument(ACTIONS, "list"))
+      .argument("[id]", "the customer")
+      .option("--inactive <days>", "for clean: those that were not used for so many days", days)
+      .option("--dry-run", "for clean: only say which", false)
+      .option("-y, --yes", "remove without asking", false),
+  run: manageCustomers,
+});
+
+/** `30d` or `30`. */
+function days(text: string): number {
+  const [, number] = /^(\d{1,5}(?:\.\d)?)d?$/u.exec(text) ?? [];
+  if (number === undefined) throw new InvalidArgumentError("It is a number of days, such as 30d.");
+  return Number(number);
+}
+
+/** `cem customers`: what customers have on disk, and removing it. */
+async function manageCustomers(invocation: Given<Customers>, context: CommandContext): Promise<Answer> {
+  const { customerUsage, listCustomers } = await import("code-execution-mcp/admin");
   const { action, id, options } = invocation;
   const source = serverSourceOf(options, context);
   switch (action) {
@@ -30,9 +75,10 @@ export async function manageCustomers(
 }
 
 async function clean(
-  { inactive, dryRun, yes, options }: InvocationOf<"customers">,
+  { inactive, dryRun, yes, options }: Given<Customers>,
   context: CommandContext,
 ): Promise<Answer> {
+  const { cleanCustomers } = await import("code-execution-mcp/admin");
   if (inactive === undefined) {
     throw new CemError("USAGE", "cem customers clean needs --inactive with a number of days: --inactive 30d");
   }
@@ -48,9 +94,10 @@ async function clean(
 }
 
 async function remove(
-  { action, id, yes, options }: InvocationOf<"customers">,
+  { action, id, yes, options }: Given<Customers>,
   context: CommandContext,
 ): Promise<Answer> {
+  const { customerUsage, deleteCustomer } = await import("code-execution-mcp/admin");
   const named = requireId(action, id);
   const source = serverSourceOf(options, context);
   const usage = await customerUsage(named, source);
@@ -79,7 +126,51 @@ function nothingDone(): Answer {
 }
 
 /** @throws CemError `USAGE` */
-function requireId(action: CustomerAction, id: string | undefined): string {
+function requireId(action: Action, id: string | undefined): string {
   if (id !== undefined) return id;
   throw new CemError("USAGE", `cem customers ${action} needs a customer's id. See: cem customers --help`);
+}
+
+const BYTES_PER_MB = 1024 * 1024;
+const DATE_CHARACTERS = 10;
+const MS_PER_SECOND = 1_000;
+const MS_PER_MINUTE = 60_000;
+const MINUTES_PER_HOUR = 60;
+
+/** Renders customers as a table. */
+function renderCustomers(customers: readonly CustomerUsage[], what: string, style: Style): string[] {
+  const rows = customers.map(({ id, bytes, entries, lastUsed }) => ({
+    customer: id,
+    MB: Number((bytes / BYTES_PER_MB).toFixed(1)),
+    files: entries,
+    "last used": lastUsed.slice(0, DATE_CHARACTERS),
+  }));
+  const table = rows.length === 0 ? [] : renderTable(rows, style).map((line) => `  ${line}`);
+  return [
+    "",
+    ...table,
+    ...(rows.length === 0 ? [] : [""]),
+    ...renderQuotas(customers, style),
+    style.colors.dim(`  ${counted(rows.length, what)}.`),
+  ];
+}
+
+/** What each customer has used of each quota. */
+function renderQuotas(customers: readonly CustomerUsage[], style: Style): string[] {
+  const rows = customers.flatMap(({ id, quotas = [] }) =>
+    quotas.map(({ per, runs, maxRuns, seconds, maxSeconds, resetsInMs }) => ({
+      customer: id,
+      per,
+      runs: maxRuns === undefined ? String(runs) : `${runs} of ${maxRuns}`,
+      seconds: [seconds.toFixed(1), ...(maxSeconds === undefined ? [] : [`of ${maxSeconds}`])].join(" "),
+      "free again": resetsInMs === undefined ? "" : `in ${formatWait(resetsInMs)}`,
+    })),
+  );
+  return rows.length === 0 ? [] : [...renderTable(rows, style).map((line) => `  ${line}`), ""];
+}
+
+function formatWait(ms: number): string {
+  const minutes = Math.ceil(ms / MS_PER_MINUTE);
+  if (minutes < 2) return `${Math.ceil(ms / MS_PER_SECOND)} s`;
+  return minutes < 2 * MINUTES_PER_HOUR ? `${minutes} min` : `${Math.ceil(minutes / MINUTES_PER_HOUR)} h`;
 }

@@ -1,27 +1,63 @@
-import { PENDING_SETTINGS, redactConfig, SETTINGS } from "@cem/config";
 import { toErrorInfo } from "@cem/core";
-import { loadConfig } from "code-execution-mcp";
-import { inspectHost, inspectSecurity } from "code-execution-mcp/admin";
 import type { LoadedConfig } from "code-execution-mcp";
-import type { Answer } from "../answer.ts";
-import type { CommandContext } from "../command-context.ts";
-import type { InvocationOf } from "../invocation.ts";
-import { serverSourceOf } from "../config-source.ts";
-import { checkConfig, checkFailure, checkHost, checkNode } from "../doctor-checks.ts";
-import type { Check } from "../doctor-checks.ts";
-import { EXIT_FAILED, EXIT_OK } from "../exit-codes.ts";
-import { withHint, withHints } from "../hint.ts";
-import { renderChecks, renderSettings } from "../render-doctor.ts";
-import type { ListedSetting } from "../render-doctor.ts";
-import { checkSecurity } from "../security-checks.ts";
-import { safeData } from "../safe-text.ts";
-import { counted } from "../text-layout.ts";
+import { EXIT_FAILED, EXIT_OK, withHint, withHints } from "../errors.ts";
+import type { Answer, CommandContext } from "../io/command-context.ts";
+import { LABEL_COLUMNS, renderPairs, renderRow } from "../render/rows.ts";
+import { oneLine, safeData } from "../render/safe-text.ts";
+import { counted, wrapIndented } from "../render/text-layout.ts";
+import type { Style } from "../render/text-layout.ts";
+import { serverSourceOf } from "../run/config-source.ts";
+import type { Check, CheckState } from "../doctor/checks.ts";
+import { addOptions, defineCommand } from "../command/define-command.ts";
+import type { Given } from "../command/define-command.ts";
+import { SETTING_OPTIONS_OR_LIST } from "../command/options.ts";
+
+/** Arguments. */
+interface Doctor {
+  /** Whether every setting is listed. */
+  listValues: boolean;
+  /** Whether only protection of the host is looked at. */
+  security: boolean;
+  options: { config: string | undefined };
+}
 
 /** `cem doctor`: examines everything a task needs, and says what to do about what is missing. */
-export async function examine(
-  { listValues, security, options }: InvocationOf<"doctor">,
+export const doctor = defineCommand<Doctor>({
+  name: "doctor",
+  about: "Check Node, configuration, tools, sandboxes",
+  help: `
+--config alone lists every setting with its value and where that comes from; --config FILE lists those of
+that file. Secrets are never shown. --security shows what protects this host and what does not, and connects to nothing.
+
+Examples:
+  cem doctor
+  cem doctor --config
+  cem doctor --security
+  cem doctor --json`,
+  declare: (command) =>
+    addOptions(command, SETTING_OPTIONS_OR_LIST).option(
+      "--security",
+      "look at what protects this host, and at nothing else",
+      false,
+    ),
+  read: (command) => {
+    const { config, security } = command.opts<{ config?: string | true | undefined; security: boolean }>();
+    const before = command.parent?.opts<{ config?: string | undefined }>().config;
+    const file = typeof config === "string" ? config : before;
+    return { listValues: config !== undefined, security, options: { config: file } };
+  },
+  run: examine,
+});
+
+/** `cem doctor`: examines everything a task needs, and says what to do about what is missing. */
+async function examine(
+  { listValues, security, options }: Given<Doctor>,
   context: CommandContext,
 ): Promise<Answer> {
+  const { loadConfig } = await import("code-execution-mcp");
+  const { inspectHost, inspectSecurity } = await import("code-execution-mcp/admin");
+  const { checkConfig, checkFailure, checkHost, checkNode } = await import("../doctor/checks.ts");
+  const { checkSecurity } = await import("../doctor/security.ts");
   const { signal } = context;
   const checks = [checkNode(process.versions.node)];
   let settings: ListedSetting[] | undefined;
@@ -30,7 +66,7 @@ export async function examine(
     const { configFile: file, config: overrides, trustFolder } = source;
     const loaded = await loadConfig({ file, overrides, trustFolder, signal });
     checks.push(checkConfig(loaded));
-    if (listValues) settings = listSettings(loaded);
+    if (listValues) settings = await listSettings(loaded);
     if (security) checks.push(...checkSecurity(await inspectSecurity(source)));
     else {
       const report = await inspectHost(source);
@@ -43,7 +79,8 @@ export async function examine(
   return answerToChecks(checks, settings);
 }
 
-function listSettings({ config, origins }: LoadedConfig): ListedSetting[] {
+async function listSettings({ config, origins }: LoadedConfig): Promise<ListedSetting[]> {
+  const { PENDING_SETTINGS, SETTINGS, redactConfig } = await import("@cem/config");
   const shown = redactConfig(config);
   return SETTINGS.map(({ path, keys }) => {
     const value = keys.reduce<unknown>(
@@ -75,4 +112,42 @@ function answerToChecks(checks: readonly Check[], settings?: readonly ListedSett
     brief: () => safe.checks.map(({ name, state, summary }) => `${name}: ${state}, ${summary}`).join("\n"),
     complaint: error === null ? undefined : ({ colors }) => ["", colors.red(`  ${message}`)],
   };
+}
+
+/** One setting as `cem doctor --config` lists it. */
+interface ListedSetting {
+  path: string;
+  /** Plain data; secrets are masked. `null` when unset. */
+  value: unknown;
+  origin: string;
+  /** Why it has no effect yet. */
+  pending?: string | undefined;
+}
+
+/** Renders each check on a row, with its notes below it. */
+function renderChecks(checks: readonly Check[], style: Style): string[] {
+  const { colors } = style;
+  const paint: Record<CheckState, (text: string) => string> = {
+    ok: String,
+    off: colors.dim,
+    warning: colors.yellow,
+    broken: colors.red,
+  };
+  const labelColumns = Math.max(LABEL_COLUMNS, ...checks.map(({ name }) => name.length));
+  const indent = " ".repeat(labelColumns + 4);
+  const rows = checks.flatMap(({ name, state, summary, notes }) => [
+    ...renderRow(name, oneLine(summary), style, { labelColumns, paint: paint[state], right: state }),
+    ...notes.flatMap((note) => wrapIndented(note, indent, style.width).map((line) => colors.dim(line))),
+  ]);
+  return ["", ...rows];
+}
+
+/** Renders each setting with its value and where that comes from. */
+function renderSettings(settings: readonly ListedSetting[], style: Style): string[] {
+  const pairs = settings.map(({ path, value, origin, pending }): [string, string] => {
+    const text =
+      value === null ? "unset" : typeof value === "string" ? oneLine(value) : JSON.stringify(value);
+    return [path, `${text}  (${origin}${pending === undefined ? "" : ", no effect yet"})`];
+  });
+  return ["", ...renderPairs(pairs, "  ", style)];
 }

@@ -1,19 +1,40 @@
 import { writeFile } from "node:fs/promises";
 import { CemError } from "@cem/core";
-import { emitClient } from "code-execution-mcp/admin";
-import type { Answer } from "../answer.ts";
-import type { CommandContext } from "../command-context.ts";
-import { serverSourceOf } from "../config-source.ts";
-import { EXIT_OK } from "../exit-codes.ts";
-import type { InvocationOf } from "../invocation.ts";
-import { renderRow } from "../render-rows.ts";
-import { oneLine } from "../safe-text.ts";
+import type { Answer } from "../io/command-context.ts";
+import type { CommandContext } from "../io/command-context.ts";
+import { serverSourceOf } from "../run/config-source.ts";
+import { EXIT_OK } from "../errors.ts";
+import { renderRow } from "../render/rows.ts";
+import { oneLine } from "../render/safe-text.ts";
+import { Argument } from "commander";
+import { addOptions, defineCommand } from "../command/define-command.ts";
+import type { Given } from "../command/define-command.ts";
+import { SETTING_OPTIONS } from "../command/options.ts";
 
 /** `cem emit client`: a module that is a typed client of one MCP server. */
-export async function emit(
-  { server, out, options }: InvocationOf<"emit">,
+export const emit = defineCommand<{ server: string; out?: string | undefined }>({
+  name: "emit",
+  about: "Write a typed client of an MCP server",
+  help: `
+The file needs the package @modelcontextprotocol/client and nothing else. Values that may be secret are read from the
+environment.
+
+Examples:
+  cem emit client crm --out src/crm.ts`,
+  declare: (command) =>
+    addOptions(command, SETTING_OPTIONS)
+      .addArgument(new Argument("<what>", "what to write").choices(["client"]))
+      .argument("<server>", "the server")
+      .option("--out <file>", "the file, instead of stdout"),
+  run: emitModule,
+});
+
+/** `cem emit client`: a module that is a typed client of one MCP server. */
+async function emitModule(
+  { server, out, options }: Given<{ server: string; out?: string | undefined }>,
   context: CommandContext,
 ): Promise<Answer> {
+  const { emitClient } = await import("code-execution-mcp/admin");
   const code = await emitClient(server, serverSourceOf(options, context));
   const lines = code.trimEnd().split("\n");
   if (out === undefined) {

@@ -1,18 +1,43 @@
+import path from "node:path";
+import os from "node:os";
 import { spawn } from "node:child_process";
 import { once } from "node:events";
-import path from "node:path";
+import { existsSync } from "node:fs";
+import { cp, mkdir, mkdtemp, readFile, readdir, rm, symlink, writeFile } from "node:fs/promises";
+import { findPackageJSON } from "node:module";
+import { fileURLToPath } from "node:url";
 import { CemError } from "@cem/core";
-import type { Answer } from "../answer.ts";
-import type { CommandContext } from "../command-context.ts";
-import { listExamples, makeExampleProject, missingPackages } from "../example-project.ts";
-import type { Example } from "../example-project.ts";
-import { EXIT_FAILED, EXIT_OK } from "../exit-codes.ts";
-import type { InvocationOf } from "../invocation.ts";
-import { renderPairs } from "../render-rows.ts";
+import { EXIT_FAILED, EXIT_OK } from "../errors.ts";
+import type { Answer, CommandContext } from "../io/command-context.ts";
+import { renderPairs } from "../render/rows.ts";
+import { defineCommand } from "../command/define-command.ts";
+import type { Given } from "../command/define-command.ts";
+import { actionArgument } from "../command/options.ts";
+
+const ACTIONS = ["list", "run"] as const;
 
 /** `cem examples`: lists programs that show how the packages are used, or runs them. */
-export async function manageExamples(
-  { action, ids, options }: InvocationOf<"examples">,
+export const examples = defineCommand<{ action: (typeof ACTIONS)[number]; ids: string[] }>({
+  name: "examples",
+  about: "List and run programs that show how the packages are used",
+  help: `
+Each runs in a folder of its own with the sample servers and skills, which is removed afterwards. MCP_MODE=true runs
+05, 06, 08, 12 and 14 against a server: the one that MCP_SERVER_URL names, else one that is started for them.
+
+Examples:
+  cem examples
+  cem examples run 05
+  MCP_MODE=true cem examples run 05 08`,
+  declare: (command) =>
+    command
+      .addArgument(actionArgument(ACTIONS, "list"))
+      .argument("[ids...]", "for run: their numbers; all without one"),
+  run: manageExamples,
+});
+
+/** `cem examples`: lists programs that show how the packages are used, or runs them. */
+async function manageExamples(
+  { action, ids, options }: Given<{ action: (typeof ACTIONS)[number]; ids: string[] }>,
   context: CommandContext,
 ): Promise<Answer> {
   const all = await listExamples();
@@ -111,4 +136,108 @@ async function run(
   } finally {
     signal.removeEventListener("abort", stop);
   }
+}
+
+const EXAMPLES = "examples";
+const PARTS = [EXAMPLES, "servers", "skills"];
+const WHOLE = "code-execution-mcp";
+const FROM = ' from "';
+/** The package at the beginning of what is imported: neither a file nor a part of Node. */
+const PACKAGE = /^((?:@[^/"]+\/)?[^./"][^/":]*)["/]/u;
+
+/** A program that shows how the packages are used. */
+export interface Example {
+  /** Two digits. */
+  id: string;
+  name: string;
+  file: string;
+  /** Its first comment. */
+  about: string;
+  /** What it imports. */
+  packages: string[];
+}
+
+/** Where examples, sample servers and skills are: beside the built command, or in the repository. */
+function samplesFolder(): string {
+  const here = path.dirname(fileURLToPath(import.meta.url));
+  const folders = [path.join(here, "samples"), path.join(here, "../../../..")];
+  const found = folders.find((folder) => existsSync(path.join(folder, EXAMPLES)));
+  if (found === undefined) throw new CemError("CONFIG_NOT_FOUND", "This installation has no examples.");
+  return found;
+}
+
+/** The numbered examples, in order. */
+async function listExamples(): Promise<Example[]> {
+  const folder = path.join(samplesFolder(), EXAMPLES);
+  const files = (await readdir(folder)).filter((file) => /^\d\d-.*\.ts$/u.test(file)).toSorted();
+  return Promise.all(
+    files.map(async (file) => {
+      const text = await readFile(path.join(folder, file), "utf8");
+      const about = /^\/\/ (.*)$/mu.exec(text)?.[1] ?? "";
+      const packages = packagesIn(text);
+      return { id: file.slice(0, 2), name: file.slice(3, -".ts".length), file, about, packages };
+    }),
+  );
+}
+
+/** The packages that a program imports from. */
+function packagesIn(text: string): string[] {
+  const imports = text.split("\n").filter((line) => line.startsWith("import ") && line.includes(FROM));
+  const names = imports.map((line) => PACKAGE.exec(line.slice(line.lastIndexOf(FROM) + FROM.length))?.[1]);
+  return [...new Set(names.filter((name) => name !== undefined))];
+}
+
+/** The packages that an example imports and that are not installed, here or beside this command. */
+function missingPackages({ packages }: Example): string[] {
+  return packages.filter((name) => installedPackage(name) === undefined);
+}
+
+/** The folder of a package: this command's, one that the whole brings, or one that is installed in the working folder. */
+function installedPackage(name: string): string | undefined {
+  const whole = findPackageJSON(WHOLE, import.meta.url);
+  const bases = [import.meta.url, whole, path.join(process.cwd(), "package.json")];
+  for (const base of bases) {
+    const manifest = base === undefined ? undefined : manifestOf(name, base);
+    if (manifest !== undefined) return path.dirname(manifest);
+  }
+  return undefined;
+}
+
+/** `findPackageJSON` throws where there is none. */
+function manifestOf(name: string, base: string): string | undefined {
+  try {
+    return findPackageJSON(name, base);
+  } catch {
+    return undefined;
+  }
+}
+
+/**
+ * Makes a project with the examples, the sample servers and skills, in which these examples find the packages
+ * that this command has.
+ *
+ * @returns its folder, and what removes it.
+ */
+async function makeExampleProject(
+  examples: readonly Example[],
+): Promise<{ folder: string; remove: () => Promise<void> }> {
+  const base = await mkdtemp(path.join(os.tmpdir(), "cem-example-"));
+  // The packages stand above the project: what npx starts is none of theirs.
+  const folder = path.join(base, "project");
+  const samples = samplesFolder();
+  for (const part of PARTS) {
+    await cp(path.join(samples, part), path.join(folder, part), {
+      recursive: true,
+      filter: (file) => path.basename(file) !== "node_modules",
+    });
+  }
+  await writeFile(path.join(folder, "package.json"), '{ "private": true, "type": "module" }\n');
+  for (const name of new Set(examples.flatMap(({ packages }) => packages))) {
+    const installed = installedPackage(name);
+    if (installed === undefined) continue;
+    const link = path.join(base, "node_modules", name);
+    await mkdir(path.dirname(link), { recursive: true });
+    await symlink(installed, link, "junction");
+  }
+  return { folder, remove: () => rm(base, { recursive: true, force: true }) };
 }

@@ -1,23 +1,66 @@
 import path from "node:path";
 import { CemError } from "@cem/core";
-import { plainValue, readYaml } from "@cem/config/yaml";
-import { createFormFiller, parseForm } from "@cem/forms";
-import type { FormResult } from "@cem/forms";
-import type { Answer } from "../answer.ts";
-import type { CommandContext } from "../command-context.ts";
-import { elicitOf } from "../elicit-in-terminal.ts";
-import { EXIT_FAILED, EXIT_OK } from "../exit-codes.ts";
-import { readInput } from "../input.ts";
-import type { InvocationOf } from "../invocation.ts";
-import { createTurns } from "../prompt.ts";
-import { renderForm, renderFormResult } from "../render-form.ts";
-import { safeData } from "../safe-text.ts";
+import type { Form, FormField, FormResult } from "@cem/forms";
+import { elicitOf } from "../ask/elicit-in-terminal.ts";
+import { createTurns } from "../ask/prompt.ts";
+import { EXIT_FAILED, EXIT_OK } from "../errors.ts";
+import type { Answer, CommandContext } from "../io/command-context.ts";
+import { readInput } from "../io/input.ts";
+import { renderPairs, renderRow } from "../render/rows.ts";
+import { oneLine, safeData } from "../render/safe-text.ts";
+import { counted } from "../render/text-layout.ts";
+import type { Style } from "../render/text-layout.ts";
+import { InvalidArgumentError } from "commander";
+import { addOptions, defineCommand } from "../command/define-command.ts";
+import type { Given } from "../command/define-command.ts";
+import { SETTING_OPTIONS, actionArgument } from "../command/options.ts";
+
+const ACTIONS = ["show", "validate", "fill"] as const;
+
+/** Arguments. */
+interface FormArguments {
+  action: (typeof ACTIONS)[number];
+  /** The file of the form. */
+  file: string;
+  /** The file of the values. */
+  data?: string | undefined;
+  /** Fill in and compare, and send nothing. */
+  trial: boolean;
+}
 
 /** `cem form`: shows a form, checks values for it, or fills it. */
-export async function handleForm(
-  { action, file, data, trial, options }: InvocationOf<"form">,
+export const form = defineCommand<FormArguments>({
+  name: "form",
+  about: "Show a form, check values for it, or fill it",
+  help: `
+A form fills a web page in the system's Chromium, which takes the package playwright-core, or a PDF file, which takes
+@cantoo/pdf-lib. What is missing is asked for at the terminal. Files are read from the workspace and written there.
+
+Examples:
+  cem form show registration.yaml
+  cem form validate registration.yaml --data ada.yaml
+  cem form fill registration.yaml --data ada.yaml --trial
+  cem form fill registration.yaml --data ada.yaml --workspace papers`,
+  declare: (command) =>
+    addOptions(command, SETTING_OPTIONS)
+      .addArgument(actionArgument(ACTIONS))
+      .argument("<file>", 'the form, as YAML or JSON, or "-" to read it from stdin', notEmpty)
+      .option("--data <file>", "values by field, as YAML or JSON", notEmpty)
+      .option("--trial", "fill in and compare, and send nothing", false),
+  run: handleForm,
+});
+
+function notEmpty(text: string): string {
+  if (text === "") throw new InvalidArgumentError("It is the name of a file.");
+  return text;
+}
+
+/** `cem form`: shows a form, checks values for it, or fills it. */
+async function handleForm(
+  { action, file, data, trial, options }: Given<FormArguments>,
   context: CommandContext,
 ): Promise<Answer> {
+  const { createFormFiller, parseForm } = await import("@cem/forms");
   const form = parseForm(await readInput(file, "form", context), { file });
   if (action === "show") {
     const safe = safeData(form);
@@ -28,7 +71,7 @@ export async function handleForm(
       brief: () => safe.fields.map(({ name }) => name).join("\n"),
     };
   }
-  const given = data === undefined ? {} : readData(await readInput(data, "data", context), data);
+  const given = data === undefined ? {} : await readData(await readInput(data, "data", context), data);
   const filler = createFormFiller({
     workspace: path.resolve(options.workspace ?? "."),
     ask: elicitOf(context, createTurns()),
@@ -58,13 +101,88 @@ function answer(result: FormResult, done: string): Answer {
 }
 
 /** @throws CemError `USAGE` */
-function readData(text: string, file: string): Record<string, unknown> {
+async function readData(text: string, file: string): Promise<Record<string, unknown>> {
+  const { readYaml } = await import("@cem/config/yaml");
   const { value, problems } = readYaml(text);
   const [problem] = problems;
   if (problem !== undefined) throw new CemError("USAGE", `${file}:${problem.line ?? 1}  ${problem.message}`);
-  if (value?.kind === "mapping") return plainValue(value) as Record<string, unknown>;
+  if (isMapping(value)) return value;
   throw new CemError(
     "USAGE",
     `${file} must hold the values by the names of their fields, such as  name: Ada`,
   );
+}
+
+const INDENT = "  ";
+
+/** Renders what a form asks for and what it fills. */
+function renderForm({ name, description = "", fields, target }: Form, style: Style): string[] {
+  const where =
+    target === undefined
+      ? "nothing"
+      : "url" in target
+        ? target.url
+        : "tool" in target
+          ? target.tool
+          : target.output;
+  return [
+    "",
+    ...renderRow("form", oneLine(`${name}  ${description}`), style),
+    ...renderRow("fills", where, style),
+    "",
+    ...renderPairs(
+      fields.map((field) => [field.name, oneLine(about(field))]),
+      INDENT,
+      style,
+    ),
+  ];
+}
+
+/** Renders what filling a form came to. */
+function renderFormResult(result: FormResult, done: string, style: Style): string[] {
+  const { status, values, missing, problems, screenshots, output, submitted } = result;
+  const shown = Object.entries(values).map(
+    ([name, value]) =>
+      [name, oneLine(typeof value === "object" ? JSON.stringify(value) : String(value))] as const,
+  );
+  const wrong = [
+    ...problems.map(({ field = "", message }) => [field, message] as const),
+    ...missing.map(
+      ({ field, reason }) => [field, reason === undefined ? "is missing" : `is missing: ${reason}`] as const,
+    ),
+  ];
+  return [
+    "",
+    ...renderPairs(shown, INDENT, style),
+    ...(wrong.length === 0 ? [] : ["", ...renderPairs(wrong, INDENT, style).map(style.colors.red)]),
+    "",
+    ...screenshots.flatMap((file) => renderRow("picture", file, style)),
+    ...(output === undefined ? [] : renderRow("written", output, style)),
+    ...renderRow(status === "filled" ? done : status, summary(result, submitted), style),
+  ];
+}
+
+function summary({ values, missing, problems }: FormResult, submitted: boolean): string {
+  const parts = [
+    counted(Object.keys(values).length, "value"),
+    ...(missing.length > 0 ? [`${missing.length} missing`] : []),
+    ...(problems.length > 0 ? [counted(problems.length, "problem")] : []),
+    ...(submitted ? ["sent"] : []),
+  ];
+  return parts.join(", ");
+}
+
+function about({ type, label, required, pii, options, when }: FormField): string {
+  const parts = [
+    type,
+    ...(required ? ["required"] : []),
+    ...(pii === undefined ? [] : [`personal (${pii})`]),
+    ...(options === undefined ? [] : [`one of ${options.map(({ value }) => value).join(", ")}`]),
+    ...(when === undefined ? [] : ["depends on other fields"]),
+  ];
+  return `${label === undefined ? "" : `${label}: `}${parts.join(", ")}`;
+}
+
+function isMapping(value: unknown): value is Record<string, unknown> {
+  return typeof value === "object" && value !== null && !Array.isArray(value);
 }

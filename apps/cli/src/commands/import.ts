@@ -1,24 +1,43 @@
 import { CemError } from "@cem/core";
-import { addServers, findImportable, generateTools } from "code-execution-mcp/admin";
 import type { GeneratedServer, Importable, ImportableServer } from "code-execution-mcp/admin";
-import type { Answer } from "../answer.ts";
-import type { CommandContext } from "../command-context.ts";
-import { askYesNo } from "../ask-yes-no.ts";
-import type { InvocationOf } from "../invocation.ts";
-import { serverSourceOf } from "../config-source.ts";
-import { EXIT_FAILED, EXIT_OK } from "../exit-codes.ts";
-import { withHints } from "../hint.ts";
-import { renderFoundServers } from "../render-importable.ts";
-import { renderGenerated } from "../render-servers.ts";
-import { renderRow } from "../render-rows.ts";
-import { oneLine, safeData } from "../safe-text.ts";
-import { counted } from "../text-layout.ts";
+import { askYesNo } from "../ask/prompt.ts";
+import { EXIT_FAILED, EXIT_OK, withHints } from "../errors.ts";
+import type { Answer, CommandContext } from "../io/command-context.ts";
+import { renderRow } from "../render/rows.ts";
+import { oneLine, safeData } from "../render/safe-text.ts";
+import { renderGenerated } from "../render/servers.ts";
+import { alignColumns, counted, cut, shortPath, wrapIndented } from "../render/text-layout.ts";
+import type { Style } from "../render/text-layout.ts";
+import { serverSourceOf } from "../run/config-source.ts";
+import { addOptions, defineCommand } from "../command/define-command.ts";
+import type { Given } from "../command/define-command.ts";
+import { SETTING_OPTIONS } from "../command/options.ts";
+
+/** `cem import`: shows the servers that other programs are set up with, and adds them after a yes. */
+export const importCommand = defineCommand<{ names: string[]; yes: boolean }>({
+  name: "import",
+  about: "Add MCP servers that other programs are set up with",
+  help: `
+Looks into the files of Claude Desktop, Claude Code, Cursor, VS Code, Windsurf, Zed, Codex, Gemini CLI and OpenCode,
+shows the whole commands and what can't be taken over, and asks.
+Values are copied as they stand there, secrets too. With --json nothing is added unless --yes is given.
+
+Examples:
+  cem import
+  cem import github sentry --yes`,
+  declare: (command) =>
+    addOptions(command, SETTING_OPTIONS)
+      .argument("[names...]", "only these")
+      .option("-y, --yes", "add them without asking", false),
+  run: importServers,
+});
 
 /** `cem import`: shows the servers that other programs are set up with, and adds them after a yes. */
 export async function importServers(
-  { names, yes, options }: InvocationOf<"import">,
+  { names, yes, options }: Given<{ names: string[]; yes: boolean }>,
   context: CommandContext,
 ): Promise<Answer> {
+  const { addServers, findImportable, generateTools } = await import("code-execution-mcp/admin");
   const { live } = context;
   const source = serverSourceOf(options, context);
   const found = choose(await findImportable(source), names);
@@ -79,4 +98,74 @@ function choose(found: Importable, names: readonly string[]): Importable {
 /** Entries may hold secrets, which are not shown. */
 function withoutEntry({ entry: _entry, ...shown }: ImportableServer): Omit<ImportableServer, "entry"> {
   return shown;
+}
+
+const PROGRAMS = {
+  "claude-desktop": "Claude Desktop",
+  "claude-code": "Claude Code",
+  cursor: "Cursor",
+  vscode: "VS Code",
+  windsurf: "Windsurf",
+  zed: "Zed",
+  codex: "Codex",
+  gemini: "Gemini CLI",
+  opencode: "OpenCode",
+} as const;
+
+/** A command can be long, and what is at its end counts too. */
+const MAX_REACH_COLUMNS = 2_000;
+
+const NOTE_INDENT = "      ";
+
+type Shown = Omit<ImportableServer, "entry">;
+
+/** Renders the servers that other programs are set up with, and why one is not taken over. */
+function renderFoundServers(
+  { servers, problems }: Omit<Importable, "servers"> & { servers: readonly Shown[] },
+  style: Style,
+): string[] {
+  const { colors } = style;
+  if (servers.length === 0 && problems.length === 0) {
+    return ["", "  No other program here is set up with MCP servers."];
+  }
+  const rows = servers.map((server) => [
+    colors.bold(oneLine(server.name)),
+    PROGRAMS[server.origin.client],
+    dimUnlessEmpty(remark(server), colors),
+  ]);
+  const lines = alignColumns(rows).flatMap((line, index) => [
+    `  ${line}`,
+    ...servers.slice(index, index + 1).flatMap((server) => about(server, style)),
+  ]);
+  const faults = problems.map(
+    ({ file, message }) => `  ${colors.yellow(oneLine(shortPath(file)))}  ${oneLine(message)}`,
+  );
+  return ["", ...lines, ...faults];
+}
+
+/** The whole command, and the names of what it is given. */
+function about({ reach, variables, leftOut, obstacle }: Shown, { colors, width }: Style): string[] {
+  if (obstacle !== undefined || reach === "") return [];
+  const notes = [
+    cut(oneLine(reach), MAX_REACH_COLUMNS),
+    ...(variables.length === 0 ? [] : [`with ${oneLine(variables.join(", "))}`]),
+    ...(leftOut.length === 0 ? [] : [`left out: ${oneLine(leftOut.join(", "))}`]),
+  ];
+  return notes.flatMap((note) => wrapIndented(note, NOTE_INDENT, width).map((line) => colors.dim(line)));
+}
+
+function dimUnlessEmpty(text: string, { dim }: Style["colors"]): string {
+  return text === "" ? "" : dim(text);
+}
+
+const OBSTACLES = {
+  exists: "there already",
+  "same-name": "left out: another one has this name",
+  incomplete: "left out: has neither a command nor a URL",
+} as const;
+
+function remark({ obstacle, unresolved, origin }: Shown): string {
+  if (obstacle !== undefined) return OBSTACLES[obstacle];
+  if (unresolved.length > 0) return `added switched off: needs ${unresolved.join(", ")}`;
+  return origin.scope === "project" ? `for ${oneLine(shortPath(origin.project ?? ""))}` : "";
 }

@@ -1,18 +1,33 @@
-import { readdir, writeFile } from "node:fs/promises";
 import path from "node:path";
-import { renderStarterConfig } from "@cem/config";
+import { readdir, writeFile } from "node:fs/promises";
 import { CemError } from "@cem/core";
-import { layProjectFiles, makeFolder, shellWord } from "code-execution-mcp/admin";
+import { shellWord } from "@cem/core/text";
 import type { LaidFiles } from "code-execution-mcp/admin";
-import type { Answer } from "../answer.ts";
-import type { CommandContext } from "../command-context.ts";
-import type { SharedOptions } from "../command-options.ts";
-import { serverSourceOf } from "../config-source.ts";
-import type { InvocationOf } from "../invocation.ts";
-import { EXIT_OK } from "../exit-codes.ts";
-import { FIRST_SERVER, FIRST_TASK, FIRST_TOOL_FILES } from "../first-tool.ts";
-import { renderRow } from "../render-rows.ts";
-import { safeText } from "../safe-text.ts";
+import type { SharedOptions } from "../command/options.ts";
+import { EXIT_OK } from "../errors.ts";
+import type { Answer, CommandContext } from "../io/command-context.ts";
+import { renderRow } from "../render/rows.ts";
+import { safeText } from "../render/safe-text.ts";
+import { serverSourceOf } from "../run/config-source.ts";
+import { defineCommand } from "../command/define-command.ts";
+import type { Given } from "../command/define-command.ts";
+
+/**
+ * `cem init`: makes the folders, a short configuration and a first tool. Changes nothing that is there. In a terminal it asks
+ * for the MCP servers that other programs have.
+ */
+export const init = defineCommand<{ dir: string }>({
+  name: "init",
+  about: "Make servers/, skills/, workspace/ and config.yaml",
+  help: `
+Files and folders that exist are not changed.
+
+Examples:
+  cem init
+  cem init my-project`,
+  declare: (command) => command.argument("[dir]", "where", "."),
+  run: initialize,
+});
 
 const CONFIG_FILE = "config.yaml";
 /** Secrets may be written into it. */
@@ -23,10 +38,12 @@ const FOLDERS = ["servers", "skills", "workspace"] as const;
  * `cem init`: makes the folders, a short configuration and a first tool. Changes nothing that is there. In a terminal it asks
  * for the MCP servers that other programs have.
  */
-export async function initialize(
-  { dir, options }: InvocationOf<"init">,
+async function initialize(
+  { dir, options }: Given<{ dir: string }>,
   context: CommandContext,
 ): Promise<Answer> {
+  const { renderStarterConfig } = await import("@cem/config");
+  const { layProjectFiles } = await import("code-execution-mcp/admin");
   const root = path.resolve(dir);
   const laid: LaidFiles = { made: [], kept: [] };
   await layFolder(root, "", laid);
@@ -70,13 +87,11 @@ async function offerServers(
   const { servers } = await findImportable(serverSourceOf({ ...options, config }, context));
   if (servers.every(({ obstacle }) => obstacle !== undefined)) return undefined;
   const { importServers } = await import("./import.ts");
-  return importServers(
-    { command: "import", names: [], yes: false, options: { ...options, config } },
-    context,
-  );
+  return importServers({ names: [], yes: false, options: { ...options, config } }, context);
 }
 
 async function layFolder(root: string, name: string, laid: LaidFiles): Promise<void> {
+  const { makeFolder } = await import("code-execution-mcp/admin");
   const folder = path.join(root, name);
   const isNew = await attempt(folder, () => makeFolder(folder));
   (isNew ? laid.made : laid.kept).push(name === "" ? "" : `${name}/`);
@@ -101,6 +116,7 @@ async function wantsFirstTool(root: string): Promise<boolean> {
 }
 
 async function layFirstTool(root: string, laid: LaidFiles): Promise<void> {
+  const { makeFolder } = await import("code-execution-mcp/admin");
   for (const [name, content] of Object.entries(FIRST_TOOL_FILES)) {
     const folder = path.dirname(path.join(root, name));
     await attempt(folder, () => makeFolder(folder));
@@ -125,3 +141,28 @@ function notMade(place: string, cause: unknown): CemError {
     : `could not be made: ${message}`;
   return new CemError(isFile ? "USAGE" : "NOT_WRITABLE", `${place} ${why}`, options);
 }
+
+const FIRST_SERVER = "greeter";
+/** The task that `cem init` suggests to run first. */
+export const FIRST_TASK = "Greet the person named Ada";
+
+const GREET = `/**
+ * Greets a person by name.
+ *
+ * @param input.name - Who to greet, for example "Ada".
+ * @returns The greeting.
+ */
+export async function greet(input: { name: string }): Promise<string> {
+  return \`Hello, \${input.name}!\`;
+}
+`;
+
+const INDEX = `/** Greets people: a first server to copy from. */
+export { greet } from "./greet.ts";
+`;
+
+/** The files of a first server, by path. */
+const FIRST_TOOL_FILES: Readonly<Record<string, string>> = {
+  [`servers/${FIRST_SERVER}/greet.ts`]: GREET,
+  [`servers/${FIRST_SERVER}/index.ts`]: INDEX,
+};

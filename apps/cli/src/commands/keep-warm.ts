@@ -1,24 +1,59 @@
 import { spawn } from "node:child_process";
 import { once } from "node:events";
 import { CemError } from "@cem/core";
-import type { Answer } from "../answer.ts";
-import type { CommandContext } from "../command-context.ts";
-import { configSourceOf } from "../config-source.ts";
-import { EXIT_OK } from "../exit-codes.ts";
-import type { InvocationOf } from "../invocation.ts";
+import type { Answer } from "../io/command-context.ts";
+import type { CommandContext } from "../io/command-context.ts";
+import { configSourceOf } from "../run/config-source.ts";
+import { EXIT_OK } from "../errors.ts";
 import { messagesOf, send } from "../warm/messages.ts";
 import type { KeeperStatus, ServerMessage } from "../warm/messages.ts";
 import { connectTo } from "../warm/warm-client.ts";
 import { agentSettingsOf, circumstancesOf, socketPath } from "../warm/warm-folder.ts";
+import { addOptions, defineCommand } from "../command/define-command.ts";
+import type { Given } from "../command/define-command.ts";
+import { SETTING_OPTIONS, actionArgument, wholeNumber } from "../command/options.ts";
 
-type KeepWarm = InvocationOf<"keep-warm">;
+const ACTIONS = ["start", "status", "stop", "serve"] as const;
+const MAX_IDLE_MINUTES = 1_440;
+
+type KeepWarm = Given<{
+  /** `serve` is the process that `start` starts. */
+  action: (typeof ACTIONS)[number];
+  idle: number;
+}>;
+
+/** `cem keep-warm`: starts, shows or stops the process that keeps agents of this folder ready. */
+export const keepWarm = defineCommand<Omit<KeepWarm, "options">>({
+  name: "keep-warm",
+  about: "Keep this folder ready, for quick commands",
+  help: `
+A process in the background keeps agents, guests, the catalog and MCP servers of this folder ready, so that cem exec,
+cem run and cem call answer sooner, with the same answers. Each command has an agent of its own. It is yours alone, and
+is passed over when the configuration, the tools, the environment or cem itself have changed since.
+
+Examples:
+  cem keep-warm
+  cem keep-warm --idle 60
+  cem keep-warm status
+  cem keep-warm stop`,
+  declare: (command) =>
+    addOptions(command, SETTING_OPTIONS)
+      .addArgument(actionArgument(ACTIONS, "start"))
+      .option(
+        "--idle <minutes>",
+        "end after so many minutes without a command",
+        wholeNumber(1, MAX_IDLE_MINUTES),
+        15,
+      ),
+  run: manage,
+});
 
 /** Agents that are ready at a time: for a command, and for one that follows at once. */
 const SPARES = 2;
 const MS_PER_MINUTE = 60_000;
 
 /** `cem keep-warm`: starts, shows or stops the process that keeps agents of this folder ready. */
-export async function keepWarm(invocation: KeepWarm, context: CommandContext): Promise<Answer> {
+async function manage(invocation: KeepWarm, context: CommandContext): Promise<Answer> {
   switch (invocation.action) {
     case "start":
       return start(invocation);
@@ -61,7 +96,7 @@ function serveWords(): string[] {
 /** The process itself. It is started by `start`, in the background. */
 async function serve(invocation: KeepWarm, context: CommandContext): Promise<Answer> {
   const socket = requireSocket(invocation);
-  const { SpareAgents } = await import("../warm/spare-agents.ts");
+  const { SpareAgents } = await import("../warm/prewarmed-agents.ts");
   const { WarmServer } = await import("../warm/warm-server.ts");
   const spares = new SpareAgents({ ...configSourceOf(invocation.options), onLog: () => {} }, SPARES);
   const server = new WarmServer({

@@ -1,18 +1,46 @@
 import { CemError } from "@cem/core";
-import { diffsOf, planMigration, shellWord, writeMigration } from "code-execution-mcp/admin";
-import type { Migration } from "code-execution-mcp/admin";
-import type { Answer } from "../answer.ts";
-import type { CommandContext } from "../command-context.ts";
-import { EXIT_OK } from "../exit-codes.ts";
-import type { InvocationOf } from "../invocation.ts";
-import { renderMigration } from "../render-migration.ts";
-import { safeData } from "../safe-text.ts";
+import { shellWord } from "@cem/core/text";
+import type { MigratedFile, Migration } from "../migrate/migration.ts";
+import { EXIT_OK } from "../errors.ts";
+import type { Answer, CommandContext } from "../io/command-context.ts";
+import { renderRow } from "../render/rows.ts";
+import { oneLine, safeData } from "../render/safe-text.ts";
+import type { Style } from "../render/text-layout.ts";
+import { Option } from "commander";
+import { defineCommand } from "../command/define-command.ts";
+import type { Given } from "../command/define-command.ts";
 
 /** `cem migrate`: shows what moving a project of the Python original over comes to; with --write does it. */
-export async function migrate(
-  { folder, write }: InvocationOf<"migrate">,
+export const migrate = defineCommand<{ folder: string; write: boolean }>({
+  name: "migrate",
+  about: "Move a project of the Python original over",
+  help: `
+Reads config.yaml, .env, servers/, skills/ and workspace/ of a project in Python (AgentKernel, code_execution_mcp,
+mcpruntime) and shows what it would make of them. Tools and skills in Python become skeletons in TypeScript, with their
+signatures and comments, whose bodies are yours to write. Files that are there are never changed.
+
+Examples:
+  cem migrate                    look, and make nothing
+  cem migrate ../old --write     make the files beside the old ones`,
+  declare: (command) =>
+    command
+      .argument("[folder]", "the project", ".")
+      .addOption(
+        new Option("--dry-run", "show what would be made, and make nothing (as without --write)").conflicts(
+          "write",
+        ),
+      )
+      .option("--write", "make the files; nothing that is there is changed", false),
+  run: migrateProject,
+});
+
+/** `cem migrate`: shows what moving a project of the Python original over comes to; with --write does it. */
+async function migrateProject(
+  { folder, write }: Given<{ folder: string; write: boolean }>,
   { signal }: CommandContext,
 ): Promise<Answer> {
+  const { planMigration } = await import("../migrate/plan-migration.ts");
+  const { diffOf } = await import("../migrate/migration.ts");
   const migration = await planMigration(folder);
   signal.throwIfAborted();
   if (!migration.isProject) {
@@ -24,7 +52,7 @@ export async function migrate(
   }
   const made = write ? await attempt(migration) : [];
   const wanted = migration.files.filter(({ isThere }) => !isThere);
-  const diffs = write ? [] : await diffsOf(wanted);
+  const diffs = write ? [] : wanted.map(diffOf);
   const next = nextSteps(migration, write, folder);
   const files = migration.files.map(({ file, from, isThere }) => ({
     file,
@@ -45,7 +73,8 @@ export async function migrate(
   };
 }
 
-async function attempt(migration: Migration): ReturnType<typeof writeMigration> {
+async function attempt(migration: Migration): Promise<MigratedFile[]> {
+  const { writeMigration } = await import("../migrate/migration.ts");
   try {
     return await writeMigration(migration);
   } catch (cause) {
@@ -74,4 +103,49 @@ function nextSteps({ files, servers }: Migration, isWritten: boolean, folder: st
     "cem init",
     "cem doctor",
   ];
+}
+
+/** What `cem migrate` shows. */
+interface ShownMigration extends Pick<Migration, "changes" | "works" | "left" | "servers"> {
+  files: { file: string; from: string; state: string }[];
+  diffs: string[];
+  next: string[];
+}
+
+/** Renders what a migration makes, what works as it is, and what is left to do. */
+function renderMigration(shown: ShownMigration, style: Style): string[] {
+  const { files, changes, works, left, servers, diffs, next } = shown;
+  const { colors } = style;
+  const rows = (name: string, texts: readonly string[]): string[] =>
+    texts.length === 0
+      ? []
+      : ["", ...texts.flatMap((text, at) => renderRow(at === 0 ? name : "", oneLine(text), style))];
+  const inState = (state: string): string[] =>
+    files.filter((one) => one.state === state).map(({ file, from }) => `${file}  from ${from}`);
+  const calls = servers.map(
+    ({ name, tools, isConfigured }) =>
+      `${name}: ${tools.join(", ")} only call this MCP server${isConfigured ? ", whose tools are generated" : ", which is not configured"}`,
+  );
+  return [
+    ...diffs.flatMap((diff) => ["", ...diff.split("\n").map((line) => painted(line, colors))]),
+    ...rows("works", works),
+    ...rows("changed", changes),
+    ...rows("servers", calls),
+    ...rows("planned", inState("planned")),
+    ...rows("made", inState("made")),
+    ...rows(
+      "kept",
+      inState("kept").map((text) => `${text}  (there already)`),
+    ),
+    ...rows(
+      "left",
+      left.map(({ place, reason }) => (reason.startsWith(place) ? reason : `${place}  ${reason}`)),
+    ),
+    ...rows("next", next),
+  ];
+}
+
+function painted(line: string, colors: Style["colors"]): string {
+  if (line.startsWith("+")) return colors.green(line);
+  return line.startsWith("-") ? colors.red(line) : line;
 }

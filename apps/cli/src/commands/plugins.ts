@@ -1,18 +1,40 @@
-import { listPlugins as findPlugins } from "code-execution-mcp/admin";
-import type { Answer } from "../answer.ts";
-import type { CommandContext } from "../command-context.ts";
-import { serverSourceOf } from "../config-source.ts";
-import { EXIT_FAILED, EXIT_OK } from "../exit-codes.ts";
-import type { InvocationOf } from "../invocation.ts";
-import { renderPlugins } from "../render-plugins.ts";
-import { safeData } from "../safe-text.ts";
-import { settleTrust } from "../settle-trust.ts";
+import type { PluginReport } from "code-execution-mcp/admin";
+import { approveOf } from "../ask/approve-in-terminal.ts";
+import { elicitOf } from "../ask/elicit-in-terminal.ts";
+import { createTurns } from "../ask/prompt.ts";
+import { EXIT_FAILED, EXIT_OK } from "../errors.ts";
+import type { Answer, CommandContext } from "../io/command-context.ts";
+import { renderRow } from "../render/rows.ts";
+import { oneLine, safeData, safeText } from "../render/safe-text.ts";
+import { counted, describeTimes } from "../render/text-layout.ts";
+import type { Style } from "../render/text-layout.ts";
+import { renderValue } from "../render/value.ts";
+import { serverSourceOf } from "../run/config-source.ts";
+import { settleTrust } from "../run/settle-trust.ts";
+import type { UnknownCommand } from "../command/command-line.ts";
+import { addOptions, defineCommand } from "../command/define-command.ts";
+import type { Given } from "../command/define-command.ts";
+import { SETTING_OPTIONS, actionArgument } from "../command/options.ts";
 
 /** `cem plugins list`: loads the plugins and says of each what it adds, how long it takes and what went wrong. */
-export async function listPlugins(
-  { options }: InvocationOf<"plugins">,
-  context: CommandContext,
-): Promise<Answer> {
+export const plugins = defineCommand({
+  name: "plugins",
+  about: "List plugins: what each adds, how it stands",
+  help: `
+Plugins are named under plugins in config.yaml: a path (./my-plugin.ts), or a package that is installed there. They add
+tools, detectors, guards, generators, selectors, sandboxes, steps of workflows, transports, listeners and commands: a
+command of a plugin is called as  cem <name>. They run on this host, so those of a folder need its trust: cem trust.
+
+Examples:
+  cem plugins list
+  cem plugins list --json`,
+  declare: (command) => addOptions(command, SETTING_OPTIONS).addArgument(actionArgument(["list"], "list")),
+  run: listPlugins,
+});
+
+/** `cem plugins list`: loads the plugins and says of each what it adds, how long it takes and what went wrong. */
+async function listPlugins({ options }: Given, context: CommandContext): Promise<Answer> {
+  const { listPlugins: findPlugins } = await import("code-execution-mcp/admin");
   await settleTrust(options, context);
   const plugins = await findPlugins(serverSourceOf(options, context));
   const isFailed = plugins.some(({ state }) => state === "failed");
@@ -21,5 +43,68 @@ export async function listPlugins(
     data: { status: isFailed ? "error" : "success", plugins },
     report: (style) => renderPlugins(safeData(plugins), style),
     brief: () => plugins.map(({ name }) => name).join("\n"),
+  };
+}
+
+const COMMAND = "command ";
+const LABELS: Readonly<Record<PluginReport["state"], string>> = {
+  ready: "ready",
+  held: "held back",
+  failed: "failed",
+};
+
+/** Renders plugins, a row each, with what they add and what went wrong below. */
+function renderPlugins(plugins: readonly PluginReport[], style: Style): string[] {
+  const { colors } = style;
+  const rows = plugins.flatMap(({ name, version = "", source, state, required, adds, times, problems }) => {
+    const from = source === name ? "" : `  from ${source}`;
+    const title = `${name} ${version}`.trim() + from + (required ? "  (required)" : "");
+    const paint = state === "ready" && problems.length === 0 ? colors.green : colors.yellow;
+    return [
+      ...renderRow(LABELS[state], oneLine(title), style, { right: describeTimes(times), paint }),
+      ...(adds.length === 0 ? [] : renderRow("", oneLine(`adds ${adds.join(", ")}`), style)),
+      ...adds
+        .filter((part) => part.startsWith(COMMAND))
+        .flatMap((part) => renderRow("", oneLine(`run it with  cem ${part.slice(COMMAND.length)}`), style)),
+      ...problems.flatMap((problem) => renderRow("", oneLine(problem), style).map(colors.yellow)),
+    ];
+  });
+  const size =
+    plugins.length === 0
+      ? "No plugins. Name some under plugins in config.yaml: plugins: [./my-plugin.ts]"
+      : `${counted(plugins.length, "plugin")}.`;
+  return ["", ...rows, ...(rows.length === 0 ? [] : [""]), colors.dim(`  ${size}`)];
+}
+
+/**
+ * `cem <name>`: a command that a plugin adds.
+ *
+ * @throws CemError `USAGE` where no plugin has it, with what was perhaps meant.
+ */
+export async function runPluginCommand(
+  { name, words, usage, options }: Given<UnknownCommand>,
+  context: CommandContext,
+): Promise<Answer> {
+  const { runPluginCommand: run } = await import("code-execution-mcp/admin");
+  const { loadConfig } = await import("code-execution-mcp");
+  const { signal: _signal, ...source } = serverSourceOf(options, context);
+  const { configFile: file, config: overrides, trustFolder } = source;
+  const { plugins } = await loadConfig({ file, overrides, trustFolder }).catch(() => ({ plugins: [] }));
+  if (plugins.length === 0) throw usage;
+  await settleTrust(options, context);
+  const turns = createTurns();
+  const asked = { onElicit: elicitOf(context, turns), onApprove: approveOf(context, turns) };
+  const answer = await run({ ...source, ...asked, name, words, signal: context.signal });
+  if (answer === undefined) throw usage;
+  const { value } = answer;
+  const text = typeof value === "string" ? value : value === undefined ? "" : JSON.stringify(value);
+  return {
+    exitCode: EXIT_OK,
+    data: { status: "success", value: value ?? null },
+    report: (style) => {
+      if (value === undefined) return [];
+      return typeof value === "string" ? safeText(value).split("\n") : renderValue(value, style);
+    },
+    brief: (forTerminal) => (forTerminal ? safeText(text) : text),
   };
 }

@@ -1,20 +1,95 @@
+import { once } from "node:events";
 import { CemError } from "@cem/core";
-import { deadRuns, queueCounts, retryDeadRun } from "code-execution-mcp/admin";
 import type { DeadRun } from "code-execution-mcp/admin";
-import type { Answer } from "../answer.ts";
-import type { CommandContext } from "../command-context.ts";
-import { serverSourceOf } from "../config-source.ts";
-import { EXIT_OK } from "../exit-codes.ts";
-import type { InvocationOf } from "../invocation.ts";
-import { renderRow } from "../render-rows.ts";
-import { renderTable } from "../render-table.ts";
-import { counted } from "../text-layout.ts";
+import { EXIT_OK } from "../errors.ts";
+import type { Answer, CommandContext } from "../io/command-context.ts";
+import { renderRow, renderTable } from "../render/rows.ts";
+import { counted } from "../render/text-layout.ts";
+import { configSourceOf, serverSourceOf } from "../run/config-source.ts";
+import { addOptions, defineCommand } from "../command/define-command.ts";
+import type { Given } from "../command/define-command.ts";
+import { MAX_PORT, SETTING_OPTIONS, actionArgument, wholeNumber } from "../command/options.ts";
+
+const ACTIONS = ["status", "failed", "retry"] as const;
+
+/** `cem worker`: takes runs from the queue until it is stopped, then finishes those under way. */
+export const worker = defineCommand<{ port?: number | undefined }>({
+  name: "worker",
+  about: "Execute the runs of servers, from a queue",
+  help: `
+Takes runs from the queue that queue.url (CEM_QUEUE_URL) names, which  cem serve  puts there with the same setting. Both
+need the same configuration, and folders of customers and workspaces that all machines reach. SIGTERM or Ctrl-C: it takes
+no more runs and ends once those under way are finished, or after queue.drain_grace, when they go to other workers. A worker that
+is killed gives its runs back.
+
+Examples:
+  CEM_QUEUE_URL=redis://127.0.0.1:6379/0 cem worker
+  cem worker --port 3001                      with /healthz and /readyz for an orchestrator
+  cem queue                                   how many runs wait`,
+  declare: (command) =>
+    addOptions(command, SETTING_OPTIONS).option(
+      "--port <number>",
+      "port that answers /healthz and /readyz",
+      wholeNumber(0, MAX_PORT),
+    ),
+  run: work,
+});
 
 /** `cem queue`: how many runs are where, those that failed, and retrying them. */
-export async function lookAtQueue(
-  { action, id, options }: InvocationOf<"queue">,
+export const queue = defineCommand<{ action: (typeof ACTIONS)[number]; id?: string | undefined }>({
+  name: "queue",
+  about: "Look at the queue of runs, and retry",
+  help: `
+Runs that no worker could execute are kept for a week. One that is retried is repeated only where its calls so far do no
+harm twice.
+
+Examples:
+  cem queue                                   how many runs wait, are under way, and failed
+  cem queue failed                            those that no worker could execute
+  cem queue retry run-1f0c2a9b`,
+  declare: (command) =>
+    addOptions(command, SETTING_OPTIONS)
+      .addArgument(actionArgument(ACTIONS, "status"))
+      .argument("[id]", "for retry: the run"),
+  run: lookAtQueue,
+});
+
+/** `cem store reseal`: seals all values in the store with the newest key. */
+export const store = defineCommand({
+  name: "store",
+  about: "Change the keys of what machines share",
+  help: `
+Seals all values in the store that store.url (CEM_STORE_URL) names with the first of store.keys (CEM_STORE_KEYS), while
+servers and workers go on. To change keys: give every machine the new key second, then first, then reseal, then leave the
+old one out.
+
+Examples:
+  CEM_STORE_KEYS=new:...,old:... cem store reseal`,
+  declare: (command) => addOptions(command, SETTING_OPTIONS).addArgument(actionArgument(["reseal"])),
+  run: resealStore,
+});
+
+/** `cem worker`: takes runs from the queue until it is stopped, then finishes those under way. */
+async function work(
+  { port, options }: Given<{ port?: number | undefined }>,
+  { signal }: CommandContext,
+): Promise<Answer> {
+  if (options.json) {
+    throw new CemError("USAGE", "cem worker prints no answer. Its log has one JSON object a line.");
+  }
+  const { runWorker } = await import("code-execution-mcp");
+  const running = await runWorker({ ...configSourceOf(options), port });
+  if (!signal.aborted) await once(signal, "abort");
+  await running.close();
+  return { exitCode: EXIT_OK, data: {}, report: () => [], brief: () => "" };
+}
+
+/** `cem queue`: how many runs are where, those that failed, and retrying them. */
+async function lookAtQueue(
+  { action, id, options }: Given<{ action: (typeof ACTIONS)[number]; id?: string | undefined }>,
   context: CommandContext,
 ): Promise<Answer> {
+  const { deadRuns, queueCounts, retryDeadRun } = await import("code-execution-mcp/admin");
   const source = serverSourceOf(options, context);
   switch (action) {
     case "status": {
@@ -76,4 +151,21 @@ function retry(id = "", wasThere: boolean): Answer {
 function requireId(id: string | undefined): string {
   if (id !== undefined) return id;
   throw new CemError("USAGE", "cem queue retry needs a run's id. See which failed: cem queue failed");
+}
+
+/** `cem store reseal`: seals all values in the store with the newest key. */
+async function resealStore({ options }: Given, context: CommandContext): Promise<Answer> {
+  const { resealSharedStore } = await import("code-execution-mcp/admin");
+  const { location, key, resealed } = await resealSharedStore(serverSourceOf(options, context));
+  return {
+    exitCode: EXIT_OK,
+    data: { status: "success", location, key, resealed },
+    report: (style) => [
+      "",
+      ...renderRow("store", location, style),
+      ...renderRow("key", key, style),
+      ...renderRow("sealed anew", counted(resealed, "value"), style),
+    ],
+    brief: () => String(resealed),
+  };
 }

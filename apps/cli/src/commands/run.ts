@@ -1,16 +1,94 @@
-import type { Answer } from "../answer.ts";
-import type { CommandContext } from "../command-context.ts";
-import type { InvocationOf } from "../invocation.ts";
-import { runAgent } from "../dry-run.ts";
-import { readInput, requireIntact, requireText } from "../input.ts";
+import type { Answer, CommandContext } from "../io/command-context.ts";
+import { readInput, requireIntact, requireText } from "../io/input.ts";
+import { runAgent } from "../run/run-agent.ts";
+import { addOptions, defineCommand } from "../command/define-command.ts";
+import type { Given } from "../command/define-command.ts";
+import { RUN_OPTIONS } from "../command/options.ts";
 
 /** `cem run`: a task in plain words, from its argument or stdin. */
-export async function runTask(
-  { task, options }: InvocationOf<"run">,
-  context: CommandContext,
-): Promise<Answer> {
+const run = defineCommand<{ task: string }>({
+  name: "run",
+  about: "Do a task: find tools, write code, run it",
+  help: `
+Examples:
+  cem run "Calculate 5 + 3 and get weather for San Francisco"
+  cem run --quiet "Calculate 5 + 3"           the value alone
+  cem run --timeout 10 --json "Calculate 5 + 3"
+  cem run --dry-run "Write a report to report.txt"   what it would change
+  cat task.txt | cem run -
+  cem run -- "-5 + 3"                         a task that begins with "-"`,
+  declare: (command) =>
+    addOptions(command, RUN_OPTIONS).argument(
+      "<task...>",
+      'the task in plain words, or "-" to read it from stdin',
+    ),
+  read: (command) => ({ task: command.args.join(" ") }),
+  run: runTask,
+});
+
+/** `cem exec`: TypeScript that the user brings, from a file or stdin. */
+const exec = defineCommand<{ file: string }>({
+  name: "exec",
+  about: "Run TypeScript that you bring",
+  help: `
+The code imports tools as "./servers/<server>/index.ts" and skills as "./skills/<name>/index.ts".
+Its result is what it returns at the top level, or exports as default.
+
+Examples:
+  cem exec report.ts
+  echo 'return 6 * 7' | cem exec -
+  cem exec --min-isolation namespaces --json report.ts
+  cem exec --dry-run --json report.ts > plan.json
+  cem exec --plan plan.json report.ts         the changes of that plan and no others`,
+  declare: (command) =>
+    addOptions(command, RUN_OPTIONS).argument(
+      "<file>",
+      'a TypeScript file, or "-" to read the code from stdin',
+    ),
+  run: runFile,
+});
+
+/** `cem call`: one call of one tool. */
+const call = defineCommand<{ target: string; args: string[] }>({
+  name: "call",
+  about: "Call one tool",
+  help: `
+Values are read as the tool's parameters want them: days=3 is a number where it takes one.
+
+Examples:
+  cem call weather.get_weather location=Oslo
+  cem call calculator.add a=5 b=3 --quiet
+  cem call crm.update id=7 tags:='["new"]'
+  cem call crm.update '{"id":7,"tags":["new"]}'`,
+  declare: (command) =>
+    addOptions(command, RUN_OPTIONS)
+      .argument("<server.tool>", "the tool")
+      .argument("[arguments...]", "name=value, name:=json, or one JSON object"),
+  read: ({ args: [target = "", ...args] }) => ({ target, args }),
+  run: callTool,
+});
+
+/** Commands that somebody waits for at the shell, again and again: they are found before all others are described. */
+export const RUN_COMMANDS = [run, exec, call];
+
+/** `cem run`: a task in plain words, from its argument or stdin. */
+async function runTask({ task, options }: Given<{ task: string }>, context: CommandContext): Promise<Answer> {
   const text = task === "-" ? await readInput("-", "task", context) : task;
   requireText(text, "task", "the argument");
   requireIntact(text, "task");
   return runAgent({ kind: "task", task: text }, options, context);
+}
+
+/** `cem exec`: TypeScript that the user brings, from a file or stdin. */
+async function runFile({ file, options }: Given<{ file: string }>, context: CommandContext): Promise<Answer> {
+  const code = await readInput(file, "code", context);
+  return runAgent({ kind: "code", code }, options, context);
+}
+
+/** `cem call`: one call of one tool. */
+async function callTool(
+  { target, args, options }: Given<{ target: string; args: string[] }>,
+  context: CommandContext,
+): Promise<Answer> {
+  return runAgent({ kind: "call", target, args }, options, context);
 }

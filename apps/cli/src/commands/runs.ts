@@ -1,21 +1,79 @@
 import { CemError } from "@cem/core";
-import type { RunRecord } from "@cem/core";
-import { listRuns, readRun, recordingOfRun } from "code-execution-mcp/admin";
-import type { Answer } from "../answer.ts";
-import type { CommandContext } from "../command-context.ts";
-import { serverSourceOf } from "../config-source.ts";
-import { executeOptions } from "../execute-options.ts";
-import { EXIT_OK } from "../exit-codes.ts";
-import type { InvocationOf } from "../invocation.ts";
-import { renderReplay, renderRun, renderRuns } from "../render-runs.ts";
-import { answerToResult } from "../result-answer.ts";
-import { safeData } from "../safe-text.ts";
-import { withAgent } from "../with-agent.ts";
+import type { RecordedCall, RecordedData, RunRecord, RunRecordSummary } from "@cem/core";
+import { EXIT_OK } from "../errors.ts";
+import type { Answer, CommandContext } from "../io/command-context.ts";
+import { renderCode } from "../render/code.ts";
+import { renderRow } from "../render/rows.ts";
+import { oneLine, safeData, safeText } from "../render/safe-text.ts";
+import { counted, cut, duration, grouped, wrapIndented } from "../render/text-layout.ts";
+import type { Style } from "../render/text-layout.ts";
+import { renderValue } from "../render/value.ts";
+import { serverSourceOf } from "../run/config-source.ts";
+import { withAgent } from "../run/agent-source.ts";
+import { answerToResult, executeOptions } from "../run/run-agent.ts";
+import { InvalidArgumentError, Option } from "commander";
+import { addOptions, defineCommand } from "../command/define-command.ts";
+import type { Given } from "../command/define-command.ts";
+import { SETTING_OPTIONS, actionArgument, wholeNumber } from "../command/options.ts";
 
-type Runs = InvocationOf<"runs">;
+const ACTIONS = ["list", "show", "replay"] as const;
+const STATUSES = ["success", "error", "refused", "timeout", "failed"] as const;
+const MAX_LISTED = 100_000;
+const MS_OF: Readonly<Record<string, number>> = { m: 60_000, h: 3_600_000, d: 86_400_000 };
+
+/** Arguments. */
+interface Runs {
+  action: (typeof ACTIONS)[number];
+  /** The id of a run, or `last`. */
+  id?: string | undefined;
+  status?: (typeof STATUSES)[number] | undefined;
+  since?: Date | undefined;
+  text?: string | undefined;
+  max: number;
+  /** Have calls answered as they were. */
+  recorded: boolean;
+}
 
 /** `cem runs`: lists recorded runs, shows one, or runs its code again. */
-export async function manageRuns(invocation: Runs, context: CommandContext): Promise<Answer> {
+export const runs = defineCommand<Runs>({
+  name: "runs",
+  about: "List, show and replay recorded runs",
+  help: `
+Runs of cem and of servers are recorded in .cem/runs, or in the store of store.url: code, calls, times, what was printed.
+Personal data and secrets are tokens there. A replay runs the code again, and its calls are made for real; with
+--recorded they are answered as they were, and nothing is changed. runs.records: false switches records off.
+
+Examples:
+  cem runs
+  cem runs --status error --since 2d
+  cem runs show last
+  cem runs replay run-tbE6NbkVYnPd --recorded`,
+  declare: (command) =>
+    addOptions(command, SETTING_OPTIONS)
+      .addArgument(actionArgument(ACTIONS, "list"))
+      .argument("[id]", "the run: its id, or last")
+      .addOption(new Option("--status <status>", "for list: how they ended").choices(STATUSES))
+      .option("--since <time>", "for list: 30m, 2h, 3d, or a date such as 2026-11-22", parseSince)
+      .option("--text <text>", "for list: a text in the task, code, tools or error")
+      .option("--max <count>", "the most runs to list", wholeNumber(1, MAX_LISTED), 20)
+      .option("--recorded", "for replay: answer calls as they were answered", false),
+  run: manageRuns,
+});
+
+function parseSince(written: string): Date {
+  const [, number, unit = ""] = /^(\d{1,6})([mhd])$/u.exec(written) ?? [];
+  const date =
+    number === undefined
+      ? new Date(/^\d{4}-\d\d-\d\d/u.test(written) ? written : Number.NaN)
+      : new Date(Date.now() - Number(number) * (MS_OF[unit] ?? 0));
+  if (Number.isNaN(date.getTime()))
+    throw new InvalidArgumentError("It is a time before now (30m, 2h, 3d) or a date such as 2026-11-22.");
+  return date;
+}
+
+/** `cem runs`: lists recorded runs, shows one, or runs its code again. */
+async function manageRuns(invocation: Given<Runs>, context: CommandContext): Promise<Answer> {
+  const { listRuns, readRun } = await import("code-execution-mcp/admin");
   const { action, id, status, since, text, max, options } = invocation;
   const source = serverSourceOf(options, context);
   if (action === "list") {
@@ -41,7 +99,12 @@ export async function manageRuns(invocation: Runs, context: CommandContext): Pro
 }
 
 /** Says what will happen, then runs the code again. */
-async function replay(run: RunRecord, { recorded, options }: Runs, context: CommandContext): Promise<Answer> {
+async function replay(
+  run: RunRecord,
+  { recorded, options }: Given<Runs>,
+  context: CommandContext,
+): Promise<Answer> {
+  const { recordingOfRun } = await import("code-execution-mcp/admin");
   if (run.code === "" || !run.codeIsWhole) {
     const why = run.code === "" ? "has no code" : "has more code than is recorded";
     throw new CemError("RECORDING_INVALID", `${run.id} ${why}, so it can't be run again.`, {
@@ -58,4 +121,139 @@ async function replay(run: RunRecord, { recorded, options }: Runs, context: Comm
       answerToResult(await agent.executeCode(run.code, executeOptions(context, options)), options),
     recorded ? { replay: recording } : {},
   );
+}
+
+const INDENT = "  ";
+const MAX_SHOWN_CHARACTERS = 300;
+/** A token that stands for a value. */
+const TOKEN = /\[\[[A-Z][A-Z\d_]*:[a-z2-7]{16}\]\]|@redacted\.invalid|\/\/redacted\.invalid\//u;
+
+/** Renders a list of recorded runs. */
+function renderRuns(runs: readonly RunRecordSummary[], style: Style, isFiltered: boolean): string[] {
+  if (runs.length === 0) {
+    const none = isFiltered
+      ? "No recorded run is like that."
+      : 'No run is recorded here yet. Begin one: cem run "<task>"';
+    return ["", ...wrapIndented(none, INDENT, style.width)];
+  }
+  const { colors } = style;
+  const lines = runs.flatMap(({ id, title, status, startedAt, ms, calls, customer }) => {
+    const about = [
+      timeOf(startedAt),
+      duration(ms),
+      counted(calls, "call"),
+      ...(customer === undefined ? [] : [customer]),
+    ];
+    const paint = status === "success" ? String : colors.red;
+    return [
+      "",
+      ...wrapIndented(`${oneLine(id)}  ${status}  ${oneLine(about.join(", "))}`, INDENT, style.width).map(
+        (line, at) =>
+          at === 0
+            ? line
+                .replace(oneLine(id), (name) => colors.bold(name))
+                .replace(`  ${status}`, `  ${paint(status)}`)
+            : line,
+      ),
+      `${INDENT}${INDENT}${cut(oneLine(title), style.width - INDENT.length * 2)}`,
+    ];
+  });
+  return [
+    ...lines,
+    "",
+    ...wrapIndented("cem runs show <run> tells more.", INDENT, style.width).map(colors.dim),
+  ];
+}
+
+/** Renders a recorded run: how it went, its code, its calls, its result. */
+function renderRun(run: RunRecord, style: Style, all: boolean): string[] {
+  const { colors } = style;
+  const row = (label: string, text: string): string[] =>
+    text === "" ? [] : renderRow(label, oneLine(text), style);
+  const { isolation, contextTokens: tokens, timings, error } = run;
+  const stages = Object.entries(timings).filter(([stage]) => stage !== "total");
+  return [
+    "",
+    `${INDENT}${colors.bold(oneLine(run.id))}`,
+    "",
+    ...row("status", run.status),
+    ...row("started", `${timeOf(run.startedAt)}, took ${duration(run.ms)}`),
+    ...row("customer", run.customer ?? ""),
+    ...(run.kind === "task" ? row("task", run.input) : []),
+    ...row("stages", stages.map(([stage, ms]) => `${stage} ${duration(ms)}`).join(", ")),
+    ...row("guest", isolation === null ? "" : `${isolation.level} (${isolation.mechanisms.join(", ")})`),
+    ...row("context", `${counted(tokens.used, "token")} instead of ${grouped(tokens.direct)}`),
+    ...(run.code === "" ? [] : ["", ...renderCode(safeText(run.code), style, all)]),
+    ...(run.calls.length === 0 ? [] : [""]),
+    ...run.calls.flatMap((call) => renderCall(call, style)),
+    ...row("", run.callsLeftOut === 0 ? "" : `and ${counted(run.callsLeftOut, "more call")}, not recorded`),
+    ...(run.output === "" ? [] : ["", ...row("output", run.outputIsCut ? "its beginning:" : "")]),
+    ...run.output
+      .trimEnd()
+      .split("\n")
+      .filter(() => run.output !== "")
+      .map((line) => `${INDENT}${cut(safeText(line), style.width - INDENT.length)}`),
+    ...(error === null
+      ? []
+      : [
+          "",
+          ...renderRow("error", oneLine(`${error.code}: ${error.message}`), style, { paint: colors.red }),
+        ]),
+    ...(run.value === undefined || error !== null ? [] : ["", ...valueLines(run.value, style)]),
+    ...run.notes.flatMap((note) => row("note", note)),
+  ];
+}
+
+/** What a replay is about to do. */
+function renderReplay({
+  run,
+  answered,
+  missing,
+}: {
+  run: RunRecord;
+  /** Calls that are answered as they were. Absent where calls are made for real. */
+  answered: number | undefined;
+  missing: number;
+}): string[] {
+  const hasTokens = TOKEN.test(run.code);
+  const calls = counted(run.calls.length + run.callsLeftOut, "call");
+  const what =
+    answered === undefined
+      ? `Its ${calls} will be made for real, and what needs a yes asks again.`
+      : `${counted(answered, "call")} to the host will be answered as recorded, and nothing is changed there.`;
+  return [
+    `Running the code of ${oneLine(run.id)} again, of ${timeOf(run.startedAt)}. ${what}`,
+    ...(answered === undefined || missing === 0
+      ? []
+      : [
+          `${counted(missing, "call")} can't be answered, since not all of it is recorded, and will fail with NOT_RECORDED.`,
+        ]),
+    ...(hasTokens ? ["Values of persons stand as tokens in the recorded code, and stay tokens."] : []),
+  ];
+}
+
+function renderCall({ server, tool, ms, ok, args, result }: RecordedCall, style: Style): string[] {
+  const name = oneLine(safeText(`${server}.${tool}`));
+  return [
+    ...renderRow(ok ? "call" : "failed", name, style, {
+      right: duration(ms),
+      ...(!ok && { paint: style.colors.red }),
+    }),
+    ...(args === undefined ? [] : renderRow("", shown(args), style)),
+    ...(result === undefined ? [] : renderRow("", `→ ${shown(result)}`, style)),
+  ];
+}
+
+function shown(data: RecordedData): string {
+  if (!("value" in data)) return `${grouped(data.bytes)} bytes, not recorded`;
+  const json = oneLine(safeText(JSON.stringify(data.value)));
+  return json.length > MAX_SHOWN_CHARACTERS ? `${json.slice(0, MAX_SHOWN_CHARACTERS)}…` : json;
+}
+
+function valueLines(data: RecordedData, style: Style): string[] {
+  return "value" in data ? renderValue(data.value, style) : [`${INDENT}${shown(data)}`];
+}
+
+function timeOf(iso: string): string {
+  return `${iso.slice(0, 19).replace("T", " ")} UTC`;
 }

@@ -1,24 +1,50 @@
 import { exampleCall } from "@cem/core";
 import type { RankedTool } from "@cem/core";
-import { readToolCode } from "code-execution-mcp/admin";
-import type { Answer } from "../answer.ts";
-import type { CommandContext } from "../command-context.ts";
-import type { InvocationOf } from "../invocation.ts";
-import type { Detail } from "../command-options.ts";
-import { EXIT_OK } from "../exit-codes.ts";
-import { requireIntact, requireText } from "../input.ts";
-import { renderFound, renderFoundNotes } from "../render-catalog.ts";
-import { safeData } from "../safe-text.ts";
-import { withAgent } from "../with-agent.ts";
+import type { Answer } from "../io/command-context.ts";
+import type { CommandContext } from "../io/command-context.ts";
+import { EXIT_OK } from "../errors.ts";
+import { requireIntact, requireText } from "../io/input.ts";
+import { renderFound, renderFoundNotes } from "../render/catalog.ts";
+import type { Detail } from "../render/catalog.ts";
+import { safeData } from "../render/safe-text.ts";
+import { withAgent } from "../run/agent-source.ts";
+import { Option } from "commander";
+import { addOptions, defineCommand } from "../command/define-command.ts";
+import type { Given } from "../command/define-command.ts";
+import { SETTING_OPTIONS, wholeNumber } from "../command/options.ts";
+
+const DETAILS: readonly Detail[] = ["name", "description", "full"];
+const MAX_RESULTS = 1_000;
+
+type Search = { query: string; detail: Detail; max: number };
+
+/** `cem search`: the tools that fit a query, best first. */
+export const search = defineCommand<Search>({
+  name: "search",
+  about: "Find tools by what they do",
+  help: `
+Examples:
+  cem search "read a file"
+  cem search weather --detail full --max 3
+  cem search weather --json`,
+  declare: (command) =>
+    addOptions(command, SETTING_OPTIONS)
+      .argument("<query...>", "what the tool should do, in plain words")
+      .addOption(new Option("--detail <level>", "how much to tell").choices(DETAILS).default("description"))
+      .option("--max <count>", "the most tools to list", wholeNumber(1, MAX_RESULTS), 10),
+  read: (command, named) => ({ ...named, query: command.args.join(" ") }),
+  run: searchTools,
+});
 
 /** The most tools whose code is shown, the best first. */
 const MAX_SHOWN_CODES = 3;
 
 /** `cem search`: the tools that fit a query, best first. */
-export async function searchTools(
-  { query, detail, max, options }: InvocationOf<"search">,
+async function searchTools(
+  { query, detail, max, options }: Given<Search>,
   context: CommandContext,
 ): Promise<Answer> {
+  const { readToolCode } = await import("code-execution-mcp/admin");
   requireText(query, "query", "the argument");
   requireIntact(query, "query");
   return withAgent(

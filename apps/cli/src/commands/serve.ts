@@ -1,14 +1,76 @@
 import { CemError } from "@cem/core";
-import type { ConfigSource, Profile } from "code-execution-mcp";
+import type { ConfigSource, Exposed, Profile, TransportName } from "code-execution-mcp";
 import type { TokenCost } from "code-execution-mcp/admin";
-import type { Answer } from "../answer.ts";
-import type { CommandContext } from "../command-context.ts";
-import type { ServeInvocation } from "../invocation.ts";
-import { configSourceOf } from "../config-source.ts";
-import { EXIT_OK } from "../exit-codes.ts";
-import { renderRow } from "../render-rows.ts";
-import { counted } from "../text-layout.ts";
-import type { Style } from "../text-layout.ts";
+import type { Answer } from "../io/command-context.ts";
+import type { CommandContext } from "../io/command-context.ts";
+import { configSourceOf } from "../run/config-source.ts";
+import { EXIT_OK } from "../errors.ts";
+import { renderRow } from "../render/rows.ts";
+import { counted } from "../render/text-layout.ts";
+import type { Style } from "../render/text-layout.ts";
+import { Argument, InvalidArgumentError, Option } from "commander";
+import { addOptions, defineCommand } from "../command/define-command.ts";
+import type { Given } from "../command/define-command.ts";
+import { MAX_PORT, SETTING_OPTIONS, wholeNumber } from "../command/options.ts";
+
+/** Arguments. What is absent is as the configuration says. */
+interface Serve {
+  transport: TransportName;
+  profile?: Profile | undefined;
+  expose?: Exposed[] | undefined;
+  /** A module with custom tools. */
+  customTools?: string | undefined;
+  host?: string | undefined;
+  port?: number | undefined;
+  /** Print what the tools cost in tokens, and serve nothing. */
+  cost: boolean;
+}
+
+const TRANSPORTS: readonly TransportName[] = ["stdio", "http", "sse"];
+const EXPOSED: readonly Exposed[] = ["resources", "prompts"];
+
+/** `cem serve`: runs an MCP server until it is stopped or its client goes away. */
+export const serve = defineCommand<Serve>({
+  name: "serve",
+  about: "Start an MCP server, for any client",
+  help: `
+stdio serves one client, which starts this command itself:
+  { "mcpServers": { "code-execution": { "command": "npx", "args": ["-y", "@cem/cli", "serve"] } } }
+http serves many at http://127.0.0.1:3000/mcp, sse older ones at /sse. Listening on an address that other machines
+can reach needs server.auth_token (CEM_SERVER_TOKEN) or server.auth_issuer.
+The log goes to stderr.
+
+Examples:
+  cem serve
+  cem serve http --port 8080
+  cem serve --profile code
+  cem serve --cost                            how many tokens the tools of each profile take`,
+  declare: (command) =>
+    addOptions(command, SETTING_OPTIONS)
+      .addArgument(new Argument("[transport]", "how clients connect").choices(TRANSPORTS).default("stdio"))
+      .addOption(profileOption())
+      .option("--expose <kinds>", "what clients see of MCP servers besides tools: resources,prompts", exposed)
+      .option("--custom-tools <file>", "module with tools of your own, which clients see beside these")
+      .option("--host <address>", "address to listen on")
+      .option("--port <number>", "port to listen on; 0 for any that is free", wholeNumber(0, MAX_PORT))
+      .option("--cost", "print what the tools cost a model, in tokens, and serve nothing", false),
+  run: startServer,
+});
+
+export function profileOption(): Option {
+  return new Option("--profile <name>", "which tools clients see").choices(PROFILES);
+}
+
+function exposed(value: string): Exposed[] {
+  const kinds = value.split(",").map((kind) => kind.trim());
+  const unknown = kinds.find((kind) => !EXPOSED.some((known) => known === kind));
+  if (unknown !== undefined) {
+    throw new InvalidArgumentError(
+      `There is no ${JSON.stringify(unknown)}. There are: ${EXPOSED.join(", ")}.`,
+    );
+  }
+  return EXPOSED.filter((kind) => kinds.includes(kind));
+}
 
 const PROFILES: readonly Profile[] = ["full", "code", "original"];
 
@@ -16,25 +78,23 @@ const PROFILES: readonly Profile[] = ["full", "code", "original"];
 const SILENCE: Answer = { exitCode: EXIT_OK, data: {}, report: () => [], brief: () => "" };
 
 /** `cem serve`: is an MCP server until it is stopped or its client goes away. */
-export async function serve(invocation: ServeInvocation, { io, signal }: CommandContext): Promise<Answer> {
+async function startServer(invocation: Given<Serve>, { signal }: CommandContext): Promise<Answer> {
   const { transport, profile, expose, customTools, host, port, cost, options } = invocation;
   const source = configSourceOf(options);
   if (cost) return showCost(profile === undefined ? PROFILES : [profile], source, signal);
   if (options.json) {
     throw new CemError("USAGE", "cem serve speaks MCP. --json goes with --cost only.");
   }
-  const { loadCustomTools, runServer, runServerInThread } = await import("code-execution-mcp");
-  const onRestart = (reason: string): void => {
-    io.stderr.write(`${JSON.stringify({ level: "error", msg: "starting again", reason })}\n`);
-  };
-  const settings = { ...source, profile, expose, host, port };
-  const running =
-    transport === "stdio"
-      ? await runServer({
-          ...settings,
-          customTools: customTools === undefined ? undefined : await loadCustomTools(customTools, source.cwd),
-        })
-      : await runServerInThread({ ...settings, transport, customToolFile: customTools }, onRestart);
+  const { loadCustomTools, runServer } = await import("code-execution-mcp");
+  const running = await runServer({
+    ...source,
+    transport,
+    profile,
+    expose,
+    host,
+    port,
+    customTools: customTools === undefined ? undefined : await loadCustomTools(customTools, source.cwd),
+  });
   const stop = (): void => void running.close();
   if (signal.aborted) stop();
   signal.addEventListener("abort", stop, { once: true });

@@ -1,19 +1,74 @@
-import { inspectServers } from "code-execution-mcp/admin";
-import type { Answer } from "../answer.ts";
-import type { CommandContext } from "../command-context.ts";
-import type { InvocationOf } from "../invocation.ts";
-import { serverSourceOf } from "../config-source.ts";
-import { EXIT_FAILED, EXIT_OK } from "../exit-codes.ts";
-import { settleTrust } from "../settle-trust.ts";
-import { withHints } from "../hint.ts";
-import { renderServers, stateOf } from "../render-servers.ts";
-import { safeData } from "../safe-text.ts";
+import type { GeneratedServer } from "code-execution-mcp/admin";
+import { EXIT_FAILED, EXIT_OK, withHints } from "../errors.ts";
+import type { Answer, CommandContext } from "../io/command-context.ts";
+import { renderRow } from "../render/rows.ts";
+import { oneLine, safeData, safeText } from "../render/safe-text.ts";
+import { renderGenerated, renderServers, stateOf } from "../render/servers.ts";
+import { serverSourceOf } from "../run/config-source.ts";
+import { settleTrust } from "../run/settle-trust.ts";
+import { addOptions, defineCommand } from "../command/define-command.ts";
+import type { Given } from "../command/define-command.ts";
+import { SETTING_OPTIONS } from "../command/options.ts";
 
 /** `cem servers`: tries every configured MCP server. Fails when one that is switched on can't be used. */
-export async function listServers(
-  { options }: InvocationOf<"servers">,
-  context: CommandContext,
-): Promise<Answer> {
+export const servers = defineCommand({
+  name: "servers",
+  about: "Show how each MCP server stands",
+  help: `
+All servers are tried at once. One that does not answer within 10 seconds is listed as "no answer".
+
+Examples:
+  cem servers
+  cem servers --json`,
+  declare: (command) => addOptions(command, SETTING_OPTIONS),
+  read: () => ({}),
+  run: listServers,
+});
+
+/** `cem generate`: tools of MCP servers as files. Fails when a server failed, or a change waits for a yes. */
+export const generate = defineCommand<{ servers: string[]; accept: boolean; learn: boolean }>({
+  name: "generate",
+  about: "Write the tools of MCP servers as files",
+  help: `
+When a tool's definition changed, the difference is shown and the tool can't be called until --accept. Files that
+you wrote or edited are never changed.
+
+A tool that states no return type has an unknown one. After --learn, runs record the types of results (names and
+types, no values) in tools.observed.json beside the tools, and the next --learn writes them into the files.
+Delete that file to stop it.
+
+Examples:
+  cem generate
+  cem generate github --accept
+  cem generate github --learn`,
+  declare: (command) =>
+    addOptions(command, SETTING_OPTIONS)
+      .argument("[servers...]", "only these")
+      .option("--accept", "take over definitions that changed", false)
+      .option("--learn", "let results be looked at, and write their types where a server states none", false),
+  run: generateFiles,
+});
+
+/** `cem auth`: signs in through the browser, then brings the tools' files up to date. */
+export const auth = defineCommand<{ server: string; browser: boolean }>({
+  name: "auth",
+  about: "Sign in to an MCP server through the browser",
+  help: `
+Opens the server's sign-in page and waits until you are signed in. Sign-ins are kept for your user alone.
+
+Examples:
+  cem auth github
+  cem auth github --no-browser`,
+  declare: (command) =>
+    addOptions(command, SETTING_OPTIONS)
+      .argument("<server>", "the server")
+      .option("--no-browser", "only print the address to open"),
+  run: authenticate,
+});
+
+/** `cem servers`: tries every configured MCP server. Fails when one that is switched on can't be used. */
+async function listServers({ options }: Given, context: CommandContext): Promise<Answer> {
+  const { inspectServers } = await import("code-execution-mcp/admin");
   await settleTrust(options, context);
   const servers = withHints(await inspectServers(serverSourceOf(options, context)));
   const safe = safeData(servers);
@@ -24,4 +79,67 @@ export async function listServers(
     report: (style) => renderServers(safe, style),
     brief: () => safe.map((server) => `${server.name}: ${stateOf(server)}`).join("\n"),
   };
+}
+
+/** `cem generate`: tools of MCP servers as files. Fails when a server failed, or a change waits for a yes. */
+async function generateFiles(
+  { servers, accept, learn, options }: Given<{ servers: string[]; accept: boolean; learn: boolean }>,
+  context: CommandContext,
+): Promise<Answer> {
+  const { generateTools } = await import("code-execution-mcp/admin");
+  await settleTrust(options, context);
+  const generated = await generateTools({
+    ...serverSourceOf(options, context),
+    servers: servers.length === 0 ? undefined : servers,
+    accept,
+    learn,
+  });
+  return answerToGenerated(withHints(generated));
+}
+
+function answerToGenerated(generated: readonly GeneratedServer[]): Answer {
+  const safe = safeData(generated);
+  const isDone = generated.every(({ state }) => state === "generated");
+  return {
+    exitCode: isDone ? EXIT_OK : EXIT_FAILED,
+    data: { status: isDone ? "success" : "error", servers: generated },
+    report: (style) => renderGenerated(safe, style),
+    brief: () => safe.map(({ server, state }) => `${server}: ${state}`).join("\n"),
+  };
+}
+
+/** `cem auth`: signs in through the browser, then brings the tools' files up to date. */
+async function authenticate(
+  { server, browser, options }: Given<{ server: string; browser: boolean }>,
+  context: CommandContext,
+): Promise<Answer> {
+  const { generateTools, signIn } = await import("code-execution-mcp/admin");
+  await settleTrust(options, context);
+  const source = serverSourceOf(options, context);
+  await signIn(server, { ...source, openBrowser: (url) => showSignIn(url, browser, context) });
+  const generated = withHints(await generateTools({ ...source, servers: [server] }));
+  const safe = safeData(generated);
+  const isDone = generated.every(({ state }) => state === "generated");
+  return {
+    exitCode: isDone ? EXIT_OK : EXIT_FAILED,
+    data: { status: isDone ? "success" : "error", server: generated[0] },
+    report: (style) => [
+      "",
+      ...renderRow("signed in", oneLine(server), style),
+      ...renderGenerated(safe, style),
+    ],
+    brief: () => `${server}: signed in`,
+  };
+}
+
+/** Prints the address in any case: the browser may be on another machine. */
+async function showSignIn(url: string, openIt: boolean, { io }: CommandContext): Promise<void> {
+  io.stderr.write(`Sign in at this address; this command waits for it:\n${safeText(url)}\n`);
+  if (!openIt) return;
+  const { default: open } = await import("open");
+  // Without a browser the address is all there is.
+  await open(url).then(
+    (child) => child.on("error", () => {}).unref(),
+    () => {},
+  );
 }

@@ -1,22 +1,63 @@
 import { writeFile } from "node:fs/promises";
 import { CemError } from "@cem/core";
-import { listSessions, readSession } from "code-execution-mcp/admin";
-import type { Answer } from "../answer.ts";
-import type { CommandContext } from "../command-context.ts";
-import { serverSourceOf } from "../config-source.ts";
-import { executeOptions } from "../execute-options.ts";
-import { EXIT_OK } from "../exit-codes.ts";
-import type { InvocationOf, SessionAction } from "../invocation.ts";
-import { renderSession, renderSessions } from "../render-sessions.ts";
-import { renderRow } from "../render-rows.ts";
-import { answerToResult } from "../result-answer.ts";
-import { oneLine, safeData } from "../safe-text.ts";
-import { withAgent } from "../with-agent.ts";
+import type { SessionRecord } from "@cem/core";
+import type { SessionSummary } from "code-execution-mcp/admin";
+import { EXIT_OK } from "../errors.ts";
+import type { Answer, CommandContext } from "../io/command-context.ts";
+import { renderRow } from "../render/rows.ts";
+import { oneLine, safeData } from "../render/safe-text.ts";
+import { counted, wrapIndented } from "../render/text-layout.ts";
+import type { Style } from "../render/text-layout.ts";
+import { serverSourceOf } from "../run/config-source.ts";
+import { withAgent } from "../run/agent-source.ts";
+import { answerToResult, executeOptions } from "../run/run-agent.ts";
+import { addOptions, defineCommand } from "../command/define-command.ts";
+import type { Given } from "../command/define-command.ts";
+import { RECORDING_OPTIONS, SETTING_OPTIONS, actionArgument, wholeNumber } from "../command/options.ts";
 
-type Sessions = InvocationOf<"sessions">;
+const ACTIONS = ["list", "show", "resume", "export"] as const;
+type Action = (typeof ACTIONS)[number];
+const MAX_LISTED = 100_000;
+
+/** Arguments. */
+interface Sessions {
+  action: Action;
+  /** `session_001`, `1` or `last`. */
+  id?: string | undefined;
+  /** The next task, for `resume`. */
+  task: string;
+  max: number;
+  /** The file to export to. Default: stdout. */
+  out?: string | undefined;
+}
 
 /** `cem sessions`: lists logged sessions, shows or exports one, or goes on with it. */
-export async function manageSessions(invocation: Sessions, context: CommandContext): Promise<Answer> {
+export const sessions = defineCommand<Sessions>({
+  name: "sessions",
+  about: "List, show, resume and export logged sessions",
+  help: `
+Each run is kept in the log of its session: files sessions/session_001.json and so on in the workspace, while
+execution.state.auto_save is true. A task that resumes a session is told what its earlier tasks did.
+
+Examples:
+  cem sessions
+  cem sessions show last
+  cem sessions resume 3 "Continue from step 2"
+  cem sessions export last --out session.json`,
+  declare: (command) =>
+    addOptions(command, [...SETTING_OPTIONS, ...RECORDING_OPTIONS])
+      .addArgument(actionArgument(ACTIONS, "list"))
+      .argument("[id]", "the session: session_003, 3, or last")
+      .argument("[task...]", "for resume: what to do next, in plain words")
+      .option("--max <count>", "the most sessions to list", wholeNumber(1, MAX_LISTED), 20)
+      .option("--out <file>", "for export: the file, which must not exist"),
+  read: (command, named) => ({ ...named, task: command.args.slice(2).join(" ") }),
+  run: manageSessions,
+});
+
+/** `cem sessions`: lists logged sessions, shows or exports one, or goes on with it. */
+async function manageSessions(invocation: Given<Sessions>, context: CommandContext): Promise<Answer> {
+  const { listSessions, readSession } = await import("code-execution-mcp/admin");
   const { action, id, max, options } = invocation;
   if (action === "list") {
     const sessions = safeData(await listSessions({ ...serverSourceOf(options, context), max }));
@@ -40,7 +81,12 @@ export async function manageSessions(invocation: Sessions, context: CommandConte
   };
 }
 
-async function resume(id: string, { task, options }: Sessions, context: CommandContext): Promise<Answer> {
+async function resume(
+  id: string,
+  { task, options }: Given<Sessions>,
+  context: CommandContext,
+): Promise<Answer> {
+  const { readSession } = await import("code-execution-mcp/admin");
   if (task.trim() === "") {
     throw new CemError(
       "USAGE",
@@ -57,10 +103,7 @@ async function resume(id: string, { task, options }: Sessions, context: CommandC
   );
 }
 
-async function exportSession(
-  { out }: Sessions,
-  session: Awaited<ReturnType<typeof readSession>>,
-): Promise<Answer> {
+async function exportSession({ out }: Given<Sessions>, session: SessionRecord): Promise<Answer> {
   const json = `${JSON.stringify(session, undefined, 2)}\n`;
   if (out === undefined) {
     const lines = json.trimEnd().split("\n");
@@ -84,7 +127,58 @@ async function exportSession(
 }
 
 /** @throws CemError `USAGE` */
-function requireId(action: SessionAction, id: string | undefined): string {
+function requireId(action: Action, id: string | undefined): string {
   if (id !== undefined) return id;
   throw new CemError("USAGE", `cem sessions ${action} needs a session. See: cem sessions --help`);
+}
+
+const INDENT = "  ";
+
+/** Renders a list of sessions. */
+function renderSessions(sessions: readonly SessionSummary[], style: Style): string[] {
+  const { colors } = style;
+  if (sessions.length === 0) return ["", '  No session is logged here yet. Begin one: cem run "<task>"'];
+  const lines = sessions.flatMap(
+    ({ session_id: id, started_at: at, ended_at: ended, tasks, lastTask, step }) => {
+      const about = [
+        dateOf(at),
+        counted(tasks, "task"),
+        ...(step === undefined ? [] : [`step ${step}`]),
+        ...(ended === null ? ["not ended"] : []),
+      ].join(", ");
+      return [
+        "",
+        `${INDENT}${colors.bold(oneLine(id))}  ${oneLine(about)}`,
+        ...(lastTask === "" ? [] : wrapIndented(oneLine(lastTask), `${INDENT}${INDENT}`, style.width)),
+      ];
+    },
+  );
+  return [...lines, "", colors.dim(`${INDENT}cem sessions show <session> tells more.`)];
+}
+
+/** Renders a session with its tasks. */
+function renderSession(session: SessionRecord, style: Style): string[] {
+  const { tasks, checkpoint, state_files: files } = session;
+  const row = (label: string, text: string): string[] =>
+    text === "" ? [] : renderRow(label, oneLine(text), style);
+  return [
+    "",
+    `${INDENT}${style.colors.bold(oneLine(session.session_id))}`,
+    "",
+    ...row("started", dateOf(session.started_at)),
+    ...row("ended", session.ended_at === null ? "no" : dateOf(session.ended_at)),
+    ...row("customer", session.customer_uid ?? ""),
+    ...row("state", files.join(", ")),
+    ...row("step", checkpoint === null ? "" : `${checkpoint.step}`),
+    ...row("context", checkpoint?.context == null ? "" : JSON.stringify(checkpoint.context)),
+    ...tasks.flatMap(({ task_id: id, description, code, result, error }) => [
+      "",
+      ...row(id, description === "" ? code : description),
+      ...row("", error ?? JSON.stringify(result)),
+    ]),
+  ];
+}
+
+function dateOf(iso: string): string {
+  return iso.slice(0, 16).replace("T", " ");
 }

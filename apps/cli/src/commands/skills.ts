@@ -1,37 +1,59 @@
 import path from "node:path";
 import { CemError } from "@cem/core";
-import {
-  addSkill,
-  learnSkills,
-  listSkills,
-  promoteSkill,
-  readSkill,
-  removeSkill,
-  testSkill,
-} from "code-execution-mcp/admin";
-import type { Answer } from "../answer.ts";
-import type { CommandContext } from "../command-context.ts";
-import { serverSourceOf } from "../config-source.ts";
-import { EXIT_OK } from "../exit-codes.ts";
-import type { InvocationOf, SkillAction } from "../invocation.ts";
-import { renderLearned, renderSkill, renderSkills } from "../render-skills.ts";
-import { renderRow } from "../render-rows.ts";
-import { oneLine, safeData } from "../safe-text.ts";
+import type { Skill, SkillSummary } from "@cem/core";
+import type { LearnedSkills } from "code-execution-mcp/admin";
+import { EXIT_OK } from "../errors.ts";
+import type { Answer, CommandContext } from "../io/command-context.ts";
+import { renderCode } from "../render/code.ts";
+import { renderRow } from "../render/rows.ts";
+import { oneLine, safeData } from "../render/safe-text.ts";
+import { counted, wrapIndented } from "../render/text-layout.ts";
+import type { Style } from "../render/text-layout.ts";
+import { serverSourceOf } from "../run/config-source.ts";
+import { addOptions, defineCommand } from "../command/define-command.ts";
+import type { Given } from "../command/define-command.ts";
+import { SETTING_OPTIONS, actionArgument } from "../command/options.ts";
+
+const ACTIONS = ["list", "show", "add", "learn", "test", "promote", "remove"] as const;
+type Action = (typeof ACTIONS)[number];
+
+/** `cem skills`: lists skills, or does something with one. */
+export const skills = defineCommand<{ action: Action; name?: string | undefined }>({
+  name: "skills",
+  about: "List, add, test, promote and remove skills",
+  help: `
+A skill is a folder with a SKILL.md and code that programs import as "./skills/<name>/index.ts". What a model wrote is a
+proposal: nothing can import it before it is promoted. Before a skill is added or promoted it is reviewed, its types are
+checked, and its index.test.ts is run in the sandbox.
+
+Examples:
+  cem skills
+  cem skills show double_number
+  cem skills add ../their-skills/report
+  cem skills learn last                       propose skills from runs that worked
+  cem skills promote monthly_report`,
+  declare: (command) =>
+    addOptions(command, SETTING_OPTIONS)
+      .addArgument(actionArgument(ACTIONS, "list"))
+      .argument("[name]", "the skill; for add the folder with its SKILL.md, for learn the session"),
+  run: manageSkills,
+});
 
 /** What each action on one skill is called, once it is done. */
 const DONE = { add: "added", test: "passed", promote: "promoted", remove: "removed" } as const;
 
 /** What an action takes in place of a skill's name. */
-const WANTED: Partial<Record<SkillAction, string>> = {
+const WANTED: Partial<Record<Action, string>> = {
   add: "the folder of a skill",
   learn: "a session, such as session_001 or last",
 };
 
 /** `cem skills`: lists skills, or does something with one. */
-export async function manageSkills(
-  { action, name, options }: InvocationOf<"skills">,
+async function manageSkills(
+  { action, name, options }: Given<{ action: Action; name?: string | undefined }>,
   context: CommandContext,
 ): Promise<Answer> {
+  const { learnSkills, listSkills, readSkill } = await import("code-execution-mcp/admin");
   const source = serverSourceOf(options, context);
   if (action === "list") {
     const skills = await listSkills(source);
@@ -78,6 +100,7 @@ async function act(
   name: string,
   source: ReturnType<typeof serverSourceOf>,
 ): Promise<string> {
+  const { addSkill, promoteSkill, removeSkill, testSkill } = await import("code-execution-mcp/admin");
   if (action === "remove") {
     await removeSkill(name, source);
     return name;
@@ -87,8 +110,81 @@ async function act(
 }
 
 /** @throws CemError `USAGE` */
-function requireName(action: SkillAction, name: string | undefined): string {
+function requireName(action: Action, name: string | undefined): string {
   if (name !== undefined) return name;
   const what = WANTED[action] ?? "the name of a skill";
   throw new CemError("USAGE", `cem skills ${action} needs ${what}. See: cem skills --help`);
+}
+
+const INDENT = "  ";
+
+/** Renders skills, and what is to be done about some of them. */
+function renderSkills(skills: readonly SkillSummary[], style: Style): string[] {
+  const { colors } = style;
+  if (skills.length === 0)
+    return ["", "  There are no skills here. Add a folder with a SKILL.md: cem skills add <folder>"];
+  const lines = skills.flatMap((skill) => [
+    "",
+    `${INDENT}${colors.bold(oneLine(skill.name))}${remarks(skill)}`,
+    ...wrapIndented(oneLine(skill.description), `${INDENT}${INDENT}`, style.width),
+    ...changes(skill, style),
+  ]);
+  const proposals = skills.filter(({ status }) => status === "proposal").length;
+  const counts = [
+    counted(skills.length - proposals, "skill"),
+    ...(proposals > 0 ? [counted(proposals, "proposal")] : []),
+  ].join(", ");
+  const next = proposals > 0 ? " cem skills promote <name> makes a proposal a skill." : "";
+  return [...lines, "", colors.dim(`${INDENT}${counts}.${next}`)];
+}
+
+/** Renders what was learned of a session's runs. */
+function renderLearned({ proposed, skipped }: LearnedSkills, style: Style): string[] {
+  const rows = [
+    ...proposed.flatMap(({ name }) => renderRow("proposed", oneLine(name), style)),
+    ...skipped.flatMap(({ task, reason }) => renderRow("skipped", oneLine(`${task}: ${reason}`), style)),
+  ];
+  const next = "cem skills promote <name> makes a proposal a skill.";
+  return ["", ...rows, ...(proposed.length === 0 ? [] : ["", style.colors.dim(`${INDENT}${next}`)])];
+}
+
+/** Renders one skill with its code. */
+function renderSkill(skill: Skill, style: Style): string[] {
+  const { provenance } = skill;
+  const origin = [
+    provenance === undefined ? "" : `by a ${provenance.author} at ${provenance.savedAt}`,
+    provenance?.session === undefined ? "" : `in session ${provenance.session}`,
+    provenance?.approvedBy === undefined ? "" : `approved by ${provenance.approvedBy}`,
+  ].filter((part) => part !== "");
+  const row = (label: string, text: string): string[] =>
+    text === "" ? [] : renderRow(label, oneLine(text), style);
+  return [
+    "",
+    `${INDENT}${style.colors.bold(oneLine(skill.name))}${remarks(skill)}`,
+    "",
+    ...row("about", skill.description),
+    ...row("origin", origin.join(", ")),
+    ...row("tools", skill.tools.join(", ")),
+    ...changes(skill, style),
+    ...codeBlock("code", skill.code, style),
+    ...codeBlock("test", skill.test, style),
+  ];
+}
+
+function codeBlock(label: string, code: string, style: Style): string[] {
+  return code === "" ? [] : ["", `${INDENT}${label}`, ...renderCode(code, style, true)];
+}
+
+function remarks({ status, version }: SkillSummary): string {
+  const said = [
+    ...(version > 0 ? [`version ${version}`] : []),
+    ...(status === "proposal" ? ["proposal"] : []),
+  ];
+  return said.length === 0 ? "" : `  ${said.join(", ")}`;
+}
+
+function changes({ changedTools, name }: SkillSummary, { colors }: Style): string[] {
+  if (changedTools.length === 0) return [];
+  const text = `changed since it was checked: ${changedTools.join(", ")}. See: cem skills test ${name}`;
+  return [`${INDENT}${INDENT}${colors.yellow(oneLine(text))}`];
 }

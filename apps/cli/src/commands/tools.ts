@@ -1,21 +1,37 @@
 import { serverNotFound } from "@cem/core";
 import type { CatalogSnapshot, ToolServer } from "@cem/core";
 import { nearest } from "@cem/core/text";
-import { listCatalog } from "code-execution-mcp/admin";
-import type { Answer } from "../answer.ts";
-import type { CommandContext } from "../command-context.ts";
-import type { InvocationOf } from "../invocation.ts";
-import { serverSourceOf } from "../config-source.ts";
-import { EXIT_OK } from "../exit-codes.ts";
-import { withHint } from "../hint.ts";
-import { renderProblems, renderServer, renderServers } from "../render-catalog.ts";
-import { safeData } from "../safe-text.ts";
+import type { Answer } from "../io/command-context.ts";
+import type { CommandContext } from "../io/command-context.ts";
+import { serverSourceOf } from "../run/config-source.ts";
+import { EXIT_OK } from "../errors.ts";
+import { withHint } from "../errors.ts";
+import { renderProblems, renderServer, renderServers } from "../render/catalog.ts";
+import { safeData } from "../render/safe-text.ts";
+import { addOptions, defineCommand } from "../command/define-command.ts";
+import type { Given } from "../command/define-command.ts";
+import { SETTING_OPTIONS } from "../command/options.ts";
 
 /** `cem tools`: every server with its tools, or one server with signatures. Those that are upstream are tried. */
-export async function listTools(
-  { server, options }: InvocationOf<"tools">,
+export const tools = defineCommand<{ server?: string | undefined }>({
+  name: "tools",
+  about: "List the servers and their tools",
+  help: `
+Examples:
+  cem tools
+  cem tools weather
+  cem tools --json`,
+  declare: (command) =>
+    addOptions(command, SETTING_OPTIONS).argument("[server]", "one server, with the signatures of its tools"),
+  run: listTools,
+});
+
+/** `cem tools`: every server with its tools, or one server with signatures. Those that are upstream are tried. */
+async function listTools(
+  { server, options }: Given<{ server?: string | undefined }>,
   context: CommandContext,
 ): Promise<Answer> {
+  const { listCatalog } = await import("code-execution-mcp/admin");
   const catalog = await listCatalog({
     ...serverSourceOf(options, context),
     only: server,

@@ -1,20 +1,55 @@
+import type { TrustRecord } from "@cem/config";
 import { CemError } from "@cem/core";
-import { inspectTrust, listTrusted, trustItems, untrustFolder } from "code-execution-mcp/admin";
 import type { TrustReport } from "code-execution-mcp/admin";
-import type { Answer } from "../answer.ts";
-import type { CommandContext } from "../command-context.ts";
-import { askYesNo } from "../ask-yes-no.ts";
-import type { InvocationOf } from "../invocation.ts";
-import { serverSourceOf } from "../config-source.ts";
-import { EXIT_FAILED, EXIT_OK } from "../exit-codes.ts";
-import { renderRow } from "../render-rows.ts";
-import { renderAsked, renderTrustItems } from "../render-trust.ts";
-import { oneLine, safeData } from "../safe-text.ts";
-import { shortPath } from "../short-path.ts";
-import { counted } from "../text-layout.ts";
+import type { Answer } from "../io/command-context.ts";
+import type { CommandContext } from "../io/command-context.ts";
+import { askYesNo } from "../ask/prompt.ts";
+import { serverSourceOf } from "../run/config-source.ts";
+import { EXIT_FAILED, EXIT_OK } from "../errors.ts";
+import { renderRow } from "../render/rows.ts";
+import { renderAsked, renderTrustItems } from "../run/settle-trust.ts";
+import { oneLine, safeData } from "../render/safe-text.ts";
+import { shortPath } from "../render/text-layout.ts";
+import { counted } from "../render/text-layout.ts";
+import { Option } from "commander";
+import { addOptions, defineCommand } from "../command/define-command.ts";
+import type { Given } from "../command/define-command.ts";
+import { SETTING_OPTIONS } from "../command/options.ts";
+
+/** Arguments. */
+interface Trust {
+  folder: string;
+  yes: boolean;
+  list: boolean;
+  remove: boolean;
+}
 
 /** `cem trust`: shows what files of a folder ask for on this host, and allows it after a yes. */
-export async function trust(invocation: InvocationOf<"trust">, context: CommandContext): Promise<Answer> {
+export const trust = defineCommand<Trust>({
+  name: "trust",
+  about: "Allow what files of a folder ask for on this host",
+  help: `
+MCP servers, host tools (*.host.ts), folders outside of this one and keys for addresses that its files name are held
+back until you say yes. The yes is for exactly what is shown: what changes later is held back again. For CI and
+containers: CEM_TRUST_FOLDER=1, or a list of folders, in the environment.
+
+Examples:
+  cem trust                                   show what this folder asks for, and ask
+  cem trust ../project --yes
+  cem trust --list
+  cem trust --remove`,
+  declare: (command) =>
+    addOptions(command, SETTING_OPTIONS)
+      .argument("[folder]", "the folder", ".")
+      .option("-y, --yes", "trust it without asking", false)
+      .addOption(new Option("--list", "list the folders that are trusted").default(false).conflicts("remove"))
+      .option("--remove", "trust the folder no longer", false),
+  run: trustFolder,
+});
+
+/** `cem trust`: shows what files of a folder ask for on this host, and allows it after a yes. */
+async function trustFolder(invocation: Given<Trust>, context: CommandContext): Promise<Answer> {
+  const { inspectTrust, listTrusted, trustItems } = await import("code-execution-mcp/admin");
   if (invocation.list) return answerToList(await listTrusted());
   if (invocation.remove) return untrust(invocation.folder);
   const { folder, yes, options } = invocation;
@@ -51,6 +86,7 @@ function answerToReport(report: TrustReport, isAgreed: boolean): Answer {
 
 /** @throws CemError `USAGE` for a folder that was not trusted. */
 async function untrust(folder: string): Promise<Answer> {
+  const { untrustFolder } = await import("code-execution-mcp/admin");
   if (!(await untrustFolder(folder))) {
     throw new CemError("USAGE", `${folder} was not trusted. See: cem trust --list`, { details: { folder } });
   }
@@ -62,7 +98,7 @@ async function untrust(folder: string): Promise<Answer> {
   };
 }
 
-function answerToList(folders: Awaited<ReturnType<typeof listTrusted>>): Answer {
+function answerToList(folders: TrustRecord["folders"]): Answer {
   const safe = safeData(folders);
   const names = Object.keys(safe);
   return {

@@ -1,13 +1,12 @@
 import { CemError } from "@cem/core";
+import type { JsonObject, JsonValue } from "@cem/core";
 import type { WorkflowResult } from "code-execution-mcp";
-import { drawWorkflow, listWorkflows, workflowFromSession } from "code-execution-mcp/admin";
-import type { Answer } from "../answer.ts";
-import type { CommandContext } from "../command-context.ts";
-import { configSourceOf } from "../config-source.ts";
-import { EXIT_FAILED, EXIT_OK } from "../exit-codes.ts";
-import { withHint } from "../hint.ts";
-import type { InvocationOf, WorkflowAction } from "../invocation.ts";
-import { renderRow } from "../render-rows.ts";
+import type { Answer } from "../io/command-context.ts";
+import type { CommandContext } from "../io/command-context.ts";
+import { configSourceOf } from "../run/config-source.ts";
+import { EXIT_FAILED, EXIT_OK } from "../errors.ts";
+import { withHint } from "../errors.ts";
+import { renderRow } from "../render/rows.ts";
 import {
   renderDrawing,
   renderPlan,
@@ -16,14 +15,104 @@ import {
   renderRunFailure,
   renderWorkflows,
   showSteps,
-} from "../render-workflows.ts";
-import { oneLine, safeJson, safeText } from "../safe-text.ts";
-import { withWorkflows } from "../with-workflows.ts";
+} from "./workflow-report.ts";
+import { oneLine, safeJson, safeText } from "../render/safe-text.ts";
+import { withWorkflows } from "../run/agent-source.ts";
+import { InvalidArgumentError, Option } from "commander";
+import { addOptions, defineCommand } from "../command/define-command.ts";
+import type { Given } from "../command/define-command.ts";
+import { SETTING_OPTIONS, actionArgument } from "../command/options.ts";
 
-type Given = InvocationOf<"workflow">;
+const ACTIONS = ["run", "validate", "list", "show", "resume", "cancel", "graph", "from-run"] as const;
+type Action = (typeof ACTIONS)[number];
+
+/** Arguments. */
+interface Workflow {
+  action: Action;
+  /** A workflow's name or file, a run, or a session. */
+  target?: string | undefined;
+  /** For `from-run`: the task of the session. */
+  task?: string | undefined;
+  /** Values of variables. */
+  variables: JsonObject;
+  /** Steps that may have been executed, to repeat. */
+  repeat: string[];
+  /** Steps that may have been executed, and were. */
+  done: JsonObject;
+  /** Print a flow chart of Mermaid. */
+  mermaid: boolean;
+}
+
+/** `cem workflow`: runs, checks, lists, shows, resumes, ends and draws workflows, or makes one of a logged task. */
+export const workflow = defineCommand<Workflow>({
+  name: "workflow",
+  about: "Run, check, resume and draw workflows",
+  help: `
+A workflow is named by its name in the configuration or by the path of its file. Its runs are kept in the workspace, and
+one that was ended goes on where it stood. A step that may have been executed is not repeated unless it is marked
+idempotent, or you say so.
+
+Examples:
+  cem workflow run report.yaml --var city=Oslo --var 'days=[1,2]'
+  cem workflow run report.yaml --dry-run      what it would call
+  cem workflow validate report.yaml
+  cem workflow list                           workflows and runs
+  cem workflow show report-1f0c2a9b3d
+  cem workflow resume report-1f0c2a9b3d --done send
+  cem workflow graph report.yaml --mermaid
+  cem workflow from-run last > report.yaml    of the last task that worked`,
+  declare: (command) =>
+    addOptions(command, SETTING_OPTIONS)
+      .addArgument(actionArgument(ACTIONS, "list"))
+      .argument("[target]", "the workflow's name or file; the run; for from-run the session")
+      .argument("[task]", "for from-run: the task, such as task_002")
+      .addOption(
+        new Option("--var <name=value>", "a variable; its value is read as JSON where it is some")
+          .argParser(variable)
+          .default({}, "none"),
+      )
+      .option("--dry-run", "for run: say what would be called, and call nothing", false)
+      .addOption(
+        new Option("--repeat <step>", "for resume: do this step again").argParser(more).default([], "none"),
+      )
+      .addOption(
+        new Option("--done <step[=value]>", "for resume: this step was done, and came to this value")
+          .argParser(doneStep)
+          .default({}, "none"),
+      )
+      .option("--mermaid", "for graph: print a flow chart of Mermaid", false),
+  read: (command, named) => ({
+    ...named,
+    variables: command.opts<{ var: JsonObject }>().var,
+  }),
+  run: manageWorkflows,
+});
+
+function more(value: string, before: string[]): string[] {
+  return [...before, value];
+}
+
+function variable(written: string, before: JsonObject): JsonObject {
+  const equals = written.indexOf("=");
+  if (equals < 1) throw new InvalidArgumentError("It is a name, = and a value, such as city=Oslo.");
+  const entry: [string, JsonValue] = [written.slice(0, equals), valueOf(written.slice(equals + 1))];
+  return Object.fromEntries([...Object.entries(before), entry]);
+}
+
+function doneStep(written: string, before: JsonObject): JsonObject {
+  return written.includes("=") ? variable(written, before) : { ...before, [written]: null };
+}
+
+function valueOf(written: string): JsonValue {
+  try {
+    return JSON.parse(written) as JsonValue;
+  } catch {
+    return written;
+  }
+}
 
 /** What an action takes in place of its target. */
-const WANTED: Record<Exclude<WorkflowAction, "list">, string> = {
+const WANTED: Record<Exclude<Action, "list">, string> = {
   run: "a workflow's name or file",
   validate: "a workflow's name or file",
   graph: "a workflow's name or file",
@@ -34,7 +123,7 @@ const WANTED: Record<Exclude<WorkflowAction, "list">, string> = {
 };
 
 /** `cem workflow`: runs, checks, lists, shows, resumes, ends and draws workflows, or makes one of a logged task. */
-export async function manageWorkflows(given: Given, context: CommandContext): Promise<Answer> {
+async function manageWorkflows(given: Given<Workflow>, context: CommandContext): Promise<Answer> {
   const { action, options } = given;
   if (action === "list") return list(given, context);
   const target = requireTarget(action, given.target);
@@ -56,7 +145,7 @@ export async function manageWorkflows(given: Given, context: CommandContext): Pr
   }
 }
 
-async function run(target: string, given: Given, context: CommandContext): Promise<Answer> {
+async function run(target: string, given: Given<Workflow>, context: CommandContext): Promise<Answer> {
   const { action, options, variables, repeat, done } = given;
   const { live, signal } = context;
   const onEvent = live && showSteps(live, options.verbose);
@@ -86,7 +175,7 @@ function answerToRun(given: WorkflowResult): Answer {
   };
 }
 
-async function plan(target: string, given: Given, context: CommandContext): Promise<Answer> {
+async function plan(target: string, given: Given<Workflow>, context: CommandContext): Promise<Answer> {
   const { options, variables } = given;
   const steps = await withWorkflows(
     options,
@@ -103,7 +192,11 @@ async function plan(target: string, given: Given, context: CommandContext): Prom
   };
 }
 
-async function validate(target: string, { options }: Given, context: CommandContext): Promise<Answer> {
+async function validate(
+  target: string,
+  { options }: Given<Workflow>,
+  context: CommandContext,
+): Promise<Answer> {
   const { workflow, parts } = await withWorkflows(options, context, (workflows) => workflows.load(target));
   const { name, version, steps } = workflow;
   return {
@@ -114,7 +207,12 @@ async function validate(target: string, { options }: Given, context: CommandCont
   };
 }
 
-async function graph(target: string, { options, mermaid }: Given, context: CommandContext): Promise<Answer> {
+async function graph(
+  target: string,
+  { options, mermaid }: Given<Workflow>,
+  context: CommandContext,
+): Promise<Answer> {
+  const { drawWorkflow } = await import("code-execution-mcp/admin");
   const { workflow } = await withWorkflows(options, context, (workflows) => workflows.load(target));
   const drawn = await drawWorkflow(workflow);
   return {
@@ -126,7 +224,8 @@ async function graph(target: string, { options, mermaid }: Given, context: Comma
   };
 }
 
-async function list({ options }: Given, context: CommandContext): Promise<Answer> {
+async function list({ options }: Given<Workflow>, context: CommandContext): Promise<Answer> {
+  const { listWorkflows } = await import("code-execution-mcp/admin");
   const workflows = await listWorkflows(configSourceOf(options));
   const runs = await withWorkflows(options, context, (opened) => opened.list());
   return {
@@ -137,7 +236,7 @@ async function list({ options }: Given, context: CommandContext): Promise<Answer
   };
 }
 
-async function show(target: string, { options }: Given, context: CommandContext): Promise<Answer> {
+async function show(target: string, { options }: Given<Workflow>, context: CommandContext): Promise<Answer> {
   const details = await withWorkflows(options, context, (workflows) => workflows.show(target));
   return {
     exitCode: EXIT_OK,
@@ -147,7 +246,11 @@ async function show(target: string, { options }: Given, context: CommandContext)
   };
 }
 
-async function cancel(target: string, { options }: Given, context: CommandContext): Promise<Answer> {
+async function cancel(
+  target: string,
+  { options }: Given<Workflow>,
+  context: CommandContext,
+): Promise<Answer> {
   const status = await withWorkflows(options, context, (workflows) => workflows.cancel(target));
   const said = status === "running" ? "asked to end" : status;
   return {
@@ -158,7 +261,8 @@ async function cancel(target: string, { options }: Given, context: CommandContex
   };
 }
 
-async function fromRun(target: string, { options, task }: Given): Promise<Answer> {
+async function fromRun(target: string, { options, task }: Given<Workflow>): Promise<Answer> {
+  const { workflowFromSession } = await import("code-execution-mcp/admin");
   const { workflow, yaml } = await workflowFromSession(target, task, configSourceOf(options));
   return {
     exitCode: EXIT_OK,

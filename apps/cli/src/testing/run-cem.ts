@@ -4,7 +4,7 @@ import os from "node:os";
 import path from "node:path";
 import { PassThrough, Readable } from "node:stream";
 import { afterAll } from "vitest";
-import type { CommandIo, StopSignal } from "../command-io.ts";
+import type { CommandIo, StopSignal } from "../io/command-io.ts";
 import { main } from "../main.ts";
 
 const root = path.resolve(import.meta.dirname, "../../../..");

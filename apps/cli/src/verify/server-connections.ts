@@ -2,11 +2,12 @@ import type { Config } from "@cem/config";
 import { Client, StreamableHTTPClientTransport } from "@modelcontextprotocol/client";
 import { StdioClientTransport } from "@modelcontextprotocol/client/stdio";
 import type { ConfigSource, Profile } from "code-execution-mcp";
-import type { SharedOptions } from "../command-options.ts";
+import type { SharedOptions } from "../command/options.ts";
 
 /** The generations of the protocol, by what the client asks for. */
-export const PROTOCOLS = { "2026-07-28": { pin: "2026-07-28" }, "2025-11-25": "legacy" } as const;
+const PROTOCOLS = { "2026-07-28": { pin: "2026-07-28" }, "2025-11-25": "legacy" } as const;
 export type ProtocolRevision = keyof typeof PROTOCOLS;
+export const REVISIONS = Object.keys(PROTOCOLS) as ProtocolRevision[];
 
 /** What is tried here is nobody's session. */
 const NO_SESSION_LOG = { STATE_AUTO_SAVE: "false" };
@@ -45,8 +46,8 @@ export async function serveHttp({ source, profile, config, options }: ServerSetU
   connect: (revision: ProtocolRevision) => Promise<Connection>;
   close: () => Promise<void>;
 }> {
-  const { runServerInThread } = await import("code-execution-mcp");
-  const serving = await runServerInThread({
+  const { runServer } = await import("code-execution-mcp");
+  const serving = await runServer({
     ...source,
     config: {
       ...source.config,
@@ -65,7 +66,9 @@ export async function serveHttp({ source, profile, config, options }: ServerSetU
   return {
     connect: async (revision) => {
       const client = createClient(revision);
-      const transport = new StreamableHTTPClientTransport(new URL(serving.url), { requestInit: { headers } });
+      const transport = new StreamableHTTPClientTransport(new URL(serving.url ?? ""), {
+        requestInit: { headers },
+      });
       await client.connect(transport);
       return { client, close: () => client.close() };
     },

@@ -3,7 +3,7 @@ import { createServer, customTool, runServer } from "code-execution-mcp";
 import { expect, it, onTestFinished } from "vitest";
 import { z } from "zod";
 import { temporaryFolder } from "../testing/run-cem.ts";
-import { renderVerified, summaryOf } from "./render-verified.ts";
+import { renderVerified, summaryOf } from "../commands/verify.ts";
 import { verifyTools } from "./verify-tools.ts";
 
 const style = (width: number) => ({ width, colors: { dim: String, red: String } }) as never;

@@ -1,6 +1,6 @@
 import type { JsonSchema, ToolDefinition } from "@cem/core";
 import { describe, expect, it } from "vitest";
-import { readArguments } from "./call-arguments.ts";
+import { readArguments } from "./call-program.ts";
 
 function toolWith(properties: Record<string, JsonSchema>, more: JsonSchema = {}): ToolDefinition {
   return {

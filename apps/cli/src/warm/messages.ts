@@ -2,17 +2,20 @@ import { once } from "node:events";
 import type { Socket } from "node:net";
 import { StringDecoder } from "node:string_decoder";
 import type {
+  Agent,
   AgentEvent,
   ApprovalAnswer,
   ApprovalRequest,
   ElicitAnswer,
   ElicitRequest,
   ErrorInfo,
-  GenerationMode,
+  ExecuteOptions,
   TaskResult,
-  TypeCheckMode,
 } from "@cem/core";
-import type { Work } from "./work.ts";
+import { callProgram } from "./call-program.ts";
+
+type GenerationMode = NonNullable<ExecuteOptions["mode"]>;
+type TypeCheckMode = NonNullable<ExecuteOptions["typeCheck"]>;
 
 /** What a command asks of a process that is kept warm. */
 export type ClientMessage =
@@ -89,4 +92,28 @@ export async function* messagesOf<Message>(socket: Socket): AsyncGenerator<Messa
 /** Resolves when a socket is connected; rejects when it can't be. */
 export async function connected(socket: Socket): Promise<void> {
   await once(socket, "connect");
+}
+
+/** What a command has an agent do. */
+export type Work =
+  | { kind: "task"; task: string }
+  | { kind: "code"; code: string }
+  | { kind: "call"; target: string; args: readonly string[] };
+
+/**
+ * Has an agent do it.
+ *
+ * @throws CemError `USAGE`, `SERVER_NOT_FOUND` or `TOOL_NOT_FOUND` for a call that can't be made.
+ */
+export async function carryOut(agent: Agent, work: Work, options: ExecuteOptions): Promise<TaskResult> {
+  switch (work.kind) {
+    case "task":
+      return agent.executeTask(work.task, options);
+    case "code":
+      return agent.executeCode(work.code, options);
+    case "call": {
+      const catalog = await agent.discoverTools({ signal: options.signal });
+      return agent.executeCode(callProgram(work.target, work.args, catalog), options);
+    }
+  }
 }

@@ -3,11 +3,11 @@ import { createConnection } from "node:net";
 import type { Socket } from "node:net";
 import { CemError } from "@cem/core";
 import type { ApprovalAnswer, Approve, Elicit, ElicitAnswer, ExecuteOptions, TaskResult } from "@cem/core";
-import type { SharedOptions } from "../command-options.ts";
+import type { SharedOptions } from "../command/options.ts";
 import { connected, messagesOf, send } from "./messages.ts";
 import type { AskedQuestion, ServerMessage } from "./messages.ts";
 import { agentSettingsOf, circumstancesOf, socketPath } from "./warm-folder.ts";
-import type { Work } from "./work.ts";
+import type { Work } from "./messages.ts";
 
 /** How a command's questions are asked. */
 export interface Asking {

@@ -2,7 +2,7 @@ import { lstatSync, mkdirSync, realpathSync, statSync } from "node:fs";
 import os from "node:os";
 import path from "node:path";
 import packageJson from "../../package.json" with { type: "json" };
-import type { SharedOptions } from "../command-options.ts";
+import type { SharedOptions } from "../command/options.ts";
 
 /** The settings of the command line that an agent is made with. */
 export type AgentSettings = Pick<

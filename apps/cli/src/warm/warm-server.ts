@@ -5,9 +5,9 @@ import { CemError, toErrorInfo } from "@cem/core";
 import type { ApprovalAnswer, ElicitAnswer, ExecuteOptions } from "@cem/core";
 import { messagesOf, send } from "./messages.ts";
 import type { AskedQuestion, ClientMessage, KeeperStatus } from "./messages.ts";
-import type { SpareAgents } from "./spare-agents.ts";
+import type { SpareAgents } from "./prewarmed-agents.ts";
 import { makeSocketFolder } from "./warm-folder.ts";
-import { carryOut } from "./work.ts";
+import { carryOut } from "./messages.ts";
 
 /** What a {@link WarmServer} is made of. */
 export interface WarmServerSettings {

@@ -1,5 +1,5 @@
 import { defineTool } from "@cem/bridge";
-import type { HostToolsByServer } from "@cem/mcp-tools";
+import type { HostToolsByServer } from "@cem/mcp-client/tools";
 import { z } from "zod";
 
 const readOnly = { readOnlyHint: true };

@@ -6,7 +6,7 @@ import { serverNotFound } from "@cem/core";
 import { replaceFile } from "@cem/core/files";
 import { findLookAlike } from "@cem/core/text";
 import type { ServerSource } from "../options.ts";
-import { shellWord } from "../shell-word.ts";
+import { shellWord } from "@cem/core/text";
 import { loadConfig, openProject } from "../wiring/open-project.ts";
 import { layFilesFor, withMcpTools } from "./servers.ts";
 import { trustServers } from "./trust.ts";

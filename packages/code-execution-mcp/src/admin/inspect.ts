@@ -2,7 +2,7 @@ import { access, constants, stat } from "node:fs/promises";
 import path from "node:path";
 import type { LoadedConfig, McpServerSetting } from "@cem/config";
 import type { CatalogSnapshot, SandboxProbe } from "@cem/core";
-import type { ExaminedServer } from "@cem/mcp-tools";
+import type { ExaminedServer } from "@cem/mcp-client/tools";
 import type { ServerSource } from "../options.ts";
 import { reportPlugins } from "../plugins/configured-plugins.ts";
 import type { PluginReport } from "../plugins/open-plugins.ts";

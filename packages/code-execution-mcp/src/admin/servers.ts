@@ -3,7 +3,7 @@ import path from "node:path";
 import type { LoadedConfig } from "@cem/config";
 import type { CatalogSnapshot } from "@cem/core";
 import type * as McpServer from "@cem/mcp-server";
-import type { ExaminedServer, GeneratedServer, GenerateOptions, McpTools } from "@cem/mcp-tools";
+import type { ExaminedServer, GeneratedServer, GenerateOptions, McpTools } from "@cem/mcp-client/tools";
 import type { ServerSource } from "../options.ts";
 import { createListedCatalog } from "../wiring/calls/host-bridge.ts";
 import { createLog, logged } from "../wiring/log.ts";

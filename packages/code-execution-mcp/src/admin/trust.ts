@@ -18,7 +18,7 @@ export interface TrustReport {
 export async function inspectTrust(source: ServerSource = {}): Promise<TrustReport> {
   const { cwd, configFile: file, config: overrides } = source;
   const loaded = await loadConfig({ cwd, file, overrides, trustFolder: false });
-  const { findHostToolFiles } = await import("@cem/mcp-tools");
+  const { findHostToolFiles } = await import("@cem/mcp-client/tools");
   const files = await findHostToolFiles(loaded.config.execution.serversDir);
   const { folder, requested, held } = loaded.trust;
   const tools = await Promise.all(

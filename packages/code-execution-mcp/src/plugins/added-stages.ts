@@ -65,9 +65,7 @@ export function ownedSelector(selector: ToolSelector, use: PluginUse): OwnedStag
  */
 export function addGuards(first: Guard, added: readonly OwnedStage<Guard>[]): Guard {
   if (added.length === 0) return first;
-  const inspecting = [first, ...added.map(({ stage }) => stage)].filter(
-    ({ inspect }) => inspect !== undefined,
-  );
+  const inspecting = [first, ...added.map(({ stage }) => stage)].filter((guard) => "inspect" in guard);
   return {
     specificationVersion: "v1",
     async review(request) {
@@ -108,11 +106,11 @@ function failedVerdict(error: unknown, { isRequired }: PluginUse): Verdict {
 
 /** A verdict whose rules have the plugin's name, and that an error refuses whatever else it says. */
 function toVerdict({ allowed, findings = [] }: Partial<Verdict>, plugin: string): Verdict {
-  const named = findings.slice(0, MAX_FINDINGS).map((finding): Finding => {
-    const { rule = "finding", message = `The plugin ${plugin} found something in this code.` } =
-      finding ?? {};
-    const severity = finding?.severity === "warning" ? "warning" : "error";
-    return { ...finding, rule: `${plugin}/${rule}`, severity, message: String(message) };
+  const given: readonly (Partial<Finding> | undefined)[] = findings;
+  const named = given.slice(0, MAX_FINDINGS).map((finding = {}): Finding => {
+    const { rule = "finding", message = `The plugin ${plugin} found something in this code.` } = finding;
+    const severity = finding.severity === "warning" ? "warning" : "error";
+    return { ...finding, rule: `${plugin}/${rule}`, severity, message };
   });
   const isError = named.some(({ severity }) => severity === "error");
   if (allowed === false && !isError) {
@@ -212,6 +210,6 @@ function toRanked(given: readonly RankedTool[] | undefined, { tools }: SelectReq
     if (tool === undefined || seen.has(tool)) return [];
     seen.add(tool);
     const score = Number(one.score);
-    return [{ tool, score: score >= 0 && score <= 1 ? score : 0, reason: String(one.reason ?? "") }];
+    return [{ tool, score: score >= 0 && score <= 1 ? score : 0, reason: one.reason ?? "" }];
   });
 }

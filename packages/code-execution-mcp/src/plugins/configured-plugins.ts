@@ -4,7 +4,7 @@ import { pathToFileURL } from "node:url";
 import type { Config, LoadedConfig } from "@cem/config";
 import { CemError, Lazy } from "@cem/core";
 import { makeFolder, replaceFile } from "@cem/core/files";
-import type { HostToolsByServer } from "@cem/mcp-tools";
+import type { HostToolsByServer } from "@cem/mcp-client/tools";
 import { createLog } from "../wiring/log.ts";
 import type { Plugin } from "./define-plugin.ts";
 import type { OpenPluginsSettings, PluginReport, PluginRequest, PluginSet } from "./open-plugins.ts";
@@ -146,7 +146,7 @@ async function takenServers({ config }: LoadedConfig, given: HostToolsByServer =
 
 const faultOfTool: OpenPluginsSettings["faultOfTool"] = async (server, name, tool) => {
   const [{ toolNameFault }, { createHostTools }] = await Promise.all([
-    import("@cem/mcp-tools"),
+    import("@cem/mcp-client/tools"),
     import("@cem/bridge"),
   ]);
   const fault = await toolNameFault(server, name);

@@ -3,7 +3,9 @@ import { getCompileCacheDir } from "node:module";
 import { availableParallelism } from "node:os";
 import { Worker } from "node:worker_threads";
 import { CemError, moduleBeside, useWorkThreads } from "@cem/core";
-import type { ErrorInfo, OffloadedWork, WorkThreads } from "@cem/core";
+import type { ErrorInfo, OffloadedWork } from "@cem/core";
+
+type WorkThreads = Parameters<typeof useWorkThreads>[0];
 
 /** A queue that serves owners in turn, and the items of each in their order. */
 export class FairQueue<Item> {

@@ -16,7 +16,7 @@ const CALL_START = new RegExp(`^(?:\`{3,}\\w*\\s)?[^\\w/]*${CALL}\\b`, "u");
 /** Enough of an answer to tell a call from a program. */
 const TELLING_CHARACTERS = 16;
 
-/** What the beginning of an answer shows it to be. */
+/** The kind of an answer, recognised from its beginning. */
 export function formOf(text: string): "call" | "program" | undefined {
   if (text.trimStart().startsWith("<think>") && !text.includes("</think>")) return undefined;
   const start = text.replaceAll(THINKING, "").trimStart();
@@ -67,7 +67,7 @@ interface CodeBlock {
   code: string;
 }
 
-/** What stands between the fences of each block of code. One that nothing closes goes on to the end. */
+/** The content of each fenced block of code. An unclosed one goes on to the end. */
 function codeBlocks(text: string): CodeBlock[] {
   const lines = text.split(/\r?\n/u);
   const blocks: CodeBlock[] = [];

@@ -29,7 +29,7 @@ export function findCallLines(said: string): CallLine[] {
   const found = [...said.matchAll(CALL_LINE)];
   return found.map(({ 0: matched, groups, index }, at) => ({
     name: groups?.["name"] ?? "",
-    // What nothing closes ends where the next call begins.
+    // An unclosed call ends where the next call begins.
     args: objectIn(said.slice(index + matched.length, found[at + 1]?.index)),
   }));
 }
@@ -109,7 +109,7 @@ function isNamed(tool: ToolDefinition, name: string): boolean {
   return [tool.name, toolId(tool), originalName, `${server}.${originalName}`].includes(name);
 }
 
-/** What `server.tool` would be imported from. */
+/** The module that `server.tool` is imported from. */
 function importableOf(name: string): Importable | undefined {
   const [server = "", tool = "", ...more] = name.split(".");
   if (more.length > 0 || !SERVER.test(server) || !IDENTIFIER.test(tool)) return undefined;

@@ -24,7 +24,7 @@ export function guessDialect(model: string): Dialect {
 }
 
 /** The parts of an API error that may name an unsupported parameter. */
-export interface ParameterRefusal {
+interface ParameterRefusal {
   status?: number | undefined;
   code?: string | undefined;
   /** The parameter that the API names beside its message. */

@@ -1,7 +1,7 @@
 import { CemError } from "@cem/core";
 import type { CodeGenerator } from "@cem/core";
 import { describe, expect, it } from "vitest";
-import { createFallbackGenerator } from "./fallback-generator.ts";
+import { createFallbackGenerator } from "./llm-generator.ts";
 
 const usage = { model: "m", requests: 1, inputTokens: 10, outputTokens: 2 };
 

@@ -1,5 +1,4 @@
-export { createFallbackGenerator } from "./fallback-generator.ts";
-export { createLlmGenerator } from "./llm-generator.ts";
+export { createFallbackGenerator, createLlmGenerator } from "./llm-generator.ts";
 export type { LlmBudget, LlmPrices, LlmProvider, LlmSettings } from "./settings.ts";
 export type {
   CodeGenerator,

@@ -1,22 +1,21 @@
-import { CemError, Lazy } from "@cem/core";
+import { CemError, Lazy, toErrorInfo } from "@cem/core";
 import type {
   CodeGenerator,
-  GeneratedCode,
+  GenerateFeedback,
   GenerateRequest,
-  GenerationProgress,
+  GeneratedCode,
   GenerationRefused,
   GenerationUsage,
-  ToolBudget,
   ToolDefinition,
 } from "@cem/core";
 import { formOf, readAnswer } from "./answer.ts";
 import type { Answer } from "./answer.ts";
 import type { ReadCall } from "./call-lines.ts";
-import { createClient } from "./client.ts";
 import { CompletionStream } from "./completion.ts";
 import type { Completion, CompletionRequest } from "./completion.ts";
-import { createPrompt, offeredTools } from "./prompt.ts";
+import { createPrompt, offeredTools, toolLine } from "./prompt.ts";
 import {
+  createClient,
   DEFAULT_MAX_RETRIES,
   DEFAULT_MAX_TOKENS,
   DEFAULT_TEMPERATURE,
@@ -26,7 +25,9 @@ import {
 } from "./settings.ts";
 import type { LlmSettings } from "./settings.ts";
 import { affordableTokens, usageOf } from "./spending.ts";
-import { toolLine } from "./tool-list.ts";
+
+type GenerationProgress = Parameters<NonNullable<GenerateRequest["onProgress"]>>[0];
+type ToolBudget = NonNullable<CodeGenerator["toolBudget"]>;
 
 /** The share of a task's budget that the tools in one prompt may take. */
 const TOOLS_SHARE = 0.25;
@@ -163,4 +164,37 @@ function refusal(task: string, missing: string): GenerationRefused {
 
 function isUsed({ module, name }: ToolDefinition, code: string): boolean {
   return code.includes(module.replace(/^\.\//u, "")) && code.includes(name);
+}
+
+/**
+ * Creates a generator that asks `first`, and `second` when `first` throws; the result's `notes` then say so.
+ *
+ * A request with the feedback of a run is never passed to `second`: it does not know which calls have already happened
+ * and would repeat them. The error of `first` is thrown instead.
+ *
+ * @param first - The generator to ask first, such as that of `createLlmGenerator`.
+ * @param second - The generator to fall back to, such as that of `createRulesGenerator`.
+ */
+export function createFallbackGenerator(first: CodeGenerator, second: CodeGenerator): CodeGenerator {
+  return {
+    specificationVersion: "v1",
+    toolBudget: first.toolBudget,
+    async generate(request: GenerateRequest): Promise<GeneratedCode | GenerationRefused> {
+      try {
+        return await first.generate(request);
+      } catch (error) {
+        request.signal?.throwIfAborted();
+        if (request.feedback?.some(hasRun) ?? false) throw error;
+        const { message, details } = toErrorInfo(error);
+        const generated = await second.generate(request);
+        const usage = details["usage"] as GenerationUsage | undefined;
+        const notes = [`${message} The code was written by rules instead.`];
+        return { ...generated, usage: usage ?? generated.usage, notes };
+      }
+    },
+  };
+}
+
+function hasRun({ error, returnedNothing }: GenerateFeedback): boolean {
+  return error !== undefined || returnedNothing === true;
 }

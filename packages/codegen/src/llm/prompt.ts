@@ -1,10 +1,148 @@
-import type { GenerateFeedback, GenerateRequest, ToolDefinition } from "@cem/core";
+import { createHash } from "node:crypto";
+import type { ErrorInfo, Finding, GenerateFeedback, GenerateRequest, ToolDefinition } from "@cem/core";
 import { readPrompt } from "../prompt-files.ts";
 import type { Message } from "./completion.ts";
-import { fence } from "./fence.ts";
-import { repairMessage } from "./repair-message.ts";
 import type { LlmSettings } from "./settings.ts";
-import { toolList } from "./tool-list.ts";
+
+type EarlierCall = NonNullable<GenerateFeedback["calls"]>[number];
+
+const CONTROL_OR_SEPARATOR = /[\p{Cc}\p{Cf}\u2028\u2029]+/gu;
+
+/**
+ * Encloses untrusted text in marks that it can't contain, since they are derived from a digest of the text. The same
+ * text gets the same marks, so that a provider's prompt cache stays valid.
+ */
+function fence(text: string): string {
+  const mark = `data-${createHash("sha256").update(text).digest("hex").slice(0, 8)}`;
+  return `<${mark}>\n${text}\n</${mark}>`;
+}
+
+/** Puts text on one line, without control and invisible characters, cut to a length in UTF-16 units. */
+function oneLine(text: string, maxCharacters: number): string {
+  const line = text.replaceAll(CONTROL_OR_SEPARATOR, " ").replaceAll(/\s+/gu, " ").trim();
+  return line.length > maxCharacters ? `${line.slice(0, maxCharacters - 1)}…` : line;
+}
+
+/** Of what an earlier attempt printed. */
+const MAX_OUTPUT_CHARACTERS = 1_000;
+const MAX_CALL_CHARACTERS = 400;
+const MAX_CALLS = 30;
+const MAX_LINE_CHARACTERS = 160;
+/** Models repair the problem that comes first. */
+const MAX_FINDINGS = 30;
+
+/** Tells a model what became of its code, and what to do about it. */
+function repairMessage(feedback: GenerateFeedback): string {
+  const { code, findings = [], error, output = "", calls = [], returnedNothing, addedTools = [] } = feedback;
+  const parts: string[] = [];
+  const errors = findings.filter(({ severity }) => severity === "error");
+  if (errors.length > 0) parts.push(`It was not run:\n${fence(findingLines(errors, code))}`);
+  if (error !== undefined) parts.push(`It ran and failed:\n${fence(errorLines(error, code))}`);
+  if (returnedNothing === true) parts.push(readPrompt("returned-nothing"));
+  const warnings = findings.filter(({ severity }) => severity === "warning");
+  if (warnings.length > 0) parts.push(`Perhaps because of this:\n${fence(findingLines(warnings, code))}`);
+  if (output !== "") parts.push(`It printed:\n${fence(output.slice(-MAX_OUTPUT_CHARACTERS))}`);
+  if (calls.length > 0) parts.push(`${readPrompt("calls-made")}\n${fence(callLines(calls))}`);
+  if (addedTools.length > 0) parts.push(`Tools that are new in the list: ${addedTools.join(", ")}.`);
+  return [...parts, readPrompt("repair")].join("\n\n");
+}
+
+/** Each finding with the line of the code that it is about. */
+function findingLines(findings: readonly Finding[], code: string): string {
+  const lines = code.split("\n");
+  return findings
+    .slice(0, MAX_FINDINGS)
+    .map(
+      ({ line, message }) =>
+        `${line === undefined ? "" : `Line ${line}: `}${message}${sourceAt(line, lines)}`,
+    )
+    .join("\n");
+}
+
+function errorLines({ details, message }: ErrorInfo, code: string): string {
+  const { line } = details;
+  return `${message}${sourceAt(typeof line === "number" ? line : undefined, code.split("\n"))}`;
+}
+
+/** A line of the code, on a line of its own. */
+function sourceAt(line: number | undefined, lines: readonly string[]): string {
+  const source = line === undefined ? "" : oneLine(lines[line - 1] ?? "", MAX_LINE_CHARACTERS);
+  return source === "" ? "" : `\n  ${source}`;
+}
+
+function callLines(calls: readonly EarlierCall[]): string {
+  const left = calls.length - MAX_CALLS;
+  const lines = calls.slice(0, MAX_CALLS).map(callText);
+  return [...lines, ...(left > 0 ? [`and ${left} more`] : [])].join("\n");
+}
+
+function callText({ server, tool, args = "", result, ok }: EarlierCall): string {
+  const ending = ok ? `→ ${oneLine(result ?? "nothing", MAX_CALL_CHARACTERS)}` : "failed";
+  return `${server}.${tool}(${oneLine(args, MAX_CALL_CHARACTERS)}) ${ending}`;
+}
+
+const MAX_SENTENCE_CHARACTERS = 400;
+/** A description with suspicious texts begins with a warning, which needs room. */
+const MAX_FLAGGED_CHARACTERS = 320;
+const MAX_SIGNATURE_CHARACTERS = 3_000;
+const MAX_MODULE_CHARACTERS = 200;
+const PARAGRAPH_END = /\n\s*\n/u;
+const SENTENCE_END = /(?<=[.!?])\s+(?=\p{Lu})|\n\s*\n/u;
+
+type DescribeCalls = NonNullable<LlmSettings["describeCalls"]>;
+
+/** Renders tool signatures for the prompt: shared types first, then by module each signature and its description. */
+function toolList(tools: readonly ToolDefinition[], describeCalls?: DescribeCalls): string {
+  // In the same order for every task, so that a provider's prompt cache stays valid.
+  const ordered = tools.toSorted(
+    (one, other) => compare(one.module, other.module) || compare(one.name, other.name),
+  );
+  const { types, lines } = linesOf(ordered, describeCalls);
+  const byModule = Map.groupBy(
+    ordered.map((tool, at) => ({ tool, line: lines[at] ?? "" })),
+    ({ tool }) => tool.module,
+  );
+  const blocks = [...byModule].flatMap(([module, group]) => [
+    `// ${oneLine(module, MAX_MODULE_CHARACTERS)}`,
+    ...group.map(({ line }) => line),
+  ]);
+  return [...types, ...blocks].join("\n");
+}
+
+/** Renders one tool for the prompt. */
+export function toolLine(tool: ToolDefinition, describeCalls?: DescribeCalls): string {
+  return linesOf([tool], describeCalls).lines.join("\n");
+}
+
+function linesOf(
+  tools: readonly ToolDefinition[],
+  describeCalls: DescribeCalls | undefined,
+): { types: string[]; lines: string[] } {
+  const described = describeCalls?.(tools);
+  const lines = tools.map((tool, at) => {
+    // A suspicious text may stand in the comment of a parameter.
+    const isPlain = (tool.flags ?? []).length > 0;
+    const signature = isPlain ? tool.signature : (described?.signatures[at] ?? tool.signature);
+    return `${oneLine(signature, MAX_SIGNATURE_CHARACTERS)}${commentOf(tool)}`;
+  });
+  return { types: (described?.types ?? []).map((type) => oneLine(type, MAX_SIGNATURE_CHARACTERS)), lines };
+}
+
+/**
+ * The first sentence of a description. The first paragraph where the type of the result is unknown, since it may say what comes;
+ * all of one with suspicious texts.
+ */
+function commentOf({ description, flags = [], signature }: ToolDefinition): string {
+  const isFlagged = flags.length > 0;
+  const end = signature.endsWith("Promise<unknown>") ? PARAGRAPH_END : SENTENCE_END;
+  const [first = ""] = isFlagged ? [description] : description.trim().split(end);
+  const about = oneLine(first, isFlagged ? MAX_FLAGGED_CHARACTERS : MAX_SENTENCE_CHARACTERS);
+  return about === "" ? "" : ` // ${about}`;
+}
+
+function compare(one: string, other: string): number {
+  return one < other ? -1 : one > other ? 1 : 0;
+}
 
 const MAX_CONTEXT_CHARACTERS = 8_000;
 const MAX_FACTS_CHARACTERS = 6_000;

@@ -6,5 +6,4 @@ export type {
   GenerateRequest,
   GenerationRefused,
   ToolDefinition,
-  UnfilledStep,
 } from "@cem/core";

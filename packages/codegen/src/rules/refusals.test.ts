@@ -1,7 +1,9 @@
-import type { UnfilledStep } from "@cem/core";
+import type { GenerationRefused } from "@cem/core";
 import { describe, expect, it } from "vitest";
 import { createRulesGenerator } from "./rules-generator.ts";
 import { otherTools, sampleTools } from "./testing/tools.ts";
+
+type UnfilledStep = GenerationRefused["steps"][number];
 
 const generator = createRulesGenerator({ now: () => new Date("2026-11-20T12:00:00Z") });
 

@@ -1,5 +1,5 @@
 import type { CodeGenerator, GeneratedCode, GenerateRequest, GenerationRefused } from "@cem/core";
-import { prepareDates } from "./language/dates.ts";
+import { prepareDates } from "./calls/fill-kinds.ts";
 import { finishProgram } from "./planning/finish.ts";
 import { printProgram } from "./program/print-program.ts";
 import { MAX_TASK_CHARACTERS, planTask } from "./tasks/plan-task.ts";

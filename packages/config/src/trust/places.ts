@@ -1,5 +1,6 @@
-import { realpathSync } from "node:fs";
-import { basename, dirname, isAbsolute, join, relative } from "node:path";
+import { createHash } from "node:crypto";
+import { closeSync, constants, fstatSync, openSync, readFileSync, realpathSync } from "node:fs";
+import { basename, dirname, extname, isAbsolute, join, relative, resolve } from "node:path";
 
 /** The real path of a place, also of one that does not exist yet. */
 export function realPath(place: string): string {
@@ -15,4 +16,67 @@ export function realPath(place: string): string {
 export function isWithin(folder: string, place: string): boolean {
   const way = relative(folder, place);
   return way === "" || (!isAbsolute(way) && !/^\.\.(?:[\\/]|$)/u.test(way));
+}
+
+const MAX_FILE_BYTES = 16 * 1024 * 1024;
+/** The most files that are looked at. */
+export const MAX_FILES = 2_000;
+const CODE = new Set([".ts", ".mts", ".cts", ".tsx", ".js", ".mjs", ".cjs", ".jsx"]);
+/** Whatever may be a path of another module, in code or beside it. */
+const RELATIVE = /["'`](?<path>\.{1,2}\/[^"'`\n]{1,400})["'`]/gu;
+const ENDINGS = ["", ...CODE, ".json", ".node", "/index.ts", "/index.js"];
+
+/** Which files are digested beside those that are named. */
+interface FollowOptions {
+  /** Whether a file is digested. Default: those in the folder. */
+  isWithin?: ((file: string) => boolean) | undefined;
+  /** The real paths of further files that a file names in its code. */
+  alsoNamed?: ((file: string, code: string) => readonly string[]) | undefined;
+}
+
+/**
+ * Digests files of a folder and the code that they name by a relative path, and so on. Links are followed to where they
+ * lead; what lies outside of the folder, or is no file, is left out.
+ *
+ * @param folder - The real path of the folder.
+ * @returns digests by path relative to the folder.
+ */
+export function digestFiles(
+  folder: string,
+  files: readonly string[],
+  { isWithin: mayFollow = (file) => isWithin(folder, file), alsoNamed = () => [] }: FollowOptions = {},
+): Map<string, string> {
+  const digests = new Map<string, string>();
+  const open = files.map((file) => realPath(file));
+  for (let file = open.pop(); file !== undefined; file = open.pop()) {
+    const name = relative(folder, file);
+    if (digests.has(name) || digests.size >= MAX_FILES || !mayFollow(file)) continue;
+    const bytes = readFile(file);
+    if (bytes === undefined) continue;
+    digests.set(name, typeof bytes === "string" ? bytes : createHash("sha256").update(bytes).digest("hex"));
+    if (typeof bytes === "string" || !CODE.has(extname(file))) continue;
+    const code = bytes.toString("utf8");
+    open.push(...alsoNamed(file, code));
+    for (const { groups } of code.matchAll(RELATIVE)) {
+      const place = resolve(dirname(file), groups?.["path"] ?? "");
+      open.push(...ENDINGS.map((ending) => realPath(place + ending)));
+    }
+  }
+  return digests;
+}
+
+/** Reads a regular file without waiting; of one that is too large, its size and time. `undefined` for anything else. */
+function readFile(file: string): Buffer | string | undefined {
+  let descriptor: number | undefined;
+  try {
+    descriptor = openSync(file, constants.O_RDONLY | (constants.O_NONBLOCK ?? 0));
+    const found = fstatSync(descriptor);
+    if (!found.isFile()) return undefined;
+    if (found.size > MAX_FILE_BYTES) return `${found.size} bytes of ${found.mtimeMs}`;
+    return readFileSync(descriptor);
+  } catch {
+    return undefined;
+  } finally {
+    if (descriptor !== undefined) closeSync(descriptor);
+  }
 }

@@ -1,11 +1,11 @@
-import type { Config } from "../schema.ts";
-import { mountItems, type PathOrigins, pathItems } from "./place-items.ts";
-import { VARIABLES } from "../variables.ts";
-import type { PluginPlace, PluginSource } from "./plugin-source.ts";
-import { keyItems } from "./key-items.ts";
+import { VARIABLES } from "../settings.ts";
+import type { Config } from "../schema/schema.ts";
+import { mountItems, type PathOrigins, pathItems } from "./items.ts";
+import type { PluginPlace, PluginSource } from "./plugins.ts";
+import { keyItems } from "./items.ts";
 import { serverItem, type ServerPlace } from "./server-items.ts";
-import { settingItems, type SettingSources } from "./setting-items.ts";
-import { type TrustItem, trustItem } from "./trust-item.ts";
+import { settingItems, type SettingSources } from "./items.ts";
+import { type TrustItem, trustItem } from "./items.ts";
 
 const SETTING_VARIABLES: ReadonlySet<string> = new Set(VARIABLES.map(({ name }) => name));
 
@@ -28,7 +28,7 @@ export async function findPlugins(
   const areOwn = hasOthers || (plugins.length > 0 && !isAsked);
   const given = areOwn && variables.length > 0 ? [variablesItem(variables)] : [];
   if (plugins.length === 0) return { sources: [], items: given };
-  const { askForPlugin, findPlugin } = await import("./plugin-source.ts");
+  const { askForPlugin, findPlugin } = await import("./plugins.ts");
   const found = plugins.map((plugin) => findPlugin(plugin, place));
   if (!isAsked) return { sources: found, items: given };
   const asked = found.map((source) => askForPlugin(source, { ...place, variables }));

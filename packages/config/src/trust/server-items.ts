@@ -1,10 +1,10 @@
 import { existsSync, readFileSync } from "node:fs";
 import { basename, join, resolve } from "node:path";
 import { redactConfig } from "../redact.ts";
-import type { McpServerSetting, ServerAuthSetting, StdioServerSetting } from "../schema-servers.ts";
-import type { Secret } from "../secret.ts";
-import { digestFiles } from "./code-files.ts";
-import { type TrustItem, trustItem } from "./trust-item.ts";
+import type { McpServerSetting, ServerAuthSetting, StdioServerSetting } from "../schema/mcp-servers.ts";
+import type { Secret } from "../schema/secret.ts";
+import { digestFiles } from "./places.ts";
+import { type TrustItem, trustItem } from "./items.ts";
 
 const REFERENCE = /\$\{(?:env:)?(?<name>[A-Za-z_]\w*)(?::-(?<fallback>[^{}]*))?\}/gu;
 /** Commands that load what they run, and look into the folder for how. */

@@ -10,7 +10,7 @@ const BUCKETS = [0.005, 0.01, 0.025, 0.05, 0.1, 0.25, 0.5, 1, 2.5, 5, 10, 30, 60
 const made = new WeakMap<MeterProvider, Instruments>();
 
 /** Counts and measures. */
-export interface Instruments {
+interface Instruments {
   runs: Pick<Counter, "add">;
   runDuration: Pick<Histogram, "record">;
   stageDuration: Pick<Histogram, "record">;

@@ -2,7 +2,7 @@ import type { SandboxStats } from "../index.ts";
 import type { Meter } from "@opentelemetry/api";
 
 /** How many runs are where in the queue. */
-export interface ObservedQueue {
+interface ObservedQueue {
   waiting: number;
   running: number;
   dead: number;

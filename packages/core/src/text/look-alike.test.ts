@@ -1,5 +1,5 @@
 import { describe, expect, it } from "vitest";
-import { findLookAlike } from "./look-alike.ts";
+import { findLookAlike } from "./nearest.ts";
 
 const KNOWN = ["github", "filesystem", "my-files", "slack", "db-1", "memory"];
 

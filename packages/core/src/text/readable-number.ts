@@ -1,6 +1,6 @@
 /** Decimal digits that a double holds for certain. */
 const CERTAIN_DIGITS = 15;
-/** What is shorter by less is not noise but the number itself, such as 1/3. In characters. */
+/** Minimum number of characters saved: a smaller saving is not noise but the number itself, such as 1/3. */
 const MIN_SAVED_CHARACTERS = 3;
 
 /**

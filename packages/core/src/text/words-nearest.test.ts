@@ -1,5 +1,5 @@
 import { describe, expect, it } from "vitest";
-import { editDistance, nearest } from "./words-nearest.ts";
+import { editDistance, nearest } from "./nearest.ts";
 
 const NAMES = ["get_weather", "get_forecast", "list_locations", "read_file", "write_file"];
 

@@ -1,5 +1,5 @@
 import { describe, expect, it } from "vitest";
-import { splitStems, stem } from "./words-stem.ts";
+import { splitStems, stem } from "./words.ts";
 
 describe("stem", () => {
   it("brings the forms of a word together", () => {

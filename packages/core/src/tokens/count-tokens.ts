@@ -1,5 +1,5 @@
-import { O200K_TOKEN_SPLIT_REGEX } from "gpt-tokenizer/encodingParams/constants";
 import { countPairs } from "./byte-pairs.ts";
+import { SPLIT_PATTERN } from "./split-pattern.ts";
 import type { Vocabulary } from "./vocabulary.ts";
 
 /** Longer pieces of a text get memory of their own. Nearly all are words. */
@@ -11,7 +11,7 @@ const encoder = new TextEncoder();
 /** Counts the tokens of a text. Special tokens such as `<|endoftext|>` are counted as the plain text they are. */
 export function countTokens(text: string, vocabulary: Vocabulary): number {
   let tokens = 0;
-  for (const [piece] of text.matchAll(O200K_TOKEN_SPLIT_REGEX)) {
+  for (const [piece] of text.matchAll(SPLIT_PATTERN)) {
     const isLong = piece.length > MAX_SCRATCH_CHARACTERS;
     const bytes = isLong ? encoder.encode(piece) : scratch;
     const length = isLong ? bytes.length : encode(piece);

@@ -1,14 +1,14 @@
 import type { PDFButton, PDFDocument, PDFField } from "@cantoo/pdf-lib";
-import type { FieldValue } from "../conditions.ts";
-import type { FormField } from "../form-schema.ts";
-import type { FilledField } from "../target.ts";
-import { chooseOffered, isSameText, textOf } from "../target-text.ts";
-import { readWorkspaceFile } from "../workspace-files.ts";
-import type { PdfLibrary } from "./pdf-package.ts";
+import type { FieldValue } from "../form/field-values.ts";
+import type { FormField } from "../form/form-schema.ts";
+import { chooseOffered, isSameText, textOf } from "../targets/target.ts";
+import type { FilledField } from "../targets/target.ts";
+import { readWorkspaceFile } from "../targets/workspace-files.ts";
+import type { PdfLibrary } from "./pdf-fonts.ts";
 
 const NO_SUCH_OPTION = "has no such option in the document";
 
-/** What fields of a document are filled with. */
+/** The values for the fields of a document. */
 export interface PdfContext {
   library: PdfLibrary;
   document: PDFDocument;

@@ -1,7 +1,7 @@
 import type { PDFDocument, PDFFont } from "@cantoo/pdf-lib";
-import { readWorkspaceFile } from "../workspace-files.ts";
-import { importFontkit } from "./pdf-package.ts";
-import type { PdfLibrary } from "./pdf-package.ts";
+import type * as pdfLibrary from "@cantoo/pdf-lib";
+import { importOptional } from "../targets/target.ts";
+import { readWorkspaceFile } from "../targets/workspace-files.ts";
 
 /** Line ends and tabs are laid out, not drawn. */
 const NOT_DRAWN = new Set(["\n", "\r", "\t"]);
@@ -44,4 +44,17 @@ function toFont(font: PDFFont, isOwn: boolean): PdfFont {
     lacking: (text) =>
       [...new Set(text)].filter((one) => !NOT_DRAWN.has(one) && !drawn.has(one.codePointAt(0) ?? 0)).length,
   };
+}
+
+export type PdfLibrary = typeof pdfLibrary;
+
+/** @throws CemError `PACKAGE_MISSING` */
+export function importPdfLibrary(): Promise<PdfLibrary> {
+  return importOptional("@cantoo/pdf-lib", () => import("@cantoo/pdf-lib"));
+}
+
+/** @throws CemError `PACKAGE_MISSING` */
+async function importFontkit(): Promise<Parameters<PDFDocument["registerFontkit"]>[0]> {
+  const fontkit = await importOptional("@pdf-lib/fontkit", () => import("@pdf-lib/fontkit"));
+  return fontkit.default;
 }

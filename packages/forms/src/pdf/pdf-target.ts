@@ -1,14 +1,12 @@
 import type { PDFDocument } from "@cantoo/pdf-lib";
 import { CemError } from "@cem/core";
-import type { PdfTargetDefinition } from "../form-schema.ts";
-import type { FieldReading, FillOutcome, FillRequest, FormTarget, TargetProblem } from "../target.ts";
-import { readWorkspaceFile, writeWorkspaceFile } from "../workspace-files.ts";
+import type { PdfTargetDefinition } from "../form/form-schema.ts";
+import type { FieldReading, FillOutcome, FillRequest, FormTarget, TargetProblem } from "../targets/target.ts";
+import { readWorkspaceFile, writeWorkspaceFile } from "../targets/workspace-files.ts";
 import { fillPdfField, findPdfField, pdfTextOf, readPdfField } from "./pdf-fields.ts";
 import type { PdfContext } from "./pdf-fields.ts";
-import { pickFont } from "./pdf-fonts.ts";
-import type { PdfFont } from "./pdf-fonts.ts";
-import { importPdfLibrary } from "./pdf-package.ts";
-import type { PdfLibrary } from "./pdf-package.ts";
+import { importPdfLibrary, pickFont } from "./pdf-fonts.ts";
+import type { PdfFont, PdfLibrary } from "./pdf-fonts.ts";
 
 const MAX_TEMPLATE_BYTES = 50 * 1024 * 1024;
 

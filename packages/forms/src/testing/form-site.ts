@@ -15,7 +15,7 @@ export type Reply = string | { location: string };
 /** A web site of forms, on the loopback. */
 export interface FormSite {
   origin: string;
-  /** What was asked of it. */
+  /** The requests that it received. */
   requests: SentRequest[];
   close(): Promise<void>;
 }

@@ -1,8 +1,9 @@
+import { constants } from "node:fs";
+import { access } from "node:fs/promises";
+import path from "node:path";
 import { CemError } from "@cem/core";
 import type { BrowserContext } from "playwright-core";
-import { importOptional } from "../optional-package.ts";
-import type { BrowserSettings } from "./browser-settings.ts";
-import { findBrowser } from "./find-browser.ts";
+import { importOptional } from "../targets/target.ts";
 
 const LAUNCH_TIMEOUT_MS = 60_000;
 /** How long one action on a page may take. */
@@ -56,4 +57,77 @@ export async function openBrowser(
       cause,
     });
   }
+}
+
+/** The environment's variable that names a browser. */
+const VARIABLE = "CHROMIUM_PATH";
+const NAMES = ["chromium", "chromium-browser", "google-chrome", "google-chrome-stable"];
+const MAC_FILES = [
+  "/Applications/Google Chrome.app/Contents/MacOS/Google Chrome",
+  "/Applications/Chromium.app/Contents/MacOS/Chromium",
+];
+
+/**
+ * Finds the system's Chromium or Chrome.
+ *
+ * @throws CemError `BROWSER_NOT_FOUND`
+ */
+async function findBrowser(executable: string | undefined): Promise<string> {
+  const named = executable ?? process.env[VARIABLE];
+  if (named !== undefined && named !== "") {
+    if (await isExecutable(named)) return named;
+    throw notFound(`There is no browser at ${named}.`);
+  }
+  const folders = (process.env["PATH"] ?? "").split(path.delimiter).filter((folder) => folder !== "");
+  for (const file of [
+    ...folders.flatMap((folder) => NAMES.map((name) => path.join(folder, name))),
+    ...MAC_FILES,
+  ]) {
+    if (await isExecutable(file)) return file;
+  }
+  throw notFound(`No browser is on the PATH: looked for ${NAMES.join(", ")}.`);
+}
+
+async function isExecutable(file: string): Promise<boolean> {
+  return access(file, constants.X_OK).then(
+    () => true,
+    () => false,
+  );
+}
+
+function notFound(what: string): CemError {
+  return new CemError(
+    "BROWSER_NOT_FOUND",
+    `${what} Install one (apt-get install chromium), or name its file with ${VARIABLE}.`,
+    { details: { names: NAMES, variable: VARIABLE } },
+  );
+}
+
+/** The browser that fills web pages. */
+export interface BrowserSettings {
+  /**
+   * The file of a Chromium or Chrome.
+   *
+   * @defaultValue the environment's `CHROMIUM_PATH`, else the first of `chromium`, `chromium-browser`, `google-chrome` and
+   *   `google-chrome-stable` on the PATH
+   */
+  executable?: string | undefined;
+  /**
+   * The most time for one form, in milliseconds.
+   *
+   * @defaultValue 120,000
+   */
+  timeoutMs?: number | undefined;
+  /**
+   * Whether the browser's own sandbox holds its pages.
+   *
+   * @defaultValue true, but for root, whom Chromium refuses it
+   */
+  sandbox?: boolean | undefined;
+  /**
+   * Whether no window is shown.
+   *
+   * @defaultValue true
+   */
+  headless?: boolean | undefined;
 }

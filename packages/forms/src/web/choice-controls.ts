@@ -1,8 +1,11 @@
+import { setTimeout as delay } from "node:timers/promises";
 import type { Locator } from "playwright-core";
-import type { FilledField } from "../target.ts";
-import { chooseOffered } from "../target-text.ts";
-import type { Control, Reading } from "./control.ts";
-import { chooseWhenOffered, NO_SUCH_OPTION, offeredIn } from "./offered-options.ts";
+import type { FieldValue } from "../form/field-values.ts";
+import type { FormField } from "../form/form-schema.ts";
+import { chooseOffered, isSameText, textOf } from "../targets/target.ts";
+import type { FilledField } from "../targets/target.ts";
+import { MAX_READ_CHARACTERS, OPTIONS_TIMEOUT_MS } from "./control.ts";
+import type { Control, PageElement, Reading } from "./control.ts";
 
 /** Chooses among radio buttons or check boxes, the browser's own or a page's. */
 export async function fillChoices(
@@ -16,7 +19,7 @@ export async function fillChoices(
 }
 
 /** Brings the options of a set to what is wanted, with one click for each that differs. */
-export async function choose(items: Locator, wanted: readonly number[]): Promise<void> {
+async function choose(items: Locator, wanted: readonly number[]): Promise<void> {
   const offered = await offeredIn(items);
   for (const [index, { isChosen }] of offered.entries()) {
     const endsByItself = wanted.length === 1 && !wanted.includes(index);
@@ -45,4 +48,147 @@ export async function readChoices({ locator }: Control, { field, value }: Filled
 /** Yes and no, as radio buttons are named. */
 function choiceOf(value: FilledField["value"]): FilledField["value"] {
   return typeof value === "boolean" ? (value ? "Yes" : "No") : value;
+}
+
+export const NO_SUCH_OPTION = "has no such option on the page";
+
+const POLL_MS = 100;
+/** More options than that are not looked through. */
+const MAX_OPTIONS = 5_000;
+
+/** An option that a page offers. */
+export interface Offered {
+  value: string;
+  label: string;
+  isChosen: boolean;
+}
+
+/** The options of a native select. */
+export function offeredBy(select: Locator): Promise<Offered[]> {
+  return select.evaluate(
+    (element: PageElement, most) =>
+      [...(element.options ?? [])]
+        .slice(0, most)
+        .map(({ value, label, selected }) => ({ value, label: label.trim(), isChosen: selected })),
+    MAX_OPTIONS,
+  );
+}
+
+/** The options that are elements of their own: radio buttons, check boxes, options of a list. */
+function offeredIn(items: Locator): Promise<Offered[]> {
+  return items.evaluateAll(
+    (elements: PageElement[], most) =>
+      elements.slice(0, most).map((element) => {
+        const { labels, value, checked = false, innerText } = element;
+        const texts = [element.getAttribute("aria-label"), [...(labels ?? [])][0]?.innerText, innerText];
+        const own = element.getAttribute("data-value") ?? element.getAttribute("value");
+        const state = element.getAttribute("aria-checked") ?? element.getAttribute("aria-selected");
+        return {
+          value: own ?? (typeof value === "string" ? value : ""),
+          label: (
+            texts.find((text) => text !== null && text !== undefined && text.trim() !== "") ?? ""
+          ).trim(),
+          isChosen: state === null ? checked : state === "true",
+        };
+      }),
+    MAX_OPTIONS,
+  );
+}
+
+/** Waits a while for options that come late, as they do when they depend on another field. */
+export async function chooseWhenOffered(
+  read: () => Promise<readonly Offered[]>,
+  field: FormField,
+  value: FieldValue,
+): Promise<number[] | undefined> {
+  const ends = performance.now() + OPTIONS_TIMEOUT_MS;
+  for (;;) {
+    const chosen = chooseOffered(field, value, await read());
+    if (chosen !== undefined || performance.now() > ends) return chosen;
+    await delay(POLL_MS);
+  }
+}
+
+/** A slider with more steps is no use by keyboard. */
+const MAX_PRESSES = 1_000;
+
+/** Moves a slider or a spin button by its keys, as its role says that they work. */
+export async function fillSlider({ locator }: Control, value: FieldValue): Promise<string | undefined> {
+  const wanted = Number(value);
+  const read = async (): Promise<number> => Number(await locator.getAttribute("aria-valuenow"));
+  await locator.focus();
+  const isSpin = (await locator.getAttribute("role")) === "spinbutton";
+  const [up, down] = isSpin ? ["ArrowUp", "ArrowDown"] : ["ArrowRight", "ArrowLeft"];
+  let now = await read();
+  for (let presses = 0; presses < MAX_PRESSES; presses += 1) {
+    if (now === wanted) return undefined;
+    const isBelow = now < wanted;
+    await locator.press(isBelow ? up : down);
+    const next = await read();
+    // It does not move any more, or has gone past.
+    if (next === now || isBelow !== next <= wanted) return "can't be set to this value on the page";
+    now = next;
+  }
+  return "can't be set to this value on the page";
+}
+
+/** Opens a combobox, types where it takes text, and picks an option. */
+export async function fillCombobox(
+  control: Control,
+  { field, value }: FilledField,
+): Promise<string | undefined> {
+  const { locator, facts } = control;
+  const isInput = facts.tag === "input" || facts.isEditable;
+  if (isInput) await locator.fill(textOf(field, value));
+  // Typing has opened it, unless it takes a click; a second click would close it again.
+  if ((await locator.getAttribute("aria-expanded")) !== "true") await locator.click();
+  const options = await optionsOf(control);
+  const chosen = await chooseWhenOffered(() => offeredIn(options), field, value);
+  const [index] = chosen ?? [];
+  if (index !== undefined) {
+    await options.nth(index).click();
+    return undefined;
+  }
+  if (isInput && field.options === undefined) return undefined;
+  return NO_SUCH_OPTION;
+}
+
+export async function readCombobox(
+  { locator, facts }: Control,
+  { field, value }: FilledField,
+): Promise<Reading> {
+  const text = (facts.tag === "input" ? await locator.inputValue() : await locator.innerText())
+    .slice(0, MAX_READ_CHARACTERS)
+    .trim();
+  const matches = isSameText(field, textOf(field, value), text) || isSameText(field, String(value), text);
+  return { value: matches ? value : text, matches };
+}
+
+/** Picks options of a list that is always open. */
+export async function fillListbox(
+  control: Control,
+  { field, value }: FilledField,
+): Promise<string | undefined> {
+  if (Array.isArray(value) && value.length > 1 && !control.facts.isMultiple)
+    return "takes one option on the page";
+  const options = control.locator.getByRole("option");
+  const chosen = await chooseWhenOffered(() => offeredIn(options), field, value);
+  if (chosen === undefined) return NO_SUCH_OPTION;
+  await choose(options, chosen);
+  return undefined;
+}
+
+export async function readListbox({ locator }: Control, { field, value }: FilledField): Promise<Reading> {
+  const selected = (await offeredIn(locator.getByRole("option"))).filter(({ isChosen }) => isChosen);
+  const chosen = chooseOffered(field, value, selected);
+  const matches = chosen !== undefined && chosen.length === selected.length;
+  return { value: matches ? value : selected.map((one) => one.value || one.label), matches };
+}
+
+/** The options that a combobox opens, which may be anywhere in the page. */
+async function optionsOf({ locator, frame }: Control): Promise<Locator> {
+  const id = (await locator.getAttribute("aria-controls")) ?? (await locator.getAttribute("aria-owns"));
+  const list =
+    id === null || id === "" ? frame.getByRole("listbox") : frame.locator(`[id=${JSON.stringify(id)}]`);
+  return list.getByRole("option");
 }

@@ -1,14 +1,35 @@
 import type { Frame, Locator } from "playwright-core";
-import type { FieldValue } from "../conditions.ts";
-import type { FieldType, FormField } from "../form-schema.ts";
-import type { PageElement } from "./page-element.ts";
+import type { FieldValue } from "../form/field-values.ts";
+import type { FieldType, FormField } from "../form/form-schema.ts";
+
+/** The members of elements that are read inside a page. The types of a browser are not part of this program. */
+export interface PageElement {
+  localName: string;
+  type?: unknown;
+  name?: unknown;
+  value?: unknown;
+  checked?: boolean;
+  multiple?: boolean;
+  disabled?: boolean;
+  readOnly?: boolean;
+  maxLength?: number;
+  isContentEditable?: boolean;
+  innerText?: string;
+  parentElement?: PageElement | null;
+  labels?: Iterable<PageElement> | null;
+  files?: Iterable<{ name: string }> | null;
+  options?: Iterable<{ value: string; label: string; selected: boolean }>;
+  validity?: Readonly<Record<string, boolean>>;
+  getAttribute(name: string): string | null;
+  checkVisibility(options: { visibilityProperty: boolean }): boolean;
+}
 
 /** The most characters that are read from a page for one field. */
 export const MAX_READ_CHARACTERS = 100_000;
 /** How long options may take to appear. */
 export const OPTIONS_TIMEOUT_MS = 3_000;
 
-/** What a field is filled into. */
+/** The element of a page that a field is filled into. */
 export type ControlKind =
   | "text"
   | "date"
@@ -31,13 +52,13 @@ export interface Control {
   facts: ElementFacts;
 }
 
-/** What a control holds. */
+/** The content of a control. */
 export interface Reading {
   value: FieldValue | undefined;
   matches: boolean;
 }
 
-/** What an element is, as the page says. */
+/** The description of an element by the page. */
 export interface ElementFacts {
   tag: string;
   type: string;

@@ -1,13 +1,21 @@
-import type { FieldValue } from "../conditions.ts";
-import type { FilledField } from "../target.ts";
-import { chooseOffered, isSameText, textOf } from "../target-text.ts";
-import { readWorkspaceFile } from "../workspace-files.ts";
-import { fillCombobox, fillListbox, fillSlider, readCombobox, readListbox } from "./aria-controls.ts";
-import { fillChoices, readChoices } from "./choice-controls.ts";
+import type { FieldValue } from "../form/field-values.ts";
+import { chooseOffered, isSameText, textOf } from "../targets/target.ts";
+import type { FilledField } from "../targets/target.ts";
+import { readWorkspaceFile } from "../targets/workspace-files.ts";
+import {
+  chooseWhenOffered,
+  fillChoices,
+  fillCombobox,
+  fillListbox,
+  fillSlider,
+  NO_SUCH_OPTION,
+  offeredBy,
+  readChoices,
+  readCombobox,
+  readListbox,
+} from "./choice-controls.ts";
 import { MAX_READ_CHARACTERS } from "./control.ts";
-import type { Control, Reading } from "./control.ts";
-import type { PageElement } from "./page-element.ts";
-import { chooseWhenOffered, NO_SUCH_OPTION, offeredBy } from "./offered-options.ts";
+import type { Control, PageElement, Reading } from "./control.ts";
 
 /** Fills a control. @returns why it can't be filled: a clause. */
 export async function fillControl(

@@ -1,6 +1,6 @@
 import type { Frame, Locator, Page } from "playwright-core";
-import { labelOf } from "../form-schema.ts";
-import type { FormField } from "../form-schema.ts";
+import { labelOf } from "../form/form-schema.ts";
+import type { FormField } from "../form/form-schema.ts";
 import { kindOf, readFacts, suits } from "./control.ts";
 import type { Control, ElementFacts } from "./control.ts";
 
@@ -9,7 +9,7 @@ const MAX_ELEMENTS = 200;
 /** The types whose controls may be several elements, and the roles of what holds these. */
 const GROUPED: ReadonlySet<string> = new Set(["radio", "select", "multiselect", "boolean"]);
 const GROUPS = ["radiogroup", "group"] as const;
-/** What pages hide to draw their own in its place. */
+/** Controls that pages hide, to draw their own in their place. */
 const MAY_BE_HIDDEN = new Set(["file", "checkbox", "choices"]);
 
 /** A control, or why there is none. */

@@ -1,3 +1,3 @@
 export { createWebTarget } from "./web-target.ts";
 export type { WebTargetSettings } from "./web-target.ts";
-export type { BrowserSettings } from "./browser-settings.ts";
+export type { BrowserSettings } from "./browser.ts";

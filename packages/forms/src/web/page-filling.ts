@@ -1,7 +1,7 @@
 import { setTimeout as delay } from "node:timers/promises";
-import type { Page } from "playwright-core";
 import { CemError } from "@cem/core";
-import type { FieldReading, FilledField, TargetProblem } from "../target.ts";
+import type { Page } from "playwright-core";
+import type { FieldReading, FilledField, TargetProblem } from "../targets/target.ts";
 import type { Control } from "./control.ts";
 import { fillControl, readControl } from "./fill-control.ts";
 import { findControl } from "./find-control.ts";

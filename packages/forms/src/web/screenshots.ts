@@ -1,10 +1,9 @@
 import { randomUUID } from "node:crypto";
 import type { Locator, Page } from "playwright-core";
-import type { FilledField } from "../target.ts";
-import { textOf } from "../target-text.ts";
-import { writeWorkspaceFile } from "../workspace-files.ts";
-import type { Control } from "./control.ts";
-import type { PageElement } from "./page-element.ts";
+import { textOf } from "../targets/target.ts";
+import type { FilledField } from "../targets/target.ts";
+import { writeWorkspaceFile } from "../targets/workspace-files.ts";
+import type { Control, PageElement } from "./control.ts";
 
 const MASK_COLOR = "#808080";
 const TIMEOUT_MS = 15_000;
@@ -61,7 +60,7 @@ function textsOf(fields: readonly FilledField[]): string[] {
   return [...new Set(texts)].filter(({ length }) => length >= MIN_MASKED_CHARACTERS);
 }
 
-/** What shows one of the texts: text of the page, and controls that the page has copied it to. */
+/** Elements that show one of the texts: text of the page, and controls that the page has copied it to. */
 async function placesWith(page: Page, texts: readonly string[]): Promise<Locator[]> {
   const places: Locator[] = [];
   if (texts.length === 0) return places;

@@ -1,10 +1,10 @@
 import { setTimeout as delay } from "node:timers/promises";
-import type { Locator, Page } from "playwright-core";
 import { abandonOnAbort, CemError } from "@cem/core";
-import type { WebTargetDefinition } from "../form-schema.ts";
-import type { FillOutcome, FillRequest, FormTarget } from "../target.ts";
+import type { Locator, Page } from "playwright-core";
+import type { WebTargetDefinition } from "../form/form-schema.ts";
+import type { FillOutcome, FillRequest, FormTarget } from "../targets/target.ts";
 import { openBrowser } from "./browser.ts";
-import type { BrowserSettings } from "./browser-settings.ts";
+import type { BrowserSettings } from "./browser.ts";
 import { startOriginProxy } from "./origin-proxy.ts";
 import { PageFilling } from "./page-filling.ts";
 import { keepScreenshot } from "./screenshots.ts";

@@ -5,7 +5,7 @@ import { CemError } from "@cem/core";
 import type { AuditEvent, Store } from "@cem/core";
 import { createFolderStore } from "@cem/store";
 import { afterEach, beforeEach, describe, expect, it } from "vitest";
-import { allPages, pageKey } from "./audit-pages.ts";
+import { allPages, pageKey } from "./shared-audit-log.ts";
 import { createSharedAuditLog, verifySharedAuditLog } from "./index.ts";
 
 let folder: string;

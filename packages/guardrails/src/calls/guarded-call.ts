@@ -1,5 +1,23 @@
 import type { InvokeContext, ToolAnnotations, ToolCall, ToolInvoker } from "@cem/core";
 
+/** Decides by its name whether a tool is meant: `server.tool`. */
+export type ToolMatch = (server: string, tool: string) => boolean;
+
+/**
+ * Reads patterns of tools: `weather.get_forecast`, `weather.*`, `*.delete_*`, `*`, or a server's name alone for all of
+ * its tools. Names may hold any characters; `*` stands for any number of them.
+ */
+export function matchTools(patterns: readonly string[]): ToolMatch {
+  const expressions = patterns.map((pattern) => {
+    const escaped = pattern.replaceAll(/[\\^$.+?()[\]{}|]/g, "\\$&").replaceAll("*", ".*");
+    return new RegExp(`^${escaped}${pattern.includes(".") ? "" : String.raw`(?:\..*)?`}$`, "su");
+  });
+  return (server, tool) => {
+    const name = `${server}.${tool}`;
+    return expressions.some((expression) => expression.test(name));
+  };
+}
+
 /** A call with what is known of its tool. The middlewares of `@cem/bridge` pass such calls on. */
 export interface GuardedCall extends ToolCall {
   found?:
@@ -20,7 +38,7 @@ const NO_SESSION = "";
 /** The most sessions that are remembered; the one that was used least recently goes first. */
 const MAX_SESSIONS = 10_000;
 
-/** What annotations say of a call's tool. */
+/** The annotations of a call's tool. */
 export function annotationsOf(call: Pick<GuardedCall, "found">): ToolAnnotations {
   return call.found?.annotations ?? {};
 }

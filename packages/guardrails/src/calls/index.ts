@@ -2,21 +2,19 @@ export { applyRules } from "./apply-rules.ts";
 export type { CallRule, RuledCall } from "./apply-rules.ts";
 export { checkEgress } from "./check-egress.ts";
 export type { EgressRule, EgressSettings } from "./check-egress.ts";
-export { checkInputs } from "./check-inputs.ts";
-export type { InputSettings } from "./check-inputs.ts";
-export { findUnwanted } from "./content-filter.ts";
-export type { ContentFilter } from "./content-filter.ts";
-export { describeApproval, elicitApproval } from "./elicit-approval.ts";
-export type { CallGuard, GuardedCall } from "./guarded-call.ts";
-export { limitCalls } from "./limit-calls.ts";
-export type { RateLimit } from "./limit-calls.ts";
+export { checkInputs, findUnwanted } from "./check-inputs.ts";
+export type { InputSettings, ContentFilter } from "./check-inputs.ts";
+export {
+  describeApproval,
+  elicitApproval,
+  approvalReason,
+  requireApproval,
+  createSharedApprovals,
+} from "./require-approval.ts";
+export type { CallGuard, GuardedCall, ToolMatch } from "./guarded-call.ts";
+export { limitCalls, spendBudgets } from "./limit-calls.ts";
+export type { RateLimit, Budget, BudgetSettings } from "./limit-calls.ts";
 export { followPlan, planWrites } from "./plan-writes.ts";
 export type { PlannedWrite } from "./plan-writes.ts";
-export { approvalReason, requireApproval } from "./require-approval.ts";
-export type { ApprovalMemory, ApprovalSettings } from "./require-approval.ts";
-export { createSharedApprovals } from "./shared-approvals.ts";
-export type { SharedApprovalsSettings } from "./shared-approvals.ts";
-export { spendBudgets } from "./spend-budgets.ts";
-export type { Budget, BudgetSettings } from "./spend-budgets.ts";
-export { matchTools } from "./tool-patterns.ts";
-export type { ToolMatch } from "./tool-patterns.ts";
+export type { ApprovalMemory, ApprovalSettings, SharedApprovalsSettings } from "./require-approval.ts";
+export { matchTools } from "./guarded-call.ts";

@@ -1,9 +1,7 @@
-import { CemError } from "@cem/core";
+import { CemError, exampleArguments } from "@cem/core";
 import type { JsonSchema, JsonValue } from "@cem/core";
-import { exampleArguments } from "@cem/core";
-import { annotationsOf } from "./guarded-call.ts";
+import { annotationsOf, matchTools } from "./guarded-call.ts";
 import type { CallGuard, GuardedCall } from "./guarded-call.ts";
-import { matchTools } from "./tool-patterns.ts";
 
 /** A call that would change something. */
 export interface PlannedWrite {
@@ -13,7 +11,7 @@ export interface PlannedWrite {
 }
 
 /**
- * Carries out reads and lists writes instead of making them. A read is what its annotations call read-only; what nobody
+ * Executes reads and lists writes instead of making them. A read is what its annotations call read-only; what nobody
  * declared counts as a write. A write answers with an example of its result where its schema is known, else with `null`.
  *
  * @param reads - Patterns of tools that are reads, although their annotations do not say so.

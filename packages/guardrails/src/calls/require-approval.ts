@@ -1,11 +1,89 @@
+import { createHash } from "node:crypto";
 import { abandonOnAbort, CemError } from "@cem/core";
-import type { ApprovalAnswer, ApprovalRequest, Approve, AuditLog, Elicit, InvokeContext } from "@cem/core";
-import { auditedValue } from "../audit/audited-value.ts";
+import type {
+  ApprovalAnswer,
+  ApprovalRequest,
+  Approve,
+  AuditLog,
+  Elicit,
+  InvokeContext,
+  Store,
+  StoreKey,
+} from "@cem/core";
+import { auditedValue } from "../audit/audit-calls.ts";
 import { questionOf } from "./apply-rules.ts";
-import { elicitApproval } from "./elicit-approval.ts";
-import { annotationsOf, checkingGuard, PerSubject } from "./guarded-call.ts";
+import { annotationsOf, checkingGuard, matchTools, PerSubject } from "./guarded-call.ts";
 import type { CallGuard, GuardedCall } from "./guarded-call.ts";
-import { matchTools } from "./tool-patterns.ts";
+
+const MAX_SHOWN_CHARACTERS = 1_500;
+const CHOICES: Readonly<Record<string, ApprovalAnswer>> = {
+  No: "no",
+  "Yes, this once": "once",
+  "Yes, for this session": "session",
+};
+
+/** Asks through the elicitation of a client: a form with one choice, whose first is no. */
+export function elicitApproval(elicit: Elicit): Approve {
+  return async (request) => {
+    const answer = await elicit({
+      server: "cem",
+      message: describeApproval(request),
+      signal: request.signal,
+      mode: "form",
+      requestedSchema: {
+        type: "object",
+        properties: { answer: { type: "string", title: "May it?", enum: Object.keys(CHOICES) } },
+        required: ["answer"],
+      },
+    });
+    if (answer.action === "cancel") throw new Error(answer.reason ?? "The question was dismissed.");
+    if (answer.action !== "accept") return "no";
+    const chosen = answer.content?.["answer"];
+    return typeof chosen === "string" && Object.hasOwn(CHOICES, chosen) ? (CHOICES[chosen] ?? "no") : "no";
+  };
+}
+
+/** Says what will be done with which arguments, without what could deceive the reader. */
+export function describeApproval({ server, tool, args, reason }: Omit<ApprovalRequest, "signal">): string {
+  const shown = JSON.stringify(args, undefined, 1)
+    .replaceAll(/\n\s*/g, " ")
+    .replaceAll(
+      /[\p{Cc}\p{Cf}\p{Zl}\p{Zp}]/gu,
+      (character) => `<U+${(character.codePointAt(0) ?? 0).toString(16).toUpperCase().padStart(4, "0")}>`,
+    );
+  const cut =
+    shown.length > MAX_SHOWN_CHARACTERS
+      ? `${shown.slice(0, MAX_SHOWN_CHARACTERS)}… (${shown.length - MAX_SHOWN_CHARACTERS} more characters are not shown)`
+      : shown;
+  return `The code wants to call ${server}.${tool}, and ${reason}. Its arguments: ${cut}`;
+}
+
+/** How long a yes for a session holds, which has no end that every machine knows. */
+const HOLDS_MS = 86_400_000;
+
+/** Settings of {@link createSharedApprovals}. */
+export interface SharedApprovalsSettings {
+  store: Store;
+  /** Prefix of the keys, such as that of one customer. */
+  scope: StoreKey;
+}
+
+/** Remembers in a store what a person has said yes to for a session, for a day, so that no other machine asks again. */
+export function createSharedApprovals({ store, scope }: SharedApprovalsSettings): ApprovalMemory {
+  const keyOf = (session: string, tool: string): StoreKey => [...scope, digest(session), digest(tool)];
+  return {
+    async has(session, tool) {
+      return (await store.read(keyOf(session, tool))) !== undefined;
+    },
+    async add(session, tool) {
+      await store.write(keyOf(session, tool), Buffer.from("session"), { expiresInMs: HOLDS_MS });
+    },
+  };
+}
+
+function digest(text: string): string {
+  return createHash("sha256").update(text).digest("hex");
+}
 
 /** How long a question waits for others of the same moment, so that parallel calls are asked about together. */
 const GATHER_MS = 10;
@@ -92,7 +170,7 @@ export function requireApproval({
     const { server, tool } = call;
     const name = JSON.stringify([server, tool]);
     const answers = allowed.get(holderOf(context));
-    // What a rule asks about depends on the arguments: an earlier yes does not hold.
+    // A rule's question depends on the arguments: an earlier yes does not hold.
     const { run, session } = context;
     const isKnown = async (): Promise<boolean> =>
       answers.has(name) || (session !== undefined && (await memory?.has(session, name)) === true);
@@ -102,7 +180,7 @@ export function requireApproval({
     if (answer === "no" || answer === "unanswered") throw notApproved(call, reason, answer);
     if (answer !== "session") return;
     answers.add(name);
-    // What can't be remembered there is asked again there.
+    // If the answer can't be stored, other machines ask again.
     if (session !== undefined) await memory?.add(session, name).catch(() => {});
   };
 
@@ -112,7 +190,7 @@ export function requireApproval({
   });
 }
 
-/** Whom a yes is remembered for. A run without a session is nobody's in particular, and its yes ends with it. */
+/** The key that a yes is remembered under. Without a session, a yes ends with its run. */
 function holderOf({ session, run }: InvokeContext): string {
   return JSON.stringify(session === undefined ? ["run", run ?? null] : ["session", session]);
 }

@@ -5,7 +5,7 @@ import { runWithTimeout, SyncTimeoutError } from "@cem/program";
 const PATTERNS_TIMEOUT_MS = 500;
 
 /** A pattern with the expression that it stands for. */
-export interface BlockedPattern {
+interface BlockedPattern {
   /** The pattern as given. */
   written: string;
   expression: RegExp;

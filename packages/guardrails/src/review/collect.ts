@@ -1,8 +1,22 @@
 import type { Node } from "@babel/types";
-import { nameOf } from "@cem/program";
-import { forEachChild } from "./children.ts";
-import { createScope, declare, functionScope, lookUp } from "./scopes.ts";
+import type { Finding } from "@cem/core";
+import { locationOf, nameOf } from "@cem/program";
+import { createScope, declare, forEachChild, functionScope, lookUp } from "./scopes.ts";
 import type { Binding, Scope, ScopedNode } from "./scopes.ts";
+
+/** Collects findings, each rule at most once on a line and for a message. */
+export class Report {
+  readonly findings: Finding[] = [];
+  readonly #seen = new Set<string>();
+
+  add(node: Node, finding: Omit<Finding, "line" | "column">): void {
+    const place = locationOf(node);
+    const key = `${place.line} ${finding.rule} ${finding.message}`;
+    if (this.#seen.has(key)) return;
+    this.#seen.add(key);
+    this.findings.push({ ...finding, ...place });
+  }
+}
 
 /** The most values that one name in a pattern is given: those of the defaults around it. */
 const MAX_PATTERN_VALUES = 8;
@@ -31,7 +45,7 @@ export interface ProgramParts {
   /** `import(…)` expressions. */
   dynamicImports: Visit[];
   assignments: Visit[];
-  /** What functions that are called where they stand are given. */
+  /** Arguments of immediately invoked functions. */
   given: Map<Node, readonly ScopedNode[]>;
   /** All names that the program declares. */
   bindings: readonly Binding[];

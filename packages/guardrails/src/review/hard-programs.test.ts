@@ -3,7 +3,7 @@ import { describe, expect, it } from "vitest";
 import { HARD_PROGRAMS } from "../../../../packages/program/fixtures/hard-programs.ts";
 import { createGuard } from "../guard.ts";
 import { collectParts } from "./collect.ts";
-import { evaluate } from "./values.ts";
+import { evaluate } from "./origins.ts";
 
 const programs = Object.entries(HARD_PROGRAMS).map(([name, make]) => ({ name, make }));
 /** Those that the parser gives up. */

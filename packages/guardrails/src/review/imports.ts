@@ -1,11 +1,34 @@
 import { isBuiltin } from "node:module";
 import type { Finding, ToolDefinition } from "@cem/core";
-import { locationOf } from "@cem/program";
-import type { Program, SourceLocation } from "@cem/program";
 import { nearest } from "@cem/core/text";
+import { findMissingImports, locationOf } from "@cem/program";
+import type { Program, SourceLocation } from "@cem/program";
 import type { ProgramParts } from "./collect.ts";
-import { MAX_SPECIFIER_CHARACTERS } from "./member-origins.ts";
-import type { Values } from "./values.ts";
+import { MAX_SPECIFIER_CHARACTERS } from "./origins.ts";
+import type { Values } from "./origins.ts";
+import { lookUp } from "./scopes.ts";
+
+const MAX_LINES = 5;
+
+/** Reports tools that are used and not imported, with the line to add. */
+export function checkMissingImports(
+  program: Program,
+  { references }: ProgramParts,
+  tools: readonly ToolDefinition[],
+): Finding[] {
+  // Most programs declare all their names, and need no further look.
+  const mayLack = references.some(
+    ({ node, scope }) =>
+      node.type === "Identifier" && !(node.name in globalThis) && lookUp(scope, node.name) === undefined,
+  );
+  if (!mayLack) return [];
+  return [...findMissingImports(program, tools)].map(([name, imports]): Finding => {
+    const lines = imports.slice(0, MAX_LINES).map(({ statement }) => `\`${statement}\``);
+    const message = `${name} is a tool and not imported. Add ${lines.join(" or ")}.`;
+    const { line, column } = imports[0] ?? {};
+    return { rule: "missing-import", severity: "error", line, column, message };
+  });
+}
 
 /** Built-in modules that start processes or debuggers. No sandbox allows them; the finding reports it early. */
 const PROCESS_MODULES = new Set([

@@ -1,12 +1,10 @@
 import type { Node } from "@babel/types";
 import type { Finding } from "@cem/core";
-import type { ProgramParts, Visit } from "./collect.ts";
+import type { ProgramParts, Report, Visit } from "./collect.ts";
 import { MAX_VALUES } from "./constants.ts";
-import { memberOrigins } from "./member-origins.ts";
-import type { Origin } from "./member-origins.ts";
-import type { Report } from "./report.ts";
+import { memberOrigins } from "./origins.ts";
+import type { Origin, Values } from "./origins.ts";
 import { lookUp } from "./scopes.ts";
-import type { Values } from "./values.ts";
 
 type Problem = Omit<Finding, "line" | "column">;
 
@@ -21,7 +19,7 @@ const TIMERS = new Set(["global.setTimeout", "global.setInterval", "global.setIm
 /** Members of the runtime that reach outside the sandbox. The sandbox refuses them; the finding reports it early. */
 const RUNTIME_MEMBER =
   /^global\.(Deno\.(?:Command|run|dlopen|kill|core|internal|bench|UnsafePointer\w*|UnsafeCallback|UnsafeFnPointer)|process\.(?:binding|_linkedBinding|dlopen|kill|mainModule|_debugProcess)|Error\.prepareStackTrace)(?:\.|$)/;
-/** What must not be handed on, since nothing could be said of what becomes of it. */
+/** Values that code must not pass on as a whole, since their further use could not be followed. */
 const RUNTIMES = new Set(["global", "global.Deno", "global.process"]);
 const RUNTIME_NAMES = new Set(["globalThis", "self", "window", "global", "frames", "top", "Deno", "process"]);
 const COMPARISONS = new Set(["instanceof", "===", "!==", "==", "!=", "in"]);
@@ -116,7 +114,7 @@ function checkCall({ node, scope, parent, key }: Visit, values: Values, report: 
   if (isCalledAgain || isText(first, scope, values)) report.add(node, makesCode("A function's constructor"));
 }
 
-/** What a timer gets first, also where it is called by `call` or `apply`. */
+/** The first argument of a timer, also where it is called by `call` or `apply`. */
 function timerArgument(callee: Node, [first, second]: readonly Node[]): Node | undefined {
   const isMember = callee.type === "MemberExpression" || callee.type === "OptionalMemberExpression";
   const name = isMember && callee.property.type === "Identifier" ? callee.property.name : "";

@@ -1,12 +1,11 @@
 import type { Node } from "@babel/types";
 import { toolId } from "@cem/core";
 import type { ToolDefinition } from "@cem/core";
-import type { ProgramParts } from "./collect.ts";
-import type { Report } from "./report.ts";
-import type { Values } from "./values.ts";
+import type { ProgramParts, Report } from "./collect.ts";
+import type { Values } from "./origins.ts";
 
-/** What a review says of the tools that code calls. */
-export interface ToolRules {
+/** Rules about the tools that code calls. */
+interface ToolRules {
   /** Decides whether code may call a tool: `true`, or why not. */
   isAllowed?: ((tool: ToolDefinition) => true | string) | undefined;
   /** The severity of a call that its tool's annotations call destructive; `off` for none. */

@@ -4,8 +4,8 @@ import { describe, expect, it } from "vitest";
 import { collectParts } from "./collect.ts";
 import type { Constant } from "./constant.ts";
 import type { Scope } from "./scopes.ts";
-import { evaluate } from "./values.ts";
-import type { Values } from "./values.ts";
+import { evaluate } from "./origins.ts";
+import type { Values } from "./origins.ts";
 
 /** What a program gives to the function `x`. */
 function given(code: string): { values: Values; node: Node; scope: Scope } {

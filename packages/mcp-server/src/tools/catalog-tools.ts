@@ -1,14 +1,21 @@
-import { serverNotFound } from "@cem/core";
-import type { Agent, ToolDefinition, ToolServer } from "@cem/core";
+import { open } from "node:fs/promises";
+import { UNKNOWN_RESULT, messageOf, signaturesOf } from "@cem/tool-files/answers";
+import type { HintFor } from "@cem/tool-files/answers";
+import { exampleCall, serverNotFound } from "@cem/core";
+import type { Agent, RankedTool, ToolDefinition, ToolServer } from "@cem/core";
 import { nearest } from "@cem/core/text";
-import { answerValue, declareTool, READ_ONLY, text } from "../server-tool.ts";
+import { describeCalls } from "@cem/tool-files";
+import type { CallToolResult } from "@modelcontextprotocol/server";
+import { MAX_SEARCH_RESULTS } from "../limits.ts";
+import { READ_ONLY, answerValue, declareTool, text } from "./server-tool.ts";
 
 const NAMES = { type: "array", items: text } as const;
 const NO_INPUT = { type: "object", properties: {} } as const;
 
-export const listAvailableTools = declareTool<unknown>({
+const listAvailableTools = declareTool<unknown>({
   name: "list_available_tools",
   title: "List tools",
+  profiles: ["full", "original"],
   description: "All tools by server. Long where there are many: search_tools first.",
   input: NO_INPUT,
   output: { type: "object", additionalProperties: NAMES },
@@ -19,9 +26,10 @@ export const listAvailableTools = declareTool<unknown>({
   },
 });
 
-export const listServers = declareTool<unknown>({
+const listServers = declareTool<unknown>({
   name: "list_servers",
   title: "List servers",
+  profiles: ["full", "original"],
   description: "Names of the tool servers.",
   input: NO_INPUT,
   output: NAMES,
@@ -32,9 +40,10 @@ export const listServers = declareTool<unknown>({
   },
 });
 
-export const getServerTools = declareTool<{ server_name: string }>({
+const getServerTools = declareTool<{ server_name: string }>({
   name: "get_server_tools",
   title: "List a server's tools",
+  profiles: ["full", "original"],
   description: "Names of one server's tools.",
   input: { type: "object", properties: { server_name: text }, required: ["server_name"] },
   output: NAMES,
@@ -46,7 +55,7 @@ export const getServerTools = declareTool<{ server_name: string }>({
 });
 
 /** The tool servers. Skills are left out: they belong to no server and are found by search. */
-export async function serversOf(agent: Agent, signal: AbortSignal): Promise<ToolServer[]> {
+async function serversOf(agent: Agent, signal: AbortSignal): Promise<ToolServer[]> {
   const { servers } = await agent.discoverTools({ signal });
   return servers.filter(({ kind }) => kind !== "skill");
 }
@@ -62,4 +71,159 @@ function findServer(servers: readonly ToolServer[], wanted: string): ToolServer 
   const known = servers.map(({ name }) => name);
   const [near] = nearest(wanted, known);
   throw serverNotFound(wanted, { known, nearest: near });
+}
+
+const DEFAULT_RESULTS = 10;
+/** The most servers that are named when nothing was found. */
+const MAX_NAMED_SERVERS = 20;
+
+type Detail = "signature" | "name" | "description" | "full";
+
+const searchTools = declareTool<{
+  query: string;
+  detail_level?: Detail | undefined;
+  max_results?: number | undefined;
+}>({
+  name: "search_tools",
+  title: "Search tools",
+  profiles: ["full", "code", "original"],
+  description: ({ guest }) =>
+    `Find tools by what they do, with signatures; "full" adds examples and code.${guest.hasMcpServers === true ? " Resources and prompts have tools too." : ""}`,
+  input: {
+    type: "object",
+    properties: {
+      query: text,
+      detail_level: { enum: ["signature", "name", "description", "full"] },
+      max_results: { type: "integer", minimum: 1, maximum: MAX_SEARCH_RESULTS, default: DEFAULT_RESULTS },
+    },
+    required: ["query"],
+  },
+  output: { type: "object" },
+  annotations: READ_ONLY,
+  async handle(
+    { query, detail_level: detail = "signature", max_results: limit = DEFAULT_RESULTS },
+    host,
+    context,
+  ) {
+    const { signal } = context.mcpReq;
+    const notes: string[] = [];
+    const onNote = (note: string): void => void notes.push(note);
+    // One more than can be asked for, so that an answer knows whether it is all.
+    const all = await host.agent.searchTools(query, { limit: MAX_SEARCH_RESULTS + 1, signal, onNote });
+    const found = all.slice(0, limit);
+    if (all.length > limit) notes.push(moreMatches(all.length, limit));
+    if (found.length === 0) notes.push(whatToTry(await serversOf(host.agent, signal)));
+    const answer = await answerFound(found, detail, host.hintFor);
+    if (notes.length > 0) answer.content.push({ type: "text", text: notes.map(asSentence).join(" ") });
+    return answer;
+  },
+});
+
+/** Tools that show the catalog. */
+export const CATALOG_TOOLS = [searchTools, listServers, getServerTools, listAvailableTools];
+
+async function answerFound(
+  found: readonly RankedTool[],
+  detail: Detail,
+  hintFor: HintFor | undefined,
+): Promise<CallToolResult> {
+  const tools = found.map(({ tool }) => tool);
+  switch (detail) {
+    case "signature": {
+      const { data, text: shown } = signaturesOf(tools, hintFor);
+      const content = tools.length === 0 ? [] : [{ type: "text" as const, text: shown }];
+      return { content, structuredContent: data };
+    }
+    case "name":
+      return answerValue(byServer(found, (all) => all.map(({ tool }) => tool.name)));
+    case "description":
+      return answerValue(
+        byServer(found, (all) =>
+          Object.fromEntries(all.map(({ tool }) => [tool.name, { description: tool.description }])),
+        ),
+      );
+    case "full": {
+      const codes = new Map(await codesOf(tools, hintFor));
+      return answerValue(
+        byServer(found, (all) => Object.fromEntries(all.map(({ tool }) => [tool.name, codes.get(tool)]))),
+      );
+    }
+  }
+}
+
+/** `{server: …}`, the best match of each server first. */
+function byServer<Shown>(
+  found: readonly RankedTool[],
+  show: (found: readonly RankedTool[]) => Shown,
+): { [server: string]: Shown } {
+  const servers = Map.groupBy(found, ({ tool }) => tool.server);
+  return Object.fromEntries([...servers].map(([server, all]) => [server, show(all)]));
+}
+
+function moreMatches(found: number, limit: number): string {
+  if (found <= MAX_SEARCH_RESULTS) return `${found - limit} more match: "max_results": ${found} shows them`;
+  const rest = limit < MAX_SEARCH_RESULTS ? `"max_results" up to ${MAX_SEARCH_RESULTS} shows more, or ` : "";
+  return `more than ${MAX_SEARCH_RESULTS - limit} more match: ${rest}use a narrower query`;
+}
+
+function whatToTry(servers: readonly ToolServer[]): string {
+  const names = servers.slice(0, MAX_NAMED_SERVERS).map(({ name }) => name);
+  if (names.length === 0) return "there are no tools here yet";
+  const left = servers.length - names.length;
+  const others = left > 0 ? ` and ${left} more` : "";
+  return `try other or fewer words, or the name of a server: ${names.join(", ")}${others}`;
+}
+
+function asSentence(note: string): string {
+  return `${note.charAt(0).toUpperCase()}${note.slice(1)}${/[.!?…]$/u.test(note) ? "" : "."}`;
+}
+
+/** The most tools whose code is shown, the best first. */
+const MAX_SHOWN_CODES = 3;
+
+/** Each tool in full, for a model that writes one call with care. The best have their code too. */
+function codesOf(
+  tools: readonly ToolDefinition[],
+  hintFor: HintFor | undefined,
+): Promise<[ToolDefinition, object][]> {
+  return Promise.all(
+    tools.map(async (tool, at): Promise<[ToolDefinition, object]> => {
+      const { name, module, description, unavailable } = tool;
+      const { types, signatures } = describeCalls([tool]);
+      const notes = signatures.some((text) => text.endsWith("Promise<unknown>")) ? [UNKNOWN_RESULT] : [];
+      return [
+        tool,
+        {
+          code: [`import { ${name} } from "${module}";`, ...types, ...signatures, ...notes].join("\n"),
+          example: exampleCall(tool),
+          description,
+          unavailable: unavailable && messageOf(unavailable, hintFor),
+          source: at < MAX_SHOWN_CODES ? await readToolCode(tool) : undefined,
+        },
+      ];
+    }),
+  );
+}
+
+/** The code of one tool that is shown, in bytes. */
+export const MAX_TOOL_CODE_BYTES = 6 * 1024;
+
+/**
+ * Reads the code of a tool that is a file of the project, at most {@link MAX_TOOL_CODE_BYTES} of it.
+ *
+ * @returns `undefined` for a tool that runs on the host, whose file only calls it, and for a file that can't be read.
+ */
+export async function readToolCode({ kind, file }: ToolDefinition): Promise<string | undefined> {
+  if (kind === "host" || file === undefined) return undefined;
+  try {
+    await using handle = await open(file);
+    const { bytesRead, buffer } = await handle.read(Buffer.alloc(MAX_TOOL_CODE_BYTES + 1), 0);
+    // A character that is cut at the end is left out.
+    const text = new TextDecoder().decode(buffer.subarray(0, Math.min(bytesRead, MAX_TOOL_CODE_BYTES)), {
+      stream: true,
+    });
+    return bytesRead > MAX_TOOL_CODE_BYTES ? `${text}\n// … the rest of the file is left out` : text;
+  } catch {
+    return undefined;
+  }
 }

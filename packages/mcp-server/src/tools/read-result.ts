@@ -1,12 +1,14 @@
-import { MAX_ATTACHMENT_BYTES } from "@cem/answers";
+import { MAX_ATTACHMENT_BYTES } from "@cem/tool-files/answers";
 import { CemError } from "@cem/core";
-import type { Redactor, ResultPage, ResultStore } from "@cem/core";
+import type { Redactor, ResultStore } from "@cem/core";
 import type { CallToolResult } from "@modelcontextprotocol/server";
 import { DEFAULT_PAGE_BYTES, MAX_PAGE_BYTES } from "../limits.ts";
-import { adoptRun, followRun } from "../follow-run.ts";
-import { blockOf } from "../run-answer.ts";
-import { answerValue, declareTool, sessionOf, text } from "../server-tool.ts";
-import type { ToolHost } from "../server-tool.ts";
+import { adoptRun, followRun } from "./follow-run.ts";
+import { blockOf } from "./run-answer.ts";
+import { answerValue, declareTool, sessionOf, text } from "./server-tool.ts";
+import type { ToolHost } from "./server-tool.ts";
+
+type ResultPage = Awaited<ReturnType<ResultStore["read"]>>;
 
 interface ReadResultInput {
   handle: string;
@@ -19,9 +21,10 @@ interface ReadResultInput {
 const MAX_VALUE_BYTES = 8_192;
 const BYTES = { type: "integer", minimum: 0 } as const;
 
-export const readResult = declareTool<ReadResultInput>({
+const readResult = declareTool<ReadResultInput>({
   name: "read_result",
   title: "Read a result",
+  profiles: ["full", "code"],
   description:
     "Read a large result by its handle's path (offset, limit in bytes), or wait for a run by its id; `end` stops it.",
   input: {
@@ -42,6 +45,9 @@ export const readResult = declareTool<ReadResultInput>({
     );
   },
 });
+
+/** Tools that read results of runs. */
+export const RESULT_TOOLS = [readResult];
 
 async function readPage(
   { handle, offset = 0, limit }: ReadResultInput,

@@ -1,19 +1,40 @@
-import { FAILED_TOOLS, HOW_TO_CODE } from "@cem/answers";
-import type { JsonSchema } from "@cem/core";
+import { FAILED_TOOLS, HOW_TO_CODE } from "@cem/tool-files/answers";
+import { CemError } from "@cem/core";
+import type { JsonObject, JsonSchema } from "@cem/core";
 import type { CallToolResult, InputRequiredResult, ServerContext } from "@modelcontextprotocol/server";
-import { followRun } from "../follow-run.ts";
-import { filesSentence, networkSentence, seconds } from "../guest-facts.ts";
 import { MAX_CODE_CHARACTERS, MAX_TASK_CHARACTERS } from "../limits.ts";
-import type { BeginRun, RunRequest } from "../run.ts";
-import type { ToolHost } from "../server-tool.ts";
-import { declareTool, ownerOf, runPayerOf, RUNS_CODE, sessionOf, text } from "../server-tool.ts";
+import type { BeginRun, RunRequest } from "../runs/run.ts";
+import { followRun } from "./follow-run.ts";
+import {
+  PROFILES,
+  RUNS_CODE,
+  declareTool,
+  filesSentence,
+  networkSentence,
+  ownerOf,
+  runQuotaOwnerOf,
+  seconds,
+  sessionOf,
+  text,
+} from "./server-tool.ts";
+import type { DeclaredTool, ToolHost } from "./server-tool.ts";
+
+/** A workflow that clients see as a tool. */
+export interface WorkflowTool {
+  /** 1 to 128 letters, digits, `_`, `-` and `.`; no other tool of the server has it. */
+  name: string;
+  description: string;
+  /** JSON Schema of its variables. */
+  inputSchema: JsonSchema;
+}
 
 /** Kept short, since every client's model reads it: the description of `execute_code` says what comes. */
 const RUN_OUTPUT: JsonSchema = { type: "object" };
 
-export const executeCode = declareTool<{ code: string }>({
+const executeCode = declareTool<{ code: string }>({
   name: "execute_code",
   title: "Execute code",
+  profiles: ["full", "code"],
   description: ({ guest, runs }) =>
     [
       HOW_TO_CODE,
@@ -38,9 +59,10 @@ export const executeCode = declareTool<{ code: string }>({
   },
 });
 
-export const executeTask = declareTool<{ task_description: string; verbose?: boolean | undefined }>({
+const executeTask = declareTool<{ task_description: string; verbose?: boolean | undefined }>({
   name: "execute_task",
   title: "Execute a task",
+  profiles: ["full", "original"],
   description:
     'Do one plain task in words ("add 5 and 3", "get the weather for Oslo") without reading about tools first. For joins, conditions or anything exact, write execute_code yourself.',
   input: {
@@ -57,8 +79,11 @@ export const executeTask = declareTool<{ task_description: string; verbose?: boo
   },
 });
 
+/** Tools that run code and tasks. */
+export const RUN_TOOLS = [executeCode, executeTask];
+
 /** Starts a run of the caller's session and follows it as long as a call may take. */
-export function startRun(
+function startRun(
   host: ToolHost,
   { kind, input, begin: beginRun }: Pick<RunRequest, "kind" | "begin"> & { input: string },
   context: ServerContext,
@@ -67,11 +92,36 @@ export function startRun(
   const session = sessionOf(context);
   const begin: BeginRun = (options) => beginRun({ ...options, ...session });
   const { redactor } = host;
-  const facts = { input, redactor, session: session.session, audience: host.payer ?? ownerOf(context) };
+  const facts = { input, redactor, session: session.session, audience: host.quotaOwner ?? ownerOf(context) };
   return followRun(
     host,
     context,
-    (waiter) => host.runs.start({ ...waiter, payer: runPayerOf(host, context), kind, facts, begin }),
+    (waiter) =>
+      host.runs.start({ ...waiter, quotaOwner: runQuotaOwnerOf(host, context), kind, facts, begin }),
     verbose,
   );
+}
+
+/** A workflow as a tool of the server: a call is a run, which may outlast it and ask questions. */
+export function workflowTool({ name, description, inputSchema }: WorkflowTool): DeclaredTool {
+  return declareTool<JsonObject>({
+    name,
+    title: name,
+    description,
+    input: inputSchema,
+    output: { type: "object" },
+    annotations: RUNS_CODE,
+    profiles: PROFILES,
+    maxCharacters: MAX_TASK_CHARACTERS,
+    async handle(variables, host, context) {
+      const { runWorkflow } = host;
+      if (runWorkflow === undefined) throw new CemError("WORKFLOW_NOT_FOUND", "Workflows can't be run here.");
+      const input = `${name} ${JSON.stringify(variables)}`;
+      return startRun(
+        host,
+        { kind: "task", input, begin: (options) => runWorkflow(name, variables, options) },
+        context,
+      );
+    },
+  });
 }

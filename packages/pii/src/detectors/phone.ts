@@ -1,7 +1,16 @@
 import { parsePhoneNumberFromString } from "libphonenumber-js/min";
 import type { CountryCode } from "libphonenumber-js/min";
-import { after, before, hasWord, lastClause, namesThing, SAYS_PHONE, spaced, wordSet } from "../context.ts";
-import { isWordBefore } from "../digits.ts";
+import {
+  after,
+  before,
+  hasWord,
+  isWordBefore,
+  lastClause,
+  namesThing,
+  SAYS_PHONE,
+  spaced,
+  wordSet,
+} from "../context.ts";
 import type { Detector, Finding } from "../types.ts";
 
 const MIN_DIGITS = 7;
@@ -17,13 +26,13 @@ const WITH_EXIT_CODE = /^00[1-9]?\d{0,2}[-. ]\d/;
 const PHONE_KEYS = wordSet(
   "phone phones tel telephone telefon mobile mobil cell cellphone cellular fax landline hotline whatsapp msisdn handy",
 );
-/** What a number is of, written after it: `(03) 5327 5996 office`. */
+/** The kind of a number, written after it: `(03) 5327 5996 office`. */
 const SAYS_PHONE_AFTER = /^[ \-(,|]{1,2}(?:office|fax|mobile|cell|home|work|desk|landline|phone|tel)\b/;
 const MONEY_BEFORE = /[$€£¥#]\s?$|\d[.,:]$/;
 const MONEY_AFTER = /^(?:\s?(?:%|€|usd|eur|gbp|kg|km|ms|bytes|kb|mb|gb|°)|[:,]\d|\.\d|[\p{L}_@=])/u;
 
 /** Settings of {@link createPhoneDetector}. */
-export interface PhoneSettings {
+interface PhoneSettings {
   /**
    * Countries whose numbers are found as they are written at home, as ISO codes.
    *

@@ -1,5 +1,4 @@
-import { hasWord, spaced, wordSet } from "../context.ts";
-import { withoutEnding } from "../digits.ts";
+import { hasWord, spaced, withoutEnding, wordSet } from "../context.ts";
 import type { Detector, Finding } from "../types.ts";
 
 /** Keys and tokens whose issuers give them a beginning of their own. */
@@ -34,7 +33,7 @@ const ASSIGNED =
 const ASSIGNED_VALUE = /[^\s"',;&<>{}()[\]]{6,512}/y;
 const SECRET_KEY =
   /(?:^| )(?:passwords?|passwd|passphrase|pwd|secret|secret key|api ?key|access key(?! id)|private key|signing key|encryption key|auth token|access token|refresh token|bearer token|api token|session token|client secret|connection string)$/i;
-/** What stands where a secret would be: words, placeholders, names of variables. */
+/** Texts in the place of a secret that are none: words, placeholders, names of variables. */
 const NO_SECRET =
   /^(?:[a-z]+|[A-Z]+|[\d.]{1,7}|\$.*|\*+|x+|<.*|%.*|\[\[.*|process\.env.*|os\.environ.*|(?:null|none|true|false|undefined|string|required|optional|redacted)\b.*)$/;
 /** The shortest of what its beginning tells. */

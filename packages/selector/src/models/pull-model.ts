@@ -1,12 +1,18 @@
+import { createHash } from "node:crypto";
+import { createWriteStream } from "node:fs";
 import { mkdir, mkdtemp, readdir, rename, rm, stat, writeFile } from "node:fs/promises";
 import path from "node:path";
+import { pipeline } from "node:stream/promises";
 import { CemError } from "@cem/core";
-import { createTransformersEmbedder } from "../semantic/transformers-embedder.ts";
-import { HubFetch, unreachable, type PullProgress } from "./hub-fetch.ts";
-import { formatLock, MODEL_LOCK_FILE, type ModelLock } from "./model-lock.ts";
-import { folderNameOf, parseModelName } from "./model-name.ts";
-import { DEFAULT_MODEL, findPinned } from "./pinned-models.ts";
-import { StagingCache } from "./staging-cache.ts";
+import {
+  DEFAULT_MODEL,
+  findPinned,
+  folderNameOf,
+  formatLock,
+  MODEL_LOCK_FILE,
+  parseModelName,
+} from "./model-lock.ts";
+import type { LockedFile, ModelLock, PulledModel } from "./model-lock.ts";
 import { importTransformers, TRANSFORMERS } from "./transformers-library.ts";
 
 /** Settings of {@link pullModel}. */
@@ -35,11 +41,16 @@ export interface PullModelSettings {
   library?: string | undefined;
 }
 
-/** A model in the cache. */
-export interface PulledModel {
-  /** Folder of the model's files. */
-  folder: string;
-  lock: ModelLock;
+/** A file that is being pulled. */
+export interface PullProgress {
+  /** Path in the model's repository: `onnx/model_quantized.onnx`. */
+  file: string;
+  /** Bytes so far. */
+  loaded: number;
+  /** Bytes of the whole file; absent when the server does not say. */
+  total?: number | undefined;
+  /** Whether the file is complete, and its digest the known one where there is one. */
+  done: boolean;
 }
 
 const HUB = "https://huggingface.co";
@@ -48,22 +59,29 @@ const WEIGHTS = [
   ["q8", "onnx/model_quantized.onnx"],
   ["fp32", "onnx/model.onnx"],
 ] as const;
+/** The files that the library reads beside the weights. */
+const SETTINGS_FILES = ["config.json", "tokenizer.json", "tokenizer_config.json"];
 const COMMIT = /^[0-9a-f]{40}$/u;
+const MAX_FILE_BYTES = 4 * 1024 ** 3;
 const UNFINISHED = ".pulling-";
 /** The age from which a folder of a pull that was killed is removed. */
 const UNFINISHED_AGE_MS = 24 * 60 * 60_000;
 const ERRORS_ONLY = 40;
 
 /** The part of the library that is used. */
-interface Library {
-  env: Record<string, unknown>;
-  AutoTokenizer: { from_pretrained(model: string, options: object): Promise<unknown> };
-  AutoModel: { from_pretrained(model: string, options: object): Promise<{ dispose(): Promise<unknown> }> };
+interface Transformers {
+  env: { allowRemoteModels: boolean; allowLocalModels: boolean; logLevel: number };
+  pipeline(task: "feature-extraction", model: string, options: { dtype: string }): Promise<Extractor>;
+}
+
+interface Extractor {
+  (texts: string[], options: { pooling: string; normalize: boolean }): Promise<unknown>;
+  dispose(): Promise<unknown>;
 }
 
 /**
- * Pulls a sentence-embedding model into the cache, with the library's own code for its hub. A model that is there already
- * is replaced when the new one is complete and has computed a vector; whatever goes wrong before leaves it as it was.
+ * Pulls a sentence-embedding model into the cache. A model that is there already is replaced when the new one is complete
+ * and has computed a vector; any failure before leaves it as it was.
  *
  * @throws CemError `EMBEDDER_MODEL_NOT_FOUND`, `EMBEDDER_MODEL_CHANGED` for a file whose digest is not the known one,
  * `EMBEDDER_PULL_FAILED` when the server or the disk fails, `EMBEDDER_FAILED` when the library or the model can't be used;
@@ -72,17 +90,21 @@ interface Library {
 export async function pullModel(settings: PullModelSettings): Promise<PulledModel> {
   const { model = DEFAULT_MODEL, modelsDir, library = TRANSFORMERS, signal } = settings;
   const folder = path.join(modelsDir, folderNameOf(model));
-  const source = (settings.mirror ?? HUB).replace(/(?<!\/)\/+$/u, "");
   signal?.throwIfAborted();
-  const transformers = await importTransformers<Library>(library);
-  const { revision, dtype } = await findWeights(model, source, signal);
+  const transformers = await importTransformers<Transformers>(library);
+  const download = new Download(model, settings);
+  const { revision, dtype, weights } = await download.findWeights();
   const staging = await makeStaging(modelsDir);
   try {
     const pulled = path.join(staging, "model");
-    const files = await download(transformers, { ...settings, model, source, revision, dtype, pulled });
-    const lock: ModelLock = { model, revision, source, dtype, pooling: "mean", files };
+    const files: Record<string, LockedFile> = {};
+    for (const file of [...SETTINGS_FILES, weights]) {
+      files[file] = await download.write(revision, file, path.join(pulled, file));
+    }
+    const lock: ModelLock = { model, revision, source: download.source, dtype, pooling: "mean", files };
     await writeFile(path.join(pulled, MODEL_LOCK_FILE), formatLock(lock));
-    await tryModel({ folder: pulled, lock }, library, signal);
+    await tryModel(transformers, model, pulled, dtype);
+    signal?.throwIfAborted();
     await replaceFolder(folder, pulled, staging);
     return { folder, lock };
   } catch (error) {
@@ -93,27 +115,88 @@ export async function pullModel(settings: PullModelSettings): Promise<PulledMode
   }
 }
 
-/** Finds which weights a model has, and the commit of its revision where the server tells it. */
-async function findWeights(model: string, source: string, signal: AbortSignal | undefined) {
-  const { name, revision: asked } = parseModelName(model);
-  const revision = findPinned(name, asked)?.revision ?? asked ?? "main";
-  for (const [dtype, file] of WEIGHTS) {
-    const url = `${source}/${name}/resolve/${encodeURIComponent(revision)}/${file}`;
-    const response = await head(url, signal);
-    const commit = response.headers.get("x-repo-commit") ?? "";
-    // A server that does not answer HEAD tells nothing. Whatever else is wrong, the download says.
-    if (response.status !== 404) return { dtype, revision: COMMIT.test(commit) ? commit : revision };
-  }
-  return { dtype: WEIGHTS[0][0], revision };
-}
+/** The files of one model on the hub. */
+class Download {
+  readonly source: string;
+  readonly #model: string;
+  readonly #settings: PullModelSettings;
 
-async function head(url: string, signal: AbortSignal | undefined): Promise<Response> {
-  try {
-    // The commit stands in the answer of the hub itself, not of where it leads to.
-    return await fetch(url, { method: "HEAD", redirect: "manual", signal: signal ?? null });
-  } catch (error) {
-    signal?.throwIfAborted();
-    throw unreachable(url, error);
+  constructor(model: string, settings: PullModelSettings) {
+    this.#model = model;
+    this.#settings = settings;
+    this.source = (settings.mirror ?? HUB).replace(/(?<!\/)\/+$/u, "");
+  }
+
+  /** Finds which weights the model has, and the commit of its revision where the server gives it. */
+  async findWeights() {
+    const { name, revision: asked } = parseModelName(this.#model);
+    const revision = findPinned(name, asked)?.revision ?? asked ?? "main";
+    for (const [dtype, weights] of WEIGHTS) {
+      // The commit stands in the answer of the hub itself, not of the storage that it redirects to.
+      const { status, headers } = await this.#fetch(revision, weights, {
+        method: "HEAD",
+        redirect: "manual",
+      });
+      const commit = headers.get("x-repo-commit") ?? "";
+      // A server may not answer HEAD. Anything else that is wrong fails the download.
+      if (status !== 404) return { dtype, weights, revision: COMMIT.test(commit) ? commit : revision };
+    }
+    return { dtype: WEIGHTS[0][0], weights: WEIGHTS[0][1], revision };
+  }
+
+  /** Writes one file to the disk. A file whose digest is not the known one fails. */
+  async write(revision: string, file: string, to: string): Promise<LockedFile> {
+    const { onProgress, signal } = this.#settings;
+    const url = this.#urlOf(revision, file);
+    const { ok, status, headers, body } = await this.#fetch(revision, file);
+    if (!ok || body === null) throw refused(this.#model, url, status);
+    const total = lengthOf(headers);
+    const hash = createHash("sha256");
+    let bytes = 0;
+    const read = async function* (): AsyncGenerator<Uint8Array> {
+      try {
+        for await (const chunk of body) {
+          signal?.throwIfAborted();
+          bytes += chunk.length;
+          if (bytes > MAX_FILE_BYTES) break;
+          hash.update(chunk);
+          yield chunk;
+          onProgress?.({ file, loaded: bytes, total, done: false });
+        }
+      } catch (error) {
+        throw unreachable(url, error);
+      }
+    };
+    await mkdir(path.dirname(to), { recursive: true });
+    await pipeline(read, createWriteStream(to));
+    if (bytes > MAX_FILE_BYTES) throw tooLarge(this.#model, file);
+    const sha256 = hash.digest("hex");
+    const { name, revision: asked } = parseModelName(this.#model);
+    const known = findPinned(name, asked)?.files[file];
+    if (known !== undefined && known !== sha256) throw isAnother(this.#model, url, sha256, known);
+    onProgress?.({ file, loaded: bytes, total: bytes, done: true });
+    return { bytes, sha256 };
+  }
+
+  #urlOf(revision: string, file: string): string {
+    const { name } = parseModelName(this.#model);
+    return `${this.source}/${name}/resolve/${encodeURIComponent(revision)}/${file}`;
+  }
+
+  async #fetch(revision: string, file: string, init: RequestInit = {}): Promise<Response> {
+    const { signal } = this.#settings;
+    const url = this.#urlOf(revision, file);
+    // Without encoding, lengths are those of the files themselves.
+    const headers = new Headers({ "accept-encoding": "identity" });
+    const token = process.env["HF_TOKEN"] ?? process.env["HF_ACCESS_TOKEN"];
+    // The token is for the hub alone; `fetch` drops it where the hub redirects to another host.
+    if (token !== undefined && this.source === HUB) headers.set("authorization", `Bearer ${token}`);
+    try {
+      return await fetch(url, { ...init, headers, signal: signal ?? null });
+    } catch (error) {
+      signal?.throwIfAborted();
+      throw unreachable(url, error);
+    }
   }
 }
 
@@ -127,7 +210,7 @@ async function makeStaging(modelsDir: string): Promise<string> {
   }
 }
 
-/** Removes what pulls left that were killed. */
+/** Removes what killed pulls left. */
 async function removeUnfinished(modelsDir: string): Promise<void> {
   for (const name of await readdir(modelsDir)) {
     const folder = path.join(modelsDir, name);
@@ -138,62 +221,23 @@ async function removeUnfinished(modelsDir: string): Promise<void> {
   }
 }
 
-interface Download extends PullModelSettings {
-  model: string;
-  source: string;
-  revision: string;
-  dtype: ModelLock["dtype"];
-  /** Folder for the files. */
-  pulled: string;
-}
-
-/** Downloads the files of a model, and loads it once. The library's settings are as before afterwards. */
-async function download(
-  { env, AutoTokenizer, AutoModel }: Library,
-  { model, source, revision, dtype, pulled, onProgress, signal }: Download,
-): Promise<ModelLock["files"]> {
-  const { name, revision: asked } = parseModelName(model);
-  const base = `${source}/${name}/resolve/${encodeURIComponent(revision)}/`;
-  const hub = new HubFetch({ base, model, pinned: findPinned(name, asked), onProgress, signal });
-  const cache = new StagingCache(pulled, base);
-  const settings = {
-    fetch: hub.fetch,
-    remoteHost: `${source}/`,
-    remotePathTemplate: "{model}/resolve/{revision}/",
-    allowRemoteModels: true,
-    allowLocalModels: false,
-    useCustomCache: true,
-    customCache: cache,
-    logLevel: ERRORS_ONLY,
-  };
-  const before = Object.fromEntries(Object.keys(settings).map((key) => [key, env[key]]));
-  Object.assign(env, settings);
-  try {
-    const options = { revision, dtype };
-    await AutoTokenizer.from_pretrained(name, options);
-    const loaded = await AutoModel.from_pretrained(name, options);
-    await loaded.dispose();
-  } catch (error) {
-    throw hub.failure ?? cache.failure ?? modelUnusable(model, error);
-  } finally {
-    Object.assign(env, before);
-    await cache.close();
-  }
-  if (cache.failure !== undefined) throw asPullFailure(cache.failure);
-  return hub.files;
-}
-
-/** Computes a vector, as a search will. */
+/** Loads the model and computes a vector. In this thread: the library ends the process when a worker loads a broken model. */
 async function tryModel(
-  { folder, lock }: PulledModel,
-  library: string,
-  signal: AbortSignal | undefined,
+  { env, pipeline: load }: Transformers,
+  model: string,
+  folder: string,
+  dtype: string,
 ): Promise<void> {
-  const embedder = createTransformersEmbedder({ modelDir: folder, lock, library });
+  const { allowRemoteModels, allowLocalModels, logLevel } = env;
+  Object.assign(env, { allowRemoteModels: false, allowLocalModels: true, logLevel: ERRORS_ONLY });
   try {
-    await embedder.embed(["Get the weather of a city."], { kind: "document", signal });
+    const extract = await load("feature-extraction", folder, { dtype });
+    await extract(["Get the weather of a city."], { pooling: "mean", normalize: true });
+    await extract.dispose();
+  } catch (error) {
+    throw modelUnusable(model, error);
   } finally {
-    await embedder.dispose?.();
+    Object.assign(env, { allowRemoteModels, allowLocalModels, logLevel });
   }
 }
 
@@ -205,16 +249,59 @@ async function replaceFolder(folder: string, pulled: string, staging: string): P
   await rename(pulled, folder);
 }
 
-function modelUnusable(model: string, error: unknown): CemError {
-  const reason = error instanceof Error ? error.message : String(error);
-  return new CemError("EMBEDDER_FAILED", `${model} can't be used as an embedding model: ${reason}`, {
+function lengthOf(headers: Headers): number | undefined {
+  const length = Number(headers.get("content-length") ?? Number.NaN);
+  return Number.isSafeInteger(length) && length >= 0 ? length : undefined;
+}
+
+/** An error of `fetch`, whose cause has the reason. */
+function unreachable(url: string, error: unknown): CemError {
+  const cause = error instanceof Error ? error.cause : undefined;
+  const code = cause instanceof Error ? (cause as NodeJS.ErrnoException).code : undefined;
+  return new CemError("EMBEDDER_PULL_FAILED", `${url} can't be reached: ${code ?? messageOf(error)}.`, {
     cause: error,
-    details: { model },
+    details: { url },
   });
+}
+
+function refused(model: string, url: string, status: number): CemError {
+  const details = { model, url, status };
+  if (status === 404) {
+    const message = `${url} does not exist, or not for you (404). A model that can be pulled has config.json, tokenizer.json and onnx/model_quantized.onnx or onnx/model.onnx.`;
+    return new CemError("EMBEDDER_MODEL_NOT_FOUND", message, { details });
+  }
+  if (status === 401 || status === 403) {
+    const message = `${url} is not for everybody, or does not exist (${status}). For a model that needs a sign-in on huggingface.co, set HF_TOKEN in the environment.`;
+    return new CemError("EMBEDDER_MODEL_NOT_FOUND", message, { details });
+  }
+  return new CemError("EMBEDDER_PULL_FAILED", `${url} was answered with status ${status}.`, { details });
+}
+
+function isAnother(model: string, url: string, found: string, known: string): CemError {
+  return new CemError(
+    "EMBEDDER_MODEL_CHANGED",
+    `${url} is not the file that is known for ${model}: its digest is ${found}, not ${known}. Nothing of it was kept.`,
+    { details: { model, url } },
+  );
+}
+
+function tooLarge(model: string, file: string): CemError {
+  const message = `${file} of ${model} is larger than ${MAX_FILE_BYTES} bytes, the most that is pulled.`;
+  return new CemError("EMBEDDER_PULL_FAILED", message, { details: { model, file } });
+}
+
+function modelUnusable(model: string, error: unknown): CemError {
+  const message = `${model} can't be used as an embedding model: ${messageOf(error)}`;
+  return new CemError("EMBEDDER_FAILED", message, { cause: error, details: { model } });
 }
 
 function asPullFailure(error: unknown): CemError {
   if (CemError.isInstance(error)) return error;
-  const reason = error instanceof Error ? error.message : String(error);
-  return new CemError("EMBEDDER_PULL_FAILED", `The model can't be kept: ${reason}`, { cause: error });
+  return new CemError("EMBEDDER_PULL_FAILED", `The model can't be kept: ${messageOf(error)}`, {
+    cause: error,
+  });
+}
+
+function messageOf(error: unknown): string {
+  return error instanceof Error ? error.message : String(error);
 }

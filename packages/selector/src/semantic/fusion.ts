@@ -1,4 +1,36 @@
-import { findOutliers } from "./outliers.ts";
+/** The least cosine similarity of texts that are about one thing, for the usual sentence models. */
+const LEAST_SIMILARITY = 0.3;
+/** The modified z-score of Iglewicz and Hoaglin from which a value is an outlier. */
+const OUTLIER_Z = 3.5;
+/** Scales the median absolute deviation to the standard deviation of a normal distribution. */
+const NORMAL_SCALE = 0.6745;
+/** The least deviation, so that similarities that hardly differ are no outliers. */
+const LEAST_DEVIATION = 0.01;
+/** Fewer similarities than this have no distribution to stand out from. */
+const MIN_SAMPLE = 8;
+
+/**
+ * Which similarities tell that a tool is meant: those that are high, and stand out from the rest of the catalog. The second
+ * matters for models whose similarities are all high.
+ */
+export function findOutliers(similarities: Float32Array): (similarity: number) => boolean {
+  if (similarities.length < MIN_SAMPLE) return (similarity) => similarity >= LEAST_SIMILARITY;
+  const middle = median(similarities);
+  const deviation = Math.max(
+    LEAST_DEVIATION,
+    median(similarities.map((similarity) => Math.abs(similarity - middle))),
+  );
+  const floor = Math.max(LEAST_SIMILARITY, middle + (OUTLIER_Z * deviation) / NORMAL_SCALE);
+  return (similarity) => similarity >= floor;
+}
+
+function median(values: Float32Array): number {
+  const sorted = values.toSorted();
+  const middle = sorted.length >> 1;
+  return sorted.length % 2 === 1
+    ? (sorted[middle] ?? 0)
+    : ((sorted[middle - 1] ?? 0) + (sorted[middle] ?? 0)) / 2;
+}
 
 /** Weight of semantic similarity in the combination. */
 const MEANING_WEIGHT = 0.5;

@@ -1,5 +1,5 @@
 import { CemError } from "@cem/core";
-import type { Embedder, EmbedOptions } from "./embedder.ts";
+import type { Embedder, EmbedOptions } from "./semantic-search.ts";
 
 /** Settings of {@link createOpenAiEmbedder}. */
 export interface OpenAiEmbedderSettings {

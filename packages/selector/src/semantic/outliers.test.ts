@@ -1,5 +1,5 @@
 import { describe, expect, it } from "vitest";
-import { findOutliers } from "./outliers.ts";
+import { findOutliers } from "./fusion.ts";
 
 const around = (middle: number) =>
   Array.from({ length: 40 }, (_, at) => middle + 0.02 * Math.sin(at * 12.9898));

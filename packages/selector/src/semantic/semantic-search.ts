@@ -1,8 +1,25 @@
 import type { ToolDefinition } from "@cem/core";
 import { splitWords } from "@cem/core/text";
-import type { LexicalIndex } from "../lexical-index.ts";
-import type { Embedder } from "./embedder.ts";
+import type { LexicalIndex } from "../catalog/lexical-index.ts";
 import { VectorCache } from "./vector-cache.ts";
+
+/** An embedding model. Bring your own, or use one of this package. */
+export interface Embedder {
+  readonly specificationVersion: "v1";
+  /** Identifies the model and everything that changes its vectors. Vectors are cached by it and never mixed. */
+  readonly id: string;
+  /** Computes a vector for each text, in order and all of the same length. They need not be normalised. */
+  embed(texts: readonly string[], options: EmbedOptions): Promise<Float32Array[]>;
+  /** Frees the resources of the embedder, which is not used afterwards. */
+  dispose?(): Promise<void>;
+}
+
+/** Options of {@link Embedder.embed}. */
+export interface EmbedOptions {
+  /** Whether the texts are queries or what is searched: some models treat them differently. */
+  kind: "query" | "document";
+  signal?: AbortSignal | undefined;
+}
 
 /**
  * The state of semantic search: `off` without an embedder, `idle` before the first catalog, `computing` while `done` of
@@ -25,7 +42,7 @@ const MAX_REMEMBERED_QUERIES = 256;
 const MAX_CATALOGS = 4;
 
 /** Settings of {@link SemanticSearch}. */
-export interface SemanticSettings {
+interface SemanticSettings {
   /** Folder for vectors, for the next process. */
   cacheDir: string | undefined;
   /** How long a query waits for the vectors of its catalog, and for its own if that is longer than usual. */

@@ -4,7 +4,7 @@ import path from "node:path";
 import { afterAll, beforeAll, describe, expect, it } from "vitest";
 import { installTransformers } from "../testing/install-transformers.ts";
 import { TINY_DIMENSIONS, writeTinyModel } from "../testing/tiny-model.ts";
-import type { Embedder } from "./embedder.ts";
+import type { Embedder } from "./semantic-search.ts";
 import { createTransformersEmbedder } from "./transformers-embedder.ts";
 
 const INSTALL_TIMEOUT_MS = 180_000;

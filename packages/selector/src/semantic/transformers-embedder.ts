@@ -4,7 +4,7 @@ import type { Worker } from "node:worker_threads";
 import { CemError, moduleBeside, type ErrorInfo } from "@cem/core";
 import type { ModelLock } from "../models/model-lock.ts";
 import { TRANSFORMERS } from "../models/transformers-library.ts";
-import type { Embedder, EmbedOptions } from "./embedder.ts";
+import type { Embedder, EmbedOptions } from "./semantic-search.ts";
 import type { EmbedFailure, EmbedReply, EmbedRequest, ModelSettings } from "./transformers-worker.ts";
 
 /** Settings of {@link createTransformersEmbedder}. */
@@ -12,7 +12,7 @@ export interface TransformersEmbedderSettings {
   /** Folder of the model: `config.json`, `tokenizer.json` and `onnx/model.onnx`. Nothing is downloaded. */
   modelDir: string;
   /**
-   * What was pulled into the folder: the files are checked against its digests before the model is loaded.
+   * Digests of the pulled files, which are checked before the model is loaded.
    *
    * @defaultValue none: the files are taken as they are
    */
@@ -160,7 +160,7 @@ class TransformersEmbedder implements Embedder {
   }
 }
 
-/** What tells one pulled model from another, wherever it lies. */
+/** The digests that identify a pulled model, independent of its folder. */
 function digestsOf({ files }: ModelLock): string[] {
   return Object.entries(files)
     .map(([file, { sha256 }]) => `${file} ${sha256}`)

@@ -10,7 +10,7 @@ export interface ModelSettings {
   pooling: "mean" | "cls";
   dtype: string;
   library: string;
-  /** What the files have to be. */
+  /** Digests that the files must have. */
   lock?: ModelLock | undefined;
 }
 

@@ -4,7 +4,7 @@ import type { AddressInfo } from "node:net";
 import path from "node:path";
 
 /** A request that the hub got. */
-export interface HubRequest {
+interface HubRequest {
   method: string;
   path: string;
   range: string | undefined;
@@ -14,14 +14,14 @@ export interface HubRequest {
 export interface HubServer extends AsyncDisposable {
   url: string;
   requests: HubRequest[];
-  /** What to do with a file, by its path in the repository, instead of serving it. */
+  /** Faults by the file's path in the repository, which replace serving it. */
   faults: Map<string, HubFault>;
   /** Whether its answers tell the commit. */
   tellsCommit: boolean;
 }
 
 /** A status to answer with; other content; or the connection ends after half of the file, or stays open. */
-export type HubFault = number | Uint8Array | "breaks" | "stalls";
+type HubFault = number | Uint8Array | "breaks" | "stalls";
 
 const PATH = /^\/((?:[\w.-]+\/)?[\w.-]+)\/resolve\/([^/]+)\/(.+)$/u;
 const STORED = "/stored/";

@@ -1,6 +1,6 @@
 import { randomUUID } from "node:crypto";
 import { CemError, Lazy } from "@cem/core";
-import type { EntriesOptions, ListOptions, Store, StoredValue, StoreKey, WriteOptions } from "@cem/core";
+import type { ListOptions, Store, StoreKey, StoredValue, WriteOptions } from "@cem/core";
 import { Pool } from "pg";
 import type { QueryResult, QueryResultRow } from "pg";
 import {
@@ -14,6 +14,8 @@ import {
   storeUnavailable,
 } from "../keys.ts";
 import { migrate } from "./migrations.ts";
+
+type EntriesOptions = NonNullable<Parameters<Store["entries"]>[1]>;
 
 const CONNECT_TIMEOUT_MS = 5_000;
 const QUERY_TIMEOUT_MS = 30_000;

@@ -1,6 +1,6 @@
 import { randomUUID } from "node:crypto";
 import { CemError } from "@cem/core";
-import type { EntriesOptions, ListOptions, Store, StoredValue, StoreKey, WriteOptions } from "@cem/core";
+import type { ListOptions, Store, StoreKey, StoredValue, WriteOptions } from "@cem/core";
 import { Redis } from "ioredis";
 import {
   checkSize,
@@ -13,6 +13,8 @@ import {
   storeUnavailable,
 } from "../keys.ts";
 import { ADD, APPEND, CONFLICT, LIST, REMOVE, REMOVE_ALL, REWRITE, WRITE } from "./scripts.ts";
+
+type EntriesOptions = NonNullable<Parameters<Store["entries"]>[1]>;
 
 const CONNECT_TIMEOUT_MS = 5_000;
 const COMMAND_TIMEOUT_MS = 15_000;

@@ -1,7 +1,7 @@
 import ts from "typescript";
+import { planServerFiles } from "../../src/folder/plan-server-files.ts";
 import { LOCK_FILE, nameServerFolders, type ServerLock } from "../../src/index.ts";
-import { planServerFiles } from "../../src/plan-server-files.ts";
-import { type Row, toDefinition } from "./rows.ts";
+import { toDefinition, type Row } from "./rows.ts";
 
 const SMALL_SCHEMA_BYTES = 2_048;
 const SMALL_SCHEMA_LIMIT_BYTES = 20 * 1_024;

@@ -1,7 +1,7 @@
-import { planServerFiles } from "../../src/plan-server-files.ts";
-import { generateToolModule } from "../../src/tool-module.ts";
+import { planServerFiles } from "../../src/folder/plan-server-files.ts";
+import { generateToolModule } from "../../src/print/tool-module.ts";
 import { callEveryTool } from "./calls.ts";
-import { type Row, toDefinition } from "./rows.ts";
+import { toDefinition, type Row } from "./rows.ts";
 
 const MAX_MS = 1_000;
 const MAX_CHARACTERS = 1_024 * 1_024;

@@ -7,11 +7,12 @@ import { isBuiltIn } from "./parse-workflow.ts";
 import type { ParsedWorkflow, Problems } from "./parse-workflow.ts";
 import { schemaProblems } from "./value-schema.ts";
 import { ON_ERROR } from "./workflow.ts";
-import type { DocumentPath, Workflow, WorkflowStep } from "./workflow.ts";
+import type { Workflow, WorkflowStep } from "./workflow.ts";
+import type { DocumentPath } from "../expressions/expression.ts";
 
-/** What expressions find everywhere. */
+/** The names that expressions find everywhere. */
 const GLOBALS = ["variables", "steps", "errors", "run", "step"] as const;
-/** What expressions find within a loop. */
+/** The names that expressions find within a loop. */
 const IN_LOOP = ["item", "index", "previous"] as const;
 
 interface Place {
@@ -120,7 +121,7 @@ class WorkflowChecker {
       this.#problems.add([...path, "type"], `is ${JSON.stringify(type)}, which is no type of steps. ${hint}`);
       return;
     }
-    // What an expression comes to is known when the step runs.
+    // The value of an expression is known when the step runs.
     if (JSON.stringify(config).includes("${{")) return;
     for (const problem of schemaProblems(config, kind.configSchema))
       this.#problems.add([...path, "config"], problem);

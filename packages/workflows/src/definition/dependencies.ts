@@ -1,7 +1,8 @@
 import { CemError } from "@cem/core";
 import { visitExpressions, wholeExpression } from "../expressions/template.ts";
 import type { Expression } from "../expressions/expression.ts";
-import type { DocumentPath, WorkflowStep } from "./workflow.ts";
+import type { WorkflowStep } from "./workflow.ts";
+import type { DocumentPath } from "../expressions/expression.ts";
 
 /** The keys of `config` that are an expression as a whole, without `${{ }}`. */
 const WHOLE: Readonly<Record<string, readonly string[]>> = {
@@ -45,7 +46,7 @@ function referencesOf(step: WorkflowStep): Expression[] {
   return found;
 }
 
-/** What a step depends on in its list. */
+/** The dependencies of a step within its list. */
 export interface Dependencies {
   /** The steps it refers to or needs: it is left out where one of them is. */
   requires: ReadonlySet<string>;
@@ -53,7 +54,7 @@ export interface Dependencies {
   waitsFor: ReadonlySet<string>;
 }
 
-/** What each step of a list depends on. */
+/** Finds the dependencies of each step of a list. */
 export function dependenciesOf(steps: readonly WorkflowStep[]): Map<string, Dependencies> {
   const names = new Set(steps.map(({ name }) => name));
   return new Map(

@@ -1,7 +1,7 @@
 import type { JsonObject, WorkflowStepKind } from "@cem/core";
 import { checkWorkflow } from "./check-workflow.ts";
 import { parseWorkflowText, parseWorkflowValue } from "./parse-workflow.ts";
-import { workflowInvalid } from "./problems.ts";
+import { workflowInvalid } from "./read-document.ts";
 import type { Workflow, WorkflowStep } from "./workflow.ts";
 
 /** A workflow as it is written: text in YAML or JSON, or data. */
@@ -55,7 +55,7 @@ export async function loadWorkflow(
   return { workflow, parts };
 }
 
-/** What a run keeps of the workflows that are part of its own. */
+/** The definitions that a run keeps of the workflows that are part of its own. */
 export function sourcesOf(parts: ReadonlyMap<string, Workflow>): Record<string, JsonObject> {
   return Object.fromEntries([...parts].map(([name, { source }]) => [name, source]));
 }

@@ -1,11 +1,10 @@
 import type { JsonObject, JsonSchema, JsonValue } from "@cem/core";
 import type { z } from "zod";
-import { pathText, workflowInvalid } from "./problems.ts";
-import type { WorkflowProblem } from "./problems.ts";
-import { readDocument } from "./read-document.ts";
-import type { WorkflowDocument } from "./read-document.ts";
-import { BODIES, CONFIG_SCHEMAS, stepSchema, workflowSchema } from "./schema.ts";
-import type { DocumentPath, Retry, StepBody, Workflow, WorkflowStep, WorkflowVariable } from "./workflow.ts";
+import type { DocumentPath } from "../expressions/expression.ts";
+import { pathText, readDocument, workflowInvalid } from "./read-document.ts";
+import type { WorkflowDocument, WorkflowProblem } from "./read-document.ts";
+import { BODIES, CONFIG_SCHEMAS, stepSchema, workflowSchema } from "./workflow.ts";
+import type { Retry, StepBody, Workflow, WorkflowStep, WorkflowVariable } from "./workflow.ts";
 
 const MS_PER_SECOND = 1_000;
 const DEFAULT_MAX_PARALLEL = 4;

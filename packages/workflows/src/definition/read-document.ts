@@ -1,7 +1,38 @@
-import { plainValue, positionAt, readYaml } from "@cem/config/yaml";
+import { readYaml } from "@cem/config/yaml";
 import type { Position } from "@cem/config/yaml";
-import { workflowInvalid } from "./problems.ts";
-import type { DocumentPath } from "./workflow.ts";
+import { CemError } from "@cem/core";
+import type { DocumentPath } from "../expressions/expression.ts";
+
+/** One thing that is wrong with a workflow. */
+export interface WorkflowProblem {
+  /** The path of the value: `steps[2].config.code`. Empty for the whole. */
+  path: string;
+  message: string;
+  /** From 1. Absent for a workflow that is no file. */
+  line?: number | undefined;
+  column?: number | undefined;
+}
+
+/** The most problems that a message tells. */
+const MAX_TOLD = 20;
+
+/** `steps[2].config`. */
+export function pathText(path: DocumentPath): string {
+  return path
+    .map((key, index) => (typeof key === "number" ? `[${key}]` : index === 0 ? key : `.${key}`))
+    .join("");
+}
+
+/** Creates a `WORKFLOW_INVALID` error, which tells each problem with its line. */
+export function workflowInvalid(origin: string, problems: readonly WorkflowProblem[]): CemError {
+  const lines = problems.slice(0, MAX_TOLD).map(({ path, message, line }) => {
+    const place = line === undefined ? origin : `${origin}:${line}`;
+    return `${place}  ${path === "" ? "" : `${path} `}${message}`;
+  });
+  const left = problems.length - MAX_TOLD;
+  if (left > 0) lines.push(`and ${left} more`);
+  return new CemError("WORKFLOW_INVALID", lines.join("\n"), { details: { origin, problems } });
+}
 
 /** The largest file that is read. */
 export const MAX_WORKFLOW_BYTES = 1024 * 1024;
@@ -22,12 +53,11 @@ export interface WorkflowDocument {
 export function readDocument(text: string, origin: string): WorkflowDocument {
   const bytes = Buffer.byteLength(text);
   if (bytes > MAX_WORKFLOW_BYTES) throw workflowTooLarge(origin, bytes);
-  const { value: document, problems } = readYaml(text);
+  const { value = null, problems, at } = readYaml(text);
   const [problem] = problems;
-  // What else can't be read mostly follows from the first.
+  // Further errors mostly follow from the first.
   if (problem !== undefined) throw workflowInvalid(origin, [{ path: "", ...problem }]);
-  if (document === undefined) return { value: null, placeOf: () => undefined };
-  return { value: plainValue(document), placeOf: (path) => positionAt(document, path) };
+  return { value, placeOf: (path) => at(path).position };
 }
 
 /** Creates the error for a file of more than {@link MAX_WORKFLOW_BYTES}. */

@@ -1,7 +1,7 @@
 import { CemError } from "@cem/core";
 import type { JsonObject, JsonSchema, JsonValue } from "@cem/core";
 import * as z from "zod";
-import { bounded } from "../expressions/bounded.ts";
+import { bounded } from "../expressions/expression.ts";
 import type { Workflow } from "./workflow.ts";
 
 interface Check {
@@ -12,7 +12,7 @@ interface Check {
 
 const compiled = new WeakMap<JsonSchema, Check | undefined>();
 
-/** What does not fit a JSON Schema, in sentences. Parts of a schema that can't be checked allow anything. */
+/** The violations of a JSON Schema, in sentences. Parts of a schema that can't be checked allow anything. */
 export function schemaProblems(value: JsonValue, schema: JsonSchema): string[] {
   const check = compile(schema);
   if (check === undefined) return [];

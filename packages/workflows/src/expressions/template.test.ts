@@ -1,5 +1,5 @@
-import { describe, expect, it } from "vitest";
 import type { JsonObject } from "@cem/core";
+import { describe, expect, it } from "vitest";
 import { evaluate, resolve } from "./template.ts";
 
 const SCOPE: JsonObject = {

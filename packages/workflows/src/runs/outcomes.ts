@@ -1,7 +1,35 @@
-import type { ErrorInfo, JsonObject, JsonValue } from "@cem/core";
+import type { ErrorInfo, JsonObject, JsonValue, ToolProgress } from "@cem/core";
 import type { EndedStatus, JournalRecord } from "./journal.ts";
 
-/** What a journal tells of one step. */
+/** How a run stands. `interrupted`: nobody carries it out, and it can be resumed. */
+export type RunStatus = "running" | "completed" | "failed" | "cancelled" | "interrupted";
+
+/** The result of a run. */
+export interface WorkflowResult {
+  run: string;
+  workflow: string;
+  status: Exclude<RunStatus, "running">;
+  /** By name. Empty unless it is completed. */
+  outputs: JsonObject;
+  error: ErrorInfo | null;
+  /** How long it was at work, in all its processes, in milliseconds. */
+  ms: number;
+}
+
+/** An event of a run. `step` is a path such as `loop[3].send`. */
+export type WorkflowEvent =
+  | { type: "run-started"; run: string; workflow: string; isResumed: boolean; steps: number }
+  | { type: "step-started"; step: string; kind: string; attempt: number }
+  | { type: "step-progressed"; step: string; progress: ToolProgress }
+  | { type: "step-logged"; step: string; message: string }
+  | { type: "step-retrying"; step: string; attempt: number; delayMs: number; error: ErrorInfo }
+  /** `isKnown`: an earlier process did it. `error`: it failed, and the run goes on. */
+  | { type: "step-completed"; step: string; ms: number; isKnown: boolean; error?: ErrorInfo | undefined }
+  | { type: "step-failed"; step: string; ms: number; error: ErrorInfo }
+  | { type: "step-skipped"; step: string; error?: ErrorInfo | undefined }
+  | { type: "run-ended"; result: WorkflowResult };
+
+/** The state of one step, from the journal. */
 export interface StepOutcome {
   /** `started`: it may have been done. */
   status: "started" | "completed" | "failed" | "skipped";
@@ -19,7 +47,7 @@ export interface RunEnd {
   error: ErrorInfo | null;
 }
 
-/** What a journal tells of a run. Of the steps within one that has its result nothing is kept. */
+/** The state of a run, from its journal. Of the steps within one that has its result nothing is kept. */
 export class Outcomes {
   readonly #steps = new Map<string, StepOutcome>();
   /** The steps within each step, so that they can be forgotten together. */

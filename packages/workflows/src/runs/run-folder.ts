@@ -1,16 +1,17 @@
 import { randomBytes } from "node:crypto";
 import { mkdir, open, readdir, readFile } from "node:fs/promises";
 import path from "node:path";
-import { CemError } from "@cem/core";
+import { CemError, isObject } from "@cem/core";
 import type { JsonObject } from "@cem/core";
-import { PRIVATE_FOLDER, replaceFile } from "@cem/core/files";
+import { FileLock, holderOf, PRIVATE_FOLDER, replaceFile } from "@cem/core/files";
+import type { LockHolder } from "@cem/core/files";
 
 const RUN_ID = /^[a-z0-9][a-z0-9-]{0,80}$/u;
 const RUN_FILE = "run.json";
 const MAX_RUN_FILE_BYTES = 64 * 1024 * 1024;
 const SLUG_CHARACTERS = 40;
 
-/** What a run began with, and goes on with whatever becomes of the files it came from. */
+/** The definition and variables that a run began with, and continues with whatever becomes of the files they came from. */
 export interface RunRecord {
   id: string;
   workflow: string;
@@ -129,10 +130,6 @@ export class RunFolders {
   }
 }
 
-function isObject(value: unknown): value is JsonObject {
-  return typeof value === "object" && value !== null && !Array.isArray(value);
-}
-
 /** An id that no other run has, which begins with the name of its workflow. */
 export function createRunId(workflow: string): string {
   return `${slugOf(workflow)}-${randomBytes(5).toString("hex")}`;
@@ -157,4 +154,45 @@ async function makePrivateFolder(folder: string): Promise<void> {
 async function syncFolder(folder: string): Promise<void> {
   await using handle = await open(folder, "r");
   await handle.sync();
+}
+
+const LOCK_FILE = "lock";
+
+/** An exclusive lease on a run, which the process that carries it out has. */
+export class RunLock {
+  readonly #lock: FileLock;
+
+  private constructor(lock: FileLock) {
+    this.#lock = lock;
+  }
+
+  /**
+   * Takes the lock of a run. A holder of another machine or container is watched for a sign of life before.
+   *
+   * @throws CemError `WORKFLOW_RUN_BUSY` where another process has it.
+   */
+  static async take(folder: string, { signal }: { signal?: AbortSignal | undefined } = {}): Promise<RunLock> {
+    const busy = (holder: LockHolder | undefined): CemError =>
+      new CemError(
+        "WORKFLOW_RUN_BUSY",
+        `Another process${holder === undefined ? "" : ` (number ${holder.pid}, perhaps of another machine or container)`} executes this run.`,
+        { details: { pid: holder?.pid } },
+      );
+    return new RunLock(await FileLock.take(path.join(folder, LOCK_FILE), { waitMs: 0, busy, signal }));
+  }
+
+  /** @throws CemError `WORKFLOW_RUN_BUSY` once another process took the run over, which held this one for dead. */
+  readonly assertHeld = (): void => {
+    if (this.#lock.isHeld()) return;
+    throw new CemError("WORKFLOW_RUN_BUSY", "Another process has taken this run over.", { details: {} });
+  };
+
+  release(): void {
+    this.#lock.release();
+  }
+}
+
+/** The process that executes a run at present. `undefined`: none, as far as can be known. */
+export function runHolder(folder: string): LockHolder | undefined {
+  return holderOf(path.join(folder, LOCK_FILE));
 }

@@ -1,4 +1,4 @@
-import { CemError, serverNotFound, toolNotFound } from "@cem/core";
+import { CemError, serverNotFound, toolNotFound, isObject } from "@cem/core";
 import type { CatalogSnapshot, JsonValue, ToolCall, ToolDefinition } from "@cem/core";
 import { nearest } from "@cem/core/text";
 
@@ -78,8 +78,4 @@ export function codeProgram(code: string, inputs: JsonValue): string {
 
 function literal(value: JsonValue | undefined): string {
   return value === undefined ? "undefined" : JSON.stringify(value);
-}
-
-function isObject(value: JsonValue): value is { [key: string]: JsonValue } {
-  return typeof value === "object" && value !== null && !Array.isArray(value);
 }

@@ -13,20 +13,19 @@ import type {
   WorkflowStepKind,
 } from "@cem/core";
 import type { Workflow } from "../definition/workflow.ts";
-import type { WorkflowEvent } from "../events.ts";
 import type { Journal } from "../runs/journal.ts";
-import type { Outcomes } from "../runs/outcomes.ts";
+import type { Outcomes, WorkflowEvent } from "../runs/outcomes.ts";
 import type { ToolNames } from "./call-code.ts";
 import { toError } from "./failures.ts";
 
-/** What somebody said about steps that may have been carried out, by their paths. */
+/** Decisions of the user about steps that may have been executed, by their paths. */
 export interface Decisions {
   repeat: ReadonlySet<string>;
-  /** With what they came to. */
+  /** With their results. */
   done: ReadonlyMap<string, JsonValue>;
 }
 
-/** What all steps of a run have in common. */
+/** Settings that all steps of a run share. */
 export interface ExecutionSettings {
   id: string;
   /** The session of its calls, whose tokens are its own. */
@@ -51,7 +50,7 @@ export interface ExecutionSettings {
   setWaiting: (waiting: boolean) => void;
 }
 
-/** Who is at work: a step, its time and its guardrails. */
+/** The step that is being executed, with its time and its guardrails. */
 export interface StepAtWork {
   path: string;
   signal: AbortSignal;
@@ -152,4 +151,42 @@ function valueOf({ status, error, value }: TaskResult): JsonValue {
   throw error === null
     ? new CemError("UNEXPECTED", `The code ended with the status ${status}.`)
     : toError(error);
+}
+
+/** Ends something after a time in which the waiting for persons does not count. */
+export class PausableTimer {
+  readonly #onEnd: () => void;
+  #leftMs: number;
+  #since = 0;
+  #pauses = 0;
+  #timer: NodeJS.Timeout | undefined;
+
+  constructor(ms: number, onEnd: () => void) {
+    this.#leftMs = ms;
+    this.#onEnd = onEnd;
+    this.#start();
+  }
+
+  /** Stops the clock while it is called with `true` more often than with `false`. */
+  readonly setWaiting = (waiting: boolean): void => {
+    this.#pauses += waiting ? 1 : -1;
+    if (waiting && this.#pauses === 1) this.#stop();
+    if (!waiting && this.#pauses === 0) this.#start();
+  };
+
+  clear(): void {
+    clearTimeout(this.#timer);
+    this.#pauses = Infinity;
+  }
+
+  #start(): void {
+    this.#since = performance.now();
+    // A longer one would end at once.
+    this.#timer = setTimeout(this.#onEnd, Math.min(this.#leftMs, 2 ** 31 - 1));
+  }
+
+  #stop(): void {
+    clearTimeout(this.#timer);
+    this.#leftMs = Math.max(0, this.#leftMs - (performance.now() - this.#since));
+  }
 }

@@ -29,7 +29,7 @@ const UNCERTAIN: ReadonlySet<string> = new Set([
   "WORKFLOW_STEP_TIMED_OUT",
 ]);
 
-/** Whether a step that failed with this error may have been carried out all the same. */
+/** Whether a step that failed with this error may have been executed all the same. */
 export function leavesUncertain(error: ErrorInfo): boolean {
   const ofTool = toolErrorOf(error);
   return UNCERTAIN.has(error.code) || (ofTool !== undefined && leavesUncertain(ofTool));
@@ -49,19 +49,19 @@ export function toError({ code, message, details }: ErrorInfo): CemError {
   return new CemError(code, message, { details });
 }
 
-/** The error of a step that may have been carried out, and how to go on. */
+/** The error of a step that may have been executed, and how to go on. */
 export function stepUncertain(run: string, step: string): ErrorInfo {
   return {
     code: "WORKFLOW_STEP_UNCERTAIN",
-    message: `Step ${step} had begun when its run was ended, so it may have been carried out. It is not repeated unless it is marked \`idempotent: true\` or somebody says so.`,
+    message: `Step ${step} had begun when its run was ended, so it may have been executed. It is not repeated unless it is marked \`idempotent: true\` or somebody says so.`,
     details: { run, step },
   };
 }
 
-/** The error of a step that can't be tried again, since it may have been carried out. */
+/** The error of a step that can't be tried again, since it may have been executed. */
 export function notRetried(error: ErrorInfo): ErrorInfo {
   return {
     ...error,
-    message: `${error.message} It was not tried again, since it may have been carried out: mark the step \`idempotent: true\` where that does no harm.`,
+    message: `${error.message} It was not tried again, since it may have been executed: mark the step \`idempotent: true\` where that does no harm.`,
   };
 }

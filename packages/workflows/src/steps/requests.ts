@@ -2,7 +2,6 @@ import type { ErrorInfo, JsonObject, JsonValue } from "@cem/core";
 import type { Workflow, WorkflowStep } from "../definition/workflow.ts";
 import type { Scope } from "../expressions/expression.ts";
 import type { Execution, StepAtWork } from "./execution.ts";
-import type { ListScope } from "./step-scope.ts";
 
 /** A list of steps to run. */
 export interface ListRequest {
@@ -12,9 +11,9 @@ export interface ListRequest {
   /** The step that it stands in, or the run. */
   at: StepAtWork;
   steps: readonly WorkflowStep[];
-  /** What its steps find; their results are added. */
+  /** The scope of its steps; their results are added. */
   scope: ListScope;
-  /** What the paths of its steps begin with. */
+  /** The prefix of the paths of its steps. */
   prefix: string;
 }
 
@@ -35,7 +34,7 @@ export interface StepRequest {
   step: WorkflowStep;
   /** Of the list that it stands in. */
   outer: ListScope;
-  /** What its own expressions find. */
+  /** The scope of its own expressions. */
   scope: Scope;
   at: StepAtWork;
   runList: RunList;
@@ -46,11 +45,31 @@ export function isContainer({ type }: WorkflowStep): boolean {
   return type === "condition" || type === "loop" || type === "workflow";
 }
 
-/** What a list needs of a step whose lists it runs. */
+/** The parts of a step's request that its lists need. */
 export function listOf({
   execution,
   workflow,
   at,
 }: StepRequest): Pick<StepRequest, "execution" | "workflow" | "at"> {
   return { execution, workflow, at };
+}
+
+/** The scope of the expressions of a list's steps. The results of its steps are added as they come. */
+export interface ListScope {
+  variables: JsonObject;
+  steps: JsonObject;
+  errors: JsonObject;
+  run: JsonObject;
+  /** Of the loop around. */
+  loop: { item?: JsonValue; index?: number; previous?: JsonValue };
+}
+
+/** The scope of the lists within a step: it sees what is outside, and adds nothing to it. */
+export function innerScope(outer: ListScope, loop: ListScope["loop"] = outer.loop): ListScope {
+  return { ...outer, steps: { ...outer.steps }, errors: { ...outer.errors }, loop };
+}
+
+/** The scope of the expressions of one step. */
+export function scopeOf({ variables, steps, errors, run, loop }: ListScope, step: JsonObject): Scope {
+  return { variables, steps, errors, run, step, ...loop };
 }

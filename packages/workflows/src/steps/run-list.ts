@@ -26,7 +26,7 @@ class ListRun {
   readonly #dependencies: ReadonlyMap<string, Dependencies>;
   /** The steps that are left out. */
   readonly #skipped = new Set<string>();
-  /** What ends the list, in the order it came. */
+  /** The failures that end the list, in their order. */
   readonly #failures: unknown[] = [];
 
   constructor(request: ListRequest) {
@@ -81,7 +81,7 @@ class ListRun {
     const { steps } = this.#request;
     return [...requires].some((required) => {
       if (!this.#skipped.has(required)) return false;
-      // Who is sent on to a step when another fails can refer to that one.
+      // A step that is the target of another's failure can refer to that one.
       return steps.find((step) => step.name === required)?.onError !== name;
     });
   }

@@ -1,17 +1,14 @@
 import { setTimeout as delay } from "node:timers/promises";
 import { abandonOnAbort, CemError, toErrorInfo } from "@cem/core";
-import type { ErrorInfo, JsonValue } from "@cem/core";
+import type { Elicit, ErrorInfo, JsonObject, JsonValue } from "@cem/core";
 import type { Workflow, WorkflowStep } from "../definition/workflow.ts";
 import type { NewRecord } from "../runs/journal.ts";
-import { askAboutStep } from "./ask-about-step.ts";
+import { PausableTimer } from "./execution.ts";
 import type { Execution, StepAtWork } from "./execution.ts";
 import { leavesUncertain, notRetried, RunInterrupted, stepUncertain } from "./failures.ts";
-import { PausableTimer } from "./pausable-timer.ts";
-import { isContainer } from "./requests.ts";
-import type { RunList, StepEnd } from "./requests.ts";
-import { carryOut } from "./step-kinds.ts";
-import { scopeOf } from "./step-scope.ts";
-import type { ListScope } from "./step-scope.ts";
+import { isContainer, scopeOf } from "./requests.ts";
+import type { ListScope, RunList, StepEnd } from "./requests.ts";
+import { executeStep } from "./step-kinds.ts";
 
 interface StepRunSettings {
   execution: Execution;
@@ -70,7 +67,7 @@ export class StepRun {
     return this.#attempt(known?.attempts ?? 0);
   }
 
-  /** What becomes of a step that may have been carried out. `undefined`: it is repeated. */
+  /** Decides about a step that may have been executed. `undefined`: it is repeated. */
   async #decide(): Promise<StepEnd | undefined> {
     const { execution, path, at } = this.#settings;
     const { decisions, id } = execution.settings;
@@ -128,7 +125,7 @@ export class StepRun {
     }
   }
 
-  /** Carries the step out within its time, and within that of what is around it. */
+  /** Executes the step within its time, and within that of what is around it. */
   async #inTime(): Promise<JsonValue> {
     const { step, execution, workflow, outer, path, runList, at: around } = this.#settings;
     const { timeoutMs, guardrails } = step;
@@ -150,11 +147,11 @@ export class StepRun {
     const { name } = step;
     const scope = scopeOf(outer, { name, idempotency_key: execution.idempotencyKey(path) });
     try {
-      const work = carryOut({ execution, workflow, step, outer, scope, at, runList });
-      // What is within a container ends by itself, and must have ended before the next begins.
+      const work = executeStep({ execution, workflow, step, outer, scope, at, runList });
+      // The steps within a container end by themselves, and must have ended before the next begins.
       return await (isContainer(step) ? work : abandonOnAbort(work, signal));
     } catch (error) {
-      // What an agent says of a run that was cancelled is not why it was.
+      // An agent's error about a cancelled run does not give the reason of the cancellation.
       if (controller.signal.aborted && !around.signal.aborted) throw controller.signal.reason;
       throw error;
     } finally {
@@ -228,4 +225,37 @@ export class StepRun {
     // The step around it took too long.
     this.#settings.at.signal.throwIfAborted();
   }
+}
+
+/** The decision about a step that may have been executed. */
+export type Decision = "repeat" | "done" | "stop";
+
+const SCHEMA: JsonObject = {
+  type: "object",
+  properties: {
+    decision: {
+      type: "string",
+      title: "What to do with it",
+      oneOf: [
+        { const: "repeat", title: "Execute it again" },
+        { const: "done", title: "Take it for done, without a result" },
+        { const: "stop", title: "Stop here and look" },
+      ],
+    },
+  },
+  required: ["decision"],
+};
+
+/** Asks the user about a step that may have been executed. Without an answer the run stops. */
+async function askAboutStep(ask: Elicit, step: string, signal: AbortSignal): Promise<Decision> {
+  const message = `Step ${step} had begun when its run was ended, so it may have been executed.`;
+  const answer = await ask({
+    server: "workflow",
+    message,
+    signal,
+    mode: "form",
+    requestedSchema: SCHEMA,
+  }).catch(() => undefined);
+  const decision = answer?.action === "accept" ? answer.content?.["decision"] : undefined;
+  return decision === "repeat" || decision === "done" ? decision : "stop";
 }

@@ -2,9 +2,11 @@ import { randomBytes } from "node:crypto";
 import { constants } from "node:fs";
 import { open, unlink } from "node:fs/promises";
 import { CemError, writeFailure } from "@cem/core";
-import type { ResultPage, ResultStore } from "@cem/core";
+import type { ResultStore } from "@cem/core";
 import { NotAFolder, openContained } from "./contained-files.ts";
 import type { ContainedFolder } from "./contained-files.ts";
+
+type ResultPage = Awaited<ReturnType<ResultStore["read"]>>;
 
 const RESULTS_FOLDER = "results";
 const GUEST_PREFIX = `/workspace/${RESULTS_FOLDER}/`;

@@ -1,9 +1,11 @@
 import { writeFailure } from "@cem/core";
-import type { JsonValue, SessionCheckpoint, SessionRecord, SessionRun, SessionTask } from "@cem/core";
+import type { JsonValue, SessionCheckpoint, SessionLog, SessionRecord, SessionTask } from "@cem/core";
 import { STATE_ENDINGS } from "../state/state-format.ts";
 import { createNext, hasFile, markCurrent, openSessions, SESSIONS_FOLDER } from "./session-files.ts";
 import { redacted, toSessionTask } from "./session-task.ts";
 import type { Redact } from "./session-task.ts";
+
+type SessionRun = Parameters<SessionLog["record"]>[0];
 
 /** A longer log goes on in another file, so that writing one stays cheap. */
 const MAX_TASKS = 1_000;

@@ -10,10 +10,12 @@ import {
 } from "node:fs";
 import path from "node:path";
 import { fileURLToPath } from "node:url";
-import type { JsonValue, SessionRecord, SessionRun } from "@cem/core";
+import type { JsonValue, SessionLog, SessionRecord } from "@cem/core";
 import { beforeEach, describe, expect, it } from "vitest";
 import { temporaryWorkspace } from "../../test/temporary-workspace.ts";
 import { createSessionLog, listSessions, readSession, recapSession } from "../index.ts";
+
+type SessionRun = Parameters<SessionLog["record"]>[0];
 
 /** `pnpm test:kills` for a longer proof. */
 const KILLS = process.env["CEM_TESTS"] === "all" ? 200 : 4;

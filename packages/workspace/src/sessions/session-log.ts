@@ -1,8 +1,11 @@
-import type { CheckpointOptions, SessionCheckpoint, SessionLog, SessionRecord, SessionRun } from "@cem/core";
+import type { SessionCheckpoint, SessionLog, SessionRecord } from "@cem/core";
 import { OpenSession } from "./open-session.ts";
 import type { SessionLogSettings } from "./open-session.ts";
 import { readSession } from "./session-files.ts";
 import { recapSession } from "./session-task.ts";
+
+type CheckpointOptions = NonNullable<Parameters<SessionLog["checkpoint"]>[0]>;
+type SessionRun = Parameters<SessionLog["record"]>[0];
 
 /** Sessions of which the log is held open. A session of a client that comes again later has another log. */
 const MAX_OPEN_SESSIONS = 1_000;

@@ -1,7 +1,7 @@
 import { hash } from "node:crypto";
 import { join } from "node:path";
 import { CemError, writeFailure } from "@cem/core";
-import type { JsonValue, ReadState, SavedState, SaveStateOptions, StateOptions, StateStore } from "@cem/core";
+import type { JsonValue, StateStore } from "@cem/core";
 import { withLock } from "../files/file-lock.ts";
 import {
   encodeStateFile,
@@ -15,6 +15,11 @@ import type { StatePath } from "./state-files.ts";
 import { formatOf, isPickle, nameInFormat, pickleNames, STATE_FORMATS } from "./state-format.ts";
 import type { StateFormat } from "./state-format.ts";
 import { KnownStates, mergeChanges } from "./state-merge.ts";
+
+type ReadState = Awaited<ReturnType<StateStore["read"]>>;
+type SavedState = Awaited<ReturnType<StateStore["save"]>>;
+type SaveStateOptions = NonNullable<Parameters<StateStore["save"]>[2]>;
+type StateOptions = NonNullable<Parameters<StateStore["read"]>[1]>;
 
 const DEFAULT_STATE_FILE = "state.json";
 const DEFAULT_MAX_STATE_BYTES = 64 * 1024 * 1024;

@@ -7,7 +7,7 @@ import type {
   ContentFilter,
   PlannedWrite,
 } from "@cem/guardrails/calls";
-import type { NamedTool } from "@cem/mcp-tools";
+import type { NamedTool } from "@cem/mcp-client/tools";
 import { redactorOf } from "../privacy/redaction.ts";
 import type { Project } from "../project.ts";
 

@@ -14,8 +14,8 @@ import type {
   ToolInvoker,
   ToolProblem,
 } from "@cem/core";
-import type { FileTools, HostToolFolders, LoadedHostTools, McpTools } from "@cem/mcp-tools";
-import { hintFor } from "../../hints.ts";
+import type { FileTools, HostToolFolders, LoadedHostTools, McpTools } from "@cem/mcp-client/tools";
+import { hintFor } from "@cem/core/errors";
 import type { AgentOptions } from "../../options.ts";
 import type { Log } from "../log.ts";
 import { redactCallsOf, redactRecording } from "../privacy/redaction.ts";
@@ -60,7 +60,6 @@ interface HostBridgeSettings extends Pick<
  */
 export async function createHostBridge(forWhom: Project, settings: HostBridgeSettings): Promise<HostBridge> {
   const {
-    announceCalls,
     answerErrors,
     checkCalls,
     combineSources,
@@ -69,7 +68,7 @@ export async function createHostBridge(forWhom: Project, settings: HostBridgeSet
     createSecretFilter,
     orderCalls,
   } = await import("@cem/bridge");
-  const { loadHostTools, withHostTools } = await import("@cem/mcp-tools");
+  const { loadHostTools, withHostTools } = await import("@cem/mcp-client/tools");
   const {
     onElicit: elicit,
     redactor,
@@ -119,7 +118,6 @@ export async function createHostBridge(forWhom: Project, settings: HostBridgeSet
       checkCalls(source, { isAllowed, onUnvalidated }),
       ...guards,
       orderCalls(),
-      announceCalls(),
     ];
     return compose(middlewares, source);
   });
@@ -140,7 +138,7 @@ export async function createHostBridge(forWhom: Project, settings: HostBridgeSet
 /** The configured catalog with the host tools in files, to look at and not to call. */
 export async function createListedCatalog(configuration: Project, mcpTools: McpTools): Promise<ToolCatalog> {
   const { createHostTools } = await import("@cem/bridge");
-  const { loadHostTools, withHostTools } = await import("@cem/mcp-tools");
+  const { loadHostTools, withHostTools } = await import("@cem/mcp-client/tools");
   const loaded = await loadHostTools(hostToolFolders(configuration));
   const problem = await heldProblem(configuration, loaded.held);
   const { descriptions } = createHostTools({ tools: loaded.tools });

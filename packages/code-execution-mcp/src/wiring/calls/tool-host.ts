@@ -3,7 +3,7 @@ import type { Config } from "@cem/config";
 import { Lazy } from "@cem/core";
 import type { AuditLog, Redactor, ResultStore, ToolCatalog } from "@cem/core";
 import type { PlannedWrite } from "@cem/guardrails/calls";
-import type { FileTools, McpTools } from "@cem/mcp-tools";
+import type { FileTools, McpTools } from "@cem/mcp-client/tools";
 import type { AgentOptions } from "../../options.ts";
 import { createLog } from "../log.ts";
 import { redactElicit, redactLog, redactorOf, redactStore } from "../privacy/redaction.ts";
@@ -83,7 +83,7 @@ async function openHost(
       createCallGuards(loaded, { ...options, onPlannedWrite, audit, secrets }),
     );
     const callRecorder = loaded.records && new CallRecorder(config.runs.keepCalls);
-    const { createFileTools } = await import("@cem/mcp-tools");
+    const { createFileTools } = await import("@cem/mcp-client/tools");
     const catalog: Lazy<ToolCatalog> = new Lazy(async () => {
       const listed =
         options.catalog ?? (await createConfiguredCatalog(loaded, mcpTools, bridge.spec.hostTools));

@@ -1,4 +1,4 @@
-import type { ConsoleParts } from "@cem/console";
+import type { ConsoleParts } from "@cem/mcp-server/console";
 import { CemError } from "@cem/core";
 import type { CustomerName } from "@cem/mcp-server";
 import type { CemServer } from "../../options.ts";

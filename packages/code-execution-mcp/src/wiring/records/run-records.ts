@@ -2,7 +2,7 @@ import { Lazy, toErrorInfo } from "@cem/core";
 import type { Redactor, RecordRun, RunRecord, RunRecords, Store } from "@cem/core";
 import type { CallRecorder } from "@cem/bridge";
 import type { Config } from "@cem/config";
-import { hintFor } from "../../hints.ts";
+import { hintFor } from "@cem/core/errors";
 import type { Log } from "../log.ts";
 import { assertOutOfReach } from "../places.ts";
 import type { OwnedConfig } from "../project.ts";
@@ -38,12 +38,12 @@ export function openConfiguredRecords(recorded: Recorded, logOf: RecordsLog): Ru
           isThere ??= followOwner(owner.home, await store?.get());
           return isThere();
         }),
-      async onProblem(thrown) {
+      onProblem(thrown) {
         if (isReported) return;
         isReported = true;
         const error = toErrorInfo(thrown);
-        const log = await logOf(config);
-        log("warning", ["Runs can't be recorded:", error.message, hintFor(error) ?? ""].join(" ").trim());
+        const message = ["Runs can't be recorded:", error.message, hintFor(error) ?? ""].join(" ").trim();
+        void Promise.resolve(logOf(config)).then((log) => log("warning", message));
       },
     });
   });

@@ -5,7 +5,7 @@ import type { Config } from "@cem/config";
 import { CemError } from "@cem/core";
 import type { Mount, NetworkPolicy, RunLimits, Sandbox, SandboxProvider, SandboxSpec } from "@cem/core";
 import type { GuestFacts } from "@cem/mcp-server";
-import type { SandboxVariant } from "@cem/mcp-tools";
+import type { SandboxVariant } from "@cem/mcp-client/tools";
 import type { PluginSet } from "../../plugins/open-plugins.ts";
 import { assertOutOfReach } from "../places.ts";
 import { makeWorkspace } from "../records/workspace.ts";

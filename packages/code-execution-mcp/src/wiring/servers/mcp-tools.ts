@@ -1,7 +1,7 @@
 import type { McpServerSetting, Secret, ServerAuthSetting } from "@cem/config";
 import type { Elicit, McpTransportProvider, ResultStore } from "@cem/core";
 import type { AuthSettings, McpServerSettings, TransportSettings } from "@cem/mcp-client";
-import type { LogEntry, McpTools } from "@cem/mcp-tools";
+import type { LogEntry, McpTools } from "@cem/mcp-client/tools";
 import type { Log } from "../log.ts";
 import { authFolder } from "../places.ts";
 import type { Project } from "../project.ts";
@@ -94,7 +94,7 @@ export async function openMcpTools(
   { log, store, elicit, minConnectTimeoutMs = 0, changesFiles }: McpToolsOptions,
 ): Promise<McpTools> {
   const [{ createMcpTools }, { folderUntrusted }] = await Promise.all([
-    import("@cem/mcp-tools"),
+    import("@cem/mcp-client/tools"),
     import("@cem/config"),
   ]);
   const transports = (await pluginSet?.get())?.transports;

@@ -2,7 +2,7 @@ import type { LoadedConfig } from "@cem/config";
 import { tokenizeInTurns, withoutValues } from "@cem/core";
 import type { JsonObject, JsonValue, Lazy, Redactor } from "@cem/core";
 import type { AgentServerSettings } from "@cem/mcp-server";
-import type { McpTools } from "@cem/mcp-tools";
+import type { McpTools } from "@cem/mcp-client/tools";
 import type { CemServer } from "../../options.ts";
 import type { Host } from "../calls/tool-host.ts";
 import type { Log } from "../log.ts";
@@ -70,7 +70,7 @@ function redactUpstream(upstream: Upstream, redactor: Redactor): Upstream {
 /** Tells the clients of a server what changes at the servers behind it. */
 export async function tellChanges(server: CemServer, host: Lazy<Host>, log: Log): Promise<void> {
   const { mcpTools, redactor } = await host.get();
-  const { describeChange } = await import("@cem/mcp-tools");
+  const { describeChange } = await import("@cem/mcp-client/tools");
   mcpTools.onToolsChanged((change) => {
     const message = describeChange(change);
     server.listChanged("tools", redactor?.tokenize(message, {}) ?? message);

@@ -1,6 +1,6 @@
 import type { Config, LoadedConfig } from "@cem/config";
 import { CemError, toErrorInfo } from "@cem/core";
-import type { QueueConnection, QueuedServerCopies, RunQueue } from "@cem/queue";
+import type { QueueConnection, QueuedReplicas, RunQueue } from "@cem/queue";
 import { sealingKeysOf } from "./store.ts";
 
 /**
@@ -20,11 +20,11 @@ export async function openConfiguredQueue(config: Config): Promise<RunQueue | un
  *
  * @throws CemError `CONFIG_INVALID` for keys that are none.
  */
-export async function openConfiguredCopies(config: Config): Promise<QueuedServerCopies | undefined> {
+export async function openConfiguredReplicas(config: Config): Promise<QueuedReplicas | undefined> {
   const connection = await connectionOf(config);
   if (connection === undefined) return undefined;
-  const { createServerCopies } = await import("@cem/queue");
-  return createServerCopies(connection);
+  const { createReplicas } = await import("@cem/queue");
+  return createReplicas(connection);
 }
 
 /**

@@ -4,7 +4,7 @@ import path from "node:path";
 import { inspect } from "node:util";
 import { toErrorInfo } from "@cem/core";
 import { describe, expect, it, onTestFinished } from "vitest";
-import { hintFor } from "../../hints.ts";
+import { hintFor } from "@cem/core/errors";
 import { openProject } from "../open-project.ts";
 import { probeStore } from "./store.ts";
 

@@ -2,7 +2,7 @@ import type { Config } from "@cem/config";
 import { CemError, toErrorInfo } from "@cem/core";
 import type { Store } from "@cem/core";
 import type { SealingKey } from "@cem/store";
-import { hintFor } from "../../hints.ts";
+import { hintFor } from "@cem/core/errors";
 import type { Log } from "../log.ts";
 import { assertOutOfReach } from "../places.ts";
 import { ownersDirOf } from "../project.ts";

@@ -2,7 +2,7 @@ import type { SchemaValidator } from "@cem/bridge";
 import type { LlmSettings } from "@cem/codegen/llm";
 import type { Config, LoadedConfig } from "@cem/config";
 import type { CodeGenerator, JsonObject, Redactor, SessionLog, ToolDefinition } from "@cem/core";
-import { hintFor } from "../../hints.ts";
+import { hintFor } from "@cem/core/errors";
 import { offloadRules } from "../../work-threads/offloaded-stages.ts";
 import { withProgressTasks } from "./progress-tasks.ts";
 

@@ -1,7 +1,7 @@
 import type { Config } from "@cem/config";
 import type { Guard, Lazy, SandboxSpec, ToolCatalog, TypeChecker } from "@cem/core";
 import type { FindOrders, ReviewRule } from "@cem/guardrails";
-import type { McpTools } from "@cem/mcp-tools";
+import type { McpTools } from "@cem/mcp-client/tools";
 import { hasSkills } from "../skills.ts";
 import { offloadReview } from "../../work-threads/offloaded-stages.ts";
 import type { CallGuards } from "../calls/call-guards.ts";

@@ -2,18 +2,17 @@ import type { ToolDefinition } from "@cem/core";
 import { form, listOf, type Match, type Phrase } from "../language/phrase.ts";
 import type { Plan } from "../planning/plan.ts";
 import { referToAll } from "../planning/references.ts";
-import { cite } from "../planning/unfilled.ts";
-import { isNumeric } from "../planning/value.ts";
-import { call, type Expression, literal, method } from "../program/expression.ts";
+import { cite, isNumeric } from "../planning/value.ts";
+import { call, literal, method, type Expression } from "../program/expression.ts";
 import { useHelper } from "../program/helpers.ts";
-import { printExpression } from "../program/print-expression.ts";
+import { printExpression } from "../program/print-program.ts";
 import {
-  type Calculation,
   CalculationReader,
   evaluate,
   lower,
-  type Operator,
   resultsIn,
+  type Calculation,
+  type Operator,
 } from "./expression.ts";
 
 const ASK = "(?:calculate|compute|evaluate|solve|determine|find|get|what is|how much is)";

@@ -1,6 +1,6 @@
 import type { Phrase } from "../language/phrase.ts";
-import type { Token } from "../language/token.ts";
-import { isSmall } from "../language/token.ts";
+import type { Token } from "../language/lexer.ts";
+import { isSmall } from "../language/lexer.ts";
 import { asNumber, partOf, referTo } from "../planning/references.ts";
 import type { Plan } from "../planning/plan.ts";
 import { isNumeric, type Value } from "../planning/value.ts";

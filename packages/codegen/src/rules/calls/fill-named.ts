@@ -1,6 +1,6 @@
 import type { JsonValue } from "@cem/core";
 import { isStopWord, splitWords, stem } from "@cem/core/text";
-import type { Token } from "../language/token.ts";
+import type { Token } from "../language/lexer.ts";
 import { hasType } from "../planning/value.ts";
 import type { Filling } from "./filling.ts";
 import { enumOf, type Parameter } from "./parameters.ts";

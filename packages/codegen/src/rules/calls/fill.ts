@@ -7,9 +7,84 @@ import { call, member } from "../program/expression.ts";
 import { useHelper } from "../program/helpers.ts";
 import { fillByKind } from "./fill-kinds.ts";
 import { fillByName, takesText } from "./fill-named.ts";
-import { fillTexts } from "./fill-texts.ts";
 import { Filling } from "./filling.ts";
-import type { Parameter } from "./parameters.ts";
+import type { Name } from "./filling.ts";
+import type { Parameter, Role } from "./parameters.ts";
+
+/** Roles that a name with a capital fills; longer texts are quoted. */
+const NAMED: ReadonlySet<Role> = new Set(["name", "place", "person", "identifier"]);
+const PLACE_BEFORE = /^(?:in|for|at|near|of)$/u;
+/** Words for a place itself. */
+const PLACE_WORD = /^(?:city|cities|town|place|places|location|locations)$/u;
+const JOINT = /^(?:,|and|or|&)$/u;
+/** Words that introduce a text. */
+const SAYING = /^(?:saying|says|reading|text)$/u;
+
+/** Places, quoted texts and names. */
+function fillTexts(filling: Filling): void {
+  for (const parameter of filling.open) if (parameter.role === "place") fillPlaces(filling, parameter);
+  fillQuotes(filling);
+  fillNames(filling);
+}
+
+function fillPlaces(filling: Filling, parameter: Parameter): void {
+  const quoted = filling.places(({ kind }) => kind === "quote");
+  const names = filling.names().filter(({ text }) => !/\d/u.test(text));
+  const parts = [...names, ...quoted.map((at) => ({ from: at, to: at + 1 }))].toSorted(
+    (a, b) => a.from - b.from,
+  );
+  if (!isJoined(filling, parts)) return;
+  const isLed = names.some(({ from }) => PLACE_BEFORE.test(filling.before(from)));
+  if (!parameter.isRequired && !isLed) return;
+  if (!filling.setAll(parameter, [...names.map(({ text }) => text), ...quoted.map((at) => filling.text(at))]))
+    return;
+  for (const { from, to } of names) filling.take(from, to);
+  for (const at of quoted) filling.take(at);
+  for (const at of filling.places(({ lower }) => PLACE_WORD.test(lower))) filling.take(at);
+}
+
+/** Quoted texts for the only parameter that takes one; required ones come first. */
+function fillQuotes(filling: Filling): void {
+  const quotes = filling.places(({ kind }) => kind === "quote");
+  const open = filling.open.filter(takesText);
+  const required = open.filter(({ isRequired }) => isRequired);
+  const [only, other] = required.length > 0 ? required : open;
+  const [first = -1] = quotes;
+  const isSeries = isJoined(
+    filling,
+    quotes.map((at) => ({ from: at, to: at + 1 })),
+  );
+  if (only === undefined || other !== undefined || !isSeries || !filling.setTexts(only, quotes)) return;
+  if (SAYING.test(filling.lower(first - 1))) filling.take(first - 1);
+}
+
+/** A name with a capital, for the only required parameter that takes one: `Greet Ada`. */
+function fillNames(filling: Filling): void {
+  const names = filling.names();
+  const [only, other] = filling.missing.filter(takesText);
+  if (only === undefined || other !== undefined || !takesName(only) || !isJoined(filling, names)) return;
+  if (
+    !filling.setAll(
+      only,
+      names.map(({ text }) => text),
+    )
+  )
+    return;
+  for (const { from, to } of names) filling.take(from, to);
+}
+
+/** Whether values follow each other with no more than commas and "and" between them. */
+function isJoined(filling: Filling, parts: readonly Pick<Name, "from" | "to">[]): boolean {
+  return parts.every(({ to }, index) => {
+    const next = parts[index + 1];
+    return next === undefined || filling.tokens.slice(to, next.from).every(({ lower }) => JOINT.test(lower));
+  });
+}
+
+function takesName({ role, schema, words }: Parameter): boolean {
+  const isQuery = words.some((word) => /^(?:query|q|search|keywords?|term|name)$/u.test(word));
+  return isQuery || NAMED.has(role) || (hasType(schema, "array") && role === "text");
+}
 
 const REFERENCES =
   "first result,second result,last result,result,results,it,them,that,this,sum,product,total,average";

@@ -1,7 +1,7 @@
 import type { JsonValue, ToolDefinition } from "@cem/core";
-import { DEMANDING_WORDS } from "@cem/core/text";
+import { DEMANDING_WORDS } from "../../vocabulary.ts";
 import type { Phrase } from "../language/phrase.ts";
-import { isSmall, textOf, type Token } from "../language/token.ts";
+import { isSmall, textOf, type Token } from "../language/lexer.ts";
 import type { Plan } from "../planning/plan.ts";
 import { hasType, type Value } from "../planning/value.ts";
 import { type Expression, literal } from "../program/expression.ts";

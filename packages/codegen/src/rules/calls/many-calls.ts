@@ -3,17 +3,23 @@ import { splitStems, stem } from "@cem/core/text";
 import { form, type Match, type Phrase } from "../language/phrase.ts";
 import type { Plan } from "../planning/plan.ts";
 import { referTo } from "../planning/references.ts";
-import { cite } from "../planning/unfilled.ts";
-import { hasType, isNumeric, isRows, type Value } from "../planning/value.ts";
-import { array, call, type Expression, literal, name, spread } from "../program/expression.ts";
+import { cite, hasType, isNumeric, isRows, type Value } from "../planning/value.ts";
+import {
+  array,
+  call,
+  literal,
+  name,
+  plural,
+  singular,
+  spread,
+  type Expression,
+} from "../program/expression.ts";
 import { useHelper } from "../program/helpers.ts";
-import { plural, singular } from "../program/names.ts";
-import { findCandidates } from "./candidates.ts";
+import { changes, findCandidates } from "./candidates.ts";
 import { fillArguments } from "./fill.ts";
 import type { Filling } from "./filling.ts";
-import { mayBeOnePage, type Parameter, readParameters } from "./parameters.ts";
+import { mayBeOnePage, readParameters, type Parameter } from "./parameters.ts";
 import { lowerCall } from "./plan-call.ts";
-import { changes } from "./verbs.ts";
 import { unclaimed } from "./unclaimed.ts";
 
 const EACH = form(
@@ -82,7 +88,7 @@ function convert(item: Expression, { schema }: Parameter): Expression {
   return hasType(schema, "string") ? call("String", item) : item;
 }
 
-/** The tool that lists all things of a kind, with their names, and needs nothing to be told. */
+/** The tool that lists all things of a kind, with their names, and takes no required arguments. */
 function findList(noun: string, tools: readonly ToolDefinition[]): ToolDefinition | undefined {
   const found = tools.filter(
     (tool) =>

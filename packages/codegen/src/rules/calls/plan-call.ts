@@ -2,19 +2,27 @@ import type { ToolDefinition } from "@cem/core";
 import { splitWords } from "@cem/core/text";
 import type { Phrase } from "../language/phrase.ts";
 import type { Plan } from "../planning/plan.ts";
-import { cite, idOf } from "../planning/unfilled.ts";
+import { cite, idOf } from "../planning/value.ts";
 import type { Value } from "../planning/value.ts";
-import { array, arrow, awaited, type Expression, literal, method, name } from "../program/expression.ts";
-import { plural, singular } from "../program/names.ts";
-import { type Candidate, findCandidates, verbOf } from "./candidates.ts";
+import {
+  array,
+  arrow,
+  awaited,
+  literal,
+  method,
+  name,
+  plural,
+  singular,
+  type Expression,
+} from "../program/expression.ts";
+import { changes, findCandidates, isToolVerb, type Candidate, verbOf } from "./candidates.ts";
 import { fillArguments } from "./fill.ts";
 import type { Filling } from "./filling.ts";
 import { mayBeOnePage, type Parameter } from "./parameters.ts";
 import { unclaimed } from "./unclaimed.ts";
-import { changes, isToolVerb } from "./verbs.ts";
 
 /** How a step reads as a call of a tool. */
-export interface CallReading {
+interface CallReading {
   /** The tool with arguments, where every word of the step is understood. */
   filling?: Filling | undefined;
   /** Why the nearest tool can't be called. */
@@ -77,7 +85,7 @@ function refusalOf(filling: Filling, rest: readonly string[], phrase: Phrase, pl
 }
 
 /** The items that a tool is called for, one by one. */
-export interface Items {
+interface Items {
   parameter: Parameter;
   list: Expression;
   itemOf: (item: Expression) => Expression;

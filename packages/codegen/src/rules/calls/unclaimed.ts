@@ -1,10 +1,10 @@
 import type { ToolDefinition } from "@cem/core";
-import { DEMANDING_WORDS, isStopWord, SMALL_TALK, splitStems, splitWords, stem } from "@cem/core/text";
-import { isSmall } from "../language/token.ts";
-import { meaningsOf, verbOf } from "./candidates.ts";
+import { isStopWord, SMALL_TALK, splitStems, splitWords, stem } from "@cem/core/text";
+import { DEMANDING_WORDS } from "../../vocabulary.ts";
+import { isSmall } from "../language/lexer.ts";
+import { isLoose, meaningsOf, verbFit, verbOf } from "./candidates.ts";
 import type { Filling } from "./filling.ts";
 import { mayBeOnePage, readParameters } from "./parameters.ts";
-import { isLoose, verbFit } from "./verbs.ts";
 
 /** Words for a tool itself. */
 const TOOL_WORDS = new Set(

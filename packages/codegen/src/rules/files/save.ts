@@ -1,13 +1,12 @@
 import type { StepField } from "@cem/core/text";
 import { form, type Phrase } from "../language/phrase.ts";
-import { isInWorkspace, stemOf } from "../planning/load.ts";
 import { FILE_SYSTEM, type Plan } from "../planning/plan.ts";
-import { cite } from "../planning/unfilled.ts";
-import { hasType, isNumeric, type StateDocument } from "../planning/value.ts";
+import { isInWorkspace, stemOf } from "../planning/references.ts";
+import { cite, hasType, isNumeric, type StateDocument } from "../planning/value.ts";
 import { awaited, call, literal, object } from "../program/expression.ts";
 import { useHelper } from "../program/helpers.ts";
-import { entriesOf, type Field, readFields, readListed, readWhat, type Saved } from "./fields.ts";
-import { setField } from "./update.ts";
+import { entriesOf, readFields, readListed, readWhat, type Field, type Saved } from "./fields.ts";
+import { setField } from "./write.ts";
 
 const SAVE = form(
   "(?:save|store|write|put|export)(?: {what})?(?: back)? (?:to|in|into|as)(?: (?:json|text))?(?: file)?(?: (?:called|named))? {file:path}(?: file)?(?: with(?: (?:fields?|values?))?(?: {fields})?)?(?: :)?",

@@ -1,10 +1,12 @@
 import type { StepField } from "@cem/core/text";
-import { form, type Phrase } from "../language/phrase.ts";
-import { isInWorkspace, isTextFile, stemOf } from "../planning/load.ts";
+import { form, type Match, type Phrase } from "../language/phrase.ts";
 import type { Plan } from "../planning/plan.ts";
-import { cite } from "../planning/unfilled.ts";
-import { literal, object } from "../program/expression.ts";
-import { entriesOf, type Field, readFields, readListed } from "./fields.ts";
+import { isInWorkspace, isTextFile, loadFile, stemOf } from "../planning/references.ts";
+import { cite } from "../planning/value.ts";
+import type { StateDocument } from "../planning/value.ts";
+import { literal, member, method, object, type Expression } from "../program/expression.ts";
+import { useHelper } from "../program/helpers.ts";
+import { entriesOf, readField, readFields, readListed, type Field } from "./fields.ts";
 
 const KIND = "(?: (?:new|json|text|state|test))*(?: file)?";
 const NAMED = "(?: (?:called|named))?";
@@ -41,7 +43,7 @@ function planText(phrase: Phrase, plan: Plan): boolean {
     value: plan.callFileSystem(append === undefined ? "writeFile" : "appendFile", literal(path), content),
   });
   plan.lastPath = path;
-  // What was written is what "it" means afterwards, and no result of the task.
+  // Afterwards "it" means the written text, which is no result of the task.
   if (append === undefined)
     plan.track(content, "content", { words: "content", schema: { type: "string" } }).consumed = true;
   return true;
@@ -62,4 +64,81 @@ function planJson(phrase: Phrase, listed: readonly StepField[], plan: Plan): boo
   const value = plan.declare(content, { words: stemOf(path) });
   plan.addDocument(path, value, true);
   return true;
+}
+
+const IN_FILE = "(?: (?:to|in|of) {file:path})?";
+const SET = form(
+  `(?:update|set|change|modify) (?:{path:path} : (?:set|update|change) )?{fields}(?: in {file:path})?`,
+);
+const NOTED = / \( ([\p{L}_]+) \)$/u;
+const ADD_FIELD = form(
+  `add(?: new)? (?:{field:name} field|field(?: :| called| named)? {name:name}) (?:with|:|=|set to|of)(?: value)? {value}??${IN_FILE}`,
+);
+const PUSH = form(`(?:add|append|push) {what} to(?: end of)? {list:name}(?<kind> array| list)?${IN_FILE}`);
+
+/** Plans a step that changes a JSON file: sets a field, adds one, or adds to a list; `false` where it does not. */
+export function planUpdate(phrase: Phrase, plan: Plan): boolean {
+  return planPush(phrase, plan) || planAddField(phrase, plan) || planSet(phrase, plan);
+}
+
+/** `update status to "completed" and step to 4` */
+function planSet(phrase: Phrase, plan: Plan): boolean {
+  const note = NOTED.exec(phrase.shape);
+  const found = (note === null ? phrase : phrase.within(0, note.index)).match(SET);
+  const part = found?.part("fields");
+  const fields = part === undefined ? undefined : readFields(part, plan);
+  const document = found === undefined || fields === undefined ? undefined : documentOf(found, plan);
+  if (document === undefined || fields === undefined) return false;
+  // `Update current_step to 4 (completed)`: the note asks for nothing.
+  if (note?.[1] !== undefined) plan.add({ kind: "comment", text: note[1] });
+  for (const field of fields) setField(document, field, plan);
+  return true;
+}
+
+function planAddField(phrase: Phrase, plan: Plan): boolean {
+  const found = phrase.match(ADD_FIELD);
+  const value = found?.part("value");
+  if (found === undefined || value === undefined) return false;
+  const field = readField(found.text("field") || found.text("name"), value, plan);
+  const document = field === undefined ? undefined : documentOf(found, plan);
+  if (field === undefined || document === undefined) return false;
+  setField(document, field, plan);
+  return true;
+}
+
+/** `add the result to the results array` */
+function planPush(phrase: Phrase, plan: Plan): boolean {
+  const found = phrase.match(PUSH);
+  const what = found?.part("what");
+  if (found === undefined || what === undefined || !mayBeList(found)) return false;
+  const list = found.text("list");
+  const item = readField(list, what, plan);
+  if (item === undefined || (item.value === undefined && what.literal === undefined)) return false;
+  const document = documentOf(found, plan);
+  if (document === undefined) return false;
+  const target = useHelper("listIn", document.value.expression, literal(list));
+  plan.add({ kind: "do", value: method(target, "push", item.expression) });
+  if (item.value !== undefined) item.value.consumed = true;
+  document.isDirty = true;
+  return true;
+}
+
+function mayBeList(found: Match): boolean {
+  return found.lower("kind") !== "" || found.lower("list").endsWith("s");
+}
+
+/** The JSON file that a step names, or the one that is open. */
+function documentOf(found: Match, plan: Plan): StateDocument | undefined {
+  const path = found.text("path") || found.text("file");
+  if (path === "") return plan.document;
+  return /\.json$/iu.test(path) && isInWorkspace(path) ? loadFile(path, plan).document : undefined;
+}
+
+/** Sets a field in memory; the file is written after its last change. */
+export function setField(document: StateDocument, { key, expression, value }: Field, plan: Plan): void {
+  if (key === "__proto__") throw plan.unread(key, `${key} is no name of a field.`);
+  const target: Expression = member(useHelper("recordOf", document.value.expression), key);
+  plan.add({ kind: "assign", target, value: expression });
+  if (value !== undefined) value.consumed = true;
+  document.isDirty = true;
 }

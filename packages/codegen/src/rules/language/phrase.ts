@@ -1,6 +1,5 @@
 import type { JsonValue } from "@cem/core";
-import { readTokens } from "./lexer.ts";
-import { isSmall, textOf, type Token } from "./token.ts";
+import { isSmall, readTokens, textOf, type Token } from "./lexer.ts";
 
 const [OPEN, CLOSE] = ["‹", "›"];
 /** Signs that stand in a shape as they are. */

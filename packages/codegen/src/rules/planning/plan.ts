@@ -2,25 +2,25 @@ import type { JsonSchema, ToolDefinition } from "@cem/core";
 import {
   awaited,
   call,
-  type Expression,
+  camelCase,
   literal,
   method,
   name,
+  Names,
   object,
-  type Statement,
   template,
+  type Expression,
+  type Statement,
 } from "../program/expression.ts";
 import { HELPER_NAMES } from "../program/helpers.ts";
-import { camelCase, Names } from "../program/names.ts";
-import { refuse, type Unfilled } from "./unfilled.ts";
-import { hasType, type StateDocument, type Value } from "./value.ts";
+import { hasType, refuse, type StateDocument, type Unfilled, type Value } from "./value.ts";
 
 export const FILE_SYSTEM = "node:fs/promises";
 const FILE_FUNCTIONS = ["readFile", "writeFile", "appendFile", "access", "mkdir"] as const;
 type FileFunction = (typeof FILE_FUNCTIONS)[number];
 
 /** A result to declare. */
-export interface Declaration extends Pick<
+interface Declaration extends Pick<
   Partial<Value>,
   "isReceipt" | "constant" | "field" | "pageOf" | "isSorted"
 > {

@@ -1,7 +1,9 @@
-import type { JsonSchema } from "@cem/core";
+import type { GenerationRefused, JsonSchema, ToolDefinition } from "@cem/core";
 import type { Expression } from "../program/expression.ts";
 
-/** What a variable of the program holds, as far as it is known before it runs. */
+type UnfilledStep = GenerationRefused["steps"][number];
+
+/** The static description of a variable's value. */
 export interface Value {
   name: string;
   expression: Expression;
@@ -56,4 +58,39 @@ export function isNumeric(schema: JsonSchema): boolean {
 /** Whether it holds a list of records by its schema. */
 export function isRows({ schema }: Value): boolean {
   return hasType(schema, "array") && hasType(schema.items ?? {}, "object");
+}
+
+const MAX_QUOTED_CHARACTERS = 120;
+
+/** Thrown by an operation for a step that can't be planned. */
+export class Unfilled extends Error {
+  readonly step: UnfilledStep;
+
+  constructor(step: UnfilledStep) {
+    super(step.hint);
+    this.step = step;
+  }
+}
+
+/** A refusal with the tool that comes nearest. */
+export function refuse(step: UnfilledStep, tool?: ToolDefinition): Unfilled {
+  return new Unfilled(
+    tool === undefined ? step : { ...step, tool: idOf(tool), hint: `${step.hint}\n${nearest(tool)}` },
+  );
+}
+
+export function idOf({ server, name }: ToolDefinition): string {
+  return `${server}.${name}`;
+}
+
+/** The tool that comes nearest to a step, with what it takes. */
+function nearest({ server, signature }: ToolDefinition): string {
+  const call = signature.replace(/\)\s*:[^]*$/u, ")");
+  return `The nearest tool is ${server}.${call.length > 200 ? `${call.slice(0, 200)}…` : call}.`;
+}
+
+/** The beginning of a text, in quotation marks. */
+export function cite(text: string): string {
+  const plain = text.replaceAll(/\s+/gu, " ").trim();
+  return `"${plain.length > MAX_QUOTED_CHARACTERS ? `${plain.slice(0, MAX_QUOTED_CHARACTERS)}…` : plain}"`;
 }

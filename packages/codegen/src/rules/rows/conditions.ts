@@ -1,4 +1,4 @@
-import { COMPARATORS, EQUALITIES } from "@cem/core/text";
+import { COMPARATORS, EQUALITIES } from "../../vocabulary.ts";
 import { form, type Phrase, meaningOf, oneOf } from "../language/phrase.ts";
 import type { Plan } from "../planning/plan.ts";
 import type { Value } from "../planning/value.ts";

@@ -1,7 +1,7 @@
-import { DIRECTIONS, PROPERTY_COLUMNS, STATISTICS, SUPERLATIVES } from "@cem/core/text";
+import { DIRECTIONS, PROPERTY_COLUMNS, STATISTICS, SUPERLATIVES } from "../../vocabulary.ts";
 import { form, type Phrase, meaningOf, oneOf } from "../language/phrase.ts";
 import type { Plan } from "../planning/plan.ts";
-import { cite } from "../planning/unfilled.ts";
+import { cite } from "../planning/value.ts";
 import type { Value } from "../planning/value.ts";
 import { literal, method } from "../program/expression.ts";
 import { useHelper } from "../program/helpers.ts";
@@ -118,7 +118,7 @@ function planBest(rows: Value, phrase: Phrase, plan: Plan): boolean {
     words: which,
     schema: rows.schema.items,
   });
-  // What was compared stays a result beside the best of it.
+  // The compared values stay a result beside the best of them.
   rows.consumed = isConsumed;
   return true;
 }

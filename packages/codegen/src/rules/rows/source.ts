@@ -1,16 +1,13 @@
 import type { JsonSchema, ToolDefinition } from "@cem/core";
 import { isStopWord, splitWords } from "@cem/core/text";
-import { mayBeOnePage, sqlParameter } from "../calls/parameters.ts";
 import { onePage } from "../calls/many-calls.ts";
+import { mayBeOnePage, sqlParameter } from "../calls/parameters.ts";
 import { form, type Phrase } from "../language/phrase.ts";
-import { isInWorkspace, isTextFile, loadFile } from "../planning/load.ts";
 import type { Plan } from "../planning/plan.ts";
-import { referTo } from "../planning/references.ts";
-import { cite, idOf } from "../planning/unfilled.ts";
-import { hasType, isRows, type Value } from "../planning/value.ts";
-import { type Expression, literal } from "../program/expression.ts";
+import { isInWorkspace, isTextFile, loadFile, referTo } from "../planning/references.ts";
+import { cite, hasType, idOf, isRows, type Value } from "../planning/value.ts";
+import { literal, singular, type Expression } from "../program/expression.ts";
 import { useHelper } from "../program/helpers.ts";
-import { singular } from "../program/names.ts";
 
 const FILE = form("(?:file )?{file:path}(?: file)?");
 const TABLE = form("(?:{table:name} table|table {named:name}|{listed:name} (?:in|from|of) database)");

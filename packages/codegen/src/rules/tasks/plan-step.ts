@@ -7,7 +7,7 @@ import { lowerCall, readCall } from "../calls/plan-call.ts";
 import { planFiles } from "../files/plan-files.ts";
 import { form, type Phrase } from "../language/phrase.ts";
 import type { Plan } from "../planning/plan.ts";
-import { cite, Unfilled } from "../planning/unfilled.ts";
+import { cite, Unfilled } from "../planning/value.ts";
 import { planRows } from "../rows/plan-rows.ts";
 
 const MENTION = form(

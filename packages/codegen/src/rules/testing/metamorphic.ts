@@ -1,7 +1,7 @@
-import { DEMANDING_WORDS, isStopWord, SMALL_TALK } from "@cem/core/text";
 import type { GenerateRequest, ToolDefinition } from "@cem/core";
-import { readTokens } from "../language/lexer.ts";
-import { isSmall, type Token } from "../language/token.ts";
+import { isStopWord, SMALL_TALK } from "@cem/core/text";
+import { DEMANDING_WORDS } from "../../vocabulary.ts";
+import { isSmall, readTokens, type Token } from "../language/lexer.ts";
 import { createRulesGenerator } from "../rules-generator.ts";
 
 /** Words that stand for others of their kind: each is replaced by the first of its list that it is not. */
@@ -49,7 +49,7 @@ const ORDERS = new Set(
 );
 
 /** One word of a task that was replaced. */
-export interface Replacement {
+interface Replacement {
   word: string;
   by: string;
   task: string;
@@ -119,13 +119,13 @@ function otherWord({ text, lower }: Token, before: Token | undefined): string | 
 }
 
 /** A replacement that changed nothing. */
-export interface Unheard extends Replacement {
+interface Unheard extends Replacement {
   /** The task as it was. */
   of: string;
 }
 
-/** What came of replacing each content word of tasks. */
-export interface MetamorphicReport {
+/** Result of replacing each content word of tasks. */
+interface MetamorphicReport {
   /** Tasks for which code is written. */
   written: number;
   replaced: number;

@@ -28,7 +28,7 @@ process.on("message", async (file) => {
 type Reply = { value: unknown; output: string } | { error: string };
 
 /** A folder with the sample servers in which programs run; `/workspace` in a program stands for the folder. */
-export interface Workspace {
+interface Workspace {
   run(code: string): Promise<{ value: unknown; output: string }>;
   readJson(file: string): unknown;
   write(file: string, text: string): void;

@@ -1,6 +1,5 @@
-import { SMALL_TALK } from "../vocabulary/small-talk.ts";
-import { isStopWord } from "../words-stop.ts";
-import { splitWords } from "../words.ts";
+import { SMALL_TALK } from "../vocabulary.ts";
+import { isStopWord, splitWords } from "../words.ts";
 import { outline } from "./outline.ts";
 import { beginsStep } from "./verbs.ts";
 

@@ -1,5 +1,5 @@
 /** A quoted part of a text. Offsets are in UTF-16 units; `end` is after the closing mark. */
-export interface QuotedText {
+interface QuotedText {
   start: number;
   end: number;
   /** The text between the marks. */
@@ -60,7 +60,7 @@ function nextClosing(
  * Blanks out the quoted parts of a text. The quotation marks and the length stay, so that offsets in the outline are
  * offsets in the text.
  */
-export function outlineQuotes(text: string): string {
+function outlineQuotes(text: string): string {
   return blank(
     text,
     findQuotes(text).map((quote) => ({ start: quote.start + 1, end: quote.end - 1 })),

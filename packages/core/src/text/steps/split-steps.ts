@@ -1,8 +1,14 @@
 import { readBlocks, type StepField, type TextBlock } from "./blocks.ts";
-import { type OwnWords, splitClauses, splitSentences } from "./clauses.ts";
+import {
+  readCondition,
+  readOtherwise,
+  splitClauses,
+  splitSentences,
+  type OwnWords,
+  type StepCondition,
+} from "./clauses.ts";
 import { collapseSpaces, outline } from "./outline.ts";
 import { beginsStep } from "./verbs.ts";
-import { readCondition, readOtherwise, type StepCondition } from "./conditions.ts";
 
 /** One step of a task. */
 export interface TaskStep {
@@ -17,7 +23,7 @@ export interface TaskStep {
 }
 
 /** Options of {@link splitSteps}. */
-export interface SplitOptions {
+interface SplitOptions {
   /** Words that begin a step in addition to the common English verbs, such as the verbs in the names of tools. */
   verbs?: Iterable<string> | undefined;
   /** Nouns that begin a step of their own, as in "the forecast for Oslo and the weather in Lima". */
@@ -25,7 +31,7 @@ export interface SplitOptions {
 }
 
 /** The longest text that is split, in UTF-16 units. Longer texts are cut. */
-export const MAX_STEP_TEXT_CHARACTERS = 200_000;
+const MAX_STEP_TEXT_CHARACTERS = 200_000;
 
 /** Phrases of courtesy, which are no steps. */
 const COURTESY =

@@ -1,0 +1,91 @@
+import type { Writable } from "node:stream";
+import type { Elicit, ElicitAnswer, ElicitRequest } from "@cem/core";
+import type { CommandContext } from "../io/command-context.ts";
+import { oneLine, safeText } from "../render/safe-text.ts";
+import { readFormFields } from "./form-fields.ts";
+import type { FieldValue, FormField } from "./form-fields.ts";
+import { InputEnded, createTurns, withPrompt } from "./prompt.ts";
+import type { AskLine, PromptSettings, TakeTurns } from "./prompt.ts";
+
+const MAX_MESSAGE_CHARACTERS = 2_000;
+const MAX_LABEL_CHARACTERS = 200;
+
+/** Asks tools' questions at the terminal of the command; `undefined` where nobody sits at one. */
+export function elicitOf({ io, interrupt }: CommandContext, turns: TakeTurns): Elicit | undefined {
+  if (io.stdin.isTTY !== true || io.stderr.isTTY !== true) return undefined;
+  return createElicit({ input: io.stdin, output: io.stderr, interrupt }, turns);
+}
+
+/** Asks one question at a time, field by field. The end of the input, which Ctrl-D makes, cancels. */
+export function createElicit(
+  settings: Omit<PromptSettings, "signal">,
+  turns: TakeTurns = createTurns(),
+): Elicit {
+  return (request) => turns(() => elicit(request, settings));
+}
+
+async function elicit(
+  request: ElicitRequest,
+  settings: Omit<PromptSettings, "signal">,
+): Promise<ElicitAnswer> {
+  const { server, message, signal } = request;
+  const { output } = settings;
+  try {
+    return await withPrompt({ ...settings, signal }, (ask) => {
+      output.write(`\n  ${shorten(server)} asks: ${safeText(message.slice(0, MAX_MESSAGE_CHARACTERS))}\n`);
+      return request.mode === "url" ? askForUrl(request.url, ask) : askForForm(request, ask, output);
+    });
+  } catch (error) {
+    if (error instanceof InputEnded) return { action: "cancel" };
+    throw error;
+  }
+}
+
+async function askForUrl(url: string, ask: AskLine): Promise<ElicitAnswer> {
+  const typed = await ask(`  Open ${oneLine(safeText(url))}\n  Press Enter when done, or type no: `);
+  return isNo(typed) ? { action: "decline" } : { action: "accept" };
+}
+
+async function askForForm(
+  { requestedSchema }: Extract<ElicitRequest, { mode: "form" }>,
+  ask: AskLine,
+  output: Writable,
+): Promise<ElicitAnswer> {
+  const fields = readFormFields(requestedSchema);
+  const typed = await ask(
+    fields.length === 0 ? "  Yes or no? " : "  Answer? (yes, no; Ctrl-D cancels) [yes] ",
+  );
+  if (isNo(typed)) return { action: "decline" };
+  const content: Record<string, FieldValue> = {};
+  for (const field of fields) {
+    const value = await askForField(field, ask, output);
+    if (value !== undefined) Object.defineProperty(content, field.name, { value, enumerable: true });
+  }
+  return { action: "accept", content };
+}
+
+async function askForField(
+  field: FormField,
+  ask: AskLine,
+  output: Writable,
+): Promise<FieldValue | undefined> {
+  const { title, description, hint, preset, required } = field;
+  const about = [description, hint].filter((text) => text !== "").map(shorten);
+  const inBrackets = about.length === 0 ? "" : ` (${about.join("; ")})`;
+  const standard = preset === undefined ? (required ? "" : " [none]") : ` [${shorten(String(preset))}]`;
+  for (;;) {
+    const typed = (await ask(`  ${shorten(title)}${inBrackets}${standard}: `)).trim();
+    if (typed === "" && (preset !== undefined || !required)) return preset;
+    const answer = typed === "" ? ({ ok: false, fault: "It is needed." } as const) : field.read(typed);
+    if (answer.ok) return answer.value;
+    output.write(`  ${answer.fault}\n`);
+  }
+}
+
+function isNo(typed: string): boolean {
+  return /^n/iu.test(typed.trim());
+}
+
+function shorten(text: string): string {
+  return oneLine(safeText(text.slice(0, MAX_LABEL_CHARACTERS)));
+}

@@ -1,0 +1,157 @@
+import { CemError } from "@cem/core";
+import { Command, CommanderError } from "commander";
+import type { Answer, CommandContext } from "../io/command-context.ts";
+import { addOptions, buildProgram, VERSION } from "./define-command.ts";
+import type { CommandDefinition, Given, Invocation } from "./define-command.ts";
+import { fitHelp } from "./fit-help.ts";
+import { OUTPUT_OPTIONS, SETTING_OPTIONS, sharedOptions } from "./options.ts";
+
+/** Below this there is no room for terms and what they are side by side. */
+const MIN_TABLE_COLUMNS = 80;
+/** Wide enough that nothing is broken. */
+const UNBROKEN = 10_000;
+
+/** A command that a plugin may have: which plugins there are is known once the configuration is read. */
+export interface UnknownCommand {
+  name: string;
+  words: string[];
+  /** Thrown where no plugin has it, with what was perhaps meant. */
+  usage: CemError;
+}
+
+/** Commands that a command line can name. */
+export interface CommandSet {
+  definitions: readonly CommandDefinition[];
+  runUnknown: (given: Given<UnknownCommand>, context: CommandContext) => Promise<Answer>;
+}
+
+/**
+ * Reads a command line that simply is one of these commands.
+ *
+ * @returns `undefined` for any other: help and mistakes want the whole set.
+ */
+export function parseQuick(
+  argv: readonly string[],
+  definitions: readonly CommandDefinition[],
+): Invocation | undefined {
+  if (!definitions.some(({ name }) => name === argv[0])) return undefined;
+  let invocation: Invocation | undefined;
+  const program = buildProgram(definitions, (found) => {
+    invocation = found;
+  });
+  const silent = { writeOut: () => {}, writeErr: () => {}, outputError: () => {} };
+  for (const command of [program, ...program.commands]) command.exitOverride().configureOutput(silent);
+  try {
+    program.parse(argv, { from: "user" });
+  } catch (error) {
+    if (!(error instanceof CommanderError)) throw error;
+    return undefined;
+  }
+  return invocation;
+}
+
+/**
+ * Reads the arguments after the command's name.
+ *
+ * @param colors - Whether help may be coloured.
+ * @param columns - The width that help has to fit. Default: it is not broken.
+ * @throws CemError `USAGE` with what is wrong and what was perhaps meant.
+ */
+export function parseCommandLine(
+  argv: readonly string[],
+  set: CommandSet,
+  colors: boolean,
+  columns?: number,
+): Invocation {
+  let invocation: Invocation | undefined;
+  let printed = "";
+  const isNarrow = columns !== undefined && columns < MIN_TABLE_COLUMNS;
+  const help = (text: string): Invocation => {
+    const whole = text.trimEnd();
+    return printing("help", columns === undefined ? whole : fitHelp(whole, columns));
+  };
+  const program = buildProgram(set.definitions, (found) => {
+    invocation = found;
+  });
+  if (argv.indexOf("--") === argv.indexOf("add") + 1 && argv.includes("add")) {
+    const message = 'The name of the server goes before "--": cem add <name> -- npx -y <server>';
+    throw new CemError("USAGE", message, { details: { arguments: [...argv] } });
+  }
+  for (const command of [program, ...program.commands]) {
+    command.exitOverride().configureOutput({
+      writeOut: (text) => (printed += text),
+      writeErr: (text) => (printed += text),
+      outputError: () => {},
+      getOutHasColors: () => colors,
+      ...(columns === undefined ? {} : { getOutHelpWidth: () => (isNarrow ? UNBROKEN : columns) }),
+      getErrHasColors: () => colors,
+    });
+  }
+  try {
+    program.parse(argv, { from: "user" });
+  } catch (error) {
+    if (!(error instanceof CommanderError)) throw error;
+    if (error.code === "commander.version") return printing("version", VERSION);
+    if (error.code === "commander.help" || error.code === "commander.helpDisplayed") {
+      return help(printed);
+    }
+    const usage = usageError(error, argv, program);
+    if (error.code !== "commander.unknownCommand") throw usage;
+    return unknownCommand(program, usage, set);
+  }
+  if (invocation === undefined) return help(program.helpInformation());
+  return invocation;
+}
+
+function printing(command: "help" | "version", text: string): Invocation {
+  const answer = { exitCode: 0, data: { [command]: text }, report: () => [text], brief: () => text };
+  return { command, text, run: () => Promise.resolve(answer) };
+}
+
+/** @throws CemError `USAGE` for a name that no plugin's command can have. */
+function unknownCommand(program: Command, usage: CemError, { runUnknown }: CommandSet): Invocation {
+  const [name = "", ...rest] = program.args;
+  if (!/^[a-z][a-z\d-]*$/u.test(name)) throw usage;
+  const command = addOptions(new Command(name), [...OUTPUT_OPTIONS, ...SETTING_OPTIONS])
+    .argument("[words...]")
+    .allowUnknownOption()
+    .helpOption(false)
+    .exitOverride()
+    .configureOutput({ outputError: () => {} });
+  try {
+    command.parse(rest, { from: "user" });
+  } catch (error) {
+    if (error instanceof CommanderError) throw usageError(error, [name, ...rest], program);
+    throw error;
+  }
+  const given = { name, words: [...command.args], usage, options: sharedOptions(program, command) };
+  return { command: "plugin-command", ...given, run: (context) => runUnknown(given, context) };
+}
+
+function usageError(error: CommanderError, argv: readonly string[], program: Command): CemError {
+  const message = error.message.replace(/^error: /u, "").replace(/\n?\((Did you mean [^()]+\?)\)$/u, ". $1");
+  const sentence = message.charAt(0).toUpperCase() + message.slice(1);
+  const ended = /[.?]$/u.test(sentence) ? sentence : `${sentence}.`;
+  return new CemError("USAGE", `${ended} ${adviceFor(error, argv, program)}`, {
+    details: { arguments: [...argv] },
+  });
+}
+
+function adviceFor(error: CommanderError, argv: readonly string[], program: Command): string {
+  const named = argv.find((argument) => !argument.startsWith("-")) ?? "";
+  if (named === "add" && error.code === "commander.unknownOption") {
+    const words = argv.filter((argument) => argument !== "--").slice(argv.indexOf("add") + 1);
+    const [name = "<name>", ...command] = words;
+    const isPlain = command.length > 0 && !name.startsWith("-") && !String(command[0]).startsWith("-");
+    return `A command goes after "--": cem add ${isPlain ? [name, "--", ...command].join(" ") : "<name> -- npx -y <server>"}`;
+  }
+  const takesWords = named === "run" || named === "search";
+  if (error.code === "commander.unknownOption" && takesWords) {
+    return `Words that begin with "-" go after "--", as in: cem ${named} -- "-5 + 3"`;
+  }
+  if (error.code === "commander.unknownCommand" && named.includes(" ")) {
+    return `To run a task: cem run "${named}"`;
+  }
+  const isKnown = program.commands.some((command) => command.name() === named);
+  return `See: cem ${isKnown ? `${named} ` : ""}--help`;
+}

@@ -1,0 +1,139 @@
+import { Command, Help } from "commander";
+import packageJson from "../../package.json" with { type: "json" };
+import type { Answer, CommandContext } from "../io/command-context.ts";
+import { OUTPUT_OPTIONS, SETTING_OPTIONS, sharedOptions } from "./options.ts";
+import type { SharedOptions } from "./options.ts";
+
+export const VERSION: string = packageJson.version;
+
+/** A command: its place in the help, its arguments and options, and what it does. */
+export interface CommandDefinition<Own extends object = object> {
+  name: string;
+  /** One line in the list of commands. */
+  about: string;
+  /** The text below the options in its help: notes and examples. */
+  help: string;
+  /** Leaves it out of the help. */
+  isHidden?: boolean;
+  /** Declares its arguments and options. */
+  declare(command: Command): Command;
+  /**
+   * Reads what was given.
+   *
+   * @param named - Options, and arguments, by their names in the declaration.
+   * @defaultValue `named`
+   */
+  read?(command: Command, named: Own): Own;
+  run(given: Given<Own>, context: CommandContext): Promise<Answer>;
+}
+
+/** The arguments and own options of a command, with the options that commands share. */
+export type Given<Own extends object = object> = Own & { options: SharedOptions };
+
+/** What the command line asks for: a command with its arguments, or a text to print. */
+export type Invocation = {
+  command: string;
+  options?: SharedOptions | undefined;
+  text?: string | undefined;
+} & {
+  run(context: CommandContext): Promise<Answer>;
+};
+
+/** Checks a definition's types; the result can stand in a list with others. */
+export function defineCommand<Own extends object>(definition: CommandDefinition<Own>): CommandDefinition {
+  return definition;
+}
+
+/**
+ * Describes commands to the parser.
+ *
+ * @param found - Called with what a command line asks for, when one is parsed.
+ */
+export function buildProgram(
+  definitions: readonly CommandDefinition[],
+  found: (invocation: Invocation) => void = () => {},
+): Command {
+  const program = new Command("cem")
+    .description("Runs tasks by writing code against tools that are files, in a sandbox.")
+    .usage("<command> [options]")
+    .version(VERSION, "-V, --version", "print the version")
+    .helpOption("-h, --help", "print help; cem help <command> for one command")
+    .enablePositionalOptions()
+    .configureHelp({ styleTitle: bold, formatHelp: commandsFirst })
+    .helpCommand(false)
+    .addHelpText("after", PROGRAM_HELP);
+  for (const definition of definitions) {
+    const command = program
+      .command(definition.name, { hidden: definition.isHidden ?? false })
+      .description(definition.about)
+      .configureHelp({ styleTitle: bold })
+      .addHelpText("after", definition.help);
+    if (definition.isHidden !== true) addOptions(command, OUTPUT_OPTIONS);
+    definition.declare(command).action(() => found(invocationOf(definition, program, command)));
+  }
+  addOptions(program.command("help [command]"), OUTPUT_OPTIONS)
+    .description("Print help for a command")
+    .configureHelp({ styleTitle: bold })
+    .action((name: string | undefined) => {
+      const command = name === undefined ? program : program.commands.find((one) => one.name() === name);
+      if (command !== undefined) return command.help();
+      // The parser suggests a similar name.
+      program.parse([name ?? ""], { from: "user" });
+    });
+  return addOptions(program, [...OUTPUT_OPTIONS, ...SETTING_OPTIONS]);
+}
+
+/** Adds options, which commands may share. */
+export function addOptions(
+  command: Command,
+  options: readonly Parameters<Command["addOption"]>[0][],
+): Command {
+  for (const option of options) command.addOption(option);
+  return command;
+}
+
+function invocationOf(definition: CommandDefinition, program: Command, command: Command): Invocation {
+  const named = namedArguments(command);
+  const own = definition.read?.(command, named) ?? named;
+  const given = { ...own, options: { ...sharedOptions(program, command), ...optionsOf(own) } };
+  return { command: definition.name, ...given, run: (context) => definition.run(given, context) };
+}
+
+/** Shared options that a command reads in its own way. */
+function optionsOf(own: object): Partial<SharedOptions> {
+  return "options" in own ? (own.options as Partial<SharedOptions>) : {};
+}
+
+/** The options of a command, and its arguments by their names. */
+function namedArguments(command: Command): object {
+  const args = command.registeredArguments.map((argument, at) => [
+    argument.name(),
+    command.processedArgs[at] as unknown,
+  ]);
+  return { ...command.opts(), ...Object.fromEntries(args) };
+}
+
+const bold = (text: string): string => `\u001B[1m${text}\u001B[22m`;
+
+/** Formats the usual help with the commands before the options. */
+function commandsFirst(command: Command, helper: Help): string {
+  const [usage = "", about = "", ...sections] = Help.prototype.formatHelp
+    .call(helper, command, helper)
+    .trimEnd()
+    .split("\n\n");
+  const commands = sections.filter((section) => section.includes("Commands:"));
+  const others = sections.filter((section) => !commands.includes(section));
+  return `${[usage, about, ...commands, ...others].join("\n\n")}\n`;
+}
+
+const PROGRAM_HELP = `
+Examples:
+  cem init                                    make a project here, with a first tool
+  cem run "Calculate 5 + 3"                   do a task
+  cem run "Calculate 5 + 3" --json            the same, for a program to read
+  cem tools                                   list the tools
+  cem serve                                   start an MCP server for Claude, Cursor, VS Code, …
+  cem doctor                                  check that everything works
+  cem plugins                                 commands and more that plugins add
+
+Exit codes: 0 success, 1 the task failed, was refused or ran out of time, 2 wrong use, 130 Ctrl-C.`;

@@ -1,0 +1,141 @@
+import { ISOLATION_LEVELS } from "@cem/core";
+import type { ExecuteOptions, IsolationLevel } from "@cem/core";
+import { Argument, InvalidArgumentError, Option } from "commander";
+import type { Command } from "commander";
+
+type GenerationMode = NonNullable<ExecuteOptions["mode"]>;
+type TypeCheckMode = NonNullable<ExecuteOptions["typeCheck"]>;
+
+/** The sandboxes that there are without plugins. */
+export const BUILT_IN_SANDBOXES: readonly string[] = ["auto", "deno", "microsandbox", "kubernetes"];
+
+export const MAX_PORT = 65_535;
+
+const GENERATION_MODES = ["auto", "code", "direct"] as const;
+const TYPE_CHECK_MODES = ["before", "off"] as const;
+
+/** Options that commands share, before and after the command's name. */
+export interface SharedOptions {
+  json: boolean;
+  quiet: boolean;
+  verbose: boolean;
+  color: boolean;
+  config?: string | undefined;
+  workspace?: string | undefined;
+  servers?: string | undefined;
+  skills?: string | undefined;
+  customer?: string | undefined;
+  sandbox?: string | undefined;
+  minIsolation?: IsolationLevel | undefined;
+  typeCheck?: TypeCheckMode | undefined;
+  mode?: GenerationMode | undefined;
+  /** Seconds. */
+  timeout?: number | undefined;
+  /** Whether calls that would change something are listed instead of made. */
+  dryRun?: boolean | undefined;
+  /** A plan that a dry run printed: its changes are made, and no others. */
+  plan?: string | undefined;
+  /** A file to record the run's calls to the host in. */
+  record?: string | undefined;
+  /** A recording that answers those calls. */
+  replay?: string | undefined;
+}
+
+/** Options of how an answer is printed. */
+export const OUTPUT_OPTIONS = group("Output:", [
+  new Option("--json", "print exactly one JSON object, also for errors"),
+  new Option("-q, --quiet", "print the result alone"),
+  new Option("-v, --verbose", "print more about each stage, and the log"),
+  new Option("--no-color", "print without colours (also NO_COLOR=1)"),
+]);
+
+const SETTINGS_GROUP = "Settings (they win over the environment and config.yaml):";
+const CONFIG = "read this file instead of ./config.yaml; its folder is the project";
+
+const OTHER_SETTINGS = group(SETTINGS_GROUP, [
+  new Option("--workspace <dir>", "the folder that code sees as /workspace"),
+  new Option("--servers <dir>", "the folder of tool servers"),
+  new Option("--skills <dir>", "the folder of skills"),
+  new Option("--customer <id>", "the customer whose workspace, state and skills are used"),
+  new Option("--sandbox <type>", `what runs the code: ${BUILT_IN_SANDBOXES.join(", ")}, or one of a plugin`),
+  new Option("--min-isolation <level>", "refuse to run below this level").choices(ISOLATION_LEVELS),
+  new Option("--type-check <when>", "check types before code runs, or not").choices(TYPE_CHECK_MODES),
+  new Option("--mode <mode>", "what a model answers with: a program, one call, or either").choices(
+    GENERATION_MODES,
+  ),
+  new Option("--timeout <seconds>", "stop the code after this many seconds").argParser(seconds),
+]);
+
+/** Options that take precedence over the configuration. */
+export const SETTING_OPTIONS = [
+  ...group(SETTINGS_GROUP, [new Option("--config <file>", CONFIG)]),
+  ...OTHER_SETTINGS,
+];
+
+/** The same for a command that lists the configuration where `--config` has no file. */
+export const SETTING_OPTIONS_OR_LIST = [
+  ...group(SETTINGS_GROUP, [new Option("--config [file]", CONFIG)]),
+  ...OTHER_SETTINGS,
+];
+
+export const RECORDING_OPTIONS = group("Recording:", [
+  new Option("--record <file>", "write the calls to tools on the host, and their results, to this file"),
+  new Option("--replay <file>", "answer those calls from a recording, without the tools").conflicts("record"),
+]);
+
+/** Options of a command that runs a task or a program. */
+export const RUN_OPTIONS = [
+  ...SETTING_OPTIONS,
+  ...RECORDING_OPTIONS,
+  ...group("Changes:", [
+    new Option("--dry-run", "list the changes that the code would make, and make none"),
+    new Option(
+      "--plan <file>",
+      "make the changes of a plan and no others: what --dry-run --json printed",
+    ).conflicts("dryRun"),
+  ]),
+];
+
+function group(heading: string, options: Option[]): Option[] {
+  return options.map((option) => option.helpGroup(heading));
+}
+
+/** An argument that says what to do. Without a standard one it has to be given. */
+export function actionArgument(actions: readonly string[], standard?: string): Argument {
+  return standard === undefined
+    ? new Argument("<action>", "what to do").choices(actions)
+    : new Argument("[action]", "what to do").choices(actions).default(standard);
+}
+
+/** Merges what stood before the command's name with what stood after it, which wins. */
+export function sharedOptions(program: Command, command: Command): SharedOptions {
+  const before = program.opts<Partial<SharedOptions>>();
+  const after = command.opts<Partial<SharedOptions>>();
+  return {
+    ...before,
+    ...after,
+    json: (before.json ?? false) || (after.json ?? false),
+    quiet: (before.quiet ?? false) || (after.quiet ?? false),
+    verbose: (before.verbose ?? false) || (after.verbose ?? false),
+    color: (before.color ?? true) && (after.color ?? true),
+  };
+}
+
+function seconds(text: string): number {
+  const value = Number(text);
+  if (text.trim() === "" || !Number.isFinite(value) || value <= 0) {
+    throw new InvalidArgumentError("It is a number of seconds above 0, such as 30 or 0.5.");
+  }
+  return value;
+}
+
+/** Parses a whole number within bounds. */
+export function wholeNumber(smallest: number, largest: number): (text: string) => number {
+  return (text) => {
+    const value = /^\d+$/u.test(text) ? Number(text) : Number.NaN;
+    if (!(value >= smallest && value <= largest)) {
+      throw new InvalidArgumentError(`It is a whole number from ${smallest} to ${largest}.`);
+    }
+    return value;
+  };
+}

@@ -1,0 +1,71 @@
+import type { CommandSet } from "../command/command-line.ts";
+import { add, remove } from "./add.ts";
+import { audit } from "./audit.ts";
+import { bench } from "./bench.ts";
+import { complete, completion } from "./completion.ts";
+import { customers } from "./customers.ts";
+import { doctor } from "./doctor.ts";
+import { emit } from "./emit.ts";
+import { examples } from "./examples.ts";
+import { form } from "./form.ts";
+import { importCommand } from "./import.ts";
+import { init } from "./init.ts";
+import { keepWarm } from "./keep-warm.ts";
+import { migrate } from "./migrate.ts";
+import { model } from "./model.ts";
+import { plugins, runPluginCommand } from "./plugins.ts";
+import { queue, store, worker } from "./queue.ts";
+import { RUN_COMMANDS } from "./run.ts";
+import { runs } from "./runs.ts";
+import { search } from "./search.ts";
+import { serve } from "./serve.ts";
+import { auth, generate, servers } from "./servers.ts";
+import { sessions } from "./sessions.ts";
+import { skills } from "./skills.ts";
+import { tools } from "./tools.ts";
+import { trust } from "./trust.ts";
+import { verify } from "./verify.ts";
+import { workflow } from "./workflow.ts";
+
+/**
+ * Every command, in the order of the help. Their files load what a command needs once it runs, so that help, completion and
+ * mistakes are answered at once.
+ */
+export const COMMANDS: CommandSet = {
+  definitions: [
+    ...RUN_COMMANDS,
+    keepWarm,
+    tools,
+    search,
+    serve,
+    verify,
+    worker,
+    queue,
+    store,
+    doctor,
+    init,
+    migrate,
+    trust,
+    servers,
+    add,
+    remove,
+    importCommand,
+    generate,
+    auth,
+    skills,
+    runs,
+    sessions,
+    workflow,
+    customers,
+    examples,
+    plugins,
+    model,
+    audit,
+    emit,
+    completion,
+    complete,
+    form,
+    bench,
+  ],
+  runUnknown: runPluginCommand,
+};

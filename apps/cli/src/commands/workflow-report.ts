@@ -1,0 +1,160 @@
+import type { PlannedStep, RunDetails, RunSummary, WorkflowEvent, WorkflowResult } from "code-execution-mcp";
+import type { ConfiguredWorkflow, DrawnStep } from "code-execution-mcp/admin";
+import type { Output } from "../io/terminal.ts";
+import { renderPairs, renderRow } from "../render/rows.ts";
+import { oneLine, safeData } from "../render/safe-text.ts";
+import { counted, duration } from "../render/text-layout.ts";
+import type { Style } from "../render/text-layout.ts";
+import { renderValue } from "../render/value.ts";
+
+const INDENT = "  ";
+
+/** Shows the steps of a run as they end. */
+export function showSteps(output: Output, verbose: boolean): (event: WorkflowEvent) => void {
+  const { style } = output;
+  const { colors } = style;
+  const row = (label: string, text: string, ms?: number, paint?: (label: string) => string): void => {
+    const right = ms === undefined ? undefined : duration(ms);
+    output.write(`${renderRow(label, oneLine(text), style, { right, paint }).join("\n")}\n`);
+  };
+  return (given) => {
+    const event = safeData(given);
+    switch (event.type) {
+      case "run-started":
+        return row(event.isResumed ? "resume" : "run", event.run);
+      case "step-started":
+        return output.writeTransient(
+          `${INDENT}${"step".padEnd(9)}  ${oneLine(event.step)} ${colors.dim("…")}`,
+        );
+      case "step-completed":
+        if (event.error !== undefined)
+          return row("went on", `${event.step}: ${event.error.message}`, event.ms, colors.yellow);
+        if (event.isKnown) return verbose ? row("known", event.step) : undefined;
+        return row("done", event.step, event.ms, colors.green);
+      case "step-skipped":
+        return row(
+          "left out",
+          event.error === undefined ? event.step : `${event.step}: ${event.error.message}`,
+        );
+      case "step-failed":
+        return row("failed", event.step, event.ms, colors.red);
+      case "step-retrying":
+        return row(
+          "again",
+          `${event.step} in ${duration(event.delayMs)}: ${event.error.message}`,
+          undefined,
+          colors.yellow,
+        );
+      case "step-logged":
+        return row("", `${event.step}: ${event.message}`);
+      case "step-progressed":
+        return verbose
+          ? row("", `${event.step}: ${event.progress.message ?? event.progress.progress}`)
+          : undefined;
+      case "run-ended":
+        return;
+    }
+  };
+}
+
+/** Renders what a run came to. */
+export function renderRun({ outputs }: WorkflowResult, style: Style): string[] {
+  return renderOutputs(outputs, style);
+}
+
+function renderOutputs(outputs: WorkflowResult["outputs"], style: Style): string[] {
+  if (Object.keys(outputs).length === 0) return [];
+  return [
+    "",
+    ...renderValue(safeData(outputs), { ...style, width: style.width - 2 }).map((line) =>
+      `${INDENT}${line}`.trimEnd(),
+    ),
+  ];
+}
+
+/** Renders why a run did not complete. */
+export function renderRunFailure({ error, run, status }: WorkflowResult, style: Style): string[] {
+  if (error === null) return [];
+  const safe = safeData(error);
+  return [
+    "",
+    ...renderRow(status === "interrupted" ? "stopped" : status, safe.message, style, {
+      paint: style.colors.red,
+    }),
+    ...(safe.hint === undefined ? [] : renderRow("", safe.hint, style)),
+    // Of a step that may have been executed, the hint says how.
+    ...(safe.code === "WORKFLOW_STEP_UNCERTAIN"
+      ? []
+      : renderRow("go on", `cem workflow resume ${run}`, style)),
+  ];
+}
+
+/** Renders what a run would do. */
+export function renderPlan(steps: readonly PlannedStep[], style: Style): string[] {
+  return safeData(steps).flatMap(({ step, does, problem }) => [
+    "",
+    `${INDENT}${style.colors.bold(oneLine(step))}`,
+    ...does.map((line) => `${INDENT}${INDENT}${line}`),
+    ...(problem === undefined ? [] : [`${INDENT}${INDENT}${style.colors.red(oneLine(problem.message))}`]),
+  ]);
+}
+
+/** Renders the workflows of the configuration, and runs. */
+export function renderWorkflows(
+  workflows: readonly ConfiguredWorkflow[],
+  runs: readonly RunSummary[],
+  style: Style,
+): string[] {
+  if (workflows.length + runs.length === 0)
+    return ["", "  There are no workflows and no runs here. Run a file: cem workflow run <file.yaml>"];
+  const defined = safeData(workflows).map(({ name, description, steps }): [string, string] => [
+    oneLine(name),
+    oneLine(`${counted(steps, "step")}${description === "" ? "" : `, ${description}`}`),
+  ]);
+  const kept = safeData(runs).map(({ run, status, startedAt, ms }): [string, string] => [
+    run,
+    `${status}, ${startedAt.slice(0, 19).replace("T", " ")}, ${duration(ms)}`,
+  ]);
+  return [
+    ...(defined.length === 0 ? [] : ["", ...renderPairs(defined, INDENT, style)]),
+    ...(kept.length === 0 ? [] : ["", ...renderPairs(kept, INDENT, style)]),
+  ];
+}
+
+/** Renders one run with its steps. */
+export function renderRunDetails(given: RunDetails, style: Style): string[] {
+  const details = safeData(given);
+  const { run, workflow, version, status, error, uncertain, steps, outputs } = details;
+  const pairs = steps.map(({ step, status: state, attempts, error: failure }): [string, string] => [
+    oneLine(step),
+    oneLine(
+      [state, attempts > 1 ? `${attempts} attempts` : "", failure?.message ?? ""]
+        .filter((part) => part !== "")
+        .join(", "),
+    ),
+  ]);
+  return [
+    "",
+    `${INDENT}${style.colors.bold(run)}`,
+    "",
+    ...renderRow("workflow", `${oneLine(workflow)} ${oneLine(version)}`, style),
+    ...renderRow("status", `${status}, ${duration(details.ms)} at work`, style),
+    ...(error === null ? [] : renderRow("error", error.message, style, { paint: style.colors.red })),
+    ...(uncertain.length === 0
+      ? []
+      : renderRow("unclear", `may have been executed: ${uncertain.join(", ")}`, style)),
+    ...(pairs.length === 0 ? [] : ["", ...renderPairs(pairs, INDENT, style)]),
+    ...renderOutputs(outputs, style),
+  ];
+}
+
+/** Renders a workflow as a drawing: steps with the same number can run at once. */
+export function renderDrawing(steps: readonly DrawnStep[], style: Style): string[] {
+  const { colors } = style;
+  const lines = safeData(steps).map(({ depth, group, text, detail }) => {
+    const indent = `${INDENT}${"│  ".repeat(depth)}`;
+    const label = group === 0 ? colors.dim(oneLine(text)) : `${group}  ${colors.bold(oneLine(text))}`;
+    return `${indent}${label}${detail === "" ? "" : `  ${colors.dim(oneLine(detail))}`}`;
+  });
+  return ["", ...lines];
+}

@@ -1,0 +1,185 @@
+import { PENDING_SETTINGS } from "@cem/config";
+import type { ErrorDetails, ErrorInfo, KnownErrorCode, SandboxProbe } from "@cem/core";
+import { hintFor } from "@cem/core/errors";
+import type { LoadedConfig } from "code-execution-mcp";
+import type { ExaminedServer, FolderReport, HostReport } from "code-execution-mcp/admin";
+import { PYTHON_HINT, catalogSize } from "../render/catalog.ts";
+import { notesOf } from "../render/servers.ts";
+import { counted, describeTimes, shortPath } from "../render/text-layout.ts";
+
+/** `broken` means that a task can't run. */
+export type CheckState = "ok" | "warning" | "off" | "broken";
+
+/** One thing that was examined. */
+export interface Check {
+  name: string;
+  state: CheckState;
+  summary: string;
+  /** More about it, and what helps against what is wrong; a line each. */
+  notes: string[];
+}
+
+/** Checks tools, sandboxes, workspace and model. */
+export function checkHost(report: HostReport): Check[] {
+  const { configuration, sandboxes } = report;
+  return [
+    checkServers(report),
+    ...checkPlugins(report.plugins),
+    ...sandboxes.map(({ name, probe }) => checkSandbox(name, probe)),
+    ...(sandboxes.some(({ probe }) => probe.available) ? [] : [noSandbox]),
+    checkWorkspace(report.workspace),
+    checkSearch(report.search),
+    checkModel(configuration),
+  ];
+}
+
+const noSandbox: Check = {
+  name: "isolation",
+  state: "broken",
+  summary: "no sandbox can start here",
+  notes: [],
+};
+
+/** The check that stands for an error that stopped all others. */
+export function checkFailure({ code, message, hint }: ErrorInfo): Check {
+  const name = code.startsWith("CONFIG_") ? "config" : code.startsWith("SANDBOX_") ? "sandbox" : "problem";
+  const [summary = "", ...notes] = message.split("\n");
+  return { name, state: "broken", summary, notes: [...notes, ...(hint?.split("\n") ?? [])] };
+}
+
+/** A Node that is too old does not come this far. */
+export function checkNode(version: string): Check {
+  return { name: "node", state: "ok", summary: version, notes: [] };
+}
+
+export function checkConfig({ file, origins, warnings }: LoadedConfig): Check {
+  const from = (source: string): number =>
+    Object.values(origins).filter((origin) => origin.from === source).length;
+  const parts = [
+    file === undefined ? "no config.yaml, the defaults hold" : shortPath(file),
+    ...(from("environment") > 0 ? [`${counted(from("environment"), "value")} from the environment`] : []),
+    ...(from(".env") > 0 ? [`${counted(from(".env"), "value")} from .env`] : []),
+    ...(from("argument") > 0 ? [`${counted(from("argument"), "value")} from arguments`] : []),
+  ];
+  const idle = Object.entries(PENDING_SETTINGS)
+    .filter(([setting]) => (origins[setting]?.from ?? "default") !== "default")
+    .map(([setting, reason]) => `${setting} has no effect yet: ${reason}`);
+  const notes = [...warnings, ...idle, "cem doctor --config shows each value"];
+  return { name: "config", state: notes.length > 1 ? "warning" : "ok", summary: parts.join(", "), notes };
+}
+
+function checkServers({ catalog: { servers, problems }, servers: folder, upstream }: HostReport): Check {
+  const summary = [
+    catalogSize(servers),
+    ...(problems.length > 0 ? [counted(problems.length, "problem")] : []),
+    ...(upstream.length > 0 ? [upstreamSummary(upstream)] : []),
+  ].join(", ");
+  const notes = problems.map(({ server, file, line, message, cause }) => {
+    // What concerns the whole folder names it.
+    if (server === "") return cause === "python" ? `${message} ${PYTHON_HINT}` : message;
+    return `${shortPath(file)}${line === undefined ? "" : `:${line}`}  ${message}`;
+  });
+  for (const server of upstream) notes.push(...notesOf(server).map((note) => `${server.name}: ${note}`));
+  if (servers.length === 0) notes.push(`nothing in ${shortPath(folder.path)}: cem init makes a first tool`);
+  return { name: "servers", state: notes.length > 0 ? "warning" : "ok", summary, notes };
+}
+
+/** Nothing is said of plugins where there are none. */
+function checkPlugins(plugins: HostReport["plugins"]): Check[] {
+  if (plugins.length === 0) return [];
+  const wrong = plugins.filter(({ state, problems }) => state !== "ready" || problems.length > 0);
+  const parts = [
+    counted(plugins.length, "plugin"),
+    ...(wrong.length > 0 ? [`${wrong.length} with a problem`] : []),
+  ];
+  const notes = plugins.flatMap(({ name, version = "", state, times, problems }) => [
+    `${`${name} ${version}`.trim()}: ${state}, ${describeTimes(times)}`,
+    ...problems,
+  ]);
+  return [{ name: "plugins", state: wrong.length > 0 ? "warning" : "ok", summary: parts.join(", "), notes }];
+}
+
+/** `3 of them upstream (1 unreachable)`. */
+function upstreamSummary(upstream: readonly ExaminedServer[]): string {
+  const unreachable = upstream.filter(({ state }) => state !== "ready" && state !== "disabled").length;
+  const size = `${upstream.length} upstream`;
+  return unreachable === 0 ? size : `${size} (${unreachable} unreachable)`;
+}
+
+function checkSandbox(name: string, probe: SandboxProbe): Check {
+  if (!probe.available) {
+    const notes = [probe.reason, probe.hint].filter((note) => note !== "");
+    return { name, state: "off", summary: "not available", notes };
+  }
+  const { isolation, version, notes } = probe;
+  const summary = `${isolation.sandbox} ${version}, level ${isolation.level}`;
+  return { name, state: "ok", summary, notes: [isolation.mechanisms.join(", "), ...notes] };
+}
+
+function checkWorkspace({ path: folder, exists, writable }: FolderReport): Check {
+  const shown = shortPath(folder);
+  if (!writable) {
+    const notes = helpFor("WORKSPACE_UNUSABLE", { folder });
+    return { name: "workspace", state: "broken", summary: `${shown} can't be written`, notes };
+  }
+  const summary = exists ? `${shown}, writable` : `${shown}, made by the first run`;
+  return { name: "workspace", state: "ok", summary, notes: [] };
+}
+
+function checkSearch({ embedder, problem }: HostReport["search"]): Check {
+  if (embedder === undefined) {
+    const notes = [
+      "cem model pull loads a model that runs here and compares tools by meaning, or set optimizations.embedding_model_dir, llm.azure_embedder_name or llm.embedding_model",
+    ];
+    return { name: "search", state: "off", summary: "by words only: no embedding model is set", notes };
+  }
+  if (problem !== undefined) {
+    return { name: "search", state: "warning", summary: `by words only: ${problem}`, notes: [] };
+  }
+  return {
+    name: "search",
+    state: "ok",
+    summary: `by words and by meaning, with ${shortPath(embedder)}`,
+    notes: [],
+  };
+}
+
+function checkModel({ config: { llm } }: LoadedConfig): Check {
+  const name = "llm";
+  if (!llm.enabled) {
+    const key = llm.apiKey === undefined ? "" : "a key is set, but ";
+    const notes = [`${key}llm.enabled: true or LLM_ENABLED=true switches a model on`];
+    return { name, state: "off", summary: "off: rules only", notes };
+  }
+  const { azureEndpoint, baseUrl, model, provider } = llm;
+  const needsKey = provider === "azure_openai" || baseUrl === undefined;
+  if (needsKey && llm.apiKey === undefined) {
+    const notes = [...helpFor("LLM_KEY_MISSING", { variable: KEY_VARIABLES[provider] }), BY_RULES];
+    return { name, state: "warning", summary: `${provider} ${model} has no key`, notes };
+  }
+  if (provider === "azure_openai" && azureEndpoint === undefined && baseUrl === undefined) {
+    const notes = [...helpFor("LLM_ENDPOINT_MISSING"), BY_RULES];
+    return { name, state: "warning", summary: `${provider} ${model} has no endpoint`, notes };
+  }
+  const where = baseUrl === undefined ? "" : ` at ${hostOf(baseUrl)}`;
+  return { name, state: "ok", summary: `${provider} ${model}${where}, else rules`, notes: [] };
+}
+
+const BY_RULES = "Until then code is written by rules.";
+
+const KEY_VARIABLES = {
+  openai: "OPENAI_API_KEY",
+  azure_openai: "AZURE_OPENAI_API_KEY",
+  anthropic: "ANTHROPIC_API_KEY",
+};
+
+/** The host of a URL, whose other parts may hold secrets. */
+function hostOf(url: string): string {
+  return URL.parse(url)?.host ?? "a URL that can't be read";
+}
+
+/** What helps against a failure that a task would meet. */
+function helpFor(code: KnownErrorCode, details: ErrorDetails = {}): string[] {
+  const hint = hintFor({ code, message: "", details });
+  return hint === undefined ? [] : [hint];
+}

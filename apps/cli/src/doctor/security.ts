@@ -1,0 +1,192 @@
+import { PENDING_SETTINGS } from "@cem/config";
+import { ISOLATION_LEVELS } from "@cem/core";
+import type { IsolationLevel } from "@cem/core";
+import type { SecurityReport } from "code-execution-mcp/admin";
+import { counted, shortPath } from "../render/text-layout.ts";
+import type { Check } from "./checks.ts";
+
+const LOOPBACK = /^(?:localhost|127(?:\.\d{1,3}){3}|::1)$/u;
+
+/** Checks what protects the host here: `ok` holds, `warning` and `off` do not. */
+export function checkSecurity(report: SecurityReport): Check[] {
+  return [
+    checkIsolation(report),
+    checkSessions(report),
+    checkTrust(report),
+    checkSecrets(report),
+    checkPlaces(report),
+    checkNetwork(report),
+    checkMounts(report),
+    checkReview(report),
+    checkTypes(report),
+    checkTools(report),
+    checkServing(report),
+    ...checkPending(),
+  ];
+}
+
+function checkIsolation({ sandboxes, configuration, isRoot }: SecurityReport): Check {
+  const name = "isolation";
+  const { minIsolation } = configuration.config.execution;
+  const given = sandboxes.flatMap(({ probe }) => (probe.available ? [probe.isolation] : []));
+  const best = given.toSorted((a, b) => rankOf(a.level) - rankOf(b.level)).at(-1);
+  if (best === undefined) return { name, state: "broken", summary: "no sandbox can start here", notes: [] };
+  const notes = [
+    best.mechanisms.join(", "),
+    ...(best.level === "permissions"
+      ? [
+          "The runtime's own permissions are all that holds the guest: install bubblewrap, or use a host with microVMs.",
+        ]
+      : []),
+    ...(rankOf(minIsolation) < rankOf(best.level)
+      ? [`Where it can't be given, less is taken: refuse that with execution.min_isolation: ${best.level}`]
+      : []),
+    ...(isRoot ? ["cem runs as root: what escapes would be root, too. Run it as a user of its own."] : []),
+  ];
+  const state = best.level === "permissions" || isRoot ? "warning" : "ok";
+  return { name, state, summary: `level ${best.level} (${best.sandbox})`, notes };
+}
+
+/** The list of levels begins with the strongest. */
+function rankOf(level: IsolationLevel): number {
+  return -ISOLATION_LEVELS.indexOf(level);
+}
+
+function checkSessions({ configuration }: SecurityReport): Check {
+  const { sandboxReuse, enabled } = configuration.config.optimizations;
+  if (sandboxReuse === "none" || !enabled) {
+    return { name: "sessions", state: "ok", summary: "each run has a process of its own", notes: [] };
+  }
+  const notes = ["A process of its own for each run: optimizations.sandbox_reuse: none"];
+  const summary = "each session has a process of its own, each run in it a realm";
+  return { name: "sessions", state: "ok", summary, notes };
+}
+
+function checkTrust({ trust }: SecurityReport): Check {
+  const { requested, held } = trust;
+  const name = "trust";
+  if (requested.length === 0) {
+    return { name, state: "ok", summary: "files of this folder ask for nothing on this host", notes: [] };
+  }
+  if (held.length === 0) {
+    const summary = `${counted(requested.length, "thing")} that files of this folder ask for, all trusted`;
+    return { name, state: "ok", summary, notes: ["cem trust --list shows them"] };
+  }
+  const summary = `${held.length} of ${counted(requested.length, "thing")} that files of this folder ask for held back`;
+  return { name, state: "ok", summary, notes: ["cem trust shows them and asks"] };
+}
+
+function checkSecrets({ secretsInFiles }: SecurityReport): Check {
+  const name = "secrets";
+  if (secretsInFiles.length === 0) {
+    return { name, state: "ok", summary: "no key or token of the settings stands in a file", notes: [] };
+  }
+  const notes = secretsInFiles.map(
+    ({ setting, origin }) => `${setting} stands in ${origin}: better in the environment`,
+  );
+  const summary = `${counted(secretsInFiles.length, "secret")} in files`;
+  return { name, state: "warning", summary, notes };
+}
+
+function checkPlaces({ places }: SecurityReport): Check {
+  const open = places.filter(({ isOpen }) => isOpen);
+  const notes = open.map(({ path, mode }) => `${shortPath(path)} is ${mode}: chmod go= ${shortPath(path)}`);
+  const summary =
+    open.length === 0
+      ? `only you can read ${places.map(({ path }) => shortPath(path)).join(", ") || "what cem writes"}`
+      : `others can read ${open.map(({ path }) => shortPath(path)).join(", ")}`;
+  return { name: "files", state: open.length === 0 ? "ok" : "warning", summary, notes };
+}
+
+function checkNetwork({ configuration }: SecurityReport): Check {
+  const { execution, guardrails } = configuration.config;
+  const name = "network";
+  if (!execution.allowNetworkAccess) return { name, state: "ok", summary: "code can't reach it", notes: [] };
+  const hosts = guardrails.allowedNetworks;
+  if (hosts.length > 0)
+    return { name, state: "ok", summary: `code can reach ${hosts.join(", ")}`, notes: [] };
+  const notes = ["Name the hosts that it needs: guardrails.allowed_networks"];
+  return {
+    name,
+    state: "warning",
+    summary: "code can reach everything, also this machine's own network",
+    notes,
+  };
+}
+
+function checkMounts({ configuration }: SecurityReport): Check {
+  const { workspaceDir, mountDirectories } = configuration.config.execution;
+  const writable = mountDirectories.filter(({ mode }) => mode === "rw").map(({ host }) => shortPath(host));
+  const readable = mountDirectories.filter(({ mode }) => mode === "ro").map(({ host }) => shortPath(host));
+  const notes = readable.length === 0 ? [] : [`and can read ${readable.join(", ")}`];
+  const summary = `code can change ${[shortPath(workspaceDir), ...writable].join(", ")}`;
+  return { name: "mounts", state: writable.length === 0 ? "ok" : "warning", summary, notes };
+}
+
+function checkReview({ configuration }: SecurityReport): Check {
+  const { enabled, securityChecks, strictMode } = configuration.config.guardrails;
+  const name = "review";
+  if (!enabled) {
+    const notes = ["guardrails.enabled: true switches it on"];
+    return { name, state: "warning", summary: "off: code runs as it comes", notes };
+  }
+  if (!securityChecks) {
+    const notes = ["guardrails.security_checks: true switches them on"];
+    return { name, state: "warning", summary: "on, without its checks for dangerous code", notes };
+  }
+  const notes = strictMode ? [] : ["It warns and does not refuse: guardrails.strict_mode: true refuses"];
+  return { name, state: "ok", summary: "code is reviewed before it runs", notes };
+}
+
+function checkTypes({ configuration }: SecurityReport): Check {
+  return configuration.config.execution.typeCheck === "off"
+    ? { name: "types", state: "warning", summary: "not checked: execution.type_check is off", notes: [] }
+    : { name: "types", state: "ok", summary: "checked before code runs", notes: [] };
+}
+
+function checkTools({ configuration, unpinnedImages }: SecurityReport): Check {
+  const { changedTools } = configuration.config.guardrails;
+  const notes = unpinnedImages.map(
+    ({ server, image }) => `${server} runs ${image}, which can change behind its tag: pin it by its digest`,
+  );
+  const held = changedTools === "hold";
+  return {
+    name: "tools",
+    state: held && notes.length === 0 ? "ok" : "warning",
+    summary: held
+      ? "what MCP servers change in their tools is held back until you accept it"
+      : "what MCP servers change in their tools is taken as it comes: guardrails.changed_tools: hold",
+    notes,
+  };
+}
+
+function checkServing({ configuration }: SecurityReport): Check {
+  const { authToken, authIssuer, host } = configuration.config.server;
+  const name = "serving";
+  if (authIssuer !== undefined) {
+    return { name, state: "ok", summary: `clients over HTTP need a token of ${authIssuer}`, notes: [] };
+  }
+  if (authToken !== undefined)
+    return { name, state: "ok", summary: "clients over HTTP need the token", notes: [] };
+  const notes = [
+    "Every user and program of this machine can call it: set server.auth_token (CEM_SERVER_TOKEN)",
+  ];
+  return LOOPBACK.test(host)
+    ? { name, state: "warning", summary: `clients over HTTP need no token, on ${host} only`, notes }
+    : { name, state: "ok", summary: `cem serve http refuses ${host} without a token`, notes: [] };
+}
+
+/** What the settings name and does not exist yet. */
+function checkPending(): Check[] {
+  const pending = Object.entries(PENDING_SETTINGS).filter(([setting]) => setting.startsWith("guardrails."));
+  if (pending.length === 0) return [];
+  const notes = pending.map(([setting, reason]) => `${setting}: ${reason}`);
+  return [
+    {
+      name: "not yet",
+      state: "off",
+      summary: `${counted(pending.length, "guardrail")} without effect`,
+      notes,
+    },
+  ];
+}

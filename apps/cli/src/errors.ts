@@ -1,0 +1,105 @@
+import path from "node:path";
+import type { ErrorInfo, KnownErrorCode, TaskStatus } from "@cem/core";
+import { hintFor } from "@cem/core/errors";
+import type { ExaminedServer, GeneratedServer } from "code-execution-mcp/admin";
+
+export const EXIT_OK = 0;
+/** The task failed, was refused or ran out of time. */
+export const EXIT_FAILED = 1;
+/** Bad arguments, bad configuration, a file that isn't there. */
+const EXIT_MISUSE = 2;
+
+/** Codes of the command line's own errors, whose messages say what helps. */
+const OWN_CODES: ReadonlySet<string> = new Set<KnownErrorCode>([
+  "USAGE",
+  "FILE_NOT_FOUND",
+  "FILE_UNREADABLE",
+  "NOT_WRITABLE",
+  "INPUT_EMPTY",
+  "INPUT_NOT_UTF8",
+  "INPUT_TOO_LARGE",
+]);
+
+/** Codes of other packages that stand for wrong use of the command. */
+const MISUSE_CODES: ReadonlySet<string> = new Set<KnownErrorCode>([
+  "FORM_INVALID",
+  "SERVER_EXISTS",
+  "SERVER_NOT_FOUND",
+]);
+
+/** Whether an error is about the command line itself. */
+export function isOwnCode(code: string): boolean {
+  return OWN_CODES.has(code);
+}
+
+export function exitCodeOfError({ code }: ErrorInfo): number {
+  const isMisuse =
+    isOwnCode(code) || MISUSE_CODES.has(code) || code.startsWith("CONFIG_") || code.startsWith("RECORDING_");
+  return isMisuse ? EXIT_MISUSE : EXIT_FAILED;
+}
+
+export function exitCodeOfTask(status: TaskStatus): number {
+  return status === "success" ? EXIT_OK : EXIT_FAILED;
+}
+
+/** The error with what helps against it. */
+export function withHint(error: ErrorInfo): ErrorInfo {
+  return { ...error, hint: hintFor(error) };
+}
+
+/** Servers as they were examined or generated, with what helps against their errors. */
+export function withHints<S extends Partial<ExaminedServer> | Partial<GeneratedServer>>(
+  servers: readonly S[],
+): S[] {
+  return servers.map((server) => {
+    const { error, lastError }: { error?: ErrorInfo | undefined; lastError?: ErrorInfo | undefined } = server;
+    if (error !== undefined) return { ...server, error: withHint(error) };
+    return lastError === undefined ? server : { ...server, lastError: withHint(lastError) };
+  });
+}
+
+/** What the system said, and what to do, by its code. */
+const REASONS: Readonly<Record<string, [why: string, help: string]>> = {
+  EACCES: ["permission was denied", "Change its permissions, or work in a folder of your own."],
+  EPERM: ["permission was denied", "Change its permissions, or work in a folder of your own."],
+  EROFS: ["it is on a file system that is read-only", "Work in a folder that can be written."],
+  ENOSPC: ["the disk is full", "Delete what is not needed, and try again."],
+  EDQUOT: ["your quota of the disk is used up", "Delete what is not needed, and try again."],
+  EMFILE: ["too many files are open", "Close other programs, or raise the limit with: ulimit -n 4096"],
+  ENFILE: ["too many files are open", "Close other programs, and try again."],
+  EISDIR: ["it is a folder", "Give a file, or move the folder out of the way."],
+  ENOTDIR: ["a file stands where a folder should be", "Move it out of the way."],
+  ELOOP: ["it is a link that leads back to itself", "Remove the link."],
+  ENAMETOOLONG: ["its name is too long", "Choose a shorter one."],
+  ENOENT: ["it is not there", "Check the path and its spelling."],
+};
+
+/** Calls that only read. An `open` may do either: with no right to do so it most often was to write. */
+const READS = new Set(["scandir", "opendir", "stat", "lstat", "readlink", "realpath", "access", "read"]);
+
+/** The error for a failure of the file system, which is no fault of the program; `undefined` for any other. */
+export function systemErrorOf(thrown: unknown): ErrorInfo | undefined {
+  if (!(thrown instanceof Error)) return undefined;
+  const { code = "", syscall = "", path: file } = thrown as NodeJS.ErrnoException;
+  const reason = Object.hasOwn(REASONS, code) ? REASONS[code] : undefined;
+  if (reason === undefined || syscall === "" || file === undefined) return undefined;
+  const [why, help] = reason;
+  const isRead = READS.has(syscall) || (syscall === "open" && !isTemporary(file));
+  const verb = READS.has(syscall) ? "read" : isRead ? "opened" : "written";
+  return {
+    code: isRead ? "FILE_UNREADABLE" : "NOT_WRITABLE",
+    message: `${shownPath(file)} can't be ${verb}: ${why}. ${help}`,
+    details: { path: file, reason: code },
+  };
+}
+
+/** A file that is written first and then takes another's name. */
+function isTemporary(file: string): boolean {
+  return path.basename(file).endsWith(".tmp");
+}
+
+/** Instead of a temporary file its folder, and no descriptors of this process. */
+function shownPath(file: string): string {
+  const shown = isTemporary(file) ? path.dirname(file) : file;
+  return shown.replace(/^\/proc\/self\/fd\/\d+\/?/u, "") || "A folder of the workspace";
+}

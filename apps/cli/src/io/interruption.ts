@@ -1,0 +1,73 @@
+import os from "node:os";
+import { EXIT_FAILED, EXIT_OK } from "../errors.ts";
+import { STOP_SIGNALS } from "./command-io.ts";
+import type { CommandIo, StopSignal } from "./command-io.ts";
+
+/** How long an interrupted command has to end everything it started, in milliseconds. */
+export const GRACE_MS = 800;
+
+/** Whether and why a command has to stop. */
+export interface Interruption {
+  /** Aborts at the first signal, or when standard output can't be written. */
+  readonly signal: AbortSignal;
+  /** Resolves when the command has not ended within its grace period after that. */
+  readonly graceOver: Promise<StopReason>;
+  /** Why `signal` aborted, once it has. */
+  readonly reason: () => StopReason | undefined;
+  /** Does what SIGINT does: for a Ctrl-C that arrives as a key. */
+  readonly interrupt: () => void;
+  /** Stops watching. */
+  readonly dispose: () => void;
+}
+
+export interface StopReason {
+  exitCode: number;
+  /** The message for people. Empty where nobody reads any more. */
+  message: string;
+  /** The signal, or the system's error code for standard output: `EPIPE` when nobody reads it. */
+  cause: string;
+}
+
+const MESSAGES: Readonly<Record<StopSignal, string>> = {
+  SIGINT: "Stopped by Ctrl-C.",
+  SIGTERM: "Stopped from outside (SIGTERM).",
+  SIGHUP: "Stopped: the terminal was closed.",
+};
+
+/**
+ * Watches for Ctrl-C and its like. Only the first signal counts: a parent process may pass on what the terminal has
+ * sent already.
+ *
+ * @param graceMs - Gives the grace period in milliseconds; asked when the signal arrives.
+ */
+export function watchForInterruption(io: CommandIo, graceMs: () => number = () => GRACE_MS): Interruption {
+  const controller = new AbortController();
+  const grace = Promise.withResolvers<StopReason>();
+  let reason: StopReason | undefined;
+  let timer: NodeJS.Timeout | undefined;
+  const stop = (found: StopReason): void => {
+    if (reason !== undefined) return;
+    reason = found;
+    controller.abort(new Error(found.message));
+    timer = setTimeout(() => grace.resolve(found), graceMs()).unref();
+  };
+  const stopBy = (signal: StopSignal): void =>
+    stop({ exitCode: 128 + os.constants.signals[signal], message: MESSAGES[signal], cause: signal });
+  const listeners = STOP_SIGNALS.map((signal) => [signal, () => stopBy(signal)] as const);
+  for (const [signal, listener] of listeners) io.on(signal, listener);
+  io.stdout.on("error", ({ code = "UNKNOWN", message }: NodeJS.ErrnoException) => {
+    if (code === "EPIPE") stop({ exitCode: EXIT_OK, message: "", cause: code });
+    else stop({ exitCode: EXIT_FAILED, message: `The output could not be written: ${message}`, cause: code });
+  });
+  io.stderr.on("error", () => {});
+  return {
+    signal: controller.signal,
+    graceOver: grace.promise,
+    reason: () => reason,
+    interrupt: () => stopBy("SIGINT"),
+    dispose: () => {
+      clearTimeout(timer);
+      for (const [signal, listener] of listeners) io.off(signal, listener);
+    },
+  };
+}

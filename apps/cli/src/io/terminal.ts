@@ -1,0 +1,71 @@
+import { createColors } from "picocolors";
+import type { Style } from "../render/text-layout.ts";
+import type { CommandIo, OutputStream } from "./command-io.ts";
+
+/** Lines wider than this are hard to read, however wide the window is. */
+const MAX_REPORT_COLUMNS = 100;
+const DEFAULT_COLUMNS = 80;
+const MIN_COLUMNS = 40;
+const CLEAR_LINE = "\r\u001B[K";
+
+/** Standard output or standard error. */
+export interface Output {
+  readonly style: Style;
+  readonly isTerminal: boolean;
+  write(text: string): void;
+  /** Shows a line that the next write replaces. Does nothing where lines can't be replaced. */
+  writeTransient(line: string): void;
+}
+
+/** Both outputs of a command. */
+export interface Terminal {
+  readonly out: Output;
+  readonly err: Output;
+  /** Resolves when everything is written, or could not be. */
+  flush(): Promise<void>;
+}
+
+/** Whether to use colours: `--no-color` decides, then NO_COLOR, FORCE_COLOR, and whether the terminal has any. */
+export function wantsColor(env: NodeJS.ProcessEnv, option: boolean, isTerminal: boolean): boolean {
+  if (!option || (env["NO_COLOR"] ?? "") !== "") return false;
+  const forced = env["FORCE_COLOR"];
+  if (forced !== undefined) return forced !== "0" && forced !== "false";
+  return isTerminal && env["TERM"] !== "dumb";
+}
+
+export function createTerminal({ stdout, stderr }: CommandIo, color: boolean): Terminal {
+  let transientOn: OutputStream | undefined;
+  const clearTransient = (): void => {
+    transientOn?.write(CLEAR_LINE);
+    transientOn = undefined;
+  };
+  const createOutput = (stream: OutputStream): Output => {
+    const isTerminal = stream.isTTY === true;
+    const columns = (isTerminal && stream.columns) || DEFAULT_COLUMNS;
+    return {
+      isTerminal,
+      style: {
+        colors: createColors(wantsColor(process.env, color, isTerminal)),
+        width: Math.min(Math.max(columns, MIN_COLUMNS), MAX_REPORT_COLUMNS),
+      },
+      write: (text) => {
+        clearTransient();
+        stream.write(text);
+      },
+      writeTransient: (line) => {
+        if (!isTerminal || process.env["TERM"] === "dumb") return;
+        clearTransient();
+        stream.write(line);
+        transientOn = stream;
+      },
+    };
+  };
+  return {
+    out: createOutput(stdout),
+    err: createOutput(stderr),
+    flush: () =>
+      new Promise((resolve) => {
+        stdout.write("", () => stderr.write("", () => setImmediate(resolve)));
+      }),
+  };
+}

@@ -1,0 +1,91 @@
+import { findProblems } from "@cem/config/edit";
+import { isMap, parseDocument } from "yaml";
+import type { Document } from "yaml";
+
+/** A configuration of the Python original, as it is to be here. */
+export interface MigratedConfig {
+  /** The text, with its comments. */
+  text: string;
+  /** What was changed, and why: a sentence each. */
+  changes: string[];
+  /** What is still wrong and has to be changed by hand. */
+  problems: string[];
+}
+
+interface Edit {
+  path: readonly string[];
+  /** What the value is to be; `undefined`: the key goes. */
+  to: string | undefined;
+  /** The values that it applies to, in lower case. Default: all but `to`. */
+  from?: readonly string[] | undefined;
+  why: string;
+}
+
+const EDITS: readonly Edit[] = [
+  {
+    path: ["execution", "sandbox_type"],
+    from: ["microsandbox", "opensandbox", "monty"],
+    to: "auto",
+    why: "the strongest sandbox that works on this host",
+  },
+  {
+    path: ["execution", "sandbox_image"],
+    to: "auto",
+    why: "guests run TypeScript, not an image with Python",
+  },
+  { path: ["execution", "opensandbox_domain"], to: undefined, why: "there is no OpenSandbox here" },
+  { path: ["execution", "opensandbox_image"], to: undefined, why: "there is no OpenSandbox here" },
+  {
+    path: ["execution", "state", "state_format"],
+    from: ["pickle"],
+    to: "binary",
+    why: "pickle is Python's own",
+  },
+];
+
+/** Changes a config.yaml of the Python original so that it loads here. Comments and all other settings are kept. */
+export async function migrateConfig(yaml: string, file: string): Promise<MigratedConfig> {
+  const document = parseDocument(yaml);
+  if (document.errors.length > 0 || !isMap(document.contents)) {
+    const problems = await findProblems(yaml, file);
+    return { text: yaml, changes: [], problems: problems.map(toText) };
+  }
+  const changes = EDITS.filter((edit) => apply(document, edit)).map(describeEdit);
+  for (const { path } of (await findProblems(print(document), file)).filter(
+    ({ unknown }) => unknown === true,
+  )) {
+    if (document.deleteIn(keysOf(path)))
+      changes.push(`${path}  is left out: it had no effect there and is no setting here`);
+  }
+  const text = changes.length === 0 ? yaml : print(document);
+  return { text, changes, problems: (await findProblems(text, file)).map(toText) };
+}
+
+function apply(document: Document, { path, from, to }: Edit): boolean {
+  if (!document.hasIn(path)) return false;
+  const value = String(document.getIn(path)).toLowerCase();
+  if (from === undefined ? value === to : !from.includes(value)) return false;
+  if (to === undefined) document.deleteIn(path);
+  else document.setIn(path, to);
+  return true;
+}
+
+function describeEdit({ path, to, why }: Edit): string {
+  return `${path.join(".")}  ${to === undefined ? "is left out" : `is ${to}`}: ${why}`;
+}
+
+/** `mcp_servers[0].url` as keys of a document. */
+function keysOf(path: string): (string | number)[] {
+  return path
+    .split(/[.[\]]+/u)
+    .filter((key) => key !== "")
+    .map((key) => (/^\d+$/u.test(key) ? Number(key) : key));
+}
+
+function print(document: Document): string {
+  return document.toString({ lineWidth: 0 });
+}
+
+function toText({ origin, path, message }: Awaited<ReturnType<typeof findProblems>>[number]): string {
+  return [origin, path, message].filter((part) => part !== "").join("  ");
+}

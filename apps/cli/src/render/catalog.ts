@@ -1,0 +1,153 @@
+import { exampleCall } from "@cem/core";
+import type { RankedTool, ToolDefinition, ToolProblem, ToolServer } from "@cem/core";
+import { renderCode } from "./code.ts";
+import { renderPairs } from "./rows.ts";
+import { oneLine } from "./safe-text.ts";
+import { columnsOf, counted, cut, shortPath, wrapIndented } from "./text-layout.ts";
+import type { Style } from "./text-layout.ts";
+
+/** The amount shown of each tool that was found. */
+export type Detail = "name" | "description" | "full";
+
+const INDENT = "  ";
+const TOOL_INDENT = "    ";
+const MIN_SUMMARY_COLUMNS = 20;
+
+/** What helps against tools in Python. */
+export const PYTHON_HINT = "Begin them in TypeScript with:  cem migrate";
+
+/** The first sentence of a description, or its beginning. */
+function summary(description: string, width: number): string {
+  const text = oneLine(description);
+  const [sentence = text] = /^.*?[.!?](?=\s|$)/u.exec(text) ?? [];
+  return cut(sentence, width);
+}
+
+/** `4 servers, 14 tools, 1 skill`. */
+export function catalogSize(servers: readonly ToolServer[]): string {
+  const skills = servers.filter((server) => server.kind === "skill").length;
+  const tools = servers
+    .filter((server) => server.kind !== "skill")
+    .reduce((sum, server) => sum + server.tools.length, 0);
+  return [
+    counted(servers.length - skills, "server"),
+    counted(tools, "tool"),
+    ...(skills > 0 ? [counted(skills, "skill")] : []),
+  ].join(", ");
+}
+
+/** Renders every server with one line for each tool, and how many there are. */
+export function renderServers(servers: readonly ToolServer[], style: Style): string[] {
+  const { colors } = style;
+  if (servers.length === 0) {
+    return ["", "  There are no tools here. Make a first one: cem init"];
+  }
+  const lines = servers.flatMap((server) => {
+    const nameWidth = Math.max(0, ...server.tools.map((tool) => tool.name.length));
+    const room = style.width - TOOL_INDENT.length - nameWidth - 2;
+    const heading = cut(
+      oneLine(server.kind === "skill" ? `${server.name} (skill)` : server.name),
+      style.width,
+    );
+    const about = summary(server.description, Math.max(0, style.width - heading.length - 4));
+    return [
+      "",
+      `${INDENT}${colors.bold(heading)}${about === "" ? "" : `  ${colors.dim(about)}`}`,
+      ...renderPairs(
+        server.tools.map((tool) => [
+          tool.name,
+          tool.unavailable === undefined
+            ? summary(tool.description, Math.max(room, MIN_SUMMARY_COLUMNS))
+            : cut(`unavailable: ${oneLine(tool.unavailable.message)}`, Math.max(room, MIN_SUMMARY_COLUMNS)),
+        ]),
+        TOOL_INDENT,
+        style,
+      ),
+    ];
+  });
+  return [...lines, "", colors.dim(`${INDENT}${catalogSize(servers)}. cem tools <server> shows signatures.`)];
+}
+
+/** Renders one server with the signature and the whole description of each tool. */
+export function renderServer(server: ToolServer, style: Style): string[] {
+  const { colors } = style;
+  const about = oneLine(server.description);
+  return [
+    "",
+    `${INDENT}${colors.bold(oneLine(server.name))}`,
+    ...(about === "" ? [] : indented(about, INDENT, style)),
+    ...server.tools.flatMap((tool) => ["", ...renderTool(tool, style)]),
+  ];
+}
+
+function renderTool(tool: ToolDefinition, style: Style): string[] {
+  const { colors } = style;
+  const imported = `import { ${tool.name} } from "${oneLine(tool.module)}";`;
+  return [
+    ...indented(oneLine(tool.signature), TOOL_INDENT, style).map((line) => colors.cyan(line)),
+    ...indented(tool.description.trim(), TOOL_INDENT, style),
+    ...unavailableLines(tool, style),
+    `${TOOL_INDENT}${colors.dim(imported)}`,
+  ];
+}
+
+function unavailableLines({ unavailable }: ToolDefinition, style: Style): string[] {
+  if (unavailable === undefined) return [];
+  const text = `unavailable: ${oneLine(unavailable.message)}`;
+  return [
+    ...indented(text, TOOL_INDENT, style).map((line) => style.colors.yellow(line)),
+    ...indented(unavailable.hint ?? "", TOOL_INDENT, style),
+  ];
+}
+
+function indented(text: string, indent: string, { width }: Style): string[] {
+  return text === "" ? [] : wrapIndented(text, indent, width);
+}
+
+/** Renders tools that were found, best first, in as much detail as was asked for; the codes are those of the first ones. */
+export function renderFound(
+  found: readonly RankedTool[],
+  detail: Detail,
+  style: Style,
+  codes: readonly (string | undefined)[] = [],
+): string[] {
+  const id = ({ tool }: RankedTool): string => oneLine(`${tool.server}.${tool.name}`);
+  if (detail === "full") {
+    return found.flatMap((ranked, at) => [
+      "",
+      `${INDENT}${style.colors.bold(id(ranked))}  ${ranked.score.toFixed(2)}  ${style.colors.dim(oneLine(ranked.reason))}`,
+      ...renderTool(ranked.tool, style),
+      `${TOOL_INDENT}${style.colors.dim(oneLine(exampleCall(ranked.tool)))}`,
+      ...(codes[at] === undefined ? [] : renderCode(codes[at], style, true)),
+    ]);
+  }
+  const names = found.map((ranked) => `${ranked.score.toFixed(2)}  ${id(ranked)}`);
+  const room = style.width - INDENT.length - Math.max(0, ...names.map(columnsOf)) - 2;
+  const pairs = found.map(({ tool }, index): [string, string] => [
+    names[index] ?? "",
+    detail === "name" ? "" : summary(tool.description, Math.max(room, MIN_SUMMARY_COLUMNS)),
+  ]);
+  return ["", ...renderPairs(pairs, INDENT, style)];
+}
+
+/** Renders notes on how tools were searched. */
+export function renderFoundNotes(notes: readonly string[], { colors }: Style): string[] {
+  return notes.length === 0 ? [] : ["", ...notes.map((note) => `${INDENT}${colors.dim(oneLine(note))}`)];
+}
+
+/** Renders files that should have been tools: where, and what is wrong. */
+export function renderProblems(problems: readonly ToolProblem[], { colors }: Style): string[] {
+  const ofFolder = problems.filter(({ server }) => server === "");
+  const ofFiles = problems.filter(({ server }) => server !== "");
+  const remarks = ofFolder.flatMap(({ message, cause }) => [
+    "",
+    `  ${colors.yellow(oneLine(message))}`,
+    ...(cause === "python" ? [`  ${PYTHON_HINT}`] : []),
+  ]);
+  if (ofFiles.length === 0) return remarks;
+  const lines = ofFiles.flatMap(({ file, line, message }) => {
+    const place = `${oneLine(shortPath(file))}${line === undefined ? "" : `:${line}`}`;
+    return [`  ${colors.yellow(place)}  ${oneLine(message)}`];
+  });
+  return ["", `  ${counted(ofFiles.length, "file")} can't be used as tools:`, ...lines, ...remarks];
+}

@@ -1,0 +1,172 @@
+import { redactionTokensIn } from "@cem/core";
+import type { JsonValue, TaskResult } from "@cem/core";
+import { renderCode, renderCodeAround } from "./code.ts";
+import { renderPairs, renderRow } from "./rows.ts";
+import { oneLine, safeData, safeJson } from "./safe-text.ts";
+import { counted, duration, grouped, wrapIndented } from "./text-layout.ts";
+import type { Style } from "./text-layout.ts";
+import { renderValue, withReadableNumbers } from "./value.ts";
+
+export interface ResultOptions {
+  verbose: boolean;
+}
+
+/** Renders the code, what was kept out of context, and the value, which comes last. */
+export function renderResult(result: TaskResult, style: Style, { verbose }: ResultOptions): string[] {
+  const safe = safeData(result);
+  const blocks: string[][] = [];
+  if (safe.code !== "" && safe.origin !== "given") blocks.push(renderCode(safe.code, style, verbose));
+  const facts = renderFacts(safe, style, verbose);
+  if (facts.length > 0) blocks.push(facts);
+  if (safe.status === "success") {
+    if (safe.value !== null)
+      blocks.push(indented(renderValue(safe.value, { ...style, width: style.width - 2 })));
+    else if (safe.output === "") blocks.push([style.colors.dim("  Nothing was returned or printed.")]);
+  }
+  return blocks.flatMap((block) => ["", ...block]);
+}
+
+function renderFacts(result: TaskResult, style: Style, verbose: boolean): string[] {
+  const { direct, used, saved, spent = 0 } = result.contextTokens;
+  const rows: string[] = [];
+  if (result.outputDroppedBytes > 0) {
+    const dropped = `${grouped(result.outputDroppedBytes)} bytes of output were over the limit and are lost`;
+    rows.push(...renderRow("cut", style.colors.yellow(dropped), style));
+  }
+  if (result.status === "success" && direct > 0) {
+    const share = Math.floor((saved / direct) * 100);
+    const kept = saved > 0 ? ` (${share} % kept out)` : "";
+    rows.push(
+      ...renderRow("context", `${counted(used, "token")} instead of ${grouped(direct)}${kept}`, style),
+    );
+  }
+  if (result.usage !== undefined) rows.push(...renderRow("model", usageText(result), style));
+  // Where code was dearer than calling the tools one by one, a person should know.
+  if (result.status === "success" && spent > 0 && spent + used > direct) {
+    const text = `${counted(direct, "token")} by direct calls, ${grouped(spent + used)} with code: direct calls are cheaper here`;
+    rows.push(...renderRow("note", text, style));
+  }
+  const shown = redactionTokensIn(`${JSON.stringify(result.value)}${result.output}`);
+  const tokens = new Set(shown.map(({ id }) => id)).size;
+  if (tokens > 0) {
+    const text = `${counted(tokens, "value")} of persons or secrets shown as tokens; guardrails.pii_detection: false shows them`;
+    rows.push(...renderRow("kept", text, style));
+  }
+  rows.push(...renderWarnings(result, style));
+  if (verbose && result.timings.total !== undefined) {
+    rows.push(...renderRow("total", duration(result.timings.total), style));
+  }
+  return rows;
+}
+
+/** Renders what went wrong beside the run. */
+function renderWarnings({ warnings = [] }: TaskResult, style: Style): string[] {
+  return warnings.flatMap((warning) => renderRow("warning", warning, style, { paint: style.colors.yellow }));
+}
+
+function usageText({ attempts = 1, usage }: TaskResult): string {
+  if (usage === undefined) return "";
+  const { cost, inputTokens, model, outputTokens } = usage;
+  const tries = attempts > 1 ? `, ${attempts} attempts` : "";
+  const dollars = cost === undefined ? "" : `, $${cost.toFixed(cost < 0.01 ? 5 : 2)}`;
+  return `${model}, ${grouped(inputTokens)} tokens read, ${grouped(outputTokens)} written${dollars}${tries}`;
+}
+
+/** Renders why there is no value: what happened, where, and what helps. */
+export function renderFailure(result: TaskResult, style: Style, { verbose }: ResultOptions): string[] {
+  const { error, code, notes = [], status } = safeData(result);
+  if (error === null) return [];
+  const { steps, nearest, tools, line, stack } = error.details;
+  const { hint } = error;
+  if (Array.isArray(steps)) return ["", ...renderRefusal({ steps, nearest, tools, hint }, style)];
+  const label = status === "error" ? "failed" : status;
+  const lines = ["", ...renderRow(label, error.message, style, { paint: style.colors.red })];
+  if (hint !== undefined) lines.push(...renderRow("", hint, style));
+  for (const note of notes) lines.push(...renderRow("note", note, style));
+  if (typeof line === "number" && code !== "") lines.push("", ...renderCodeAround(code, line, style));
+  if (verbose && typeof stack === "string")
+    lines.push("", ...stack.split("\n").map((frame) => `  ${frame.trim()}`));
+  return lines;
+}
+
+/**
+ * The value alone: text as it is, anything else as JSON, whose numbers are exact for a program and readable on a
+ * terminal. What was printed, where nothing was returned.
+ */
+export function renderBrief({ value, output, status }: TaskResult, forTerminal: boolean): string {
+  if (status !== "success") return "";
+  const shown = forTerminal ? withReadableNumbers(value) : value;
+  const text = shown === null ? output.replace(/\n$/u, "") : plainValue(shown);
+  return forTerminal ? safeData(text) : text;
+}
+
+function plainValue(value: JsonValue): string {
+  return typeof value === "string" ? value : safeJson(value, 2);
+}
+
+function indented(lines: readonly string[]): string[] {
+  return lines.map((line) => `  ${line}`.trimEnd());
+}
+
+const MAX_NEAREST = 3;
+const INDENT = "  ";
+/** The step asks what there is. */
+const LOOKING_WAYS: readonly [string, string][] = [
+  ["See what there is:", "cem tools"],
+  ["Look for some:", 'cem search "<words>"'],
+];
+const FIRST_WAYS: readonly [string, string][] = [
+  ["Begin with examples:", "cem init"],
+  ["Add a server:", "cem add <name> -- npx -y <server>"],
+];
+/** Why a task was refused, from the details of its error, which may be of any shape. */
+export interface Refusal {
+  steps: readonly unknown[];
+  nearest: unknown;
+  /** How many tools there are. */
+  tools: unknown;
+  /** What makes a tool that fits callable again. */
+  hint: string | undefined;
+}
+
+/** Renders which steps of a task can't be done, which tools come nearest, and what to do. */
+function renderRefusal({ steps, nearest, tools, hint }: Refusal, style: Style): string[] {
+  const { colors, width } = style;
+  const indented = (text: string): string[] => wrapIndented(text, INDENT, width);
+  const reasons = steps.flatMap((step) => textOf(step, "hint").split("\n")).map((reason) => oneLine(reason));
+  const lines = reasons.filter((reason) => reason !== "").flatMap(indented);
+  const colored = lines.map((line) => colors.yellow(line));
+  const near = (Array.isArray(nearest) ? nearest : []).slice(0, MAX_NEAREST).map(nearestText);
+  const isToolMissing = steps.some((step) => textOf(step, "reason") === "no-tool");
+  const nearestLine = isToolMissing && near.length > 0 ? indented(`Nearest: ${near.join(", ")}.`) : [];
+  const told = [...colored, ...nearestLine, ...indented("Nothing was run.")];
+  if (steps.some(isUnavailable) && hint !== undefined) return [...told, "", ...indented(hint)];
+  const isLooking = steps.length > 0 && steps.every((step) => textOf(step, "argument") === "tools");
+  if (isToolMissing && (tools === 0 || isLooking))
+    return [...told, "", ...renderPairs(tools === 0 ? FIRST_WAYS : LOOKING_WAYS, INDENT, style)];
+  const adding = isToolMissing ? " cem tools lists what there is, cem add another server." : "";
+  return [...colored, ...nearestLine, ...indented(`Nothing was run. ${waysOn(steps)}${adding}`)];
+}
+
+/** Two ways that don't depend on the words of the task; a program of one's own is begun. */
+function waysOn(steps: readonly unknown[]): string {
+  const [, name] = /^.+\.([\w$]+)$/u.exec(steps.map((step) => textOf(step, "tool")).join("")) ?? [];
+  const begun = name === undefined ? "" : `, such as return await ${name}({ … })`;
+  return `cem exec <file> runs code of your own${begun}; with llm.enabled in config.yaml a model writes it.`;
+}
+
+function isUnavailable(step: unknown): boolean {
+  return typeof step === "object" && step !== null && Reflect.has(step, "unavailable");
+}
+
+function textOf(data: unknown, key: string): string {
+  const value: unknown = typeof data === "object" && data !== null ? Reflect.get(data, key) : undefined;
+  return typeof value === "string" ? value : "";
+}
+
+function nearestText(entry: unknown): string {
+  const score: unknown =
+    typeof entry === "object" && entry !== null ? Reflect.get(entry, "score") : undefined;
+  const tool = oneLine(textOf(entry, "tool"));
+  return typeof score === "number" ? `${tool} (${score.toFixed(2)})` : tool;
+}

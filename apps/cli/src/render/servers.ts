@@ -1,0 +1,175 @@
+import type { ErrorInfo } from "@cem/core";
+import { shellWord } from "@cem/core/text";
+import type { ExaminedServer, GeneratedServer } from "code-execution-mcp/admin";
+import { withHint } from "../errors.ts";
+import { oneLine } from "./safe-text.ts";
+import {
+  alignColumns,
+  columnsOf,
+  counted,
+  cut,
+  duration,
+  padEnd,
+  shortPath,
+  wrapIndented,
+} from "./text-layout.ts";
+import type { Style } from "./text-layout.ts";
+
+const INDENT = "  ";
+const MAX_EXCERPT_COLUMNS = 160;
+const MAX_LISTED = 20;
+
+/** The state of a server in a word or two. */
+export function stateOf({ state, lastError }: Pick<ExaminedServer, "state" | "lastError">): string {
+  if (lastError?.code === "FOLDER_UNTRUSTED") return "held back";
+  switch (state) {
+    case "ready":
+      return "ready";
+    case "connecting":
+      return "no answer";
+    case "auth-required":
+      return "sign-in";
+    case "disabled":
+      return "off";
+    default:
+      return state;
+  }
+}
+
+/** Renders every server on a line, with what is wrong and what helps below it. */
+export function renderServers(servers: readonly ExaminedServer[], style: Style): string[] {
+  const { colors } = style;
+  if (servers.length === 0) {
+    return ["", `${INDENT}No MCP server is configured. Add one: cem add <name> -- npx -y <server>`];
+  }
+  const rows = servers.map((server) => {
+    const state = stateOf(server);
+    const paint = state === "ready" ? colors.green : state === "off" ? colors.dim : colors.yellow;
+    return [colors.bold(oneLine(server.name)), paint(state), ...factsOf(server)];
+  });
+  const nameColumns = Math.max(...servers.map(({ name }) => columnsOf(oneLine(name))));
+  const indent = " ".repeat(nameColumns + 4);
+  const lines = alignColumns(rows).flatMap((line, index) => {
+    const notes = servers.slice(index, index + 1).flatMap(notesOf);
+    return [`${INDENT}${line}`, ...notes.flatMap((note) => dimmed(note, indent, style))];
+  });
+  return ["", ...lines];
+}
+
+function factsOf(server: ExaminedServer): string[] {
+  const { transport, protocol = "", toolCount, generated, latencyMs, leftOutCount = 0 } = server;
+  const tools = toolCount ?? generated;
+  return [
+    transport,
+    protocol,
+    tools === undefined ? "" : counted(tools, "tool"),
+    latencyMs === undefined ? "" : duration(latencyMs),
+    leftOutCount === 0 ? "" : `${leftOutCount} left out`,
+  ];
+}
+
+/** Notes on a server: what is wrong or new, each followed by what helps. */
+export function notesOf(server: ExaminedServer): string[] {
+  const { name, state, lastError, generated, changed, added, flagged } = server;
+  const notes: string[] = [];
+  if (state === "connecting") notes.push("did not answer in time");
+  else if (state === "auth-required") notes.push(...errorNotes(toSignIn(name)));
+  // What helps against a server that is down is to try it again, as was just done.
+  else if (lastError?.code === "FOLDER_UNTRUSTED")
+    notes.push(...errorNotes({ ...lastError, message: "" }).slice(1));
+  else if (lastError?.code === "SERVER_DOWN") notes.push(oneLine(lastError.message));
+  else if (lastError !== undefined) notes.push(...errorNotes(lastError));
+  if (state === "ready" && generated === undefined)
+    notes.push(`its tools have no files yet: cem generate ${shellWord(name)}`);
+  if (changed.length > 0) {
+    notes.push(...errorNotes(heldBack(name, `changed, held back: ${names(changed)}`)));
+  }
+  if (generated !== undefined && added.length > 0)
+    notes.push(`new, without a file: ${names(added)}. cem generate ${shellWord(name)}`);
+  for (const { tool, flags } of flagged) notes.push(...flags.map((flag) => flagNote(tool, flag)));
+  return notes;
+}
+
+function toSignIn(server: string): ErrorInfo {
+  return withHint({ code: "AUTH_REQUIRED", message: "wants a sign-in", details: { server } });
+}
+
+function heldBack(server: string, message: string): ErrorInfo {
+  return withHint({ code: "TOOL_CHANGED", message, details: { server } });
+}
+
+function errorNotes({ message, hint }: ErrorInfo): string[] {
+  return [oneLine(message), ...(hint?.split("\n") ?? [])];
+}
+
+function flagNote(
+  tool: string,
+  { rule, place, excerpt }: { rule: string; place: string; excerpt: string },
+): string {
+  return `flagged: ${tool} (${rule}) ${place}: “${cut(oneLine(excerpt), MAX_EXCERPT_COLUMNS)}”`;
+}
+
+/** Renders what became of each server's files. */
+export function renderGenerated(servers: readonly GeneratedServer[], style: Style): string[] {
+  const { colors } = style;
+  if (servers.length === 0) {
+    return ["", `${INDENT}No MCP server is configured. Add one: cem add <name> -- npx -y <server>`];
+  }
+  const nameColumns = Math.max(...servers.map(({ server }) => columnsOf(oneLine(server))));
+  const indent = " ".repeat(nameColumns + 4);
+  const lines = servers.flatMap((server) => {
+    const name = padEnd(oneLine(server.server), nameColumns);
+    const paint = server.state === "generated" ? String : colors.yellow;
+    return [
+      `${INDENT}${colors.bold(name)}  ${paint(summaryOf(server))}`,
+      ...detailsOf(server).flatMap((note) => dimmed(note, indent, style)),
+    ];
+  });
+  return ["", ...lines];
+}
+
+function summaryOf({ state, tools, directory, written, removed }: GeneratedServer): string {
+  if (state === "failed") return "failed";
+  const changes = [
+    ...(written.length > 0 ? [`${counted(written.length, "file")} written`] : []),
+    ...(removed.length > 0 ? [`${removed.length} removed`] : []),
+  ];
+  return `${counted(tools, "tool")} in ${shortPath(directory)}, ${changes.join(", ") || "nothing to change"}`;
+}
+
+function detailsOf(server: GeneratedServer): string[] {
+  const { server: name, state, changed, skipped, conflicts, warnings, flagged, learned, error } = server;
+  const verb = state === "held" ? "changed, held back" : "changed, accepted";
+  return [
+    ...(error === undefined ? [] : errorNotes(error)),
+    ...changed.flatMap(({ tool, differences }) => [
+      `${verb}: ${tool}`,
+      ...differences.slice(0, MAX_LISTED).map(({ place, text }) => `  ${place}: ${oneLine(text)}`),
+    ]),
+    ...(state === "held" ? [`Accept what changed: cem generate ${shellWord(name)} --accept`] : []),
+    ...listed(skipped.map((one) => `left out: ${one.name}: ${oneLine(one.reason)}`)),
+    ...listed(conflicts.map((file) => `yours, left as it is: ${file}`)),
+    ...listed(warnings.map(({ tool, message }) => `${tool}: ${oneLine(message)}`)),
+    ...flagged.flatMap(({ tool, flags }) => flags.map((flag) => flagNote(tool, flag))),
+    ...(learned === undefined ? [] : [learnedNote(learned)]),
+  ];
+}
+
+function learnedNote(learned: readonly string[]): string {
+  if (learned.length > 0) return `return types learned from results: ${names(learned)}`;
+  return "results are looked at from now on; after some calls, --learn again writes their types";
+}
+
+function listed(notes: readonly string[]): string[] {
+  const rest = notes.length - MAX_LISTED;
+  return rest <= 0 ? [...notes] : [...notes.slice(0, MAX_LISTED), `… and ${rest} more`];
+}
+
+function names(list: readonly string[]): string {
+  const rest = list.length - MAX_LISTED;
+  return rest <= 0 ? list.join(", ") : `${list.slice(0, MAX_LISTED).join(", ")} and ${rest} more`;
+}
+
+function dimmed(note: string, indent: string, { colors, width }: Style): string[] {
+  return wrapIndented(note, indent, width).map((line) => colors.dim(line));
+}

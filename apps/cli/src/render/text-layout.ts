@@ -1,0 +1,136 @@
+import measure from "fast-string-truncated-width";
+import path from "node:path";
+import type { createColors } from "picocolors";
+
+/** How text looks on one output: its colours, which may all be off, and the columns it may use. */
+export interface Style {
+  colors: ReturnType<typeof createColors>;
+  width: number;
+}
+
+/** Columns that a text without line breaks takes on a terminal. */
+export function columnsOf(text: string): number {
+  return measure(text).width;
+}
+
+/** Fills up with spaces at the end, to a width. */
+export function padEnd(text: string, width: number): string {
+  return text + " ".repeat(Math.max(0, width - columnsOf(text)));
+}
+
+/** Fills up with spaces at the start, to a width. */
+function padStart(text: string, width: number): string {
+  return " ".repeat(Math.max(0, width - columnsOf(text))) + text;
+}
+
+/** Cuts a line that is too wide, and ends it in an ellipsis. */
+export function cut(text: string, width: number): string {
+  const { index, ellipsed } = measure(text, { limit: width, ellipsis: "…" });
+  return ellipsed ? `${text.slice(0, index)}…` : text.slice(0, index);
+}
+
+/** The beginning of a text, as much as fits. */
+export function take(text: string, width: number): string {
+  return text.slice(0, measure(text, { limit: width, ellipsis: "" }).index);
+}
+
+/**
+ * Breaks a text into lines at its own line breaks and between words. Lines that a
+ * line breaks into are indented as it is. A word wider than a line is left whole, and so is a command between two spaces, as hints have it: both can
+ * be copied. (wrap-ansi and fast-wrap-ansi do neither.)
+ */
+export function wrap(text: string, width: number): string[] {
+  return text.split("\n").flatMap((line) => wrapLine(line, width));
+}
+
+/** Wraps a text and indents each line of it. */
+export function wrapIndented(text: string, indent: string, width: number): string[] {
+  return wrap(text, width - columnsOf(indent)).map((line) => `${indent}${line}`.trimEnd());
+}
+
+function wrapLine(line: string, width: number): string[] {
+  if (columnsOf(line) <= width) return [line];
+  const [indent = ""] = /^ +/u.exec(line) ?? [];
+  if (indent !== "") return wrapIndented(line.slice(indent.length), indent, width);
+  const lines: string[] = [];
+  let current = "";
+  for (const word of wordsOf(line)) {
+    if (current !== "" && columnsOf(current) + 1 + columnsOf(word) > width) {
+      lines.push(current);
+      current = word;
+    } else {
+      current = current === "" ? word : `${current} ${word}`;
+    }
+  }
+  return [...lines, current];
+}
+
+const COLUMN_GAP = "  ";
+
+/** Rows of cells as lines, each column as wide as its widest cell. Cells may be coloured. */
+export function alignColumns(
+  rows: readonly (readonly string[])[],
+  isRightAligned: (column: number) => boolean = () => false,
+): string[] {
+  const columnCount = Math.max(0, ...rows.map((row) => row.length));
+  const widths = Array.from({ length: columnCount }, (_, column) =>
+    Math.max(...rows.map((row) => columnsOf(row[column] ?? ""))),
+  );
+  return rows.map((row) =>
+    row
+      .map((cell, column) => (isRightAligned(column) ? padStart : padEnd)(cell, widths[column] ?? 0))
+      .join(COLUMN_GAP)
+      .trimEnd(),
+  );
+}
+
+/** The words of a line; a command that stands between two spaces counts as one. */
+function wordsOf(line: string): string[] {
+  const parts = line.split(/ (?<= {2})(cem \S.*?)(?: (?= )|$)/u);
+  return parts.flatMap((part, index) => (index % 2 === 1 ? [part] : part.split(" ")));
+}
+
+/** Puts text at the right of a line, or after it where there is no room. */
+export function withRight(left: string, right: string, width: number): string {
+  if (right === "") return left;
+  const gap = width - columnsOf(left) - columnsOf(right);
+  return `${left}${" ".repeat(Math.max(3, gap))}${right}`;
+}
+
+/** `1 tool`, `2 tools`. */
+export function counted(count: number, noun: string): string {
+  return `${grouped(count)} ${noun}${count === 1 ? "" : "s"}`;
+}
+
+/** `1,914`, of a whole number. Intl takes 10 ms for its first one. */
+export function grouped(count: number): string {
+  let text = String(Math.abs(count));
+  for (let at = text.length - 3; at > 0; at -= 3) text = `${text.slice(0, at)},${text.slice(at)}`;
+  return count < 0 ? `-${text}` : text;
+}
+
+/** `<1 ms`, `12 ms`, `3.4 s`. */
+export function duration(ms: number): string {
+  if (ms < 1) return "<1 ms";
+  return ms < 10_000 ? `${Math.round(ms)} ms` : `${(ms / 1000).toFixed(1)} s`;
+}
+
+/** A path relative to the working directory, where it lies in it; otherwise as it is. */
+export function shortPath(file: string): string {
+  const relative = path.relative(process.cwd(), file);
+  return relative === "" ? "." : relative.startsWith("..") ? file : relative;
+}
+
+/** `set up in 3 ms, used 12 times for 8 ms`. */
+export function describeTimes({
+  setupMs,
+  uses,
+  useMs,
+}: {
+  setupMs: number;
+  uses: number;
+  useMs: number;
+}): string {
+  const setup = `set up in ${Math.round(setupMs)} ms`;
+  return uses === 0 ? setup : `${setup}, used ${counted(uses, "time")} for ${Math.round(useMs)} ms`;
+}

@@ -1,0 +1,78 @@
+import type { Agent } from "@cem/core";
+import type { AgentOptions, OwnWorkflows } from "code-execution-mcp";
+import { approveOf } from "../ask/approve-in-terminal.ts";
+import { elicitOf } from "../ask/elicit-in-terminal.ts";
+import { createTurns } from "../ask/prompt.ts";
+import type { SharedOptions } from "../command/options.ts";
+import { serverSourceOf } from "./config-source.ts";
+import type { CommandContext } from "../io/command-context.ts";
+import type { Asking } from "../warm/warm-client.ts";
+import { settleTrust } from "./settle-trust.ts";
+
+/** Gives work an agent as the options want it, and frees everything when the work is done or has failed. */
+export async function withAgent<T>(
+  options: SharedOptions,
+  context: CommandContext,
+  work: (agent: Agent) => Promise<T>,
+  {
+    asksForTrust = true,
+    ...agentOptions
+  }: { asksForTrust?: boolean } & Pick<
+    AgentOptions,
+    "onPlannedWrite" | "approvedWrites" | "resume" | "replay"
+  > = {},
+): Promise<T> {
+  // Loaded here: what is wrong with the arguments is said before these are needed.
+  const { settleTrust } = await import("./settle-trust.ts");
+  await settleTrust(options, context, asksForTrust);
+  const { createAgent } = await import("code-execution-mcp");
+  const { signal: _signal, ...source } = serverSourceOf(options, context);
+  const agent = createAgent({
+    ...source,
+    ...agentOptions,
+    oneRun: true,
+    records: true,
+    recordFile: options.record,
+    replayFile: options.replay,
+    ...askingOf(context),
+  });
+  try {
+    return await work(agent);
+  } finally {
+    await agent.dispose();
+  }
+}
+
+/** Asks at the terminal, one question at a time. */
+export function askingOf(context: CommandContext): Asking {
+  const turns = createTurns();
+  return { onElicit: elicitOf(context, turns), onApprove: approveOf(context, turns) };
+}
+
+/**
+ * Gives work what carries out workflows, and frees everything when the work is done or has failed.
+ *
+ * @param isDry - Whether nothing may be written, caches included.
+ */
+export async function withWorkflows<T>(
+  options: SharedOptions,
+  context: CommandContext,
+  work: (workflows: OwnWorkflows) => Promise<T>,
+  isDry = false,
+): Promise<T> {
+  await settleTrust(options, context);
+  const { openWorkflows } = await import("code-execution-mcp");
+  const { signal: _signal, ...source } = serverSourceOf(options, context);
+  const turns = createTurns();
+  const workflows = await openWorkflows({
+    ...source,
+    ...(isDry && { config: { ...source.config, optimizations: { toolCache: false } } }),
+    onElicit: elicitOf(context, turns),
+    onApprove: approveOf(context, turns),
+  });
+  try {
+    return await work(workflows);
+  } finally {
+    await workflows.dispose();
+  }
+}

@@ -1,0 +1,133 @@
+import { readFile } from "node:fs/promises";
+import { CemError } from "@cem/core";
+import type { ExecuteOptions, TaskResult } from "@cem/core";
+import type { PlannedWrite } from "code-execution-mcp";
+import { askYesNo } from "../ask/prompt.ts";
+import type { SharedOptions } from "../command/options.ts";
+import { exitCodeOfTask } from "../errors.ts";
+import type { Answer, CommandContext } from "../io/command-context.ts";
+import { renderBrief, renderFailure, renderResult } from "../render/result.ts";
+import type { ResultOptions } from "../render/result.ts";
+import { renderPairs } from "../render/rows.ts";
+import { oneLine, safeText } from "../render/safe-text.ts";
+import { counted } from "../render/text-layout.ts";
+import type { Style } from "../render/text-layout.ts";
+import { carryOut } from "../warm/messages.ts";
+import type { Work } from "../warm/messages.ts";
+import { doWarm } from "../warm/warm-client.ts";
+import { askingOf, withAgent } from "./agent-source.ts";
+import { createRunProgress } from "./run-progress.ts";
+
+const INDENT = "  ";
+const MAX_SHOWN_CHARACTERS = 300;
+
+/** What a dry run found: the program and the writes it would make, which can be approved as one plan. */
+interface Plan {
+  code: string;
+  writes: readonly PlannedWrite[];
+}
+
+/** Runs code, a call or a task as its options say: at once, dry, or within an approved plan. */
+export async function runAgent(work: Work, options: SharedOptions, context: CommandContext): Promise<Answer> {
+  if (options.dryRun === true) return runDry(work, options, context);
+  const approvedWrites = options.plan === undefined ? undefined : (await readPlan(options.plan)).writes;
+  const execute = executeOptions(context, options);
+  const done =
+    (await doWarm(work, options, execute, () => askingOf(context))) ??
+    (await withAgent(options, context, (agent) => carryOut(agent, work, execute), { approvedWrites }));
+  return answerToResult(done, options);
+}
+
+/** Lists the writes; where somebody sits at the terminal and says yes, makes exactly them. */
+async function runDry(work: Work, options: SharedOptions, context: CommandContext): Promise<Answer> {
+  const writes: PlannedWrite[] = [];
+  const result = await withAgent(
+    options,
+    context,
+    (agent) => carryOut(agent, work, executeOptions(context, options)),
+    { onPlannedWrite: (write) => void writes.push(write) },
+  );
+  const answer = await answerToResult(result, options);
+  const plan = { code: result.code, writes };
+  const listed: Answer = {
+    ...answer,
+    data: { ...answer.data, dryRun: true, ...plan },
+    report: (style) => [...answer.report(style), ...renderWrites(writes, style)],
+  };
+  const { live, io } = context;
+  const mayAsk = result.status === "success" && writes.length > 0 && live !== undefined;
+  if (!mayAsk || io.stdin.isTTY !== true) return listed;
+  live.write(`${renderWrites(writes, live.style).join("\n")}\n`);
+  if (!(await askYesNo(`Make ${counted(writes.length, "change")}?`, context))) return listed;
+  const made = await withAgent(
+    options,
+    context,
+    (agent) => agent.executeCode(plan.code, executeOptions(context, options)),
+    { approvedWrites: writes },
+  );
+  return answerToResult(made, options);
+}
+
+function renderWrites(writes: readonly PlannedWrite[], style: Style): string[] {
+  if (writes.length === 0) return ["", `${INDENT}It would change nothing.`];
+  const pairs = writes.map(({ server, tool, args }): [string, string] => {
+    const json = oneLine(safeText(JSON.stringify(args)));
+    const shown = json.length > MAX_SHOWN_CHARACTERS ? `${json.slice(0, MAX_SHOWN_CHARACTERS)}…` : json;
+    return [oneLine(safeText(`${server}.${tool}`)), shown];
+  });
+  return [
+    "",
+    `${INDENT}It would make ${counted(writes.length, "change")}:`,
+    "",
+    ...renderPairs(pairs, INDENT, style),
+  ];
+}
+
+/** Reads what `--dry-run --json` printed. */
+async function readPlan(file: string): Promise<Plan> {
+  let text: string;
+  try {
+    text = await readFile(file, "utf8");
+  } catch (cause) {
+    throw new CemError("FILE_NOT_FOUND", `There is no plan ${file}.`, { details: { file }, cause });
+  }
+  try {
+    const { code, writes } = JSON.parse(text) as Partial<Plan>;
+    if (typeof code === "string" && Array.isArray(writes) && writes.every(isWrite)) return { code, writes };
+  } catch {
+    // Said below.
+  }
+  throw new CemError("USAGE", `${file} is no plan: it is what a command prints with --dry-run --json.`);
+}
+
+function isWrite(value: unknown): value is PlannedWrite {
+  const { server, tool, args } = (value ?? {}) as Partial<PlannedWrite>;
+  return typeof server === "string" && typeof tool === "string" && args !== undefined;
+}
+
+/** How a task or program is to run, with its progress shown where somebody looks. Once stopped, nothing more is shown. */
+export function executeOptions({ signal, live }: CommandContext, options: SharedOptions): ExecuteOptions {
+  const { mode, typeCheck } = options;
+  if (live === undefined) return { signal, mode, typeCheck };
+  const show = createRunProgress(live, options);
+  return { signal, mode, typeCheck, onEvent: (event) => signal.aborted || show(event) };
+}
+
+/** What a task or program came to, as the answer of its command. */
+export async function answerToResult(given: TaskResult, options: ResultOptions): Promise<Answer> {
+  const result = await withHelp(given);
+  return {
+    exitCode: exitCodeOfTask(result.status),
+    data: result,
+    report: (style) => renderResult(result, style, options),
+    brief: (forTerminal) => renderBrief(result, forTerminal),
+    complaint: (style) => renderFailure(result, style, options),
+  };
+}
+
+/** The result with what helps against its error. */
+async function withHelp(result: TaskResult): Promise<TaskResult> {
+  if (result.error === null) return result;
+  const { withHint } = await import("../errors.ts");
+  return { ...result, error: withHint(result.error) };
+}

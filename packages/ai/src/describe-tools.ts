@@ -1,0 +1,92 @@
+import { CemError } from "@cem/core";
+import type { Agent, ToolDefinition } from "@cem/core";
+import { createTokenBudget, loadTokenCounter, takeFitting } from "@cem/core/tokens";
+import type { TokenCounter } from "@cem/core/tokens";
+import { FAILED_TOOLS, HOW_TO_CODE, signaturesOf } from "@cem/tool-files/answers";
+import { DEFAULT_SEARCH_LIMIT, DEFAULT_SIGNATURE_TOKENS } from "./options.ts";
+import type { ExecuteCodeOptions, SearchToolsOptions } from "./options.ts";
+
+/** The most tools that are ranked for a task. */
+const MAX_RANKED = 200;
+/** The most servers named beyond those whose tools are shown. */
+const MAX_NAMED_SERVERS = 20;
+
+/** Describes how code is written, with as many signatures as fit into the tokens. */
+export async function describeExecution(
+  agent: Agent,
+  { task, signatureTokens = DEFAULT_SIGNATURE_TOKENS }: ExecuteCodeOptions,
+): Promise<string> {
+  const rules = [HOW_TO_CODE, FAILED_TOOLS, LARGE_RESULTS].join(" ");
+  const { servers } = await agent.discoverTools();
+  const groups = servers.map(({ tools }) => tools.filter(({ unavailable }) => unavailable === undefined));
+  const all = groups.flat();
+  if (all.length === 0) return `${rules} There are no tools here: code works with files alone.`;
+  const count = await loadTokenCounter();
+  const ranked = task === undefined ? [] : await agent.searchTools(task, { limit: MAX_RANKED });
+  const ordered = [...new Set([...ranked.map(({ tool }) => tool).filter(isCallable), ...inTurns(groups)])];
+  const shown = showFitting(ordered, signatureTokens, count);
+  const rest = servers.filter(({ tools }) => tools.some((tool) => !shown.tools.has(tool)));
+  const more = all.length > shown.tools.size ? [moreTools(all.length - shown.tools.size, rest)] : [];
+  return [rules, shown.text, ...more].filter((part) => part !== "").join("\n\n");
+}
+
+const LARGE_RESULTS = "A large result comes as a handle {path, size}: read the file in code.";
+
+interface Shown {
+  tools: ReadonlySet<ToolDefinition>;
+  text: string;
+}
+
+function showFitting(ordered: readonly ToolDefinition[], tokens: number, count: TokenCounter): Shown {
+  const budget = createTokenBudget(tokens, count);
+  const fitting = takeFitting(budget, ordered, (tool) => signaturesOf([tool]).text);
+  let text = textOf(fitting);
+  // Types that several tools share are written once, under a name, which may cost more than it saves.
+  while (fitting.length > 0 && count(text) > tokens) {
+    fitting.pop();
+    text = textOf(fitting);
+  }
+  return { tools: new Set(fitting), text };
+}
+
+function textOf(tools: readonly ToolDefinition[]): string {
+  return tools.length === 0 ? "" : signaturesOf(tools).text;
+}
+
+/** The first tool of each server, then the second of each, so that no large server hides the others. */
+function inTurns(groups: readonly (readonly ToolDefinition[])[]): ToolDefinition[] {
+  const longest = Math.max(...groups.map(({ length }) => length));
+  return Array.from({ length: longest }, (_, at) => groups.map((group) => group[at]))
+    .flat()
+    .filter((tool) => tool !== undefined);
+}
+
+function isCallable({ unavailable }: ToolDefinition): boolean {
+  return unavailable === undefined;
+}
+
+function moreTools(count: number, servers: readonly { name: string }[]): string {
+  const names = servers.slice(0, MAX_NAMED_SERVERS).map(({ name }) => name);
+  const others = servers.length > names.length ? ` and ${servers.length - names.length} more servers` : "";
+  return `${count} more ${count === 1 ? "tool" : "tools"}, of ${names.join(", ")}${others}: search_tools shows them.`;
+}
+
+/** The signatures of the tools that a query finds, with remarks on how they were found. */
+export async function findTools(
+  agent: Agent,
+  query: string,
+  { limit = DEFAULT_SEARCH_LIMIT }: SearchToolsOptions,
+  signal: AbortSignal | undefined,
+): Promise<string> {
+  const notes: string[] = [];
+  try {
+    const found = await agent.searchTools(query, { limit, signal, onNote: (note) => notes.push(note) });
+    const tools = found.map(({ tool }) => tool);
+    const text =
+      tools.length === 0 ? "Nothing was found: try other or fewer words." : signaturesOf(tools).text;
+    return [text, ...notes.map((note) => `// ${note}`)].join("\n");
+  } catch (error) {
+    if (CemError.isInstance(error) && error.code === "QUERY_EMPTY") return error.message;
+    throw error;
+  }
+}

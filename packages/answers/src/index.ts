@@ -1,8 +1,0 @@
-export { answerOf, messageOf, shortenOutput } from "./answer.ts";
-export type { Answer, AnswerData, AnswerSettings, HintFor } from "./answer.ts";
-export { attachmentsOf } from "./attachments.ts";
-export type { Attachment } from "./attachments.ts";
-export { FAILED_TOOLS, HOW_TO_CODE } from "./how-to-code.ts";
-export { MAX_ATTACHMENT_BYTES } from "./limits.ts";
-export { signaturesOf, UNKNOWN_RESULT } from "./signatures.ts";
-export type { SignatureList } from "./signatures.ts";

@@ -1,0 +1,75 @@
+import * as z from "zod/mini";
+import { homedir } from "node:os";
+import { resolve } from "node:path";
+import { getPath, originKey, setPath } from "./layer.ts";
+import type { Layer, Origin } from "./layer.ts";
+import type { Config, configSchema } from "./schema/schema.ts";
+import { isPath, itemOf, optionsOf, unwrap } from "./schema/shape.ts";
+import { SETTINGS, schemaOf } from "./settings.ts";
+
+/** Merges layers, weakest first. Each setting is taken from one layer: lists and mappings are replaced, not merged. */
+export function mergeLayers(layers: readonly Layer[]): {
+  values: Record<string, unknown>;
+  origins: Record<string, Origin>;
+} {
+  const values: Record<string, unknown> = {};
+  const origins: Record<string, Origin> = {};
+  for (const { path, keys } of SETTINGS) {
+    const winner = layers.findLast((layer) => getPath(layer.values, keys) !== undefined);
+    if (winner !== undefined) setPath(values, keys, getPath(winner.values, keys));
+    origins[path] = winner?.origins.get(originKey(keys))?.origin ?? { from: "default", label: "default" };
+  }
+  return { values, origins };
+}
+
+/**
+ * Makes every path in a configuration absolute: whatever the schema marks as one, at any depth.
+ *
+ * @param base - Returns the folder that the relative paths of a setting start from.
+ */
+export function withAbsolutePaths(
+  values: z.output<typeof configSchema>,
+  base: (path: string) => string,
+): Config {
+  for (const { path, keys } of SETTINGS) {
+    const section = getPath(values, keys.slice(0, -1)) as Record<string, unknown>;
+    resolveMember(section, keys.at(-1) ?? "", schemaOf(keys), base(path));
+  }
+  const { state, workspaceDir } = values.execution;
+  return {
+    ...values,
+    execution: { ...values.execution, state: { ...state, workspaceDir: state.workspaceDir ?? workspaceDir } },
+  };
+}
+
+function resolveMember(
+  owner: Record<string | number, unknown>,
+  key: string | number,
+  schema: z.ZodMiniType,
+  base: string,
+): void {
+  const value = owner[key];
+  if (typeof value === "string") {
+    if (isPath(schema, value)) owner[key] = absolute(value, base);
+  } else if (typeof value === "object" && value !== null) resolveInside(value, schema, base);
+}
+
+/** Looks for paths in a loaded value: what a transformation made has the names of its input. */
+function resolveInside(value: object, schema: z.ZodMiniType, base: string): void {
+  const inner = unwrap(schema);
+  if (inner instanceof z.ZodMiniUnion) {
+    for (const option of optionsOf(inner)) resolveInside(value, option, base);
+  } else if (Array.isArray(value)) {
+    if (!(inner instanceof z.ZodMiniArray)) return;
+    for (const index of value.keys()) resolveMember(value as unknown[] as never, index, itemOf(inner), base);
+  } else if (inner instanceof z.ZodMiniObject) {
+    for (const [key, child] of Object.entries(inner.shape))
+      resolveMember(value as Record<string, unknown>, key, child as z.ZodMiniType, base);
+  }
+}
+
+/** Resolves a path against a folder; `~` is the user's home folder. */
+function absolute(path: string, base: string): string {
+  const expanded = /^~(?=$|[\\/])/.test(path) ? homedir() + path.slice(1) : path;
+  return resolve(base, expanded);
+}

@@ -1,0 +1,78 @@
+import * as z from "zod/mini";
+import { CUSTOMER_ID, CUSTOMER_ID_RULE } from "@cem/core";
+import { atMost, needsYes } from "./risk.ts";
+import { addressRange, described, number, setting, text, unique, whole, withDefault } from "./setting.ts";
+
+const MAX_SECONDS = 86_400;
+const MAX_QUOTA_RUNS = 1_000_000_000;
+const MAX_QUOTA_SECONDS = 1_000_000_000;
+
+const customerId = z
+  .string()
+  .check(z.regex(CUSTOMER_ID, `is not a customer's id, which needs ${CUSTOMER_ID_RULE}`));
+
+const quota = z
+  .strictObject({
+    per: described(z.enum(["minute", "hour", "day", "week"]), "The time that it is for."),
+    runs: described(
+      z.optional(whole(1, MAX_QUOTA_RUNS)),
+      "Most runs of code, repaired ones and tests of skills among them.",
+    ),
+    seconds: described(
+      z.optional(number(0.1, MAX_QUOTA_SECONDS)),
+      "Most seconds that code runs, without those in which a person is asked.",
+    ),
+  })
+  .check(
+    z.refine(({ runs, seconds }) => runs !== undefined || seconds !== undefined, "needs runs or seconds"),
+  );
+
+/** Settings of customers, each of whom has a workspace of their own. */
+export const customerSettings = {
+  dir: setting(withDefault(text, "./workspaces"), "Folder with one folder for each customer.", {
+    path: true,
+    risk: needsYes(["reach"], "files and sign-ins of customers are kept there", { askedAs: "path" }),
+  }),
+  id: setting(
+    z.optional(customerId),
+    "The customer that every run of this process belongs to. Unset: the server asks each request; everything else has one workspace.",
+    { risk: needsYes(["loosen"], "runs use the files, sign-ins and kept values of that customer") },
+  ),
+  claim: setting(
+    z.optional(text),
+    "Claim of the access token that names the customer. Default: issuer, client and subject together.",
+    { risk: needsYes(["loosen"], "that claim of a token decides whose files a client sees") },
+  ),
+  header: setting(z.optional(text), "Header in which a trusted proxy names the customer.", {
+    risk: needsYes(["loosen"], "that header decides whose files a client sees"),
+  }),
+  trustedProxies: setting(
+    withDefault(z.array(addressRange), []),
+    "Addresses and ranges of the proxies that set customers.header. Default: server.trusted_proxies.",
+    { risk: needsYes(["loosen"], "these addresses may say which customer a request is from") },
+  ),
+  quotas: setting(
+    withDefault(
+      z.array(quota).check(
+        unique(
+          ({ per }) => per,
+          (per) => `There is a quota per ${per} already.`,
+          "per",
+        ),
+      ),
+      [],
+    ),
+    "What each customer may use: a list of {per, runs, seconds}, such as {per: hour, runs: 100, seconds: 600}. All of them hold.",
+    { risk: "none" },
+  ),
+  maxOpen: setting(
+    withDefault(whole(1, 10_000), 50),
+    "Customers who have guests and connections at once. Others wait until one is idle.",
+    { risk: needsYes(["spend"], "that many customers have guests at once", { isStricter: atMost }) },
+  ),
+  idle: setting(
+    withDefault(number(1, MAX_SECONDS), 300),
+    "Seconds after which the guests and connections of a customer who does nothing are let go.",
+    { risk: needsYes(["spend"], "idle guests of customers stay that many seconds", { isStricter: atMost }) },
+  ),
+};

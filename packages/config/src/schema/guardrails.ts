@@ -1,0 +1,203 @@
+import * as z from "zod/mini";
+import { isIPv4, isIPv6 } from "node:net";
+import { DEFAULT_RUN_LIMITS } from "@cem/core";
+import { atMost, needsYes, oneOf, unionOf, withAll } from "./risk.ts";
+import { choice, described, flag, number, setting, text, whole, withDefault } from "./setting.ts";
+
+const MAX_EXECUTION_TIME_SECONDS = 86_400;
+const MAX_MEMORY_MB = 1_048_576;
+/** No guest starts with less. */
+const LEAST_MEMORY_MB = 32;
+const HOST_NAME =
+  /^(?=.{1,253}$)[a-z0-9_](?:[a-z0-9_-]{0,61}[a-z0-9_])?(?:\.[a-z0-9_](?:[a-z0-9_-]{0,61}[a-z0-9_])?)*\.?$/i;
+
+function isNetwork(value: string): boolean {
+  if (isIPv6(value)) return true;
+  const parts = /^(?:\[(?<v6>[^\]]*)\]|(?<name>[^:[\]]+))(?::(?<port>\d{1,5}))?$/.exec(value)?.groups;
+  if (parts === undefined) return false;
+  const port = parts["port"] === undefined ? 1 : Number(parts["port"]);
+  const host =
+    parts["v6"] === undefined
+      ? isIPv4(parts["name"] ?? "") || isHostName(parts["name"] ?? "")
+      : isIPv6(parts["v6"]);
+  return host && port >= 1 && port <= 65_535;
+}
+
+/** Whether a text is a host name. One whose last label is a number would be a mistyped IPv4 address. */
+function isHostName(name: string): boolean {
+  return HOST_NAME.test(name) && !/(?:^|\.)\d+\.?$/.test(name);
+}
+
+const network = z
+  .string()
+  .check(z.refine(isNetwork, "is not a host or host:port, such as api.example.com or 10.1.2.3:8080"));
+
+const MAX_COUNT = 1_000_000_000;
+const toolPatterns = z.array(text);
+const toolsOfRule = described(toolPatterns, "Tools it is for, such as weather.*.");
+
+const rateLimit = z.strictObject({
+  tools: toolsOfRule,
+  calls: described(whole(1, MAX_COUNT), "Most calls of each tool in that time."),
+  per: described(number(0.001, MAX_EXECUTION_TIME_SECONDS), "The time, in seconds."),
+  by: described(
+    choice(["session", "all"], "session"),
+    "session: each has calls of its own. all: they share them.",
+  ),
+});
+
+const budget = z.strictObject({
+  tools: described(withDefault(toolPatterns, ["*"]), "Tools whose calls count."),
+  per: described(choice(["run", "session"], "run"), "What the budget is for."),
+  calls: described(z.optional(whole(0, MAX_COUNT)), "Most calls."),
+  bytes: described(
+    z.optional(whole(0, Number.MAX_SAFE_INTEGER)),
+    "Most bytes of arguments and results, as JSON.",
+  ),
+  seconds: described(z.optional(number(0, MAX_EXECUTION_TIME_SECONDS)), "Most seconds that the tools take."),
+  cost: described(z.optional(number(0, MAX_COUNT)), "Most cost, in the unit of tool_costs."),
+});
+
+const egressRule = z.strictObject({
+  tools: toolsOfRule,
+  hosts: described(
+    toolPatterns,
+    "Hosts and domains of e-mail addresses, such as *.example.com. Empty: none.",
+  ),
+});
+
+export const guardrailSettings = {
+  enabled: setting(
+    flag(true),
+    "Whether code is reviewed before it runs, and calls are checked, limited and approved. allowed_tools and blocked_tools hold in any case.",
+    {
+      variables: ["GUARDRAILS_ENABLED"],
+      risk: needsYes(["loosen"], "code and calls are not reviewed, limited or approved", {
+        isStricter: oneOf(true),
+      }),
+    },
+  ),
+  strictMode: setting(flag(false), "Refuse code on warnings too, not only on errors.", {
+    variables: ["GUARDRAILS_STRICT_MODE"],
+    risk: needsYes(["loosen"], "code with warnings runs", { isStricter: oneOf(true) }),
+  }),
+  contentFiltering: setting(
+    flag(true),
+    "Refuse calls with unwanted content in their arguments: commands that destroy a machine or open it to others. Mark results that pose as instructions to a model.",
+    { risk: needsYes(["loosen"], "calls and results are not filtered", { isStricter: oneOf(true) }) },
+  ),
+  securityChecks: setting(
+    flag(true),
+    "Refuse code that is made from text (eval, Function, timers with a text), warn of code that reaches for the runtime or the host or never ends, and refuse calls with control characters or secrets in their arguments.",
+    { risk: needsYes(["loosen"], "dangerous code and calls are not refused", { isStricter: oneOf(true) }) },
+  ),
+  privacyProtection: setting(
+    flag(true),
+    "Keep values of persons and secrets from the model. False has the effect of pii_detection: false.",
+    { risk: needsYes(["reveal"], "personal data and secrets reach the model", { isStricter: oneOf(true) }) },
+  ),
+  piiDetection: setting(
+    flag(true),
+    "Find values of persons and secrets in what leaves for the model or a file, and put tokens in their place.",
+    { risk: needsYes(["reveal"], "personal data and secrets reach the model", { isStricter: oneOf(true) }) },
+  ),
+  tokenization: setting(
+    flag(true),
+    "Replace what is found by tokens. False has the effect of pii_detection: false.",
+    { risk: needsYes(["reveal"], "personal data and secrets reach the model", { isStricter: oneOf(true) }) },
+  ),
+  rateLimiting: setting(flag(true), "Whether guardrails.rate_limits holds.", {
+    risk: needsYes(["loosen"], "rate limits do not hold", { isStricter: oneOf(true) }),
+  }),
+  rateLimits: setting(
+    withDefault(z.array(rateLimit), []),
+    "How often tools may be called: {tools, calls, per}. All limits that name a tool hold.",
+    { risk: "none" },
+  ),
+  budgets: setting(
+    withDefault(z.array(budget), []),
+    "What the calls of one run or session may use: {per, tools, calls, bytes, seconds, cost}.",
+    { risk: "none" },
+  ),
+  toolCosts: setting(
+    withDefault(z.record(z.string(), number(0, MAX_COUNT)), {}),
+    "What one call costs, by pattern of tools; the first that matches counts.",
+    { risk: "none" },
+  ),
+  allowedTools: setting(withDefault(toolPatterns, ["*"]), "Tools that code may call, such as weather.*.", {
+    risk: "none",
+  }),
+  blockedTools: setting(withDefault(toolPatterns, []), "Tools that code may not call, with precedence.", {
+    risk: "none",
+  }),
+  approvals: setting(
+    withDefault(toolPatterns, ["destructive"]),
+    "Tools whose calls a person has to approve. destructive: those that their server annotates so. writes: all that are not annotated as read-only. ! before a pattern: none of these. No answer is no. Where it is not set, tools that are files in servers/ need no approval, since the sandbox holds what they do.",
+    {
+      risk: needsYes(["loosen"], "only these calls need your approval", {
+        isStricter: withAll,
+        strictPart: unionOf,
+      }),
+    },
+  ),
+  readTools: setting(
+    withDefault(toolPatterns, []),
+    "Tools that change nothing although their server does not annotate them so. A dry run calls them.",
+    { risk: needsYes(["loosen"], "these tools count as ones that change nothing: a dry run calls them") },
+  ),
+  egress: setting(
+    withDefault(z.array(egressRule), []),
+    "Where arguments of tools may point: {tools, hosts}. Tools without a rule may point anywhere but to a cloud's metadata service.",
+    { risk: "none" },
+  ),
+  maxExecutionTime: setting(
+    withDefault(number(0.1, MAX_EXECUTION_TIME_SECONDS), DEFAULT_RUN_LIMITS.timeoutMs / 1000),
+    "Timeout of one run, in seconds.",
+    {
+      variables: ["MAX_EXECUTION_TIME", "AGENT_EXECUTION_TIMEOUT"],
+      risk: needsYes(["spend"], "code may run that many seconds", { isStricter: atMost }),
+    },
+  ),
+  maxMemoryMb: setting(
+    withDefault(whole(LEAST_MEMORY_MB, MAX_MEMORY_MB), DEFAULT_RUN_LIMITS.memoryMb),
+    "Maximum memory of the guest, in MiB.",
+    {
+      variables: ["MAX_MEMORY_MB"],
+      risk: needsYes(["spend"], "code may use that many MiB of memory", { isStricter: atMost }),
+    },
+  ),
+  allowedNetworks: setting(
+    withDefault(z.array(network), []),
+    "Hosts the guest may reach when execution.allow_network_access is true, as host or host:port. Empty: any host.",
+    {
+      risk: needsYes(["reach", "reveal"], "code in the sandbox can reach these, internal addresses too", {
+        when: "network",
+      }),
+    },
+  ),
+  changedTools: setting(
+    choice(["hold", "allow"], "hold"),
+    "Handling of a tool whose MCP server changed its definition. hold: it can't be called until it is accepted with cem generate --accept. allow: it stays callable.",
+    {
+      risk: needsYes(["loosen"], "tools that their server changed are called without a look", {
+        isStricter: oneOf("hold"),
+      }),
+    },
+  ),
+  blockedPatterns: setting(
+    withDefault(z.array(text), []),
+    "Code that matches one of these patterns is refused.",
+    { risk: "none" },
+  ),
+};
+
+const optionalSettings = Object.fromEntries(
+  Object.entries(guardrailSettings).map(([name, { def }]) => [name, z.optional(def.innerType)]),
+);
+
+export type GuardrailSettings = z.output<z.ZodMiniObject<typeof guardrailSettings>>;
+
+/** Guardrails of one workflow or step: any of the settings, without defaults. */
+export const guardrailOverrides = z.strictObject(optionalSettings) as unknown as z.ZodMiniType<
+  Partial<GuardrailSettings>
+>;

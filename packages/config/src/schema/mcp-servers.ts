@@ -1,0 +1,236 @@
+import * as z from "zod/mini";
+import type { Secret } from "./secret.ts";
+import {
+  anyObject,
+  described,
+  fail,
+  number,
+  secretRecord,
+  secretText,
+  setting,
+  text,
+  unique,
+  whole,
+  withDefault,
+} from "./setting.ts";
+
+interface ServerBase {
+  name: string;
+  enabled: boolean;
+  /** The timeout of a call, in seconds. */
+  timeout: number;
+  /** The most calls at once. */
+  concurrency?: number | undefined;
+  /** How calls of tools that are not marked read-only are carried out. */
+  writes?: "serial" | "parallel" | undefined;
+  /** The generation of the protocol to use. */
+  protocol?: "auto" | "legacy" | "2026-07-28" | undefined;
+  /** Which calls share a connection. */
+  connections?: "auto" | "shared" | "session" | "run" | undefined;
+  /** The most connections, which are processes for a command. */
+  maxConnections?: number | undefined;
+  metadata: Record<string, unknown>;
+}
+
+/** An MCP server that is started as a program and spoken to on its standard streams. */
+export interface StdioServerSetting extends ServerBase {
+  connectionType: "stdio";
+  command: string;
+  args: string[];
+  env: Record<string, Secret>;
+  cwd?: string | undefined;
+}
+
+/** An MCP server with a URL. `auto` is Streamable HTTP, or SSE where the server refuses that. */
+export interface RemoteServerSetting extends ServerBase {
+  connectionType: "auto" | "http" | "sse";
+  url: string;
+  headers: Record<string, Secret>;
+  auth?: ServerAuthSetting | undefined;
+}
+
+/** OAuth at a server: a user through the browser, or this machine with a client secret. */
+export type ServerAuthSetting =
+  | {
+      kind: "authorization-code";
+      clientId?: string | undefined;
+      clientSecret?: Secret | undefined;
+      scopes?: string[] | undefined;
+      clientMetadataUrl?: string | undefined;
+      callbackPort?: number | undefined;
+    }
+  | {
+      kind: "client-credentials";
+      clientId: string;
+      clientSecret: Secret;
+      issuer: string;
+      scopes?: string[] | undefined;
+    };
+
+export type McpServerSetting = StdioServerSetting | RemoteServerSetting;
+
+const DEFAULT_TIMEOUT_SECONDS = 30;
+const MAX_CONCURRENCY = 10_000;
+const MAX_CONNECTIONS = 1_000;
+const MAX_PORT = 65_535;
+const connection = z.enum(["auto", "stdio", "http", "streamable-http", "sse"]);
+
+const authEntry = z.strictObject({
+  kind: described(z.enum(["authorization-code", "client-credentials"]), "OAuth grant type."),
+  clientId: described(z.optional(text), "OAuth client id. Default: registered dynamically."),
+  clientSecret: described(z.optional(secretText), "OAuth client secret."),
+  issuer: described(z.optional(text), "OAuth issuer that the secret is sent to, for client-credentials."),
+  scopes: described(z.optional(z.array(text)), "OAuth scopes to request."),
+  clientMetadataUrl: described(z.optional(text), "HTTPS URL of the client metadata document."),
+  callbackPort: described(z.optional(whole(1, MAX_PORT)), "Port on 127.0.0.1. Default: a free one."),
+});
+
+function toAuth(entry: z.output<typeof authEntry>, payload: z.core.ParsePayload): ServerAuthSetting {
+  const { kind, clientId, clientSecret, issuer, scopes, clientMetadataUrl, callbackPort } = entry;
+  if (kind === "client-credentials") {
+    return clientId !== undefined && clientSecret !== undefined && issuer !== undefined
+      ? { kind, clientId, clientSecret, issuer, scopes }
+      : fail(payload, "needs client_id, client_secret and issuer for client-credentials");
+  }
+  return { kind, scopes, clientId, clientSecret, clientMetadataUrl, callbackPort };
+}
+
+const shape = {
+  url: described(z.optional(text), "URL of the server. With connection_type stdio: its command line."),
+  command: described(z.optional(text), "Program that runs the server."),
+  args: described(z.optional(z.array(z.string())), "Arguments of the command."),
+  env: described(z.optional(secretRecord), "Environment variables of the command."),
+  cwd: setting(
+    z.optional(text),
+    "Folder the command is started in, and that relative paths in command and args count from. Default: the folder of the configuration.",
+    // A variable may stand for an absolute path.
+    { path: (cwd) => !cwd.startsWith("${") },
+  ),
+  headers: described(z.optional(secretRecord), "HTTP headers sent to the URL."),
+  connectionType: described(
+    z.optional(connection),
+    "Transport. Default: stdio for a command, auto for a URL.",
+  ),
+  type: described(z.optional(connection), "Another name for connection_type."),
+  auth: described(
+    z.optional(z.pipe(authEntry, z.transform(toAuth))),
+    "OAuth for a URL. Default: through the browser, when the server requires it.",
+  ),
+  enabled: described(z.optional(z.boolean()), "Whether it is used. Default: true."),
+  disabled: described(z.optional(z.boolean()), "The opposite of enabled, as other programs write it."),
+  concurrency: described(
+    z.optional(whole(1, MAX_CONCURRENCY)),
+    "Maximum calls at once, of all runs together. Default: what each run may make.",
+  ),
+  writes: described(
+    z.optional(z.enum(["serial", "parallel"])),
+    "Calls of tools that change something, by annotation or else by name: one after the other, or at once. Default: serial.",
+  ),
+  protocol: described(
+    z.optional(z.enum(["auto", "legacy", "2026-07-28"])),
+    "Generation of the protocol. Default: negotiated.",
+  ),
+  connections: described(
+    z.optional(z.enum(["auto", "shared", "session", "run"])),
+    "Which calls share a connection. session: those of a client or workflow run, which is the default (auto). run: further ones for runs side by side. shared: all, for a server without state or questions.",
+  ),
+  maxConnections: described(
+    z.optional(whole(1, MAX_CONNECTIONS)),
+    "Maximum connections, each a process for a command; further calls wait. Default: 8.",
+  ),
+  timeout: described(
+    withDefault(number(0.1, 86_400), DEFAULT_TIMEOUT_SECONDS),
+    "Timeout of a call, in seconds.",
+  ),
+  metadata: described(withDefault(anyObject, {}), "Any data; passed on unchanged."),
+};
+
+type Entry = z.output<z.ZodMiniObject<typeof shape>>;
+
+type Unnamed<T> = T extends unknown ? Omit<T, "name"> : never;
+
+function toServer(entry: Entry, payload: z.core.ParsePayload): Unnamed<McpServerSetting> {
+  const refuse = (message: string, ...path: string[]): never => fail(payload, message, ...path);
+  const { timeout, metadata, command, url, cwd, concurrency, writes, protocol } = entry;
+  const { connections, maxConnections } = entry;
+  if (entry.enabled !== undefined && entry.enabled === entry.disabled)
+    return refuse("contradicts enabled; give one of them", "disabled");
+  const base = {
+    enabled: entry.enabled ?? entry.disabled !== true,
+    timeout,
+    metadata,
+    concurrency,
+    writes,
+    protocol,
+    connections,
+    maxConnections,
+  };
+  if (entry.type !== undefined && entry.connectionType !== undefined && entry.type !== entry.connectionType) {
+    return refuse("differs from connection_type; give one of them", "type");
+  }
+  const type = entry.connectionType ?? entry.type;
+  if (command !== undefined && url !== undefined) return refuse("has both command and url; give one of them");
+  if (command !== undefined || type === "stdio") {
+    if (type !== undefined && type !== "stdio")
+      return refuse(`is of type ${type}, which needs a url, not a command`);
+    for (const key of ["headers", "auth"] as const) {
+      if (entry[key] !== undefined) return refuse("belongs to a url; a command takes env", key);
+    }
+    const [program, ...args] = command === undefined ? commandLine(url ?? "") : [command];
+    if (program === undefined) {
+      return url === undefined
+        ? refuse("needs a command")
+        : refuse("can't be split into a command line; give command and args", "url");
+    }
+    return {
+      ...base,
+      connectionType: "stdio",
+      command: program,
+      args: [...args, ...(entry.args ?? [])],
+      env: entry.env ?? {},
+      cwd,
+    };
+  }
+  if (url === undefined) return refuse("needs a url or a command");
+  for (const key of ["args", "env", "cwd"] as const) {
+    if (entry[key] !== undefined) return refuse("belongs to a command; a url takes headers", key);
+  }
+  const connectionType = type === "streamable-http" ? "http" : (type ?? "auto");
+  return {
+    ...base,
+    connectionType,
+    url,
+    headers: entry.headers ?? {},
+    auth: entry.auth,
+  };
+}
+
+/** Splits a command line, with or without `stdio://`. Empty for one with quotes or backslashes, which is ambiguous. */
+function commandLine(url: string): string[] {
+  const line = url.replace(/^stdio:(?:\/\/)?/, "").trim();
+  return line === "" || /["'\\]/.test(line) ? [] : line.split(/\s+/);
+}
+
+const unnamed = z.pipe(z.strictObject(shape), z.transform(toServer));
+const named = z.pipe(
+  z.strictObject({ name: described(text, "Name of the server."), ...shape }),
+  z.transform(({ name, ...entry }, payload): McpServerSetting => ({ name, ...toServer(entry, payload) })),
+);
+
+const list = z.array(named).check(
+  unique(
+    ({ name }: McpServerSetting) => name,
+    (name) => `is the name of two servers: ${JSON.stringify(name)}`,
+    "name",
+  ),
+);
+
+const byName = z.pipe(
+  z.record(text, unnamed),
+  z.transform((servers) =>
+    Object.entries(servers).map(([name, server]): McpServerSetting => ({ name, ...server })),
+  ),
+);
+
+/** A list of `{name, url, …}`, or a mapping from names to `{command, …}` or `{url, …}`. Always a list once loaded. */
+export const mcpServers = z.union([list, byName]);

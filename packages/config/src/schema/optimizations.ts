@@ -1,0 +1,79 @@
+import * as z from "zod/mini";
+import { atMost, needsYes, oneOf } from "./risk.ts";
+import { choice, count, flag, httpUrl, setting, text, withDefault } from "./setting.ts";
+
+/** Settings of pools, caches and parallel work. */
+export const optimizationSettings = {
+  enabled: setting(flag(true), "false disables all of these.", {
+    variables: ["OPTIMIZATIONS_ENABLED"],
+    risk: "none",
+  }),
+  sandboxPooling: setting(flag(true), "Start sandbox guests before they are needed.", {
+    variables: ["OPTIMIZATION_SANDBOX_POOLING"],
+    risk: "none",
+  }),
+  sandboxPoolSize: setting(count(256, 3), "Number of guests kept ready.", {
+    risk: needsYes(["spend"], "that many guests wait in memory", { isStricter: atMost }),
+  }),
+  sandboxReuse: setting(
+    choice(["none", "session"], "session"),
+    "session: the runs of one session share a guest process, one after another, each in a realm of its own. none: each run has a process of its own.",
+    { risk: needsYes(["loosen"], "runs of a session share a process", { isStricter: oneOf("none") }) },
+  ),
+  sandboxKeptGuests: setting(
+    count(4096, 16),
+    "Guests that wait for the next run of their session, some 20 MiB each; beyond it the one that has waited longest ends.",
+    { risk: needsYes(["spend"], "that many used guests wait in memory", { isStricter: atMost }) },
+  ),
+  toolCache: setting(flag(true), "Cache what was read from the tool files.", {
+    variables: ["OPTIMIZATION_TOOL_CACHE"],
+    risk: "none",
+  }),
+  toolCacheFile: setting(withDefault(text, ".tool_cache.json"), "File of the tool cache.", {
+    path: true,
+    risk: needsYes(["reach"], "the tool cache is written there", { askedAs: "path" }),
+  }),
+  gpuEmbeddings: setting(flag(true), "Use a GPU for embeddings.", {
+    variables: ["OPTIMIZATION_GPU_EMBEDDINGS"],
+    pending: "embeddings are computed by the processor",
+    risk: "none",
+  }),
+  embeddingModel: setting(
+    z.optional(text),
+    "Sentence-embedding model that cem model pull has loaded, as it was named there; none: no model. Enables semantic search of tools on this machine, with precedence over a service. Default: the model that cem model pull loads without a name, once it is there.",
+    { risk: "none" },
+  ),
+  modelCacheDir: setting(
+    z.optional(text),
+    "Folder of pulled models. Default: cem/models in the user's cache folder.",
+    {
+      variables: ["CEM_MODELS_DIR"],
+      path: true,
+      risk: needsYes(["reach", "spend"], "models are loaded into this process from there"),
+    },
+  ),
+  modelMirror: setting(
+    z.optional(httpUrl),
+    "URL of a server with the paths of huggingface.co, which models are pulled from instead.",
+    { variables: ["HF_ENDPOINT"], risk: needsYes(["reach"], "models are downloaded from there") },
+  ),
+  embeddingModelDir: setting(
+    z.optional(text),
+    "Folder of a sentence-embedding model in ONNX format. Enables semantic search of tools, with precedence over embedding_model and a service.",
+    { path: true, risk: needsYes(["reach", "spend"], "that model is loaded into this process") },
+  ),
+  searchCacheDir: setting(
+    withDefault(text, ".cem/search"),
+    "Folder of the other caches that tool_cache enables: search indexes, embeddings, and type checks without findings (file_content_cache).",
+    { path: true, risk: needsYes(["reach"], "caches are written there", { askedAs: "path" }) },
+  ),
+  parallelDiscovery: setting(flag(true), "Read tool files in parallel.", {
+    variables: ["OPTIMIZATION_PARALLEL_DISCOVERY"],
+    risk: "none",
+  }),
+  fileContentCache: setting(
+    flag(true),
+    "Keep which programs passed the check of types, by the content of their files, so that they are not checked again. Needs tool_cache.",
+    { risk: "none" },
+  ),
+};

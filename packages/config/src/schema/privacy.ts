@@ -1,0 +1,101 @@
+import * as z from "zod/mini";
+import { areQuick, needsYes, oneOf, quickOnes, unionOf, withAll } from "./risk.ts";
+import { choice, secretText, setting, text, withDefault } from "./setting.ts";
+
+const TYPE = /^[A-Z][A-Z\d_]{0,31}$/;
+
+function isPattern(source: string): boolean {
+  try {
+    return new RegExp(source, "u").source !== "";
+  } catch {
+    return false;
+  }
+}
+
+const flowRule = z.strictObject({
+  from: z.optional(text),
+  to: z.optional(text),
+  action: z.enum(["allow", "deny", "ask"]),
+});
+
+const typeName = z.string().check(z.regex(TYPE, "is not a name in upper case, such as EMPLOYEE_ID"));
+
+const customType = z
+  .strictObject({
+    type: typeName,
+    pattern: z.optional(text.check(z.refine(isPattern, "is not a regular expression"))),
+    values: z.optional(z.array(text)),
+  })
+  .check(
+    z.refine(
+      ({ pattern, values }) => (pattern === undefined) !== (values === undefined),
+      "needs either a pattern or values",
+    ),
+  );
+
+/** How values of persons and secrets are kept from the model, where `guardrails.pii_detection` is on. */
+export const privacySettings = {
+  guest: setting(
+    choice(["values", "tokens"], "values"),
+    "What code in the sandbox sees of values of persons and of secrets.",
+    {
+      risk: needsYes(["reveal"], "code in the sandbox sees personal data and secrets", {
+        isStricter: oneOf("tokens"),
+      }),
+    },
+  ),
+  rules: setting(
+    withDefault(z.array(flowRule), []),
+    "Which values may go where: a list of {from, to, action}. from: a server, a tool (server.tool) or a type such as EMAIL; to: a server or a tool; action: allow, deny or ask. The first that fits decides. Without rules every value may go to every tool; with some, what none names stays with its server.",
+    { risk: "none" },
+  ),
+  types: setting(
+    z.optional(z.array(typeName)),
+    "Types that are found: EMAIL, PHONE, SSN, CREDIT_CARD, IBAN, IP, SECRET. Default: all.",
+    { risk: needsYes(["reveal"], "only these kinds of personal data are kept from the model") },
+  ),
+  regions: setting(
+    withDefault(
+      z.array(z.string().check(z.regex(/^[A-Z]{2}$/, "is not the code of a country, such as US"))),
+      ["US"],
+    ),
+    "Countries whose phone numbers are found as they are written at home.",
+    {
+      risk: needsYes(["reveal"], "only phone numbers of these countries are found", {
+        isStricter: withAll,
+        strictPart: unionOf,
+      }),
+    },
+  ),
+  custom: setting(
+    withDefault(z.array(customType), []),
+    "Values of your own: a list of {type, pattern} or {type, values}.",
+    {
+      risk: needsYes(["spend"], "these patterns are tried on every text, without a time limit", {
+        isStricter: areQuick,
+        strictPart: quickOnes,
+      }),
+    },
+  ),
+  namesModel: setting(
+    z.optional(text),
+    "Folder with a model for token classification, which finds names and addresses. Needs the package @huggingface/transformers.",
+    { path: true, risk: needsYes(["reach", "spend"], "that model is loaded into this process") },
+  ),
+  vault: setting(
+    choice(["memory", "disk"], "memory"),
+    "Where values are kept while their tokens are in use. disk: encrypted, and beyond the process.",
+    {
+      risk: needsYes(["reveal"], "personal data is kept on disk, encrypted", { isStricter: oneOf("memory") }),
+    },
+  ),
+  vaultDir: setting(withDefault(text, "./.cem/vaults"), "Folder of the encrypted values.", {
+    path: true,
+    risk: needsYes(["reach"], "personal data is kept there, encrypted", { askedAs: "path" }),
+  }),
+  vaultKey: setting(z.optional(secretText), "Key of the encrypted values: 32 bytes in hex or base64.", {
+    variables: ["CEM_VAULT_KEY"],
+    secret: true,
+    risk: needsYes(["reveal"], "personal data on disk is encrypted with a key that this folder has"),
+  }),
+};

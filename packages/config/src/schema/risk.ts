@@ -1,0 +1,125 @@
+/**
+ * The kinds of items. `server`: an MCP server. `host-tool`: a file that runs on the host. `plugin`: a module that runs in
+ * this process. `mount` and `path`: a place outside of the folder. `key`: a key of the user for an address that the folder
+ * names. `setting`: a setting that could do harm.
+ */
+export const TRUST_KINDS = ["server", "host-tool", "plugin", "mount", "path", "key", "setting"] as const;
+
+export type TrustKind = (typeof TRUST_KINDS)[number];
+
+/**
+ * `reach`: opens or contacts an address, starts a process, or uses files outside of the project's folder.
+ * `reveal`: sends out code, data, keys or personal data, writes them to logs, or turns redaction down.
+ * `loosen`: weakens isolation, limits, approvals, guards or authorization.
+ * `spend`: uses money, tokens, processors or disk without the bound that holds otherwise.
+ */
+export type RiskEffect = "reach" | "reveal" | "loosen" | "spend";
+
+/** Why a setting of a folder that is not trusted is held back. */
+export interface SettingRisk {
+  effects: readonly RiskEffect[];
+  /** The effect of a value, in one line that follows the value: `code in the sandbox can use the network`. */
+  allows: string;
+  /**
+   * Whether a value allows no more than the one that is in force without the folder. Equal ones never need a yes.
+   *
+   * @defaultValue no other value
+   */
+  isStricter?: IsStricter | undefined;
+  /**
+   * The part of a value that is held back that makes things stricter, and so holds without a yes.
+   *
+   * @defaultValue none: the value in force without the folder holds
+   */
+  strictPart?: ((value: readonly unknown[], standard: readonly unknown[]) => unknown[]) | undefined;
+  /** The feature that has to be in use for the setting to have an effect. */
+  when?: RiskCondition | undefined;
+  /** The kind of item that asks for it instead, and looks closer than at the value alone. */
+  askedAs?: Exclude<TrustKind, "setting" | "host-tool" | "key"> | undefined;
+}
+
+/** Compares values as they are in a loaded configuration. */
+export type IsStricter = (value: unknown, standard: unknown) => boolean;
+
+/** `model`: a language or embedding model is asked. `network`: the guest has the network. `kubernetes`: code runs in pods. */
+export type RiskCondition = "model" | "network" | "kubernetes";
+
+/** The risk of a setting whose schema says nothing: any value of a folder is held back. */
+export const UNKNOWN_RISK: SettingRisk = {
+  effects: ["reach", "reveal", "loosen", "spend"],
+  allows: "it is not known to be harmless",
+};
+
+/** Marks a setting whose values need a yes when files of a folder give them. */
+export function needsYes(
+  effects: readonly RiskEffect[],
+  allows: string,
+  more: Omit<SettingRisk, "effects" | "allows"> = {},
+): SettingRisk {
+  return { effects, allows, ...more };
+}
+
+/** A number that is not above the one in force. */
+export const atMost: IsStricter = (value, standard) =>
+  typeof value === "number" && typeof standard === "number" && value <= standard;
+
+/** The same, where no number means no limit. */
+export const atMostIfAny: IsStricter = (value, standard) => standard === undefined || atMost(value, standard);
+
+/** A number that is not below the one in force, or the first one. */
+export const atLeastIfAny: IsStricter = (value, standard) =>
+  standard === undefined || atMost(standard, value);
+
+/** One of these values, whatever is in force. */
+export function oneOf(...values: readonly unknown[]): IsStricter {
+  return (value) => values.includes(value);
+}
+
+/** A list with everything that is in force. A pattern with `!` takes something out. */
+export const withAll: IsStricter = (value, standard) =>
+  Array.isArray(value) &&
+  Array.isArray(standard) &&
+  standard.every((entry) => value.includes(entry)) &&
+  value.every((entry) => !String(entry).startsWith("!"));
+
+/** A value at or before the one in force, in a list that begins with the strictest. */
+export function orderedBy(strictestFirst: readonly unknown[]): IsStricter {
+  return (value, standard) =>
+    strictestFirst.includes(value) && strictestFirst.indexOf(value) <= strictestFirst.indexOf(standard);
+}
+
+/** The list in force together with the entries of another. */
+export function unionOf(value: readonly unknown[], standard: readonly unknown[]): unknown[] {
+  return [...new Set([...standard, ...value.filter((entry) => !String(entry).startsWith("!"))])];
+}
+
+const MAX_REPETITIONS = 2;
+
+/** Whether a type of personal data is found by a list, or by a regular expression that can't take long. */
+function isQuick(entry: unknown): boolean {
+  const { pattern } = entry as { pattern?: string };
+  if (pattern === undefined) return true;
+  const repetitions = pattern.match(/[*+]|\{\d+,\}/gu) ?? [];
+  return repetitions.length <= MAX_REPETITIONS && !/\)[*+?{]|\\[1-9k]/u.test(pattern);
+}
+
+/** Types of personal data without regular expressions that could take long, since there is no time limit. */
+export const areQuick: IsStricter = (value) => Array.isArray(value) && value.every(isQuick);
+
+/** Those types of personal data. */
+export function quickOnes(value: readonly unknown[]): unknown[] {
+  return value.filter(isQuick);
+}
+
+/** Steps whose work is done in the sandbox or by tools, whose calls are checked. */
+const CHECKED_STEPS = new Set(["tool_call", "code_execution", "condition", "loop", "workflow"]);
+const WORKFLOW_FILE = /\.(?:ya?ml|json)$/iu;
+
+/** Workflows without steps of other types, such as forms, and without workflows in files, which are read when they run. */
+export const staysInSandbox: IsStricter = (value) => {
+  if (typeof value === "string") return !WORKFLOW_FILE.test(value);
+  if (typeof value !== "object" || value === null) return true;
+  const { type } = value as { type?: unknown };
+  if (typeof type === "string" && !CHECKED_STEPS.has(type)) return false;
+  return Object.values(value).every((inner) => staysInSandbox(inner, undefined));
+};

@@ -1,0 +1,71 @@
+import * as z from "zod/mini";
+import { customerSettings } from "./customers.ts";
+import { executionSettings } from "./execution.ts";
+import { plugins, toolMapping, workflow } from "./extensions.ts";
+import { guardrailSettings } from "./guardrails.ts";
+import { llmSettings } from "./llm.ts";
+import { mcpServers } from "./mcp-servers.ts";
+import { optimizationSettings } from "./optimizations.ts";
+import { privacySettings } from "./privacy.ts";
+import { loggingSettings, runSettings } from "./records.ts";
+import { needsYes, staysInSandbox } from "./risk.ts";
+import { serverSettings } from "./server.ts";
+import { section, setting, withDefault } from "./setting.ts";
+import { queueSettings, storeSettings } from "./sharing.ts";
+
+/** The schema of the configuration: the name, type, default, bounds and description of every setting. */
+export const configSchema = z.strictObject({
+  execution: section("Where and how code runs.", executionSettings),
+  llm: section("The language model that writes code. When disabled, rules write it.", llmSettings),
+  optimizations: section("Pools, caches and parallel work.", optimizationSettings),
+  guardrails: section("What is checked before and while code runs.", guardrailSettings),
+  privacy: section("How values of persons and secrets are kept from the model.", privacySettings),
+  logging: section("The log of every command and server, and the audit log.", loggingSettings),
+  customers: section("Customers, each with a workspace of their own.", customerSettings),
+  server: section("cem serve and the server image.", serverSettings),
+  queue: section("The queue in which runs wait for workers, on other machines too.", queueSettings),
+  runs: section("Records of runs.", runSettings),
+  store: section("What several machines share.", storeSettings),
+  mcpServers: setting(
+    withDefault(mcpServers, []),
+    "MCP servers: a list of {name, url, …}, or a mapping from names to {command, args, env, cwd} or {url, headers}. ${NAME} in a value comes from the environment. mcpServers is the same key.",
+    {
+      risk: needsYes(["reach", "reveal"], "a program is started, or an address is contacted", {
+        askedAs: "server",
+      }),
+    },
+  ),
+  plugins: setting(
+    withDefault(plugins, []),
+    "Plugins, loaded in this order: paths of modules (./my-plugin.ts), names of packages that are installed here, or {plugin, options, required}.",
+    { risk: needsYes(["reach"], "a module is loaded into this process", { askedAs: "plugin" }) },
+  ),
+  toolMappings: setting(
+    withDefault(z.array(toolMapping), []),
+    "Other names for tools, by which steps of workflows can call them: {server_name, tool_name, function_name}.",
+    { risk: "none" },
+  ),
+  workflows: setting(
+    withDefault(z.array(workflow), []),
+    "Workflows: {name, steps, variables, outputs, guardrails}. cem workflow run carries one out.",
+    {
+      risk: needsYes(
+        ["reach", "reveal"],
+        "forms of workflows fill in web pages, and steps run files of this folder",
+        { isStricter: staysInSandbox },
+      ),
+    },
+  ),
+});
+
+type Loaded = z.output<typeof configSchema>;
+
+/** A loaded configuration. Paths are absolute. */
+export type Config = Omit<Loaded, "execution"> & {
+  execution: Omit<Loaded["execution"], "state"> & {
+    state: Omit<Loaded["execution"]["state"], "workspaceDir"> & { workspaceDir: string };
+  };
+};
+
+/** Any of the settings, as a caller passes them. */
+export type ConfigInput = z.input<typeof configSchema>;

@@ -1,0 +1,162 @@
+import * as z from "zod/mini";
+import { isAbsolute } from "node:path";
+import { _default as withDefault } from "zod/mini";
+import type { SettingRisk } from "./risk.ts";
+import { Secret } from "./secret.ts";
+
+/** An environment variable that counts for one `llm.provider` only. */
+export interface ProviderVariable {
+  name: string;
+  provider: "openai" | "azure_openai" | "anthropic";
+}
+
+/** What a setting has beyond its type. */
+export interface SettingTraits {
+  /**
+   * Whether it is a path on the host, made absolute when the configuration is loaded; a function where some values are and
+   * others are not.
+   */
+  path?: boolean | ((value: string) => boolean) | undefined;
+  secret?: boolean | undefined;
+  /** The environment variables that set it. Of two the first has precedence. */
+  variables?: readonly (string | ProviderVariable)[] | undefined;
+  /** Why the setting has no effect yet. */
+  pending?: string | undefined;
+  /** What it takes, in words, where the type does not tell. */
+  allowed?: string | undefined;
+  /**
+   * Whether files of a folder that is not trusted may set it: `none`, or why not.
+   *
+   * @defaultValue `UNKNOWN_RISK`: no value of a folder counts without a yes
+   */
+  risk?: SettingRisk | "none" | undefined;
+}
+
+export { withDefault };
+
+export const settingTraits = z.registry<SettingTraits>();
+
+/** A copy of a schema with a description. */
+export function described<S extends z.ZodMiniType>(schema: S, description: string): S {
+  const copy = schema.clone();
+  z.globalRegistry.add(copy, { description });
+  return copy;
+}
+
+/** Adds a description and traits to a schema. */
+export function setting<S extends z.ZodMiniType>(
+  schema: S,
+  description: string,
+  traits: SettingTraits = {},
+): S {
+  const copy = described(schema, description);
+  settingTraits.add(copy, traits);
+  return copy;
+}
+
+/** A section, whose settings all have a default or are optional: it may be left out. */
+export function section<S extends z.core.$ZodLooseShape>(description: string, shape: S) {
+  return described(z.prefault(z.strictObject(shape), {} as never), description);
+}
+
+/** Whether a text is a path by its form: `./x`, `../x`, `~/x` or an absolute one. Else it is the name of something. */
+export function isPathByForm(value: string): boolean {
+  return /^(?:\.{1,2}|~)(?=[\\/]|$)/u.test(value) || isAbsolute(value);
+}
+
+export const text = z.string().check(z.minLength(1));
+
+export const httpUrl = z
+  .string()
+  .check(z.regex(/^https?:\/\/[^\s/]+/, "is not a URL that begins with http:// or https://"));
+settingTraits.add(httpUrl, { allowed: "a URL that begins with http:// or https://" });
+
+const ADDRESS_RANGES = [z.ipv4(), z.ipv6(), z.cidrv4(), z.cidrv6()];
+
+/** An IP address, or a range of addresses in CIDR notation. */
+export const addressRange = z
+  .string()
+  .check(
+    z.refine(
+      (value) => ADDRESS_RANGES.some((one) => one.safeParse(value).success),
+      "is neither an IP address nor a range such as 10.0.0.0/8",
+    ),
+  );
+settingTraits.add(addressRange, { allowed: "an IP address or a range such as 10.0.0.0/8" });
+
+/** A whole number within bounds. */
+export function whole(least: number, most: number): z.ZodMiniInt {
+  const schema = z.int().check(z.minimum(least), z.maximum(most));
+  settingTraits.add(schema, { allowed: `a whole number from ${least} to ${most}` });
+  return schema;
+}
+
+/** A number within bounds. */
+export function number(least: number, most: number): z.ZodMiniNumber<number> {
+  const schema = z.number().check(z.minimum(least), z.maximum(most));
+  settingTraits.add(schema, { allowed: `a number from ${least} to ${most}` });
+  return schema;
+}
+
+/** A whole number from 1, with a default. */
+export function count(most: number, standard: number) {
+  return withDefault(whole(1, most), standard);
+}
+
+/** True or false, with a default. */
+export function flag(standard: boolean): z.ZodMiniDefault<z.ZodMiniBoolean<boolean>> {
+  return withDefault(z.boolean(), standard);
+}
+
+/** One of some words, with a default. */
+export function choice<const Words extends readonly string[]>(words: Words, standard: Words[number]) {
+  return withDefault(z.enum(words), standard);
+}
+
+/** Refuses a value in a transformation. */
+export function fail(payload: z.core.ParsePayload, message: string, ...path: PropertyKey[]): never {
+  payload.issues.push({ code: "custom", message, path, input: payload.value });
+  return z.NEVER;
+}
+
+function secret(type: string | string[]) {
+  const given = z.custom<string | Secret>(
+    (value) => (typeof value === "string" && value !== "") || Secret.isInstance(value),
+  );
+  const schema = z.pipe(
+    given,
+    z.transform((value: string | Secret) => (typeof value === "string" ? new Secret(value) : value)),
+  );
+  z.globalRegistry.add(schema, { type });
+  settingTraits.add(schema, { secret: true });
+  return schema;
+}
+
+/** A text that is loaded as a {@link Secret}. */
+export const secretText = secret("string");
+
+/** A mapping of names to secrets, as in environments and headers. */
+export const secretRecord = z.record(z.string(), secret(["string", "number", "boolean"]));
+
+/** A mapping of any values, which this package does not interpret. */
+export const anyObject = z.record(z.string(), z.unknown());
+
+/**
+ * Refuses a list in which a second entry has the same key.
+ *
+ * @param path - The path inside the entry that the problem is reported at.
+ */
+export function unique<T>(
+  keyOf: (entry: T) => string,
+  message: (key: string) => string,
+  ...path: string[]
+): z.core.$ZodCheck<T[]> {
+  return z.superRefine((list: T[], context) => {
+    const seen = new Set<string>();
+    for (const [index, entry] of list.entries()) {
+      const key = keyOf(entry);
+      if (seen.has(key)) context.addIssue({ code: "custom", path: [index, ...path], message: message(key) });
+      seen.add(key);
+    }
+  });
+}

@@ -1,0 +1,237 @@
+import { createHash } from "node:crypto";
+import { join } from "node:path";
+import { getPath } from "../layer.ts";
+import type { Origin } from "../layer.ts";
+import type { RiskCondition, TrustKind } from "../schema/risk.ts";
+import type { Config } from "../schema/schema.ts";
+import { redactConfig } from "../redact.ts";
+import { Secret } from "../schema/secret.ts";
+import { SETTINGS } from "../settings.ts";
+import type { Setting } from "../settings.ts";
+import { isWithin, realPath } from "./places.ts";
+
+/** Something on the host that files of a folder ask for, and that needs a yes of the user. */
+export interface TrustItem {
+  kind: TrustKind;
+  /** What it is called there: `github`, `crm.find_customer`, `execution.workspace_dir`, a path. */
+  name: string;
+  /** What it does, on one line and without values that could be secrets. */
+  text: string;
+  /** Files of the folder that decide what it does, relative to the folder. */
+  files: readonly string[];
+  /** Those of them that no setting names: they are there, and change what a command runs. */
+  implicitFiles?: readonly string[] | undefined;
+  /** SHA-256 of all that decides what it does, in hexadecimal. */
+  digest: string;
+}
+
+/** An item that is held back. */
+export interface HeldItem extends TrustItem {
+  /** The item of this name as it was trusted before it changed. */
+  before?: TrustItem | undefined;
+}
+
+/** Makes an item; its digest is made of everything given. */
+export function trustItem(
+  { kind, name, text }: Pick<TrustItem, "kind" | "name" | "text">,
+  decides: unknown,
+  files: ReadonlyMap<string, string> = new Map(),
+): TrustItem {
+  const sorted = [...files].toSorted(([one], [other]) => (one < other ? -1 : 1));
+  const digest = createHash("sha256")
+    .update(JSON.stringify([kind, name, decides, sorted]))
+    .digest("hex");
+  return { kind, name, text, files: sorted.map(([file]) => file), digest };
+}
+
+type Llm = Config["llm"];
+
+/** The addresses that requests go to where no setting names one. */
+const PROVIDER_ADDRESSES: Readonly<Record<Llm["provider"], string | undefined>> = {
+  openai: "https://api.openai.com",
+  anthropic: "https://api.anthropic.com",
+  azure_openai: undefined,
+};
+/** The providers whose own address a key in a variable is for. */
+const PROVIDER_OF_VARIABLE: Readonly<Record<string, Llm["provider"]>> = {
+  OPENAI_API_KEY: "openai",
+  ANTHROPIC_API_KEY: "anthropic",
+};
+
+/** Whether a language model or an embedding model of a service is asked. */
+function usesModel({ llm }: Config): boolean {
+  return llm.enabled || llm.embeddingModel !== undefined || llm.azureEmbedderName !== undefined;
+}
+
+/**
+ * Keys of the user that would be sent to an address which only files of the folder choose. Keys of the folder itself are
+ * none of the user's.
+ *
+ * @param own - The configuration without the files of the folder.
+ */
+export function keyItems(
+  config: Config,
+  own: Config,
+  origins: Readonly<Record<string, Origin>>,
+): TrustItem[] {
+  const model = origins["llm.api_key"];
+  const native = PROVIDER_OF_VARIABLE[model?.variable ?? ""];
+  const { execution, llm } = config;
+  // Without the folder another provider may be asked, with another key.
+  const isOwnKey = llm.apiKey?.reveal() === own.llm.apiKey?.reveal();
+  const ownAddresses = [...modelAddresses({ ...own.llm, enabled: true }), own.llm.azureEndpoint];
+  return [
+    ...keyItem("llm.api_key", llm.apiKey && model, modelAddresses(llm), [
+      ...(isOwnKey ? ownAddresses : []),
+      native && PROVIDER_ADDRESSES[native],
+    ]),
+    ...keyItem(
+      "execution.msb_api_key",
+      execution.msbApiKey && origins["execution.msb_api_key"],
+      [execution.msbServerUrl],
+      [own.execution.msbServerUrl],
+    ),
+  ];
+}
+
+/** The addresses that the key of the language model is sent to. */
+function modelAddresses(llm: Llm): (string | undefined)[] {
+  const { azureEmbedderName, azureEndpoint, baseUrl, embeddingModel, enabled, provider } = llm;
+  const resource = provider === "azure_openai" ? azureEndpoint : undefined;
+  return [
+    enabled ? (baseUrl ?? resource ?? PROVIDER_ADDRESSES[provider]) : undefined,
+    azureEmbedderName === undefined ? undefined : azureEndpoint,
+    embeddingModel === undefined ? undefined : (baseUrl ?? PROVIDER_ADDRESSES.openai),
+  ];
+}
+
+function keyItem(
+  name: string,
+  origin: Origin | undefined,
+  addresses: readonly (string | undefined)[],
+  known: readonly (string | undefined)[],
+): TrustItem[] {
+  if (origin === undefined || origin.ofFolder === true) return [];
+  const chosen = [...new Set(addresses)].filter(
+    (one): one is string => one !== undefined && !known.includes(one),
+  );
+  if (chosen.length === 0) return [];
+  const places = chosen.map(placeOf).join(" and ");
+  const text = `your key (${origin.label}) is sent to ${places}, which only files of this folder name`;
+  return [trustItem({ kind: "key", name, text }, [origin.variable, ...chosen])];
+}
+
+/** The scheme, host and port of an address. */
+function placeOf(address: string): string {
+  return URL.canParse(address) ? new URL(address).origin : address;
+}
+
+const CONDITIONS: Readonly<Record<RiskCondition, (config: Config) => boolean>> = {
+  model: usesModel,
+  network: ({ execution }) => execution.allowNetworkAccess,
+  kubernetes: ({ execution }) => execution.sandboxType === "kubernetes",
+};
+
+/** The part of a {@link Setting} that decides whether it needs a yes. */
+export type RiskySetting = Pick<Setting, "path" | "keys" | "risk">;
+
+/** The settings of a configuration, and what they would be without the files of the folder. */
+export interface SettingSources {
+  /** The configuration without the files of the folder: what allows no more than it needs no yes. */
+  own: Config;
+  origins: Readonly<Record<string, Origin>>;
+  /** The values that each file of the folder sets, also where the user has set it to something else. */
+  given: Readonly<Partial<Record<Origin["from"], unknown>>>;
+}
+
+/**
+ * The settings in files of the folder that could do harm. They act together, so a yes is to all of a file: each has the
+ * digest of all.
+ */
+export function settingItems(
+  config: Config,
+  { own, origins, given }: SettingSources,
+  settings: readonly RiskySetting[] = SETTINGS,
+): TrustItem[] {
+  const able = settings.filter(({ risk }) => risk !== "none" && risk.askedAs === undefined);
+  return able.flatMap(({ path, keys, risk }) => {
+    const origin = origins[path];
+    if (risk === "none" || origin?.ofFolder !== true) return [];
+    const { when, isStricter, allows } = risk;
+    const [value, standard] = [getPath(config, keys), getPath(own, keys)];
+    const isSame = written(value) === written(standard);
+    const isIdle = when !== undefined && !CONDITIONS[when](config) && !CONDITIONS[when](own);
+    if (isSame || isIdle || isStricter?.(value, standard) === true) return [];
+    const together = able.flatMap((one) => {
+      const set = getPath(given[origin.from], one.keys);
+      return set === undefined ? [] : [[one.path, written(set)]];
+    });
+    const text = `${shown(path, value)}: ${allows}`;
+    return [trustItem({ kind: "setting", name: path, text }, [written(value), together])];
+  });
+}
+
+/** A value as text, with its secrets. */
+function written(value: unknown): string {
+  const text = JSON.stringify({ value }, function reveal(this: Record<string, unknown>, key, plain: unknown) {
+    const given = this[key];
+    return Secret.isInstance(given) ? given.reveal() : plain;
+  });
+  return text;
+}
+
+/** A value as text, without its secrets. */
+function shown(path: string, value: unknown): string {
+  const name = path.slice(path.lastIndexOf(".") + 1);
+  const [safe] = Object.values(redactConfig({ [name]: value }));
+  return typeof safe === "string" ? safe : JSON.stringify(safe);
+}
+
+const PATHS = SETTINGS.filter(({ risk }) => risk !== "none" && risk.askedAs === "path");
+/** Holds the hooks that git runs, which no clone brings. */
+const GIT_FOLDER = ".git";
+
+/** Where the paths of a configuration come from. */
+export interface PathOrigins {
+  origins: Readonly<Record<string, Origin>>;
+  /** The real path of the folder whose files are not trusted yet. */
+  folder: string;
+  /** The real path of the folder that the defaults start from; `undefined` where those are taken as they are. */
+  defaultsFolder: string | undefined;
+}
+
+/** The paths in settings of the folder, and its links in the places of the defaults, that lead out of it or to git's files. */
+export function pathItems(config: Config, from: PathOrigins): TrustItem[] {
+  return PATHS.flatMap(({ path, keys, isPath }) => {
+    const place = getPath(config, keys);
+    // By default it is the workspace, which is looked at itself.
+    if (path === "execution.state.workspace_dir" && from.origins[path]?.from === "default") return [];
+    const border = borderOf(from.origins[path], from);
+    if (typeof place !== "string" || !isPath(place) || border === undefined) return [];
+    const real = realPath(place);
+    if (isWithin(border, real) && !meetsGit(border, real)) return [];
+    return [trustItem({ kind: "path", name: path, text: real }, [place, real])];
+  });
+}
+
+function borderOf(origin: Origin | undefined, { folder, defaultsFolder }: PathOrigins): string | undefined {
+  if (origin === undefined || origin.from === "default") return defaultsFolder;
+  return origin.ofFolder === true ? folder : undefined;
+}
+
+/** Whether a place is in the folder of git, or has that folder in it. */
+function meetsGit(border: string, place: string): boolean {
+  const git = join(border, GIT_FOLDER);
+  return isWithin(git, place) || isWithin(place, git);
+}
+
+/** The mounts in settings of the folder that show the guest what lies outside of it, or let it change git's files. */
+export function mountItems({ execution }: Config, { origins, folder }: PathOrigins): TrustItem[] {
+  if (origins["execution.mount_directories"]?.ofFolder !== true) return [];
+  return execution.mountDirectories.flatMap(({ host, guest, mode }) => {
+    const real = realPath(host);
+    if (isWithin(folder, real) && !(mode === "rw" && meetsGit(folder, real))) return [];
+    const may = mode === "rw" ? "which code may change" : "which code may read";
+    return [trustItem({ kind: "mount", name: guest, text: `${real}, ${may}` }, [host, real, mode])];
+  });
+}

@@ -1,0 +1,210 @@
+import { readFileSync, readdirSync, statSync } from "node:fs";
+import { dirname, join, relative } from "node:path";
+import { fileURLToPath, pathToFileURL } from "node:url";
+import { moduleResolve } from "import-meta-resolve";
+import type { PluginSetting } from "../schema/extensions.ts";
+import { isPathByForm } from "../schema/setting.ts";
+import { trustItem } from "./items.ts";
+import type { TrustItem } from "./items.ts";
+import { MAX_FILES, digestFiles, isWithin, realPath } from "./places.ts";
+
+/** Where a plugin's code is. Nothing of it was loaded. */
+export interface PluginSource extends PluginSetting {
+  /** What messages call it: its path in the folder, or the package. */
+  name: string;
+  /** The real path of the module. Absent where there is none. */
+  file?: string | undefined;
+  /** The folder of the plugin's package, or of its module. */
+  root?: string | undefined;
+  /** The version that its package.json says. */
+  version?: string | undefined;
+  /** The real paths of all files that are known to be loaded with it. */
+  files: readonly string[];
+  /** Why it can't be loaded. */
+  problem?: string | undefined;
+}
+
+/** Stands for the content of a file that is too large to be read. */
+const UNREAD = /^\d+ bytes of /u;
+const PACKAGE = /^(?:@[a-z\d~-][\w.~-]*\/)?[a-z\d~-][\w.~-]*(?:\/[\w.~-]+)*$/iu;
+
+/** Where plugins are looked for. */
+export interface PluginPlace {
+  /** The folder that names them: its config.yaml is there. Packages are those that code in it would import. */
+  base: string;
+  /** The real path of the folder whose files need a yes. */
+  folder: string;
+  /** Variables of the folder that plugins can look up. */
+  variables?: readonly (readonly [name: string, value: string])[] | undefined;
+}
+
+/** Finds the module of a plugin, without loading it. */
+export function findPlugin(setting: PluginSetting, { base, folder }: PluginPlace): PluginSource {
+  const { plugin } = setting;
+  const isPath = isPathByForm(plugin);
+  const name = isPath && isWithin(folder, realPath(dirname(plugin))) ? shortName(base, plugin) : plugin;
+  const file = isPath ? realPath(plugin) : packageModule(plugin, base);
+  if (file === undefined || statSync(file, { throwIfNoEntry: false })?.isFile() !== true) {
+    return { ...setting, name, files: [], problem: missing(plugin, isPath) };
+  }
+  const manifest = manifestOf(file);
+  const isOfProject = manifest === undefined || isWithin(realPath(dirname(manifest)), realPath(base));
+  const version = isOfProject ? undefined : readManifest(manifest)?.["version"];
+  return {
+    ...setting,
+    name,
+    file,
+    root: isOfProject ? dirname(file) : dirname(manifest),
+    version: typeof version === "string" ? version : undefined,
+    files: [file],
+  };
+}
+
+/** What a plugin asks for that files of the folder name, and all files that it is known to load. */
+export function askForPlugin(
+  source: PluginSource,
+  { folder, variables }: PluginPlace,
+): { source: PluginSource; item?: TrustItem | undefined } {
+  const { name, plugin, options, file } = source;
+  if (file === undefined) return { source };
+  const digests = digestPlugin(folder, file);
+  const text = `loads ${relative(folder, file)} into this process`;
+  const item = trustItem({ kind: "plugin", name, text }, [plugin, file, options, variables], digests);
+  const files = [...digests.keys()].map((one) => join(folder, one));
+  const problem = unseen(digests);
+  return { source: { ...source, files, problem }, item };
+}
+
+/** Why a change of a plugin's files could go unseen. */
+function unseen(digests: ReadonlyMap<string, string>): string | undefined {
+  if (digests.size >= MAX_FILES) {
+    return `It loads ${MAX_FILES} files or more, too many to see whether they change. Bundle it into fewer.`;
+  }
+  const [large] = [...digests].find(([, digest]) => UNREAD.test(digest)) ?? [];
+  return large === undefined ? undefined : `${large} is too large to see whether it changes.`;
+}
+
+/** `undefined` for what is no package's name, so that URLs and paths are none. */
+function packageModule(name: string, base: string): string | undefined {
+  if (!PACKAGE.test(name) || name.split("/").some((part) => /^\.+$/u.test(part))) return undefined;
+  return resolveModule(name, join(base, "config.yaml"));
+}
+
+function missing(plugin: string, isPath: boolean): string {
+  if (isPath) return "There is no such file.";
+  return `No package of this name is installed where the project is. Install it there, or write ./${plugin} for a file.`;
+}
+
+function shortName(base: string, file: string): string {
+  const way = relative(base, file).replaceAll("\\", "/");
+  return way.startsWith(".") ? way : `./${way}`;
+}
+
+/** What of package.json decides which code a module is and loads. */
+const MANIFEST_KEYS = ["name", "type", "main", "exports", "imports"];
+/** Whatever may be the name of a package or of an entry of `imports`, however it stands in the code. */
+const NAMED = /["'`](?<name>[@#\w][^"'`\\\s]{0,200})["'`]/gu;
+/** Modules are resolved as `import` does, and as `require` does in modules of that kind. */
+const CONDITIONS = [
+  new Set(["node", "import", "module-sync"]),
+  new Set(["node", "require", "module-sync"]),
+] as const;
+/** It is this program's own in a plugin, whatever is installed beside it. */
+const OWN_PACKAGE = /^code-execution-mcp(?:\/|$)/u;
+
+/**
+ * Digests a plugin's module and all modules that it loads by a name that stands in its code, also those of other packages,
+ * with the manifests that decide which files those are.
+ *
+ * @param folder - What names are relative to.
+ */
+function digestPlugin(folder: string, entry: string): Map<string, string> {
+  const manifests = new Set<string>();
+  const installed = createLookup();
+  const digests = digestFiles(folder, [entry], {
+    isWithin: () => true,
+    alsoNamed(file, code) {
+      const manifest = manifestOf(file);
+      if (manifest !== undefined) manifests.add(manifest);
+      const names = new Set([...code.matchAll(NAMED)].map(({ groups }) => groups?.["name"] ?? ""));
+      return [...names].flatMap((name) => (installed(name, file) ? modulesOf(name, file) : []));
+    },
+  });
+  for (const manifest of manifests) digests.set(relative(folder, manifest), keysOf(manifest));
+  return digests;
+}
+
+/** Returns a function that says whether a package of a name is installed for a file, so that few names are resolved. */
+function createLookup(): (name: string, file: string) => boolean {
+  const folders = new Map<string, ReadonlySet<string>>();
+  const packagesIn = (folder: string): ReadonlySet<string> => {
+    const known = folders.get(folder) ?? new Set(list(join(folder, "node_modules")));
+    folders.set(folder, known);
+    return known;
+  };
+  return (name, file) => {
+    if (name.startsWith("#")) return true;
+    const [first = ""] = name.split("/", 1);
+    if (OWN_PACKAGE.test(name)) return false;
+    for (let folder = dirname(file); ; folder = dirname(folder)) {
+      if (packagesIn(folder).has(first)) return true;
+      if (folder === dirname(folder)) return false;
+    }
+  };
+}
+
+function list(folder: string): string[] {
+  try {
+    return readdirSync(folder);
+  } catch {
+    return [];
+  }
+}
+
+function modulesOf(name: string, from: string): string[] {
+  return CONDITIONS.flatMap((conditions) => resolveModule(name, from, conditions) ?? []);
+}
+
+/** The real path of the file that a module's name stands for. `undefined` where that is no file. */
+function resolveModule(
+  name: string,
+  from: string,
+  conditions: ReadonlySet<string> = CONDITIONS[0],
+): string | undefined {
+  try {
+    const { href, protocol } = moduleResolve(name, pathToFileURL(from), new Set(conditions));
+    return protocol === "file:" ? realPath(fileURLToPath(href)) : undefined;
+  } catch {
+    return undefined;
+  }
+}
+
+/** The manifest of the package that a file belongs to. */
+function manifestOf(file: string): string | undefined {
+  for (let folder = dirname(file); ; folder = dirname(folder)) {
+    const manifest = join(folder, "package.json");
+    if (readManifest(manifest) !== undefined) return manifest;
+    if (folder === dirname(folder)) return undefined;
+  }
+}
+
+/** A manifest, `{}` where it is broken, `undefined` where there is none. */
+function readManifest(file: string): Record<string, unknown> | undefined {
+  let text: string;
+  try {
+    text = readFileSync(file, "utf8");
+  } catch {
+    return undefined;
+  }
+  try {
+    const manifest: unknown = JSON.parse(text);
+    return typeof manifest === "object" && manifest !== null ? (manifest as Record<string, unknown>) : {};
+  } catch {
+    return {};
+  }
+}
+
+function keysOf(file: string): string {
+  const manifest = readManifest(file) ?? {};
+  return JSON.stringify(MANIFEST_KEYS.map((key) => manifest[key]));
+}

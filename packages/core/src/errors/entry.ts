@@ -1,0 +1,62 @@
+import { shellWord } from "../text/shell-word.ts";
+
+/** Facts about an error for programs: numbers, names, places. Must not contain secrets. */
+export type ErrorDetails = Readonly<Record<string, unknown>>;
+
+/** The part of an error that a hint is made from. */
+export interface ErrorFacts {
+  code: string;
+  message?: string;
+  details: ErrorDetails;
+}
+
+/** Finds the hint for an error, in plain text; `undefined` where there is none. */
+export type HintFor = (error: ErrorFacts) => string | undefined;
+
+/** One error: what it means, when it happens and what to do about it. */
+export interface ErrorEntry {
+  /** One sentence that holds wherever the error arises. Markdown. */
+  meaning: string;
+  /** When it happens, where the meaning does not say it. Markdown. */
+  cause?: string;
+  /** What to do about it. Markdown. */
+  fix: string;
+  /**
+   * What the command line and the servers add to the message: the setting, option or command that helps in this case, in plain text
+   * with two spaces before and after a command; or the fix itself. Absent where the message says all.
+   */
+  hint?: "fix" | ((details: ErrorDetails, hintFor: HintFor) => string | undefined);
+}
+
+/** The errors of one area. */
+export type ErrorEntries = Readonly<Record<string, ErrorEntry>>;
+
+const MAX_STEP_HINTS = 5;
+
+/** The hints for tools that would do a step of a task and can't be called now. */
+export function hintOfSteps({ steps }: ErrorDetails, hintFor: HintFor): string | undefined {
+  const errors = (Array.isArray(steps) ? steps : []).map((step) => memberOf(step, "unavailable"));
+  const hints = [...new Set(errors.filter(isErrorFacts).map(hintFor))].filter((hint) => hint !== undefined);
+  return hints.length === 0 ? undefined : hints.slice(0, MAX_STEP_HINTS).join("\n");
+}
+
+/** A member of a detail, which may be of any shape. */
+export function memberOf(value: unknown, name: string): unknown {
+  return typeof value === "object" && value !== null ? Reflect.get(value, name) : undefined;
+}
+
+/** Whether a detail is an error of its own. */
+export function isErrorFacts(value: unknown): value is ErrorFacts {
+  const details = memberOf(value, "details");
+  return typeof memberOf(value, "code") === "string" && typeof details === "object" && details !== null;
+}
+
+/** A hint that names the server in a command. */
+export function withServer({ server }: ErrorDetails, hint: (word: string) => string): string | undefined {
+  return typeof server === "string" && server !== "" ? hint(shellWord(server)) : undefined;
+}
+
+/** A detail that is text, or what stands for one that is missing. */
+export function textOr(value: unknown, otherwise: string): string {
+  return typeof value === "string" && value !== "" ? value : otherwise;
+}

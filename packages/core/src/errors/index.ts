@@ -1,0 +1,61 @@
+import { CALL_ERRORS } from "./calls.ts";
+import { CONFIGURATION_ERRORS } from "./configuration.ts";
+import { hintOfSteps, memberOf } from "./entry.ts";
+import type { ErrorEntry, ErrorFacts } from "./entry.ts";
+import { MODEL_ERRORS } from "./models.ts";
+import { RUN_ERRORS } from "./runs.ts";
+import { SANDBOX_ERRORS } from "./sandboxes.ts";
+import { SERVER_ERRORS } from "./servers.ts";
+import { WORKFLOW_ERRORS } from "./workflows.ts";
+
+export type { ErrorEntry } from "./entry.ts";
+
+/** The error codes of this project, each with its meaning, cause and fix. Codes are stable. */
+export const ERRORS = {
+  ...RUN_ERRORS,
+  ...CALL_ERRORS,
+  ...SERVER_ERRORS,
+  ...SANDBOX_ERRORS,
+  ...WORKFLOW_ERRORS,
+  ...MODEL_ERRORS,
+  ...CONFIGURATION_ERRORS,
+} as const;
+
+/** A code of this project. */
+export type KnownErrorCode = keyof typeof ERRORS;
+
+/**
+ * The setting, flag or command that helps against an error, as one or more sentences for people. Only a face, which
+ * knows its reader, shows it: below, nothing is known of settings and commands.
+ *
+ * @returns `undefined` where nothing is to be added to the message, and for codes that a plugin brings.
+ */
+export function hintFor({ code, details }: ErrorFacts): string | undefined {
+  if (!Object.hasOwn(ERRORS, code)) return undefined;
+  const { fix, hint }: ErrorEntry = ERRORS[code as KnownErrorCode];
+  return typeof hint === "function" ? hint(details, hintFor) : hint && plain(fix);
+}
+
+/**
+ * The same for an agent that reads an answer over MCP: it has no command line, and can write the code itself.
+ */
+export function hintForAgent(error: ErrorFacts): string | undefined {
+  const { code, details } = error;
+  if (code !== "TASK_NOT_UNDERSTOOD" && code !== "ARGUMENT_MISSING" && code !== "NO_TOOL")
+    return hintFor(error);
+  const unavailable = hintOfSteps(details, hintFor);
+  if (unavailable !== undefined) return unavailable;
+  const [step]: unknown[] = Array.isArray(details["steps"]) ? details["steps"] : [];
+  const [, name] = /^.+\.([\w$]+)$/u.exec(String(memberOf(step, "tool"))) ?? [];
+  const begun =
+    name === undefined ? "find the tool with search_tools" : `begin with: return await ${name}({ … });`;
+  return `Write it for execute_code; ${begun} A model of this server's writes it where llm.enabled is set.`;
+}
+
+/** Markdown as plain text: a command stands between two spaces, so that it can be told from the words around it. */
+function plain(markdown: string): string {
+  return markdown
+    .replaceAll(/ `(cem [^`]+)`(?:\.$|$)/gu, "  $1")
+    .replaceAll(/ `(cem [^`]+)` /gu, "  $1  ")
+    .replaceAll("`", "");
+}

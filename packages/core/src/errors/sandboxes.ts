@@ -1,0 +1,196 @@
+import { MORE_ROOM } from "./runs.ts";
+import { textOr } from "./entry.ts";
+import type { ErrorEntries } from "./entry.ts";
+
+/** Errors of sandboxes, the workspace, the store and customers. */
+export const SANDBOX_ERRORS = {
+  DISK_FULL: {
+    meaning: "The disk has no room left for what is to be written.",
+    fix: "Make room on that disk. `execution.workspace_dir` can name a folder on another one.",
+    hint: "fix",
+  },
+  FILES_DAMAGED: {
+    meaning: "Files of a workspace that machines share are not what was put there.",
+    cause: "A piece of a file that machines share is missing or was changed in the storage.",
+    fix: "Put a backup of the storage and of `store.url` back, both of one time; or delete the customer with `cem customers delete <id>` and begin anew.",
+    hint: "fix",
+  },
+  FILES_UNAVAILABLE: {
+    meaning: "The storage of files can't be reached, refuses the key, or has no such bucket.",
+    fix: "Correct `store.files` (`CEM_STORE_FILES`) and the access key of AWS in the environment; the bucket has to be there.",
+    hint: "fix",
+  },
+  GUEST_START_FAILED: {
+    meaning: "The sandbox process ended before it was ready.",
+    fix: "See what this host can run with `cem doctor`.",
+    hint: "fix",
+  },
+  ISOLATION_TOO_WEAK: {
+    meaning: "The host can't give the isolation level that is required.",
+    cause: "`execution.min_isolation` asks for more than this host gives.",
+    fix: "Set `execution.min_isolation` to a level that this host has, or install bubblewrap or microsandbox. See which with `cem doctor`.",
+    hint: "fix",
+  },
+  LIMIT_INVALID: {
+    meaning: "A limit of a run is no number, not above 0, or too large.",
+    fix: "Give a number in the range that the message has.",
+  },
+  RESULTS_UNUSABLE: {
+    meaning: "`results` in the workspace is a link, a file, or can't be written.",
+    fix: "Move it away; the folder is made anew.",
+  },
+  SANDBOX_BUSY: {
+    meaning: "No guest became free in time.",
+    cause: "All guests were busy for as long as a run may wait.",
+    fix: "Run less at once, or raise `optimizations.sandbox_pool_size`.",
+  },
+  SANDBOX_DISPOSED: { meaning: "The sandbox was disposed before the run.", fix: "Create another one." },
+  SANDBOX_IMAGE_UNUSABLE: {
+    meaning: "The microVM's image has no glibc, or is none.",
+    fix: "Set `execution.sandbox_image` to another image, or to auto.",
+    hint: "fix",
+  },
+  SANDBOX_SERVER_FAILED: {
+    meaning: "The server of microsandbox 0.2 failed to execute a request.",
+    fix: "Look at that server's log.",
+  },
+  SANDBOX_SERVER_REFUSED: {
+    meaning: "The server of microsandbox 0.2 refused the API key.",
+    fix: "Set `execution.msb_api_key` (`MSB_API_KEY`) to a key of that server.",
+    hint: "fix",
+  },
+  SANDBOX_SERVER_UNREACHABLE: {
+    meaning: "Nothing answers at `execution.msb_server_url`.",
+    fix: "Start the server, or correct `execution.msb_server_url` (`MSB_SERVER_URL`).",
+    hint: "fix",
+  },
+  SANDBOX_SPEC_INVALID: {
+    meaning: "The sandbox spec is invalid or unsafe.",
+    cause: "A mount, a path or a host of the sandbox's settings is not possible or not safe.",
+    fix: "Correct the setting that the message names.",
+  },
+  SANDBOX_UNAVAILABLE: {
+    meaning: "A sandbox was asked for by name, and it can't start on this host.",
+    fix: "`cem doctor` says what is missing. `execution.sandbox_type: auto` takes another one.",
+    hint: ({ sandbox, chosenBy }) => {
+      const where =
+        sandbox === undefined ? "" : `${textOr(chosenBy, "It")} asks for ${textOr(sandbox, "it")} by name. `;
+      return `${where}With execution.sandbox_type: auto another sandbox is taken where there is one. See which with  cem doctor`;
+    },
+  },
+  SESSION_NOT_FOUND: {
+    meaning: "There is no log of this session.",
+    fix: "See which there are with `cem sessions`.",
+    hint: "fix",
+  },
+  SESSIONS_DISABLED: {
+    meaning: "Sessions are not logged.",
+    cause: "Sessions are kept only with state and auto-save on.",
+    fix: "Set `execution.state.enabled` and `execution.state.auto_save` to true.",
+    hint: "fix",
+  },
+  STATE_BUSY: {
+    meaning: "Another process has been writing the state file for long.",
+    fix: "End that process, or try again when it is done.",
+  },
+  STATE_CONFLICT: {
+    meaning: "The state was changed by someone else since it was read.",
+    fix: "Read it again, then save.",
+  },
+  STATE_DISABLED: {
+    meaning: "`execution.state.enabled` is `false`.",
+    fix: "Set `execution.state.enabled` to true, or keep data in files of /workspace.",
+    hint: "fix",
+  },
+  STATE_PATH_INVALID: {
+    meaning: "The path of a state file leads out of the workspace.",
+    fix: "Name a file in it, such as `report.json`.",
+  },
+  STATE_TOO_LARGE: {
+    meaning: "The state is larger than its limit.",
+    fix: "Keep large data in files of `/workspace` and their names in the state.",
+  },
+  STATE_UNREADABLE: {
+    meaning: "A state file can't be read or parsed.",
+    cause: "The state file is damaged or was edited.",
+    fix: "Correct it as JSON or YAML, or move it away.",
+  },
+  QUEUE_FULL: {
+    meaning: "The queue is full.",
+    cause: "As many runs wait as may, or as many of one customer as they leave room for others.",
+    fix: "Wait as long as `retryAfterMs` says, or start more workers.",
+  },
+  QUEUE_KEY_REUSED: {
+    meaning: "A key that makes a run one was used for another run.",
+    cause: "An `idempotencyKey`, or a `runId`, came with another run than the first time.",
+    fix: "Use a new key for each run.",
+  },
+  RUN_INTERRUPTED: {
+    meaning: "The worker was lost after it had called tools that change something.",
+    fix: "Look at the calls in the details, then decide whether to run again.",
+  },
+  STORE_CONFLICT: {
+    meaning: "A value in the store was changed by someone else since it was read.",
+    fix: "Read it again, then write with its new version.",
+  },
+  STORE_KEY_INVALID: {
+    meaning: "A key of the store has no part, too many, or a part that is empty, too long or no text.",
+    fix: "Use one or more parts, 1,024 bytes in all.",
+  },
+  STORE_SEALED: {
+    meaning: "None of the keys in `CEM_STORE_KEYS` opens the value.",
+    fix: "Give the key it was written with as well.",
+  },
+  STORE_UNAVAILABLE: {
+    meaning: "Redis, PostgreSQL or the folder can't be reached, or refused.",
+    fix: "Check that it runs and that the URL, the user and the password are right.",
+    hint: ({ location }) => {
+      const place = textOr(location, "");
+      if (/^rediss?:/u.test(place))
+        return "Start one with  docker run -d -p 6379:6379 valkey/valkey:8  or  apt install redis-server  , or correct queue.url (CEM_QUEUE_URL) or store.url (CEM_STORE_URL).";
+      return /^postgres(?:ql)?:/u.test(place)
+        ? "Start one with  docker run -d -p 5432:5432 -e POSTGRES_PASSWORD=secret postgres:17  or  apt install postgresql  , or correct store.url (CEM_STORE_URL)."
+        : "Set store.url (CEM_STORE_URL) to a folder that can be written.";
+    },
+  },
+  STORE_VALUE_TOO_LARGE: {
+    meaning: "A value is larger than 64 MiB.",
+    fix: "Split it, or keep it in a file.",
+  },
+  WORKSPACE_FULL: {
+    meaning: "The workspace is far beyond `execution.limits.max_workspace_mb` or `max_workspace_entries`.",
+    fix: MORE_ROOM,
+    hint: "fix",
+  },
+  WORKSPACE_LINK_REFUSED: {
+    meaning: "A symbolic link in the workspace leads out of it, where the sandbox could not hold it.",
+    fix: "Remove the link. To let code see a folder, use `execution.mount_directories`.",
+  },
+  WORKSPACE_UNUSABLE: {
+    meaning: "The workspace folder can't be made or written.",
+    fix: "Set `execution.workspace_dir` to a folder that can be written.",
+    hint: "fix",
+  },
+  CUSTOMER_INVALID: {
+    meaning: "The id can't be a customer's: it is empty, too long or no text.",
+    fix: "Use the id that your sign-in gives.",
+  },
+  CUSTOMER_NOT_FOUND: {
+    meaning: "There is no customer of this id.",
+    fix: "See which there are with `cem customers`.",
+    hint: "fix",
+  },
+  CUSTOMER_GONE: {
+    meaning:
+      "The customer was deleted while a run waited or was under way or an agent was open, or is being deleted.",
+    fix: "Make a new agent, or ask again two seconds later, if the customer is to be there again.",
+  },
+  CUSTOMER_UNKNOWN: {
+    meaning: "A request has neither the claim nor the header that names its customer.",
+    fix: "Check `customers.claim`, `customers.header` and `customers.trusted_proxies`.",
+  },
+  QUOTA_EXCEEDED: {
+    meaning: "The customer used up `customers.quotas` for this time.",
+    fix: "Wait as long as the message says, or raise the quota.",
+  },
+} satisfies ErrorEntries;

@@ -1,0 +1,170 @@
+import { failedModule, type ModuleFacts } from "../source/module-facts.ts";
+import type { SourceModule, SourceModuleResult } from "../source/source-module.ts";
+import type { FrontMatter } from "./front-matter.ts";
+import type { SourceFiles } from "./source-files.ts";
+
+/** Changes whenever what is read from a file, or how it is stored, changes. */
+export const FORMAT = "cem-discovery-2";
+
+const FRONT_MATTER = /^\uFEFF?---[ \t]*\r?\n([\s\S]*?)\r?\n---[ \t]*(?:\r?\n|$)/;
+const MAX_FRONT_MATTER_CHARACTERS = 64 * 1024;
+
+/**
+ * Reads the description of a server or skill from its README.md or SKILL.md: the front matter's `description`, else the
+ * first paragraph.
+ */
+async function readMarkdown(text: string): Promise<ModuleFacts> {
+  const match = FRONT_MATTER.exec(text);
+  const facts = failedModule({ kind: "unread", message: "has front matter that is not valid YAML" });
+  const matter = match ? await readMatter(match[1] ?? "") : {};
+  if (!matter) return facts;
+  const { failure: _failure, ...empty } = facts;
+  return {
+    ...empty,
+    description: matter.description?.trim() ?? firstParagraph(text.slice(match?.[0].length ?? 0)),
+  };
+}
+
+async function readMatter(text: string): Promise<FrontMatter | undefined> {
+  if (text.length > MAX_FRONT_MATTER_CHARACTERS) return undefined;
+  const { readFrontMatter } = await import("./front-matter.ts");
+  return readFrontMatter(text);
+}
+
+/** The first paragraph; the title where there is none. */
+function firstParagraph(text: string): string {
+  const blocks = text.split(/\r?\n\s*\r?\n/).flatMap((block) => block.split(/\n(?=#)|\n(?<=^#.*\n)/m));
+  const lines = blocks
+    .map((block) => block.trim().replaceAll(/(?<!\s)\s*\n\s*/g, " "))
+    .filter((block) => block !== "" && !/^(?:```|<|!?\[|---|===)/.test(block));
+  const paragraph = lines.find((line) => !line.startsWith("#"));
+  return paragraph ?? lines[0]?.replace(/^#+\s*/, "") ?? "";
+}
+
+/** The facts read from one file, with the hashes of the contents they depend on. */
+interface FactsEntry {
+  hash: string;
+  /** Other files that types were taken from: path and content hash. */
+  dependencies: [file: string, hash: string][];
+  facts: ModuleFacts;
+}
+
+/** Reads facts from files, and reads them again only when the file or one that its types come from changed. */
+export interface FactsStore {
+  readonly entries: Map<string, FactsEntry>;
+  /** How many files were read so far, cached ones not counted. */
+  readonly reads: number;
+  factsOf(file: string): Promise<ModuleFacts>;
+  /** Whether neither the file nor its dependencies changed. */
+  isUnchanged(file: string): boolean;
+  /** Ends a pass: drops parsed files and makes `factsOf` check files again. */
+  endPass(): void;
+}
+
+/** The most parsed files kept during a pass for others that take types from them. */
+const MAX_PARSED_MODULES = 128;
+
+export function createFactsStore(sources: SourceFiles): FactsStore {
+  const entries = new Map<string, FactsEntry>();
+  const parsed = new Map<string, Promise<SourceModule | undefined>>();
+  /** The facts of each file that was asked for in this pass. */
+  const current = new Map<string, Promise<ModuleFacts>>();
+  let reads = 0;
+
+  async function isCurrent(entry: FactsEntry, hash: string): Promise<boolean> {
+    if (entry.hash !== hash) return false;
+    for (const [file, known] of entry.dependencies) {
+      if ((await sources.check(file)).hash !== known) return false;
+    }
+    return true;
+  }
+
+  async function parse(file: string): Promise<SourceModuleResult | undefined> {
+    const { failure } = await sources.check(file);
+    const text = failure ? undefined : await sources.text(file);
+    if (text === undefined) return undefined;
+    const { parseSourceModule } = await import("../functions/source-parser.ts");
+    return parseSourceModule(file, text);
+  }
+
+  function parseShared(file: string): Promise<SourceModule | undefined> {
+    const present = parsed.get(file);
+    if (present) return present;
+    if (parsed.size >= MAX_PARSED_MODULES) parsed.clear();
+    const module = parse(file).then((result) => (result?.ok ? result.module : undefined));
+    parsed.set(file, module);
+    return module;
+  }
+
+  async function read(file: string): Promise<FactsEntry> {
+    const { hash, failure } = await sources.check(file);
+    if (failure) return { hash, dependencies: [], facts: failedModule(failure) };
+    if (file.endsWith(".md")) {
+      return { hash, dependencies: [], facts: await readMarkdown((await sources.text(file)) ?? "") };
+    }
+    const result = await parse(file);
+    if (!result?.ok) {
+      const message = `is not valid TypeScript: ${result?.message ?? "it can't be read"}`;
+      return { hash, dependencies: [], facts: failedModule({ kind: "broken", message, line: result?.line }) };
+    }
+    const { facts, used } = await readWithImports(result.module);
+    const dependencies = await Promise.all(
+      used.map(async (each): Promise<[string, string]> => [each, (await sources.check(each)).hash]),
+    );
+    return { hash, dependencies, facts };
+  }
+
+  /** Reads a module, loads the files it turned out to need types from, and reads it again until none is missing. */
+  async function readWithImports(module: SourceModule): Promise<{ facts: ModuleFacts; used: string[] }> {
+    const { readModule } = await import("../functions/source-parser.ts");
+    const modules = new Map<string, SourceModule | undefined>([[module.file, module]]);
+    for (;;) {
+      const missing = new Set<string>();
+      const facts = readModule(module, (from, specifier) => {
+        const target = sources.resolve(from, specifier);
+        if (target.kind !== "file") return undefined;
+        if (!modules.has(target.file)) missing.add(target.file);
+        return modules.get(target.file);
+      });
+      if (missing.size === 0)
+        return { facts, used: [...modules.keys()].filter((file) => file !== module.file) };
+      await Promise.all([...missing].map(async (file) => modules.set(file, await parseShared(file))));
+    }
+  }
+
+  function isUnchanged(file: string): boolean {
+    const entry = entries.get(file);
+    if (!entry || sources.unchangedHash(file) !== entry.hash) return false;
+    return entry.dependencies.every(([each, hash]) => sources.unchangedHash(each) === hash);
+  }
+
+  async function currentFacts(file: string): Promise<ModuleFacts> {
+    const present = entries.get(file);
+    if (present && isUnchanged(file)) return present.facts;
+    const { hash } = await sources.check(file);
+    if (present && (await isCurrent(present, hash))) return present.facts;
+    const entry = await read(file);
+    reads += 1;
+    entries.set(file, entry);
+    return entry.facts;
+  }
+
+  return {
+    entries,
+    get reads() {
+      return reads;
+    },
+    factsOf(file) {
+      const present = current.get(file);
+      if (present) return present;
+      const facts = currentFacts(file);
+      current.set(file, facts);
+      return facts;
+    },
+    isUnchanged,
+    endPass() {
+      current.clear();
+      parsed.clear();
+    },
+  };
+}

@@ -1,0 +1,216 @@
+import path from "node:path";
+import { toolId } from "@cem/core";
+import type { FunctionFacts, ModuleFacts, ModuleFailure } from "../source/module-facts.ts";
+import { isSkipped, isSource } from "./scan-folders.ts";
+import type { ImportTarget, SourceFiles } from "./source-files.ts";
+
+/** The target of an exported name. */
+type Resolved =
+  | { kind: "function"; file: string; facts: FunctionFacts }
+  | { kind: "value" }
+  | { kind: "missing"; file: string }
+  | { kind: "failed"; file: string; facts: ModuleFacts };
+
+/** An import that fails. */
+export interface BrokenLink {
+  /** The file that has to be changed. */
+  file: string;
+  /** The file that can't be imported, or how it was named where it is none of a folder of tools. */
+  target: string;
+  line?: number | undefined;
+  message: string;
+}
+
+const SERVER_MODULE = /^servers\/([^/]+)\//u;
+const SERVER_INDEX = /^servers\/([^/]+)\/index\.ts$/u;
+
+/** A tool or skill as a program imports it, which from a file of a skill leads elsewhere. */
+const FROM_PROGRAM = /^\.\/((?:servers|skills)\/.+)$/u;
+
+/** A file to visit, with the import that led to it. */
+interface Visit {
+  file: string;
+  from?: { file: string; line: number; specifier: string } | undefined;
+}
+
+/** Where imports lead. */
+interface ModuleGraphSettings extends Pick<SourceFiles, "isInside" | "guestPath" | "resolve"> {
+  /** Names of tools that run on the host and have no file, by server: its module exports them all the same. */
+  hostTools: Readonly<Record<string, readonly string[]>>;
+}
+
+/** The files of a server and their imports at run time. */
+export interface ModuleGraph {
+  /** The path of a file in the sandbox, relative to its workspace; `undefined` for one outside of the folders of tools. */
+  guestPath(file: string): string | undefined;
+  factsOf(file: string): Promise<ModuleFacts>;
+  /** Resolves an exported name through re-exports. */
+  resolve(file: string, name: string): Promise<Resolved>;
+  /** All names that a file exports, with their lines. */
+  exportsOf(file: string): Promise<Map<string, number>>;
+  /** Finds the first failing import of a file and its dependencies; `undefined` when it can be imported. */
+  brokenLink(file: string): Promise<BrokenLink | undefined>;
+  /** The tools of servers that a file of a skill imports, also through others, as `server.tool`; `server.*` for all. */
+  toolsUsedBy(file: string): Promise<string[]>;
+}
+
+/**
+ * Creates the module graph of a server.
+ *
+ * @param factsOf - Reads the facts of a file.
+ */
+export function createModuleGraph(
+  factsOf: (file: string) => Promise<ModuleFacts>,
+  { isInside, guestPath, resolve: targetOf, hostTools }: ModuleGraphSettings,
+): ModuleGraph {
+  /** Files that are known to be importable. */
+  const importable = new Set<string>();
+
+  /** The tools without a file that a module exports beside what its file does. */
+  const hostToolsOf = (file: string): readonly string[] => {
+    const server = SERVER_INDEX.exec(guestPath(file) ?? "")?.[1];
+    return server !== undefined && Object.hasOwn(hostTools, server) ? (hostTools[server] ?? []) : [];
+  };
+
+  /** A file that is read; what else is imported is there or reported by its own. */
+  const fileOf = (target: ImportTarget): string | undefined =>
+    target.kind === "file" ? target.file : undefined;
+
+  async function resolve(file: string, name: string, seen = new Set<string>()): Promise<Resolved> {
+    const key = `${file}\0${name}`;
+    if (seen.has(key) || !isInside(file)) return { kind: "missing", file };
+    seen.add(key);
+    if (hostToolsOf(file).includes(name)) return { kind: "value" };
+    const facts = await factsOf(file);
+    if (facts.failure) return { kind: "failed", file, facts };
+    const own = facts.functions.find((each) => each.name === name);
+    if (own) return { kind: "function", file, facts: own };
+    if (facts.values.includes(name)) return { kind: "value" };
+    const reexport = facts.reexports.find(({ exported }) => exported === name);
+    if (reexport) return follow(file, reexport.specifier, reexport.imported, seen);
+    if (name === "default") return { kind: "missing", file };
+    for (const { specifier } of facts.stars) {
+      const behind = await follow(file, specifier, name, seen);
+      if (behind.kind === "function" || behind.kind === "value") return behind;
+    }
+    return { kind: "missing", file };
+  }
+
+  async function follow(from: string, specifier: string, name: string, seen: Set<string>): Promise<Resolved> {
+    const target = fileOf(targetOf(from, specifier));
+    return target === undefined ? { kind: "value" } : resolve(target, name, seen);
+  }
+
+  async function exportsOf(file: string, seen = new Set<string>()): Promise<Map<string, number>> {
+    const names = new Map<string, number>();
+    if (seen.has(file) || !isInside(file)) return names;
+    seen.add(file);
+    const facts = await factsOf(file);
+    for (const { specifier, line } of facts.stars) {
+      const target = fileOf(targetOf(file, specifier));
+      if (target === undefined) continue;
+      for (const name of (await exportsOf(target, seen)).keys())
+        if (name !== "default") names.set(name, line);
+    }
+    for (const { exported, line } of facts.reexports) names.set(exported, line);
+    for (const { name, line } of facts.functions) names.set(name, line);
+    return names;
+  }
+
+  /** The first of some names that a module does not export. One that can't be read may export any. */
+  async function nameNotIn(file: string, names: readonly string[]): Promise<string | undefined> {
+    for (const name of names) {
+      if (name === "*" || name === "default") continue;
+      if ((await resolve(file, name)).kind === "missing") return name;
+    }
+    return undefined;
+  }
+
+  async function toolsUsedBy(file: string): Promise<string[]> {
+    const used = new Set<string>();
+    const visited = new Set<string>();
+    const pending = [file];
+    for (let next = pending.pop(); next !== undefined; next = pending.pop()) {
+      if (visited.has(next)) continue;
+      visited.add(next);
+      for (const { specifier, names } of (await factsOf(next)).links) {
+        const target = fileOf(targetOf(next, specifier));
+        if (target === undefined || isLeaf(target)) continue;
+        const server = SERVER_MODULE.exec(guestPath(target) ?? "")?.[1];
+        if (server === undefined) pending.push(target);
+        else for (const name of names) used.add(toolId({ server, name }));
+      }
+    }
+    return [...used].toSorted();
+  }
+
+  /** Whether a module has no file, since all its tools run on the host. */
+  async function isOnHostOnly(file: string): Promise<boolean> {
+    return hostToolsOf(file).length > 0 && (await factsOf(file)).failure !== undefined;
+  }
+
+  async function brokenLink(file: string): Promise<BrokenLink | undefined> {
+    const visited = new Set<string>();
+    const pending: Visit[] = [{ file }];
+    for (let next = pending.pop(); next; next = pending.pop()) {
+      if (visited.has(next.file) || importable.has(next.file)) continue;
+      visited.add(next.file);
+      const { failure, links } = await factsOf(next.file);
+      if (failure?.kind === "broken") return toBrokenLink(next, failure, guestPath);
+      for (const { specifier, line, names } of links) {
+        const target = targetOf(next.file, specifier);
+        if (target.kind === "outside") return outside(next.file, specifier, line);
+        const file = fileOf(target);
+        if (file === undefined || isLeaf(file) || (await isOnHostOnly(file))) continue;
+        const absent = await nameNotIn(file, names);
+        if (absent !== undefined) {
+          const exported = [...(await exportsOf(file)).keys(), ...hostToolsOf(file)].toSorted().join(", ");
+          const message = `imports ${absent} from "${specifier}", which exports ${exported || "no function"}`;
+          return { file: next.file, target: file, line, message };
+        }
+        pending.push({ file, from: { file: next.file, line, specifier } });
+      }
+    }
+    for (const each of visited) importable.add(each);
+    return undefined;
+  }
+
+  return {
+    guestPath,
+    factsOf,
+    resolve: (file, name) => resolve(file, name),
+    exportsOf: (file) => exportsOf(file),
+    brokenLink,
+    toolsUsedBy,
+  };
+}
+
+function outside(file: string, specifier: string, line: number): BrokenLink {
+  const message = `imports "${specifier}", which lies outside of the folders of tools and skills`;
+  return { file, target: specifier, line, message };
+}
+
+function toBrokenLink(
+  { file, from }: Visit,
+  { message, line }: ModuleFailure,
+  guestPath: ModuleGraphSettings["guestPath"],
+): BrokenLink {
+  if (!from) return { file, target: file, message, line };
+  const meant = FROM_PROGRAM.exec(from.specifier)?.[1];
+  const hint =
+    meant === undefined
+      ? ""
+      : `. From here, what a program calls ./${meant} is ${path.posix.relative(path.posix.dirname(guestPath(from.file) ?? ""), meant)}`;
+  return {
+    file: from.file,
+    target: file,
+    line: from.line,
+    message: `imports "${from.specifier}", which ${message}${hint}`,
+  };
+}
+
+/** Whether a file is not followed: vendored code and data. */
+function isLeaf(file: string): boolean {
+  const isVendored = file.split(path.sep).some((part) => part === "vendor" || part === "node_modules");
+  return isVendored || (path.extname(file) !== "" && !isSource(file) && !isSkipped(path.basename(file)));
+}

@@ -1,0 +1,239 @@
+import path from "node:path";
+import type { ToolDefinition, ToolProblem, ToolServer } from "@cem/core";
+import type { FunctionFacts } from "../source/module-facts.ts";
+import type { FactsStore } from "./facts-store.ts";
+import type { BrokenLink, ModuleGraph } from "./module-graph.ts";
+import { SCRIPTS } from "./scan-folders.ts";
+import type { ToolFolder } from "./scan-folders.ts";
+
+type ToolKind = ToolServer["kind"];
+
+/** A server as read from its folder, with the files it depends on. */
+interface CachedServer {
+  /** The names in the folder when it was read. */
+  listing: string;
+  files: ReadonlySet<string>;
+  result: ReadServer;
+}
+
+/** Servers by their folders. An entry holds as long as none of its files changes. */
+interface ServerCache {
+  /** The server of a folder and its files; `undefined` when it has to be read again. */
+  get(folder: ToolFolder): { result: ReadServer; files: ReadonlySet<string> } | undefined;
+  set(folder: ToolFolder, result: ReadServer, files: ReadonlySet<string>): void;
+}
+
+/**
+ * Creates an empty cache of servers.
+ *
+ * @param store - Tells which files changed.
+ */
+export function createServerCache(store: FactsStore): ServerCache {
+  const cached = new Map<string, CachedServer>();
+  return {
+    get(folder) {
+      const found = cached.get(folder.folder);
+      if (found?.listing !== listingOf(folder)) return undefined;
+      for (const file of found.files) if (!store.isUnchanged(file)) return undefined;
+      return found;
+    },
+    set(folder, result, files) {
+      cached.set(folder.folder, { listing: listingOf(folder), files, result });
+    },
+  };
+}
+
+function listingOf({ files, foreign, index, readme }: ToolFolder): string {
+  return [index, readme, ...files, ...foreign].join("/");
+}
+
+/** A server as read from its folder. */
+export interface ReadServer {
+  /** Absent when nothing in the folder looks like a tool. */
+  server?: ToolServer | undefined;
+  problems: ToolProblem[];
+}
+
+/**
+ * Reads the tools of one folder.
+ *
+ * @param kind - What the tools are reported as.
+ * @param graph - The files of the folder and their imports.
+ */
+export async function readServer(
+  folder: ToolFolder,
+  kind: ToolKind,
+  graph: ModuleGraph,
+): Promise<ReadServer> {
+  const tools = new Map<string, ToolDefinition>();
+  /** The files that tools are imported from, by the tools' names. */
+  const modules = new Map<string, string>();
+  const problems = new Map<string, ToolProblem>();
+  const pathOf = (name: string) => path.join(folder.folder, name);
+  const index = folder.index === undefined ? undefined : pathOf(folder.index);
+  await Promise.all(folder.files.map((name) => graph.factsOf(pathOf(name))));
+
+  function report(file: string, message: string, line?: number): void {
+    const isOwn = file === folder.folder || file.startsWith(folder.folder + path.sep);
+    const own = path.relative(folder.folder, file).split(path.sep).join("/") || folder.name;
+    // As code names it: the folders may stand far apart on the host.
+    const shown = isOwn ? own : (graph.guestPath(file) ?? file);
+    const problem = { server: folder.name, file, line, message: `${shown} ${message}.` };
+    if (!problems.has(`${file}:${line}`)) problems.set(`${file}:${line}`, problem);
+  }
+  const reportLink = ({ file, line, message }: BrokenLink) => report(file, message, line);
+
+  function add(facts: FunctionFacts, name: string, file: string, importedFrom: string): void {
+    const present = tools.get(name);
+    if (!present) {
+      tools.set(name, toolOf(facts, name, file, importedFrom));
+      modules.set(name, importedFrom);
+    } else if (present.file !== file)
+      report(
+        file,
+        `gives a second tool "${name}"; the one in ${path.basename(present.file ?? "")} is used`,
+        facts.line,
+      );
+  }
+
+  function toolOf(facts: FunctionFacts, name: string, file: string, importedFrom: string): ToolDefinition {
+    const relativePath = path.relative(folder.folder, importedFrom).split(path.sep).join("/");
+    const { inputSchema, outputSchema, annotations, callStyle, call } = facts;
+    return {
+      server: folder.name,
+      name,
+      kind,
+      description: facts.description,
+      inputSchema,
+      outputSchema,
+      annotations,
+      callStyle,
+      signature: `${name}${call}`,
+      module: path.posix
+        .join(kind === "skill" ? "skills" : "servers", folder.name, relativePath)
+        .replace(/^/, "./"),
+      file,
+    };
+  }
+
+  /** Reads the exports of the index as tools. If it can't be imported, they are imported from their own files. */
+  async function readIndex(file: string): Promise<void> {
+    const names = await graph.exportsOf(file);
+    const found = await Promise.all(
+      [...names].map(async ([name, line]) => ({ name, line, resolved: await graph.resolve(file, name) })),
+    );
+    const broken = await graph.brokenLink(file);
+    let isUsable = broken === undefined;
+    // A broken file of this folder is reported on its own.
+    if (broken && !folder.files.some((name) => pathOf(name) === broken.target)) reportLink(broken);
+    for (const { name, line, resolved } of found) {
+      if (resolved.kind === "missing") {
+        isUsable = false;
+        report(file, `exports "${name}", which ${path.basename(resolved.file)} does not have`, line);
+      } else if (resolved.kind === "failed") {
+        report(
+          resolved.file,
+          resolved.facts.failure?.message ?? "can't be read",
+          resolved.facts.failure?.line,
+        );
+      }
+    }
+    for (const { name, resolved } of found) {
+      if (resolved.kind !== "function" || name.startsWith("_") || name === "default") continue;
+      if (isUsable) add(resolved.facts, name, resolved.file, file);
+      else await addAlone(resolved.file, resolved.facts);
+    }
+    const shown = new Set([...tools.values()].map((tool) => tool.file));
+    for (const name of folder.files) if (!shown.has(pathOf(name))) await reportUnexported(pathOf(name));
+  }
+
+  async function addAlone(file: string, facts: FunctionFacts): Promise<void> {
+    const broken = await graph.brokenLink(file);
+    if (broken) reportLink(broken);
+    else add(facts, facts.name, file, file);
+  }
+
+  /** Reports a file beside the index that is broken, or that looks like a tool and is not exported. */
+  async function reportUnexported(file: string): Promise<void> {
+    const { failure, functions } = await graph.factsOf(file);
+    if (failure?.kind === "broken") report(file, failure.message, failure.line);
+    const own = functions.find(({ name, isAsync }) => isAsync && name === path.parse(file).name);
+    if (!own || tools.has(own.name) || [...problems.values()].some((problem) => problem.file === file))
+      return;
+    report(
+      file,
+      `looks like a tool, but ${folder.index} does not export it. Add: export { ${own.name} } from "./${path.basename(file)}"`,
+      own.line,
+    );
+  }
+
+  /** Reads a file as one tool of the file's name, where there is no index. */
+  async function readFile(file: string, isStrict: boolean): Promise<void> {
+    const facts = await graph.factsOf(file);
+    if (facts.failure) return report(file, facts.failure.message, facts.failure.line);
+    const { name: stem } = path.parse(file);
+    const own =
+      facts.functions.find(({ name }) => name === stem) ??
+      facts.functions.find(({ name }) => toPlain(name) === toPlain(stem));
+    if (own) return addAlone(file, own);
+    if (!isStrict || facts.hasOnlyTypes) return undefined;
+    const others = facts.functions.map(({ name }) => `"${name}"`).join(", ");
+    return report(
+      file,
+      `exports no function "${stem}"${others ? `, only ${others}` : ""}. Export one, or begin the file's name with _ if it is no tool`,
+    );
+  }
+
+  /** Reads every function that a script of a skill exports. A script that exports none is a program, not a tool. */
+  async function readScript(file: string): Promise<void> {
+    const { failure, functions } = await graph.factsOf(file);
+    if (failure?.kind === "broken") report(file, failure.message, failure.line);
+    for (const facts of failure ? [] : functions) await addAlone(file, facts);
+  }
+
+  // The open format says nothing of names: what a skill's files export is what it offers.
+  const isWrittenElsewhere = kind === "skill" && folder.readme === "SKILL.md";
+  const [foreign] = folder.foreign;
+  if (foreign !== undefined) {
+    report(
+      pathOf(foreign),
+      "is no TypeScript or JavaScript, which is all that runs here: of this skill only the instructions can be used",
+    );
+  }
+  const indexFailure = index === undefined ? undefined : (await graph.factsOf(index)).failure;
+  if (index !== undefined && indexFailure) report(index, indexFailure.message, indexFailure.line);
+  if (index !== undefined && !indexFailure) await readIndex(index);
+  else
+    for (const name of folder.files) {
+      if (isWrittenElsewhere || name.startsWith(`${SCRIPTS}/`)) await readScript(pathOf(name));
+      else if (pathOf(name) !== index) await readFile(pathOf(name), index === undefined);
+    }
+
+  const description = await describe(folder, index, kind, graph);
+  if (kind === "skill") {
+    for (const [name, tool] of tools) {
+      const uses = await graph.toolsUsedBy(modules.get(name) ?? "");
+      if (uses.length > 0) tools.set(name, { ...tool, uses });
+    }
+  }
+  const isEmpty = tools.size === 0 && problems.size === 0 && kind !== "skill";
+  const server = { name: folder.name, description, kind, tools: [...tools.values()] };
+  return { problems: [...problems.values()], server: isEmpty ? undefined : server };
+}
+
+async function describe(
+  { folder, readme }: ToolFolder,
+  index: string | undefined,
+  kind: ToolKind,
+  graph: ModuleGraph,
+): Promise<string> {
+  const fromReadme = async () =>
+    readme === undefined ? "" : (await graph.factsOf(path.join(folder, readme))).description;
+  const fromIndex = async () => (index === undefined ? "" : (await graph.factsOf(index)).description);
+  return kind === "skill" ? (await fromReadme()) || fromIndex() : (await fromIndex()) || fromReadme();
+}
+
+/** Folds a name's case style: `get-weather` and `getWeather` give the same. */
+function toPlain(name: string): string {
+  return name.replaceAll(/[^\p{L}\p{N}]/gu, "").toLowerCase();
+}

@@ -1,0 +1,169 @@
+import { readdirSync, type Dirent } from "node:fs";
+import { realpath, stat } from "node:fs/promises";
+import path from "node:path";
+import type { ToolProblem } from "@cem/core";
+import pMap from "p-map";
+
+/** A folder that may hold tools. */
+export interface ToolFolder {
+  name: string;
+  /** Absolute path. */
+  folder: string;
+  /** Names of the source files in it that are not skipped, sorted; with those in `scripts/` of a skill without an index. */
+  files: string[];
+  /** Name of its index file: `index.ts`, `.mts`, `.js` or `.mjs`. */
+  index?: string | undefined;
+  /** Name of its SKILL.md or README.md. */
+  readme?: string | undefined;
+  /** Of a skill without source files: those of its code in other languages, which no sandbox runs. */
+  foreign: string[];
+}
+
+/** The folders under a root. */
+interface ScannedFolders {
+  folders: ToolFolder[];
+  /** Names of the source files beside the folders. */
+  loose: string[];
+  /** Files in Python that have no counterpart in TypeScript, relative to the root. */
+  python: string[];
+  problems: ToolProblem[];
+}
+
+const SOURCE_EXTENSIONS = [".ts", ".mts", ".js", ".mjs"];
+const INDEX_FILES = SOURCE_EXTENSIONS.map((extension) => `index${extension}`);
+const FOREIGN_EXTENSIONS = new Set([
+  ".py",
+  ".sh",
+  ".bash",
+  ".rb",
+  ".go",
+  ".rs",
+  ".php",
+  ".ps1",
+  ".pl",
+  ".r",
+  ".jl",
+]);
+/** The folder of a skill that holds its code, in the open format. */
+export const SCRIPTS = "scripts";
+const README_FILES = ["SKILL.md", "README.md", "readme.md"];
+
+/** Names that need no escaping in an import. */
+const FOLDER_NAME = /^[\p{L}\p{N}][\p{L}\p{N}_.@-]*$/u;
+
+/** Whether a file or folder is never a tool: hidden, private, vendored, a test, types only, or run on the host. */
+export function isSkipped(name: string): boolean {
+  return (
+    /^[._]/.test(name) ||
+    name === "node_modules" ||
+    name === "vendor" ||
+    /\.(?:test|spec|d|host)\.m?[jt]s$/.test(name)
+  );
+}
+
+/** Whether a file is TypeScript or JavaScript. */
+export function isSource(name: string): boolean {
+  return SOURCE_EXTENSIONS.includes(path.extname(name));
+}
+
+/** Lists the folders directly under a root, and their source files. A root that does not exist has none. */
+export async function scanFolders(
+  root: string,
+  concurrency: number,
+  signal?: AbortSignal,
+): Promise<ScannedFolders> {
+  const problems: ToolProblem[] = [];
+  const python: string[] = [];
+  let entries: Dirent[] = [];
+  try {
+    entries = list(root);
+  } catch (error) {
+    const isMissing = (error as { code?: unknown }).code === "ENOENT";
+    if (!isMissing)
+      problems.push({ server: "", file: root, message: `can't be listed: ${messageOf(error)}` });
+  }
+  const scanned = await pMap(
+    entries.filter(({ name }) => !isSkipped(name)),
+    async (entry) => {
+      signal?.throwIfAborted();
+      try {
+        return await scanFolder(root, entry, python);
+      } catch (error) {
+        problems.push({ server: entry.name, file: path.join(root, entry.name), message: messageOf(error) });
+        return undefined;
+      }
+    },
+    { concurrency },
+  );
+  const names = new Set(entries.map(({ name }) => name));
+  python.push(...pythonWithoutCounterpart(names));
+  const loose = entries.filter((entry) => entry.isFile() && isSource(entry.name) && !isSkipped(entry.name));
+  return {
+    folders: scanned.filter((folder) => folder !== undefined),
+    loose: loose.map(({ name }) => name),
+    python: python.toSorted(),
+    problems,
+  };
+}
+
+async function scanFolder(root: string, entry: Dirent, python: string[]): Promise<ToolFolder | undefined> {
+  const folder = path.join(root, entry.name);
+  if (entry.isSymbolicLink()) {
+    const [target, real] = await Promise.all([realpath(folder), realpath(root)]);
+    if (!(await stat(target)).isDirectory()) return undefined;
+    const relativePath = path.relative(real, target);
+    if (relativePath === "" || relativePath.startsWith("..") || path.isAbsolute(relativePath))
+      throw new Error("is a link that leads out of its folder, which no sandbox follows");
+  } else if (!entry.isDirectory()) {
+    return undefined;
+  }
+  if (!FOLDER_NAME.test(entry.name))
+    throw new Error("has a name that can't stand in an import. Use letters, digits, _, - and .");
+  const names = list(folder).map(({ name }) => name);
+  python.push(...pythonWithoutCounterpart(new Set(names)).map((name) => `${entry.name}/${name}`));
+  const files = names.filter((name) => isSource(name) && !isSkipped(name));
+  const index = INDEX_FILES.find((name) => files.includes(name));
+  const readme = README_FILES.find((name) => names.includes(name));
+  const isSkill = readme === "SKILL.md";
+  if (files.length === 0 && !isSkill) return undefined;
+  const scripts = isSkill && names.includes(SCRIPTS) ? listScripts(folder) : [];
+  const sources = scripts.filter((name) => isSource(name) && !isSkipped(path.basename(name)));
+  const all = index === undefined ? [...files, ...sources] : files;
+  const foreign = isSkill && all.length === 0 ? [...names, ...scripts].filter(isForeign) : [];
+  return { name: entry.name, folder, files: all, index, readme, foreign };
+}
+
+/** Modules in Python beside which stands neither a source nor a folder of the same name. */
+function pythonWithoutCounterpart(names: ReadonlySet<string>): string[] {
+  const isPublic = (name: string): boolean =>
+    name.endsWith(".py") && !/^(?:[._]|test_|conftest\.py$|setup\.py$)|_test\.py$/u.test(name);
+  return [...names].filter(isPublic).filter((name) => {
+    const stem = name.slice(0, -".py".length);
+    return ["", ...SOURCE_EXTENSIONS].every((extension) => !names.has(`${stem}${extension}`));
+  });
+}
+
+/** The files in the folder where skills of other programs keep their code. */
+function listScripts(folder: string): string[] {
+  return list(path.join(folder, SCRIPTS))
+    .filter((entry) => entry.isFile())
+    .map(({ name }) => `${SCRIPTS}/${name}`);
+}
+
+/** Whether a file is a program in a language that no sandbox here runs. */
+function isForeign(name: string): boolean {
+  return FOREIGN_EXTENSIONS.has(path.extname(name));
+}
+
+/** Lists a folder, sorted, so that a catalog is the same on every file system. */
+function list(folder: string): Dirent[] {
+  return readdirSync(folder, { withFileTypes: true }).toSorted((a, b) => (a.name < b.name ? -1 : 1));
+}
+
+function messageOf(error: unknown): string {
+  const { code, message } = error as { code?: unknown; message?: string | undefined };
+  if (code === "ELOOP") return "is a link that leads back to itself";
+  if (code === "ENOENT") return "is a link to something that does not exist";
+  if (code === "EACCES" || code === "EPERM") return "can't be read: permission was denied";
+  return message ?? String(error);
+}

@@ -1,0 +1,148 @@
+import type { ExportNamedDeclaration, Identifier, ImportDeclaration, Node, Statement } from "@babel/types";
+import { namesUsedAtRunTime, visitNodes } from "@cem/program";
+import { createTypeBudget } from "../schemas/create-schema-reader.ts";
+import type { ModuleLoader } from "../schemas/schema-reader.ts";
+import type { FunctionFacts, Link, ModuleFacts, Reexport, Star } from "../source/module-facts.ts";
+import { nameOf, type SourceModule, unwrapExport } from "../source/source-module.ts";
+import { readFunction } from "./read-function.ts";
+import { exportedFunction, isFunction, type FunctionNode } from "./read-parameters.ts";
+
+/**
+ * Reads what a parsed file exports.
+ *
+ * @param load - Loads the modules that types are imported from.
+ */
+export function readModule(module: SourceModule, load: ModuleLoader): ModuleFacts {
+  const functions = new Map<string, FunctionFacts>();
+  const values = new Set<string>();
+  const reexports: Reexport[] = [];
+  const stars: Star[] = [];
+  const links: Link[] = [];
+  const statements = module.ast.program.body;
+  const locals = localFunctions(statements);
+  let used: Set<string> | undefined;
+  const isUsed = (local: string): boolean => (used ??= namesUsedAtRunTime(module.ast.program)).has(local);
+  const budget = createTypeBudget();
+
+  const addFunction = (name: string, node: FunctionNode, statement: Node) => {
+    // The first overload is the one to show.
+    if (!functions.has(name))
+      functions.set(name, readFunction({ name, node, statement, module, load, budget }));
+  };
+
+  for (const statement of statements) {
+    const line = statement.loc?.start.line ?? 1;
+    if (statement.type === "ImportDeclaration") {
+      if (!isTypeOnly(statement.importKind, statement.specifiers))
+        links.push({ specifier: statement.source.value, line, names: importedNames(statement, isUsed) });
+    } else if (statement.type === "ExportAllDeclaration") {
+      if (statement.exportKind === "type") continue;
+      links.push({ specifier: statement.source.value, line, names: ["*"] });
+      stars.push({ specifier: statement.source.value, line });
+    } else if (statement.type === "ExportNamedDeclaration") {
+      if (statement.declaration) {
+        for (const [name, node] of declaredNames(statement.declaration)) {
+          if (isFunction(node)) addFunction(name, node, statement);
+          else values.add(name);
+        }
+      } else if (!isTypeOnly(statement.exportKind, statement.specifiers)) {
+        const names = valueSpecifiers(statement).map(({ local }) => local);
+        if (statement.source) links.push({ specifier: statement.source.value, line, names });
+        for (const { exported, local } of valueSpecifiers(statement)) {
+          const origin = statement.source
+            ? { specifier: statement.source.value, imported: local }
+            : module.imports.get(local);
+          const own = locals.get(local);
+          if (origin && origin.imported !== "*") reexports.push({ exported, ...origin, line });
+          else if (own && !origin) addFunction(exported, own.node, own.statement);
+          else values.add(exported);
+        }
+      }
+    }
+  }
+  return {
+    description: module.comments.ofFile().summary,
+    functions: [...functions.values()],
+    values: [...values].filter((name) => !functions.has(name)),
+    hasOnlyTypes: statements.length > 0 && statements.every((statement) => isTypeStatement(statement)),
+    reexports,
+    stars,
+    links,
+  };
+}
+
+/** The names that a declaration imports for use at run time: a type that is not marked as one is left out. */
+function importedNames({ specifiers }: ImportDeclaration, isUsed: (local: string) => boolean): string[] {
+  return specifiers
+    .filter((each) => !(each.type === "ImportSpecifier" && each.importKind === "type"))
+    .filter(({ local }) => isUsed(local.name))
+    .map((each) =>
+      each.type === "ImportSpecifier"
+        ? nameOf(each.imported)
+        : each.type === "ImportDefaultSpecifier"
+          ? "default"
+          : "*",
+    );
+}
+
+function isTypeOnly(kind: string | null | undefined, specifiers: readonly Node[]): boolean {
+  if (kind === "type") return true;
+  const isType = (each: Node) =>
+    (each.type === "ImportSpecifier" && each.importKind === "type") ||
+    (each.type === "ExportSpecifier" && each.exportKind === "type");
+  return specifiers.length > 0 && specifiers.every(isType);
+}
+
+function isTypeStatement(statement: Statement): boolean {
+  const node = unwrapExport(statement);
+  if (node.type === "ImportDeclaration") return true;
+  if (node.type === "ExportNamedDeclaration" || node.type === "ExportAllDeclaration")
+    return node.exportKind === "type";
+  return node.type === "TSInterfaceDeclaration" || node.type === "TSTypeAliasDeclaration";
+}
+
+function valueSpecifiers(statement: ExportNamedDeclaration): { exported: string; local: string }[] {
+  return statement.specifiers
+    .filter((each) => each.type !== "ExportSpecifier" || each.exportKind !== "type")
+    .map((each) => ({
+      exported: nameOf(each.exported),
+      local: each.type === "ExportSpecifier" ? nameOf(each.local) : "*",
+    }));
+}
+
+/** All functions of the file by their local names. */
+function localFunctions(
+  statements: readonly Statement[],
+): Map<string, { node: FunctionNode; statement: Node }> {
+  const locals = new Map<string, { node: FunctionNode; statement: Node }>();
+  for (const statement of statements) {
+    for (const [name, node] of declaredNames(unwrapExport(statement))) {
+      if (isFunction(node) && !locals.has(name)) locals.set(name, { node, statement });
+    }
+  }
+  return locals;
+}
+
+/** The identifiers that a declaration binds: one, or those of a pattern. */
+function namesIn(target: Node): Identifier[] {
+  const bound = [...visitNodes(target, () => true)].filter(({ key }) => key !== "key" && key !== "right");
+  return bound.flatMap(({ node }) => (node.type === "Identifier" ? [node] : []));
+}
+
+/** The run-time names that a declaration introduces, with their values. */
+function* declaredNames(declaration: Node): Generator<[string, Node]> {
+  if (declaration.type === "VariableDeclaration") {
+    if (declaration.declare) return;
+    for (const { id, init } of declaration.declarations) {
+      for (const name of namesIn(id)) yield [name.name, (init && exportedFunction(init)) ?? init ?? name];
+    }
+  } else if (
+    declaration.type === "FunctionDeclaration" ||
+    declaration.type === "TSDeclareFunction" ||
+    declaration.type === "ClassDeclaration"
+  ) {
+    if (declaration.id) yield [declaration.id.name, declaration];
+  } else if (declaration.type === "TSEnumDeclaration") {
+    yield [declaration.id.name, declaration];
+  }
+}

@@ -1,0 +1,170 @@
+import type { TSNamedTupleMember, TSTupleType, TSType } from "@babel/types";
+import type { JsonSchema } from "@cem/core";
+import { findDeclaration, findExported, literalValue } from "./literal-value.ts";
+import { readIndexed, readKeys, readMapped, readTypeQuery } from "./read-derived.ts";
+import { readObject } from "./read-object.ts";
+import { readReference } from "./read-reference.ts";
+import { arrayOf, intersectionSchema, literalSchema, unionSchema, withTypeText } from "./schema-reader.ts";
+import type { ModuleLoader, SchemaReader, Scope } from "./schema-reader.ts";
+
+/** Types nested deeper, or with more parts, than this are read as `{}`. */
+const MAX_DEPTH = 32;
+const MAX_TYPES = 3_000;
+const MAX_TYPES_OF_FILE = 60_000;
+
+/** How many types may still be read for one file. Each of many functions may have a large type. */
+export interface TypeBudget {
+  left: number;
+}
+
+export function createTypeBudget(): TypeBudget {
+  return { left: MAX_TYPES_OF_FILE };
+}
+
+/** A reader for one schema, which collects the definitions of that schema. */
+interface RootSchemaReader extends SchemaReader {
+  /** Adds the collected definitions to the root schema as `$defs`. */
+  finish(schema: JsonSchema): JsonSchema;
+}
+
+/**
+ * Creates a reader that turns the types of one function's parameters or result into a JSON Schema.
+ *
+ * @param load - Loads the modules that types are imported from.
+ * @param budget - Of the file; beyond it, types are read as `{}`.
+ */
+export function createSchemaReader(load: ModuleLoader, budget: TypeBudget): RootSchemaReader {
+  const open = new Map<string, { name: string; isRecursive: boolean }>();
+  const definitions = new Map<string, JsonSchema>();
+  let depth = 0;
+  let count = 0;
+
+  const reader: RootSchemaReader = {
+    schemaOf(type, scope) {
+      count += 1;
+      budget.left -= 1;
+      if (depth >= MAX_DEPTH || count > MAX_TYPES || budget.left < 0) return {};
+      depth += 1;
+      try {
+        return readType(reader, type, scope, load);
+      } finally {
+        depth -= 1;
+      }
+    },
+    find: (name, module) => findDeclaration(name, module, load),
+    findIn: (specifier, name, module) => findExported(specifier, name, module, load),
+    named(key, name, read) {
+      const entry = open.get(key);
+      if (entry) {
+        entry.isRecursive = true;
+        return { $ref: `#/$defs/${entry.name}` };
+      }
+      // The chain of interfaces that one extends may be endless.
+      if (open.size >= MAX_DEPTH) return {};
+      const opened = new Set([...open.values()].map((other) => other.name));
+      const isTaken = (other: string): boolean => definitions.has(other) || opened.has(other);
+      const mine = { name: freeName(name, isTaken), isRecursive: false };
+      open.set(key, mine);
+      const schema = read();
+      open.delete(key);
+      if (!mine.isRecursive) return schema;
+      definitions.set(mine.name, schema);
+      return { $ref: `#/$defs/${mine.name}` };
+    },
+    finish(schema) {
+      if (definitions.size === 0) return schema;
+      const root =
+        typeof schema["$ref"] === "string"
+          ? definitions.get(schema["$ref"].slice("#/$defs/".length))
+          : undefined;
+      return { ...(root ?? schema), $defs: Object.fromEntries(definitions) };
+    },
+  };
+  return reader;
+}
+
+function freeName(name: string, isTaken: (name: string) => boolean): string {
+  for (let number = 1; ; number += 1) {
+    const free = number === 1 ? name : `${name}_${number}`;
+    if (!isTaken(free)) return free;
+  }
+}
+
+function readType(reader: SchemaReader, type: TSType, scope: Scope, load: ModuleLoader): JsonSchema {
+  switch (type.type) {
+    case "TSStringKeyword":
+    case "TSTemplateLiteralType":
+      return { type: "string" };
+    case "TSNumberKeyword":
+      return { type: "number" };
+    case "TSBooleanKeyword":
+      return { type: "boolean" };
+    case "TSNullKeyword":
+      return { type: "null" };
+    case "TSObjectKeyword":
+      return { type: "object" };
+    case "TSBigIntKeyword":
+      return withTypeText({ type: "integer" }, "bigint");
+    case "TSVoidKeyword":
+    case "TSUndefinedKeyword":
+      return withTypeText({}, "void");
+    case "TSLiteralType": {
+      const value = literalValue(type.literal, scope.module, load);
+      return value === undefined ? {} : literalSchema(value);
+    }
+    case "TSArrayType":
+      return arrayOf(reader.schemaOf(type.elementType, scope));
+    case "TSTupleType":
+      return tupleSchema(reader, type.elementTypes, scope);
+    case "TSUnionType":
+      return unionSchema(
+        type.types
+          .filter((member) => member.type !== "TSUndefinedKeyword" && member.type !== "TSNeverKeyword")
+          .map((member) => reader.schemaOf(member, scope)),
+      );
+    case "TSIntersectionType":
+      return intersectionSchema(type.types.map((member) => reader.schemaOf(member, scope)));
+    case "TSParenthesizedType":
+    case "TSOptionalType":
+      return reader.schemaOf(type.typeAnnotation, scope);
+    case "TSTypeLiteral":
+      return readObject(reader, type.members, scope, load);
+    case "TSTypeReference":
+    case "TSImportType":
+      return readReference(reader, type, scope, load);
+    case "TSTypeOperator":
+      if (type.operator === "keyof") return readKeys(reader, type.typeAnnotation, scope);
+      return type.operator === "readonly" ? reader.schemaOf(type.typeAnnotation, scope) : {};
+    case "TSIndexedAccessType":
+      return readIndexed(reader, type, scope);
+    case "TSMappedType":
+      return readMapped(reader, type, scope);
+    case "TSTypeQuery":
+      return readTypeQuery(reader, type, scope, load);
+    default:
+      return {};
+  }
+}
+
+function tupleSchema(reader: SchemaReader, elements: TSTupleType["elementTypes"], scope: Scope): JsonSchema {
+  const prefixItems: JsonSchema[] = [];
+  let minItems = 0;
+  let rest: JsonSchema | undefined;
+  for (const element of elements) {
+    if (element.type === "TSRestType") {
+      rest = reader.schemaOf(unlabelled(element.typeAnnotation), scope).items ?? {};
+      continue;
+    }
+    prefixItems.push(reader.schemaOf(unlabelled(element), scope));
+    const isOptional =
+      element.type === "TSOptionalType" || (element.type === "TSNamedTupleMember" && element.optional);
+    if (!isOptional) minItems = prefixItems.length;
+  }
+  const more = rest ? { items: rest } : { maxItems: prefixItems.length };
+  return { type: "array", prefixItems, minItems, ...more };
+}
+
+/** The type of `label: type`. */
+function unlabelled(element: TSType | TSNamedTupleMember): TSType {
+  return element.type === "TSNamedTupleMember" ? element.elementType : element;
+}

@@ -1,0 +1,208 @@
+import type { Expression, TSIndexedAccessType, TSMappedType, TSType, TSTypeQuery } from "@babel/types";
+import type { JsonSchema, JsonValue } from "@cem/core";
+import { literalValue } from "./literal-value.ts";
+import {
+  arrayOf,
+  enumSchema,
+  isPlainObject,
+  keysOf,
+  literalSchema,
+  literalsOf,
+  objectSchema,
+  unionSchema,
+  withTypeText,
+} from "./schema-reader.ts";
+import type { ModuleLoader, SchemaReader, Scope } from "./schema-reader.ts";
+
+/** Types without a counterpart in JSON Schema, with the schema of their JSON form; `{}` where they have none. */
+const SPECIAL = new Map<string, JsonSchema>([
+  ["Date", { type: "string", format: "date-time" }],
+  ["URL", { type: "string", format: "uri" }],
+  ["RegExp", {}],
+  ["Uint8Array", {}],
+  ["ArrayBuffer", {}],
+  ["Blob", {}],
+]);
+
+/** Reads a type that TypeScript declares, such as `Partial`, `Record` or `Date`. An unknown name gives `{}`. */
+export function readBuiltin(
+  reader: SchemaReader,
+  name: string,
+  types: readonly TSType[],
+  scope: Scope,
+): JsonSchema {
+  const special = SPECIAL.get(name);
+  if (special) return withTypeText({ ...special }, name);
+  const read = (index: number): JsonSchema => {
+    const type = types[index];
+    return type ? reader.schemaOf(type, scope) : {};
+  };
+  switch (name) {
+    case "Array":
+    case "ReadonlyArray":
+      return arrayOf(read(0));
+    case "Promise":
+    case "PromiseLike":
+    case "Awaited":
+    case "Readonly":
+    case "NoInfer":
+      return read(0);
+    case "Partial":
+      return withRequired(read(0), () => false);
+    case "Required":
+      return withRequired(read(0), () => true);
+    case "Pick":
+      return withProperties(read(0), new Set(keysOf(read(1))), true);
+    case "Omit":
+      return withProperties(read(0), new Set(keysOf(read(1))), false);
+    case "Record":
+      return recordSchema(read(0), read(1), types[1]?.type === "TSNeverKeyword");
+    case "NonNullable":
+      return without(read(0), (schema) => schema.type === "null");
+    case "Exclude":
+      return withLiterals(read(0), keysOf(read(1)), false);
+    case "Extract":
+      return withLiterals(read(0), keysOf(read(1)), true);
+    case "Uppercase":
+    case "Lowercase":
+    case "Capitalize":
+    case "Uncapitalize":
+    case "String":
+      return { type: "string" };
+    case "Number":
+      return { type: "number" };
+    case "Boolean":
+      return { type: "boolean" };
+    case "Object":
+      return { type: "object" };
+    default:
+      return {};
+  }
+}
+
+function recordSchema(keys: JsonSchema, value: JsonSchema, isEmpty: boolean): JsonSchema {
+  if (isEmpty) return { type: "object", properties: {}, additionalProperties: false };
+  const names = keysOf(keys);
+  if (names.length > 0) return objectSchema(Object.fromEntries(names.map((name) => [name, value])), names);
+  return Object.keys(value).length === 0
+    ? { type: "object", additionalProperties: {} }
+    : { type: "object", additionalProperties: value };
+}
+
+function withRequired(schema: JsonSchema, isRequired: (name: string) => boolean): JsonSchema {
+  if (!isPlainObject(schema)) return schema;
+  const { required: _required, ...rest } = schema;
+  const required = Object.keys(schema.properties ?? {}).filter(isRequired);
+  return required.length > 0 ? { ...rest, required } : rest;
+}
+
+function withProperties(schema: JsonSchema, names: ReadonlySet<string>, isKept: boolean): JsonSchema {
+  if (!isPlainObject(schema)) return schema;
+  const keep = (name: string) => names.has(name) === isKept;
+  const { required = [], description: _description, ...rest } = schema;
+  const properties = Object.fromEntries(
+    Object.entries(schema.properties ?? {}).filter(([name]) => keep(name)),
+  );
+  return { ...rest, ...objectSchema(properties, required.filter(keep)) };
+}
+
+function without(schema: JsonSchema, isLeftOut: (part: JsonSchema) => boolean): JsonSchema {
+  return schema.anyOf ? unionSchema(schema.anyOf.filter((part) => !isLeftOut(part))) : schema;
+}
+
+function withLiterals(schema: JsonSchema, names: readonly string[], isKept: boolean): JsonSchema {
+  const values = literalsOf(schema);
+  if (!values) return schema;
+  return enumSchema(
+    values.filter((value) => keysOf(enumSchema([value])).some((name) => names.includes(name)) === isKept),
+  );
+}
+
+/** Reads `keyof T`. */
+export function readKeys(reader: SchemaReader, type: TSType, scope: Scope): JsonSchema {
+  const names = Object.keys(reader.schemaOf(type, scope).properties ?? {});
+  return names.length > 0 ? enumSchema(names) : { type: "string" };
+}
+
+/** Reads `T["name"]`, `T[number]` and `T[keyof T]`. */
+export function readIndexed(reader: SchemaReader, type: TSIndexedAccessType, scope: Scope): JsonSchema {
+  const object = reader.schemaOf(type.objectType, scope);
+  if (type.indexType.type === "TSNumberKeyword") {
+    const elements = object["prefixItems"] as JsonSchema[] | undefined;
+    const rest = object.items ?? {};
+    if (!elements) return rest;
+    return unionSchema(object.items ? [...elements, rest] : elements);
+  }
+  const names = keysOf(reader.schemaOf(type.indexType, scope));
+  const properties = new Map(Object.entries(object.properties ?? {}));
+  const found = names.map((name) => properties.get(name) ?? {});
+  return found.length > 0
+    ? unionSchema(found)
+    : typeof object.additionalProperties === "object"
+      ? object.additionalProperties
+      : {};
+}
+
+/** Reads `{ [Key in Keys]: Value }`. */
+export function readMapped(reader: SchemaReader, type: TSMappedType, scope: Scope): JsonSchema {
+  if (!type.typeAnnotation || type.nameType) return { type: "object" };
+  const value = type.typeAnnotation;
+  const read = (key: JsonSchema) =>
+    reader.schemaOf(value, {
+      ...scope,
+      parameters: new Map([...scope.parameters, [type.key.name, { schema: key }]]),
+    });
+  const names = keysOf(reader.schemaOf(type.constraint, scope));
+  if (names.length === 0) return { type: "object", additionalProperties: read({ type: "string" }) };
+  const isOptional = type.optional === true || type.optional === "+";
+  return objectSchema(
+    Object.fromEntries(names.map((name) => [name, read(literalSchema(name))])),
+    isOptional ? [] : names,
+  );
+}
+
+/** Reads `typeof CONSTANT`. */
+export function readTypeQuery(
+  reader: SchemaReader,
+  type: TSTypeQuery,
+  scope: Scope,
+  load: ModuleLoader,
+): JsonSchema {
+  if (type.exprName.type !== "Identifier") return {};
+  const found = reader.find(type.exprName.name, scope.module);
+  if (found?.kind !== "constant") return {};
+  const value = literalValue(found.node, found.module, load);
+  return value === undefined ? {} : valueSchema(value, isConst(found.node));
+}
+
+function isConst(node: Expression): boolean {
+  if (node.type === "TSSatisfiesExpression") return isConst(node.expression);
+  return (
+    node.type === "TSAsExpression" &&
+    node.typeAnnotation.type === "TSTypeReference" &&
+    node.typeAnnotation.typeName.type === "Identifier" &&
+    node.typeAnnotation.typeName.name === "const"
+  );
+}
+
+function valueSchema(value: JsonValue, isExact: boolean): JsonSchema {
+  if (Array.isArray(value)) {
+    if (isExact)
+      return {
+        type: "array",
+        prefixItems: value.map((item) => valueSchema(item, true)),
+        minItems: value.length,
+        maxItems: value.length,
+      };
+    return { type: "array", items: unionSchema(value.map((item) => valueSchema(item, false))) };
+  }
+  if (typeof value === "object" && value !== null) {
+    const entries = Object.entries(value).map(([name, item]): [string, JsonSchema] => [
+      name,
+      valueSchema(item, isExact),
+    ]);
+    return objectSchema(Object.fromEntries(entries), Object.keys(value));
+  }
+  const literal = literalSchema(value);
+  return isExact || value === null ? literal : { type: literal.type ?? "string" };
+}

@@ -1,0 +1,130 @@
+import type { Node, TSType, TSTypeElement } from "@babel/types";
+import type { JsonSchema, JsonValue } from "@cem/core";
+import type { DocComment } from "../source/doc-comment.ts";
+import type { SourceModule } from "../source/source-module.ts";
+import { findDeclaration, literalValue } from "./literal-value.ts";
+import { describeSchema, objectSchema } from "./schema-reader.ts";
+import type { ModuleLoader, SchemaReader, Scope } from "./schema-reader.ts";
+
+/** Tags whose value is a number, by their lower-case names. */
+const NUMBER_TAGS = new Map([
+  ["minimum", "minimum"],
+  ["min", "minimum"],
+  ["maximum", "maximum"],
+  ["max", "maximum"],
+  ["exclusiveminimum", "exclusiveMinimum"],
+  ["exclusivemaximum", "exclusiveMaximum"],
+  ["multipleof", "multipleOf"],
+  ["minlength", "minLength"],
+  ["maxlength", "maxLength"],
+  ["minitems", "minItems"],
+  ["maxitems", "maxItems"],
+]);
+
+/** Turns a doc comment into schema keywords: description, default, bounds, format, examples. */
+function schemaTags(comment: DocComment, module: SourceModule, load: ModuleLoader): JsonSchema {
+  const schema: JsonSchema = {};
+  if (comment.summary !== "") schema.description = comment.summary;
+  for (const { name, text } of comment.tags) {
+    const tag = name.toLowerCase();
+    const keyword = NUMBER_TAGS.get(tag);
+    if (keyword !== undefined) {
+      const number = Number(text);
+      if (text !== "" && Number.isFinite(number)) schema[keyword] = number;
+    } else if (tag === "default" || tag === "defaultvalue") {
+      const value = writtenValue(text, module, load);
+      if (value !== undefined) schema.default = value;
+    } else if (tag === "example") {
+      const value = writtenValue(text, module, load);
+      if (value !== undefined) schema.examples = [...(schema.examples ?? []), value];
+    } else if (tag === "format" || tag === "pattern" || tag === "title") {
+      if (text !== "") schema[tag] = text;
+    } else if (tag === "integer" || tag === "int") {
+      schema.type = "integer";
+    } else if (tag === "deprecated") {
+      schema["deprecated"] = true;
+      if (text !== "")
+        schema.description = [schema.description, `Deprecated: ${text}`].filter(Boolean).join("\n\n");
+    }
+  }
+  return schema;
+}
+
+/** Parses a value in a comment: a number, a quoted or bare word, true, false, null, or a constant's name. */
+function writtenValue(text: string, module: SourceModule, load: ModuleLoader): JsonValue | undefined {
+  const plain = text.replaceAll(/^`+|(?<!`)`+$/g, "").trim();
+  if (plain === "" || plain.includes("\n")) return undefined;
+  if (plain === "true" || plain === "false") return plain === "true";
+  if (plain === "null") return null;
+  if (Number.isFinite(Number(plain))) return Number(plain);
+  const quoted = /^(["'])(.*)\1$/.exec(plain);
+  if (quoted) return quoted[2] ?? "";
+  if (!/^\w[\w.-]*$/.test(plain)) return undefined;
+  const found = findDeclaration(plain, module, load);
+  return found?.kind === "constant" ? literalValue(found.node, found.module, load) : plain;
+}
+
+/** Reads the members of an interface, a type literal or a class. */
+export function readObject(
+  reader: SchemaReader,
+  members: readonly (TSTypeElement | Node)[],
+  scope: Scope,
+  load: ModuleLoader,
+): JsonSchema {
+  const properties: [string, JsonSchema][] = [];
+  const required: string[] = [];
+  let additionalProperties: JsonSchema | undefined;
+  for (const member of members) {
+    if (member.type === "TSIndexSignature") {
+      additionalProperties = member.typeAnnotation
+        ? reader.schemaOf(member.typeAnnotation.typeAnnotation, scope)
+        : {};
+      continue;
+    }
+    const property = readMember(member);
+    if (!property) continue;
+    const schema = property.type ? reader.schemaOf(property.type, scope) : {};
+    const tags = schemaTags(scope.module.comments.of(member), scope.module, load);
+    properties.push([property.name, describeSchema(schema, tags)]);
+    if (!property.isOptional && tags.default === undefined) required.push(property.name);
+  }
+  return objectSchema(
+    Object.fromEntries(properties),
+    [...new Set(required)],
+    additionalProperties ? { additionalProperties } : {},
+  );
+}
+
+/** Whether a type includes `undefined`, which JSON can only express by leaving the property out. */
+export function allowsUndefined(type: TSType): boolean {
+  return (
+    type.type === "TSUndefinedKeyword" || (type.type === "TSUnionType" && type.types.some(allowsUndefined))
+  );
+}
+
+function readMember(
+  member: Node,
+): { name: string; type?: TSType | undefined; isOptional: boolean } | undefined {
+  if (
+    member.type !== "TSPropertySignature" &&
+    member.type !== "TSMethodSignature" &&
+    member.type !== "ClassProperty"
+  )
+    return undefined;
+  if (member.type === "ClassProperty" && (member.static || (member.accessibility ?? "public") !== "public"))
+    return undefined;
+  const name = memberName(member.key, member.computed ?? false);
+  if (name === undefined) return undefined;
+  if (member.type === "TSMethodSignature") return { name, isOptional: member.optional === true };
+  const annotation = member.typeAnnotation;
+  const type = annotation?.type === "TSTypeAnnotation" ? annotation.typeAnnotation : undefined;
+  const isOptional = member.optional === true || (type !== undefined && allowsUndefined(type));
+  return { name, isOptional, type };
+}
+
+/** The name of a member; `undefined` for a computed one. */
+export function memberName(key: Node, isComputed: boolean): string | undefined {
+  if (key.type === "StringLiteral") return key.value;
+  if (key.type === "NumericLiteral") return String(key.value);
+  return key.type === "Identifier" && !isComputed ? key.name : undefined;
+}

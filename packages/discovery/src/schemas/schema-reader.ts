@@ -1,0 +1,224 @@
+import type { TSType } from "@babel/types";
+import type { JsonSchema, JsonValue } from "@cem/core";
+import type { Declaration, SourceModule } from "../source/source-module.ts";
+
+/** Type texts of schemas that can't express their type: a `Date` is a string in JSON. */
+const texts = new WeakMap<JsonSchema, string>();
+
+/** Sets the TypeScript text of a schema. */
+export function withTypeText(schema: JsonSchema, text: string): JsonSchema {
+  texts.set(schema, text);
+  return schema;
+}
+
+/** A copy of a schema with more keywords and the same type text. */
+function extendSchema(schema: JsonSchema, more: JsonSchema): JsonSchema {
+  const text = texts.get(schema);
+  const copy = { ...schema, ...more };
+  return text === undefined ? copy : withTypeText(copy, text);
+}
+
+/** Prints a schema as a TypeScript type on one line. */
+export function typeTextOf(schema: JsonSchema): string {
+  const text = texts.get(schema);
+  if (text !== undefined) return text;
+  if (typeof schema["$ref"] === "string") return schema["$ref"].split("/").at(-1) ?? "unknown";
+  if (schema.const !== undefined) return JSON.stringify(schema.const);
+  if (schema.enum) return schema.enum.map((value) => JSON.stringify(value)).join(" | ");
+  if (schema.anyOf) return [...new Set(schema.anyOf.map(typeTextOf))].join(" | ");
+  if (Array.isArray(schema["allOf"]))
+    return (schema["allOf"] as JsonSchema[]).map((part) => innerText(part)).join(" & ");
+  if (Array.isArray(schema.type))
+    return schema.type.map((type) => typeTextOf({ ...schema, type })).join(" | ");
+  switch (schema.type) {
+    case "integer":
+    case "number":
+      return "number";
+    case "string":
+    case "boolean":
+    case "null":
+      return schema.type;
+    case "array":
+      return arrayText(schema);
+    case "object":
+      return objectText(schema);
+    default:
+      return "unknown";
+  }
+}
+
+function arrayText(schema: JsonSchema): string {
+  const elements = schema["prefixItems"] as JsonSchema[] | undefined;
+  if (!elements) return schema.items ? `${innerText(schema.items)}[]` : "unknown[]";
+  const required = typeof schema["minItems"] === "number" ? schema["minItems"] : elements.length;
+  const texts = elements.map((element, index) =>
+    index < required ? typeTextOf(element) : `${innerText(element)}?`,
+  );
+  if (schema.items) texts.push(`...${innerText(schema.items)}[]`);
+  return `[${texts.join(", ")}]`;
+}
+
+function objectText(schema: JsonSchema): string {
+  const required = new Set(schema.required);
+  const members = Object.entries(schema.properties ?? {}).map(
+    ([name, property]) => `${propertyName(name)}${required.has(name) ? "" : "?"}: ${typeTextOf(property)}`,
+  );
+  const rest = schema.additionalProperties;
+  if (typeof rest === "object") {
+    if (members.length === 0) return `Record<string, ${typeTextOf(rest)}>`;
+    members.push(`[key: string]: ${typeTextOf(rest)}`);
+  }
+  if (members.length > 0) return `{ ${members.join("; ")} }`;
+  return rest === false || schema.properties ? "{}" : "object";
+}
+
+function propertyName(name: string): string {
+  return /^[A-Za-z_$][\w$]*$/.test(name) ? name : JSON.stringify(name);
+}
+
+/** The text of a type inside another, with parentheses around unions and intersections. */
+function innerText(schema: JsonSchema): string {
+  const text = typeTextOf(schema);
+  const isCompound =
+    !texts.has(schema) &&
+    ((schema.enum?.length ?? 0) > 1 ||
+      (schema.anyOf?.length ?? 0) > 1 ||
+      Array.isArray(schema.type) ||
+      Array.isArray(schema["allOf"]));
+  return isCompound ? `(${text})` : text;
+}
+
+/** The schema of a literal value. */
+export function literalSchema(value: JsonValue): JsonSchema {
+  if (value === null) return { type: "null" };
+  if (typeof value === "object") return {};
+  return { type: typeof value, const: value };
+}
+
+/** The schema of a union: literals become an enum; a member that allows anything makes the whole allow anything. */
+export function unionSchema(members: readonly JsonSchema[]): JsonSchema {
+  const flat = members.flatMap((member) => (isPlainUnion(member) ? (member.anyOf ?? []) : [member]));
+  if (flat.some((member) => Object.keys(member).length === 0)) return {};
+  const values = flat.flatMap((member) => literalsOf(member) ?? []);
+  const others = flat.filter((member) => literalsOf(member) === undefined);
+  const isAnyBoolean = values.includes(true) && values.includes(false);
+  const literals = isAnyBoolean ? values.filter((value) => typeof value !== "boolean") : values;
+  const enums = literals.length > 0 ? [enumSchema(literals)] : [];
+  const booleans = isAnyBoolean ? [{ type: "boolean" }] : [];
+  const parts = unique([...enums, ...booleans, ...others]);
+  const [only] = parts;
+  if (!only) return {};
+  return parts.length === 1 ? only : { anyOf: parts };
+}
+
+/** The schema of an intersection: objects are merged, anything else becomes `allOf`. */
+export function intersectionSchema(members: readonly JsonSchema[]): JsonSchema {
+  const parts = members.filter((member) => Object.keys(member).length > 0);
+  const branded = parts.find((part) => part.type !== "object");
+  if (branded && parts.every((part) => part === branded || isEmptyObject(part))) return branded;
+  if (parts.every(isPlainObject)) return mergeObjects(parts);
+  return parts.length === 1 ? (parts[0] ?? {}) : parts.length === 0 ? {} : { allOf: parts };
+}
+
+/** Merges object schemas. Later properties replace earlier ones of the same name. */
+function mergeObjects(parts: readonly JsonSchema[]): JsonSchema {
+  const properties = Object.fromEntries(parts.flatMap((part) => Object.entries(part.properties ?? {})));
+  const required = [...new Set(parts.flatMap((part) => part.required ?? []))];
+  const rest = parts.findLast((part) => part.additionalProperties !== undefined)?.additionalProperties;
+  const description = parts.findLast((part) => part.description !== undefined)?.description;
+  const more: JsonSchema = {};
+  if (rest !== undefined) more.additionalProperties = rest;
+  if (description !== undefined) more.description = description;
+  return objectSchema(properties, required, more);
+}
+
+/** The schema of an object. `required` is left out when it is empty. */
+export function objectSchema(
+  properties: Record<string, JsonSchema>,
+  required: readonly string[],
+  more: JsonSchema = {},
+): JsonSchema {
+  const schema: JsonSchema = { type: "object", ...more, properties };
+  if (required.length > 0) schema.required = [...required];
+  return schema;
+}
+
+/** The schema of an array; without `items` when they may be anything. */
+export function arrayOf(items: JsonSchema): JsonSchema {
+  return Object.keys(items).length === 0 ? { type: "array" } : { type: "array", items };
+}
+
+/** The schema of one of several values; a literal schema when there is only one. */
+export function enumSchema(values: readonly JsonValue[]): JsonSchema {
+  const distinct = [...new Set(values)];
+  const [first] = distinct;
+  if (first !== undefined && distinct.length === 1) return literalSchema(first);
+  const types = [...new Set(distinct.map((value) => (value === null ? "null" : typeof value)))];
+  return types.length === 1 ? { type: types[0] ?? "string", enum: distinct } : { enum: distinct };
+}
+
+/** The values of a literal or an enum; undefined for any other schema. `null` alone is a type, not a literal. */
+export function literalsOf(schema: JsonSchema): JsonValue[] | undefined {
+  if (schema.const !== undefined) return [schema.const];
+  return schema.enum;
+}
+
+/** The property names that a schema of literals allows, for `Pick` and the like. */
+export function keysOf(schema: JsonSchema): string[] {
+  const parts = schema.anyOf ?? [schema];
+  return parts
+    .flatMap((part) => literalsOf(part) ?? [])
+    .filter((value) => typeof value === "string" || typeof value === "number")
+    .map(String);
+}
+
+/** Whether a schema is an object without alternatives. */
+export function isPlainObject(schema: JsonSchema): boolean {
+  return schema.type === "object" && !schema.anyOf && !schema["allOf"];
+}
+
+/** Adds keywords, such as those from a doc comment, and keeps the type text of the schema. */
+export function describeSchema(schema: JsonSchema, more: JsonSchema): JsonSchema {
+  return Object.keys(more).length === 0 ? schema : extendSchema(schema, more);
+}
+
+function isEmptyObject(schema: JsonSchema): boolean {
+  return isPlainObject(schema) && Object.keys(schema.properties ?? {}).length === 0;
+}
+
+function isPlainUnion(schema: JsonSchema): boolean {
+  return schema.anyOf !== undefined && Object.keys(schema).length === 1;
+}
+
+function unique(schemas: readonly JsonSchema[]): JsonSchema[] {
+  const seen = new Map(schemas.map((schema) => [JSON.stringify(schema), schema]));
+  return [...seen.values()];
+}
+
+/** The context of a type: its file and the type parameters in scope. */
+export interface Scope {
+  module: SourceModule;
+  parameters: ReadonlyMap<string, TypeArgument>;
+}
+
+/** The type argument of a type parameter. */
+export type TypeArgument = { type: TSType; scope: Scope } | { schema: JsonSchema };
+
+/** Loads the module that a file imports by a specifier; `undefined` when there is none or it must not be read. */
+export type ModuleLoader = (from: string, specifier: string) => SourceModule | undefined;
+
+/** Turns types into schemas. Passed to the readers of each kind of type, for the types inside. */
+export interface SchemaReader {
+  schemaOf(type: TSType, scope: Scope): JsonSchema;
+  /** Finds what a name in a file refers to, there or in a file it imports from. */
+  find(name: string, module: SourceModule): Declaration | undefined;
+  /** Finds what another file exports by a name. */
+  findIn(specifier: string, name: string, module: SourceModule): Declaration | undefined;
+  /** Runs `read` for a named type, and makes the result a definition if the type contains itself. */
+  named(key: string, name: string, read: () => JsonSchema): JsonSchema;
+}
+
+/** Reads the argument of a type parameter. */
+export function readArgument(reader: SchemaReader, argument: TypeArgument): JsonSchema {
+  return "schema" in argument ? argument.schema : reader.schemaOf(argument.type, argument.scope);
+}

@@ -1,0 +1,206 @@
+import type { File, Node } from "@babel/types";
+
+/** One block tag: `@param input.a The first number.` is {name: "param", text: "input.a The first number."}. */
+interface DocTag {
+  name: string;
+  text: string;
+}
+
+/** A parsed documentation comment. */
+export interface DocComment {
+  /** The text before the first tag: paragraphs separated by an empty line, each on one line. */
+  summary: string;
+  tags: readonly DocTag[];
+}
+
+/** A parsed `@param` tag. */
+export interface ParameterTag {
+  /** `a`, or `input.a` for a property. */
+  name: string;
+  /** The type in braces, as JSDoc writes it. */
+  type?: string | undefined;
+  optional: boolean;
+  text: string;
+}
+
+const NO_COMMENT: DocComment = { summary: "", tags: [] };
+
+const MAX_TEXT_CHARACTERS = 20_000;
+
+/** Parses the inside of a block comment. Tags in fenced code blocks are text. */
+function parseDocComment(inside: string): DocComment {
+  const lines = inside
+    .slice(0, MAX_TEXT_CHARACTERS)
+    .replace(/^\*/, "")
+    .split(/\r?\n/)
+    .map((line) => line.replace(/^\s*\*? ?/, "").trimEnd());
+  const blocks: { name: string; lines: string[] }[] = [{ name: "", lines: [] }];
+  let isInFence = false;
+  for (const line of lines) {
+    const tag = isInFence ? null : /^\s*@([A-Za-z][\w-]*)(?:\s+(\S.*)?)?$/.exec(line);
+    if (line.trimStart().startsWith("```")) isInFence = !isInFence;
+    if (tag) blocks.push({ name: tag[1] ?? "", lines: [tag[2] ?? ""] });
+    else blocks.at(-1)?.lines.push(line);
+  }
+  const [summary, ...tags] = blocks.map(({ name, lines }) => ({ name, text: toParagraphs(lines) }));
+  return { summary: summary?.text ?? "", tags };
+}
+
+/** The text of the first tag of that name, in any case; "" for a bare tag, undefined where there is none. */
+export function tagText(comment: DocComment, ...names: string[]): string | undefined {
+  return comment.tags.find((tag) => names.some((name) => name.toLowerCase() === tag.name.toLowerCase()))
+    ?.text;
+}
+
+/** All `@param` tags, in order. */
+export function parameterTags(comment: DocComment): ParameterTag[] {
+  return comment.tags
+    .filter(({ name }) => name === "param" || name === "arg")
+    .map(({ text }) => parseParameter(text));
+}
+
+/** Splits `{type} rest`; the type may contain braces. */
+export function splitType(text: string): { type?: string | undefined; rest: string } {
+  if (!text.startsWith("{")) return { rest: text };
+  let depth = 0;
+  for (let index = 0; index < text.length; index += 1) {
+    if (text[index] === "{") depth += 1;
+    if (text[index] === "}") depth -= 1;
+    if (depth === 0) return { type: text.slice(1, index).trim(), rest: text.slice(index + 1).trim() };
+  }
+  return { rest: text };
+}
+
+function parseParameter(text: string): ParameterTag {
+  const { type, rest } = splitType(text);
+  const [, bracketed, plain, tail = ""] =
+    /^(?:\[([^\]=]*)(?:=[^\]]*)?\]|(\S+))\s*([\s\S]*)$/.exec(rest) ?? [];
+  return {
+    name: (bracketed ?? plain ?? "").trim(),
+    type: type?.replace(/=$/, ""),
+    optional: bracketed !== undefined || type?.endsWith("=") === true,
+    text: tail.replace(/^[-–:]\s*/, ""),
+  };
+}
+
+function toParagraphs(lines: readonly string[]): string {
+  return lines
+    .map((line) => line.trim())
+    .join("\n")
+    .trim()
+    .split(/\n{2,}/)
+    .map((paragraph) => paragraph.replaceAll("\n", " "))
+    .join("\n\n")
+    .replaceAll(
+      /\{@link(?:code|plain)?\s([^{}|]+)(?:\|([^{}]*))?\}/g,
+      (_all, target: string, label?: string) => label ?? target,
+    );
+}
+
+interface PlacedComment {
+  start: number;
+  end: number;
+  isBlock: boolean;
+  text: string;
+}
+
+/** Finds the comments of a parsed file. */
+export interface Comments {
+  /** The doc comment right before a node, or the line comment after it on the same line. */
+  of(node: Node): DocComment;
+  /** The comment at the top of the file, unless it documents the first statement. */
+  ofFile(): DocComment;
+}
+
+/** Beginnings of comments that are linter directives or licenses. */
+const DIRECTIVE =
+  /^[\s*]*(?:@ts-|eslint|oxlint|prettier|biome|tslint|deno-|istanbul|c8 |v8 |copyright|@license|spdx|\(c\)|#)/i;
+
+/** Indexes the comments of a file by their position. */
+export function indexComments(code: string, file: File): Comments {
+  const comments: PlacedComment[] = (file.comments ?? []).map((comment) => ({
+    start: comment.start ?? 0,
+    end: comment.end ?? 0,
+    isBlock: comment.type === "CommentBlock",
+    text: comment.value,
+  }));
+
+  const isBlank = (from: number, to: number) => code.slice(from, to).trim() === "";
+
+  function before(start: number): DocComment {
+    let next = start;
+    for (let index = lastBefore(comments, start); index >= 0; index -= 1) {
+      const comment = comments[index];
+      if (!comment || !isBlank(comment.end, next)) break;
+      if (comment.isBlock && comment.text.startsWith("*")) return parseDocComment(comment.text);
+      next = comment.start;
+    }
+    return NO_COMMENT;
+  }
+
+  function behind(end: number): DocComment {
+    const comment = comments[lastBefore(comments, end) + 1];
+    if (!comment || comment.isBlock) return NO_COMMENT;
+    const between = code.slice(end, comment.start);
+    return /^[;,]?[ \t]*$/.test(between) ? parseDocComment(comment.text) : NO_COMMENT;
+  }
+
+  return {
+    of(node) {
+      const comment = before(node.start ?? 0);
+      return comment === NO_COMMENT ? behind(node.end ?? 0) : comment;
+    },
+    ofFile() {
+      const statement = file.program.body[0];
+      const limit = statement?.start ?? code.length;
+      const leading = comments.filter((comment) => comment.end <= limit && !DIRECTIVE.test(comment.text));
+      const [first] = leading;
+      if (!first) return NO_COMMENT;
+      if (!first.isBlock) return parseDocComment(joinLines(code, leading));
+      const comment = parseDocComment(first.text);
+      const isAboutFile =
+        leading.length > 1 ||
+        !statement ||
+        !isDocumented(statement) ||
+        comment.tags.some(({ name }) =>
+          ["module", "packageDocumentation", "file", "fileoverview"].includes(name),
+        );
+      return isAboutFile ? comment : NO_COMMENT;
+    },
+  };
+}
+
+/** Whether a comment before a statement documents that statement. */
+function isDocumented(statement: Node): boolean {
+  if (statement.type === "ImportDeclaration" || statement.type === "ExportAllDeclaration") return false;
+  return statement.type !== "ExportNamedDeclaration" || Boolean(statement.declaration);
+}
+
+/** Joins line comments on consecutive lines into one text. */
+function joinLines(code: string, comments: readonly PlacedComment[]): string {
+  const lines: string[] = [];
+  let end = comments[0]?.start ?? 0;
+  for (const comment of comments) {
+    if (
+      comment.isBlock ||
+      !/^\s*$/.test(code.slice(end, comment.start)) ||
+      code.slice(end, comment.start).split("\n").length > 2
+    )
+      break;
+    lines.push(comment.text.trim());
+    end = comment.end;
+  }
+  return lines.join("\n");
+}
+
+/** Index of the last comment that ends at or before an offset; -1 for none. */
+function lastBefore(comments: readonly PlacedComment[], offset: number): number {
+  let low = 0;
+  let high = comments.length;
+  while (low < high) {
+    const middle = (low + high) >> 1;
+    if ((comments[middle]?.end ?? 0) <= offset) low = middle + 1;
+    else high = middle;
+  }
+  return low - 1;
+}

@@ -1,0 +1,81 @@
+import type { JsonSchema, ToolAnnotations } from "@cem/core";
+
+/** One exported function, as read from its source: a tool without its server and module. */
+export interface FunctionFacts {
+  /** The name it is exported by. */
+  name: string;
+  /** Line of the declaration, 1-based. */
+  line: number;
+  /** The text of its doc comment, without tags. */
+  description: string;
+  inputSchema: JsonSchema;
+  outputSchema?: JsonSchema | undefined;
+  annotations?: ToolAnnotations | undefined;
+  /** `object`: takes one object or nothing. `positional`: takes parameters in the order of `inputSchema.properties`. */
+  callStyle: "object" | "positional";
+  /** The signature without the name: `(input: { a: number }): Promise<number>`. */
+  call: string;
+  /** Whether it is declared `async` or returns a Promise. */
+  isAsync: boolean;
+}
+
+/** A re-exported name: `export { add as plus } from "./add.ts"`. */
+export interface Reexport {
+  exported: string;
+  imported: string;
+  specifier: string;
+  line: number;
+}
+
+/** An `export * from` another module. */
+export interface Star {
+  specifier: string;
+  line: number;
+}
+
+/** An import of a module that must exist when the file runs. */
+export interface Link extends Star {
+  /** The exports that are used; `*` for the whole module, none where only its effects are. */
+  names: string[];
+}
+
+/**
+ * Why a file has no facts. `broken`: neither the file nor one that imports it can be imported. `unread`: the file was
+ * not read, and may be importable.
+ */
+export interface ModuleFailure {
+  kind: "broken" | "unread";
+  message: string;
+  line?: number | undefined;
+}
+
+/** Facts about a file, read without running it. Plain data, kept in the cache file. */
+export interface ModuleFacts {
+  /** The text of the comment at the top. */
+  description: string;
+  functions: FunctionFacts[];
+  /** Exported values that are not functions. */
+  values: string[];
+  /** Whether the file declares types only. */
+  hasOnlyTypes: boolean;
+  reexports: Reexport[];
+  /** `export * from` statements. */
+  stars: Star[];
+  /** All imports and re-exports that are not type-only. */
+  links: Link[];
+  failure?: ModuleFailure | undefined;
+}
+
+/** The facts of a file that can't be read. */
+export function failedModule(failure: ModuleFailure): ModuleFacts {
+  return {
+    description: "",
+    functions: [],
+    values: [],
+    hasOnlyTypes: false,
+    reexports: [],
+    stars: [],
+    links: [],
+    failure,
+  };
+}

@@ -1,0 +1,138 @@
+import type {
+  ClassDeclaration,
+  Expression,
+  File,
+  Node,
+  Statement,
+  TSEnumDeclaration,
+  TSInterfaceDeclaration,
+  TSTypeAliasDeclaration,
+} from "@babel/types";
+import { parseProgram } from "@cem/program";
+import { indexComments, type Comments } from "./doc-comment.ts";
+
+/** A declaration that a type can refer to. */
+export type Declaration =
+  | { kind: "interface"; nodes: TSInterfaceDeclaration[]; module: SourceModule }
+  | { kind: "alias"; node: TSTypeAliasDeclaration; module: SourceModule }
+  | { kind: "enum"; node: TSEnumDeclaration; module: SourceModule }
+  | { kind: "class"; node: ClassDeclaration; module: SourceModule }
+  | { kind: "constant"; node: Expression; module: SourceModule };
+
+/** The origin of an imported or re-exported name. */
+interface Origin {
+  /** The specifier as written: `./types.ts`. */
+  specifier: string;
+  /** The name in the other module; `*` for the whole module. */
+  imported: string;
+}
+
+/** A parsed file. */
+export interface SourceModule {
+  /** Absolute path. */
+  file: string;
+  code: string;
+  ast: File;
+  comments: Comments;
+  declarations: ReadonlyMap<string, Declaration>;
+  /** Imported names by their local names. */
+  imports: ReadonlyMap<string, Origin>;
+  /** Re-exported names by their exported names. */
+  reexports: ReadonlyMap<string, Origin>;
+  /** Specifiers of `export * from`. */
+  stars: readonly string[];
+  /** Local names by their exported names, for `export { a as b }`. */
+  exported: ReadonlyMap<string, string>;
+}
+
+/** A parsed file, or its syntax error. */
+export type SourceModuleResult =
+  | { ok: true; module: SourceModule }
+  | { ok: false; message: string; line?: number | undefined };
+
+/** Parses a file and lists what it declares. */
+export function parseSourceModule(file: string, code: string): SourceModuleResult {
+  const parsed = parseProgram(code);
+  if (!parsed.ok) {
+    const { message, line } = parsed.error;
+    return { ok: false, message, line };
+  }
+  const { ast } = parsed.program;
+  const declarations = new Map<string, Declaration>();
+  const imports = new Map<string, Origin>();
+  const reexports = new Map<string, Origin>();
+  const exported = new Map<string, string>();
+  const stars: string[] = [];
+  const module: SourceModule = {
+    file,
+    code,
+    ast,
+    declarations,
+    imports,
+    reexports,
+    stars,
+    exported,
+    comments: indexComments(code, ast),
+  };
+  for (const statement of ast.program.body) {
+    for (const declared of declarationsOf(unwrapExport(statement), module))
+      addDeclaration(declarations, ...declared);
+    if (statement.type === "ImportDeclaration") {
+      for (const specifier of statement.specifiers) {
+        const imported =
+          specifier.type === "ImportSpecifier"
+            ? nameOf(specifier.imported)
+            : specifier.type === "ImportDefaultSpecifier"
+              ? "default"
+              : "*";
+        imports.set(specifier.local.name, { specifier: statement.source.value, imported });
+      }
+    } else if (statement.type === "ExportAllDeclaration") {
+      stars.push(statement.source.value);
+    } else if (statement.type === "ExportNamedDeclaration") {
+      for (const specifier of statement.specifiers) {
+        const outside = nameOf(specifier.exported);
+        const local = specifier.type === "ExportSpecifier" ? nameOf(specifier.local) : "*";
+        if (statement.source) reexports.set(outside, { specifier: statement.source.value, imported: local });
+        else exported.set(outside, local);
+      }
+    }
+  }
+  return { ok: true, module };
+}
+
+/** The declaration inside of `export …`, or the statement itself. */
+export function unwrapExport(statement: Statement): Node {
+  if (statement.type === "ExportNamedDeclaration" && statement.declaration) return statement.declaration;
+  return statement.type === "ExportDefaultDeclaration" ? statement.declaration : statement;
+}
+
+/** The name of an identifier or a string literal; "" for any other node. */
+export function nameOf(node: Node): string {
+  return node.type === "Identifier" ? node.name : node.type === "StringLiteral" ? node.value : "";
+}
+
+function* declarationsOf(node: Node, module: SourceModule): Generator<[string, Declaration]> {
+  if (node.type === "TSInterfaceDeclaration")
+    yield [node.id.name, { kind: "interface", nodes: [node], module }];
+  else if (node.type === "TSTypeAliasDeclaration") yield [node.id.name, { kind: "alias", node, module }];
+  else if (node.type === "TSEnumDeclaration") yield [node.id.name, { kind: "enum", node, module }];
+  else if (node.type === "ClassDeclaration" && node.id) yield [node.id.name, { kind: "class", node, module }];
+  else if (node.type === "VariableDeclaration" && node.kind === "const") {
+    for (const { id, init } of node.declarations) {
+      if (id.type === "Identifier" && init) yield [id.name, { kind: "constant", node: init, module }];
+    }
+  }
+}
+
+/** Adds a declaration. Interfaces of one name are merged; a type replaces a constant of the same name. */
+function addDeclaration(
+  declarations: Map<string, Declaration>,
+  name: string,
+  declaration: Declaration,
+): void {
+  const present = declarations.get(name);
+  if (present?.kind === "interface" && declaration.kind === "interface")
+    present.nodes.push(...declaration.nodes);
+  else if (!present || present.kind === "constant") declarations.set(name, declaration);
+}

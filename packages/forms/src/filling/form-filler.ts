@@ -1,0 +1,198 @@
+import { nobodyAsked } from "@cem/core";
+import type { Elicit, JsonValue, Redactor } from "@cem/core";
+import { labelOf } from "../form/form-schema.ts";
+import type { Form, FormField } from "../form/form-schema.ts";
+import { checkFilesIn } from "../targets/workspace-files.ts";
+import { CollectedValues, FORM_SERVER, personalValuesOf } from "./collected-values.ts";
+import type { PersonalValues } from "./collected-values.ts";
+import { mayAsk, questionSchema } from "./question.ts";
+import { missingField, prepareFields, toResult, unfilled } from "./result.ts";
+import type { FormResult } from "./result.ts";
+import { ValueSources } from "./sources.ts";
+import { targetOf } from "./targets.ts";
+import type { TargetSettings } from "./targets.ts";
+
+/** How often a person is asked, for what conditions and refused answers leave open. */
+const MAX_QUESTIONS = 5;
+
+/** Settings of {@link createFormFiller}. */
+export interface FormFillerSettings extends TargetSettings {
+  /** Asks a person for what is missing, with a JSON Schema. Without one, it stays missing. */
+  ask?: Elicit | undefined;
+  /**
+   * Keeps personal values.
+   *
+   * @defaultValue one of its own, which knows the types of `@cem/pii`
+   */
+  redactor?: Redactor | undefined;
+}
+
+/** Options of one filling. */
+export interface FillOptions {
+  /** Values by field. Tokens of the redactor stand for their values. */
+  data?: Readonly<Record<string, unknown>> | undefined;
+  /** The session of the redactor that personal values are kept in. */
+  session?: string | undefined;
+  signal?: AbortSignal | undefined;
+  /**
+   * Whether to fill in and compare, and not to send, write or call anything.
+   *
+   * @defaultValue false
+   */
+  isTrial?: boolean | undefined;
+}
+
+/** Fills forms. */
+export interface FormFiller {
+  /**
+   * Collects the values of a form, fills its target and reads back what the target holds.
+   *
+   * @throws CemError where the target can't be opened at all, such as `BROWSER_NOT_FOUND` or `PACKAGE_MISSING`.
+   */
+  fill(form: Form, options?: FillOptions): Promise<FormResult>;
+  /** Checks given values and says what is missing. Nobody is asked, no tool called, nothing opened. */
+  check(form: Form, options?: Pick<FillOptions, "data" | "session">): Promise<FormResult>;
+}
+
+/** Creates a filler of forms. */
+export function createFormFiller(settings: FormFillerSettings = {}): FormFiller {
+  let own: Promise<Redactor> | undefined;
+  const redactorOf = async (): Promise<Redactor> =>
+    settings.redactor ?? (await (own ??= import("@cem/pii").then(({ createRedactor }) => createRedactor())));
+  return {
+    async fill(form, { session, signal = new AbortController().signal, ...options } = {}) {
+      const target = { session, tool: form.name, elicit: settings.ask, signal };
+      return fillWith(form, settings, personalValuesOf(await redactorOf(), target), { ...options, signal });
+    },
+    async check(form, { data, session } = {}) {
+      const personal = personalValuesOf(await redactorOf(), { session, tool: form.name });
+      const collected = new CollectedValues(form, personal, checkFilesIn(settings.workspace));
+      for (const [name, given] of Object.entries(data ?? {})) await collected.take(name, given);
+      await collected.takeDefaults();
+      return (await incomplete(collected, personal, new Map())) ?? settle(collected, personal);
+    },
+  };
+}
+
+/** Fills one form with a filler of its own. */
+export function fillForm(form: Form, options: FillOptions & FormFillerSettings = {}): Promise<FormResult> {
+  const { data, session, signal, isTrial, ...settings } = options;
+  return createFormFiller(settings).fill(form, { data, session, signal, isTrial });
+}
+
+/** Fills a form whose personal values someone else keeps. */
+export async function fillWith(
+  form: Form,
+  settings: Omit<FormFillerSettings, "redactor">,
+  personal: PersonalValues,
+  { data = {}, signal, isTrial = false }: Pick<FillOptions, "data" | "isTrial"> & { signal: AbortSignal },
+): Promise<FormResult> {
+  signal.throwIfAborted();
+  const collected = new CollectedValues(form, personal, checkFilesIn(settings.workspace));
+  for (const [name, given] of Object.entries(data)) await collected.take(name, given);
+  const reasons = await complete(form, collected, settings, signal);
+  const left = await incomplete(collected, personal, reasons);
+  if (left !== undefined) return left;
+  if (form.target === undefined) return settle(collected, personal);
+  const { filled, shown } = await prepareFields(collected.applicable(), collected, personal);
+  const target = await targetOf(form.target.type, settings);
+  signal.throwIfAborted();
+  // oxlint-disable-next-line unicorn/no-array-fill-with-reference-type -- a target is no array
+  const outcome = await target.fill({ form, fields: filled, signal, isTrial });
+  return toResult(form, outcome, filled, shown, personal);
+}
+
+/** Gets what is not given from tools, defaults and a person. @returns why values are still missing, by field. */
+async function complete(
+  form: Form,
+  collected: CollectedValues,
+  { callTool, ask }: Pick<FormFillerSettings, "callTool" | "ask">,
+  signal: AbortSignal,
+): Promise<Map<string, string>> {
+  const sources = new ValueSources(form.sources, callTool);
+  for (let asked = 0; ; asked += 1) {
+    await sources.collect(collected);
+    const expected = sources.expected(collected);
+    if (expected.size === 0) await collected.takeDefaults();
+    const wanted = openFields(collected).filter(({ name }) => !expected.has(name));
+    const askable = wanted.filter(mayAsk);
+    // A value that no field can take is the caller's mistake, and no reason to ask a person.
+    const isHopeless = [...collected.faults.keys()].some((name) =>
+      form.fields.every((one) => one.name !== name),
+    );
+    if (askable.length === 0 || ask === undefined || isHopeless || asked === MAX_QUESTIONS) {
+      for (const { name } of wanted.filter((field) => !mayAsk(field))) {
+        sources.reasons.set(
+          name,
+          "is not asked for, since questions must not ask for secrets; give it with the data",
+        );
+      }
+      return sources.reasons;
+    }
+    const reason = await askFor(form, askable, collected, ask, signal);
+    if (reason === undefined) continue;
+    for (const { name } of wanted) sources.reasons.set(name, reason);
+    return sources.reasons;
+  }
+}
+
+/** The fields that need a value, or another one. */
+function openFields(collected: CollectedValues): FormField[] {
+  return collected.applicable().filter(({ name, required }) => {
+    return collected.faults.has(name) || (required && !collected.values.has(name));
+  });
+}
+
+/** @returns why there was no answer, or `undefined` after one. */
+async function askFor(
+  form: Form,
+  fields: readonly FormField[],
+  collected: CollectedValues,
+  ask: Elicit,
+  signal: AbortSignal,
+): Promise<string | undefined> {
+  const refused = fields.flatMap((field) => {
+    const fault = collected.faults.get(field.name);
+    return fault === undefined ? [] : [`${labelOf(field)} ${fault}.`];
+  });
+  const answer = await ask({
+    server: FORM_SERVER,
+    mode: "form",
+    message: [
+      `The form ${form.name} needs ${fields.length === 1 ? "a value" : `${fields.length} values`}.`,
+      ...refused,
+    ].join(" "),
+    requestedSchema: questionSchema(fields),
+    signal,
+  }).catch(() => nobodyAsked("asking failed"));
+  signal.throwIfAborted();
+  if (answer.action === "decline") return "was asked for and not given";
+  if (answer.action === "cancel") return answer.reason ?? "was asked for, and the question was dismissed";
+  const content = answer.content ?? {};
+  const given = fields.filter(({ name }) => Object.hasOwn(content, name));
+  for (const { name } of given) await collected.take(name, content[name]);
+  return given.length === 0 ? "was asked for and not given" : undefined;
+}
+
+/** The result where values are missing or wrong. */
+async function incomplete(
+  collected: CollectedValues,
+  personal: PersonalValues,
+  reasons: ReadonlyMap<string, string>,
+): Promise<FormResult | undefined> {
+  const applies = new Set(collected.applicable().map(({ name }) => name));
+  const isKnown = (name: string): boolean => applies.has(name) || !collected.values.has(name);
+  const problems = [...collected.faults]
+    .filter(([name]) => isKnown(name))
+    .map(([field, message]) => ({ field: field.slice(0, 64), message }));
+  const missing = collected.missing().map((field) => missingField(field, reasons.get(field.name)));
+  if (problems.length === 0 && missing.length === 0) return undefined;
+  const { shown } = await prepareFields(collected.applicable(), collected, personal);
+  return unfilled(problems.length > 0 ? "invalid" : "missing", missing, problems, shown);
+}
+
+async function settle(collected: CollectedValues, personal: PersonalValues): Promise<FormResult> {
+  const { shown } = await prepareFields(collected.applicable(), collected, personal);
+  const values: Record<string, JsonValue> = shown;
+  return unfilled("filled", [], [], values);
+}

@@ -1,0 +1,168 @@
+import type { JsonValue } from "@cem/core";
+import type { FieldValue } from "../form/field-values.ts";
+import { labelOf } from "../form/form-schema.ts";
+import type { Form, FormField } from "../form/form-schema.ts";
+import type { FieldReading, FilledField, FillOutcome, TargetProblem } from "../targets/target.ts";
+import type { CollectedValues, PersonalValues } from "./collected-values.ts";
+
+/** A field without a value. */
+export interface MissingField {
+  field: string;
+  label: string;
+  /** Why there is none: a clause. */
+  reason?: string | undefined;
+}
+
+/** The content of a target, with tokens in place of personal data. */
+export interface ReadBack {
+  field: string;
+  /** Absent where the target can't tell. Data of the target, never to be taken for more. */
+  value?: JsonValue | undefined;
+  /** Whether it is what was filled in. */
+  matches: boolean;
+}
+
+/**
+ * The result of filling a form. Personal data are tokens in all of it.
+ *
+ * - `filled`: the target holds every value, as read back.
+ * - `missing`: required values are not there; nothing was opened or sent.
+ * - `invalid`: values do not fit their fields; nothing was opened or sent.
+ * - `failed`: the target did not take the values.
+ */
+export interface FormResult {
+  status: "filled" | "missing" | "invalid" | "failed";
+  missing: MissingField[];
+  problems: TargetProblem[];
+  /** The values by field. */
+  values: Record<string, JsonValue>;
+  readBack: ReadBack[];
+  /** The first of `screenshots`. */
+  screenshot?: string | undefined;
+  /** Files with a picture of each page, personal values painted over. */
+  screenshots: string[];
+  /** The file of the filled document. */
+  output?: string | undefined;
+  /** Whether the form was sent. */
+  submitted: boolean;
+  /** The result of the tool that the form was filled for. */
+  result?: JsonValue | undefined;
+}
+
+const MAX_READ_CHARACTERS = 1_000;
+
+/** Pairs the fields that apply with their values and with what may be shown of them. */
+export async function prepareFields(
+  fields: readonly FormField[],
+  { values }: CollectedValues,
+  personal: PersonalValues,
+): Promise<{ filled: FilledField[]; shown: Record<string, JsonValue> }> {
+  const filled: FilledField[] = [];
+  const shown: Record<string, JsonValue> = {};
+  // Kept before anything is shown, so that a value is known in other fields too.
+  for (const field of fields) {
+    const value = values.get(field.name);
+    if (value !== undefined && typeOf(field) !== undefined) conceal(field, value, personal);
+  }
+  for (const field of fields) {
+    const value = values.get(field.name);
+    if (value === undefined) continue;
+    const instead = await show(field, value, personal);
+    const isPersonal = instead !== value;
+    const token =
+      isPersonal && typeof value === "string" && typeof instead === "string" ? instead : undefined;
+    filled.push({ field, value, isPersonal, token: token?.includes(":") === true ? token : undefined });
+    shown[field.name] = instead;
+  }
+  return { filled, shown };
+}
+
+/** The outcome of filling, with nothing personal in it. */
+export async function toResult(
+  form: Form,
+  outcome: FillOutcome,
+  fields: readonly FilledField[],
+  shown: Record<string, JsonValue>,
+  personal: PersonalValues,
+): Promise<FormResult> {
+  const byName = new Map(form.fields.map((field) => [field.name, field]));
+  const readBack = await Promise.all(
+    outcome.readings.map(async (reading) => ({
+      field: reading.name,
+      value: await shownReading(reading, byName.get(reading.name), shown, personal),
+      matches: reading.matches,
+    })),
+  );
+  const wrong = readBack
+    .filter(({ matches, field }) => !matches && !outcome.problems.some((problem) => problem.field === field))
+    .map(({ field }) => ({ field, message: "holds another value than was filled in" }));
+  const problems = [...outcome.problems, ...wrong];
+  const read = new Set(readBack.map(({ field }) => field));
+  const isWhole = problems.length === 0 && fields.every(({ field }) => read.has(field.name));
+  const [screenshot] = outcome.screenshots;
+  return {
+    status: isWhole ? "filled" : "failed",
+    missing: [],
+    problems,
+    values: shown,
+    readBack,
+    ...(screenshot !== undefined && { screenshot }),
+    screenshots: outcome.screenshots,
+    ...(outcome.output !== undefined && { output: outcome.output }),
+    submitted: outcome.submitted,
+    ...(outcome.result !== undefined && { result: await personal.conceal(outcome.result as JsonValue) }),
+  };
+}
+
+/** A result where nothing was filled. */
+export function unfilled(
+  status: "missing" | "invalid" | "filled",
+  missing: readonly MissingField[],
+  problems: readonly TargetProblem[],
+  values: Record<string, JsonValue>,
+): FormResult {
+  return {
+    status,
+    missing: [...missing],
+    problems: [...problems],
+    values,
+    readBack: [],
+    screenshots: [],
+    submitted: false,
+  };
+}
+
+export function missingField(field: FormField, reason: string | undefined): MissingField {
+  return { field: field.name, label: labelOf(field), ...(reason !== undefined && { reason }) };
+}
+
+/** The kind of personal value that a field's definition says it holds. */
+function typeOf({ pii, type }: FormField): string | undefined {
+  return pii ?? (type === "password" ? "SECRET" : undefined);
+}
+
+async function show(field: FormField, value: FieldValue, personal: PersonalValues): Promise<JsonValue> {
+  if (typeOf(field) !== undefined) return conceal(field, value, personal);
+  const concealed = await personal.conceal({ [field.name]: value });
+  return (concealed as Record<string, JsonValue>)[field.name] ?? null;
+}
+
+function conceal(field: FormField, value: FieldValue, personal: PersonalValues): JsonValue {
+  const type = typeOf(field) ?? "VALUE";
+  const tokenOf = (one: string | number | boolean): string =>
+    (typeof one === "boolean" ? undefined : personal.keep(one, type)) ?? `[[${type}]]`;
+  return Array.isArray(value) ? value.map(tokenOf) : tokenOf(value);
+}
+
+async function shownReading(
+  { name, value, matches }: FieldReading,
+  field: FormField | undefined,
+  shown: Record<string, JsonValue>,
+  personal: PersonalValues,
+): Promise<JsonValue | undefined> {
+  if (matches) return value === undefined ? undefined : shown[name];
+  if (value === undefined || field === undefined) return undefined;
+  if (value === "" || (Array.isArray(value) && value.length === 0)) return value;
+  const instead = await show(field, value, personal);
+  return typeof instead === "string" ? instead.slice(0, MAX_READ_CHARACTERS) : instead;
+}

@@ -1,0 +1,96 @@
+import { CemError } from "@cem/core";
+import type { JsonObject, JsonValue, ToolCall } from "@cem/core";
+import type { FormTargetDefinition } from "../form/form-schema.ts";
+import type { FormTarget } from "../targets/target.ts";
+import type { BrowserSettings } from "../web/browser.ts";
+
+type TargetType = FormTargetDefinition["type"];
+
+/** Where forms are filled, and with what. */
+export interface TargetSettings extends Partial<ToolTargetSettings> {
+  /** The folder that files are uploaded from, and that documents and screenshots are written to. */
+  workspace?: string | undefined;
+  /** The folder for screenshots, instead of `forms` in the workspace. */
+  screenshotFolder?: string | undefined;
+  /** The browser for web pages. */
+  browser?: BrowserSettings | undefined;
+  /** Targets of your own in place of the built-in ones. */
+  targets?: Partial<Record<TargetType, FormTarget>> | undefined;
+}
+
+/** Creates the target of a type. The code for pages and documents is loaded at its first use. */
+export async function targetOf(type: TargetType, settings: TargetSettings): Promise<FormTarget> {
+  const given = settings.targets?.[type];
+  if (given !== undefined) return given;
+  const { callTool, restoresTokens, workspace, screenshotFolder, browser } = settings;
+  if (type === "tool") {
+    if (callTool !== undefined) return createToolTarget({ callTool, restoresTokens });
+    throw new CemError("FORM_TARGET_FAILED", "The form fills a tool, and no tool can be called here.");
+  }
+  if (type === "web") {
+    const { createWebTarget } = await import("../web/index.ts");
+    return createWebTarget({ ...browser, workspace, screenshotFolder });
+  }
+  if (workspace === undefined) {
+    throw new CemError(
+      "FORM_TARGET_FAILED",
+      "The form fills a PDF file, and there is no workspace folder to find it in.",
+    );
+  }
+  const { createPdfTarget } = await import("../pdf/index.ts");
+  return createPdfTarget({ workspace });
+}
+
+/** Calls a tool, with whatever guards stand before it. Rejects where the call fails. */
+export type CallTool = (call: ToolCall) => Promise<JsonValue>;
+
+/** Settings of {@link createToolTarget}. */
+export interface ToolTargetSettings {
+  callTool: CallTool;
+  /**
+   * Whether the call puts values in the place of the tokens of the same redactor, as a guarded call does. Personal texts
+   * are then passed as tokens, so that nothing on the way to the tool sees them.
+   *
+   * @defaultValue false
+   */
+  restoresTokens?: boolean | undefined;
+}
+
+/** Creates a target that calls a tool with the values of a form as its arguments. */
+export function createToolTarget({ callTool, restoresTokens = false }: ToolTargetSettings): FormTarget {
+  return {
+    specificationVersion: "v1",
+    async fill({ form, fields, isTrial }) {
+      if (form.target?.type !== "tool")
+        throw new CemError("OPTION_INVALID", "The form does not fill a tool.");
+      const args: JsonObject = {};
+      for (const { field, value, token } of fields) {
+        place(args, field.locate?.name ?? field.name, restoresTokens ? (token ?? value) : value);
+      }
+      const readings = fields.map(({ field }) => ({ name: field.name, matches: true }));
+      const outcome = { readings, problems: [], screenshots: [], submitted: !isTrial };
+      if (isTrial) return outcome;
+      return { ...outcome, result: await callTool({ ...splitTool(form.target.tool), args }) };
+    },
+  };
+}
+
+/** Splits `server.tool`. */
+export function splitTool(name: string): { server: string; tool: string } {
+  const dot = name.indexOf(".");
+  return { server: name.slice(0, dot), tool: name.slice(dot + 1) };
+}
+
+/** Sets `contact.email` in nested objects. Keys are set as own properties, so that none has a meaning. */
+function place(args: JsonObject, name: string, value: JsonValue): void {
+  const parts = name.split(".");
+  const last = parts.pop() ?? name;
+  let at = args;
+  for (const part of parts) {
+    const inner = Object.hasOwn(at, part) ? at[part] : undefined;
+    const next = typeof inner === "object" && inner !== null && !Array.isArray(inner) ? inner : {};
+    Object.defineProperty(at, part, { value: next, enumerable: true, configurable: true, writable: true });
+    at = next;
+  }
+  Object.defineProperty(at, last, { value, enumerable: true, configurable: true, writable: true });
+}

@@ -1,0 +1,227 @@
+import { readYaml } from "@cem/config/yaml";
+import type { Position } from "@cem/config/yaml";
+import { CemError } from "@cem/core";
+import { readDate } from "./dates.ts";
+import { checkValue, compilePattern, fieldsOf } from "./field-values.ts";
+import { formSchema } from "./form-schema.ts";
+import type { Form, FormField } from "./form-schema.ts";
+
+const MAX_FORM_CHARACTERS = 1024 * 1024;
+const MAX_SHOWN_PROBLEMS = 20;
+
+/** Something that is wrong with a definition. */
+export interface DefinitionProblem extends Partial<Position> {
+  /** Where: `fields.2.pattern`. Empty for the whole file. */
+  path: string;
+  message: string;
+}
+
+/** Options of {@link parseForm}. */
+export interface ParseFormOptions {
+  /** The name of the file, for messages. */
+  file?: string | undefined;
+}
+
+/**
+ * Parses a form from YAML or JSON.
+ *
+ * @throws CemError `FORM_INVALID`, with each problem's line in its message and in `details.problems`.
+ */
+export function parseForm(text: string, { file = "form" }: ParseFormOptions = {}): Form {
+  if (text.length > MAX_FORM_CHARACTERS) {
+    throw formInvalid(file, [
+      { path: "", message: `has ${text.length} characters; a form has at most ${MAX_FORM_CHARACTERS}` },
+    ]);
+  }
+  const { value, problems, at } = readYaml(text);
+  if (problems.length > 0)
+    throw formInvalid(
+      file,
+      problems.map((one) => ({ path: "", ...one })),
+    );
+  if (value === undefined) throw formInvalid(file, [{ path: "", message: "is empty" }]);
+  const locate = (problem: DefinitionProblem, path: readonly PropertyKey[]): DefinitionProblem => ({
+    ...problem,
+    ...at(path).position,
+  });
+  return checkForm(value, file, locate);
+}
+
+/**
+ * Checks a form that a program made.
+ *
+ * @throws CemError `FORM_INVALID`
+ */
+export function defineForm(definition: unknown): Form {
+  return checkForm(definition, "form", (problem) => problem);
+}
+
+function checkForm(
+  definition: unknown,
+  file: string,
+  locate: (problem: DefinitionProblem, path: readonly PropertyKey[]) => DefinitionProblem,
+): Form {
+  const parsed = formSchema.safeParse(definition, { reportInput: false });
+  const found = parsed.success ? findFaults(parsed.data) : describeIssues(parsed.error.issues);
+  if (found.length === 0 && parsed.success) return parsed.data;
+  throw formInvalid(
+    file,
+    found.map(({ path, message }) => locate({ path: path.join("."), message }, path)),
+  );
+}
+
+interface Issue {
+  code?: string | undefined;
+  path: PropertyKey[];
+  message: string;
+  keys?: string[];
+  errors?: Issue[][];
+}
+
+/** Of a union's alternatives, the one that went furthest is what was meant. */
+function describeIssues(issues: readonly unknown[]): { path: PropertyKey[]; message: string }[] {
+  return (issues as readonly Issue[]).flatMap(({ code, path, message, keys = [], errors = [] }) => {
+    if (code === "unrecognized_keys") {
+      return keys.map((key) => ({ path: [...path, key], message: "is not known here" }));
+    }
+    const furthest = errors
+      .map((alternative) => describeIssues(alternative))
+      .toSorted((a, b) => depthOf(b) - depthOf(a))
+      .at(0);
+    if (code !== "invalid_union" || furthest === undefined || depthOf(furthest) === 0)
+      return [{ path, message }];
+    return furthest.map((one) => ({ path: [...path, ...one.path], message: one.message }));
+  });
+}
+
+function depthOf(found: readonly { path: readonly PropertyKey[] }[]): number {
+  return Math.max(0, ...found.map(({ path }) => path.length));
+}
+
+function formInvalid(file: string, problems: readonly DefinitionProblem[]): CemError {
+  const lines = problems.slice(0, MAX_SHOWN_PROBLEMS).map(({ line, path, message }) => {
+    const place = line === undefined ? file : `${file}:${line}`;
+    return [place, path, message].filter((part) => part !== "").join("  ");
+  });
+  if (problems.length > MAX_SHOWN_PROBLEMS) lines.push(`and ${problems.length - MAX_SHOWN_PROBLEMS} more`);
+  return new CemError("FORM_INVALID", lines.join("\n"), { details: { file, problems } });
+}
+
+interface Fault {
+  path: PropertyKey[];
+  message: string;
+}
+
+const TEXTS: ReadonlySet<string> = new Set(["text", "textarea", "password", "email", "phone", "url"]);
+const NUMBERS: ReadonlySet<string> = new Set(["number", "integer"]);
+const DATES: ReadonlySet<string> = new Set(["date", "time", "datetime", "month", "week"]);
+const CHOICES: ReadonlySet<string> = new Set(["select", "multiselect", "radio"]);
+
+/** Finds faults of a form that has the right shape. */
+function findFaults(form: Form): Fault[] {
+  const names = new Set(form.fields.map(({ name }) => name));
+  const seen = new Set<string>();
+  const faults = form.fields.flatMap((field, index): Fault[] => {
+    const path = ["fields", index];
+    const own = faultsOfField(field).map((fault) => ({ ...fault, path: [...path, ...fault.path] }));
+    if (seen.has(field.name))
+      own.push({ path: [...path, "name"], message: `"${field.name}" is taken by a field above` });
+    seen.add(field.name);
+    for (const name of field.when === undefined ? [] : fieldsOf(field.when)) {
+      if (!names.has(name))
+        own.push({ path: [...path, "when"], message: `asks for "${name}", which is no field of this form` });
+    }
+    return own;
+  });
+  for (const circle of circlesIn(form.fields)) {
+    faults.push({ path: ["fields"], message: `depend on each other in a circle: ${circle.join(" → ")}` });
+  }
+  for (const [index, source] of form.sources.entries()) {
+    const wanted = Object.values(source.arguments).flatMap((argument) => referenceIn(argument) ?? []);
+    for (const name of [...wanted, ...Object.keys(source.values)]) {
+      if (!names.has(name)) {
+        faults.push({ path: ["sources", index], message: `names "${name}", which is no field of this form` });
+      }
+    }
+  }
+  return faults;
+}
+
+/** The field whose value an argument stands for. */
+export function referenceIn(argument: unknown): string | undefined {
+  if (typeof argument !== "object" || argument === null || Array.isArray(argument)) return undefined;
+  const { field, ...rest } = argument as { field?: unknown };
+  return typeof field === "string" && Object.keys(rest).length === 0 ? field : undefined;
+}
+
+function faultsOfField(field: FormField): Fault[] {
+  const { type, pattern, options, min, max } = field;
+  const faults: Fault[] = [];
+  const only = (key: keyof FormField, types: ReadonlySet<string>): void => {
+    if (field[key] !== undefined && !types.has(type)) {
+      faults.push({
+        path: [key],
+        message: `is not for a field of type ${type}, but for ${[...types].join(", ")}`,
+      });
+    }
+  };
+  only("pattern", TEXTS);
+  only("min_length", TEXTS);
+  only("max_length", TEXTS);
+  only("min_items", new Set(["multiselect", "file"]));
+  only("max_items", new Set(["multiselect", "file"]));
+  only("options", CHOICES);
+  only("accept", new Set(["file"]));
+  only("max_bytes", new Set(["file"]));
+  only("format", DATES);
+  only("min", new Set([...NUMBERS, ...DATES]));
+  only("max", new Set([...NUMBERS, ...DATES]));
+  if (CHOICES.has(type) && options === undefined) {
+    faults.push({ path: ["type"], message: `is ${type}, which needs options` });
+  }
+  const values = options?.map(({ value }) => value) ?? [];
+  const twice = values.find((value, index) => values.indexOf(value) < index);
+  if (twice !== undefined)
+    faults.push({ path: ["options"], message: `have ${JSON.stringify(twice.slice(0, 60))} twice` });
+  if (pattern !== undefined) {
+    const compiled = compilePattern(pattern);
+    if ("fault" in compiled) faults.push({ path: ["pattern"], message: compiled.fault });
+  }
+  for (const [key, bound] of [
+    ["min", min],
+    ["max", max],
+  ] as const) {
+    if (bound === undefined || (!NUMBERS.has(type) && !DATES.has(type))) continue;
+    const isFine = NUMBERS.has(type)
+      ? typeof bound === "number"
+      : readDate(String(bound), type) !== undefined;
+    if (!isFine) faults.push({ path: [key], message: `must be a ${NUMBERS.has(type) ? "number" : type}` });
+  }
+  if (min !== undefined && max !== undefined && min > max)
+    faults.push({ path: ["min"], message: "is above max" });
+  if ((field.min_length ?? 0) > (field.max_length ?? Infinity)) {
+    faults.push({ path: ["min_length"], message: "is above max_length" });
+  }
+  if ((field.min_items ?? 0) > (field.max_items ?? Infinity)) {
+    faults.push({ path: ["min_items"], message: "is above max_items" });
+  }
+  if (faults.length > 0 || field.default === undefined) return faults;
+  const checked = checkValue(field, field.default);
+  return checked.ok ? [] : [{ path: ["default"], message: checked.fault }];
+}
+
+/** Fields that wait for each other: none of them could ever apply first. */
+function circlesIn(fields: readonly FormField[]): string[][] {
+  const needs = new Map(fields.map(({ name, when }) => [name, when === undefined ? [] : fieldsOf(when)]));
+  const done = new Set<string>();
+  const circles: string[][] = [];
+  const visit = (name: string, path: readonly string[]): void => {
+    const at = path.indexOf(name);
+    if (at >= 0) return void circles.push([...path.slice(at), name]);
+    if (done.has(name)) return;
+    for (const next of needs.get(name) ?? []) visit(next, [...path, name]);
+    done.add(name);
+  };
+  for (const { name } of fields) visit(name, []);
+  return circles;
+}

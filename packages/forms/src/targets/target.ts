@@ -1,0 +1,124 @@
+import { CemError } from "@cem/core";
+import { formatDate } from "../form/dates.ts";
+import { digitsOf } from "../form/field-values.ts";
+import type { FieldValue } from "../form/field-values.ts";
+import type { Form, FormField } from "../form/form-schema.ts";
+
+/** A field with the value it is to get. */
+export interface FilledField {
+  field: FormField;
+  /** In clear: targets are the one place for that. */
+  value: FieldValue;
+  /** The token of a personal text, for calls on whose way tokens become values. */
+  token?: string | undefined;
+  /** Whether the value must not be shown anywhere but in the target. */
+  isPersonal: boolean;
+}
+
+/** A request to fill a target. */
+export interface FillRequest {
+  form: Form;
+  fields: readonly FilledField[];
+  signal: AbortSignal;
+  /** Whether to fill in and compare, and send nothing. */
+  isTrial: boolean;
+}
+
+/** The content of a target after filling, field by field. */
+export interface FieldReading {
+  name: string;
+  /** The value that was read back, in clear. Absent where the target can't be read. */
+  value?: FieldValue | undefined;
+  /** Whether that is what was filled in. */
+  matches: boolean;
+}
+
+/** Why a field was not filled. `message` is a clause and has nothing of the target's own text. */
+export interface TargetProblem {
+  /** Absent for what is about the whole target. */
+  field?: string | undefined;
+  message: string;
+}
+
+/** The result of filling a target. */
+export interface FillOutcome {
+  readings: FieldReading[];
+  problems: TargetProblem[];
+  /** Files that were written: screenshots, or the filled document. Absolute paths. */
+  screenshots: string[];
+  output?: string | undefined;
+  /** Whether the form was sent. */
+  submitted: boolean;
+  /** The result of a tool. */
+  result?: unknown;
+}
+
+/** Something that forms fill. */
+export interface FormTarget {
+  readonly specificationVersion: "v1";
+  /**
+   * Fills fields, reads them back and compares.
+   *
+   * @throws CemError where the target can't be opened at all.
+   */
+  fill(request: FillRequest): Promise<FillOutcome>;
+}
+
+/** A value as it is written in a text field of a target. */
+export function textOf({ type, format, options = [] }: FormField, value: FieldValue): string {
+  if (format !== undefined) return formatDate(String(value), type, format);
+  if (Array.isArray(value)) return value.map((item) => labelOfOption(options, item)).join(", ");
+  return type === "select" || type === "radio" ? labelOfOption(options, String(value)) : String(value);
+}
+
+/** Whether a text that was read back is what was written. A target may write numbers in its own way. */
+export function isSameText({ type }: FormField, written: string, read: string): boolean {
+  const [one, other] = [written, read].map((text) => text.replaceAll(/\r\n?/g, "\n").trim()) as [
+    string,
+    string,
+  ];
+  if (one === other) return true;
+  if (type === "phone") return digitsOf(one) === digitsOf(other) && other !== "";
+  return (type === "number" || type === "integer") && other !== "" && Number(one) === Number(other);
+}
+
+/** Which of the options that a target offers are meant: by their value, else by their label. */
+export function chooseOffered(
+  { options = [] }: FormField,
+  value: FieldValue,
+  offered: readonly { value: string; label: string }[],
+): number[] | undefined {
+  const wanted = Array.isArray(value) ? value : [String(value)];
+  const found = wanted.map((item) => {
+    const label = labelOfOption(options, item);
+    const byValue = offered.findIndex((one) => one.value === item);
+    if (byValue >= 0) return byValue;
+    return offered.findIndex(
+      (one) => one.label.trim() === label || one.label.trim() === item || one.value === label,
+    );
+  });
+  return found.includes(-1) ? undefined : found;
+}
+
+function labelOfOption(options: NonNullable<FormField["options"]>, value: string): string {
+  return options.find((option) => option.value === value)?.label ?? value;
+}
+
+/**
+ * Imports an optional package.
+ *
+ * @throws CemError `PACKAGE_MISSING`
+ */
+export async function importOptional<Module>(names: string, load: () => Promise<Module>): Promise<Module> {
+  try {
+    return await load();
+  } catch (cause) {
+    const { code } = cause as NodeJS.ErrnoException;
+    if (code !== "ERR_MODULE_NOT_FOUND" && code !== "MODULE_NOT_FOUND") throw cause;
+    throw new CemError(
+      "PACKAGE_MISSING",
+      `Filling this form needs ${names}, which is not installed. Install it: npm install ${names}`,
+      { details: { packages: names.split(" ") }, cause },
+    );
+  }
+}

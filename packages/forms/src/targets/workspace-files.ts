@@ -1,0 +1,139 @@
+import { constants } from "node:fs";
+import { mkdir, open, realpath } from "node:fs/promises";
+import type { FileHandle } from "node:fs/promises";
+import path from "node:path";
+import { CemError } from "@cem/core";
+import { replaceFile } from "@cem/core/files";
+import type { FormField } from "../form/form-schema.ts";
+
+/** Checks the files that a field names. @returns the fault, as a clause. */
+export type CheckFiles = (field: FormField, paths: readonly string[]) => Promise<string | undefined>;
+
+const DEFAULT_MAX_BYTES = 25 * 1024 * 1024;
+const MIME_TYPES: Readonly<Record<string, string>> = {
+  ".csv": "text/csv",
+  ".gif": "image/gif",
+  ".jpeg": "image/jpeg",
+  ".jpg": "image/jpeg",
+  ".json": "application/json",
+  ".pdf": "application/pdf",
+  ".png": "image/png",
+  ".txt": "text/plain",
+  ".webp": "image/webp",
+};
+
+/** A file that was read. */
+export interface ReadFile {
+  name: string;
+  mimeType: string;
+  bytes: Buffer;
+}
+
+/** Checks that files lie in the workspace and are what their field takes. */
+export function checkFilesIn(workspace: string | undefined): CheckFiles {
+  return async (field, paths) => {
+    for (const file of paths) {
+      try {
+        const { handle } = await openFile(workspace, file, field);
+        await handle.close();
+      } catch (error) {
+        if (CemError.isInstance(error)) return error.message;
+        throw error;
+      }
+    }
+    return undefined;
+  };
+}
+
+/**
+ * Reads a file of the workspace.
+ *
+ * @throws CemError `FILE_UNREADABLE`, whose message is a clause: `must lie in the workspace`.
+ */
+export async function readWorkspaceFile(
+  workspace: string | undefined,
+  file: string,
+  field: Pick<FormField, "accept" | "max_bytes"> = {},
+): Promise<ReadFile> {
+  const { handle, name, mimeType } = await openFile(workspace, file, field);
+  try {
+    return { name, mimeType, bytes: await handle.readFile() };
+  } finally {
+    await handle.close();
+  }
+}
+
+/** Writes a file of the workspace. A link in its place is replaced, and none is followed out of the workspace. */
+export async function writeWorkspaceFile(
+  workspace: string,
+  file: string,
+  content: Uint8Array,
+): Promise<string> {
+  const root = await realpath(workspace).catch(() => {
+    throw unusable("needs a workspace folder, which does not exist");
+  });
+  const wanted = path.resolve(root, file);
+  if (!isInside(root, wanted)) throw unusable("must lie in the workspace");
+  const folder = path.dirname(wanted);
+  const real = path.join(await realFolder(folder), path.basename(wanted));
+  if (!isInside(root, real)) throw unusable("must lie in the workspace, and a link leads out of it");
+  await mkdir(path.dirname(real), { recursive: true });
+  await replaceFile(real, content);
+  return real;
+}
+
+async function openFile(
+  workspace: string | undefined,
+  file: string,
+  { accept, max_bytes: maxBytes = DEFAULT_MAX_BYTES }: Pick<FormField, "accept" | "max_bytes">,
+): Promise<{ handle: FileHandle; name: string; mimeType: string }> {
+  if (workspace === undefined) throw unusable("needs a workspace folder to find the file in");
+  const root = await realpath(workspace).catch(() => workspace);
+  const real = await realpath(path.resolve(root, file)).catch(() => undefined);
+  if (real === undefined) throw unusable("is not a file of the workspace");
+  if (!isInside(root, real)) throw unusable("must lie in the workspace");
+  const name = path.basename(file);
+  const extension = path.extname(name).toLowerCase();
+  const mimeType = MIME_TYPES[extension] ?? "application/octet-stream";
+  if (accept !== undefined && !accept.some((one) => isAccepted(one.toLowerCase(), extension, mimeType))) {
+    throw unusable(`must be one of: ${accept.join(", ")}`);
+  }
+  // A pipe would block, and a link put there meanwhile is not followed.
+  const handle = await open(real, constants.O_RDONLY | constants.O_NONBLOCK | constants.O_NOFOLLOW).catch(
+    () => {
+      throw unusable("is a file that can't be read");
+    },
+  );
+  const { size, isFile } = await handle
+    .stat()
+    .then((found) => ({ size: found.size, isFile: found.isFile() }));
+  if (isFile && size <= maxBytes) return { handle, name, mimeType };
+  await handle.close();
+  throw unusable(isFile ? `has ${size} bytes, and at most ${maxBytes} are taken` : "is not a file");
+}
+
+/** Where a folder really is, or will be once it is made. */
+async function realFolder(folder: string): Promise<string> {
+  const found = await realpath(folder).catch(() => undefined);
+  if (found !== undefined) return found;
+  return path.join(await realFolder(path.dirname(folder)), path.basename(folder));
+}
+
+function isAccepted(accepted: string, extension: string, mimeType: string): boolean {
+  if (accepted.startsWith(".")) return accepted === extension;
+  return accepted.endsWith("/*") ? mimeType.startsWith(accepted.slice(0, -1)) : accepted === mimeType;
+}
+
+function isInside(root: string, file: string): boolean {
+  const relative = path.relative(root, file);
+  return (
+    relative !== "" &&
+    !relative.startsWith(`..${path.sep}`) &&
+    relative !== ".." &&
+    !path.isAbsolute(relative)
+  );
+}
+
+function unusable(message: string): CemError {
+  return new CemError("FILE_UNREADABLE", message);
+}

@@ -1,0 +1,146 @@
+import { abandonOnAbort, nobodyAsked } from "@cem/core";
+import type { Elicit, ElicitAnswer, ElicitRequest, JsonObject } from "@cem/core";
+import { ProtocolError } from "@modelcontextprotocol/client";
+import type { Client, CreateMessageResult } from "@modelcontextprotocol/client";
+import { setWaiting } from "../transport/running-calls.ts";
+import type { CallInFlight, RunningCalls } from "../transport/running-calls.ts";
+import { isWebUrl } from "../transport/server-fetch.ts";
+import type { LogEntry } from "./connection-types.ts";
+
+/** How long a question waits for the user's answer. */
+const ANSWER_TIMEOUT_MS = 10 * 60_000;
+
+interface ElicitationSettings {
+  calls: RunningCalls;
+  /** Asks the user when no running call brings an `elicit` of its own. */
+  elicit: Elicit | undefined;
+  log: (level: LogEntry["level"], message: string) => void;
+}
+
+/**
+ * Creates a handler that passes elicitation requests to the user.
+ *
+ * Over HTTP and in 2026-07-28 the call that asks is known. Else any of the connection's running calls may have asked:
+ * all of them wait for the answer, another one of the same session asks where the first ends, and a request is cancelled
+ * while calls of several sessions are running, so that it can't reach the wrong user.
+ *
+ * @returns a function that registers the handler at a client, before the handshake.
+ */
+export function createElicitationHandler(
+  server: string,
+  { calls, elicit, log }: ElicitationSettings,
+): (client: Client) => void {
+  /** The calls that have a question open. */
+  const answering = new Set<CallInFlight>();
+  const ask = async (
+    asking: readonly CallInFlight[],
+    request: (signal: AbortSignal) => ElicitRequest,
+    outer: AbortSignal,
+  ): Promise<ElicitAnswer> => {
+    const late = AbortSignal.timeout(ANSWER_TIMEOUT_MS);
+    const callers = (): CallInFlight[] =>
+      asking.filter((call) => call.elicit !== undefined && calls.has(call));
+    setWaiting(asking, true);
+    try {
+      for (;;) {
+        // Servers ask in the order of the calls, and most of them once for each.
+        const caller = callers().find((call) => !answering.has(call)) ?? callers().at(-1);
+        if (caller !== undefined) answering.add(caller);
+        const asker = caller?.elicit ?? elicit;
+        if (asker === undefined) throw new Error("the call that asked has ended");
+        const ends = caller === undefined ? signalOfLast(asking, calls) : calls.signalOf(caller);
+        const signal = AbortSignal.any([outer, late, ...(ends === undefined ? [] : [ends])]);
+        try {
+          const asked = request(signal);
+          const answer = await abandonOnAbort(asker(asked), signal);
+          if (answer.action !== "cancel" || answer.reason === undefined) return answer;
+          return cancel(asking, asked.message, answer.reason);
+        } catch (error) {
+          const goesOn = ends?.aborted === true && callers().length > 0;
+          if (!goesOn || outer.aborted || late.aborted) throw error;
+        } finally {
+          if (caller !== undefined) answering.delete(caller);
+        }
+      }
+    } catch (error) {
+      log("warn", `The question was not answered: ${error instanceof Error ? error.message : String(error)}`);
+      return { action: "cancel" };
+    } finally {
+      setWaiting(asking, false);
+    }
+  };
+
+  /** The protocol's answer for what the user has neither accepted nor declined. */
+  const cancel = (asking: readonly CallInFlight[], message: string, reason: string): ElicitAnswer => {
+    log("warn", `The server asked "${message}". ${reason}`);
+    for (const call of asking) call.unansweredQuestion = { message, reason };
+    return { action: "cancel" };
+  };
+
+  return (client) => {
+    client.setRequestHandler("elicitation/create", async ({ params }, { mcpReq }) => {
+      const { message } = params;
+      const asking = calls.asking();
+      const refuse = (why: string): ElicitAnswer => cancel(asking, message, nobodyAsked(why).reason);
+      if (new Set(asking.map((call) => call.session)).size > 1) {
+        return refuse("calls of several sessions are running, and it does not say which one asks");
+      }
+      if (elicit === undefined && asking.every((call) => call.elicit === undefined)) {
+        return refuse("no user is connected to this run");
+      }
+      if (params.mode === "url") {
+        const { url } = params;
+        if (!isWebUrl(url)) return refuse("its URL is not an HTTP URL");
+        return await ask(asking, (signal) => ({ server, message, signal, mode: "url", url }), mcpReq.signal);
+      }
+      const requestedSchema = params.requestedSchema as JsonObject;
+      return await ask(
+        asking,
+        (signal) => ({ server, message, signal, mode: "form", requestedSchema }),
+        mcpReq.signal,
+      );
+    });
+  };
+}
+
+/** Aborts with the last of the calls. `undefined` where none is running. */
+function signalOfLast(asking: readonly CallInFlight[], calls: RunningCalls): AbortSignal | undefined {
+  const running = asking.map((call) => calls.signalOf(call)).filter((signal) => signal !== undefined);
+  if (running.length === 0) return undefined;
+  const all = new AbortController();
+  const check = (): void => {
+    if (running.every((signal) => signal.aborted)) all.abort(running[0]?.reason);
+  };
+  for (const signal of running) signal.addEventListener("abort", check, { once: true });
+  return all.signal;
+}
+
+/** JSON-RPC code of a sampling request that was refused, by the protocol's own example. */
+const SAMPLING_REFUSED = -1;
+const SAMPLE_TIMEOUT_MS = 10 * 60_000;
+
+/** Passes sampling requests of a server on to the client whose call it is, and refuses those of nobody. */
+export function answerSampling(client: Client, server: string, calls: RunningCalls): void {
+  client.setRequestHandler("sampling/createMessage", async ({ params }, { mcpReq }) => {
+    const asking = calls.asking();
+    const refuse = (why: string): ProtocolError =>
+      new ProtocolError(SAMPLING_REFUSED, `Sampling was refused: ${why}.`);
+    if (new Set(asking.map(({ session }) => session)).size > 1) {
+      throw refuse("calls of several sessions are running, and it is not known whose request it is");
+    }
+    const caller = asking.findLast(({ sample }) => sample !== undefined);
+    if (caller?.sample === undefined) throw refuse("no client with a model is connected to this run");
+    const ended = calls.signalOf(caller);
+    const late = AbortSignal.timeout(SAMPLE_TIMEOUT_MS);
+    const signal = AbortSignal.any([mcpReq.signal, late, ...(ended === undefined ? [] : [ended])]);
+    setWaiting(asking, true);
+    try {
+      const request = { server, params: params as unknown as JsonObject, signal };
+      return (await abandonOnAbort(caller.sample(request), signal)) as unknown as CreateMessageResult;
+    } catch (error) {
+      throw refuse((error instanceof Error ? error.message : String(error)).replace(/\.$/u, ""));
+    } finally {
+      setWaiting(asking, false);
+    }
+  });
+}

@@ -1,0 +1,156 @@
+import { existsSync } from "node:fs";
+import { basename, resolve } from "node:path";
+import {
+  Client,
+  ProtocolError,
+  SdkHttpError,
+  SSEClientTransport,
+  StreamableHTTPClientTransport,
+} from "@modelcontextprotocol/client";
+import type { AuthProvider, ClientOptions, Transport } from "@modelcontextprotocol/client";
+import { withoutUndefined } from "../oauth/sign-in.ts";
+import type { McpServerSettings, ProtocolChoice } from "../settings/server-settings.ts";
+import { isConnectionLoss, StartFailure } from "../transport/call-failures.ts";
+import { createServerFetch } from "../transport/server-fetch.ts";
+import { createStdioTransport } from "../transport/stdio-transport.ts";
+import type { StdioTransport } from "../transport/stdio-transport.ts";
+import { keepListsRaw } from "./tool-list.ts";
+
+/** An SDK client on an open connection. */
+export interface OpenClient {
+  client: Client;
+  /** The transport that worked. */
+  transportKind: "stdio" | "http" | "sse" | "custom";
+  /** The server's process. Present for stdio only. */
+  process?: StdioTransport | undefined;
+}
+
+/** Options of {@link openClient}. */
+export interface OpenClientOptions {
+  settings: McpServerSettings;
+  clientOptions: Pick<ClientOptions, "capabilities" | "listChanged">;
+  /** The name and version this client gives itself. */
+  identity: { name: string; version: string };
+  authProvider?: AuthProvider | undefined;
+  signal: AbortSignal;
+  /** Timeout of the handshake, in milliseconds. */
+  timeoutMs: number;
+  onStderr: (line: string) => void;
+  /** Registers handlers before the handshake. */
+  prepare: (client: Client) => void;
+}
+
+interface Attempt {
+  transportKind: OpenClient["transportKind"];
+  protocol: "auto" | "legacy" | { pin: string };
+}
+
+/** Opens a connection. Tries the transports and protocol versions the server may support, the likeliest first. */
+export async function openClient(options: OpenClientOptions): Promise<OpenClient> {
+  const attempts = planAttempts(options.settings);
+  let firstError: unknown;
+  for (const attempt of attempts) {
+    try {
+      return await open(attempt, options);
+    } catch (error) {
+      firstError ??= error;
+      if (options.signal.aborted || !mayTryNext(error, attempt)) break;
+    }
+  }
+  throw firstError;
+}
+
+function planAttempts(settings: McpServerSettings): Attempt[] {
+  const kind = settings.transport.kind;
+  const protocol = toMode(settings.protocol ?? "auto");
+  if (kind === "sse") return [{ transportKind: "sse", protocol: "legacy" }];
+  if (protocol !== "auto") return [{ transportKind: kind, protocol }];
+  // A server of a version before 2026-07-28 that is not asked over HTTP may not answer, or exit, when it is probed.
+  if (kind !== "http") {
+    return [
+      { transportKind: kind, protocol: "legacy" },
+      { transportKind: kind, protocol: "auto" },
+    ];
+  }
+  return [
+    { transportKind: "http", protocol: "auto" },
+    { transportKind: "sse", protocol: "legacy" },
+  ];
+}
+
+function toMode(protocol: ProtocolChoice): Attempt["protocol"] {
+  return protocol === "2026-07-28" ? { pin: protocol } : protocol;
+}
+
+function mayTryNext(error: unknown, attempt: Attempt): boolean {
+  // A server that only supports 2026-07-28 answers `initialize` with an error.
+  if (attempt.transportKind === "stdio" || attempt.transportKind === "custom")
+    return error instanceof ProtocolError;
+  return error instanceof SdkHttpError && [400, 404, 405, 406].includes(error.data.status);
+}
+
+async function open(attempt: Attempt, options: OpenClientOptions): Promise<OpenClient> {
+  const { signal, timeoutMs } = options;
+  const { transport, process } = await createTransport(attempt.transportKind, options);
+  keepListsRaw(transport);
+  const client = new Client(options.identity, {
+    ...options.clientOptions,
+    versionNegotiation: { mode: attempt.protocol },
+  });
+  options.prepare(client);
+  const closeOnAbort = (): void => void transport.close().catch(() => {});
+  signal.addEventListener("abort", closeOnAbort, { once: true });
+  try {
+    signal.throwIfAborted();
+    await client.connect(transport, { signal, timeout: timeoutMs });
+    signal.throwIfAborted();
+    return { client, transportKind: attempt.transportKind, process };
+  } catch (error) {
+    if (isConnectionLoss(error)) await process?.waitForExit();
+    const exit = process?.describeExit();
+    await transport.close().catch(() => {});
+    if (signal.aborted) throw signal.reason;
+    throw exit === undefined ? explain(error, options.settings) : new StartFailure(exit);
+  } finally {
+    signal.removeEventListener("abort", closeOnAbort);
+  }
+}
+
+async function createTransport(
+  kind: OpenClient["transportKind"],
+  options: OpenClientOptions,
+): Promise<{ transport: Transport; process?: StdioTransport | undefined }> {
+  const { transport } = options.settings;
+  if (transport.kind === "stdio") {
+    const process = createStdioTransport(transport, { onStderr: options.onStderr });
+    return { transport: process, process };
+  }
+  if (transport.kind === "custom") {
+    const { url, headers = {}, provider } = transport;
+    const made = await provider.connect({ url, headers, signal: options.signal });
+    // Its messages are those of the protocol, which the client checks.
+    return { transport: made as unknown as Transport };
+  }
+  const fetch = createServerFetch(transport);
+  const common = withoutUndefined({ fetch, authProvider: options.authProvider });
+  const url = new URL(transport.url);
+  return {
+    transport:
+      kind === "sse" ? new SSEClientTransport(url, common) : new StreamableHTTPClientTransport(url, common),
+  };
+}
+
+function explain(error: unknown, settings: McpServerSettings): unknown {
+  if (settings.transport.kind !== "stdio") return error;
+  const { code } = error as NodeJS.ErrnoException;
+  if (code === "ENOENT" || code === "EACCES") {
+    const { command, cwd = "." } = settings.transport;
+    const reason = !existsSync(cwd)
+      ? `there is no folder ${cwd} to start it in.`
+      : basename(command) === command
+        ? "is it installed and on PATH?"
+        : `is there such a program at ${resolve(cwd, command)}, and may this user execute it?`;
+    return new StartFailure(`its command "${command}" can't be started (${code}): ${reason}`);
+  }
+  return error;
+}

@@ -1,0 +1,239 @@
+import type { KnownTool } from "@cem/bridge";
+import { abandonOnAbort, callAborted, copyBeginning } from "@cem/core";
+import type { Elicit, JsonObject } from "@cem/core";
+import { isNamedAsChange } from "@cem/core/text";
+import pLimit from "p-limit";
+import type { SignIn } from "../oauth/sign-in.ts";
+import { createRedact } from "../settings/secret-values.ts";
+import type { McpServerSettings } from "../settings/server-settings.ts";
+import { serverClosed, SessionLost, toServerError } from "../transport/call-failures.ts";
+import { createConnectionHealth } from "./connection-health.ts";
+import type { ConnectionHealth } from "./connection-health.ts";
+import { createConnectionPool } from "./connection-pool.ts";
+import type {
+  CallOptions,
+  ContentChange,
+  LogEntry,
+  RawToolResult,
+  Root,
+  ServerStatus,
+  ToolList,
+} from "./connection-types.ts";
+import { createConnection } from "./connection.ts";
+import type { Connection, ConnectionContext, Run } from "./connection.ts";
+import { callTool } from "./tool-call.ts";
+import type { RemoteTool } from "./tool-definitions.ts";
+import { fetchToolList } from "./tool-list.ts";
+
+const MAX_LOG_CHARACTERS = 4_000;
+
+/** Settings that the clients of all servers share, and the events of this one. */
+export interface ServerClientContext {
+  /** The name and version this client gives itself. */
+  identity: ConnectionContext["identity"];
+  log: (entry: LogEntry) => void;
+  elicit?: Elicit | undefined;
+  roots?: readonly Root[] | undefined;
+  signIn?: SignIn | undefined;
+  /** Called when the server said that its tools changed (`isTold`), or when they may have changed. */
+  onToolsChanged: (isTold: boolean) => void;
+  /** Called when the tools were listed again because they may have changed. */
+  onToolsListed: (list: ToolList) => void;
+  /** Called when the server said that its resources or prompts, or a resource that is watched, changed. */
+  onContentsChanged: (change: ContentChange) => void;
+}
+
+/** The client of one server, with as many connections as its callers need. */
+export interface ServerClient {
+  status(): ServerStatus;
+  /** The last list of tools, also while the server is down. */
+  knownTools(): ToolList | undefined;
+  listTools(options: { signal: AbortSignal; refresh?: boolean | undefined }): Promise<ToolList>;
+  callTool(tool: string, args: JsonObject, options: CallOptions): Promise<RawToolResult>;
+  /**
+   * Runs one request within the server's limits.
+   *
+   * @param operation the name of the tool or method, for errors.
+   * @throws CemError `ABORTED`, `SERVER_BUSY` or as {@link Connection.run}.
+   */
+  request<T>(operation: string, options: CallOptions, run: Run<T>): Promise<T>;
+  /** Ends a backoff, so that the next use connects at once. */
+  reset(): void;
+  close(): Promise<void>;
+}
+
+/** Creates the client of one server. Nothing is connected before it is needed. */
+export function createServerClient(settings: McpServerSettings, context: ServerClientContext): ServerClient {
+  const { name } = settings;
+  const { identity, elicit, roots, signIn } = context;
+  const redact = createRedact(settings, () => signIn?.secrets() ?? []);
+  const limit = pLimit(settings.concurrency ?? Infinity);
+  const log: ConnectionContext["log"] = (level, message, source = "client") =>
+    context.log({ server: name, level, source, message: copyBeginning(redact(message), MAX_LOG_CHARACTERS) });
+  const health = createConnectionHealth();
+  const closing = new AbortController();
+  let tools: ToolList | undefined;
+  let toolsAreStale = true;
+  let listing: Promise<ToolList> | undefined;
+  let latencyMs: number | undefined;
+  /** The connection that said that the tools changed. */
+  let changed: Connection | undefined;
+
+  const pool = createConnectionPool({
+    settings,
+    log: (message) => log("debug", message),
+    create() {
+      const shared = { identity, health, redact, log, elicit, roots, signIn };
+      const { onContentsChanged } = context;
+      const onToolsChanged = (isTold: boolean): void => {
+        toolsAreStale = true;
+        if (isTold) changed = connection;
+        context.onToolsChanged(isTold);
+      };
+      const connection = createConnection(settings, shared, { onToolsChanged, onContentsChanged });
+      return connection;
+    },
+  });
+
+  /** Waits for the work until the signal aborts, and converts what it throws. */
+  const settle = async <T>(operation: string, signal: AbortSignal, work: Promise<T>): Promise<T> => {
+    try {
+      return await abandonOnAbort(work, signal);
+    } catch (thrown) {
+      work.catch(() => {});
+      if (closing.signal.aborted) throw serverClosed(name);
+      if (signal.aborted) throw callAborted({ server: name, tool: operation });
+      throw toServerError(thrown instanceof SessionLost ? thrown.cause : thrown, { server: name, redact });
+    }
+  };
+
+  const request: ServerClient["request"] = (operation, options, run) =>
+    settle(
+      operation,
+      options.signal,
+      limit(async () => {
+        options.signal.throwIfAborted();
+        return pool.use(options, options.signal, (connection) => connection.run(options, run));
+      }),
+    );
+
+  const list = async (): Promise<ToolList> => {
+    const mayHaveChanged = tools !== undefined && toolsAreStale;
+    toolsAreStale = false;
+    try {
+      // Not counted by the concurrency limit: a call that is counted may wait for the list.
+      const { signal } = closing;
+      const work = pool.useAny(changed, (connection) =>
+        connection.run({ signal }, (opened, options) => fetchToolList(opened, options)),
+      );
+      changed = undefined;
+      const fetched = await settle("tools/list", signal, work);
+      ({ latencyMs } = fetched);
+      const before = tools;
+      tools = fetched.list;
+      for (const tool of tools.tools) tool.serial = serialOf(tool, settings);
+      for (const { name, reason } of tools.leftOut) {
+        const isKnown = before?.leftOut.some((other) => other.name === name && other.reason === reason);
+        if (isKnown !== true) log("warn", `Tool "${name}" is left out: ${reason}.`);
+      }
+      if (tools.cut !== undefined) log("warn", `The list of tools is not complete: ${tools.cut}.`);
+      if (mayHaveChanged) context.onToolsListed(tools);
+      return tools;
+    } catch (error) {
+      toolsAreStale = true;
+      throw error;
+    }
+  };
+
+  const listTools: ServerClient["listTools"] = async ({ signal, refresh }) => {
+    if (closing.signal.aborted) throw serverClosed(name);
+    if (tools !== undefined && !toolsAreStale && refresh !== true) return tools;
+    if (listing === undefined) {
+      listing = list().finally(() => (listing = undefined));
+      listing.catch(() => {});
+    }
+    return abandonOnAbort(listing, signal);
+  };
+
+  return {
+    status() {
+      const { connections } = pool;
+      const shown = connections.find(({ state }) => state === "ready") ?? connections[0];
+      return statusOf(settings, shown, health, tools, latencyMs);
+    },
+    knownTools: () => tools,
+    listTools,
+    request,
+    callTool: (tool, args, options) =>
+      request(tool, options, async (opened, { signal, onProgress, call }) => {
+        const result = await callTool(opened, tool, args, {
+          signal,
+          onProgress,
+          findTool: () => tools?.byName.get(tool),
+          async refresh() {
+            await listTools({ signal, refresh: true });
+          },
+        });
+        return { ...result, unansweredQuestion: call.unansweredQuestion };
+      }),
+    reset() {
+      for (const connection of pool.connections) connection.reset();
+    },
+    async close() {
+      closing.abort(serverClosed(name));
+      await pool.close();
+    },
+  };
+}
+
+/**
+ * The state of a server, as its connection shows it.
+ *
+ * @param tools - the last list of tools, if there is one.
+ * @param latencyMs - the round trip of the request for it, in milliseconds.
+ */
+function statusOf(
+  { name, transport }: McpServerSettings,
+  connection: Connection | undefined,
+  { backoff: { waitMs }, lastError }: ConnectionHealth,
+  tools: ToolList | undefined,
+  latencyMs: number | undefined,
+): ServerStatus {
+  const { state = "idle", current } = connection ?? {};
+  const server = current?.client.getServerVersion() ?? tools?.server;
+  return {
+    name,
+    state,
+    transport: current?.transportKind ?? transport.kind,
+    protocol: current?.client.getNegotiatedProtocolVersion() ?? tools?.protocol,
+    server: server && { name: server.name, version: server.version },
+    toolCount: tools?.tools.length,
+    leftOutCount: tools?.leftOut.length,
+    latencyMs,
+    lastError,
+    retryInMs: waitMs === 0 ? undefined : waitMs,
+    pid: current?.process?.pid ?? undefined,
+  };
+}
+
+/**
+ * The scope in which calls of a tool wait for each other. Few servers expect two changes at once; of a tool without annotations its name
+ * tells whether it makes one. Sessions that share the process of a server share its queue.
+ */
+function serialOf(
+  { name, annotations }: RemoteTool,
+  { writes = "serial", transport, connections }: McpServerSettings,
+): KnownTool["serial"] {
+  if (writes === "parallel" || !mayChange(name, annotations)) return undefined;
+  return transport.kind === "stdio" && connections === "shared" ? "server" : "session";
+}
+
+function mayChange(name: string, annotations: RemoteTool["annotations"]): boolean {
+  const { readOnlyHint, destructiveHint } = annotations ?? {};
+  return readOnlyHint === undefined ? destructiveHint === true || isChange(name) : !readOnlyHint;
+}
+
+/** `add` alone is arithmetic. */
+function isChange(name: string): boolean {
+  return name !== "add" && isNamedAsChange(name);
+}

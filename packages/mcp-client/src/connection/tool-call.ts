@@ -1,0 +1,102 @@
+import type { JsonObject, JsonSchema, JsonValue } from "@cem/core";
+import { failSpan, instruments, traceCarrier, traced } from "@cem/core/telemetry";
+import { ProtocolError } from "@modelcontextprotocol/client";
+import type { RequestOptions, Tool } from "@modelcontextprotocol/client";
+import * as z from "zod";
+import { NO_SDK_TIMEOUT_MS } from "../transport/running-calls.ts";
+import type { CallOptions, RawToolResult } from "./connection-types.ts";
+import type { OpenClient } from "./open-client.ts";
+
+/** JSON-RPC code of a server that misses arguments in HTTP headers. */
+const HEADER_MISMATCH = -32_020;
+
+const MS_PER_SECOND = 1_000;
+
+const resultSchema = z.looseObject({
+  content: z.array(z.unknown()).optional(),
+  structuredContent: z.unknown().optional(),
+  isError: z.boolean().optional(),
+});
+
+/** Options of {@link callTool}. */
+export interface ToolCallOptions {
+  signal: AbortSignal;
+  onProgress: NonNullable<CallOptions["onProgress"]>;
+  /** Returns the tool's definition in the last list. */
+  findTool: () => { inputSchema: JsonSchema } | undefined;
+  /** Fetches the list of tools again. */
+  refresh: () => Promise<void>;
+}
+
+/**
+ * Calls a tool and returns its result unchanged. Where arguments are to be repeated in HTTP headers and the server
+ * declared new ones since the last list, the list is refreshed and the call repeated once.
+ */
+export async function callTool(
+  open: OpenClient,
+  tool: string,
+  args: JsonObject,
+  options: ToolCallOptions,
+): Promise<RawToolResult> {
+  try {
+    return await send(open, tool, args, options);
+  } catch (error) {
+    if (!(error instanceof ProtocolError) || error.code !== HEADER_MISMATCH) throw error;
+    await options.refresh();
+    return send(open, tool, args, options);
+  }
+}
+
+/** Sends the call within a span, which the server gets as its parent. */
+function send(
+  open: OpenClient,
+  tool: string,
+  args: JsonObject,
+  options: ToolCallOptions,
+): Promise<RawToolResult> {
+  const { client, transportKind } = open;
+  const version = client.getNegotiatedProtocolVersion();
+  const attributes = {
+    "mcp.method.name": "tools/call",
+    "gen_ai.operation.name": "execute_tool",
+    "gen_ai.tool.name": tool,
+    "network.transport": transportKind === "stdio" ? "pipe" : "tcp",
+    ...(version === undefined ? {} : { "mcp.protocol.version": version }),
+  };
+  const started = performance.now();
+  return traced(`tools/call ${tool}`, { kind: "client", attributes }, async (span) => {
+    const result = await request(open, tool, args, options);
+    if (result.isError) failSpan(span, "tool_error");
+    return result;
+  }).finally(() =>
+    instruments().clientOperation.record((performance.now() - started) / MS_PER_SECOND, {
+      "mcp.method.name": "tools/call",
+      "network.transport": attributes["network.transport"],
+    }),
+  );
+}
+
+async function request(
+  { client, transportKind }: OpenClient,
+  tool: string,
+  args: JsonObject,
+  { signal, onProgress, findTool }: ToolCallOptions,
+): Promise<RawToolResult> {
+  const trace = traceCarrier();
+  const params = { name: tool, arguments: args, ...(trace === undefined ? {} : { _meta: { ...trace } }) };
+  const sdkOptions: RequestOptions = { signal, timeout: NO_SDK_TIMEOUT_MS, onprogress: onProgress };
+  const usesHeaders = transportKind === "http" && client.getProtocolEra() === "modern";
+  const known = usesHeaders ? findTool() : undefined;
+  const result =
+    known === undefined
+      ? await client.request({ method: "tools/call", params }, resultSchema, sdkOptions)
+      : await client.callTool(params, {
+          ...sdkOptions,
+          toolDefinition: { name: tool, inputSchema: known.inputSchema as Tool["inputSchema"] },
+        });
+  return {
+    content: (result.content ?? []) as JsonValue[],
+    structuredContent: result.structuredContent as JsonValue | undefined,
+    isError: result.isError === true,
+  };
+}

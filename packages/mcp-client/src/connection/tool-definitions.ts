@@ -1,0 +1,210 @@
+import type { KnownTool } from "@cem/bridge";
+import { isObject } from "@cem/core";
+import type { JsonObject, JsonSchema, JsonValue, ToolAnnotations } from "@cem/core";
+import { isServerRequest } from "./server-request-definitions.ts";
+
+const MAX_NAME_CHARACTERS = 256;
+const MAX_DEFINITION_BYTES = 1024 * 1024;
+const ANY_ARGUMENTS: JsonSchema = { type: "object" };
+
+/** A tool as its server defines it. */
+export interface RemoteTool {
+  name: string;
+  title?: string | undefined;
+  description: string;
+  inputSchema: JsonSchema;
+  outputSchema?: JsonSchema | undefined;
+  annotations?: ToolAnnotations | undefined;
+  /** Why arguments can't be checked against the schema that the server sent. Absent when they can. */
+  unvalidated?: string | undefined;
+  /** The scope in which calls of serial tools wait for each other. Absent when none need to. */
+  serial?: KnownTool["serial"];
+  /** The definition as the server sent it. */
+  definition: JsonObject;
+}
+
+/** A tool that can't be offered, with the reason as a clause. */
+export interface LeftOutTool {
+  name: string;
+  reason: string;
+}
+
+/** The result of {@link readToolDefinitions}. */
+export interface ReadToolsResult {
+  tools: RemoteTool[];
+  leftOut: LeftOutTool[];
+}
+
+/** Options of {@link readToolDefinitions}. */
+export interface ReadToolsOptions {
+  /** Leaves out tools that declare HTTP headers for arguments in an invalid way. */
+  checkHeaders?: boolean | undefined;
+}
+
+/** Reads tool definitions one by one, so that an invalid one does not affect the others. */
+export function readToolDefinitions(
+  items: readonly JsonValue[],
+  options: ReadToolsOptions = {},
+): ReadToolsResult {
+  const tools = new Map<string, RemoteTool>();
+  const leftOut: LeftOutTool[] = [];
+  items.forEach((item, index) => {
+    const result = readToolSafely(item, index, options);
+    if ("reason" in result) leftOut.push(result);
+    else if (tools.has(result.name))
+      leftOut.push({ name: result.name, reason: "another tool has this name" });
+    else tools.set(result.name, result);
+  });
+  return { tools: [...tools.values()], leftOut };
+}
+
+/** JSON can be nested deeper than the call stack allows. */
+function readToolSafely(item: JsonValue, index: number, options: ReadToolsOptions): RemoteTool | LeftOutTool {
+  try {
+    return readTool(item, index, options);
+  } catch {
+    return { name: `#${index + 1}`, reason: "its definition is nested too deeply" };
+  }
+}
+
+function readTool(item: JsonValue, index: number, options: ReadToolsOptions): RemoteTool | LeftOutTool {
+  if (!isObject(item)) return { name: `#${index + 1}`, reason: "the definition is not an object" };
+  const name = item["name"];
+  if (typeof name !== "string" || name === "") return { name: `#${index + 1}`, reason: "it has no name" };
+  if (isServerRequest(name))
+    return { name, reason: "its name is reserved for requests about resources and prompts" };
+  if (name.length > MAX_NAME_CHARACTERS) {
+    return {
+      name: `${name.slice(0, 40)}…`,
+      reason: `its name is longer than ${MAX_NAME_CHARACTERS} characters`,
+    };
+  }
+  const oversize = findOversize(item);
+  if (oversize !== undefined) return { name, reason: oversize };
+  const execution = item["execution"];
+  if (isObject(execution) && execution["taskSupport"] === "required") {
+    return { name, reason: "it only runs as a task, which is not supported" };
+  }
+  const input = readInputSchema(item["inputSchema"]);
+  const headerFault = options.checkHeaders === true ? findHeaderFault(input.schema) : undefined;
+  if (headerFault !== undefined) return { name, reason: headerFault };
+
+  const tool: RemoteTool = {
+    name,
+    description: typeof item["description"] === "string" ? item["description"] : "",
+    inputSchema: input.schema,
+    definition: item,
+  };
+  if (input.unvalidated !== undefined) tool.unvalidated = input.unvalidated;
+  if (typeof item["title"] === "string") tool.title = item["title"];
+  if (isObject(item["outputSchema"])) tool.outputSchema = item["outputSchema"];
+  const annotations = readAnnotations(item["annotations"]);
+  if (annotations !== undefined) tool.annotations = annotations;
+  return tool;
+}
+
+function findOversize(item: JsonObject): string | undefined {
+  try {
+    const bytes = Buffer.byteLength(JSON.stringify(item));
+    if (bytes <= MAX_DEFINITION_BYTES) return undefined;
+    return `its definition has ${bytes} bytes, more than ${MAX_DEFINITION_BYTES}`;
+  } catch {
+    return "its definition is nested too deeply";
+  }
+}
+
+function readInputSchema(value: JsonValue | undefined): {
+  schema: JsonSchema;
+  unvalidated?: string | undefined;
+} {
+  if (value === undefined || value === null) {
+    return { schema: ANY_ARGUMENTS, unvalidated: "the server gave no inputSchema" };
+  }
+  if (!isObject(value)) {
+    return { schema: ANY_ARGUMENTS, unvalidated: `its inputSchema is ${describe(value)}, not an object` };
+  }
+  const type = value["type"];
+  if (type === undefined || type === "object") return { schema: value };
+  return {
+    schema: ANY_ARGUMENTS,
+    unvalidated: `its inputSchema asks for ${JSON.stringify(type).slice(0, 60)}, but arguments are always an object`,
+  };
+}
+
+function readAnnotations(value: JsonValue | undefined): ToolAnnotations | undefined {
+  if (!isObject(value)) return undefined;
+  const annotations: ToolAnnotations = {};
+  if (typeof value["title"] === "string") annotations.title = value["title"];
+  for (const hint of ["readOnlyHint", "destructiveHint", "idempotentHint", "openWorldHint"] as const) {
+    if (typeof value[hint] === "boolean") annotations[hint] = value[hint];
+  }
+  return Object.keys(annotations).length === 0 ? undefined : annotations;
+}
+
+function describe(value: JsonValue): string {
+  return Array.isArray(value) ? "a list" : `a ${typeof value}`;
+}
+
+const KEY = "x-mcp-header";
+const HEADER_NAME = /^[!#$%&'*+.^_`|~0-9A-Za-z-]+$/;
+const ALLOWED_TYPES = new Set<unknown>(["string", "integer", "boolean"]);
+/** Keywords whose values are data, not subschemas: a key `x-mcp-header` in them declares nothing. */
+const DATA_KEYWORDS = new Set(["default", "const", "enum", "examples"]);
+
+/**
+ * Finds what is wrong with the HTTP headers that a tool declares for its arguments (`x-mcp-header`, protocol version
+ * 2026-07-28). The specification requires clients to leave out a tool whose declarations are invalid.
+ *
+ * @returns the reason, as a clause, or `undefined` when the declarations are valid.
+ */
+function findHeaderFault(inputSchema: JsonSchema): string | undefined {
+  const names = new Set<string>();
+
+  const visitProperties = (schema: object): string | undefined => {
+    for (const [keyword, value] of Object.entries(schema)) {
+      if (typeof value !== "object" || value === null || DATA_KEYWORDS.has(keyword)) continue;
+      const fault =
+        keyword === "properties"
+          ? firstFault(Object.values(value), (child) => visitProperty(child))
+          : declaresAnywhere(value)
+            ? `it declares a header under "${keyword}", where none may be`
+            : undefined;
+      if (fault !== undefined) return fault;
+    }
+    return undefined;
+  };
+
+  const visitProperty = (schema: unknown): string | undefined => {
+    if (typeof schema !== "object" || schema === null) return undefined;
+    if (KEY in schema) {
+      const name: unknown = Reflect.get(schema, KEY);
+      if (typeof name !== "string" || !HEADER_NAME.test(name))
+        return "it declares a header without a valid name";
+      if (!ALLOWED_TYPES.has(Reflect.get(schema, "type"))) {
+        return `it declares the header "${name}" for a value that is not a string, integer or boolean`;
+      }
+      if (names.has(name.toLowerCase())) return `it declares the header "${name}" twice`;
+      names.add(name.toLowerCase());
+    }
+    return visitProperties(schema);
+  };
+
+  if (KEY in inputSchema) return "it declares a header for all arguments at once";
+  return visitProperties(inputSchema);
+}
+
+function declaresAnywhere(value: object): boolean {
+  if (KEY in value) return true;
+  return Object.entries(value).some(
+    ([key, child]) =>
+      typeof child === "object" && child !== null && !DATA_KEYWORDS.has(key) && declaresAnywhere(child),
+  );
+}
+
+function firstFault(values: unknown[], find: (value: unknown) => string | undefined): string | undefined {
+  for (const value of values) {
+    const fault = find(value);
+    if (fault !== undefined) return fault;
+  }
+  return undefined;
+}

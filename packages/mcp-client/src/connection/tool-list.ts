@@ -1,0 +1,155 @@
+import type { JsonValue } from "@cem/core";
+import type { Client, JSONRPCMessage, Transport } from "@modelcontextprotocol/client";
+import * as z from "zod";
+import { NO_SDK_TIMEOUT_MS } from "../transport/running-calls.ts";
+import type { ToolList } from "./connection-types.ts";
+import { readToolDefinitions } from "./tool-definitions.ts";
+
+/** The key of the result that holds the list, by method. */
+const LIST_KEYS = {
+  "tools/list": "tools",
+  "resources/list": "resources",
+  "resources/templates/list": "resourceTemplates",
+  "prompts/list": "prompts",
+} as const;
+
+/** A request for a paginated list. */
+export type ListMethod = keyof typeof LIST_KEYS;
+
+/** The key under which the items pass the SDK's validation unread. */
+const RAW_KEY = "cem.rawItems";
+const pageSchema = z.looseObject({
+  [RAW_KEY]: z.array(z.unknown()).optional(),
+  nextCursor: z.string().optional(),
+});
+
+/**
+ * Makes a transport keep the items of list results from the SDK, which would refuse the whole list for one invalid
+ * item. {@link fetchRawList} returns them.
+ */
+export function keepListsRaw(transport: Transport): void {
+  const pending = new Map<string | number, string>();
+  const send = transport.send.bind(transport);
+  transport.send = (message, options) => {
+    if ("method" in message && "id" in message && message.id !== undefined && message.method in LIST_KEYS) {
+      pending.set(message.id, LIST_KEYS[message.method as ListMethod]);
+    }
+    return send(message, options);
+  };
+  const previous = transport.onmessage;
+  // oxlint-disable-next-line unicorn/prefer-add-event-listener -- the SDK has handlers only
+  transport.onmessage = (message, extra) => {
+    previous?.(message, extra);
+    keepItems(message, pending);
+  };
+}
+
+/** Changes the message in place: the SDK calls a previous `onmessage` with the same object before it reads it. */
+function keepItems(message: JSONRPCMessage, pending: Map<string | number, string>): void {
+  if (!("id" in message) || message.id === undefined || "method" in message) return;
+  const key = pending.get(message.id);
+  if (key === undefined) return;
+  pending.delete(message.id);
+  if (!("result" in message)) return;
+  const result = message.result as Record<string, unknown>;
+  if (Array.isArray(result[key])) {
+    result[RAW_KEY] = result[key];
+    result[key] = [];
+  }
+}
+
+/** Limits of a list. */
+export interface ListBounds {
+  maxPages: number;
+  maxItems: number;
+  /** Limit of all items, in characters of JSON. */
+  maxBytes: number;
+}
+
+const DEFAULT_LIST_BOUNDS: Readonly<ListBounds> = Object.freeze({
+  maxPages: 1_000,
+  maxItems: 10_000,
+  maxBytes: 32 * 1024 * 1024,
+});
+
+/** A list as the server sent it. */
+export interface RawList {
+  items: JsonValue[];
+  /** Why the list is incomplete. Absent for a complete one. */
+  cut?: string | undefined;
+  /** Round trip of the request for the first page, in milliseconds. */
+  firstPageMs: number;
+}
+
+/** Fetches all pages of a list within the bounds. */
+export async function fetchRawList(
+  client: Client,
+  method: ListMethod,
+  options: { signal: AbortSignal; bounds?: ListBounds | undefined },
+): Promise<RawList> {
+  const bounds = options.bounds ?? DEFAULT_LIST_BOUNDS;
+  const items: JsonValue[] = [];
+  const seen = new Set<string>();
+  let bytes = 0;
+  let firstPageMs = 0;
+  let cursor: string | undefined;
+  for (let page = 0; page < bounds.maxPages; page += 1) {
+    const start = performance.now();
+    const result = await client.request(
+      { method, params: cursor === undefined ? undefined : { cursor } },
+      pageSchema,
+      { signal: options.signal, timeout: NO_SDK_TIMEOUT_MS },
+    );
+    if (page === 0) firstPageMs = performance.now() - start;
+    for (const item of (result[RAW_KEY] ?? []) as JsonValue[]) {
+      bytes += sizeOf(item);
+      if (bytes > bounds.maxBytes)
+        return { items, cut: `it is longer than ${bounds.maxBytes} bytes`, firstPageMs };
+      if (items.length >= bounds.maxItems)
+        return { items, cut: `it has more than ${bounds.maxItems} items`, firstPageMs };
+      items.push(item);
+    }
+    cursor = result.nextCursor;
+    if (cursor === undefined) return { items, firstPageMs };
+    if (seen.has(cursor)) return { items, cut: "its pages repeat", firstPageMs };
+    seen.add(cursor);
+  }
+  return { items, cut: `it has more than ${bounds.maxPages} pages`, firstPageMs };
+}
+
+/** The size of an item in characters of JSON; 0 for one nested too deeply, which is left out later. */
+function sizeOf(item: JsonValue): number {
+  try {
+    return JSON.stringify(item).length;
+  } catch {
+    return 0;
+  }
+}
+
+/**
+ * Fetches all tools of a connected server. The list is empty for a server without the `tools` capability.
+ *
+ * @returns the list, and the round trip of its first page in milliseconds.
+ */
+export async function fetchToolList(
+  open: { client: Client; transportKind: string },
+  options: { signal: AbortSignal },
+): Promise<{ list: ToolList; latencyMs: number }> {
+  const { client } = open;
+  const server = client.getServerVersion();
+  const capabilities = client.getServerCapabilities() ?? {};
+  const description = {
+    server: { name: server?.name ?? "", version: server?.version ?? "" },
+    protocol: client.getNegotiatedProtocolVersion() ?? "",
+    instructions: client.getInstructions(),
+    offers: { resources: capabilities.resources !== undefined, prompts: capabilities.prompts !== undefined },
+  };
+  if (capabilities.tools === undefined) {
+    return { list: { tools: [], byName: new Map(), leftOut: [], ...description }, latencyMs: 0 };
+  }
+  const { items, cut, firstPageMs } = await fetchRawList(client, "tools/list", options);
+  const checkHeaders = open.transportKind === "http" && client.getProtocolEra() === "modern";
+  const { tools, leftOut } = readToolDefinitions(items, { checkHeaders });
+  const byName = new Map(tools.map((tool) => [tool.name, tool]));
+  return { list: { tools, byName, leftOut, cut, ...description }, latencyMs: firstPageMs };
+}

@@ -1,0 +1,194 @@
+import { readdir, readFile, stat } from "node:fs/promises";
+import { join } from "node:path";
+import { afterAll, beforeAll, beforeEach, describe, expect, it, onTestFinished } from "vitest";
+import { browse, MACHINE, startProtectedServer } from "../../fixtures/authorization-server.ts";
+import type { ProtectedServer } from "../../fixtures/authorization-server.ts";
+import { connect } from "../../fixtures/servers.ts";
+import { temporaryFolder } from "../../fixtures/temporary-folder.ts";
+import type { McpServerSettings } from "../settings/server-settings.ts";
+
+const signal = new AbortController().signal;
+const openBrowser = async (url: string): Promise<void> => {
+  expect((await browse(url)).status).toBe(200);
+};
+
+describe("signing in", () => {
+  let server: ProtectedServer;
+  let folder: string;
+  const settings = (more: Partial<McpServerSettings> = {}): McpServerSettings => ({
+    name: "remote",
+    transport: { kind: "http", url: `${server.url}?key=query` },
+    ...more,
+  });
+  const stored = async (): Promise<Record<string, Record<string, unknown>>> => {
+    const [file = ""] = await readdir(folder);
+    return JSON.parse(await readFile(join(folder, file), "utf8")) as Record<string, Record<string, unknown>>;
+  };
+  const call = async (connections: ReturnType<typeof connect>): Promise<unknown> =>
+    (await connections.callTool("remote", "add", { a: 1, b: 2 }, { signal })).structuredContent;
+
+  beforeAll(async () => {
+    server = await startProtectedServer();
+  });
+  afterAll(() => server.close());
+  beforeEach(async () => {
+    folder = join(await temporaryFolder(), "tokens");
+    server.events.length = 0;
+  });
+
+  it("is asked for, never started, by a call", async () => {
+    await using connections = connect([settings()], { authFolder: folder });
+    await expect(call(connections)).rejects.toMatchObject({
+      code: "AUTH_REQUIRED",
+      message: 'Server "remote" requires authorization.',
+    });
+    expect(connections.status()).toMatchObject([{ state: "auth-required" }]);
+    expect(server.events).toEqual([]);
+  });
+
+  it("registers the client, goes through the browser and is kept for the owner only", async () => {
+    await using connections = connect([settings()], { authFolder: folder });
+    await connections.authorize("remote", { openBrowser });
+    expect(await call(connections)).toEqual({ sum: 3 });
+    expect(server.events).toEqual(["registered", "granted authorization_code"]);
+    const [file = ""] = await readdir(folder);
+    expect((await stat(join(folder, file))).mode & 0o777).toBe(0o600);
+    expect((await stat(folder)).mode & 0o777).toBe(0o700);
+    expect(await stored()).toMatchObject({
+      url: server.url,
+      tokens: { refresh_token: expect.any(String) as string },
+    });
+
+    await using later = connect([settings()], { authFolder: folder });
+    expect(await call(later)).toEqual({ sum: 3 });
+    expect(server.events).toHaveLength(2);
+  });
+
+  it("is renewed without a person, once for all who need it", async () => {
+    await using connections = connect([settings()], { authFolder: folder });
+    await connections.authorize("remote", { openBrowser });
+    await call(connections);
+    server.expire("access");
+    expect(await Promise.all([call(connections), call(connections), call(connections)])).toHaveLength(3);
+    expect(server.events.filter((event) => event === "granted refresh_token")).toHaveLength(1);
+    expect(server.events.filter((event) => event.startsWith("refused"))).toEqual([]);
+  });
+
+  it("is asked for again when it can't be renewed", async () => {
+    const fresh = await startProtectedServer();
+    onTestFinished(() => fresh.close());
+    await using connections = connect([{ name: "remote", transport: { kind: "http", url: fresh.url } }], {
+      authFolder: folder,
+    });
+    await connections.authorize("remote", { openBrowser });
+    await call(connections);
+    fresh.expire("refresh");
+    await expect(call(connections)).rejects.toMatchObject({ code: "AUTH_REQUIRED" });
+    expect(connections.status()).toMatchObject([{ state: "auth-required" }]);
+  });
+
+  it("asks for more when the server wants more", async () => {
+    await using connections = connect([settings()], { authFolder: folder });
+    await connections.authorize("remote", { openBrowser });
+    await call(connections);
+    server.requireScope("admin");
+    try {
+      await expect(call(connections)).rejects.toMatchObject({
+        code: "AUTH_REQUIRED",
+        message: 'Server "remote" requires authorization for the scope admin.',
+      });
+      await connections.authorize("remote", { openBrowser });
+      expect(await call(connections)).toEqual({ sum: 3 });
+    } finally {
+      server.requireScope(undefined);
+    }
+  });
+
+  it("can be forgotten", async () => {
+    await using connections = connect([settings()], { authFolder: folder });
+    await connections.authorize("remote", { openBrowser });
+    await connections.forgetAuthorization("remote");
+    expect(await readdir(folder)).toEqual([]);
+    await expect(call(connections)).rejects.toMatchObject({ code: "AUTH_REQUIRED" });
+  });
+
+  it("takes no answer that is not its own", async () => {
+    await using connections = connect([settings()], { authFolder: folder });
+    const statuses: number[] = [];
+    await connections.authorize("remote", {
+      async openBrowser(url) {
+        const callback = new URL(new URL(url).searchParams.get("redirect_uri") ?? "");
+        for (const query of ["code=stolen", "code=stolen&state=wrong", "error=access_denied"]) {
+          statuses.push((await fetch(`${callback.href}?${query}`)).status);
+        }
+        statuses.push((await fetch(new URL("/", callback))).status);
+        await openBrowser(url);
+      },
+    });
+    expect(statuses).toEqual([400, 400, 400, 404]);
+    expect(await call(connections)).toEqual({ sum: 3 });
+  });
+
+  it("says when it was refused, and can be called off", async () => {
+    await using connections = connect([settings()], { authFolder: folder });
+    const refuse = async (url: string): Promise<void> => {
+      const { searchParams } = new URL(url);
+      await fetch(
+        `${searchParams.get("redirect_uri")}?error=access_denied&state=${searchParams.get("state")}`,
+      );
+    };
+    await expect(connections.authorize("remote", { openBrowser: refuse })).rejects.toMatchObject({
+      code: "AUTH_FAILED",
+      message: "The sign-in was refused: access_denied.",
+    });
+    const controller = new AbortController();
+    const calledOff = connections.authorize("remote", {
+      openBrowser: () => controller.abort(),
+      signal: controller.signal,
+    });
+    await expect(calledOff).rejects.toThrow("aborted");
+  });
+
+  it("uses PKCE and names the resource", async () => {
+    await using connections = connect([settings()], { authFolder: folder });
+    let asked = new URLSearchParams();
+    await connections.authorize("remote", {
+      async openBrowser(url) {
+        asked = new URL(url).searchParams;
+        await openBrowser(url);
+      },
+    });
+    expect(asked.get("code_challenge_method")).toBe("S256");
+    expect(asked.get("resource")).toBe(server.url);
+    expect(asked.get("redirect_uri")).toMatch(/^http:\/\/127\.0\.0\.1:\d+\/callback$/);
+    expect(asked.get("state")).toHaveLength(43);
+  });
+
+  it("needs no person for a machine with its own secret", async () => {
+    const auth = {
+      kind: "client-credentials",
+      ...MACHINE,
+      issuer: server.issuer,
+      scopes: ["tools"],
+    } as const;
+    await using connections = connect([settings({ auth })]);
+    expect(await call(connections)).toEqual({ sum: 3 });
+    expect(server.events).toEqual(["granted client_credentials"]);
+  });
+
+  it("gives the machine's secret to no other authorization server", async () => {
+    const auth = { kind: "client-credentials", ...MACHINE, issuer: "https://other.example" } as const;
+    await using connections = connect([settings({ auth })]);
+    const error = await call(connections).catch((thrown: unknown) => thrown);
+    expect(error).toHaveProperty("code");
+    expect(String(error)).not.toContain(MACHINE.clientSecret);
+    expect(server.events).toEqual([]);
+  });
+
+  it("makes no sense for a local program", async () => {
+    await using connections = connect([{ name: "local", transport: { kind: "stdio", command: "x" } }]);
+    await expect(connections.authorize("local", { openBrowser })).rejects.toMatchObject({
+      code: "AUTH_FAILED",
+    });
+  });
+});

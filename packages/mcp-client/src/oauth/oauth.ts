@@ -1,0 +1,177 @@
+import { randomBytes } from "node:crypto";
+import { CemError } from "@cem/core";
+import { auth, computeScopeUnion, extractWWWAuthenticateParams } from "@modelcontextprotocol/client";
+import type {
+  AuthorizationCodeSettings,
+  HttpSettings,
+  McpServerSettings,
+  SseSettings,
+  TransportSettings,
+} from "../settings/server-settings.ts";
+import { describeCause } from "../transport/call-failures.ts";
+import { createServerFetch, isWebUrl } from "../transport/server-fetch.ts";
+import type { CallbackListener } from "./callback.ts";
+import { createOAuthProvider, createSignIn, withoutUndefined } from "./sign-in.ts";
+import type { SignIn } from "./sign-in.ts";
+import { createFileTokenStore, createMemoryTokenStore, storeKey } from "./token-store.ts";
+import type { TokenStore } from "./token-store.ts";
+
+/** How long the user has to sign in. */
+const SIGN_IN_TIMEOUT_MS = 5 * 60_000;
+
+/** Options of a sign-in through the browser. */
+export interface AuthorizeOptions {
+  /** Shows the authorization URL to the user, usually by opening a browser. */
+  openBrowser: (url: string) => void | Promise<void>;
+  /** Cancels the sign-in. Without it, it fails after 5 minutes. */
+  signal?: AbortSignal | undefined;
+}
+
+/** Authorization of HTTP servers by OAuth 2.1. */
+export interface OAuth {
+  /** The sign-in of a server. `undefined` for stdio servers and those with an `Authorization` header. */
+  signInFor(server: McpServerSettings): SignIn | undefined;
+  /** Signs in through the browser, with PKCE, and stores the tokens. */
+  authorize(server: McpServerSettings, options: AuthorizeOptions): Promise<void>;
+  /** Removes the stored tokens. */
+  forget(server: McpServerSettings): Promise<void>;
+}
+
+/**
+ * Creates the authorization of HTTP servers.
+ *
+ * @param options - `folder` stores the tokens; they are kept in memory without it.
+ */
+export function createOAuth(options: { folder?: string | undefined; clientName: string }): OAuth {
+  const { folder, clientName } = options;
+  const store = folder === undefined ? createMemoryTokenStore() : createFileTokenStore(folder);
+
+  return {
+    signInFor(server) {
+      const { transport, name } = server;
+      if (!isWeb(transport)) return undefined;
+      const hasHeader = Object.keys(transport.headers ?? {}).some(
+        (key) => key.toLowerCase() === "authorization",
+      );
+      if (server.auth === undefined && hasHeader) return undefined;
+      const settings = server.auth ?? { kind: "authorization-code" };
+      return createSignIn({ server: name, url: storeKey(transport.url), settings, clientName, store });
+    },
+
+    async authorize(server, { openBrowser, signal: outer }) {
+      const { serverUrl, settings } = assertCanSignIn(server);
+      const url = storeKey(serverUrl);
+      const timeout = AbortSignal.timeout(SIGN_IN_TIMEOUT_MS);
+      const signal = outer === undefined ? timeout : AbortSignal.any([timeout, outer]);
+      const state = randomBytes(32).toString("base64url");
+      const record = await store.read(url);
+      const callback = await listen(settings.callbackPort, record?.callbackPort, state);
+      try {
+        const challenge = await askForChallenge(server, signal);
+        const scope = computeScopeUnion(challenge.scope, record?.requiredScope, settings.scopes?.join(" "));
+        await prepareRecord(store, { url, port: callback.port, scope });
+        const provider = createOAuthProvider({
+          url,
+          settings,
+          clientName,
+          store,
+          state,
+          redirectUrl: callback.url,
+          async redirect(target) {
+            if (!isWebUrl(target.href))
+              throw failed(server.name, "the URL of its sign-in page is not an HTTP URL");
+            await openBrowser(target.href);
+          },
+        });
+        const fetchFn = createServerFetch({ url: serverUrl });
+        const { resourceMetadataUrl } = challenge;
+        const common = { serverUrl, fetchFn, resourceMetadataUrl, scope };
+        const first = await auth(provider, withoutUndefined({ ...common, forceReauthorization: true }));
+        if (first === "AUTHORIZED") return;
+        const { code, iss } = await callback.wait(signal);
+        await auth(provider, withoutUndefined({ ...common, authorizationCode: code, iss }));
+      } catch (error) {
+        if (timeout.aborted)
+          throw failed(server.name, `nobody signed in within ${SIGN_IN_TIMEOUT_MS / 60_000} minutes`);
+        if (CemError.isInstance(error) || outer?.aborted === true) throw error;
+        throw failed(server.name, describeCause(error), error);
+      } finally {
+        await callback.close();
+      }
+    },
+
+    async forget({ transport }) {
+      if (isWeb(transport)) await store.remove(storeKey(transport.url));
+    },
+  };
+}
+
+/** Stores the callback port, and drops a client registration made for another port or for fewer scopes. */
+async function prepareRecord(
+  store: TokenStore,
+  wanted: { url: string; port: number; scope: string | undefined },
+): Promise<void> {
+  const { url, port, scope } = wanted;
+  const { client, ...kept } = (await store.read(url)) ?? { version: 1 as const, url };
+  const registeredScope: unknown = client?.["scope"];
+  const isGood =
+    client !== undefined &&
+    kept.callbackPort === port &&
+    (typeof registeredScope !== "string" || computeScopeUnion(registeredScope, scope) === registeredScope);
+  await store.write({ ...kept, callbackPort: port, client: isGood ? client : undefined });
+}
+
+function isWeb(transport: TransportSettings): transport is HttpSettings | SseSettings {
+  return transport.kind === "http" || transport.kind === "sse";
+}
+
+function assertCanSignIn(server: McpServerSettings): {
+  serverUrl: string;
+  settings: AuthorizationCodeSettings;
+} {
+  const { transport, auth: settings = { kind: "authorization-code" } } = server;
+  if (!isWeb(transport)) {
+    throw failed(server.name, "it is not reached over HTTP, and sign-in is for HTTP servers");
+  }
+  if (settings.kind === "client-credentials") {
+    throw failed(server.name, "it uses client credentials, which need no user");
+  }
+  return { serverUrl: transport.url, settings };
+}
+
+async function listen(
+  fixed: number | undefined,
+  preferred: number | undefined,
+  state: string,
+): Promise<CallbackListener> {
+  const { listenForCallback } = await import("./callback.ts");
+  if (fixed !== undefined) return listenForCallback(fixed, state);
+  try {
+    return await listenForCallback(preferred ?? 0, state);
+  } catch {
+    return listenForCallback(0, state);
+  }
+}
+
+/** Sends a request without a token and reads the `WWW-Authenticate` challenge of the response. */
+async function askForChallenge(
+  { transport }: McpServerSettings,
+  signal: AbortSignal,
+): Promise<ReturnType<typeof extractWWWAuthenticateParams>> {
+  if (!isWeb(transport)) return {};
+  const response = await createServerFetch(transport)(transport.url, {
+    method: transport.kind === "sse" ? "GET" : "POST",
+    signal,
+    headers: { accept: "application/json, text/event-stream", "content-type": "application/json" },
+    body: transport.kind === "sse" ? null : JSON.stringify({ jsonrpc: "2.0", id: 1, method: "ping" }),
+  });
+  void response.body?.cancel();
+  return response.status === 401 ? extractWWWAuthenticateParams(response) : {};
+}
+
+function failed(server: string, why: string, cause?: unknown): CemError {
+  return new CemError("AUTH_FAILED", `Signing in to server "${server}" failed: ${why.replace(/\.$/, "")}.`, {
+    details: { server },
+    cause,
+  });
+}

@@ -1,0 +1,66 @@
+import { chmod, mkdir, readdir, readFile, stat, writeFile } from "node:fs/promises";
+import { join } from "node:path";
+import { describe, expect, it } from "vitest";
+import { temporaryFolder } from "../../fixtures/temporary-folder.ts";
+import { createFileTokenStore, createMemoryTokenStore, storeKey } from "./token-store.ts";
+
+const SERVER_URL = "https://x.example/mcp";
+const record = (scope: string) => ({ version: 1 as const, url: SERVER_URL, requiredScope: scope });
+
+describe("createFileTokenStore", () => {
+  it("replaces a file as a whole, which only its owner may read", async () => {
+    const folder = join(await temporaryFolder(), "tokens");
+    const store = createFileTokenStore(folder);
+    await store.write(record("a"));
+    const [file = ""] = await readdir(folder);
+    await chmod(join(folder, file), 0o644);
+    await Promise.all(["b", "c", "d"].map((scope) => store.write(record(scope))));
+    expect(await readdir(folder)).toEqual([file]);
+    expect((await stat(join(folder, file))).mode & 0o777).toBe(0o600);
+    expect((await stat(folder)).mode & 0o777).toBe(0o700);
+    expect(JSON.parse(await readFile(join(folder, file), "utf8"))).toEqual(record("d"));
+    expect(await store.read(SERVER_URL)).toEqual(record("d"));
+  });
+
+  it("takes a broken file, and one for another server, for none", async () => {
+    const folder = await temporaryFolder();
+    const store = createFileTokenStore(folder);
+    expect(await store.read(SERVER_URL)).toBeUndefined();
+    await store.write(record("a"));
+    const [file = ""] = await readdir(folder);
+    for (const text of ["{", "{}", JSON.stringify({ ...record("a"), url: "https://other.example/" })]) {
+      await writeFile(join(folder, file), text);
+      expect(await store.read(SERVER_URL)).toBeUndefined();
+    }
+    await store.remove(SERVER_URL);
+    await store.remove(SERVER_URL);
+    expect(await readdir(folder)).toEqual([]);
+  });
+
+  it("leaves nothing behind when it can't write", async () => {
+    const folder = await temporaryFolder();
+    const store = createFileTokenStore(folder);
+    await store.write(record("a"));
+    const [file = ""] = await readdir(folder);
+    await store.remove(SERVER_URL);
+    await mkdir(join(folder, file));
+    await expect(store.write(record("b"))).rejects.toMatchObject({ code: "EISDIR" });
+    expect(await readdir(folder)).toEqual([file]);
+  });
+});
+
+describe("createMemoryTokenStore", () => {
+  it("keeps what it was given", async () => {
+    const store = createMemoryTokenStore();
+    await store.write(record("a"));
+    expect(await store.read(SERVER_URL)).toEqual(record("a"));
+    await store.remove(SERVER_URL);
+    expect(await store.read(SERVER_URL)).toBeUndefined();
+  });
+});
+
+describe("storeKey", () => {
+  it("holds neither credentials nor query nor fragment", () => {
+    expect(storeKey("https://ada:secret@x.example/mcp?key=secret#secret")).toBe(SERVER_URL);
+  });
+});

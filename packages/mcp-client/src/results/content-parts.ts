@@ -1,0 +1,94 @@
+import { keepBytes, readMimeType } from "@cem/bridge";
+import type { ResultKeeping } from "@cem/bridge";
+import { isObject } from "@cem/core";
+import type { JsonObject, JsonValue } from "@cem/core";
+import * as z from "zod";
+
+const partSchema = z.looseObject({
+  type: z.string(),
+  text: z.string().optional(),
+  data: z.string().optional(),
+  mimeType: z.unknown().optional(),
+  resource: z.looseObject({ uri: z.string().optional() }).optional(),
+});
+const resourceSchema = z.looseObject({
+  uri: z.string().optional(),
+  mimeType: z.unknown().optional(),
+  text: z.string().optional(),
+  blob: z.string().optional(),
+});
+
+/** Where the bytes of a content part are stored, and under which name. */
+export interface PartContext extends ResultKeeping {
+  /** Base name of stored files. */
+  name: string;
+}
+
+/** The base64 of a part's bytes: of an image, audio or a resource. `undefined` for a part without. */
+export function bytesOf(part: JsonValue): string | undefined {
+  const parsed = partSchema.safeParse(part);
+  if (!parsed.success) return undefined;
+  const { type, data, resource } = parsed.data;
+  if (type === "image" || type === "audio") return data;
+  return type === "resource" ? resourceSchema.safeParse(resource).data?.blob : undefined;
+}
+
+/** Maps a content part to the value code receives: text to a string, anything else to an object with `type`. */
+export async function mapPart(part: JsonValue, context: PartContext): Promise<JsonValue> {
+  const parsed = partSchema.safeParse(part);
+  if (!parsed.success) return part;
+  const { type, text, data, resource } = parsed.data;
+  if (type === "text" && text !== undefined) return text;
+  if ((type === "image" || type === "audio") && data !== undefined) {
+    const mimeType = readMimeType(parsed.data.mimeType, "application/octet-stream");
+    return keepBytes({ type, mimeType, bytes: Buffer.from(data, "base64"), name: context.name }, context);
+  }
+  if (type === "resource" && resource !== undefined) return mapResource(resource, context);
+  return part;
+}
+
+/** Maps the contents of a resource: text stays inline, bytes are stored. */
+export async function mapResource(resource: unknown, context: PartContext): Promise<JsonValue> {
+  const parsed = resourceSchema.safeParse(resource);
+  if (!parsed.success) return resource as JsonValue;
+  const { uri, text, blob } = parsed.data;
+  if (blob === undefined) {
+    const mapped: JsonObject = {
+      type: "resource",
+      mimeType: readMimeType(parsed.data.mimeType, "text/plain"),
+    };
+    if (uri !== undefined) mapped["uri"] = uri;
+    return { ...mapped, text: text ?? "" };
+  }
+  const mimeType = readMimeType(parsed.data.mimeType, "application/octet-stream");
+  const name = baseName(uri) ?? context.name;
+  return keepBytes({ type: "resource", mimeType, bytes: Buffer.from(blob, "base64"), name, uri }, context);
+}
+
+function baseName(uri: string | undefined): string | undefined {
+  const last = uri
+    ?.split(/[?#]/)[0]
+    ?.split("/")
+    .at(-1)
+    ?.replace(/\.[A-Za-z0-9]+$/, "");
+  return last === "" ? undefined : last;
+}
+
+/** The text of a content part; `undefined` for a part of another kind. */
+export function textOf(part: JsonValue): string | undefined {
+  if (!isObject(part) || part["type"] !== "text") return undefined;
+  return typeof part["text"] === "string" ? part["text"] : undefined;
+}
+
+/**
+ * Reads a text: parsed when the whole of it is a JSON object or array, and otherwise unchanged. Scalars are not guessed,
+ * so that a tool whose text says `42` today and `n/a` tomorrow returns a text on both days.
+ */
+export function readText(text: string): JsonValue {
+  if (!/^\s*[[{]/.test(text)) return text;
+  try {
+    return JSON.parse(text) as JsonValue;
+  } catch {
+    return text;
+  }
+}

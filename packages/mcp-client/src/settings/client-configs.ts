@@ -1,0 +1,249 @@
+import { readFile, stat } from "node:fs/promises";
+import { homedir } from "node:os";
+import { isObject } from "@cem/core";
+import type { ParseError } from "jsonc-parser";
+import { clientConfigFiles } from "./client-config-files.ts";
+import type { ClientConfigLocations, ConfigFile, McpClientName } from "./client-config-files.ts";
+
+const MAX_FILE_BYTES = 16 * 1024 * 1024;
+
+/** A server found in the configuration of another MCP client. It was not started. */
+export interface FoundServer {
+  name: string;
+  origin: {
+    client: McpClientName;
+    /** `project`: configured for the folder `project` only. */
+    scope: "user" | "project";
+    file: string;
+    project?: string | undefined;
+  };
+  /**
+   * The configuration entry in the keys `command`, `args`, `env`, `cwd`, `url`, `headers`, `type` and `disabled`, with
+   * placeholders in the form `${VAR}` and not filled. It may hold secrets: don't print its `env` and `headers`.
+   */
+  definition: Record<string, unknown>;
+  /** Keys of the entry there that are not part of it, such as `envFile` and `timeout`. */
+  leftOut: string[];
+  /** Placeholders that only the other client can fill, such as `${input:token}`. */
+  unresolved: string[];
+}
+
+/** The servers in the configuration of other MCP clients. */
+export interface ClientConfigs {
+  servers: FoundServer[];
+  /** Files that exist and can't be read or parsed, with the reason. */
+  problems: { file: string; message: string }[];
+}
+
+/**
+ * Reads which MCP servers Claude Desktop, Claude Code, Cursor, VS Code, Windsurf, Zed, Codex, Gemini CLI and OpenCode are
+ * configured with. Starts and changes nothing.
+ *
+ * @param locations where to look. Default: the home folder, working directory, platform and environment of this
+ *   process.
+ */
+export async function readClientConfigs(
+  locations: { [Key in keyof ClientConfigLocations]?: ClientConfigLocations[Key] | undefined } = {},
+): Promise<ClientConfigs> {
+  const full: ClientConfigLocations = {
+    home: locations.home ?? homedir(),
+    cwd: locations.cwd ?? process.cwd(),
+    platform: locations.platform ?? process.platform,
+    environment: locations.environment ?? process.env,
+  };
+  const found = await Promise.all(clientConfigFiles(full).map((file) => readConfig(file, full)));
+  return {
+    servers: found.flatMap(({ servers }) => servers),
+    problems: found.flatMap(({ problems }) => problems),
+  };
+}
+
+async function readConfig(config: ConfigFile, locations: ClientConfigLocations): Promise<ClientConfigs> {
+  const { file } = config;
+  const problem = (message: string): ClientConfigs => ({ servers: [], problems: [{ file, message }] });
+  let text: string;
+  try {
+    const { size } = await stat(file);
+    if (size > MAX_FILE_BYTES) return problem(`It has ${size} bytes, more than ${MAX_FILE_BYTES}.`);
+    text = await readFile(file, "utf8");
+  } catch (error) {
+    const { code } = error as NodeJS.ErrnoException;
+    return code === "ENOENT" || code === "ENOTDIR"
+      ? { servers: [], problems: [] }
+      : problem(`It can't be read (${code}).`);
+  }
+  if (config.format === "toml") {
+    const { parse: parseToml, TomlError } = await import("smol-toml");
+    try {
+      return { servers: serversIn(parseToml(text), config, locations), problems: [] };
+    } catch (error) {
+      // The parser's own message quotes the file, which may hold secrets.
+      if (error instanceof TomlError) return problem(`It is not valid TOML at line ${error.line}.`);
+      throw error;
+    }
+  }
+  const { parse, printParseErrorCode } = await import("jsonc-parser");
+  const errors: ParseError[] = [];
+  const data: unknown = parse(text.replace(/^\uFEFF/, ""), errors, { allowTrailingComma: true });
+  if (errors[0] !== undefined) {
+    const line = text.slice(0, errors[0].offset).split("\n").length;
+    return problem(`It is not valid JSON at line ${line}: ${printParseErrorCode(errors[0].error)}.`);
+  }
+  return { servers: serversIn(data, config, locations), problems: [] };
+}
+
+function serversIn(data: unknown, config: ConfigFile, locations: ClientConfigLocations): FoundServer[] {
+  const { client, file, scope, key } = config;
+  const found = member(data, key);
+  // OpenCode 2 has them one level deeper.
+  const nested = client === "opencode" ? member(found, "servers") : undefined;
+  const own = toFound(
+    nested ?? found,
+    { client, scope, file, project: scope === "project" ? locations.cwd : undefined },
+    locations,
+  );
+  if (client !== "claude-code" || scope === "project") return own;
+  // Claude Code also keeps servers of single projects in the user's file.
+  const projects = member(data, "projects");
+  if (!isObject(projects)) return own;
+  const inProjects = Object.entries(projects).flatMap(([project, value]) =>
+    toFound(member(value, key), { client, scope: "project", file, project }, locations),
+  );
+  return [...own, ...inProjects];
+}
+
+function toFound(
+  servers: unknown,
+  origin: FoundServer["origin"],
+  locations: ClientConfigLocations,
+): FoundServer[] {
+  if (!isObject(servers)) return [];
+  return Object.entries(servers).flatMap(([name, value]) => {
+    if (!isObject(value)) return [];
+    const folder = origin.project ?? locations.cwd;
+    const unresolved = new Set<string>();
+    const { definition: written, leftOut } = translateDefinition(origin.client, value);
+    const context = { client: origin.client, folder, home: locations.home, unresolved };
+    const definition = translate(written, context) as Record<string, unknown>;
+    return [{ name, origin, definition, leftOut, unresolved: [...unresolved] }];
+  });
+}
+
+interface Translation {
+  client: McpClientName;
+  folder: string;
+  home: string;
+  unresolved: Set<string>;
+}
+
+/** Rewrites placeholders as `${VAR}`, fills those for folders, and collects those that can't be filled here. */
+function translate(value: unknown, context: Translation): unknown {
+  if (typeof value === "string") {
+    return withBraces(value, context.client).replace(/\$\{([^${}]+)\}/g, (whole, inner: string) => {
+      if (inner === "workspaceFolder") return context.folder;
+      if (inner === "userHome") return context.home;
+      if (/^(?:env:)?[A-Za-z_][A-Za-z0-9_]*(?::-.*)?$/.test(inner))
+        return `\${${inner.replace(/^env:/, "")}}`;
+      context.unresolved.add(whole);
+      return whole;
+    });
+  }
+  if (Array.isArray(value)) return value.map((item) => translate(item, context));
+  if (!isObject(value)) return value;
+  return Object.fromEntries(Object.entries(value).map(([key, inner]) => [key, translate(inner, context)]));
+}
+
+/** Writes the placeholders of programs that have others as `${…}`. */
+function withBraces(text: string, client: McpClientName): string {
+  if (client === "gemini") return text.replaceAll(/\$([A-Za-z_]\w*)/g, "${$1}");
+  if (client === "opencode") return text.replaceAll(/(?<!\$)\{((?:env|file):[^{}]+)\}/g, "${$1}");
+  return text;
+}
+
+function member(value: unknown, key: string): unknown {
+  return isObject(value) && Object.hasOwn(value, key) ? value[key] : undefined;
+}
+
+/** An entry of another program in the keys that this one has, and the names of the keys that have no like here. */
+export interface TranslatedDefinition {
+  definition: Record<string, unknown>;
+  leftOut: string[];
+}
+
+type Definition = Record<string, unknown>;
+
+/** Keys that config.yaml has too, with the same meaning. */
+const SHARED = new Set(["command", "args", "env", "cwd", "url", "headers", "type", "disabled"]);
+/** Keys that say nothing about how the server is reached. */
+const SILENT = new Set(["$schema", "source", "name", "description", "gallery", "version"]);
+
+/** Rewrites an entry as most programs would write it. */
+const REWRITE: Partial<Record<McpClientName, (entry: Definition) => Definition>> = {
+  windsurf: ({ serverUrl, ...rest }) => ({ ...rest, url: serverUrl ?? rest["url"] }),
+  zed({ enabled, command, ...rest }) {
+    const old = isObject(command)
+      ? { command: command["path"], args: command["args"], env: command["env"] }
+      : { command };
+    return { ...old, ...rest, disabled: enabled === false };
+  },
+  gemini: ({ httpUrl, url, ...rest }) =>
+    httpUrl === undefined
+      ? { ...rest, url, type: url === undefined ? undefined : "sse" }
+      : { ...rest, url: httpUrl },
+  codex({
+    enabled,
+    env_vars: passed,
+    env,
+    bearer_token_env_var: token,
+    http_headers: headers,
+    env_http_headers: named,
+    ...rest
+  }) {
+    return {
+      ...rest,
+      env: { ...references(passed), ...asObject(env) },
+      headers: {
+        ...asObject(headers),
+        ...Object.fromEntries(
+          Object.entries(asObject(named)).map(([name, variable]) => [name, `\${${String(variable)}}`]),
+        ),
+        ...(typeof token === "string" ? { Authorization: `Bearer \${${token}}` } : {}),
+      },
+      disabled: enabled === false,
+    };
+  },
+  opencode({ enabled, disabled, command, environment, type: _type, ...rest }) {
+    const [program, ...args]: unknown[] = Array.isArray(command) ? command : [command];
+    return {
+      ...rest,
+      command: program,
+      args,
+      env: environment,
+      disabled: enabled === false || disabled === true,
+    };
+  },
+};
+
+/** Translates an entry of another program. */
+function translateDefinition(client: McpClientName, entry: Definition): TranslatedDefinition {
+  const { type, ...rewritten } = (REWRITE[client] ?? ((same) => same))(entry);
+  const definition: Definition = {};
+  const leftOut: string[] = [];
+  for (const [key, value] of Object.entries(rewritten)) {
+    if (value === undefined || SILENT.has(key)) continue;
+    if (SHARED.has(key)) definition[key] = value;
+    else leftOut.push(key);
+  }
+  if (type !== undefined) definition["type"] = type;
+  return { definition, leftOut };
+}
+
+/** Variables that are passed on under their own names. */
+function references(names: unknown): Record<string, string> {
+  const texts = (Array.isArray(names) ? names : []).filter((name) => typeof name === "string");
+  return Object.fromEntries(texts.map((name) => [name, `\${${name}}`]));
+}
+
+function asObject(value: unknown): Record<string, unknown> {
+  return isObject(value) ? value : {};
+}

@@ -1,0 +1,132 @@
+import type { McpTransportProvider } from "@cem/core";
+
+/** The protocol version to speak. `legacy`: those before 2026-07-28. `auto`: whatever the server supports. */
+export type ProtocolChoice = "auto" | "legacy" | "2026-07-28";
+
+/**
+ * Which calls share a connection. `session`: those of a session, also of its runs side by side, so that all meet the state
+ * that the server keeps; a run without a session has one to itself while it lasts. `run`: a session has a further one for each
+ * run beside another, so that it is known which one a question over stdio is for. `shared`: all calls, for a server that keeps
+ * no state of its clients and asks them nothing. `auto`: as `session`. A server that can't keep state (HTTP without a session,
+ * protocol 2026-07-28) is shared in any case.
+ */
+export type ConnectionSharing = "auto" | "shared" | "session" | "run";
+
+/** A server that is started as a child process and spoken to over its standard input and output. */
+export interface StdioSettings {
+  kind: "stdio";
+  command: string;
+  args?: readonly string[] | undefined;
+  /** Added to PATH, HOME and the variables that say how to reach the network; nothing else is passed on. */
+  env?: Readonly<Record<string, string>> | undefined;
+  /** The working directory of the process. Default: that of this process. */
+  cwd?: string | undefined;
+}
+
+/** A server over Streamable HTTP. One that only supports the older HTTP+SSE transport is detected. */
+export interface HttpSettings {
+  kind: "http";
+  url: string;
+  /** Sent with each request to the server's own origin. */
+  headers?: Readonly<Record<string, string>> | undefined;
+}
+
+/** A server over the HTTP+SSE transport of protocol version 2024-11-05. */
+export interface SseSettings {
+  kind: "sse";
+  url: string;
+  /** Sent with each request to the server's own origin. */
+  headers?: Readonly<Record<string, string>> | undefined;
+}
+
+/** A server that is reached in a way of its own. */
+export interface CustomSettings {
+  kind: "custom";
+  url: string;
+  headers?: Readonly<Record<string, string>> | undefined;
+  provider: McpTransportProvider;
+}
+
+/** How a server is reached. */
+export type TransportSettings = StdioSettings | HttpSettings | SseSettings | CustomSettings;
+
+/** OAuth authorization code flow: the user signs in through the browser. */
+export interface AuthorizationCodeSettings {
+  kind: "authorization-code";
+  /** The id of a registered client. Absent: the client is registered dynamically. */
+  clientId?: string | undefined;
+  clientSecret?: string | undefined;
+  scopes?: readonly string[] | undefined;
+  /** HTTPS URL of a client ID metadata document, for authorization servers that accept one as client id. */
+  clientMetadataUrl?: string | undefined;
+  /** Port of the redirect URI on 127.0.0.1. Default: any free port, which is used again by the next sign-in. */
+  callbackPort?: number | undefined;
+}
+
+/** OAuth client credentials flow, without a user. */
+export interface ClientCredentialsSettings {
+  kind: "client-credentials";
+  clientId: string;
+  clientSecret: string;
+  /** The issuer URL of the authorization server. The secret is sent to no other. */
+  issuer: string;
+  scopes?: readonly string[] | undefined;
+}
+
+/** How requests to a server are authorized. */
+export type AuthSettings = AuthorizationCodeSettings | ClientCredentialsSettings;
+
+/** Settings of one MCP server. */
+export interface McpServerSettings {
+  /** The name by which code calls the server. */
+  name: string;
+  transport: TransportSettings;
+  /** @defaultValue `true` */
+  enabled?: boolean | undefined;
+  /**
+   * Timeout of one request, in milliseconds. Progress restarts it, up to ten times in all; waiting for the user's
+   * answer to a question does not count.
+   *
+   * @defaultValue 60,000
+   */
+  timeoutMs?: number | undefined;
+  /**
+   * Timeout of connecting, in milliseconds.
+   *
+   * @defaultValue 30,000
+   */
+  connectTimeoutMs?: number | undefined;
+  /**
+   * Maximum number of concurrent requests; further ones wait.
+   *
+   * @defaultValue no limit beyond that of whoever calls
+   */
+  concurrency?: number | undefined;
+  /**
+   * How calls of tools that are not marked read-only are executed: one after the other, or at once.
+   *
+   * @defaultValue `"serial"`
+   */
+  writes?: "serial" | "parallel" | undefined;
+  /** @defaultValue `"auto"` */
+  protocol?: ProtocolChoice | undefined;
+  /** @defaultValue `"auto"` */
+  connections?: ConnectionSharing | undefined;
+  /**
+   * Maximum number of open connections, which over stdio are processes. At the maximum, the connection that was unused
+   * for longest is closed; while all are in use, further calls wait as long as `timeoutMs`.
+   *
+   * @defaultValue 8
+   */
+  maxConnections?: number | undefined;
+  /** Default for HTTP without an `Authorization` header: `{ kind: "authorization-code" }`. */
+  auth?: AuthSettings | undefined;
+  /** Further values to redact from errors and logs. */
+  secrets?: readonly string[] | undefined;
+  /** Notes of the user's own. Not read. */
+  metadata?: Readonly<Record<string, unknown>> | undefined;
+}
+
+export const DEFAULT_MAX_CONNECTIONS = 8;
+export const DEFAULT_TIMEOUT_MS = 60_000;
+export const DEFAULT_CONNECT_TIMEOUT_MS = 30_000;

@@ -1,0 +1,187 @@
+import { availableParallelism } from "node:os";
+import { CemError, toErrorInfo } from "@cem/core";
+import type {
+  ErrorInfo,
+  InvokeContext,
+  RunOutcome,
+  Sandbox,
+  ToolCall,
+  ToolDefinition,
+  ToolInvoker,
+  ToolResult,
+} from "@cem/core";
+import { ARGUMENTS, printCall } from "./hosted-servers.ts";
+
+/** Calls beyond those of the tool itself: for its arguments, and the tool's own. */
+const OWN_CALLS = 2;
+/** The part of a run's time that is kept from a tool. */
+const RESERVE = 0.1;
+const MAX_RESERVE_MS = 1_000;
+
+/** Settings of one call of a file tool. */
+export interface FileToolRun {
+  sandbox: Sandbox;
+  /** The session whose guests may run it. `undefined`: that of the sandbox's runs that name none. */
+  session: string | undefined;
+  /** Texts in place of those of guarded tools, by the URL of their modules. */
+  modules: Readonly<Record<string, string>>;
+  /** Executes the calls that the tool makes. */
+  invoker: ToolInvoker;
+  /** Receives what the tool printed. */
+  onOutput: (text: string) => void;
+}
+
+/** Calls a tool that is a file in a guest of its own. */
+export async function callFileTool(
+  tool: ToolDefinition,
+  { args }: ToolCall,
+  context: InvokeContext,
+  { sandbox, session, modules, invoker, onOutput }: FileToolRun,
+): Promise<ToolResult> {
+  const { limits } = context;
+  using deadline = new RunDeadline(context);
+  const outcome = await sandbox.run({
+    code: printCall(tool),
+    session,
+    modules,
+    signal: deadline.signal,
+    limits: limits && { ...limits, calls: limits.calls + OWN_CALLS },
+    invoker: {
+      specificationVersion: "v1",
+      async invoke(call, inner) {
+        if (call.server === ARGUMENTS.server && call.tool === ARGUMENTS.tool)
+          return { ok: true, value: args };
+        return invoker.invoke(call, {
+          ...context,
+          signal: inner.signal,
+          limits: inner.limits,
+          leftMs: inner.leftMs,
+          onWaiting(isWaiting) {
+            inner.onWaiting?.(isWaiting);
+            context.onWaiting?.(isWaiting);
+          },
+        });
+      },
+    },
+  });
+  if (outcome.output !== "") onOutput(outcome.output);
+  return deadline.isOver ? timedOut(tool, deadline.spentMs) : toResult(tool, outcome);
+}
+
+/** Ends a call a little before the run that it belongs to, so that code hears of it. A run that waits for a person stands still. */
+class RunDeadline {
+  readonly signal: AbortSignal;
+  readonly #over = new AbortController();
+  readonly #startedAt = performance.now();
+  #timer: NodeJS.Timeout | undefined;
+
+  constructor({ signal, limits, leftMs }: InvokeContext) {
+    this.signal = AbortSignal.any([signal, this.#over.signal]);
+    if (limits === undefined || leftMs === undefined) return;
+    const reserve = Math.min(limits.timeoutMs * RESERVE, MAX_RESERVE_MS);
+    const check = (): void => {
+      const left = leftMs() - reserve;
+      if (left > 0) this.#timer = setTimeout(check, left);
+      else this.#over.abort();
+    };
+    check();
+  }
+
+  get isOver(): boolean {
+    return this.#over.signal.aborted;
+  }
+
+  get spentMs(): number {
+    return performance.now() - this.#startedAt;
+  }
+
+  [Symbol.dispose](): void {
+    clearTimeout(this.#timer);
+  }
+}
+
+function timedOut({ server, name: tool }: Pick<ToolDefinition, "server" | "name">, ms: number): ToolResult {
+  const message = `${server}.${tool} did not end within ${Math.round(ms / 100) / 10} s, which was all the time that the run had left.`;
+  const details = { server, tool, timeoutMs: ms };
+  return { ok: false, error: toErrorInfo(new CemError("TOOL_TIMEOUT", message, { details })) };
+}
+
+function toResult({ server, name: tool }: ToolDefinition, outcome: RunOutcome): ToolResult {
+  const failed = (message: string): ToolResult => ({
+    ok: false,
+    error: toErrorInfo(new CemError("TOOL_FAILED", message, { details: { server, tool } })),
+  });
+  const name = `${server}.${tool}`;
+  switch (outcome.status) {
+    case "completed": {
+      const { value, error } = (outcome.value ?? {}) as {
+        value?: ToolResultValue;
+        error?: Partial<ErrorInfo>;
+      };
+      if (error === undefined) return { ok: true, value: value ?? null };
+      const { code = "TOOL_FAILED", message = "", details = {} } = error;
+      return { ok: false, error: { code, message, details } };
+    }
+    case "failed":
+      return failed(`${name} failed: ${outcome.error.name}: ${outcome.error.message}`);
+    case "timed-out":
+      return timedOut({ server, name: tool }, outcome.limitMs);
+    case "out-of-memory":
+      return failed(`${name} used more than ${outcome.limitMb} MiB of memory and was ended.`);
+    case "killed":
+      return failed(`${name} was ended: ${outcome.message}`);
+    case "refused":
+      return {
+        ok: false,
+        error: { code: outcome.code, message: `${name}: ${outcome.message}`, details: outcome.details ?? {} },
+      };
+  }
+}
+
+type ToolResultValue = Extract<ToolResult, { ok: true }>["value"];
+
+const MIN_AT_ONCE = 4;
+
+/** Lets only some calls of each session go on at once: each has a process, with all the memory that a run may use. */
+export class CallSlots {
+  readonly #atOnce = Math.max(MIN_AT_ONCE, availableParallelism());
+  readonly #sessions = new Map<string, { inside: number; waiting: Set<() => void> }>();
+
+  /**
+   * Waits for a slot.
+   *
+   * @returns a function that frees it.
+   * @throws the reason of the signal, where it aborts meanwhile.
+   */
+  async take(session: string, signal: AbortSignal): Promise<() => void> {
+    const own = this.#sessions.get(session) ?? { inside: 0, waiting: new Set() };
+    this.#sessions.set(session, own);
+    if (own.inside >= this.#atOnce) await waitIn(own.waiting, signal);
+    else own.inside += 1;
+    return () => {
+      const [next] = own.waiting;
+      if (next !== undefined) {
+        own.waiting.delete(next);
+        return next();
+      }
+      own.inside -= 1;
+      if (own.inside === 0) this.#sessions.delete(session);
+    };
+  }
+}
+
+async function waitIn(waiting: Set<() => void>, signal: AbortSignal): Promise<void> {
+  const { promise, resolve, reject } = Promise.withResolvers<void>();
+  const leave = (): void => {
+    waiting.delete(resolve);
+    reject(signal.reason as Error);
+  };
+  signal.addEventListener("abort", leave, { once: true });
+  waiting.add(resolve);
+  if (signal.aborted) leave();
+  try {
+    await promise;
+  } finally {
+    signal.removeEventListener("abort", leave);
+  }
+}

@@ -1,0 +1,254 @@
+import { AsyncLocalStorage } from "node:async_hooks";
+import path from "node:path";
+import { pathToFileURL } from "node:url";
+import type { CheckedCall, KnownTool, ToolSource } from "@cem/bridge";
+import { CemError, Lazy, toolNotFound } from "@cem/core";
+import type {
+  CatalogSnapshot,
+  InvokeContext,
+  Sandbox,
+  ToolCall,
+  ToolCatalog,
+  ToolDefinition,
+  ToolInvoker,
+  ToolResult,
+} from "@cem/core";
+import { callFileTool, CallSlots } from "./call-file-tool.ts";
+import { hostedEntries, localTools, printReplacement } from "./hosted-servers.ts";
+import type { LocalTools, NamedTool } from "./hosted-servers.ts";
+import { planView } from "./program-view.ts";
+import type { ProgramView } from "./program-view.ts";
+import { ServerEntries } from "./server-entries.ts";
+import { ViewSandboxes } from "./view-sandboxes.ts";
+import type { OpenSandbox } from "./view-sandboxes.ts";
+
+/** How deep tools that are files may call each other through the host. */
+const MAX_DEPTH = 8;
+/** Lists of allowed tools of runs that are remembered. */
+const MAX_LISTS = 100;
+/** Marks the URL of a module that another one stands in for. */
+const OWN_TEXT = "own";
+
+/** Settings of {@link createFileTools}. */
+export interface FileToolsSettings {
+  /** The folder of servers. Absolute. */
+  serversDir: string;
+  /** The folder in which folders are made that sandboxes mount. Absolute. */
+  viewsDir: string;
+  /** Whether a guard may concern tools in every run. Otherwise it may in those with a list of tools of their own. */
+  isGuarded: boolean;
+  /** Says whether a guard concerns a tool in a run. */
+  concern: () => Promise<(tool: NamedTool, allowedTools?: readonly string[]) => boolean>;
+  /** The catalog of all tools. */
+  catalog: Lazy<ToolCatalog>;
+  /** Executes the calls that tools make: through all that calls of other code go through. */
+  invoker: () => ToolInvoker;
+  /** Receives what tools printed. */
+  onOutput: (tool: string, text: string) => void;
+}
+
+/** Tools that are files, called through the host where guards concern them. */
+export interface FileTools {
+  /** The tools of the servers whose files code does not reach. */
+  readonly source: ToolSource;
+  /** Remembers what a catalog lists. */
+  remembering(catalog: ToolCatalog): ToolCatalog;
+  /** Opens the sandbox in which code runs, without the files of tools that guards concern. */
+  openSandbox(open: OpenSandbox): Promise<Sandbox>;
+}
+
+/** Facts shared by the runs with one list of tools. */
+interface Arrangement {
+  /** The inputs that it was made of. */
+  made: string;
+  view: ProgramView;
+  tools: LocalTools;
+  /** Guarded tools by the URL of the module that defines them. */
+  guarded: ReadonlyMap<string, readonly ToolDefinition[]>;
+}
+
+/**
+ * Has tools that are files run by the host, each call in a guest of its own, where a guard concerns them: rules, limits,
+ * approvals, lists of tools. Code finds modules in their place that only call them.
+ */
+export function createFileTools(settings: FileToolsSettings): FileTools {
+  return new GuardedFiles(settings);
+}
+
+class GuardedFiles implements FileTools {
+  readonly source: ToolSource;
+  readonly #settings: FileToolsSettings;
+  readonly #entries: ServerEntries;
+  readonly #arranged = new Map<string, Arrangement>();
+  readonly #depth = new AsyncLocalStorage<number>();
+  readonly #slots = new CallSlots();
+  /** Runs with a guest of their own whose end is waited for. */
+  readonly #single = new Set<string>();
+  readonly #known = new WeakMap<ToolDefinition, KnownTool>();
+  #snapshot: CatalogSnapshot | undefined;
+  #tools: Lazy<Sandbox> | undefined;
+
+  constructor(settings: FileToolsSettings) {
+    this.#settings = settings;
+    this.#entries = new ServerEntries(settings.serversDir);
+    this.source = {
+      specificationVersion: "v1",
+      find: (call) => this.#find(call),
+      invoke: (call, context) => this.#invoke(call, context),
+    };
+  }
+
+  remembering(catalog: ToolCatalog): ToolCatalog {
+    return {
+      specificationVersion: "v1",
+      list: async (options) => (this.#snapshot = await catalog.list(options)),
+    };
+  }
+
+  openSandbox(open: OpenSandbox): Promise<Sandbox> {
+    const { serversDir, viewsDir } = this.#settings;
+    const tools = new Lazy(() => open({ nested: true }));
+    this.#tools = tools;
+    const viewOf = async (allowedTools?: readonly string[]): Promise<ProgramView | undefined> =>
+      (await this.#arrange(allowedTools))?.view;
+    return ViewSandboxes.open({ open, tools, serversDir, viewsDir, viewOf });
+  }
+
+  /** Finds out which tools guards concern in the runs with a list of allowed tools. `undefined`: none. */
+  async #arrange(allowedTools: readonly string[] | undefined): Promise<Arrangement | undefined> {
+    const { isGuarded: isAlwaysGuarded, catalog, concern: loadGuards, serversDir } = this.#settings;
+    if (!isAlwaysGuarded && allowedTools === undefined) return undefined;
+    const concern = await loadGuards();
+    const snapshot = this.#snapshot ?? (await (await catalog.get()).list());
+    const isGuarded = (tool: NamedTool): boolean => concern(tool, allowedTools);
+    // A generated module only calls a server, and shares nothing.
+    const generated = new Set(snapshot.servers.filter(({ kind }) => kind === "host").map(({ name }) => name));
+    const entries = await this.#entries.read((name) => generated.has(name));
+    const tools = localTools(snapshot);
+    const hosted = hostedEntries({ snapshot, tools, entries, isGuarded });
+    const list = JSON.stringify(allowedTools ?? null);
+    if (hosted.size === 0) {
+      this.#arranged.delete(list);
+      return undefined;
+    }
+    const before = this.#arranged.get(list);
+    const made = JSON.stringify([snapshot.version, [...hosted], [...entries.keys()]]);
+    const arranged =
+      before?.made === made
+        ? before
+        : {
+            made,
+            view: await planView(entries, hosted, { tools, serversDir }),
+            tools,
+            guarded: guardedModules({ tools, hosted, serversDir }, isGuarded),
+          };
+    this.#arranged.delete(list);
+    this.#arranged.set(list, arranged);
+    const [oldest] = this.#arranged.keys();
+    if (this.#arranged.size > MAX_LISTS && oldest !== undefined) this.#arranged.delete(oldest);
+    return arranged;
+  }
+
+  #find({ server, tool }: Pick<ToolCall, "server" | "tool">): KnownTool | undefined {
+    const own = this.#toolsOf(server);
+    if (own === undefined) return undefined;
+    const definition = own.find(({ name }) => name === tool);
+    if (definition === undefined)
+      throw toolNotFound({ server, tool }, { known: own.map(({ name }) => name) });
+    let known = this.#known.get(definition);
+    if (known === undefined) {
+      const { name, inputSchema, outputSchema, annotations } = definition;
+      known = { name, inputSchema, outputSchema, annotations, sandboxed: true };
+      this.#known.set(definition, known);
+    }
+    return known;
+  }
+
+  /** The tools of a server whose files some runs do not reach. */
+  #toolsOf(server: string): readonly ToolDefinition[] | undefined {
+    const arranged = [...this.#arranged.values()].findLast(({ view }) => view.hosted.has(server));
+    return arranged?.tools.get(server);
+  }
+
+  async #invoke(call: CheckedCall, context: InvokeContext): Promise<ToolResult> {
+    const { server, tool: name } = call;
+    const tool = this.#toolsOf(server)?.find((one) => one.name === name);
+    const sandbox = await this.#tools?.get();
+    if (tool === undefined || sandbox === undefined)
+      throw toolNotFound({ server, tool: name }, { known: [] });
+    const depth = this.#depth.getStore() ?? 0;
+    if (depth >= MAX_DEPTH) {
+      const message = `${server}.${name} was not called: tools call each other more than ${MAX_DEPTH} levels deep.`;
+      throw new CemError("TOOL_FAILED", message, { details: { server, tool: name, depth } });
+    }
+    const session = this.#sessionOf(context, depth, sandbox);
+    // Calls of a tool go on within the slot of the tool.
+    const end = depth > 0 ? undefined : await this.#slots.take(session ?? "", context.signal);
+    try {
+      return await callFileTool(tool, call, context, {
+        sandbox,
+        session,
+        modules: await this.#replacements(tool, context),
+        invoker: {
+          specificationVersion: "v1",
+          invoke: (made, inner) =>
+            this.#depth.run(depth + 1, () => this.#settings.invoker().invoke(made, inner)),
+        },
+        onOutput: (text) => this.#settings.onOutput(`${server}.${name}`, text),
+      });
+    } finally {
+      end?.();
+    }
+  }
+
+  /**
+   * The session whose guests run a tool. A run with a guest of its own has tools' guests of its own, too; and what a tool calls
+   * has others than the tool, which would wait for itself.
+   */
+  #sessionOf(
+    { session, singleUse, run = "", signal }: InvokeContext,
+    depth: number,
+    sandbox: Sandbox,
+  ): string | undefined {
+    if (singleUse !== true) return depth === 0 ? session : `\0${depth}\0${session ?? ""}`;
+    const own = `\0${depth}\0run ${run}`;
+    if (!this.#single.has(own)) {
+      this.#single.add(own);
+      const end = (): void => {
+        this.#single.delete(own);
+        sandbox.endSession?.(own);
+      };
+      signal.addEventListener("abort", end, { once: true });
+    }
+    return own;
+  }
+
+  /** Modules in place of those of guarded tools, other than the one that is called. */
+  async #replacements(
+    { file }: ToolDefinition,
+    { allowedTools }: InvokeContext,
+  ): Promise<Record<string, string>> {
+    const arranged =
+      this.#arranged.get(JSON.stringify(allowedTools ?? null)) ?? (await this.#arrange(allowedTools));
+    const others = [...(arranged?.guarded ?? [])].filter(([, tools]) =>
+      tools.every((tool) => tool.file !== file),
+    );
+    return Object.fromEntries(
+      others.map(([url, tools]) => [url, printReplacement(tools, `${url}?${OWN_TEXT}`)]),
+    );
+  }
+}
+
+/** Guarded tools by the URL that the module which defines them has in the sandbox. */
+function guardedModules(
+  { tools, hosted, serversDir }: { tools: LocalTools; hosted: ReadonlySet<string>; serversDir: string },
+  isGuarded: (tool: NamedTool) => boolean,
+): ReadonlyMap<string, readonly ToolDefinition[]> {
+  const guarded = [...hosted].flatMap((server) => tools.get(server) ?? []).filter(isGuarded);
+  const byUrl = Map.groupBy(guarded, ({ file = "" }) => {
+    const relative = path.relative(serversDir, file).split(path.sep);
+    return relative.includes("..") ? "" : pathToFileURL(`/workspace/servers/${relative.join("/")}`).href;
+  });
+  byUrl.delete("");
+  return byUrl;
+}

@@ -1,0 +1,146 @@
+import path from "node:path";
+import type { CatalogSnapshot, ToolDefinition } from "@cem/core";
+import type { EntryReference, ServerEntry } from "./server-entries.ts";
+
+/** A tool by its name, with what its author says of its effects. */
+export type NamedTool = Pick<ToolDefinition, "server" | "name" | "annotations">;
+
+/** The tools whose code is in files of a folder of servers and runs in the sandbox, by server. */
+export type LocalTools = ReadonlyMap<string, readonly ToolDefinition[]>;
+
+/** The tools of a catalog that are files. */
+export function localTools({ servers }: CatalogSnapshot): LocalTools {
+  return new Map(
+    servers
+      .map(({ name, tools }) => [name, tools.filter(({ kind }) => kind === "local")] as const)
+      .filter(([, tools]) => tools.length > 0),
+  );
+}
+
+interface Surroundings {
+  snapshot: CatalogSnapshot;
+  tools: LocalTools;
+  entries: ReadonlyMap<string, ServerEntry>;
+  isGuarded: (tool: NamedTool) => boolean;
+}
+
+/**
+ * The entries of the folder of servers that code must not reach: servers with a guarded tool, and what shares modules with
+ * one, since a helper can do what the tool does.
+ */
+export function hostedEntries({ snapshot, tools, entries, isGuarded }: Surroundings): ReadonlySet<string> {
+  const hosted = new Set(
+    [...entries].filter(([name, entry]) => hasGuarded(name, entry)).map(([name]) => name),
+  );
+  const sharing = [...entries].flatMap(([from, { references }]) =>
+    references
+      .filter((to) => entries.has(to.entry) && !isCall(to))
+      .map(({ entry }) => [from, entry] as const),
+  );
+  for (let before = -1; before !== hosted.size;) {
+    before = hosted.size;
+    for (const [one, other] of sharing) {
+      if (hosted.has(one)) hosted.add(other);
+      else if (hosted.has(other)) hosted.add(one);
+    }
+  }
+  return hosted;
+
+  function hasGuarded(server: string, { exported }: ServerEntry): boolean {
+    const own = tools.get(server) ?? [];
+    if (own.some(isGuarded)) return true;
+    const listed = new Set(own.map(({ name }) => name));
+    const broken = snapshot.problems
+      .filter((problem) => problem.server === server)
+      .map(({ file }) => path.parse(file).name);
+    // Of a file that can't be read nothing is known but its name; other exports are no tools, unless a guard names them.
+    return (
+      broken.some((name) => !listed.has(name) && isGuarded({ server, name })) ||
+      [...exported].some(
+        (name) =>
+          !listed.has(name) &&
+          (tools.has(server) || broken.length > 0) &&
+          isGuarded({ server, name, annotations: { readOnlyHint: true } }),
+      )
+    );
+  }
+
+  /** Whether a reference is the import of tools and of nothing else. */
+  function isCall({ entry, file, names }: EntryReference): boolean {
+    const known = new Set(tools.get(entry)?.map(({ name }) => name));
+    return names !== undefined && known.size > 0 && file !== "" && names.every((name) => known.has(name));
+  }
+}
+
+/** How the arguments of a tool are written. */
+interface Parameters {
+  /** The names of positional parameters, in their order. `undefined` for tools that take one object. */
+  names: readonly string[] | undefined;
+  /** The one among them that takes all further arguments. */
+  rest: string | undefined;
+}
+
+function parametersOf({ callStyle, inputSchema }: ToolDefinition): Parameters {
+  if (callStyle === "object") return { names: undefined, rest: undefined };
+  const properties = Object.entries(inputSchema.properties ?? {});
+  return {
+    names: properties.map(([name]) => name),
+    rest: properties.find(([, schema]) => schema["x-rest"] === true)?.[0],
+  };
+}
+
+/** The module of a tool that only calls it, with its types and its comment, as code in the sandbox sees it. */
+export async function printStub(tool: ToolDefinition): Promise<string> {
+  const { generateToolModule } = await import("@cem/tool-files");
+  const { server, name, callStyle } = tool;
+  const { code } = generateToolModule(tool, { server, identifier: name, flags: tool.flags });
+  if (callStyle === "object") return code;
+  // The types and the comment are as they are; the function takes its arguments one by one.
+  const declaration = code.lastIndexOf(`export async function ${name}(`);
+  const signature = tool.signature.replaceAll(/[\p{Cc}\p{Zl}\p{Zp}]+/gu, " ");
+  return `${code.slice(0, declaration)}// ${signature}\n${printFunction(tool)}`;
+}
+
+/**
+ * A module in place of a tool's own where another tool imports it: what it exports besides its guarded tools is its own.
+ *
+ * @param original - The specifier of the module itself.
+ */
+export function printReplacement(tools: readonly ToolDefinition[], original: string): string {
+  const head = `export * from ${JSON.stringify(original)};\nimport { callTool } from "cem:client";\n`;
+  return head + tools.map(printFunction).join("");
+}
+
+function printFunction(tool: ToolDefinition): string {
+  const { server, name } = tool;
+  const { names, rest } = parametersOf(tool);
+  const parts = names?.map((parameter, index) => {
+    const value = parameter === rest ? `args.slice(${index})` : `args[${index}]`;
+    return `${JSON.stringify(parameter)}: ${value}`;
+  });
+  const args = parts === undefined ? "args[0]" : `{ ${parts.join(", ")} }`;
+  return `export async function ${name}(...args) {\n  return callTool(${JSON.stringify(server)}, ${JSON.stringify(name)}, ${args});\n}\n`;
+}
+
+/** The server and the tool by which the program that {@link printCall} makes gets its arguments. No server has this name. */
+export const ARGUMENTS = { server: "cem:file-tools", tool: "arguments" } as const;
+
+/** A program that calls a tool once with arguments it asks for, and returns its value or its error. */
+export function printCall(tool: ToolDefinition): string {
+  const { names, rest } = parametersOf(tool);
+  const parts = names?.map((name) => {
+    const value = `args[${JSON.stringify(name)}]`;
+    return name === rest ? `...(${value} ?? [])` : value;
+  });
+  return `import { callTool } from "./client/index.ts";
+import { ${tool.name} as tool } from ${JSON.stringify(tool.module)};
+const args: any = await callTool(${JSON.stringify(ARGUMENTS.server)}, ${JSON.stringify(ARGUMENTS.tool)});
+let value: unknown;
+try {
+  value = await (tool as any)(${parts?.join(", ") ?? "args"});
+} catch (thrown: any) {
+  return { error: { code: thrown?.code, message: thrown?.message, details: thrown?.details } };
+}
+return { value };
+`;
+}

@@ -1,0 +1,103 @@
+import { hash } from "node:crypto";
+import path from "node:path";
+import { authRequired, serverDisabled, toErrorInfo } from "@cem/core";
+import type { CatalogSnapshot, ErrorInfo, ToolCatalog, ToolServer } from "@cem/core";
+import type { McpServers } from "../servers/mcp-servers.ts";
+import { toolChanged } from "./generated-folders.ts";
+import type { GeneratedFolder, GeneratedFolders, ToolChanges } from "./generated-folders.ts";
+
+interface MarkSettings {
+  servers: McpServers;
+  folders: GeneratedFolders;
+  changes: ToolChanges;
+  /** Whether a tool whose definition changed is refused until the change is accepted. */
+  holdChanged: boolean;
+}
+
+/** A catalog whose generated tools are marked where they can't be called, as far as that is known. Connects to nothing. */
+export function withAvailability(catalog: ToolCatalog, settings: MarkSettings): ToolCatalog {
+  return {
+    specificationVersion: "v1",
+    list: async (options) => markUnavailable(await catalog.list(options), settings),
+  };
+}
+
+async function markUnavailable(snapshot: CatalogSnapshot, settings: MarkSettings): Promise<CatalogSnapshot> {
+  const marks: [string, ErrorInfo][] = [];
+  const servers = await Promise.all(
+    snapshot.servers.map(async (server): Promise<ToolServer> => {
+      const reasonOf = server.kind === "host" ? await reasonsFor(server, settings) : undefined;
+      if (reasonOf === undefined) return server;
+      const tools = server.tools.map((tool) => {
+        const unavailable = reasonOf(tool.originalName ?? tool.name);
+        if (unavailable === undefined) return tool;
+        marks.push([`${tool.server}.${tool.name}`, unavailable]);
+        return { ...tool, unavailable };
+      });
+      return { ...server, tools };
+    }),
+  );
+  if (marks.length === 0) return snapshot;
+  const version = hash("sha256", JSON.stringify([snapshot.version, marks]), "base64url");
+  return { ...snapshot, servers, version };
+}
+
+/** Why a tool, by the name its server calls it, can't be called. */
+type ReasonOf = (tool: string) => ErrorInfo | undefined;
+
+/** @returns `undefined` where all tools of the server can be called, or none was generated. */
+async function reasonsFor(server: ToolServer, settings: MarkSettings): Promise<ReasonOf | undefined> {
+  const file = server.tools.find((tool) => tool.file !== undefined)?.file;
+  const generated = file === undefined ? undefined : await settings.folders.read(path.dirname(file));
+  if (generated === undefined) return undefined;
+  const whole = serverReason(generated.lock.server.name, settings.servers);
+  return whole === undefined ? toolReasons(generated, settings) : () => whole;
+}
+
+/** Why no tool of a server can be called. */
+function serverReason(name: string, servers: McpServers): ErrorInfo | undefined {
+  const details = { server: name };
+  const configured = servers.byName.get(name);
+  if (configured === undefined) {
+    return { code: "SERVER_NOT_FOUND", message: `The MCP server "${name}" is not configured.`, details };
+  }
+  if (configured.error !== undefined) return toErrorInfo(configured.error);
+  if (!configured.enabled) return toErrorInfo(serverDisabled(name));
+  const status = servers
+    .openConnections()
+    ?.status()
+    .find((one) => one.name === name);
+  switch (status?.state) {
+    case "auth-required":
+      return toErrorInfo(authRequired(name));
+    case "down":
+      return status.lastError ?? { code: "SERVER_DOWN", message: `Server "${name}" is down.`, details };
+    default:
+      return undefined;
+  }
+}
+
+/** Why single tools of a server can't be called. */
+async function toolReasons(
+  { lock, locked }: GeneratedFolder,
+  { servers, changes, holdChanged }: MarkSettings,
+): Promise<ReasonOf | undefined> {
+  const { name } = lock.server;
+  const list = servers.openConnections()?.knownTools(name);
+  if (list === undefined) return undefined;
+  const { changed, removed } = await changes.compare(list, lock);
+  const reasons = new Map<string, ErrorInfo>();
+  for (const { definition } of removed) {
+    reasons.set(definition.name, {
+      code: "TOOL_REMOVED",
+      message: `Server "${name}" no longer has the tool "${definition.name}".`,
+      details: { server: name, tool: definition.name },
+    });
+  }
+  for (const [changedName, { differences }] of holdChanged ? changed : []) {
+    const tool = locked.get(changedName);
+    const places = differences.map(({ place }) => place);
+    if (tool !== undefined) reasons.set(changedName, toErrorInfo(toolChanged(name, tool, places)));
+  }
+  return reasons.size === 0 ? undefined : (tool) => reasons.get(tool);
+}

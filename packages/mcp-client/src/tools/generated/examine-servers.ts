@@ -1,0 +1,137 @@
+import path from "node:path";
+import { preloadSchemaValidation } from "@cem/bridge";
+import { toErrorInfo } from "@cem/core";
+import type { Guard, ToolDefinition, ToolFlag } from "@cem/core";
+import type { ServerStatus } from "../../connection/connection-types.ts";
+import type { McpConnections } from "../../connections.ts";
+import type { McpServers } from "../servers/mcp-servers.ts";
+import type { GeneratedFolders, ToolChanges } from "./generated-folders.ts";
+
+const DEFAULT_TIMEOUT_MS = 10_000;
+
+/** The state of one MCP server, as tried. */
+export interface ExaminedServer extends ServerStatus {
+  /** How many tools have a generated file. Absent: no files were generated. */
+  generated?: number | undefined;
+  /** Tools whose definition is not the one that was accepted. */
+  changed: string[];
+  /** Tools of the server that have no file. */
+  added: string[];
+  flagged: { tool: string; flags: readonly ToolFlag[] }[];
+}
+
+export interface ExamineOptions {
+  signal?: AbortSignal | undefined;
+  /** The only server to try. Default: all. */
+  only?: string | undefined;
+  /**
+   * How long servers have to answer, in milliseconds.
+   *
+   * @defaultValue 10,000
+   */
+  timeoutMs?: number | undefined;
+}
+
+interface ExamineParts {
+  servers: McpServers;
+  folders: GeneratedFolders;
+  changes: ToolChanges;
+}
+
+/** Tries every enabled server, all at once. One that does not answer in time is reported as `connecting`. */
+export async function examineServers(
+  parts: ExamineParts,
+  { signal, only, timeoutMs = DEFAULT_TIMEOUT_MS }: ExamineOptions = {},
+): Promise<ExaminedServer[]> {
+  if (parts.servers.byName.size === 0) return [];
+  const connections = await parts.servers.connections();
+  const timeout = AbortSignal.timeout(timeoutMs);
+  const either = signal === undefined ? timeout : AbortSignal.any([timeout, signal]);
+  if (only === undefined) await connections.check({ signal: either });
+  else await connections.listTools(only, { signal: either, refresh: true }).catch(() => {});
+  signal?.throwIfAborted();
+  const examined = connections.status().filter(({ name }) => only === undefined || name === only);
+  return Promise.all(examined.map((status) => examine(status, connections, parts)));
+}
+
+async function examine(
+  status: ServerStatus,
+  connections: McpConnections,
+  { servers, folders, changes }: ExamineParts,
+): Promise<ExaminedServer> {
+  const { name } = status;
+  const error = servers.byName.get(name)?.error;
+  const known: ServerStatus =
+    error === undefined ? status : { ...status, state: "down", lastError: toErrorInfo(error) };
+  const nothing = { changed: [], added: [], flagged: [] };
+  try {
+    const generated = await folders.read(await servers.folderOf(name));
+    if (generated === undefined) return { ...known, ...nothing };
+    const { lock, definitions } = generated;
+    const list = connections.knownTools(name);
+    const comparison = list === undefined ? undefined : await changes.compare(list, lock);
+    return {
+      ...known,
+      generated: lock.tools.length,
+      changed: [...(comparison?.changed.keys() ?? [])],
+      added: comparison?.added.map((definition) => definition.name) ?? [],
+      flagged: [...definitions].flatMap(([tool, { flags }]) =>
+        flags === undefined ? [] : [{ tool, flags }],
+      ),
+    };
+  } catch (thrown) {
+    return { ...known, lastError: toErrorInfo(thrown), ...nothing };
+  }
+}
+
+/** A guard that starts the servers whose tools the code imports, while it reviews the code: most take longer to start. */
+export function startUsedServers(guard: Guard, servers: McpServers, folders: GeneratedFolders): Guard {
+  if (servers.byName.size === 0) return guard;
+  const started = new Set<string>();
+  return {
+    specificationVersion: "v1",
+    async review(request) {
+      const reviewing = guard.review(request);
+      for (const folder of importedFolders(request.code, request.tools)) {
+        if (started.has(folder)) continue;
+        started.add(folder);
+        void start(folder, servers, folders);
+      }
+      return reviewing;
+    },
+  };
+}
+
+/** Starts every server that is switched on. Resolves when each has answered or failed. */
+export async function startAllServers(servers: McpServers): Promise<void> {
+  const names = [...servers.byName].filter(([, { enabled }]) => enabled).map(([name]) => name);
+  await Promise.all(names.map((name) => connect(name, servers)));
+}
+
+/** The folders of the generated tools that the code may import: it names them. */
+function importedFolders(code: string, tools: readonly ToolDefinition[]): Set<string> {
+  const folders = new Set<string>();
+  for (const { kind, file, module } of tools) {
+    if (kind === "host" && file !== undefined && code.includes(module.replace(/^\.|\/[^/]+$/gu, ""))) {
+      folders.add(path.dirname(file));
+    }
+  }
+  return folders;
+}
+
+async function start(folder: string, servers: McpServers, folders: GeneratedFolders): Promise<void> {
+  const generated = await folders.read(folder).catch(() => undefined);
+  const name = generated?.lock.server.name;
+  if (name === undefined || servers.byName.get(name)?.enabled !== true) return;
+  await connect(name, servers);
+}
+
+/** Failures are ignored: the call itself fails in the same way, and reports it. */
+async function connect(name: string, servers: McpServers): Promise<void> {
+  try {
+    const connections = await servers.connections();
+    await Promise.all([connections.listTools(name), preloadSchemaValidation()]);
+  } catch {
+    // See above.
+  }
+}

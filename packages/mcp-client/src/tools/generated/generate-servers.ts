@@ -1,0 +1,164 @@
+import path from "node:path";
+import { CemError, toErrorInfo } from "@cem/core";
+import type { ErrorInfo, ToolFlag } from "@cem/core";
+import type { ChangedTool, Difference, SkippedTool, ToolWarning } from "@cem/tool-files";
+import { connectionsFor } from "../servers/mcp-servers.ts";
+import type { McpServers } from "../servers/mcp-servers.ts";
+import { compareDefinitions, definitionsOf } from "./generated-folders.ts";
+import type { GeneratedFolders } from "./generated-folders.ts";
+
+export interface GenerateOptions {
+  /** The servers to generate files for. Default: every one that is enabled. */
+  servers?: readonly string[] | undefined;
+  /**
+   * Takes changed definitions over too. Without it they are reported, and their tools stay as they were accepted.
+   *
+   * @defaultValue false
+   */
+  accept?: boolean | undefined;
+  /**
+   * Allows results to be kept, and writes what is inferred from them into the return types.
+   *
+   * @defaultValue false
+   */
+  learn?: boolean | undefined;
+  signal?: AbortSignal | undefined;
+}
+
+/** The outcome of generating one server's files. */
+export interface GeneratedServer {
+  server: string;
+  /** `held`: changed tools wait to be accepted. `failed`: nothing was written. */
+  state: "generated" | "held" | "failed";
+  error?: ErrorInfo | undefined;
+  /** The server's folder, absolute. */
+  directory: string;
+  /** How many tools have a file now. */
+  tools: number;
+  written: string[];
+  removed: string[];
+  unchanged: number;
+  /** Tools without a file, and why. */
+  skipped: SkippedTool[];
+  /** Files that were not generated and stand where a generated one belongs. */
+  conflicts: string[];
+  warnings: ToolWarning[];
+  /** Tools whose definition is not the one that was accepted; with `accept` they were taken over. */
+  changed: { tool: string; differences: Difference[] }[];
+  /** Tools whose definitions seem to contain instructions for a model. */
+  flagged: { tool: string; flags: readonly ToolFlag[] }[];
+  /** Tools whose return type was inferred from results. Absent where results are not observed. */
+  learned?: string[] | undefined;
+}
+
+interface GenerateParts {
+  servers: McpServers;
+  folders: GeneratedFolders;
+  /** Whether changed definitions are left as they were accepted. */
+  holdChanged: boolean;
+}
+
+/**
+ * Writes the files of servers' tools, all servers at once. A server that fails costs no other.
+ *
+ * @throws CemError `SERVER_NOT_FOUND` for a name that is not configured.
+ */
+export async function generateServers(
+  parts: GenerateParts,
+  options: GenerateOptions = {},
+): Promise<GeneratedServer[]> {
+  const { servers } = parts;
+  const enabled = [...servers.byName].filter(([, server]) => server.enabled).map(([name]) => name);
+  const names = options.servers ?? enabled;
+  const connections = await servers.connections();
+  // Refuses an unknown name before any server is started.
+  for (const name of names) connections.knownTools(name);
+  return Promise.all(
+    names.map(async (server) => {
+      try {
+        return await generateServer(parts, server, options);
+      } catch (error) {
+        options.signal?.throwIfAborted();
+        return failed(server, await servers.folderOf(server), toErrorInfo(error));
+      }
+    }),
+  );
+}
+
+async function generateServer(
+  { servers, folders, holdChanged }: GenerateParts,
+  server: string,
+  { accept = false, learn = false, signal }: GenerateOptions,
+): Promise<GeneratedServer> {
+  const files = await import("@cem/tool-files");
+  const directory = await servers.folderOf(server);
+  const connections = await connectionsFor(server, servers);
+  const before = await folders.read(directory);
+  if (before === undefined) await assertFree(server, directory);
+  const list = await connections.listTools(server, { refresh: true, signal });
+  const changed = before === undefined ? [] : (await compareDefinitions(list, before.lock)).changed;
+  const isHeld = holdChanged && !accept && changed.length > 0;
+  const observed = await files.readObserved(directory);
+  const result = await files.writeServerFiles({
+    serversDir: path.dirname(directory),
+    folder: path.basename(directory),
+    server,
+    serverInfo: list.server,
+    definitions: withAccepted(definitionsOf(list), isHeld ? changed : []),
+    learned: learn ? observed : undefined,
+    signal,
+  });
+  if (learn) await files.allowObserving(result.directory);
+  const { lock, written, removed, unchanged, conflicts, warnings } = result;
+  return {
+    server,
+    state: isHeld ? "held" : "generated",
+    directory: result.directory,
+    tools: lock.tools.length,
+    written,
+    removed,
+    unchanged,
+    skipped: [...list.leftOut, ...result.skipped],
+    conflicts,
+    warnings,
+    changed: changed.map(({ name, differences }) => ({ tool: name, differences })),
+    flagged: lock.tools.flatMap(({ definition, flags }) =>
+      flags === undefined ? [] : [{ tool: definition.name, flags }],
+    ),
+    learned:
+      learn || observed !== undefined
+        ? lock.tools.filter((tool) => tool.learned).map(({ definition }) => definition.name)
+        : undefined,
+  };
+}
+
+/** The definitions that the server lists, with the accepted ones in place of those that changed. */
+function withAccepted(listed: readonly unknown[], changed: readonly ChangedTool[]): unknown[] {
+  const accepted = new Map<unknown, unknown>(changed.map(({ name, locked }) => [name, locked.definition]));
+  return listed.map((definition) => accepted.get((definition as { name?: unknown }).name) ?? definition);
+}
+
+/** Refuses a folder that holds files of the user's. */
+async function assertFree(server: string, directory: string): Promise<void> {
+  const { listForeignModules } = await import("@cem/tool-files");
+  const [foreign] = await listForeignModules(directory);
+  if (foreign === undefined) return;
+  throw new CemError(
+    "SERVER_FOLDER_TAKEN",
+    `${directory} holds ${foreign}, which was not generated, so the tools of server "${server}" can't go there. Give the server another name.`,
+    { details: { server, directory } },
+  );
+}
+
+function failed(server: string, directory: string, error: ErrorInfo): GeneratedServer {
+  const nothing = {
+    written: [],
+    removed: [],
+    skipped: [],
+    conflicts: [],
+    warnings: [],
+    changed: [],
+    flagged: [],
+  };
+  return { server, state: "failed", error, directory, tools: 0, unchanged: 0, ...nothing };
+}

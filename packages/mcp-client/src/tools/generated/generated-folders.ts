@@ -1,0 +1,130 @@
+import { statSync } from "node:fs";
+import path from "node:path";
+import { CemError } from "@cem/core";
+import type { ToolDefinition, ToolServer } from "@cem/core";
+import type { ChangedTool, LockComparison, LockedTool, ServerLock } from "@cem/tool-files";
+import type { ToolList } from "../../connection/connection-types.ts";
+import { isServerRequest, serverRequestDefinitions } from "../../connection/server-request-definitions.ts";
+
+/** The lock file's name. Repeated from @cem/tool-files, which is loaded only for folders that have one. */
+const LOCK_FILE = "tools.lock.json";
+/** The server's own name is shown only if it can't be more than a name. */
+const PLAIN_NAME = /^[\w@./-]{1,64}$/;
+
+/** A server's folder of generated files, read from its lock file. */
+export interface GeneratedFolder {
+  lock: ServerLock;
+  /** The server with its tools, as the catalog lists it. The same object until the lock changes. */
+  server: ToolServer;
+  /** By the name that the server calls the tool. */
+  locked: ReadonlyMap<string, LockedTool>;
+  /** By the name that the server calls the tool. */
+  definitions: ReadonlyMap<string, ToolDefinition>;
+}
+
+/** A reader of generated folders that parses a lock file again only when it changed, which it looks up at each read. */
+export interface GeneratedFolders {
+  /**
+   * @returns `undefined` for a folder that was not generated.
+   * @throws CemError `TOOL_LOCK_INVALID`.
+   */
+  read(folder: string): Promise<GeneratedFolder | undefined>;
+}
+
+export function createGeneratedFolders(): GeneratedFolders {
+  const known = new Map<string, { stamp: string; generated: GeneratedFolder }>();
+  return {
+    async read(folder) {
+      const stamp = stampOf(path.join(folder, LOCK_FILE));
+      const present = known.get(folder);
+      if (stamp !== undefined && present?.stamp === stamp) return present.generated;
+      known.delete(folder);
+      if (stamp === undefined) return undefined;
+      const { readLock } = await import("@cem/tool-files");
+      const found = await readLock(folder);
+      if (found === undefined) return undefined;
+      const generated = toGenerated(path.basename(folder), found.lock, found.tools);
+      known.set(folder, { stamp, generated });
+      return generated;
+    },
+  };
+}
+
+/**
+ * Identifies a state of a file. Synchronous, since every call of a tool asks: this takes 2 µs, and a thread of the pool
+ * takes from 25 µs up to a place in the queue.
+ */
+function stampOf(file: string): string | undefined {
+  try {
+    const found = statSync(file, { bigint: true, throwIfNoEntry: false });
+    return found === undefined ? undefined : `${found.ino}:${found.size}:${found.mtimeNs}`;
+  } catch {
+    return undefined;
+  }
+}
+
+function toGenerated(name: string, lock: ServerLock, tools: ToolDefinition[]): GeneratedFolder {
+  const { info } = lock.server;
+  const about = [info.name, info.version].filter((part) => PLAIN_NAME.test(part ?? "")).join(" ");
+  const description = about === "" ? "An MCP server." : `The MCP server ${about}.`;
+  return {
+    lock,
+    server: { name, description, kind: "host", tools },
+    locked: new Map(lock.tools.map((tool) => [tool.definition.name, tool])),
+    definitions: new Map(tools.map((tool) => [tool.originalName ?? tool.name, tool])),
+  };
+}
+
+/** The tools that a server lists, compared with the accepted ones. */
+export interface ListComparison extends Pick<LockComparison, "added" | "removed"> {
+  /** Tools whose definition changed, by name. */
+  changed: ReadonlyMap<string, ChangedTool>;
+}
+
+/** Compares lists with locks. The result for each list and its lock is cached. */
+export interface ToolChanges {
+  compare(list: ToolList, lock: ServerLock): Promise<ListComparison>;
+}
+
+export function createToolChanges(): ToolChanges {
+  const known = new WeakMap<ToolList, { lock: ServerLock; comparison: ListComparison }>();
+  return {
+    async compare(list, lock) {
+      const present = known.get(list);
+      if (present?.lock === lock) return present.comparison;
+      const { added, removed, changed } = await compareDefinitions(list, lock);
+      const byName = new Map(changed.map((change) => [change.name, change]));
+      const comparison = { added, removed, changed: byName };
+      known.set(list, { lock, comparison });
+      return comparison;
+    },
+  };
+}
+
+/** Compares what a server lists with its lock. The functions for resources and prompts are ours: they are never changed. */
+export async function compareDefinitions(list: ToolList, lock: ServerLock): Promise<LockComparison> {
+  const { compareWithLock } = await import("@cem/tool-files");
+  const comparison = compareWithLock(definitionsOf(list), lock);
+  return { ...comparison, changed: comparison.changed.filter(({ name }) => !isServerRequest(name)) };
+}
+
+/** The definitions of a list, as the server sent them, and those of the functions for its resources and prompts. */
+export function definitionsOf(list: ToolList): unknown[] {
+  return [...list.tools.map(({ definition }) => definition), ...serverRequestDefinitions(list)];
+}
+
+const MAX_LISTED_PLACES = 3;
+
+/** `TOOL_CHANGED`: the definition that the server sends is not the one that was accepted. */
+export function toolChanged(
+  server: string,
+  { definition: { name: tool } }: LockedTool,
+  places: readonly string[],
+): CemError {
+  const changed = places.slice(0, MAX_LISTED_PLACES).join(", ");
+  return new CemError(
+    "TOOL_CHANGED",
+    `Server "${server}" changed the definition of ${tool} (${changed}), which is held back until the change is accepted.`,
+    { details: { server, tool, places } },
+  );
+}

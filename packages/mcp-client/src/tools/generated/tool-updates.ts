@@ -1,0 +1,136 @@
+import path from "node:path";
+import { toErrorInfo } from "@cem/core";
+import type { LogEntry, ToolList } from "../../connection/connection-types.ts";
+import type { McpServers } from "../servers/mcp-servers.ts";
+import { definitionsOf } from "./generated-folders.ts";
+import type { GeneratedFolders, ToolChanges } from "./generated-folders.ts";
+
+/** How the tools that a server lists now differ from those that were generated. */
+export interface ToolsChange {
+  server: string;
+  /** New tools, which code can import from now on. */
+  added: string[];
+  /** Tools whose definition is another than the accepted one. */
+  changed: string[];
+  /** Whether those are held back. */
+  held: boolean;
+  /** Tools that the server has no more. Their files stay, so that they can't come back as other tools unseen. */
+  removed: string[];
+}
+
+interface TakeInParts {
+  servers: McpServers;
+  folders: GeneratedFolders;
+  changes: ToolChanges;
+  /** Whether changed definitions are left as they were accepted. */
+  holdChanged: boolean;
+}
+
+/**
+ * Writes the files of the tools that a server has since they were generated.
+ *
+ * @returns `undefined` for a server whose tools were not generated.
+ */
+export async function takeInChanges(
+  { servers, folders, changes, holdChanged }: TakeInParts,
+  server: string,
+  list: ToolList,
+): Promise<ToolsChange | undefined> {
+  const directory = await servers.folderOf(server);
+  const before = await folders.read(directory);
+  if (before === undefined) return undefined;
+  const { lock } = before;
+  const { added, changed, removed } = await changes.compare(list, lock);
+  const isNew = new Set(added.map(({ name }) => name));
+  if (isNew.size > 0 || (changed.size > 0 && !holdChanged)) {
+    const { writeServerFiles } = await import("@cem/tool-files");
+    const listed = new Map(definitionsOf(list).map((one) => [(one as { name: string }).name, one]));
+    const kept = lock.tools.map(({ definition }) =>
+      holdChanged ? definition : (listed.get(definition.name) ?? definition),
+    );
+    await writeServerFiles({
+      serversDir: path.dirname(directory),
+      folder: path.basename(directory),
+      server,
+      serverInfo: lock.server.info,
+      definitions: [...kept, ...[...isNew].map((name) => listed.get(name))],
+    });
+  }
+  return {
+    server,
+    added: [...isNew],
+    changed: [...changed.keys()],
+    held: holdChanged,
+    removed: removed.map(({ definition }) => definition.name),
+  };
+}
+
+/** Follows the lists of tools that servers send while they are connected. */
+export interface ChangesWatch {
+  /** To be called with each further list of a server. */
+  onListed(server: string, list: ToolList): void;
+  onChange(listener: (change: ToolsChange) => void): void;
+  /** Runs work that writes generated files when no list is being taken in, and none while it runs. */
+  exclusively<T>(work: () => Promise<T>): Promise<T>;
+}
+
+/** Takes lists in one after another, and tells of those that differ from the one before. */
+export function watchChanges(
+  takeIn: (server: string, list: ToolList) => Promise<ToolsChange | undefined>,
+  log: (entry: LogEntry) => void,
+): ChangesWatch {
+  const listeners = new Set<(change: ToolsChange) => void>();
+  const last = new Map<string, string>();
+  let queue: Promise<unknown> = Promise.resolve();
+  const enqueue = <T>(work: () => Promise<T>): Promise<T> => {
+    const done = queue.then(work);
+    queue = done.catch(() => {});
+    return done;
+  };
+
+  const take = async (server: string, list: ToolList): Promise<void> => {
+    try {
+      const change = await takeIn(server, list);
+      if (change === undefined) return;
+      const { added, changed, removed } = change;
+      // Added tools are known the next time; those held back or gone stay so.
+      const lasting = JSON.stringify([changed, removed]);
+      const isSame = added.length === 0 && lasting === (last.get(server) ?? "[[],[]]");
+      last.set(server, lasting);
+      if (isSame) return;
+      log({ server, level: "info", source: "client", message: describeChange(change) });
+      for (const listener of listeners) listener(change);
+    } catch (error) {
+      const message = `The changed tools of server "${server}" could not be taken in: ${toErrorInfo(error).message}`;
+      log({ server, level: "warn", source: "client", message });
+    }
+  };
+
+  return {
+    onListed(server, list) {
+      void enqueue(() => take(server, list));
+    },
+    onChange(listener) {
+      listeners.add(listener);
+    },
+    exclusively: enqueue,
+  };
+}
+
+const MAX_NAMED = 10;
+
+/** `Server "crm" has 2 new tools (a, b), 1 changed (c), held back until it is accepted, and 1 less (d).` */
+export function describeChange({ server, added, changed, held, removed }: ToolsChange): string {
+  const named = (names: readonly string[]): string => {
+    const more = names.length > MAX_NAMED ? [`${names.length - MAX_NAMED} more`] : [];
+    return `${names.length} (${[...names.slice(0, MAX_NAMED), ...more].join(", ")})`;
+  };
+  const parts = [
+    added.length === 0 ? "" : `new ${named(added)}`,
+    changed.length === 0
+      ? ""
+      : `changed ${named(changed)}, ${held ? "held back until accepted" : "taken over"}`,
+    removed.length === 0 ? "" : `gone ${named(removed)}`,
+  ].filter((part) => part !== "");
+  return `Tools of server "${server}": ${parts.length === 0 ? "as they were generated" : parts.join("; ")}.`;
+}

@@ -1,0 +1,18 @@
+export { createMcpTools } from "./mcp-tools.ts";
+export type { McpTools, McpToolsSettings } from "./mcp-tools.ts";
+export type { ConfiguredServer, McpServersSettings, ServerContents } from "./servers/mcp-servers.ts";
+export type { ExaminedServer, ExamineOptions } from "./generated/examine-servers.ts";
+export type { GeneratedServer, GenerateOptions } from "./generated/generate-servers.ts";
+export type { ToolsChange } from "./generated/tool-updates.ts";
+export { describeChange } from "./generated/tool-updates.ts";
+export { createFileTools } from "./files/file-tools.ts";
+export type { FileTools } from "./files/file-tools.ts";
+export type { NamedTool } from "./files/hosted-servers.ts";
+export type { SandboxVariant } from "./files/view-sandboxes.ts";
+export { withHostTools } from "./host/host-catalog.ts";
+export { findHostToolFiles, loadHostTools, toolNameFault } from "./host/load-host-tools.ts";
+export type { HostToolsByServer, LoadedHostTools, HostToolFolders } from "./host/load-host-tools.ts";
+export type { OwnPackage } from "@cem/core/files";
+export type { CatalogSnapshot, Elicit, Guard, ResultStore, ToolCatalog } from "@cem/core";
+export type { LogEntry } from "../connection/connection-types.ts";
+export type { McpServerSettings } from "../settings/server-settings.ts";

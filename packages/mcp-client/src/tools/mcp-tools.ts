@@ -1,0 +1,131 @@
+import type { ToolSource } from "@cem/bridge";
+import type { Guard, ResultStore, ToolCatalog, ToolServer } from "@cem/core";
+import type { ContentChange } from "../connection/connection-types.ts";
+import type { McpConnections } from "../connections.ts";
+import { withAvailability } from "./generated/availability.ts";
+import { examineServers, startAllServers, startUsedServers } from "./generated/examine-servers.ts";
+import type { ExaminedServer, ExamineOptions } from "./generated/examine-servers.ts";
+import { generateServers } from "./generated/generate-servers.ts";
+import type { GeneratedServer, GenerateOptions } from "./generated/generate-servers.ts";
+import { createGeneratedFolders, createToolChanges } from "./generated/generated-folders.ts";
+import type { GeneratedFolder } from "./generated/generated-folders.ts";
+import { createGeneratedToolSource } from "./generated/generated-tool-source.ts";
+import { takeInChanges, watchChanges } from "./generated/tool-updates.ts";
+import type { ToolsChange } from "./generated/tool-updates.ts";
+import { connectionsFor, createMcpServers, createServerContents } from "./servers/mcp-servers.ts";
+import type { ConfiguredServer, McpServersSettings, ServerContents } from "./servers/mcp-servers.ts";
+
+export interface McpToolsSettings extends McpServersSettings {
+  /**
+   * Whether a tool whose definition changed is held back until the change is accepted.
+   *
+   * @defaultValue true
+   */
+  holdChanged?: boolean | undefined;
+  /**
+   * Whether files of generated tools are updated while they are used: by what servers list anew, and by observed results.
+   *
+   * @defaultValue true
+   */
+  changesFiles?: boolean | undefined;
+  /** Keeps images, other bytes and large results. Absent: they come back inside the results, up to a bound. */
+  store?: ResultStore | undefined;
+}
+
+/** The tools of MCP servers: generated as files, listed in a catalog, called through the bridge. */
+export interface McpTools {
+  /** The servers by name, in the order of the settings. */
+  readonly servers: ReadonlyMap<string, ConfiguredServer>;
+  /** The generated tools, for a bridge to call. */
+  readonly source: ToolSource;
+  /** The resources and prompts of the servers. */
+  readonly contents: ServerContents;
+  /** Reads a generated folder's server and tools from its lock file, for discovery. `undefined`: it was not generated. */
+  readListed(folder: string): Promise<ToolServer | undefined>;
+  /** Marks the tools of a catalog that can't be called now, as far as that is known. Connects to nothing. */
+  withAvailability(catalog: ToolCatalog): ToolCatalog;
+  /** Starts every server that is switched on, ahead of its first use. Resolves when each has answered or failed. */
+  startAll(): Promise<void>;
+  /** Wraps a guard: the servers that the code uses start while the code is still being reviewed. */
+  startingServers(guard: Guard): Guard;
+  /**
+   * Writes the files of servers' tools.
+   *
+   * @throws CemError `SERVER_NOT_FOUND` for a name that is not configured.
+   */
+  generate(options?: GenerateOptions): Promise<GeneratedServer[]>;
+  /** Tries every enabled server, all at once. */
+  examine(options?: ExamineOptions): Promise<ExaminedServer[]>;
+  /**
+   * The connections, for use with one server.
+   *
+   * @throws what is wrong with the server's settings.
+   */
+  connectionsFor(server: string): Promise<McpConnections>;
+  /** The folder of a server's generated tools, absolute. */
+  folderOf(server: string): Promise<string>;
+  /**
+   * A server's generated tools as they were accepted.
+   *
+   * @returns `undefined` where none were generated.
+   * @throws CemError `TOOL_LOCK_INVALID`.
+   */
+  readGenerated(server: string): Promise<GeneratedFolder | undefined>;
+  /**
+   * Calls the listener when a connected server's tools changed. New ones have their files then and can be imported.
+   */
+  onToolsChanged(listener: (change: ToolsChange) => void): void;
+  /** Ends every connection and server process. Safe to call twice. */
+  close(): Promise<void>;
+}
+
+/** Sets up the tools of MCP servers. Nothing is loaded or started before it is needed, and no server waits for another. */
+export function createMcpTools(settings: McpToolsSettings): McpTools {
+  const { holdChanged = true, changesFiles = true, store, onLog } = settings;
+  const folders = createGeneratedFolders();
+  const changes = createToolChanges();
+  const watch = watchChanges(
+    async (server, list) =>
+      changesFiles ? takeInChanges({ servers, folders, changes, holdChanged }, server, list) : undefined,
+    onLog ?? (() => {}),
+  );
+  const contentListeners = new Set<(server: string, change: ContentChange) => void>();
+  const servers = createMcpServers(settings, {
+    onListed: (server, list) => watch.onListed(server, list),
+    onContentsChanged(server, change) {
+      for (const listener of contentListeners) listener(server, change);
+    },
+  });
+  const source = createGeneratedToolSource({
+    servers,
+    folders,
+    changes,
+    holdChanged,
+    store,
+    onUnvalidated({ server, tool, reason }) {
+      const message = `${server}.${tool}: its result is not checked: ${reason}.`;
+      onLog?.({ server, level: "warn", source: "client", message });
+    },
+  });
+  return {
+    servers: servers.byName,
+    contents: createServerContents(servers, (listener) => contentListeners.add(listener)),
+    source,
+    readListed: async (folder) => (await folders.read(folder))?.server,
+    withAvailability: (catalog) => withAvailability(catalog, { servers, folders, changes, holdChanged }),
+    startAll: () => startAllServers(servers),
+    startingServers: (guard) => startUsedServers(guard, servers, folders),
+    generate: (options) =>
+      watch.exclusively(() => generateServers({ servers, folders, holdChanged }, options)),
+    examine: (options) => examineServers({ servers, folders, changes }, options),
+    connectionsFor: (server) => connectionsFor(server, servers),
+    folderOf: (server) => servers.folderOf(server),
+    readGenerated: async (server) => folders.read(await servers.folderOf(server)),
+    onToolsChanged: (listener) => watch.onChange(listener),
+    async close() {
+      await servers.close();
+      await watch.exclusively(async () => {});
+      if (changesFiles) await source.save();
+    },
+  };
+}

@@ -1,0 +1,166 @@
+import path from "node:path";
+import { CemError } from "@cem/core";
+import type { Elicit, JsonObject } from "@cem/core";
+import type {
+  CallOptions,
+  ContentChange,
+  ListKind,
+  LogEntry,
+  ServerRequest,
+  ToolList,
+} from "../../connection/connection-types.ts";
+import type { McpConnections } from "../../connections.ts";
+import type { McpServerSettings } from "../../settings/server-settings.ts";
+
+export interface McpServersSettings {
+  /** The servers, with `${NAME}` still in place of variables. */
+  servers: readonly McpServerSettings[];
+  /**
+   * Why an enabled server may not be connected to.
+   *
+   * @defaultValue each may be
+   */
+  obstacleOf?: ((server: string) => CemError | undefined) | undefined;
+  /** The folder that holds a folder of generated files for each server. Absolute. */
+  serversDir: string;
+  /** Where sign-ins are kept. Absolute. */
+  authFolder: string;
+  /**
+   * Looks up a variable for `${NAME}`.
+   *
+   * @defaultValue the process's environment
+   */
+  variable?: ((name: string) => string | undefined) | undefined;
+  /** Receives what servers write to stderr, and what goes wrong with them. */
+  onLog?: ((entry: LogEntry) => void) | undefined;
+  /** Answers servers that ask the user something. Absent: such questions are cancelled. */
+  elicit?: Elicit | undefined;
+}
+
+/** Events of connected servers. */
+export interface ServerChanges {
+  /** Called when the tools of a server were listed again. */
+  onListed: (server: string, list: ToolList) => void;
+  /** Called when a server said that its resources or prompts, or a resource that is watched, changed. */
+  onContentsChanged: (server: string, change: ContentChange) => void;
+}
+
+/** The state of a server that is known without connecting to it. */
+export interface ConfiguredServer {
+  enabled: boolean;
+  /** Why it is not connected to. What is wrong with its settings is known once the connections were asked for. */
+  error?: CemError | undefined;
+}
+
+/** The MCP servers that are set up, with connections that are made when first asked for. */
+export interface McpServers {
+  /** By name, in the order of the settings. */
+  readonly byName: ReadonlyMap<string, ConfiguredServer>;
+  /** The folder of a server's generated tools, absolute. */
+  folderOf(server: string): Promise<string>;
+  /** The connections, made at the first call. No server is started by that. */
+  connections(): Promise<McpConnections>;
+  /** The connections, if they were made already. */
+  openConnections(): McpConnections | undefined;
+  /** Ends every connection and server process. Safe to call twice. */
+  close(): Promise<void>;
+}
+
+/** Sets up servers. Nothing is loaded or started before it is needed. */
+export function createMcpServers(settings: McpServersSettings, changes: ServerChanges): McpServers {
+  const { servers, serversDir, authFolder, elicit, onLog } = settings;
+  const variable = settings.variable ?? ((name: string) => process.env[name]);
+  const byName = new Map<string, ConfiguredServer>(
+    servers.map(({ name, enabled = true }) => [
+      name,
+      { enabled, error: enabled ? settings.obstacleOf?.(name) : undefined },
+    ]),
+  );
+  let connecting: Promise<McpConnections> | undefined;
+  let connected: McpConnections | undefined;
+  let folderNames: Promise<ReadonlyMap<string, string>> | undefined;
+
+  const connect = async (): Promise<McpConnections> => {
+    const { createMcpConnections, fillVariables } = await import("../../index.ts");
+    const filled = servers.map((server): McpServerSettings => {
+      if (server.enabled === false) return server;
+      if (byName.get(server.name)?.error !== undefined) return { ...server, enabled: false };
+      try {
+        return fillVariables(server, variable);
+      } catch (error) {
+        if (!CemError.isInstance(error)) throw error;
+        // A server that is set up wrong costs no other anything.
+        byName.set(server.name, { enabled: true, error });
+        return { ...server, enabled: false };
+      }
+    });
+    connected = createMcpConnections({ servers: filled, authFolder, log: onLog, elicit });
+    connected.onToolsListed(changes.onListed);
+    connected.onContentsChanged(changes.onContentsChanged);
+    return connected;
+  };
+
+  return {
+    byName,
+    async folderOf(server) {
+      folderNames ??= import("@cem/tool-files").then(({ nameServerFolders }) =>
+        nameServerFolders([...byName.keys()]),
+      );
+      return path.join(serversDir, (await folderNames).get(server) ?? server);
+    },
+    connections: () => (connecting ??= connect()),
+    openConnections: () => connected,
+    async close() {
+      const made = await connecting?.catch(() => undefined);
+      await made?.close();
+    },
+  };
+}
+
+/**
+ * The connections, for use with one server.
+ *
+ * @throws what is wrong with the server's settings.
+ */
+export async function connectionsFor(server: string, servers: McpServers): Promise<McpConnections> {
+  const connections = await servers.connections();
+  const error = servers.byName.get(server)?.error;
+  if (error !== undefined) throw error;
+  return connections;
+}
+
+/** Resources and prompts of MCP servers, for a client that wants them from one place. */
+export interface ServerContents {
+  /** The names of the servers that are switched on. */
+  readonly servers: readonly string[];
+  /**
+   * Lists what one server has. Empty where it has none of the kind.
+   *
+   * @throws CemError of the connection, or what is wrong with the server's settings.
+   */
+  list(server: string, kind: ListKind, options: CallOptions): Promise<readonly JsonObject[]>;
+  /** Reads a resource, renders a prompt or completes an argument of one. @throws as `list`. */
+  request(server: string, request: ServerRequest, options: CallOptions): Promise<JsonObject>;
+  /** Calls the listener when a connected server said that its resources or prompts, or a resource that is watched, changed. */
+  onChanged(listener: (server: string, change: ContentChange) => void): void;
+}
+
+/** @param onChanged - registers a listener at the connections, now or once they are made. */
+export function createServerContents(
+  servers: McpServers,
+  onChanged: ServerContents["onChanged"],
+): ServerContents {
+  return {
+    servers: [...servers.byName].filter(([, { enabled }]) => enabled).map(([name]) => name),
+    async list(server, kind, options) {
+      const connections = await connectionsFor(server, servers);
+      const { items } = await connections.list(server, kind, options);
+      return items.filter((item): item is JsonObject => typeof item === "object" && item !== null);
+    },
+    async request(server, request, options) {
+      const connections = await connectionsFor(server, servers);
+      return connections.request(server, request, options);
+    },
+    onChanged,
+  };
+}

@@ -1,0 +1,131 @@
+import type { HideSecrets } from "@cem/bridge";
+import { authRequired, CemError, copyBeginning } from "@cem/core";
+import type { ErrorDetails } from "@cem/core";
+import {
+  InsufficientScopeError,
+  ProtocolError,
+  SdkError,
+  SdkErrorCode,
+  SdkHttpError,
+  SSEClientTransport,
+  SseError,
+  UnauthorizedError,
+} from "@modelcontextprotocol/client";
+import type { Client } from "@modelcontextprotocol/client";
+
+const MAX_MESSAGE_CHARACTERS = 4_000;
+const SSE_SESSION_LOST = /Error POSTing to endpoint \(HTTP 40[04]\)/;
+const TRANSPORT_CODES = new Set([
+  "ECONNREFUSED",
+  "ECONNRESET",
+  "ENOTFOUND",
+  "EAI_AGAIN",
+  "EPIPE",
+  "ETIMEDOUT",
+  "UND_ERR_SOCKET",
+  "UND_ERR_CONNECT_TIMEOUT",
+]);
+
+/** The server's process could not be started, or ended during the handshake. The message continues "Server is down: …". */
+export class StartFailure extends Error {}
+
+/** `SERVER_CLOSED`: the connection to the server was closed for good. */
+export function serverClosed(server: string): CemError {
+  return new CemError("SERVER_CLOSED", `The connection to server "${server}" was closed.`, {
+    details: { server },
+  });
+}
+
+/** The facts about the server for {@link toServerError}. */
+export interface FailureContext {
+  server: string;
+  /** Removes the server's secrets from messages. */
+  redact: HideSecrets;
+  /** How the server's process ended, for example "its process exited with code 1". Absent while it runs. */
+  exit?: string | undefined;
+}
+
+/**
+ * Converts what the SDK or the network threw to a CemError without secrets: `AUTH_REQUIRED`, `SERVER_DOWN` or
+ * `PROTOCOL_ERROR`. A CemError keeps its code.
+ */
+export function toServerError(thrown: unknown, context: FailureContext): CemError {
+  const { server, redact } = context;
+  const make = (code: string, message: string, details: ErrorDetails = {}): CemError =>
+    new CemError(code, shorten(redact(message)), { details: { server, ...details } });
+  if (CemError.isInstance(thrown)) return make(thrown.code, thrown.message, thrown.details);
+  const exit = thrown instanceof StartFailure ? thrown.message : context.exit;
+  if (isUnauthorized(thrown)) return authRequired(server);
+  if (thrown instanceof InsufficientScopeError) return authRequired(server, thrown.requiredScope);
+  if (exit !== undefined) return make("SERVER_DOWN", `Server "${server}" is down: ${exit}`);
+  if (thrown instanceof ProtocolError) {
+    return make(
+      "PROTOCOL_ERROR",
+      `Server "${server}" answered with error ${thrown.code}: ${thrown.message}`,
+      { rpcCode: thrown.code },
+    );
+  }
+  if (isConnectionLoss(thrown)) {
+    return make("SERVER_DOWN", `Server "${server}" can't be reached: ${describeCause(thrown)}`);
+  }
+  if (thrown instanceof SdkError && thrown.code === SdkErrorCode.InvalidResult) {
+    return make("PROTOCOL_ERROR", `Server "${server}" sent an invalid result: ${thrown.message}`);
+  }
+  return make("PROTOCOL_ERROR", `Server "${server}": ${describeCause(thrown)}`);
+}
+
+function isUnauthorized(thrown: unknown): boolean {
+  return (
+    thrown instanceof UnauthorizedError ||
+    (thrown instanceof SdkHttpError && thrown.data.status === 401) ||
+    (thrown instanceof SseError && thrown.code === 401)
+  );
+}
+
+/** The server does not know the session, so the request was not executed. */
+export class SessionLost extends Error {
+  constructor(cause: unknown) {
+    super("The server does not know this session.", { cause });
+  }
+}
+
+/** Whether the server refused the request because it no longer knows the session. Such a request may be repeated. */
+export function isSessionLost(thrown: unknown, { transport }: Client): boolean {
+  if (transport instanceof SSEClientTransport) return SSE_SESSION_LOST.test(String(thrown));
+  if (!(thrown instanceof SdkHttpError) || transport?.sessionId === undefined) return false;
+  const { status, text } = thrown.data as { status: number; text?: unknown };
+  return status === 404 || (status === 400 && typeof text === "string" && /session/i.test(text));
+}
+
+/** Whether the server is unreachable, as opposed to having refused this one request. */
+export function isConnectionLoss(thrown: unknown): boolean {
+  if (thrown instanceof SdkHttpError) return thrown.data.status >= 500;
+  if (thrown instanceof SseError) return true;
+  if (thrown instanceof SdkError) {
+    return [
+      SdkErrorCode.ConnectionClosed,
+      SdkErrorCode.NotConnected,
+      SdkErrorCode.EraNegotiationFailed,
+    ].includes(thrown.code);
+  }
+  for (let error: unknown = thrown; error instanceof Error; error = error.cause) {
+    if (TRANSPORT_CODES.has(String((error as NodeJS.ErrnoException).code))) return true;
+    if (error.message === "fetch failed" || error.message === "The server's process has ended.") return true;
+  }
+  return false;
+}
+
+/** The message of the innermost cause, such as "connect ECONNREFUSED" rather than "fetch failed". */
+export function describeCause(thrown: unknown): string {
+  let message = thrown instanceof Error ? thrown.message : String(thrown);
+  for (let error: unknown = thrown; error instanceof Error; error = error.cause) {
+    if (error.message !== "") message = error.message;
+    else if (error instanceof AggregateError) message = String(error.errors[0]);
+  }
+  return message;
+}
+
+function shorten(message: string): string {
+  if (message.length <= MAX_MESSAGE_CHARACTERS) return message;
+  return `${copyBeginning(message, MAX_MESSAGE_CHARACTERS)}… (${message.length} characters)`;
+}

@@ -1,0 +1,104 @@
+import { AsyncLocalStorage } from "node:async_hooks";
+import type { Deadline } from "@cem/bridge";
+import type { Elicit, Sample } from "@cem/core";
+import type { JSONRPCMessage } from "@modelcontextprotocol/client";
+
+/** A question that nobody could be asked. */
+export interface UnansweredQuestion {
+  message: string;
+  /** A sentence: `Nobody could be asked: …`. */
+  reason: string;
+}
+
+/** A running call, as the handlers of a server's own requests see it. */
+export interface CallInFlight {
+  /** Paused while the user is asked. */
+  deadline: Deadline;
+  onWaiting?: ((isWaiting: boolean) => void) | undefined;
+  elicit?: Elicit | undefined;
+  sample?: Sample | undefined;
+  session?: string | undefined;
+  /** Set to a question during the call that nobody could be asked. */
+  unansweredQuestion?: UnansweredQuestion | undefined;
+}
+
+/**
+ * The call on whose behalf code runs. What a server sends on a call's own HTTP stream is read in the call's context, so
+ * that a question there is known to be the call's. Over stdio only a response is, by {@link createCallContexts}.
+ */
+export const currentCall = new AsyncLocalStorage<CallInFlight>();
+
+/** Keeps the calls that requests were sent for. */
+export interface CallContexts {
+  /** To be called with each message that is sent. */
+  note(message: JSONRPCMessage): void;
+  /** Runs a function for a message that was received, in the context of the call that it answers. */
+  run(message: JSONRPCMessage, deliver: () => void): void;
+}
+
+/** For transports that read all messages from one stream. The SDK asks the questions of a response as it arrives. */
+export function createCallContexts(): CallContexts {
+  const pending = new Map<string | number, CallInFlight>();
+  return {
+    note(message) {
+      if ("method" in message && message.method === "notifications/cancelled") {
+        pending.delete(message.params?.["requestId"] as string | number);
+      }
+      const call = currentCall.getStore();
+      if (call !== undefined && "method" in message && "id" in message) pending.set(message.id, call);
+    },
+    run(message, deliver) {
+      const id = "method" in message || !("id" in message) ? undefined : message.id;
+      const call = id === undefined ? undefined : pending.get(id);
+      if (call === undefined || id === undefined) return deliver();
+      pending.delete(id);
+      return currentCall.run(call, deliver);
+    },
+  };
+}
+
+/** The calls under way on one connection. */
+export interface RunningCalls {
+  begin(call: CallInFlight): void;
+  end(call: CallInFlight): void;
+  has(call: CallInFlight): boolean;
+  /** Aborts when the call ends. `undefined` for one that has ended. */
+  signalOf(call: CallInFlight): AbortSignal | undefined;
+  /**
+   * The calls on whose behalf a server may ask something now: one where it is known, else all. The protocol of 2025-11-25
+   * and older does not say it.
+   */
+  asking(): CallInFlight[];
+}
+
+export function createRunningCalls(): RunningCalls {
+  const calls = new Map<CallInFlight, AbortController>();
+  return {
+    begin(call) {
+      calls.set(call, new AbortController());
+    },
+    end(call) {
+      const ended = calls.get(call);
+      calls.delete(call);
+      ended?.abort(new Error("the call that asked has ended"));
+    },
+    has: (call) => calls.has(call),
+    signalOf: (call) => calls.get(call)?.signal,
+    asking() {
+      const own = currentCall.getStore();
+      return own !== undefined && calls.has(own) ? [own] : [...calls.keys()];
+    },
+  };
+}
+
+/** Stops and starts the clocks of calls and of their runs. */
+export function setWaiting(calls: readonly CallInFlight[], isWaiting: boolean): void {
+  for (const { deadline, onWaiting } of calls) {
+    if (isWaiting) deadline.pause();
+    else deadline.resume();
+    onWaiting?.(isWaiting);
+  }
+}
+
+/** The longest timeout of a timer, which disables the SDK's own: a call's timeout is kept by its deadline. */
+export const NO_SDK_TIMEOUT_MS = 2_147_483_647;

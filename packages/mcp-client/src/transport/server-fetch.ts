@@ -1,0 +1,141 @@
+import { lookup } from "node:dns/promises";
+import { BlockList, isIP } from "node:net";
+import { CemError } from "@cem/core";
+import type { FetchLike } from "@modelcontextprotocol/client";
+
+const DEFAULT_MAX_RESPONSE_BYTES = 64 * 1024 * 1024;
+
+/** Settings of {@link createServerFetch}. */
+export interface ServerFetchSettings {
+  /** The server's URL. */
+  url: string;
+  /** Headers sent to the server's own origin only. */
+  headers?: Readonly<Record<string, string>> | undefined;
+  /**
+   * Limit of one response, or of one line of an event stream.
+   *
+   * @defaultValue 64 MiB
+   */
+  maxResponseBytes?: number | undefined;
+}
+
+/**
+ * Creates the `fetch` for a server's transport and its authorization. It sends the configured headers to the
+ * server's own origin only, limits the size of responses, and refuses URLs in a private network that a public
+ * server names, for example as its authorization server.
+ *
+ * The function throws CemError `ADDRESS_REFUSED` for a refused URL.
+ */
+export function createServerFetch(settings: ServerFetchSettings): FetchLike {
+  const server = new URL(settings.url);
+  const { maxResponseBytes = DEFAULT_MAX_RESPONSE_BYTES } = settings;
+  return async (input, init) => {
+    const url = new URL(input);
+    if (url.origin !== server.origin) await assertReachableFrom(server, url);
+    const headers = new Headers(init?.headers);
+    if (url.origin === server.origin) {
+      for (const [name, value] of Object.entries(settings.headers ?? {})) {
+        if (!headers.has(name)) headers.set(name, value);
+      }
+    }
+    // `fetch` refuses a URL with credentials.
+    if (url.username !== "" || url.password !== "") {
+      const credentials = `${decodeURIComponent(url.username)}:${decodeURIComponent(url.password)}`;
+      if (!headers.has("authorization")) {
+        headers.set("authorization", `Basic ${Buffer.from(credentials).toString("base64")}`);
+      }
+      url.username = "";
+      url.password = "";
+    }
+    const redirect = init?.redirect ?? (url.origin === server.origin ? "follow" : "error");
+    return limitSize(await fetchWithRetry(url, { ...init, headers, redirect }), maxResponseBytes);
+  };
+}
+
+/** Repeats a GET request once when the server closed the idle connection it was sent on. */
+async function fetchWithRetry(url: URL, init: RequestInit): Promise<Response> {
+  try {
+    return await fetch(url, init);
+  } catch (error) {
+    const cause = error instanceof Error ? (error.cause as NodeJS.ErrnoException | undefined) : undefined;
+    const isStale = cause?.code === "ECONNRESET" || cause?.code === "UND_ERR_SOCKET";
+    if (!isStale || (init.method ?? "GET") !== "GET" || init.signal?.aborted === true) throw error;
+    return fetch(url, init);
+  }
+}
+
+function limitSize(response: Response, maxBytes: number): Response {
+  if (response.body === null) return response;
+  const isStream = response.headers.get("content-type")?.includes("text/event-stream") === true;
+  let bytes = 0;
+  const counter = new TransformStream<Uint8Array, Uint8Array>({
+    transform(chunk, controller) {
+      const newline = isStream ? chunk.lastIndexOf(0x0a) : -1;
+      bytes = newline === -1 ? bytes + chunk.length : chunk.length - newline - 1;
+      if (bytes > maxBytes) throw new RangeError(`The server sent more than ${maxBytes} bytes.`);
+      controller.enqueue(chunk);
+    },
+  });
+  const { status, statusText, headers } = response;
+  const copy = new Response(response.body.pipeThrough(counter), { status, statusText, headers });
+  Object.defineProperty(copy, "url", { value: response.url });
+  return copy;
+}
+
+const privateAddresses = new BlockList();
+for (const [network, prefix] of [
+  ["0.0.0.0", 8],
+  ["10.0.0.0", 8],
+  ["100.64.0.0", 10],
+  ["127.0.0.0", 8],
+  ["169.254.0.0", 16],
+  ["172.16.0.0", 12],
+  ["192.0.0.0", 24],
+  ["192.168.0.0", 16],
+  ["198.18.0.0", 15],
+  ["224.0.0.0", 3],
+] as const) {
+  privateAddresses.addSubnet(network, prefix, "ipv4");
+}
+for (const [network, prefix] of [
+  ["::", 127],
+  ["64:ff9b::", 96],
+  ["fc00::", 7],
+  ["fe80::", 10],
+  ["ff00::", 8],
+] as const) {
+  privateAddresses.addSubnet(network, prefix, "ipv6");
+}
+
+async function assertReachableFrom(server: URL, target: URL): Promise<void> {
+  if (target.protocol !== "https:" && target.protocol !== "http:")
+    throw refused(target, "is not an HTTP address");
+  const targetAddresses = await addressesOf(target);
+  if (!targetAddresses.some(isPrivate)) return;
+  const serverAddresses = await addressesOf(server);
+  if (serverAddresses.length > 0 && serverAddresses.every(isPrivate)) return;
+  throw refused(target, "is in a private network and was named by a public server");
+}
+
+async function addressesOf(url: URL): Promise<string[]> {
+  const host = url.hostname.replace(/^\[|\]$/g, "");
+  if (isIP(host) !== 0) return [host];
+  try {
+    return (await lookup(host, { all: true })).map(({ address }) => address);
+  } catch {
+    return [];
+  }
+}
+
+function isPrivate(address: string): boolean {
+  return privateAddresses.check(address, isIP(address) === 6 ? "ipv6" : "ipv4");
+}
+
+function refused(target: URL, why: string): CemError {
+  return new CemError("ADDRESS_REFUSED", `${target.origin} ${why}.`, { details: { origin: target.origin } });
+}
+
+/** Whether a value is an `http:` or `https:` URL. Any other URL, such as `file:` or `javascript:`, is not to be opened. */
+export function isWebUrl(url: unknown): url is string {
+  return typeof url === "string" && URL.canParse(url) && /^https?:$/.test(new URL(url).protocol);
+}

@@ -1,0 +1,156 @@
+import type { ComponentChildren } from "preact";
+import { useEffect, useState } from "preact/hooks";
+import type { RunSummary } from "../src/console/schemas.ts";
+import { get } from "./api.ts";
+
+export const STATUS_WORDS: Readonly<Record<RunSummary["status"], string>> = {
+  running: "Running",
+  asking: "Needs an answer",
+  success: "Done",
+  error: "Failed",
+  refused: "Refused",
+  timeout: "Timed out",
+  failed: "Broken",
+};
+
+export function Status({ status }: { status: RunSummary["status"] }) {
+  return <span class={`status ${status}`}>{STATUS_WORDS[status]}</span>;
+}
+
+const TOKEN = /(\[\[[A-Z][A-Z\d_]{0,31}:[a-z2-7]{16}\]\])/;
+
+/** A text in which tokens in place of persons' values stand out. */
+export function Redacted({ text }: { text: string }) {
+  return (
+    <>
+      {text.split(TOKEN).map((part) => {
+        const type = TOKEN.test(part) ? part.slice(2, part.indexOf(":")) : undefined;
+        return type === undefined ? (
+          part
+        ) : (
+          <mark title={part}>{type.toLowerCase().replaceAll("_", " ")}</mark>
+        );
+      })}
+    </>
+  );
+}
+
+/** Text that is wider than the page is scrolled with the keyboard too. */
+export function Code({ text, label }: { text: string; label: string }) {
+  return (
+    <pre tabIndex={0} role="region" aria-label={label}>
+      <code>
+        <Redacted text={text} />
+      </code>
+    </pre>
+  );
+}
+
+/** A section of a page with its heading. */
+export function Part({ title, children }: { title: string; children: ComponentChildren }) {
+  return (
+    <section class="part">
+      <h2 class="part-title">{title}</h2>
+      {children}
+    </section>
+  );
+}
+
+export function Empty({ title, children }: { title: string; children: ComponentChildren }) {
+  return (
+    <div class="empty">
+      <h2>{title}</h2>
+      {children}
+    </div>
+  );
+}
+
+/** Why something can't be shown, where it can't. */
+export function Problem({ text }: { text: string | undefined }) {
+  if (text === undefined) return null;
+  return (
+    <p class="problem" role="alert">
+      {text}
+    </p>
+  );
+}
+
+/** A link to one of a list. */
+export function Entry({
+  to,
+  isSelected,
+  title,
+  children,
+}: {
+  to: string;
+  isSelected: boolean;
+  title: string;
+  children: ComponentChildren;
+}) {
+  return (
+    <li>
+      <a href={to} aria-current={isSelected ? "true" : undefined}>
+        <span class="title">
+          <Redacted text={title} />
+        </span>
+        <span class="facts">{children}</span>
+      </a>
+    </li>
+  );
+}
+
+/** The text that a form has under a name. */
+export function textIn(form: HTMLFormElement, name: string): string {
+  const given = new FormData(form).get(name);
+  return typeof given === "string" ? given : "";
+}
+
+/** What the API has at a path, read anew when the path or `version` changes. */
+// oxlint-disable-next-line typescript/no-unnecessary-type-parameters -- the API says what it answers
+export function useAnswer<Answer>(
+  path: string | undefined,
+  version = "",
+): {
+  answer: Answer | undefined;
+  problem: string | undefined;
+} {
+  const [state, setState] = useState<{ path?: string; answer?: Answer; problem?: string }>({});
+  useEffect(() => {
+    if (path === undefined) return undefined;
+    const ending = new AbortController();
+    get<Answer>(path, ending.signal).then(
+      (answer) => setState({ path, answer }),
+      (error: Error) => {
+        if (!ending.signal.aborted) setState({ path, problem: error.message });
+      },
+    );
+    return () => ending.abort();
+  }, [path, version]);
+  const isCurrent = state.path === path;
+  return { answer: isCurrent ? state.answer : undefined, problem: isCurrent ? state.problem : undefined };
+}
+
+export function formatMs(ms: number | undefined): string {
+  if (ms === undefined) return "";
+  return ms < 1_000 ? `${Math.round(ms * 10) / 10} ms` : `${(ms / 1_000).toFixed(1)} s`;
+}
+
+export function formatTime(iso: string): string {
+  return new Date(iso).toLocaleString(undefined, { dateStyle: "medium", timeStyle: "short" });
+}
+
+export function formatBytes(bytes: number): string {
+  if (bytes < 1_024) return `${bytes} B`;
+  const units = ["KiB", "MiB", "GiB", "TiB"];
+  const power = Math.min(units.length, Math.floor(Math.log(bytes) / Math.log(1_024)));
+  return `${(bytes / 1_024 ** power).toFixed(1)} ${units[power - 1]}`;
+}
+
+export function formatCount(count: number): string {
+  return count.toLocaleString("en");
+}
+
+/** A value as it is shown: text as it is, else JSON. */
+export function asText(value: unknown): string {
+  return typeof value === "string" ? value : JSON.stringify(value, null, 2);
+}

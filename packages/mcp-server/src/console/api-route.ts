@@ -1,0 +1,127 @@
+import type { CemError } from "@cem/core";
+import type { Context, Hono } from "hono";
+import type * as z from "zod";
+import type { ServedClient } from "../customer.ts";
+import type { ConsoleParts } from "./ports.ts";
+import type { RunBoard } from "./run-board.ts";
+
+/** HTTP statuses of errors, by code. Any other is 400. */
+const STATUSES: Readonly<Record<string, number>> = {
+  CUSTOMER_UNKNOWN: 403,
+  CUSTOMER_GONE: 404,
+  CUSTOMER_NOT_FOUND: 404,
+  RUN_NOT_FOUND: 404,
+  SESSION_NOT_FOUND: 404,
+  WORKFLOW_NOT_FOUND: 404,
+  WORKFLOW_RUN_NOT_FOUND: 404,
+  SESSIONS_DISABLED: 404,
+  SKILL_NOT_FOUND: 404,
+  STATE_DISABLED: 404,
+  SKILLS_DISABLED: 404,
+  STATE_BUSY: 409,
+  INPUT_TOO_LARGE: 413,
+  STATE_TOO_LARGE: 413,
+  RATE_LIMITED: 429,
+  SERVER_BUSY: 503,
+  SERVER_CLOSING: 503,
+  AGENT_DISPOSED: 503,
+};
+
+/** Everything that the handlers of one request use. */
+export interface ApiScope {
+  client: ServedClient;
+  board: RunBoard;
+  parts: ConsoleParts;
+  /** The JSON of the request's body. */
+  body: unknown;
+}
+
+export interface ApiEnv {
+  Bindings: ApiScope;
+}
+
+/** The schemas that check a request. */
+interface Input {
+  params?: z.ZodObject | undefined;
+  query?: z.ZodObject | undefined;
+  body?: z.ZodType | undefined;
+}
+
+type Checked<Given extends Input> = {
+  [Part in keyof Given]: Given[Part] extends z.ZodType ? z.output<Given[Part]> : undefined;
+};
+
+/** One operation of the API: its description and its handler. */
+export interface ApiRoute {
+  method: "get" | "post" | "put" | "delete";
+  /** As OpenAPI writes it: `/runs/{id}`. */
+  path: string;
+  operationId: string;
+  summary: string;
+  input: Input;
+  status: 200 | 202;
+  answer: { schema: z.ZodType; description: string; type: "application/json" | "text/event-stream" };
+  register(api: Hono<ApiEnv>): void;
+}
+
+interface Declaration<Given extends Input, Answer extends z.ZodType> extends Pick<
+  ApiRoute,
+  "method" | "path" | "operationId" | "summary"
+> {
+  input: Given;
+  /** Default: 200. */
+  status?: 200 | 202;
+  answer: Answer;
+  answerDescription: string;
+  /** Default: JSON. */
+  type?: ApiRoute["answer"]["type"];
+  handle: (
+    input: Checked<Given>,
+    scope: ApiScope,
+    signal: AbortSignal,
+  ) => Promise<z.input<Answer> | Response> | z.input<Answer> | Response;
+}
+
+/** Declares an operation. What a request carries is checked by the schemas that describe it. */
+export function declareRoute<Given extends Input, Answer extends z.ZodType>({
+  handle,
+  answer,
+  answerDescription,
+  type = "application/json",
+  status = 200,
+  ...rest
+}: Declaration<Given, Answer>): ApiRoute {
+  const { input, method, path } = rest;
+  return {
+    ...rest,
+    status,
+    answer: { schema: answer, description: answerDescription, type },
+    register(api) {
+      api.on(method.toUpperCase(), path.replaceAll(/\{(\w+)\}/g, ":$1"), async (context) => {
+        const answered = await handle(check(input, context), context.env, context.req.raw.signal);
+        return answered instanceof Response ? answered : Response.json(answered, { status });
+      });
+    },
+  };
+}
+
+/** @throws ZodError */
+function check<Given extends Input>(
+  { params, query, body }: Given,
+  { req, env }: Context<ApiEnv>,
+): Checked<Given> {
+  return {
+    params: params?.parse(req.param()),
+    query: query?.parse(req.query()),
+    body: body?.parse(env.body),
+  } as Checked<Given>;
+}
+
+/** An error of ours as an answer. */
+export function answerError({ code, message }: CemError): Response {
+  return errorAnswer(STATUSES[code] ?? 400, code, message);
+}
+
+export function errorAnswer(status: number, code: string, message: string): Response {
+  return Response.json({ error: { code, message } }, { status });
+}

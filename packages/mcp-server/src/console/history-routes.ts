@@ -1,0 +1,194 @@
+import { CemError } from "@cem/core";
+import type { SessionTask } from "@cem/core";
+import * as z from "zod";
+import { declareRoute } from "./api-route.ts";
+import type { ApiScope } from "./api-route.ts";
+import {
+  Confirmation,
+  CustomerList,
+  GuestCounts,
+  Session,
+  SessionList,
+  WorkflowGraph,
+  WorkflowList,
+  WorkflowRun,
+  WorkflowRunList,
+} from "./history-schemas.ts";
+import { shown } from "./resource-routes.ts";
+import { Done } from "./schemas.ts";
+
+const Id = z.object({ id: z.string() });
+const RESUMABLE: ReadonlySet<string> = new Set(["failed", "cancelled", "interrupted"]);
+const NO_SESSIONS = "Sessions are not shown here: clients with identities of their own share one workspace.";
+const NO_WORKFLOWS =
+  "Workflows are not shown here: clients with identities of their own share one workspace.";
+const NO_CUSTOMERS =
+  "Customers are not shown here: clients with identities of their own share one workspace.";
+
+/** Records of earlier work and its resources: workflows, sessions, customers, guests. */
+export const HISTORY_ROUTES = [
+  declareRoute({
+    method: "get",
+    path: "/workflows",
+    operationId: "listWorkflows",
+    summary: "List the workflows of the configuration",
+    input: {},
+    answer: WorkflowList,
+    answerDescription: "In the order of the configuration.",
+    async handle(_, { parts }) {
+      if (parts.workflows === undefined) return { workflows: [], absent: NO_WORKFLOWS };
+      return { workflows: [...(await parts.workflows.list())] };
+    },
+  }),
+  declareRoute({
+    method: "get",
+    path: "/workflows/{name}",
+    operationId: "drawWorkflow",
+    summary: "Draw a workflow",
+    input: { params: z.object({ name: z.string() }) },
+    answer: WorkflowGraph,
+    answerDescription: "Its steps in the order in which they can run, and a flow chart of Mermaid.",
+    async handle({ params: { name } }, { parts }) {
+      const { steps, mermaid } = await workflowsOf(parts).draw(name);
+      return { name, mermaid, steps: [...steps] };
+    },
+  }),
+  declareRoute({
+    method: "get",
+    path: "/workflow-runs",
+    operationId: "listWorkflowRuns",
+    summary: "List runs of workflows, the newest first",
+    input: {},
+    answer: WorkflowRunList,
+    answerDescription: "Those that are kept.",
+    async handle(_, { parts }) {
+      const runs = (await parts.workflows?.runs()) ?? [];
+      return { runs: runs.map((run) => ({ ...run, status: statusOf(run.status) })) };
+    },
+  }),
+  declareRoute({
+    method: "get",
+    path: "/workflow-runs/{id}",
+    operationId: "getWorkflowRun",
+    summary: "Read a run of a workflow with what became of its steps",
+    input: { params: Id },
+    answer: WorkflowRun,
+    answerDescription: "The run, and whether it can be resumed.",
+    async handle({ params }, { parts, client }) {
+      const run = await workflowsOf(parts).run(params.id);
+      const status = statusOf(run.status);
+      const steps = run.steps.map(({ step, status: ended, attempts, error }) => ({
+        step,
+        status: ended as "started",
+        attempts,
+        ...(error !== undefined && { error: error.message }),
+      }));
+      const canResume = RESUMABLE.has(status);
+      return shown({ ...run, status, canResume, steps, uncertain: [...run.uncertain] }, client);
+    },
+  }),
+  declareRoute({
+    method: "get",
+    path: "/sessions",
+    operationId: "listSessions",
+    summary: "List logged sessions, the newest first",
+    input: {},
+    answer: SessionList,
+    answerDescription: "Those that are kept.",
+    async handle(_, { parts, client }) {
+      if (parts.sessions === undefined) return { sessions: [], absent: NO_SESSIONS };
+      const all = await parts.sessions.list();
+      const sessions = all.map(
+        ({ session_id: id, started_at: startedAt, ended_at: endedAt, tasks, lastTask }) => ({
+          id,
+          startedAt,
+          endedAt,
+          tasks,
+          lastTask,
+        }),
+      );
+      return shown({ sessions }, client);
+    },
+  }),
+  declareRoute({
+    method: "get",
+    path: "/sessions/{id}",
+    operationId: "getSession",
+    summary: "Read a logged session",
+    input: { params: Id },
+    answer: Session,
+    answerDescription: "Its tasks, and its summary for a model.",
+    async handle({ params }, { parts, client }) {
+      if (parts.sessions === undefined) throw new CemError("SESSIONS_DISABLED", NO_SESSIONS);
+      const { session, recap } = await parts.sessions.read(params.id);
+      const { session_id: id, started_at: startedAt, ended_at: endedAt } = session;
+      return shown({ id, startedAt, endedAt, recap, tasks: session.tasks.map(taskOf) }, client);
+    },
+  }),
+  declareRoute({
+    method: "get",
+    path: "/customers",
+    operationId: "listCustomers",
+    summary: "List customers with what they have and used",
+    input: {},
+    answer: CustomerList,
+    answerDescription: "The customer of the request where there are customers, else all.",
+    async handle(_, { parts }) {
+      if (parts.customers === undefined) return { customers: [], absent: NO_CUSTOMERS };
+      const all = await parts.customers.list();
+      return { customers: all.map(({ quotas = [], ...customer }) => ({ ...customer, quotas: [...quotas] })) };
+    },
+  }),
+  declareRoute({
+    method: "delete",
+    path: "/customers/{id}",
+    operationId: "deleteCustomer",
+    summary: "Remove everything of a customer",
+    input: { params: Id, body: Confirmation },
+    answer: Done,
+    answerDescription: "Nothing of the customer is left.",
+    async handle({ params, body }, { parts, board, client }) {
+      const listed = (await parts.customers?.list()) ?? [];
+      if (!listed.some(({ id }) => id === params.id))
+        throw new CemError("CUSTOMER_NOT_FOUND", "There is no such customer here.");
+      if (body.confirm !== params.id)
+        throw new CemError("OPTION_INVALID", "confirm has to be the customer's id. Nothing was removed.");
+      await parts.customers?.remove(params.id);
+      if (parts.customers?.isOwn === true) board.forget(client.audience);
+      return { done: true as const };
+    },
+  }),
+  declareRoute({
+    method: "get",
+    path: "/guests",
+    operationId: "getGuests",
+    summary: "Count the guests that run code",
+    input: {},
+    answer: GuestCounts,
+    answerDescription: "Those of the request's customer where there are customers, else all of this process.",
+    handle(_, { client, board, parts }) {
+      const latest = board.list(client.audience).find(({ details }) => details.sandbox !== undefined);
+      const sandbox = latest?.details.sandbox;
+      return {
+        counts: client.agent.sandboxStats?.() ?? null,
+        isolation: sandbox?.level ?? null,
+        mechanisms: sandbox?.mechanisms ?? [],
+        memoryLimitMb: parts.guestMemoryMb ?? null,
+        since: board.since.toISOString(),
+      };
+    },
+  }),
+];
+
+function taskOf({ task_id: id, description, code, result, output, timestamp: at, error }: SessionTask) {
+  return { id, description, code, result, output, at, error };
+}
+
+function workflowsOf({ workflows }: ApiScope["parts"]): NonNullable<ApiScope["parts"]["workflows"]> {
+  if (workflows !== undefined) return workflows;
+  throw new CemError("WORKFLOW_NOT_FOUND", NO_WORKFLOWS);
+}
+
+function statusOf(status: string): z.infer<typeof WorkflowRun>["status"] {
+  return status as z.infer<typeof WorkflowRun>["status"];
+}

@@ -1,0 +1,61 @@
+import { CemError } from "@cem/core";
+import type { AuthInfo } from "@modelcontextprotocol/server";
+import type { AgentServer } from "../agent-server.ts";
+import type { HttpMount } from "../http/options.ts";
+import { createApi, describeApi } from "./api.ts";
+import { answerError } from "./api-route.ts";
+import { PageFiles } from "./page-files.ts";
+import type { ConsoleParts } from "./ports.ts";
+import { RunBoard } from "./run-board.ts";
+
+export type { ConsoleParts } from "./ports.ts";
+
+export interface ConsoleOptions {
+  /** Opens the stored records that a client may see. Default: the console shows none. */
+  partsOf?: ((client: AuthInfo | undefined) => Promise<ConsoleParts>) | undefined;
+  /** The folder of a built page. Default: that of this package. */
+  pageFolder?: string | undefined;
+}
+
+/**
+ * A console for a server: a page at `/console` and the API that it uses, below `/api`. Only the API has data, so only it
+ * needs the authorization. From now on the server's runs are kept for it.
+ */
+export function createConsole(
+  server: Pick<AgentServer, "runs" | "openClient">,
+  { pageFolder, partsOf = async () => ({}) }: ConsoleOptions = {},
+): HttpMount[] {
+  const board = new RunBoard();
+  server.runs.watch(board.watcherOf);
+  const page = new PageFiles(pageFolder);
+  const api = createApi();
+  let description: string | undefined;
+  const showPage = (request: Request): Promise<Response> => page.fetch(request);
+  return [
+    { path: "/console/*", checks: "host", fetch: showPage },
+    {
+      path: "/api/openapi.json",
+      checks: "token",
+      fetch: async () => {
+        description ??= JSON.stringify(describeApi());
+        return new Response(description, { headers: { "content-type": "application/json" } });
+      },
+    },
+    {
+      path: "/api/v1/*",
+      checks: "token",
+      async fetch(request, { authInfo, body }) {
+        try {
+          const [client, parts] = await Promise.all([server.openClient(authInfo), partsOf(authInfo)]);
+          const answer = await api.fetch(request, { client, board, parts, body });
+          answer.headers.set("cache-control", "no-store");
+          answer.headers.set("x-content-type-options", "nosniff");
+          return answer;
+        } catch (error) {
+          if (!CemError.isInstance(error)) throw error;
+          return answerError(error);
+        }
+      },
+    },
+  ];
+}

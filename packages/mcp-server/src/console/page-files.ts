@@ -1,0 +1,77 @@
+import { existsSync } from "node:fs";
+import { readdir, readFile } from "node:fs/promises";
+import path from "node:path";
+
+const TYPES: Readonly<Record<string, string>> = {
+  ".html": "text/html; charset=utf-8",
+  ".js": "text/javascript; charset=utf-8",
+  ".css": "text/css; charset=utf-8",
+  ".svg": "image/svg+xml",
+};
+
+const HEADERS = {
+  "content-security-policy":
+    "default-src 'none'; script-src 'self'; style-src 'self'; connect-src 'self'; img-src 'self'; base-uri 'none'; form-action 'none'; frame-ancestors 'none'; require-trusted-types-for 'script'; trusted-types 'none'",
+  "x-content-type-options": "nosniff",
+  "referrer-policy": "no-referrer",
+  "cross-origin-opener-policy": "same-origin",
+  "cross-origin-resource-policy": "same-origin",
+  "permissions-policy": "camera=(), geolocation=(), microphone=()",
+};
+const NOT_BUILT = "The console's page is not there. In a clone, set it up: npm run setup\n";
+/** Of a clone. Packages have the built page instead. */
+const BUILDER = new URL("../../scripts/page-build.ts", import.meta.url);
+
+/** Serves the files of the page below `/console/`. Their names are read once, so no path leads elsewhere. */
+export class PageFiles {
+  readonly #folder: string | undefined;
+  #files: Promise<ReadonlyMap<string, Buffer>> | undefined;
+
+  /** @param folder - Default: the page that is built into this package. */
+  constructor(folder: string | undefined) {
+    this.#folder = folder;
+  }
+
+  async fetch(request: Request): Promise<Response> {
+    const { pathname } = new URL(request.url);
+    if (request.method !== "GET" && request.method !== "HEAD")
+      return text(405, "Only GET is answered here.\n");
+    // The page's links are relative, so that it works below any path of a proxy.
+    if (pathname === "/console")
+      return new Response(null, { status: 308, headers: { ...HEADERS, location: "./console/" } });
+    this.#files ??= this.#folder === undefined ? ownPage() : readFiles(this.#folder);
+    const files = await this.#files;
+    if (files.size === 0) return text(503, NOT_BUILT);
+    const name = pathname.slice("/console/".length) || "index.html";
+    const body = files.get(name);
+    if (body === undefined) return text(404, "There is no such file.\n");
+    const type = TYPES[path.extname(name)] ?? "application/octet-stream";
+    const cache = name === "index.html" ? "no-cache" : "public, max-age=31536000, immutable";
+    return new Response(request.method === "HEAD" ? null : new Uint8Array(body), {
+      headers: { ...HEADERS, "content-type": type, "cache-control": cache },
+    });
+  }
+}
+
+/** The page beside the built module; in a clone, made of its sources. */
+async function ownPage(): Promise<ReadonlyMap<string, Buffer>> {
+  if (!existsSync(BUILDER)) return readFiles(path.join(import.meta.dirname, "page"));
+  const { bundlePage } = (await import(BUILDER.href)) as {
+    bundlePage: () => Promise<ReadonlyMap<string, Buffer>>;
+  };
+  return bundlePage();
+}
+
+async function readFiles(folder: string): Promise<ReadonlyMap<string, Buffer>> {
+  const names = await readdir(folder).catch(() => []);
+  const known = names.filter((name) => path.extname(name) in TYPES);
+  const read = known.map(async (name) => [name, await readFile(path.join(folder, name))] as const);
+  return new Map(await Promise.all(read));
+}
+
+function text(status: number, words: string): Response {
+  return new Response(words, {
+    status,
+    headers: { ...HEADERS, "content-type": "text/plain; charset=utf-8" },
+  });
+}

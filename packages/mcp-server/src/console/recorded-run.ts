@@ -1,0 +1,277 @@
+import { CemError, toErrorInfo } from "@cem/core";
+import type {
+  AgentEvent,
+  ElicitAnswer,
+  Finding,
+  Redactor,
+  RunFacts,
+  RunWatcher,
+  TaskResult,
+} from "@cem/core";
+import type { Run } from "../runs/run.ts";
+import type { RunDetails, RunSummary } from "./schemas.ts";
+
+/** Of the task or code, and of what a run printed: the rest is cut, and the answer says so. */
+const MAX_TEXT_CHARACTERS = 64 * 1024;
+/** Of a run's value as JSON. A larger one is left out. */
+const MAX_VALUE_CHARACTERS = 64 * 1024;
+const MAX_KEPT_CALLS = 500;
+const MAX_TITLE_CHARACTERS = 200;
+/** A token that stands in the place of a value of a person or of a secret. */
+const TOKEN =
+  /\[\[([A-Z][A-Z\d_]{0,31}):[a-z2-7]{16}\]\]|(user)\.[a-z2-7]{16}@redacted\.invalid|(https):\/\/redacted\.invalid\/[a-z2-7]{16}/g;
+
+type Seen = Pick<
+  RunDetails,
+  "input" | "code" | "origin" | "findings" | "output" | "value" | "error" | "notes" | "stages" | "toolCalls"
+>;
+
+/** Called after what is seen of a run changed. */
+type OnChange = (run: RecordedRun) => void;
+
+/**
+ * A run as the console shows it. It keeps nothing in which personal data is not replaced by tokens, as it is
+ * in the answers to the run's own client.
+ */
+export class RecordedRun implements RunWatcher {
+  readonly id: string;
+  readonly audience: string;
+  readonly #run: Run;
+  readonly #redactor: Redactor | undefined;
+  readonly #scope: { session: string };
+  readonly #onChange: OnChange;
+  readonly #seen: Seen = { input: "", findings: [], output: "", notes: [], stages: [], toolCalls: [] };
+  #callCount = 0;
+  #outputIsCut = false;
+  #valueIsLeftOut = false;
+  #status: RunSummary["status"] = "running";
+  #ms: number | undefined;
+  #ending: Pick<RunDetails, "sandbox" | "context" | "tokensSaved" | "isolation"> = {};
+  readonly #stream: ReturnType<Redactor["openStream"]> | undefined;
+
+  constructor(run: Run, { input, audience, session, redactor }: RunFacts, onChange: OnChange) {
+    this.id = run.id;
+    this.audience = audience;
+    this.#run = run;
+    this.#redactor = redactor;
+    this.#scope = { session };
+    this.#onChange = onChange;
+    this.#stream = redactor?.openStream(this.#scope);
+    void this.#hide(cut(input)).then((shown) => {
+      this.#seen.input = shown;
+      return onChange(this);
+    });
+  }
+
+  get hasEnded(): boolean {
+    return this.#ms !== undefined;
+  }
+
+  readonly onEvent = (event: AgentEvent): void => {
+    const { stages, toolCalls } = this.#seen;
+    switch (event.type) {
+      case "stage-started":
+        stages.push({ stage: event.stage });
+        break;
+      case "discovered":
+      case "selected":
+      case "generated":
+      case "ran":
+        this.#time(event.ms);
+        break;
+      case "reviewed":
+        this.#time(event.ms);
+        void this.#hide(event.findings).then((findings) => {
+          this.#seen.findings = findings.map(findingOf);
+          return this.#onChange(this);
+        });
+        break;
+      case "tool-called": {
+        const { server, tool, ms, ok } = event.call;
+        this.#callCount += 1;
+        if (toolCalls.length < MAX_KEPT_CALLS) toolCalls.push({ server, tool, ms, ok });
+        break;
+      }
+      case "output":
+        this.#print(event.chunk.text);
+        break;
+      default:
+        return;
+    }
+    this.#onChange(this);
+  };
+
+  readonly onQuestions = (): void => {
+    if (!this.hasEnded) this.#status = this.#run.questions.all.size > 0 ? "asking" : "running";
+    this.#onChange(this);
+  };
+
+  readonly onEnd = (result: TaskResult | undefined, thrown?: unknown): void => {
+    void this.#end(result, thrown);
+  };
+
+  /** @throws CemError `RUN_NOT_FOUND` where the run asks no such question. */
+  answer(question: string, answer: ElicitAnswer): void {
+    const asked = this.#run.questions.all.get(question);
+    if (asked === undefined || asked.mode === "sample")
+      throw new CemError("RUN_NOT_FOUND", "The run does not ask this question, or no longer.", {
+        details: { run: this.id, question },
+      });
+    this.#run.questions.answer(new Map([[question, answer]]));
+  }
+
+  /** Ends the run, unless it has ended. */
+  end(): void {
+    this.#run.end(new CemError("ABORTED", "The run was ended in the console."));
+  }
+
+  get summary(): RunSummary {
+    const { id, kind, since } = this.#run;
+    const { tokensSaved, isolation } = this.#ending;
+    return {
+      id,
+      kind,
+      startedAt: since.toISOString(),
+      status: this.#status,
+      calls: this.#callCount,
+      title: this.#seen.input.trim().slice(0, MAX_TITLE_CHARACTERS),
+      questions: this.#asked().length,
+      redacted: this.redactions.reduce((sum, { values }) => sum + values, 0),
+      ...(this.#ms !== undefined && { ms: this.#ms }),
+      ...(tokensSaved !== undefined && { tokensSaved }),
+      ...(isolation !== undefined && { isolation }),
+    };
+  }
+
+  get details(): RunDetails {
+    return {
+      ...this.summary,
+      ...this.#ending,
+      ...this.#seen,
+      toolCallsLeftOut: this.#callCount - this.#seen.toolCalls.length,
+      outputIsCut: this.#outputIsCut,
+      valueIsLeftOut: this.#valueIsLeftOut,
+      redactions: this.redactions,
+      openQuestions: this.#hideNow(this.#asked()),
+    };
+  }
+
+  private get redactions(): RunDetails["redactions"] {
+    return this.#redactor === undefined ? [] : countRedactions(this.#seen);
+  }
+
+  #asked(): RunDetails["openQuestions"] {
+    return [...this.#run.questions.all].flatMap(([id, question]) => {
+      if (question.mode === "sample") return [];
+      const { server, message, mode } = question;
+      const more = mode === "url" ? { url: question.url } : { schema: question.requestedSchema };
+      return [{ id, server, message, mode, ...more }];
+    });
+  }
+
+  async #end(result: TaskResult | undefined, thrown: unknown): Promise<void> {
+    const last = this.#stream?.end() ?? "";
+    const value = result?.value ?? undefined;
+    const isLarge = (JSON.stringify(value) ?? "").length > MAX_VALUE_CHARACTERS;
+    const error = result === undefined ? toErrorInfo(thrown) : result.error;
+    const seen = await this.#hide({
+      code: result === undefined || result.code === "" ? undefined : cut(result.code),
+      value: isLarge ? undefined : value,
+      output: cut(result?.output ?? `${this.#seen.output}${last}`),
+      notes: [...(result?.notes ?? []), ...(result?.warnings ?? [])],
+      error: error === null ? undefined : { code: error.code, message: error.message },
+    });
+    Object.assign(this.#seen, definedOf(seen));
+    this.#valueIsLeftOut = isLarge;
+    this.#ms = Date.now() - this.#run.since.getTime();
+    this.#status = result?.status ?? "failed";
+    if (result !== undefined) this.#note(result);
+    this.#onChange(this);
+  }
+
+  #note({
+    origin,
+    isolation,
+    contextTokens,
+    output,
+    outputDroppedBytes,
+    toolCalls,
+    timings,
+  }: TaskResult): void {
+    this.#seen.origin = origin;
+    this.#outputIsCut = outputDroppedBytes > 0 || output.length > MAX_TEXT_CHARACTERS;
+    // Code that is refused, or tools that ran in the guest, had no events of their own.
+    this.#callCount = toolCalls.length;
+    this.#seen.toolCalls = toolCalls
+      .slice(0, MAX_KEPT_CALLS)
+      .map(({ server, tool, ms, ok }) => ({ server, tool, ms, ok }));
+    for (const stage of this.#seen.stages) {
+      const ms = timings[stage.stage as keyof typeof timings];
+      if (ms !== undefined) stage.ms = ms;
+    }
+    const { direct, used, saved, spent } = contextTokens;
+    this.#ending = {
+      context: { direct, used, saved, ...(spent !== undefined && { spent }) },
+      tokensSaved: saved,
+      ...shownIsolation(isolation),
+    };
+  }
+
+  #time(ms: number): void {
+    const stage = this.#seen.stages.at(-1);
+    if (stage !== undefined) stage.ms = ms;
+  }
+
+  #print(text: string): void {
+    // Output that a model has to look through is shown when the run has ended.
+    if (this.#redactor?.recognize !== undefined) return;
+    const { output } = this.#seen;
+    if (output.length >= MAX_TEXT_CHARACTERS) this.#outputIsCut = true;
+    else this.#seen.output = cut(output + (this.#stream?.push(text) ?? text));
+  }
+
+  /** Puts tokens in the place of values, once a model has recognized names where there is one. */
+  async #hide<Data>(data: Data): Promise<Data> {
+    try {
+      await this.#redactor?.recognize?.(data, this.#scope);
+      return this.#hideNow(data);
+    } catch {
+      // Data that can't be looked through is not shown.
+      return (typeof data === "string" ? "" : Array.isArray(data) ? [] : {}) as Data;
+    }
+  }
+
+  #hideNow<Data>(data: Data): Data {
+    return this.#redactor?.tokenize(data, this.#scope) ?? data;
+  }
+}
+
+function cut(text: string): string {
+  return text.slice(0, MAX_TEXT_CHARACTERS);
+}
+
+function findingOf({ rule, severity, message, line }: Finding): RunDetails["findings"][number] {
+  return { rule, severity, message, ...(line !== undefined && { line }) };
+}
+
+function definedOf<Data extends object>(data: Data): Partial<Data> {
+  return Object.fromEntries(Object.entries(data).filter(([, one]) => one !== undefined)) as Partial<Data>;
+}
+
+/** Counts the different values of each type that tokens stand for. */
+export function countRedactions(data: unknown): { type: string; values: number }[] {
+  const tokens = new Map<string, string>();
+  for (const [token, type, email] of (JSON.stringify(data) ?? "").matchAll(TOKEN))
+    tokens.set(token, type ?? (email === undefined ? "URL" : "EMAIL"));
+  const byType = Map.groupBy(tokens.values(), (type) => type);
+  return [...byType]
+    .map(([type, all]) => ({ type, values: all.length }))
+    .toSorted((one, other) => one.type.localeCompare(other.type));
+}
+
+/** The isolation of a run's guest, as the API reports it. Empty where no guest was taken. */
+export function shownIsolation(isolation: TaskResult["isolation"]) {
+  if (isolation === null) return {};
+  const { level, mechanisms, sandbox: name } = isolation;
+  return { isolation: level, sandbox: { name, level, mechanisms: [...mechanisms] } };
+}

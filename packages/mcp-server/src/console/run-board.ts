@@ -1,0 +1,165 @@
+import { CemError } from "@cem/core";
+import type { RunWatcher } from "@cem/core";
+import type { Run } from "../runs/run.ts";
+import { RecordedRun } from "./recorded-run.ts";
+
+/** Runs that are kept for the console, of all clients. The oldest that ended are forgotten first. */
+const MAX_KEPT_RUNS = 500;
+/** Of one client or customer, so that it can't push out those of others. */
+const MAX_KEPT_RUNS_PER_AUDIENCE = 100;
+/** Open event streams of one client or customer. */
+const MAX_STREAMS_PER_AUDIENCE = 50;
+/** Between two events of one run. */
+const EVENT_INTERVAL_MS = 100;
+/** Keeps proxies from closing a stream on which nothing happens. */
+const HEARTBEAT_MS = 15_000;
+/** Most events that wait for a slow reader. It gets no more until it has taken them, and reads the list again. */
+const MAX_WAITING_EVENTS = 256;
+
+type Listener = (run: RecordedRun) => void;
+
+/** The runs of a server that its console shows: those under way, and the latest that ended. */
+export class RunBoard {
+  readonly #runs = new Map<string, RecordedRun>();
+  readonly #listeners = new Map<string, Set<Listener>>();
+  /** Runs whose listeners will be called. */
+  readonly #changed = new Set<RecordedRun>();
+  /** When it began to follow runs. */
+  readonly since = new Date();
+
+  /** Begins to follow a run. */
+  readonly watcherOf = (run: Run): RunWatcher | undefined => {
+    if (run.facts === undefined) return undefined;
+    const recorded = new RecordedRun(run, run.facts, this.#onChange);
+    this.#runs.set(run.id, recorded);
+    this.#makeRoom(recorded.audience);
+    return recorded;
+  };
+
+  /** The runs that an audience may see, the latest first. */
+  list(audience: string): RecordedRun[] {
+    return this.#of(audience).toReversed();
+  }
+
+  /** A run that is kept, and that the audience may see. */
+  find(id: string, audience: string): RecordedRun | undefined {
+    const run = this.#runs.get(id);
+    return run?.audience === audience ? run : undefined;
+  }
+
+  /** @throws CemError `RUN_NOT_FOUND`, also for a run of another audience. */
+  get(id: string, audience: string): RecordedRun {
+    const run = this.find(id, audience);
+    if (run !== undefined) return run;
+    throw new CemError(
+      "RUN_NOT_FOUND",
+      "No run of this id is kept here. The console keeps the latest ones.",
+      {
+        details: { run: id },
+      },
+    );
+  }
+
+  /** Forgets the runs of an audience that is gone. */
+  forget(audience: string): void {
+    for (const { id } of this.#of(audience)) this.#runs.delete(id);
+  }
+
+  /** The number of listeners that an audience has. */
+  listening(audience: string): number {
+    return this.#listeners.get(audience)?.size ?? 0;
+  }
+
+  /**
+   * Calls the listener after a run of the audience changed.
+   *
+   * @returns the function that ends this.
+   */
+  subscribe(audience: string, listener: Listener): () => void {
+    const listeners = this.#listeners.get(audience) ?? new Set();
+    this.#listeners.set(audience, listeners.add(listener));
+    return () => {
+      listeners.delete(listener);
+      if (listeners.size === 0) this.#listeners.delete(audience);
+    };
+  }
+
+  readonly #onChange = (run: RecordedRun): void => {
+    if (!this.#listeners.has(run.audience)) return;
+    this.#changed.add(run);
+    if (this.#changed.size === 1) setTimeout(() => this.#tell(), EVENT_INTERVAL_MS).unref();
+  };
+
+  #tell(): void {
+    const changed = [...this.#changed];
+    this.#changed.clear();
+    for (const run of changed) {
+      for (const listener of this.#listeners.get(run.audience) ?? []) listener(run);
+    }
+  }
+
+  #of(audience: string): RecordedRun[] {
+    return [...this.#runs.values()].filter((run) => run.audience === audience);
+  }
+
+  /** Forgets runs that ended, the oldest first, where there are too many. */
+  #makeRoom(audience: string): void {
+    if (this.#runs.size <= MAX_KEPT_RUNS_PER_AUDIENCE) return;
+    const own = this.#of(audience);
+    const tooMany = own.length - MAX_KEPT_RUNS_PER_AUDIENCE;
+    for (const run of own.filter(({ hasEnded }) => hasEnded).slice(0, Math.max(0, tooMany)))
+      this.#runs.delete(run.id);
+    if (this.#runs.size <= MAX_KEPT_RUNS) return;
+    const oldest = [...this.#runs.values()].find(({ hasEnded }) => hasEnded);
+    if (oldest !== undefined) this.#runs.delete(oldest.id);
+  }
+}
+
+/**
+ * Runs of an audience as server-sent events, until the reader goes away.
+ *
+ * @throws CemError `RATE_LIMITED` where the audience has too many streams.
+ */
+export function streamRuns(board: RunBoard, audience: string, signal: AbortSignal): Response {
+  const open = board.listening(audience);
+  if (open >= MAX_STREAMS_PER_AUDIENCE) {
+    throw new CemError("RATE_LIMITED", `${open} event streams are open, which is the maximum. Close one.`, {
+      details: { streams: open, maxStreams: MAX_STREAMS_PER_AUDIENCE },
+    });
+  }
+  let stop: () => void = () => {};
+  const body = new ReadableStream<Uint8Array>(
+    {
+      start(controller) {
+        const encoder = new TextEncoder();
+        const send = (text: string): void => {
+          if ((controller.desiredSize ?? 0) > 0) controller.enqueue(encoder.encode(text));
+        };
+        const unsubscribe = board.subscribe(audience, ({ summary }) =>
+          send(`event: run\ndata: ${JSON.stringify(summary)}\n\n`),
+        );
+        const heartbeat = setInterval(() => send(": still here\n\n"), HEARTBEAT_MS).unref();
+        const close = (): void => {
+          stop();
+          controller.close();
+        };
+        stop = () => {
+          clearInterval(heartbeat);
+          unsubscribe();
+          // A cancelled stream can't be closed.
+          signal.removeEventListener("abort", close);
+        };
+        signal.addEventListener("abort", close, { once: true });
+        send(": open\n\n");
+        if (signal.aborted) close();
+      },
+      cancel() {
+        stop();
+      },
+    },
+    { highWaterMark: MAX_WAITING_EVENTS },
+  );
+  return new Response(body, {
+    headers: { "content-type": "text/event-stream", "cache-control": "no-store", "x-accel-buffering": "no" },
+  });
+}

@@ -1,0 +1,198 @@
+import { CemError } from "@cem/core";
+import type { RecordedStatus, RunRecord, RunRecordSummary } from "@cem/core";
+import * as z from "zod";
+import { declareRoute } from "./api-route.ts";
+import type { ApiScope } from "./api-route.ts";
+import { countRedactions, shownIsolation } from "./recorded-run.ts";
+import { streamRuns } from "./run-board.ts";
+import { Answer, Done, RunDetails, RunList, RunQuery, StartCode, Started, StartTask } from "./schemas.ts";
+import type { RunSummary } from "./schemas.ts";
+
+const RunId = z.object({ id: z.string() });
+const QuestionId = z.object({ id: z.string(), question: z.string() });
+const GOES_ON = "The run's id. It goes on by itself.";
+const UNDER_WAY: ReadonlySet<string> = new Set(["running", "asking"]);
+
+/** Tasks and runs: start, list, follow, answer, end. */
+export const RUN_ROUTES = [
+  declareRoute({
+    method: "post",
+    path: "/tasks",
+    operationId: "startTask",
+    summary: "Start a task in words",
+    input: { body: StartTask },
+    status: 202,
+    answer: Started,
+    answerDescription: GOES_ON,
+    handle: ({ body }, { client }) => started(client.launch("task", body.task)),
+  }),
+  declareRoute({
+    method: "post",
+    path: "/runs",
+    operationId: "startCode",
+    summary: "Start code",
+    input: { body: StartCode },
+    status: 202,
+    answer: Started,
+    answerDescription: GOES_ON,
+    handle: ({ body }, { client }) => started(client.launch("code", body.code)),
+  }),
+  declareRoute({
+    method: "get",
+    path: "/runs",
+    operationId: "listRuns",
+    summary: "List runs, the latest first",
+    input: { query: RunQuery },
+    answer: RunList,
+    answerDescription: "Those under way and those that are recorded, also of other processes.",
+    handle: async ({ query }, scope) => ({ runs: await listRuns(scope, query) }),
+  }),
+  declareRoute({
+    method: "get",
+    path: "/runs/{id}",
+    operationId: "getRun",
+    summary: "Read a run",
+    input: { params: RunId },
+    answer: RunDetails,
+    answerDescription: "All that is kept of the run.",
+    handle: ({ params }, scope) => readRun(scope, params.id),
+  }),
+  declareRoute({
+    method: "post",
+    path: "/runs/{id}/end",
+    operationId: "endRun",
+    summary: "End a run under way",
+    input: { params: RunId },
+    answer: Done,
+    answerDescription: "The run is ending.",
+    handle({ params }, { board, client }) {
+      board.get(params.id, client.audience).end();
+      return { done: true as const };
+    },
+  }),
+  declareRoute({
+    method: "post",
+    path: "/runs/{id}/questions/{question}",
+    operationId: "answerQuestion",
+    summary: "Answer a question of a run, such as an approval",
+    input: { params: QuestionId, body: Answer },
+    answer: Done,
+    answerDescription: "The run goes on with the answer.",
+    handle({ params, body }, { board, client }) {
+      board.get(params.id, client.audience).answer(params.question, body);
+      return { done: true as const };
+    },
+  }),
+  declareRoute({
+    method: "get",
+    path: "/events",
+    operationId: "followRuns",
+    summary: "Follow runs as they change: server-sent events named run, each with a RunSummary",
+    input: {},
+    answer: z.string(),
+    answerDescription: "A stream that lasts until it is closed.",
+    type: "text/event-stream",
+    handle: (_, { board, client }, signal) => streamRuns(board, client.audience, signal),
+  }),
+];
+
+function started({ id }: { id: string }): z.infer<typeof Started> {
+  return { id, url: `api/v1/runs/${id}` };
+}
+
+/** The runs that a client may see, those that began last first: those that are followed here, and records of others. */
+async function listRuns(
+  { board, client, parts }: ApiScope,
+  { status, since, text, limit }: z.output<typeof RunQuery>,
+): Promise<RunSummary[]> {
+  const from = since === undefined ? undefined : new Date(since);
+  const here = board
+    .list(client.audience)
+    .map(({ summary }) => summary)
+    .filter((run) => status === undefined || run.status === status)
+    .filter((run) => from === undefined || new Date(run.startedAt) >= from)
+    .filter((run) => text === undefined || run.title.toLowerCase().includes(text.toLowerCase()));
+  const filter = { since: from, text, limit, owner: parts.owner };
+  const isRecorded = status === undefined || !UNDER_WAY.has(status);
+  const kept =
+    isRecorded && parts.records !== undefined
+      ? await parts.records.list({ ...filter, status: status as RecordedStatus | undefined })
+      : [];
+  const listed = new Set(here.map(({ id }) => id));
+  const others = kept.filter(({ id }) => !listed.has(id)).map(toSummary);
+  return [...here, ...others]
+    .toSorted((one, other) => other.startedAt.localeCompare(one.startedAt))
+    .slice(0, limit);
+}
+
+/** A run that is followed here, or that is recorded. @throws CemError `RUN_NOT_FOUND` */
+async function readRun({ board, client, parts }: ApiScope, id: string): Promise<RunDetails> {
+  const followed = board.find(id, client.audience);
+  if (followed !== undefined && !followed.hasEnded) return followed.details;
+  const record = await parts.records?.read(id, parts.owner).catch((error: unknown) => {
+    if (CemError.isInstance(error) && error.code === "RUN_NOT_FOUND") return undefined;
+    throw error;
+  });
+  if (followed === undefined)
+    return record === undefined ? board.get(id, client.audience).details : toDetails(record);
+  // Arguments and results of calls are in the record only.
+  const details = followed.details;
+  return record === undefined
+    ? details
+    : { ...details, toolCalls: record.calls, toolCallsLeftOut: record.callsLeftOut };
+}
+
+function toSummary(record: RunRecordSummary): RunSummary {
+  const { id, kind, title, status, startedAt, ms, calls, tokensSaved, isolation } = record;
+  const level = isolation as RunSummary["isolation"];
+  return {
+    id,
+    kind,
+    title,
+    status,
+    startedAt,
+    ms,
+    calls,
+    questions: 0,
+    redacted: countRedactions(title).reduce((sum, { values }) => sum + values, 0),
+    tokensSaved,
+    ...(level !== undefined && { isolation: level }),
+  };
+}
+
+function toDetails(record: RunRecord): RunDetails {
+  const { id, kind, status, startedAt, ms, input, code, origin, value, isolation } = record;
+  const { calls, callsLeftOut, output, outputIsCut, error, contextTokens, timings, notes } = record;
+  const redactions = countRedactions({ input, code, output, value, calls, error });
+  return {
+    id,
+    kind,
+    status,
+    startedAt,
+    ms,
+    title: input.trim().slice(0, 200),
+    calls: calls.length + callsLeftOut,
+    questions: 0,
+    redacted: redactions.reduce((sum, { values }) => sum + values, 0),
+    tokensSaved: contextTokens.saved,
+    input,
+    ...(code !== "" && { code }),
+    origin,
+    stages: Object.entries(timings)
+      .filter(([stage]) => stage !== "total")
+      .map(([stage, took]) => ({ stage, ms: took })),
+    toolCalls: calls,
+    toolCallsLeftOut: callsLeftOut,
+    findings: [],
+    output,
+    outputIsCut,
+    ...(value !== undefined && "value" in value && value.value !== null && { value: value.value }),
+    valueIsLeftOut: value !== undefined && !("value" in value),
+    ...(error !== null && { error }),
+    ...shownIsolation(isolation),
+    context: { direct: contextTokens.direct, used: contextTokens.used, saved: contextTokens.saved },
+    redactions,
+    notes,
+    openQuestions: [],
+  };
+}

@@ -1,0 +1,164 @@
+import { afterAll, describe, expect, it } from "vitest";
+import { createLocalAgent } from "../../fixtures/local-agent.ts";
+import { ask, at, INITIALIZE, post, servesInTests } from "../../fixtures/serve.ts";
+
+const { agent } = createLocalAgent();
+const serve = servesInTests(agent);
+const TOKEN = "a-long-enough-token-0123456789";
+const authorization = `Bearer ${TOKEN}`;
+
+afterAll(() => agent.dispose());
+
+describe("a request", () => {
+  describe("of a client that is not allowed", () => {
+    it.each([
+      ["host", "evil.example", "Invalid Host: evil.example"],
+      ["host", "not a host", "Invalid Host header: not a host"],
+      ["host", "evil@127.0.0.1", "Invalid Host header: evil@127.0.0.1"],
+      ["host", "a:b@localhost:80", "Invalid Host header: a:b@localhost:80"],
+      ["host", "127.0.0.1/..", "Invalid Host header: 127.0.0.1/.."],
+      ["host", "localhost#", "Invalid Host header: localhost#"],
+      ["host", "localhost:99999", "Invalid Host header: localhost:99999"],
+      ["origin", "https://evil.example", "Invalid Origin: evil.example"],
+      ["origin", "null", "Invalid Origin header: null"],
+    ])("is refused by its %s %j everywhere", async (header, value, words) => {
+      const { url } = await serve();
+      for (const target of [url, at(url, "/metrics"), at(url, "/.well-known/oauth-protected-resource")]) {
+        const { status, body, headers } = await post(target, INITIALIZE, { [header]: value });
+        expect([status, headers["content-type"]]).toEqual([403, "application/json"]);
+        expect(JSON.parse(body)).toEqual({
+          jsonrpc: "2.0",
+          error: { code: -32_000, message: `${words}. It is not among those that this server accepts.` },
+          id: null,
+        });
+      }
+    });
+
+    it("is refused before its token is looked at", async () => {
+      const { url } = await serve({ auth: { token: TOKEN } });
+      expect((await post(url, INITIALIZE, { host: "evil.example" })).status).toBe(403);
+    });
+  });
+
+  it("of an allowed host or page is served", async () => {
+    const { url } = await serve({
+      allowedHosts: ["mcp.example"],
+      allowedOrigins: ["app.example", "fd00::2"],
+    });
+    for (const origin of ["https://app.example", "https://[fd00::2]:8443", "http://localhost:5173"]) {
+      const headers = { host: "mcp.example:8080", origin };
+      expect((await post(url, INITIALIZE, headers)).status).toBe(200);
+    }
+    for (const host of ["localhost", "127.0.0.1:1", "[::1]"]) {
+      expect((await post(url, INITIALIZE, { host })).status).toBe(200);
+    }
+  });
+
+  it("by the public URL is served, also to its own pages", async () => {
+    const { url } = await serve({ publicUrl: "https://tools.example" });
+    expect(url).toBe("https://tools.example/mcp");
+  });
+
+  describe("of a web page", () => {
+    it("may be sent and its answer read where the page is allowed", async () => {
+      const { url } = await serve({ allowedOrigins: ["app.example"], auth: { token: TOKEN } });
+      const preflight = (origin: string) => ask(url, { method: "OPTIONS", headers: { origin } });
+      expect(await preflight("https://app.example")).toMatchObject({
+        status: 204,
+        body: "",
+        headers: {
+          vary: "origin",
+          "access-control-allow-origin": "https://app.example",
+          "access-control-allow-methods": "GET, POST, DELETE",
+          "access-control-allow-headers": expect.stringContaining("authorization, content-type"),
+        },
+      });
+      const { status, headers } = await post(url, INITIALIZE, {
+        origin: "https://app.example",
+        authorization,
+      });
+      expect(status).toBe(200);
+      expect(headers).toMatchObject({
+        "access-control-allow-origin": "https://app.example",
+        "access-control-expose-headers": "mcp-session-id, www-authenticate, x-request-id",
+      });
+    });
+
+    it("may not be read where the page is on this machine and was not named", async () => {
+      const { url } = await serve({ auth: { token: TOKEN } });
+      const { status, headers } = await ask(url, {
+        method: "OPTIONS",
+        headers: { origin: "http://localhost:5173" },
+      });
+      expect(status).toBe(401);
+      expect(headers).not.toHaveProperty("access-control-allow-origin");
+      expect((await ask(url, { method: "OPTIONS" })).status).toBe(401);
+    });
+  });
+
+  it("of an orchestrator is answered under any name and without a token", async () => {
+    const { url } = await serve({ auth: { token: TOKEN } });
+    const headers = { host: "10.2.3.4:3000" };
+    expect(await ask(at(url, "/healthz"), { headers })).toMatchObject({ status: 200, body: "ok\n" });
+    await expect
+      .poll(() => ask(at(url, "/readyz"), { headers }))
+      .toMatchObject({ status: 200, body: "ready\n" });
+    for (const route of ["/metrics", "/nothing", "/healthz/more", "/mcp/more"]) {
+      expect((await ask(at(url, route))).status).toBe(401);
+    }
+    expect((await ask(at(url, "/metrics"), { headers: { authorization } })).status).toBe(200);
+    expect((await ask(at(url, "/nothing"), { headers: { authorization } })).status).toBe(404);
+  });
+
+  it("has an id of its own", async () => {
+    const { url } = await serve();
+    const ids = await Promise.all([1, 2].map(async () => (await ask(url)).headers["x-request-id"]));
+    expect(ids).toEqual([expect.stringMatching(/^[\da-f-]{36}$/), expect.stringMatching(/^[\da-f-]{36}$/)]);
+    expect(ids[0]).not.toBe(ids[1]);
+  });
+
+  it("has no OAuth metadata where there is no issuer", async () => {
+    const { url } = await serve({ auth: { token: TOKEN } });
+    expect(await ask(at(url, "/.well-known/oauth-protected-resource"))).toMatchObject({
+      status: 404,
+      body: "This server has no OAuth issuer.\n",
+    });
+  });
+});
+
+describe("the readiness", () => {
+  it("is not given where code can't run, with the reason", async () => {
+    const failing = createLocalAgent();
+    await failing.agent.dispose();
+    const { url } = await serve({}, { agent: failing.agent });
+    const { status, body } = await ask(at(url, "/readyz"));
+    expect([status, body]).toEqual([503, expect.stringContaining("disposed")]);
+  });
+
+  it("ends when the server begins to close", async () => {
+    const serving = await serve();
+    const { url, server } = serving;
+    await expect.poll(async () => (await ask(at(url, "/readyz"))).status).toBe(200);
+    expect(server.runs.active).toBe(0);
+    await serving.close();
+    await expect(ask(at(url, "/readyz"))).rejects.toThrow("ECONNREFUSED");
+  });
+});
+
+describe("the SSE transport", () => {
+  it("has its own two routes, by method", async () => {
+    const { url } = await serve({ transport: "sse" });
+    expect(new URL(url).pathname).toBe("/sse");
+    expect((await ask(url, { method: "HEAD" })).status).toBe(404);
+    expect(await post(url, INITIALIZE)).toMatchObject({
+      status: 404,
+      body: "There is nothing at POST /sse. MCP is served at /sse.\n",
+    });
+    expect((await ask(at(url, "/messages"))).status).toBe(404);
+    expect(await post(at(url, "/messages?sessionId=x"), INITIALIZE)).toMatchObject({
+      status: 404,
+      body: "Session not found",
+    });
+    expect((await ask(at(url, "/mcp"))).status).toBe(404);
+  });
+});

@@ -1,0 +1,229 @@
+import { randomUUID } from "node:crypto";
+import type { IncomingMessage, ServerResponse } from "node:http";
+import { setTimeout as delay } from "node:timers/promises";
+import { getRequestListener } from "@hono/node-server";
+import { RESPONSE_ALREADY_SENT } from "@hono/node-server/utils/response";
+import { localhostAllowedHostnames } from "@modelcontextprotocol/server";
+import { Hono } from "hono";
+import type { Servable } from "../agent-server.ts";
+import { MAX_CONNECTIONS_PER_ADDRESS, MAX_NAMED_CHARACTERS, MAX_RUNS } from "../limits.ts";
+import type { Logger } from "../logger.ts";
+import { authorize, checkHostAndOrigin, textAnswer } from "./checks.ts";
+import { createAuthenticator, RESOURCE_METADATA_PATH } from "./auth.ts";
+import { currentExchange, inExchange } from "../exchange.ts";
+import type { HttpEnv, HttpExchange } from "../exchange.ts";
+import { createReadiness, routeHealth } from "./health.ts";
+import type { Readiness } from "./health.ts";
+import { readJsonBody } from "./json-body.ts";
+import { createMetrics } from "./metrics.ts";
+import type { ServerMetrics } from "./metrics.ts";
+import { bracketed } from "./options.ts";
+import type { HttpMount, HttpOptions } from "./options.ts";
+import { networkOf, SharePerNetwork, TrustedProxies } from "./trusted-proxies.ts";
+
+/** Paths that machines poll: logged at debug level. */
+const POLLED_PATHS: ReadonlySet<string> = new Set(["/healthz", "/readyz", "/metrics"]);
+/** How long answers may take to be sent at shutdown. */
+const MAX_DRAIN_MS = 2_000;
+
+/** An MCP transport over HTTP. */
+export interface HttpTransport {
+  /** The path where clients connect. */
+  readonly path: string;
+  /** Open sessions, or streams. */
+  readonly sessions: number;
+  /** Whether a new client would be refused. */
+  readonly isFull: boolean;
+  /** Adds its routes, which run after all checks. */
+  route(app: Hono<HttpEnv>): void;
+  close(): Promise<void>;
+}
+
+export interface HttpAppParts {
+  server: Servable;
+  options: HttpOptions;
+  transport: HttpTransport;
+  logger: Logger;
+  proxies: TrustedProxies;
+  /** The URL where clients connect. */
+  url: URL;
+  /** The address that the server listens on. */
+  host: string;
+}
+
+/** Everything that is served over HTTP: logs and counts requests, checks them, and routes them. */
+export class HttpApp {
+  readonly #logger: Logger;
+  readonly #transport: HttpTransport;
+  readonly #metrics: ServerMetrics;
+  readonly #readiness: Readiness;
+  readonly #proxies: TrustedProxies;
+  readonly #listener: (request: IncomingMessage, response: ServerResponse) => Promise<void>;
+  /** Answers to POSTs that are not sent yet. Answers to GETs are streams that last as long as their clients. */
+  readonly #answers = new Set<Promise<unknown>>();
+  /** Requests in progress that proxies sent. */
+  readonly #proxied = new SharePerNetwork(MAX_CONNECTIONS_PER_ADDRESS);
+
+  /** @throws CemError `AUTH_INVALID`, or `OPTION_INVALID` for an address of a proxy. */
+  constructor(parts: HttpAppParts) {
+    const { server, transport, logger, proxies } = parts;
+    this.#logger = logger;
+    this.#transport = transport;
+    this.#proxies = proxies;
+    this.#metrics = createMetrics(server, () => transport.sessions);
+    this.#readiness = createReadiness(server, logger, () => {
+      if (transport.isFull) return `${transport.sessions} sessions are open and in use, which is the maximum`;
+      return server.runs.active < MAX_RUNS
+        ? undefined
+        : `${MAX_RUNS} runs are under way, which is the maximum`;
+    });
+    const app = this.#createApp(parts);
+    this.#listener = getRequestListener(app.fetch, {
+      hostname: "localhost",
+      overrideGlobalObjects: false,
+      // The app answers its own errors; what is left is a URL that the adapter can't read.
+      errorHandler: badUrl,
+    });
+    server.runs.onFinished(({ kind, ms, result }) => {
+      const { requestId } = currentExchange();
+      const facts = { requestId, kind, ms: Math.round(ms), status: result?.status ?? "failed" };
+      logger.info({ ...facts, code: result?.error?.code, toolCalls: result?.toolCalls.length }, "run");
+    });
+  }
+
+  #createApp({ options, transport, url, host, proxies }: HttpAppParts): Hono<HttpEnv> {
+    const { allowedHosts = [], allowedOrigins = [], auth, publicUrl, customerHeader } = options;
+    const mounts = options.mounts ?? [];
+    const authenticator = auth && createAuthenticator(auth, url);
+    const own = localhostAllowedHostnames();
+    const pages = [...(publicUrl === undefined ? [] : [url.hostname]), ...allowedOrigins.map(bracketed)];
+    const customers = customerHeader && {
+      header: customerHeader,
+      proxies:
+        customerHeader.trustedProxies === undefined
+          ? proxies
+          : new TrustedProxies(customerHeader.trustedProxies),
+    };
+    const app = new Hono<HttpEnv>();
+    app.use(({ env: { incoming } }, next) =>
+      URL.canParse(incoming.url ?? "/", "http://localhost") ? next() : Promise.resolve(badUrl()),
+    );
+    // Orchestrators address a host by any name and hold no token.
+    routeHealth(app, () => this.#readiness.report());
+    app.use(
+      checkHostAndOrigin({
+        hosts: [...own, url.hostname, bracketed(host), ...allowedHosts.map(bracketed)],
+        origins: [...own, ...pages],
+        pages,
+      }),
+    );
+    app.all(`${RESOURCE_METADATA_PATH}/*`, () => {
+      const metadata = authenticator?.resourceMetadata;
+      if (metadata === undefined) return textAnswer(404, "This server has no OAuth issuer.");
+      return Response.json(metadata, { headers: { "access-control-allow-origin": "*" } });
+    });
+    for (const mount of mounts) if (mount.checks === "host") routeMount(app, mount);
+    app.use(authorize(authenticator, customers));
+    app.all("/metrics", async () => {
+      const { registry } = this.#metrics;
+      return new Response(await registry.metrics(), { headers: { "content-type": registry.contentType } });
+    });
+    transport.route(app);
+    for (const mount of mounts) if (mount.checks === "token") routeMount(app, mount);
+    app.notFound(({ req: { method, path } }) => {
+      const shown = path.slice(0, MAX_NAMED_CHARACTERS);
+      return textAnswer(404, `There is nothing at ${method} ${shown}. MCP is served at ${transport.path}.`);
+    });
+    app.onError((error, { env: { outgoing } }) => {
+      const { requestId } = currentExchange();
+      this.#logger.error({ requestId, error: error.message }, "fault");
+      if (!outgoing.headersSent) return textAnswer(500, `Internal server error. Request ${requestId}.`);
+      outgoing.destroy();
+      return RESPONSE_ALREADY_SENT;
+    });
+    return app;
+  }
+
+  /** Handles a request of Node's HTTP server. */
+  readonly handle = (request: IncomingMessage, response: ServerResponse): void => {
+    const { headers, socket } = request;
+    const peer = socket.remoteAddress ?? "";
+    const client = this.#proxies.clientOf(peer, headers);
+    const exchange = exchangeOf(response, client);
+    response.setHeader("x-request-id", exchange.requestId);
+    this.#observe(request, response, exchange.requestId);
+    if (request.method === "POST") this.#track(response);
+    // Connections of proxies are those of many clients, so that their requests are counted instead.
+    const release = client === peer ? () => {} : this.#proxied.reserve(client);
+    if (release === undefined) {
+      const text = `This client has ${MAX_CONNECTIONS_PER_ADDRESS} requests under way, which is its share.`;
+      response.writeHead(429, { "content-type": "text/plain; charset=utf-8", "retry-after": "1" });
+      response.end(`${text}\n`);
+      return;
+    }
+    response.once("close", release);
+    // The app reads the Host header itself: the adapter would refuse one that is no host without a word.
+    delete headers.host;
+    void inExchange(exchange, () => this.#listener(request, response));
+  };
+
+  /** Resolves once the POSTs in progress are answered, or after `MAX_DRAIN_MS` where clients read too slowly. */
+  async answered(): Promise<void> {
+    const timer = new AbortController();
+    const late = delay(MAX_DRAIN_MS, undefined, { signal: timer.signal }).catch(() => {});
+    await Promise.race([Promise.all(this.#answers), late]);
+    timer.abort();
+  }
+
+  /** Makes `/readyz` answer that the server is shutting down. */
+  stop(): void {
+    this.#readiness.stop();
+  }
+
+  close(): Promise<void> {
+    return this.#transport.close();
+  }
+
+  /** Logs and counts the request when its answer is sent or its client is gone. */
+  #observe(request: IncomingMessage, response: ServerResponse, requestId: string): void {
+    const started = performance.now();
+    const { method, url = "/" } = request;
+    const [path = "/"] = url.split("?", 1);
+    response.once("close", () => {
+      const { statusCode: status } = response;
+      this.#metrics.countRequest(status);
+      const facts = { requestId, method, path, status, ms: Math.round(performance.now() - started) };
+      this.#logger[POLLED_PATHS.has(path) ? "debug" : "info"](facts, "request");
+    });
+  }
+
+  #track(response: ServerResponse): void {
+    const answered = new Promise((resolve) => response.once("close", resolve));
+    this.#answers.add(answered);
+    void answered.then(() => this.#answers.delete(answered));
+  }
+}
+
+function exchangeOf(response: ServerResponse, client: string): HttpExchange & { requestId: string } {
+  return {
+    requestId: randomUUID(),
+    quotaOwner: networkOf(client),
+    onClose(listener) {
+      if (response.closed) listener();
+      else response.once("close", listener);
+    },
+    retryAfter(seconds) {
+      if (!response.headersSent) response.setHeader("retry-after", String(seconds));
+    },
+  };
+}
+
+function routeMount(app: Hono<HttpEnv>, { path, fetch: answer }: HttpMount): void {
+  app.all(path, readJsonBody, ({ req, get }) =>
+    answer(req.raw, { authInfo: get("authInfo"), body: get("body") }),
+  );
+}
+
+function badUrl(): Response {
+  return textAnswer(400, "The request's URL is not valid.");
+}

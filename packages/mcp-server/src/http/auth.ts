@@ -1,0 +1,210 @@
+import { createHash, timingSafeEqual } from "node:crypto";
+import { CemError } from "@cem/core";
+import {
+  bearerAuthChallengeResponse,
+  OAuthError,
+  OAuthErrorCode,
+  verifyBearerToken,
+} from "@modelcontextprotocol/server";
+import type { AuthInfo, OAuthTokenVerifier, VerifyBearerTokenOptions } from "@modelcontextprotocol/server";
+import type { JWTPayload, JWTVerifyGetKey } from "jose";
+import { withCustomer } from "../customer.ts";
+
+/** A bearer token that all clients share. */
+export interface TokenAuthSettings {
+  /** At least 16 characters. */
+  token: string;
+}
+
+/** Bearer tokens (JWT) of an OAuth issuer. */
+export interface IssuerAuthSettings {
+  /** The issuer's URL, as it stands in the tokens' `iss` claim. */
+  issuer: string;
+  /** The required `aud` claim. Default: the server's URL. */
+  audience?: string | undefined;
+  /** The URL of the issuer's key set. Default: the one that the issuer's metadata names. */
+  jwksUrl?: string | undefined;
+  /** The claim that names the customer. A token without it is refused. Default: none. */
+  customerClaim?: string | undefined;
+  /** The scopes that a token must have. Default: none. */
+  scopes?: readonly string[] | undefined;
+}
+
+/** How clients authorize: with a shared token, or with tokens of an OAuth issuer. */
+export type AuthSettings = TokenAuthSettings | IssuerAuthSettings;
+
+/** Checks the authorization of requests. */
+export interface Authenticator {
+  /** The client that an Authorization header belongs to, or the answer that refuses the request. */
+  check(authorization: string | undefined): Promise<{ authInfo: AuthInfo } | { refusal: Response }>;
+  /** OAuth protected resource metadata (RFC 9728), by which clients find the issuer. Absent with a shared token. */
+  readonly resourceMetadata?: object | undefined;
+}
+
+/** Where clients find the protected resource metadata (RFC 9728); the resource's path may follow. */
+export const RESOURCE_METADATA_PATH = "/.well-known/oauth-protected-resource";
+/** The client id of all who have the shared token. */
+export const SHARED_CLIENT_ID = "shared-token";
+const MIN_TOKEN_CHARACTERS = 16;
+const FETCH_TIMEOUT_MS = 5_000;
+/** Accepts tokens of an issuer whose clock is ahead. */
+const CLOCK_TOLERANCE_SECONDS = 30;
+/** The signature algorithms accepted: asymmetric ones only, so that no issuer's public key can serve as a secret. */
+const ALGORITHMS = ["RS256", "RS384", "RS512", "PS256", "PS384", "PS512", "ES256", "ES384", "ES512", "EdDSA"];
+const METADATA_PATHS = ["/.well-known/oauth-authorization-server", "/.well-known/openid-configuration"];
+/** The SDK requires an expiry; a shared token has none. 2100-01-01, in seconds since 1970. */
+const FAR_FUTURE_SECONDS = 4_102_444_800;
+
+/**
+ * @param resource - The URL where clients connect.
+ * @throws CemError `AUTH_INVALID` for a shared token that is too short.
+ */
+export function createAuthenticator(settings: AuthSettings, resource: URL): Authenticator {
+  if ("token" in settings) {
+    return authenticator({ verifier: sharedTokenVerifier(settings.token), requiredScopes: [] });
+  }
+  const { issuer, scopes = [], audience = resource.href } = settings;
+  return {
+    ...authenticator({
+      verifier: jwtVerifier(issuer, audience, keysOf(issuer, settings.jwksUrl), settings.customerClaim),
+      requiredScopes: [...scopes],
+      resourceMetadataUrl: new URL(`/.well-known/oauth-protected-resource${resource.pathname}`, resource)
+        .href,
+    }),
+    resourceMetadata: {
+      resource: resource.href,
+      authorization_servers: [issuer],
+      scopes_supported: scopes,
+      bearer_methods_supported: ["header"],
+      resource_name: "Code Execution MCP",
+    },
+  };
+}
+
+function authenticator(options: VerifyBearerTokenOptions): Authenticator {
+  return {
+    async check(authorization) {
+      try {
+        return { authInfo: await verifyBearerToken(authorization, options) };
+      } catch (error) {
+        return { refusal: bearerAuthChallengeResponse(error, options) };
+      }
+    },
+  };
+}
+
+function sharedTokenVerifier(token: string): OAuthTokenVerifier {
+  if (token.length < MIN_TOKEN_CHARACTERS) {
+    throw new CemError(
+      "AUTH_INVALID",
+      `The token has ${token.length} characters and needs at least ${MIN_TOKEN_CHARACTERS}: a shorter one can be guessed.`,
+      { details: { characters: token.length, minCharacters: MIN_TOKEN_CHARACTERS } },
+    );
+  }
+  const expected = digest(token);
+  return {
+    async verifyAccessToken(given) {
+      // Digests have one length, so the time of the comparison reveals neither the token nor its length.
+      if (!timingSafeEqual(digest(given), expected)) throw invalidToken("The token is wrong.");
+      return { token: given, clientId: SHARED_CLIENT_ID, scopes: [], expiresAt: FAR_FUTURE_SECONDS };
+    },
+  };
+}
+
+function digest(text: string): Buffer {
+  return createHash("sha256").update(text).digest();
+}
+
+function jwtVerifier(
+  issuer: string,
+  audience: string,
+  keys: () => Promise<JWTVerifyGetKey>,
+  customerClaim: string | undefined,
+): OAuthTokenVerifier {
+  return {
+    async verifyAccessToken(token) {
+      const { errors, jwtVerify } = await import("jose");
+      try {
+        const { payload } = await jwtVerify(token, await keys(), {
+          issuer,
+          audience,
+          algorithms: ALGORITHMS,
+          clockTolerance: CLOCK_TOLERANCE_SECONDS,
+          requiredClaims: ["exp"],
+        });
+        const authInfo = authInfoOf(token, payload);
+        return customerClaim === undefined ? authInfo : withClaim(authInfo, payload, customerClaim);
+      } catch (error) {
+        if (OAuthError.isInstance(error)) throw error;
+        if (error instanceof errors.JOSEError && !(error instanceof errors.JWKSTimeout)) {
+          throw invalidToken(`The token is not valid: ${error.message}.`);
+        }
+        throw new OAuthError(OAuthErrorCode.TemporarilyUnavailable, "The issuer's keys can't be read now.");
+      }
+    },
+  };
+}
+
+/**
+ * The client id is issuer, client and subject as JSON: joined by a separator, two clients could have the same one.
+ *
+ * @throws OAuthError where the token names neither a client nor a subject.
+ */
+function authInfoOf(token: string, payload: JWTPayload): AuthInfo {
+  const { iss, sub, exp, scope, scp, client_id: client, azp } = payload;
+  const given = typeof scope === "string" ? scope.split(" ") : Array.isArray(scp) ? scp.map(String) : [];
+  const identity = [nameIn(iss), nameIn(client) ?? nameIn(azp), nameIn(sub)].map((name) => name ?? null);
+  if (identity.slice(1).every((name) => name === null)) {
+    throw invalidToken("The token names neither a client (client_id, azp) nor a subject (sub).");
+  }
+  const clientId = JSON.stringify(identity);
+  // The verification requires `exp`. Without it the token would count as expired.
+  return { token, clientId, scopes: given, expiresAt: exp ?? 0 };
+}
+
+/** @throws OAuthError where the token lacks the claim. */
+function withClaim(authInfo: AuthInfo, payload: JWTPayload, claim: string): AuthInfo {
+  const named = nameIn(payload[claim]);
+  if (named === undefined) throw invalidToken(`The token has no claim ${JSON.stringify(claim)}.`);
+  return withCustomer(authInfo, named);
+}
+
+function nameIn(claim: unknown): string | undefined {
+  return typeof claim === "string" && claim !== "" ? claim : undefined;
+}
+
+/** Reads the issuer's keys at the first token, and again after a failure. */
+function keysOf(issuer: string, jwksUrl: string | undefined): () => Promise<JWTVerifyGetKey> {
+  let keys: Promise<JWTVerifyGetKey> | undefined;
+  const load = async (): Promise<JWTVerifyGetKey> => {
+    const { createRemoteJWKSet } = await import("jose");
+    const url = jwksUrl ?? (await discoverJwksUrl(issuer));
+    return createRemoteJWKSet(new URL(url), { timeoutDuration: FETCH_TIMEOUT_MS });
+  };
+  return () => {
+    keys ??= load();
+    keys.catch(() => (keys = undefined));
+    return keys;
+  };
+}
+
+async function discoverJwksUrl(issuer: string): Promise<string> {
+  const { origin, pathname } = new URL(issuer);
+  const base = pathname === "/" ? "" : pathname.replace(/\/$/, "");
+  const [authorizationServer = "", openId = ""] = METADATA_PATHS;
+  const candidates = [`${origin}${authorizationServer}${base}`, `${origin}${base}${openId}`];
+  for (const url of candidates) {
+    const answer = await fetch(url, {
+      signal: AbortSignal.timeout(FETCH_TIMEOUT_MS),
+      redirect: "error",
+    }).catch(() => undefined);
+    if (answer?.ok !== true) continue;
+    const metadata = (await answer.json()) as { issuer?: unknown; jwks_uri?: unknown };
+    if (metadata.issuer === issuer && typeof metadata.jwks_uri === "string") return metadata.jwks_uri;
+  }
+  throw new Error(`The metadata of ${issuer} names no key set.`);
+}
+
+function invalidToken(message: string): OAuthError {
+  return new OAuthError(OAuthErrorCode.InvalidToken, message);
+}

@@ -1,0 +1,98 @@
+import { validateHostHeader, validateOriginHeader } from "@modelcontextprotocol/server";
+import type { MiddlewareHandler } from "hono";
+import { withCustomer } from "../customer.ts";
+import { currentExchange } from "../exchange.ts";
+import type { HttpEnv } from "../exchange.ts";
+import { SHARED_CLIENT_ID } from "./auth.ts";
+import type { Authenticator } from "./auth.ts";
+import type { CustomerHeader } from "./options.ts";
+import type { TrustedProxies } from "./trusted-proxies.ts";
+
+/** Host names by which clients may reach the server, and those of pages that may send requests. */
+export interface AllowedNames {
+  /** For the Host header. */
+  hosts: string[];
+  /** For the Origin header. */
+  origins: string[];
+  /** Those of `origins` whose browsers may read the answers (CORS). */
+  pages: string[];
+}
+
+/** A host with an optional port, and nothing else that a URL can have there, such as a user name. */
+const HOST_HEADER = /^(?:\[[\da-f:.]+\]|[^\s/?#@\\[\]:]+)(?::\d{1,5})?$/iu;
+
+const CORS_HEADERS = new Headers({
+  vary: "origin",
+  "access-control-allow-methods": "GET, POST, DELETE",
+  "access-control-allow-headers":
+    "authorization, content-type, accept, mcp-session-id, mcp-protocol-version, mcp-method, mcp-name, last-event-id",
+  "access-control-expose-headers": "mcp-session-id, www-authenticate, x-request-id",
+});
+
+/** Refuses requests addressed to another host, or sent by another host's web page (DNS rebinding). */
+export function checkHostAndOrigin({ hosts, origins, pages }: AllowedNames): MiddlewareHandler<HttpEnv> {
+  return async ({ req, env: { outgoing } }, next) => {
+    const origin = req.header("origin");
+    const problem =
+      hostProblem(req.header("host"), hosts) ?? problemOf(validateOriginHeader(origin, origins));
+    if (problem !== undefined) {
+      return rpcRefusal(403, -32_000, `${problem}. It is not among those that this server accepts.`);
+    }
+    if (origin === undefined || !validateOriginHeader(origin, pages).ok) return next();
+    outgoing.setHeaders(CORS_HEADERS);
+    outgoing.setHeader("access-control-allow-origin", origin);
+    return req.method === "OPTIONS" ? new Response(null, { status: 204 }) : next();
+  };
+}
+
+/** Finds out the client and its customer, and refuses requests without authorization where the server has one. */
+export function authorize(
+  authenticator: Authenticator | undefined,
+  customers: { header: CustomerHeader; proxies: TrustedProxies } | undefined,
+): MiddlewareHandler<HttpEnv> {
+  return async (context, next) => {
+    const { req, env } = context;
+    if (authenticator !== undefined) {
+      const checked = await authenticator.check(req.header("authorization"));
+      if ("refusal" in checked) return checked.refusal;
+      context.set("authInfo", checked.authInfo);
+    }
+    const isFromProxy = customers?.proxies.has(env.incoming.socket.remoteAddress ?? "") === true;
+    const customer = isFromProxy ? env.incoming.headers[customers.header.name.toLowerCase()] : undefined;
+    if (typeof customer === "string" && customer !== "") {
+      context.set("authInfo", withCustomer(context.get("authInfo"), customer));
+    }
+    const client = context.get("authInfo")?.clientId;
+    if (client !== undefined && client !== SHARED_CLIENT_ID) currentExchange().quotaOwner = client;
+    return next();
+  };
+}
+
+function hostProblem(host: string | undefined, hosts: string[]): string | undefined {
+  if (host !== undefined && host !== "" && !HOST_HEADER.test(host)) return `Invalid Host header: ${host}`;
+  return problemOf(validateHostHeader(host, hosts));
+}
+
+function problemOf(
+  checked: ReturnType<typeof validateHostHeader> | ReturnType<typeof validateOriginHeader>,
+): string | undefined {
+  return checked.ok ? undefined : checked.message;
+}
+
+/** An answer that refuses a request in terms of JSON-RPC. */
+export function rpcRefusal(
+  status: number,
+  code: number,
+  message: string,
+  headers: Record<string, string> = {},
+): Response {
+  return Response.json({ jsonrpc: "2.0", error: { code, message }, id: null }, { status, headers });
+}
+
+/** An answer of one line of plain text. */
+export function textAnswer(status: number, text: string, headers: Record<string, string> = {}): Response {
+  return new Response(`${text}\n`, {
+    status,
+    headers: { "content-type": "text/plain; charset=utf-8", ...headers },
+  });
+}

@@ -1,0 +1,104 @@
+import { isObject } from "@cem/core";
+import type { ForwardedAnswer, ForwardedRequest, JsonObject, Replicas } from "@cem/core";
+import type { AuthInfo, McpHandlerRequestOptions } from "@modelcontextprotocol/server";
+import { rpcRefusal } from "./checks.ts";
+import { currentExchange, inExchange } from "../exchange.ts";
+import { ownerOf } from "../runs/run.ts";
+
+/** Headers that belong to a connection, or that only the replica that received the request may know. */
+const KEPT_BACK: ReadonlySet<string> = new Set([
+  "authorization",
+  "connection",
+  "content-length",
+  "cookie",
+  "keep-alive",
+  "transfer-encoding",
+]);
+
+/** Handles a request whose body is read. */
+export type HandleRequest = (request: Request, options: McpHandlerRequestOptions) => Promise<Response>;
+
+/**
+ * Forwards a request to the replica that holds the session or the run that it is about.
+ *
+ * @returns its answer; `undefined` where this replica holds it, or none does any longer.
+ */
+export async function forwardToOwner(
+  replicas: Replicas,
+  request: Request,
+  { parsedBody, authInfo }: McpHandlerRequestOptions,
+): Promise<Response | undefined> {
+  const owner = ownerOf(request.headers.get("mcp-session-id"), parsedBody);
+  if (owner === undefined || owner === replicas.name) return undefined;
+  const forwarded: ForwardedRequest = {
+    method: request.method,
+    url: request.url,
+    headers: [...request.headers].filter(([name]) => !KEPT_BACK.has(name)),
+    body: parsedBody === undefined ? undefined : JSON.stringify(parsedBody),
+    // The client was authorized here; other replicas don't need its token.
+    client: {
+      quotaOwner: currentExchange().quotaOwner,
+      ...(authInfo === undefined ? {} : { authInfo: { ...authInfo, token: "" } as unknown as JsonObject }),
+    },
+  };
+  try {
+    const answer = await replicas.send(owner, forwarded, request.signal);
+    return answer && responseOf(answer);
+  } catch {
+    return rpcRefusal(
+      503,
+      -32_000,
+      "The replica of the server that holds this can't be reached. Try again in a moment.",
+    );
+  }
+}
+
+/** Answers a request that another replica has forwarded. */
+export async function answerForwarded(
+  { method, url, headers, body, client }: ForwardedRequest,
+  signal: AbortSignal,
+  handle: HandleRequest,
+): Promise<ForwardedAnswer> {
+  const request = new Request(url, { method, headers, body: body ?? null, signal });
+  const quotaOwner = typeof client["quotaOwner"] === "string" ? client["quotaOwner"] : "";
+  const authInfo = isObject(client["authInfo"]) ? (client["authInfo"] as unknown as AuthInfo) : undefined;
+  const options: McpHandlerRequestOptions = {
+    ...(authInfo === undefined ? {} : { authInfo }),
+    ...(body === undefined ? {} : { parsedBody: JSON.parse(body) as unknown }),
+  };
+  const closed = Promise.withResolvers<void>();
+  const added: [string, string][] = [];
+  const exchange = {
+    quotaOwner,
+    onClose: (listener: () => void) => void closed.promise.then(listener),
+    retryAfter: (seconds: number) => void added.push(["retry-after", String(seconds)]),
+  };
+  signal.addEventListener("abort", () => closed.resolve(), { once: true });
+  try {
+    const response = await inExchange(exchange, () => handle(request, options));
+    const answer = { status: response.status, headers: [...response.headers, ...added] };
+    if (response.body === null) {
+      closed.resolve();
+      return answer;
+    }
+    return { ...answer, body: readAll(response.body, closed.resolve) };
+  } catch (error) {
+    closed.resolve();
+    throw error;
+  }
+}
+
+async function* readAll(
+  body: ReadableStream<Uint8Array>,
+  onEnd: () => void,
+): AsyncGenerator<Uint8Array, void, undefined> {
+  try {
+    yield* body;
+  } finally {
+    onEnd();
+  }
+}
+
+function responseOf({ status, headers, body }: ForwardedAnswer): Response {
+  return new Response((body as ReadableStream<Uint8Array> | undefined) ?? null, { status, headers });
+}

@@ -1,0 +1,96 @@
+import { describe, expect, it } from "vitest";
+import { createLocalAgent } from "../../fixtures/local-agent.ts";
+import { INITIALIZE, post, servesInTests } from "../../fixtures/serve.ts";
+import { JsonScan } from "./json-body.ts";
+import { MAX_JSON_DEPTH, MAX_JSON_VALUES } from "../limits.ts";
+
+const serve = servesInTests(createLocalAgent().agent);
+
+/** What a text has too much of, read in pieces of so many bytes. */
+function problemOf(text: string, pieceBytes: number): string | undefined {
+  const scan = new JsonScan();
+  const bytes = Buffer.from(text);
+  for (let from = 0; from < bytes.length; from += pieceBytes) {
+    const problem = scan.push(bytes.subarray(from, from + pieceBytes));
+    if (problem !== undefined) return problem;
+  }
+  return undefined;
+}
+
+const TOO_MANY = `more than ${MAX_JSON_VALUES} values`;
+const TOO_DEEP = `more than ${MAX_JSON_DEPTH} levels`;
+
+describe.each([1, 7, 65_536])("JSON that comes in pieces of %d bytes", (pieceBytes) => {
+  it.each<[string, string, string | undefined]>([
+    ["a request", INITIALIZE, undefined],
+    ["as many values as may be", `[${"1,".repeat(MAX_JSON_VALUES - 2)}1]`, undefined],
+    ["one value more", `[${"1,".repeat(MAX_JSON_VALUES - 1)}1]`, TOO_MANY],
+    ["empty lists", `[${"[],".repeat(MAX_JSON_VALUES / 2)}1]`, TOO_MANY],
+    ["properties of one name", `{${`"a":1,`.repeat(MAX_JSON_VALUES)}"a":1}`, TOO_MANY],
+    ["as many levels as may be", "[".repeat(MAX_JSON_DEPTH) + "]".repeat(MAX_JSON_DEPTH), undefined],
+    ["one level more", `{"a":${"[".repeat(MAX_JSON_DEPTH)}`, TOO_DEEP],
+    ["a long text", `["${"x".repeat(50_000)}", 1]`, undefined],
+    ["marks in a text", `["${"[{,:".repeat(10_000)}"]`, undefined],
+    ["escaped quotes", String.raw`["${String.raw`\"[,`.repeat(20_000)}\\", 1]`, undefined],
+    [
+      "marks behind a text that ends with a backslash",
+      String.raw`["\\"${",1".repeat(MAX_JSON_VALUES)}]`,
+      TOO_MANY,
+    ],
+    ["a long name", `{"${"x".repeat(1_025)}" : 1}`, "a name of 1026 bytes, and 1024 are the most"],
+    ["a long number", `[1, ${"9".repeat(1_025)}]`, "a number of more than 1024 digits"],
+    ["what is no JSON", "x".repeat(1_025), "a number of more than 1024 digits"],
+    ["many spaces", `[${" ".repeat(5_000)}1]`, undefined],
+  ])("is measured: %s", (_, text, problem) => {
+    expect(problemOf(text, pieceBytes)).toBe(problem);
+  });
+});
+
+describe("a body over HTTP", () => {
+  it("is refused with what it has too much of, and the connection stays", async () => {
+    const { url } = await serve();
+    const { status, body } = await post(url, `[${"[".repeat(100_000)}${"]".repeat(100_000)}]`);
+    expect([status, JSON.parse(body)]).toMatchObject([
+      400,
+      { error: { code: -32_600, message: `Bad Request: the body's JSON has ${TOO_DEEP}` } },
+    ]);
+    expect((await post(url, INITIALIZE)).status).toBe(200);
+  });
+
+  it("names nothing at length: ids, methods, tools", async () => {
+    const { url } = await serve();
+    const long = "x".repeat(3_000);
+    for (const message of [
+      { id: long, method: "ping" },
+      { id: 1, method: long },
+      { id: 1, method: "tools/call", params: { name: long, arguments: {} } },
+      { id: 1, method: "resources/read", params: { uri: long } },
+    ]) {
+      const { status, body } = await post(url, JSON.stringify({ jsonrpc: "2.0", ...message }));
+      expect([status, body.length < 300, body]).toEqual([
+        400,
+        true,
+        expect.stringContaining("has 3000 characters"),
+      ]);
+    }
+  });
+
+  it("is answered with the first of many problems", async () => {
+    const { url } = await serve();
+    const { headers } = await post(url, INITIALIZE);
+    const args = Object.fromEntries(Array.from({ length: 5_000 }, (_, at) => [`a${at}`, 1]));
+    const call = {
+      jsonrpc: "2.0",
+      id: 2,
+      method: "tools/call",
+      params: { name: "list_servers", arguments: args },
+    };
+    const { body } = await post(url, JSON.stringify(call), {
+      "mcp-session-id": String(headers["mcp-session-id"]),
+    });
+    expect(body).toContain("a9");
+    expect(body).not.toContain("a10");
+    expect(body).toContain("There are 4990 more problems.");
+    expect(body.length).toBeLessThan(5_000);
+  });
+});

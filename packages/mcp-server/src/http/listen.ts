@@ -1,0 +1,66 @@
+import { createServer } from "node:http";
+import type { Server } from "node:http";
+import type { AddressInfo } from "node:net";
+import { CemError } from "@cem/core";
+import {
+  HEADERS_TIMEOUT_MS,
+  MAX_CONNECTIONS,
+  MAX_CONNECTIONS_PER_ADDRESS,
+  MAX_HEADER_BYTES,
+  REQUEST_TIMEOUT_MS,
+} from "../limits.ts";
+import { bracketed } from "./options.ts";
+import { SharePerNetwork } from "./trusted-proxies.ts";
+import type { TrustedProxies } from "./trusted-proxies.ts";
+
+/**
+ * Listens for clients, with limits for each of them.
+ *
+ * @throws CemError `ADDRESS_UNUSABLE`
+ */
+export async function listenForClients(
+  host: string,
+  port: number,
+  proxies: TrustedProxies,
+): Promise<{ server: Server; port: number }> {
+  const server = createServer({
+    maxHeaderSize: MAX_HEADER_BYTES,
+    headersTimeout: HEADERS_TIMEOUT_MS,
+    requestTimeout: REQUEST_TIMEOUT_MS,
+  });
+  server.maxConnections = MAX_CONNECTIONS;
+  limitConnections(server, proxies);
+  await listen(server, host, port);
+  return { server, port: (server.address() as AddressInfo).port };
+}
+
+/** Closes connections of an address that has its share of them. Those of a proxy are many clients'. */
+function limitConnections(listening: Server, proxies: TrustedProxies): void {
+  const connections = new SharePerNetwork(MAX_CONNECTIONS_PER_ADDRESS);
+  listening.on("connection", (socket) => {
+    const address = socket.remoteAddress ?? "";
+    if (proxies.has(address)) return;
+    const release = connections.reserve(address);
+    if (release === undefined) socket.destroy();
+    else socket.once("close", release);
+  });
+}
+
+/** Why an address can't be listened on, by the code of Node's error. */
+const REASONS: Readonly<Record<string, readonly [reason: string, words: string]>> = {
+  EADDRINUSE: ["taken", "the port is taken"],
+  EACCES: ["not-permitted", "this process has no permission for the port"],
+  EADDRNOTAVAIL: ["not-local", "the address does not belong to this machine"],
+  ENOTFOUND: ["not-found", "there is no host of this name"],
+};
+
+async function listen(server: Server, host: string, port: number): Promise<void> {
+  await new Promise<void>((resolve, reject) => {
+    server.once("error", (error: NodeJS.ErrnoException) => {
+      const [reason, words] = REASONS[error.code ?? ""] ?? [error.code, error.message];
+      const message = `Can't listen on ${bracketed(host)}:${port}: ${words}.`;
+      reject(new CemError("ADDRESS_UNUSABLE", message, { details: { host, port, reason }, cause: error }));
+    });
+    server.listen({ host, port }, resolve);
+  });
+}

@@ -1,0 +1,118 @@
+import type { Agent, SandboxStats } from "@cem/core";
+import { Counter, Gauge, Histogram, Registry, collectDefaultMetrics } from "prom-client";
+import type { Servable } from "../agent-server.ts";
+
+const DURATION_BUCKETS_SECONDS = [0.005, 0.01, 0.025, 0.05, 0.1, 0.25, 0.5, 1, 2.5, 5, 10, 30, 60, 300];
+
+/** Prometheus metrics of a server. Labels have few values, none of them chosen by clients or code. */
+export interface ServerMetrics {
+  readonly registry: Registry;
+  /** Counts one HTTP request by its status code. */
+  countRequest(status: number): void;
+}
+
+export function createMetrics(
+  { agent, runs }: Pick<Servable, "agent" | "runs">,
+  sessions: () => number,
+): ServerMetrics {
+  const registry = new Registry();
+  const registers = [registry];
+  collectDefaultMetrics({ register: registry });
+  const ended = new Counter({
+    name: "cem_runs_total",
+    help: "Runs that ended, by kind (task, code) and status (success, error, refused, timeout, failed).",
+    labelNames: ["kind", "status"],
+    registers,
+  });
+  const durations = new Histogram({
+    name: "cem_run_duration_seconds",
+    help: "How long runs took, waiting for a guest included.",
+    labelNames: ["kind"],
+    buckets: DURATION_BUCKETS_SECONDS,
+    registers,
+  });
+  const refusals = new Counter({
+    name: "cem_refusals_total",
+    help: "Tasks and code that were refused, by the error's code.",
+    labelNames: ["code"],
+    registers,
+  });
+  const calls = new Counter({
+    name: "cem_tool_calls_total",
+    help: "Calls that code made to tools.",
+    labelNames: ["ok"],
+    registers,
+  });
+  const requests = new Counter({
+    name: "cem_http_requests_total",
+    help: "HTTP requests by status.",
+    labelNames: ["status"],
+    registers,
+  });
+  const gauge = (name: string, help: string, read: () => number): Gauge =>
+    new Gauge({
+      name,
+      help,
+      registers,
+      collect() {
+        this.set(read());
+      },
+    });
+  gauge("cem_runs_active", "Runs under way, those waiting for a guest among them.", () => runs.active);
+  gauge("cem_runs_kept", "Runs that outlasted their call and can still be asked for.", () => runs.kept);
+  gauge("cem_sessions", "Sessions of the older protocol, and open SSE streams.", sessions);
+  measureSandbox(agent, registry);
+  runs.onFinished(({ kind, ms, result }) => {
+    ended.inc({ kind, status: result?.status ?? "failed" });
+    durations.observe({ kind }, ms / 1000);
+    if (result === undefined) return;
+    if (result.status === "refused") refusals.inc({ code: result.error?.code ?? "UNKNOWN" });
+    for (const { ok } of result.toolCalls) calls.inc({ ok: String(ok) });
+  });
+  return { registry, countRequest: (status) => requests.inc({ status: String(status) }) };
+}
+
+/** Members of the statistics by the value of the label that distinguishes them. */
+type Figures = Readonly<Record<string, keyof SandboxStats>>;
+
+/** Adds the statistics of the agent's sandbox, read at each scrape. There are none before the first run. */
+function measureSandbox(agent: Agent, registry: Registry): void {
+  const add = (
+    Kind: typeof Gauge<string> | typeof Counter<string>,
+    name: string,
+    help: string,
+    label: string,
+    figures: Figures,
+  ): Gauge | Counter =>
+    new Kind({
+      name,
+      help,
+      labelNames: [label],
+      registers: [registry],
+      collect() {
+        const stats = agent.sandboxStats?.();
+        if (stats === undefined) return;
+        this.reset();
+        for (const [state, figure] of Object.entries(figures)) this.inc({ [label]: state }, stats[figure]);
+      },
+    });
+  add(Gauge, "cem_sandbox_runs", "Runs that have a guest, and runs that wait for one.", "state", {
+    running: "running",
+    queued: "queued",
+  });
+  add(Gauge, "cem_guests", "Guests there are, by state (standby, kept, taken).", "state", {
+    standby: "standby",
+    kept: "kept",
+    taken: "taken",
+  });
+  add(Counter, "cem_guest_takes_total", "Guests that runs got, by where from (pool, session, new).", "from", {
+    pool: "hits",
+    session: "reused",
+    new: "misses",
+  });
+  add(Counter, "cem_guests_total", "Guests by what became of them (started, lost, discarded).", "what", {
+    started: "started",
+    lost: "lost",
+    discarded: "discarded",
+  });
+}

@@ -1,0 +1,89 @@
+import type { AuthInfo } from "@modelcontextprotocol/server";
+import type { AuthSettings } from "./auth.ts";
+import type { Logger } from "../logger.ts";
+
+/** Where clients of Streamable HTTP connect. */
+export const MCP_PATH = "/mcp";
+/** Where clients of the legacy HTTP+SSE transport connect. */
+export const SSE_PATH = "/sse";
+
+/** A header that a proxy sets. */
+export interface CustomerHeader {
+  name: string;
+  /**
+   * Addresses and ranges of the proxies that set it; from any other address it is ignored.
+   *
+   * @defaultValue `trustedProxies` of the server
+   */
+  trustedProxies?: readonly string[] | undefined;
+}
+
+/** Facts about a request to a mounted part. */
+export interface MountContext {
+  /** The client. Absent without authorization. */
+  authInfo: AuthInfo | undefined;
+  /** The JSON of the request's body, which is read already. Absent where it has none. */
+  body: unknown;
+}
+
+/** A part of the server beside MCP, at paths of its own. */
+export interface HttpMount {
+  /** A path as Hono writes it: `/api/*` is `/api` and what is below. */
+  path: string;
+  /** `host`: the Host and Origin headers are checked. `token`: the authorization too, where the server has one. */
+  checks: "host" | "token";
+  fetch: (request: Request, context: MountContext) => Promise<Response>;
+}
+
+export interface HttpOptions {
+  /** `http`: Streamable HTTP at `/mcp`. `sse`: the legacy HTTP+SSE transport at `/sse`. Default: `http`. */
+  transport?: "http" | "sse" | undefined;
+  /** The address to listen on. Anything but a loopback address needs `auth`. Default: 127.0.0.1. */
+  host?: string | undefined;
+  /** 0: any free port. Default: 3000. */
+  port?: number | undefined;
+  auth?: AuthSettings | undefined;
+  /** The header in which a trusted proxy names the customer of a request. Default: none. */
+  customerHeader?: CustomerHeader | undefined;
+  /**
+   * Addresses and ranges (`10.0.0.0/8`) of proxies: of their requests, the client is the one that `X-Forwarded-For` or
+   * `Forwarded` names. Default: none, so that whoever connects is the client.
+   */
+  trustedProxies?: readonly string[] | undefined;
+  /** The URL that clients use where it differs from the server's own address, as behind a proxy. */
+  publicUrl?: string | undefined;
+  /** Host names accepted in the Host header, beside loopback names and those of `host` and `publicUrl`. */
+  allowedHosts?: readonly string[] | undefined;
+  /** Host names of web pages that may send requests from a browser, beside loopback names. */
+  allowedOrigins?: readonly string[] | undefined;
+  /** Default: JSON lines on standard error. */
+  logger?: Logger | undefined;
+  /** Further paths, such as a console's. Default: none. */
+  mounts?: readonly HttpMount[] | undefined;
+  /** The most sessions, and open SSE streams, at once. Default: 1,000. */
+  maxSessions?: number | undefined;
+  /** The idle timeout of a session of the 2025-11-25 protocol and older, in milliseconds. Default: 30 minutes. */
+  sessionIdleMs?: number | undefined;
+}
+
+/** Every option's name. */
+export const HTTP_OPTIONS: Readonly<Record<keyof HttpOptions, true>> = {
+  transport: true,
+  host: true,
+  port: true,
+  auth: true,
+  customerHeader: true,
+  trustedProxies: true,
+  publicUrl: true,
+  allowedHosts: true,
+  allowedOrigins: true,
+  logger: true,
+  mounts: true,
+  maxSessions: true,
+  sessionIdleMs: true,
+};
+
+/** A host as it stands in a URL: an IPv6 address in brackets. */
+export function bracketed(host: string): string {
+  return host.includes(":") && !host.startsWith("[") ? `[${host}]` : host;
+}

@@ -1,0 +1,193 @@
+import { SESSION_IDLE_MS, SESSION_MIN_IDLE_MS, SESSION_SHARE, SESSION_SWEEP_INTERVAL_MS } from "../limits.ts";
+
+interface Session<T> {
+  value: T;
+  owner: string;
+  /** The client whose share of the sessions it takes. */
+  quotaOwner: string;
+  used: number;
+  /** A tool was called in it. */
+  worked: boolean;
+  /** Requests under way. */
+  requests: number;
+  /** Open event streams of messages that the server sends by itself. */
+  streams: number;
+}
+
+/** A use that keeps a session open: a request under way, or an open stream of the server's own messages. */
+export type SessionUse = "request" | "stream";
+
+/** A place reserved for a session that is about to be opened. Each is either filled or released. */
+export interface SessionSlot<T> {
+  fill(id: string, owner: string, value: T): void;
+  /** Does nothing once the place is filled. */
+  release(): void;
+}
+
+/** The reason why no session can be opened: all places are taken, or the client's own share of them. */
+export type SessionRefusal = "full" | "share";
+
+export interface SessionsSettings<T> {
+  /** The maximum number of open sessions. */
+  capacity: number;
+  /** The maximum number of one client. Default: half of the capacity. */
+  share?: number | undefined;
+  close: (value: T) => Promise<void>;
+  /** Idle timeout in milliseconds. Default: 30 minutes. */
+  idleMs?: number | undefined;
+  /** How long a session in which a tool was called is kept at least, in milliseconds. Default: 10 seconds. */
+  minIdleMs?: number | undefined;
+}
+
+/**
+ * Open sessions by id: bounded in number, each with an owner and an idle timeout. Where a new one finds no place, the
+ * one that has done nothing for the longest time is closed: first those that never called a tool and that no client
+ * listens to, then those that no client listens to, then the others.
+ */
+export class Sessions<T> {
+  readonly #sessions = new Map<string, Session<T>>();
+  readonly #settings: SessionsSettings<T>;
+  readonly #share: number;
+  readonly #idleMs: number;
+  readonly #timer: NodeJS.Timeout;
+  /** Taken places by quotaOwner, those not filled yet among them. */
+  readonly #taken = new Map<string, number>();
+  #places = 0;
+
+  constructor(settings: SessionsSettings<T>) {
+    this.#settings = settings;
+    this.#share = settings.share ?? Math.ceil(settings.capacity * SESSION_SHARE);
+    this.#idleMs = settings.idleMs ?? SESSION_IDLE_MS;
+    const interval = Math.min(SESSION_SWEEP_INTERVAL_MS, this.#idleMs);
+    this.#timer = setInterval(() => void this.#sweep(), interval).unref();
+  }
+
+  get size(): number {
+    return this.#sessions.size;
+  }
+
+  /** Whether a client that has no session yet would be refused one. */
+  get isFull(): boolean {
+    return this.#places >= this.#settings.capacity && this.#longestIdle() === undefined;
+  }
+
+  /** Reserves a place for a new session. Closes an idle one where there is none left. */
+  reserve(quotaOwner: string): SessionSlot<T> | SessionRefusal {
+    const isAll = this.#places >= this.#settings.capacity;
+    const hasShare = (this.#taken.get(quotaOwner) ?? 0) >= this.#share;
+    if (hasShare && !this.#makeRoom(quotaOwner)) return isAll ? "full" : "share";
+    if (!hasShare && isAll && !this.#makeRoom()) return "full";
+    this.#count(quotaOwner, 1);
+    let isOpen = true;
+    return {
+      fill: (id, owner, value) => {
+        if (!isOpen) return;
+        isOpen = false;
+        const session = {
+          value,
+          owner,
+          quotaOwner,
+          used: performance.now(),
+          worked: false,
+          requests: 0,
+          streams: 0,
+        };
+        this.#sessions.set(id, session);
+      },
+      release: () => {
+        if (isOpen) this.#count(quotaOwner, -1);
+        isOpen = false;
+      },
+    };
+  }
+
+  /** The session of this id, or `undefined` where there is none or it belongs to another owner. */
+  get(id: string, owner: string): T | undefined {
+    const session = this.#sessions.get(id);
+    if (session === undefined || session.owner !== owner) return undefined;
+    session.used = performance.now();
+    return session.value;
+  }
+
+  /** Keeps a session from being closed as idle, until the returned function is called. */
+  hold(id: string, use: SessionUse): () => void {
+    const session = this.#sessions.get(id);
+    if (session === undefined) return () => {};
+    const uses = use === "request" ? "requests" : "streams";
+    session[uses]++;
+    let isHeld = true;
+    return () => {
+      if (isHeld) session[uses]--;
+      isHeld = false;
+      session.used = performance.now();
+    };
+  }
+
+  /** Notes that a tool is called in a session. */
+  markWorked(id: string): void {
+    const session = this.#sessions.get(id);
+    if (session !== undefined) session.worked = true;
+  }
+
+  delete(id: string): void {
+    const session = this.#sessions.get(id);
+    if (session === undefined) return;
+    this.#sessions.delete(id);
+    this.#count(session.quotaOwner, -1);
+  }
+
+  async close(): Promise<void> {
+    clearInterval(this.#timer);
+    const all = [...this.#sessions.values()];
+    for (const id of this.#sessions.keys()) this.delete(id);
+    await Promise.allSettled(all.map(({ value }) => this.#settings.close(value)));
+  }
+
+  #count(quotaOwner: string, change: number): void {
+    this.#places += change;
+    const taken = (this.#taken.get(quotaOwner) ?? 0) + change;
+    if (taken > 0) this.#taken.set(quotaOwner, taken);
+    else this.#taken.delete(quotaOwner);
+  }
+
+  #makeRoom(quotaOwner?: string): boolean {
+    const id = this.#longestIdle(quotaOwner);
+    if (id === undefined) return false;
+    void this.#end(id);
+    return true;
+  }
+
+  #longestIdle(quotaOwner?: string): string | undefined {
+    const before = performance.now() - (this.#settings.minIdleMs ?? SESSION_MIN_IDLE_MS);
+    let found: { id: string; rank: number; used: number } | undefined;
+    for (const [id, session] of this.#sessions) {
+      const { requests, streams, used, worked } = session;
+      if (requests > 0 || (quotaOwner !== undefined && session.quotaOwner !== quotaOwner)) continue;
+      if ((worked || streams > 0) && used > before) continue;
+      const rank = (worked ? 1 : 0) + (streams > 0 ? 2 : 0);
+      const isBetter = found === undefined || rank < found.rank || (rank === found.rank && used < found.used);
+      if (isBetter) found = { id, rank, used };
+    }
+    return found?.id;
+  }
+
+  async #end(id: string): Promise<void> {
+    const value = this.#sessions.get(id)?.value;
+    this.delete(id);
+    if (value !== undefined) await this.#settings.close(value).catch(() => {});
+  }
+
+  async #sweep(): Promise<void> {
+    const before = performance.now() - this.#idleMs;
+    for (const [id, { used, requests, streams }] of this.#sessions) {
+      if (used <= before && requests + streams === 0) await this.#end(id);
+    }
+  }
+}
+
+/** The message for a client that gets no session, with the numbers. */
+export function refusalText(refused: SessionRefusal, maxSessions: number, what = "sessions"): string {
+  return refused === "full"
+    ? `${maxSessions} ${what} are open and in use, which is the maximum. Try again later.`
+    : `This client has its share of the ${maxSessions} ${what} open and in use. Close some, or try again later.`;
+}

@@ -1,0 +1,189 @@
+import { randomUUID } from "node:crypto";
+import { isObject } from "@cem/core";
+import {
+  createMcpHandler,
+  isInitializeRequest,
+  isJSONRPCRequest,
+  isLegacyRequest,
+  WebStandardStreamableHTTPServerTransport,
+} from "@modelcontextprotocol/server";
+import type { McpHandlerRequestOptions } from "@modelcontextprotocol/server";
+import type { Servable } from "../agent-server.ts";
+import { MAX_BATCH_MESSAGES, MAX_BODY_BYTES, MAX_NAMED_CHARACTERS, MAX_SESSIONS } from "../limits.ts";
+import type { Logger } from "../logger.ts";
+import { idAtReplica } from "../runs/run.ts";
+import { rpcRefusal } from "./checks.ts";
+import type { HttpTransport } from "./app.ts";
+import { currentExchange } from "../exchange.ts";
+import { answerForwarded, forwardToOwner } from "./forward-to-owner.ts";
+import type { HandleRequest } from "./forward-to-owner.ts";
+import { readJsonBody } from "./json-body.ts";
+import { LegacySession } from "./legacy-session.ts";
+import { MCP_PATH } from "./options.ts";
+import type { HttpOptions } from "./options.ts";
+import { refusalText, Sessions } from "./sessions.ts";
+import type { SessionSlot } from "./sessions.ts";
+
+/** Streamable HTTP for both generations of the protocol: 2026-07-28 without sessions, older ones with sessions. */
+export function openStreamableHttp(
+  server: Servable,
+  { maxSessions = MAX_SESSIONS, sessionIdleMs }: HttpOptions,
+  logger: Logger,
+): HttpTransport {
+  const onError = (error: Error): void => logger.debug({ error: error.message }, "protocol");
+  const modern = createMcpHandler(server.factory, {
+    legacy: "reject",
+    onerror: onError,
+    maxRequestBodySize: MAX_BODY_BYTES,
+  });
+  server.onListChanged((list) => modern.notify[`${list}Changed`]());
+  const sessions = new Sessions<LegacySession>({
+    capacity: maxSessions,
+    close: (session) => session.transport.close(),
+    idleMs: sessionIdleMs,
+  });
+
+  const open = async (
+    request: Request,
+    owner: string,
+    slot: SessionSlot<LegacySession>,
+  ): Promise<WebStandardStreamableHTTPServerTransport> => {
+    const session: LegacySession = new LegacySession({
+      sessionIdGenerator: () => idAtReplica(server.replicas?.name, randomUUID()),
+      maxRequestBodySize: MAX_BODY_BYTES,
+      onsessioninitialized: (id) => slot.fill(id, owner, session),
+      onsessionclosed: (id) => sessions.delete(id),
+    });
+    const connection = await server.factory({ era: "legacy", requestInfo: request });
+    await connection.connect(session.transport);
+    return session.transport;
+  };
+
+  const legacy = async (request: Request, fetchOptions: McpHandlerRequestOptions): Promise<Response> => {
+    const owner = fetchOptions.authInfo?.clientId ?? "";
+    const exchange = currentExchange();
+    const id = request.headers.get("mcp-session-id");
+    const messages = messagesOf(fetchOptions.parsedBody);
+    if (id !== null) {
+      const session = sessions.get(id, owner);
+      if (session === undefined) return rpcRefusal(404, -32_001, "Session not found");
+      exchange.onClose(sessions.hold(id, request.method === "GET" ? "stream" : "request"));
+      if (messages.some((message) => isJSONRPCRequest(message) && message.method === "tools/call")) {
+        sessions.markWorked(id);
+      }
+      return session.handle(request, messages, fetchOptions);
+    }
+    if (!messages.some((message) => isInitializeRequest(message))) {
+      return refuseWithoutSession(request, fetchOptions);
+    }
+    const slot = sessions.reserve(exchange.quotaOwner);
+    if (typeof slot === "string") return rpcRefusal(503, -32_000, refusalText(slot, maxSessions));
+    try {
+      const transport = await open(request, owner, slot);
+      const answer = await transport.handleRequest(request, fetchOptions);
+      // The request was refused, so no session was opened.
+      if (transport.sessionId === undefined) await transport.close();
+      return answer;
+    } finally {
+      slot.release();
+    }
+  };
+
+  const handle: HandleRequest = async (request, fetchOptions) => {
+    const isLegacy = await isLegacyRequest(request, fetchOptions.parsedBody, {
+      maxRequestBodySize: MAX_BODY_BYTES,
+    });
+    return isLegacy ? legacy(request, fetchOptions) : modern.fetch(request, fetchOptions);
+  };
+  const { replicas } = server;
+  replicas?.receive((request, signal) => answerForwarded(request, signal, handle)).catch(onError);
+
+  const fetch: HandleRequest = async (request, given) => {
+    const messages = messagesOf(given.parsedBody);
+    const problem =
+      messages.length > MAX_BATCH_MESSAGES
+        ? `the batch has ${messages.length} messages, and may have ${MAX_BATCH_MESSAGES}`
+        : tooLongIn(messages);
+    if (problem !== undefined) return rpcRefusal(400, -32_600, `Bad Request: ${problem}`);
+    const forwarded = replicas && (await forwardToOwner(replicas, request, given));
+    return forwarded ?? handle(request, given);
+  };
+
+  return {
+    path: MCP_PATH,
+    get sessions() {
+      return sessions.size;
+    },
+    get isFull() {
+      return sessions.isFull;
+    },
+    route(app) {
+      app.all(MCP_PATH, readJsonBody, ({ req, get }) => {
+        const [authInfo, parsedBody] = [get("authInfo"), get("body")];
+        return fetch(req.raw, {
+          ...(authInfo !== undefined && { authInfo }),
+          ...(parsedBody !== undefined && { parsedBody }),
+        });
+      });
+    },
+    async close() {
+      await Promise.all([modern.close(), sessions.close()]);
+    },
+  };
+}
+
+/** The SDK's answer to a request that needs a session and names none. */
+async function refuseWithoutSession(request: Request, options: McpHandlerRequestOptions): Promise<Response> {
+  const transport = new WebStandardStreamableHTTPServerTransport({
+    sessionIdGenerator: randomUUID,
+    maxRequestBodySize: MAX_BODY_BYTES,
+  });
+  try {
+    return await transport.handleRequest(request, options);
+  } finally {
+    await transport.close();
+  }
+}
+
+function messagesOf(body: unknown): unknown[] {
+  if (body === undefined) return [];
+  return Array.isArray(body) ? body : [body];
+}
+
+/** Parts of a request that answers repeat or search for: its id, and parameters that name something. */
+const NAMES: readonly (readonly string[])[] = [
+  ["id"],
+  ["method"],
+  ["params", "name"],
+  ["params", "uri"],
+  ["params", "cursor"],
+  ["params", "level"],
+  ["params", "protocolVersion"],
+  ["params", "requestId"],
+  ["params", "progressToken"],
+  ["params", "reason"],
+  ["params", "_meta", "progressToken"],
+  ["params", "clientInfo", "name"],
+  ["params", "clientInfo", "version"],
+  ["params", "ref", "name"],
+  ["params", "ref", "uri"],
+  ["params", "argument", "name"],
+  ["params", "argument", "value"],
+];
+
+/** The problem with a name in the messages that is longer than names are. */
+function tooLongIn(messages: readonly unknown[]): string | undefined {
+  for (const message of messages) {
+    const path = NAMES.find((names) => lengthAt(message, names) > MAX_NAMED_CHARACTERS);
+    if (path === undefined) continue;
+    const length = lengthAt(message, path);
+    return `${path.join(".")} has ${length} characters, and may have ${MAX_NAMED_CHARACTERS}`;
+  }
+  return undefined;
+}
+
+function lengthAt(message: unknown, path: readonly string[]): number {
+  let value = message;
+  for (const name of path) value = isObject(value) ? value[name] : undefined;
+  return typeof value === "string" ? value.length : 0;
+}

@@ -1,0 +1,125 @@
+import type { IncomingHttpHeaders } from "node:http";
+import { BlockList, isIP, isIPv6 } from "node:net";
+import { CemError } from "@cem/core";
+
+/** Addresses and ranges of proxies, whose headers about a request's client are trusted. */
+export class TrustedProxies {
+  readonly #addresses = new BlockList();
+
+  /**
+   * @param ranges - IP addresses, and ranges such as `10.0.0.0/8` and `fd00::/8`.
+   * @throws CemError `OPTION_INVALID`
+   */
+  constructor(ranges: readonly string[]) {
+    for (const range of ranges) this.#add(range);
+  }
+
+  has(address: string): boolean {
+    const plain = withoutMapping(address);
+    const version = isIP(plain);
+    return version !== 0 && this.#addresses.check(plain, version === 6 ? "ipv6" : "ipv4");
+  }
+
+  /**
+   * The address that a request comes from: that of the peer, unless it is a proxy's; then the last address before those of
+   * proxies that the proxies name. Who writes more into the headers than its proxy does is not believed.
+   */
+  clientOf(peer: string, headers: IncomingHttpHeaders): string {
+    if (!this.has(peer)) return peer;
+    const listed = listOf(headers["x-forwarded-for"]).map(addressIn);
+    const forwarded = listOf(headers.forwarded).map((element) => addressIn(forOf(element)));
+    const [one, other] = [listed, forwarded].map((hops) => this.#lastBefore(peer, hops));
+    if (forwarded.length === 0) return one ?? peer;
+    if (listed.length === 0) return other ?? peer;
+    // The proxy wrote one of them, and which one is not known.
+    return one === other ? (one ?? peer) : peer;
+  }
+
+  #lastBefore(peer: string, hops: readonly (string | undefined)[]): string {
+    let last = peer;
+    for (const hop of hops.toReversed()) {
+      if (hop === undefined) return last;
+      last = hop;
+      if (!this.has(hop)) return last;
+    }
+    return last;
+  }
+
+  #add(range: string): void {
+    const [address = "", bits, ...more] = range.split("/");
+    const version = isIP(address);
+    const most = version === 6 ? 128 : 32;
+    const isPrefix = bits === undefined || (/^\d{1,3}$/u.test(bits) && Number(bits) <= most);
+    if (version === 0 || more.length > 0 || !isPrefix) {
+      const message = `${JSON.stringify(range)} is neither an IP address nor a range such as 10.0.0.0/8.`;
+      throw new CemError("OPTION_INVALID", message, { details: { option: "trustedProxies", given: range } });
+    }
+    const family = version === 6 ? "ipv6" : "ipv4";
+    if (bits === undefined) this.#addresses.addAddress(address, family);
+    else this.#addresses.addSubnet(address, Number(bits), family);
+  }
+}
+
+function listOf(header: string | readonly string[] | undefined): string[] {
+  if (header === undefined) return [];
+  return (typeof header === "string" ? header : header.join(",")).split(",");
+}
+
+/** The `for` of an element of a Forwarded header (RFC 7239). */
+function forOf(element: string): string {
+  const pair = element.split(";").find((one) => /^\s*for\s*=/iu.test(one)) ?? "";
+  return pair.slice(pair.indexOf("=") + 1).replaceAll('"', "");
+}
+
+/** An address that may have a port. `undefined` for what is none, such as `unknown`. */
+function addressIn(text: string): string | undefined {
+  const trimmed = text.trim();
+  const bracketed = /^\[(?<address>[^\]]+)\](?::\d+)?$/u.exec(trimmed)?.groups?.["address"];
+  const withPort = /^(?<address>[\d.]+):\d+$/u.exec(trimmed)?.groups?.["address"];
+  const address = withoutMapping(bracketed ?? withPort ?? trimmed);
+  return isIP(address) === 0 ? undefined : address;
+}
+
+/** An IPv4 address as such, where a socket for IPv6 gave it. */
+function withoutMapping(address: string): string {
+  return /^::ffff:(?<address>[\d.]+)$/iu.exec(address)?.groups?.["address"] ?? address;
+}
+
+/** Each group of an IPv6 address has four digits; a customer of a provider has at least the first four groups. */
+const NETWORK_GROUPS = 4;
+
+/** An address, or the network of an IPv6 address. */
+export function networkOf(address: string): string {
+  const plain = withoutMapping(address);
+  if (!isIPv6(plain)) return plain;
+  const [before = "", after] = plain.split("%", 1)[0]?.split("::") ?? [];
+  const head = before === "" ? [] : before.split(":");
+  const tail = after === undefined || after === "" ? [] : after.split(":");
+  const zeros = after === undefined ? 0 : Math.max(0, 8 - head.length - tail.length);
+  const groups = [...head, ...Array<string>(zeros).fill("0"), ...tail];
+  return groups.slice(0, NETWORK_GROUPS).join(":");
+}
+
+/** Counts what each network has of something that is limited: connections, or requests in progress. */
+export class SharePerNetwork {
+  readonly #limit: number;
+  readonly #counts = new Map<string, number>();
+
+  /** @param limit - The most that one network may have. */
+  constructor(limit: number) {
+    this.#limit = limit;
+  }
+
+  /** Takes one. @returns the function that gives it back; `undefined` where the network has its share. */
+  reserve(address: string): (() => void) | undefined {
+    const network = networkOf(address);
+    const count = this.#counts.get(network) ?? 0;
+    if (count >= this.#limit) return undefined;
+    this.#counts.set(network, count + 1);
+    return () => {
+      const left = (this.#counts.get(network) ?? 1) - 1;
+      if (left > 0) this.#counts.set(network, left);
+      else this.#counts.delete(network);
+    };
+  }
+}

@@ -1,0 +1,234 @@
+import { randomUUID } from "node:crypto";
+import { nobodyAsked, withReason } from "@cem/core";
+import type { Elicit, ElicitAnswer, ElicitRequest, JsonObject, Sample } from "@cem/core";
+import {
+  CLIENT_CAPABILITIES_META_KEY,
+  ProtocolError,
+  ProtocolErrorCode,
+  acceptedContent,
+  fromJsonSchema,
+  inputRequired,
+  inputResponse,
+} from "@modelcontextprotocol/server";
+import type {
+  ClientCapabilities,
+  CreateMessageRequestParams,
+  ElicitRequestFormParams,
+  InputRequest,
+  InputRequiredResult,
+  ServerContext,
+  StandardSchemaWithJSON,
+} from "@modelcontextprotocol/server";
+
+type SampleRequest = Parameters<Sample>[0];
+
+/** The answer where a run can't be kept until its user has answered. */
+const NOBODY_WAITS = nobodyAsked("too many other runs wait for answers");
+/** The answer where the client can't ask its user. */
+const NO_USER = nobodyAsked("the client can't ask its user");
+
+/** The reason that a client gets for a question that is withdrawn, whatever the server behind gave. */
+const NO_LONGER_ASKED = "The question is no longer asked.";
+/** The answer where the client has no model to offer. */
+const NO_MODEL = { action: "cancel", reason: "The client offers no model." } as const;
+
+type Content = NonNullable<(ElicitAnswer & { action: "accept" })["content"]>;
+
+/** A request of a tool's server to the client: a question to its user (elicitation), or a completion by its model. */
+export type Question = ElicitRequest | (SampleRequest & { mode: "sample" });
+export type Answer = ElicitAnswer | { action: "sampled"; result: JsonObject };
+
+/** Questions and answers by their keys. */
+export type Questions = ReadonlyMap<string, Question>;
+export type Answers = ReadonlyMap<string, Answer>;
+
+/** The unanswered questions that the tools of one run asked its client. */
+export class OpenQuestions {
+  readonly #open = new Map<string, { request: Question; resolve: (answer: Answer) => void }>();
+  #isCancelling = false;
+  #arrived = Promise.withResolvers<void>();
+  /** Called after a question came or was closed. */
+  onChange: (() => void) | undefined;
+
+  readonly elicit: Elicit = async (request) => {
+    const answer = await this.#ask(request);
+    return answer.action === "sampled" ? { action: "cancel" } : answer;
+  };
+
+  readonly sample: Sample = async (request) => {
+    const answer = await this.#ask({ ...request, mode: "sample" });
+    if (answer.action === "sampled") return answer.result;
+    const reason = answer.action === "cancel" ? answer.reason : undefined;
+    throw new Error(reason ?? "The client's user refused.");
+  };
+
+  async #ask(request: Question): Promise<Answer> {
+    if (this.#isCancelling) return NOBODY_WAITS;
+    request.signal.throwIfAborted();
+    const key = randomUUID();
+    const { promise, resolve, reject } = Promise.withResolvers<Answer>();
+    const giveUp = (): void => {
+      this.#close(key);
+      reject(request.signal.reason);
+    };
+    request.signal.addEventListener("abort", giveUp, { once: true });
+    this.#open.set(key, { request, resolve });
+    this.#arrived.resolve();
+    this.onChange?.();
+    try {
+      return await promise;
+    } finally {
+      request.signal.removeEventListener("abort", giveUp);
+    }
+  }
+
+  get all(): Questions {
+    return new Map([...this.#open].map(([key, { request }]) => [key, request]));
+  }
+
+  /** Resolves when there is an unanswered question. */
+  get arrival(): Promise<void> {
+    return this.#arrived.promise;
+  }
+
+  /** Answers open questions. Answers to others are ignored. */
+  answer(answers: Answers): void {
+    for (const [key, answer] of answers) this.#close(key)?.(answer);
+  }
+
+  /** Cancels all open questions, and all later ones. */
+  cancelAll(): void {
+    this.#isCancelling = true;
+    for (const key of this.#open.keys()) this.#close(key)?.(NOBODY_WAITS);
+  }
+
+  /** Removes a question from the open ones and returns the function that answers it. */
+  #close(key: string): ((answer: Answer) => void) | undefined {
+    const question = this.#open.get(key);
+    if (!this.#open.delete(key)) return undefined;
+    this.onChange?.();
+    if (this.#open.size === 0) this.#arrived = Promise.withResolvers();
+    return question?.resolve;
+  }
+}
+
+/**
+ * The questions as an `input_required` answer (protocol 2026-07-28): the client repeats the call with its user's
+ * answers.
+ *
+ * @param state - Identifies the run when the call is repeated.
+ */
+export function askLater(questions: Questions, state: string): InputRequiredResult {
+  const inputRequests: Record<string, InputRequest> = {};
+  for (const [key, request] of questions) inputRequests[key] = inputRequestOf(request);
+  return inputRequired({ inputRequests, requestState: state });
+}
+
+function inputRequestOf(request: Question): InputRequest {
+  if (request.mode === "sample") return inputRequired.createMessage(paramsOf(request));
+  const message = worded(request);
+  if (request.mode === "url") return inputRequired.elicitUrl({ message, url: request.url });
+  return inputRequired.elicit({ message, requestedSchema: schemaOf(request) });
+}
+
+/** The `state` of the answer that this call repeats, if it repeats one. */
+export function stateOf({ mcpReq }: ServerContext): string | undefined {
+  const state = mcpReq.requestState();
+  return typeof state === "string" ? state : undefined;
+}
+
+/** The user's answers in a repeated call. */
+export function readAnswers(questions: Questions, { mcpReq }: ServerContext): Answers {
+  const answers = new Map<string, Answer>();
+  for (const [key, request] of questions) {
+    const response = inputResponse(mcpReq.inputResponses, key);
+    if (response.kind === "sampling" && request.mode === "sample") {
+      answers.set(key, { action: "sampled", result: response.result as unknown as JsonObject });
+    }
+    if (response.kind !== "elicit" || request.mode === "sample") continue;
+    if (response.action !== "accept" || request.mode === "url") answers.set(key, { action: response.action });
+    else answers.set(key, accepted(acceptedContent(mcpReq.inputResponses, key, checkOf(request))));
+  }
+  return answers;
+}
+
+/** Asks while the call is under way (protocol 2025-11-25 and older). A client that can't ask its user cancels. */
+export async function askNow(questions: Questions, { mcpReq }: ServerContext): Promise<Answers> {
+  const ask = async (request: Question): Promise<Answer> => {
+    const signal = withReason(AbortSignal.any([mcpReq.signal, request.signal]), NO_LONGER_ASKED);
+    if (request.mode === "sample") return sampleNow(request, signal);
+    const message = worded(request);
+    const params =
+      request.mode === "url"
+        ? ({ mode: "url", message, url: request.url, elicitationId: randomUUID() } as const)
+        : ({ mode: "form", message, requestedSchema: schemaOf(request) } as const);
+    try {
+      const { action, content } = await mcpReq.elicitInput(params, { signal, timeout: NO_TIMEOUT_MS });
+      return content === undefined || action !== "accept" ? { action } : { action, content };
+    } catch {
+      mcpReq.signal.throwIfAborted();
+      return NO_USER;
+    }
+  };
+  const sampleNow = async (request: SampleRequest, signal: AbortSignal): Promise<Answer> => {
+    try {
+      const result = await mcpReq.requestSampling(paramsOf(request), { signal, timeout: NO_TIMEOUT_MS });
+      return { action: "sampled", result: result as unknown as JsonObject };
+    } catch (error) {
+      mcpReq.signal.throwIfAborted();
+      const isOwn =
+        error instanceof ProtocolError && error.code !== (ProtocolErrorCode.MethodNotFound as number);
+      // The client's own answer says more than that it has no model.
+      return isOwn ? { action: "cancel", reason: `The client refused: ${error.message}` } : NO_MODEL;
+    }
+  };
+  const asked = [...questions].map(async ([key, request]) => [key, await ask(request)] as const);
+  return new Map(await Promise.all(asked));
+}
+
+/** Whether questions go into the answer of the call (2026-07-28), rather than be asked while it is under way. */
+export function asksLater({ mcpReq }: ServerContext): boolean {
+  return mcpReq.envelope !== undefined;
+}
+
+/** Cancels the questions of a kind that the client can't ask its user or its model. */
+export function cancelUnaskable(questions: Questions, { mcpReq }: ServerContext): Answers {
+  // The SDK's types leave the envelope's members open.
+  const envelope: { [CLIENT_CAPABILITIES_META_KEY]?: ClientCapabilities | undefined } = mcpReq.envelope ?? {};
+  const { elicitation: can, sampling } = envelope[CLIENT_CAPABILITIES_META_KEY] ?? {};
+  // By the specification an empty declaration means forms.
+  const modes: ClientCapabilities["elicitation"] =
+    can === undefined || Object.keys(can).length > 0 ? can : { form: {} };
+  const answers = new Map<string, Answer>();
+  for (const [key, { mode }] of questions) {
+    if (mode === "sample") {
+      if (sampling === undefined) answers.set(key, NO_MODEL);
+    } else if (modes?.[mode] === undefined) answers.set(key, NO_USER);
+  }
+  return answers;
+}
+
+/** The longest timeout a timer takes: a question has a deadline of its own. */
+const NO_TIMEOUT_MS = 2 ** 31 - 1;
+
+/** Names the server that asks: clients show the message as this server's. */
+function worded({ server, message }: ElicitRequest): string {
+  return `${server} asks: ${message}`;
+}
+
+function paramsOf({ params }: SampleRequest): CreateMessageRequestParams {
+  return params as unknown as CreateMessageRequestParams;
+}
+
+function schemaOf(request: ElicitRequest & { mode: "form" }): ElicitRequestFormParams["requestedSchema"] {
+  return request.requestedSchema as ElicitRequestFormParams["requestedSchema"];
+}
+
+function checkOf(request: ElicitRequest & { mode: "form" }): StandardSchemaWithJSON<Content, Content> {
+  return fromJsonSchema<Content>(request.requestedSchema);
+}
+
+/** Content that does not fit the question's schema counts as cancelled. */
+function accepted(content: Content | undefined): ElicitAnswer {
+  return content === undefined ? { action: "cancel" } : { action: "accept", content };
+}

@@ -1,0 +1,314 @@
+import { setTimeout as delay } from "node:timers/promises";
+import { CemError } from "@cem/core";
+import type { Agent, RunWatcher, TaskResult } from "@cem/core";
+import {
+  MAX_ACTIVE_RUNS_PER_CLIENT,
+  MAX_KEPT_RUNS_PER_CLIENT,
+  MAX_RUNS,
+  MAX_RUNS_PER_CLIENT,
+  YIELDED_RUN_IDLE_MS,
+} from "../limits.ts";
+import { KeptRuns, RunShares } from "./kept-runs.ts";
+import type { Answers, Questions } from "./questions.ts";
+import { Run, keyOfRun, rejoinKey, runId } from "./run.ts";
+import type { RunRequest, RunState, RunView, Waiter } from "./run.ts";
+
+const MS_PER_MINUTE = 60_000;
+
+/** Called at the end of each run. `result` is absent where the agent threw. */
+export type RunListener = (run: {
+  kind: RunRequest["kind"];
+  ms: number;
+  result?: TaskResult | undefined;
+}) => void;
+
+export interface RunRegistrySettings {
+  /** How long a call waits for its run, in milliseconds. */
+  yieldAfterMs: number;
+  /** How long a kept run waits to be asked for, in milliseconds. Default: 10 minutes. */
+  idleMs?: number | undefined;
+  /** Whether runs are executed by other machines, whose queue serves clients that it knows in turn. */
+  areQueued?: boolean | undefined;
+  /** This replica of the server, which the ids of runs name. Absent: it is the only one. */
+  replica?: string | undefined;
+}
+
+/** A caller who asks for a run that another replica of the server may have begun, and the way to it. */
+export type Adoption = Pick<RunRequest, "owner" | "quotaOwner" | "signal"> & {
+  rejoin: NonNullable<Agent["rejoinRun"]>;
+};
+
+/**
+ * The runs of a server. A run ends with the call that started it, unless it outlasts the call's wait: then it is kept,
+ * and its owner can wait for it or end it by its id.
+ */
+export class RunRegistry {
+  readonly #runs = new Set<Run>();
+  readonly #shares = new RunShares(MAX_ACTIVE_RUNS_PER_CLIENT);
+  readonly #queued = new RunShares(MAX_RUNS_PER_CLIENT);
+  readonly #areQueued: boolean;
+  readonly #yielded = new KeptRuns((run) => clearTimeout(run.idleTimer));
+  readonly #listeners = new Set<RunListener>();
+  readonly #watchers = new Set<(run: Run) => RunWatcher | undefined>();
+  /** How long a call waits for its run, in milliseconds. */
+  readonly yieldAfterMs: number;
+  readonly #idleMs: number;
+  readonly #replica: string | undefined;
+  #closed = false;
+
+  constructor({
+    yieldAfterMs,
+    idleMs = YIELDED_RUN_IDLE_MS,
+    replica,
+    areQueued = false,
+  }: RunRegistrySettings) {
+    this.#replica = replica;
+    this.#areQueued = areQueued;
+    this.yieldAfterMs = yieldAfterMs;
+    this.#idleMs = idleMs;
+  }
+
+  /** The number of runs under way, those that wait for a guest among them. */
+  get active(): number {
+    return this.#runs.size;
+  }
+
+  /** The number of runs kept after their calls were answered. */
+  get kept(): number {
+    return this.#yielded.size;
+  }
+
+  onFinished(listener: RunListener): void {
+    this.#listeners.add(listener);
+  }
+
+  /** Watches each later run for which the function returns a watcher. It is called before the run begins. */
+  watch(watcherOf: (run: Run) => RunWatcher | undefined): void {
+    this.#watchers.add(watcherOf);
+  }
+
+  /**
+   * Starts a run and waits for it, at most `yieldAfterMs`.
+   *
+   * @throws CemError `SERVER_CLOSING`, or `SERVER_BUSY` where 1,000 runs are under way, or 500 of the client.
+   */
+  async start(request: RunRequest): Promise<RunView> {
+    return this.#waitAsOwn(this.#begin(request), request);
+  }
+
+  /**
+   * Starts a run that belongs to no call: it is kept as one that outlasted its call is.
+   *
+   * @throws CemError `SERVER_CLOSING`, or `SERVER_BUSY` as `start` does, or where too many runs are kept.
+   */
+  launch(request: RunRequest): Run {
+    const run = this.#begin(request);
+    if (this.#keep(run)) return run;
+    run.end(new CemError("ABORTED", "Too many runs are kept."));
+    throw new CemError(
+      "SERVER_BUSY",
+      `${MAX_KEPT_RUNS_PER_CLIENT} runs are under way that belong to no call, which is the maximum. Nothing was run: try again later.`,
+      { details: { runs: MAX_KEPT_RUNS_PER_CLIENT, maxRuns: MAX_KEPT_RUNS_PER_CLIENT } },
+    );
+  }
+
+  #begin(request: RunRequest): Run {
+    request.signal.throwIfAborted();
+    if (this.#closed) throw new CemError("SERVER_CLOSING", "The server is shutting down. Nothing was run.");
+    if (this.#runs.size >= MAX_RUNS && !this.#isBelowShare(request)) {
+      throw new CemError(
+        "SERVER_BUSY",
+        `${MAX_RUNS} runs are under way or waiting, which is the maximum. Nothing was run: try again later.`,
+        { details: { runs: this.#runs.size, maxRuns: MAX_RUNS } },
+      );
+    }
+    const watch = (run: Run): RunWatcher[] =>
+      [...this.#watchers].map((watcherOf) => watcherOf(run)).filter((watcher) => watcher !== undefined);
+    const run = new Run(this.#inTurn(request), this.#watchers.size === 0 ? undefined : watch, this.#replica);
+    this.#track(run, request.kind);
+    return run;
+  }
+
+  /** Whether a client has fewer runs than it would have if all had the same number. */
+  #isBelowShare({ quotaOwner }: RunRequest): boolean {
+    if (quotaOwner === undefined) return false;
+    const own = [...this.#runs].filter((run) => run.quotaOwner === quotaOwner).length;
+    const payers = new Set([...this.#runs].map((run) => run.quotaOwner)).add(quotaOwner).size;
+    return own < MAX_RUNS / payers / 2;
+  }
+
+  /**
+   * Goes on with a run that a replica of the server has begun which is gone. It is kept from now on, until it turns out that there is
+   * none. Does nothing where this replica has it, or had it.
+   */
+  adopt(id: string, { rejoin, ...request }: Adoption): void {
+    if (
+      this.#yielded.get(this.#ownId(id)) !== undefined ||
+      (this.#replica !== undefined && id === this.#ownId(id))
+    )
+      return;
+    const adopted = keyOfRun(id);
+    const begin: RunRequest["begin"] = async ({ signal, onEvent, onElicit, onSample, ...options }) => {
+      const key = rejoinKey(adopted, request.owner);
+      const leave = options.rejoin?.leave;
+      const result = await rejoin(key, { signal, onEvent, onElicit, onSample, leave });
+      if (result === undefined) throw this.#notFound(id);
+      return result;
+    };
+    this.#keep(this.#begin({ ...request, kind: "code", adopted, begin }));
+  }
+
+  /** Waits for a kept run. Ending the wait does not end the run. @throws CemError `RUN_NOT_FOUND` */
+  async wait(id: string, waiter: Waiter): Promise<RunView> {
+    const run = this.#find(id, waiter.owner);
+    this.#touch(run);
+    const state = await run.waitFor(this.yieldAfterMs, waiter);
+    // A cancelled call must not take the output or the result that the next call asks for.
+    waiter.signal.throwIfAborted();
+    return this.#view(run, state);
+  }
+
+  /** The unanswered questions of a kept run. @throws CemError `RUN_NOT_FOUND` */
+  questionsOf(id: string, owner: string): Questions {
+    return this.#find(id, owner).questions.all;
+  }
+
+  /** Answers a kept run's questions and waits for it, as `start` does. @throws CemError `RUN_NOT_FOUND` */
+  async answer(id: string, answers: Answers, waiter: Waiter): Promise<RunView> {
+    const run = this.#find(id, waiter.owner);
+    this.#touch(run);
+    run.questions.answer(answers);
+    return this.#waitAsOwn(run, waiter);
+  }
+
+  /** Ends a kept run and resolves with its result. @throws CemError `RUN_NOT_FOUND` */
+  async end(id: string, owner: string): Promise<TaskResult> {
+    const run = this.#find(id, owner);
+    this.#forget(run);
+    run.end(new CemError("ABORTED", "The run was ended by the client."));
+    return run.result;
+  }
+
+  /** Forgets the results that nobody has read of the runs of one quotaOwner, whose data were deleted. */
+  forgetOf(quotaOwner: string): void {
+    for (const run of this.#yielded.all())
+      if (run.quotaOwner === quotaOwner && run.finished) this.#forget(run);
+  }
+
+  /** Refuses new runs, gives those under way `graceMs` milliseconds to finish, then ends them. */
+  async close(graceMs = 0): Promise<void> {
+    this.#closed = true;
+    const all = Promise.allSettled([...this.#runs].map((run) => run.result));
+    if (graceMs > 0 && this.#runs.size > 0) {
+      const timer = new AbortController();
+      await Promise.race([all, delay(graceMs, undefined, { signal: timer.signal }).catch(() => {})]);
+      timer.abort();
+    }
+    const closing = new CemError("SERVER_CLOSING", "The server is shutting down.");
+    for (const run of this.#yielded.all()) {
+      this.#forget(run);
+      run.leave(closing);
+    }
+    for (const run of this.#runs) run.end(closing);
+    await all;
+  }
+
+  /** A request whose run begins when it is its client's turn. @throws CemError `SERVER_BUSY` */
+  #inTurn(request: RunRequest): RunRequest {
+    const { quotaOwner, begin, facts } = request;
+    if (quotaOwner === undefined) return request;
+    // Here its runs take no guest, and the queue, which knows this client apart from others, has a turn for each.
+    const shares = this.#areQueued && quotaOwner === facts?.audience ? this.#queued : this.#shares;
+    const runs = shares.countOf(quotaOwner);
+    if (runs >= MAX_RUNS_PER_CLIENT) {
+      throw new CemError(
+        "SERVER_BUSY",
+        `${runs} runs of this client are under way or waiting, which is its share. Nothing was run: try again later.`,
+        { details: { runs, maxRuns: MAX_RUNS_PER_CLIENT } },
+      );
+    }
+    const inTurn: RunRequest["begin"] = (options) =>
+      shares.run(quotaOwner, options.signal ?? request.signal, () => begin(options));
+    return { ...request, begin: inTurn };
+  }
+
+  /** Waits for a run that ends with the call. */
+  async #waitAsOwn(run: Run, waiter: Waiter): Promise<RunView> {
+    const cancel = (): void => run.end(waiter.signal.reason);
+    waiter.signal.addEventListener("abort", cancel, { once: true });
+    try {
+      if (waiter.signal.aborted) cancel();
+      const { signal: _, ...rest } = waiter;
+      const state = await run.waitFor(this.yieldAfterMs, rest);
+      if (state === "finished" || this.#keep(run)) return await this.#view(run, state);
+      // The run can't be kept, so nobody could answer its questions later.
+      run.questions.cancelAll();
+      return { state: "finished", result: await run.result };
+    } finally {
+      waiter.signal.removeEventListener("abort", cancel);
+    }
+  }
+
+  #track(run: Run, kind: RunRequest["kind"]): void {
+    const started = performance.now();
+    this.#runs.add(run);
+    const finish = (result?: TaskResult): void => {
+      this.#runs.delete(run);
+      const ms = performance.now() - started;
+      // It was not begun here.
+      if (run.isAdopted) return;
+      for (const listener of this.#listeners) listener({ kind, ms, result });
+    };
+    run.result.then(finish, () => finish());
+  }
+
+  /** Keeps a run for later calls. False where too many are kept already. */
+  #keep(run: Run): boolean {
+    const isKept = this.#yielded.add(run);
+    if (isKept) this.#touch(run);
+    return isKept;
+  }
+
+  #touch(run: Run): void {
+    clearTimeout(run.idleTimer);
+    run.idleTimer = setTimeout(() => {
+      this.#forget(run);
+      const reason = new CemError("ABORTED", "Nobody asked for the run any longer.");
+      // Another replica may be asked for it.
+      if (run.isAdopted) run.leave(reason);
+      else run.end(reason);
+    }, this.#idleMs).unref();
+  }
+
+  #forget(run: Run): void {
+    clearTimeout(run.idleTimer);
+    this.#yielded.delete(run);
+  }
+
+  #find(id: string, owner: string): Run {
+    const run = this.#yielded.get(this.#ownId(id));
+    if (run !== undefined && run.owner === owner) return run;
+    throw this.#notFound(id);
+  }
+
+  /** The id that a run has or would have here. */
+  #ownId(id: string): string {
+    return runId(this.#replica, keyOfRun(id));
+  }
+
+  #notFound(id: string): CemError {
+    return new CemError(
+      "RUN_NOT_FOUND",
+      `There is no run ${JSON.stringify(id)}. Its result was read already, it was ended, or nobody asked for it for ${this.#idleMs / MS_PER_MINUTE} minutes.`,
+      { details: { run: id, idleMs: this.#idleMs } },
+    );
+  }
+
+  async #view(run: Run, state: RunState): Promise<RunView> {
+    const { id } = run;
+    if (state === "asking") return { state, id, questions: run.questions.all };
+    if (state === "running") return { state, id, output: run.takeOutput(), since: run.since };
+    this.#forget(run);
+    return { state, result: await run.result };
+  }
+}

@@ -1,0 +1,136 @@
+import { isObject } from "@cem/core";
+import { clientTrace, failSpan, instruments, traced } from "@cem/core/telemetry";
+import type { ClientTrace } from "@cem/core/telemetry";
+import { nearest } from "@cem/core/text";
+import type {
+  CallToolResult,
+  InputRequiredResult,
+  ServerContext,
+  StandardSchemaV1,
+  StandardSchemaWithJSON,
+} from "@modelcontextprotocol/server";
+import { MAX_LISTED_PROBLEMS, MAX_PROBLEM_CHARACTERS } from "./limits.ts";
+
+/** Values beyond this number are not named. */
+const MAX_NAMED_VALUES = 20;
+
+type Properties = Readonly<Record<string, unknown>>;
+type Issue = StandardSchemaV1.Issue;
+
+/**
+ * A tool's input schema whose errors say what is right: unknown arguments are refused with the names that there are, and
+ * a value outside an enum with the values. An object of unnamed properties takes any. Only the first problems are listed.
+ */
+export function strictInput(schema: StandardSchemaWithJSON): StandardSchemaWithJSON {
+  const standard = schema["~standard"];
+  let properties: Properties | undefined | null = null;
+  const validate: typeof standard.validate = (input, options) => {
+    if (properties === null) properties = closedProperties(standard);
+    const problems = properties === undefined ? [] : problemsOf(input, properties);
+    if (problems.length > 0) return { issues: shortened(problems.map((message) => ({ message }))) };
+    const checked = standard.validate(input, options);
+    return checked instanceof Promise ? checked.then(withFewIssues) : withFewIssues(checked);
+  };
+  return { "~standard": { ...standard, validate } };
+}
+
+/** The properties of a schema that names all of them; `undefined` for another one. */
+function closedProperties({ jsonSchema }: StandardSchemaWithJSON["~standard"]): Properties | undefined {
+  const {
+    properties,
+    additionalProperties = false,
+    patternProperties,
+    ...others
+  } = jsonSchema.input({
+    target: "draft-2020-12",
+  });
+  const isComposed = ["allOf", "anyOf", "oneOf", "$ref", "if"].some((keyword) => keyword in others);
+  const isClosed = additionalProperties === false && patternProperties === undefined && !isComposed;
+  return isClosed && isObject(properties) ? properties : undefined;
+}
+
+function withFewIssues<Result extends StandardSchemaV1.Result<unknown>>(checked: Result): Result {
+  const { issues } = checked;
+  return issues === undefined ? checked : { ...checked, issues: shortened(issues) };
+}
+
+function shortened(issues: readonly Issue[]): Issue[] {
+  const listed = issues.slice(0, MAX_LISTED_PROBLEMS).map((issue) => {
+    const { message } = issue;
+    return message.length <= MAX_PROBLEM_CHARACTERS
+      ? issue
+      : { ...issue, message: `${message.slice(0, MAX_PROBLEM_CHARACTERS)}…` };
+  });
+  const left = issues.length - listed.length;
+  return left === 0 ? listed : [...listed, { message: `There are ${left} more problems.` }];
+}
+
+/** The problems. Of those that are not listed anyway, none is put in words: a name is compared with all that there are. */
+function problemsOf(input: unknown, properties: Properties): string[] {
+  if (!isObject(input)) return [];
+  const names = Object.keys(properties);
+  const problems: string[] = [];
+  for (const [name, value] of Object.entries(input)) {
+    const isListed = problems.length < MAX_LISTED_PROBLEMS;
+    if (!Object.hasOwn(properties, name)) {
+      problems.push(isListed ? unknownArgument(name, names) : "");
+      continue;
+    }
+    const { enum: allowed } = isObject(properties[name]) ? properties[name] : {};
+    if (Array.isArray(allowed) && !allowed.includes(value)) problems.push(wrongValue(name, value, allowed));
+  }
+  return problems;
+}
+
+function unknownArgument(name: string, names: readonly string[]): string {
+  const [near] = nearest(name, names);
+  const hint = near === undefined ? "" : ` Did you mean ${JSON.stringify(near)}?`;
+  const all = names.length === 0 ? "It takes no arguments." : `It takes: ${names.join(", ")}.`;
+  return `There is no argument ${JSON.stringify(name)}.${hint} ${all}`;
+}
+
+function wrongValue(name: string, value: unknown, allowed: readonly unknown[]): string {
+  const named = allowed.slice(0, MAX_NAMED_VALUES).map((one) => JSON.stringify(one));
+  const more = allowed.length > named.length ? ` or one of ${allowed.length - named.length} more` : "";
+  const [near] = typeof value === "string" ? nearest(value, allowed.filter(isString)) : [];
+  const hint = near === undefined ? "" : ` Did you mean ${JSON.stringify(near)}?`;
+  return `${name} takes ${named.join(", ")}${more}, not ${JSON.stringify(value).slice(0, 100)}.${hint}`;
+}
+
+function isString(value: unknown): value is string {
+  return typeof value === "string";
+}
+
+const MS_PER_SECOND = 1_000;
+
+/** Answers the call of a tool within a span, in the trace of its client or in one that links to it. */
+export function traceRequest(
+  tool: string,
+  { http, mcpReq, sessionId }: ServerContext,
+  mode: ClientTrace,
+  answer: () => Promise<CallToolResult | InputRequiredResult>,
+): Promise<CallToolResult | InputRequiredResult> {
+  const transport = http === undefined ? "pipe" : "tcp";
+  const attributes = {
+    "mcp.method.name": "tools/call",
+    "gen_ai.operation.name": "execute_tool",
+    "gen_ai.tool.name": tool,
+    "jsonrpc.request.id": String(mcpReq.id),
+    "network.transport": transport,
+    ...(sessionId === undefined ? {} : { "mcp.session.id": sessionId }),
+  };
+  const { _meta: meta } = mcpReq;
+  const { parent, links } = clientTrace({ meta, headers: http?.req?.headers }, mode);
+  const started = performance.now();
+  return traced(`tools/call ${tool}`, { kind: "server", attributes, parent, links }, async (span) => {
+    const answered = await answer();
+    if (answered["isError"] === true) failSpan(span, "tool_error");
+    return answered;
+  }).finally(() =>
+    instruments().serverOperation.record((performance.now() - started) / MS_PER_SECOND, {
+      "mcp.method.name": "tools/call",
+      "gen_ai.tool.name": tool,
+      "network.transport": transport,
+    }),
+  );
+}

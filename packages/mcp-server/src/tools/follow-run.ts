@@ -1,0 +1,141 @@
+import { toolId } from "@cem/core";
+import type { AgentEvent, ToolProgress } from "@cem/core";
+import type { CallToolResult, InputRequiredResult, ServerContext } from "@modelcontextprotocol/server";
+import { MIN_PROGRESS_INTERVAL_MS } from "../limits.ts";
+import { askLater, askNow, asksLater, cancelUnaskable, readAnswers, stateOf } from "../runs/questions.ts";
+import type { RunView, Waiter } from "../runs/run.ts";
+import { answerRun } from "./run-answer.ts";
+import { ownerOf, runQuotaOwnerOf } from "./server-tool.ts";
+import type { ToolHost } from "./server-tool.ts";
+
+type Stage = Extract<AgentEvent, { type: "stage-started" }>["stage"];
+
+/**
+ * Waits for a run as long as a call may take and passes its questions to the client's user. A call that repeats one
+ * answered with questions continues the same run.
+ *
+ * @param begin - Starts the run, or waits for one under way.
+ */
+export async function followRun(
+  host: ToolHost,
+  context: ServerContext,
+  begin: (waiter: Waiter) => Promise<RunView>,
+  verbose = false,
+): Promise<CallToolResult | InputRequiredResult> {
+  const { runs, guest, results, hintFor } = host;
+  const progress = new Progress(context);
+  const waiter: Waiter = {
+    owner: ownerOf(context),
+    signal: context.mcpReq.signal,
+    onEvent: progress.onEvent,
+  };
+  const answered = stateOf(context);
+  try {
+    let view: RunView;
+    if (answered === undefined) view = await begin(waiter);
+    else {
+      adoptRun(host, answered, context);
+      view = await runs.answer(
+        answered,
+        readAnswers(runs.questionsOf(answered, waiter.owner), context),
+        waiter,
+      );
+    }
+    while (view.state === "asking") {
+      const { id, questions } = view;
+      if (!asksLater(context)) {
+        view = await runs.answer(id, await askNow(questions, context), waiter);
+        continue;
+      }
+      const unaskable = cancelUnaskable(questions, context);
+      if (unaskable.size === 0) return askLater(questions, id);
+      view = await runs.answer(id, unaskable, waiter);
+    }
+    return await answerRun(view, { guest, results, hintFor, verbose });
+  } finally {
+    await progress.finish();
+  }
+}
+
+/** Goes on with a run whose replica of the server is gone, where runs outlive their server. */
+export function adoptRun(host: ToolHost, id: string, context: ServerContext): void {
+  const { runs, agent } = host;
+  if (agent.rejoinRun === undefined) return;
+  runs.adopt(id, {
+    owner: ownerOf(context),
+    quotaOwner: runQuotaOwnerOf(host, context),
+    signal: context.mcpReq.signal,
+    rejoin: (key, options) => agent.rejoinRun?.(key, options) ?? Promise.resolve(undefined),
+  });
+}
+
+const STAGE_WORDS: Readonly<Record<Stage, string>> = {
+  discover: "Looking at the tools",
+  select: "Choosing tools",
+  generate: "Writing code",
+  review: "Reviewing the code",
+  run: "Running the code",
+};
+
+/** This many events are reported however quickly they follow each other. */
+const FIRST_EVENTS = 20;
+const MAX_MESSAGE_CHARACTERS = 400;
+
+/** Reports the stages and tool calls of a run to a client that asked for progress, until its call is answered. */
+class Progress {
+  readonly #request: ServerContext["mcpReq"];
+  readonly #token: string | number | undefined;
+  #progress = 0;
+  #sentAt = 0;
+  #sent: Promise<unknown> = Promise.resolve();
+  #finished = false;
+
+  constructor({ mcpReq }: ServerContext) {
+    const { _meta: { progressToken } = {} } = mcpReq;
+    this.#request = mcpReq;
+    this.#token = progressToken;
+  }
+
+  readonly onEvent = (event: AgentEvent): void => {
+    if (this.#token === undefined || this.#finished) return;
+    if (event.type === "stage-started") {
+      this.#progress += 1;
+      this.#tell(STAGE_WORDS[event.stage]);
+    } else if (event.type === "tool-called") {
+      const { server, tool, ms, ok } = event.call;
+      const end = ok ? "answered" : "failed";
+      this.#tellSometimes(`${toolId({ server, name: tool })} ${end} after ${Math.round(ms)} ms`);
+    } else if (event.type === "tool-progressed") {
+      this.#tellSometimes(`${toolId({ server: event.server, name: event.tool })}: ${worded(event.progress)}`);
+    }
+  };
+
+  /** Ends the reports, which must not follow the call's answer. Resolves when all of them are sent. */
+  async finish(): Promise<void> {
+    this.#finished = true;
+    await this.#sent;
+  }
+
+  /** Tells of the first events, and then of those that do not follow each other too quickly. */
+  #tellSometimes(message: string): void {
+    this.#progress += 1;
+    const isQuick = performance.now() - this.#sentAt < MIN_PROGRESS_INTERVAL_MS;
+    if (!isQuick || this.#progress <= FIRST_EVENTS) this.#tell(message);
+  }
+
+  #tell(message: string): void {
+    this.#sentAt = performance.now();
+    const params = { progressToken: this.#token ?? 0, progress: this.#progress, message };
+    // A disconnected client is handled by the transport.
+    const sent = this.#request.notify({ method: "notifications/progress", params }).catch(() => {});
+    this.#sent = Promise.all([this.#sent, sent]);
+  }
+}
+
+/** The tool's own numbers and words. The notification's number counts events, since it has to rise over all tools. */
+function worded({ progress, total, message }: ToolProgress): string {
+  const numbers = total === undefined ? String(progress) : `${progress} of ${total}`;
+  return message === undefined || message === ""
+    ? numbers
+    : `${numbers}, ${message.slice(0, MAX_MESSAGE_CHARACTERS)}`;
+}

@@ -1,0 +1,74 @@
+import { answerOf, shortenOutput } from "@cem/tool-files/answers";
+import type { Attachment, HintFor } from "@cem/tool-files/answers";
+import type { JsonValue, ResultStore, TaskResult } from "@cem/core";
+import type { CallToolResult, ContentBlock } from "@modelcontextprotocol/server";
+import { currentExchange } from "../exchange.ts";
+import type { RunView } from "../runs/run.ts";
+import { seconds } from "./server-tool.ts";
+import type { GuestFacts } from "./server-tool.ts";
+
+const MS_PER_SECOND = 1_000;
+
+interface AnswerOptions {
+  guest: GuestFacts;
+  results: ResultStore | undefined;
+  hintFor: HintFor | undefined;
+  verbose: boolean;
+}
+
+/** The answer of a tool that runs code: success, result, output and error, or the id of a run still under way. */
+export async function answerRun(
+  view: Exclude<RunView, { state: "asking" }>,
+  options: AnswerOptions,
+): Promise<CallToolResult> {
+  if (view.state === "finished") return answerResult(view.result, options);
+  const { results } = options;
+  const { id, output } = view;
+  const hint = `${stillRunning(view.since, options.guest)} read_result {"handle":"${id}"} waits for more; with "end":true it stops the run.`;
+  return answer({ run: id, output: await shortenOutput(output, results, readResult) }, [text(hint)]);
+}
+
+/** Says since when a run is under way and how long at most. The time limit begins with its code, not with the call. */
+function stillRunning(since: Date, { timeoutMs }: GuestFacts): string {
+  const begun = `Still running, since ${since.toISOString().slice(0, 19)}Z (${seconds(Date.now() - since.getTime())})`;
+  return timeoutMs === undefined ? `${begun}.` : `${begun}; its code is stopped after ${seconds(timeoutMs)}.`;
+}
+
+async function answerResult(
+  result: TaskResult,
+  { results, hintFor, verbose }: AnswerOptions,
+): Promise<CallToolResult> {
+  const settings = { results, hintFor, verbose, readWith: readResult };
+  const { data, summary, attachments } = await answerOf(result, settings);
+  const retryAfter = retryAfterOf(result);
+  if (retryAfter !== undefined) currentExchange().retryAfter(retryAfter);
+  const waiting = retryAfter === undefined ? data : { ...data, retry_after_seconds: retryAfter };
+  const blocks = attachments.map(blockOf);
+  const more = summary === "" ? blocks : [text(summary), ...blocks];
+  return data.success ? answer(waiting, more) : { ...answer(waiting, more), isError: true };
+}
+
+/** Bytes as MCP content: an image, a sound, or an embedded resource. */
+export function blockOf({ type, mimeType, bytes, uri }: Attachment): ContentBlock {
+  const data = Buffer.from(bytes).toString("base64");
+  if (type === "image" || type === "audio") return { type, mimeType, data };
+  return { type: "resource", resource: { uri, mimeType, blob: data } };
+}
+
+function readResult(path: string): string {
+  return `read_result {"handle":"${path}"}`;
+}
+
+/** After how many seconds the same would be done that was refused now. */
+function retryAfterOf({ error }: TaskResult): number | undefined {
+  const ms = error?.details["retryAfterMs"];
+  return typeof ms === "number" ? Math.ceil(ms / MS_PER_SECOND) : undefined;
+}
+
+function answer(data: { [key: string]: JsonValue }, more: ContentBlock[]): CallToolResult {
+  return { content: [text(JSON.stringify(data)), ...more], structuredContent: data };
+}
+
+function text(words: string): ContentBlock {
+  return { type: "text", text: words };
+}

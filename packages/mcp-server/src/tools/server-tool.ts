@@ -1,0 +1,251 @@
+import { randomUUID } from "node:crypto";
+import type { HintFor } from "@cem/tool-files/answers";
+import { CemError, isObject } from "@cem/core";
+import type {
+  Agent,
+  JsonSchema,
+  JsonValue,
+  Mount,
+  NetworkPolicy,
+  Redactor,
+  ResultStore,
+  SkillStore,
+  StateStore,
+  ExecuteOptions,
+  JsonObject,
+  TaskResult,
+} from "@cem/core";
+import { fromJsonSchema } from "@modelcontextprotocol/server";
+import type {
+  CallToolResult,
+  InputRequiredResult,
+  ServerContext,
+  StandardSchemaWithJSON,
+  ToolAnnotations,
+} from "@modelcontextprotocol/server";
+import { currentExchange } from "../exchange.ts";
+import { MAX_ARGUMENT_CHARACTERS } from "../limits.ts";
+import type { RunRegistry } from "../runs/run-registry.ts";
+
+/** Sets of tools. `full`: all. `code`: the three for a model that writes code. `original`: the seven of AgentKernel. */
+export const PROFILES = ["full", "code", "original"] as const;
+export type Profile = (typeof PROFILES)[number];
+
+/** The agent and the stores behind the server's tools: those of the server, or of one customer. */
+export interface ServedParts {
+  agent: Agent;
+  /** The store behind `get_state` and `save_state`. Absent: they answer that state is disabled. */
+  state?: StateStore | undefined;
+  /** The store for values too large for an answer, which `read_result` reads. Absent: such values are cut. */
+  results?: ResultStore | undefined;
+  /**
+   * The skills behind `list_skills`, `get_skill` and `save_skill`, which clients also read over the protocol's extension
+   * for skills (SEP-2640). Absent: there are no such tools and no skills to read.
+   */
+  skills?: SkillStore | undefined;
+  /** Redacts personal data and secrets in answers. The agent should have the same. Absent: they are passed on. */
+  redactor?: Redactor | undefined;
+  /** Runs the workflows that are tools. Absent: there are no such tools. */
+  runWorkflow?: RunWorkflowTool | undefined;
+}
+
+/** Every part's name. A new part is known to servers, customers and tools by its name here. */
+export const SERVED_PARTS: Readonly<Record<keyof ServedParts, true>> = {
+  agent: true,
+  state: true,
+  results: true,
+  skills: true,
+  redactor: true,
+  runWorkflow: true,
+};
+
+/** Runs a workflow that is a tool, with the parts of the request's customer. */
+export type RunWorkflowTool = (
+  name: string,
+  variables: JsonObject,
+  options: ExecuteOptions,
+) => Promise<TaskResult>;
+
+/** Everything that the server's own tools use. */
+export interface ToolHost extends ServedParts {
+  runs: RunRegistry;
+  /** Resources that code can reach, as descriptions and answers state them. */
+  guest: GuestFacts;
+  /** The quota key of runs. Absent: the client's. */
+  quotaOwner?: string | undefined;
+  /** Adds what helps to errors in answers. */
+  hintFor?: HintFor | undefined;
+}
+
+/** A tool as the protocol lists and calls it. */
+export interface ServerTool {
+  name: string;
+  title?: string | undefined;
+  description?: string | undefined;
+  inputSchema: StandardSchemaWithJSON;
+  outputSchema?: StandardSchemaWithJSON | undefined;
+  annotations?: ToolAnnotations | undefined;
+  handle: (input: unknown, context: ServerContext) => Promise<CallToolResult | InputRequiredResult>;
+}
+
+interface ToolDeclaration<Input> {
+  name: string;
+  title: string;
+  description: string | ((host: ToolHost) => string);
+  /** JSON Schema. Kept short: every client's model reads it. */
+  input: JsonSchema;
+  output: JsonSchema;
+  annotations: ToolAnnotations;
+  /** The profiles that have the tool. */
+  profiles: readonly Profile[];
+  /** The part without which there is no such tool. Default: none. */
+  needs?: keyof ServedParts | undefined;
+  /** The length over HTTP of each argument that is a text. Default: `MAX_ARGUMENT_CHARACTERS`. */
+  maxCharacters?: number | undefined;
+  handle: (
+    input: Input,
+    host: ToolHost,
+    context: ServerContext,
+  ) => Promise<CallToolResult | InputRequiredResult>;
+}
+
+/** Where a request comes from. */
+export type Caller = Pick<ServerContext, "http" | "sessionId">;
+
+/** Finds the {@link ToolHost} of a request: that of its customer, where there are customers. */
+export type HostOf = (context: Caller) => ToolHost | Promise<ToolHost>;
+
+/** One of the server's own tools. */
+export interface DeclaredTool extends Pick<ToolDeclaration<never>, "profiles" | "needs"> {
+  /** @param host - The parts of the server, which its description depends on. */
+  bind(host: ToolHost, hostOf: HostOf): ServerTool;
+}
+
+/** Declares one of the server's own tools. Its schemas are compiled once per process. */
+export function declareTool<Input>(declaration: ToolDeclaration<Input>): DeclaredTool {
+  const {
+    input,
+    output,
+    handle,
+    description,
+    profiles,
+    needs,
+    maxCharacters = MAX_ARGUMENT_CHARACTERS,
+    ...shown
+  } = declaration;
+  const inputSchema = fromJsonSchema<Input>(input);
+  const outputSchema = fromJsonSchema(output);
+  const bind = (host: ToolHost, hostOf: HostOf): ServerTool => ({
+    ...shown,
+    description: typeof description === "string" ? description : description(host),
+    inputSchema,
+    outputSchema,
+    // The SDK has validated the input against the schema.
+    handle: async (checked, context) => {
+      // Others wait while a long text is read. Over stdio there are none.
+      if (context.http !== undefined) requireLengths(checked, maxCharacters);
+      return handle(checked as Input, await hostOf(context), context);
+    },
+  });
+  return { profiles, needs, bind };
+}
+
+/** @throws CemError `INPUT_TOO_LARGE` */
+function requireLengths(input: unknown, limit: number): void {
+  if (!isObject(input)) return;
+  for (const [name, value] of Object.entries(input)) {
+    if (typeof value === "string") requireLength(name, value, limit);
+  }
+}
+
+/** @throws CemError `INPUT_TOO_LARGE` */
+export function requireLength(what: string, { length }: string, limit: number): void {
+  if (length <= limit) return;
+  throw new CemError(
+    "INPUT_TOO_LARGE",
+    `The ${what} has ${length} characters, and ${limit} are the most here. Nothing was run: put large data into files of the workspace, a part at a time, and read them in code.`,
+    { details: { characters: length, limit } },
+  );
+}
+
+/** Answers with a JSON value, as text and as structured content. */
+export function answerValue(value: object | JsonValue): CallToolResult {
+  return {
+    content: [{ type: "text", text: JSON.stringify(value) }],
+    structuredContent: value,
+  };
+}
+
+/** The authenticated client id, or an empty string without authorization. A run belongs to the client that started it. */
+export function ownerOf({ http }: Pick<ServerContext, "http">): string {
+  return http?.authInfo?.clientId ?? "";
+}
+
+/** The quota key of the runs of a request. Absent over stdio, which has one client. */
+export function runQuotaOwnerOf(
+  { quotaOwner }: Pick<ToolHost, "quotaOwner">,
+  { http }: Caller,
+): string | undefined {
+  return http === undefined ? undefined : (quotaOwner ?? currentExchange().quotaOwner);
+}
+
+/**
+ * The session that a run belongs to: over stdio that of the process, over HTTP that of the client's session, else of the
+ * authenticated client. What comes from nobody in particular is a session of its own, whose guest serves one run.
+ */
+export function sessionOf(context: Caller): { session: string; singleUse?: boolean } {
+  const { http, sessionId } = context;
+  if (http === undefined) return { session: "stdio" };
+  const owner = ownerOf(context);
+  if (sessionId !== undefined) return { session: JSON.stringify([owner, sessionId]) };
+  if (owner !== "") return { session: JSON.stringify([owner]) };
+  return { session: randomUUID(), singleUse: true };
+}
+
+/** JSON Schema of a string. */
+export const text = { type: "string" } as const;
+/** Annotations of tools that change nothing. */
+export const READ_ONLY: ToolAnnotations = { readOnlyHint: true, openWorldHint: false };
+/** Annotations of tools that run code, which may call any tool. */
+export const RUNS_CODE: ToolAnnotations = { destructiveHint: true, openWorldHint: true };
+
+/** Resources that code can reach in the sandbox, as tool descriptions state them. */
+export interface GuestFacts {
+  /** The hosts that code may connect to. Absent: nothing is said of them. */
+  network?: NetworkPolicy | undefined;
+  /** The most time that the code of a run may take, in milliseconds. Absent: no limit is named. */
+  timeoutMs?: number | undefined;
+  /** Whether there are MCP servers, whose resources and prompts code can read. */
+  hasMcpServers?: boolean | undefined;
+  /** Folders beside those of `/workspace`. */
+  mounts?: readonly Pick<Mount, "guestPath" | "readOnly">[] | undefined;
+}
+
+const MAX_NAMED_HOSTS = 5;
+const MAX_NAMED_MOUNTS = 5;
+const MS_PER_SECOND = 1_000;
+
+/** The network of the sandbox, as a sentence: `No network.` Empty where it is not known. */
+export function networkSentence({ network }: GuestFacts): string {
+  if (network === undefined) return "";
+  if (network === "none") return "No network.";
+  if (network === "all") return "fetch reaches public hosts.";
+  return `fetch reaches only ${listed(network.hosts, MAX_NAMED_HOSTS)}.`;
+}
+
+/** The folders of the sandbox, as a sentence. */
+export function filesSentence({ mounts = [] }: GuestFacts): string {
+  const others = mounts.map(({ guestPath, readOnly }) => `${guestPath}${readOnly ? " (read-only)" : ""}`);
+  const more = others.length === 0 ? "" : `, ${listed(others, MAX_NAMED_MOUNTS)}`;
+  return `Files: only /workspace${more}; /workspace/servers is read-only.`;
+}
+
+/** A time in seconds, with at most one decimal. */
+export function seconds(ms: number): string {
+  return `${Math.round(ms / (MS_PER_SECOND / 10)) / 10} s`;
+}
+
+function listed(names: readonly string[], limit: number): string {
+  const more = names.length > limit ? [`${names.length - limit} more`] : [];
+  return [...names.slice(0, limit), ...more].join(", ");
+}

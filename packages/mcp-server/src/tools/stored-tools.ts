@@ -1,0 +1,142 @@
+import { CemError, restoreTokens } from "@cem/core";
+import type { JsonObject, JsonValue, SkillDraft, SkillStore, StateStore } from "@cem/core";
+import { MAX_SKILL_CHARACTERS } from "../limits.ts";
+import { READ_ONLY, answerValue, declareTool, sessionOf, text } from "./server-tool.ts";
+import type { ToolHost } from "./server-tool.ts";
+
+const OBJECT = { type: "object" } as const;
+
+const getState = declareTool<{ state_file?: string | undefined }>({
+  name: "get_state",
+  title: "Get state",
+  profiles: ["full", "original"],
+  description:
+    "Read state that outlives a run: /workspace/state.json, or another .json, .yaml or .msgpack there.",
+  input: { type: "object", properties: { state_file: text } },
+  output: {
+    type: "object",
+    properties: { exists: { type: "boolean" }, data: {}, version: text },
+    required: ["exists", "data"],
+  },
+  annotations: READ_ONLY,
+  async handle({ state_file: file }, host, { mcpReq: { signal } }) {
+    return answerValue(await stateOf(host).read(file, { signal }));
+  },
+});
+
+const saveState = declareTool<{
+  state_data: JsonValue;
+  state_file?: string | undefined;
+  version?: string | undefined;
+}>({
+  name: "save_state",
+  title: "Save state",
+  profiles: ["full", "original"],
+  description: "Replace that state; given a version, keys that others changed since are kept.",
+  input: {
+    type: "object",
+    properties: { state_data: OBJECT, state_file: text, version: text },
+    required: ["state_data"],
+  },
+  output: {
+    type: "object",
+    properties: { success: { type: "boolean" }, file: text, version: text, merged: { type: "boolean" } },
+    required: ["success", "file"],
+  },
+  annotations: { destructiveHint: true, idempotentHint: true, openWorldHint: false },
+  async handle({ state_data: shown, state_file: file, version }, host, context) {
+    const { signal } = context.mcpReq;
+    const state = stateOf(host);
+    const { redactor } = host;
+    const { session } = sessionOf(context);
+    const current = async (): Promise<JsonValue> => (await state.read(file, { signal })).data;
+    const data = await restoreTokens(shown, { redactor, session, current });
+    const saved = await state.save(data, file, { signal, version });
+    return answerValue({ success: true, ...saved });
+  },
+});
+
+function stateOf({ state }: ToolHost): StateStore {
+  if (state !== undefined) return state;
+  throw new CemError("STATE_DISABLED", "State is disabled here. Files in /workspace outlive a run too.");
+}
+
+const SUMMARY = { type: "object" } as const;
+
+const listSkills = declareTool<unknown>({
+  name: "list_skills",
+  title: "List skills",
+  profiles: ["full"],
+  needs: "skills",
+  description: "Code kept from earlier work: names and what each does.",
+  input: { type: "object", properties: {} },
+  output: { type: "array", items: SUMMARY },
+  annotations: READ_ONLY,
+  async handle(_input, host, { mcpReq: { signal } }) {
+    const skills = await skillsOf(host).list({ tools: await toolsOf(host, signal) });
+    return answerValue(
+      skills.map(({ name, description, status, version, changedTools }) => ({
+        name,
+        description,
+        status,
+        version,
+        ...(changedTools.length > 0 && { changedTools }),
+      })),
+    );
+  },
+});
+
+const getSkill = declareTool<{ name: string }>({
+  name: "get_skill",
+  title: "Get a skill",
+  profiles: ["full"],
+  needs: "skills",
+  description: 'One skill: how to use it, and its code, which code imports as "./skills/<name>/index.ts".',
+  input: { type: "object", properties: { name: text }, required: ["name"] },
+  output: SUMMARY,
+  annotations: READ_ONLY,
+  async handle({ name }, host, { mcpReq: { signal } }) {
+    const skill = await skillsOf(host).get(name, { tools: await toolsOf(host, signal) });
+    return answerValue(withoutEmpty(skill));
+  },
+});
+
+const saveSkill = declareTool<SkillDraft>({
+  name: "save_skill",
+  title: "Save a skill",
+  profiles: ["full"],
+  needs: "skills",
+  description:
+    'Propose code that worked as a skill. code exports functions; test is a program that imports "./skills/<name>/index.ts" and throws where it is wrong. A person promotes it.',
+  input: {
+    type: "object",
+    properties: { name: text, description: text, code: text, test: text, instructions: text },
+    required: ["name", "description", "code", "test"],
+  },
+  output: SUMMARY,
+  annotations: { destructiveHint: false, openWorldHint: false },
+  maxCharacters: MAX_SKILL_CHARACTERS,
+  async handle(draft, { agent }, { mcpReq: { signal } }) {
+    const { name, status, version, tools } = await agent.saveSkill(draft, { author: "model", signal });
+    return answerValue({ name, status, version, tools });
+  },
+});
+
+/** Tools for state and skills. */
+export const STORED_TOOLS = [getState, saveState, listSkills, getSkill, saveSkill];
+
+function skillsOf({ skills }: ToolHost): SkillStore {
+  if (skills !== undefined) return skills;
+  throw new CemError("SKILLS_DISABLED", "There are no skills here.");
+}
+
+async function toolsOf({ agent }: ToolHost, signal: AbortSignal) {
+  const { servers } = await agent.discoverTools({ signal });
+  return servers.flatMap(({ tools }) => tools);
+}
+
+/** As JSON leaves out what is undefined. */
+function withoutEmpty(value: object): JsonObject {
+  const entries = Object.entries(value).filter(([, one]) => one !== "" && one !== undefined);
+  return JSON.parse(JSON.stringify(Object.fromEntries(entries))) as JsonObject;
+}

@@ -1,0 +1,209 @@
+import { CemError, isObject } from "@cem/core";
+import type { JsonObject, JsonValue } from "@cem/core";
+import { ProtocolError, ProtocolErrorCode } from "@modelcontextprotocol/server";
+import type { McpServer, ReadResourceResult, ServerContext } from "@modelcontextprotocol/server";
+import type { SkillReadResult, SkillSource } from "@modelcontextprotocol/server/ext/skills";
+import { sessionOf } from "../tools/server-tool.ts";
+import type { AskingRequests, RequestStates } from "./asking-requests.ts";
+import {
+  UpstreamLists,
+  exposedName,
+  exposedUri,
+  shownUri,
+  textOf,
+  withExposedUris,
+} from "./upstream-lists.ts";
+import type {
+  Exposed,
+  UpstreamContents,
+  UpstreamItem,
+  UpstreamOptions,
+  UpstreamRequest,
+} from "./upstream-lists.ts";
+
+/** The template that the protocol's extension for skills registers. */
+const SKILL_TEMPLATE = { name: "io.modelcontextprotocol/skills", uriTemplate: "skill://{+path}" };
+
+/** Settings of {@link exposeContents}. */
+export interface ExposeSettings {
+  expose: readonly Exposed[];
+  upstream: UpstreamContents;
+  /** Keeps requests that ask the client something. */
+  asking: AskingRequests;
+  states: RequestStates;
+  era: "legacy" | "modern";
+  /** Called with each request before the servers behind are asked. */
+  onRequest: (context: ServerContext) => void;
+  /** The skills of this server, which are resources beside those of the servers behind. */
+  skills?: SkillSource | undefined;
+  /** Receives why a server's resources or prompts are missing from a list. */
+  onMissing?: ((server: string, error: unknown) => void) | undefined;
+}
+
+/** The contents of the servers behind that a connection exposes. */
+export interface ExposedContents {
+  /** Notifies the client, if it watches this resource. */
+  updated(server: string, uri: string): void;
+}
+
+/** The capabilities of a server that offers resources and prompts of those behind it. */
+export function exposedCapabilities(expose: readonly Exposed[], era: "legacy" | "modern"): object {
+  const changing = { listChanged: true };
+  // In 2026-07-28 nobody tells the server behind which resources a client watches.
+  const watched = era === "legacy" ? { subscribe: true } : {};
+  return {
+    ...(expose.includes("resources") ? { resources: { ...changing, ...watched } } : {}),
+    ...(expose.includes("prompts") ? { prompts: changing } : {}),
+    ...(expose.length === 0 ? {} : { completions: {} }),
+  };
+}
+
+/** Answers requests for resources, prompts and completions with those of the servers behind, under their names. */
+export function exposeContents({ server }: McpServer, settings: ExposeSettings): ExposedContents {
+  const { expose, upstream, asking, states, era, skills, onRequest, onMissing = () => {} } = settings;
+  const lists = new UpstreamLists(upstream, onMissing);
+  /** The watched resources, by their exposed URI: the one that the client gave, and the client's session. */
+  const watched = new Map<string, { uri: string; server: string; session: string | undefined }>();
+  const optionsOf = (context: ServerContext): UpstreamOptions => {
+    onRequest(context);
+    const { session, singleUse } = sessionOf(context);
+    return { signal: context.mcpReq.signal, session: singleUse === true ? undefined : session };
+  };
+
+  /** Sends a request to a server behind, whose questions reach the client. */
+  const ask = async (to: string, request: UpstreamRequest, context: ServerContext): Promise<JsonObject> => {
+    const answer = await asking.follow(context, ({ signal, questions: { elicit, sample } }) =>
+      answered(upstream.request(to, request, { ...optionsOf(context), signal, elicit, sample })),
+    );
+    return (await states.signed(answer, context)) as JsonObject;
+  };
+
+  if (expose.includes("resources")) {
+    server.setRequestHandler("resources/list", async (_request, context) => {
+      const resources = await lists.all("resources", optionsOf(context));
+      const own = (await skills?.listResources?.(context)) ?? [];
+      return { resources: [...own, ...resources.map((found) => under(found, "uri"))] } as never;
+    });
+    server.setRequestHandler("resources/templates/list", async (_request, context) => {
+      const templates = await lists.all("resourceTemplates", optionsOf(context));
+      const own = skills === undefined ? [] : [SKILL_TEMPLATE];
+      return {
+        resourceTemplates: [...own, ...templates.map((found) => under(found, "uriTemplate"))],
+      } as never;
+    });
+    server.setRequestHandler("resources/read", async ({ params: { uri } }, context) => {
+      const skill = await skills?.read(uri, context);
+      if (skill !== undefined) return contentsOf(uri, skill);
+      const behind = await lists.findResource(uri, optionsOf(context));
+      const request = { method: "resources/read", params: { uri: behind.own } } as const;
+      const result = await ask(behind.server, request, context);
+      if (isInputRequired(result)) return result as never;
+      const { contents } = result;
+      const show = (part: JsonValue): JsonValue => {
+        if (!isObject(part)) return part;
+        const own = textOf(part, "uri") || behind.own;
+        // A request by the server's own URI gets that URI back.
+        return { ...part, uri: behind.own === uri ? own : exposedUri(behind.server, own) };
+      };
+      return { contents: Array.isArray(contents) ? contents.map(show) : [] } as never;
+    });
+  }
+  if (expose.includes("resources") && era === "legacy") {
+    for (const method of ["resources/subscribe", "resources/unsubscribe"] as const) {
+      server.setRequestHandler(method, async ({ params: { uri } }, context) => {
+        const options = optionsOf(context);
+        const behind = await lists.findResource(uri, options);
+        const request = { method, params: { uri: behind.own } };
+        await answered(upstream.request(behind.server, request, options));
+        const exposed = exposedUri(behind.server, behind.own);
+        if (method === "resources/unsubscribe") watched.delete(exposed);
+        else watched.set(exposed, { uri, server: behind.server, session: options.session });
+        return {};
+      });
+    }
+  }
+  if (expose.includes("prompts")) {
+    server.setRequestHandler("prompts/list", async (_request, context) => {
+      const prompts = await lists.all("prompts", optionsOf(context));
+      const show = (found: UpstreamItem): JsonObject => ({
+        ...found.item,
+        name: exposedName(found.server, textOf(found.item, "name")),
+      });
+      return { prompts: prompts.map(show) } as never;
+    });
+    server.setRequestHandler("prompts/get", async ({ params }, context) => {
+      const behind = await lists.findPrompt(params.name, optionsOf(context));
+      const request = {
+        method: "prompts/get",
+        params: { name: behind.own, arguments: params.arguments },
+      } as const;
+      const result = await ask(behind.server, request, context);
+      if (isInputRequired(result)) return result as never;
+      const { description, messages } = result;
+      const show = (message: JsonValue): JsonValue =>
+        isObject(message)
+          ? { ...message, content: withExposedUris(behind.server, message["content"] ?? null) }
+          : message;
+      const shown = Array.isArray(messages) ? messages.map(show) : [];
+      return (description === undefined ? { messages: shown } : { description, messages: shown }) as never;
+    });
+  }
+  const updated: ExposedContents["updated"] = (name, own) => {
+    for (const [exposed, { uri, ...client }] of watched) {
+      if (client.server !== name || exposed !== exposedUri(name, shownUri(upstream, name, own, client)))
+        continue;
+      server.sendResourceUpdated({ uri }).catch(() => {});
+    }
+  };
+  if (expose.length === 0) return { updated };
+  server.setRequestHandler("completion/complete", async ({ params }, context) => {
+    const { ref, ...rest } = params;
+    const isPrompt = ref.type === "ref/prompt";
+    const options = optionsOf(context);
+    const behind = isPrompt
+      ? await lists.findPrompt(ref.name, options)
+      : await lists.findResource(ref.uri, options);
+    const own = isPrompt ? { ...ref, name: behind.own } : { ...ref, uri: behind.own };
+    const request = {
+      method: "completion/complete",
+      params: { ...rest, ref: own } as unknown as JsonObject,
+    } as const;
+    const result = await answered(upstream.request(behind.server, request, optionsOf(context)));
+    return { completion: result["completion"] ?? { values: [] } } as never;
+  });
+  return { updated };
+}
+
+/** A file of a skill as a resource. */
+function contentsOf(uri: string, file: SkillReadResult): ReadResourceResult {
+  const { mimeType } = file;
+  if ("text" in file) return { contents: [{ uri, mimeType, text: file.text }] };
+  return { contents: [{ uri, mimeType, blob: Buffer.from(file.bytes).toString("base64") }] };
+}
+
+function isInputRequired(result: JsonObject): boolean {
+  return result["resultType"] === "input_required";
+}
+
+/** An item with the URI it has here, and a name that says whose it is. */
+function under({ server, item }: UpstreamItem, key: "uri" | "uriTemplate"): JsonObject {
+  const title = textOf(item, "title");
+  return {
+    ...item,
+    name: exposedName(server, textOf(item, "name")),
+    ...(title === "" ? {} : { title: `${server}: ${title}` }),
+    [key]: exposedUri(server, textOf(item, key)),
+  };
+}
+
+/** Passes an error of the server behind on in the protocol's terms. */
+async function answered(result: Promise<JsonObject>): Promise<JsonObject> {
+  try {
+    return await result;
+  } catch (error) {
+    if (!CemError.isInstance(error)) throw error;
+    const { rpcCode } = error.details;
+    const code = typeof rpcCode === "number" ? rpcCode : ProtocolErrorCode.InternalError;
+    throw new ProtocolError(code, error.message);
+  }
+}

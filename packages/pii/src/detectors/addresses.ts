@@ -1,0 +1,183 @@
+import { before, endsWith, isEscape, withoutEnding, wordSet } from "../context.ts";
+import type { Detector, Finding } from "../types.ts";
+
+/** As it is, and as it is written in addresses of pages. */
+const SIGN = /@|%40/g;
+const MAX_LOCAL_CHARACTERS = 64;
+const MAX_DOMAIN_CHARACTERS = 253;
+const LOCAL = /[\p{L}\p{N}\p{M}._%+'’~-]/u;
+const DOMAIN = /[\p{L}\p{N}\p{M}.-]/u;
+const DOMAIN_NAME =
+  /^(?:[\p{L}\p{N}](?:[\p{L}\p{N}\p{M}-]{0,61}[\p{L}\p{N}\p{M}])?\.){1,8}(?:\p{L}[\p{L}\p{M}]{1,62}|xn--[a-z\d-]{1,59})$/iu;
+/** Endings of files such as `logo@2x.png`. */
+const FILE_ENDING = /\.(?:png|jpe?g|gif|svg|webp|css|m?js|json|tsx?|woff2?|pdf|tgz|zip)$/i;
+
+const MAX_SCHEME_CHARACTERS = 40;
+/** The beginning of an address of a machine, where a user's name stands before the machine's. */
+const MACHINE_ADDRESS =
+  /(?:https?|wss?|s?ftps?|ssh|git|svn|hg|rsync|scp|smb|nfs|vnc|rdp|telnet|ldaps?|smtps?|imaps?|pop3s?|tcp|udp|socks\d?|postgres(?:ql)?|mysql|mariadb|mssql|mongodb|rediss?|amqps?|mqtts?|nats|kafka|clickhouse)(?:\+[a-z\d]{1,16})?:\/\/$/i;
+
+/** Finds addresses of email. */
+export const emailDetector: Detector = {
+  find(text) {
+    const found: Finding[] = [];
+    for (const { 0: sign, index: at } of text.matchAll(SIGN)) {
+      const start = localStart(text, at);
+      if (start === at) continue;
+      const end = domainEnd(text, at + sign.length);
+      const domain = text.slice(at + sign.length, end);
+      if (!DOMAIN_NAME.test(domain) || FILE_ENDING.test(domain) || isLocation(text, start, end)) continue;
+      found.push({ start, end, type: "EMAIL" });
+    }
+    return found;
+  },
+};
+
+function localStart(text: string, at: number): number {
+  let start = at;
+  const least = Math.max(0, at - MAX_LOCAL_CHARACTERS);
+  while (start > least && LOCAL.test(characterBefore(text, start)))
+    start -= characterBefore(text, start).length;
+  if (start < at && isEscape(text, start)) start += 1;
+  while (start < at && ".'’~%-".includes(text[start] ?? "")) start += 1;
+  return text[at - 1] === "." ? at : start;
+}
+
+function domainEnd(text: string, start: number): number {
+  let end = start;
+  const most = Math.min(text.length, start + MAX_DOMAIN_CHARACTERS);
+  while (end < most) {
+    const character = String.fromCodePoint(text.codePointAt(end) ?? 0);
+    if (!DOMAIN.test(character)) break;
+    end += character.length;
+  }
+  while (end > start && ".-".includes(text[end - 1] ?? "")) end -= 1;
+  return end;
+}
+
+function characterBefore(text: string, index: number): string {
+  const low = text.charCodeAt(index - 1);
+  const isPair = low >= 0xdc00 && low <= 0xdfff && index > 1;
+  return isPair ? text.slice(index - 2, index) : (text[index - 1] ?? "");
+}
+
+/** Whether a place on a machine is meant, as in `git@github.com:org/repo.git` and `ssh://me@host.org`. */
+function isLocation(text: string, start: number, end: number): boolean {
+  if (start > 0 && text[start - 1] === "@") return true;
+  if (MACHINE_ADDRESS.test(text.slice(Math.max(0, start - MAX_SCHEME_CHARACTERS), start))) return true;
+  return text[end] === ":" && /^:[a-z~][\w.~-]*\//i.test(text.slice(end, end + 64));
+}
+
+const V4 = /\d{1,3}(?:\.\d{1,3}){3}/g;
+const OCTETS = /^(?:(?:25[0-5]|2[0-4]\d|1\d\d|[1-9]?\d)(?:\.|$)){4}$/;
+/** Words before four numbers with dots that are no address. */
+const NUMBERED = wordSet(
+  `v ver vers version versions release released section sect sec chapter clause paragraph appendix figure table firmware
+  build builds upgrade upgraded update updated downgrade downgraded assemblyversion fileversion oid rev revision sdk api
+  assembly driver chrome firefox safari edge electron patch patched §`,
+);
+const ANY_ADDRESS = wordSet("ip ipv address addr listen listening bind host");
+const V6_CHARACTERS = "0123456789abcdefABCDEF:.";
+const MAX_V6_CHARACTERS = 45;
+
+/** Finds addresses of the internet protocol, versions 4 and 6, with the length of a network where one follows. */
+export const ipDetector: Detector = {
+  find(text, key) {
+    return [...(text.includes(":") ? findV6(text, key) : []), ...findV4(text, key)];
+  },
+};
+
+function findV4(text: string, key: string | undefined): Finding[] {
+  const found: Finding[] = [];
+  for (const { 0: match, index: start } of text.matchAll(V4)) {
+    let end = start + match.length;
+    if (!OCTETS.test(match) || touchesBefore(text, start)) continue;
+    const next = text.slice(end, end + 3);
+    if (/^[\w]|^\.\d|^[-+][a-z]/i.test(next)) continue;
+    if (endsWith(before(text, start, key), NUMBERED)) continue;
+    const length = networkLength(text, end, 32);
+    if (length === undefined) continue;
+    end += length;
+    found.push({ start, end, type: "IP" });
+  }
+  return found;
+}
+
+function touchesBefore(text: string, start: number): boolean {
+  if (start === 0 || isEscape(text, start - 1)) return false;
+  return /[\p{L}\d_]$|\d\.$|[\p{L}\d]-$|[\p{L}\d]\/$/u.test(text.slice(Math.max(0, start - 2), start));
+}
+
+function findV6(text: string, key: string | undefined): Finding[] {
+  const found: Finding[] = [];
+  for (const { run, index } of v6Runs(text)) {
+    if (run.length > MAX_V6_CHARACTERS + 2) continue;
+    const leading = run.startsWith(".") || /^:[^:]/.test(run) ? 1 : 0;
+    const address = withoutPunctuation(run.slice(leading));
+    const start = index + leading;
+    let end = start + address.length;
+    if (address === "::" && !isAny(text, start, key)) continue;
+    if (!isV6(address) || touchesBefore(text, start) || /[\p{L}\d_]/u.test(text[end] ?? "")) continue;
+    const zone = /^%[\w.-]{1,16}/.exec(text.slice(end, end + 17));
+    end += zone?.[0].length ?? 0;
+    const length = networkLength(text, end, 128);
+    if (length === undefined) continue;
+    end += length;
+    found.push({ start, end, type: "IP" });
+  }
+  return found;
+}
+
+/** Runs of characters of such an address that have at least two colons. */
+function v6Runs(text: string): { run: string; index: number }[] {
+  const runs: { run: string; index: number }[] = [];
+  let end = 0;
+  for (let at = text.indexOf(":"); at !== -1; at = text.indexOf(":", end)) {
+    let index = at;
+    while (index > end && V6_CHARACTERS.includes(text[index - 1] ?? " ")) index -= 1;
+    end = at + 1;
+    while (end < text.length && V6_CHARACTERS.includes(text[end] ?? " ")) end += 1;
+    const run = text.slice(index, end);
+    if (run.indexOf(":") !== run.lastIndexOf(":")) runs.push({ run, index });
+  }
+  return runs;
+}
+
+/** Without what ends a sentence or a clause. */
+function withoutPunctuation(run: string): string {
+  const address = withoutEnding(run, ".");
+  return address.endsWith(":") && !address.endsWith("::") ? address.slice(0, -1) : address;
+}
+
+/** Whether a text is an address of version 6 (RFC 4291), and neither a name such as `a::b` nor an identifier of hardware. */
+function isV6(address: string): boolean {
+  const halves = address.split("::");
+  if (halves.length > 2) return false;
+  const groups = halves.flatMap((half) => (half === "" ? [] : half.split(":")));
+  const last = groups.at(-1) ?? "";
+  const hasV4 = last.includes(".");
+  if (hasV4 && !OCTETS.test(last)) return false;
+  const words = hasV4 ? groups.slice(0, -1) : groups;
+  if (!words.every((word) => /^[\da-f]{1,4}$/i.test(word))) return false;
+  const count = words.length + (hasV4 ? 2 : 0);
+  if (halves.length === 1) return count === 8 && !words.every((word) => word.length === 2);
+  return (
+    count < 8 && (address === "::" || count > 3 || /\d/.test(address)) && !/^\d{1,2}::\d{1,2}$/.test(address)
+  );
+}
+
+/** Whether `::` is the address that means any, and not a mark between two names. */
+function isAny(text: string, start: number, key: string | undefined): boolean {
+  if (text.trim() === "::" || text.startsWith("/0", start + 2)) return true;
+  return (
+    endsWith(before(text, start, key), ANY_ADDRESS) &&
+    /^[\s"',;)\]]|^$/.test(text.slice(start + 2, start + 3))
+  );
+}
+
+/** How long the length of a network after an address is; `undefined` where no network has it. */
+function networkLength(text: string, end: number, most: number): number | undefined {
+  const match = /^\/(\d{1,3})(?![\w/-]|\.\w)/.exec(text.slice(end, end + 6));
+  if (match === null) return 0;
+  return Number(match[1]) <= most ? match[0].length : undefined;
+}

@@ -1,0 +1,247 @@
+import { setTimeout as sleep } from "node:timers/promises";
+import { toErrorInfo } from "@cem/core";
+import type { ErrorInfo } from "@cem/core";
+import { errorOf } from "./awaited-run.ts";
+import type { Peers, WarmSessions } from "./peers.ts";
+import type { QueuedRun } from "./protocol.ts";
+import type { RunExecutor } from "./run-executor.ts";
+import type { UnderWay } from "./worker-run.ts";
+
+/** How long a worker waits to hear whether another one executes a run, before it does so itself. */
+const WORD_MS = 1_000;
+/** How long a run waits for a slot that a run of another worker has, before it goes back to the queue. */
+const SLOT_MS = 250;
+
+/** Messages between workers. */
+export type WorkerMessage =
+  /** A run of a session whose guest may be there. */
+  | { type: "execute"; id: string; from: string; run: QueuedRun }
+  | { type: "begun"; id: string }
+  | { type: "declined"; id: string }
+  /** The worker that routed the run stops, or has lost it. */
+  | { type: "stop"; id: string }
+  /** Is the run still under way? */
+  | { type: "ask"; id: string; from: string }
+  | { type: "ended"; id: string; end: End };
+
+/** How an attempt ended: with an answer, so that another worker may repeat the run, or as what can't be set up. */
+type End = { isOver: boolean } | { error: ErrorInfo };
+
+interface AffinityRouterSettings {
+  /** The worker's name among its peers. */
+  name: string;
+  peers: Peers<WorkerMessage>;
+  sessions: WarmSessions;
+  executor: RunExecutor;
+  slots: Slots;
+  /** Whether runs of one session are executed by one worker. */
+  isEnabled: boolean;
+}
+
+/**
+ * Routes the runs of a session to the worker where its guest is warm. The worker that took such a run from the queue stays
+ * responsible for it: where the other one declines or is lost, it executes the run itself.
+ */
+export class AffinityRouter {
+  readonly #settings: AffinityRouterSettings;
+  /** Runs that other workers execute for this one. */
+  readonly #routed = new Map<string, RoutedRun>();
+  /** Runs of others. */
+  readonly #taken = new Set<string>();
+  #isClosing = false;
+
+  constructor(settings: AffinityRouterSettings) {
+    this.#settings = settings;
+  }
+
+  open(): Promise<void> {
+    return this.#settings.peers.join((message) => this.#receive(message));
+  }
+
+  /**
+   * Executes a run here, in a slot.
+   *
+   * @returns whether it is over. If not, another worker may execute it: this one has no slot, or stops.
+   */
+  async execute(id: string, run: QueuedRun): Promise<boolean> {
+    const { executor, slots } = this.#settings;
+    if (!(await slots.take(SLOT_MS))) return false;
+    return executor.execute(id, run).finally(() => slots.release());
+  }
+
+  /** Accepts no more runs of others. Those in progress go on. */
+  stopAccepting(): void {
+    this.#isClosing = true;
+  }
+
+  /** Leaves the peer group immediately. */
+  close(): void {
+    void this.#settings.peers.leave();
+  }
+
+  /**
+   * Routes a run to the worker where its session's guest is warm, if that is another one.
+   *
+   * @returns whether it is over. `undefined`: it is to be executed here, where it may have been tried before.
+   * @throws CemError why it can't be set up there, and `CUSTOMER_GONE` where its customer was deleted.
+   */
+  async tryRoute(id: string, run: QueuedRun): Promise<boolean | undefined> {
+    const { peers, sessions, executor, slots, name, isEnabled } = this.#settings;
+    const worker = isEnabled ? await sessions.take(run) : undefined;
+    if (worker === undefined) return undefined;
+    if (!(await peers.lives(worker))) {
+      await sessions.takeOver(run);
+      return undefined;
+    }
+    const routed = new RoutedRun(() => void peers.send(worker, { type: "stop", id }).catch(() => {}));
+    this.#routed.set(id, routed);
+    const stopWatching = peers.watch(worker, {
+      onAlive: () => peers.send(worker, { type: "ask", id, from: name }),
+      onLost: () => routed.end({ isOver: false }),
+    });
+    try {
+      return await executor.during(id, routed, async () => {
+        await peers.send(worker, { type: "execute", id, from: name, run });
+        const hasBegun = await routed.word(WORD_MS);
+        if (hasBegun === false) return undefined;
+        if (hasBegun === undefined && (await slots.take(SLOT_MS))) {
+          const isOver = await executor.executeFirst(id, run).finally(() => slots.release());
+          if (isOver !== undefined) return isOver;
+        }
+        return routed.result();
+      });
+    } finally {
+      stopWatching();
+      if (this.#routed.get(id) === routed) this.#routed.delete(id);
+    }
+  }
+
+  #receive(message: WorkerMessage): void {
+    const { id } = message;
+    if (message.type === "execute") void this.#executeForPeer(message).catch(() => {});
+    else if (message.type === "stop") this.#stop(id);
+    else if (message.type === "ask") this.#say(message);
+    else if (message.type === "ended") this.#routed.get(id)?.end(message.end);
+    else this.#routed.get(id)?.hear(message.type === "begun");
+  }
+
+  async #executeForPeer({ id, from, run }: WorkerMessage & { type: "execute" }): Promise<void> {
+    const { peers, executor, slots } = this.#settings;
+    if (this.#isClosing || this.#taken.has(id) || !slots.tryAcquire()) {
+      return peers.send(from, { type: "declined", id });
+    }
+    this.#taken.add(id);
+    let end: End | undefined;
+    try {
+      const isOver = await executor.executeFirst(id, run, () => {
+        void peers.send(from, { type: "begun", id }).catch(() => {});
+      });
+      if (isOver !== undefined) end = { isOver };
+    } catch (error) {
+      end = { error: toErrorInfo(error) };
+    }
+    this.#taken.delete(id);
+    slots.release();
+    await peers.send(from, end === undefined ? { type: "declined", id } : { type: "ended", id, end });
+  }
+
+  #stop(id: string): void {
+    if (this.#taken.has(id)) this.#settings.executor.stop(id);
+  }
+
+  /** The message that a run ended may have been lost. The messages of the run show whether it was answered. */
+  #say({ id, from }: WorkerMessage & { type: "ask" }): void {
+    if (this.#taken.has(id)) return;
+    void this.#settings.peers.send(from, { type: "ended", id, end: { isOver: false } }).catch(() => {});
+  }
+}
+
+/** A run that another worker executes, as seen by the one that routed it. */
+class RoutedRun implements UnderWay {
+  readonly #sendStop: () => void;
+  readonly #word = Promise.withResolvers<boolean>();
+  readonly #end = Promise.withResolvers<End>();
+  #isStopped = false;
+
+  constructor(sendStop: () => void) {
+    this.#sendStop = sendStop;
+  }
+
+  stop(): void {
+    this.#isStopped = true;
+    this.#sendStop();
+  }
+
+  lose(): void {
+    this.#sendStop();
+    this.end({ isOver: true });
+  }
+
+  hear(hasBegun: boolean): void {
+    this.#word.resolve(hasBegun);
+  }
+
+  end(end: End): void {
+    this.#word.resolve(true);
+    this.#end.resolve(end);
+  }
+
+  /** Whether the other worker has begun. `undefined`: no word came in time. */
+  async word(withinMs: number): Promise<boolean | undefined> {
+    const waiting = new AbortController();
+    const late = sleep(withinMs, undefined, { signal: waiting.signal }).catch(() => undefined);
+    const hasBegun = await Promise.race([this.#word.promise, late]);
+    waiting.abort();
+    return hasBegun;
+  }
+
+  /** Whether it is over. `undefined`: it was given back or its worker was lost, and it goes on here. */
+  async result(): Promise<boolean | undefined> {
+    const end = await this.#end.promise;
+    if ("error" in end) throw errorOf(end.error);
+    return end.isOver || this.#isStopped ? end.isOver : undefined;
+  }
+}
+
+/** How many runs a worker executes at once: those that it took from the queue, and those that were routed to it. */
+export class Slots {
+  readonly #waiting = new Set<() => void>();
+  #free: number;
+
+  constructor(slots: number) {
+    this.#free = slots;
+  }
+
+  /** Takes a slot if one is free. */
+  tryAcquire(): boolean {
+    if (this.#free === 0) return false;
+    this.#free -= 1;
+    return true;
+  }
+
+  /** Takes a slot, for which it waits so many milliseconds at most. @returns whether it got one. */
+  async take(withinMs: number): Promise<boolean> {
+    if (this.tryAcquire()) return true;
+    return new Promise((resolve) => {
+      const give = (): void => {
+        clearTimeout(timer);
+        resolve(true);
+      };
+      const timer = setTimeout(() => {
+        this.#waiting.delete(give);
+        resolve(false);
+      }, withinMs);
+      this.#waiting.add(give);
+    });
+  }
+
+  release(): void {
+    const [next] = this.#waiting;
+    if (next === undefined) {
+      this.#free += 1;
+      return;
+    }
+    this.#waiting.delete(next);
+    next();
+  }
+}

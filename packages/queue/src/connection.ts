@@ -1,0 +1,88 @@
+import { seal, unseal } from "@cem/store";
+import type { SealingKey } from "@cem/store";
+import { Redis } from "ioredis";
+
+const CONNECT_TIMEOUT_MS = 5_000;
+
+/** A connection for commands that are repeated until they are answered: messages of workers must not be lost in a cut. */
+export function connectPatiently(url: string): Redis {
+  return connect(url, null);
+}
+
+/** A connection for commands that fail with the second cut. */
+export function connectBriefly(url: string): Redis {
+  return connect(url, 1);
+}
+
+function connect(url: string, maxRetriesPerRequest: number | null): Redis {
+  const client = new Redis(url, {
+    connectTimeout: CONNECT_TIMEOUT_MS,
+    maxRetriesPerRequest,
+    // Nobody could catch the library's own attempt, which fails with a further cut: it would end the process.
+    autoResubscribe: false,
+  });
+  // Commands that fail report why; without a listener the library prints it too.
+  client.on("error", () => {});
+  return client;
+}
+
+/** Encodes messages that pass through Redis. */
+export interface MessageCodec {
+  encode(context: string, content: unknown): string;
+  /** @returns the decoded message, whose shape its writer knows. */
+  decode(context: string, text: string): unknown;
+}
+
+/** A codec to JSON, sealed where there are keys. A sealed message opens in its own context only. */
+export function createMessageCodec(keys: readonly SealingKey[] = []): MessageCodec {
+  if (keys.length === 0) {
+    return {
+      encode: (_, content) => JSON.stringify(content),
+      decode: (_, text) => JSON.parse(text) as unknown,
+    };
+  }
+  return {
+    encode: (context, content) =>
+      seal(keys, Buffer.from(context), Buffer.from(JSON.stringify(content))).toString("base64"),
+    decode: (context, text) =>
+      JSON.parse(
+        unseal(keys, Buffer.from(context), Buffer.from(text, "base64"), context).toString(),
+      ) as unknown,
+  };
+}
+
+/** Braces keep all names of a queue in one slot of a cluster. */
+export const DEFAULT_PREFIX = "{cem}";
+export const QUEUE = "runs";
+
+/** How long the messages of a run are kept after its end, for a host that asks again with the same key. */
+export const KEEP_RESULTS_MS = 3_600_000;
+/** How long the last message is kept about a run of a customer who was deleted. */
+export const KEEP_GONE_MS = 120_000;
+/** How long they are kept while the run goes on and sends nothing. */
+export const KEEP_RUN_MS = 86_400_000;
+
+/** The names in Redis that belong to one run. */
+export interface RunNames {
+  /** The stream of its worker's messages. */
+  messages: string;
+  /** The stream of replies to its worker. */
+  replies: string;
+  /** The worker's right to go on: a number that grows with each attempt. */
+  attempt: string;
+}
+
+export function namesOf(prefix: string, run: string): RunNames {
+  const base = `${prefix}:run:${run}`;
+  return { messages: `${base}:messages`, replies: `${base}:replies`, attempt: `${base}:attempt` };
+}
+
+/** Attributes of a span about a run in the queue. */
+export function messaging(operation: "send" | "process"): Record<string, string> {
+  return {
+    "messaging.system": "bullmq",
+    "messaging.destination.name": QUEUE,
+    "messaging.operation.name": operation,
+    "messaging.operation.type": operation,
+  };
+}

@@ -1,0 +1,217 @@
+import { toolId } from "@cem/core";
+import type { ToolDefinition } from "@cem/core";
+import { splitWords, stem } from "@cem/core/text";
+import { NO_ACTIONS, offeredActions, type Actions, verbClassesOf } from "../words/verbs.ts";
+import { DocumentReader, fieldMask, FIELDS, type Field } from "./document.ts";
+import { NameIndex, nameWords } from "./name-index.ts";
+import { Vocabulary } from "./vocabulary.ts";
+
+/** Weights of the fields (BM25F). Tuned over all evaluation sets together. */
+const FIELD_WEIGHTS: Readonly<Record<Field, number>> = {
+  name: 4,
+  title: 2,
+  server: 1.5,
+  description: 1,
+  parameter: 0.6,
+  parameterText: 0.3,
+  output: 0.2,
+  outputText: 0.2,
+  summary: 1.5,
+};
+/**
+ * Length normalisation of the fields (b of BM25F): 0 for none, 1 for full. The length is the mean of the field's own and
+ * the whole definition's.
+ */
+const FIELD_LENGTH_NORMALISATION: Readonly<Record<Field, number>> = {
+  name: 0.5,
+  title: 0.5,
+  server: 0.3,
+  description: 0.75,
+  parameter: 0.4,
+  parameterText: 0.4,
+  output: 0.75,
+  outputText: 0.75,
+  summary: 0.75,
+};
+/** Saturation of the term frequency (k1 of BM25). */
+const SATURATION = 1.2;
+const NAME_FIELD = fieldMask(["name"]);
+
+/** The inverted index: from terms to the documents that have them. */
+export interface Postings {
+  /** The postings of term `t` are those from `starts[t]` to `starts[t + 1]`. */
+  readonly starts: Uint32Array;
+  readonly documents: Uint32Array;
+  /** The saturated frequency of the term in the document, 0 to 1. */
+  readonly impacts: Float32Array;
+  /** The fields of the document with the term, a bit for each of {@link FIELDS}. */
+  readonly masks: Uint16Array;
+  readonly inverseFrequency: Float32Array;
+  /** The fields of any document with each term. */
+  readonly fieldsOf: Uint16Array;
+  /** The sum of the inverse document frequencies of the words of each tool's name. */
+  readonly nameWeights: Float32Array;
+}
+
+/**
+ * Builds the inverted index.
+ *
+ * @param documents - The terms of each document's fields.
+ * @param termCount - The number of terms in the vocabulary.
+ */
+export function buildPostings(documents: readonly (readonly number[][])[], termCount: number): Postings {
+  const averages = FIELDS.map(
+    (_, field) =>
+      documents.reduce((sum, terms) => sum + (terms[field]?.length ?? 0), 0) / documents.length || 1,
+  );
+  const { starts, inverseFrequency } = countDocuments(documents, termCount);
+  const total = starts[termCount] ?? 0;
+  const postings = {
+    starts,
+    documents: new Uint32Array(total),
+    impacts: new Float32Array(total),
+    masks: new Uint16Array(total),
+    inverseFrequency,
+    fieldsOf: new Uint16Array(termCount),
+    nameWeights: new Float32Array(documents.length),
+  };
+  const next = starts.slice();
+  // Buffers for the terms of one document; all zero between two documents.
+  const frequencies = new Float64Array(termCount);
+  const fields = new Uint16Array(termCount);
+  for (const [document, terms] of documents.entries()) {
+    for (const term of weigh(terms, averages, frequencies, fields)) {
+      const frequency = frequencies[term] ?? 0;
+      const mask = fields[term] ?? 0;
+      frequencies[term] = 0;
+      fields[term] = 0;
+      const at = next[term] ?? 0;
+      next[term] = at + 1;
+      postings.documents[at] = document;
+      postings.impacts[at] = frequency / (SATURATION + frequency);
+      postings.masks[at] = mask;
+      postings.fieldsOf[term] = (postings.fieldsOf[term] ?? 0) | mask;
+      if ((mask & NAME_FIELD) !== 0) {
+        postings.nameWeights[document] =
+          (postings.nameWeights[document] ?? 0) + (inverseFrequency[term] ?? 0);
+      }
+    }
+  }
+  return postings;
+}
+
+/** Counts the documents of each term: where its postings begin, and its inverse document frequency. */
+function countDocuments(documents: readonly (readonly number[][])[], termCount: number) {
+  const starts = new Uint32Array(termCount + 1);
+  const lastDocument = new Uint32Array(termCount);
+  for (const [document, fields] of documents.entries()) {
+    for (const terms of fields) {
+      for (const term of terms) {
+        if (lastDocument[term] === document + 1) continue;
+        lastDocument[term] = document + 1;
+        starts[term + 1] = (starts[term + 1] ?? 0) + 1;
+      }
+    }
+  }
+  const inverseFrequency = new Float32Array(termCount);
+  for (let term = 0; term < termCount; term++) {
+    const count = starts[term + 1] ?? 0;
+    inverseFrequency[term] = Math.log(1 + (documents.length - count + 0.5) / (count + 0.5));
+    starts[term + 1] = (starts[term] ?? 0) + count;
+  }
+  return { starts, inverseFrequency };
+}
+
+/** Fills in the weighted frequency and the fields of each term of a document; returns the terms. */
+function weigh(
+  termsByField: readonly number[][],
+  averages: readonly number[],
+  frequencies: Float64Array,
+  fields: Uint16Array,
+): number[] {
+  const wholeLength = weightedLength(termsByField.map((terms) => terms.length)) / weightedLength(averages);
+  const found: number[] = [];
+  for (const [at, field] of FIELDS.entries()) {
+    const terms = termsByField[at] ?? [];
+    const tempering = FIELD_LENGTH_NORMALISATION[field];
+    const length = (terms.length / (averages[at] ?? 1) + wholeLength) / 2;
+    const weight = FIELD_WEIGHTS[field] / (1 - tempering + tempering * length);
+    for (const term of terms) {
+      if (fields[term] === 0) found.push(term);
+      frequencies[term] = (frequencies[term] ?? 0) + weight;
+      fields[term] = (fields[term] ?? 0) | (1 << at);
+    }
+  }
+  return found;
+}
+
+function weightedLength(lengths: readonly number[]): number {
+  return FIELDS.reduce((sum, field, at) => sum + FIELD_WEIGHTS[field] * (lengths[at] ?? 0), 0);
+}
+
+/** The part of a description in which its first word is looked for, in UTF-16 units. */
+const MAX_VERB_CHARACTERS = 80;
+
+/** The inverted index of a catalog. Immutable. */
+export interface LexicalIndex extends Postings {
+  /** Sorted by id, so that results don't depend on the order of the catalog. */
+  readonly tools: readonly ToolDefinition[];
+  /** Tools of one server share a number. */
+  readonly serverOf: Uint32Array;
+  readonly serverCount: number;
+  readonly vocabulary: Vocabulary;
+  readonly names: NameIndex;
+  /** The actions of each tool, by the verbs of its name, or else the first verb of its description. */
+  readonly actionsOf: Uint16Array;
+  /** The verbs of each tool's name, a bit for each class. */
+  readonly verbClassesOf: Uint16Array;
+}
+
+/** Builds the index of a catalog. */
+export function buildLexicalIndex(tools: readonly ToolDefinition[]): LexicalIndex {
+  const sorted = sortById(tools);
+  const vocabulary = new Vocabulary();
+  const reader = new DocumentReader(vocabulary);
+  const documents = sorted.map((tool) => reader.read(tool));
+  const words = sorted.map(nameWords);
+  const ownWords = words.map((line) => (line.split("\t")[1] ?? "").split(" "));
+  const serverOf = numberServers(sorted);
+  return {
+    ...buildPostings(documents, vocabulary.size),
+    tools: sorted,
+    serverOf,
+    serverCount: new Set(serverOf).size,
+    vocabulary,
+    names: new NameIndex(words),
+    actionsOf: Uint16Array.from(sorted, (tool, at) => actionsOfTool(tool, ownWords[at] ?? [])),
+    verbClassesOf: Uint16Array.from(ownWords, verbClassesOf),
+  };
+}
+
+function sortById(tools: readonly ToolDefinition[]): ToolDefinition[] {
+  const keyed = tools.map((tool) => ({ tool, id: toolId(tool) }));
+  keyed.sort(
+    (one, other) => compare(one.id, other.id) || compare(one.tool.description, other.tool.description),
+  );
+  return keyed.map(({ tool }) => tool);
+}
+
+function numberServers(tools: readonly ToolDefinition[]): Uint32Array {
+  const numbers = new Map<string, number>();
+  return Uint32Array.from(tools, ({ server }) => {
+    const number = numbers.get(server) ?? numbers.size;
+    numbers.set(server, number);
+    return number;
+  });
+}
+
+function actionsOfTool(tool: ToolDefinition, nameWords: readonly string[]): Actions {
+  const inName = nameWords.reduce<Actions>((all, word) => all | offeredActions(stem(word)), NO_ACTIONS);
+  if (inName !== NO_ACTIONS) return inName;
+  const [first = ""] = splitWords(tool.description.slice(0, MAX_VERB_CHARACTERS));
+  return offeredActions(stem(first));
+}
+
+function compare(one: string, other: string): number {
+  return one < other ? -1 : one > other ? 1 : 0;
+}

@@ -1,0 +1,82 @@
+import type { ToolDefinition } from "@cem/core";
+import { identifierKey, splitWords } from "@cem/core/text";
+
+/** The most words of a name, with its server's, that are looked up. */
+const MAX_NAME_WORDS = 12;
+/** Text that is written as a name: quoted, beside "tool" or "function", qualified or with underscores. */
+const AS_A_NAME =
+  /[`"'“‘]([\p{L}\p{N}_.\- ]{1,80})[`"'”’]|\b(?:tool|skill|function|command)s?\s{1,4}(?:named\s{1,4}|called\s{1,4})?([\p{L}\p{N}_.-]{1,80})|([\p{L}\p{N}_.-]{1,80})\s{1,4}(?:tool|skill|function)\b|([\p{L}\p{N}_-]{1,80}[./][\p{L}\p{N}_.-]{1,80}|[\p{L}\p{N}-]{1,80}_[\p{L}\p{N}_-]{1,80})/giu;
+const CAMEL_CASE = /\b\p{L}{0,40}\p{Ll}\p{Lu}[\p{L}\p{N}]{0,80}\b/gu;
+
+/** The words of a tool's server, name and original name, as `server<TAB>name[<TAB>original name]`. */
+export function nameWords({ server, name, originalName = name }: ToolDefinition): string {
+  const names = originalName === name ? [server, name] : [server, name, originalName];
+  return names.map((text) => splitWords(text).join(" ")).join("\t");
+}
+
+/** Finds the tools that a text names. The key of a name is its joined words. */
+export class NameIndex {
+  /** The {@link nameWords} of each document. */
+  readonly words: readonly string[];
+  /** Documents by the key of their name, and by that of their server and name. */
+  readonly #names = new Map<string, number[]>();
+  readonly #qualified = new Map<string, number[]>();
+  /** The most words of any name together with its server's. */
+  readonly #longest: number;
+
+  constructor(words: readonly string[]) {
+    this.words = words;
+    let longest = 1;
+    for (const [document, line] of words.entries()) {
+      const [server = "", ...names] = line.split("\t");
+      for (const name of names) {
+        add(this.#names, keyOf(name), document);
+        add(this.#qualified, keyOf(server + name), document);
+        longest = Math.max(longest, server.split(" ").length + name.split(" ").length);
+      }
+    }
+    this.#longest = Math.min(longest, MAX_NAME_WORDS);
+  }
+
+  /**
+   * Finds the documents of the tools that a text names, in any case style: `weather.get_weather`, `getWeather`, `"query"`,
+   * `the query tool`. A qualified name stands for that tool alone.
+   */
+  findIn(text: string): Set<number> {
+    const written = new Set<number>();
+    const words = splitWords(text);
+    const names = [...text.matchAll(AS_A_NAME)].map((match) => match.slice(1).find((part) => part) ?? "");
+    for (const name of [...names, ...(text.match(CAMEL_CASE) ?? []), words.join("")]) {
+      for (const document of this.#names.get(identifierKey(name)) ?? []) written.add(document);
+    }
+    const qualified = this.#findQualified(words);
+    for (const document of qualified) {
+      const [, ...own] = (this.words[document] ?? "").split("\t");
+      for (const other of own.flatMap((name) => this.#names.get(keyOf(name)) ?? [])) written.delete(other);
+    }
+    return new Set([...written, ...qualified]);
+  }
+
+  #findQualified(words: readonly string[]): Set<number> {
+    const found = new Set<number>();
+    for (let start = 0; start < words.length; start++) {
+      let key = "";
+      for (let end = start; end < Math.min(words.length, start + this.#longest); end++) {
+        key += words[end] ?? "";
+        for (const document of this.#qualified.get(key) ?? []) found.add(document);
+      }
+    }
+    return found;
+  }
+}
+
+function add(index: Map<string, number[]>, key: string, document: number): void {
+  if (key === "") return;
+  const documents = index.get(key);
+  if (documents === undefined) index.set(key, [document]);
+  else if (documents.at(-1) !== document) documents.push(document);
+}
+
+function keyOf(words: string): string {
+  return words.replaceAll(" ", "");
+}

@@ -1,0 +1,215 @@
+import { editDistance } from "@cem/core/text";
+
+/** A text with a similar spelling. */
+interface Alike {
+  /** The index of the text among those that were indexed. */
+  text: number;
+  /** Dice coefficient of the trigrams, 0 to 1. */
+  similarity: number;
+}
+
+const SPACE = 32;
+const CODE_UNITS = 0x1_0000;
+
+/**
+ * Finds texts by shared character trigrams, with a space at both ends of each word. Trigrams are numbers and all postings
+ * are in one array, since a vocabulary has hundreds of thousands of them.
+ */
+export class GramIndex {
+  readonly #numbers = new Map<number, number>();
+  /** The texts with gram `g` stand from `starts[g]` to `starts[g + 1]`. */
+  readonly #starts: Uint32Array;
+  readonly #texts: Uint32Array;
+  readonly #gramCounts: Uint32Array;
+  /** How many grams each text shares with the query; all zero between two queries. */
+  readonly #shared: Uint32Array;
+
+  /** @param texts - Each a word, or an array of words. */
+  constructor(texts: readonly (string | readonly string[])[]) {
+    this.#gramCounts = new Uint32Array(texts.length);
+    this.#shared = new Uint32Array(texts.length);
+    const counts: number[] = [];
+    const grams: number[] = [];
+    const lastText: number[] = [];
+    for (const [text, words] of texts.entries()) {
+      const before = grams.length;
+      for (const word of typeof words === "string" ? [words] : words) {
+        eachGram(word, (code) => {
+          const gram = this.#numberOf(code);
+          if (lastText[gram] === text) return;
+          lastText[gram] = text;
+          counts[gram] = (counts[gram] ?? 0) + 1;
+          grams.push(gram);
+        });
+      }
+      this.#gramCounts[text] = grams.length - before;
+    }
+    this.#starts = new Uint32Array(counts.length + 1);
+    for (const [gram, count] of counts.entries()) {
+      this.#starts[gram + 1] = (this.#starts[gram] ?? 0) + count;
+    }
+    this.#texts = new Uint32Array(grams.length);
+    const next = this.#starts.slice();
+    let at = 0;
+    for (let text = 0; text < texts.length; text++) {
+      for (const end = at + (this.#gramCounts[text] ?? 0); at < end; at++) {
+        const gram = grams[at] ?? 0;
+        const place = next[gram] ?? 0;
+        next[gram] = place + 1;
+        this.#texts[place] = text;
+      }
+    }
+  }
+
+  /**
+   * Finds the texts similar to a word or words, in no order.
+   *
+   * @param least - The least Dice coefficient, 0 to 1.
+   */
+  alike(words: string | readonly string[], least: number): Alike[] {
+    const grams = new Set<number>();
+    for (const word of typeof words === "string" ? [words] : words) {
+      eachGram(word, (code) => grams.add(code));
+    }
+    const touched: number[] = [];
+    for (const code of grams) {
+      const gram = this.#numbers.get(code);
+      if (gram === undefined) continue;
+      const end = this.#starts[gram + 1] ?? 0;
+      for (let at = this.#starts[gram] ?? 0; at < end; at++) {
+        const text = this.#texts[at] ?? 0;
+        const shared = this.#shared[text] ?? 0;
+        if (shared === 0) touched.push(text);
+        this.#shared[text] = shared + 1;
+      }
+    }
+    const found: Alike[] = [];
+    for (const text of touched) {
+      const similarity = (2 * (this.#shared[text] ?? 0)) / (grams.size + (this.#gramCounts[text] ?? 0));
+      this.#shared[text] = 0;
+      if (similarity >= least) found.push({ text, similarity });
+    }
+    return found;
+  }
+
+  #numberOf(code: number): number {
+    const known = this.#numbers.get(code);
+    if (known !== undefined) return known;
+    this.#numbers.set(code, this.#numbers.size);
+    return this.#numbers.size - 1;
+  }
+}
+
+/** The trigrams of ` word ` in UTF-16 units, each as one number; those of ASCII are small integers. */
+function eachGram(word: string, found: (code: number) => void): void {
+  if (word === "") return;
+  let before = SPACE;
+  let middle = word.charCodeAt(0);
+  for (let at = 1; at <= word.length; at++) {
+    const next = at === word.length ? SPACE : word.charCodeAt(at);
+    found(codeOf(before, middle, next));
+    before = middle;
+    middle = next;
+  }
+}
+
+const ASCII_BITS = 7;
+const ASCII_CODES = 1 << (3 * ASCII_BITS);
+
+function codeOf(one: number, two: number, three: number): number {
+  return (one | two | three) >> ASCII_BITS === 0
+    ? (one << (2 * ASCII_BITS)) | (two << ASCII_BITS) | three
+    : ASCII_CODES + (one * CODE_UNITS + two) * CODE_UNITS + three;
+}
+
+/** Shorter words have too few n-grams to be compared by them. */
+const MIN_WORD_CHARACTERS = 4;
+/** The least Dice coefficient of the n-grams of similar words. */
+const MIN_SIMILARITY = 0.5;
+/** The least Dice coefficient of words that are compared by edit distance. */
+const MIN_COMPARED_SIMILARITY = 0.3;
+/** A misspelling has at most one edit per this many characters, or two letters swapped, and the same first letter. */
+const CHARACTERS_PER_TYPO = 6;
+const TYPO_SIMILARITY = 0.85;
+const MAX_SIMILAR_WORDS = 8;
+const MAX_REMEMBERED_WORDS = 10_000;
+
+/** A word of the vocabulary with a similar spelling. */
+interface SimilarWord {
+  term: number;
+  /** 0 to 1. */
+  similarity: number;
+}
+
+/** The numbered words of a catalog, with lookup by similar spelling. */
+export class Vocabulary {
+  readonly #numbers = new Map<string, number>();
+  readonly #words: string[] = [];
+  readonly #similar = new Map<string, SimilarWord[]>();
+  #grams: GramIndex | undefined;
+
+  get size(): number {
+    return this.#words.length;
+  }
+
+  /** Adds a word, unless it is known; returns its number. */
+  add(word: string): number {
+    const known = this.#numbers.get(word);
+    if (known !== undefined) {
+      return known;
+    }
+    const number = this.#words.push(word) - 1;
+    this.#numbers.set(word, number);
+    return number;
+  }
+
+  /** The number of a word; `undefined` for an unknown one. */
+  find(word: string): number | undefined {
+    return this.#numbers.get(word);
+  }
+
+  /** The words with a similar spelling, most similar first, without the word itself. */
+  similar(word: string): readonly SimilarWord[] {
+    const remembered = this.#similar.get(word);
+    if (remembered !== undefined) {
+      return remembered;
+    }
+    const found = word.length < MIN_WORD_CHARACTERS ? [] : this.#findSimilar(word);
+    if (this.#similar.size >= MAX_REMEMBERED_WORDS) {
+      this.#similar.clear();
+    }
+    this.#similar.set(word, found);
+    return found;
+  }
+
+  #findSimilar(word: string): SimilarWord[] {
+    const comparable = (known: string) => (known.length < MIN_WORD_CHARACTERS ? "" : known);
+    this.#grams ??= new GramIndex(this.#words.map(comparable));
+    const self = this.find(word);
+    const found: SimilarWord[] = [];
+    for (const { text: term, similarity: alike } of this.#grams.alike(word, MIN_COMPARED_SIMILARITY)) {
+      const similarity = Math.max(alike, this.#typoSimilarity(word, term));
+      if (similarity >= MIN_SIMILARITY && term !== self) {
+        found.push({ term, similarity });
+      }
+    }
+    found.sort((one, other) => other.similarity - one.similarity || one.term - other.term);
+    return found.slice(0, MAX_SIMILAR_WORDS);
+  }
+
+  #typoSimilarity(word: string, term: number): number {
+    const known = this.#words[term] ?? "";
+    if (known[0] !== word[0] || Math.max(known.length, word.length) < CHARACTERS_PER_TYPO) {
+      return 0;
+    }
+    const edits = editDistance(word, known);
+    const isTypo =
+      edits <= Math.floor(known.length / CHARACTERS_PER_TYPO) ||
+      (edits === 2 && sortLetters(word) === sortLetters(known));
+    return isTypo ? TYPO_SIMILARITY : 0;
+  }
+}
+
+function sortLetters(word: string): string {
+  return Array.from(word).toSorted().join("");
+}

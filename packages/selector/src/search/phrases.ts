@@ -1,0 +1,84 @@
+import type { ToolDefinition } from "@cem/core";
+import { splitStems } from "@cem/core/text";
+import type { LexicalIndex } from "../catalog/lexical-index.ts";
+import { isRequestStem } from "./reading.ts";
+
+/** Gain of a tool that has all phrases of the text. Tuned over all evaluation sets together, like the other weights. */
+const PHRASE_WEIGHT = 0.5;
+/** The words after a word that form a phrase with it, stop words left out. */
+const WINDOW_WORDS = 2;
+/** Tools with less than this share of the best score are not looked at. */
+const LEAST_SHARE = 0.3;
+const MAX_TEXT_CHARACTERS = 200;
+const MAX_QUERY_WORDS = 256;
+const MAX_REMEMBERED_TOOLS = 2_000;
+
+/**
+ * Finds words that stand together both in a text and in a tool's name, title or the beginning of its description: `stock
+ * price` rather than `price` here and `stock` there. In any order, since names turn them around.
+ */
+export class Phrases {
+  readonly #index: LexicalIndex;
+  /** The pairs of terms of each document that was looked at. */
+  readonly #pairsOf = new Map<number, ReadonlySet<number>>();
+
+  constructor(index: LexicalIndex) {
+    this.#index = index;
+  }
+
+  /** Adds the gain of each document near the best to its score. The highest score is 1. */
+  addTo(scores: Float32Array, text: string): void {
+    const stems = splitStems(text).filter((word) => !isRequestStem(word));
+    const wanted = this.#pairs(stems.slice(0, MAX_QUERY_WORDS));
+    if (wanted.size === 0) return;
+    let ideal = 0;
+    for (const word of new Set(stems)) ideal += this.#rarityOf(this.#index.vocabulary.find(word));
+    for (let document = 0; document < scores.length; document++) {
+      const score = scores[document] ?? 0;
+      if (score < LEAST_SHARE) continue;
+      let found = 0;
+      const pairs = this.#pairsOfDocument(document);
+      for (const [pair, rarity] of wanted) {
+        if (pairs.has(pair)) found += rarity;
+      }
+      if (found > 0) scores[document] = score + PHRASE_WEIGHT * Math.min(1, found / ideal);
+    }
+  }
+
+  #pairsOfDocument(document: number): ReadonlySet<number> {
+    const known = this.#pairsOf.get(document);
+    if (known !== undefined) return known;
+    const tool = this.#index.tools[document];
+    const pairs = new Set<number>();
+    for (const text of tool === undefined ? [] : textsOf(tool)) {
+      for (const pair of this.#pairs(splitStems(text)).keys()) pairs.add(pair);
+    }
+    if (this.#pairsOf.size >= MAX_REMEMBERED_TOOLS) this.#pairsOf.clear();
+    this.#pairsOf.set(document, pairs);
+    return pairs;
+  }
+
+  /** The pairs of words that stand together, each as one number, with their rarity. */
+  #pairs(stems: readonly string[]): Map<number, number> {
+    const { vocabulary } = this.#index;
+    const terms = stems.map((word) => vocabulary.find(word));
+    const pairs = new Map<number, number>();
+    for (const [at, first] of terms.entries()) {
+      if (first === undefined) continue;
+      for (const second of terms.slice(at + 1, at + 1 + WINDOW_WORDS)) {
+        if (second === undefined || second === first) continue;
+        const pair = Math.min(first, second) * vocabulary.size + Math.max(first, second);
+        pairs.set(pair, Math.max(this.#rarityOf(first), this.#rarityOf(second)));
+      }
+    }
+    return pairs;
+  }
+
+  #rarityOf(term: number | undefined): number {
+    return term === undefined ? 0 : (this.#index.inverseFrequency[term] ?? 0);
+  }
+}
+
+function textsOf({ server, name, description, annotations }: ToolDefinition): string[] {
+  return [`${server} ${name}`, annotations?.title ?? "", description.slice(0, MAX_TEXT_CHARACTERS)];
+}

@@ -1,0 +1,197 @@
+import type { RankedTool } from "@cem/core";
+import { isStopWord, splitStems, splitWords, stem } from "@cem/core/text";
+import type { LexicalIndex } from "../catalog/lexical-index.ts";
+import { GramIndex } from "../catalog/vocabulary.ts";
+import { highest } from "./bm25.ts";
+import { isRequestStem } from "./reading.ts";
+import type { Ranks } from "./search-ranking.ts";
+
+/**
+ * The share of the best score from which a tool is relevant: the more of the text the best tool covers, the more a good
+ * answer is known to stand out. Chosen on the evaluation sets so that the recall of the first five and ten stays within
+ * 0.2 points of the uncut ranking, like the other bounds.
+ */
+const SHARE_OF_BEST = { least: 0.1, most: 0.4 };
+/** The cover of the best tool at which each of these shares is reached. */
+const COVER_OF_BEST = { least: 0.25, most: 0.45 };
+/** The share of the text that the best tool must explain. */
+const LEAST_EXPLAINED = 0.085;
+/**
+ * Drops the tools that are not relevant to a text: all where even the best one explains too little of it, else those far
+ * behind the best.
+ *
+ * @returns The scores by document, 0 for one that is not relevant.
+ */
+export function keepRelevant({ scores, explained }: Ranks, named: ReadonlySet<number>): Float32Array {
+  const isExplained = explained >= LEAST_EXPLAINED || named.size > 0;
+  if (!isExplained) return new Float32Array(scores.length);
+  const top = highest(scores);
+  const least = top * shareOfBest(top);
+  return scores.map((score) => (score >= least ? score : 0));
+}
+
+function shareOfBest(cover: number): number {
+  const { least, most } = COVER_OF_BEST;
+  const sureness = Math.min(1, Math.max(0, (cover - least) / (most - least)));
+  return SHARE_OF_BEST.least + (SHARE_OF_BEST.most - SHARE_OF_BEST.least) * sureness;
+}
+
+/** The lowest score of a tool that is named in the text. */
+const NAMED_SCORE = 0.9;
+/** The highest score of a tool that is not named. */
+const UNNAMED_SCORE = 0.89;
+const MAX_REASON_WORDS = 4;
+const SCORE_DIGITS = 4;
+
+/** The reason for a tool that is named in the text. */
+export const NAMED_REASON = "named in the task";
+/** The reason for a tool found by its embedding alone. */
+export const MEANING_REASON = "close in meaning";
+const SPELLED_ALIKE = "spelled alike";
+
+/**
+ * Ranks the documents with a score, best first; equal scores in the order of their ids.
+ *
+ * @param given - Scores by document, 0 to 1.
+ * @param otherwise - The reason for those without a word of the text.
+ */
+export function rankAll(
+  index: LexicalIndex,
+  given: Float32Array,
+  named: ReadonlySet<number>,
+  text: string,
+  limit: number,
+  otherwise: string = SPELLED_ALIKE,
+): RankedTool[] {
+  const scores = new Float32Array(given.length);
+  for (let document = 0; document < scores.length; document++) {
+    scores[document] = (given[document] ?? 0) * UNNAMED_SCORE;
+  }
+  for (const document of named) {
+    scores[document] = NAMED_SCORE + (1 - NAMED_SCORE) * (scores[document] ?? 0);
+  }
+  const telling = tellingWords(text);
+  return best(scores, limit).flatMap((document) =>
+    ranked(
+      index,
+      document,
+      scores[document] ?? 0,
+      named.has(document)
+        ? NAMED_REASON
+        : matchReason(
+            telling.filter((word) => knows(index, document, stem(word))),
+            [],
+            otherwise,
+          ),
+    ),
+  );
+}
+
+/** The documents with the highest scores above 0, best first; equal scores in document order. */
+function best(scores: Float32Array, limit: number): number[] {
+  const found: number[] = [];
+  for (let document = 0; document < scores.length; document++) {
+    const score = scores[document] ?? 0;
+    const last = found.length < limit ? 0 : (scores[found.at(-1) ?? -1] ?? Infinity);
+    if (score > last) {
+      let at = found.length;
+      while (at > 0 && (scores[found[at - 1] ?? 0] ?? 0) < score) at -= 1;
+      found.splice(at, 0, document);
+      found.length = Math.min(found.length, limit);
+    }
+  }
+  return found;
+}
+
+/** The words of a text that a document has, without stop words. */
+export function knownWords(index: LexicalIndex, document: number, text: string): string[] {
+  return tellingWords(text).filter((word) => knows(index, document, stem(word)));
+}
+
+function tellingWords(text: string): string[] {
+  const words = splitWords(text).filter((word) => !isStopWord(word) && !isRequestStem(stem(word)));
+  return [...new Set(words)];
+}
+
+/** A ranked tool with its rounded score; empty when there is no such document. */
+export function ranked(index: LexicalIndex, document: number, score: number, reason: string): RankedTool[] {
+  const tool = index.tools[document];
+  return tool === undefined ? [] : [{ tool, score: Number(score.toFixed(SCORE_DIGITS)), reason }];
+}
+
+/** Words a reason: `matches "weather", "city"; the path /workspace/a.txt`. */
+export function matchReason(
+  words: readonly string[],
+  hints: readonly string[] = [],
+  otherwise: string = SPELLED_ALIKE,
+): string {
+  const quoted = words.slice(0, MAX_REASON_WORDS).map((word) => JSON.stringify(word));
+  const matches = quoted.length > 0 ? [`matches ${quoted.join(", ")}`] : [];
+  return [...matches, ...hints].join("; ") || otherwise;
+}
+
+/** Whether a document has a stem, by binary search in its postings. */
+function knows(index: LexicalIndex, document: number, word: string): boolean {
+  const term = index.vocabulary.find(word);
+  if (term === undefined) {
+    return false;
+  }
+  let low = index.starts[term] ?? 0;
+  let high = index.starts[term + 1] ?? 0;
+  while (low < high) {
+    const middle = (low + high) >>> 1;
+    if ((index.documents[middle] ?? 0) < document) {
+      low = middle + 1;
+    } else {
+      high = middle;
+    }
+  }
+  return low < (index.starts[term + 1] ?? 0) && index.documents[low] === document;
+}
+
+const MAX_TEXT_CHARACTERS = 1_000;
+/** The highest score by similar letters. Below every threshold, so that no tool is selected by it. */
+const MAX_LIKENESS_SCORE = 0.2;
+
+/** In larger catalogs only names are compared, not descriptions. */
+const MAX_DESCRIBED_TOOLS = 200;
+
+const indexes = new WeakMap<LexicalIndex, GramIndex>();
+
+/**
+ * Finds the tools with the most similar spelling, for when no word matches.
+ *
+ * @param without - Documents to leave out.
+ */
+export function likeness(
+  index: LexicalIndex,
+  text: string,
+  without: ReadonlySet<number>,
+  limit: number,
+): RankedTool[] {
+  const words = wordsOf(text);
+  if (limit <= 0 || words.length === 0) {
+    return [];
+  }
+  const grams = indexes.get(index) ?? new GramIndex(textsOf(index).map(wordsOf));
+  indexes.set(index, grams);
+  return grams
+    .alike(words, 0)
+    .filter(({ text: document }) => !without.has(document))
+    .toSorted((one, other) => other.similarity - one.similarity || one.text - other.text)
+    .slice(0, limit)
+    .flatMap(({ text: document, similarity }) =>
+      ranked(index, document, similarity * MAX_LIKENESS_SCORE, "spelled alike"),
+    );
+}
+
+function textsOf({ tools }: LexicalIndex): string[] {
+  const isLarge = tools.length > MAX_DESCRIBED_TOOLS;
+  return tools.map(({ server, name, description }) =>
+    isLarge ? `${server} ${name}` : `${server} ${name} ${description}`,
+  );
+}
+
+function wordsOf(text: string): string[] {
+  return splitStems(text.slice(0, MAX_TEXT_CHARACTERS));
+}

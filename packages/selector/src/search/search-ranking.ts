@@ -1,0 +1,149 @@
+import { splitSteps } from "@cem/core/text";
+import type { LexicalIndex } from "../catalog/lexical-index.ts";
+import { impliedSteps } from "../words/hints.ts";
+import { actionFactor, NO_ACTIONS } from "../words/verbs.ts";
+import { explainedShare, highest, idealScore, MAX_PARTS } from "./bm25.ts";
+import { Phrases } from "./phrases.ts";
+import { readPart } from "./reading.ts";
+import { SearchScorer } from "./search-scorer.ts";
+
+/** Weight of the best step beside the whole text. Tuned over all evaluation sets together, like the other weights. */
+const STEP_WEIGHT = 0.7;
+/** The gain of the best tool of an implied step. */
+const BEST_OF_IMPLIED_STEP_GAIN = 1.1;
+/** The share of an implied step that its best tool must explain. Else the catalog has no tool for it. */
+const IMPLIED_STEP_EXPLAINED = 0.6;
+/** Weight of the best two tools of a tool's server, since tasks tend to stay with one server. */
+const SERVER_WEIGHT = 0.3;
+/** Where the best tool explains less than this, its words are looked at more closely. */
+const DOUBTFUL_SHARE = 0.2;
+/** The highest score when only an implied step matched. */
+const LEAST_COVER = 0.01;
+
+/** How the tools of a catalog rank for one text. */
+export interface Ranks {
+  /** By document, 0 to 1. The highest is the share of the text that the best tool explains. */
+  scores: Float32Array;
+  /** The share that the best tool explains of the text's most telling words, or of those of one of its steps, 0 to 1. */
+  explained: number;
+}
+
+/**
+ * Ranks the tools of a catalog for a text, by the whole text, its steps and the other tools of each server. Plain loops,
+ * since iterators over thousands of scores would dominate the time.
+ */
+export class SearchRanking {
+  readonly #index: LexicalIndex;
+  readonly #scorer: SearchScorer;
+  readonly #phrases: Phrases;
+
+  constructor(index: LexicalIndex) {
+    this.#index = index;
+    this.#scorer = new SearchScorer(index);
+    this.#phrases = new Phrases(index);
+  }
+
+  /** Ranks every document. */
+  rank(text: string): Ranks {
+    const whole = this.#scorer.score(text);
+    const cover = Math.min(1, highest(whole) / (idealScore(this.#index, text) || Infinity));
+    const explained = this.#explainedShare(text, whole);
+    const scores = share(whole);
+    this.#phrases.addTo(scores, text);
+    const explainedStep = this.#addSteps(scores, text);
+    if (this.#index.serverCount > 1) {
+      this.#addServers(scores);
+    }
+    return { scores: share(scores, cover || LEAST_COVER), explained: Math.max(explained, explainedStep) };
+  }
+
+  /**
+   * The share of a text that its best tool explains. Where it is small, general words don't count (`get` explains
+   * nothing), and an action that the tool does not offer counts against it.
+   */
+  #explainedShare(text: string, scores: Float32Array): number {
+    const explained = explainedShare(this.#index, text, scores);
+    if (explained >= DOUBTFUL_SHARE) return explained;
+    const { terms, actions } = readPart(text, this.#index);
+    const objects = terms.filter(({ general }) => !general).map(({ word }) => word);
+    if (objects.length === 0) return explained;
+    const telling = objects.join(" ");
+    const fits = this.#scorer.score(telling);
+    const offered = this.#index.actionsOf[fits.indexOf(highest(fits))] ?? NO_ACTIONS;
+    return explainedShare(this.#index, telling, fits) * actionFactor(actions, offered, false);
+  }
+
+  /** @returns The share that the best tool of any step explains of it. */
+  #addSteps(scores: Float32Array, text: string): number {
+    const steps = new Set(splitSteps(text).map((step) => step.text));
+    const best = new Float32Array(scores.length);
+    let explained = 0;
+    for (const { text: step, weight } of impliedSteps(text)) {
+      const found = this.#scorer.score(step);
+      const cover = explainedShare(this.#index, step, found);
+      if (cover < IMPLIED_STEP_EXPLAINED) continue;
+      explained = Math.max(explained, weight * cover);
+      const fits = share(found);
+      raise(best, fits, weight);
+      addToBest(scores, fits, BEST_OF_IMPLIED_STEP_GAIN * weight);
+    }
+    for (const step of steps.size > 1 ? [...steps].slice(0, MAX_PARTS) : []) {
+      const found = this.#scorer.score(step);
+      explained = Math.max(explained, explainedShare(this.#index, step, found));
+      raise(best, share(found), 1);
+    }
+    for (let document = 0; document < scores.length; document++) {
+      scores[document] = (scores[document] ?? 0) + STEP_WEIGHT * (best[document] ?? 0);
+    }
+    return explained;
+  }
+
+  #addServers(scores: Float32Array): void {
+    const { serverOf, serverCount } = this.#index;
+    const first = new Float32Array(serverCount);
+    const second = new Float32Array(serverCount);
+    for (let document = 0; document < scores.length; document++) {
+      const score = scores[document] ?? 0;
+      const server = serverOf[document] ?? 0;
+      if (score > (first[server] ?? 0)) {
+        second[server] = first[server] ?? 0;
+        first[server] = score;
+      } else if (score > (second[server] ?? 0)) {
+        second[server] = score;
+      }
+    }
+    for (let document = 0; document < scores.length; document++) {
+      const score = scores[document] ?? 0;
+      if (score > 0) {
+        const server = serverOf[document] ?? 0;
+        scores[document] = score + (SERVER_WEIGHT * ((first[server] ?? 0) + (second[server] ?? 0))) / 2;
+      }
+    }
+  }
+}
+
+/** Normalises scores in place to shares of the best, times a factor. */
+function share(scores: Float32Array, factor = 1): Float32Array {
+  const top = highest(scores) || 1;
+  for (let document = 0; document < scores.length; document++) {
+    scores[document] = ((scores[document] ?? 0) / top) * factor;
+  }
+  return scores;
+}
+
+function raise(best: Float32Array, fits: Float32Array, weight: number): void {
+  for (let document = 0; document < fits.length; document++) {
+    const fit = weight * (fits[document] ?? 0);
+    if (fit > (best[document] ?? 0)) {
+      best[document] = fit;
+    }
+  }
+}
+
+function addToBest(scores: Float32Array, fits: Float32Array, gain: number): void {
+  for (let document = 0; document < fits.length; document++) {
+    if (fits[document] === 1) {
+      scores[document] = (scores[document] ?? 0) + gain;
+    }
+  }
+}

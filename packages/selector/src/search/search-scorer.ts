@@ -1,0 +1,211 @@
+import { splitWords, stem } from "@cem/core/text";
+import { fieldMask } from "../catalog/document.ts";
+import type { LexicalIndex } from "../catalog/lexical-index.ts";
+import type { Vocabulary } from "../catalog/vocabulary.ts";
+import type { Hint } from "../words/hints.ts";
+import { relatedTo, synonymsOf } from "../words/synonyms.ts";
+import { ACTION_SETS, actionFactor, askedVerbClass } from "../words/verbs.ts";
+import { queryStems, readPart, type Reading } from "./reading.ts";
+
+/** Factor for synonyms. Tuned over all evaluation sets together, like the other factors. */
+const SYNONYM_FACTOR = 0.4;
+const RELATED_FACTOR = 0.25;
+/** Factor for related words when the catalog has the word itself. */
+const RELATED_OF_KNOWN_FACTOR = 0.2;
+/** Multiplied by the similarity of the spelling. */
+const SIMILAR_FACTOR = 0.5;
+const MAX_REMEMBERED_WORDS = 10_000;
+
+const TELLING_FIELDS = fieldMask(["name", "title", "server", "summary"]);
+
+/** A term of the catalog that matches a word. */
+interface Expansion {
+  term: number;
+  /** Weight of the match, 0 to 1. */
+  factor: number;
+}
+
+/** Query expansion for one catalog: the terms that match a word, its synonyms, related words and other spellings. */
+class Expansions {
+  readonly #index: LexicalIndex;
+  readonly #known = new Map<string, readonly Expansion[]>();
+
+  constructor(index: LexicalIndex) {
+    this.#index = index;
+  }
+
+  /** The terms that match a word, each once. */
+  of(word: string): readonly Expansion[] {
+    const known = this.#known.get(word);
+    if (known !== undefined) {
+      return known;
+    }
+    const found = this.#expand(word);
+    if (this.#known.size >= MAX_REMEMBERED_WORDS) {
+      this.#known.clear();
+    }
+    this.#known.set(word, found);
+    return found;
+  }
+
+  #expand(word: string): Expansion[] {
+    const { vocabulary, fieldsOf } = this.#index;
+    const best = new Map<number, number>();
+    const add = (term: number | undefined, factor: number): void => {
+      if (term !== undefined && factor > (best.get(term) ?? 0)) {
+        best.set(term, factor);
+      }
+    };
+    const own = vocabulary.find(word);
+    const isTelling = own !== undefined && ((fieldsOf[own] ?? 0) & TELLING_FIELDS) !== 0;
+    add(own, 1);
+    for (const synonym of synonymsOf(word)) {
+      add(vocabulary.find(synonym), SYNONYM_FACTOR);
+    }
+    for (const related of relatedTo(word)) {
+      add(vocabulary.find(related), isTelling ? RELATED_OF_KNOWN_FACTOR : RELATED_FACTOR);
+    }
+    for (const { term, similarity } of vocabulary.similar(word)) {
+      add(term, SIMILAR_FACTOR * similarity);
+    }
+    return [...best].map(([term, factor]) => ({ term, factor }));
+  }
+}
+
+/** Exponent of a word's weight by its role (verb, value, general noun). */
+const READING_EXPONENT = 0.5;
+/** Weight of two adjacent words that the catalog writes as one: `event grid`, `eventgrid`. */
+const JOINED_WEIGHT = 0.7;
+/** The stems to search for in one text, with their weights. */
+function searchWords(text: string, reading: Reading, vocabulary: Vocabulary): Map<string, number> {
+  const weights = new Map([...queryStems(text)].map((key) => [key, 1]));
+  for (const term of reading.terms) {
+    const weight = weights.get(term.stem);
+    if (weight !== undefined) weights.set(term.stem, weight * term.weight ** READING_EXPONENT);
+  }
+  for (const key of joinedStems(text, vocabulary)) {
+    if (!weights.has(key)) {
+      weights.set(key, JOINED_WEIGHT);
+    }
+  }
+  return weights;
+}
+
+function joinedStems(text: string, vocabulary: Vocabulary): Set<string> {
+  const words = splitWords(text);
+  const found = new Set<string>();
+  for (const [at, word] of words.entries()) {
+    const key = stem(word + (words[at + 1] ?? ""));
+    if (at + 1 < words.length && vocabulary.find(key) !== undefined) {
+      found.add(key);
+    }
+  }
+  return found;
+}
+
+/** Gain of a tool whose whole name is in the text. Tuned over all evaluation sets together, like the other weights. */
+const NAME_COVER_WEIGHT = 0.3;
+/** The share of the score that depends on the action: reading, writing, deleting, … */
+const ACTION_WEIGHT = 0.3;
+/** Gain of a tool whose name has a verb of the text's class, and loss of one with only others. */
+const VERB_WEIGHT = 0.1;
+const HINT_WEIGHT = 0.5;
+
+const NAME_FIELD = fieldMask(["name"]);
+
+/** Scores of the words of one text so far, by document. */
+interface Tally {
+  totals: Float32Array;
+  /** The sum of the matched words of the name. */
+  named: Float32Array;
+  word: Float32Array;
+  wordInName: Float32Array;
+}
+
+/** BM25F with query expansion, adjusted by the actions and verbs of tools. */
+export class SearchScorer {
+  readonly #index: LexicalIndex;
+  readonly #expansions: Expansions;
+
+  constructor(index: LexicalIndex) {
+    this.#index = index;
+    this.#expansions = new Expansions(index);
+  }
+
+  /** Scores a text against every document. */
+  score(text: string): Float32Array {
+    const reading = readPart(text, this.#index);
+    const size = this.#index.tools.length;
+    const tally: Tally = {
+      totals: new Float32Array(size),
+      named: new Float32Array(size),
+      word: new Float32Array(size),
+      wordInName: new Float32Array(size),
+    };
+    for (const [word, weight] of searchWords(text, reading, this.#index.vocabulary)) {
+      this.#addWord(tally, this.#expansions.of(word), weight);
+    }
+    for (const hint of reading.hints) {
+      this.#addHint(tally, hint);
+    }
+    this.#temper(tally, reading, askedVerbClass(text));
+    return tally.totals;
+  }
+
+  /** Adds the best of a word's expansions to each document that has any. */
+  #addWord(tally: Tally, expansions: readonly Expansion[], weight: number): void {
+    const { starts, documents, impacts, masks, inverseFrequency } = this.#index;
+    const { totals, named, word, wordInName } = tally;
+    const touched: number[] = [];
+    for (const { term, factor } of expansions) {
+      const own = inverseFrequency[term] ?? 0;
+      const inverse = weight * factor * own;
+      const end = starts[term + 1] ?? 0;
+      for (let at = starts[term] ?? 0; at < end; at++) {
+        const document = documents[at] ?? 0;
+        const score = inverse * (impacts[at] ?? 0);
+        const before = word[document] ?? 0;
+        if (before === 0) touched.push(document);
+        if (score > before) word[document] = score;
+        if (((masks[at] ?? 0) & NAME_FIELD) !== 0 && factor * own > (wordInName[document] ?? 0)) {
+          wordInName[document] = factor * own;
+        }
+      }
+    }
+    for (const document of touched) {
+      totals[document] = (totals[document] ?? 0) + (word[document] ?? 0);
+      named[document] = (named[document] ?? 0) + (wordInName[document] ?? 0);
+      word[document] = 0;
+      wordInName[document] = 0;
+    }
+  }
+
+  #addHint(tally: Tally, hint: Hint): void {
+    const terms = hint.stems.map((key) => this.#index.vocabulary.find(key));
+    const expansions = terms.filter((term) => term !== undefined).map((term) => ({ term, factor: 1 }));
+    // The words of a hint are not in the text, so they don't count as words of the name.
+    const named = new Float32Array(tally.named.length);
+    this.#addWord({ ...tally, named }, expansions, HINT_WEIGHT);
+  }
+
+  #temper({ totals, named }: Tally, reading: Reading, asked: number): void {
+    const { nameWeights, actionsOf, verbClassesOf } = this.#index;
+    // Cached by set of actions; 0 where not computed yet.
+    const actions = new Float64Array(ACTION_SETS);
+    for (let document = 0; document < totals.length; document++) {
+      const total = totals[document] ?? 0;
+      if (total === 0) continue;
+      const offered = actionsOf[document] ?? 0;
+      let action = actions[offered] ?? 0;
+      if (action === 0) {
+        action = actionFactor(reading.actions, offered, false);
+        actions[offered] = action;
+      }
+      const cover = Math.min(1, (named[document] ?? 0) / (nameWeights[document] || Infinity));
+      const verbs = verbClassesOf[document] ?? 0;
+      const verb = asked === 0 || verbs === 0 ? 0 : (verbs & asked) === 0 ? -VERB_WEIGHT : VERB_WEIGHT;
+      totals[document] =
+        total * (1 + NAME_COVER_WEIGHT * cover) * (1 - ACTION_WEIGHT * (1 - action)) * (1 + verb);
+    }
+  }
+}

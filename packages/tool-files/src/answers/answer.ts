@@ -1,0 +1,184 @@
+import { setImmediate as nextTurn } from "node:timers/promises";
+import { isObject, toolId } from "@cem/core";
+import type { ErrorInfo, JsonValue, ResultHandle, ResultStore, TaskResult } from "@cem/core";
+import { MAX_OUTPUT_CHARACTERS, MAX_VALUE_CHARACTERS, attachmentsOf, keepBase64 } from "./attachments.ts";
+import type { Attachment } from "./attachments.ts";
+
+const PREVIEW_CHARACTERS = 400;
+const MAX_NAMED_KEYS = 30;
+
+/** Finds what helps with an error: a setting, an option or a command. */
+export type HintFor = (error: ErrorInfo) => string | undefined;
+
+/** Settings of {@link answerOf}. */
+export interface AnswerSettings {
+  /** Keeps what is too large for an answer. Absent: it is cut. */
+  results: ResultStore | undefined;
+  /**
+   * Says how a model reads the rest of a kept output.
+   *
+   * @param path - Where it is kept.
+   * @defaultValue in code alone
+   */
+  readWith?: ((path: string) => string) | undefined;
+  hintFor?: HintFor | undefined;
+  /**
+   * Whether times, isolation, selected tools and the code are shown.
+   *
+   * @defaultValue false
+   */
+  verbose?: boolean | undefined;
+}
+
+/** The result of a run, as a model reads it. */
+export interface Answer {
+  data: AnswerData;
+  /** The calls made, and other remarks. Empty where nothing is worth the tokens. */
+  summary: string;
+  /** The images, sounds and files that `data.result` refers to. */
+  attachments: Attachment[];
+}
+
+/** The value, the output and the error of a run, each as short as a model can take it. */
+export interface AnswerData {
+  success: boolean;
+  /** The value, or the handle of a large one with the line of code that reads it. */
+  result: JsonValue;
+  output: string;
+  error: string | null;
+  [key: string]: JsonValue;
+}
+
+/** Puts the result of a run as a model reads it: what is large or not text is kept, and a handle stands for it. */
+export async function answerOf(
+  result: TaskResult,
+  { results, readWith, hintFor, verbose = false }: AnswerSettings,
+): Promise<Answer> {
+  const plain = await keepBase64(result.value, results);
+  const [value, output, attachments] = await Promise.all([
+    fit(plain, results),
+    shortenOutput(result.output, results, readWith),
+    results === undefined ? [] : attachmentsOf(plain, results),
+  ]);
+  const error = result.error === null ? null : messageOf(result.error, hintFor);
+  const data = { success: result.status === "success", result: value, output, error };
+  return { data, summary: summarize(result, verbose), attachments };
+}
+
+/** The message of an error, followed by its hint where there is one. */
+export function messageOf(error: ErrorInfo, hintFor?: HintFor): string {
+  const hint = hintFor?.(error);
+  return hint === undefined ? error.message : `${error.message} ${hint}`;
+}
+
+/** The value itself, or a handle of it where it would fill the model's context. */
+async function fit(value: JsonValue, results: ResultStore | undefined): Promise<JsonValue> {
+  const json = JSON.stringify(value);
+  if (json.length <= MAX_VALUE_CHARACTERS) return value;
+  // A large value takes as long again to be written.
+  await nextTurn();
+  if (results === undefined) return cutNotice(json);
+  const isText = typeof value === "string";
+  const bytes = Buffer.from(isText ? value : json);
+  const mimeType = isText ? "text/plain" : "application/json";
+  const { path, size } = await results.write(bytes, mimeType, isText ? "value.txt" : "value.json");
+  const preview = (isText ? value : json).slice(0, PREVIEW_CHARACTERS);
+  const handle: ResultHandle = { type: isText ? "text" : "json", mimeType, size, path, preview };
+  return { ...handle, ...shapeOf(value), read: readingCode(path, isText) };
+}
+
+/** How long a value is that was kept, and what it has: what a program needs to take a part of it. */
+function shapeOf(value: JsonValue): { [name: string]: JsonValue } {
+  if (typeof value === "string") return { characters: value.length };
+  if (Array.isArray(value)) {
+    const [first] = value;
+    return { items: value.length, ...(isObject<JsonValue>(first) ? { item_keys: keysOf(first) } : {}) };
+  }
+  return isObject<JsonValue>(value) ? { keys: keysOf(value) } : {};
+}
+
+/** The line of code that reads a kept value in the next program. */
+function readingCode(path: string, isText: boolean): string {
+  const read = `await Deno.readTextFile(${JSON.stringify(path)})`;
+  return isText ? `const value = ${read};` : `const value = JSON.parse(${read});`;
+}
+
+function keysOf(value: object): string[] {
+  const keys = Object.keys(value);
+  const left = keys.length - MAX_NAMED_KEYS;
+  return left > 0 ? [...keys.slice(0, MAX_NAMED_KEYS), `… and ${left} more`] : keys;
+}
+
+/** Long output as its beginning and its end. The whole is kept as a result where there is a store. */
+export async function shortenOutput(
+  output: string,
+  results: ResultStore | undefined,
+  readWith?: (path: string) => string,
+): Promise<string> {
+  if (output.length <= MAX_OUTPUT_CHARACTERS) return output;
+  const half = MAX_OUTPUT_CHARACTERS / 2;
+  const kept = await results?.write(Buffer.from(output), "text/plain", "output.txt");
+  const where =
+    kept === undefined
+      ? ""
+      : `. All ${output.length}: ${readWith === undefined ? "" : `${readWith(kept.path)}, or `}in code: const output = await Deno.readTextFile("${kept.path}");`;
+  const left = output.length - 2 * half;
+  return `${output.slice(0, half)}\n[${left} characters are left out here${where}]\n${output.slice(-half)}`;
+}
+
+function cutNotice(json: string): string {
+  return `${json.slice(0, MAX_VALUE_CHARACTERS)}\n[cut: the value has ${json.length} characters of JSON, ${MAX_VALUE_CHARACTERS} are shown. Return less, or write it to a file in /workspace and return the part that matters.]`;
+}
+
+/** Tools beyond this number are counted, not named. */
+const MAX_NAMED_TOOLS = 10;
+
+/** Summarizes a run in a few lines for a model. Empty where nothing is worth the tokens. */
+function summarize(result: TaskResult, verbose: boolean): string {
+  const lines: string[] = [];
+  if (result.toolCalls.length > 0) lines.push(callLine(result));
+  if (result.outputDroppedBytes > 0) {
+    lines.push(
+      `The program printed ${result.outputDroppedBytes} bytes more than output may have. These are kept nowhere: write to a file in /workspace instead.`,
+    );
+  }
+  lines.push(...(result.notes ?? []), ...(result.warnings ?? []));
+  if (verbose) lines.push(...verboseLines(result));
+  return lines.join("\n");
+}
+
+function callLine({ toolCalls }: TaskResult): string {
+  const byTool = new Map<string, { count: number; ms: number; failed: number }>();
+  for (const { server, tool, ms, ok } of toolCalls) {
+    const id = toolId({ server, name: tool });
+    const sum = byTool.get(id) ?? { count: 0, ms: 0, failed: 0 };
+    byTool.set(id, { count: sum.count + 1, ms: sum.ms + ms, failed: sum.failed + (ok ? 0 : 1) });
+  }
+  const named = [...byTool].slice(0, MAX_NAMED_TOOLS).map(([id, { count, ms, failed }]) => {
+    const failures = failed === 0 ? "" : `, ${failed} failed`;
+    return `${id} ${count}x ${Math.round(ms)} ms${failures}`;
+  });
+  const more = byTool.size > MAX_NAMED_TOOLS ? [`${byTool.size - MAX_NAMED_TOOLS} more tools`] : [];
+  return `Tool calls: ${[...named, ...more].join("; ")}.`;
+}
+
+function verboseLines({
+  timings,
+  isolation,
+  selectedTools,
+  selectionNotes = [],
+  code,
+  origin,
+  contextTokens,
+}: TaskResult): string[] {
+  const stages = Object.entries(timings).map(([stage, ms]) => `${stage} ${Math.round(ms)} ms`);
+  const lines = [`Time: ${stages.join(", ")}.`];
+  if (isolation !== null) lines.push(`Isolation: ${isolation.level} (${isolation.mechanisms.join(", ")}).`);
+  if (selectedTools.length > 0) {
+    const how = selectionNotes.length === 0 ? "" : ` (${selectionNotes.join("; ")})`;
+    lines.push(`Selected: ${selectedTools.map(({ server, tool }) => `${server}.${tool}`).join(", ")}${how}.`);
+  }
+  lines.push(`Tokens kept out of context: ${contextTokens.saved} of ${contextTokens.direct}.`);
+  if (origin !== "given" && code !== "") lines.push(`Code, by ${origin}:\n${code}`);
+  return lines;
+}

@@ -1,0 +1,129 @@
+import { isResultHandle } from "@cem/core";
+import type { JsonValue, ResultHandle, ResultStore } from "@cem/core";
+
+/** A value with longer JSON is kept as a result and replaced by a handle. */
+export const MAX_VALUE_CHARACTERS = 32 * 1024;
+/** Longer output is kept as a result; its beginning and end are shown. */
+export const MAX_OUTPUT_CHARACTERS = 16 * 1024;
+/** The size of one image, sound or file in an answer. */
+export const MAX_ATTACHMENT_BYTES = 1024 * 1024;
+/** The size of all images, sounds and files in an answer. */
+const MAX_ATTACHMENTS_BYTES = 4 * 1024 * 1024;
+const MAX_ATTACHMENTS = 8;
+
+/** An image, a sound or a file that a value refers to by its handle. */
+export interface Attachment {
+  type: "image" | "audio" | "resource";
+  mimeType: string;
+  bytes: Uint8Array;
+  /** The URI that the tool's server gave the bytes, else that of the file in the sandbox. */
+  uri: string;
+}
+
+const MAX_HANDLE_DEPTH = 32;
+const MAX_VISITED = 10_000;
+
+/**
+ * Reads the images, sounds and files whose handles a value holds. Those beyond the limits, and text, remain handles in the
+ * value.
+ */
+export async function attachmentsOf(value: JsonValue, results: ResultStore): Promise<Attachment[]> {
+  const attachments: Attachment[] = [];
+  let bytes = 0;
+  for (const handle of handlesIn(value)) {
+    if (attachments.length >= MAX_ATTACHMENTS) break;
+    const { size } = handle;
+    if (size > MAX_ATTACHMENT_BYTES || bytes + size > MAX_ATTACHMENTS_BYTES) continue;
+    // Guest code can forge a handle; one that the store does not know is plain data.
+    const page = await results.read(handle.path, { limit: MAX_ATTACHMENT_BYTES }).catch(() => undefined);
+    if (page === undefined || page.size > MAX_ATTACHMENT_BYTES) continue;
+    if (bytes + page.size > MAX_ATTACHMENTS_BYTES) continue;
+    bytes += page.size;
+    const { type, mimeType, uri = `file://${handle.path}` } = handle;
+    attachments.push({ type, mimeType, bytes: page.bytes, uri });
+  }
+  return attachments;
+}
+
+/** Handles of images, sounds and files, in the order in which the value holds them. */
+function* handlesIn(value: JsonValue): Generator<ResultHandle & Pick<Attachment, "type">> {
+  const seen = new Set<string>();
+  const open: { value: JsonValue; depth: number }[] = [{ value, depth: 0 }];
+  for (let visited = 0; visited < MAX_VISITED; visited += 1) {
+    const next = open.pop();
+    if (next === undefined) return;
+    if (typeof next.value !== "object" || next.value === null) continue;
+    if (isResultHandle(next.value)) {
+      const { type, path } = next.value;
+      if (type === "text" || type === "json" || seen.has(path)) continue;
+      seen.add(path);
+      yield { ...next.value, type };
+    } else if (next.depth < MAX_HANDLE_DEPTH) {
+      const children = Object.values(next.value).toReversed();
+      for (const child of children) open.push({ value: child, depth: next.depth + 1 });
+    }
+  }
+}
+
+/** Shorter text may be a key or a digest, and costs a model little. */
+const MIN_CHARACTERS = 1_024;
+const MAX_VALUE_DEPTH = 64;
+/** Text of one word in upper and lower case with digits, as base64 is and words are not. */
+const BASE64 =
+  /^(?:data:(?<mimeType>[\w.+/-]{1,100})[^,]{0,100};base64,)?(?<data>(?=[\w+/-]*[a-z])(?=[\w+/-]*[A-Z])(?=[\w+/-]*\d)[\w+/-]+={0,2})$/u;
+/** How files of a type begin, in Latin-1. */
+const BEGINNINGS: readonly [beginning: string, mimeType: string][] = [
+  ["\u0089PNG\r\n", "image/png"],
+  ["\u00ff\u00d8\u00ff", "image/jpeg"],
+  ["GIF8", "image/gif"],
+  ["%PDF-", "application/pdf"],
+  ["PK\u0003\u0004", "application/zip"],
+  ["\u001f\u008b", "application/gzip"],
+];
+
+/** Keeps what a value holds as base64 as bytes, and puts their handles in its place: no model reads base64. */
+export async function keepBase64(value: JsonValue, results: ResultStore | undefined): Promise<JsonValue> {
+  // Most values hold no text of that length, and are not copied.
+  return holdsLongText(value) ? keepIn(value, results, 0) : value;
+}
+
+function holdsLongText(value: JsonValue): boolean {
+  const pending = [value];
+  for (let next = pending.pop(); next !== undefined; next = pending.pop()) {
+    if (typeof next === "string" && next.length >= MIN_CHARACTERS) return true;
+    if (typeof next === "object" && next !== null)
+      for (const member of Object.values(next)) pending.push(member);
+  }
+  return false;
+}
+
+async function keepIn(value: JsonValue, results: ResultStore | undefined, depth: number): Promise<JsonValue> {
+  if (typeof value === "string") return value.length < MIN_CHARACTERS ? value : keepText(value, results);
+  if (typeof value !== "object" || value === null || depth === MAX_VALUE_DEPTH) return value;
+  if (Array.isArray(value)) {
+    const items: JsonValue[] = [];
+    for (const item of value) items.push(await keepIn(item, results, depth + 1));
+    return items;
+  }
+  const members: [string, JsonValue][] = [];
+  for (const [key, member] of Object.entries(value))
+    members.push([key, await keepIn(member, results, depth + 1)]);
+  return Object.fromEntries(members);
+}
+
+async function keepText(text: string, results: ResultStore | undefined): Promise<JsonValue> {
+  const { data, mimeType: stated } = BASE64.exec(text)?.groups ?? {};
+  if (data === undefined) return text;
+  if (results === undefined) return `[base64: ${text.length} characters]`;
+  const bytes = Buffer.from(data, "base64");
+  const mimeType = stated ?? mimeTypeOf(bytes);
+  const { path, size } = await results.write(bytes, mimeType, `value.${mimeType.split(/[/+]/u)[1] ?? "bin"}`);
+  const type = mimeType.startsWith("image/") ? "image" : "resource";
+  const handle: ResultHandle = { type, mimeType, size, path };
+  return { ...handle, was: `${text.length} characters of base64` };
+}
+
+function mimeTypeOf(bytes: Buffer): string {
+  const start = bytes.subarray(0, 16).toString("latin1");
+  return BEGINNINGS.find(([beginning]) => start.startsWith(beginning))?.[1] ?? "application/octet-stream";
+}

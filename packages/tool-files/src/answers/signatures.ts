@@ -1,0 +1,58 @@
+import type { ToolDefinition } from "@cem/core";
+import { describeCalls } from "../index.ts";
+import { messageOf } from "./answer.ts";
+import type { HintFor } from "./answer.ts";
+
+const MAX_LINE_CHARACTERS = 160;
+/** A description with suspicious texts begins with a warning, which needs room. */
+const MAX_FLAGGED_LINE_CHARACTERS = 320;
+/** A note on results whose type can't describe them. */
+export const UNKNOWN_RESULT =
+  "// Promise<unknown>: a text comes as a string, JSON text parsed, an image, sound or file as { type, path }.";
+
+/** Signatures for a model. */
+export interface SignatureList {
+  data: { types: string[]; tools: { [module: string]: string[] } };
+  /** The same as TypeScript. */
+  text: string;
+}
+
+/** Lists by module, for a model that writes calls, the signature of each tool and one line on what it does. */
+export function signaturesOf(tools: readonly ToolDefinition[], hintFor?: HintFor): SignatureList {
+  const { types, signatures } = describeCalls(tools);
+  const lines = tools.map((tool, at) => ({
+    tool,
+    line: `${signatures[at] ?? tool.signature}${lineComment(tool, hintFor)}`,
+  }));
+  const modules = Map.groupBy(lines, ({ tool }) => tool.module);
+  const blocks = [...modules].map(([module, all]) =>
+    [`// import from "${module}"`, ...all.map(({ line }) => line)].join("\n"),
+  );
+  const isUnknown = (text: string): boolean => text.endsWith("Promise<unknown>");
+  const notes = signatures.some(isUnknown) ? [UNKNOWN_RESULT] : [];
+  return {
+    data: {
+      types: [...types, ...notes],
+      tools: Object.fromEntries([...modules].map(([module, all]) => [module, all.map(({ line }) => line)])),
+    },
+    text: [...types, ...blocks, ...notes].join("\n"),
+  };
+}
+
+/** A tool's description on one line: its first sentence. */
+function lineComment({ description, flags = [], unavailable }: ToolDefinition, hintFor?: HintFor): string {
+  const limit = flags.length > 0 ? MAX_FLAGGED_LINE_CHARACTERS : MAX_LINE_CHARACTERS;
+  const [first = ""] = flags.length > 0 ? [description] : description.split(/(?<=[.!?])\s+(?=\p{Lu})/u);
+  const line = first.replaceAll(/\s+/gu, " ").trim();
+  const shown = line.length > limit ? `${line.slice(0, limit - 1).trimEnd()}…` : line;
+  const cannot = unavailable === undefined ? "" : `Not available now: ${messageOf(unavailable, hintFor)}`;
+  const words = [shown, cannot].filter((part) => part !== "").join(" ");
+  return words === "" ? "" : ` // ${words}`;
+}
+
+/** How a model writes code, as the description of a tool that runs it says. */
+export const HOW_TO_CODE =
+  'Run TypeScript (Deno): `import { tool } from "./servers/<server>/index.ts"`, `await` every call, end with `return value`.';
+
+/** How code learns that a tool failed. */
+export const FAILED_TOOLS = "A failed tool throws; a ToolError has server, tool, code, message, details.";

@@ -1,0 +1,172 @@
+import path from "node:path";
+import { CemError, isObject } from "@cem/core";
+import type { ToolAnnotations, ToolDefinition } from "@cem/core";
+import * as z from "zod";
+import { learnedOutput } from "../schema/learn-output-schema.ts";
+import { canonicalJson, compactJson, sha256 } from "../canonical-json.ts";
+import { markFlagged, visibleText } from "../safe-text.ts";
+import { rawToolDefinition } from "../tool-definition.ts";
+import { isUsableIdentifier } from "../tool-names.ts";
+import { readRegularFile } from "./server-folder.ts";
+
+/** The name of the lock file in a server's folder. */
+export const LOCK_FILE = "tools.lock.json";
+export const LOCK_VERSION = 1;
+/** Changes when the code generated from a definition changes. */
+export const GENERATOR_VERSION = "1";
+
+const lockedTool = z.object({
+  /** The name of the exported function. */
+  name: z.string().refine(isUsableIdentifier, "is not a usable identifier"),
+  /** The name of its file in the server's folder. */
+  file: z.string().regex(/^[^/\\\0]+\.ts$/),
+  /** SHA-256 digest of the canonical JSON of the definition, in hexadecimal. */
+  sha256: z.string(),
+  /** The function's signature on one line. */
+  signature: z.string(),
+  /** The definition by the server. */
+  definition: rawToolDefinition,
+  learned: learnedOutput.optional(),
+  /** Findings of `inspectDescription`. */
+  flags: z.array(z.object({ rule: z.string(), place: z.string(), excerpt: z.string() })).optional(),
+});
+
+const serverLock = z.object({
+  lockVersion: z.literal(LOCK_VERSION),
+  generatorVersion: z.string(),
+  server: z.object({
+    /** The name by which calls address the server. */
+    name: z.string(),
+    /** The name and version the server gives itself. */
+    info: z.object({ name: z.string().optional(), version: z.string().optional() }),
+  }),
+  tools: z.array(lockedTool),
+});
+
+/** A tool as it was when its file was generated. */
+export type LockedTool = z.infer<typeof lockedTool>;
+/** The definitions that the files of a server were generated from. */
+export type ServerLock = z.infer<typeof serverLock>;
+
+/** Prints a lock with one line for each tool, so that a diff shows which tools changed. */
+export function printLock(lock: ServerLock): string {
+  const { tools, ...head } = lock;
+  const fields = Object.entries(head).map(
+    ([key, value]) => `  ${JSON.stringify(key)}: ${String(compactJson(value))},\n`,
+  );
+  const lines = tools.map((tool) => `    ${String(compactJson(tool))}`);
+  const list = lines.length === 0 ? "[]" : `[\n${lines.join(",\n")}\n  ]`;
+  return `{\n${fields.join("")}  "tools": ${list}\n}\n`;
+}
+
+/**
+ * Parses the text of a lock file.
+ *
+ * @param file - the path of the file, for the error.
+ * @throws CemError `TOOL_LOCK_INVALID` when the text is not a lock, or a definition does not match its digest.
+ */
+export function parseLock(text: string, file: string): ServerLock {
+  const result = serverLock.safeParse(readJson(text, file));
+  if (!result.success) {
+    const [issue] = result.error.issues;
+    throw invalidLock(file, `at ${issue?.path.join(".")}: ${issue?.message}`);
+  }
+  const altered = result.data.tools.find((tool) => sha256(canonicalJson(tool.definition)) !== tool.sha256);
+  if (altered !== undefined) {
+    throw invalidLock(
+      file,
+      `the definition of ${JSON.stringify(altered.definition.name)} does not match its digest`,
+    );
+  }
+  return result.data;
+}
+
+function readJson(text: string, file: string): unknown {
+  try {
+    return JSON.parse(text);
+  } catch (error) {
+    throw invalidLock(file, error instanceof Error ? error.message : String(error));
+  }
+}
+
+/** `TOOL_LOCK_INVALID`: the lock file can't be used, for the reason given as a clause. */
+export function invalidLock(file: string, reason: string): CemError {
+  return new CemError(
+    "TOOL_LOCK_INVALID",
+    `${file} is not a valid lock file of generated tools: ${reason}.`,
+    {
+      details: { file, reason },
+    },
+  );
+}
+
+/** A server's lock, and its tools as a catalog lists them. */
+export interface ReadLock {
+  lock: ServerLock;
+  tools: ToolDefinition[];
+}
+
+/**
+ * Reads the lock of a server's generated files. The generated code itself is not read.
+ *
+ * @param serverDir - the server's folder.
+ * @returns `undefined` when there is no lock.
+ * @throws CemError `TOOL_LOCK_INVALID`.
+ */
+export async function readLock(serverDir: string): Promise<ReadLock | undefined> {
+  const file = path.join(serverDir, LOCK_FILE);
+  let text: string;
+  try {
+    text = await readRegularFile(file);
+  } catch (error) {
+    const { code } = error as NodeJS.ErrnoException;
+    if (code === "ENOENT") return undefined;
+    if (code === "ELOOP") throw invalidLock(file, "it is a link");
+    throw error;
+  }
+  const lock = parseLock(text, file);
+  return { lock, tools: lock.tools.map((tool) => toToolDefinition(tool, path.resolve(serverDir))) };
+}
+
+function toToolDefinition(tool: LockedTool, serverDir: string): ToolDefinition {
+  const { name, title, description, inputSchema, outputSchema, annotations } = tool.definition;
+  const server = path.basename(serverDir);
+  const output = outputSchema ?? tool.learned?.schema;
+  const { flags = [] } = tool;
+  return {
+    server,
+    name: tool.name,
+    originalName: name === tool.name ? undefined : name,
+    kind: "host",
+    description: markFlagged(visibleText(description ?? title ?? ""), flags),
+    inputSchema: isObject(inputSchema) ? inputSchema : {},
+    outputSchema: isObject(output) ? output : undefined,
+    learnedFrom: outputSchema === undefined ? tool.learned?.results : undefined,
+    annotations: toAnnotations(annotations, title),
+    callStyle: "object",
+    signature: tool.signature,
+    module: `./servers/${server}/index.ts`,
+    file: path.join(serverDir, tool.file),
+    flags: flags.length === 0 ? undefined : flags,
+  };
+}
+
+const hint = z.boolean().optional().catch(undefined);
+const annotationsShape = z
+  .object({
+    title: z.string().optional().catch(undefined),
+    readOnlyHint: hint,
+    destructiveHint: hint,
+    idempotentHint: hint,
+    openWorldHint: hint,
+  })
+  .catch({});
+
+/** The valid annotations; `undefined` when there are none. */
+function toAnnotations(raw: unknown, title: string | undefined): ToolAnnotations | undefined {
+  const hints = annotationsShape.parse(raw);
+  const given = Object.entries({ ...hints, title: title ?? hints.title }).filter(
+    ([, value]) => value !== undefined,
+  );
+  return given.length === 0 ? undefined : Object.fromEntries(given);
+}

@@ -1,0 +1,199 @@
+import { propertyKey } from "../safe-text.ts";
+import type { Member, NamedType, ObjectNode, TypeNode } from "../schema/type-node.ts";
+import { briefComment, memberComment } from "./member-comment.ts";
+
+const LINE_CHARACTERS = 110;
+/** Of a type on one line: a union of more parts is printed as `string` or `unknown`. */
+const MAX_PARTS = 12;
+/** Of types on one line: printing stops at this many, when the text is too long in any case. */
+const MAX_NODES = 1_000;
+/** A union of literals of so many characters gets a name where it stands more than once. */
+const MIN_NAMED_UNION_CHARACTERS = 40;
+const MAX_NAMED_UNION_PARTS = 60;
+
+type Parts = Extract<TypeNode, { parts: TypeNode[] }>;
+
+/** Names for unions of literals that stand in several places. */
+export interface UnionNames {
+  /** The text for a union of literals in the place of a property: a name where it has one. */
+  textOf(union: string, property: string): string;
+}
+
+/** Where a type is printed: the start of further lines, the levels to expand, and the property that has it. */
+interface Place {
+  indent: string;
+  detail: number;
+  property: string;
+}
+
+/** The differences between types on several lines and on one. */
+interface Layout {
+  reference(to: NamedType, place: Place): string;
+  object(node: ObjectNode, place: Place): string;
+  /** Joins the printed parts of a tuple. */
+  items(items: readonly string[], place: Place): string;
+  alternatives(node: Parts, place: Place): string;
+  /** Whether a printed type needs parentheses before `[]`, `?` or another operator. */
+  isJoined(node: TypeNode, text: string): boolean;
+}
+
+function printType(node: TypeNode, layout: Layout, place: Place): string {
+  switch (node.kind) {
+    case "text":
+      return node.text;
+    case "reference":
+      return layout.reference(node.to, place);
+    case "object":
+      return layout.object(node, place);
+    case "array":
+      return `${printPart(node.item, layout, place)}[]`;
+    case "tuple": {
+      const items = node.items.map((item, index) =>
+        index < node.required ? printType(item, layout, place) : `${printPart(item, layout, place)}?`,
+      );
+      if (node.rest !== undefined) items.push(`...${printPart(node.rest, layout, place)}[]`);
+      return `[${layout.items(items, place)}]`;
+    }
+    default:
+      return layout.alternatives(node, place);
+  }
+}
+
+/** Prints a type in parentheses where an operator next to it requires them. */
+function printPart(node: TypeNode, layout: Layout, place: Place): string {
+  const text = printType(node, layout, place);
+  return layout.isJoined(node, text) ? `(${text})` : text;
+}
+
+function printMember({ name, optional }: Member, type: string): string {
+  return `${propertyKey(name)}${optional ? "?" : ""}: ${type}`;
+}
+
+/** How declarations are printed. */
+export interface PrintSettings {
+  /** Whether properties have comments. */
+  comments: boolean;
+}
+
+/** Prints the declaration of a named type, with a line for each property. */
+export function printDeclaration(
+  { name, comment, node }: NamedType,
+  keyword: "export " | "",
+  settings: PrintSettings,
+): string {
+  const layout = linesLayout(settings);
+  const place: Place = { indent: "", detail: Infinity, property: "" };
+  const about = comment === "" ? "" : `/** ${comment} */\n`;
+  const type = node === undefined ? "unknown" : printType(node, layout, place);
+  const isInterface = node?.kind === "object" && node.members.length > 0;
+  return `${about}${keyword}${isInterface ? `interface ${name} ${type}` : `type ${name} = ${type};`}\n`;
+}
+
+function linesLayout({ comments }: PrintSettings): Layout {
+  const layout: Layout = {
+    reference: (to) => to.name,
+    object({ members, index }, place) {
+      const indent = `${place.indent}  `;
+      const print = (node: TypeNode): string => printType(node, layout, { ...place, indent });
+      if (members.length === 0) return index === undefined ? "{}" : `{ [key: string]: ${print(index)} }`;
+      const lines = members.map((member) => {
+        const about = comments ? memberComment(member.name, member.schema) : "";
+        const comment = about === "" ? "" : `${indent}/** ${about} */\n`;
+        return `${comment}${indent}${printMember(member, print(member.type))};\n`;
+      });
+      if (index !== undefined) lines.push(`${indent}[key: string]: ${print(index)};\n`);
+      return `{\n${lines.join("")}${place.indent}}`;
+    },
+    items: (items, { indent }) => fill(items, ",", indent),
+    alternatives({ kind, parts }, place) {
+      const printed = parts.map((part) => printPart(part, layout, place));
+      return fill(printed, kind === "union" ? " |" : " &", place.indent);
+    },
+    isJoined: ({ kind }) => kind === "union" || kind === "intersection",
+  };
+  return layout;
+}
+
+/** Joins parts and breaks lines that are too long. */
+function fill(parts: readonly string[], separator: string, indent: string): string {
+  const oneLine = parts.join(`${separator} `);
+  if (oneLine.length + indent.length <= LINE_CHARACTERS || oneLine.includes("\n")) return oneLine;
+  let line = "";
+  const lines: string[] = [];
+  for (const part of parts) {
+    if (line !== "" && line.length + part.length > LINE_CHARACTERS) {
+      lines.push(line);
+      line = "";
+    }
+    line += line === "" ? part : `${separator} ${part}`;
+  }
+  return [...lines, line].join(`${separator}\n${indent}  `);
+}
+
+/** Comments in a type on one line, and names for its unions. */
+export interface BriefComments {
+  unions: UnionNames;
+  /** The length to which a description is shortened, in characters. */
+  maxDescription: number;
+}
+
+/** Prints a type on one line, with objects expanded to a number of levels. */
+export function printBriefType(node: TypeNode | undefined, detail: number, comments?: BriefComments): string {
+  const layout = lineLayout(comments);
+  return node === undefined ? "unknown" : printType(node, layout, { indent: "", detail, property: "" });
+}
+
+function lineLayout(comments: BriefComments | undefined): Layout {
+  let nodes = 0;
+  const print = (node: TypeNode | undefined, place: Place): string => {
+    nodes += 1;
+    // The result is too long already and will be printed again with less detail.
+    return node === undefined || nodes > MAX_NODES ? "unknown" : printType(node, layout, place);
+  };
+  const layout: Layout = {
+    reference: (to, place) =>
+      place.detail > 0 ? print(to.node, { ...place, detail: place.detail - 1 }) : "unknown",
+    object({ members, index }, { indent, detail }) {
+      if (detail === 0) return "object";
+      const inner = { indent, detail: detail - 1 };
+      const printed = members.map((member) => {
+        const type = print(member.type, { ...inner, property: member.name });
+        return printMember(member, type) + briefCommentOf(member, comments);
+      });
+      if (index !== undefined) printed.push(`[key: string]: ${print(index, { ...inner, property: "" })}`);
+      return printed.length === 0 ? "{}" : `{ ${printed.join("; ")} }`;
+    },
+    items: (items) => items.join(", "),
+    alternatives(node, place) {
+      const named = comments === undefined ? undefined : namedUnion(node, place.property, comments.unions);
+      if (named !== undefined) return named;
+      nodes += node.parts.length;
+      const some = node.parts.slice(0, nodes > MAX_NODES ? 0 : MAX_PARTS + 1);
+      const parts = [...new Set(some.map((part) => printPart(part, layout, { ...place, property: "" })))];
+      if (parts.length > 0 && parts.length <= MAX_PARTS)
+        return parts.join(node.kind === "union" ? " | " : " & ");
+      return node.parts.every(isTextLiteral) ? "string" : "unknown";
+    },
+    isJoined: (_node, text) => / [|&] /.test(text),
+  };
+  return layout;
+}
+
+function briefCommentOf({ name, type, schema }: Member, comments: BriefComments | undefined): string {
+  // A single literal says all there is to know.
+  if (comments === undefined || schema === undefined || isTextLiteral(type)) return "";
+  const words = briefComment(name, schema, comments.maxDescription);
+  return words === "" ? "" : ` /* ${words} */`;
+}
+
+function namedUnion({ kind, parts }: Parts, property: string, unions: UnionNames): string | undefined {
+  if (kind !== "union" || parts.length > MAX_NAMED_UNION_PARTS) return undefined;
+  const texts = parts.flatMap((part) => (part.kind === "text" ? [part.text] : []));
+  const text = texts.join(" | ");
+  const isLong = texts.length === parts.length && text.length >= MIN_NAMED_UNION_CHARACTERS;
+  return isLong ? unions.textOf(text, property) : undefined;
+}
+
+function isTextLiteral(node: TypeNode): boolean {
+  return node.kind === "text" && node.text.startsWith('"');
+}

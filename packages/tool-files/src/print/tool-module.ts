@@ -1,0 +1,175 @@
+import type { ToolFlag } from "@cem/core";
+import { compactJson, TOO_LARGE } from "../canonical-json.ts";
+import type { LearnedOutput } from "../schema/learn-output-schema.ts";
+import { clip, harmlessInComment, markFlagged, quote, visibleText } from "../safe-text.ts";
+import { withHandles } from "../schema/handle-types.ts";
+import { createTypeNames, readSchemaTypes, type SchemaTypes } from "../schema/schema-types.ts";
+import { acceptsEmptyObject, NEVER, OPEN_OBJECT, type NamedType, UNKNOWN } from "../schema/type-node.ts";
+import type { RawToolDefinition } from "../tool-definition.ts";
+import { printDeclaration, type PrintSettings } from "./print-type.ts";
+import { printSignature } from "./signature.ts";
+
+/** The module that exports `callTool` to the generated code, relative to `servers/<server>/`. */
+const DEFAULT_CLIENT_MODULE = "../../client/index.ts";
+
+/** Of 12,000 real tools, all but a handful say what they do in less. */
+const MAX_DESCRIPTION_CHARACTERS = 20_000;
+/** A module may be this many times larger than its schemas, and this large in any case. */
+const MAX_GROWTH = 6;
+const MAX_COMMENT_GROWTH = 4;
+const MIN_SIZE_BOUND_CHARACTERS = 8 * 1024;
+const MAX_MODULE_CHARACTERS = 512 * 1024;
+
+/** Names and further input of {@link generateToolModule}. */
+export interface ToolModuleNaming {
+  /** The name by which calls address the server. */
+  server: string;
+  /** The name of the exported function, a valid identifier; see `nameTools`. */
+  identifier: string;
+  /**
+   * The specifier of the module that exports `callTool`.
+   *
+   * @defaultValue `"../../client/index.ts"`
+   */
+  clientModule?: string | undefined;
+  /** The inferred result type, for a definition without an output schema. */
+  learned?: LearnedOutput | undefined;
+  /** Findings of `inspectDescription`. The comment of the function starts with their rules. */
+  flags?: readonly ToolFlag[] | undefined;
+}
+
+/** A generated TypeScript module. Its texts are printed when they are first read. */
+export interface ToolModule {
+  /** The source text. */
+  readonly code: string;
+  /** The signature on one line: `get_weather(input: { city: string }): Promise<unknown>`. */
+  readonly signature: string;
+  /** Invalid parts of the schemas, each of which is written as `unknown`. */
+  warnings: string[];
+}
+
+/**
+ * Generates a module with one exported function for a tool and the types of its input and output. No text of the
+ * definition becomes code, and size and time are proportional to the size of the definition.
+ */
+export function generateToolModule(definition: RawToolDefinition, naming: ToolModuleNaming): ToolModule {
+  const { identifier, learned } = naming;
+  const names = createTypeNames();
+  const inputName = names.next(`${identifier} input`);
+  const outputSchema = definition.outputSchema ?? learned?.schema;
+  const outputName = outputSchema === undefined ? "" : names.next(`${identifier} output`);
+  const input = readSchemaTypes(definition.inputSchema ?? {}, inputName, names, true);
+  const output =
+    outputSchema === undefined
+      ? undefined
+      : readSchemaTypes(withHandles(outputSchema), outputName, names, false);
+
+  // The arguments of a call are always an object.
+  const [anything] = input.types;
+  if (anything !== undefined && (anything.node === UNKNOWN || anything.node === NEVER))
+    anything.node = OPEN_OBJECT;
+  const [inputType, outputType] = [whole(input), output && whole(output)];
+  const optional = inputType.node !== undefined && acceptsEmptyObject(inputType.node);
+  const call = { identifier, input: inputType, optional, output: outputType };
+  const parts: ModuleParts = { definition, naming, input, output, optional };
+  let [code, signature]: (string | undefined)[] = [];
+  return {
+    get code() {
+      return (code ??= withinBounds(parts));
+    },
+    get signature() {
+      return (signature ??= printSignature(call));
+    },
+    warnings: [...input.warnings, ...(output?.warnings ?? [])],
+  };
+}
+
+interface ModuleParts {
+  definition: RawToolDefinition;
+  naming: ToolModuleNaming;
+  input: SchemaTypes;
+  output: SchemaTypes | undefined;
+  optional: boolean;
+}
+
+/** Prints the module: without comments, or with unknown types, where it would be too large otherwise. */
+function withinBounds(parts: ModuleParts): string {
+  const detailed = printModule(parts, { comments: true });
+  if (detailed.length <= MIN_SIZE_BOUND_CHARACTERS) return detailed;
+  const bound = sizeBound(parts.definition, parts.naming);
+  if (detailed.length <= bound) return detailed;
+  const plain = printModule(parts, { comments: false });
+  if (plain.length <= bound) return plain;
+  const opened = (types: SchemaTypes): SchemaTypes => ({
+    types: [{ ...whole(types), node: UNKNOWN }],
+    warnings: [],
+  });
+  const output = parts.output && opened(parts.output);
+  return printModule({ ...parts, input: opened(parts.input), output }, { comments: false });
+}
+
+/** Limit of the size of a module, in characters. */
+function sizeBound(
+  { description = "", inputSchema, outputSchema }: RawToolDefinition,
+  { learned }: ToolModuleNaming,
+): number {
+  const json = compactJson([inputSchema, outputSchema ?? learned?.schema], MAX_MODULE_CHARACTERS);
+  const size = json === TOO_LARGE ? MAX_MODULE_CHARACTERS : json.length;
+  const types = Math.min(Math.max(size * MAX_GROWTH, MIN_SIZE_BOUND_CHARACTERS), MAX_MODULE_CHARACTERS);
+  // Its text is escaped, and each line is a line of a comment.
+  return types + Math.min(description.length, MAX_DESCRIPTION_CHARACTERS) * MAX_COMMENT_GROWTH;
+}
+
+function printModule(parts: ModuleParts, settings: PrintSettings): string {
+  const { definition, naming, input, output, optional } = parts;
+  const { server, identifier, clientModule = DEFAULT_CLIENT_MODULE } = naming;
+  const inputName = whole(input).name;
+  const outputName = output === undefined ? "unknown" : whole(output).name;
+  const declarations = [
+    ...declare(input, settings),
+    ...(output === undefined ? [] : declare(output, settings)),
+  ];
+  return [
+    `import { callTool } from ${quote(clientModule)};\n`,
+    ...declarations,
+    `${functionComment(definition, naming)}
+export async function ${identifier}(input: ${inputName}${optional ? " = {}" : ""}): Promise<${outputName}> {
+  return callTool<${outputName}>(${quote(server)}, ${quote(definition.name)}, input);
+}
+`,
+  ].join("\n");
+}
+
+function declare({ types }: SchemaTypes, settings: PrintSettings): string[] {
+  return types.map((type, index) => printDeclaration(type, index === 0 ? "export " : "", settings));
+}
+
+function functionComment(
+  { name, title, description, outputSchema }: RawToolDefinition,
+  { learned, flags = [] }: ToolModuleNaming,
+): string {
+  const shown = markFlagged(description?.trim() ? description : (title ?? name), flags);
+  const lines = harmlessInComment(wholeText(shown)).split("\n");
+  if (outputSchema === undefined && learned !== undefined) {
+    const results = `${learned.results} observed result${learned.results === 1 ? "" : "s"}`;
+    lines.push("", `The result's type was learned from ${results}: the server states none.`);
+  }
+  if (lines.length === 1) return `/** ${lines[0]} */`;
+  return ["/**", ...lines.map((line) => ` * ${line}`.trimEnd()), " */"].join("\n");
+}
+
+/** The text up to a limit, which it says where it ends there. */
+function wholeText(text: string): string {
+  const visible = visibleText(text.slice(0, MAX_DESCRIPTION_CHARACTERS * 4));
+  const paragraphs = visible.replaceAll(/\n\s*\n\s*/g, "\n\n").trim();
+  const shown = clip(paragraphs, MAX_DESCRIPTION_CHARACTERS);
+  if (shown === paragraphs && text.length <= MAX_DESCRIPTION_CHARACTERS * 4) return shown;
+  return `${shown}\n\nThe rest of this description, beyond ${MAX_DESCRIPTION_CHARACTERS} characters, is in tools.lock.json.`;
+}
+
+/** The type of the whole schema. */
+function whole({ types }: SchemaTypes): NamedType {
+  const [first] = types;
+  if (first === undefined) throw new Error("A schema is read as at least one type.");
+  return first;
+}

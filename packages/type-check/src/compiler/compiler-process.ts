@@ -1,0 +1,199 @@
+import { execFile, spawn, type ChildProcess } from "node:child_process";
+import { existsSync, realpathSync } from "node:fs";
+import { readFile } from "node:fs/promises";
+import { createRequire } from "node:module";
+import os from "node:os";
+import path from "node:path";
+import { promisify } from "node:util";
+import { deathSignalPrefix, endOnExit, watchHost } from "./end-with-host.ts";
+import { JsonRpc, type RequestHandler } from "./json-rpc.ts";
+
+/** TypeScript's native compiler: one package for each platform, which `typescript` names as optional dependencies. */
+export interface CompilerPackage {
+  executable: string;
+  /** The folder with TypeScript's own library, `lib.*.d.ts`. It ends with a separator. */
+  libraryFolder: string;
+}
+
+/**
+ * Finds the compiler for this platform. Nothing is loaded or started.
+ *
+ * @param from - The file or URL from which the package `typescript` is resolved.
+ * @returns the compiler; or why there is none, in words that continue a sentence.
+ */
+export function findCompiler(from: string | URL = import.meta.url): CompilerPackage | { missing: string } {
+  const platform = `${process.platform}-${process.arch}`;
+  const name = `@typescript/typescript-${platform}`;
+  try {
+    const typescript = createRequire(from).resolve("typescript/package.json");
+    const manifest = createRequire(typescript).resolve(`${name}/package.json`);
+    const folder = path.dirname(realpathSync(manifest));
+    const libraryFolder = path.join(folder, "lib", path.sep);
+    const executable = path.join(libraryFolder, process.platform === "win32" ? "tsc.exe" : "tsc");
+    if (existsSync(executable)) return { executable, libraryFolder };
+  } catch {
+    // Not installed.
+  }
+  return { missing: `TypeScript's compiler for ${platform} is not installed here (package ${name})` };
+}
+
+const SHELL = "/bin/sh";
+/** Go collects garbage harder as it comes near this share of the memory that it may use. */
+const SOFT_MEMORY_SHARE = 0.8;
+const MEMORY_POLL_MS = 100;
+/** Enough of what the process wrote last to recognise that it had no memory. */
+const MAX_STDERR_CHARACTERS = 4_096;
+const OUT_OF_MEMORY = /out of memory|cannot allocate memory/u;
+
+export interface CompilerProcessSettings {
+  compiler: CompilerPackage;
+  /** The folder that relative paths start from, as the compiler sees it. */
+  workingFolder: string;
+  /** The requests of the process that {@link RequestHandler} answers. */
+  callbacks: readonly string[];
+  handle: RequestHandler;
+  /** The most memory of the process, in MiB. */
+  memoryMb: number;
+  /** Whether the kernel bounds the memory. Without, the host measures it while something is asked. */
+  kernelLimit?: boolean | undefined;
+  /** The command prefix by which the kernel ends the process with its host. `null`: a process of its own watches the host. */
+  deathSignal?: readonly string[] | null | undefined;
+}
+
+/** A process of TypeScript's native compiler. It ends with its host, and keeps it alive only while it is told to. */
+export class CompilerProcess {
+  readonly #child: ChildProcess;
+  readonly #rpc: JsonRpc;
+  readonly #memoryMb: number;
+  readonly #polls: boolean;
+  readonly #exited = Promise.withResolvers<void>();
+  #stderr = "";
+  #answered = false;
+  #asking = 0;
+  #poll: NodeJS.Timeout | undefined;
+  #ended: string | undefined;
+
+  constructor(settings: CompilerProcessSettings) {
+    const { kernelLimit = process.platform === "linux" && existsSync(SHELL), memoryMb } = settings;
+    this.#memoryMb = memoryMb;
+    this.#polls = !kernelLimit;
+    const { deathSignal = deathSignalPrefix() ?? null } = settings;
+    const [file = "", ...args] = [...(deathSignal ?? []), ...commandOf(settings, kernelLimit)];
+    const child: ChildProcess = spawn(file, args, {
+      cwd: os.tmpdir(),
+      env: { GOMEMLIMIT: `${Math.ceil(memoryMb * SOFT_MEMORY_SHARE)}MiB`, GOTRACEBACK: "none" },
+      stdio: ["pipe", "pipe", "pipe"],
+      windowsHide: true,
+    });
+    this.#child = child;
+    const { stdin, stdout, stderr } = child;
+    if (!stdin || !stdout || !stderr) {
+      // The host has no file to spare, which Node tells later.
+      child.once("error", () => {});
+      throw new Error("no pipes");
+    }
+    child.once("error", (error) => {
+      this.end(`TypeScript's compiler did not start (${error.message})`);
+      this.#exited.resolve();
+    });
+    child.once("close", (code, signal) => {
+      this.end(this.#whyEnded(code ?? signal));
+      this.#exited.resolve();
+    });
+    stderr.setEncoding("utf8").on("data", (text: string) => {
+      this.#stderr = (this.#stderr + text).slice(0, MAX_STDERR_CHARACTERS);
+    });
+    this.#rpc = new JsonRpc({ stdin, stdout }, settings.handle, ({ message }) => this.end(message));
+    endOnExit(child);
+    if (deathSignal === null) watchHost(child);
+    this.keepHostAlive(false);
+  }
+
+  /** Why the process can't be asked any more, in words that continue a sentence. `undefined` while it can. */
+  get ended(): string | undefined {
+    return this.#ended;
+  }
+
+  /**
+   * @returns what the process answers.
+   * @throws its error; or, when it ends before, an error with the reason.
+   */
+  async request(method: string, params: unknown): Promise<unknown> {
+    this.#asking += 1;
+    if (this.#polls) this.#poll ??= setInterval(() => void this.#checkMemory(), MEMORY_POLL_MS).unref();
+    try {
+      const answer = await this.#rpc.request(method, params);
+      this.#answered = true;
+      return answer;
+    } finally {
+      this.#asking -= 1;
+      if (this.#asking === 0) {
+        clearInterval(this.#poll);
+        this.#poll = undefined;
+      }
+    }
+  }
+
+  /** Ends the process at once. What is asked is rejected with the reason. */
+  end(reason: string): void {
+    this.#ended ??= reason;
+    this.#rpc.close(new Error(this.#ended));
+    this.#child.kill("SIGKILL");
+  }
+
+  /** Ends the process and waits until it is gone. */
+  dispose(): Promise<void> {
+    this.end("the type checker was disposed");
+    this.keepHostAlive(true);
+    return this.#exited.promise;
+  }
+
+  /** Whether the host waits for the process, or may end although it runs. */
+  keepHostAlive(alive: boolean): void {
+    const method = alive ? "ref" : "unref";
+    this.#child[method]();
+    for (const pipe of [this.#child.stdin, this.#child.stdout, this.#child.stderr]) {
+      (pipe as { ref?(): void; unref?(): void } | null)?.[method]?.();
+    }
+  }
+
+  async #checkMemory(): Promise<void> {
+    const memory = await residentMb(this.#child.pid);
+    if (memory !== undefined && memory > this.#memoryMb) this.end(this.#tooMuchMemory());
+  }
+
+  #whyEnded(status: number | string | null): string {
+    if (OUT_OF_MEMORY.test(this.#stderr)) return this.#tooMuchMemory();
+    return this.#answered
+      ? `TypeScript's compiler ended unexpectedly (${status})`
+      : `TypeScript's compiler did not start (${status})`;
+  }
+
+  #tooMuchMemory(): string {
+    return `it needed more than ${this.#memoryMb} MiB`;
+  }
+}
+
+function commandOf(
+  { compiler, workingFolder, callbacks, memoryMb }: CompilerProcessSettings,
+  kernelLimit: boolean,
+): readonly string[] {
+  const compile = ["--api", "--async", "--cwd", workingFolder, `--callbacks=${callbacks.join(",")}`];
+  if (!kernelLimit) return [compiler.executable, ...compile];
+  // The limit counts what a process may write to, not the much larger space of addresses that Go reserves.
+  const limited = `ulimit -c 0; ulimit -d ${Math.ceil(memoryMb) * 1024}; exec "$0" "$@"`;
+  return [SHELL, "-c", limited, compiler.executable, ...compile];
+}
+
+/** The resident memory of a process in MiB; `undefined` where it can't be measured. */
+async function residentMb(pid: number | undefined): Promise<number | undefined> {
+  try {
+    const text =
+      process.platform === "linux"
+        ? /^VmRSS:\s*(\d+)/mu.exec(await readFile(`/proc/${pid}/status`, "utf8"))?.[1]
+        : (await promisify(execFile)("ps", ["-o", "rss=", "-p", String(pid)])).stdout;
+    return text === undefined ? undefined : Number(text) / 1024;
+  } catch {
+    return undefined;
+  }
+}

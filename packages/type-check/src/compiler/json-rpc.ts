@@ -1,0 +1,155 @@
+import type { Readable, Writable } from "node:stream";
+
+/** Hostile code can make the answer to one question as long as it likes, and parsing it holds up the host. */
+const MAX_MESSAGE_BYTES = 16 * 1024 * 1024;
+
+/** Answers the requests of the other side. */
+export type RequestHandler = (method: string, params: unknown) => unknown;
+
+interface Message {
+  id?: number | undefined;
+  method?: string | undefined;
+  params?: unknown;
+  result?: unknown;
+  error?: { message: string } | undefined;
+}
+
+/** A JSON-RPC 2.0 connection to a process over its pipes. Both sides may ask. */
+export class JsonRpc {
+  readonly #input: Writable;
+  readonly #reader = new MessageReader(MAX_MESSAGE_BYTES);
+  readonly #handle: RequestHandler;
+  readonly #pending = new Map<number, PromiseWithResolvers<unknown>>();
+  #closed: Error | undefined;
+  #nextId = 1;
+
+  /** @param onFailure - Called when what was received can't be read. */
+  constructor(
+    pipes: { stdin: Writable; stdout: Readable },
+    handle: RequestHandler,
+    onFailure: (error: Error) => void,
+  ) {
+    this.#input = pipes.stdin;
+    this.#handle = handle;
+    // The process has ended, which its exit tells.
+    pipes.stdin.on("error", () => {});
+    pipes.stdout.on("data", (chunk: Buffer) => {
+      try {
+        this.#receive(chunk);
+      } catch (error) {
+        onFailure(error as Error);
+      }
+    });
+  }
+
+  /**
+   * @returns what the other side answers.
+   * @throws the other side's error, or the one that the connection was closed with.
+   */
+  request(method: string, params: unknown): Promise<unknown> {
+    if (this.#closed !== undefined) return Promise.reject(this.#closed);
+    const id = this.#nextId;
+    this.#nextId += 1;
+    const answer = Promise.withResolvers<unknown>();
+    this.#pending.set(id, answer);
+    // Requests made in the same tick leave as one write.
+    this.#input.cork();
+    process.nextTick(() => this.#input.uncork());
+    this.#send({ id, method, params });
+    return answer.promise;
+  }
+
+  /** Rejects whatever is or will be asked with an error. */
+  close(error: Error): void {
+    this.#closed ??= error;
+    for (const { reject } of this.#pending.values()) reject(this.#closed);
+    this.#pending.clear();
+  }
+
+  #receive(chunk: Buffer): void {
+    // Many small answers leave as one write.
+    this.#input.cork();
+    for (const text of this.#reader.read(chunk)) {
+      const message = JSON.parse(text) as Message;
+      if (message.method === undefined) this.#settle(message);
+      else if (message.id !== undefined) this.#answer(message.id, message.method, message.params);
+    }
+    this.#input.uncork();
+  }
+
+  #settle({ id, result, error }: Message): void {
+    const pending = this.#pending.get(id ?? 0);
+    this.#pending.delete(id ?? 0);
+    if (error === undefined) pending?.resolve(result);
+    else pending?.reject(new Error(error.message));
+  }
+
+  #answer(id: number, method: string, params: unknown): void {
+    this.#send({ id, result: this.#handle(method, params) ?? null });
+  }
+
+  #send(message: Message): void {
+    const text = JSON.stringify({ jsonrpc: "2.0", ...message });
+    this.#input.write(`Content-Length: ${Buffer.byteLength(text)}\r\n\r\n${text}`);
+  }
+}
+
+const HEADER_END = "\r\n\r\n";
+const LENGTH = /^Content-Length: (?<bytes>\d+)$/imu;
+
+/** Splits a stream into messages, framed as in the Language Server Protocol: a header with the length, then the text. */
+export class MessageReader {
+  readonly #maxBytes: number;
+  #chunks: Buffer[] = [];
+  #size = 0;
+  /** The length of the message whose header was read. */
+  #expected: number | undefined;
+
+  /** @param maxBytes - The longest message that is taken. */
+  constructor(maxBytes: number) {
+    this.#maxBytes = maxBytes;
+  }
+
+  /**
+   * Adds what was received.
+   *
+   * @returns the messages that it completes.
+   * @throws RangeError for a message that is longer than allowed or has no length.
+   */
+  read(chunk: Buffer): string[] {
+    this.#chunks.push(chunk);
+    this.#size += chunk.length;
+    const messages: string[] = [];
+    for (;;) {
+      this.#expected ??= this.#readHeader();
+      if (this.#expected === undefined || this.#size < this.#expected) return messages;
+      messages.push(this.#take(this.#expected).toString("utf8"));
+      this.#expected = undefined;
+    }
+  }
+
+  #readHeader(): number | undefined {
+    const end = this.#joined().indexOf(HEADER_END);
+    if (end === -1) return undefined;
+    const header = this.#take(end + HEADER_END.length).toString("latin1");
+    const length = Number(LENGTH.exec(header)?.groups?.["bytes"] ?? NaN);
+    if (length <= this.#maxBytes) return length;
+    throw new RangeError(`A message of ${length} bytes; at most ${this.#maxBytes} are read.`);
+  }
+
+  #take(bytes: number): Buffer {
+    const all = this.#joined();
+    this.#chunks = [all.subarray(bytes)];
+    this.#size -= bytes;
+    return all.subarray(0, bytes);
+  }
+
+  /** The bytes received and not yet taken. A long message is joined once, when it is complete. */
+  #joined(): Buffer {
+    const [only, ...others] = this.#chunks;
+    if (only !== undefined && others.length === 0) return only;
+    const joined = Buffer.concat(this.#chunks, this.#size);
+    this.#chunks = [joined];
+    return joined;
+  }
+}

@@ -1,0 +1,297 @@
+import { STOPPING_CODES, textOf, type Diagnostic } from "../compiler/diagnostics.ts";
+import type { ProgramView } from "../compiler/native-compiler.ts";
+import {
+  isCallExpression,
+  isExportDeclaration,
+  isIdentifier,
+  isImportDeclaration,
+  isNewExpression,
+  isObjectLiteralExpression,
+  isPropertyAssignment,
+  isSourceFile,
+  isStatement,
+  isStringLiteral,
+  isTypeOfExpression,
+  SignatureKind,
+  type CallExpression,
+  type Checker,
+  type Expression,
+  type Node,
+  type Signature,
+  type Type,
+  TypeFlags,
+} from "../compiler/typescript.ts";
+import {
+  enclosingCall,
+  factsOf,
+  isInType,
+  isTypeImport,
+  iteratedValue,
+  memberReadAt,
+  nodeAt,
+  partAt,
+} from "./program-facts.ts";
+import {
+  clip,
+  couldFit,
+  declaredBy,
+  isKnown,
+  isOwnObject,
+  isPromise,
+  membersOf,
+  ofTool,
+  shapeText,
+  someOf,
+  toolModuleName,
+  type Explanation,
+} from "./type-facts.ts";
+
+/** The names that are listed where TypeScript suggests none. */
+const MAX_LISTED = 12;
+const SUGGESTION = /Did you mean/u;
+/** Advice to install type definitions, which a program can't follow. */
+const INSTALL_ADVICE = / (?:Do you need|Try) .*$/u;
+const ITERATOR = "__@iterator";
+/** A property that the type does not have; too many or too few arguments. */
+const UNKNOWN_PROPERTY = new Set([2353, 2561]);
+const ARGUMENT_COUNT = new Set([2554, 2555]);
+
+interface Place {
+  node: Node;
+  checker: Checker;
+  diagnostic: Diagnostic;
+}
+
+type Explain = (place: Place) => Promise<Explanation | undefined>;
+
+const EXPLAIN: Record<keyof typeof STOPPING_CODES, Explain> = {
+  import: explainImport,
+  name: explainName,
+  member: explainMember,
+  uncallable: explainUncallable,
+  call: explainCall,
+  iteration: explainIteration,
+  constant: async ({ diagnostic }) => ({ rule: "constant-assigned", message: textOf(diagnostic) }),
+};
+
+const EXPLAIN_BY_CODE = new Map<number, Explain>(
+  Object.entries(STOPPING_CODES).flatMap(([topic, codes]) =>
+    codes.map((code) => [code, EXPLAIN[topic as keyof typeof STOPPING_CODES]] as const),
+  ),
+);
+
+/**
+ * Decides whether a diagnostic is a reason to stop the code, or to warn of it. The message is TypeScript's own, with the
+ * names or the shape that it does not mention.
+ *
+ * @returns `undefined` when a run may succeed all the same.
+ */
+export async function explain(
+  diagnostic: Diagnostic,
+  { source, checker }: ProgramView,
+): Promise<Explanation | undefined> {
+  return EXPLAIN_BY_CODE.get(diagnostic.code)?.({
+    node: nodeAt(source, diagnostic.pos),
+    checker,
+    diagnostic,
+  });
+}
+
+/** An import of a name that a tool's module does not export. */
+async function explainImport({ node, checker, diagnostic }: Place): Promise<Explanation | undefined> {
+  let statement = node;
+  while (!isImportDeclaration(statement) && !isExportDeclaration(statement)) {
+    if (isSourceFile(statement)) return undefined;
+    statement = statement.parent;
+  }
+  const { moduleSpecifier } = statement;
+  if (moduleSpecifier === undefined || !isStringLiteral(moduleSpecifier) || isTypeImport(node))
+    return undefined;
+  const symbol = await checker.getSymbolAtLocation(moduleSpecifier);
+  if (toolModuleName(moduleSpecifier.text) === undefined || symbol === undefined) return undefined;
+  const exported = (await checker.getExportsOfModule(symbol)).map(({ name }) => name);
+  return { rule: "unknown-export", message: withNames(textOf(diagnostic), "It exports", exported) };
+}
+
+/** A name that nothing declares. */
+async function explainName({ node, diagnostic }: Place): Promise<Explanation | undefined> {
+  if (!isIdentifier(node) || isTypeOfExpression(node.parent) || isInType(node)) return undefined;
+  // The program tests whether the name exists: `typeof Bun !== "undefined"`.
+  if (factsOf(node.getSourceFile()).testedNames.has(node.text)) return undefined;
+  return { rule: "unknown-name", message: textOf(diagnostic).replace(INSTALL_ADVICE, "") };
+}
+
+/**
+ * A member that a value does not have, unless the program assigns that member. Of an object that the program itself made it
+ * is a warning: that stops no code, and explains why a value is missing in what it returns.
+ */
+async function explainMember({ node, checker, diagnostic }: Place): Promise<Explanation | undefined> {
+  const { name, type, called, text, isAccess } = (await memberReadAt(node, checker)) ?? {};
+  if (name === undefined || type === undefined) return undefined;
+  const nonNull = (await checker.getNonNullableType(type)) ?? type;
+  const promised = await isPromise(nonNull);
+  const isWritten = factsOf(node.getSourceFile()).writtenMembers.has(name);
+  if (isWritten && isAccess === true && !promised) return undefined;
+  const members = await membersOf(type);
+  // One case of the union has the member, and the program may know that it is that case.
+  const has = await Promise.all(members.map((member) => checker.getPropertyOfType(member, name)));
+  if (has.some((property) => property !== undefined)) return undefined;
+  if (promised) {
+    const promise = clip(text ?? "it");
+    return {
+      rule: "missing-await",
+      message: `${promise} is a Promise: write (await ${promise}).${name}.`,
+    };
+  }
+  const message = await withMembers(textOf(diagnostic), nonNull, checker);
+  if (await someOf(members, (member) => isKnown(member, called === true)))
+    return { rule: "unknown-member", message };
+  if (isWritten || !(await isOwnObject(nonNull, checker))) return undefined;
+  return { rule: "unknown-member", message, severity: "warning" };
+}
+
+/** A call of a value that is certainly no function or class. */
+async function explainUncallable({ node, checker, diagnostic }: Place): Promise<Explanation | undefined> {
+  let call = node;
+  while (!isCallExpression(call) && !isNewExpression(call)) {
+    if (isStatement(call) || isSourceFile(call)) return undefined;
+    call = call.parent;
+  }
+  const type = await checker.getTypeAtLocation(call.expression);
+  if (type === undefined || (await someOf(await membersOf(type), (member) => canBeCalled(member, checker))))
+    return undefined;
+  return { rule: "not-callable", message: `${clip(call.expression.getText())}: ${textOf(diagnostic)}` };
+}
+
+async function canBeCalled(type: Type, checker: Checker): Promise<boolean> {
+  if ((type.flags & (TypeFlags.Any | TypeFlags.Unknown | TypeFlags.Never)) !== 0) return true;
+  const signatures = await Promise.all([
+    checker.getSignaturesOfType(type, SignatureKind.Call),
+    checker.getSignaturesOfType(type, SignatureKind.Construct),
+  ]);
+  return signatures.flat().length > 0;
+}
+
+/** A value that is read as a list and is none: `for (const contact of found)` where `found` has `contacts`. */
+async function explainIteration({ node, checker, diagnostic }: Place): Promise<Explanation | undefined> {
+  const value = iteratedValue(node);
+  const type = value === undefined ? undefined : await checker.getTypeAtLocation(value);
+  if (value === undefined || type === undefined) return undefined;
+  const nonNull = (await checker.getNonNullableType(type)) ?? type;
+  const mayBeList = async (member: Type): Promise<boolean> =>
+    !(await isKnown(member, false)) || isIterable(member, checker);
+  if (await someOf(await membersOf(nonNull), mayBeList)) return undefined;
+  const message = await withMembers(textOf(diagnostic), nonNull, checker);
+  return { rule: "not-a-list", message: `${clip(value.getText())} is not a list. ${message}` };
+}
+
+async function isIterable(type: Type, checker: Checker): Promise<boolean> {
+  const apparent = (await checker.getApparentType(type)) ?? type;
+  return (await checker.getPropertiesOfType(apparent)).some(({ name }) => name.startsWith(ITERATOR));
+}
+
+/** Arguments that a tool does not accept. Calls of other functions are not reported: they may coerce. */
+async function explainCall(place: Place): Promise<Explanation | undefined> {
+  const { node, checker, diagnostic } = place;
+  const call = enclosingCall(node);
+  if (call === undefined) return undefined;
+  const signature = await checker.getResolvedSignature(call);
+  if (signature === undefined || declaredBy(signature.declaration) !== "tool") {
+    return (await explainReference(place)) ?? explainPromise(place);
+  }
+  const wrong = await wrongPart(call, signature, place);
+  if (wrong === undefined) return undefined;
+  const { part, wanted } = wrong;
+  const text = textOf(diagnostic);
+  const isNamed = wanted === undefined || SUGGESTION.test(text);
+  const shape = isNamed ? "" : await expectedText(wanted, call, checker);
+  const path = [clip(call.expression.getText()), ...propertyNames(part, call)].join(".");
+  return { rule: "wrong-arguments", message: `${path}: ${text}${shape}` };
+}
+
+/** The part of a tool's arguments that it can't accept, with the expected type; `undefined` where the value could fit. */
+async function wrongPart(
+  call: CallExpression,
+  signature: Signature,
+  { checker, diagnostic: { code, pos } }: Place,
+): Promise<{ part: Node; wanted?: Type | undefined } | undefined> {
+  if (ARGUMENT_COUNT.has(code)) {
+    const parameters = await signature.getParameters();
+    const extra = call.arguments.slice(parameters.length);
+    // A tool without parameters may be called like the others, `ping({})`.
+    if (extra.length > 0) return extra.every(isEmptyObject) ? undefined : { part: call };
+    const missing = parameters[call.arguments.length];
+    return {
+      part: call,
+      wanted: missing && (await checker.getTypeOfSymbolAtLocation(missing, call)),
+    };
+  }
+  const argument = call.arguments.find((one) => one.getStart() <= pos && pos < one.end);
+  if (argument === undefined) return undefined;
+  const part = partAt(argument, pos, UNKNOWN_PROPERTY.has(code));
+  const wanted = await checker.getContextualType(part);
+  if (UNKNOWN_PROPERTY.has(code)) return { part, wanted };
+  const given = await checker.getTypeAtLocation(part);
+  if (given === undefined || wanted === undefined || (await couldFit(given, wanted, checker)))
+    return undefined;
+  return { part, wanted };
+}
+
+function isEmptyObject(argument: Expression): boolean {
+  return isObjectLiteralExpression(argument) && argument.properties.length === 0;
+}
+
+/** The names of the properties that lead to a value in the arguments of a call. */
+function propertyNames(value: Node, call: CallExpression): string[] {
+  const names: string[] = [];
+  for (let part = value; part !== call; part = part.parent) {
+    if (isPropertyAssignment(part)) names.unshift(part.name.getText());
+  }
+  return names;
+}
+
+/** ` It takes { city: string }.`, or nothing for a plain type, which TypeScript's message has. */
+async function expectedText(wanted: Type, call: Node, checker: Checker): Promise<string> {
+  const type = (await checker.getNonNullableType(wanted)) ?? wanted;
+  if (!type.isObjectType() && !type.isUnionType()) return "";
+  return ` It takes ${await shapeText(type, call, checker)}.`;
+}
+
+/** A tool that is passed as a callback and would get arguments it does not accept: `cities.map(get_weather)`. */
+async function explainReference({ node, checker, diagnostic }: Place): Promise<Explanation | undefined> {
+  if (!isIdentifier(node) || !isCallExpression(node.parent)) return undefined;
+  const type = await checker.getTypeAtLocation(node);
+  const [signature] = type === undefined ? [] : await checker.getSignaturesOfType(type, SignatureKind.Call);
+  if (signature === undefined || declaredBy(signature.declaration) !== "tool") return undefined;
+  const message = `${textOf(diagnostic)} Write (item) => ${node.text}(…).`;
+  return { rule: "wrong-arguments", message };
+}
+
+/** A promise that one of the program's own functions is given in place of its value. */
+async function explainPromise({ node, checker }: Place): Promise<Explanation | undefined> {
+  const start = node.getStart();
+  let argument: Expression | undefined;
+  for (let part = node; argument === undefined && !isSourceFile(part); part = part.parent) {
+    if (isCallExpression(part)) argument = part.arguments.find((one) => one.getStart() === start);
+  }
+  const type = argument === undefined ? undefined : await checker.getTypeAtLocation(argument);
+  if (argument === undefined || type === undefined || !(await isPromise(type))) return undefined;
+  const text = clip(argument.getText());
+  return { rule: "missing-await", message: `${text} is a Promise: write (await ${text}).` };
+}
+
+/** Adds the members of a tool's type, where TypeScript suggests none. */
+async function withMembers(text: string, type: Type, checker: Checker): Promise<string> {
+  if (!(await someOf(await membersOf(type), ofTool))) return text;
+  const properties = await checker.getPropertiesOfType((await checker.getApparentType(type)) ?? type);
+  return withNames(
+    text,
+    "It has",
+    properties.map(({ name }) => name),
+  );
+}
+
+function withNames(text: string, verb: string, names: readonly string[]): string {
+  if (SUGGESTION.test(text) || names.length === 0) return text;
+  return `${text} ${verb} ${names.slice(0, MAX_LISTED).join(", ")}.`;
+}

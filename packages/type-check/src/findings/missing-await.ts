@@ -1,0 +1,243 @@
+import {
+  isArrayLiteralExpression,
+  isArrowFunction,
+  isAwaitExpression,
+  isCallExpression,
+  isFunctionExpression,
+  isIdentifier,
+  isObjectLiteralExpression,
+  isPropertyAssignment,
+  isVariableDeclaration,
+  NodeFlags,
+  SignatureKind,
+  type Checker,
+  type Expression,
+  type Node,
+  type SourceFile,
+  type Type,
+  TypeFlags,
+} from "../compiler/typescript.ts";
+import { createHiddenPromises, type HiddenPromises, withoutCasts } from "./hidden-promises.ts";
+import { promiseUses, type PromiseUse } from "./promise-uses.ts";
+import { clip, declaredBy, isPromise, itemOf, membersOf } from "./type-facts.ts";
+import type { Explanation } from "./type-facts.ts";
+
+/** How deep a value is searched for promises. */
+const MAX_DEPTH = 4;
+const MAX_PROPERTIES = 50;
+/** Of how many uses of values it is found out whether they are promises. */
+const MAX_USES = 2_000;
+/** In a longer callback it is not looked for `await`. Callbacks may be within callbacks. */
+const MAX_CALLBACK_CHARACTERS = 2_000;
+
+/** A promise that is used where its value is meant. */
+export interface MisusedPromise extends Explanation {
+  pos: number;
+}
+
+/** Finds promises that are used as the values they will have. */
+export async function misusedPromises(source: SourceFile, checker: Checker): Promise<MisusedPromise[]> {
+  const uses = promiseUses(source).slice(0, MAX_USES);
+  const types = await checker.getTypeAtLocation(uses.map(({ expression }) => expression));
+  const hidden = createHiddenPromises(source, checker);
+  const found = uses.map(async (use, index): Promise<MisusedPromise[]> => {
+    const type = types[index];
+    const message = type === undefined ? undefined : await messageFor(use, type, { checker, hidden });
+    return message === undefined ? [] : [{ rule: "missing-await", message, pos: use.expression.getStart() }];
+  });
+  return (await Promise.all(found)).flat();
+}
+
+async function messageFor(
+  promiseUse: PromiseUse,
+  type: Type,
+  { checker, hidden }: { checker: Checker; hidden: HiddenPromises },
+): Promise<string | undefined> {
+  const { use, expression } = promiseUse;
+  if (use === "cast") return castText(expression, type, checker);
+  if (
+    (use === "result" || use === "printed") &&
+    (await hidden.fill(expression)) &&
+    (await holdsAny(type, checker))
+  ) {
+    return `${clip(expression.getText())} holds Promises: await each before it is put there.`;
+  }
+  if ((type.flags & TypeFlags.Any) !== 0) {
+    // The result of a program is awaited, and what was kept may be missing.
+    if (use === "result" || use === "awaited" || use === "condition") return undefined;
+    const promise = await hidden.behind(expression);
+    return promise === undefined ? undefined : awaitText(clip(expression.getText()));
+  }
+  // TypeScript itself says which member a promise does not have.
+  if (use === "member" || (type.flags & (TypeFlags.Object | TypeFlags.Union)) === 0) return undefined;
+  return problemOf(promiseUse, type, checker);
+}
+
+/** The message about a promise that is cast to the type of its value. */
+async function castText(expression: Expression, type: Type, checker: Checker): Promise<string | undefined> {
+  if (!type.isObjectType() || (await checker.getPropertyOfType(type, "then")) !== undefined) return undefined;
+  const value = withoutCasts(expression);
+  const given = await checker.getTypeAtLocation(value);
+  if (given === undefined || !given.isObjectType() || !(await isPromise(given))) return undefined;
+  const text = clip(value.getText());
+  return `${text} is a Promise, and a cast does not wait for it: write (await ${text}).`;
+}
+
+/** Whether what a Map or a record holds may be anything. */
+async function holdsAny(type: Type, checker: Checker): Promise<boolean> {
+  const [index] = await checker.getIndexInfosOfType(type);
+  return index !== undefined && (index.valueType.flags & TypeFlags.Any) !== 0;
+}
+
+async function problemOf(
+  { use, expression }: PromiseUse,
+  type: Type,
+  checker: Checker,
+): Promise<string | undefined> {
+  const text = clip(expression.getText());
+  switch (use) {
+    case "value":
+      return (await isPromiseOrNothing(type)) ? awaitText(text) : undefined;
+    case "condition":
+      return (await isPromise(type)) && (await isMadeHere(expression, checker)) ? awaitText(text) : undefined;
+    case "printed":
+      return (await isPromiseOrNothing(type)) ? awaitText(text) : heldText(expression, type, checker);
+    case "items":
+    case "awaited":
+      return (await isListOfPromises(type, checker)) ? allText(text) : undefined;
+    case "result":
+      return heldText(expression, (await valueOf(type, checker)) ?? type, checker);
+    case "reducer":
+      return reducerText(expression, type, checker);
+    default:
+      return predicateText(type, checker);
+  }
+}
+
+function awaitText(text: string): string {
+  return `${text} is a Promise: write (await ${text}).`;
+}
+
+function allText(text: string): string {
+  return `${text} is a list of Promises: write await Promise.all(${text}).`;
+}
+
+async function predicateText(type: Type, checker: Checker): Promise<string | undefined> {
+  const [signature] = await checker.getSignaturesOfType(type, SignatureKind.Call);
+  const answer = signature === undefined ? undefined : await checker.getReturnTypeOfSignature(signature);
+  if (answer === undefined || !(await isPromise(answer))) return undefined;
+  return "The callback returns a Promise, which is not waited for here and counts as true: await what it needs before, with await Promise.all(list.map(…)).";
+}
+
+/** The message about an async callback of `reduce` whose initial value is not a promise. */
+async function reducerText(callback: Expression, type: Type, checker: Checker): Promise<string | undefined> {
+  if (!isCallExpression(callback.parent) || !readsUnawaited(callback)) return undefined;
+  if ((await predicateText(type, checker)) === undefined) return undefined;
+  const initial = callback.parent.arguments[1];
+  const first = initial === undefined ? undefined : await checker.getTypeAtLocation(initial);
+  if (first === undefined || (first.flags & TypeFlags.Any) !== 0 || (await isPromise(first)))
+    return undefined;
+  return "The callback of reduce returns a Promise, which the next one is given: use a for…of loop with await.";
+}
+
+/** Whether a function reads its first parameter and awaits it nowhere. Not where it is too long to be searched. */
+function readsUnawaited(callback: Expression): boolean {
+  if (callback.end - callback.pos > MAX_CALLBACK_CHARACTERS) return false;
+  if (!isArrowFunction(callback) && !isFunctionExpression(callback)) return true;
+  const name = callback.parameters[0]?.name.getText();
+  let isRead = false;
+  const pending: Node[] = [callback.body];
+  for (let node = pending.pop(); node !== undefined; node = pending.pop()) {
+    if (isAwaitExpression(node) && withoutCasts(node.expression).getText() === name) return false;
+    isRead ||= isIdentifier(node) && node.text === name;
+    node.forEachChild((child) => void pending.push(child));
+  }
+  return isRead;
+}
+
+/** The message about a value that holds promises; `undefined` for one that holds none. */
+async function heldText(expression: Expression, type: Type, checker: Checker): Promise<string | undefined> {
+  const text = clip(expression.getText());
+  if (await isListOfPromises(type, checker)) return allText(text);
+  if (isArrayLiteralExpression(expression)) {
+    const types = await checker.getTypeAtLocation(expression.elements);
+    for (const [index, part] of types.entries()) {
+      const element = expression.elements[index];
+      if (element === undefined || part === undefined) continue;
+      const told = await partText(element, part, checker);
+      if (told !== undefined) return told;
+    }
+    return undefined;
+  }
+  if (isObjectLiteralExpression(expression)) {
+    for (const property of expression.properties) {
+      if (!isPropertyAssignment(property)) continue;
+      const part = await checker.getTypeAtLocation(property.initializer);
+      const told = part === undefined ? undefined : await partText(property.initializer, part, checker);
+      if (told !== undefined) return told;
+    }
+  }
+  const path = await pathToPromise(type, checker, 0);
+  return path === undefined ? undefined : `${text} holds a Promise in ${path}: write await where it is made.`;
+}
+
+async function partText(expression: Expression, type: Type, checker: Checker): Promise<string | undefined> {
+  if (await isPromise(type)) return awaitText(clip(expression.getText()));
+  return heldText(expression, type, checker);
+}
+
+/** Where a value holds a promise: `weather` or `[].weather`. */
+async function pathToPromise(type: Type, checker: Checker, depth: number): Promise<string | undefined> {
+  if (depth === MAX_DEPTH || !type.isObjectType()) return undefined;
+  const item = await itemOf(type, checker);
+  if (item !== undefined) {
+    const path = await pathToPromise(item, checker, depth + 1);
+    return path === undefined ? undefined : `[].${path}`;
+  }
+  const [index] = await checker.getIndexInfosOfType(type);
+  if (index !== undefined && (await isPromise(index.valueType))) return "each property";
+  const symbol = await type.getSymbol();
+  if (symbol === undefined || symbol.declarations.some((one) => declaredBy(one) !== "program"))
+    return undefined;
+  const properties = (await checker.getPropertiesOfType(type)).slice(0, MAX_PROPERTIES);
+  const types = await checker.getTypeOfSymbol(properties);
+  for (const [index, { name }] of properties.entries()) {
+    const part = types[index];
+    if (part === undefined) continue;
+    if (await isPromise(part)) return name;
+    if (await isListOfPromises(part, checker)) return name;
+    const path = await pathToPromise(part, checker, depth + 1);
+    if (path !== undefined) return path.startsWith("[") ? name + path : `${name}.${path}`;
+  }
+  return undefined;
+}
+
+async function isListOfPromises(type: Type, checker: Checker): Promise<boolean> {
+  const item = type.isObjectType() ? await itemOf(type, checker) : undefined;
+  return item !== undefined && isPromise(item);
+}
+
+/** The type of a promise's value. */
+async function valueOf(type: Type, checker: Checker): Promise<Type | undefined> {
+  if (!(await isPromise(type)) || !type.isObjectType() || !type.isTypeReference()) return undefined;
+  const [value] = await checker.getTypeArguments(type);
+  return value;
+}
+
+async function isPromiseOrNothing(type: Type): Promise<boolean> {
+  const members = await membersOf(type);
+  const others = members.filter(({ flags }) => (flags & (TypeFlags.Null | TypeFlags.Undefined)) === 0);
+  if (others.length === 0) return false;
+  return !(await Promise.all(others.map(isPromise))).includes(false);
+}
+
+/** Whether the value is certainly there: a call, or a constant that was given one. What a table holds may be missing. */
+async function isMadeHere(expression: Expression, checker: Checker): Promise<boolean> {
+  if (isCallExpression(expression)) return true;
+  if (!isIdentifier(expression)) return false;
+  const symbol = await checker.getSymbolAtLocation(expression);
+  const declaration = await symbol?.valueDeclaration?.resolve();
+  if (declaration === undefined || !isVariableDeclaration(declaration)) return false;
+  const isConstant = (declaration.parent.flags & NodeFlags.Const) !== 0;
+  return isConstant && declaration.initializer !== undefined && isCallExpression(declaration.initializer);
+}

@@ -1,0 +1,210 @@
+import {
+  isArrayBindingPattern,
+  isArrayLiteralExpression,
+  isAsExpression,
+  isAwaitExpression,
+  isBinaryExpression,
+  isCallExpression,
+  isConditionalExpression,
+  isDoStatement,
+  isElementAccessExpression,
+  isExportAssignment,
+  isForOfStatement,
+  isIdentifier,
+  isIfStatement,
+  isImportDeclaration,
+  isNamedImports,
+  isNewExpression,
+  isObjectLiteralExpression,
+  isPrefixUnaryExpression,
+  isPropertyAccessExpression,
+  isPropertyAssignment,
+  isShorthandPropertyAssignment,
+  isSpreadAssignment,
+  isSpreadElement,
+  isStringLiteral,
+  isSwitchStatement,
+  isTemplateSpan,
+  isThrowStatement,
+  isVariableDeclaration,
+  isWhileStatement,
+  SyntaxKind,
+  type CallExpression,
+  type Expression,
+  type Node,
+  type SourceFile,
+} from "../compiler/typescript.ts";
+import { toolModuleName } from "./type-facts.ts";
+
+/**
+ * How a program uses a value: `value` as one that can't be a promise, `printed` with all that it holds, `condition` as true or
+ * false, `awaited`, `result` of the program, `predicate` a function whose answer is used at once, `reducer` one whose answer
+ * it is given again, `items` a list whose items are used, `member` an object whose member is read, `cast` a value that is
+ * said to be of another type.
+ */
+export type Use =
+  | "value"
+  | "printed"
+  | "condition"
+  | "awaited"
+  | "result"
+  | "predicate"
+  | "reducer"
+  | "items"
+  | "member"
+  | "cast";
+
+/** An expression that a promise must not stand for. */
+export interface PromiseUse {
+  use: Use;
+  expression: Expression;
+}
+
+const OPERATORS = new Set<SyntaxKind>([
+  SyntaxKind.PlusToken,
+  SyntaxKind.MinusToken,
+  SyntaxKind.AsteriskToken,
+  SyntaxKind.AsteriskAsteriskToken,
+  SyntaxKind.SlashToken,
+  SyntaxKind.PercentToken,
+  SyntaxKind.LessThanToken,
+  SyntaxKind.LessThanEqualsToken,
+  SyntaxKind.GreaterThanToken,
+  SyntaxKind.GreaterThanEqualsToken,
+  SyntaxKind.EqualsEqualsToken,
+  SyntaxKind.EqualsEqualsEqualsToken,
+  SyntaxKind.ExclamationEqualsToken,
+  SyntaxKind.ExclamationEqualsEqualsToken,
+  SyntaxKind.InKeyword,
+  SyntaxKind.PlusEqualsToken,
+  SyntaxKind.MinusEqualsToken,
+  SyntaxKind.AsteriskEqualsToken,
+  SyntaxKind.SlashEqualsToken,
+]);
+/** Operators that give something else in place of a value that is missing. */
+const FALLBACK = new Set<SyntaxKind>([SyntaxKind.BarBarToken, SyntaxKind.QuestionQuestionToken]);
+/** Functions of the language that read their arguments at once, with all that these hold. */
+const PRINTS =
+  /^(?:JSON\.stringify|String|structuredClone|console\.(?:log|info|warn|error|debug|table|dir))$/u;
+/** Those that read the arguments themselves. */
+const READS =
+  /^(?:Number|Boolean|BigInt|parseInt|parseFloat|isNaN|Date|Set|Map|\w+Array|Array\.(?:from|isArray)|encodeURIComponent|Number\.\w+|Math\.\w+|Object\.(?:keys|values|entries|assign))$/u;
+/** Methods of lists that use the answer of their callback at once. */
+const PREDICATES = new Set([
+  "every",
+  "filter",
+  "find",
+  "findIndex",
+  "findLast",
+  "findLastIndex",
+  "some",
+  "sort",
+  "toSorted",
+]);
+
+/** The member read of a called name, with the space before it. */
+const MAX_NAME_CHARACTERS = 200;
+
+/** Members that promises have. */
+const PROMISE_METHODS = new Set(["catch", "finally", "then"]);
+
+/** Finds where a program uses a value in a way that makes no sense for a promise. */
+export function promiseUses(source: SourceFile): PromiseUse[] {
+  const found: PromiseUse[] = [];
+  const tools = importedTools(source);
+  const pending: Node[] = [source];
+  for (let node = pending.pop(); node !== undefined; node = pending.pop()) {
+    found.push(...usesIn(node, tools));
+    node.forEachChild((child) => void pending.push(child));
+  }
+  return found.toSorted((one, other) => one.expression.pos - other.expression.pos);
+}
+
+function usesIn(node: Node, tools: ReadonlySet<string>): PromiseUse[] {
+  const as = (use: Use, ...expressions: readonly Expression[]): PromiseUse[] =>
+    expressions.map((expression) => ({ use, expression }));
+  if (isAsExpression(node)) return isAsExpression(node.parent) ? [] : as("cast", node);
+  if (isPropertyAccessExpression(node))
+    return PROMISE_METHODS.has(node.name.text) ? [] : as("member", node.expression);
+  if (isTemplateSpan(node)) return as("printed", node.expression);
+  if (isBinaryExpression(node)) {
+    const { kind } = node.operatorToken;
+    // A promise that was made before may be kept for later.
+    const isTested = FALLBACK.has(kind) && isCallExpression(node.left);
+    if (isTested || kind === SyntaxKind.AmpersandAmpersandToken) return as("condition", node.left);
+    if (!OPERATORS.has(kind) || isNothing(node.left) || isNothing(node.right)) return [];
+    return as("value", node.left, node.right);
+  }
+  if (isPrefixUnaryExpression(node)) {
+    return as(node.operator === SyntaxKind.ExclamationToken ? "condition" : "value", node.operand);
+  }
+  if (isElementAccessExpression(node) || isSpreadElement(node) || isSpreadAssignment(node)) {
+    return as("value", node.expression);
+  }
+  if (isForOfStatement(node)) return node.awaitModifier === undefined ? as("value", node.expression) : [];
+  if (isIfStatement(node) || isWhileStatement(node) || isDoStatement(node)) {
+    return as("condition", node.expression);
+  }
+  if (isSwitchStatement(node)) return as("value", node.expression);
+  if (isConditionalExpression(node)) return as("condition", node.condition);
+  if (isAwaitExpression(node)) return as("awaited", node.expression);
+  // A top-level `return` is checked as `throw`.
+  if (isThrowStatement(node) || isExportAssignment(node)) return as("result", node.expression);
+  if (isVariableDeclaration(node)) {
+    if (node.initializer === undefined || isIdentifier(node.name)) return [];
+    return as(isArrayBindingPattern(node.name) ? "value" : "member", node.initializer);
+  }
+  if (isNewExpression(node)) {
+    return READS.test(nameOf(node.expression)) ? as("value", ...(node.arguments ?? [])) : [];
+  }
+  return isCallExpression(node) ? usesInCall(node, tools) : [];
+}
+
+function usesInCall(call: CallExpression, tools: ReadonlySet<string>): PromiseUse[] {
+  const { expression: callee, arguments: given } = call;
+  const name = nameOf(callee);
+  if (PRINTS.test(name) || tools.has(name)) {
+    return given.flatMap(partsOf).map((expression) => ({ use: "printed", expression }));
+  }
+  if (name === "Object.fromEntries") return given.map((expression) => ({ use: "items", expression }));
+  if (READS.test(name)) return given.map((expression) => ({ use: "value", expression }));
+  if (!isPropertyAccessExpression(callee)) return [];
+  const method = callee.name.text;
+  if (method === "join") return [{ use: "printed", expression: callee.expression }];
+  const [callback, initial] = given;
+  if (method === "reduce" && callback !== undefined && initial !== undefined)
+    return [{ use: "reducer", expression: callback }];
+  return PREDICATES.has(method) && callback !== undefined ? [{ use: "predicate", expression: callback }] : [];
+}
+
+/** The parts of a literal, so that the message names the part which is a promise. */
+function partsOf(expression: Expression): Expression[] {
+  if (isArrayLiteralExpression(expression)) return expression.elements.flatMap(partsOf);
+  if (!isObjectLiteralExpression(expression)) return [expression];
+  return expression.properties.flatMap((property): Expression[] => {
+    if (isPropertyAssignment(property)) return partsOf(property.initializer);
+    return isShorthandPropertyAssignment(property) && isIdentifier(property.name) ? [property.name] : [];
+  });
+}
+
+/** The names by which the program calls tools. */
+function importedTools(source: SourceFile): Set<string> {
+  const names = new Set<string>();
+  for (const statement of source.statements) {
+    if (!isImportDeclaration(statement) || !isStringLiteral(statement.moduleSpecifier)) continue;
+    if (toolModuleName(statement.moduleSpecifier.text) === undefined) continue;
+    const bindings = statement.importClause?.namedBindings;
+    if (bindings === undefined || !isNamedImports(bindings)) continue;
+    for (const { name } of bindings.elements) names.add(name.text);
+  }
+  return names;
+}
+
+/** The text of what is called; the empty string for a long one, such as a chain of calls. */
+function nameOf(callee: Expression): string {
+  return callee.end - callee.pos > MAX_NAME_CHARACTERS ? "" : callee.getText();
+}
+
+function isNothing(node: Expression): boolean {
+  return node.kind === SyntaxKind.NullKeyword || (isIdentifier(node) && node.text === "undefined");
+}

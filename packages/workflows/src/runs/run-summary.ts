@@ -1,0 +1,107 @@
+import type { ErrorInfo, JsonObject } from "@cem/core";
+import { Journal, readJournal } from "./journal.ts";
+import { Outcomes } from "./outcomes.ts";
+import type { RunStatus, StepOutcome } from "./outcomes.ts";
+import { runHolder, RunLock } from "./run-folder.ts";
+import type { RunFolder, RunFolders, RunRecord } from "./run-folder.ts";
+
+/** A run in short. */
+export interface RunSummary {
+  run: string;
+  workflow: string;
+  version: string;
+  status: RunStatus;
+  /** In ISO 8601. */
+  startedAt: string;
+  updatedAt: string;
+  /** How long it was at work, in milliseconds. */
+  ms: number;
+}
+
+/** A run with what became of its steps. */
+export interface RunDetails extends RunSummary {
+  variables: JsonObject;
+  definition: JsonObject;
+  outputs: JsonObject;
+  error: ErrorInfo | null;
+  /** By path, without those within a step that has ended. */
+  steps: readonly ({ step: string } & StepOutcome)[];
+  /** Steps that may have been executed, which a resume asks about. */
+  uncertain: readonly string[];
+}
+
+/** @throws CemError `WORKFLOW_RUN_UNREADABLE` */
+export async function summarizeRun(folders: RunFolders, place: RunFolder): Promise<RunSummary> {
+  const { record, outcomes } = await readRun(folders, place);
+  return summaryOf(place, record, outcomes);
+}
+
+/** @throws CemError `WORKFLOW_RUN_UNREADABLE` */
+export async function describeRun(folders: RunFolders, place: RunFolder): Promise<RunDetails> {
+  const { record, outcomes } = await readRun(folders, place);
+  const { variables, definition } = record;
+  const { outputs = {}, error = null } = outcomes.end ?? {};
+  const steps = [...outcomes.steps].map(([step, outcome]) => ({ step, ...outcome }));
+  const uncertain = steps.filter(({ isUncertain }) => isUncertain).map(({ step }) => step);
+  return {
+    ...(await summaryOf(place, record, outcomes)),
+    variables,
+    definition,
+    outputs,
+    error,
+    steps,
+    uncertain,
+  };
+}
+
+async function readRun(
+  folders: RunFolders,
+  place: RunFolder,
+): Promise<{ record: RunRecord; outcomes: Outcomes }> {
+  const outcomes = new Outcomes();
+  const record = await folders.read(place);
+  await readJournal(place.journal, outcomes.add);
+  return { record, outcomes };
+}
+
+async function summaryOf(
+  { id, folder }: RunFolder,
+  { workflow, version, startedAt }: RunRecord,
+  outcomes: Outcomes,
+): Promise<RunSummary> {
+  const running = runHolder(folder) === undefined ? "interrupted" : "running";
+  const status = outcomes.end?.status ?? running;
+  return {
+    run: id,
+    workflow,
+    version,
+    status,
+    startedAt,
+    updatedAt: outcomes.updatedAt ?? startedAt,
+    ms: outcomes.ms,
+  };
+}
+
+/**
+ * Writes down that a run was cancelled which no process executes.
+ *
+ * @throws CemError `WORKFLOW_RUN_BUSY` where a process has taken it meanwhile.
+ */
+export async function endRun(place: RunFolder): Promise<void> {
+  const lock = await RunLock.take(place.folder);
+  try {
+    const outcomes = new Outcomes();
+    const length = await readJournal(place.journal, outcomes.add);
+    const journal = Journal.open(place.journal, {
+      now: () => outcomes.ms,
+      length,
+      assertOwned: lock.assertHeld,
+    });
+    const error = { code: "ABORTED", message: "The run was cancelled.", details: { run: place.id } };
+    journal.append({ type: "run-ended", status: "cancelled", outputs: {}, error });
+    await journal.flush();
+    await journal.close();
+  } finally {
+    lock.release();
+  }
+}

@@ -1,0 +1,1 @@
+export function findMoreTests(folder: string): string[];

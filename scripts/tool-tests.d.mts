@@ -1,1 +1,0 @@
-export function findToolTests(folder: string): string[];
