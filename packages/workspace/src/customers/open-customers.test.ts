@@ -110,7 +110,8 @@ describe("OpenCustomers", () => {
     gone.add("ada");
     expect(await customers.get("ada")).toBe("ada");
     gone.delete("ada");
-    await vi.waitFor(() => expect(log).toEqual(["open ada", "open ada", "dispose ada", "forget ada"]));
+    await vi.waitFor(() => expect(log).toContain("forget ada"));
+    expect(log.toSorted()).toEqual(["dispose ada", "forget ada", "open ada", "open ada"]);
   });
 
   it("opens again after a failure", async () => {
