@@ -42,7 +42,7 @@ export function ownedGenerator(generator: CodeGenerator, use: PluginUse): OwnedS
   const words = '{ status: "generated", code, origin, uses } or a refusal';
   const isAnswer = (given: Partial<GeneratedCode | GenerationRefused> | undefined): boolean =>
     given?.status === "refused" ||
-    (given?.status === "generated" && String(given.code ?? "").trim() !== "" && Array.isArray(given.uses));
+    (given?.status === "generated" && (given.code ?? "").trim() !== "" && Array.isArray(given.uses));
   const stage = guardPart("generator", generator, use, {
     generate: { timeoutMs: GENERATE_TIMEOUT_MS, result: { is: isAnswer, words } },
   });

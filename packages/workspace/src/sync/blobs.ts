@@ -70,9 +70,9 @@ export function createStoreBlobs(store: Store): BlobStore {
 /** Encrypts pieces, such as with the keys of a sealed store. */
 export interface BlobSealer {
   /** @param context - Binds what is sealed to its place: it opens nowhere else. */
-  seal(context: Buffer, bytes: Uint8Array): Uint8Array;
+  seal: (context: Buffer, bytes: Uint8Array) => Uint8Array;
   /** @param place - The place for messages. */
-  unseal(context: Buffer, sealed: Uint8Array, place: string): Uint8Array;
+  unseal: (context: Buffer, sealed: Uint8Array, place: string) => Uint8Array;
 }
 
 /** Seals pieces before they leave. A sealed piece opens as the same piece of the same place only. */
