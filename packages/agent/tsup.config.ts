@@ -2,4 +2,4 @@ import { library } from "../../tsup.base.ts";
 
 const index = "src/index.ts";
 
-export default library({ entry: { index, "as-meant-work": "src/as-meant-work.ts" }, typed: { index } });
+export default library({ entry: { index, "auto-export-work": "src/auto-export-work.ts" }, typed: { index } });

@@ -5,6 +5,6 @@ export default library({
     index: "src/index.ts",
     redis: "src/redis/index.ts",
     postgres: "src/postgres/index.ts",
-    contract: "src/contract.ts",
+    contract: "src/testing/contract.ts",
   },
 });

@@ -1,5 +1,10 @@
 import { library } from "../../tsup.base.ts";
 
-const index = "src/index.ts";
+const typed = { index: "src/index.ts", "sync/index": "src/sync/index.ts" };
 
-export default library({ entry: { index, "state-format": "src/state-format.ts" }, typed: { index } });
+/** Bundled: two small libraries of the entry `sync`, which no other entry needs. */
+export default library({
+  entry: { ...typed, "state-format": "src/state/state-format.ts" },
+  typed,
+  noExternal: ["aws4fetch", "p-map"],
+});

@@ -3,10 +3,10 @@ import path from "node:path";
 import { setTimeout as sleep } from "node:timers/promises";
 import { expect, it, onTestFinished, vi } from "vitest";
 import { startRedis } from "../../../packages/store/test/redis-server.ts";
-import { S3_KEY, startS3 } from "../../../packages/workspace-sync/test/s3-server.ts";
+import { S3_KEY, startS3 } from "../../../packages/workspace/test/sync/s3-server.ts";
+import { describeWith } from "../../../vitest.tools.ts";
 import { connectClient, startMachine, told } from "./testing/queue-machines.ts";
 import { runCem, temporaryFolder } from "./testing/run-cem.ts";
-import { describeWith } from "../../../vitest.tools.ts";
 
 const [RUNS, KILLS] = process.env["CEM_TESTS"] === "all" ? [200, 12] : [24, 3];
 const WAIT = { timeout: 240_000, interval: 20 };

@@ -1,4 +1,4 @@
-import { definePlugin } from "code-execution-mcp";
+import { definePlugin } from "code-execution-mcp/define-plugin";
 import * as z from "zod";
 
 const options = z.strictObject({

@@ -1,5 +1,5 @@
 import { appendFile, readFile } from "node:fs/promises";
-import { definePlugin } from "code-execution-mcp";
+import { definePlugin } from "code-execution-mcp/define-plugin";
 import * as z from "zod";
 
 export default definePlugin({

@@ -1,7 +1,7 @@
 import type { JsonSchema, ToolDefinition } from "@cem/core";
 import { describe, expect, it } from "vitest";
 import { add } from "../fixtures/stages.ts";
-import { databasesOf, filesNamedIn } from "./data-sources.ts";
+import { databasesOf, filesNamedIn } from "./data-facts.ts";
 
 const reads = { readOnlyHint: true };
 

@@ -1,8 +1,8 @@
-import type { Elicit, RunOutcome, RunRequest, ToolCallRecord, ToolInvoker } from "@cem/core";
+import type { Elicit, RunOutcome, ToolCallRecord, ToolInvoker } from "@cem/core";
 import type { ReadCache } from "./read-cache.ts";
-import { localCallRecorder } from "./run-audit.ts";
 import type { Program, RunContext } from "./run-context.ts";
-import { traceGuest } from "./run-telemetry.ts";
+import { localCallRecorder } from "./run-recording.ts";
+import { callTracer, traceGuest } from "./run-telemetry.ts";
 
 interface ExecutionSettings {
   /** Turns a call into what events and results tell of it. */
@@ -24,10 +24,9 @@ export async function execute(
     const sandbox = await stages.sandbox.get();
     const invoker = await invokerOfRun(context);
     const redactor = await stages.redactor?.get();
-    const code = redactor?.reveal(program.code, { session: options.session }) ?? program.code;
     const recordLocalCall = await localCallRecorder(context);
-    const request: RunRequest = {
-      code,
+    return sandbox.run({
+      code: redactor?.reveal(program.code, { session: options.session }) ?? program.code,
       invoker: (invoker && cache?.wrap(invoker, { answer: answerFromCache })) ?? invoker,
       limits: options.limits,
       allowedTools: options.allowedTools,
@@ -40,17 +39,17 @@ export async function execute(
         recordLocalCall?.(call, place);
         progress.emit({ type: "tool-called", call: describeCall(call) });
       },
-    };
-    return traceGuest(request, (traced) => sandbox.run(traced));
+    });
   };
-  const { result: outcome, ms } = await progress.stage("run", run);
+  const { result: outcome, ms } = await progress.stage("run", () => traceGuest(run));
   const { isolation, toolCalls } = outcome;
   progress.emit({ type: "ran", toolCalls: toolCalls.length, isolation, ms });
   return outcome;
 }
 
 /**
- * The invoker of the pipeline, which is told the session of this run, how to ask its user, and where progress goes.
+ * The pipeline's invoker for the calls of one run: it adds the session, the options of the run and where progress goes, and
+ * traces each call.
  *
  * @param elicit - Default: as the options of the run say.
  */
@@ -59,10 +58,14 @@ export async function invokerOfRun(
   elicit: Elicit | undefined = options.onElicit,
 ): Promise<ToolInvoker | undefined> {
   const invoker = await stages.invoker?.get();
-  return (
-    invoker && {
-      specificationVersion: "v1",
-      invoke: (call, context) =>
+  if (invoker === undefined) return undefined;
+  const { singleUse } = options;
+  const traceCall = callTracer();
+  return {
+    specificationVersion: "v1",
+    invoke: (call, context) => {
+      const { server, tool } = call;
+      return traceCall(call, () =>
         invoker.invoke(call, {
           ...context,
           run: id,
@@ -71,17 +74,12 @@ export async function invokerOfRun(
           elicit: elicit ?? context.elicit,
           sample: options.onSample,
           announce: options.onCall,
-          onProgress: (made) =>
-            progress.emit({
-              type: "tool-progressed",
-              server: call.server,
-              tool: call.tool,
-              progress: made,
-            }),
-          // A session of one run is none: nobody comes back to what a server keeps for it.
-          session: options.singleUse === true ? undefined : (options.session ?? context.session),
-          singleUse: options.singleUse,
+          onProgress: (made) => progress.emit({ type: "tool-progressed", server, tool, progress: made }),
+          // Single-use runs get no session: server state would never be reused.
+          session: singleUse === true ? undefined : (options.session ?? context.session),
+          singleUse,
         }),
-    }
-  );
+      );
+    },
+  };
 }

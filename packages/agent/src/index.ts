@@ -1,5 +1,5 @@
 export { createPipeline } from "./pipeline.ts";
-export type { OwnedPipelineSettings, PipelineSettings } from "./pipeline-settings.ts";
+export type { OwnedPipelineSettings, PipelineSettings } from "./stages.ts";
 export type { TokenCounter } from "@cem/core/tokens";
 export { CemError } from "@cem/core";
 export type {

@@ -2,8 +2,8 @@ import { CemError } from "@cem/core";
 import type { SandboxStats } from "@cem/core";
 import { describe, expect, it } from "vitest";
 import { MemorySandbox, outcome, settings } from "../fixtures/stages.ts";
-import type { OwnedPipelineSettings } from "./pipeline-settings.ts";
 import { createPipeline } from "./pipeline.ts";
+import type { OwnedPipelineSettings } from "./stages.ts";
 
 const stats: SandboxStats = {
   running: 0,

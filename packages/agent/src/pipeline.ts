@@ -15,13 +15,13 @@ import type {
   SkillDraft,
   TaskResult,
 } from "@cem/core";
-import { toolsOf } from "./discovery.ts";
-import type { OwnedPipelineSettings, PipelineSettings } from "./pipeline-settings.ts";
+import { toolsOf } from "./catalog.ts";
 import { warm } from "./preparation.ts";
 import { redacted, redactedTask } from "./redaction.ts";
 import { recorded, withRunId } from "./run-recording.ts";
 import { sessionOf, withRecap } from "./session-context.ts";
 import { Stages } from "./stages.ts";
+import type { OwnedPipelineSettings, PipelineSettings } from "./stages.ts";
 import { TaskRun } from "./task-run.ts";
 
 type CheckpointOptions = NonNullable<Parameters<SessionLog["checkpoint"]>[0]>;

@@ -1,7 +1,7 @@
 import { setImmediate as nextTurn } from "node:timers/promises";
 import { abandonOnAbort } from "@cem/core";
 import type { Lazy } from "@cem/core";
-import { callable, toolsOf } from "./discovery.ts";
+import { callable, toolsOf } from "./catalog.ts";
 import { prepareTypeChecker } from "./review.ts";
 import type { RunContext } from "./run-context.ts";
 import type { Stages } from "./stages.ts";

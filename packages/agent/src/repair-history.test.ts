@@ -15,7 +15,7 @@ function generated(change: Partial<GeneratedCode> = {}): GeneratedCode {
 /** Records a failed run, or a refusal when there is no outcome. */
 function record(history: RepairHistory, code: string, message: string, run?: RunOutcome): string | undefined {
   const ending = { status: "error", value: null, error: { code: "X", message, details: {} } } as const;
-  return history.recordOutcome({ code, ending, findings: [finding], outcome: run, asksForValue: false });
+  return history.recordOutcome({ code, ending, findings: [finding], outcome: run, expectsValue: false });
 }
 
 const threw = outcome({ status: "failed", kind: "exception", error: { name: "E", message: "m" } });
@@ -91,7 +91,7 @@ describe("recordOutcome", () => {
   it("gives none on success", () => {
     const ending = endingOf(outcome({ status: "completed", value: 1 }));
     const history = start();
-    const attempt = { code: "1", ending, findings: [], outcome: threw, asksForValue: true };
+    const attempt = { code: "1", ending, findings: [], outcome: threw, expectsValue: true };
     expect(history.recordOutcome(attempt)).toBeUndefined();
     expect(history.feedback).toEqual([]);
   });
@@ -100,13 +100,13 @@ describe("recordOutcome", () => {
     const empty = outcome({ status: "completed", value: null });
     const attempt = { code: "1", ending: endingOf(empty), findings: [], outcome: empty };
     const history = start();
-    expect(history.recordOutcome({ ...attempt, asksForValue: false })).toBeUndefined();
+    expect(history.recordOutcome({ ...attempt, expectsValue: false })).toBeUndefined();
     const printed = { ...attempt, outcome: { ...empty, output: "8" } };
-    expect(history.recordOutcome({ ...printed, asksForValue: true })).toBeUndefined();
-    expect(history.recordOutcome({ ...attempt, asksForValue: true })).toBe("The code returned nothing.");
+    expect(history.recordOutcome({ ...printed, expectsValue: true })).toBeUndefined();
+    expect(history.recordOutcome({ ...attempt, expectsValue: true })).toBe("The code returned nothing.");
     expect(history.feedback).toEqual([{ code: "1", returnedNothing: true, output: "", calls: [] }]);
     expect(history.ranBefore).toBe(true);
-    expect(history.recordOutcome({ ...attempt, code: "2", asksForValue: true })).toBeUndefined();
+    expect(history.recordOutcome({ ...attempt, code: "2", expectsValue: true })).toBeUndefined();
   });
 
   it.each([
@@ -121,7 +121,7 @@ describe("recordOutcome", () => {
     [false, false],
   ])("takes %j for a result or not", (value, isEmpty) => {
     const empty = outcome({ status: "completed", value });
-    const attempt = { code: "1", ending: endingOf(empty), outcome: empty, asksForValue: true };
+    const attempt = { code: "1", ending: endingOf(empty), outcome: empty, expectsValue: true };
     expect(start().recordOutcome({ ...attempt, findings: [] }) !== undefined).toBe(isEmpty);
     // Fields that are not there are left out of what is returned.
     const suspicion = { rule: "unknown-member", severity: "warning", message: "c has no date." } as const;

@@ -12,8 +12,8 @@ import type {
   ToolCallRecord,
   ToolDefinition,
 } from "@cem/core";
+import { unknownFieldsIn } from "./ending.ts";
 import type { Ending } from "./ending.ts";
-import { suspicionsIn } from "./suspicions.ts";
 
 type EarlierCall = NonNullable<GenerateFeedback["calls"]>[number];
 
@@ -34,7 +34,7 @@ export interface AttemptOutcome {
   /** `undefined` when the code was not run. */
   outcome: RunOutcome | undefined;
   /** Whether the task asks for a result. */
-  asksForValue: boolean;
+  expectsValue: boolean;
 }
 
 const NO_RESULT = "The code returned nothing.";
@@ -82,9 +82,9 @@ export class RepairHistory {
    * @returns why the code is to be written again. `undefined` when it is not: it worked, other code would not change
    *   the outcome, there have been as many attempts as are allowed, or the outcome repeats an earlier one.
    */
-  recordOutcome({ code, ending, findings, outcome, asksForValue }: AttemptOutcome): string | undefined {
+  recordOutcome({ code, ending, findings, outcome, expectsValue }: AttemptOutcome): string | undefined {
     const { error } = ending;
-    const reason = error?.message ?? (asksForValue && isEmpty(outcome, findings) ? NO_RESULT : undefined);
+    const reason = error?.message ?? (expectsValue && isEmpty(outcome, findings) ? NO_RESULT : undefined);
     if (reason === undefined || !isRepairable(outcome)) return undefined;
     this.feedback.push(feedbackOf(code, error, findings, outcome));
     const message = reason.replaceAll(/\bLine \d+\b/gu, "Line");
@@ -108,7 +108,7 @@ function feedbackOf(
 ): GenerateFeedback {
   if (outcome === undefined) return { code, findings };
   const { output, toolCalls } = outcome;
-  const suspicions = suspicionsIn(findings);
+  const suspicions = unknownFieldsIn(findings);
   return {
     code,
     ...(suspicions.length > 0 && { findings: suspicions }),
@@ -123,7 +123,7 @@ function isEmpty(outcome: RunOutcome | undefined, findings: readonly Finding[]):
   if (outcome?.status !== "completed") return false;
   const { output, outputDroppedBytes, value } = outcome;
   const isSilent = output === "" && outputDroppedBytes === 0;
-  return isSilent && isHollow(value ?? null, suspicionsIn(findings).length > 0);
+  return isSilent && isHollow(value ?? null, unknownFieldsIn(findings).length > 0);
 }
 
 /** Whether a value holds nothing but null. A field that was not there is left out of its object, which may be empty then. */

@@ -8,13 +8,13 @@ import type {
   TypeChecker,
   Verdict,
 } from "@cem/core";
-import { withProblems } from "./catalog-problems.ts";
+import { withProblems } from "./catalog.ts";
 import { invalidCode } from "./ending.ts";
 import type { Ending } from "./ending.ts";
-import { heedAbort } from "./heed-abort.ts";
 import { refusedReview, refusedTypes } from "./refusals.ts";
-import { recordVerdict } from "./run-audit.ts";
 import type { Program, RunContext } from "./run-context.ts";
+import { yieldToAbort } from "./run-progress.ts";
+import { recordVerdict } from "./run-recording.ts";
 
 /** What the guard and the type checker found. */
 export interface Review extends Verdict {
@@ -79,7 +79,7 @@ async function examineCode(
     const refusal = syntaxError ? invalidCode(syntaxError) : refusedReview(verdict, { ranBefore });
     return { ...verdict, refusal };
   }
-  await heedAbort(context.signal);
+  await yieldToAbort(context.signal);
   const typeChecker = typeCheckerOf(context);
   if (typeChecker === undefined || !checksTypesOf(program, context)) return verdict;
   const checker = await typeChecker.get();

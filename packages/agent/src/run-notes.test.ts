@@ -1,8 +1,7 @@
 import type { Finding, RunOutcome } from "@cem/core";
 import { describe, expect, it } from "vitest";
 import { outcome } from "../fixtures/stages.ts";
-import { endingOf } from "./ending.ts";
-import { notesOf } from "./run-notes.ts";
+import { endingOf, notesOf } from "./ending.ts";
 
 type UnawaitedWork = NonNullable<RunOutcome["unawaited"]>[number];
 

@@ -1,7 +1,10 @@
+import { createHash, randomBytes } from "node:crypto";
 import { toErrorInfo } from "@cem/core";
-import type { EndedRun, ExecuteOptions, TaskResult } from "@cem/core";
-import { createRunId } from "./run-audit.ts";
+import type { AuditEvent, EndedRun, ExecuteOptions, RunRequest, TaskResult, Verdict } from "@cem/core";
+import type { Program, RunContext } from "./run-context.ts";
 import type { Stages } from "./stages.ts";
+
+type AuditedValue = Extract<AuditEvent, { type: "refusal" }>["args"];
 
 /** The options of a request whose run has an id. */
 type Identified = ExecuteOptions & { runId: string };
@@ -30,4 +33,76 @@ export async function recorded(
     end({ error: toErrorInfo(error) });
     throw error;
   }
+}
+
+const RUN_ID_BYTES = 9;
+
+/** An id that logs name a run by. */
+export function createRunId(): string {
+  return `run-${randomBytes(RUN_ID_BYTES).toString("base64url")}`;
+}
+
+/** Records that a run began. What can't be recorded is not run. */
+export async function recordStart(
+  { id: run, options: { session }, stages }: RunContext,
+  { kind, input }: { kind: "task" | "code"; input: string },
+): Promise<void> {
+  const audit = await stages.audit?.get();
+  audit?.record({ type: "run-started", run, session, kind, input: audited(input) });
+  await audit?.flush?.();
+}
+
+/** Records what the review said of code. */
+export async function recordVerdict(
+  { id: run, options: { session }, stages }: RunContext,
+  { code, origin }: Program,
+  { allowed, findings }: Verdict,
+): Promise<void> {
+  const audit = await stages.audit?.get();
+  const found = findings.map(({ rule, severity, line }) => ({ rule, severity, line }));
+  audit?.record({ type: "verdict", run, session, allowed, origin, code: audited(code), findings: found });
+}
+
+/** Records calls of tools whose code runs in the sandbox. Those on the host are recorded there. */
+export async function localCallRecorder({
+  id: run,
+  options: { session },
+  stages,
+}: RunContext): Promise<RunRequest["onToolCall"]> {
+  const audit = await stages.audit?.get();
+  if (audit === undefined) return undefined;
+  return ({ server, tool, ok, ms }, place) => {
+    if (place !== "host") audit.record({ type: "call", run, session, server, tool, ok, ms });
+  };
+}
+
+/** Records how a run ended. */
+export async function recordEnd(
+  { id: run, options: { session }, stages }: RunContext,
+  result: TaskResult,
+): Promise<void> {
+  const audit = await stages.audit?.get();
+  const { status, error, toolCalls, timings } = result;
+  const ms = timings.total ?? 0;
+  audit?.record({ type: "run-ended", run, session, status, error: error?.code, calls: toolCalls.length, ms });
+  await audit?.flush?.();
+}
+
+/** Records that a stage could not be created or used. */
+export async function recordFailure(
+  { id: run, options: { session }, stages }: RunContext,
+  thrown: unknown,
+): Promise<void> {
+  const audit = await stages.audit?.get();
+  const { code } = toErrorInfo(thrown);
+  audit?.record({ type: "run-ended", run, session, status: "error", error: code, calls: 0, ms: 0 });
+  await audit?.flush?.();
+}
+
+function audited(text: string): AuditedValue {
+  return {
+    types: "string",
+    bytes: Buffer.byteLength(text),
+    sha256: createHash("sha256").update(text).digest("hex"),
+  };
 }

@@ -1,4 +1,4 @@
-import type { RunOutcome, RunRequest, TaskResult, ToolInvoker } from "@cem/core";
+import type { RunOutcome, TaskResult, ToolCall, ToolResult } from "@cem/core";
 import { failSpan, instruments, keepTrace, traced } from "@cem/core/telemetry";
 
 const MS_PER_SECOND = 1_000;
@@ -38,39 +38,37 @@ function countRun(kind: "task" | "code", result: TaskResult | undefined, ms: num
   tokensKeptOut.add(result.contextTokens.saved);
 }
 
-/** Runs a program within the span of its guest. The guest tells nothing of it: the host sees begin, end and calls. */
-export function traceGuest(
-  request: RunRequest,
-  run: (request: RunRequest) => Promise<RunOutcome>,
-): Promise<RunOutcome> {
+/** Runs a program within the span of its guest. The guest reports nothing of it: the host sees begin, end and calls. */
+export function traceGuest(run: () => Promise<RunOutcome>): Promise<RunOutcome> {
   return traced("cem.guest", {}, async (span) => {
-    const { invoker } = request;
-    const outcome = await run(invoker === undefined ? request : { ...request, invoker: traceCalls(invoker) });
+    const outcome = await run();
     span.setAttributes({ "cem.guest.outcome": outcome.status, "cem.run.isolation": outcome.isolation.level });
     if (outcome.status !== "completed") failSpan(span, outcome.status);
     return outcome;
   });
 }
 
-/** A call comes with a message of its guest, which belongs to no trace. */
-function traceCalls(invoker: ToolInvoker): ToolInvoker {
+/**
+ * Keeps the present trace for calls of tools, which come with a message of their guest and belong to no trace.
+ *
+ * @returns a function that makes a call within a span.
+ */
+export function callTracer(): (call: ToolCall, make: () => Promise<ToolResult>) => Promise<ToolResult> {
   const inTrace = keepTrace();
-  return {
-    specificationVersion: "v1",
-    invoke: (call, context) =>
-      inTrace(() =>
-        traced("execute_tool", { attributes: { "gen_ai.operation.name": "execute_tool" } }, async (span) => {
-          const result = await invoker.invoke(call, context);
-          // Code may call any name: one that is not a tool's is not told.
-          if (result.ok || !UNKNOWN_TOOL.has(result.error.code)) {
-            span.updateName(`execute_tool ${call.tool}`);
-            span.setAttributes({ "gen_ai.tool.name": call.tool, "cem.tool.server": call.server });
-          }
-          if (!result.ok) failSpan(span, result.error.code);
-          return result;
-        }),
-      ),
-  };
+  const attributes = { "gen_ai.operation.name": "execute_tool" };
+  return (call, make) =>
+    inTrace(() =>
+      traced("execute_tool", { attributes }, async (span) => {
+        const result = await make();
+        // Code may call any name: one that is not a tool's is not reported.
+        if (result.ok || !UNKNOWN_TOOL.has(result.error.code)) {
+          span.updateName(`execute_tool ${call.tool}`);
+          span.setAttributes({ "gen_ai.tool.name": call.tool, "cem.tool.server": call.server });
+        }
+        if (!result.ok) failSpan(span, result.error.code);
+        return result;
+      }),
+    );
 }
 
 const UNKNOWN_TOOL: ReadonlySet<string> = new Set([

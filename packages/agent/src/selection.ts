@@ -1,16 +1,10 @@
-import type { RankedTool, Selection, TaskResult, ToolDefinition } from "@cem/core";
-import { callable } from "./discovery.ts";
-import { offerMore, offerTools } from "./offer.ts";
+import type { RankedTool, TaskResult, ToolDefinition } from "@cem/core";
+import { offerMore, offerTools } from "./candidate-tools.ts";
+import type { Offered } from "./candidate-tools.ts";
+import { callable } from "./catalog.ts";
 import type { RunContext } from "./run-context.ts";
 
 type SelectedTool = TaskResult["selectedTools"][number];
-
-/** The tools that code for a task may be written with. */
-export interface Offered {
-  selection: Selection;
-  /** Those that a model is told of beyond the selected ones. */
-  others: readonly ToolDefinition[];
-}
 
 /**
  * The stage `select`: picks the tools that a task needs from those that can be called, and for a model as many others as it can

@@ -1,4 +1,5 @@
 import type { ExecuteOptions, SessionLog } from "@cem/core";
+import { ASKING_VERBS } from "@cem/core/text";
 
 /** Words of a task by which it goes on with earlier ones. */
 const REFERS_BACK =
@@ -20,4 +21,16 @@ export async function withRecap(
 /** The session in whose log a run is kept. Single runs of clients without a session have one together. */
 export function sessionOf({ session, singleUse }: ExecuteOptions): string | undefined {
   return singleUse === true ? undefined : session;
+}
+
+const { read, list, search, compute, transform } = ASKING_VERBS;
+const ASKING = new Set(
+  [read, list, search, compute, transform, "compare return rank sort group"].join(" ").split(" "),
+);
+const CLAUSE = /[.;,:!?\n]|\b(?:and|then|please)\b/iu;
+
+/** Whether a task asks for something to be told, rather than only done. */
+export function expectsValue(task: string): boolean {
+  if (task.trim().endsWith("?")) return true;
+  return task.split(CLAUSE).some((clause) => ASKING.has(clause.trim().split(/\s/u)[0]?.toLowerCase() ?? ""));
 }

@@ -1,19 +1,31 @@
 import { Lazy } from "@cem/core";
 import type {
+  AgentEvent,
   AuditLog,
   CodeGenerator,
+  ExecuteOptions,
   Guard,
+  RecordRun,
   Redactor,
+  ResultStore,
+  RunMeter,
   Sandbox,
+  SaveSkillOptions,
+  SessionLog,
+  Skill,
+  SkillDraft,
   ToolCatalog,
+  ToolDefinition,
   ToolInvoker,
   ToolSelector,
   TypeChecker,
+  WorkspaceSync,
 } from "@cem/core";
 import { loadTokenCounter } from "@cem/core/tokens";
 import type { TokenCounter } from "@cem/core/tokens";
 import { DefinitionTokens } from "./context-tokens.ts";
-import type { OnDemand, OwnedPipelineSettings } from "./pipeline-settings.ts";
+
+type TypeCheckMode = NonNullable<ExecuteOptions["typeCheck"]>;
 
 /** The stages of one pipeline. Those that are given as functions are created when they are first needed. */
 export class Stages {
@@ -71,4 +83,88 @@ function lazy<T extends object>(given: OnDemand<T>): Lazy<T> {
 async function disposeCreated(part: Lazy<{ dispose(): Promise<void> }> | undefined): Promise<void> {
   const created = await part?.settled();
   await created?.dispose();
+}
+
+/** A value; or a function that creates it when it is first needed, and is called again after it failed. */
+export type OnDemand<T extends object> = T | (() => Promise<T>);
+
+/** The stages of a pipeline. Each is a port of `@cem/core`, so each can be replaced by your own. */
+export interface PipelineSettings {
+  /** Lists the tools there are. */
+  catalog: OnDemand<ToolCatalog>;
+  /** Picks the tools that a task needs. */
+  selector: OnDemand<ToolSelector>;
+  /** Writes the code for a task. */
+  generator: OnDemand<CodeGenerator>;
+  /** Reviews code before it runs. */
+  guard: OnDemand<Guard>;
+  /** Runs the code. A sandbox is disposed by the caller; one that a function creates, by the pipeline. */
+  sandbox: OnDemand<Sandbox>;
+  /** Answers calls to tools that run on the host. Without one every such call fails. */
+  invoker?: OnDemand<ToolInvoker> | undefined;
+  /** Records runs, verdicts and calls. Without one nothing is recorded. */
+  audit?: AuditLog | (() => Promise<AuditLog | undefined>) | undefined;
+  /**
+   * Checks the types of code before it runs. A type checker is disposed by the caller; one that a function creates, by
+   * the pipeline. Without one no types are checked.
+   */
+  typeChecker?: OnDemand<TypeChecker> | undefined;
+  /** Keeps values of persons and secrets from whoever reads events and results. Without one they are passed on. */
+  redactor?: Redactor | (() => Promise<Redactor | undefined>) | undefined;
+  /**
+   * Whether types are checked. Code written by rules is checked only when a call asks for it.
+   *
+   * @defaultValue `before`
+   */
+  typeCheck?: TypeCheckMode | undefined;
+  /**
+   * How often a model may repair code that was refused or failed.
+   *
+   * @defaultValue 2
+   */
+  maxRepairs?: number | undefined;
+  /**
+   * Whether a generator that asks a model is told facts about data: columns of tables, and how the files of the workspace begin
+   * that the task names.
+   *
+   * @defaultValue false
+   */
+  dataFacts?: boolean | undefined;
+  /**
+   * Checks and saves skills, with the tools that there are.
+   *
+   * @defaultValue `saveSkill` rejects with `SKILLS_DISABLED`
+   */
+  saveSkill?:
+    | ((
+        draft: SkillDraft,
+        options: SaveSkillOptions & { tools: readonly ToolDefinition[] },
+      ) => Promise<Skill>)
+    | undefined;
+  /** Meters the runs of the sandbox. No code is written for a task while none may begin. */
+  meter?: RunMeter | undefined;
+  /** Receives the events of every request, as its own listener does. Must not throw. */
+  onEvent?: ((event: AgentEvent) => void) | undefined;
+  /** Tells what went wrong so far beside the runs, for their results. */
+  warnings?: (() => readonly string[]) | undefined;
+  /** Keeps the images, files and large values of results. Closed by the caller. Without one, nothing is kept. */
+  results?: OnDemand<ResultStore> | undefined;
+  /** Keeps the workspace in step with other machines. Closed by the caller. Without one, it is this machine's only. */
+  workspaceSync?: WorkspaceSync | undefined;
+  /** Keeps what the runs did. Closed by the caller. Without one, nothing is kept. */
+  sessionLog?: SessionLog | undefined;
+  /** Is told of each run that has ended, for its record. Without one, no records are kept. */
+  recordRun?: RecordRun | undefined;
+  /**
+   * Counts the tokens of a text.
+   *
+   * @defaultValue a counter for o200k_base
+   */
+  countTokens?: TokenCounter | undefined;
+}
+
+/** Pipeline settings that hold resources, which the pipeline frees when it is disposed. */
+export interface OwnedPipelineSettings extends PipelineSettings {
+  /** Frees what the settings hold. Called once, after the last request has ended and the sandbox is disposed. */
+  dispose?(): Promise<void>;
 }

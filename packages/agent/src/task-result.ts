@@ -1,12 +1,13 @@
+import { notesOf } from "./ending.ts";
 import { setImmediate as nextTurn } from "node:timers/promises";
-import type { CatalogSnapshot, TaskResult, ToolCallRecord } from "@cem/core";
-import { contextTokens, countText } from "./context-tokens.ts";
+import type { CatalogSnapshot, Finding, RunOutcome, TaskResult, ToolCallRecord } from "@cem/core";
 import type { TokenCounter } from "@cem/core/tokens";
-import { toolsOf } from "./discovery.ts";
+import type { Offered } from "./candidate-tools.ts";
+import { toolsOf } from "./catalog.ts";
+import { contextTokens, countText } from "./context-tokens.ts";
 import type { Ending } from "./ending.ts";
-import { notesOf } from "./run-notes.ts";
-import type { RunContext } from "./run-context.ts";
-import type { RunState } from "./run-state.ts";
+import type { RepairHistory } from "./repair-history.ts";
+import type { Program, RunContext } from "./run-context.ts";
 import { nonEmpty, toSelectedTool } from "./selection.ts";
 
 type ContextTokens = TaskResult["contextTokens"];
@@ -73,4 +74,18 @@ function countContext(
     ...contextTokens(definitions, outcome?.toolResults ?? [], returned, count),
     spent: usage === undefined ? given : usage.inputTokens + usage.outputTokens,
   };
+}
+
+/** What a run has come to so far. Its result is made of it, also when the run is cancelled half-way. */
+export interface RunState {
+  catalog: CatalogSnapshot;
+  offered: Offered;
+  /** What a model is told of the data that the task is about. */
+  facts: string | undefined;
+  program: Program;
+  /** Of the last review. */
+  findings: readonly Finding[];
+  /** Of the last attempt. `undefined` when its code was not run. */
+  outcome: RunOutcome | undefined;
+  readonly history: RepairHistory;
 }

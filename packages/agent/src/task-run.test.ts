@@ -2,8 +2,8 @@ import { CemError } from "@cem/core";
 import type { AgentEvent, InvokeContext, ToolCall, ToolDefinition, ToolInvoker } from "@cem/core";
 import { describe, expect, it, vi } from "vitest";
 import { add, checker, MemorySandbox, model, outcome, settings } from "../fixtures/stages.ts";
-import type { PipelineSettings } from "./pipeline-settings.ts";
 import { createPipeline } from "./pipeline.ts";
+import type { PipelineSettings } from "./stages.ts";
 
 const completed = outcome({ status: "completed", value: 8 });
 const threw = outcome({ status: "failed", kind: "exception", error: { name: "E", message: "m" } });

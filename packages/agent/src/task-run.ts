@@ -1,11 +1,9 @@
 import { CemError } from "@cem/core";
 import type { ExecuteOptions, GeneratedCode, GenerationRefused, TaskResult, ToolDefinition } from "@cem/core";
-import { readAsMeant } from "./as-meant.ts";
-import { asksForValue } from "./asks-for-value.ts";
-import { withNamedProblems } from "./catalog-problems.ts";
+import { normalizeProgram } from "./auto-export.ts";
+import { toolsForRepair } from "./candidate-tools.ts";
+import { discover, toolsOf, withNamedProblems } from "./catalog.ts";
 import { readDataFacts } from "./data-facts.ts";
-import { discover, toolsOf } from "./discovery.ts";
-import { heedAbort } from "./heed-abort.ts";
 import { cancelledEnding, endingOf } from "./ending.ts";
 import type { Ending } from "./ending.ts";
 import { execute } from "./execution.ts";
@@ -15,16 +13,16 @@ import { prepareCode, prepareTask } from "./preparation.ts";
 import { ReadCache } from "./read-cache.ts";
 import { hintsOf, refusedByMeter, refusedGeneration } from "./refusals.ts";
 import { RepairHistory } from "./repair-history.ts";
-import { toolsForRepair } from "./repair-tools.ts";
 import { review } from "./review.ts";
-import { createRunId, recordEnd, recordFailure, recordStart } from "./run-audit.ts";
 import type { Program, RunContext } from "./run-context.ts";
-import { RunProgress } from "./run-progress.ts";
+import { RunProgress, yieldToAbort } from "./run-progress.ts";
+import { createRunId, recordEnd, recordFailure, recordStart } from "./run-recording.ts";
 import { traceRun } from "./run-telemetry.ts";
-import type { RunState } from "./run-state.ts";
 import { select, widen, withUsed } from "./selection.ts";
+import { expectsValue } from "./session-context.ts";
 import type { Stages } from "./stages.ts";
 import { describeCallIn, toTaskResult } from "./task-result.ts";
+import type { RunState } from "./task-result.ts";
 
 const DEFAULT_MAX_REPAIRS = 2;
 
@@ -75,14 +73,14 @@ export class TaskRun {
     return this.#finish({ kind: "code", input: code }, async () => {
       await prepareCode(this.#context, code);
       const tools = await this.#discover();
-      await this.#readAsMeant(tools);
+      await this.#normalizeProgram(tools);
       return this.#reviewAndExecute(tools);
     });
   }
 
-  async #readAsMeant(tools: readonly ToolDefinition[]): Promise<void> {
-    const { program, notes } = await readAsMeant(this.#state.program, tools, this.#context.signal);
-    await heedAbort(this.#context.signal);
+  async #normalizeProgram(tools: readonly ToolDefinition[]): Promise<void> {
+    const { program, notes } = await normalizeProgram(this.#state.program, tools, this.#context.signal);
+    await yieldToAbort(this.#context.signal);
     this.#state.program = program;
     this.#state.history.notes.push(...notes);
   }
@@ -96,7 +94,7 @@ export class TaskRun {
     while (this.#state.program.origin === "llm") {
       const { findings, outcome, program } = this.#state;
       const attempt = { code: program.code, ending, findings, outcome };
-      const reason = history.recordOutcome({ ...attempt, asksForValue: asksForValue(input.task) });
+      const reason = history.recordOutcome({ ...attempt, expectsValue: expectsValue(input.task) });
       if (reason === undefined) break;
       if (ending.error === null) empty = { state: { ...this.#state }, ending };
       try {
@@ -150,7 +148,7 @@ export class TaskRun {
     const { code, isChecked, origin, uses } = generated;
     state.program = { code, origin, isChecked };
     state.offered = withUsed(state.offered, uses);
-    if (origin === "llm") await this.#readAsMeant(tools);
+    if (origin === "llm") await this.#normalizeProgram(tools);
     return undefined;
   }
 

@@ -2,8 +2,8 @@ import { CemError } from "@cem/core";
 import type { Sandbox, ToolDefinition } from "@cem/core";
 import { describe, expect, it, onTestFinished } from "vitest";
 import { add, checker, MemorySandbox, outcome, settings } from "../fixtures/stages.ts";
-import type { OwnedPipelineSettings } from "./pipeline-settings.ts";
 import { createPipeline } from "./pipeline.ts";
+import type { OwnedPipelineSettings } from "./stages.ts";
 
 /** A pipeline whose stages are created on demand, and the names of those that were, in order. */
 function start(change: Partial<OwnedPipelineSettings> = {}) {

@@ -70,10 +70,10 @@ export interface HostTool<
  *
  * @example
  * ```ts
- * const find_customer = defineTool({
- *   description: "Find a customer by name.",
+ * const find_order = defineTool({
+ *   description: "Find an order by name.",
  *   input: z.object({ name: z.string() }),
- *   execute: async ({ name }) => database.customers.find(name),
+ *   execute: async ({ name }) => database.orders.find(name),
  * });
  * ```
  */

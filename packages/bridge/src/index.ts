@@ -28,6 +28,7 @@ export {
   withoutSecrets,
 } from "./secrets.ts";
 export type { HideSecrets } from "./secrets.ts";
+export { CallRecorder } from "./call-recorder.ts";
 export { CemError } from "@cem/core";
 export type {
   Elicit,

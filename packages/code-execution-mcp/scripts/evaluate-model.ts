@@ -1,3 +1,18 @@
+import { parseArgs } from "node:util";
+import { loadConfig } from "@cem/config";
+import type { ConfigInput } from "@cem/config";
+import type { CodeGenerator } from "@cem/core";
+import { startChatServer } from "../../codegen/fixtures/chat-server.ts";
+import { createConfiguredModel } from "../src/wiring/stages/generators.ts";
+import { summaryOf } from "./model/figures.ts";
+import type { TaskFigures } from "./model/figures.ts";
+import { measureOwn } from "./model/measure-own.ts";
+import { measureSet } from "./model/measure-set.ts";
+import { OWN_TASKS } from "./model/own-tasks.ts";
+import { startPlayback } from "./model/playback.ts";
+import { readRecordings, RECORDINGS } from "./model/recordings.ts";
+import { readSets } from "./retrieval-sets.ts";
+
 /**
  * How a model does behind `llm.enabled`: `pnpm eval:model --endpoint URL [--model NAME] [--data DIR] [--most N]`. Any service
  * that speaks the Chat Completions API is an endpoint; its key is read from CEM_EVAL_API_KEY.
@@ -10,20 +25,6 @@
  *
  * `--tokens N` is `llm.tool_tokens`. `--prompt ID` prints what a model is told for one of our own tasks; `--failures` prints what went wrong.
  */
-import { parseArgs } from "node:util";
-import type { ConfigInput } from "@cem/config";
-import { loadConfig } from "@cem/config";
-import type { CodeGenerator } from "@cem/core";
-import { startChatServer } from "../../codegen/fixtures/chat-server.ts";
-import { createConfiguredModel } from "../src/wiring/generators.ts";
-import { summaryOf } from "./model/figures.ts";
-import type { TaskFigures } from "./model/figures.ts";
-import { measureOwn } from "./model/measure-own.ts";
-import { measureSet } from "./model/measure-set.ts";
-import { OWN_TASKS } from "./model/own-tasks.ts";
-import { startPlayback } from "./model/playback.ts";
-import { readRecordings, RECORDINGS } from "./model/recordings.ts";
-import { readSets } from "./retrieval-sets.ts";
 
 const { values } = parseArgs({
   options: {

@@ -1,8 +1,8 @@
 import { mkdir, mkdtemp, readFile, rm, writeFile } from "node:fs/promises";
 import { createServer } from "node:http";
 import type { Server } from "node:http";
-import type { AddressInfo } from "node:net";
 import { createRequire } from "node:module";
+import type { AddressInfo } from "node:net";
 import os from "node:os";
 import path from "node:path";
 import type { Agent, ElicitRequest, TaskResult } from "@cem/core";
@@ -11,10 +11,10 @@ import type { McpConnections } from "@cem/mcp-client";
 import { createResultStore } from "@cem/workspace";
 import { afterAll, beforeAll, describe, expect, it } from "vitest";
 import { z } from "zod";
-import type { AgentOptions } from "./agent-options.ts";
-import { hintFor } from "@cem/core/errors";
 import { answering } from "../../mcp-client/fixtures/servers.ts";
+import { hintFor } from "@cem/core/errors";
 import { createAgent, defineTool } from "./index.ts";
+import type { AgentOptions } from "./options.ts";
 
 const SECRET = "key-5f1c9e7a2b";
 const serversDir = path.resolve(import.meta.dirname, "../fixtures/servers");

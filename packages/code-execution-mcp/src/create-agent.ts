@@ -1,25 +1,26 @@
 import { createPipeline } from "@cem/agent";
 import type { OwnedPipelineSettings } from "@cem/agent";
+import type { Config } from "@cem/config";
 import { Lazy } from "@cem/core";
 import type { Agent, ExecuteOptions, Redactor, TaskResult } from "@cem/core";
 import { observeSandbox } from "@cem/core/telemetry";
-import { assertAgentOptions, assertTaskOptions } from "./agent-options.ts";
-import type { AgentOptions } from "./agent-options.ts";
-import { disposeLoaded } from "./wiring/customer.ts";
-import type { LoadedFor } from "./wiring/customer.ts";
-import { customerMeter, customerSandbox } from "./wiring/customer-sandbox.ts";
-import { createConfiguredSelector } from "./wiring/configured-selector.ts";
-import { createGenerator } from "./wiring/generators.ts";
-import { createRecordRedactor, redactGenerator, redactorOf } from "./wiring/redaction.ts";
-import { lazyHost } from "./wiring/host.ts";
-import type { Host } from "./wiring/host.ts";
-import { loadFrom } from "./wiring/load.ts";
+import { assertAgentOptions, assertTaskOptions } from "./options.ts";
+import type { AgentOptions } from "./options.ts";
+import { lazyHost } from "./wiring/calls/tool-host.ts";
+import type { Host } from "./wiring/calls/tool-host.ts";
 import { createLog, logWarnings } from "./wiring/log.ts";
-import { openConfiguredRecords, recordRunsIn } from "./wiring/run-records.ts";
-import { createSandbox, sandboxProviderOf } from "./wiring/sandboxes.ts";
+import type { Log } from "./wiring/log.ts";
+import { openProject } from "./wiring/open-project.ts";
+import { createRecordRedactor, redactGenerator, redactorOf } from "./wiring/privacy/redaction.ts";
+import type { Project } from "./wiring/project.ts";
+import { recordRunsIn } from "./wiring/records/run-records.ts";
+import { createConfiguredSessions } from "./wiring/records/workspace.ts";
+import { meterOf, ownedSandbox } from "./wiring/sandbox/choose-sandbox.ts";
+import { createSandbox, sandboxProviderOf } from "./wiring/sandbox/sandboxes.ts";
 import { saveCheckedSkill } from "./wiring/skills.ts";
-import { createConfiguredGuard, createConfiguredTypeChecker } from "./wiring/stages.ts";
-import { createConfiguredSessions } from "./wiring/workspace.ts";
+import { createGenerator } from "./wiring/stages/generators.ts";
+import { createConfiguredSelector } from "./wiring/stages/selector.ts";
+import { createConfiguredGuard, createConfiguredTypeChecker } from "./wiring/stages/stages.ts";
 
 /**
  * Creates an agent of the default stages, set up by the configuration, which is read at the first request.
@@ -34,7 +35,7 @@ export function createAgent(options: AgentOptions = {}): Agent {
 
 /** Like {@link createAgent}, with a configuration that was loaded already. */
 export function createLoadedAgent(
-  loaded: LoadedFor,
+  loaded: Project,
   options: AgentOptions,
   host: Lazy<Host> = lazyHost(loaded, options),
 ): Agent {
@@ -56,36 +57,35 @@ export async function executeTask(
 }
 
 /** Loads the configuration, and logs what of it is ignored. */
-async function loadLogged(options: AgentOptions): Promise<LoadedFor> {
-  const loaded = await loadFrom(options);
-  if (loaded.warnings.length > 0) logWarnings(loaded, options.log ?? createLog(loaded.config, options.onLog));
+async function loadLogged(options: AgentOptions): Promise<Project> {
+  const logOf = (config: Config): Log => options.log ?? createLog(config, options.onLog);
+  const loaded = await openProject(options, options.records === true ? logOf : undefined);
+  if (loaded.warnings.length > 0) logWarnings(loaded, logOf(loaded.config));
   return loaded;
 }
 
 /** Loads the configuration and creates the stages. Its plugins are disposed with them. */
 async function setUpOwned(options: AgentOptions): Promise<OwnedPipelineSettings> {
   const loaded = await loadLogged(options);
-  if (options.records === true)
-    loaded.records = openConfiguredRecords(loaded, options.log ?? createLog(loaded.config, options.onLog));
   const stages = await setUp(loaded, options);
   return {
     ...stages,
     async dispose() {
       await stages.dispose?.();
-      await disposeLoaded(loaded);
+      await loaded.dispose();
     },
   };
 }
 
 /** Creates the stages; those of a dry run see copies of what they could change. */
 async function setUp(
-  loaded: LoadedFor,
+  loaded: Project,
   options: AgentOptions,
   host?: Lazy<Host>,
 ): Promise<OwnedPipelineSettings> {
   const { onPlannedWrite } = options;
   if (onPlannedWrite === undefined) return createStages(loaded, options, host);
-  const { prepareDryRun } = await import("./wiring/dry-run.ts");
+  const { prepareDryRun } = await import("./wiring/dry-run/dry-run.ts");
   const dry = await prepareDryRun(loaded);
   // A run that changes nothing is not logged.
   const stages = await createStages(dry.loaded, { ...options, sessions: false, resume: undefined });
@@ -104,7 +104,7 @@ async function setUp(
  * loaded, when it is first needed.
  */
 async function createStages(
-  loaded: LoadedFor,
+  loaded: Project,
   options: AgentOptions,
   host: Lazy<Host> = lazyHost(loaded, options),
 ): Promise<OwnedPipelineSettings> {
@@ -117,7 +117,7 @@ async function createStages(
       createLog(config, options.onLog)("error", `The session can't be logged: ${String(error)}`),
   });
   const workspaceSync = await loaded.sync?.get();
-  const meter = options.onPlannedWrite === undefined ? await customerMeter(loaded) : undefined;
+  const meter = options.onPlannedWrite === undefined ? await meterOf(loaded) : undefined;
   if (options.startServers === true) {
     // What can't be set up, the first request reports.
     host.get().then(
@@ -130,12 +130,10 @@ async function createStages(
   const recordRun =
     loaded.records &&
     recordRunsIn(loaded.records, {
-      calls: () => host.current?.callKeeper,
-      async redactor() {
-        const ofRuns = await redactor();
-        return { redactor: ofRuns ?? (await recordRedactor.get()), isOfRuns: ofRuns !== undefined };
-      },
-      customer: loaded.customer?.id,
+      calls: () => host.current?.callRecorder,
+      redactor,
+      recordRedactor,
+      owner: loaded.owner?.id,
     });
   let stopObserving: (() => void) | undefined;
   return {
@@ -143,7 +141,7 @@ async function createStages(
     async selector() {
       const chosen = options.selector ?? (await selector.get());
       if (pluginSet === undefined) return chosen;
-      const { askSelectors } = await import("@cem/plugins");
+      const { askSelectors } = await import("./plugins/added-stages.ts");
       return askSelectors((await pluginSet.get()).selectors, chosen);
     },
     async generator() {
@@ -155,11 +153,11 @@ async function createStages(
           ? await createGenerator(loaded, redact, { sessionLog, redactor: ofRuns })
           : redact(generator);
       if (pluginSet === undefined) return chosen;
-      const { askGenerators } = await import("@cem/plugins");
+      const { askGenerators } = await import("./plugins/added-stages.ts");
       // Whom a plugin's generator asks is not known: it sees tokens only.
       const own = (await pluginSet.get()).generators.map((one) => ({
         ...one,
-        generator: redact(one.generator),
+        stage: redact(one.stage),
       }));
       return askGenerators(own, chosen);
     },
@@ -169,7 +167,7 @@ async function createStages(
       const guard =
         options.guard ?? (await createConfiguredGuard(config, await callGuards.get(), reviewRules));
       if (pluginSet === undefined) return mcpTools.startingServers(guard);
-      const { addGuards } = await import("@cem/plugins");
+      const { addGuards } = await import("./plugins/added-stages.ts");
       return mcpTools.startingServers(addGuards(guard, (await pluginSet.get()).guards));
     },
     async sandbox() {
@@ -177,7 +175,7 @@ async function createStages(
       const settings = {
         ...options,
         ...bridge.spec,
-        ...(await customerSandbox(loaded, { ...options, meter })),
+        ...(await ownedSandbox(loaded, { ...options, meter })),
         plugins: await pluginSet?.get(),
         chosenBy: loaded.origins["execution.sandbox_type"]?.label,
       };
@@ -188,7 +186,7 @@ async function createStages(
       stopObserving = observeSandbox(() => sandbox.stats?.());
       return sandbox;
     },
-    invoker: async () => (await host.get()).bridge.invoker,
+    invoker: async () => (await host.get()).bridge.invoker.get(),
     results: async () => (await host.get()).results,
     redactor: isRedacted ? redactor : undefined,
     audit: async () => (await host.get()).audit,

@@ -1,35 +1,30 @@
 import type { Config } from "@cem/config";
-import type * as McpServer from "@cem/mcp-server";
-import type { AuthSettings, Serving } from "@cem/mcp-server";
 import { toErrorInfo } from "@cem/core";
 import type { CemError } from "@cem/core";
 import { flushTelemetry, instruments, observeQueue } from "@cem/core/telemetry";
+import type * as McpServer from "@cem/mcp-server";
+import type { AuthSettings, Serving } from "@cem/mcp-server";
 import { createLoadedAgent } from "./create-agent.ts";
 import { hintForAgent } from "@cem/core/errors";
-import { agentOptionsOf, assertRunServerOptions, assertServerOptions } from "./server-options.ts";
-import type { CemServer, RunServerOptions, ServerOptions, TransportName } from "./server-options.ts";
-import { authOf } from "./wiring/auth.ts";
-import { consolePartsOf, nameOf, partsFor, showInConsole } from "./wiring/console-parts.ts";
-import { CustomerHosts } from "./wiring/customer-hosts.ts";
-import { disposeLoaded } from "./wiring/customer.ts";
-import type { LoadedFor } from "./wiring/customer.ts";
-import { assertNothingShared, customerIdFor, hasCustomers } from "./wiring/serve-customers.ts";
-import { followSkills } from "./wiring/follow-skills.ts";
-import { lazyHost } from "./wiring/host.ts";
-import { loadFrom } from "./wiring/load.ts";
-import { logWarnings } from "./wiring/log.ts";
-import { redactorOf } from "./wiring/redaction.ts";
-import { openConfiguredRecords } from "./wiring/run-records.ts";
-import { openConfiguredReplicas, openConfiguredQueue, probeQueue } from "./wiring/run-queue.ts";
-import { loggerOf, logTo } from "./wiring/server-logger.ts";
-import { probeStore, reportUnreachable } from "./wiring/shared-store.ts";
-import { shareSkills } from "./wiring/shared-files.ts";
-import { tellChanges, upstreamOf } from "./wiring/upstream.ts";
-import { guestFactsOf } from "./wiring/sandboxes.ts";
-import { createConfiguredSkills } from "./wiring/skills.ts";
-import { createWorkflowTools } from "./wiring/workflow-tools.ts";
-import { createConfiguredState, createServedResults } from "./wiring/workspace.ts";
-import { startWorkThreads } from "./work-threads/start.ts";
+import { agentOptionsOf, assertRunServerOptions, assertServerOptions } from "./options.ts";
+import type { CemServer, RunServerOptions, ServerOptions, TransportName } from "./options.ts";
+import { lazyHost } from "./wiring/calls/tool-host.ts";
+import { openCustomerHosts } from "./wiring/customers/customer-hosts.ts";
+import { assertNothingShared, authOf, customerIdFor, hasCustomers } from "./wiring/http/clients.ts";
+import { consolePartsOf, nameOf, partsFor, showInConsole } from "./wiring/http/console-parts.ts";
+import { loggerOf, logTo, logWarnings } from "./wiring/log.ts";
+import { openProject } from "./wiring/open-project.ts";
+import { redactorOf } from "./wiring/privacy/redaction.ts";
+import type { Project } from "./wiring/project.ts";
+import { createConfiguredState, createServedResults } from "./wiring/records/workspace.ts";
+import { guestFactsOf } from "./wiring/sandbox/sandboxes.ts";
+import { tellChanges, upstreamOf } from "./wiring/servers/upstream.ts";
+import { shareSkills } from "./wiring/shared/files.ts";
+import { openConfiguredReplicas, openConfiguredQueue, probeQueue } from "./wiring/shared/queue.ts";
+import { probeStore, reportUnreachable } from "./wiring/shared/store.ts";
+import { createConfiguredSkills, followSkills } from "./wiring/skills.ts";
+import { createWorkflowTools } from "./wiring/workflows/workflow-tools.ts";
+import { startWorkThreads } from "./work-threads/work-threads.ts";
 
 const MS_PER_SECOND = 1_000;
 /** Settings that say who may call a server, and whose files a caller gets. */
@@ -45,13 +40,15 @@ const heldAuthorization = new WeakMap<CemServer, CemError>();
  */
 export async function createServer(options: ServerOptions = {}): Promise<CemServer> {
   assertServerOptions(options);
-  const loaded = await loadFrom(options);
+  const isRecorded = options.agent === undefined && options.records !== false;
+  const loaded = await openProject(
+    options,
+    isRecorded ? async (config) => options.log ?? logTo(await loggerOf(config)) : undefined,
+  );
   const { config } = loaded;
   const { createAgentServer, currentQuotaOwner } = await loadServer();
   const log = options.log ?? logTo(await loggerOf(config));
   logWarnings(loaded, log);
-  if (options.agent === undefined && options.records !== false)
-    loaded.records = openConfiguredRecords(loaded, log);
   const ownRedactor = options.agent === undefined ? redactorOf(loaded, options) : undefined;
   const redactor = options.redactor ?? (await ownRedactor?.get());
   const agentOptions = { ...agentOptionsOf(options), redactor, log };
@@ -60,7 +57,7 @@ export async function createServer(options: ServerOptions = {}): Promise<CemServ
   const replicas = queue && (await openConfiguredReplicas(config));
   const customers =
     options.agent === undefined && hasCustomers(config)
-      ? new CustomerHosts(loaded, agentOptions, {
+      ? await openCustomerHosts(loaded, agentOptions, {
           openAgent: createLoadedAgent,
           queue,
           onGone: (quotaOwner) => server.runs.forgetOf(quotaOwner),
@@ -71,7 +68,7 @@ export async function createServer(options: ServerOptions = {}): Promise<CemServ
   const isElsewhere = customers !== undefined || queue !== undefined;
   const local =
     options.agent ?? createLoadedAgent(isElsewhere ? withoutPool(loaded) : loaded, agentOptions, host);
-  const agent = queue?.agent(local, loaded.customer) ?? local;
+  const agent = queue?.agent(local, loaded.owner) ?? local;
   const workflows = createWorkflowTools(loaded, agentOptions, { agent, openAgent: createLoadedAgent, host });
   const server: CemServer = createAgentServer<Config>({
     agent,
@@ -114,7 +111,7 @@ export async function createServer(options: ServerOptions = {}): Promise<CemServ
     });
   }
   showInConsole(server, async (authInfo) => {
-    if (customers === undefined) return consolePartsOf({ loaded, workflows, identity: authInfo });
+    if (customers === undefined) return consolePartsOf({ project: loaded, workflows, identity: authInfo });
     const host = await customers.get(await customerIdFor(await nameOf(authInfo), config));
     return consolePartsOf({ ...host, identity: authInfo });
   });
@@ -143,20 +140,20 @@ export async function createServer(options: ServerOptions = {}): Promise<CemServ
       await replicas?.close();
       await queue?.close();
       if (options.redactor === undefined) await redactor?.dispose();
-      await disposeLoaded(loaded);
+      await loaded.dispose();
     },
   });
 }
 
 /** `FOLDER_UNTRUSTED` where, without what is held back, anybody could call what was to be for some. */
-async function findHeldAuthorization({ trust }: LoadedFor): Promise<CemError | undefined> {
+async function findHeldAuthorization({ trust }: Project): Promise<CemError | undefined> {
   const held = trust.held.find(({ name }) => AUTHORIZATION.test(name));
   if (held === undefined) return undefined;
   return (await import("@cem/config")).folderUntrusted(`The setting ${held.name}`, trust.folder);
 }
 
 /** Runs belong to customers, whose agents have guests of their own, or to workers. */
-function withoutPool(loaded: LoadedFor): LoadedFor {
+function withoutPool(loaded: Project): Project {
   const { config } = loaded;
   return {
     ...loaded,

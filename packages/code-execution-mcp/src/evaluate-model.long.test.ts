@@ -12,7 +12,7 @@ import { OWN_TASKS } from "../scripts/model/own-tasks.ts";
 import { startPlayback } from "../scripts/model/playback.ts";
 import { readRecordings, RECORDINGS } from "../scripts/model/recordings.ts";
 import { readSets } from "../scripts/retrieval-sets.ts";
-import { createConfiguredModel } from "./wiring/generators.ts";
+import { createConfiguredModel } from "./wiring/stages/generators.ts";
 
 let server: ChatServer;
 afterEach(() => server.close());

@@ -1,6 +1,6 @@
 export { createAgent, executeTask } from "./create-agent.ts";
-export type { AgentOptions, ConfigSource } from "./agent-options.ts";
-export { generateTools } from "./admin/mcp-servers.ts";
+export type { AgentOptions, ConfigSource } from "./options.ts";
+export { generateTools } from "./admin/servers.ts";
 export { openWorkflows, resumeWorkflow, runWorkflow } from "./workflows.ts";
 export type { OwnWorkflows, WorkflowOptions } from "./workflows.ts";
 export type {
@@ -17,21 +17,21 @@ export { createServer, runServer } from "./create-server.ts";
 export type { RunningServer } from "./create-server.ts";
 export { runWorker } from "./run-worker.ts";
 export type { RunningWorker, WorkerOptions } from "./run-worker.ts";
-export type { CemServer, RunServerOptions, ServerOptions, TransportName } from "./server-options.ts";
+export type { CemServer, RunServerOptions, ServerOptions, TransportName } from "./options.ts";
 export type { Log, LogLevel } from "./wiring/log.ts";
 export { defineTool } from "@cem/bridge/define-tool";
-export { definePlugin } from "@cem/plugins/define-plugin";
+export { definePlugin } from "./plugins/define-plugin.ts";
 export type {
   Plugin,
   PluginCommand,
   PluginCommandContext,
   PluginContext,
   PluginParts,
-} from "@cem/plugins/define-plugin";
-export type { GivenPlugin } from "./wiring/plugins.ts";
+} from "./plugins/define-plugin.ts";
+export type { GivenPlugin } from "./plugins/configured-plugins.ts";
 export type { ReviewRule } from "@cem/guardrails";
 export type { HostTool, HostToolContext, ToolSchema } from "@cem/bridge/define-tool";
-export { loadConfig } from "./wiring/load.ts";
+export { loadConfig } from "./wiring/open-project.ts";
 export type { Config, ConfigInput, LoadConfigOptions, LoadedConfig } from "@cem/config";
 export { CemError, toErrorInfo, toolId } from "@cem/core";
 export type { CallRule, ContentFilter, PlannedWrite, RuledCall } from "@cem/guardrails/calls";

@@ -20,8 +20,8 @@ import type {
   ChatServerSettings,
   Reply,
 } from "../../codegen/fixtures/chat-server.ts";
-import type { AgentOptions } from "./agent-options.ts";
 import { createAgent } from "./create-agent.ts";
+import type { AgentOptions } from "./options.ts";
 
 const root = path.resolve(import.meta.dirname, "../../..");
 const KEY = "sk-test-0123456789abcdef";

@@ -4,7 +4,7 @@ import path from "node:path";
 import { describe, expect, it } from "vitest";
 import { deleteCustomer, listRuns, readRun, recordingOfRun } from "./admin.ts";
 import { createAgent, defineTool } from "./index.ts";
-import type { AgentOptions } from "./agent-options.ts";
+import type { AgentOptions } from "./options.ts";
 
 const MAIL = "ada.lovelace@example.org";
 const CODE = `import { find } from "./servers/crm/index.ts";\nconsole.log("for ${MAIL}");\nreturn await find({ mail: "${MAIL}", rows: 1 });`;

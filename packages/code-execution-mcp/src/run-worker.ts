@@ -1,23 +1,20 @@
 import { assertKnownOptions, CemError, Lazy, toErrorInfo } from "@cem/core";
 import type { Agent, Store } from "@cem/core";
-import type { QueueWorker, RunQueue } from "@cem/queue";
 import { flushTelemetry, instruments, observeQueue } from "@cem/core/telemetry";
 import { nearest } from "@cem/core/text";
-import { AGENT_OPTIONS } from "./agent-options.ts";
-import type { AgentOptions } from "./agent-options.ts";
+import type { QueueWorker, RunQueue } from "@cem/queue";
 import { createLoadedAgent } from "./create-agent.ts";
-import { agentOptionsOf } from "./server-options.ts";
-import { CustomerHosts } from "./wiring/customer-hosts.ts";
-import { disposeLoaded } from "./wiring/customer.ts";
-import type { LoadedFor } from "./wiring/customer.ts";
-import { loadFrom } from "./wiring/load.ts";
-import { logWarnings } from "./wiring/log.ts";
-import { redactorOf } from "./wiring/redaction.ts";
-import { openConfiguredRecords } from "./wiring/run-records.ts";
-import { requireQueueConnection } from "./wiring/run-queue.ts";
-import { loggerOf, logTo } from "./wiring/server-logger.ts";
-import { probeStore } from "./wiring/shared-store.ts";
-import { startWorkThreads } from "./work-threads/start.ts";
+import { AGENT_OPTIONS, agentOptionsOf } from "./options.ts";
+import type { AgentOptions } from "./options.ts";
+import { openCustomerHosts } from "./wiring/customers/customer-hosts.ts";
+import type { CustomerHosts } from "./wiring/customers/customer-hosts.ts";
+import { loggerOf, logTo, logWarnings } from "./wiring/log.ts";
+import { openProject } from "./wiring/open-project.ts";
+import { redactorOf } from "./wiring/privacy/redaction.ts";
+import type { Project } from "./wiring/project.ts";
+import { requireQueueConnection } from "./wiring/shared/queue.ts";
+import { probeStore } from "./wiring/shared/store.ts";
+import { startWorkThreads } from "./work-threads/work-threads.ts";
 
 const MS_PER_SECOND = 1_000;
 
@@ -56,7 +53,10 @@ export interface RunningWorker {
  */
 export async function runWorker(options: WorkerOptions = {}): Promise<RunningWorker> {
   assertKnownOptions(options, WORKER_OPTIONS, "runWorker", nearest);
-  const loaded = await loadFrom(options);
+  const loaded = await openProject(
+    options,
+    options.records === false ? undefined : async (config) => options.log ?? logTo(await loggerOf(config)),
+  );
   const { config } = loaded;
   const connection = await requireQueueConnection(loaded);
   const [{ createRunQueue, startQueueWorker }, { serveHealth }] = await Promise.all([
@@ -66,7 +66,6 @@ export async function runWorker(options: WorkerOptions = {}): Promise<RunningWor
   const logger = await loggerOf(config);
   const log = options.log ?? logTo(logger);
   logWarnings(loaded, log);
-  if (options.records !== false) loaded.records = openConfiguredRecords(loaded, log);
   const queue = createRunQueue(connection);
   const threads = startWorkThreads();
   const agents = await WorkerAgents.open(loaded, { ...agentOptionsOf(options), log });
@@ -78,7 +77,7 @@ export async function runWorker(options: WorkerOptions = {}): Promise<RunningWor
     await agents.dispose();
     await threads.close();
     await queue.close();
-    await disposeLoaded(loaded);
+    await loaded.dispose();
   };
   let worker: QueueWorker | undefined;
   try {
@@ -152,21 +151,28 @@ class Readiness {
 
 /** The agents that a worker carries out runs with: one for each customer, and one for runs without. */
 class WorkerAgents {
-  readonly #loaded: LoadedFor;
+  readonly #loaded: Project;
   readonly #own: Lazy<Agent>;
   readonly #customers: CustomerHosts;
   readonly #dispose: () => Promise<void>;
 
-  private constructor(loaded: LoadedFor, options: AgentOptions, dispose: () => Promise<void>) {
+  private constructor(
+    loaded: Project,
+    options: AgentOptions,
+    customers: CustomerHosts,
+    dispose: () => Promise<void>,
+  ) {
     this.#loaded = loaded;
     this.#own = new Lazy(async () => createLoadedAgent(loaded, options));
-    this.#customers = new CustomerHosts(loaded, options, { openAgent: createLoadedAgent });
+    this.#customers = customers;
     this.#dispose = dispose;
   }
 
-  static async open(loaded: LoadedFor, options: AgentOptions): Promise<WorkerAgents> {
+  static async open(loaded: Project, options: AgentOptions): Promise<WorkerAgents> {
     const redactor = await redactorOf(loaded, options)?.get();
-    return new WorkerAgents(loaded, { ...options, redactor }, async () => {
+    const own = { ...options, redactor };
+    const customers = await openCustomerHosts(loaded, own, { openAgent: createLoadedAgent });
+    return new WorkerAgents(loaded, own, customers, async () => {
       if (options.redactor === undefined) await redactor?.dispose();
     });
   }
@@ -176,7 +182,7 @@ class WorkerAgents {
    *   `CUSTOMER_GONE` where the customer was deleted since.
    */
   async get(customer: string | undefined, incarnation: string | undefined): Promise<Agent> {
-    const own = this.#loaded.customer?.id;
+    const own = this.#loaded.owner?.id;
     if (customer === undefined || customer === own) return this.#own.get();
     if (own !== undefined) {
       throw new CemError("CONFIG_INVALID", `The worker is for the customer ${own} only (customers.id).`, {

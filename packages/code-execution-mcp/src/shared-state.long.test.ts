@@ -1,16 +1,16 @@
 import { spawn } from "node:child_process";
 import { once } from "node:events";
 import { mkdtempSync, rmSync } from "node:fs";
-import { setTimeout as delay } from "node:timers/promises";
 import os from "node:os";
 import path from "node:path";
 import { createInterface } from "node:readline";
+import { setTimeout as delay } from "node:timers/promises";
 import { fileURLToPath } from "node:url";
 import { afterAll, beforeAll, expect, it, vi } from "vitest";
+import { describeWith } from "../../../vitest.tools.ts";
 import { startPostgres } from "../../store/test/postgres-server.ts";
 import { startRedis } from "../../store/test/redis-server.ts";
 import { customerUsage, deleteCustomer, resealSharedStore, verifyAudit } from "./admin.ts";
-import { describeWith } from "../../../vitest.tools.ts";
 
 const MACHINE = fileURLToPath(new URL("../test/shared-machine.ts", import.meta.url));
 const IMPORT = 'import { find, is_ada, remove } from "./servers/crm/index.ts";';

@@ -7,9 +7,9 @@ import { SkillsClient } from "@modelcontextprotocol/client/ext/skills";
 import { StdioClientTransport } from "@modelcontextprotocol/client/stdio";
 import { beforeEach, describe, expect, it, onTestFinished, vi } from "vitest";
 import { reference } from "../test/upstream-project.ts";
-import type { ConfigInput, RunServerOptions } from "./index.ts";
-import { runServer } from "./index.ts";
 import { promoteSkill } from "./admin/skills.ts";
+import { runServer } from "./index.ts";
+import type { ConfigInput, RunServerOptions } from "./index.ts";
 
 vi.setConfig({ testTimeout: 120_000 });
 

@@ -1,7 +1,7 @@
 import { mkdir, symlink, writeFile } from "node:fs/promises";
 import path from "node:path";
-import { Client, StreamableHTTPClientTransport } from "@modelcontextprotocol/client";
 import { createDenoSandboxProvider } from "@cem/sandbox-deno";
+import { Client, StreamableHTTPClientTransport } from "@modelcontextprotocol/client";
 import { describe, expect, it, vi } from "vitest";
 import { makeProject, reference } from "../test/upstream-project.ts";
 import type { Project } from "../test/upstream-project.ts";

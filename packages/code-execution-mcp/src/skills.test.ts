@@ -108,8 +108,8 @@ describe("skills", () => {
       test: 'import "./skills/wrong/index.ts";\nthrow new Error("never");',
     };
     const { createConfiguredSkills } = await import("./wiring/skills.ts");
-    const { loadFrom } = await import("./wiring/load.ts");
-    const store = await createConfiguredSkills(await loadFrom(source()));
+    const { openProject } = await import("./wiring/open-project.ts");
+    const store = await createConfiguredSkills(await openProject(source()));
     await store.save(wrong, { author: "model", tools: [] });
     await expect(promoteSkill("wrong", source())).rejects.toMatchObject({ code: "SKILL_REFUSED" });
     expect(await store.get("wrong")).toMatchObject({ status: "proposal" });

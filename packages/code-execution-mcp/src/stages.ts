@@ -13,5 +13,5 @@ export { createDenoSandboxProvider } from "@cem/sandbox-deno";
 export { createMicrosandboxProvider } from "@cem/sandbox-msb";
 export { createSelector } from "@cem/selector";
 export { createTypeChecker } from "@cem/type-check";
-export { createSandbox, sandboxSpec } from "./wiring/sandboxes.ts";
-export type { SandboxOptions } from "./wiring/sandboxes.ts";
+export { createSandbox, sandboxSpec } from "./wiring/sandbox/sandboxes.ts";
+export type { SandboxOptions } from "./wiring/sandbox/sandboxes.ts";

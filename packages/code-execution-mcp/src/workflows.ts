@@ -2,12 +2,11 @@ import { assertKnownOptions } from "@cem/core";
 import type { JsonObject, WorkflowStepKind } from "@cem/core";
 import { nearest } from "@cem/core/text";
 import type { ResumeOptions, RunWorkflowOptions, WorkflowResult, Workflows } from "@cem/workflows";
-import { AGENT_OPTIONS } from "./agent-options.ts";
-import type { AgentOptions } from "./agent-options.ts";
 import { createLoadedAgent } from "./create-agent.ts";
-import { disposeLoaded } from "./wiring/customer.ts";
-import { loadFrom } from "./wiring/load.ts";
-import { openConfiguredWorkflows } from "./wiring/workflows.ts";
+import { AGENT_OPTIONS } from "./options.ts";
+import type { AgentOptions } from "./options.ts";
+import { openProject } from "./wiring/open-project.ts";
+import { openConfiguredWorkflows } from "./wiring/workflows/workflows.ts";
 
 /** Options of {@link openWorkflows}. */
 export interface WorkflowOptions extends AgentOptions {
@@ -57,7 +56,7 @@ const RESUME_OPTIONS = {
 export async function openWorkflows(options: WorkflowOptions = {}): Promise<OwnWorkflows> {
   assertKnownOptions(options, WORKFLOW_OPTIONS, "openWorkflows", nearest);
   const { stepKinds, ...agentOptions } = options;
-  const loaded = await loadFrom(agentOptions);
+  const loaded = await openProject(agentOptions);
   const parts = { stepKinds, openAgent: createLoadedAgent };
   const opened = await openConfiguredWorkflows(loaded, agentOptions, parts);
   const { workflows, find } = opened;
@@ -74,7 +73,7 @@ export async function openWorkflows(options: WorkflowOptions = {}): Promise<OwnW
     show: (run) => workflows.show(run),
     async dispose() {
       await opened.dispose();
-      await disposeLoaded(loaded);
+      await loaded.dispose();
     },
   };
 }

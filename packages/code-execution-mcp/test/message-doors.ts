@@ -6,7 +6,6 @@ import { fileURLToPath } from "node:url";
 import { Client, specTypeSchemas, StreamableHTTPClientTransport } from "@modelcontextprotocol/client";
 import type { JSONRPCMessage, Transport } from "@modelcontextprotocol/client";
 import { StdioClientTransport } from "@modelcontextprotocol/client/stdio";
-
 import { onTestFinished } from "vitest";
 import { generateTools } from "../src/admin.ts";
 import { runServer } from "../src/index.ts";

@@ -24,7 +24,7 @@ export interface RunTicket {
   settle(): Promise<void>;
 }
 
-/** Meters the runs of one owner, such as a customer: says which may begin, and ends those that have used up what they may. */
+/** Meters the runs of one owner: says which may begin, and ends those that have used up what they may. */
 export interface RunMeter {
   /** Why no run may begin now, so that no code is written for it. Takes nothing. */
   check(): Promise<RunStop | undefined>;

@@ -67,7 +67,7 @@ export interface SandboxSpec {
   /** The session of runs that name none. Absent: such a run shares its guest with no other. */
   defaultSession?: string | undefined;
   /**
-   * Whose runs these are, such as a customer's. Where guests are scarce, owners take turns, and none has more than its
+   * Quota key of the runs. Where guests are scarce, owners take turns, and none has more than its
    * share. Absent: sessions take turns.
    */
   owner?: string | undefined;

@@ -5,7 +5,7 @@ import type { Redactor } from "./redaction.ts";
 export interface RunFacts {
   /** The task, or the code. */
   input: string;
-  /** Who may see the run: the customer where there are customers, else the client. */
+  /** Who may see the run: the owner where there are owners, else the client. */
   audience: string;
   session: string;
   redactor: Redactor | undefined;

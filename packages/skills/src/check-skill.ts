@@ -1,6 +1,10 @@
+import { cp, mkdir } from "node:fs/promises";
+import path from "node:path";
 import { CemError } from "@cem/core";
-import type { Agent, SkillDraft, TaskResult } from "@cem/core";
-import { toProgramCode } from "./skill-imports.ts";
+import type { Agent, SkillDraft, TaskResult, ToolDefinition } from "@cem/core";
+import { parseDraft, toProgramCode, toSkillFile } from "./skill-draft.ts";
+import { formatSkillMarkdown } from "./skill-files.ts";
+import { replaceSkillFolder, skillNames } from "./skill-folder.ts";
 
 /**
  * Reviews a skill's code, checks its types and runs its test in the sandbox.
@@ -35,4 +39,29 @@ function refused(name: string, reason: string, { error, output }: TaskResult): C
       details: { skill: name, code: error?.code },
     },
   );
+}
+
+/**
+ * Makes a folder of skills as it would be with a draft saved, to try the draft in.
+ *
+ * @param skillsDir - The skills that there are. The draft may import them.
+ * @param folder - The folder to fill. Made where it does not exist.
+ * @throws CemError `SKILL_INVALID`
+ */
+export async function stageSkill(
+  draft: SkillDraft,
+  { skillsDir, folder, tools }: { skillsDir: string; folder: string; tools: readonly ToolDefinition[] },
+): Promise<void> {
+  const { code, test } = parseDraft(draft, tools);
+  await mkdir(folder, { recursive: true });
+  for (const name of await skillNames(skillsDir)) {
+    await cp(path.join(skillsDir, name), path.join(folder, name), { recursive: true });
+  }
+  const { name, description } = draft;
+  const files = {
+    markdown: formatSkillMarkdown({ name, description, metadata: {}, body: draft.instructions ?? "" }),
+    code: toSkillFile(code),
+    test: toSkillFile(test),
+  };
+  await replaceSkillFolder(path.join(folder, name), files);
 }

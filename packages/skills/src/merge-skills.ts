@@ -7,16 +7,16 @@ const NEW = ".new-";
 
 /** Where skills come from, and the folder in which they stand together. */
 export interface MergedSkills {
-  /** The skills that all customers share. */
+  /** The skills that all owners share. */
   shared: string;
-  /** The skills of one customer, which win over shared ones of the same name. */
+  /** The skills of one owner, which win over shared ones of the same name. */
   own: string;
   /** The folder to fill. */
   into: string;
 }
 
 /**
- * Makes a folder that holds a customer's own skills and the shared ones. Files are linked, so that ten thousand of them
+ * Makes a folder that holds an owner's own skills and the shared ones. Files are linked, so that ten thousand of them
  * take no room; nothing that sees the folder may write it.
  */
 export async function mergeSkills({ shared, own, into }: MergedSkills): Promise<void> {

@@ -1,6 +1,11 @@
 import { lstat, readdir, readFile } from "node:fs/promises";
 import path from "node:path";
 import { CemError } from "@cem/core";
+import type { Skill, ToolDefinition } from "@cem/core";
+import { parse, stringify } from "yaml";
+import { formatToolDigests } from "./learn-skill.ts";
+
+type SkillProvenance = NonNullable<Skill["provenance"]>;
 
 const MAX_FILES = 512;
 const MAX_BYTES = 16 * 1024 * 1024;
@@ -43,4 +48,99 @@ export function requireSkillSize(name: string, files: number, bytes: number): vo
     `The skill has ${files} files and ${bytes} bytes; ${MAX_FILES} files and ${MAX_BYTES} bytes are allowed.`,
     { details: { skill: name, files, bytes } },
   );
+}
+
+const FRONT_MATTER = /^\uFEFF?---[ \t]*\r?\n([\s\S]*?)\r?\n---[ \t]*(?:\r?\n|$)/;
+
+/** A SKILL.md. */
+export interface SkillMarkdown {
+  name: string;
+  description: string;
+  /** The front matter's `metadata`, as far as its values are texts or numbers. */
+  metadata: Record<string, string>;
+  /** Everything below the front matter. */
+  body: string;
+}
+
+/** Reads a SKILL.md. What is missing, or not in YAML, is empty. */
+export function parseSkillMarkdown(text: string): SkillMarkdown {
+  const match = FRONT_MATTER.exec(text);
+  const matter = toRecord(parseYaml(match?.[1] ?? ""));
+  const metadata = toRecord(matter["metadata"]);
+  return {
+    name: textOf(matter["name"]),
+    description: textOf(matter["description"]),
+    metadata: Object.fromEntries(Object.entries(metadata).map(([key, value]) => [key, textOf(value)])),
+    body: text.slice(match?.[0].length ?? 0).trim(),
+  };
+}
+
+/** Writes a SKILL.md in the open format for skills: what is our own stands in `metadata`. */
+export function formatSkillMarkdown({ name, description, metadata, body }: SkillMarkdown): string {
+  const matter = stringify({ name, description, metadata }, { lineWidth: 0 });
+  return `---\n${matter}---\n\n${body.trim()}\n`;
+}
+
+function parseYaml(yaml: string): unknown {
+  try {
+    return parse(yaml, { maxAliasCount: 0 });
+  } catch {
+    return undefined;
+  }
+}
+
+function toRecord(value: unknown): Record<string, unknown> {
+  return typeof value === "object" && value !== null && !Array.isArray(value)
+    ? (value as Record<string, unknown>)
+    : {};
+}
+
+function textOf(value: unknown): string {
+  return typeof value === "string" || typeof value === "number" ? String(value).trim() : "";
+}
+
+/** The keys of a SKILL.md's `metadata` that hold what a store knows of a skill. */
+const KEYS = {
+  author: "author",
+  savedAt: "saved-at",
+  session: "session",
+  approvedBy: "approved-by",
+  approvedAt: "approved-at",
+} as const;
+
+/** The version that metadata names; 0 where it names none. */
+export function versionOf(metadata: Readonly<Record<string, string>>): number {
+  const version = Number(metadata["version"]);
+  return Number.isSafeInteger(version) && version > 0 ? version : 0;
+}
+
+/** Reads the provenance from metadata. Absent where the skill was saved by no store. */
+export function provenanceOf(metadata: Readonly<Record<string, string>>): SkillProvenance | undefined {
+  const { [KEYS.author]: author, [KEYS.savedAt]: savedAt } = metadata;
+  if ((author !== "person" && author !== "model") || savedAt === undefined) return undefined;
+  return {
+    author,
+    savedAt,
+    session: metadata[KEYS.session],
+    approvedBy: metadata[KEYS.approvedBy],
+    approvedAt: metadata[KEYS.approvedAt],
+  };
+}
+
+/**
+ * Writes the provenance as metadata.
+ *
+ * @param tools - The tools that the code uses. Absent: what the metadata had stays.
+ */
+export function formatProvenance(
+  provenance: SkillProvenance,
+  version: number,
+  tools?: readonly ToolDefinition[],
+): Record<string, string> {
+  const entries = Object.entries(KEYS).flatMap(([key, written]) => {
+    const value = provenance[key as keyof SkillProvenance];
+    return value === undefined ? [] : [[written, value] as const];
+  });
+  const digests = tools === undefined || tools.length === 0 ? {} : { tools: formatToolDigests(tools) };
+  return { version: String(version), ...Object.fromEntries(entries), ...digests };
 }

@@ -1,6 +1,6 @@
 import { parseProgram } from "@cem/program";
 import { describe, expect, it } from "vitest";
-import { toProgramCode, toSkillFile } from "./skill-imports.ts";
+import { toProgramCode, toSkillFile } from "./skill-draft.ts";
 
 const PROGRAM = `import { read_graph } from "./servers/memory/index.ts";
 import type { Entity } from "/workspace/servers/memory/index.ts";

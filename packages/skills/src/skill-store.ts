@@ -7,13 +7,11 @@ import type {
   SkillSummary,
   ToolDefinition,
 } from "@cem/core";
-import { exportedNames, parseDraft } from "./skill-draft.ts";
+import { toolsUsedBy } from "./learn-skill.ts";
+import { exportedNames, parseDraft, toSkillFile } from "./skill-draft.ts";
 import type { ParsedDraft } from "./skill-draft.ts";
+import { formatProvenance, formatSkillMarkdown } from "./skill-files.ts";
 import { SkillFolders } from "./skill-folders.ts";
-import { toSkillFile } from "./skill-imports.ts";
-import { formatSkillMarkdown } from "./skill-markdown.ts";
-import { formatProvenance } from "./skill-provenance.ts";
-import { toolsUsedBy } from "./used-tools.ts";
 
 type SkillProvenance = NonNullable<Skill["provenance"]>;
 type SkillStatus = Skill["status"];

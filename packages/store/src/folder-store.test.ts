@@ -2,11 +2,11 @@ import { spawn } from "node:child_process";
 import { mkdtempSync, readdirSync, rmSync, statSync, writeFileSync } from "node:fs";
 import os from "node:os";
 import path from "node:path";
-import { pathToFileURL } from "node:url";
 import { DatabaseSync } from "node:sqlite";
+import { pathToFileURL } from "node:url";
 import { expect, it } from "vitest";
-import { describeStoreContract } from "./contract.ts";
 import { createFolderStore, parseSealingKeys, scopeStore, sealStore } from "./index.ts";
+import { describeStoreContract } from "./testing/contract.ts";
 
 function temporary(): string {
   return mkdtempSync(path.join(os.tmpdir(), "store-"));

@@ -5,9 +5,15 @@ import { DatabaseSync } from "node:sqlite";
 import { CemError } from "@cem/core";
 import type { Store, StoredValue, StoreKey, WriteOptions } from "@cem/core";
 import { makeFolderSync, PRIVATE_FILE, PRIVATE_FOLDER } from "@cem/core/files";
-import { checkSize, storeConflict, storeUnavailable } from "./errors.ts";
-import { decodeKey, encodeKey, rangeOf } from "./keys.ts";
-import { pageSize } from "./limits.ts";
+import {
+  checkSize,
+  decodeKey,
+  encodeKey,
+  pageSize,
+  rangeOf,
+  storeConflict,
+  storeUnavailable,
+} from "./keys.ts";
 
 const FILE = "store.db";
 const BUSY_TIMEOUT_MS = 30_000;

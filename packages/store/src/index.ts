@@ -1,10 +1,10 @@
-export { checkSize, MAX_VALUE_BYTES, shownLocation, storeConflict, storeUnavailable } from "./errors.ts";
+export { checkSize, MAX_VALUE_BYTES, shownLocation, storeConflict, storeUnavailable } from "./keys.ts";
 export { createFolderStore } from "./folder-store.ts";
 export type { FolderStoreSettings } from "./folder-store.ts";
 export { decodeKey, encodeKey, rangeOf } from "./keys.ts";
 export type { KeyRange } from "./keys.ts";
-export { pageSize } from "./limits.ts";
+export { pageSize } from "./keys.ts";
 export { scopeStore } from "./scoped-store.ts";
 export { reseal, sealStore } from "./sealed-store.ts";
-export { parseSealingKeys, seal, unseal } from "./sealing.ts";
-export type { SealingKey } from "./sealing.ts";
+export { parseSealingKeys, seal, unseal } from "./sealed-store.ts";
+export type { SealingKey } from "./sealed-store.ts";

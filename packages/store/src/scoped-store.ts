@@ -3,7 +3,7 @@ import { encodeKey } from "./keys.ts";
 
 /**
  * A part of a store that can't be left: every key begins with these parts, and closing it does nothing. For one
- * customer, or one purpose.
+ * owner, or one purpose.
  */
 export function scopeStore(store: Store, ...scope: [string, ...string[]]): Store {
   const under = (prefix: StoreKey): StoreKey => [...scope, ...prefix];

@@ -1,8 +1,96 @@
+import { createCipheriv, createDecipheriv, randomBytes } from "node:crypto";
 import { CemError } from "@cem/core";
 import type { ListOptions, Store, StoreKey } from "@cem/core";
 import { encodeKey } from "./keys.ts";
-import { keyIdOf, seal, unseal } from "./sealing.ts";
-import type { SealingKey } from "./sealing.ts";
+
+const KEY_BYTES = 32;
+const NONCE_BYTES = 12;
+const TAG_BYTES = 16;
+const FORMAT = 1;
+const KEY_ID = /^[\w-]{1,32}$/;
+
+/** A key of 256 bits and the name under which values say that they were sealed with it. */
+export interface SealingKey {
+  id: string;
+  key: Uint8Array;
+}
+
+/**
+ * Reads keys as an environment variable has them: `new:<base64>,old:<base64>`, each of 32 bytes. The first seals, all of
+ * them open.
+ *
+ * @throws TypeError when one is none. Its message has no part of a key.
+ */
+export function parseSealingKeys(text: string): SealingKey[] {
+  const keys = text.split(",").map((one, at) => {
+    const [id = "", encoded = ""] = one.trim().split(":", 2);
+    const key = Buffer.from(encoded, "base64");
+    if (!KEY_ID.test(id) || key.length !== KEY_BYTES)
+      throw new TypeError(
+        `Key ${at + 1} is not of the form name:base64 with ${KEY_BYTES} bytes (openssl rand -base64 ${KEY_BYTES}).`,
+      );
+    return { id, key };
+  });
+  if (new Set(keys.map(({ id }) => id)).size < keys.length) throw new TypeError("Two keys have one name.");
+  return keys;
+}
+
+/**
+ * Seals bytes with AES-256-GCM under the first key.
+ *
+ * @param context - What they are. They open as this only, so that nobody can put one text in another's place.
+ */
+export function seal([newest]: readonly SealingKey[], context: Uint8Array, clear: Uint8Array): Buffer {
+  if (newest === undefined) throw new TypeError("There is no key to seal with.");
+  const { id, key } = newest;
+  const nonce = randomBytes(NONCE_BYTES);
+  const cipher = createCipheriv("aes-256-gcm", key, nonce, { authTagLength: TAG_BYTES });
+  cipher.setAAD(context);
+  const body = Buffer.concat([cipher.update(clear), cipher.final()]);
+  return Buffer.concat([Buffer.of(FORMAT, id.length), Buffer.from(id), nonce, cipher.getAuthTag(), body]);
+}
+
+/**
+ * Opens what {@link seal} sealed.
+ *
+ * @param shown - What it is, for people.
+ * @throws CemError `STORE_SEALED`.
+ */
+export function unseal(
+  keys: readonly SealingKey[],
+  context: Uint8Array,
+  sealed: Uint8Array,
+  shown: string,
+): Buffer {
+  const id = keyIdOf(sealed);
+  if (id === undefined) throw unopened(shown, "it is not sealed");
+  const found = keys.find((one) => one.id === id);
+  if (found === undefined) throw unopened(shown, `its key is ${id}`);
+  let at = 2 + id.length;
+  const take = (bytes: number): Uint8Array => sealed.subarray(at, (at += bytes));
+  const decipher = createDecipheriv("aes-256-gcm", found.key, take(NONCE_BYTES), {
+    authTagLength: TAG_BYTES,
+  });
+  decipher.setAAD(context);
+  try {
+    decipher.setAuthTag(take(TAG_BYTES));
+    return Buffer.concat([decipher.update(sealed.subarray(at)), decipher.final()]);
+  } catch {
+    throw unopened(shown, "it was changed, or its key is another one of that name");
+  }
+}
+
+/** The name of the key that bytes say they were sealed with. */
+export function keyIdOf(sealed: Uint8Array): string | undefined {
+  const [format, length = 0] = sealed;
+  if (format !== FORMAT || sealed.length < 2 + length + NONCE_BYTES + TAG_BYTES) return undefined;
+  const id = Buffer.from(sealed.subarray(2, 2 + length)).toString("latin1");
+  return KEY_ID.test(id) ? id : undefined;
+}
+
+function unopened(shown: string, why: string): CemError {
+  return new CemError("STORE_SEALED", `${shown} can't be opened: ${why}.`, { details: { value: shown } });
+}
 
 type Kind = "value" | "entry";
 

@@ -1,42 +1,43 @@
-export { NotAFolder, openContained } from "./contained-folder.ts";
-export type { ContainedFolder } from "./contained-folder.ts";
-export { withLock } from "./file-lock.ts";
-export { createResultStore } from "./result-store.ts";
-export type { ResultStoreSettings } from "./result-store.ts";
-export { listSessions, readSession } from "./session-folder.ts";
-export type { SessionSummary } from "./session-folder.ts";
-export { createSessionLog } from "./session-log.ts";
-export type { SessionLogSettings } from "./session-log-settings.ts";
-export { recapSession } from "./session-recap.ts";
-export type { Redact } from "./session-task.ts";
-export { encodeState, parseState, STATE_FORMATS } from "./state-format.ts";
-export type { ParsedState, StateFormat } from "./state-format.ts";
-export { mergeChanges } from "./state-merge.ts";
-export type { Merged } from "./state-merge.ts";
-export { createCustomerFolders } from "./customer-folders.ts";
+export { NotAFolder, openContained } from "./files/contained-files.ts";
+export type { ContainedFolder } from "./files/contained-files.ts";
+export { withLock } from "./files/file-lock.ts";
+export { createResultStore } from "./files/result-store.ts";
+export type { ResultStoreSettings } from "./files/result-store.ts";
+export { listSessions, readSession } from "./sessions/session-files.ts";
+export type { SessionSummary } from "./sessions/session-files.ts";
+export { createSessionLog } from "./sessions/session-log.ts";
+export type { SessionLogSettings } from "./sessions/open-session.ts";
+export { recapSession } from "./sessions/session-task.ts";
+export type { Redact } from "./sessions/session-task.ts";
+export { encodeState, parseState, STATE_FORMATS } from "./state/state-format.ts";
+export type { ParsedState, StateFormat } from "./state/state-format.ts";
+export { mergeChanges } from "./state/state-merge.ts";
+export type { Merged } from "./state/state-merge.ts";
+export { createCustomerFolders } from "./customers/customer-folders.ts";
 export type {
   CustomerFolder,
   CustomerFolders,
   CustomerFoldersSettings,
   CustomerUsage,
-} from "./customer-folders.ts";
-export type { CustomerQuota, QuotaPeriod } from "./customer-usage.ts";
-export type { QuotaUsage } from "./run-charges.ts";
-export { createRunMeter } from "./run-meter.ts";
-export { createRunRecords } from "./run-records.ts";
-export type { RunRecordsSettings } from "./run-records.ts";
-export type { RunMeterSettings } from "./run-meter.ts";
-export { followFolder } from "./same-folder.ts";
-export { thisMachine } from "./steady-clock.ts";
+} from "./customers/customer-folders.ts";
+export type { CustomerQuota, QuotaPeriod, QuotaUsage } from "./customers/quotas.ts";
+export { OpenCustomers } from "./customers/open-customers.ts";
+export type { OpenCustomer, OpenCustomersSettings } from "./customers/open-customers.ts";
+export { createRunMeter } from "./customers/run-meter.ts";
+export { createRunRecord, ownerDigest } from "./records/run-record.ts";
+export type { RecordRedactor, RunRecordParts } from "./records/run-record.ts";
+export { createRunRecords } from "./records/run-records.ts";
+export type { RunRecordsSettings } from "./records/run-records.ts";
+export type { RunMeterSettings } from "./customers/run-meter.ts";
+export { followFolder } from "./files/same-folder.ts";
 export {
-  followCustomer,
+  followOwner,
   incarnationOf,
-  isCustomerThere,
+  isOwnerThere,
   isIncarnationThere,
-  keyOfCustomer,
-} from "./shared-customer.ts";
-export type { MachineClock } from "./steady-clock.ts";
-export { customerIdOf, isCustomerId, requireCustomerId } from "./customer-id.ts";
-export { createStateStore } from "./state-store.ts";
-export type { StateStoreSettings } from "./state-store.ts";
+  ownerKey,
+} from "./customers/shared-customer.ts";
+export { customerIdOf, isCustomerId, requireCustomerId } from "./customers/customer-folders.ts";
+export { createStateStore } from "./state/state-store.ts";
+export type { StateStoreSettings } from "./state/state-store.ts";
 export type { JsonValue, ResultStore, StateStore } from "@cem/core";

@@ -1,7 +1,8 @@
-// Writes records until it is killed, and tells how many are written.
 import { createFolderStore } from "@cem/store";
-import { createRunRecords } from "../src/run-records.ts";
+import { createRunRecords } from "../src/records/run-records.ts";
 import { record } from "./run-record.ts";
+
+// Writes records until it is killed, and tells how many are written.
 
 const [, , folder = "", name = ""] = process.argv;
 const records = createRunRecords({

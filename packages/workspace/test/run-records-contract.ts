@@ -1,6 +1,6 @@
 import type { RunRecord, RunRecords, Store } from "@cem/core";
 import { afterEach, describe, expect, it } from "vitest";
-import { createRunRecords } from "../src/run-records.ts";
+import { createRunRecords } from "../src/records/run-records.ts";
 import { record } from "./run-record.ts";
 
 export const BOUNDS = { count: 1_000, bytes: 1_000_000, ageMs: 86_400_000 };

@@ -7,7 +7,7 @@ import type { TaskResult, TypeChecker } from "@cem/core";
 import { createTypeChecker } from "@cem/type-check";
 import { temporaryFolder } from "../../../../scripts/temporary-folder.ts";
 import { createAgent } from "../../src/create-agent.ts";
-import { createConfiguredModel } from "../../src/wiring/generators.ts";
+import { createConfiguredModel } from "../../src/wiring/stages/generators.ts";
 import type { TaskFigures } from "./figures.ts";
 import { createOwnServers } from "./own-servers.ts";
 import { OWN_FILES } from "./own-tasks.ts";

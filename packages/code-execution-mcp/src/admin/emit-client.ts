@@ -1,10 +1,10 @@
-import { CemError, serverNotFound } from "@cem/core";
 import type { Config } from "@cem/config";
+import { CemError, serverNotFound } from "@cem/core";
 import { nearest } from "@cem/core/text";
-import { loadFrom } from "../wiring/load.ts";
-import { toServerSettings } from "../wiring/server-settings.ts";
-import { listCatalog } from "./mcp-servers.ts";
-import type { ServerSource } from "./mcp-servers.ts";
+import type { ServerSource } from "../options.ts";
+import { openProject } from "../wiring/open-project.ts";
+import { toServerSettings } from "../wiring/servers/mcp-tools.ts";
+import { listCatalog } from "./servers.ts";
 
 type Transport = ReturnType<typeof toServerSettings>["transport"];
 type Printed = { expression: string; imports: readonly string[] };
@@ -16,7 +16,7 @@ type Printed = { expression: string; imports: readonly string[] };
  * @throws CemError `SERVER_NOT_FOUND`; `TOOL_NOT_GENERATED` where its tools were not generated.
  */
 export async function emitClient(server: string, source: ServerSource = {}): Promise<string> {
-  const { config } = await loadFrom(source);
+  const { config } = await openProject(source);
   const setting = findServer(server, config);
   const { transport } = toServerSettings(setting, { minConnectTimeoutMs: 0 });
   const { servers } = await listCatalog({ ...source, only: server, triesServers: false });

@@ -1,8 +1,8 @@
 import type { ServerEntry } from "@cem/config/edit";
 import type { FoundServer } from "@cem/mcp-client";
-import { loadFrom } from "../wiring/load.ts";
+import type { ServerSource } from "../options.ts";
 import { createLog, logged } from "../wiring/log.ts";
-import type { ServerSource } from "./mcp-servers.ts";
+import { openProject } from "../wiring/open-project.ts";
 
 /** A server found in the settings of another MCP client. */
 export interface ImportableServer {
@@ -34,7 +34,7 @@ export async function findImportable(source: ServerSource = {}): Promise<Importa
     import("@cem/mcp-client"),
     import("@cem/config"),
   ]);
-  const { config, folder } = await loadFrom(source);
+  const { config, folder } = await openProject(source);
   const log = createLog(config, source.onLog);
   const { servers, problems } = await logged(log, "reading the set-ups of other programs", () =>
     readClientConfigs({ cwd: folder }),

@@ -1,13 +1,11 @@
 import { CemError } from "@cem/core";
 import type { JsonValue } from "@cem/core";
-import type { PluginReport } from "@cem/plugins";
-import type { AgentOptions } from "../agent-options.ts";
 import { createLoadedAgent } from "../create-agent.ts";
-import { disposeLoaded } from "../wiring/customer.ts";
-import type { LoadedFor } from "../wiring/customer.ts";
-import { loadFrom } from "../wiring/load.ts";
-import { reportPlugins } from "../wiring/plugins.ts";
-import type { ServerSource } from "./mcp-servers.ts";
+import type { AgentOptions, ServerSource } from "../options.ts";
+import { reportPlugins } from "../plugins/configured-plugins.ts";
+import type { PluginReport } from "../plugins/open-plugins.ts";
+import { openProject } from "../wiring/open-project.ts";
+import type { Project } from "../wiring/project.ts";
 
 /**
  * Loads the plugins of a configuration and tells how each stands. Those of a folder that is not trusted are not loaded.
@@ -64,11 +62,11 @@ export async function runPluginCommand({
   });
 }
 
-async function withPlugins<T>(source: AgentOptions, work: (loaded: LoadedFor) => Promise<T>): Promise<T> {
-  const loaded = await loadFrom(source);
+async function withPlugins<T>(source: AgentOptions, work: (loaded: Project) => Promise<T>): Promise<T> {
+  const loaded = await openProject(source);
   try {
     return await work(loaded);
   } finally {
-    await disposeLoaded(loaded);
+    await loaded.dispose();
   }
 }

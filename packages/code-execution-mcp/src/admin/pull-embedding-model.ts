@@ -1,8 +1,8 @@
 import type { ModelLock, PullProgress } from "@cem/selector";
-import { inspectSearch, modelsDirOf, namedModelOf } from "../wiring/configured-selector.ts";
-import { loadFrom } from "../wiring/load.ts";
+import type { ServerSource } from "../options.ts";
 import { createLog, logged } from "../wiring/log.ts";
-import type { ServerSource } from "./mcp-servers.ts";
+import { openProject } from "../wiring/open-project.ts";
+import { inspectSearch, modelsDirOf, namedModelOf } from "../wiring/stages/selector.ts";
 
 /** What {@link pullEmbeddingModel} is told. */
 export interface PullEmbeddingModelRequest extends ServerSource {
@@ -29,7 +29,7 @@ export async function pullEmbeddingModel({
   onProgress,
   ...source
 }: PullEmbeddingModelRequest): Promise<PulledEmbeddingModel> {
-  const [{ config }, { pullModel }] = await Promise.all([loadFrom(source), import("@cem/selector")]);
+  const [{ config }, { pullModel }] = await Promise.all([openProject(source), import("@cem/selector")]);
   const pulled = await logged(createLog(config, source.onLog), "pulling a model", () =>
     pullModel({
       model: model ?? namedModelOf(config),

@@ -1,5 +1,5 @@
 import { describe, expect, it } from "vitest";
-import { unpinnedImage, warningsOf } from "./server-warnings.ts";
+import { unpinnedImage, warningsOf } from "./edit-servers.ts";
 
 const DIGEST = `@sha256:${"a".repeat(64)}`;
 

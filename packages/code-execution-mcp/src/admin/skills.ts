@@ -2,12 +2,12 @@ import os from "node:os";
 import { CemError } from "@cem/core";
 import type { Skill, SkillDraft, SkillSummary, ToolDefinition } from "@cem/core";
 import { createLoadedAgent } from "../create-agent.ts";
-import { refreshSkills } from "../wiring/customer.ts";
-import type { LoadedFor } from "../wiring/customer.ts";
-import { loadFrom } from "../wiring/load.ts";
+import type { ServerSource } from "../options.ts";
+import { openProject } from "../wiring/open-project.ts";
+import { refreshSkills } from "../wiring/project.ts";
+import type { Project } from "../wiring/project.ts";
 import { createConfiguredSkills, promoteCheckedSkill, trySkill } from "../wiring/skills.ts";
 import type { SkillTrial } from "../wiring/skills.ts";
-import type { ServerSource } from "./mcp-servers.ts";
 
 /** Lists skills and proposals, with the tools of theirs that changed. */
 export async function listSkills(source: ServerSource = {}): Promise<SkillSummary[]> {
@@ -81,7 +81,7 @@ export interface LearnedSkills {
  */
 export async function learnSkills(id: string, source: ServerSource = {}): Promise<LearnedSkills> {
   const { learnSkill } = await import("@cem/skills");
-  const { readSession } = await import("./sessions.ts");
+  const { readSession } = await import("./records.ts");
   const session = await readSession(id, source);
   const { store, tools, trial } = await openSkills(source);
   const learned: LearnedSkills = { proposed: [], skipped: [] };
@@ -106,14 +106,14 @@ export async function learnSkills(id: string, source: ServerSource = {}): Promis
 
 /** Removes a skill, its versions and its proposal. @throws CemError `SKILL_NOT_FOUND` */
 export async function removeSkill(name: string, source: ServerSource = {}): Promise<void> {
-  await (await createConfiguredSkills(await loadFrom(source))).remove(name);
+  await (await createConfiguredSkills(await openProject(source))).remove(name);
 }
 
 interface OpenSkills {
   store: Awaited<ReturnType<typeof createConfiguredSkills>>;
   tools: readonly ToolDefinition[];
   trial: SkillTrial;
-  /** Where a customer's own skills are, else all. */
+  /** Where an owner's own skills are, else all. */
   skillsDir: string;
   /** To be called after a folder was put there. */
   onAdopted: () => Promise<void>;
@@ -121,15 +121,15 @@ interface OpenSkills {
 
 async function openSkills(source: ServerSource): Promise<OpenSkills> {
   const { signal, onLog } = source;
-  const loaded = await loadFrom(source);
-  const openAgent = (other: LoadedFor) => createLoadedAgent(other, { oneRun: true, sessions: false, onLog });
+  const loaded = await openProject(source);
+  const openAgent = (other: Project) => createLoadedAgent(other, { oneRun: true, sessions: false, onLog });
   const agent = openAgent(loaded);
   try {
     const { servers } = await agent.discoverTools({ signal });
     const store = await createConfiguredSkills(loaded);
-    const { customer } = loaded;
-    const onAdopted = async (): Promise<void> => customer && refreshSkills(customer);
-    const { skillsDir } = loaded.customer ?? loaded.config.execution;
+    const { owner } = loaded;
+    const onAdopted = async (): Promise<void> => owner && refreshSkills(owner);
+    const { skillsDir } = loaded.owner ?? loaded.config.execution;
     return {
       store,
       tools: servers.flatMap(({ tools }) => tools),

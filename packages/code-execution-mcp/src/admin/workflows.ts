@@ -1,10 +1,10 @@
-import type { JsonObject } from "@cem/core";
 import { CemError } from "@cem/core";
+import type { JsonObject } from "@cem/core";
 import type { DrawnStep, Workflow } from "@cem/workflows";
-import type { ConfigSource } from "../agent-options.ts";
 import { createAgent } from "../create-agent.ts";
-import { loadFrom } from "../wiring/load.ts";
-import { readSession } from "./sessions.ts";
+import type { ConfigSource } from "../options.ts";
+import { openProject } from "../wiring/open-project.ts";
+import { readSession } from "./records.ts";
 
 /** A workflow of the configuration, in short. */
 export interface ConfiguredWorkflow {
@@ -17,7 +17,7 @@ export interface ConfiguredWorkflow {
 
 /** Lists the workflows of the configuration. */
 export async function listWorkflows(source: ConfigSource = {}): Promise<ConfiguredWorkflow[]> {
-  const { config } = await loadFrom(source);
+  const { config } = await openProject(source);
   return config.workflows.map(({ name, description = "", version, steps, mcpTool }) => ({
     name,
     description,

@@ -1,5 +1,6 @@
 import type { Config, LoadedConfig } from "@cem/config";
 import { appendPrivately } from "@cem/core/files";
+import type { Logger } from "@cem/mcp-server";
 
 const LEVELS = ["debug", "info", "warning", "error", "critical"] as const;
 export type LogLevel = (typeof LEVELS)[number];
@@ -68,4 +69,22 @@ function oneHarmlessLine(text: string): string {
     if (character === "\t") return " ";
     return `<U+${(character.codePointAt(0) ?? 0).toString(16).toUpperCase().padStart(4, "0")}>`;
   });
+}
+
+/** The log of a server or worker, one JSON object a line. Loaded when used: running tasks does not need it. */
+export async function loggerOf({ logging: { level, file } }: Config): Promise<Logger> {
+  const { createLogger } = await import("@cem/mcp-server");
+  return createLogger({ level, file });
+}
+
+/** Writes what an agent logs to the server's log. */
+export function logTo(logger: Logger): Log {
+  const methods = {
+    debug: "debug",
+    info: "info",
+    warning: "warn",
+    error: "error",
+    critical: "fatal",
+  } as const;
+  return (level, message) => logger[methods[level]]({ from: "agent" }, message);
 }

@@ -1,25 +1,25 @@
-import { mkdir, mkdtemp, rm } from "node:fs/promises";
+import { mkdir, mkdtemp, readdir, rm } from "node:fs/promises";
 import os from "node:os";
 import path from "node:path";
-import { refreshSkills } from "./customer.ts";
-import type { LoadedFor } from "./customer.ts";
 import type { Agent, SaveSkillOptions, Skill, SkillDraft, SkillStore, ToolDefinition } from "@cem/core";
+import { refreshSkills } from "./project.ts";
+import type { Project } from "./project.ts";
 
 /** What a skill is tried with. */
 export interface SkillTrial {
-  loaded: LoadedFor;
+  loaded: Project;
   /** Opens an agent with another configuration. */
-  openAgent: (loaded: LoadedFor) => Agent;
+  openAgent: (loaded: Project) => Agent;
 }
 
 type Saving = SaveSkillOptions & { tools: readonly ToolDefinition[] };
 
-/** The skills in the configured folder; those of a customer, who sees them beside the shared ones. */
-export async function createConfiguredSkills({ config, customer }: LoadedFor): Promise<SkillStore> {
+/** The skills in the configured folder; those of an owner, who sees them beside the shared ones. */
+export async function createConfiguredSkills({ config, owner }: Project): Promise<SkillStore> {
   const { createSkillStore } = await import("@cem/skills");
-  if (customer === undefined) return createSkillStore({ skillsDir: config.execution.skillsDir });
-  const { skillsDir, sharedSkillsDir } = customer;
-  return createSkillStore({ skillsDir, sharedSkillsDir, onChange: () => refreshSkills(customer) });
+  if (owner === undefined) return createSkillStore({ skillsDir: config.execution.skillsDir });
+  const { skillsDir, sharedSkillsDir } = owner;
+  return createSkillStore({ skillsDir, sharedSkillsDir, onChange: () => refreshSkills(owner) });
 }
 
 /**
@@ -84,4 +84,49 @@ export async function trySkill(
   } finally {
     await rm(folder, { recursive: true, force: true });
   }
+}
+
+const SETTLED_MS = 100;
+
+/**
+ * Calls the listener after skills in a folder were added, changed or removed, by whichever process. The folder may be
+ * missing still. Never keeps the process alive.
+ *
+ * @returns what ends it.
+ */
+export async function followSkills(
+  skillsDir: string,
+  onChange: () => Promise<void>,
+): Promise<() => Promise<void>> {
+  const { watch } = await import("chokidar");
+  const root = path.resolve(skillsDir);
+  const watcher = watch(root, {
+    ignoreInitial: true,
+    persistent: false,
+    followSymlinks: false,
+    // Proposals, earlier versions and half-written skills are nobody's skills yet.
+    ignored: (file) =>
+      path
+        .relative(root, file)
+        .split(path.sep)
+        .some((name) => /^\.(?!\.)/u.test(name)),
+  });
+  let timer: NodeJS.Timeout | undefined;
+  watcher.on("all", () => {
+    clearTimeout(timer);
+    timer = setTimeout(() => void onChange().catch(() => {}), SETTLED_MS).unref();
+  });
+  // Where the system has no room for another watch, answers are still read anew; clients are only not told.
+  watcher.on("error", () => {});
+  await new Promise<void>((resolve) => watcher.once("ready", resolve));
+  return async () => {
+    clearTimeout(timer);
+    await watcher.close();
+  };
+}
+
+/** Whether an owner has skills of their own. */
+export async function hasSkills(folder: string): Promise<boolean> {
+  const names = await readdir(folder).catch(() => []);
+  return names.some((name) => !name.startsWith("."));
 }

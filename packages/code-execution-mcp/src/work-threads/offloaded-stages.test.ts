@@ -1,16 +1,16 @@
 import { PassThrough } from "node:stream";
 import { setTimeout as delay } from "node:timers/promises";
-import type { Guard, ToolDefinition } from "@cem/core";
 import { createRulesGenerator } from "@cem/codegen/rules";
+import type { Guard, ToolDefinition } from "@cem/core";
 import { createGuard } from "@cem/guardrails";
 import { serveStdio } from "@cem/mcp-server";
 import { createSelector } from "@cem/selector";
 import { afterAll, beforeAll, describe, expect, it, onTestFinished } from "vitest";
 import { makeProject } from "../../test/upstream-project.ts";
 import { createServer } from "../create-server.ts";
-import { offloadSelection } from "../wiring/offloaded-selector.ts";
-import { offloadReview, offloadRules } from "../wiring/offloaded-stages.ts";
-import { startWorkThreads } from "./start.ts";
+import { offloadSelection } from "./offloaded-selector.ts";
+import { offloadReview, offloadRules } from "./offloaded-stages.ts";
+import { startWorkThreads } from "./work-threads.ts";
 
 const tool = (server: string, name: string, description: string): ToolDefinition => ({
   server,

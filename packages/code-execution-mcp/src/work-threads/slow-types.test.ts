@@ -3,7 +3,7 @@ import { tmpdir } from "node:os";
 import path from "node:path";
 import { createTypeChecker } from "@cem/type-check";
 import { expect, it, onTestFinished } from "vitest";
-import { startWorkThreads } from "./start.ts";
+import { startWorkThreads } from "./work-threads.ts";
 
 /** Types whose check takes many seconds, in few characters. */
 const SLOW = `type Deep<N extends number, A extends 0[] = []> = A["length"] extends N ? A : Deep<N, [...A, 0]>;

@@ -1,7 +1,7 @@
 import { enableCompileCache } from "node:module";
 import { parentPort, workerData } from "node:worker_threads";
 import { toErrorInfo } from "@cem/core";
-import type { ThreadRequest, ThreadResponse } from "./messages.ts";
+import type { ThreadRequest, ThreadResponse } from "./work-threads.ts";
 
 // The entry of a thread that does one piece of work after another.
 

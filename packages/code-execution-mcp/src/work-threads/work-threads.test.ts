@@ -1,7 +1,6 @@
 import { offload, useWorkThreads } from "@cem/core";
 import { afterEach, describe, expect, it, onTestFinished } from "vitest";
-import { asOwner, currentOwner } from "./owner.ts";
-import { OwnedWorkThreads, WORK_THREAD_LIMITS } from "./work-threads.ts";
+import { asOwner, currentOwner, OwnedWorkThreads, WORK_THREAD_LIMITS } from "./work-threads.ts";
 import type { WorkThreadLimits } from "./work-threads.ts";
 
 const module = new URL("../../fixtures/work.ts", import.meta.url);

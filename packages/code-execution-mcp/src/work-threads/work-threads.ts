@@ -1,12 +1,85 @@
+import { AsyncLocalStorage } from "node:async_hooks";
 import { getCompileCacheDir } from "node:module";
 import { availableParallelism } from "node:os";
 import { Worker } from "node:worker_threads";
-import { CemError, moduleBeside } from "@cem/core";
-import type { ErrorInfo, OffloadedWork, useWorkThreads } from "@cem/core";
-import { FairQueue } from "./fair-queue.ts";
-import type { ThreadRequest, ThreadResponse } from "./messages.ts";
+import { CemError, moduleBeside, useWorkThreads } from "@cem/core";
+import type { ErrorInfo, OffloadedWork } from "@cem/core";
 
 type WorkThreads = Parameters<typeof useWorkThreads>[0];
+
+/** A queue that serves owners in turn, and the items of each in their order. */
+export class FairQueue<Item> {
+  /** The owner whose turn is next stands first. */
+  readonly #waiting = new Map<string, Set<Item>>();
+
+  countOf(owner: string): number {
+    return this.#waiting.get(owner)?.size ?? 0;
+  }
+
+  add(owner: string, item: Item): void {
+    const own = this.#waiting.get(owner) ?? new Set();
+    this.#waiting.set(owner, own.add(item));
+  }
+
+  /** Takes out the next item whose owner may have one now. */
+  take(mayHave: (owner: string) => boolean): Item | undefined {
+    const owner = [...this.#waiting.keys()].find(mayHave);
+    const own = owner === undefined ? undefined : this.#waiting.get(owner);
+    const item = own?.values().next().value;
+    if (owner === undefined || own === undefined || item === undefined) return undefined;
+    own.delete(item);
+    this.#waiting.delete(owner);
+    // Others' turns come first.
+    if (own.size > 0) this.#waiting.set(owner, own);
+    return item;
+  }
+
+  /** Takes an item out of its owner's turn. */
+  remove(owner: string, item: Item): void {
+    const own = this.#waiting.get(owner);
+    if (own?.delete(item) === true && own.size === 0) this.#waiting.delete(owner);
+  }
+}
+
+/** One piece of work for a thread. */
+export interface ThreadRequest {
+  /** The URL of the module. */
+  module: string;
+  /** The exported function. */
+  name: string;
+  args: readonly unknown[];
+}
+
+/** How the work ended. */
+export type ThreadResponse = { result: unknown } | { error: ErrorInfo };
+
+const owners = new AsyncLocalStorage<string>();
+
+/** Does the work of one owner, so that {@link currentOwner} knows. */
+export function asOwner<T>(owner: string, work: () => T): T {
+  return owners.run(owner, work);
+}
+
+/** The owner of the work under way. */
+export function currentOwner(): string | undefined {
+  return owners.getStore();
+}
+
+/**
+ * Has what takes long be done by threads of this process: reading large tasks and programs, searching large catalogs.
+ *
+ * @param clientOf - The client that the work under way is for, where it has no owner.
+ * @returns a function that ends them.
+ */
+export function startWorkThreads(clientOf: () => string = () => ""): { close: () => Promise<void> } {
+  const threads = new OwnedWorkThreads(() => currentOwner() ?? clientOf());
+  const stopUsing = useWorkThreads(threads);
+  const close = (): Promise<void> => {
+    stopUsing();
+    return threads.close();
+  };
+  return { close };
+}
 
 /** Limits of work threads. */
 export interface WorkThreadLimits {
@@ -68,7 +141,7 @@ export class OwnedWorkThreads implements WorkThreads {
   readonly #ending = new Set<Promise<unknown>>();
   #closed = false;
 
-  /** @param ownerOf - The customer or the client that the work under way here is for. */
+  /** @param ownerOf - The owner of the work under way here. */
   constructor(ownerOf: () => string, limits: WorkThreadLimits = WORK_THREAD_LIMITS) {
     this.#ownerOf = ownerOf;
     this.#limits = limits;

@@ -3,7 +3,7 @@ import path from "node:path";
 import { metrics } from "@opentelemetry/api";
 import { DataPointType, MeterProvider, MetricReader } from "@opentelemetry/sdk-metrics";
 import { afterAll, describe, expect, it } from "vitest";
-import { instruments, observeCustomers, observeQueue, observeSandbox } from "./index.ts";
+import { instruments, observeOwners, observeQueue, observeSandbox } from "./index.ts";
 
 interface Panel {
   id: number;
@@ -30,7 +30,7 @@ async function exported(): Promise<Map<string, Set<string>>> {
   const counted = { running: 1, queued: 0, hits: 1, reused: 2, misses: 3, started: 4, lost: 0, discarded: 1 };
   observeSandbox(() => ({ standby: 1, kept: 1, taken: 1, ...counted }));
   observeQueue(async () => ({ waiting: 3, running: 2, dead: 1 }));
-  observeCustomers(() => 5);
+  observeOwners(() => 5);
   const made = instruments();
   made.runs.add(1, { kind: "code", status: "success", isolation: "namespaces" });
   made.runDuration.record(0.2, { kind: "code" });

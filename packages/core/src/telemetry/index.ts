@@ -1,6 +1,6 @@
 export { flushTelemetry } from "./flush.ts";
 export { instruments } from "./instruments.ts";
-export { observeCustomers, observeQueue, observeSandbox } from "./observed.ts";
+export { observeOwners, observeQueue, observeSandbox } from "./observed.ts";
 export { clientTrace, contextOf, traceCarrier } from "./trace-carrier.ts";
 export type { ClientTrace, TraceCarrier } from "./trace-carrier.ts";
 export { failSpan, keepTrace, traced } from "./tracing.ts";

@@ -34,7 +34,7 @@ export function observeQueue(read: () => Promise<ObservedQueue>): () => void {
 }
 
 /** @returns what ends the observation. */
-export function observeCustomers(read: () => number): () => void {
+export function observeOwners(read: () => number): () => void {
   customers.add(read);
   return () => void customers.delete(read);
 }

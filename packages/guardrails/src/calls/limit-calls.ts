@@ -33,8 +33,8 @@ export function limitCalls(limits: readonly RateLimit[]): CallGuard {
     for (const [at, { matches, calls, per, by = "session" }] of compiled.entries()) {
       if (!matches(server, tool)) continue;
       const limiter = (await (limiters ??= load()))[at];
-      const customer = by === "session" ? sessionOf(context) : "";
-      const refused = await limiter?.consume(JSON.stringify([customer, server, tool])).then(
+      const owner = by === "session" ? sessionOf(context) : "";
+      const refused = await limiter?.consume(JSON.stringify([owner, server, tool])).then(
         () => undefined,
         (answer: { msBeforeNext?: number }) => answer,
       );

@@ -1,13 +1,13 @@
 import { readFileSync } from "node:fs";
 import { inspect } from "node:util";
-import { describeStoreContract } from "../contract.ts";
 import { Client } from "pg";
 import type { QueryResult } from "pg";
 import { afterAll, beforeAll, expect, it, onTestFinished } from "vitest";
+import { describeWith } from "../../../../vitest.tools.ts";
 import { startPostgres } from "../../test/postgres-server.ts";
 import type { PostgresServer } from "../../test/postgres-server.ts";
+import { describeStoreContract } from "../testing/contract.ts";
 import { createPostgresStore } from "./index.ts";
-import { describeWith } from "../../../../vitest.tools.ts";
 
 const bytes = (text: string): Uint8Array => Buffer.from(text);
 

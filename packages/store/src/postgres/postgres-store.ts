@@ -1,11 +1,18 @@
 import { randomUUID } from "node:crypto";
 import { CemError, Lazy } from "@cem/core";
 import type { ListOptions, Store, StoreKey, StoredValue, WriteOptions } from "@cem/core";
-import { checkSize, shownLocation, storeConflict, storeUnavailable } from "../errors.ts";
-import { decodeKey, encodeKey, rangeOf } from "../keys.ts";
-import { pageSize } from "../limits.ts";
 import { Pool } from "pg";
 import type { QueryResult, QueryResultRow } from "pg";
+import {
+  checkSize,
+  decodeKey,
+  encodeKey,
+  pageSize,
+  rangeOf,
+  shownLocation,
+  storeConflict,
+  storeUnavailable,
+} from "../keys.ts";
 import { migrate } from "./migrations.ts";
 
 type EntriesOptions = NonNullable<Parameters<Store["entries"]>[1]>;

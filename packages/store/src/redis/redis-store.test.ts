@@ -1,12 +1,12 @@
 import { inspect } from "node:util";
-import { describeStoreContract } from "../contract.ts";
-import { parseSealingKeys, sealStore } from "../index.ts";
 import { Redis } from "ioredis";
 import { afterAll, beforeAll, expect, it, onTestFinished } from "vitest";
+import { describeWith } from "../../../../vitest.tools.ts";
 import { startRedis } from "../../test/redis-server.ts";
 import type { RedisServer } from "../../test/redis-server.ts";
+import { parseSealingKeys, sealStore } from "../index.ts";
+import { describeStoreContract } from "../testing/contract.ts";
 import { createRedisStore } from "./index.ts";
-import { describeWith } from "../../../../vitest.tools.ts";
 
 const bytes = (text: string): Uint8Array => Buffer.from(text);
 

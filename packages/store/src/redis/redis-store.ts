@@ -1,10 +1,17 @@
 import { randomUUID } from "node:crypto";
 import { CemError } from "@cem/core";
 import type { ListOptions, Store, StoreKey, StoredValue, WriteOptions } from "@cem/core";
-import { checkSize, shownLocation, storeConflict, storeUnavailable } from "../errors.ts";
-import { decodeKey, encodeKey, rangeOf } from "../keys.ts";
-import { pageSize } from "../limits.ts";
 import { Redis } from "ioredis";
+import {
+  checkSize,
+  decodeKey,
+  encodeKey,
+  pageSize,
+  rangeOf,
+  shownLocation,
+  storeConflict,
+  storeUnavailable,
+} from "../keys.ts";
 import { ADD, APPEND, CONFLICT, LIST, REMOVE, REMOVE_ALL, REWRITE, WRITE } from "./scripts.ts";
 
 type EntriesOptions = NonNullable<Parameters<Store["entries"]>[1]>;

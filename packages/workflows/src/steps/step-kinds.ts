@@ -129,7 +129,7 @@ async function runKind({ execution, step, scope, at }: StepRequest): Promise<Jso
   return execution.tokenize(value ?? null);
 }
 
-/** Makes the folder of a step, unless that of the run is gone: a customer who was deleted stays deleted. */
+/** Makes the folder of a step, unless that of the run is gone: an owner who was deleted stays deleted. */
 function folderFor(execution: Execution, step: string): string {
   const files = path.join(execution.settings.folder, "files");
   const folder = path.join(files, execution.idempotencyKey(step));

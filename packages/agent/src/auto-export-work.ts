@@ -1,0 +1,15 @@
+import { addMissingImports, exportLastValue, importRequired, withoutFence } from "@cem/program";
+import type { Program } from "./run-context.ts";
+
+export { isQuicklyRead } from "@cem/program";
+
+/** Rewrites code as it was meant, on the thread that it is called on. @returns the code, and what was added to it. */
+export function normalizeCode(
+  given: string,
+  origin: Program["origin"],
+  tools: Parameters<typeof addMissingImports>[1],
+): { code: string; added: string[] } {
+  const imported = addMissingImports(importRequired(withoutFence(given)), tools);
+  const exported = origin === "llm" ? exportLastValue(imported.code) : { code: imported.code, added: [] };
+  return { code: exported.code, added: [...imported.added, ...exported.added] };
+}

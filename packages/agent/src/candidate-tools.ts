@@ -1,0 +1,138 @@
+import { toolId } from "@cem/core";
+import type { CodeGenerator, RankedTool, Selection, ToolDefinition } from "@cem/core";
+import { createTokenBudget, takeFitting } from "@cem/core/tokens";
+import type { TokenBudget } from "@cem/core/tokens";
+import { callable } from "./catalog.ts";
+import type { RunContext } from "./run-context.ts";
+
+type ToolBudget = NonNullable<CodeGenerator["toolBudget"]>;
+
+/** As many tools are ranked for each text that is searched for. */
+const MAX_FOUND = 200;
+/** For a generator that asks a model and does not say what it can be told. */
+const DEFAULT_BUDGET: ToolBudget = {
+  tokens: 6_000,
+  describe: ({ description, signature }) => `${signature} // ${description}`,
+};
+
+/** What is offered to a model already, and what there is. */
+interface Offer {
+  offered: readonly ToolDefinition[];
+  /** The whole catalog. */
+  tools: readonly ToolDefinition[];
+}
+
+/**
+ * Picks the tools that a model is offered beyond those that the task seems to need: all of a catalog that its budget of tokens
+ * can hold, else those that are closest to the task and those of the same servers.
+ *
+ * @returns none for a generator that asks no model.
+ */
+export async function offerTools(
+  context: RunContext,
+  task: string,
+  { selected }: Selection,
+  tools: readonly ToolDefinition[],
+): Promise<ToolDefinition[]> {
+  const { toolBudget } = await context.stages.generator.get();
+  if (toolBudget === undefined) return [];
+  const offered = selected.map(({ tool }) => tool);
+  const budget = await measure(context, toolBudget);
+  for (const tool of offered) budget.tokens.take(budget.describe(tool));
+  return fill(context, budget, [task], { offered, tools });
+}
+
+/**
+ * Picks further tools for a model that lacks some, with a budget of their own: all where they fit, else those that are found
+ * by the model's own words for what is missing and by the task.
+ */
+export async function offerMore(
+  context: RunContext,
+  texts: readonly string[],
+  offer: Offer,
+): Promise<ToolDefinition[]> {
+  const { toolBudget = DEFAULT_BUDGET } = await context.stages.generator.get();
+  return fill(context, await measure(context, toolBudget), texts, offer);
+}
+
+/** Ranks the tools for a text, best first, without those that are offered already. */
+export async function findOthers(
+  { stages, signal }: RunContext,
+  text: string,
+  { offered, tools }: Offer,
+  limit: number,
+): Promise<RankedTool[]> {
+  const selector = await stages.selector.get();
+  const known = new Set(offered);
+  const found = await selector.search({
+    task: text,
+    tools: callable(tools),
+    limit: limit + known.size,
+    signal,
+  });
+  return found.filter(({ tool }) => !known.has(tool)).slice(0, limit);
+}
+
+interface Budget {
+  tokens: TokenBudget;
+  describe: ToolBudget["describe"];
+}
+
+async function measure({ stages }: RunContext, { describe, tokens }: ToolBudget): Promise<Budget> {
+  return { tokens: createTokenBudget(tokens, await stages.tokenCounter.get()), describe };
+}
+
+async function fill(
+  context: RunContext,
+  budget: Budget,
+  texts: readonly string[],
+  { offered, tools }: Offer,
+): Promise<ToolDefinition[]> {
+  const known = new Set(offered);
+  const rest = callable(tools).filter((tool) => !known.has(tool));
+  const ranked: ToolDefinition[] = [];
+  for (const text of texts) {
+    const found = await findOthers(context, text, { offered, tools }, MAX_FOUND);
+    ranked.push(...found.map(({ tool }) => tool));
+  }
+  const servers = new Set(offered.map(({ server }) => server));
+  const siblings = rest.filter(({ server }) => servers.has(server));
+  return takeFitting(budget.tokens, [...new Set([...ranked, ...siblings, ...rest])], budget.describe);
+}
+
+/** As many tools as are added because a program names them. */
+const MAX_NAMED = 10;
+/** As many tools as are added because an error is about them. */
+const MAX_FOUND_FOR_REPAIR = 3;
+const WORDS = /[\p{L}\p{N}_$]+/gu;
+
+/**
+ * Picks the tools that a repair needs and the model was not told of: those that its code or the messages name, else those that
+ * are closest to the messages.
+ */
+export async function toolsForRepair(
+  context: RunContext,
+  { code, message }: { code: string; message: string },
+  { selection, others }: Offered,
+  tools: readonly ToolDefinition[],
+): Promise<ToolDefinition[]> {
+  const offered = [...selection.selected.map(({ tool }) => tool), ...others];
+  const known = new Set(offered);
+  const rest = callable(tools).filter((tool) => !known.has(tool));
+  if (rest.length === 0) return [];
+  const text = `${code}\n${message}`;
+  const words = new Set(text.match(WORDS));
+  const named = rest.filter((tool) => words.has(tool.name));
+  // Where several servers have a tool of the name, the one whose server is named too.
+  const exact = named.filter((tool) => text.includes(tool.module) || text.includes(toolId(tool)));
+  if (named.length > 0) return (exact.length > 0 ? exact : named).slice(0, MAX_NAMED);
+  const found = await findOthers(context, message, { offered, tools }, MAX_FOUND_FOR_REPAIR);
+  return found.map(({ tool }) => tool);
+}
+
+/** The tools that code for a task may be written with. */
+export interface Offered {
+  selection: Selection;
+  /** Those that a model is told of beyond the selected ones. */
+  others: readonly ToolDefinition[];
+}

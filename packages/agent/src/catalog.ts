@@ -1,0 +1,71 @@
+import path from "node:path";
+import type {
+  CatalogSnapshot,
+  Finding,
+  GenerationRefused,
+  ToolDefinition,
+  ToolProblem,
+  Verdict,
+} from "@cem/core";
+import type { RunContext } from "./run-context.ts";
+
+type UnfilledStep = GenerationRefused["steps"][number];
+
+/** The stage `discover`: reads the catalog. */
+export async function discover({ stages, signal, progress }: RunContext): Promise<CatalogSnapshot> {
+  const list = async (): Promise<CatalogSnapshot> => (await stages.catalog.get()).list({ signal });
+  const { result: catalog, ms } = await progress.stage("discover", list);
+  const skills = catalog.servers.filter(({ kind }) => kind === "skill").length;
+  progress.emit({
+    type: "discovered",
+    servers: catalog.servers.length - skills,
+    tools: toolsOf(catalog).filter(({ kind }) => kind !== "skill").length,
+    skills,
+    problems: catalog.problems.length,
+    ms,
+  });
+  return catalog;
+}
+
+export function toolsOf({ servers }: CatalogSnapshot): ToolDefinition[] {
+  return servers.flatMap(({ tools }) => tools);
+}
+
+/** The tools that can be called. */
+export function callable(all: readonly ToolDefinition[]): ToolDefinition[] {
+  return all.filter(({ unavailable }) => unavailable === undefined);
+}
+
+const UNKNOWN = new Set(["unknown-skill", "unknown-server"]);
+
+/** Adds to what is unknown why: its file is there, and can't be used. */
+export function withProblems(verdict: Verdict, problems: readonly ToolProblem[]): Verdict {
+  if (problems.length === 0) return verdict;
+  const explain = (finding: Finding): Finding => {
+    if (!UNKNOWN.has(finding.rule)) return finding;
+    const named = problems.filter(({ server, file }) =>
+      [server, path.basename(file)].some((name) => name !== "" && finding.message.includes(`"${name}"`)),
+    );
+    return named.length === 0 ? finding : { ...finding, hint: named.map(({ message }) => message).join(" ") };
+  };
+  return { ...verdict, findings: verdict.findings.map(explain) };
+}
+
+/** Adds to a refusal the files that the task names and that can't be used, with the reason. */
+export function withNamedProblems(
+  refusal: GenerationRefused,
+  task: string,
+  problems: readonly ToolProblem[],
+): GenerationRefused {
+  const words = new Set(wordsOf(task));
+  const named = problems.filter(({ server }) => {
+    const name = wordsOf(server);
+    return name.length > 0 && name.every((word) => words.has(word));
+  });
+  const steps = named.map(({ message }): UnfilledStep => ({ step: task, reason: "no-tool", hint: message }));
+  return steps.length === 0 ? refusal : { ...refusal, steps: [...refusal.steps, ...steps] };
+}
+
+function wordsOf(text: string): string[] {
+  return text.toLowerCase().match(/[\p{L}\p{N}]+/gu) ?? [];
+}

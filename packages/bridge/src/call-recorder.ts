@@ -1,0 +1,147 @@
+import { createHmac, randomBytes } from "node:crypto";
+import type { Middleware } from "./middleware.ts";
+import type { JsonValue, RecordedCall, RecordedData } from "@cem/core";
+
+/** Of the arguments or the result of one call, as JSON. Larger ones are recorded as a size. */
+const MAX_DATA_CHARACTERS = 16 * 1024;
+/** Of all data of one run. */
+const MAX_RUN_CHARACTERS = 256 * 1024;
+const MAX_CALLS = 500;
+/** Runs under way whose calls are kept. */
+const MAX_RUNS = 2_000;
+/** Pieces of large data that are held until they are measured with their record. More is measured at once. */
+const MAX_UNMEASURED = 16;
+const DIGEST_KEY_BYTES = 16;
+const DIGEST_DIGITS = 16;
+
+interface RunUnderWay {
+  /** Those under way are `undefined`. */
+  calls: (CallUnderWay | undefined)[];
+  characters: number;
+  /** Makes digests of one run comparable with each other and with nothing else: many values could be guessed. */
+  key: Buffer | undefined;
+}
+
+interface CallUnderWay extends Pick<RecordedCall, "server" | "tool" | "ms" | "ok"> {
+  args: () => RecordedData;
+  result?: () => RecordedData;
+}
+
+/** Records the calls of runs on the host until the runs have ended. Large data is measured when the records are made. */
+export class CallRecorder {
+  readonly #runs = new Map<string, RunUnderWay>();
+  readonly #keepsValues: boolean;
+  /** Measures large data, that of the oldest calls first. */
+  readonly #unmeasured: (() => RecordedData)[] = [];
+
+  /** @param keepsValues - Whether arguments and results are kept, not only their sizes. */
+  constructor(keepsValues: boolean) {
+    this.#keepsValues = keepsValues;
+  }
+
+  readonly middleware: Middleware = (next) => ({
+    specificationVersion: "v1",
+    invoke: async (call, context) => {
+      const kept = context.run === undefined ? undefined : this.#of(context.run);
+      if (kept === undefined || kept.calls.length >= MAX_CALLS) return next.invoke(call, context);
+      const started = performance.now();
+      const { server, tool } = call;
+      const args = this.#keep(call.args, kept);
+      const at = kept.calls.push(undefined) - 1;
+      try {
+        const result = await next.invoke(call, context);
+        const ms = performance.now() - started;
+        const data = this.#keep(result as unknown as JsonValue, kept);
+        kept.calls[at] = { server, tool, ms, ok: result.ok, args, result: data };
+        return result;
+      } catch (error) {
+        kept.calls[at] = { server, tool, ms: performance.now() - started, ok: false, args };
+        throw error;
+      }
+    },
+  });
+
+  /**
+   * Takes out the calls of a run. Those under way are left out.
+   *
+   * @returns a function that lists them in their order. It may take a while, where data is large.
+   */
+  take(run: string): () => RecordedCall[] {
+    const ended = (this.#runs.get(run)?.calls ?? []).filter((call) => call !== undefined);
+    this.#runs.delete(run);
+    return () =>
+      ended.map(({ args, result, ...call }) => ({
+        ...call,
+        args: args(),
+        ...(result && { result: result() }),
+      }));
+  }
+
+  #of(run: string): RunUnderWay {
+    let kept = this.#runs.get(run);
+    if (kept === undefined) {
+      const [oldest] = this.#runs.keys();
+      if (this.#runs.size >= MAX_RUNS && oldest !== undefined) this.#runs.delete(oldest);
+      this.#runs.set(run, (kept = { calls: [], characters: 0, key: undefined }));
+    }
+    return kept;
+  }
+
+  #keep(data: JsonValue | undefined, kept: RunUnderWay): () => RecordedData {
+    const room = Math.min(MAX_DATA_CHARACTERS, MAX_RUN_CHARACTERS - kept.characters);
+    if (this.#keepsValues && isWithin(data, room)) {
+      // A copy: what is handed out may be changed.
+      const text = toJson(data);
+      kept.characters += text.length;
+      return () => ({ value: JSON.parse(text) as JsonValue });
+    }
+    const measure = measureOnce(data, kept);
+    this.#unmeasured.push(measure);
+    if (this.#unmeasured.length > MAX_UNMEASURED) this.#unmeasured.shift()?.();
+    return measure;
+  }
+}
+
+/** Measures data when it is first asked for, and holds the data until then. */
+function measureOnce(data: JsonValue | undefined, kept: RunUnderWay): () => RecordedData {
+  let held = data;
+  let measured: RecordedData | undefined;
+  return () => {
+    if (measured !== undefined) return measured;
+    kept.key ??= randomBytes(DIGEST_KEY_BYTES);
+    const bytes = Buffer.from(toJson(held));
+    held = undefined;
+    const digest = createHmac("sha256", kept.key).update(bytes).digest("hex").slice(0, DIGEST_DIGITS);
+    return (measured = { bytes: bytes.byteLength, digest });
+  };
+}
+
+/** What is no JSON fails where it is sent, not where it is recorded. */
+function toJson(data: JsonValue | undefined): string {
+  try {
+    return JSON.stringify(data) ?? "null";
+  } catch {
+    return "null";
+  }
+}
+
+/** Whether data is no longer than that as JSON, about. What is longer is looked at no further. */
+function isWithin(data: unknown, maxCharacters: number): boolean {
+  let left = maxCharacters;
+  const open = [data];
+  while (open.length > 0 && left >= 0) {
+    const one = open.pop();
+    left -= typeof one === "string" ? one.length + 2 : 4;
+    if (typeof one !== "object" || one === null) continue;
+    // Nobody makes a list of what is too long anyway.
+    if (Array.isArray(one) && one.length * 2 > left) return false;
+    const entries = Object.entries(one);
+    left -= entries.length * 2;
+    if (left < 0) return false;
+    for (const [key, value] of entries) {
+      left -= Array.isArray(one) ? 0 : key.length;
+      open.push(value);
+    }
+  }
+  return left >= 0;
+}

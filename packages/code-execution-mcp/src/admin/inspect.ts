@@ -1,0 +1,196 @@
+import { access, constants, stat } from "node:fs/promises";
+import path from "node:path";
+import type { LoadedConfig, McpServerSetting } from "@cem/config";
+import type { CatalogSnapshot, SandboxProbe } from "@cem/core";
+import type { ExaminedServer } from "@cem/mcp-client/tools";
+import type { ServerSource } from "../options.ts";
+import { reportPlugins } from "../plugins/configured-plugins.ts";
+import type { PluginReport } from "../plugins/open-plugins.ts";
+import { createListedCatalog } from "../wiring/calls/host-bridge.ts";
+import { createLog, logged } from "../wiring/log.ts";
+import { loadConfig, openProject } from "../wiring/open-project.ts";
+import { authFolder } from "../wiring/places.ts";
+import { probeSandboxes } from "../wiring/sandbox/choose-sandbox.ts";
+import { openMcpTools } from "../wiring/servers/mcp-tools.ts";
+import { inspectSearch } from "../wiring/stages/selector.ts";
+import type { SearchReport } from "../wiring/stages/selector.ts";
+import { unpinnedImage } from "./edit-servers.ts";
+import { inspectTrust } from "./trust.ts";
+import type { TrustReport } from "./trust.ts";
+
+/** What a folder of the configuration is like on this host. */
+export interface FolderReport {
+  path: string;
+  exists: boolean;
+  /** Whether it, or the folder it would be made in, can be written. */
+  writable: boolean;
+}
+
+/** What an agent would find here. */
+export interface HostReport {
+  /** Version of the Node that runs this, without the v. */
+  node: string;
+  configuration: LoadedConfig;
+  workspace: FolderReport;
+  servers: FolderReport;
+  skills: FolderReport;
+  catalog: CatalogSnapshot;
+  /** The configured MCP servers, each tried. */
+  upstream: ExaminedServer[];
+  search: SearchReport;
+  /** The plugins in their order. Those that are held back were not loaded. */
+  plugins: PluginReport[];
+  sandboxes: { name: string; probe: SandboxProbe }[];
+}
+
+/**
+ * Looks at everything an agent needs: connects to MCP servers, and runs no code.
+ *
+ * @throws CemError `CONFIG_INVALID` or `CONFIG_NOT_FOUND`.
+ */
+export async function inspectHost(source: ServerSource = {}): Promise<HostReport> {
+  const options = { signal: source.signal };
+  const configuration = await openProject(source);
+  const { config } = configuration;
+  const { workspaceDir, serversDir, skillsDir } = config.execution;
+  const log = createLog(config, source.onLog);
+  const pluginSet = await configuration.pluginSet?.get();
+  const mcpTools = await openMcpTools(configuration, { log });
+  const inspect = async (): Promise<HostReport> => {
+    const examined = mcpTools.examine(options);
+    const [workspace, servers, skills, catalog, upstream, search, sandboxes, plugins] = await Promise.all([
+      inspectFolder(workspaceDir),
+      inspectFolder(serversDir),
+      inspectFolder(skillsDir),
+      examined
+        .then(() => createListedCatalog(configuration, mcpTools))
+        .then((catalog) => catalog.list(options)),
+      examined,
+      inspectSearch(config),
+      probeSandboxes(config, { ...options, plugins: pluginSet }),
+      pluginSet === undefined ? [] : reportPlugins(configuration, pluginSet),
+    ]);
+    const { node } = process.versions;
+    const folders = { workspace, servers, skills };
+    return { node, configuration, ...folders, catalog, upstream, search, sandboxes, plugins };
+  };
+  try {
+    return await logged(log, "examining this host", inspect);
+  } finally {
+    await mcpTools.close();
+    await configuration.dispose();
+  }
+}
+
+async function inspectFolder(folder: string): Promise<FolderReport> {
+  const found = await stat(folder).catch(() => undefined);
+  if (found !== undefined) {
+    return {
+      path: folder,
+      exists: found.isDirectory(),
+      writable: found.isDirectory() && (await isWritable(folder)),
+    };
+  }
+  return { path: folder, exists: false, writable: await isWritable(await nearestExisting(folder)) };
+}
+
+async function isWritable(folder: string): Promise<boolean> {
+  return access(folder, constants.W_OK).then(
+    () => true,
+    () => false,
+  );
+}
+
+async function nearestExisting(folder: string): Promise<string> {
+  const parent = path.dirname(folder);
+  if (parent === folder || (await stat(folder).catch(() => undefined))?.isDirectory()) return folder;
+  return nearestExisting(parent);
+}
+
+const OTHERS = 0o077;
+
+/** A file or folder that may hold what is private. */
+export interface PrivatePlace {
+  path: string;
+  /** Its mode, such as `0600`. */
+  mode: string;
+  /** Whether others may read or write it. */
+  isOpen: boolean;
+}
+
+/** What protects the host, the user's secrets and sessions here. */
+export interface SecurityReport {
+  configuration: LoadedConfig;
+  sandboxes: { name: string; probe: SandboxProbe }[];
+  trust: TrustReport;
+  /** Those that exist. Empty where the system knows no modes. */
+  places: PrivatePlace[];
+  /** Settings with a secret that stands in a file, with the place: `llm.api_key`, `config.yaml:5`. */
+  secretsInFiles: { setting: string; origin: string }[];
+  /** MCP servers that run an image which is not named by its digest. */
+  unpinnedImages: { server: string; image: string }[];
+  /** Whether this runs as the system's administrator. */
+  isRoot: boolean;
+}
+
+/** Looks at what protects the host. Connects to nothing and imports nothing. */
+export async function inspectSecurity(source: ServerSource = {}): Promise<SecurityReport> {
+  const { cwd, configFile: file, config: overrides, trustFolder, signal } = source;
+  const configuration = await loadConfig({ cwd, file, overrides, trustFolder });
+  const { config, origins } = configuration;
+  const { SETTINGS } = await import("@cem/config");
+  const secretsInFiles = SETTINGS.filter(
+    ({ secret, path: setting }) => secret && setting !== "mcp_servers",
+  ).flatMap(({ path: setting }) => {
+    const origin = origins[setting];
+    return origin?.from === "file" ? [{ setting, origin: origin.label }] : [];
+  });
+  const [sandboxes, trust, places] = await Promise.all([
+    probeSandboxes(config, { signal }),
+    inspectTrust(source),
+    inspectPlaces(configuration, secretsInFiles.length > 0),
+  ]);
+  return {
+    configuration,
+    sandboxes,
+    trust,
+    places,
+    secretsInFiles,
+    unpinnedImages: config.mcpServers.flatMap((server) => {
+      const image = server.connectionType === "stdio" ? unpinnedImage({ ...server }) : undefined;
+      return image === undefined ? [] : [{ server: server.name, image }];
+    }),
+    isRoot: process.getuid?.() === 0,
+  };
+}
+
+async function inspectPlaces(
+  { config, file, folder }: LoadedConfig,
+  holdsSecret: boolean,
+): Promise<PrivatePlace[]> {
+  if (process.platform === "win32") return [];
+  const { trustFile } = await import("@cem/config");
+  const { workspaceDir } = config.execution;
+  const wanted = [
+    holdsSecret || config.mcpServers.some(givesValues) ? file : undefined,
+    path.join(folder, ".env"),
+    trustFile(process.env),
+    await authFolder(folder),
+    path.join(workspaceDir, "results"),
+    config.logging.file,
+  ];
+  const found = wanted.filter((place) => place !== undefined).map(inspectPlace);
+  return (await Promise.all(found)).filter((place) => place !== undefined);
+}
+
+/** Whether an environment or headers are written out, in which secrets mostly stand. */
+function givesValues(server: McpServerSetting): boolean {
+  return Object.keys(server.connectionType === "stdio" ? server.env : server.headers).length > 0;
+}
+
+async function inspectPlace(place: string): Promise<PrivatePlace | undefined> {
+  const found = await stat(place).catch(() => undefined);
+  if (found === undefined) return undefined;
+  const mode = found.mode & 0o777;
+  return { path: place, mode: `0${mode.toString(8)}`, isOpen: (mode & OTHERS) !== 0 };
+}

@@ -1,0 +1,124 @@
+import { createHash } from "node:crypto";
+import { lstat, mkdir, readdir, stat, writeFile } from "node:fs/promises";
+import path from "node:path";
+import type { ServerSource } from "../options.ts";
+import { loadConfig } from "../wiring/open-project.ts";
+
+const CLIENT = `/**
+ * Calls a tool of an MCP server. In the sandbox a module of its own stands here: this one tells editors and compilers its
+ * type, and that code runs with: cem exec <file>
+ */
+export async function callTool<Result = unknown>(
+  server: string,
+  tool: string,
+  input?: object,
+): Promise<Result> {
+  void input;
+  throw new Error(\`\${server}.\${tool} can be called in the sandbox only: cem exec <file>\`);
+}
+`;
+
+const TSCONFIG = `{
+  "compilerOptions": {
+    "target": "ES2023",
+    "lib": ["ES2023", "DOM", "DOM.Iterable"],
+    "module": "ESNext",
+    "moduleResolution": "bundler",
+    "strict": true,
+    "noEmit": true,
+    "allowImportingTsExtensions": true,
+    "skipLibCheck": true
+  },
+  "include": ["*.ts", "client", "servers", "skills"]
+}
+`;
+
+const GITIGNORE = `# Keys and tokens
+.env
+# Files of runs, caches and installed packages
+workspace/
+.cem/
+.tool_cache.json
+node_modules/
+`;
+
+const CLIENT_FILE = "client/index.ts";
+const FILES: Readonly<Record<string, string>> = {
+  [CLIENT_FILE]: CLIENT,
+  "tsconfig.json": TSCONFIG,
+  ".gitignore": GITIGNORE,
+};
+
+/** What became of files that were to be made. */
+export interface LaidFiles {
+  made: string[];
+  /** Those that were there. */
+  kept: string[];
+}
+
+/**
+ * Writes what an editor needs to understand the tools of a project, and what version control must not keep. Changes nothing
+ * that is there.
+ *
+ * @param only - `client`: the module that generated tools import, and no settings of the project.
+ * @throws the file system's error.
+ */
+export async function layProjectFiles(root: string, only?: "client"): Promise<LaidFiles> {
+  const laid: LaidFiles = { made: [], kept: [] };
+  for (const [name, text] of Object.entries(FILES)) {
+    if (only === "client" && name !== CLIENT_FILE) continue;
+    ((await makeFile(root, name, text)) ? laid.made : laid.kept).push(name);
+  }
+  return laid;
+}
+
+/** Not through a link: that may lead out of the project. */
+async function makeFile(root: string, name: string, text: string): Promise<boolean> {
+  const file = path.join(root, name);
+  const folder = path.dirname(file);
+  const found = await lstat(folder).catch(() => undefined);
+  if (found?.isSymbolicLink() === true && folder !== root) return false;
+  await mkdir(folder, { recursive: true });
+  try {
+    await writeFile(file, text, { flag: "wx" });
+    return true;
+  } catch (error) {
+    if ((error as NodeJS.ErrnoException).code === "EEXIST") return false;
+    throw error;
+  }
+}
+
+/** With more files than these, finding out whether any changed would take longer than it saves. */
+const MAX_FILES = 5_000;
+
+/**
+ * A digest of what an agent of a project is made of: its configuration from all sources, what is trusted, and the files of its
+ * tools and skills.
+ *
+ * @returns `undefined` where an agent can't be made ahead of its use: something is held back until the folder is trusted, host
+ *   tools would be kept from an earlier import, or there are too many files to look at.
+ */
+export async function stampProject(source: ServerSource): Promise<string | undefined> {
+  const { cwd, configFile: file, config: overrides } = source;
+  const { config, trust } = await loadConfig({ cwd, file, overrides, trustFolder: false });
+  if (trust.obstacle !== undefined || trust.held.length > 0) return undefined;
+  const { serversDir, skillsDir } = config.execution;
+  const stamps: string[] = [JSON.stringify([config, trust.folder, trust.requested])];
+  for (const folder of [serversDir, skillsDir]) {
+    const files = await stampsIn(folder);
+    if (files === undefined) return undefined;
+    stamps.push(...files);
+  }
+  return createHash("sha256").update(stamps.join("\n")).digest("hex");
+}
+
+async function stampsIn(folder: string): Promise<string[] | undefined> {
+  const names = await readdir(folder, { recursive: true }).catch((): string[] => []);
+  if (names.length > MAX_FILES || names.some((name) => name.endsWith(".host.ts"))) return undefined;
+  return Promise.all(
+    names.map(async (name) => {
+      const found = await stat(path.join(folder, name)).catch(() => undefined);
+      return `${name} ${found?.ino} ${found?.size} ${found?.mtimeMs} ${found?.ctimeMs}`;
+    }),
+  );
+}

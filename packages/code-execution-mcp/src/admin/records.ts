@@ -1,0 +1,124 @@
+import type { Recording } from "@cem/bridge/recording";
+import { CemError } from "@cem/core";
+import type {
+  RecordedCall,
+  RunRecord,
+  RunRecordFilter,
+  RunRecords,
+  RunRecordSummary,
+  SessionRecord,
+} from "@cem/core";
+import type { AuditVerification } from "@cem/guardrails/audit";
+import type { SessionSummary } from "@cem/workspace";
+import type { ConfigSource, ServerSource } from "../options.ts";
+import { openProject } from "../wiring/open-project.ts";
+import { logDirOf } from "../wiring/records/workspace.ts";
+import { requireStore } from "../wiring/shared/store.ts";
+
+/** Lists recorded runs of the project, or of the owner that `source` names, those that began last first. */
+export async function listRuns(
+  filter: RunRecordFilter = {},
+  source: ConfigSource = {},
+): Promise<RunRecordSummary[]> {
+  return withRecords(source, (records) => records.list(filter));
+}
+
+/**
+ * Reads the record of a run.
+ *
+ * @param id - Its id, or `last`.
+ * @throws CemError `RUN_NOT_FOUND`
+ */
+export async function readRun(id: string, source: ConfigSource = {}): Promise<RunRecord> {
+  return withRecords(source, (records) => records.read(id));
+}
+
+/** What of a recorded run can answer its calls when its code runs again. */
+export interface RunRecording {
+  recording: Recording;
+  /** Calls on the host that can't be answered: their arguments or results were too large, or are not kept. */
+  missing: number;
+}
+
+/** Makes a recording of the calls of a run, as a replay takes it. */
+export function recordingOfRun({ calls }: RunRecord): RunRecording {
+  const onHost = calls.filter(({ args }) => args !== undefined);
+  const answered = onHost.flatMap(recordedCall);
+  return {
+    recording: { format: "cem-recording", version: 1, calls: answered },
+    missing: onHost.length - answered.length,
+  };
+}
+
+function recordedCall({ server, tool, ms, args, result }: RecordedCall): Recording["calls"] {
+  if (args === undefined || result === undefined || !("value" in args) || !("value" in result)) return [];
+  const answer = result.value as unknown as Recording["calls"][number]["result"];
+  return [{ server, tool, ms, args: args.value, result: answer, files: [] }];
+}
+
+/** @throws CemError `OPTION_INVALID` where no records are kept. */
+async function withRecords<T>(source: ConfigSource, work: (records: RunRecords) => Promise<T>): Promise<T> {
+  const loaded = await openProject(source, () => () => {});
+  try {
+    if (loaded.records !== undefined) return await work(loaded.records);
+    throw new CemError("OPTION_INVALID", "Runs are not recorded here: runs.records is false.");
+  } finally {
+    await loaded.dispose();
+  }
+}
+
+export type { SessionSummary } from "@cem/workspace";
+
+/** Lists the logged sessions of the workspace, newest first. */
+export async function listSessions(
+  source: ConfigSource & { max?: number | undefined } = {},
+): Promise<SessionSummary[]> {
+  const loaded = await openProject(source);
+  const workspace = await import("@cem/workspace");
+  return workspace.listSessions(logDirOf(loaded), source);
+}
+
+/**
+ * Reads the log of a session.
+ *
+ * @param id - `session_001`, `1`, or `last`.
+ * @throws CemError `SESSION_NOT_FOUND`
+ */
+export async function readSession(id: string, source: ConfigSource = {}): Promise<SessionRecord> {
+  const loaded = await openProject(source);
+  const workspace = await import("@cem/workspace");
+  return workspace.readSession(logDirOf(loaded), id);
+}
+
+/**
+ * Verifies an audit log: that of the store where `logging.audit_store` keeps one there, else the file.
+ *
+ * @param source - With `file`, that one instead of the one that `logging.audit_file` names; with `expect`, a hash of an
+ *   earlier verification that the log has to have.
+ * @throws CemError `FILE_NOT_FOUND`, also where no audit log is kept.
+ */
+export async function verifyAudit({
+  file,
+  expect,
+  ...source
+}: ServerSource & {
+  file?: string | undefined;
+  expect?: string | undefined;
+} = {}): Promise<AuditVerification> {
+  const { verifyAuditLog, verifySharedAuditLog } = await import("@cem/guardrails/audit");
+  if (file !== undefined) return verifyAuditLog(file, { expect });
+  const loaded = await openProject(source);
+  const { auditFile, auditStore } = loaded.config.logging;
+  if (auditStore) {
+    try {
+      return await verifySharedAuditLog(await requireStore(loaded), { expect });
+    } finally {
+      await loaded.dispose();
+    }
+  }
+  if (auditFile !== undefined) return verifyAuditLog(auditFile, { expect });
+  throw new CemError(
+    "FILE_NOT_FOUND",
+    "No audit log is kept here. Set logging.audit_file or logging.audit_store, or name a file.",
+  );
+}

@@ -1,0 +1,114 @@
+import { realpath } from "node:fs/promises";
+import path from "node:path";
+import type { LoadedConfig } from "@cem/config";
+import type { CatalogSnapshot } from "@cem/core";
+import type * as McpServer from "@cem/mcp-server";
+import type { ExaminedServer, GeneratedServer, GenerateOptions, McpTools } from "@cem/mcp-client/tools";
+import type { ServerSource } from "../options.ts";
+import { createListedCatalog } from "../wiring/calls/host-bridge.ts";
+import { createLog, logged } from "../wiring/log.ts";
+import { openProject } from "../wiring/open-project.ts";
+import type { Project } from "../wiring/project.ts";
+import { openMcpTools } from "../wiring/servers/mcp-tools.ts";
+import { layProjectFiles } from "./project.ts";
+
+/** The least time for a first start, in milliseconds: it may download the server. */
+const FIRST_START_TIMEOUT_MS = 180_000;
+/** How long servers have to answer when tools are listed, in milliseconds: one may be down. */
+const LIST_TIMEOUT_MS = 4_000;
+
+/** Opens the MCP tools of a configuration for one piece of work, and closes them after it. */
+export async function withMcpTools<T>(
+  source: ServerSource,
+  what: string,
+  work: (mcpTools: McpTools, project: Project) => Promise<T>,
+  options: { minConnectTimeoutMs?: number | undefined } = {},
+): Promise<T> {
+  const loaded = await openProject(source);
+  const log = createLog(loaded.config, source.onLog);
+  const mcpTools = await openMcpTools(loaded, { log, ...options });
+  try {
+    return await logged(log, what, () => work(mcpTools, loaded));
+  } finally {
+    await mcpTools.close();
+    await loaded.dispose();
+  }
+}
+
+/**
+ * Writes the files of MCP servers' tools.
+ *
+ * @param source - With `isFirstStart` servers have time to be downloaded.
+ * @throws CemError `SERVER_NOT_FOUND` for a name that is not configured, `CONFIG_INVALID`.
+ */
+export function generateTools(
+  source: ServerSource & GenerateOptions & { isFirstStart?: boolean | undefined } = {},
+): Promise<GeneratedServer[]> {
+  const minConnectTimeoutMs = source.isFirstStart === true ? FIRST_START_TIMEOUT_MS : undefined;
+  const generate = async (mcpTools: McpTools, configuration: Project): Promise<GeneratedServer[]> => {
+    const generated = await mcpTools.generate(source);
+    if (generated.some(({ state }) => state !== "failed")) await layFilesFor(configuration);
+    return generated;
+  };
+  return withMcpTools(source, "generating tool files", generate, { minConnectTimeoutMs });
+}
+
+/** Writes what editors need beside the generated tools; in a folder that is not the project's own, the least. */
+export async function layFilesFor({ config, trust }: LoadedConfig): Promise<void> {
+  const root = path.dirname(config.execution.serversDir);
+  const isProject = (await realpath(root).catch(() => root)) === trust.folder;
+  // The tools work without.
+  await layProjectFiles(root, isProject ? undefined : "client").catch(() => {});
+}
+
+/** Tries the configured MCP servers, and reports the state of each. */
+export function inspectServers(source: ServerSource = {}): Promise<ExaminedServer[]> {
+  return withMcpTools(source, "examining servers", (mcpTools) => mcpTools.examine({ signal: source.signal }));
+}
+
+/**
+ * Lists every tool there is, as an agent of the same configuration finds it. MCP servers are tried first, so that
+ * tools are marked where they can't be called. A server that does not answer within 4 s is taken to be available.
+ *
+ * @param source - With `only`, no other server is tried; with `triesServers: false` none is.
+ */
+export function listCatalog(
+  source: ServerSource & { only?: string | undefined; triesServers?: boolean | undefined } = {},
+): Promise<CatalogSnapshot> {
+  const { only, signal, triesServers = true } = source;
+  return withMcpTools(source, "listing tools", async (mcpTools, configuration) => {
+    if (triesServers && (only === undefined || mcpTools.servers.has(only))) {
+      await mcpTools.examine({ signal, only, timeoutMs: LIST_TIMEOUT_MS });
+    }
+    const catalog = await createListedCatalog(configuration, mcpTools);
+    return catalog.list({ signal });
+  });
+}
+
+/**
+ * Signs in to an MCP server through the browser and keeps the sign-in for later.
+ *
+ * @throws CemError `AUTH_FAILED`, `SERVER_NOT_FOUND`.
+ */
+export function signIn(
+  server: string,
+  options: ServerSource & { openBrowser: (url: string) => void | Promise<void> },
+): Promise<void> {
+  const { openBrowser, signal } = options;
+  return withMcpTools(options, `signing in to ${server}`, async (mcpTools) => {
+    const connections = await mcpTools.connectionsFor(server);
+    await connections.authorize(server, { openBrowser, signal });
+  });
+}
+
+/** What the list of a server's tools costs the model of a client, in tokens. */
+export const measureTokenCost: typeof McpServer.measureTokenCost = async (...args) =>
+  (await import("@cem/mcp-server")).measureTokenCost(...args);
+
+/** What the same model would pay if every tool stood in the list itself, in tokens. */
+export const measureDirectCost: typeof McpServer.measureDirectCost = async (...args) =>
+  (await import("@cem/mcp-server")).measureDirectCost(...args);
+
+/** The beginning of the code of a tool that is a file of the project. */
+export const readToolCode: typeof McpServer.readToolCode = async (...args) =>
+  (await import("@cem/mcp-server")).readToolCode(...args);

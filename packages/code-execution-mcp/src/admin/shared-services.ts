@@ -1,0 +1,145 @@
+import type { LoadedConfig } from "@cem/config";
+import { CemError } from "@cem/core";
+import type { DeadRun, QueueCounts, RunQueue } from "@cem/queue";
+import type { CustomerFolders, CustomerUsage } from "@cem/workspace";
+import type { ServerSource } from "../options.ts";
+import { removeElsewhere } from "../wiring/http/clients.ts";
+import { loadConfig, openProject, storeOf } from "../wiring/open-project.ts";
+import { requireQueueConnection } from "../wiring/shared/queue.ts";
+import { openUnsealed, requireStoreUrl, sealingKeysOf } from "../wiring/shared/store.ts";
+
+/** Settings of places that have something of customers. */
+const PLACES = new Set(["customers.dir", "queue.url", "store.files", "store.url"]);
+
+/** Lists customers with what each has on this machine, and has used on all that share the store. */
+export async function listCustomers(source: ServerSource = {}): Promise<CustomerUsage[]> {
+  return withFolders(source, async (folders) => {
+    const usages: CustomerUsage[] = [];
+    for (const id of await folders.list()) {
+      source.signal?.throwIfAborted();
+      usages.push(await folders.usage(id));
+    }
+    return usages;
+  });
+}
+
+/** What one customer has on this machine, and has used. @throws CemError `CUSTOMER_NOT_FOUND` */
+export async function customerUsage(id: string, source: ServerSource = {}): Promise<CustomerUsage> {
+  return withFolders(source, (folders) => folders.usage(id));
+}
+
+/** Removes everything of a customer, in the store and in the queue too. @throws CemError `CUSTOMER_NOT_FOUND` */
+export async function deleteCustomer(id: string, source: ServerSource = {}): Promise<void> {
+  await withFolders(source, (_, remove) => remove(id));
+}
+
+/**
+ * Removes the customers that were not used for some days.
+ *
+ * @param source - With `isDryRun` nothing is removed.
+ * @returns those that were removed, or would be.
+ */
+export async function cleanCustomers(
+  days: number,
+  source: ServerSource & { isDryRun?: boolean | undefined } = {},
+): Promise<CustomerUsage[]> {
+  return withFolders(source, async (folders, remove) => {
+    const cleaned: CustomerUsage[] = [];
+    for (const id of await folders.inactive(days)) {
+      source.signal?.throwIfAborted();
+      cleaned.push(await folders.usage(id));
+      if (source.isDryRun !== true) await remove(id);
+    }
+    return cleaned;
+  });
+}
+
+async function withFolders<Result>(
+  { cwd, configFile, config, trustFolder }: ServerSource,
+  action: (folders: CustomerFolders, remove: (id: string) => Promise<void>) => Promise<Result>,
+): Promise<Result> {
+  const loaded = await loadConfig({ cwd, file: configFile, overrides: config, trustFolder });
+  await assertNothingElsewhere(loaded);
+  const store = storeOf(loaded.config);
+  const { createCustomerFolders } = await import("@cem/workspace");
+  const { dir, quotas } = loaded.config.customers;
+  try {
+    const folders = createCustomerFolders(dir, { quotas, store: await store?.get() });
+    return await action(folders, (id) =>
+      folders.remove(id, () => removeElsewhere({ config: loaded.config, store }, id)),
+    );
+  } finally {
+    await (await store?.settled())?.close();
+  }
+}
+
+/** @throws CemError `FOLDER_UNTRUSTED` where customers have something in places that are held back: it would be left there. */
+async function assertNothingElsewhere({ trust }: LoadedConfig): Promise<void> {
+  const held = trust.held.find(({ name }) => PLACES.has(name));
+  if (held === undefined) return;
+  throw (await import("@cem/config")).folderUntrusted(`The setting ${held.name}`, trust.folder);
+}
+
+/** How many runs are where in the queue of the configuration. */
+export function queueCounts(source: ServerSource = {}): Promise<QueueCounts> {
+  return withQueue(source, (queue) => queue.counts());
+}
+
+/** The runs that no worker could carry out, the newest first. */
+export function deadRuns(source: ServerSource = {}): Promise<DeadRun[]> {
+  return withQueue(source, (queue) => queue.dead());
+}
+
+/** Puts such a run into the queue again. @returns whether there was one */
+export function retryDeadRun(id: string, source: ServerSource = {}): Promise<boolean> {
+  return withQueue(source, (queue) => queue.retry(id));
+}
+
+async function withQueue<T>(
+  { cwd, configFile, config, trustFolder }: ServerSource,
+  ask: (queue: RunQueue) => Promise<T>,
+): Promise<T> {
+  const loaded = await loadConfig({ cwd, file: configFile, overrides: config, trustFolder });
+  const connection = await requireQueueConnection(loaded);
+  const { createRunQueue } = await import("@cem/queue");
+  const queue = createRunQueue(connection);
+  try {
+    return await ask(queue);
+  } finally {
+    await queue.close();
+  }
+}
+
+/** What {@link resealSharedStore} has done. */
+export interface ResealedStore {
+  /** Where the store is. */
+  location: string;
+  /** The name of the key that all values are sealed with now. */
+  key: string;
+  /** How many values were sealed with another. */
+  resealed: number;
+}
+
+/**
+ * Seals what is in the store with the first of `store.keys`, while machines go on. Afterwards the others can be left out.
+ *
+ * @throws CemError `CONFIG_INVALID` without store or keys, `STORE_UNAVAILABLE`, `STORE_SEALED`.
+ */
+export async function resealSharedStore(source: ServerSource = {}): Promise<ResealedStore> {
+  const loaded = await openProject(source);
+  const url = await requireStoreUrl(loaded);
+  const keys = await sealingKeysOf(loaded.config);
+  const [newest] = keys ?? [];
+  if (keys === undefined || newest === undefined) {
+    throw new CemError("CONFIG_INVALID", "There are no keys to seal with. Set store.keys (CEM_STORE_KEYS).", {
+      details: { setting: "store.keys" },
+    });
+  }
+  const { reseal } = await import("@cem/store");
+  const store = await openUnsealed(loaded.config, url);
+  try {
+    return { location: store.location, key: newest.id, resealed: await reseal(store, keys, []) };
+  } finally {
+    await store.close();
+  }
+}

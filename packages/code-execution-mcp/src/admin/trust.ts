@@ -1,0 +1,63 @@
+import path from "node:path";
+import type { HeldItem, LoadedConfig, TrustItem, TrustRecord } from "@cem/config";
+import type { ServerSource } from "../options.ts";
+import { loadConfig } from "../wiring/open-project.ts";
+
+/** What files of a folder ask for on this host. */
+export interface TrustReport {
+  /** The real path of the folder. */
+  folder: string;
+  requested: TrustItem[];
+  /** What of it is held back. */
+  held: HeldItem[];
+  /** What of the configuration was ignored and why, one sentence each. */
+  warnings: string[];
+}
+
+/** Finds out what files of a folder ask for, and imports and starts none of it. */
+export async function inspectTrust(source: ServerSource = {}): Promise<TrustReport> {
+  const { cwd, configFile: file, config: overrides } = source;
+  const loaded = await loadConfig({ cwd, file, overrides, trustFolder: false });
+  const { findHostToolFiles } = await import("@cem/mcp-client/tools");
+  const files = await findHostToolFiles(loaded.config.execution.serversDir);
+  const { folder, requested, held } = loaded.trust;
+  const tools = await Promise.all(
+    files.map(({ server, name, file }) => loaded.trust.hostTool(`${server}.${name}`, file)),
+  );
+  return {
+    folder,
+    requested: [...requested, ...tools.map(({ item }) => item)],
+    held: [...held, ...tools.map((tool) => tool.held).filter((item) => item !== undefined)],
+    warnings: loaded.warnings,
+  };
+}
+
+/** Trusts what was shown: when any of it changes, it is held back again. */
+export async function trustItems(folder: string, items: readonly TrustItem[]): Promise<void> {
+  const { addTrust, trustFile } = await import("@cem/config");
+  await addTrust(trustFile(process.env), folder, items);
+}
+
+/**
+ * Trusts the servers that the user has just written to the configuration. One is not trusted whose command is changed by
+ * files that were there already and that nobody named.
+ */
+export async function trustServers({ trust }: LoadedConfig, names: readonly string[]): Promise<void> {
+  const own = trust.requested.filter(
+    ({ kind, name, implicitFiles = [] }) =>
+      kind === "server" && names.includes(name) && implicitFiles.length === 0,
+  );
+  if (own.length > 0) await trustItems(trust.folder, own);
+}
+
+/** Takes back that a folder is trusted. `false`: it was not. */
+export async function untrustFolder(folder: string): Promise<boolean> {
+  const { realPath, removeTrust, trustFile } = await import("@cem/config");
+  return removeTrust(trustFile(process.env), realPath(path.resolve(folder)));
+}
+
+/** What was trusted, by folder. */
+export async function listTrusted(): Promise<TrustRecord["folders"]> {
+  const { readTrust, trustFile } = await import("@cem/config");
+  return (await readTrust(trustFile(process.env))).folders;
+}

@@ -1,0 +1,271 @@
+import type { Config, ConfigInput } from "@cem/config";
+import { assertKnownOptions } from "@cem/core";
+import type {
+  Agent,
+  AuditLog,
+  CodeGenerator,
+  Elicit,
+  ExecuteOptions,
+  Guard,
+  Redactor,
+  ResultStore,
+  SandboxProvider,
+  StateStore,
+  ToolCatalog,
+  ToolInvoker,
+  ToolSelector,
+  TypeChecker,
+} from "@cem/core";
+import { nearest } from "@cem/core/text";
+import type { ReviewRule } from "@cem/guardrails";
+import type { AgentServer, AnyCustomTool, Exposed, Profile } from "@cem/mcp-server";
+import type { HostToolsByServer } from "@cem/mcp-client/tools";
+import type { GivenPlugin } from "./plugins/configured-plugins.ts";
+import type { CallGuardOptions } from "./wiring/calls/call-guards.ts";
+import type { Log } from "./wiring/log.ts";
+
+/** Where the configuration comes from. */
+export interface ConfigSource {
+  /**
+   * The folder in which config.yaml is looked for where `configFile` names none, and from which `configFile` and relative
+   * paths in `config` count.
+   *
+   * @defaultValue the process's working directory
+   */
+  cwd?: string | undefined;
+  /**
+   * The configuration file, which must exist. `false` reads none. Its folder is the project: `.env` is read there, and the paths
+   * of all other settings and the commands of MCP servers start there.
+   *
+   * @defaultValue `config.yaml` in `cwd`, where there is one
+   */
+  configFile?: string | false | undefined;
+  /** Settings in camelCase that take precedence over file and environment: `{ execution: { workspaceDir: "./data" } }`. */
+  config?: ConfigInput | undefined;
+  /**
+   * Whether to allow what files of the folder (config.yaml, .env) ask for: MCP servers, host tools, places outside of it, the
+   * user's keys for its addresses, settings that could do harm. `false` takes a file that `configFile` names for one of the folder, too.
+   *
+   * @defaultValue what was trusted, by `cem trust` or `CEM_TRUST_FOLDER`; and a configuration that `configFile` names is
+   * taken for the program's own
+   */
+  trustFolder?: boolean | undefined;
+  /**
+   * The customer whose workspace, state, skills, sessions and sign-ins are used, and nobody else's: lower-case letters,
+   * digits, `_` and `-`. Default: `customers.id` of the configuration, else one workspace without customers.
+   */
+  customer?: string | undefined;
+}
+
+/** Options of {@link createAgent}. Each default stage can be replaced by your own, which the agent does not dispose. */
+export interface AgentOptions extends ConfigSource, CallGuardOptions {
+  catalog?: ToolCatalog | undefined;
+  selector?: ToolSelector | undefined;
+  generator?: CodeGenerator | undefined;
+  guard?: Guard | undefined;
+  /** Rules of your own for code, which the default guard applies after its own. */
+  reviewRules?: readonly ReviewRule[] | undefined;
+  /** Records runs, verdicts, calls, approvals and refusals. Default: the file that `logging.audit_file` names. */
+  audit?: AuditLog | undefined;
+  typeChecker?: TypeChecker | undefined;
+  sandboxProvider?: SandboxProvider | undefined;
+  /**
+   * Whether the agent is for one run, so that no guest is kept ready for a next one.
+   *
+   * @defaultValue false
+   */
+  oneRun?: boolean | undefined;
+  /**
+   * Whether the MCP servers are started as soon as the agent is set up, ahead of their first use.
+   *
+   * @defaultValue false
+   */
+  startServers?: boolean | undefined;
+  /** Functions of the host as tools, by server and tool name: `{ crm: { find_customer: defineTool({ … }) } }`. */
+  tools?: HostToolsByServer | undefined;
+  /** Plugins, made with `definePlugin`, which are loaded before those of the configuration. */
+  plugins?: readonly GivenPlugin[] | undefined;
+  /** Answers calls of host tools that are not in `tools`. Default: the configured MCP servers. */
+  invoker?: ToolInvoker | undefined;
+  /** Asks the user a question of a tool while it runs. Default: they are cancelled, as nobody could be asked. */
+  onElicit?: Elicit | undefined;
+  /** Keeps values of persons and secrets from events and results. Default: what `privacy` and `guardrails` ask for. */
+  redactor?: Redactor | undefined;
+  /** A file to record every call of a host tool in, written when the agent is disposed. */
+  recordFile?: string | undefined;
+  /** A recording that answers in place of the host tools. */
+  replayFile?: string | undefined;
+  /** The same, as parsed from JSON. */
+  replay?: unknown;
+  /** The session to go on with: `session_001`, `1`, or `last`. Its earlier tasks are told to a model. */
+  resume?: string | undefined;
+  /**
+   * Whether sessions are logged in the workspace.
+   *
+   * @defaultValue `execution.state.auto_save`
+   */
+  sessions?: boolean | undefined;
+  /**
+   * Whether runs are recorded, as the settings `runs` say. The command and servers record theirs.
+   *
+   * @defaultValue false
+   */
+  records?: boolean | undefined;
+  /** Receives the lines of the log where `logging.file` names no file. Default: standard error. */
+  onLog?: ((line: string) => void) | undefined;
+  /** Receives every entry of the log, whatever `logging` says. */
+  log?: Log | undefined;
+}
+
+/** The names of all options of an agent. */
+export const AGENT_OPTIONS = {
+  cwd: true,
+  configFile: true,
+  config: true,
+  trustFolder: true,
+  customer: true,
+  catalog: true,
+  selector: true,
+  generator: true,
+  guard: true,
+  reviewRules: true,
+  audit: true,
+  rules: true,
+  contentFilter: true,
+  onApprove: true,
+  onPlannedWrite: true,
+  approvedWrites: true,
+  typeChecker: true,
+  sandboxProvider: true,
+  oneRun: true,
+  startServers: true,
+  tools: true,
+  plugins: true,
+  invoker: true,
+  onElicit: true,
+  redactor: true,
+  recordFile: true,
+  replayFile: true,
+  replay: true,
+  resume: true,
+  sessions: true,
+  records: true,
+  onLog: true,
+  log: true,
+} satisfies Record<keyof AgentOptions, true>;
+
+const EXECUTE_OPTIONS = {
+  signal: true,
+  onEvent: true,
+  limits: true,
+  typeCheck: true,
+  mode: true,
+  context: true,
+  onElicit: true,
+  onApprove: true,
+  onCall: true,
+  allowedTools: true,
+  onSample: true,
+  session: true,
+  singleUse: true,
+  runId: true,
+  record: true,
+  owner: true,
+  rejoin: true,
+} satisfies Record<keyof ExecuteOptions, true>;
+
+/** @throws CemError `OPTION_INVALID` for an option that does not exist. */
+export function assertAgentOptions(options: AgentOptions): void {
+  assertKnownOptions(options, AGENT_OPTIONS, "createAgent", nearest);
+}
+
+/** @throws CemError `OPTION_INVALID` for an option that does not exist. */
+export function assertTaskOptions(options: AgentOptions & ExecuteOptions): void {
+  assertKnownOptions(options, { ...AGENT_OPTIONS, ...EXECUTE_OPTIONS }, "executeTask", nearest);
+}
+
+export interface ServerOptions extends AgentOptions {
+  /** An agent of your own, which you warm and dispose. Default: one that the configuration sets up and the server disposes. */
+  agent?: Agent | undefined;
+  /** Your own tools beside the server's. Their handlers receive the agent and the configuration. */
+  customTools?: readonly AnyCustomTool<Config>[] | undefined;
+  /**
+   * The set of tools that clients see.
+   *
+   * @defaultValue `server.profile` of the configuration
+   */
+  profile?: Profile | undefined;
+  /**
+   * What clients see of the configured MCP servers besides tools: their resources and prompts, under their names.
+   *
+   * @defaultValue `server.expose` of the configuration
+   */
+  expose?: readonly Exposed[] | undefined;
+  /** Keeps state. Default: JSON files, as the configuration sets them up. */
+  state?: StateStore | undefined;
+  /** Keeps what is too large for an answer. Default: the folder `results` of the workspace. */
+  results?: ResultStore | undefined;
+}
+
+/** An agent as an MCP server that does not listen yet. Serve it with `runServer`. */
+export type CemServer = AgentServer<Config>;
+
+export type TransportName = "stdio" | "http" | "sse";
+
+export interface RunServerOptions extends ServerOptions {
+  /** @defaultValue `stdio` */
+  transport?: TransportName | undefined;
+  /**
+   * The address to listen on, for `http` and `sse`.
+   *
+   * @defaultValue `server.host` of the configuration
+   */
+  host?: string | undefined;
+  /**
+   * The port to listen on; 0 for any that is free.
+   *
+   * @defaultValue `server.port` of the configuration
+   */
+  port?: number | undefined;
+  /** A server of your own, made by `createServer`. */
+  server?: CemServer | undefined;
+}
+
+const SERVER_OPTIONS = {
+  ...AGENT_OPTIONS,
+  agent: true,
+  customTools: true,
+  profile: true,
+  expose: true,
+  state: true,
+  results: true,
+} satisfies Record<keyof ServerOptions, true>;
+
+const RUN_SERVER_OPTIONS = {
+  ...SERVER_OPTIONS,
+  transport: true,
+  host: true,
+  port: true,
+  server: true,
+} satisfies Record<keyof RunServerOptions, true>;
+
+/** @throws CemError `OPTION_INVALID` for an option that does not exist. */
+export function assertServerOptions(options: ServerOptions): void {
+  assertKnownOptions(options, SERVER_OPTIONS, "createServer", nearest);
+}
+
+/** @throws CemError `OPTION_INVALID` for an option that does not exist. */
+export function assertRunServerOptions(options: RunServerOptions): void {
+  assertKnownOptions(options, RUN_SERVER_OPTIONS, "runServer", nearest);
+}
+
+/** The options that an agent takes. */
+export function agentOptionsOf(options: AgentOptions): AgentOptions {
+  return Object.fromEntries(Object.entries(options).filter(([name]) => name in AGENT_OPTIONS));
+}
+
+/** Where the configuration comes from, and where its log goes. */
+export type ServerSource = ConfigSource &
+  Pick<AgentOptions, "onLog" | "plugins"> & {
+    signal?: AbortSignal | undefined;
+  };

@@ -1,0 +1,234 @@
+import { pathToFileURL } from "node:url";
+import { isHostTool } from "@cem/bridge/define-tool";
+import { abandonOnAbort, CemError } from "@cem/core";
+import { nearest } from "@cem/core/text";
+import type { StandardSchemaV1 } from "@standard-schema/spec";
+import type { Plugin, PluginContext, PluginParts } from "./define-plugin.ts";
+import { reasonOf } from "./plugin-use.ts";
+
+type Fields = Readonly<Record<string, unknown>>;
+
+const isText = (value: unknown): value is string => typeof value === "string" && value !== "";
+const isObject = (value: unknown): value is Fields => typeof value === "object" && value !== null;
+const isPort = (value: unknown, ...methods: readonly string[]): value is Fields =>
+  isObject(value) &&
+  value["specificationVersion"] === "v1" &&
+  methods.every((name) => typeof value[name] === "function");
+
+const DETECTED_TYPE = /^[A-Z][A-Z\d_]{0,31}$/u;
+const COMMAND_NAME = /^[a-z][a-z\d-]{0,40}$/u;
+const SCHEME = /^[a-z][a-z\d+.-]{0,20}$/u;
+
+/** What one of a list has to be, in words, and whether it is. */
+const LISTS: Readonly<Record<string, { takes: string; fits: (value: unknown) => boolean }>> = {
+  detectors: {
+    takes: "{ type, pattern }, { type, values } or { type, find } with a type in upper case",
+    fits: (value) =>
+      isObject(value) &&
+      isText(value["type"]) &&
+      DETECTED_TYPE.test(value["type"]) &&
+      (value["pattern"] instanceof RegExp ||
+        typeof value["find"] === "function" ||
+        (Array.isArray(value["values"]) && value["values"].every(isText))),
+  },
+  guards: { takes: "a Guard of v1 with review()", fits: (value) => isPort(value, "review") },
+  generators: { takes: "a CodeGenerator of v1 with generate()", fits: (value) => isPort(value, "generate") },
+  selectors: {
+    takes: "a ToolSelector of v1 with select() and search()",
+    fits: (value) => isPort(value, "select", "search"),
+  },
+  sandboxes: {
+    takes: "a SandboxProvider of v1 with a name, probe() and create()",
+    fits: (value) => isPort(value, "probe", "create") && isText(value["name"]),
+  },
+  steps: {
+    takes: "a WorkflowStepKind of v1 with a name, a configSchema and run()",
+    fits: (value) => isPort(value, "run") && isText(value["name"]) && isObject(value["configSchema"]),
+  },
+  transports: {
+    takes: "an McpTransportProvider of v1 with a scheme and connect()",
+    fits: (value) => isPort(value, "connect") && isText(value["scheme"]) && SCHEME.test(value["scheme"]),
+  },
+};
+const FUNCTIONS = new Set(["onEvent", "dispose"]);
+const KNOWN = [...Object.keys(LISTS), ...FUNCTIONS, "tools", "commands"];
+
+/**
+ * Takes what can be used of what a plugin's `setup` returned.
+ *
+ * @param onFault - Called for each part that can't, with what is wrong.
+ */
+export function checkParts(returned: unknown, onFault: (part: string, why: string) => void): PluginParts {
+  if (!isObject(returned)) {
+    onFault("setup", "it has to return an object with what the plugin adds");
+    return {};
+  }
+  const parts: Record<string, unknown> = {};
+  for (const [key, value] of Object.entries(returned)) {
+    if (value === undefined) continue;
+    const list = Object.hasOwn(LISTS, key) ? LISTS[key] : undefined;
+    if (list !== undefined) parts[key] = checkList(key, value, list, onFault);
+    else if (key === "tools") parts[key] = checkTools(value, onFault);
+    else if (key === "commands") parts[key] = checkCommands(value, onFault);
+    else if (!FUNCTIONS.has(key)) onFault(key, unknownPart(key));
+    else if (typeof value === "function") parts[key] = value.bind(returned);
+    else onFault(key, "it has to be a function");
+  }
+  return parts;
+}
+
+function unknownPart(key: string): string {
+  const [near] = nearest(key, KNOWN);
+  return `a plugin can't add it. ${near === undefined ? `It can add ${KNOWN.join(", ")}` : `Did you mean ${near}?`}`;
+}
+
+function checkList(
+  key: string,
+  value: unknown,
+  { takes, fits }: { takes: string; fits: (value: unknown) => boolean },
+  onFault: (part: string, why: string) => void,
+): unknown[] {
+  if (!Array.isArray(value)) {
+    onFault(key, `it has to be a list, each item ${takes}`);
+    return [];
+  }
+  return value.filter((item, index) => {
+    const isUsable = fits(item);
+    if (!isUsable) onFault(`${key}[${index}]`, `it has to be ${takes}`);
+    return isUsable;
+  });
+}
+
+function checkTools(value: unknown, onFault: (part: string, why: string) => void): Record<string, Fields> {
+  const kept = Object.create(null) as Record<string, Record<string, unknown>>;
+  for (const [server, own] of Object.entries(isObject(value) ? value : { "": value })) {
+    for (const [name, tool] of Object.entries(isObject(own) ? own : { "": own })) {
+      if (isHostTool(tool)) (kept[server] ??= {})[name] = tool;
+      else onFault(`tools.${server}.${name}`, "it has to be made with defineTool({ … }), by server and name");
+    }
+  }
+  return kept;
+}
+
+function checkCommands(value: unknown, onFault: (part: string, why: string) => void): Fields {
+  const kept = Object.create(null) as Record<string, unknown>;
+  for (const [name, command] of Object.entries(isObject(value) ? value : { "": value })) {
+    const isUsable =
+      COMMAND_NAME.test(name) &&
+      isObject(command) &&
+      isText(command["description"]) &&
+      typeof command["run"] === "function";
+    if (isUsable) kept[name] = command;
+    else onFault(`commands.${name}`, "it has to be { description, run() } under a name in lower case");
+  }
+  return kept;
+}
+
+const LOAD_TIMEOUT_MS = 30_000;
+const VERSION = "v1";
+const NAME = /^(?:@[\w.-]{1,50}\/)?[\w.-]{1,100}$/u;
+
+/** What messages call a plugin before its own name is known. */
+export interface PluginPlace {
+  /** How the configuration names it. */
+  named: string;
+  file: string;
+}
+
+/**
+ * Imports a plugin's module.
+ *
+ * @throws CemError `PLUGIN_FAILED`, `PLUGIN_TIMEOUT`, `PLUGIN_INVALID` or `PLUGIN_INCOMPATIBLE`.
+ */
+export async function importPlugin({ named, file }: PluginPlace): Promise<Plugin> {
+  const module = await within(named, "loaded", () => import(pathToFileURL(file).href));
+  const exported = module as { default?: unknown; plugin?: unknown };
+  return requirePlugin(exported.default ?? exported.plugin, named);
+}
+
+/** @throws CemError `PLUGIN_INVALID` or `PLUGIN_INCOMPATIBLE`. */
+export function requirePlugin(value: unknown, named: string): Plugin {
+  const details = { plugin: named };
+  const refuse = (why: string): CemError =>
+    new CemError("PLUGIN_INVALID", `The plugin ${named} is none: ${why}.`, { details });
+  if (typeof value !== "object" || value === null) {
+    throw refuse("its module has to export definePlugin({ … }) as default");
+  }
+  const { specificationVersion, name, version, setup, options } = value as Partial<
+    Record<keyof Plugin, unknown>
+  >;
+  if (typeof specificationVersion !== "string") throw refuse(`it has no specificationVersion: "${VERSION}"`);
+  if (specificationVersion !== VERSION) {
+    const message = `The plugin ${named} is made for version ${JSON.stringify(specificationVersion.slice(0, 20))} of the ports, and this cem has ${VERSION}.`;
+    throw new CemError("PLUGIN_INCOMPATIBLE", message, {
+      details: { ...details, specificationVersion, supported: [VERSION] },
+    });
+  }
+  if (typeof name !== "string" || !NAME.test(name))
+    throw refuse("its name has to be letters, digits, - and _");
+  if (typeof version !== "string" || version === "") throw refuse("its version has to be a text");
+  if (typeof setup !== "function") throw refuse("it has no function setup");
+  if (options !== undefined && !isStandardSchema(options)) {
+    throw refuse("its options have to be a schema of a library with Standard Schema, such as zod");
+  }
+  return value as Plugin;
+}
+
+/**
+ * Checks the options of a plugin and sets it up.
+ *
+ * @throws CemError `PLUGIN_INVALID` for options that its schema refuses, `PLUGIN_FAILED` or `PLUGIN_TIMEOUT`.
+ */
+export async function setUpPlugin(
+  plugin: Plugin,
+  given: Readonly<Record<string, unknown>> | undefined,
+  context: PluginContext,
+): Promise<PluginParts> {
+  const { name } = plugin;
+  const options = await within(name, "set up", () => checkOptions(plugin, given));
+  return within(name, "set up", () => plugin.setup(options as never, context));
+}
+
+async function checkOptions(
+  { name, options }: Plugin,
+  given: Readonly<Record<string, unknown>> | undefined,
+): Promise<unknown> {
+  const details = { plugin: name };
+  if (options === undefined) {
+    if (given === undefined) return undefined;
+    throw new CemError("PLUGIN_INVALID", `The plugin ${name} takes no options.`, { details });
+  }
+  const result = await options["~standard"].validate(given ?? {});
+  if (result.issues === undefined) return result.value;
+  const issues = result.issues.slice(0, 10).map(({ message, path = [] }) => {
+    const place = path.map((part) => String(typeof part === "object" ? part.key : part)).join(".");
+    return place === "" ? message : `${place}: ${message}`;
+  });
+  const message = `The options of the plugin ${name} are wrong: ${issues.join("; ")}`;
+  throw new CemError("PLUGIN_INVALID", message, { details: { ...details, issues } });
+}
+
+/** Loading and setting up may take long once, and not for ever. */
+async function within<T>(name: string, what: string, work: () => T | Promise<T>): Promise<T> {
+  const clock = new AbortController();
+  const timer = setTimeout(() => clock.abort(), LOAD_TIMEOUT_MS);
+  const details = { plugin: name };
+  try {
+    return await abandonOnAbort((async () => work())(), clock.signal);
+  } catch (error) {
+    if (clock.signal.aborted) {
+      const message = `The plugin ${name} was not ${what} within ${LOAD_TIMEOUT_MS / 1_000} s.`;
+      throw new CemError("PLUGIN_TIMEOUT", message, { details });
+    }
+    if (CemError.isInstance(error) && error.code === "PLUGIN_INVALID") throw error;
+    const message = `The plugin ${name} can't be ${what}: ${reasonOf(error)}`;
+    throw new CemError("PLUGIN_FAILED", message, { details, cause: error });
+  } finally {
+    clearTimeout(timer);
+  }
+}
+
+function isStandardSchema(value: unknown): value is StandardSchemaV1 {
+  const { "~standard": standard } = (value ?? {}) as { "~standard"?: { validate?: unknown } };
+  return typeof standard?.validate === "function";
+}

@@ -1,0 +1,240 @@
+import type { Guard, RunOutcome, Sandbox, SandboxProvider } from "@cem/core";
+import { describe, expect, it, vi } from "vitest";
+import * as z from "zod";
+import { definePlugin } from "./define-plugin.ts";
+import type { Plugin, PluginParts } from "./define-plugin.ts";
+import { addGuards, ownedGuard } from "./added-stages.ts";
+import { openPlugins } from "./open-plugins.ts";
+import type { PluginSet } from "./open-plugins.ts";
+import { PluginUse, runWithin, TimeLimitReached } from "./plugin-use.ts";
+
+const V1 = { specificationVersion: "v1" } as const;
+const LIMIT_MS = 50;
+
+function plugin(name: string, setup: () => PluginParts | Promise<PluginParts>): Plugin {
+  return definePlugin({ ...V1, name, version: "1.0.0", setup });
+}
+
+function open(...plugins: readonly unknown[]): Promise<PluginSet> {
+  return openPlugins(plugins.map((one) => ({ named: "given", from: { plugin: one } })));
+}
+
+const spins = (): never => {
+  for (;;);
+};
+
+describe("runWithin", () => {
+  it("ends loops and patterns that never end, also one in another", () => {
+    expect(() => runWithin(LIMIT_MS, spins)).toThrow(TimeLimitReached);
+    expect(() => runWithin(LIMIT_MS, () => /^(a+)+$/.test(`${"a".repeat(60)}!`))).toThrow(TimeLimitReached);
+    expect(() => runWithin(60_000, () => runWithin(LIMIT_MS, spins))).toThrow(TimeLimitReached);
+    expect(runWithin(60_000, () => 7)).toBe(7);
+  });
+
+  it("throws what the work throws", () => {
+    expect(() =>
+      runWithin(60_000, () => {
+        throw new RangeError("own");
+      }),
+    ).toThrow(RangeError);
+  });
+});
+
+describe("PluginUse", () => {
+  const use = (): PluginUse => new PluginUse("p", false, () => {});
+
+  it.each([
+    ["hangs", () => new Promise<never>(() => {})],
+    ["spins", spins],
+  ])("ends a part that %s, and uses it no more after the second time", async (_, work) => {
+    const used = use();
+    const call = (): Promise<never> => used.call("guard", { timeoutMs: LIMIT_MS }, work);
+    await expect(call()).rejects.toThrow("The guard of the plugin p did not end within 0.05 s.");
+    await expect(call()).rejects.toMatchObject({ code: "PLUGIN_TIMEOUT" });
+    const unused = vi.fn<() => void>();
+    await expect(used.call("guard", { timeoutMs: LIMIT_MS }, unused)).rejects.toThrow("is used no more");
+    expect(unused).not.toHaveBeenCalled();
+    expect(await used.call("selector", { timeoutMs: 60_000 }, () => "other parts")).toBe("other parts");
+    expect(used.times).toMatchObject({ failures: 2, uses: 3 });
+  });
+
+  it("counts no failure where the caller gave up", async () => {
+    const used = use();
+    const calling = new AbortController();
+    const work = used.call(
+      "guard",
+      { timeoutMs: 60_000, signal: calling.signal },
+      () => new Promise(() => {}),
+    );
+    calling.abort(new Error("gave up"));
+    await expect(work).rejects.toThrow("gave up");
+    expect(used.times.failures).toBe(0);
+  });
+});
+
+describe("openPlugins", () => {
+  it("gives what the plugins add, in their order, with their times", async () => {
+    const set = await open(
+      plugin("one", async () => ({ detectors: [{ type: "ONE", values: ["first"] }], onEvent: () => {} })),
+      plugin("two", () => ({ commands: { go: { description: "Goes.", run: () => null } } })),
+    );
+    expect(set.reports()).toMatchObject([
+      {
+        name: "one",
+        version: "1.0.0",
+        state: "ready",
+        adds: ["detector ONE", "event listener"],
+        problems: [],
+      },
+      { name: "two", state: "ready", adds: ["command go"] },
+    ]);
+    expect(set.reports()[0]?.times.setupMs).toBeGreaterThanOrEqual(0);
+    await set.dispose();
+  });
+
+  it("leaves out what has a name that is taken", async () => {
+    const step = { ...V1, name: "note", configSchema: {}, run: async () => null };
+    const set = await openPlugins(
+      [
+        { named: "a", from: { plugin: plugin("a", () => ({ steps: [step] })) } },
+        { named: "b", from: { plugin: plugin("b", () => ({ steps: [step, { ...step, name: "loop" }] })) } },
+      ],
+      { taken: { step: ["loop"] } },
+    );
+    expect(set.steps.map(({ name }) => name)).toEqual(["note"]);
+    expect(set.problems()).toEqual([
+      "The step note of the plugin b is left out: the plugin a has one of this name.",
+      "The step loop of the plugin b is left out: cem or the project has one of this name.",
+    ]);
+  });
+
+  it("checks options with the plugin's schema, also one that answers later", async () => {
+    const seen: unknown[] = [];
+    const options = z
+      .object({ size: z.coerce.number() })
+      .refine(async ({ size }) => size < 10, "is too large");
+    const sized = definePlugin({
+      ...V1,
+      name: "sized",
+      version: "1",
+      options,
+      setup: (given) => (seen.push(given), {}),
+    });
+    const given = (size: string) => ({ named: "sized", from: { plugin: sized }, options: { size } });
+    await openPlugins([given("4")]);
+    const refused = await openPlugins([given("40")]);
+    expect(seen).toEqual([{ size: 4 }]);
+    expect(refused.problems()).toEqual(["The options of the plugin sized are wrong: is too large"]);
+  });
+
+  it("does not touch a plugin that is held back", async () => {
+    const set = await openPlugins([
+      {
+        named: "held",
+        from: { file: "/nowhere/held.mjs", folder: "/nowhere" },
+        obstacle: {
+          state: "held",
+          error: new (await import("@cem/core")).CemError("FOLDER_UNTRUSTED", "no yes yet"),
+        },
+      },
+    ]);
+    expect(set.reports()).toMatchObject([{ name: "held", state: "held", problems: ["no yes yet"] }]);
+  });
+
+  it("reads odd values without failing", async () => {
+    const odd = new Proxy(
+      {},
+      {
+        get: () => {
+          throw new Error("touched");
+        },
+      },
+    );
+    const set = await open(
+      odd,
+      null,
+      7,
+      [],
+      plugin("getter", () => ({
+        get guards(): never {
+          throw new Error("got");
+        },
+      })),
+    );
+    expect(set.reports().map(({ state }) => state)).toEqual(Array.from({ length: 5 }, () => "failed"));
+  });
+});
+
+describe("guards of plugins", () => {
+  const judging = (allowed: boolean): Guard => ({ ...V1, review: async () => ({ allowed, findings: [] }) });
+  const owned = (guard: Guard) => ownedGuard(guard, new PluginUse("p", false, () => {}));
+  const request = { code: "1", tools: [] };
+
+  it("allow nothing that one of them refuses, wherever it stands", async () => {
+    const [yes, no] = [judging(true), judging(false)];
+    const allowedBy = async (first: Guard, ...others: Guard[]): Promise<boolean> =>
+      (
+        await addGuards(
+          first,
+          others.map((guard) => owned(guard)),
+        ).review(request)
+      ).allowed;
+    expect(await allowedBy(yes, yes, yes)).toBe(true);
+    expect(await allowedBy(no, yes, yes)).toBe(false);
+    expect(await allowedBy(yes, no, yes)).toBe(false);
+    expect(await allowedBy(yes, yes, no)).toBe(false);
+  });
+
+  it("refuse by an error, whatever they say beside it", async () => {
+    const torn: Guard = {
+      ...V1,
+      review: async () => ({ allowed: true, findings: [{ rule: "r", severity: "error", message: "m" }] }),
+    };
+    const { allowed, findings } = await addGuards(judging(true), [owned(torn)]).review(request);
+    expect([allowed, findings[0]?.rule]).toEqual([false, "p/r"]);
+  });
+});
+
+describe("sandboxes of plugins", () => {
+  const isolation = { level: "permissions", sandbox: "own", mechanisms: [] } as const;
+  const provider = (sandbox: Partial<Sandbox>): SandboxProvider => ({
+    ...V1,
+    name: "own",
+    probe: async () => ({ available: true, isolation, version: "1", notes: [] }),
+    create: async () => ({ isolation, dispose: async () => {}, ...sandbox }) as Sandbox,
+  });
+  const create = async (made: SandboxProvider, minIsolation?: "microvm"): Promise<Sandbox> => {
+    const set = await open(plugin("p", () => ({ sandboxes: [made] })));
+    const guarded = set.sandboxes.get("own");
+    if (guarded === undefined) throw new Error("no sandbox");
+    return guarded.create({ workspaceDir: "/nowhere", minIsolation });
+  };
+
+  it.each<[string, Sandbox["run"]]>([
+    [
+      "throws",
+      () => {
+        throw new Error("broken");
+      },
+    ],
+    ["rejects", () => Promise.reject(new Error("broken"))],
+    ["returns something else", async () => ({ status: "fine" }) as unknown as RunOutcome],
+    ["returns nothing", async () => undefined as unknown as RunOutcome],
+  ])("whose run %s end the run as crashed", async (_, run) => {
+    const sandbox = await create(provider({ run }));
+    expect(await sandbox.run({ code: "1" })).toMatchObject({
+      status: "killed",
+      reason: "crashed",
+      isolation,
+    });
+  });
+
+  it("below the isolation that is required are refused", async () => {
+    const run = async (): Promise<RunOutcome> => ({}) as RunOutcome;
+    await expect(create(provider({ run }), "microvm")).rejects.toMatchObject({ code: "ISOLATION_TOO_WEAK" });
+  });
+
+  it("that are none are refused", async () => {
+    await expect(create(provider({}))).rejects.toMatchObject({ code: "PLUGIN_FAILED" });
+  });
+});

@@ -1,0 +1,316 @@
+import { defineTool } from "@cem/bridge/define-tool";
+import type { HostTool } from "@cem/bridge/define-tool";
+import { CemError, toErrorInfo } from "@cem/core";
+import type {
+  CodeGenerator,
+  Guard,
+  McpTransportProvider,
+  SandboxProvider,
+  ToolSelector,
+  WorkflowStepKind,
+} from "@cem/core";
+import type { CustomDetector } from "@cem/pii";
+import { ownedGenerator, ownedGuard, ownedSelector } from "./added-stages.ts";
+import type { OwnedStage } from "./added-stages.ts";
+import type { Plugin, PluginCommand, PluginParts } from "./define-plugin.ts";
+import { EventListeners } from "./event-listeners.ts";
+import type { OwnedListener } from "./event-listeners.ts";
+import { guardDetector, guardSandbox, guardStep, guardTransport } from "./guarded-part.ts";
+import { checkParts, importPlugin, requirePlugin, setUpPlugin } from "./load-plugin.ts";
+import { PluginUse } from "./plugin-use.ts";
+import type { PluginTimes } from "./plugin-use.ts";
+
+/** A plugin to load. */
+export interface PluginRequest {
+  /** How messages name it until its own name is known. */
+  named: string;
+  /** The module; or the plugin itself, where it is given in code. */
+  from: { file: string; folder: string } | { plugin: unknown };
+  options?: Readonly<Record<string, unknown>> | undefined;
+  required?: boolean | undefined;
+  /** Why it may not be loaded. Its code is then not touched. */
+  obstacle?: { state: "held" | "failed"; error: CemError } | undefined;
+}
+
+/** Settings of {@link openPlugins}. */
+export interface OpenPluginsSettings {
+  /** Names that are taken before any plugin adds one. */
+  taken?: Partial<Record<NamedPart, readonly string[]>> | undefined;
+  /** Why a tool can't be used, though it was made with `defineTool`. */
+  faultOfTool?: ((server: string, name: string, tool: HostTool) => Promise<string | undefined>) | undefined;
+  variable?: ((name: string) => string | undefined) | undefined;
+  log?: ((message: string) => void) | undefined;
+}
+
+/** Parts that have names, of which each belongs to the first that has it. */
+export type NamedPart = "server" | "sandbox" | "step" | "transport" | "command";
+
+/** How a plugin stands, for people. */
+export interface PluginReport {
+  name: string;
+  version?: string | undefined;
+  /** How the configuration names it: a path or a package. */
+  source: string;
+  /** `held`: its folder is not trusted. `failed`: it was not set up. */
+  state: "ready" | "held" | "failed";
+  required: boolean;
+  /** What it adds: `tool crm.find`, `detector EMPLOYEE`. */
+  adds: readonly string[];
+  times: PluginTimes;
+  /** What went wrong, one sentence each. */
+  problems: readonly string[];
+}
+
+/** What all plugins add. Everything in it is checked, limited and timed. */
+export interface PluginSet {
+  readonly tools: Readonly<Record<string, Readonly<Record<string, HostTool>>>>;
+  readonly detectors: readonly CustomDetector[];
+  readonly guards: readonly OwnedStage<Guard>[];
+  readonly generators: readonly OwnedStage<CodeGenerator>[];
+  readonly selectors: readonly OwnedStage<ToolSelector>[];
+  readonly sandboxes: ReadonlyMap<string, SandboxProvider>;
+  readonly steps: readonly WorkflowStepKind[];
+  readonly transports: ReadonlyMap<string, McpTransportProvider>;
+  readonly commands: ReadonlyMap<string, { command: PluginCommand; use: PluginUse }>;
+  readonly listeners: EventListeners;
+  /** Has what is logged from now on go elsewhere. */
+  logTo(log: (message: string) => void): void;
+  reports(): PluginReport[];
+  /** What went wrong so far, with the plugins' names. */
+  problems(): string[];
+  /** Lets the plugins free what they hold. Safe to call twice. */
+  dispose(): Promise<void>;
+}
+
+const DISPOSE_TIMEOUT_MS = 5_000;
+
+/**
+ * Loads plugins in their order and gathers what they add. One that can't be loaded is reported and left out.
+ *
+ * @throws CemError the failure of a plugin that is required.
+ */
+export async function openPlugins(
+  requests: readonly PluginRequest[],
+  settings: OpenPluginsSettings = {},
+): Promise<PluginSet> {
+  const opening = new PluginOpening(settings);
+  for (const request of requests) await opening.add(request);
+  return opening.set();
+}
+
+interface Entry {
+  request: PluginRequest;
+  use: PluginUse;
+  plugin?: Plugin | undefined;
+  state: PluginReport["state"];
+  adds: string[];
+  /** Aborts when the plugin is let go. */
+  closing: AbortController;
+  dispose?: PluginParts["dispose"];
+}
+
+class PluginOpening {
+  readonly #settings: OpenPluginsSettings;
+  readonly #entries: Entry[] = [];
+  readonly #owners: Record<NamedPart, Map<string, string>>;
+  readonly #tools = Object.create(null) as Record<string, Record<string, HostTool>>;
+  readonly #detectors: CustomDetector[] = [];
+  readonly #guards: OwnedStage<Guard>[] = [];
+  readonly #generators: OwnedStage<CodeGenerator>[] = [];
+  readonly #selectors: OwnedStage<ToolSelector>[] = [];
+  readonly #sandboxes = new Map<string, SandboxProvider>();
+  readonly #steps: WorkflowStepKind[] = [];
+  readonly #transports = new Map<string, McpTransportProvider>();
+  readonly #commands = new Map<string, { command: PluginCommand; use: PluginUse }>();
+  readonly #listeners: OwnedListener[] = [];
+  #log: (message: string) => void;
+  #disposed: Promise<void> | undefined;
+
+  constructor(settings: OpenPluginsSettings) {
+    this.#settings = settings;
+    const { taken = {}, log = () => {} } = settings;
+    this.#log = log;
+    const owned = (names: readonly string[] = []): Map<string, string> =>
+      new Map(names.map((name) => [name, "cem or the project"]));
+    this.#owners = {
+      server: owned(taken.server),
+      sandbox: owned(taken.sandbox),
+      step: owned(taken.step),
+      transport: owned(taken.transport),
+      command: owned(taken.command),
+    };
+  }
+
+  async add(request: PluginRequest): Promise<void> {
+    const { named, required = false, obstacle } = request;
+    const entry: Entry = {
+      request,
+      use: this.#use(named, required),
+      state: "ready",
+      adds: [],
+      closing: new AbortController(),
+    };
+    this.#entries.push(entry);
+    const started = performance.now();
+    try {
+      if (obstacle !== undefined) {
+        entry.state = obstacle.state;
+        throw obstacle.error;
+      }
+      await this.#open(entry);
+    } catch (error) {
+      if (entry.state === "ready") entry.state = "failed";
+      entry.closing.abort();
+      entry.use.note(toErrorInfo(error).message);
+      if (!required) return;
+      await this.#dispose();
+      throw error;
+    } finally {
+      entry.use.times.setupMs = performance.now() - started;
+    }
+  }
+
+  #use(name: string, isRequired: boolean): PluginUse {
+    return new PluginUse(name, isRequired, (message) => this.#log(message));
+  }
+
+  async #open(entry: Entry): Promise<void> {
+    const { named, from, options, required = false } = entry.request;
+    const { variable = (name) => process.env[name] } = this.#settings;
+    const plugin =
+      "file" in from ? await importPlugin({ named, file: from.file }) : requirePlugin(from.plugin, named);
+    const { name } = plugin;
+    const twin = this.#entries.find((other) => other.plugin?.name === name);
+    if (twin !== undefined) {
+      const message = `The plugin ${named} has the name ${name}, as has ${twin.request.named} before it.`;
+      throw new CemError("PLUGIN_INVALID", message, { details: { plugin: name } });
+    }
+    entry.plugin = plugin;
+    entry.use = this.#use(name, required);
+    const parts = await setUpPlugin(plugin, options, {
+      folder: "file" in from ? from.folder : undefined,
+      signal: entry.closing.signal,
+      variable,
+      log: (message) => this.#log(`${name}: ${message}`),
+    });
+    const checked = checkParts(parts, (part, why) => entry.use.unusable(part, why));
+    entry.dispose = checked.dispose;
+    await this.#take(entry, checked);
+  }
+
+  async #take(entry: Entry, parts: PluginParts): Promise<void> {
+    const { use, adds } = entry;
+    await this.#takeTools(entry, parts.tools);
+    for (const detector of parts.detectors ?? []) {
+      this.#detectors.push(guardDetector(detector, use));
+      adds.push(`detector ${detector.type}`);
+    }
+    for (const guard of parts.guards ?? []) {
+      this.#guards.push(ownedGuard(guard, use));
+      adds.push("guard");
+    }
+    for (const generator of parts.generators ?? []) {
+      this.#generators.push(ownedGenerator(generator, use));
+      adds.push("generator");
+    }
+    for (const selector of parts.selectors ?? []) {
+      this.#selectors.push(ownedSelector(selector, use));
+      adds.push("selector");
+    }
+    for (const sandbox of parts.sandboxes ?? []) {
+      if (this.#claim("sandbox", sandbox.name, entry))
+        this.#sandboxes.set(sandbox.name, guardSandbox(sandbox, use));
+    }
+    for (const step of parts.steps ?? []) {
+      if (!this.#claim("step", step.name, entry)) continue;
+      this.#steps.push(guardStep(step, use));
+    }
+    for (const transport of parts.transports ?? []) {
+      if (!this.#claim("transport", transport.scheme, entry)) continue;
+      this.#transports.set(transport.scheme, guardTransport(transport, use));
+    }
+    for (const [name, command] of Object.entries(parts.commands ?? {})) {
+      if (this.#claim("command", name, entry)) this.#commands.set(name, { command, use });
+    }
+    if (parts.onEvent !== undefined) {
+      this.#listeners.push({ onEvent: parts.onEvent, use });
+      adds.push("event listener");
+    }
+  }
+
+  async #takeTools(entry: Entry, tools: PluginParts["tools"] = {}): Promise<void> {
+    const { use } = entry;
+    for (const [server, own] of Object.entries(tools)) {
+      if (!this.#claim("server", server, entry, false)) continue;
+      const taken = Object.create(null) as Record<string, HostTool>;
+      for (const [name, tool] of Object.entries(own)) {
+        const fault = await this.#settings.faultOfTool?.(server, name, tool);
+        if (fault !== undefined) {
+          use.unusable(`tool ${server}.${name}`, fault);
+          continue;
+        }
+        taken[name] = defineTool({
+          ...tool,
+          execute: (input, context) => use.time(async () => tool.execute(input, context)),
+        });
+        entry.adds.push(`tool ${server}.${name}`);
+      }
+      this.#tools[server] = taken;
+    }
+  }
+
+  /** Whether a name is free. It is then the plugin's. */
+  #claim(kind: NamedPart, name: string, { use, adds }: Entry, isListed = true): boolean {
+    const owner = this.#owners[kind].get(name);
+    if (owner !== undefined) {
+      use.note(`The ${kind} ${name} of the plugin ${use.name} is left out: ${owner} has one of this name.`);
+      return false;
+    }
+    this.#owners[kind].set(name, `the plugin ${use.name}`);
+    if (isListed) adds.push(`${kind} ${name}`);
+    return true;
+  }
+
+  set(): PluginSet {
+    const listeners = new EventListeners(this.#listeners);
+    return {
+      tools: this.#tools,
+      detectors: this.#detectors,
+      guards: this.#guards,
+      generators: this.#generators,
+      selectors: this.#selectors,
+      sandboxes: this.#sandboxes,
+      steps: this.#steps,
+      transports: this.#transports,
+      commands: this.#commands,
+      listeners,
+      logTo: (log) => {
+        this.#log = log;
+      },
+      reports: () => this.#entries.map(reportOf),
+      problems: () => this.#entries.flatMap(({ use }) => use.problems),
+      dispose: () => (this.#disposed ??= listeners.flush().then(() => this.#dispose())),
+    };
+  }
+
+  async #dispose(): Promise<void> {
+    const ending = this.#entries.map(async ({ closing, dispose, use }) => {
+      closing.abort();
+      if (dispose !== undefined) await use.call("dispose", { timeoutMs: DISPOSE_TIMEOUT_MS }, dispose);
+    });
+    await Promise.allSettled(ending);
+  }
+}
+
+function reportOf({ request, use, plugin, state, adds }: Entry): PluginReport {
+  return {
+    name: use.name,
+    version: typeof plugin?.version === "string" ? plugin.version : undefined,
+    source: request.named,
+    state,
+    required: use.isRequired,
+    adds,
+    times: { ...use.times },
+    problems: use.problems,
+  };
+}

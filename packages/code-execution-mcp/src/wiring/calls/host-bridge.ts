@@ -1,0 +1,216 @@
+import type { CallRecorder, Middleware, OnUnvalidated } from "@cem/bridge";
+import { defineTool } from "@cem/bridge/define-tool";
+import type { HostTool } from "@cem/bridge/define-tool";
+import type { Recorder } from "@cem/bridge/recording";
+import type { LoadedConfig } from "@cem/config";
+import { Lazy } from "@cem/core";
+import type {
+  AuditLog,
+  JsonSchema,
+  ResultStore,
+  SandboxSpec,
+  SkillDraft,
+  ToolCatalog,
+  ToolInvoker,
+  ToolProblem,
+} from "@cem/core";
+import type { FileTools, HostToolFolders, LoadedHostTools, McpTools } from "@cem/mcp-client/tools";
+import { hintFor } from "@cem/core/errors";
+import type { AgentOptions } from "../../options.ts";
+import type { Log } from "../log.ts";
+import { redactCallsOf, redactRecording } from "../privacy/redaction.ts";
+import type { Project } from "../project.ts";
+import { openRecordingFile, readRecordingFile } from "../records/audit.ts";
+import { createConfiguredSkills } from "../skills.ts";
+import { createConfiguredCatalog } from "../stages/stages.ts";
+import type { CallGuards } from "./call-guards.ts";
+
+/** The host's side of tool calls, and what host tools change in the catalog and in the sandbox. */
+export interface HostBridge {
+  invoker: Lazy<ToolInvoker>;
+  addTo(catalog: ToolCatalog): ToolCatalog;
+  /** What the sandbox needs to know of host tools. */
+  spec: Pick<SandboxSpec, "hidden" | "hostTools">;
+  /** Writes the recording, if one was asked for. */
+  finish(): Promise<void>;
+}
+
+interface HostBridgeSettings extends Pick<
+  AgentOptions,
+  "tools" | "onElicit" | "redactor" | "recordFile" | "replayFile" | "replay"
+> {
+  /** Decides which calls are made. */
+  callGuards: Lazy<CallGuards>;
+  audit: AuditLog | undefined;
+  /** The tools that are files, for where guards concern them. */
+  fileTools: FileTools;
+  /** Answers calls of tools that are not in `tools`. A tool source has its calls checked here; any other invoker checks its own. */
+  others: ToolInvoker;
+  /** Keeps large results and bytes. */
+  store: ResultStore;
+  log: Log;
+  /** Keeps calls for the records of runs. Absent where there are none. */
+  recorderOfCalls: CallRecorder | undefined;
+}
+
+/**
+ * Sets up everything between guest code and the tools on the host.
+ *
+ * @throws CemError `TOOL_INVALID`, `RECORDING_UNREADABLE`, `RECORDING_INVALID` or `RECORDING_UNWRITABLE`.
+ */
+export async function createHostBridge(forWhom: Project, settings: HostBridgeSettings): Promise<HostBridge> {
+  const {
+    answerErrors,
+    checkCalls,
+    combineSources,
+    compose,
+    createHostTools,
+    createSecretFilter,
+    orderCalls,
+  } = await import("@cem/bridge");
+  const { loadHostTools, withHostTools } = await import("@cem/mcp-client/tools");
+  const {
+    onElicit: elicit,
+    redactor,
+    recordFile,
+    replayFile,
+    others,
+    fileTools,
+    store,
+    log,
+    audit,
+    callGuards,
+    recorderOfCalls,
+  } = settings;
+  const loaded = await loadHostTools(hostToolFolders(forWhom), settings.tools);
+  const problem = await heldProblem(forWhom, loaded.held);
+  if (problem !== undefined) log("warning", problem.message);
+  const hideSecrets = createSecretFilter(process.env);
+  const hostTools = createHostTools({ tools: loaded.tools, store, elicit, hideSecrets });
+  const { descriptions } = hostTools;
+
+  const replay = replayFile === undefined ? settings.replay : await readRecordingFile(replayFile);
+  const writeRecording = recordFile === undefined ? undefined : await openRecordingFile(recordFile);
+  const recording =
+    recordFile === undefined && replay === undefined ? undefined : await import("@cem/bridge/recording");
+  const proposals = createHostTools({ tools: skillTools(forWhom) });
+  const source = combineSources([hostTools, proposals, fileTools.source, others]);
+  let recorder: Recorder | undefined;
+  const recorded: Middleware = (next) =>
+    recording === undefined ? next : (recorder = recording.createRecorder(next, { store, hideSecrets }));
+  /** Made with the first run, whose review has loaded the guards. */
+  const invoker = new Lazy(async (): Promise<ToolInvoker> => {
+    const { isAllowed, guards } = await callGuards.get();
+    const record = recorderOfCalls?.middleware;
+    const replayer = replay === undefined ? undefined : recording?.createReplayer(replay, { store });
+    if (replayer !== undefined) return record?.(replayer) ?? replayer;
+    const onUnvalidated: OnUnvalidated = ({ server, tool, reason }) =>
+      log("warning", `${server}.${tool}: its arguments are not checked: ${reason}.`);
+    // The order in which a call meets the middlewares. The recorders come first, since they take what code sent and got;
+    // then errors become results. Values take the place of tokens; is the call allowed, are its arguments valid; contents,
+    // rules, limits, approval; calls that must not overlap wait. On the way back tokens take the place of values.
+    const middlewares: Middleware[] = [
+      ...(record === undefined ? [] : [record]),
+      ...(writeRecording === undefined ? [] : [recorded]),
+      ...(audit === undefined ? [] : [(await import("@cem/guardrails/audit")).auditCalls(audit)]),
+      answerErrors,
+      ...(redactor === undefined ? [] : [await redactCallsOf(redactor, source)]),
+      checkCalls(source, { isAllowed, onUnvalidated }),
+      ...guards,
+      orderCalls(),
+    ];
+    return compose(middlewares, source);
+  });
+
+  return {
+    invoker,
+    spec: { hidden: loaded.hidden, hostTools: namesByServer(descriptions) },
+    addTo: (catalog) =>
+      descriptions.length + loaded.problems.length === 0 && problem === undefined
+        ? catalog
+        : withHostTools(catalog, descriptions, withProblem(loaded, problem)),
+    async finish() {
+      if (recorder !== undefined) await writeRecording?.(redactRecording(recorder.recording(), redactor));
+    },
+  };
+}
+
+/** The configured catalog with the host tools in files, to look at and not to call. */
+export async function createListedCatalog(configuration: Project, mcpTools: McpTools): Promise<ToolCatalog> {
+  const { createHostTools } = await import("@cem/bridge");
+  const { loadHostTools, withHostTools } = await import("@cem/mcp-client/tools");
+  const loaded = await loadHostTools(hostToolFolders(configuration));
+  const problem = await heldProblem(configuration, loaded.held);
+  const { descriptions } = createHostTools({ tools: loaded.tools });
+  const catalog = await createConfiguredCatalog(configuration, mcpTools, namesByServer(descriptions));
+  return withHostTools(catalog, descriptions, withProblem(loaded, problem));
+}
+
+function withProblem(loaded: LoadedHostTools, problem: ToolProblem | undefined): LoadedHostTools {
+  return problem === undefined ? loaded : { ...loaded, problems: [...loaded.problems, problem] };
+}
+
+/** What is held back of all that the folder asks for, as one problem. */
+async function heldProblem(
+  { trust, file }: LoadedConfig,
+  heldTools: LoadedHostTools["held"],
+): Promise<ToolProblem | undefined> {
+  if (trust.held.length + heldTools.size === 0) return undefined;
+  const { describeHeld } = await import("@cem/config");
+  const tools = [...heldTools.keys()].map((name) => ({ kind: "host-tool", name }) as const);
+  const message = describeHeld([...trust.held, ...tools], trust.folder);
+  const hint = hintFor({ code: "FOLDER_UNTRUSTED", message, details: { folder: trust.folder } });
+  return { server: "", file: file ?? trust.folder, message: `${message} ${hint}` };
+}
+
+function hostToolFolders({ config, trust }: LoadedConfig): HostToolFolders {
+  const { execution } = config;
+  const { serversDir, workspaceDir, mountDirectories } = execution;
+  const mounted = mountDirectories.filter(({ mode }) => mode === "rw").map(({ host }) => host);
+  return {
+    serversDir,
+    writableDirs: [workspaceDir, ...mounted],
+    async obstacleOf(tool, toolFile) {
+      const { held } = await trust.hostTool(tool, toolFile);
+      if (held === undefined) return undefined;
+      const { folderUntrusted } = await import("@cem/config");
+      return folderUntrusted(`The host tool ${tool}`, trust.folder);
+    },
+    ownPackage: { name: "code-execution-mcp", from: import.meta.url },
+  };
+}
+
+/** Without a prototype, so that no server's name is one of `Object`'s. */
+function namesByServer(tools: readonly { server: string; name: string }[]): Record<string, string[]> {
+  const names = Object.create(null) as Record<string, string[]>;
+  for (const { server, name } of tools) (names[server] ??= []).push(name);
+  return names;
+}
+
+const text = { type: "string" } as const;
+const DRAFT: JsonSchema = {
+  type: "object",
+  properties: { name: text, description: text, code: text, test: text, instructions: text },
+  required: ["name", "description", "code", "test"],
+  additionalProperties: false,
+};
+
+/**
+ * What `saveSkill` of the guest's client calls, under a name that no server has. Code in the sandbox only ever proposes,
+ * and its proposal is tried when it is promoted, not while the code runs.
+ */
+export function skillTools(loaded: Project): Record<string, Record<string, HostTool>> {
+  const propose = defineTool({
+    description: "Propose a skill.",
+    input: DRAFT,
+    async execute(draft) {
+      const store = await createConfiguredSkills(loaded);
+      const { name, status, version } = await store.save(draft as unknown as SkillDraft, {
+        author: "model",
+        tools: [],
+      });
+      return { name, status, version };
+    },
+  });
+  return { "cem:skills": { propose } };
+}

@@ -1,0 +1,138 @@
+import type { CallRecorder } from "@cem/bridge";
+import type { Config } from "@cem/config";
+import { Lazy } from "@cem/core";
+import type { AuditLog, Redactor, ResultStore, ToolCatalog } from "@cem/core";
+import type { PlannedWrite } from "@cem/guardrails/calls";
+import type { FileTools, McpTools } from "@cem/mcp-client/tools";
+import type { AgentOptions } from "../../options.ts";
+import { createLog } from "../log.ts";
+import { redactElicit, redactLog, redactorOf, redactStore } from "../privacy/redaction.ts";
+import type { Project } from "../project.ts";
+import { createConfiguredAudit } from "../records/audit.ts";
+import { createConfiguredResults } from "../records/workspace.ts";
+import { viewsDirOf } from "../sandbox/sandboxes.ts";
+import { openMcpTools } from "../servers/mcp-tools.ts";
+import { createConfiguredCatalog } from "../stages/stages.ts";
+import { concernsFiles, createCallGuards } from "./call-guards.ts";
+import type { CallGuards } from "./call-guards.ts";
+import { createHostBridge } from "./host-bridge.ts";
+import type { HostBridge } from "./host-bridge.ts";
+
+/** What runs on the host for code in the sandbox: the tools of MCP servers, and everything between code and tools. */
+export interface Host {
+  mcpTools: McpTools;
+  bridge: HostBridge;
+  /** The tools that are files, and the sandbox in which code finds them. */
+  fileTools: FileTools;
+  /** Lists all tools. */
+  catalog: Lazy<ToolCatalog>;
+  results: ResultStore;
+  /** `undefined` where values are passed on. */
+  redactor: Redactor | undefined;
+  callGuards: Lazy<CallGuards>;
+  audit: AuditLog | undefined;
+  /** Keeps calls for the records of runs. Absent where there are none. */
+  callRecorder: CallRecorder | undefined;
+}
+
+/**
+ * The host side of an agent, opened when it is first needed. The agent closes it.
+ *
+ * @param connected - The host whose connections to MCP servers are used, and left open. Default: connections of its own.
+ */
+export function lazyHost(loaded: Project, options: AgentOptions, connected?: Lazy<Host>): Lazy<Host> {
+  return new Lazy(async () => openHost(loaded, options, (await connected?.get())?.mcpTools));
+}
+
+async function openHost(
+  loaded: Project,
+  options: AgentOptions,
+  connected: McpTools | undefined,
+): Promise<Host> {
+  const { config, pluginSet } = loaded;
+  const plugins = await pluginSet?.get();
+  const redactor = await redactorOf(loaded, options)?.get();
+  const store = redactStore(await createConfiguredResults(config), redactor);
+  const log = redactLog(options.log ?? createLog(config, options.onLog), redactor);
+  const elicit = await redactElicit(options.onElicit, redactor);
+  plugins?.logTo((message) => log("warning", message));
+  const isDry = options.onPlannedWrite !== undefined;
+  const mcpTools =
+    connected === undefined
+      ? await openMcpTools(loaded, { log, store, elicit, changesFiles: !isDry })
+      : { ...connected, close: async () => {} };
+  const others = options.invoker ?? mcpTools.source;
+  try {
+    if (isLogRead(config, options)) log("debug", `an agent was set up from ${loaded.file ?? "the defaults"}`);
+    const configured =
+      options.audit ?? (await createConfiguredAudit(loaded, isLogRead(config, options) ? log : undefined));
+    const planned: PlannedWrite[] = [];
+    const onPlannedWrite =
+      options.onPlannedWrite &&
+      ((write: PlannedWrite): void => {
+        planned.push(write);
+        options.onPlannedWrite?.(write);
+      });
+    const audit =
+      configured && isDry
+        ? (await import("../dry-run/dry-run.ts")).auditOfDryRun(configured, planned)
+        : configured;
+    const { CallRecorder, createSecretList } = await import("@cem/bridge");
+    const secrets = createSecretList(process.env);
+    const callGuards = new Lazy(() =>
+      createCallGuards(loaded, { ...options, onPlannedWrite, audit, secrets }),
+    );
+    const callRecorder = loaded.records && new CallRecorder(config.runs.keepCalls);
+    const { createFileTools } = await import("@cem/mcp-client/tools");
+    const catalog: Lazy<ToolCatalog> = new Lazy(async () => {
+      const listed =
+        options.catalog ?? (await createConfiguredCatalog(loaded, mcpTools, bridge.spec.hostTools));
+      return fileTools.remembering(bridge.addTo(listed));
+    });
+    const fileTools: FileTools = createFileTools({
+      serversDir: config.execution.serversDir,
+      viewsDir: viewsDirOf(config),
+      isGuarded: concernsFiles(loaded, options),
+      concern: async () => (await callGuards.get()).concern,
+      catalog,
+      // A file calls a tool within a run, whose first call has made the invoker.
+      invoker: () => ({
+        specificationVersion: "v1",
+        invoke: async (call, context) => (await bridge.invoker.get()).invoke(call, context),
+      }),
+      onOutput: (tool, text) => log("debug", `${tool} printed: ${text}`),
+    });
+    const bridge = await createHostBridge(loaded, {
+      ...options,
+      tools: plugins === undefined ? options.tools : { ...options.tools, ...plugins.tools },
+      redactor,
+      onElicit: elicit,
+      others,
+      fileTools,
+      store,
+      log,
+      callGuards,
+      audit,
+      recorderOfCalls: callRecorder,
+    });
+    return {
+      mcpTools,
+      bridge,
+      fileTools,
+      catalog,
+      results: store,
+      redactor,
+      callGuards,
+      audit,
+      callRecorder,
+    };
+  } catch (error) {
+    await mcpTools.close();
+    throw error;
+  }
+}
+
+/** Whether somebody reads a log of every run: a file, or who asked for the lines. Standard error is for what is wrong. */
+function isLogRead({ logging }: Config, { log, onLog }: AgentOptions): boolean {
+  return logging.file !== undefined || log !== undefined || onLog !== undefined;
+}

@@ -1,0 +1,140 @@
+import { existsSync } from "node:fs";
+import { cp } from "node:fs/promises";
+import path from "node:path";
+import type { MountSetting } from "@cem/config";
+import type { AuditLog } from "@cem/core";
+import type { PlannedWrite } from "@cem/guardrails/calls";
+import type { Project } from "../project.ts";
+import { changesIn, ScratchCopies } from "./scratch-copies.ts";
+import type { ScratchCopy } from "./scratch-copies.ts";
+
+const GUEST_WORKSPACE = "/workspace";
+const NO_NETWORK =
+  "A dry run has no network, though execution.allow_network_access is true: a request could change something.";
+
+/** A project as a dry run sees it. */
+export interface DryRun {
+  /** The configuration with copies in place of everything that a run writes to. */
+  loaded: Project;
+  /** Differences from a real run, as notes of its result. */
+  warnings: readonly string[];
+  /** Reports the files that were changed as writes of the server `workspace`, and removes the copies. */
+  finish(onWrite: (write: PlannedWrite) => void): Promise<void>;
+}
+
+/**
+ * Prepares a dry run, which changes nothing: code in the sandbox writes to copies of the workspace and of all mounts that it may
+ * write to, caches and vaults are copies, too, there is no network, and nothing is shared or metered.
+ */
+export async function prepareDryRun(loaded: Project): Promise<DryRun> {
+  const { execution, optimizations, privacy, customers } = loaded.config;
+  await (await loaded.sync?.get())?.fetch();
+  const copies = await ScratchCopies.open(execution.limits);
+  try {
+    const mounts = execution.mountDirectories;
+    const written = [
+      execution.workspaceDir,
+      execution.state.workspaceDir,
+      // One that is not there is an error of the sandbox, as in a real run.
+      ...mounts.filter(({ host, mode }) => mode === "rw" && existsSync(host)).map(({ host }) => host),
+    ];
+    // The outermost first: what lies in it is its part.
+    for (const place of written.toSorted((one, other) => one.length - other.length))
+      await copies.copyOf(place);
+    const workspaceDir = await copies.copyOf(execution.workspaceDir);
+    const stateDir = await copies.copyOf(execution.state.workspaceDir);
+    const plain = async (place: string, name: string): Promise<string> => {
+      const copy = path.join(copies.folder, "kept", name, path.basename(place));
+      await cp(place, copy, { recursive: true }).catch(() => {});
+      return copy;
+    };
+    const { owner } = loaded;
+    if (owner !== undefined)
+      await plain(path.join(customers.dir, owner.id, "vault"), path.join("customers", owner.id));
+    const config: Project["config"] = {
+      ...loaded.config,
+      store: {},
+      execution: {
+        ...execution,
+        workspaceDir,
+        state: { ...execution.state, workspaceDir: stateDir },
+        mountDirectories: mounts.map((mount) => ({ ...mount, host: copies.find(mount.host) ?? mount.host })),
+        allowNetworkAccess: false,
+      },
+      optimizations: {
+        ...optimizations,
+        toolCacheFile: await plain(optimizations.toolCacheFile, "tools"),
+        searchCacheDir: await plain(optimizations.searchCacheDir, "search"),
+      },
+      privacy: { ...privacy, vaultDir: await plain(privacy.vaultDir, "vaults") },
+      customers: {
+        ...customers,
+        dir: owner === undefined ? customers.dir : path.join(copies.folder, "kept", "customers"),
+      },
+    };
+    return {
+      // The store itself stays: reads are audited there.
+      loaded: { ...loaded, config, sync: undefined, records: undefined },
+      warnings: execution.allowNetworkAccess ? [NO_NETWORK] : [],
+      async finish(onWrite) {
+        try {
+          for (const made of copies.made)
+            for (const write of await writesTo(made, execution.workspaceDir, mounts)) onWrite(write);
+        } finally {
+          await copies.remove();
+        }
+      },
+    };
+  } catch (error) {
+    await copies.remove();
+    throw error;
+  }
+}
+
+/** The changes of a copy, by the paths that the guest knows and, outside of the workspace, those of the host. */
+async function writesTo(
+  { copy, before, original }: ScratchCopy,
+  workspaceDir: string,
+  mounts: readonly MountSetting[],
+): Promise<PlannedWrite[]> {
+  const { realPath } = await import("@cem/config");
+  const mount = mounts.find(({ host }) => realPath(host) === original);
+  const isWorkspace = realPath(workspaceDir) === original;
+  const changes = await changesIn(copy, before, original);
+  return changes.map(({ tool, path: file, now }) => {
+    const name = file.split(path.sep).join("/");
+    if (isWorkspace) return { server: "workspace", tool, args: { path: name, ...now } };
+    const host = path.join(original, file);
+    const guest = mount === undefined ? host : path.posix.join(mount.guest, name);
+    const shown = guest.startsWith(`${GUEST_WORKSPACE}/`) ? guest.slice(GUEST_WORKSPACE.length + 1) : guest;
+    return { server: "workspace", tool, args: { path: shown, host, ...now } };
+  });
+}
+
+/** Copies the folders of an owner, since opening them makes missing ones and notes when they were used. */
+export async function copyOwner(
+  config: Project["config"],
+  id: string,
+): Promise<{ config: Project["config"]; remove: () => Promise<void> }> {
+  const { execution, customers } = config;
+  const copies = await ScratchCopies.open(execution.limits);
+  const home = await copies.copyOf(path.join(customers.dir, id));
+  return {
+    config: { ...config, customers: { ...customers, dir: path.dirname(home) } },
+    remove: () => copies.remove(),
+  };
+}
+
+/** The audit log of a dry run: calls that were planned were not made. */
+export function auditOfDryRun(audit: AuditLog, planned: readonly PlannedWrite[]): AuditLog {
+  const isPlanned = (server: string, tool: string): boolean =>
+    planned.some((write) => write.server === server && write.tool === tool);
+  return {
+    specificationVersion: "v1",
+    record(event) {
+      if (event.type !== "call" || !isPlanned(event.server, event.tool)) audit.record(event);
+    },
+    flush: async () => audit.flush?.(),
+    close: async () => audit.close?.(),
+  };
+}

@@ -1,0 +1,189 @@
+import { constants } from "node:fs";
+import { cp, lstat, mkdir, mkdtemp, readdir, readFile, readlink, rm } from "node:fs/promises";
+import os from "node:os";
+import path from "node:path";
+import type * as ConfigPackage from "@cem/config";
+import { CemError } from "@cem/core";
+
+/** A file, folder or link, with what tells that it was changed. */
+interface Entry {
+  kind: "file" | "directory" | "link";
+  bytes: number;
+  mode: number;
+  /** The file's own identity and the time of its last change, which nobody but the system sets. */
+  stamp: string;
+  /** Where a link leads. */
+  target?: string | undefined;
+}
+
+/** The entries of a folder by relative path; a file is one entry, with an empty path. */
+export type Entries = ReadonlyMap<string, Entry>;
+
+/** A change of a file, folder or link. */
+export interface FolderChange {
+  tool: "write_file" | "make_directory" | "make_link" | "change_mode" | "delete_file" | "delete_directory";
+  path: string;
+  /** The state afterwards: the size of a file, the mode, the target of a link. */
+  now: { bytes?: number; mode?: string; target?: string };
+}
+
+/** The entries of a folder. A missing folder is empty. */
+export async function entriesIn(folder: string): Promise<Entries> {
+  const names = await readdir(folder, { recursive: true }).catch(() => []);
+  const all = await Promise.all(
+    ["", ...names].map(async (name) => [name, await entryAt(path.join(folder, name))] as const),
+  );
+  const found = all.filter((one): one is readonly [string, Entry] => one[1] !== undefined);
+  return new Map(found.toSorted(([a], [b]) => (a < b ? -1 : 1)));
+}
+
+async function entryAt(file: string): Promise<Entry | undefined> {
+  const status = await lstat(file, { bigint: true }).catch(() => undefined);
+  if (status === undefined) return undefined;
+  const kind = status.isFile() ? "file" : status.isDirectory() ? "directory" : "link";
+  return {
+    kind,
+    bytes: Number(status.size),
+    mode: Number(status.mode & 0o777n),
+    stamp: `${status.ino} ${status.ctimeNs}`,
+    target: status.isSymbolicLink() ? await readlink(file).catch(() => "") : undefined,
+  };
+}
+
+/**
+ * Lists the changes in a folder since its entries were read. A folder is named only where none of its files is.
+ *
+ * @param original - Holds the same files as they were before.
+ */
+export async function changesIn(folder: string, before: Entries, original: string): Promise<FolderChange[]> {
+  const after = await entriesIn(folder);
+  const changes: FolderChange[] = [];
+  for (const [name, now] of after) {
+    const change = await changeOf(now, before.get(name), path.join(original, name), path.join(folder, name));
+    if (change !== undefined) changes.push({ path: name, ...change });
+  }
+  for (const [name, { kind }] of before) {
+    if (after.has(name)) continue;
+    changes.push({ tool: kind === "directory" ? "delete_directory" : "delete_file", path: name, now: {} });
+  }
+  return changes.filter(
+    ({ tool, path: name }) =>
+      !tool.endsWith("directory") ||
+      !changes.some(
+        (other) => other.path.startsWith(name === "" ? name : name + path.sep) && other.path !== name,
+      ),
+  );
+}
+
+async function changeOf(
+  now: Entry,
+  was: Entry | undefined,
+  original: string,
+  copy: string,
+): Promise<Omit<FolderChange, "path"> | undefined> {
+  const isNew = was?.kind !== now.kind;
+  if (now.kind === "directory" && isNew) return { tool: "make_directory", now: {} };
+  if (now.kind === "link")
+    return isNew || was.target !== now.target
+      ? { tool: "make_link", now: { target: now.target ?? "" } }
+      : undefined;
+  if (now.kind === "file" && (isNew || (was.stamp !== now.stamp && !(await isSameFile(original, copy)))))
+    return { tool: "write_file", now: { bytes: now.bytes } };
+  if (was === undefined || was.mode === now.mode) return undefined;
+  return { tool: "change_mode", now: { mode: `0${now.mode.toString(8)}` } };
+}
+
+async function isSameFile(one: string, other: string): Promise<boolean> {
+  const [left, right] = await Promise.all([readFile(one).catch(() => undefined), readFile(other)]);
+  return left?.equals(right) === true;
+}
+
+const BYTES_PER_MB = 1024 * 1024;
+
+type Places = Pick<typeof ConfigPackage, "isWithin" | "realPath">;
+
+/** A place of the host and the copy that a dry run has in place of it. */
+export interface ScratchCopy {
+  original: string;
+  copy: string;
+  /** The copy as it was made. */
+  before: Entries;
+}
+
+/** Copies of places that a run may write to. A place within one that is copied already is its part. */
+export class ScratchCopies {
+  readonly folder: string;
+  readonly made: ScratchCopy[] = [];
+  readonly #limits: ConfigPackage.Config["execution"]["limits"];
+  readonly #places: Places;
+
+  private constructor(folder: string, limits: ConfigPackage.Config["execution"]["limits"], places: Places) {
+    this.folder = folder;
+    this.#limits = limits;
+    this.#places = places;
+  }
+
+  /** Opens an empty folder for copies that hold at most what a workspace may. */
+  static async open(limits: ConfigPackage.Config["execution"]["limits"]): Promise<ScratchCopies> {
+    const places = await import("@cem/config");
+    const folder = await mkdtemp(path.join(os.tmpdir(), "cem-dry-run-"));
+    return new ScratchCopies(folder, limits, places);
+  }
+
+  /** The part of a copy that stands for a place. `undefined` where the place is in none. */
+  find(place: string): string | undefined {
+    const real = this.#places.realPath(place);
+    const found = this.made.find(({ original }) => this.#places.isWithin(original, real));
+    return found && path.join(found.copy, path.relative(found.original, real));
+  }
+
+  /**
+   * Copies a place, with links as links. A folder that is not there is empty.
+   *
+   * @throws CemError `WORKSPACE_FULL` where it holds more than a workspace may, or `WORKSPACE_UNUSABLE`.
+   */
+  async copyOf(place: string): Promise<string> {
+    const found = this.find(place);
+    if (found !== undefined) return found;
+    const original = this.#places.realPath(place);
+    const copy = path.join(this.folder, String(this.made.length), path.basename(original));
+    await mkdir(path.dirname(copy));
+    const left = {
+      entries: this.#limits.maxWorkspaceEntries,
+      bytes: this.#limits.maxWorkspaceMb * BYTES_PER_MB,
+    };
+    const filter = async (source: string): Promise<boolean> => {
+      const status = await lstat(source);
+      left.entries -= 1;
+      left.bytes -= status.size;
+      if (left.entries < 0 || left.bytes < 0) throw this.#tooLarge(place);
+      return status.isFile() || status.isDirectory() || status.isSymbolicLink();
+    };
+    try {
+      const mode = constants.COPYFILE_FICLONE;
+      await cp(original, copy, { recursive: true, verbatimSymlinks: true, mode, filter });
+    } catch (error) {
+      if (CemError.isInstance(error)) throw error;
+      if ((error as NodeJS.ErrnoException).code !== "ENOENT") throw uncopied(place, error);
+      await mkdir(copy, { recursive: true });
+    }
+    this.made.push({ original, copy, before: await entriesIn(copy) });
+    return copy;
+  }
+
+  async remove(): Promise<void> {
+    await rm(this.folder, { recursive: true, force: true });
+  }
+
+  #tooLarge(place: string): CemError {
+    const { maxWorkspaceMb: mb, maxWorkspaceEntries: entries } = this.#limits;
+    const message = `${place} holds more than ${mb} MiB or ${entries} files, and a dry run has to copy it.`;
+    return new CemError("WORKSPACE_FULL", message, { details: { folder: place } });
+  }
+}
+
+function uncopied(place: string, error: unknown): CemError {
+  const reason = error instanceof Error ? error.message : String(error);
+  const message = `${place} can't be copied for a dry run: ${reason}`;
+  return new CemError("WORKSPACE_UNUSABLE", message, { details: { folder: place }, cause: error });
+}

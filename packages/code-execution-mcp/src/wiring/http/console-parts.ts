@@ -1,0 +1,121 @@
+import type { ConsoleParts } from "@cem/mcp-server/console";
+import { CemError } from "@cem/core";
+import type { CustomerName } from "@cem/mcp-server";
+import type { CemServer } from "../../options.ts";
+import type { Project } from "../project.ts";
+import { logDirOf } from "../records/workspace.ts";
+import { configuredSource } from "../workflows/workflow-settings.ts";
+import type { WorkflowTools } from "../workflows/workflow-tools.ts";
+import { removeElsewhere } from "./clients.ts";
+
+/** What the authorization says of a client. */
+type Identity = Parameters<CemServer["openClient"]>[0];
+
+const MAX_LISTED_SESSIONS = 200;
+const MAX_LISTED_CUSTOMERS = 500;
+const partsOfServers = new WeakMap<CemServer, (identity: Identity) => Promise<ConsoleParts>>();
+
+/** Has a server's console show what is kept. */
+export function showInConsole(
+  server: CemServer,
+  partsOf: (identity: Identity) => Promise<ConsoleParts>,
+): void {
+  partsOfServers.set(server, partsOf);
+}
+
+/** What the console of a server shows of what is kept. Absent for a server of an agent that was given. */
+export function partsFor(server: CemServer): ((identity: Identity) => Promise<ConsoleParts>) | undefined {
+  return partsOfServers.get(server);
+}
+
+/** The customer's name that a client comes with. */
+export async function nameOf(identity: Identity): Promise<CustomerName> {
+  const { customerNameOf } = await import("@cem/mcp-server");
+  return customerNameOf({ http: identity === undefined ? {} : { authInfo: identity } });
+}
+
+/** What a client may see of a configuration: that of its customer, or of the project that it has for itself. */
+export async function consolePartsOf({
+  project,
+  workflows,
+  identity,
+}: {
+  project: Project;
+  workflows: WorkflowTools;
+  identity: Identity;
+}): Promise<ConsoleParts> {
+  const { config, owner, records } = project;
+  const guestMemoryMb = config.guardrails.maxMemoryMb;
+  // Clients of an issuer that share one workspace see what they began themselves, and nothing of the others.
+  if (owner === undefined && config.server.authIssuer !== undefined) {
+    const { ownerDigest } = await import("@cem/workspace");
+    return { records, owner: ownerDigest(identity?.clientId ?? ""), guestMemoryMb };
+  }
+  return {
+    records,
+    guestMemoryMb,
+    sessions: sessionsOf(project),
+    workflows: workflowsOf(project, workflows),
+    customers: customersOf(project),
+  };
+}
+
+function sessionsOf(project: Project): ConsoleParts["sessions"] {
+  const folder = logDirOf(project);
+  return {
+    async list() {
+      const { listSessions } = await import("@cem/workspace");
+      return listSessions(folder, { max: MAX_LISTED_SESSIONS });
+    },
+    async read(id) {
+      const { readSession, recapSession } = await import("@cem/workspace");
+      const session = await readSession(folder, id);
+      return { session, recap: recapSession(session) };
+    },
+  };
+}
+
+function workflowsOf({ config }: Project, tools: WorkflowTools): ConsoleParts["workflows"] {
+  return {
+    list: async () =>
+      config.workflows.map(({ name, description = "", version, steps }) => ({
+        name,
+        description,
+        version,
+        steps: steps.length,
+      })),
+    async draw(name) {
+      // By their names only: a path would read other files of the host.
+      const workflow = config.workflows.find((one) => one.name === name);
+      if (workflow === undefined)
+        throw new CemError("WORKFLOW_NOT_FOUND", "No workflow of this name is configured.", {
+          details: { workflow: name },
+        });
+      const { drawWorkflow, renderMermaid } = await import("@cem/workflows");
+      const { workflow: checked } = await (await tools.open()).workflows.load(configuredSource(workflow));
+      return { steps: drawWorkflow(checked), mermaid: renderMermaid(checked) };
+    },
+    runs: async () => (await tools.open()).workflows.list(),
+    run: async (id) => (await tools.open()).workflows.show(id),
+  };
+}
+
+function customersOf(project: Project): ConsoleParts["customers"] {
+  const { owner, config } = project;
+  const open = async () => {
+    const { createCustomerFolders } = await import("@cem/workspace");
+    return createCustomerFolders(config.customers.dir, {
+      quotas: config.customers.quotas,
+      store: await project.store?.get(),
+    });
+  };
+  return {
+    isOwn: owner !== undefined,
+    async list() {
+      const folders = await open();
+      const ids = owner === undefined ? await folders.list() : [owner.id];
+      return Promise.all(ids.slice(0, MAX_LISTED_CUSTOMERS).map((id) => folders.usage(id)));
+    },
+    remove: async (id) => (await open()).remove(id, () => removeElsewhere(project, id)),
+  };
+}

@@ -1,0 +1,116 @@
+import type * as ConfigPackage from "@cem/config";
+import type { Config, LoadedConfig } from "@cem/config";
+import { Lazy } from "@cem/core";
+import type { Store } from "@cem/core";
+import type { ConfigSource } from "../options.ts";
+import { lazyPlugins } from "../plugins/configured-plugins.ts";
+import type { PluginOptions } from "../plugins/configured-plugins.ts";
+import type { CallGuardOptions } from "./calls/call-guards.ts";
+import { vaultWarnings } from "./privacy/vaults.ts";
+import { refreshSkills } from "./project.ts";
+import type { OwnedConfig, Project } from "./project.ts";
+import { openConfiguredRecords } from "./records/run-records.ts";
+import type { RecordsLog } from "./records/run-records.ts";
+import { lazySync } from "./shared/files.ts";
+import { hasSkills } from "./skills.ts";
+
+/**
+ * Loads the configuration from the defaults, config.yaml, `.env`, the environment and `overrides`; later sources take
+ * precedence.
+ *
+ * @throws CemError `CONFIG_INVALID` with all problems in `details.problems`; `CONFIG_NOT_FOUND` when a named file does
+ * not exist.
+ */
+export const loadConfig: typeof ConfigPackage.loadConfig = async (options) =>
+  (await import("@cem/config")).loadConfig(options);
+
+/** Where a project comes from, and the parts that a program gives. */
+type ProjectSource = ConfigSource & PluginOptions & Pick<CallGuardOptions, "onPlannedWrite">;
+
+/** The parts that are opened with every project of one source. */
+interface Opening {
+  source: ProjectSource;
+  store: Lazy<Store> | undefined;
+  recordsLog: RecordsLog | undefined;
+}
+
+/**
+ * Opens the project that an agent made from the same options has, with the folders of the customer that the options or the
+ * configuration name. Parts open with their first use.
+ *
+ * @param recordsLog - Gives the log for failures to record runs. Absent: no runs are recorded.
+ * @throws CemError as `loadConfig`, `CUSTOMER_INVALID`, and `FOLDER_UNTRUSTED` where nothing can run before the folder is
+ * trusted.
+ */
+export async function openProject(source: ProjectSource, recordsLog?: RecordsLog): Promise<Project> {
+  const { cwd, configFile: file, config, trustFolder, customer, plugins = [] } = source;
+  const loaded = await loadConfig({
+    cwd,
+    file,
+    overrides: config,
+    trustFolder,
+    hasPlugins: plugins.length > 0,
+  });
+  if (loaded.trust.obstacle !== undefined) throw loaded.trust.obstacle;
+  const found = { ...loaded, warnings: [...loaded.warnings, ...vaultWarnings(loaded)] };
+  const opening = { source, store: storeOf(found.config), recordsLog };
+  const closeStore = async (): Promise<void> => (await opening.store?.settled())?.close();
+  const id = customer ?? found.config.customers.id;
+  if (id === undefined) return projectOf(found, opening, closeStore);
+  const { requireCustomerId } = await import("@cem/workspace");
+  const known = requireCustomerId(id);
+  if (source.onPlannedWrite === undefined || opening.store !== undefined)
+    return projectForOwner(found, known, opening, closeStore);
+  const { copyOwner } = await import("./dry-run/dry-run.ts");
+  const copied = await copyOwner(found.config, known);
+  return projectForOwner({ ...found, config: copied.config }, known, opening, copied.remove);
+}
+
+/** The store of a configuration, opened when it is first needed. */
+export function storeOf(config: Config): Lazy<Store> | undefined {
+  const { url } = config.store;
+  if (url === undefined) return undefined;
+  return new Lazy(async () => (await import("./shared/store.ts")).openStore(config, url));
+}
+
+function projectOf(found: OwnedConfig, opening: Opening, release = async (): Promise<void> => {}): Project {
+  const { source, store, recordsLog } = opening;
+  const { owner } = found;
+  const pluginSet = lazyPlugins(found, source);
+  const parts = { ...found, pluginSet, store };
+  const records = recordsLog && openConfiguredRecords(parts, recordsLog);
+  return {
+    ...parts,
+    records,
+    sync: lazySync(parts, owner && (() => refreshSkills(owner))),
+    forOwner: (id) => projectForOwner(found, id, opening),
+    async dispose() {
+      await (await pluginSet?.settled())?.dispose();
+      await records?.close();
+      await release();
+    },
+  };
+}
+
+async function projectForOwner(
+  loaded: LoadedConfig,
+  id: string,
+  opening: Opening,
+  release?: () => Promise<void>,
+): Promise<Project> {
+  const { createCustomerFolders } = await import("@cem/workspace");
+  const { execution, customers, optimizations } = loaded.config;
+  const folder = await createCustomerFolders(customers.dir, { store: await opening.store?.get() }).open(id);
+  const { workspaceDir, mergedSkillsDir: skillsDir, workflowsDir: workflowRunsDir } = folder;
+  const owner = { ...folder, sharedSkillsDir: execution.skillsDir, quotas: customers.quotas };
+  await refreshSkills(owner);
+  const state = { ...execution.state, workspaceDir };
+  // Without skills of their own, owners search the same catalog, whose index they share.
+  const searchCacheDir = (await hasSkills(folder.skillsDir)) ? folder.cacheDir : optimizations.searchCacheDir;
+  const config = {
+    ...loaded.config,
+    execution: { ...execution, workspaceDir, skillsDir, workflowRunsDir, state },
+    optimizations: { ...optimizations, searchCacheDir },
+  };
+  return projectOf({ ...loaded, config, owner }, opening, release);
+}

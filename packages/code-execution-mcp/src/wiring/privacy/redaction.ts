@@ -1,0 +1,163 @@
+import { AsyncLocalStorage } from "node:async_hooks";
+import type { Middleware, ToolSource } from "@cem/bridge";
+import type { Recording } from "@cem/bridge/recording";
+import { Lazy } from "@cem/core";
+import type {
+  CodeGenerator,
+  Elicit,
+  JsonValue,
+  RedactionScope,
+  Redactor,
+  ResultStore,
+  ToolDefinition,
+} from "@cem/core";
+import type { Log } from "../log.ts";
+import type { Project } from "../project.ts";
+import { scopeOfSession, scopeRedactor } from "./scoped-redactor.ts";
+import { configuredVaults } from "./vaults.ts";
+
+/** What is recorded belongs to no one session: its tokens are its own. */
+const RECORDING = "recording";
+/** The session of the call that is carried out, and the tool that is called. */
+const scopeOfCall = new AsyncLocalStorage<RedactionScope>();
+
+/** The redactor that the configuration asks for, or that an option brings. `undefined` where values are passed on. */
+export function redactorOf(
+  loaded: Project,
+  options: { redactor?: Redactor | undefined },
+): Lazy<Redactor> | undefined {
+  const { owner } = loaded;
+  const everybodys = everybodysRedactor(loaded, options);
+  if (owner === undefined) return everybodys;
+  return everybodys && new Lazy(async () => scopeRedactor(await everybodys.get(), owner.id));
+}
+
+function everybodysRedactor(
+  loaded: Project,
+  { redactor }: { redactor?: Redactor | undefined },
+): Lazy<Redactor> | undefined {
+  if (redactor !== undefined) return new Lazy(async () => redactor);
+  const { privacyProtection, piiDetection, tokenization } = loaded.config.guardrails;
+  return privacyProtection && piiDetection && tokenization
+    ? new Lazy(async () => createConfiguredRedactor(loaded))
+    : undefined;
+}
+
+/** A redactor for what is kept on disk where runs have none: what is kept has tokens all the same. */
+export async function createRecordRedactor(loaded: Project): Promise<Redactor> {
+  const privacy = { ...loaded.config.privacy, vault: "memory" as const, namesModel: undefined };
+  return createConfiguredRedactor({ ...loaded, store: undefined, config: { ...loaded.config, privacy } });
+}
+
+async function createConfiguredRedactor(loaded: Project): Promise<Redactor> {
+  const { createRedactor } = await import("@cem/pii");
+  const { guest, rules, types, regions, custom, namesModel } = loaded.config.privacy;
+  const detectors = (await loaded.pluginSet?.get())?.detectors ?? [];
+  return createRedactor({
+    guest,
+    rules,
+    workspaceOf: (session) => scopeOfSession(session) ?? "",
+    types,
+    regions,
+    custom: [
+      ...custom.map(({ type, pattern, values = [] }) =>
+        pattern === undefined ? { type, values } : { type, pattern: new RegExp(pattern, "gu") },
+      ),
+      ...detectors,
+    ],
+    recognizer:
+      namesModel === undefined
+        ? undefined
+        : (await import("@cem/pii/names")).createNameRecognizer({ modelDir: namesModel }),
+    ...(await configuredVaults(loaded)),
+  });
+}
+
+/** The middleware of the bridge that puts values in the place of tokens and, where code sees tokens only, back. */
+export async function redactCallsOf(
+  redactor: Redactor,
+  source: Pick<ToolSource, "find">,
+): Promise<Middleware> {
+  const { redactCalls } = await import("@cem/pii");
+  const redact = redactCalls(redactor, {
+    outputSchemaOf: async (call, signal) => (await source.find(call, signal))?.outputSchema,
+  });
+  return (next) => {
+    const invoker = redact(next);
+    return {
+      specificationVersion: "v1",
+      invoke: (call, context) => {
+        const { server, tool } = call;
+        const scope = { session: context.session, server, tool };
+        return scopeOfCall.run(scope, () => invoker.invoke(call, context));
+      },
+    };
+  };
+}
+
+/** Has a generator that asks a model see tokens only. */
+export function redactGenerator(redactor: Redactor | undefined): (generator: CodeGenerator) => CodeGenerator {
+  if (redactor === undefined) return (generator) => generator;
+  return (generator) => ({
+    ...generator,
+    async generate({ task, context, facts, feedback, ...request }) {
+      const { session, tools, otherTools } = request;
+      const words = { task, context, facts, feedback };
+      await redactor.recognize?.(words, { session });
+      const describe = (tool: ToolDefinition): ToolDefinition => redactTool(tool, redactor, session);
+      return generator.generate({
+        ...request,
+        ...redactor.tokenize({ task, context }, { session, isWritten: true }),
+        // Calls and output of earlier attempts are cut to the size of a prompt.
+        ...redactor.tokenize({ facts, feedback }, { session, isCut: true }),
+        tools: tools.map(describe),
+        otherTools: otherTools?.map(describe),
+      });
+    },
+  });
+}
+
+/** A tool as a model may read of it: its author may have written of persons. */
+function redactTool(tool: ToolDefinition, redactor: Redactor, session: string | undefined): ToolDefinition {
+  const { description, inputSchema, outputSchema, signature } = tool;
+  return {
+    ...tool,
+    ...redactor.tokenize({ description, inputSchema, outputSchema, signature }, { session }),
+  };
+}
+
+export function redactLog(log: Log, redactor: Redactor | undefined): Log {
+  if (redactor === undefined) return log;
+  return (level, message) =>
+    log(level, redactor.tokenize(message, { session: scopeOfCall.getStore()?.session }));
+}
+
+export async function redactElicit(
+  elicit: Elicit | undefined,
+  redactor: Redactor | undefined,
+): Promise<Elicit | undefined> {
+  if (redactor === undefined || elicit === undefined) return elicit;
+  const { redactQuestions } = await import("@cem/pii");
+  return (request) => redactQuestions(elicit, redactor, scopeOfCall.getStore()?.session)(request);
+}
+
+/** Has what is kept for code pass by the same door as what is returned to it, with the tool that it came from. */
+export function redactStore(store: ResultStore, redactor: Redactor | undefined): ResultStore {
+  if (redactor === undefined) return store;
+  return {
+    specificationVersion: "v1",
+    async write(bytes, mimeType, suggestedName) {
+      const { redactKept } = await import("@cem/pii");
+      const kept = await redactKept(bytes, redactor, scopeOfCall.getStore() ?? {});
+      return store.write(kept, mimeType, suggestedName);
+    },
+    read: (path, range) => store.read(path, range),
+  };
+}
+
+/** A recording with tokens in place of values, also in the files that belong to it. */
+export function redactRecording(recording: Recording, redactor: Redactor | undefined): Recording {
+  if (redactor === undefined) return recording;
+  redactor.observe(recording as unknown as JsonValue, { session: RECORDING });
+  return { ...recording, calls: redactor.tokenize(recording.calls, { session: RECORDING }) };
+}

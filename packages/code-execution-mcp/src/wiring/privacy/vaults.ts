@@ -1,0 +1,74 @@
+import { hash } from "node:crypto";
+import { existsSync } from "node:fs";
+import path from "node:path";
+import type { Config } from "@cem/config";
+import { CemError } from "@cem/core";
+import type { StoreKey } from "@cem/core";
+import type { RedactorSettings } from "@cem/pii";
+import { ownersDirOf } from "../project.ts";
+import type { Project } from "../project.ts";
+import { scopeOfSession } from "./scoped-redactor.ts";
+
+/** Where the values of persons are kept beyond memory. */
+type VaultPlace = "memory" | "disk" | "store";
+
+/**
+ * Where a redactor keeps the values of persons. On the store they are encrypted with its keys, or not there at all.
+ *
+ * @throws CemError `CONFIG_INVALID` where values are to outlive the process in a store without keys.
+ */
+export async function configuredVaults(loaded: Project): Promise<Pick<RedactorSettings, "store" | "shared">> {
+  const { config, store } = loaded;
+  const place = vaultPlaceOf(loaded);
+  if (place === "disk") {
+    const { createVaultFiles } = await import("@cem/pii/vault-file");
+    return {
+      store: createVaultFiles({ folder: vaultFolderOf(config), key: config.privacy.vaultKey?.reveal() }),
+    };
+  }
+  if (place === "memory" || store === undefined) return {};
+  const { createSharedVaults } = await import("@cem/pii/shared-vaults");
+  const { isOwnerThere, ownerKey } = await import("@cem/workspace");
+  const opened = await store.get();
+  const keyOf = async (session: string): Promise<StoreKey | undefined> => {
+    const id = scopeOfSession(session);
+    const digest = hash("sha256", session);
+    if (id === undefined) return ["vaults", digest];
+    const isThere = await isOwnerThere(path.join(ownersDirOf(config), id), opened);
+    return isThere ? ownerKey(id, "vaults", digest) : undefined;
+  };
+  return { shared: createSharedVaults({ store: opened, keyOf }) };
+}
+
+/** What to know where machines share a store and no values of persons. */
+export function vaultWarnings({ config, origins }: Pick<Project, "config" | "origins">): string[] {
+  const { store, privacy } = config;
+  const isChosen = origins["privacy.vault"]?.from !== "default";
+  if (store.url === undefined || store.keys !== undefined || privacy.vault === "disk" || isChosen) return [];
+  return [
+    "store.url is set without store.keys (CEM_STORE_KEYS): values of persons stay in the memory of each machine, and a token of one stands for nothing on another.",
+  ];
+}
+
+function vaultPlaceOf({ config, origins }: Project): VaultPlace {
+  const { store, privacy } = config;
+  if (store.url === undefined) return privacy.vault;
+  if (store.keys !== undefined)
+    return privacy.vault === "memory" && origins["privacy.vault"]?.from !== "default" ? "memory" : "store";
+  if (privacy.vault === "memory") return "memory";
+  throw new CemError(
+    "CONFIG_INVALID",
+    "privacy.vault: disk keeps values of persons where store.url says, and they would not be encrypted there. Set store.keys (CEM_STORE_KEYS), or privacy.vault: memory.",
+    { details: { setting: "store.keys" } },
+  );
+}
+
+/** The folder in which the values of a session are kept: an owner's are with the owner, as long as there is one. */
+function vaultFolderOf(config: Config): (session: string) => string | undefined {
+  return (session) => {
+    const id = scopeOfSession(session);
+    if (id === undefined) return config.privacy.vaultDir;
+    const home = path.join(ownersDirOf(config), id);
+    return existsSync(home) ? path.join(home, "vault") : undefined;
+  };
+}

@@ -1,0 +1,121 @@
+import { readFile } from "node:fs/promises";
+import type { Recording } from "@cem/bridge/recording";
+import { CemError } from "@cem/core";
+import type { AuditEvent, AuditLog } from "@cem/core";
+import { replaceFile } from "@cem/core/files";
+import type { Log } from "../log.ts";
+import type { Project } from "../project.ts";
+import { requireStore } from "../shared/store.ts";
+
+const BYTES_PER_MB = 1024 * 1024;
+
+/**
+ * The audit log that the configuration asks for, which also writes what happens to the log.
+ *
+ * @param log - Absent where nobody reads a log.
+ * @returns `undefined` where nothing is to be recorded.
+ */
+export async function createConfiguredAudit(
+  loaded: Project,
+  log: Log | undefined,
+): Promise<AuditLog | undefined> {
+  const { auditFile, auditMaxMb, auditStore } = loaded.config.logging;
+  const logs: AuditLog[] = [];
+  if (auditFile !== undefined || auditStore) {
+    const { createAuditLog, createSharedAuditLog } = await import("@cem/guardrails/audit");
+    if (auditStore) logs.push(createSharedAuditLog(await requireStore(loaded)));
+    if (auditFile !== undefined)
+      logs.push(createAuditLog({ file: auditFile, maxBytes: auditMaxMb * BYTES_PER_MB }));
+  }
+  if (logs.length === 0 && log === undefined) return undefined;
+  const audit: AuditLog = {
+    specificationVersion: "v1",
+    record(event) {
+      log?.(...toLogLine(event));
+      for (const one of logs) one.record(event);
+    },
+  };
+  if (!auditStore) return audit;
+  audit.flush = async () => void (await Promise.all(logs.map(async (one) => one.flush?.())));
+  audit.close = async () => void (await Promise.all(logs.map(async (one) => one.close?.())));
+  return audit;
+}
+
+/** What the log says of an event: as the audit log, no values. */
+function toLogLine(event: AuditEvent): Parameters<Log> {
+  const run = event.run ?? "a run";
+  switch (event.type) {
+    case "run-started":
+      return ["info", `${run} began: ${event.kind} of ${event.input.bytes} bytes`];
+    case "verdict": {
+      const rules = event.findings.map(({ rule, line }) =>
+        line === undefined ? rule : `${rule} (line ${line})`,
+      );
+      const found = rules.length === 0 ? "no findings" : rules.join(", ");
+      return event.allowed
+        ? ["debug", `${run} was reviewed: ${found}`]
+        : ["warning", `${run} was refused by the review: ${found}`];
+    }
+    case "call": {
+      const outcome = event.ok ? "ok" : (event.error ?? "failed");
+      return [
+        event.ok ? "debug" : "warning",
+        `${run} called ${event.server}.${event.tool}: ${outcome}, ${event.ms} ms`,
+      ];
+    }
+    case "refusal":
+      return ["warning", `${run} was refused a call of ${event.server}.${event.tool}: ${event.error}`];
+    case "approval":
+      return ["info", `${run} asked for ${event.server}.${event.tool}: ${event.answer}`];
+    case "run-ended": {
+      const error = event.error === undefined ? "" : ` (${event.error})`;
+      const level = event.status === "success" ? "info" : "warning";
+      return [
+        level,
+        `${run} ended: ${event.status}${error}, calls: ${event.calls}, ${Math.round(event.ms)} ms`,
+      ];
+    }
+  }
+}
+
+/**
+ * Makes sure, before anything runs, that a recording can be written. Only its owner may read it: what tools answer can
+ * be private.
+ *
+ * @throws CemError `RECORDING_UNWRITABLE`.
+ */
+export async function openRecordingFile(file: string): Promise<(recording: Recording) => Promise<void>> {
+  const write = async (recording: Recording): Promise<void> => {
+    try {
+      // A folder that is not there is a slip of the pen.
+      await replaceFile(file, `${JSON.stringify(recording, undefined, 2)}\n`, { makeFolders: false });
+    } catch (cause) {
+      throw new CemError(
+        "RECORDING_UNWRITABLE",
+        `The recording ${file} can't be written: ${messageOf(cause)}`,
+        {
+          details: { file },
+          cause,
+        },
+      );
+    }
+  };
+  await write({ format: "cem-recording", version: 1, calls: [] });
+  return write;
+}
+
+/** @throws CemError `RECORDING_UNREADABLE`. */
+export async function readRecordingFile(file: string): Promise<unknown> {
+  try {
+    return JSON.parse(await readFile(file, "utf8")) as unknown;
+  } catch (cause) {
+    throw new CemError("RECORDING_UNREADABLE", `The recording ${file} can't be read: ${messageOf(cause)}`, {
+      details: { file },
+      cause,
+    });
+  }
+}
+
+function messageOf(cause: unknown): string {
+  return cause instanceof Error ? cause.message : String(cause);
+}

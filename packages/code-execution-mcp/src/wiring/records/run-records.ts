@@ -1,0 +1,114 @@
+import { Lazy, toErrorInfo } from "@cem/core";
+import type { Redactor, RecordRun, RunRecord, RunRecords, Store } from "@cem/core";
+import type { CallRecorder } from "@cem/bridge";
+import type { Config } from "@cem/config";
+import { hintFor } from "@cem/core/errors";
+import type { Log } from "../log.ts";
+import { assertOutOfReach } from "../places.ts";
+import type { OwnedConfig } from "../project.ts";
+
+const BYTES_PER_MB = 1024 * 1024;
+const MS_PER_DAY = 86_400_000;
+const FOLDER = "runs";
+
+/** Gives the log for failures to record runs. */
+export type RecordsLog = (config: Config) => Log | Promise<Log>;
+
+/** The configuration whose runs are recorded, and the store that machines share. */
+type Recorded = OwnedConfig & { store?: Lazy<Store> | undefined };
+
+/**
+ * The records of the runs of a project or of its owner, as the configuration wants them: in the shared store where there is
+ * one, else in a folder. Nothing is opened before the first use. `undefined` where none are kept.
+ */
+export function openConfiguredRecords(recorded: Recorded, logOf: RecordsLog): RunRecords | undefined {
+  const { config, owner, store } = recorded;
+  const { records, maxCount, maxMb, maxDays } = config.runs;
+  if (!records) return undefined;
+  let isReported = false;
+  return lazyRecords(async () => {
+    const { createRunRecords, followOwner } = await import("@cem/workspace");
+    let isThere: (() => Promise<boolean>) | undefined;
+    return createRunRecords({
+      open: () => openRecordStore(recorded),
+      bounds: { count: maxCount, bytes: maxMb * BYTES_PER_MB, ageMs: maxDays * MS_PER_DAY },
+      isThere:
+        owner &&
+        (async () => {
+          isThere ??= followOwner(owner.home, await store?.get());
+          return isThere();
+        }),
+      onProblem(thrown) {
+        if (isReported) return;
+        isReported = true;
+        const error = toErrorInfo(thrown);
+        const message = ["Runs can't be recorded:", error.message, hintFor(error) ?? ""].join(" ").trim();
+        void Promise.resolve(logOf(config)).then((log) => log("warning", message));
+      },
+    });
+  });
+}
+
+interface RecorderParts {
+  /** The recorder of calls, once there is a host. */
+  calls: () => CallRecorder | undefined;
+  /** The redactor of the runs. `undefined` where personal data is passed on. */
+  redactor: () => Promise<Redactor | undefined>;
+  /** A redactor for records where runs have none. */
+  recordRedactor: Lazy<Redactor>;
+  owner: string | undefined;
+}
+
+/** Records runs that have ended, in the background. */
+export function recordRunsIn(records: RunRecords, parts: RecorderParts): RecordRun {
+  const secretFilter = new Lazy(openSecretFilter);
+  return (run) => {
+    const taken = parts.calls()?.take(run.id);
+    records.add(async () => {
+      const { createRunRecord } = await import("@cem/workspace");
+      const ofRuns = await parts.redactor();
+      return createRunRecord(run, {
+        calls: taken?.() ?? [],
+        redactor: { redactor: ofRuns ?? (await parts.recordRedactor.get()), isOfRuns: ofRuns !== undefined },
+        hideSecrets: await secretFilter.get(),
+        owner: parts.owner,
+      });
+    });
+  };
+}
+
+/** Hides the secrets of this process, which are read once. */
+async function openSecretFilter(): Promise<(record: RunRecord) => RunRecord> {
+  const { createSecretList, hideInside, withoutSecrets } = await import("@cem/bridge");
+  const secrets = createSecretList(process.env);
+  if (secrets.length === 0) return (record) => record;
+  return (record) => hideInside(record, (text) => withoutSecrets(text, secrets));
+}
+
+async function openRecordStore({ config, owner, store: shared }: Recorded): Promise<Store> {
+  const { createFolderStore, scopeStore } = await import("@cem/store");
+  if (shared !== undefined) {
+    const { ownerKey } = await import("@cem/workspace");
+    const [first = FOLDER, ...rest] = owner === undefined ? [FOLDER] : ownerKey(owner.id, FOLDER);
+    return scopeStore(await shared.get(), first, ...rest);
+  }
+  if (owner !== undefined)
+    return createFolderStore({ folder: `${owner.home}/${FOLDER}`, durability: "process" });
+  const folder = config.runs.dir;
+  await assertOutOfReach(config, { folder, what: "Records of runs", setting: "runs.dir" });
+  return createFolderStore({ folder, durability: "process" });
+}
+
+/** Records that are made with their first use: a process that runs nothing loads nothing. */
+function lazyRecords(make: () => Promise<RunRecords>): RunRecords {
+  let made: Promise<RunRecords> | undefined;
+  const get = (): Promise<RunRecords> => (made ??= make());
+  return {
+    specificationVersion: "v1",
+    add: (record) => void get().then((records) => records.add(record)),
+    list: async (filter) => (await get()).list(filter),
+    read: async (id, owner) => (await get()).read(id, owner),
+    flush: async () => (await made)?.flush(),
+    close: async () => (await made)?.close(),
+  };
+}

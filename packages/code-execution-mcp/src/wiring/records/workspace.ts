@@ -1,0 +1,105 @@
+import type { Config } from "@cem/config";
+import { CemError } from "@cem/core";
+import type { ResultStore, SessionLog, StateStore } from "@cem/core";
+import { makeFolder } from "@cem/core/files";
+import type { Project } from "../project.ts";
+import { sessionNumbers, shareState } from "../shared/files.ts";
+
+/** The store of what is too large for an answer: files in the workspace. */
+export async function createConfiguredResults({ execution }: Config): Promise<ResultStore> {
+  const { createResultStore } = await import("@cem/workspace");
+  return createResultStore({ workspaceDir: execution.workspaceDir });
+}
+
+/** The store of results that a server reads, which a run on another machine may have kept. */
+export async function createServedResults({
+  config,
+  sync,
+}: Pick<Project, "config" | "sync">): Promise<ResultStore> {
+  const results = await createConfiguredResults(config);
+  if (sync === undefined) return results;
+  return {
+    specificationVersion: "v1",
+    write: (bytes, mimeType, name) => results.write(bytes, mimeType, name),
+    read: async (file, range) => {
+      try {
+        return await results.read(file, range);
+      } catch (error) {
+        if (!CemError.isInstance(error) || error.code !== "RESULT_NOT_FOUND") throw error;
+        await (await sync.get()).fetch();
+        return results.read(file, range);
+      }
+    },
+  };
+}
+
+/** The size of state that a client reads or saves with a tool. Code can have larger files. */
+const MAX_STATE_BYTES = 256 * 1024;
+
+/** The store of state: files in the workspace. `undefined` where the configuration wants none. */
+export async function createConfiguredState({
+  config: { execution },
+  sync,
+}: Pick<Project, "config" | "sync">): Promise<StateStore | undefined> {
+  const { enabled, workspaceDir, stateFile, stateFormat } = execution.state;
+  if (!enabled) return undefined;
+  const { createStateStore } = await import("@cem/workspace");
+  await makeWorkspace(workspaceDir);
+  return shareState(
+    createStateStore({ workspaceDir, stateFile, format: stateFormat, maxBytes: MAX_STATE_BYTES }),
+    sync,
+  );
+}
+
+/** What a session log needs beyond the configuration. */
+export interface SessionOptions {
+  resume?: string | undefined;
+  sessions?: boolean | undefined;
+  /** Receives why a log can't be written. */
+  onProblem: (error: unknown) => void;
+}
+
+/** The folder that holds the folder `sessions`: the workspace, or an owner's own, where code can't write. */
+export function logDirOf({ config, owner }: Pick<Project, "config" | "owner">): string {
+  return owner?.home ?? config.execution.workspaceDir;
+}
+
+/** The log of sessions: files in the workspace. `undefined` where none is wanted. */
+export async function createConfiguredSessions(
+  loaded: Project,
+  { resume, onProblem, sessions }: SessionOptions,
+): Promise<SessionLog | undefined> {
+  const { config, owner } = loaded;
+  const { execution, server } = config;
+  const { state, workspaceDir } = execution;
+  // Users of one server share its workspace, and a log is not for the others to read.
+  const isWanted =
+    sessions ?? (state.enabled && state.autoSave && (owner !== undefined || server.authIssuer === undefined));
+  if (!isWanted && resume === undefined) return undefined;
+  const { createSessionLog, followFolder } = await import("@cem/workspace");
+  const logDir = logDirOf({ config, owner });
+  const isThere = owner && followFolder(owner.home);
+  await isThere?.();
+  return createSessionLog({
+    workspaceDir,
+    logDir,
+    isThere,
+    ownerId: owner?.id,
+    resume,
+    onProblem,
+    nextNumber: sessionNumbers(loaded),
+  });
+}
+
+/** @throws CemError `WORKSPACE_UNUSABLE` */
+export async function makeWorkspace(folder: string): Promise<void> {
+  try {
+    await makeFolder(folder);
+  } catch (error) {
+    throw new CemError(
+      "WORKSPACE_UNUSABLE",
+      `The workspace ${folder} can't be made: ${error instanceof Error ? error.message : String(error)}.`,
+      { details: { folder }, cause: error },
+    );
+  }
+}

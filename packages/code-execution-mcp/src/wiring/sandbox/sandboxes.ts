@@ -1,0 +1,155 @@
+import { existsSync } from "node:fs";
+import os from "node:os";
+import path from "node:path";
+import type { Config } from "@cem/config";
+import { CemError } from "@cem/core";
+import type { Mount, NetworkPolicy, RunLimits, Sandbox, SandboxProvider, SandboxSpec } from "@cem/core";
+import type { GuestFacts } from "@cem/mcp-server";
+import type { SandboxVariant } from "@cem/mcp-client/tools";
+import type { PluginSet } from "../../plugins/open-plugins.ts";
+import { assertOutOfReach } from "../places.ts";
+import { makeWorkspace } from "../records/workspace.ts";
+import { chooseProvider } from "./choose-sandbox.ts";
+import { followFolders } from "./follow-folders.ts";
+
+const BYTES_PER_KB = 1024;
+const BYTES_PER_MB = 1024 * 1024;
+const MS_PER_SECOND = 1000;
+/** The session of an agent's runs that name none. */
+const AGENT_SESSION = "agent";
+
+/** What a sandbox needs beyond the configuration. */
+export interface SandboxOptions
+  extends SandboxVariant, Pick<SandboxSpec, "hidden" | "hostTools" | "mounts" | "owner" | "meter"> {
+  /** Creates the sandbox. Default: the provider that the configuration asks for. */
+  sandboxProvider?: SandboxProvider | undefined;
+  /**
+   * Whether there is only one run, so that no guest is kept ready for a next one.
+   *
+   * @defaultValue false
+   */
+  oneRun?: boolean | undefined;
+  /** Sandboxes that the configuration can name, beside those that there are anyway. */
+  plugins?: Pick<PluginSet, "sandboxes" | "problems"> | undefined;
+  /** What set `execution.sandbox_type`: `config.yaml:9`. It is named where the sandbox can't start. */
+  chosenBy?: string | undefined;
+}
+
+/** The provider of the sandboxes that the configuration asks for. */
+export async function sandboxProviderOf(
+  config: Config,
+  { sandboxProvider, oneRun = false, plugins }: SandboxOptions,
+): Promise<SandboxProvider> {
+  return sandboxProvider ?? chooseProvider(config, oneRun, plugins);
+}
+
+/**
+ * Creates the sandbox that the configuration asks for.
+ *
+ * @throws CemError `SANDBOX_UNAVAILABLE`, `ISOLATION_TOO_WEAK` or `WORKSPACE_UNUSABLE`; `CONFIG_INVALID` where it would
+ * reach files that it must not.
+ */
+export async function createSandbox(config: Config, options: SandboxOptions = {}): Promise<Sandbox> {
+  const { hidden = [], hostTools = {}, mounts = [], owner, meter, servers, nested } = options;
+  const sandboxProvider = await sandboxProviderOf(config, options);
+  const { workspaceDir, serversDir, skillsDir } = config.execution;
+  await makeWorkspace(workspaceDir);
+  for (const entry of options.hosted ?? []) {
+    await assertOutOfReach(config, {
+      folder: path.join(serversDir, entry),
+      what: "Tools that guards concern",
+      setting: "execution.servers_dir",
+      besides: serversDir,
+    });
+  }
+  const create = async (): Promise<Sandbox> => {
+    const spec = sandboxSpec(config, servers);
+    const all = [...(spec.mounts ?? []), ...mounts];
+    try {
+      return await sandboxProvider.create({
+        ...spec,
+        mounts: all,
+        hidden,
+        hostTools,
+        owner,
+        // The time of a part of a run is time of the run.
+        meter: nested === true ? undefined : meter,
+        nested,
+        defaultSession: AGENT_SESSION,
+      });
+    } catch (error) {
+      throw withChoice(error, config, options.chosenBy);
+    }
+  };
+  return followFolders(create, [...(servers === undefined ? [serversDir] : []), skillsDir]);
+}
+
+/** Where folders are made that sandboxes mount for a while: pods mount what is on their volume only. */
+export function viewsDirOf({ execution: { sandboxType, kubernetes } }: Config): string {
+  return sandboxType === "kubernetes" ? path.resolve(kubernetes.volumeRoot) : os.tmpdir();
+}
+
+/** An error of a sandbox that was asked for by name, with who asked. */
+function withChoice(error: unknown, { execution }: Config, chosenBy: string | undefined): unknown {
+  const isAsked = execution.sandboxType !== "auto" && chosenBy !== undefined;
+  if (!isAsked || !CemError.isInstance(error) || error.code !== "SANDBOX_UNAVAILABLE") return error;
+  const details = { ...error.details, sandbox: execution.sandboxType, chosenBy };
+  return new CemError("SANDBOX_UNAVAILABLE", error.message, { details, cause: error });
+}
+
+/** Maps the configuration to the specification of a sandbox. */
+export function sandboxSpec({ execution, guardrails }: Config, servers?: readonly Mount[]): SandboxSpec {
+  const asTheyAre = [{ hostPath: execution.serversDir, guestPath: "/workspace/servers", readOnly: true }];
+  return {
+    workspaceDir: execution.workspaceDir,
+    mounts: [
+      ...[
+        ...(servers ?? asTheyAre),
+        { hostPath: execution.skillsDir, guestPath: "/workspace/skills", readOnly: true },
+      ].filter(({ hostPath }) => existsSync(hostPath)),
+      ...execution.mountDirectories.map(({ host, guest, mode }): Mount => ({
+        hostPath: host,
+        guestPath: guest,
+        readOnly: mode === "ro",
+      })),
+    ],
+    network: networkPolicy(execution.allowNetworkAccess, guardrails.allowedNetworks),
+    limits: runLimits(execution.limits, guardrails),
+    quota: {
+      workspaceMb: execution.limits.maxWorkspaceMb,
+      workspaceEntries: execution.limits.maxWorkspaceEntries,
+    },
+    minIsolation: execution.minIsolation,
+  };
+}
+
+/** What code can reach in the sandbox that the configuration asks for. */
+export function guestFactsOf(config: Config): GuestFacts {
+  const { execution, guardrails, mcpServers } = config;
+  return {
+    hasMcpServers: mcpServers.some(({ enabled }) => enabled),
+    network: networkPolicy(execution.allowNetworkAccess, guardrails.allowedNetworks),
+    timeoutMs: runLimits(execution.limits, guardrails).timeoutMs,
+    mounts: execution.mountDirectories.map(({ guest, mode }) => ({
+      guestPath: guest,
+      readOnly: mode === "ro",
+    })),
+  };
+}
+
+function networkPolicy(allowed: boolean, hosts: readonly string[]): NetworkPolicy {
+  if (!allowed) return "none";
+  return hosts.length === 0 ? "all" : { hosts };
+}
+
+function runLimits(limits: Config["execution"]["limits"], guardrails: Config["guardrails"]): RunLimits {
+  return {
+    timeoutMs: Math.ceil(guardrails.maxExecutionTime * MS_PER_SECOND),
+    memoryMb: guardrails.maxMemoryMb,
+    outputBytes: limits.maxOutputKb * BYTES_PER_KB,
+    calls: limits.maxToolCalls,
+    callsInFlight: limits.maxConcurrentCalls,
+    payloadBytes: Math.ceil(limits.maxPayloadMb * BYTES_PER_MB),
+    writeMb: limits.maxWriteMb,
+  };
+}

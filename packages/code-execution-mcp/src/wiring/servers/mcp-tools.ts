@@ -1,0 +1,123 @@
+import type { McpServerSetting, Secret, ServerAuthSetting } from "@cem/config";
+import type { Elicit, McpTransportProvider, ResultStore } from "@cem/core";
+import type { AuthSettings, McpServerSettings, TransportSettings } from "@cem/mcp-client";
+import type { LogEntry, McpTools } from "@cem/mcp-client/tools";
+import type { Log } from "../log.ts";
+import { authFolder } from "../places.ts";
+import type { Project } from "../project.ts";
+
+const MS_PER_SECOND = 1_000;
+
+interface ServerSettingsOptions {
+  minConnectTimeoutMs: number;
+  /** The folder that commands start in unless `cwd` names another. */
+  folder?: string | undefined;
+  /** Plugins' transports by the scheme of the URLs that they connect to. */
+  transports?: ReadonlyMap<string, McpTransportProvider> | undefined;
+}
+
+/** Maps a server of the configuration to settings of the MCP client. `${NAME}` stays in place. */
+export function toServerSettings(
+  setting: McpServerSetting,
+  { minConnectTimeoutMs, folder, transports }: ServerSettingsOptions,
+): McpServerSettings {
+  const { name, enabled, timeout, metadata, concurrency, writes, protocol } = setting;
+  const { connections, maxConnections } = setting;
+  const timeoutMs = Math.ceil(timeout * MS_PER_SECOND);
+  const auth = setting.connectionType === "stdio" ? undefined : setting.auth;
+  return {
+    name,
+    transport: toTransport(setting, folder, transports),
+    enabled,
+    timeoutMs,
+    connectTimeoutMs: Math.max(timeoutMs, minConnectTimeoutMs),
+    metadata,
+    concurrency,
+    writes,
+    protocol,
+    connections,
+    maxConnections,
+    auth: auth === undefined ? undefined : toAuth(auth),
+  };
+}
+
+/** The scheme of a URL says which plugin connects to it, if any. */
+function toTransport(
+  setting: McpServerSetting,
+  folder?: string,
+  transports?: ReadonlyMap<string, McpTransportProvider>,
+): TransportSettings {
+  if (setting.connectionType !== "stdio") {
+    const { connectionType, url, headers } = setting;
+    const [, scheme = ""] = /^([a-z][a-z\d+.-]*):/iu.exec(url) ?? [];
+    const provider = transports?.get(scheme.toLowerCase());
+    if (provider !== undefined) return { kind: "custom", url, headers: reveal(headers), provider };
+    return { kind: connectionType === "sse" ? "sse" : "http", url, headers: reveal(headers) };
+  }
+  const { command, args, env, cwd = folder } = setting;
+  return { kind: "stdio", command, args, env: reveal(env), cwd };
+}
+
+function toAuth({ clientSecret, ...rest }: ServerAuthSetting): AuthSettings {
+  return (
+    clientSecret === undefined ? rest : { ...rest, clientSecret: clientSecret.reveal() }
+  ) as AuthSettings;
+}
+
+function reveal(secrets: Readonly<Record<string, Secret>>): Record<string, string> {
+  return Object.fromEntries(Object.entries(secrets).map(([name, secret]) => [name, secret.reveal()]));
+}
+
+interface McpToolsOptions {
+  log: Log;
+  /** Keeps images, other bytes and large results. */
+  store?: ResultStore | undefined;
+  /** Answers servers that ask the user something. Absent: such questions are cancelled. */
+  elicit?: Elicit | undefined;
+  /**
+   * The least time a server has to start, in milliseconds: a first start may download it.
+   *
+   * @defaultValue 0
+   */
+  minConnectTimeoutMs?: number | undefined;
+  /**
+   * Whether files of generated tools are updated while they are used.
+   *
+   * @defaultValue true
+   */
+  changesFiles?: boolean | undefined;
+}
+
+/** The tools of the MCP servers that a configuration names. */
+export async function openMcpTools(
+  { config, folder, trust, variable, owner, pluginSet }: Project,
+  { log, store, elicit, minConnectTimeoutMs = 0, changesFiles }: McpToolsOptions,
+): Promise<McpTools> {
+  const [{ createMcpTools }, { folderUntrusted }] = await Promise.all([
+    import("@cem/mcp-client/tools"),
+    import("@cem/config"),
+  ]);
+  const transports = (await pluginSet?.get())?.transports;
+  const held = new Set(trust.held.filter(({ kind }) => kind === "server").map(({ name }) => name));
+  return createMcpTools({
+    servers: config.mcpServers.map((server) =>
+      toServerSettings(server, { minConnectTimeoutMs, folder, transports }),
+    ),
+    obstacleOf: (server) =>
+      held.has(server) ? folderUntrusted(`The MCP server "${server}"`, trust.folder) : undefined,
+    serversDir: config.execution.serversDir,
+    authFolder: owner?.authDir ?? (await authFolder(folder)),
+    holdChanged: config.guardrails.changedTools === "hold",
+    changesFiles,
+    variable,
+    store,
+    elicit,
+    onLog: (entry) => log(...toLogLine(entry)),
+  });
+}
+
+/** Names the server where it speaks itself; what the client says names it already. */
+function toLogLine({ server, level, source, message }: LogEntry): Parameters<Log> {
+  const text = source === "client" ? message : `${server} (${source}): ${message}`;
+  return [level === "warn" ? "warning" : level, text];
+}

@@ -1,0 +1,83 @@
+import type { LoadedConfig } from "@cem/config";
+import { tokenizeInTurns, withoutValues } from "@cem/core";
+import type { JsonObject, JsonValue, Lazy, Redactor } from "@cem/core";
+import type { AgentServerSettings } from "@cem/mcp-server";
+import type { McpTools } from "@cem/mcp-client/tools";
+import type { CemServer } from "../../options.ts";
+import type { Host } from "../calls/tool-host.ts";
+import type { Log } from "../log.ts";
+
+/** The session of clients that have none, whose next request is known by its tokens alone. */
+const NO_SESSION = "exposed";
+
+type Upstream = NonNullable<AgentServerSettings["upstream"]>;
+type Options = Parameters<Upstream["request"]>[2];
+
+/** The resources and prompts of the configured servers, which are opened when they are first asked for. */
+export function upstreamOf(
+  { config }: LoadedConfig,
+  host: Lazy<Host>,
+  redactor: Redactor | undefined,
+): Upstream {
+  const contents = async (): Promise<McpTools["contents"]> => (await host.get()).mcpTools.contents;
+  const upstream: Upstream = {
+    servers: config.mcpServers.filter(({ enabled }) => enabled).map(({ name }) => name),
+    list: async (server, kind, options) => (await contents()).list(server, kind, options),
+    request: async (server, request, options) => (await contents()).request(server, request, options),
+  };
+  return redactor === undefined ? upstream : redactUpstream(upstream, redactor);
+}
+
+/** Has clients see tokens in all that servers behind say, and the servers get values for the tokens that clients send. */
+function redactUpstream(upstream: Upstream, redactor: Redactor): Upstream {
+  /** Carries out a request, whose answer and whose failure the client sees. */
+  const seen = async <Data>(
+    server: string,
+    { session = NO_SESSION }: Pick<Options, "session">,
+    work: () => Promise<Data>,
+  ): Promise<Data> => {
+    const scope = { session, server };
+    await redactor.restore?.(session);
+    try {
+      const data = await work();
+      await redactor.recognize?.(data, scope);
+      return await tokenizeInTurns(redactor, data, scope);
+    } catch (error) {
+      throw await withoutValues(error, redactor, scope);
+    } finally {
+      await redactor.persist?.(session);
+    }
+  };
+  return {
+    servers: upstream.servers,
+    shownUri: (server, uri, { session = NO_SESSION }) => redactor.tokenize({ uri }, { session, server }).uri,
+    list: (server, kind, options) => seen(server, options, () => upstream.list(server, kind, options)),
+    request: (server, request, options) =>
+      seen(server, options, async () => {
+        const { session = NO_SESSION, signal, elicit, sample } = options;
+        const target = { session, server, tool: request.method, elicit, signal };
+        const params = (await redactor.detokenize(request.params as JsonValue, target)) as JsonObject;
+        const { redactQuestions, redactSamples } = await import("@cem/pii");
+        return upstream.request(server, { ...request, params } as typeof request, {
+          ...options,
+          elicit: elicit && redactQuestions(elicit, redactor, session),
+          sample: sample && redactSamples(sample, redactor, session),
+        });
+      }),
+  };
+}
+
+/** Tells the clients of a server what changes at the servers behind it. */
+export async function tellChanges(server: CemServer, host: Lazy<Host>, log: Log): Promise<void> {
+  const { mcpTools, redactor } = await host.get();
+  const { describeChange } = await import("@cem/mcp-client/tools");
+  mcpTools.onToolsChanged((change) => {
+    const message = describeChange(change);
+    server.listChanged("tools", redactor?.tokenize(message, {}) ?? message);
+  });
+  mcpTools.contents.onChanged((name, { kind, uri }) => {
+    if (uri !== undefined) return server.resourceUpdated(name, uri);
+    log("info", `The ${kind} of server "${name}" changed.`);
+    return server.listChanged(kind);
+  });
+}

@@ -1,0 +1,195 @@
+import path from "node:path";
+import type { Config } from "@cem/config";
+import { CemError, Lazy } from "@cem/core";
+import type { SkillStore, StateStore, Store, WorkspaceSync } from "@cem/core";
+import type { OwnedConfig } from "../project.ts";
+import type { BlobStore, Root } from "@cem/workspace/sync";
+import { sealingKeysOf } from "./store.ts";
+
+const FILES = "files";
+const BYTES_PER_MB = 1_048_576;
+/** What two runs wrote at once stays below two quotas. */
+const ROOM = 2;
+
+/** A configuration, the owner of its workspace, and the store that machines share. */
+interface Sharing {
+  config: Config;
+  owner?: OwnedConfig["owner"];
+  store?: Lazy<Store> | undefined;
+}
+
+/** The part of what machines share that belongs to a workspace. */
+interface SharedPlace {
+  store: Store;
+  blobs: BlobStore;
+}
+
+/**
+ * What keeps a workspace in step with other machines, opened with its first use. `undefined` where each has its own.
+ *
+ * @param onFetched - Is told when files came from elsewhere.
+ */
+export function lazySync(loaded: Sharing, onFetched?: () => Promise<void>): Lazy<WorkspaceSync> | undefined {
+  if (loaded.config.store.files === undefined) return undefined;
+  return new Lazy(() => openSync(loaded, onFetched));
+}
+
+/**
+ * Deletes the files of an owner from what machines share, once they have noticed that the owner is deleted: nothing
+ * needs to be left that tells it to them.
+ *
+ * @returns whether there were any.
+ */
+export async function deleteSharedFiles(loaded: Sharing, id: string): Promise<boolean> {
+  if (loaded.config.store.files === undefined) return false;
+  const { deleteSharedWorkspace } = await import("@cem/workspace/sync");
+  const wereThere = await deleteSharedWorkspace(await openPlace(loaded, id));
+  await (await loaded.store?.get())?.removeAll([FILES, ...scopeOf(id)]);
+  return wereThere;
+}
+
+/** Numbers sessions on all machines together. `undefined` where each has its own. */
+export function sessionNumbers(loaded: Sharing): (() => Promise<number>) | undefined {
+  if (loaded.config.store.files === undefined) return undefined;
+  return async () => {
+    const { nextSessionNumber } = await import("@cem/workspace/sync");
+    return nextSessionNumber((await openPlace(loaded, loaded.owner?.id)).store);
+  };
+}
+
+/** A store of state whose files are those of all machines. */
+export function shareState(state: StateStore, sync: Lazy<WorkspaceSync> | undefined): StateStore {
+  if (sync === undefined) return state;
+  return {
+    specificationVersion: "v1",
+    async read(file, options) {
+      await (await sync.get()).fetch();
+      return state.read(file, options);
+    },
+    async save(data, file, options) {
+      const { result } = await changing(sync, () => state.save(data, file, options));
+      return result;
+    },
+  };
+}
+
+/** A store of skills whose files are those of all machines. */
+export function shareSkills(skills: SkillStore, sync: Lazy<WorkspaceSync> | undefined): SkillStore {
+  if (sync === undefined) return skills;
+  const fetched = async (): Promise<SkillStore> => {
+    await (await sync.get()).fetch();
+    return skills;
+  };
+  const changed = async <Result>(work: () => Promise<Result>): Promise<Result> =>
+    (await changing(sync, work)).result;
+  return {
+    specificationVersion: "v1",
+    list: async (options) => (await fetched()).list(options),
+    get: async (name, options) => (await fetched()).get(name, options),
+    files: async (name) => (await fetched()).files(name),
+    save: (draft, options) => changed(() => skills.save(draft, options)),
+    promote: (name, approvedBy) => changed(() => skills.promote(name, approvedBy)),
+    remove: (name, options) => changed(() => skills.remove(name, options)),
+  };
+}
+
+/** Unlike a run, which says so in its result, a change that can't be shared fails. It is kept here. */
+async function changing<Result>(
+  sync: Lazy<WorkspaceSync>,
+  work: () => Promise<Result>,
+): Promise<{ result: Result }> {
+  const files = await sync.get();
+  await files.fetch();
+  const result = await work();
+  await files.put();
+  return { result };
+}
+
+async function openSync(
+  loaded: Sharing,
+  onFetched: (() => Promise<void>) | undefined,
+): Promise<WorkspaceSync> {
+  const { config, owner } = loaded;
+  const [{ createWorkspaceSync }, { followOwner }] = await Promise.all([
+    import("@cem/workspace/sync"),
+    import("@cem/workspace"),
+  ]);
+  const { maxWorkspaceMb, maxWorkspaceEntries } = config.execution.limits;
+  const isThere = owner && followOwner(owner.home, await loaded.store?.get());
+  await isThere?.();
+  return createWorkspaceSync({
+    ...(await openPlace(loaded, owner?.id)),
+    roots: rootsOf(loaded),
+    recordFile: recordFileOf(loaded),
+    limits: { maxBytes: maxWorkspaceMb * BYTES_PER_MB * ROOM, maxFiles: maxWorkspaceEntries * ROOM },
+    isThere,
+    onFetched,
+  });
+}
+
+function rootsOf({ config: { execution }, owner }: Sharing): Root[] {
+  const roots = [{ name: "workspace", folder: execution.workspaceDir }];
+  if (owner !== undefined) {
+    roots.push({ name: "sessions", folder: owner.sessionsDir });
+    roots.push({ name: "skills", folder: owner.skillsDir });
+    return roots;
+  }
+  roots.push({ name: "skills", folder: execution.skillsDir });
+  const { workspaceDir } = execution.state;
+  if (workspaceDir !== execution.workspaceDir) roots.push({ name: "state", folder: workspaceDir });
+  return roots;
+}
+
+/** Out of the reach of code in the sandbox. */
+function recordFileOf({ config: { execution }, owner }: Sharing): string {
+  if (owner !== undefined) return path.join(owner.home, "shared-files.json");
+  const { dir, base } = path.parse(execution.workspaceDir);
+  return path.join(dir, `.${base}.shared-files.json`);
+}
+
+/** @throws CemError `CONFIG_INVALID` */
+async function openPlace({ config, store }: Sharing, owner: string | undefined): Promise<SharedPlace> {
+  if (store === undefined) {
+    const message =
+      "store.files (CEM_STORE_FILES) needs store.url (CEM_STORE_URL), which says which files are the newest.";
+    throw new CemError("CONFIG_INVALID", message, { details: { setting: "store.url" } });
+  }
+  const { scopeStore } = await import("@cem/store");
+  const scope = scopeOf(owner);
+  const own = scopeStore(await store.get(), FILES, ...scope);
+  return { store: own, blobs: await openBlobs(config, own, scope) };
+}
+
+function scopeOf(owner: string | undefined): string[] {
+  return owner === undefined ? ["own"] : ["owners", owner];
+}
+
+async function openBlobs(config: Config, store: Store, scope: readonly string[]): Promise<BlobStore> {
+  const { createS3Blobs, createStoreBlobs, parseS3Url, sealBlobs } = await import("@cem/workspace/sync");
+  const { files = "store" } = config.store;
+  if (files === "store") return createStoreBlobs(store);
+  const place = parseS3Url(files, process.env);
+  const [accessKeyId, secretAccessKey] = [
+    process.env["AWS_ACCESS_KEY_ID"],
+    process.env["AWS_SECRET_ACCESS_KEY"],
+  ];
+  if (typeof place === "string") throw invalidFiles(`store.files (CEM_STORE_FILES) ${place}.`);
+  if (!accessKeyId || !secretAccessKey)
+    throw invalidFiles("store.files (CEM_STORE_FILES) needs AWS_ACCESS_KEY_ID and AWS_SECRET_ACCESS_KEY.");
+  const sessionToken = process.env["AWS_SESSION_TOKEN"];
+  const blobs = createS3Blobs(
+    { place, credentials: { accessKeyId, secretAccessKey, sessionToken } },
+    scope.join("/"),
+  );
+  const keys = await sealingKeysOf(config);
+  if (keys === undefined) return blobs;
+  const { seal, unseal } = await import("@cem/store");
+  return sealBlobs(blobs, {
+    seal: (context, bytes) => seal(keys, context, bytes),
+    unseal: (context, sealed, place) => unseal(keys, context, sealed, place),
+  });
+}
+
+function invalidFiles(message: string): CemError {
+  return new CemError("CONFIG_INVALID", message, { details: { setting: "store.files" } });
+}

@@ -1,0 +1,66 @@
+import type { Config, LoadedConfig } from "@cem/config";
+import { CemError, toErrorInfo } from "@cem/core";
+import type { QueueConnection, QueuedReplicas, RunQueue } from "@cem/queue";
+import { sealingKeysOf } from "./store.ts";
+
+/**
+ * The queue that runs wait in. `undefined` where this process carries them out itself.
+ *
+ * @throws CemError `CONFIG_INVALID` for keys that are none.
+ */
+export async function openConfiguredQueue(config: Config): Promise<RunQueue | undefined> {
+  const connection = await connectionOf(config);
+  if (connection === undefined) return undefined;
+  const { createRunQueue } = await import("@cem/queue");
+  return createRunQueue({ ...connection, maxWaiting: config.queue.maxWaiting });
+}
+
+/**
+ * The copies of the server that have the same queue. `undefined` without a queue.
+ *
+ * @throws CemError `CONFIG_INVALID` for keys that are none.
+ */
+export async function openConfiguredReplicas(config: Config): Promise<QueuedReplicas | undefined> {
+  const connection = await connectionOf(config);
+  if (connection === undefined) return undefined;
+  const { createReplicas } = await import("@cem/queue");
+  return createReplicas(connection);
+}
+
+/**
+ * How a worker, or who looks at the queue, reaches it.
+ *
+ * @throws CemError `CONFIG_INVALID` where none is configured, `FOLDER_UNTRUSTED` where it is held back.
+ */
+export async function requireQueueConnection({ config, trust }: LoadedConfig): Promise<QueueConnection> {
+  const connection = await connectionOf(config);
+  if (connection !== undefined) return connection;
+  if (trust.held.some(({ name }) => name === "queue.url")) {
+    const { folderUntrusted } = await import("@cem/config");
+    throw folderUntrusted("The queue", trust.folder);
+  }
+  throw new CemError(
+    "CONFIG_INVALID",
+    "No queue is configured. Set queue.url (CEM_QUEUE_URL) to that of Redis or Valkey: redis://127.0.0.1:6379/0",
+    { details: { setting: "queue.url" } },
+  );
+}
+
+/**
+ * Whether runs can be put into the queue. Without a worker they wait there: the server is ready, and says so, so that a
+ * load balancer goes on to send clients, and workers can be scaled from none.
+ */
+export async function probeQueue(queue: RunQueue): Promise<{ fault?: string; lacks?: string }> {
+  try {
+    const { workers, waiting } = await queue.counts();
+    if (workers > 0) return {};
+    return { lacks: `no worker takes runs, and ${waiting} wait. Start one: cem worker` };
+  } catch (error) {
+    return { fault: toErrorInfo(error).message };
+  }
+}
+
+async function connectionOf(config: Config): Promise<QueueConnection | undefined> {
+  const { url, prefix } = config.queue;
+  return url === undefined ? undefined : { url, prefix, keys: await sealingKeysOf(config) };
+}

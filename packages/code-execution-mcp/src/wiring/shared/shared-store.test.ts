@@ -1,0 +1,78 @@
+import { mkdtemp, readFile, rm } from "node:fs/promises";
+import os from "node:os";
+import path from "node:path";
+import { inspect } from "node:util";
+import { toErrorInfo } from "@cem/core";
+import { describe, expect, it, onTestFinished } from "vitest";
+import { hintFor } from "@cem/core/errors";
+import { openProject } from "../open-project.ts";
+import { probeStore } from "./store.ts";
+
+const KEYS = `first:${Buffer.alloc(32, 7).toString("base64")}`;
+
+async function load(store: { url?: string; keys?: string }) {
+  const cwd = await mkdtemp(path.join(os.tmpdir(), "cem-store-"));
+  const loaded = await openProject({ cwd, configFile: false, config: { store } });
+  onTestFinished(async () => {
+    await loaded.dispose();
+    await rm(cwd, { recursive: true, force: true });
+  });
+  return { cwd, loaded };
+}
+
+const failureOf = async (url: string): Promise<unknown> => {
+  const { loaded } = await load({ url });
+  const opened = loaded.store?.get().then((store) => probeStore(store));
+  return opened?.then(
+    () => undefined,
+    (error: unknown) => error,
+  );
+};
+
+describe("the store of a configuration", () => {
+  it("is none where no URL names one", async () => {
+    expect((await load({ keys: KEYS })).loaded.store).toBeUndefined();
+  });
+
+  it("is a folder, from the folder of the configuration on, and sealed with keys", async () => {
+    for (const [keys, isSealed] of [
+      [undefined, false],
+      [KEYS, true],
+    ] as const) {
+      const { cwd, loaded } = await load({ url: "./shared", ...(keys === undefined ? {} : { keys }) });
+      const store = await loaded.store?.get();
+      await store?.write(["greeting"], Buffer.from("hello"));
+      expect(Buffer.from((await store?.read(["greeting"]))?.value ?? []).toString()).toBe("hello");
+      await loaded.dispose();
+      expect((await readFile(path.join(cwd, "shared/store.db"))).includes("hello")).toBe(!isSealed);
+    }
+  });
+
+  it.each(["./workspace/shared", "./servers", "./workspaces/ada/workspace/x", "."])(
+    "is refused where code can reach it: %s",
+    async (url) => {
+      expect(await failureOf(url)).toMatchObject({
+        code: "CONFIG_INVALID",
+        details: { setting: "store.url" },
+      });
+    },
+  );
+
+  it.each([
+    ["redis://ada:hidden@127.0.0.1:1/3", "valkey"],
+    ["postgres://ada:hidden@127.0.0.1:1/work", "postgresql"],
+    ["/dev/null/store", "CEM_STORE_URL"],
+  ])("says what to start when it does not answer: %s", async (url, started) => {
+    const failure = await failureOf(url);
+    expect(failure).toMatchObject({ code: "STORE_UNAVAILABLE" });
+    expect(hintFor(toErrorInfo(failure))).toContain(started);
+    expect(inspect(failure, { depth: 9 })).not.toContain("hidden");
+  });
+
+  it("refuses keys that are none, without showing them", async () => {
+    const { loaded } = await load({ url: "./shared", keys: "first:tooshort" });
+    const failure = await loaded.store?.get().catch((error: unknown) => error);
+    expect(failure).toMatchObject({ code: "CONFIG_INVALID", details: { setting: "store.keys" } });
+    expect(inspect(failure, { depth: 9 })).not.toContain("tooshort");
+  });
+});

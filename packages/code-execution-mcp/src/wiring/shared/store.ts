@@ -1,0 +1,102 @@
+import type { Config } from "@cem/config";
+import { CemError, toErrorInfo } from "@cem/core";
+import type { Store } from "@cem/core";
+import type { SealingKey } from "@cem/store";
+import { hintFor } from "@cem/core/errors";
+import type { Log } from "../log.ts";
+import { assertOutOfReach } from "../places.ts";
+import { ownersDirOf } from "../project.ts";
+import type { Project } from "../project.ts";
+
+/** Read to see whether a store answers. It need not be there. */
+const PROBED = ["probe"];
+
+/**
+ * Opens the store that `store.url` names, sealed when there are keys. It connects with its first use. The caller closes it.
+ *
+ * @throws CemError `CONFIG_INVALID` for keys that are none.
+ */
+export async function openStore(config: Config, url: string): Promise<Store> {
+  const keys = await sealingKeysOf(config);
+  const store = await openUnsealed(config, url);
+  if (keys === undefined) return store;
+  const { sealStore } = await import("@cem/store");
+  return sealStore(store, keys);
+}
+
+/**
+ * The keys that seal what is in the store and what passes through the queue.
+ *
+ * @throws CemError `CONFIG_INVALID` for keys that are none.
+ */
+export async function sealingKeysOf({ store }: Config): Promise<SealingKey[] | undefined> {
+  if (store.keys === undefined) return undefined;
+  const { parseSealingKeys } = await import("@cem/store");
+  try {
+    return parseSealingKeys(store.keys.reveal());
+  } catch (error) {
+    throw new CemError("CONFIG_INVALID", `store.keys (CEM_STORE_KEYS): ${toErrorInfo(error).message}`, {
+      details: { setting: "store.keys" },
+    });
+  }
+}
+
+/** @throws CemError `STORE_UNAVAILABLE` for a store that does not answer. */
+export async function probeStore(store: Store): Promise<void> {
+  await store.add(PROBED, 0);
+}
+
+/** Logs what helps where what machines share can't be reached. Runs say it too. */
+export async function reportUnreachable(probe: () => Promise<unknown>, log: Log): Promise<void> {
+  try {
+    await probe();
+  } catch (thrown) {
+    const error = toErrorInfo(thrown);
+    log("error", [error.message, hintFor(error)].filter((text) => text !== undefined).join(" "));
+  }
+}
+
+/** Opens a store as it is, without what seals it. */
+export async function openUnsealed(config: Config, url: string): Promise<Store> {
+  const { isServerUrl } = await import("@cem/config");
+  return isServerUrl(url) ? openServer(url) : openFolder(config, url);
+}
+
+async function openServer(url: string): Promise<Store> {
+  if (url.startsWith("redis")) {
+    const { createRedisStore } = await import("@cem/store/redis");
+    return createRedisStore({ url });
+  }
+  const { createPostgresStore } = await import("@cem/store/postgres");
+  return createPostgresStore({ url });
+}
+
+/** @throws CemError `CONFIG_INVALID` for a folder that code in the sandbox can reach. */
+async function openFolder(config: Config, folder: string): Promise<Store> {
+  const what = "What machines share";
+  await assertOutOfReach(config, { folder, what, setting: "store.url", reached: [ownersDirOf(config)] });
+  const { createFolderStore } = await import("@cem/store");
+  return createFolderStore({ folder });
+}
+
+/** @throws CemError `CONFIG_INVALID` where no store is configured, `FOLDER_UNTRUSTED` where it is held back. */
+export async function requireStore(loaded: Project): Promise<Store> {
+  return loaded.store?.get() ?? missing(loaded);
+}
+
+/** The URL of the store. @throws CemError as {@link requireStore} */
+export async function requireStoreUrl(loaded: Project): Promise<string> {
+  return loaded.config.store.url ?? missing(loaded);
+}
+
+async function missing({ trust }: Project): Promise<never> {
+  if (trust.held.some(({ name }) => name === "store.url")) {
+    const { folderUntrusted } = await import("@cem/config");
+    throw folderUntrusted("The store", trust.folder);
+  }
+  throw new CemError(
+    "CONFIG_INVALID",
+    "No store is configured. Set store.url (CEM_STORE_URL) to that of Redis, PostgreSQL or a folder: redis://127.0.0.1:6379/0",
+    { details: { setting: "store.url" } },
+  );
+}

@@ -1,0 +1,90 @@
+import type { SchemaValidator } from "@cem/bridge";
+import type { LlmSettings } from "@cem/codegen/llm";
+import type { Config, LoadedConfig } from "@cem/config";
+import type { CodeGenerator, JsonObject, Redactor, SessionLog, ToolDefinition } from "@cem/core";
+import { hintFor } from "@cem/core/errors";
+import { offloadRules } from "../../work-threads/offloaded-stages.ts";
+import { withProgressTasks } from "./progress-tasks.ts";
+
+const MS_PER_SECOND = 1_000;
+
+/**
+ * The generator that the configuration asks for: rules, or a model with rules as its fallback.
+ *
+ * @param redact - Keeps values from a model. Rules run here and need none of it.
+ */
+export async function createGenerator(
+  { config: { llm }, trust }: Pick<LoadedConfig, "config" | "trust">,
+  redact: (generator: CodeGenerator) => CodeGenerator,
+  { sessionLog, redactor }: { sessionLog?: SessionLog | undefined; redactor?: Redactor | undefined },
+): Promise<CodeGenerator> {
+  const { createRulesGenerator } = await import("@cem/codegen/rules");
+  const rules = withProgressTasks(offloadRules(createRulesGenerator()), sessionLog, redactor);
+  if (!llm.enabled) return trust.held.some(asksForModel) ? withHeldModel(rules, trust.folder) : rules;
+  const { createFallbackGenerator } = await import("@cem/codegen/llm");
+  return createFallbackGenerator(redact(await createConfiguredModel(llm)), rules);
+}
+
+/** Whether an item that is held back decides that a model is asked, or which. */
+function asksForModel({ name }: { name: string }): boolean {
+  return /^llm\.(?:api_key|azure_endpoint|base_url|enabled|provider)$/u.test(name);
+}
+
+/** Says with what rules write, and with what they refuse, that a model is held back. */
+async function withHeldModel(rules: CodeGenerator, folder: string): Promise<CodeGenerator> {
+  const { folderUntrusted } = await import("@cem/config");
+  const { code, message, details } = folderUntrusted("The language model", folder);
+  const note = [message, hintFor({ code, message, details })].join(" ");
+  return {
+    ...rules,
+    async generate(request) {
+      const written = await rules.generate(request);
+      if (written.status === "generated") return { ...written, notes: [...(written.notes ?? []), note] };
+      const steps = written.steps.map((step, index, { length }) =>
+        index === length - 1 ? { ...step, hint: `${step.hint} ${note}` } : step,
+      );
+      return { ...written, steps };
+    },
+  };
+}
+
+/** The generator that asks the model, which is told of tools in full. */
+export async function createConfiguredModel(llm: Config["llm"]): Promise<CodeGenerator> {
+  const [{ createLlmGenerator }, { describeCalls }] = await Promise.all([
+    import("@cem/codegen/llm"),
+    import("@cem/tool-files"),
+  ]);
+  return createLlmGenerator({ ...llmSettings(llm), describeCalls, acceptsArguments });
+}
+
+let validator: Promise<SchemaValidator> | undefined;
+
+/** Whether arguments satisfy the schema of a tool. Where the schema can't be used, that is not known. */
+async function acceptsArguments({ inputSchema }: ToolDefinition, args: JsonObject): Promise<boolean> {
+  validator ??= import("@cem/bridge").then(({ createSchemaValidator }) => createSchemaValidator());
+  const check = await (await validator).prepare(inputSchema);
+  return check.validated && check.check(args) === undefined;
+}
+
+/** Maps the configuration to settings of the model. */
+function llmSettings(llm: Config["llm"]): LlmSettings {
+  const { provider, model, temperature, maxRetries, baseUrl, priceInput, priceOutput } = llm;
+  const { budgetTokens: tokens, budgetUsd: cost, toolTokens } = llm;
+  const hasPrices = priceInput !== undefined && priceOutput !== undefined;
+  return {
+    provider,
+    model,
+    temperature,
+    maxTokens: llm.maxCompletionTokens ?? llm.maxTokens,
+    timeoutMs: llm.timeout * MS_PER_SECOND,
+    maxRetries,
+    toolTokens,
+    apiKey: llm.apiKey?.reveal(),
+    baseUrl,
+    azureEndpoint: llm.azureEndpoint,
+    azureDeployment: llm.azureDeploymentName,
+    azureApiVersion: llm.azureApiVersion,
+    prices: hasPrices ? { inputPerMillion: priceInput, outputPerMillion: priceOutput } : undefined,
+    budget: tokens === undefined && cost === undefined ? undefined : { tokens, cost },
+  };
+}

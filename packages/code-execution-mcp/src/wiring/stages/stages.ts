@@ -1,0 +1,107 @@
+import type { Config } from "@cem/config";
+import type { Guard, Lazy, SandboxSpec, ToolCatalog, TypeChecker } from "@cem/core";
+import type { FindOrders, ReviewRule } from "@cem/guardrails";
+import type { McpTools } from "@cem/mcp-client/tools";
+import { hasSkills } from "../skills.ts";
+import { offloadReview } from "../../work-threads/offloaded-stages.ts";
+import type { CallGuards } from "../calls/call-guards.ts";
+import type { Project } from "../project.ts";
+
+/**
+ * The catalog of the tools in the configured folders; those of MCP servers are marked where they can't be called.
+ *
+ * @param hostTools - Names of tools that run on the host, by server, which skills may import.
+ */
+export async function createConfiguredCatalog(
+  { config: { execution, optimizations }, owner }: Pick<Project, "config" | "owner">,
+  mcpTools: McpTools,
+  hostTools: SandboxSpec["hostTools"],
+): Promise<ToolCatalog> {
+  const { createDiscovery } = await import("@cem/discovery");
+  const { serversDir, skillsDir } = execution;
+  const { enabled, parallelDiscovery, toolCache, toolCacheFile } = optimizations;
+  const discovery = createDiscovery({
+    serversDir,
+    skillsDir,
+    hostTools,
+    parallel: enabled && parallelDiscovery,
+    cacheFile: enabled && toolCache ? toolCacheFile : undefined,
+    // The file is everybody's.
+    cacheSkills: owner === undefined,
+    readListed: (folder) => mcpTools.readListed(folder),
+  });
+  return mcpTools.withAvailability(discovery);
+}
+
+/** The timeout of the check of types, in milliseconds. It follows that of runs within these bounds. */
+const MIN_CHECK_TIMEOUT_MS = 2_000;
+const MAX_CHECK_TIMEOUT_MS = 10_000;
+
+export async function createConfiguredTypeChecker({
+  execution,
+  guardrails,
+  optimizations,
+}: Config): Promise<TypeChecker> {
+  const { createTypeChecker } = await import("@cem/type-check");
+  const { serversDir, skillsDir } = execution;
+  const { enabled, toolCache, fileContentCache, searchCacheDir } = optimizations;
+  const cacheDir = enabled && toolCache && fileContentCache ? searchCacheDir : undefined;
+  // The check of a run takes no longer than the run may.
+  const timeoutMs = Math.max(
+    MIN_CHECK_TIMEOUT_MS,
+    Math.min(MAX_CHECK_TIMEOUT_MS, Math.ceil(guardrails.maxExecutionTime * 1000)),
+  );
+  return createTypeChecker({ serversDir, skillsDir, cacheDir, timeoutMs });
+}
+
+/** Signs that are common in honest results: encoded data, comments of web pages, colours of a terminal. */
+const COMMON_IN_RESULTS = new Set(["encoded-text", "html-comment", "control-characters", "off-screen-text"]);
+
+/** Finds texts that give orders to a model. */
+const findOrders: FindOrders = async (text) => {
+  const { findSuspiciousText } = await import("@cem/tool-files");
+  const found = findSuspiciousText(text).map(({ rule }) => rule);
+  return found.filter((rule) => !COMMON_IN_RESULTS.has(rule));
+};
+
+export async function createConfiguredGuard(
+  { guardrails }: Config,
+  { isAllowed }: Pick<CallGuards, "isAllowed">,
+  rules?: readonly ReviewRule[],
+): Promise<Guard> {
+  const { enabled, blockedPatterns, securityChecks, contentFiltering, strictMode: strict } = guardrails;
+  if (!enabled) return { specificationVersion: "v1", review: async () => ({ allowed: true, findings: [] }) };
+  const { createGuard } = await import("@cem/guardrails");
+  const { allowedTools, blockedTools } = guardrails;
+  const guard = createGuard({
+    blockedPatterns,
+    securityChecks,
+    strict,
+    findOrders: contentFiltering ? findOrders : undefined,
+    rules,
+    isAllowed: ({ server, name }, ofRun) => isAllowed({ server, tool: name }, { allowedTools: ofRun }),
+  });
+  // Rules that a program brings run where the program runs.
+  if (rules !== undefined && rules.length > 0) return guard;
+  return offloadReview(guard, { blockedPatterns, securityChecks, strict, allowedTools, blockedTools });
+}
+
+/**
+ * Checks types for one owner, with a checker that many share as long as the owner has no skills of their own: a
+ * checker is a process of some fifty megabytes.
+ *
+ * @param skillsDir - The owner's own skills, which may come at any time.
+ * @param own - The checker that knows them.
+ */
+export function ownedTypeChecker(
+  skillsDir: string,
+  { shared, own }: Record<"shared" | "own", Lazy<TypeChecker>>,
+): TypeChecker {
+  const checker = async (): Promise<TypeChecker> => ((await hasSkills(skillsDir)) ? own : shared).get();
+  return {
+    specificationVersion: "v1",
+    check: async (request) => (await checker()).check(request),
+    prepare: async (code) => (await checker()).prepare?.(code),
+    dispose: async () => (await own.settled())?.dispose(),
+  };
+}

@@ -1,0 +1,174 @@
+import { open } from "node:fs/promises";
+import path from "node:path";
+import type { Config } from "@cem/config";
+import { CemError } from "@cem/core";
+import type { JsonObject, JsonValue } from "@cem/core";
+import { nearest } from "@cem/core/text";
+import type { FindWorkflow, WorkflowSource } from "@cem/workflows";
+
+const WORKFLOW_FILE = /\.(?:ya?ml|json)$/iu;
+
+/**
+ * Finds workflows by their name in the configuration or by the path of their file.
+ *
+ * @param folder - Where relative paths start.
+ */
+export function workflowFinder({ workflows }: Pick<Config, "workflows">, folder: string): FindWorkflow {
+  return async (name) => {
+    const configured = workflows.find((workflow) => workflow.name === name);
+    if (configured !== undefined) return configuredSource(configured);
+    if (WORKFLOW_FILE.test(name)) return readSource(path.resolve(folder, name), name);
+    const names = workflows.map((workflow) => workflow.name);
+    const [meant] = nearest(name, names);
+    const known = names.length === 0 ? "None is configured." : `There are: ${names.join(", ")}.`;
+    const question = meant === undefined ? known : `Did you mean ${JSON.stringify(meant)}?`;
+    throw new CemError("WORKFLOW_NOT_FOUND", `There is no workflow ${JSON.stringify(name)}. ${question}`, {
+      details: { workflow: name, known: names },
+    });
+  };
+}
+
+/** A workflow of the configuration, as a file would have it. */
+export function configuredSource(workflow: Config["workflows"][number]): WorkflowSource {
+  const { steps, ...rest } = workflow;
+  const value = { ...snakeKeys(rest), steps: steps.map(snakeKeys) };
+  // A loaded configuration has members that are undefined.
+  return { value: JSON.parse(JSON.stringify(value)) as JsonValue, origin: `workflow ${workflow.name}` };
+}
+
+/** The names of its own settings; what they hold is the workflow's. */
+function snakeKeys(settings: object): object {
+  return Object.fromEntries(
+    Object.entries(settings).map(([key, value]) => [
+      key.replaceAll(/[A-Z]/g, (letter) => `_${letter.toLowerCase()}`),
+      value as unknown,
+    ]),
+  );
+}
+
+/** @throws CemError `WORKFLOW_NOT_FOUND`, `WORKFLOW_INVALID` for a file that is too large. */
+async function readSource(file: string, name: string): Promise<WorkflowSource> {
+  const { MAX_WORKFLOW_BYTES, workflowTooLarge } = await import("@cem/workflows");
+  try {
+    await using handle = await open(file);
+    const { size } = await handle.stat();
+    if (size > MAX_WORKFLOW_BYTES) throw workflowTooLarge(name, size);
+    return { text: await handle.readFile("utf8"), origin: name };
+  } catch (error) {
+    if (CemError.isInstance(error)) throw error;
+    const reason =
+      (error as NodeJS.ErrnoException).code === "ENOENT" ? "the file does not exist" : String(error);
+    throw new CemError("WORKFLOW_NOT_FOUND", `The workflow ${name} can't be read: ${reason}.`, {
+      details: { workflow: name },
+      cause: error,
+    });
+  }
+}
+
+type Guardrails = Config["guardrails"];
+
+/** Takes the value of a workflow where it allows no more than the present one; `undefined` where it would allow more. */
+type Tighten = (present: unknown, wanted: JsonValue) => unknown;
+
+const flag: Tighten = (present, wanted) =>
+  typeof wanted === "boolean" && (wanted || present === false) ? wanted : undefined;
+
+const atMost: Tighten = (present, wanted) =>
+  typeof wanted === "number" && wanted <= Number(present) ? wanted : undefined;
+
+const more: Tighten = (present, wanted) =>
+  Array.isArray(wanted) && Array.isArray(present) && !wanted.some(isExemption)
+    ? [...present, ...wanted]
+    : undefined;
+
+/** How each guardrail can be tightened. Others can't be set for a workflow. */
+const TIGHTEN: Partial<Record<keyof Guardrails, Tighten>> = {
+  enabled: flag,
+  strictMode: flag,
+  contentFiltering: flag,
+  securityChecks: flag,
+  privacyProtection: flag,
+  piiDetection: flag,
+  tokenization: flag,
+  rateLimiting: flag,
+  maxExecutionTime: atMost,
+  maxMemoryMb: atMost,
+  blockedTools: more,
+  blockedPatterns: more,
+  approvals: more,
+  allowedTools: (present, wanted) =>
+    Array.isArray(present) && Array.isArray(wanted)
+      ? inBoth(present.map(String), wanted.map(String))
+      : undefined,
+  changedTools: (present, wanted) => (wanted === "hold" || wanted === present ? wanted : undefined),
+};
+
+/**
+ * The guardrails of a configuration, tightened as a workflow and its steps want it.
+ *
+ * @throws CemError `WORKFLOW_INVALID` for one that would allow more, or that can't be set for a workflow.
+ */
+export function tightenGuardrails(present: Guardrails, wanted: readonly JsonObject[]): Guardrails {
+  const tightened: Record<string, unknown> = { ...present };
+  for (const [written, value] of wanted.flatMap((overrides) => Object.entries(overrides))) {
+    const key = toCamelCase(written);
+    const tighten = Object.hasOwn(TIGHTEN, key) ? TIGHTEN[key as keyof Guardrails] : undefined;
+    const result = tighten?.(tightened[key], value);
+    if (result !== undefined) {
+      tightened[key] = result;
+      continue;
+    }
+    const why =
+      tighten === undefined
+        ? `can't be set for a workflow. These can: ${Object.keys(TIGHTEN).map(toSnakeCase).join(", ")}.`
+        : "would allow more than the configuration. Guardrails of workflows only tighten.";
+    throw new CemError("WORKFLOW_INVALID", `guardrails.${toSnakeCase(key)} of a workflow ${why}`, {
+      details: { guardrail: toSnakeCase(key) },
+    });
+  }
+  return tightened as Guardrails;
+}
+
+/** `!tool` among approvals lets a tool through. */
+function isExemption(entry: JsonValue): boolean {
+  return typeof entry === "string" && entry.startsWith("!");
+}
+
+/** Patterns of the tools that both lists allow: those that one list has and the other covers. */
+function inBoth(one: readonly string[], other: readonly string[]): string[] {
+  const coveredBy = (patterns: readonly string[], pattern: string): boolean =>
+    patterns.some((wider) => covers(wider, pattern));
+  const kept = [
+    ...other.filter((pattern) => coveredBy(one, pattern)),
+    ...one.filter((pattern) => coveredBy(other, pattern)),
+  ];
+  return [...new Set(kept)];
+}
+
+/** Whether a pattern with `*` matches all that another one does. */
+function covers(wider: string, pattern: string): boolean {
+  const parts = wider.split("*");
+  let rest = pattern;
+  for (const [index, part] of parts.entries()) {
+    const isLast = index === parts.length - 1;
+    if (index === 0) {
+      if (!rest.startsWith(part)) return false;
+      if (isLast) return rest === part;
+      rest = rest.slice(part.length);
+    } else if (isLast) return rest.endsWith(part);
+    else {
+      const at = rest.indexOf(part);
+      if (at === -1) return false;
+      rest = rest.slice(at + part.length);
+    }
+  }
+  return true;
+}
+
+function toCamelCase(name: string): string {
+  return name.replaceAll(/_([a-z])/g, (_match, letter: string) => letter.toUpperCase());
+}
+
+function toSnakeCase(name: string): string {
+  return name.replaceAll(/[A-Z]/g, (letter) => `_${letter.toLowerCase()}`);
+}

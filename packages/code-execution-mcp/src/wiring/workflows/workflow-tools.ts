@@ -1,0 +1,91 @@
+import { Lazy } from "@cem/core";
+import type { Agent, ExecuteOptions, TaskResult } from "@cem/core";
+import type { RunWorkflowTool, WorkflowTool } from "@cem/mcp-server";
+import type { WorkflowEvent, WorkflowResult } from "@cem/workflows";
+import type { AgentOptions } from "../../options.ts";
+import type { Host } from "../calls/tool-host.ts";
+import type { Project } from "../project.ts";
+import { configuredSource } from "./workflow-settings.ts";
+import { openConfiguredWorkflows } from "./workflows.ts";
+import type { OpenWorkflows, WorkflowParts } from "./workflows.ts";
+
+/** The workflows of a configuration that MCP clients see as tools. */
+export interface WorkflowTools {
+  /** @throws CemError `WORKFLOW_INVALID` */
+  list(): Promise<WorkflowTool[]>;
+  run: RunWorkflowTool;
+  /** What carries them out. */
+  open(): Promise<OpenWorkflows>;
+  dispose(): Promise<void>;
+}
+
+/** Sets up the workflows that are tools. Where there are none, nothing is loaded. */
+export function createWorkflowTools(
+  loaded: Project,
+  options: AgentOptions,
+  parts: Pick<WorkflowParts, "openAgent"> & { agent: Agent; host: Lazy<Host> },
+): WorkflowTools {
+  const marked = loaded.config.workflows.filter(({ mcpTool }) => mcpTool);
+  const opened = new Lazy<OpenWorkflows>(() => openConfiguredWorkflows(loaded, options, parts));
+  return {
+    async list() {
+      if (marked.length === 0) return [];
+      const { inputSchemaOf } = await import("@cem/workflows");
+      const { workflows } = await opened.get();
+      return Promise.all(
+        marked.map(async (workflow) => {
+          const { workflow: checked } = await workflows.load(configuredSource(workflow));
+          const { name, description } = checked;
+          const about = description === "" ? `Run the workflow ${name}.` : description;
+          return { name, description: about, inputSchema: inputSchemaOf(checked) };
+        }),
+      );
+    },
+    async run(name, variables, { signal, onElicit, onApprove, onEvent, session }) {
+      const { workflows, find } = await opened.get();
+      const result = await workflows.run(await find(name), {
+        variables,
+        signal,
+        onElicit,
+        onApprove,
+        session,
+        onEvent: onEvent && ((event) => tellProgress(event, onEvent)),
+      });
+      return toTaskResult(result);
+    },
+    open: () => opened.get(),
+    dispose: async () => (await opened.settled())?.dispose(),
+  };
+}
+
+/** Tells of a run's steps as of a tool's progress. */
+function tellProgress(event: WorkflowEvent, onEvent: NonNullable<ExecuteOptions["onEvent"]>): void {
+  if (event.type !== "step-completed") return;
+  onEvent({
+    type: "tool-progressed",
+    server: "workflow",
+    tool: event.step,
+    progress: { progress: 0, message: `${event.step} done` },
+  });
+}
+
+/** A workflow's run as the result of a task. */
+function toTaskResult({ run, status, outputs, error, ms }: WorkflowResult): TaskResult {
+  const isDone = status === "completed";
+  return {
+    status: isDone ? "success" : error?.code === "WORKFLOW_TIMED_OUT" ? "timeout" : "error",
+    value: isDone ? outputs : null,
+    output: "",
+    outputDroppedBytes: 0,
+    error,
+    code: "",
+    origin: "given",
+    selectedTools: [],
+    availableTools: 0,
+    toolCalls: [],
+    isolation: null,
+    timings: { total: ms },
+    contextTokens: { direct: 0, used: 0, saved: 0 },
+    notes: isDone ? [] : [`The run ${run} of the workflow is ${status}.`],
+  };
+}

@@ -1,0 +1,26 @@
+import type { ReviewRequest, Verdict } from "@cem/core";
+import { createGuard } from "@cem/guardrails";
+import { matchTools } from "@cem/guardrails/calls";
+import { allowTools } from "../wiring/calls/call-guards.ts";
+
+/** The settings of the default guard that a review needs. They can be cloned. */
+export interface ReviewSettings {
+  blockedPatterns: readonly string[];
+  securityChecks: boolean;
+  strict: boolean;
+  allowedTools: readonly string[];
+  blockedTools: readonly string[];
+}
+
+/** Reviews a program as the default guard does, on the thread that it is called on. */
+export async function review(
+  { allowedTools, blockedTools, ...settings }: ReviewSettings,
+  request: ReviewRequest,
+): Promise<Verdict> {
+  const isAllowed = allowTools(matchTools, allowedTools, blockedTools);
+  const guard = createGuard({
+    ...settings,
+    isAllowed: ({ server, name }, ofRun) => isAllowed({ server, tool: name }, { allowedTools: ofRun }),
+  });
+  return guard.review(request);
+}

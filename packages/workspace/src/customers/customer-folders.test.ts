@@ -1,0 +1,116 @@
+import { mkdir, mkdtemp, readdir, rm, stat, symlink, utimes, writeFile } from "node:fs/promises";
+import os from "node:os";
+import path from "node:path";
+import { afterEach, beforeEach, describe, expect, it } from "vitest";
+import { createCustomerFolders, customerIdOf, requireCustomerId } from "./customer-folders.ts";
+
+let root: string;
+beforeEach(async () => {
+  root = path.join(await mkdtemp(path.join(os.tmpdir(), "cem-customers-")), "workspaces");
+});
+afterEach(() => rm(path.dirname(root), { recursive: true, force: true }));
+
+describe("a customer's id", () => {
+  it.each(["user_12345", "a", "0", "ada-lovelace", "x".repeat(64)])("may be %j", (id) => {
+    expect(requireCustomerId(id)).toBe(id);
+  });
+
+  it.each([
+    "",
+    ".",
+    "..",
+    "../a",
+    "a/b",
+    "a\\b",
+    "A",
+    "Ada",
+    "a.",
+    ".a",
+    "-a",
+    "a-",
+    "a b",
+    "a\0",
+    "ад",
+    "ａ",
+    "con",
+    "nul",
+    "com1",
+    "x".repeat(65),
+    "id-0123456789abcdef0123456789abcdef",
+    "a\n",
+    "%2e%2e",
+    "~",
+    5,
+    undefined,
+    ["a"],
+  ])("can't be %j", (id) => {
+    expect(() => requireCustomerId(id)).toThrowError(expect.objectContaining({ code: "CUSTOMER_INVALID" }));
+  });
+
+  it("is another one for every identity, however its parts are cut", () => {
+    const identities = [
+      ["i", "a/b", "c"],
+      ["i", "a", "b/c"],
+      ["i", "ab", "c"],
+      ["i", "", "abc"],
+      ["i", "a"],
+    ];
+    expect(new Set(identities.map(customerIdOf)).size).toBe(identities.length);
+    expect(customerIdOf(["i", "a"])).toMatch(/^id-[0-9a-f]{32}$/u);
+  });
+});
+
+describe("the folders of customers", () => {
+  it("are made when one is first opened, for the owner only", async () => {
+    const folders = createCustomerFolders(root);
+    const { home, workspaceDir } = await folders.open("user_1");
+    expect(home).toBe(path.join(root, "user_1"));
+    for (const folder of [home, workspaceDir]) expect((await stat(folder)).mode & 0o777).toBe(0o700);
+    await folders.open(customerIdOf(["x"]));
+    expect(await folders.list()).toEqual([customerIdOf(["x"]), "user_1"]);
+  });
+
+  it("are counted without following links", async () => {
+    const folders = createCustomerFolders(root);
+    const { workspaceDir } = await folders.open("user_1");
+    await mkdir(path.join(workspaceDir, "a"));
+    await writeFile(path.join(workspaceDir, "a/b.txt"), "12345");
+    await symlink("/usr", path.join(workspaceDir, "usr"));
+    const usage = await folders.usage("user_1");
+    expect(usage).toMatchObject({ id: "user_1", entries: 6 });
+    expect(usage.bytes).toBeLessThan(500);
+  });
+
+  it("that were not used for some days are named", async () => {
+    const folders = createCustomerFolders(root);
+    const { home } = await folders.open("old");
+    await folders.open("new");
+    const before = new Date(Date.now() - 31 * 86_400_000);
+    await utimes(home, before, before);
+    expect(await folders.inactive(30)).toEqual(["old"]);
+    await folders.open("old");
+    expect(await folders.inactive(30)).toEqual([]);
+  });
+
+  it("of a removal that was cut off are removed with the next", async () => {
+    const folders = createCustomerFolders(root);
+    await folders.open("gone");
+    await mkdir(path.join(root, ".leaving-other-1/workspace"), { recursive: true });
+    await folders.remove("gone");
+    expect(await readdir(root)).toEqual([]);
+  });
+
+  it("are removed with everything in them, and nothing else", async () => {
+    const folders = createCustomerFolders(root);
+    const { workspaceDir } = await folders.open("gone");
+    await folders.open("stays");
+    await symlink(path.join(root, "stays"), path.join(workspaceDir, "link"));
+    await folders.remove("gone");
+    expect(await readdir(root)).toEqual(["stays"]);
+    expect(await readdir(path.join(root, "stays"))).toContain("workspace");
+    for (const id of ["gone", "..", "stays/workspace", ""]) {
+      await expect(folders.remove(id)).rejects.toMatchObject({ code: "CUSTOMER_NOT_FOUND" });
+      await expect(folders.usage(id)).rejects.toMatchObject({ code: "CUSTOMER_NOT_FOUND" });
+    }
+  });
+});

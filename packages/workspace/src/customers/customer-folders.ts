@@ -1,0 +1,292 @@
+import { hash } from "node:crypto";
+import { lstat, mkdir, opendir, readdir, rename, rm } from "node:fs/promises";
+import path from "node:path";
+import { CemError, CUSTOMER_ID_RULE, isGivenCustomerId } from "@cem/core";
+import type { Store } from "@cem/core";
+import { createSharedUsage, createUsageFile, quotaUsage, removeEndedUsage } from "./quotas.ts";
+import type { CustomerQuota, QuotaUsage } from "./quotas.ts";
+import {
+  assertNotDeleting,
+  everDeleted,
+  idleMsOf,
+  ownerKey,
+  markFolder,
+  NOTICE_MS,
+  noteUse,
+  REMOVE_RETRIES,
+  REMOVE_RETRY_MS,
+  removeShared,
+  removeStale,
+  sharedCustomers,
+} from "./shared-customer.ts";
+
+const PRIVATE = 0o700;
+/** A folder on its way out. No customer's id begins so. */
+const LEAVING = ".leaving-";
+const MS_PER_DAY = 86_400_000;
+
+/** The folders of one customer. Nobody but the owner of the process can enter them. */
+export interface CustomerFolder {
+  id: string;
+  /** `<root>/<id>`. */
+  home: string;
+  /** What code of the customer sees as `/workspace`. */
+  workspaceDir: string;
+  /** The customer's own skills. */
+  skillsDir: string;
+  /** The customer's and the shared skills, as code sees them. */
+  mergedSkillsDir: string;
+  /** The logs of the customer's sessions, which code sees as `/workspace/sessions` and can't write. */
+  sessionsDir: string;
+  /** Sign-ins at MCP servers. */
+  authDir: string;
+  /** Values that are kept from the model, encrypted. */
+  vaultDir: string;
+  /** Runs of workflows. */
+  workflowsDir: string;
+  /** What is kept to save time, where it tells of the customer. */
+  cacheDir: string;
+}
+
+/** What a customer has on disk. */
+export interface CustomerUsage {
+  id: string;
+  bytes: number;
+  /** Files and folders. */
+  entries: number;
+  /** When the customer was last at work, in ISO 8601. */
+  lastUsed: string;
+  /** What was used of each quota. Absent where none is known. */
+  quotas?: QuotaUsage[] | undefined;
+}
+
+/** Settings of {@link createCustomerFolders}. */
+export interface CustomerFoldersSettings {
+  /** What each customer may use, which {@link CustomerFolders.usage} tells of. */
+  quotas?: readonly CustomerQuota[] | undefined;
+  /** The time of day in milliseconds. Default: this machine's. */
+  now?: (() => number) | undefined;
+  /** Where machines share what customers have used, and who was deleted. */
+  store?: Store | undefined;
+  /**
+   * How long a deletion waits for the other machines to notice it, in milliseconds.
+   *
+   * @defaultValue 2000
+   */
+  noticeMs?: number | undefined;
+}
+
+/** The customers whose folders are under one root. */
+export interface CustomerFolders {
+  /**
+   * Makes a customer's folders where they are missing, and notes that they are used.
+   *
+   * @throws CemError `CUSTOMER_GONE` while the customer is being deleted.
+   */
+  open(id: string): Promise<CustomerFolder>;
+  /** The ids of all customers, those of whom only the store has something among them, sorted. */
+  list(): Promise<string[]>;
+  /** What a customer has on disk. @throws CemError `CUSTOMER_NOT_FOUND` */
+  usage(id: string): Promise<CustomerUsage>;
+  /** The customers that were not used for some days. */
+  inactive(days: number): Promise<string[]>;
+  /** Removes the folders of customers that other machines have deleted. @returns whose they were */
+  removeDeleted(): Promise<string[]>;
+  /**
+   * Removes everything of a customer, also while code of theirs runs: agents of this and of other processes end it.
+   *
+   * @param removeMore - Removes what there is elsewhere, once every machine has noticed. Tells whether there was any.
+   * @throws CemError `CUSTOMER_NOT_FOUND`
+   */
+  remove(id: string, removeMore?: () => Promise<boolean>): Promise<void>;
+}
+
+/** @param root - Absolute path of the folder with one folder for each customer. */
+export function createCustomerFolders(
+  root: string,
+  { quotas = [], now = Date.now, store, noticeMs = NOTICE_MS }: CustomerFoldersSettings = {},
+): CustomerFolders {
+  const homeOf = (id: string): string => {
+    if (!isCustomerId(id)) throw notFound(id, []);
+    return path.join(root, id);
+  };
+
+  async function list(): Promise<string[]> {
+    const elsewhere = store === undefined ? [] : await sharedCustomers(store);
+    return [...new Set([...(await listHere()), ...elsewhere])].toSorted();
+  }
+
+  async function listHere(): Promise<string[]> {
+    const entries = await readdir(root, { withFileTypes: true }).catch(ignoreMissing);
+    const folders = (entries ?? []).filter((entry) => entry.isDirectory() && isCustomerId(entry.name));
+    return folders.map(({ name }) => name).toSorted();
+  }
+
+  async function isHere(id: string): Promise<boolean> {
+    return (await lstat(homeOf(id)).catch(ignoreMissing))?.isDirectory() === true;
+  }
+
+  async function isInStore(id: string): Promise<boolean> {
+    return store !== undefined && (await store.list(ownerKey(id), { limit: 1 })).length > 0;
+  }
+
+  async function removeHere(id: string): Promise<void> {
+    // Out of the way at once: what opens the customer meanwhile finds nothing else.
+    const leaving = path.join(root, `${LEAVING}${id}-${process.hrtime.bigint()}`);
+    await rename(homeOf(id), leaving).catch(ignoreMissing);
+    await removeLeft(root);
+    await removeEndedUsage(root, now);
+  }
+
+  async function requireHome(id: string): Promise<string> {
+    if (!(await isHere(id))) throw notFound(id, await list());
+    return homeOf(id);
+  }
+
+  return {
+    list,
+    async open(id) {
+      const home = homeOf(id);
+      if (store !== undefined) {
+        await assertNotDeleting(store, id);
+        await removeStale(home, store);
+      }
+      const made = await mkdir(home, { recursive: true, mode: PRIVATE });
+      if (store !== undefined && made !== undefined) await markFolder(home, store);
+      const folder: CustomerFolder = {
+        id,
+        home,
+        workspaceDir: path.join(home, "workspace"),
+        skillsDir: path.join(home, "skills"),
+        mergedSkillsDir: path.join(home, ".skills"),
+        sessionsDir: path.join(home, "sessions"),
+        authDir: path.join(home, "auth"),
+        vaultDir: path.join(home, "vault"),
+        workflowsDir: path.join(home, "workflows"),
+        cacheDir: path.join(home, "cache"),
+      };
+      for (const part of [folder.workspaceDir, folder.mergedSkillsDir, folder.sessionsDir]) {
+        await mkdir(part, { recursive: true, mode: PRIVATE });
+      }
+      await noteUse(home, undefined);
+      return folder;
+    },
+    async usage(id) {
+      const home = store === undefined || !isCustomerId(id) ? await requireHome(id) : homeOf(id);
+      const size = await measure(home);
+      const idleMs = await idleMsOf(home, { store, now });
+      // Other machines may know of it.
+      if (idleMs === undefined && !(await isInStore(id))) await requireHome(id);
+      const lastUsed = new Date(now() - (idleMs ?? 0)).toISOString();
+      const kept = store === undefined ? createUsageFile(home, now) : createSharedUsage(store, id);
+      const usage = quotas.length === 0 ? undefined : await kept.read();
+      const used = usage && quotas.map((quota) => quotaUsage(usage, quota));
+      return { id, ...size, lastUsed, quotas: used };
+    },
+    async inactive(days) {
+      const inactive: string[] = [];
+      for (const id of await listHere()) {
+        const idleMs = await idleMsOf(path.join(root, id), { store, now });
+        if ((idleMs ?? 0) > days * MS_PER_DAY) inactive.push(id);
+      }
+      return inactive;
+    },
+    async removeDeleted() {
+      if (store === undefined) return [];
+      const removed: string[] = [];
+      for (const id of await everDeleted(store, await listHere()))
+        if (await removeStale(path.join(root, id), store)) removed.push(id);
+      return removed;
+    },
+    async remove(id, removeMore = async () => false) {
+      let wasThere = await isHere(id);
+      if (store === undefined) {
+        if (wasThere) await removeHere(id);
+        wasThere = (await removeMore()) || wasThere;
+      } else {
+        wasThere = (await isInStore(id)) || wasThere;
+        await removeShared(store, id, {
+          noticeMs,
+          async removeMore() {
+            if (await isHere(id)) await removeHere(id);
+            wasThere = (await removeMore()) || wasThere;
+          },
+        });
+      }
+      if (!wasThere) throw notFound(id, await list());
+    },
+  };
+}
+
+/** Removes customers on their way out, also those that a process which was killed has left. */
+async function removeLeft(root: string): Promise<void> {
+  const names = (await readdir(root)).filter((name) => name.startsWith(LEAVING));
+  // Code that still runs there may add files until it is ended.
+  const options = { recursive: true, force: true, maxRetries: REMOVE_RETRIES, retryDelay: REMOVE_RETRY_MS };
+  await Promise.all(names.map((name) => rm(path.join(root, name), options)));
+}
+
+/** Counts without following links. */
+async function measure(folder: string): Promise<{ bytes: number; entries: number }> {
+  let [bytes, entries] = [0, 0];
+  const pending = [folder];
+  for (let next = pending.pop(); next !== undefined; next = pending.pop()) {
+    const opened = await opendir(next).catch(ignoreMissing);
+    if (opened === undefined) continue;
+    for await (const entry of opened) {
+      entries += 1;
+      const file = path.join(next, entry.name);
+      if (entry.isDirectory()) pending.push(file);
+      else bytes += (await lstat(file).catch(ignoreMissing))?.size ?? 0;
+    }
+  }
+  return { bytes, entries };
+}
+
+function notFound(id: string, known: readonly string[]): CemError {
+  return new CemError("CUSTOMER_NOT_FOUND", `There is no customer ${JSON.stringify(id.slice(0, 80))}.`, {
+    details: { customer: id.slice(0, 80), known },
+  });
+}
+
+function ignoreMissing(error: NodeJS.ErrnoException): undefined {
+  if (error.code !== "ENOENT") throw error;
+}
+
+/** Ids that are made from an identity. */
+const DERIVED = /^id-[0-9a-f]{32}$/u;
+const DERIVED_CHARACTERS = 32;
+
+/**
+ * Checks a customer's id.
+ *
+ * @throws CemError `CUSTOMER_INVALID` for one that can't be the name of a folder, or could be taken for another's.
+ */
+export function requireCustomerId(id: unknown): string {
+  if (isGivenCustomerId(id)) return id;
+  throw invalidCustomer(id);
+}
+
+/**
+ * Derives an id from who somebody is, such as issuer, client and subject of a token. The parts are kept apart, so that no
+ * two identities share an id.
+ */
+export function customerIdOf(identity: readonly string[]): string {
+  return `id-${hash("sha256", JSON.stringify(identity), "hex").slice(0, DERIVED_CHARACTERS)}`;
+}
+
+/** Whether a name is a customer's id, given or derived. */
+export function isCustomerId(name: string): boolean {
+  return DERIVED.test(name) || isGivenCustomerId(name);
+}
+
+function invalidCustomer(id: unknown): CemError {
+  const shown = typeof id === "string" ? JSON.stringify(id.slice(0, 80)) : typeof id;
+  return new CemError(
+    "CUSTOMER_INVALID",
+    `${shown} can't be a customer's id: it needs ${CUSTOMER_ID_RULE}.`,
+    {
+      details: { customer: typeof id === "string" ? id.slice(0, 80) : typeof id },
+    },
+  );
+}

@@ -1,0 +1,131 @@
+import { mkdtemp, rm } from "node:fs/promises";
+import os from "node:os";
+import path from "node:path";
+import { afterEach, beforeEach, describe, expect, it, vi } from "vitest";
+import { OpenCustomers } from "./open-customers.ts";
+import type { OpenCustomer } from "./open-customers.ts";
+
+interface Opened extends OpenCustomer<string> {
+  busy: number;
+  used: number;
+}
+
+let dir: string;
+let customers: OpenCustomers<string>;
+let opened: Map<string, Opened>;
+let gone: Set<string>;
+let log: string[];
+
+/** Customers whose hosts are their ids. */
+function setUp(limits: { maxOpen?: number; idleMs?: number } = {}): void {
+  opened = new Map();
+  gone = new Set();
+  log = [];
+  customers = new OpenCustomers<string>({
+    dir,
+    store: undefined,
+    maxOpen: limits.maxOpen ?? 2,
+    idleMs: limits.idleMs ?? 60_000,
+    async open(id) {
+      log.push(`open ${id}`);
+      const customer: Opened = {
+        host: id,
+        incarnation: undefined,
+        busy: 0,
+        used: performance.now(),
+        isThere: async () => !gone.has(id),
+        dispose: async () => void log.push(`dispose ${id}`),
+        forget: async () => void log.push(`forget ${id}`),
+      };
+      opened.set(id, customer);
+      return customer;
+    },
+    forget: async () => {},
+  });
+}
+
+/** Does as a request that has ended would. */
+async function use(id: string): Promise<void> {
+  await customers.get(id);
+  const customer = opened.get(id);
+  if (customer !== undefined) customer.used = performance.now() + 0.001;
+}
+
+beforeEach(async () => {
+  dir = await mkdtemp(path.join(os.tmpdir(), "cem-open-"));
+});
+afterEach(async () => {
+  await customers.dispose();
+  await rm(dir, { recursive: true, force: true });
+});
+
+describe("OpenCustomers", () => {
+  it("opens each customer once, however many requests come at once", async () => {
+    setUp();
+    expect(await Promise.all(["ada", "ada", "bob", "ada"].map((id) => customers.get(id)))).toEqual([
+      "ada",
+      "ada",
+      "bob",
+      "ada",
+    ]);
+    expect(log).toEqual(["open ada", "open bob"]);
+    expect(customers.size).toBe(2);
+  });
+
+  it("lets the longest idle go where there is no room", async () => {
+    setUp();
+    await use("ada");
+    await use("bob");
+    await use("ada");
+    await use("eve");
+    await vi.waitFor(() => expect(log).toContain("dispose bob"));
+    expect(await customers.hosts()).toEqual(["ada", "eve"]);
+  });
+
+  it("refuses another while all are at work, also those whose request has not begun", async () => {
+    setUp();
+    await use("ada");
+    await customers.get("bob");
+    const ada = opened.get("ada");
+    if (ada !== undefined) ada.busy = 1;
+    await expect(customers.get("eve")).rejects.toMatchObject({
+      code: "RATE_LIMITED",
+      details: { customers: 2 },
+    });
+  });
+
+  it("lets idle customers go after a while, and none at work", async () => {
+    setUp({ idleMs: 40 });
+    await use("ada");
+    await use("bob");
+    const bob = opened.get("bob");
+    if (bob !== undefined) bob.busy = 1;
+    await vi.waitFor(() => expect(log).toContain("dispose ada"));
+    expect(log).not.toContain("dispose bob");
+  });
+
+  it("ends what is open of a deleted customer, and opens the next anew", async () => {
+    setUp();
+    await use("ada");
+    gone.add("ada");
+    expect(await customers.get("ada")).toBe("ada");
+    gone.delete("ada");
+    await vi.waitFor(() => expect(log).toContain("forget ada"));
+    expect(log.toSorted()).toEqual(["dispose ada", "forget ada", "open ada", "open ada"]);
+  });
+
+  it("opens again after a failure", async () => {
+    setUp();
+    const failing = new OpenCustomers<string>({
+      dir,
+      store: undefined,
+      maxOpen: 1,
+      idleMs: 60_000,
+      open: vi.fn<() => Promise<OpenCustomer<string>>>().mockRejectedValueOnce(new Error("no disk")),
+      forget: async () => {},
+    });
+    await expect(failing.get("ada")).rejects.toThrow("no disk");
+    expect(failing.size).toBe(0);
+    await failing.dispose();
+  });
+});

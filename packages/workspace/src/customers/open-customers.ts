@@ -1,0 +1,215 @@
+import { watch } from "node:fs";
+import type { FSWatcher } from "node:fs";
+import { setTimeout as delay } from "node:timers/promises";
+import { CemError } from "@cem/core";
+import type { Lazy, Store } from "@cem/core";
+import { createCustomerFolders } from "./customer-folders.ts";
+import { isIncarnationThere } from "./shared-customer.ts";
+
+const SWEEPS_PER_IDLE_TIME = 4;
+const BUSY_POLL_MS = 100;
+/** A host that was handed out so shortly before its first request begins is not idle. */
+const HANDED_OUT_MS = 100;
+/** How long runs of a deleted customer have to notice the deletion. */
+const DELETED_GRACE_MS = 2_000;
+
+/** A customer with a host of its own. */
+export interface OpenCustomer<Host> {
+  host: Host;
+  /** Tells customers with the same id apart, one of whom was deleted. Absent where machines share no store. */
+  incarnation: string | undefined;
+  /** Requests under way. */
+  readonly busy: number;
+  /** When the last request began or ended, on the clock of `performance.now()`. */
+  readonly used: number;
+  /** Whether the customer was not deleted. */
+  isThere(): Promise<boolean>;
+  dispose(): Promise<void>;
+  /** Called once it is disposed, where the customer was deleted. */
+  forget(): Promise<void>;
+}
+
+/** Settings of {@link OpenCustomers}. */
+export interface OpenCustomersSettings<Host> {
+  /** The folder with one folder for each customer. */
+  dir: string;
+  store: Lazy<Store> | undefined;
+  /** Customers that are open at once. */
+  maxOpen: number;
+  idleMs: number;
+  open(id: string): Promise<OpenCustomer<Host>>;
+  /** Called for a customer who is not open, and whom another machine has deleted. */
+  forget(id: string): Promise<void>;
+}
+
+/**
+ * The customers that a process has at work, each with a host of its own: no guest, connection, cache or value is ever
+ * another's. The longest idle are let go first.
+ */
+export class OpenCustomers<Host> {
+  readonly #settings: OpenCustomersSettings<Host>;
+  readonly #open = new Map<string, Promise<OpenCustomer<Host>>>();
+  readonly #handedOut = new WeakMap<OpenCustomer<Host>, number>();
+  readonly #timer: NodeJS.Timeout;
+  readonly #closing = new Set<Promise<void>>();
+  #watcher: FSWatcher | undefined;
+
+  constructor(settings: OpenCustomersSettings<Host>) {
+    this.#settings = settings;
+    const { idleMs } = settings;
+    this.#timer = setInterval(() => void this.#sweep(idleMs), idleMs / SWEEPS_PER_IDLE_TIME).unref();
+  }
+
+  /** How many customers are open. */
+  get size(): number {
+    return this.#open.size;
+  }
+
+  /**
+   * The host of a customer, opened where it is not.
+   *
+   * @param id - Checked or derived before.
+   * @throws CemError `RATE_LIMITED` where as many customers are at work as may be.
+   */
+  async get(id: string): Promise<Host> {
+    return (await this.#get(id)).host;
+  }
+
+  /**
+   * The host of a customer who was not deleted since.
+   *
+   * @param incarnation - Absent where it is not known.
+   * @throws CemError `RATE_LIMITED`, or `CUSTOMER_GONE` where it is another one by now.
+   */
+  async getSame(id: string, incarnation: string | undefined): Promise<Host> {
+    const found = await this.#get(id);
+    const store = await this.#settings.store?.get();
+    if (store === undefined || incarnation === undefined || found.incarnation === incarnation)
+      return found.host;
+    if (await isIncarnationThere(store, id, incarnation)) return found.host;
+    throw new CemError("CUSTOMER_GONE", `The customer ${id} was deleted. Nothing was run.`, {
+      details: { customer: id },
+    });
+  }
+
+  /** The hosts that are open. */
+  async hosts(): Promise<Host[]> {
+    return (await this.#opened()).map(({ customer }) => customer.host);
+  }
+
+  async dispose(): Promise<void> {
+    clearInterval(this.#timer);
+    this.#watcher?.close();
+    const opening = this.#opened();
+    this.#open.clear();
+    const opened = await opening;
+    await Promise.allSettled(opened.map(({ customer }) => customer.dispose()));
+    await Promise.allSettled(this.#closing);
+  }
+
+  async #get(id: string): Promise<OpenCustomer<Host>> {
+    const opened = await this.#find(id);
+    this.#handedOut.set(opened, performance.now());
+    return opened;
+  }
+
+  async #find(id: string): Promise<OpenCustomer<Host>> {
+    let opening = this.#open.get(id);
+    if (opening !== undefined && !(await this.#isThere(id, opening))) opening = this.#open.get(id);
+    if (opening === undefined) {
+      await this.#makeRoom();
+      opening = this.#open.get(id) ?? this.#openCustomer(id);
+      this.#open.set(id, opening);
+      opening.catch(() => this.#open.delete(id));
+    }
+    return opening;
+  }
+
+  async #openCustomer(id: string): Promise<OpenCustomer<Host>> {
+    const opened = await this.#settings.open(id);
+    this.#handedOut.set(opened, performance.now());
+    this.#watch();
+    return opened;
+  }
+
+  /** Ends what is open of a customer who was deleted, by this or another process. */
+  async #isThere(id: string, opening: Promise<OpenCustomer<Host>>): Promise<boolean> {
+    const opened = await opening.catch(() => undefined);
+    if (opened === undefined || (await opened.isThere())) return true;
+    if (this.#open.get(id) !== opening) return false;
+    this.#open.delete(id);
+    // Runs end by themselves now, and say why.
+    const ended = idleOf(opened, DELETED_GRACE_MS);
+    this.#close(ended.then(() => opened.dispose()).then(() => opened.forget()));
+    return false;
+  }
+
+  /** Looks for customers who are deleted while they are at work. */
+  #watch(): void {
+    if (this.#watcher !== undefined) return;
+    this.#watcher = watch(this.#settings.dir, { persistent: false }, (_, name) => {
+      const opening = name === null ? undefined : this.#open.get(name);
+      if (name !== null && opening !== undefined) void this.#isThere(name, opening);
+    });
+    // The next request of a customer looks too.
+    this.#watcher.on("error", () => this.#watcher?.close());
+  }
+
+  /** Lets the longest idle customer go where there is no room for another. */
+  async #makeRoom(): Promise<void> {
+    if (this.#open.size < this.#settings.maxOpen) return;
+    const idle = (await this.#opened()).filter(({ customer }) => this.#isIdle(customer));
+    const [longest] = idle.toSorted((one, other) => one.customer.used - other.customer.used);
+    if (longest === undefined) {
+      const message = `${this.#open.size} customers are at work, the most that are served at once. Try again soon.`;
+      throw new CemError("RATE_LIMITED", message, { details: { customers: this.#open.size } });
+    }
+    this.#leave(longest.id);
+  }
+
+  async #sweep(idleMs: number): Promise<void> {
+    await this.#removeDeleted().catch(() => {});
+    const before = performance.now() - idleMs;
+    for (const { id, customer } of await this.#opened())
+      if (this.#isIdle(customer) && customer.used < before) this.#leave(id);
+  }
+
+  /** Removes the folders on this machine of customers whom another machine has deleted. */
+  async #removeDeleted(): Promise<void> {
+    const { dir, store } = this.#settings;
+    if (store === undefined) return;
+    const folders = createCustomerFolders(dir, { store: await store.get() });
+    for (const id of await folders.removeDeleted()) await this.#settings.forget(id);
+  }
+
+  #isIdle(customer: OpenCustomer<Host>): boolean {
+    const handedOut = this.#handedOut.get(customer) ?? 0;
+    const hasBegun = customer.used > handedOut || performance.now() - handedOut > HANDED_OUT_MS;
+    return customer.busy === 0 && hasBegun;
+  }
+
+  async #opened(): Promise<{ id: string; customer: OpenCustomer<Host> }[]> {
+    const all = [...this.#open].map(async ([id, opening]) => ({ id, customer: await opening }));
+    const settled = await Promise.allSettled(all);
+    return settled.flatMap((one) => (one.status === "fulfilled" ? [one.value] : []));
+  }
+
+  /** Lets a customer's host go: the next request opens another. Requests under way are finished first. */
+  #leave(id: string): void {
+    const opening = this.#open.get(id);
+    if (opening === undefined) return;
+    this.#open.delete(id);
+    this.#close(opening.then((customer) => idleOf(customer).then(() => customer.dispose())));
+  }
+
+  #close(closing: Promise<void>): void {
+    const closed = closing.catch(() => {}).finally(() => this.#closing.delete(closed));
+    this.#closing.add(closed);
+  }
+}
+
+/** Resolves once a customer has nothing under way, or the time is over. */
+async function idleOf(customer: { readonly busy: number }, timeoutMs = Infinity): Promise<void> {
+  const until = performance.now() + timeoutMs;
+  while (customer.busy > 0 && performance.now() < until) await delay(BUSY_POLL_MS, undefined, { ref: false });
+}

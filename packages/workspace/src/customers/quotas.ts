@@ -1,0 +1,256 @@
+import { createHash } from "node:crypto";
+import { mkdir, readdir, readFile, rm } from "node:fs/promises";
+import path from "node:path";
+import { updateStored } from "@cem/core";
+import type { RunStop, Store, StoreKey } from "@cem/core";
+import { PRIVATE_FOLDER, replaceFile } from "@cem/core/files";
+import { withLock } from "../files/file-lock.ts";
+
+/** The lengths of the periods that a quota may be for, in milliseconds. */
+const QUOTA_PERIODS = { minute: 60_000, hour: 3_600_000, day: 86_400_000, week: 604_800_000 } as const;
+
+/** The name of a period that a quota may be for. */
+export type QuotaPeriod = keyof typeof QUOTA_PERIODS;
+
+/** The runs and seconds that may be used in one period, which begins with the first run in it. */
+export interface CustomerQuota {
+  per: QuotaPeriod;
+  runs?: number | undefined;
+  seconds?: number | undefined;
+}
+
+/** The use of one quota. */
+export interface QuotaUsage {
+  per: QuotaPeriod;
+  runs: number;
+  maxRuns?: number | undefined;
+  seconds: number;
+  maxSeconds?: number | undefined;
+  /** Until the period is over and all is free again, in milliseconds. `undefined` before its first run. */
+  resetsInMs?: number | undefined;
+}
+
+interface UsedPeriod {
+  /** On the clock of whoever keeps the usage. */
+  startedMs: number;
+  runs: number;
+  ranMs: number;
+}
+
+/** The use of all periods under way. */
+export interface Usage {
+  nowMs: number;
+  periods: Partial<Record<QuotaPeriod, UsedPeriod>>;
+}
+
+/** Keeps the usage of one owner, between processes. Usage outlives a customer who is deleted, until its periods end. */
+export interface UsageKeeper {
+  read(): Promise<Usage>;
+  /** Changes the usage in place, one process after another. */
+  update<Result>(change: (usage: Usage) => Result): Promise<Result>;
+}
+
+/** The folder beside those of customers. No customer's id begins with a dot. */
+const FOLDER = ".quotas";
+const MS_PER_SECOND = 1_000;
+const MS_PER_MINUTE = 60_000;
+const MS_PER_HOUR = 3_600_000;
+/** Time that is paid for before it is used, so that runs of several processes together stay below a quota. */
+const SLICE_MS = 1_000;
+
+/** Stands for a customer in places that must not name a deleted one. */
+export function digestOf(id: string): string {
+  return createHash("sha256").update(id).digest("hex");
+}
+
+/** Keeps usage in a file beside the customers' folders, where code can't reach it. */
+export function createUsageFile(home: string, now: () => number = Date.now): UsageKeeper {
+  const id = path.basename(home);
+  const folder = path.join(path.dirname(home), FOLDER);
+  const file = path.join(folder, `${digestOf(id)}.json`);
+  const read = async (): Promise<Usage> => parseUsage(await readText(file), now());
+  return {
+    read,
+    update: (change) =>
+      withLock(file, `the usage of customer ${id}`, async () => {
+        const usage = await read();
+        const result = change(usage);
+        await mkdir(folder, { recursive: true, mode: PRIVATE_FOLDER });
+        await replaceFile(file, JSON.stringify(usage.periods));
+        return result;
+      }),
+  };
+}
+
+/** Removes the files of usage whose periods have ended. */
+export async function removeEndedUsage(root: string, now: () => number = Date.now): Promise<void> {
+  const folder = path.join(root, FOLDER);
+  for (const name of await readdir(folder).catch(() => [])) {
+    const { periods } = parseUsage(await readText(path.join(folder, name)), now());
+    if (Object.keys(periods).length === 0) await rm(path.join(folder, name), { force: true });
+  }
+}
+
+/** Keeps usage in a store, by the store's clock, for all machines together. */
+export function createSharedUsage(store: Store, id: string): UsageKeeper {
+  const key: StoreKey = ["quotas", digestOf(id)];
+  const parse = (value: Uint8Array | undefined, nowMs: number): Usage =>
+    parseUsage(value && Buffer.from(value).toString("utf8"), nowMs);
+  /** Updates of one process wait for each other, where they would only overtake each other. */
+  let before: Promise<unknown> = Promise.resolve();
+  return {
+    async read() {
+      const [found, nowMs] = await Promise.all([store.read(key), store.now()]);
+      return parse(found?.value, nowMs);
+    },
+    update(change) {
+      const updated = before.then(async () => {
+        const nowMs = await store.now();
+        return updateStored(store, key, (found) => {
+          const usage = parse(found, nowMs);
+          const result = change(usage);
+          const value = Buffer.from(JSON.stringify(usage.periods));
+          return { value, result, expiresInMs: QUOTA_PERIODS.week };
+        });
+      });
+      before = updated.catch(() => {});
+      return updated;
+    },
+  };
+}
+
+async function readText(file: string): Promise<string | undefined> {
+  return readFile(file, "utf8").catch((error: NodeJS.ErrnoException) => {
+    if (error.code !== "ENOENT") throw error;
+    return undefined;
+  });
+}
+
+/** The periods that are under way. Files are replaced as a whole, so what can't be parsed was never written by this. */
+function parseUsage(text: string | undefined, nowMs: number): Usage {
+  const periods: Usage["periods"] = {};
+  const stored = parseJson(text ?? "{}") as Usage["periods"] | null | undefined;
+  for (const [per, lengthMs] of Object.entries(QUOTA_PERIODS) as [QuotaPeriod, number][]) {
+    const period = stored?.[per];
+    if (period === undefined || ![period.startedMs, period.runs, period.ranMs].every(Number.isFinite))
+      continue;
+    // A clock that went back must not make a period longer.
+    const startedMs = Math.min(period.startedMs, nowMs);
+    if (nowMs < startedMs + lengthMs) periods[per] = { ...period, startedMs };
+  }
+  return { nowMs, periods };
+}
+
+function parseJson(text: string): unknown {
+  try {
+    return JSON.parse(text);
+  } catch {
+    return undefined;
+  }
+}
+
+/** The slices that one run has paid for. */
+export interface RunCharge {
+  paidMs: number;
+  /** In which periods, by their beginning: what is left over goes back into those only. */
+  periods: Map<QuotaPeriod, number>;
+}
+
+/** Charges a run that begins. */
+export function chargeRun(usage: Usage, quotas: readonly CustomerQuota[]): RunCharge | RunStop {
+  for (const quota of quotas) {
+    const used = quotaUsage(usage, quota);
+    if (used.maxRuns !== undefined && used.runs >= used.maxRuns)
+      return usedUp(used, "runs", "Nothing was run.");
+  }
+  const charge: RunCharge = { paidMs: 0, periods: new Map() };
+  const stop = chargeTime(usage, quotas, charge, "Nothing was run.");
+  if (stop !== undefined) return stop;
+  for (const { per } of quotas) periodOf(usage, per).runs += 1;
+  return charge;
+}
+
+/**
+ * Charges the next slice of a run's time.
+ *
+ * @param outcome - The run's fate where nothing is left, as a sentence.
+ */
+export function chargeTime(
+  usage: Usage,
+  quotas: readonly CustomerQuota[],
+  charge: RunCharge,
+  outcome: string,
+): RunStop | undefined {
+  let slice = Infinity;
+  for (const quota of quotas) {
+    if (quota.seconds === undefined) continue;
+    const used = quotaUsage(usage, quota);
+    const leftMs = quota.seconds * MS_PER_SECOND - used.seconds * MS_PER_SECOND;
+    if (leftMs < 1) return usedUp(used, "seconds", outcome);
+    slice = Math.min(slice, SLICE_MS, leftMs);
+  }
+  if (slice === Infinity) return undefined;
+  charge.paidMs += slice;
+  addTime(usage, quotas, charge, slice);
+  return undefined;
+}
+
+/** Charges what a run has used beyond what it paid, or gives back what is left over. */
+export function settleRun(
+  usage: Usage,
+  quotas: readonly CustomerQuota[],
+  charge: RunCharge,
+  spentMs: number,
+): void {
+  const missingMs = spentMs - charge.paidMs;
+  if (missingMs > 0) return addTime(usage, quotas, charge, missingMs);
+  for (const [per, startedMs] of charge.periods) {
+    const period = usage.periods[per];
+    if (period?.startedMs === startedMs) period.ranMs = Math.max(0, period.ranMs + missingMs);
+  }
+}
+
+function addTime(usage: Usage, quotas: readonly CustomerQuota[], charge: RunCharge, ms: number): void {
+  for (const { per } of quotas) {
+    const period = periodOf(usage, per);
+    period.ranMs += ms;
+    charge.periods.set(per, period.startedMs);
+  }
+}
+
+/** The use of a quota so far. */
+export function quotaUsage({ nowMs, periods }: Usage, { per, runs, seconds }: CustomerQuota): QuotaUsage {
+  const period = periods[per];
+  return {
+    per,
+    runs: period?.runs ?? 0,
+    maxRuns: runs,
+    seconds: (period?.ranMs ?? 0) / MS_PER_SECOND,
+    maxSeconds: seconds,
+    resetsInMs: period && Math.max(0, period.startedMs + QUOTA_PERIODS[per] - nowMs),
+  };
+}
+
+function periodOf(usage: Usage, per: QuotaPeriod): UsedPeriod {
+  return (usage.periods[per] ??= { startedMs: usage.nowMs, runs: 0, ranMs: 0 });
+}
+
+function usedUp(used: QuotaUsage, quota: "runs" | "seconds", outcome: string): RunStop {
+  const retryAfterMs = Math.ceil(used.resetsInMs ?? 0);
+  const how =
+    quota === "runs"
+      ? `${used.runs} of ${used.maxRuns} runs`
+      : `${Math.round(used.seconds * 10) / 10} of ${used.maxSeconds} seconds of runs`;
+  return {
+    code: "QUOTA_EXCEEDED",
+    message: `The customer has used ${how} per ${used.per}. ${outcome} They are free again in ${waitOf(retryAfterMs)}.`,
+    details: { ...used, quota, retryAfterMs },
+  };
+}
+
+/** A time to wait, rounded up. */
+function waitOf(ms: number): string {
+  if (ms < MS_PER_MINUTE) return `${Math.max(1, Math.ceil(ms / MS_PER_SECOND))} s`;
+  if (ms < 2 * MS_PER_HOUR) return `${Math.ceil(ms / MS_PER_MINUTE)} min`;
+  return `${Math.ceil(ms / MS_PER_HOUR)} h`;
+}

@@ -1,0 +1,208 @@
+import { execFile } from "node:child_process";
+import { mkdir, mkdtemp, readdir, rename, rm, writeFile } from "node:fs/promises";
+import os from "node:os";
+import path from "node:path";
+import { promisify } from "node:util";
+import type { RunStop, RunTicket } from "@cem/core";
+import { afterEach, beforeEach, describe, expect, it, vi } from "vitest";
+import { createUsageFile, quotaUsage } from "./quotas.ts";
+import type { CustomerQuota } from "./quotas.ts";
+import { createRunMeter } from "./run-meter.ts";
+
+const HOUR = 3_600_000;
+let home: string;
+beforeEach(async () => {
+  home = path.join(await mkdtemp(path.join(os.tmpdir(), "cem-meter-")), "ada");
+  await mkdir(home);
+});
+afterEach(() => rm(path.dirname(home), { recursive: true, force: true }));
+
+/** A time of day that is set by hand. */
+function machine() {
+  const clock = { time: 1_700_000_000_000, now: () => clock.time };
+  return clock;
+}
+
+async function readQuotas(quotas: readonly CustomerQuota[], now: () => number) {
+  const usage = await createUsageFile(home, now).read();
+  return quotas.map((quota) => quotaUsage(usage, quota));
+}
+
+const isTicket = (admitted: RunTicket | RunStop): admitted is RunTicket => "settle" in admitted;
+
+/** Runs that take some milliseconds each, until one may not begin or is stopped. */
+async function use(
+  quotas: readonly CustomerQuota[],
+  clock: ReturnType<typeof machine>,
+  { runs, ms = 0 }: { runs: number; ms?: number },
+): Promise<number> {
+  const meter = createRunMeter({ home, quotas, now: clock.now });
+  for (let run = 0; run < runs; run += 1) {
+    const admitted = await meter.admit();
+    if (!isTicket(admitted)) return run;
+    admitted.watch({ spentMs: () => ms, stop: () => {} });
+    await admitted.settle();
+  }
+  return runs;
+}
+
+describe("a customer's quota of runs", () => {
+  const quotas: CustomerQuota[] = [{ per: "hour", runs: 3 }];
+
+  it("ends with a refusal that says what was used and when it is free again", async () => {
+    const clock = machine();
+    expect(await use(quotas, clock, { runs: 5 })).toBe(3);
+    clock.time += HOUR / 2;
+    const refused = await createRunMeter({ home, quotas, now: clock.now }).admit();
+    expect(refused).toEqual({
+      code: "QUOTA_EXCEEDED",
+      message: "The customer has used 3 of 3 runs per hour. Nothing was run. They are free again in 30 min.",
+      details: expect.objectContaining({
+        quota: "runs",
+        per: "hour",
+        runs: 3,
+        maxRuns: 3,
+        retryAfterMs: HOUR / 2,
+      }),
+    });
+    expect(await readQuotas(quotas, clock.now)).toMatchObject([{ runs: 3, resetsInMs: HOUR / 2 }]);
+    clock.time += HOUR / 2;
+    expect(await use(quotas, clock, { runs: 5 })).toBe(3);
+  });
+
+  it("ends in time where the time of day went back by years", async () => {
+    const clock = machine();
+    expect(await use(quotas, clock, { runs: 5 })).toBe(3);
+    clock.time -= HOUR * 24 * 3_650;
+    expect(await use(quotas, clock, { runs: 1 })).toBe(0);
+    clock.time += HOUR;
+    expect(await use(quotas, clock, { runs: 5 })).toBe(3);
+  });
+
+  it("holds where several quotas do, each for its time", async () => {
+    const clock = machine();
+    const both: CustomerQuota[] = [
+      { per: "minute", runs: 2 },
+      { per: "hour", runs: 3 },
+    ];
+    expect(await use(both, clock, { runs: 9 })).toBe(2);
+    clock.time += 60_000;
+    expect(await use(both, clock, { runs: 9 })).toBe(1);
+    clock.time += 60_000;
+    expect(await createRunMeter({ home, quotas: both, now: clock.now }).admit()).toMatchObject({
+      details: { per: "hour" },
+    });
+  });
+
+  it("is used together by processes, and outlives them", async () => {
+    const script = `
+      import { createRunMeter } from ${JSON.stringify(new URL("run-meter.ts", import.meta.url).href)};
+      const meter = createRunMeter({ home: ${JSON.stringify(home)}, quotas: [{ per: "week", runs: 40 }] });
+      let ran = 0;
+      for (let at = 0; at < 10; at += 1) {
+        const all = await Promise.all(Array.from({ length: 4 }, () => meter.admit()));
+        for (const one of all) if ("settle" in one) { ran += 1; await one.settle(); }
+      }
+      console.log(ran);`;
+    const run = promisify(execFile);
+    const flags = ["--conditions=@cem/source", "--input-type=module", "-e", script];
+    const ended = await Promise.all([1, 2].map(() => run(process.execPath, flags)));
+    const counts = ended.map(({ stdout }) => Number(stdout));
+    expect(counts[0] ?? 0).toBeGreaterThan(0);
+    expect((counts[0] ?? 0) + (counts[1] ?? 0)).toBe(40);
+    expect(await createRunMeter({ home, quotas: [{ per: "week", runs: 40 }] }).admit()).toMatchObject({
+      code: "QUOTA_EXCEEDED",
+    });
+    expect(
+      (await readdir(path.join(path.dirname(home), ".quotas"))).filter((name) => name.endsWith(".tmp")),
+    ).toEqual([]);
+  }, 60_000);
+});
+
+describe("a customer's quota of seconds", () => {
+  const quotas: CustomerQuota[] = [{ per: "day", seconds: 2 }];
+
+  it("stops a run that would use more, and lets none begin after it", async () => {
+    const clock = machine();
+    const meter = createRunMeter({ home, quotas, now: clock.now });
+    const ticket = (await meter.admit()) as RunTicket;
+    let spent = 0;
+    const stopped = Promise.withResolvers<RunStop>();
+    const timer = setInterval(() => (spent = Math.min(spent + 50, 2_100)), 10);
+    ticket.watch({ spentMs: () => spent, stop: stopped.resolve });
+    expect(await stopped.promise).toMatchObject({
+      code: "QUOTA_EXCEEDED",
+      message: expect.stringMatching(
+        /^The customer has used 2 of 2 seconds of runs per day\. The run was stopped\. They are free again in 24 h\.$/u,
+      ),
+    });
+    clearInterval(timer);
+    expect(spent).toBeGreaterThanOrEqual(2_000);
+    await ticket.settle();
+    expect(await meter.admit()).toMatchObject({ code: "QUOTA_EXCEEDED", details: { quota: "seconds" } });
+  });
+
+  it("gives back what a run paid for and did not use", async () => {
+    expect(await use(quotas, machine(), { runs: 100, ms: 30 })).toBe(67);
+    expect(await readQuotas(quotas, machine().now)).toMatchObject([
+      { runs: 67, seconds: 2.01, maxSeconds: 2 },
+    ]);
+  });
+
+  it("is paid before it is used, so that runs at once stay below it together", async () => {
+    const meter = createRunMeter({ home, quotas, now: machine().now });
+    const admitted = [];
+    for (let run = 0; run < 5; run += 1) admitted.push(await meter.admit());
+    expect(admitted.filter(isTicket)).toHaveLength(2);
+  });
+
+  it("gives nothing back into the next period", async () => {
+    const clock = machine();
+    const meter = createRunMeter({ home, quotas: [{ per: "minute", seconds: 2 }], now: clock.now });
+    const first = (await meter.admit()) as RunTicket;
+    clock.time += 60_000;
+    const second = (await meter.admit()) as RunTicket;
+    await first.settle();
+    second.watch({ spentMs: () => 900, stop: () => {} });
+    await second.settle();
+    expect(await readQuotas([{ per: "minute", seconds: 2 }], clock.now)).toMatchObject([{ seconds: 0.9 }]);
+  });
+});
+
+describe("the meter of a customer", () => {
+  it("refuses runs, and stops those under way, once the customer is deleted", async () => {
+    for (const quotas of [[], [{ per: "hour", runs: 100 }]] as CustomerQuota[][]) {
+      await mkdir(home, { recursive: true });
+      const meter = createRunMeter({ home, quotas });
+      const ticket = (await meter.admit()) as RunTicket;
+      const stopped = Promise.withResolvers<RunStop>();
+      ticket.watch({ spentMs: () => 1, stop: stopped.resolve });
+      await rename(home, `${home}-gone`);
+      expect(await stopped.promise).toMatchObject({ code: "CUSTOMER_GONE" });
+      await ticket.settle();
+      expect(await meter.admit()).toMatchObject({ code: "CUSTOMER_GONE" });
+      // Another customer of the same name is not this one.
+      await mkdir(home);
+      await vi.waitFor(async () => expect(await meter.admit()).toMatchObject({ code: "CUSTOMER_GONE" }));
+      await rm(`${home}-gone`, { recursive: true });
+    }
+  });
+
+  it("lets nothing run where the use can't be noted", async () => {
+    const meter = createRunMeter({ home, quotas: [{ per: "hour", runs: 100 }] });
+    await writeFile(path.join(path.dirname(home), ".quotas"), "in the way");
+    expect(await meter.admit()).toMatchObject({
+      code: "WORKSPACE_UNUSABLE",
+      message: expect.stringContaining("Nothing was run."),
+    });
+  });
+
+  it("begins anew where its file is broken", async () => {
+    const quota: CustomerQuota[] = [{ per: "hour", runs: 2 }];
+    expect(await use(quota, machine(), { runs: 3 })).toBe(2);
+    const folder = path.join(path.dirname(home), ".quotas");
+    const [file = ""] = await readdir(folder);
+    await writeFile(path.join(folder, file), '{"hour":{');
+    expect(await use(quota, machine(), { runs: 3 })).toBe(2);
+  });
+});

@@ -1,0 +1,192 @@
+import { existsSync } from "node:fs";
+import { mkdtemp, readdir, rm, writeFile } from "node:fs/promises";
+import os from "node:os";
+import path from "node:path";
+import type { RunStop, RunTicket, Store } from "@cem/core";
+import { createFolderStore } from "@cem/store";
+import { afterEach, beforeEach, describe, expect, it, vi } from "vitest";
+import { createCustomerFolders } from "./customer-folders.ts";
+import type { CustomerFolders } from "./customer-folders.ts";
+import type { CustomerQuota } from "./quotas.ts";
+import { createRunMeter } from "./run-meter.ts";
+import { ownerKey } from "./shared-customer.ts";
+
+const isTicket = (admitted: RunTicket | RunStop): admitted is RunTicket => "settle" in admitted;
+const HOUR: CustomerQuota[] = [{ per: "hour", runs: 7 }];
+const run = { spentMs: () => 0, stop: () => {} };
+
+let place: string;
+const stores: Store[] = [];
+
+interface Machine {
+  root: string;
+  store: Store;
+  folders: CustomerFolders;
+}
+
+/** A machine with folders and a connection of its own. */
+function machine(name: string, quotas: readonly CustomerQuota[] = HOUR): Machine {
+  const store = createFolderStore({ folder: path.join(place, "store") });
+  stores.push(store);
+  const root = path.join(place, name);
+  return { root, store, folders: createCustomerFolders(root, { quotas, store, noticeMs: 0 }) };
+}
+
+async function meterOf({ folders, store }: Machine, quotas: readonly CustomerQuota[] = HOUR) {
+  const { home } = await folders.open("ada");
+  return createRunMeter({ home, quotas, store });
+}
+
+beforeEach(async () => {
+  place = await mkdtemp(path.join(os.tmpdir(), "cem-shared-"));
+});
+afterEach(async () => {
+  await Promise.all(stores.splice(0).map((store) => store.close()));
+  await rm(place, { recursive: true, force: true });
+});
+
+describe("a customer's quota on several machines", () => {
+  it("is one, however many runs begin at the same time", async () => {
+    const machines = ["a", "b", "c"].map((name) => machine(name));
+    const meters = await Promise.all(machines.map((one) => meterOf(one)));
+    const admitted = await Promise.all(
+      meters.flatMap((meter) => Array.from({ length: 6 }, () => meter.admit())),
+    );
+    expect(admitted.filter(isTicket)).toHaveLength(7);
+    expect(admitted.find((one) => !isTicket(one))).toMatchObject({ code: "QUOTA_EXCEEDED" });
+    expect(await meters[2]?.check()).toMatchObject({ code: "QUOTA_EXCEEDED" });
+    for (const one of admitted) if (isTicket(one)) await one.settle();
+    expect((await machines[1]?.folders.usage("ada"))?.quotas).toMatchObject([{ runs: 7, maxRuns: 7 }]);
+  });
+
+  it("counts seconds of all, and gives back what was not used", async () => {
+    const quotas: CustomerQuota[] = [{ per: "hour", seconds: 3 }];
+    const [one, two] = [machine("a", quotas), machine("b", quotas)];
+    const meters = [await meterOf(one, quotas), await meterOf(two, quotas)];
+    for (const [at, spent] of [1_000, 1_500, 400].entries()) {
+      const ticket = await meters[at % 2]?.admit();
+      if (ticket === undefined || !isTicket(ticket)) throw new Error("refused");
+      ticket.watch({ spentMs: () => spent, stop: () => {} });
+      await ticket.settle();
+    }
+    expect((await two.folders.usage("ada")).quotas).toMatchObject([{ seconds: 2.9 }]);
+  });
+
+  it("does not go by the clocks of the machines", async () => {
+    const now = (): number => Date.now() + 10 * 86_400_000;
+    const one = machine("a");
+    const { home } = await one.folders.open("ada");
+    const meter = createRunMeter({ home, quotas: HOUR, store: one.store });
+    for (let at = 0; at < 7; at += 1) expect(isTicket(await meter.admit())).toBe(true);
+    const skewed = createRunMeter({ home, quotas: HOUR, store: one.store, now });
+    expect(await skewed.admit()).toMatchObject({ code: "QUOTA_EXCEEDED" });
+  });
+
+  it("refuses runs while the store can't be used, and says so", async () => {
+    const one = machine("a");
+    const meter = await meterOf(one);
+    const broken = createRunMeter({
+      home: path.join(one.root, "ada"),
+      quotas: HOUR,
+      store: createFolderStore({ folder: "/dev/null/store" }),
+    });
+    for (const answer of [await broken.check(), await broken.admit()])
+      expect(answer).toMatchObject({ code: "STORE_UNAVAILABLE" });
+    expect(isTicket(await meter.admit())).toBe(true);
+  });
+});
+
+describe("a customer who is deleted on one machine", () => {
+  it("is gone on the others: runs, folders, and all that the store has", async () => {
+    const [one, two] = [machine("a"), machine("b")];
+    const meter = await meterOf(two);
+    await one.folders.open("ada");
+    const ticket = await meter.admit();
+    await two.store.write(ownerKey("ada", "vaults", "x"), Buffer.from("secret"));
+    await two.store.add(ownerKey("ada", "calls"), 1);
+    const stopped = new Promise<RunStop>((resolve) => {
+      if (isTicket(ticket)) ticket.watch({ ...run, stop: resolve });
+    });
+    await one.folders.remove("ada");
+    expect(await stopped).toMatchObject({ code: "CUSTOMER_GONE" });
+    if (isTicket(ticket)) await ticket.settle();
+    expect(await one.store.list(["customers"])).toEqual([]);
+    expect(await one.store.add(ownerKey("ada", "calls"), 0)).toBe(0);
+    expect(existsSync(path.join(two.root, "ada"))).toBe(true);
+    await two.folders.removeDeleted();
+    expect(await readdir(two.root)).toEqual([]);
+    await expect(one.folders.remove("ada")).rejects.toMatchObject({ code: "CUSTOMER_NOT_FOUND" });
+  });
+
+  it("begins with nothing when they come back, on every machine", async () => {
+    const [one, two] = [machine("a"), machine("b")];
+    const { workspaceDir } = await two.folders.open("ada");
+    await writeFile(path.join(workspaceDir, "left.txt"), "left");
+    await one.folders.open("ada");
+    await one.folders.remove("ada");
+    await two.folders.open("ada");
+    expect(await readdir(workspaceDir)).toEqual([]);
+    await writeFile(path.join(workspaceDir, "new.txt"), "new");
+    await two.folders.open("ada");
+    await two.folders.removeDeleted();
+    expect(await readdir(workspaceDir)).toEqual(["new.txt"]);
+    expect(isTicket(await (await meterOf(two)).admit())).toBe(true);
+  });
+
+  it("is not opened anew before all are told and all is removed", async () => {
+    const [one, two] = [machine("a"), machine("b")];
+    await Promise.all([one.folders.open("ada"), two.folders.open("ada")]);
+    const removing = Promise.withResolvers<boolean>();
+    let begun = false;
+    const removed = one.folders.remove("ada", () => {
+      begun = true;
+      return removing.promise;
+    });
+    await vi.waitFor(() => expect(begun).toBe(true), 30_000);
+    await expect(two.folders.open("ada")).rejects.toMatchObject({
+      code: "CUSTOMER_GONE",
+      message: expect.stringContaining("Try again in 2 s"),
+    });
+    await two.store.write(ownerKey("ada", "late"), Buffer.from("late"));
+    removing.resolve(true);
+    await removed;
+    await two.folders.open("ada");
+    expect(await one.store.list(["customers"])).toEqual([]);
+    expect(await one.store.list(["deleting"])).toEqual([]);
+  });
+
+  it("can be deleted where there is nothing of them but in the store", async () => {
+    const [one, two] = [machine("a"), machine("b")];
+    await (await meterOf(two)).admit();
+    expect(await one.folders.list()).toEqual(["ada"]);
+    expect((await one.folders.usage("ada")).quotas).toMatchObject([{ runs: 1 }]);
+    await one.folders.remove("ada");
+    expect(await one.folders.list()).toEqual([]);
+  });
+});
+
+describe("a store that has lost what it knew", () => {
+  it("has no folder removed", async () => {
+    const one = machine("a");
+    await one.folders.open("ada");
+    await one.folders.remove("ada");
+    const { workspaceDir } = await one.folders.open("ada");
+    await writeFile(path.join(workspaceDir, "kept.txt"), "kept");
+    for (const prefix of ["customers", "deleted"]) await one.store.removeAll([prefix]);
+    await one.folders.open("ada");
+    await one.folders.removeDeleted();
+    expect(await readdir(workspaceDir)).toEqual(["kept.txt"]);
+    expect(isTicket(await (await meterOf(one)).admit())).toBe(true);
+  });
+});
+
+it("lists no customer as idle who is at work on another machine", async () => {
+  const [one, two] = [machine("a"), machine("b")];
+  await one.folders.open("ada");
+  await (await meterOf(two)).admit();
+  const old = (): number => Date.now() + 10 * 86_400_000;
+  const later = createCustomerFolders(one.root, { now: old });
+  expect(await later.inactive(5)).toEqual(["ada"]);
+  const shared = createCustomerFolders(one.root, { now: old, store: one.store });
+  expect(await shared.inactive(5)).toEqual([]);
+});

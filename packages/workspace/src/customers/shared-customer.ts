@@ -1,0 +1,186 @@
+import { randomUUID } from "node:crypto";
+import { existsSync } from "node:fs";
+import { readFile, rm, stat, utimes, writeFile } from "node:fs/promises";
+import path from "node:path";
+import { setTimeout as sleep } from "node:timers/promises";
+import { CemError } from "@cem/core";
+import type { Store, StoreKey } from "@cem/core";
+import { followFolder } from "../files/same-folder.ts";
+import { digestOf } from "./quotas.ts";
+
+/** The file in a customer's folder that names the last deletion of the customer before the folder was made. */
+const MARKER = ".deletion";
+const MARKER_MODE = 0o600;
+/** How long an answer of the store counts. */
+const LOOK_PERIOD_MS = 1_000;
+/** By then every machine has looked, and has sent what it was sending. */
+export const NOTICE_MS = 2 * LOOK_PERIOD_MS;
+/** A deletion that takes longer was broken off. */
+const DELETING_HOLDS_MS = 120_000;
+const MS_PER_SECOND = 1_000;
+/** Together half a minute. */
+export const REMOVE_RETRIES = 40;
+export const REMOVE_RETRY_MS = 40;
+/** Sorts after every other part of a key. */
+const LAST_PART = "\u{10ffff}";
+
+/** All that a store has of a customer is below this key. */
+export function ownerKey(id: string, ...parts: string[]): StoreKey {
+  return ["customers", id, ...parts];
+}
+
+/** Notes that a customer is at work: as the time of the folder, and in the store by its clock. */
+export async function noteUse(home: string, store: Store | undefined): Promise<void> {
+  const now = new Date();
+  await utimes(home, now, now);
+  if (store === undefined) return;
+  const nowMs = await store.now();
+  await store.write(ownerKey(path.basename(home), "used"), Buffer.from(String(nowMs)));
+}
+
+/** How long a customer was at work on no machine, in milliseconds. `undefined` where nothing is known of them. */
+export async function idleMsOf(
+  home: string,
+  { store, now }: { store: Store | undefined; now: () => number },
+): Promise<number | undefined> {
+  const folder = await stat(home).catch(() => undefined);
+  const here = folder && Math.max(0, now() - folder.mtimeMs);
+  const noted = await store?.read(ownerKey(path.basename(home), "used"));
+  if (store === undefined || noted === undefined) return here;
+  const elsewhere = (await store.now()) - Number(Buffer.from(noted.value).toString("utf8"));
+  return Math.min(here ?? Infinity, elsewhere);
+}
+
+/**
+ * Tells whether a customer is still the one that there was when the folder was made: it may have been deleted, here or by
+ * another machine.
+ */
+export function followOwner(home: string, store: Store | undefined): () => Promise<boolean> {
+  const isSame = followFolder(home);
+  if (store === undefined) return isSame;
+  const id = path.basename(home);
+  let made: string | undefined;
+  let looked: { atMs: number; isThere: Promise<boolean> } | undefined;
+  const look = async (): Promise<boolean> => {
+    made ??= await incarnationOf(home);
+    return !isAfter(await lastDeletion(store, id), made);
+  };
+  return async () => {
+    if (!(await isSame())) return false;
+    const nowMs = performance.now();
+    if (looked === undefined || nowMs - looked.atMs > LOOK_PERIOD_MS) {
+      const isThere = look();
+      looked = { atMs: nowMs, isThere };
+      isThere.catch(() => (looked = undefined));
+    }
+    return looked.isThere;
+  };
+}
+
+/** Whether there is a customer now: their folder, and no deletion by another machine since it was made. */
+export async function isOwnerThere(home: string, store: Store): Promise<boolean> {
+  return (
+    existsSync(home) && !isAfter(await lastDeletion(store, path.basename(home)), await incarnationOf(home))
+  );
+}
+
+/**
+ * Has other machines end what runs there of a customer and remove what they have, then removes all that the store has. Until
+ * then nobody opens the customer anew: what is removed is the old one's.
+ *
+ * @param noticeMs - How long the others may take to notice.
+ * @param removeMore - Removes what there is beyond the store's.
+ */
+export async function removeShared(
+  store: Store,
+  id: string,
+  { noticeMs, removeMore }: { noticeMs: number; removeMore: () => Promise<void> },
+): Promise<void> {
+  await store.write(deletingKey(id), Buffer.from("1"), { expiresInMs: DELETING_HOLDS_MS });
+  await store.write(deletionKey(id), Buffer.from(randomUUID()));
+  await sleep(noticeMs);
+  await removeMore();
+  await store.removeAll(ownerKey(id));
+  await store.remove(deletingKey(id));
+}
+
+/** @throws CemError `CUSTOMER_GONE` while the customer is being deleted. */
+export async function assertNotDeleting(store: Store, id: string): Promise<void> {
+  if ((await store.read(deletingKey(id))) === undefined) return;
+  throw new CemError(
+    "CUSTOMER_GONE",
+    `The customer ${id} is being deleted. Nothing was run. Try again in ${NOTICE_MS / MS_PER_SECOND} s.`,
+    { details: { customer: id, retryAfterMs: NOTICE_MS } },
+  );
+}
+
+/** Whether a customer was not deleted since an incarnation of it began. */
+export async function isIncarnationThere(store: Store, id: string, incarnation: string): Promise<boolean> {
+  return !isAfter(await lastDeletion(store, id), incarnation);
+}
+
+/** Removes a customer's folder where the customer was deleted by another machine since it was made. @returns whether */
+export async function removeStale(home: string, store: Store): Promise<boolean> {
+  if (!isAfter(await lastDeletion(store, path.basename(home)), await incarnationOf(home))) return false;
+  // Code that still runs there may add files until it is ended.
+  await rm(home, { recursive: true, force: true, maxRetries: REMOVE_RETRIES, retryDelay: REMOVE_RETRY_MS });
+  return true;
+}
+
+/** Notes in a new folder which deletion of the customer came before it. */
+export async function markFolder(home: string, store: Store): Promise<void> {
+  const last = await lastDeletion(store, path.basename(home));
+  if (last !== "") await writeFile(path.join(home, MARKER), last, { mode: MARKER_MODE });
+}
+
+/** The ids of the customers of whom a store has something. */
+export async function sharedCustomers(store: Store): Promise<string[]> {
+  const ids: string[] = [];
+  for (;;) {
+    const last = ids.at(-1);
+    const after = last === undefined ? undefined : ownerKey(last, LAST_PART);
+    const [next] = await store.list(["customers"], { after, limit: 1 });
+    const id = next?.[1];
+    if (id === undefined) return ids;
+    ids.push(id);
+  }
+}
+
+/** Those of some customers that were ever deleted. */
+export async function everDeleted(store: Store, ids: readonly string[]): Promise<string[]> {
+  const deleted = new Set<string>();
+  let after: StoreKey | undefined;
+  do {
+    const page = await store.list(["deleted"], { after });
+    for (const [, digest = ""] of page) deleted.add(digest);
+    after = page.at(-1);
+  } while (after !== undefined);
+  return ids.filter((id) => deleted.has(digestOf(id)));
+}
+
+/** A store that has lost what it knew has no say. */
+function isAfter(deletion: string, marker: string): boolean {
+  return deletion !== "" && deletion !== marker;
+}
+
+async function lastDeletion(store: Store, id: string): Promise<string> {
+  const found = await store.read(deletionKey(id));
+  return found === undefined ? "" : Buffer.from(found.value).toString("utf8");
+}
+
+/** Names which of the customers with an id has a folder: after a deletion another one may come. Empty before the first. */
+export async function incarnationOf(home: string): Promise<string> {
+  return readFile(path.join(home, MARKER), "utf8").catch((error: NodeJS.ErrnoException) => {
+    if (error.code === "ENOENT") return "";
+    throw error;
+  });
+}
+
+/** What is left of a customer who was deleted tells nobody who it was. */
+function deletionKey(id: string): StoreKey {
+  return ["deleted", digestOf(id)];
+}
+
+function deletingKey(id: string): StoreKey {
+  return ["deleting", digestOf(id)];
+}

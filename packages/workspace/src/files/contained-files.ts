@@ -1,0 +1,167 @@
+import { randomBytes } from "node:crypto";
+import { constants, existsSync } from "node:fs";
+import { lstat, mkdir, open, readdir, realpath, rename, rm } from "node:fs/promises";
+import type { FileHandle } from "node:fs/promises";
+import path from "node:path";
+
+const { O_RDONLY, O_DIRECTORY, O_NOFOLLOW, O_NONBLOCK } = constants;
+/** Paths below an open folder's descriptor stay valid when the folder is swapped for a link meanwhile. */
+const DESCRIPTORS = "/proc/self/fd";
+const HAS_DESCRIPTORS = existsSync(DESCRIPTORS);
+const FILE_MODE = 0o600;
+const FOLDER_MODE = 0o700;
+const UNFINISHED = /^[0-9a-f]{12}\.tmp$/;
+
+/** Thrown when a part of the path is a link or anything else that is not a folder. */
+export class NotAFolder extends Error {}
+
+/** A folder below a root, held open so that it stays the same folder while its files are used. */
+export interface ContainedFolder extends AsyncDisposable {
+  /** The host path of a file in the folder. The file itself may be a link: open it with `O_NOFOLLOW`. */
+  child(name: string): string;
+  /**
+   * Opens a folder in this one. No link is followed.
+   *
+   * @returns `undefined` when it does not exist.
+   * @throws NotAFolder
+   */
+  open(name: string): Promise<ContainedFolder | undefined>;
+  /** Writes a file atomically and durably: other processes see the old content or the new, never a part. */
+  replace(name: string, bytes: Uint8Array): Promise<void>;
+  /** Removes what was left of files that were being written when their process was killed. */
+  removeUnfinished(name: string): Promise<void>;
+}
+
+/**
+ * Opens a folder below a root without following links, which guest code may have created.
+ *
+ * @param parts - The names of the folders on the way, each without a separator.
+ * @param create - Creates the folders that do not exist.
+ * @returns `undefined` when the folder does not exist and `create` is false.
+ * @throws NotAFolder
+ */
+export async function openContained(
+  root: string,
+  parts: readonly string[],
+  create: boolean,
+): Promise<ContainedFolder | undefined> {
+  let folder = await realpath(root);
+  let handle = await open(folder, O_RDONLY | O_DIRECTORY);
+  try {
+    for (const part of parts) {
+      folder = path.join(HAS_DESCRIPTORS ? `${DESCRIPTORS}/${handle.fd}` : folder, part);
+      if (create) await makeFolder(folder);
+      const next = await openFolder(folder);
+      await handle.close();
+      if (next === undefined) return undefined;
+      handle = next;
+    }
+  } catch (error) {
+    await handle.close();
+    throw error;
+  }
+  return hold(handle, folder);
+}
+
+function hold(handle: FileHandle, folder: string): ContainedFolder {
+  return containedFolder(handle, HAS_DESCRIPTORS ? `${DESCRIPTORS}/${handle.fd}` : folder);
+}
+
+function containedFolder(handle: FileHandle, base: string): ContainedFolder {
+  const child = (name: string): string => path.join(base, name);
+  return {
+    child,
+    async open(name) {
+      const next = await openFolder(child(name));
+      return next && hold(next, child(name));
+    },
+    // write-file-atomic does not fit: it resolves the real path, which gives up the open folder, and opens a temporary
+    // file of a predictable name, which guest code could have replaced by a link.
+    async replace(name, bytes) {
+      const temporary = child(`.${name}.${randomBytes(6).toString("hex")}.tmp`);
+      try {
+        await using file = await open(temporary, "wx", FILE_MODE);
+        await file.writeFile(bytes);
+        await file.sync();
+        await rename(temporary, child(name));
+      } catch (error) {
+        await rm(temporary, { force: true });
+        throw error;
+      }
+      await handle.sync();
+    },
+    async removeUnfinished(name) {
+      for (const found of await readdir(base)) {
+        const isOwn = found.startsWith(`.${name}.`) && UNFINISHED.test(found.slice(name.length + 2));
+        if (isOwn) await rm(child(found), { force: true });
+      }
+    },
+    [Symbol.asyncDispose]: () => handle.close(),
+  };
+}
+
+async function makeFolder(folder: string): Promise<void> {
+  await mkdir(folder, FOLDER_MODE).catch((error: NodeJS.ErrnoException) => {
+    if (error.code !== "EEXIST") throw error;
+  });
+}
+
+async function openFolder(folder: string): Promise<FileHandle | undefined> {
+  try {
+    // Without descriptors' paths the system may follow the link although O_NOFOLLOW is set.
+    if (!HAS_DESCRIPTORS && (await lstat(folder)).isSymbolicLink()) throw new NotAFolder(folder);
+    return await open(folder, O_RDONLY | O_DIRECTORY | O_NOFOLLOW);
+  } catch (error) {
+    const { code } = error as NodeJS.ErrnoException;
+    if (code === "ENOENT") return undefined;
+    if (code === "ELOOP" || code === "ENOTDIR") throw new NotAFolder(folder, { cause: error });
+    throw error;
+  }
+}
+
+const PIECE_BYTES = 1024 * 1024;
+
+/** Thrown when there is something else than a file by the name. Its message follows "it can't be used:". */
+export class UnusableFile extends Error {}
+
+/**
+ * Reads a file that guest code may have put there, without following a link.
+ *
+ * @param options - `check` gets the file's size and may throw.
+ * @returns `undefined` when there is no file.
+ * @throws UnusableFile
+ */
+export async function readContained(
+  folder: ContainedFolder,
+  name: string,
+  { signal, check }: { signal?: AbortSignal | undefined; check: (bytes: number) => void },
+): Promise<Buffer | undefined> {
+  try {
+    // Without O_NONBLOCK a named pipe that guest code created would block here.
+    await using handle = await open(folder.child(name), O_RDONLY | O_NOFOLLOW | O_NONBLOCK);
+    const found = await handle.stat();
+    if (!found.isFile()) throw new UnusableFile("it is not a regular file");
+    check(found.size);
+    const buffer = Buffer.alloc(found.size);
+    let read = 0;
+    // Not to the end: guest code may go on writing.
+    while (read < buffer.length) {
+      signal?.throwIfAborted();
+      const { bytesRead } = await handle.read(
+        buffer,
+        read,
+        Math.min(PIECE_BYTES, buffer.length - read),
+        read,
+      );
+      if (bytesRead === 0) break;
+      read += bytesRead;
+    }
+    signal?.throwIfAborted();
+    return buffer.subarray(0, read);
+  } catch (error) {
+    const { code } = error as NodeJS.ErrnoException;
+    if (code === "ENOENT") return undefined;
+    if (code === "ELOOP") throw new UnusableFile("it is a link", { cause: error });
+    throw error;
+  }
+}

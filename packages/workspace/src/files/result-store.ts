@@ -1,0 +1,161 @@
+import { randomBytes } from "node:crypto";
+import { constants } from "node:fs";
+import { open, unlink } from "node:fs/promises";
+import { CemError, writeFailure } from "@cem/core";
+import type { ResultStore } from "@cem/core";
+import { NotAFolder, openContained } from "./contained-files.ts";
+import type { ContainedFolder } from "./contained-files.ts";
+
+type ResultPage = Awaited<ReturnType<ResultStore["read"]>>;
+
+const RESULTS_FOLDER = "results";
+const GUEST_PREFIX = `/workspace/${RESULTS_FOLDER}/`;
+const DEFAULT_MAX_KEPT_BYTES = 2 * 1024 * 1024 * 1024;
+/** The size of a page when the caller sets no limit. */
+const DEFAULT_PAGE_BYTES = 1024 * 1024;
+const MAX_NAME_CHARACTERS = 100;
+const RANDOM_BYTES = 6;
+const MAX_SHOWN_CHARACTERS = 200;
+/** The names that the store gives its files. They hold no separator, so they can't leave the folder. */
+const STORED_NAME = /^[0-9a-f]{12}-[A-Za-z0-9_-][A-Za-z0-9._-]{0,99}$/;
+const { O_CREAT, O_EXCL, O_NOFOLLOW, O_NONBLOCK, O_RDONLY, O_WRONLY } = constants;
+
+/** Media types by file extension, for results that another process stored. */
+const MEDIA_TYPES: Readonly<Record<string, string>> = {
+  csv: "text/csv",
+  gif: "image/gif",
+  html: "text/html",
+  jpg: "image/jpeg",
+  json: "application/json",
+  md: "text/markdown",
+  mp3: "audio/mpeg",
+  pdf: "application/pdf",
+  png: "image/png",
+  svg: "image/svg+xml",
+  txt: "text/plain",
+  wav: "audio/wav",
+  webp: "image/webp",
+};
+
+export interface ResultStoreSettings {
+  /** Absolute host path of the folder that the guest sees as `/workspace`. */
+  workspaceDir: string;
+  /**
+   * Total size in bytes above which this store removes its oldest results. The newest result is always stored.
+   *
+   * @defaultValue 2 GiB
+   */
+  maxKeptBytes?: number | undefined;
+}
+
+/**
+ * Creates a store that keeps results as files in the workspace's `results` folder. Guest code may change, remove or
+ * replace these files: the store does not follow links and treats what it reads as bytes.
+ *
+ * Its methods throw CemError `RESULTS_UNUSABLE` when `results` is not a folder.
+ */
+export function createResultStore(settings: ResultStoreSettings): ResultStore {
+  const { workspaceDir, maxKeptBytes = DEFAULT_MAX_KEPT_BYTES } = settings;
+  const stored: { name: string; mimeType: string; size: number }[] = [];
+  let storedBytes = 0;
+
+  const removeOldest = async (folder: ContainedFolder): Promise<void> => {
+    while (storedBytes > maxKeptBytes && stored.length > 1) {
+      const oldest = stored.shift();
+      if (oldest === undefined) return;
+      storedBytes -= oldest.size;
+      // Guest code may have removed it already.
+      await unlink(folder.child(oldest.name)).catch(() => {});
+    }
+  };
+
+  return {
+    specificationVersion: "v1",
+    async write(bytes, mimeType, suggestedName) {
+      await using folder = await openResults(workspaceDir, true);
+      const name = `${randomBytes(RANDOM_BYTES).toString("hex")}-${plainName(suggestedName)}`;
+      await writeWhole(folder.child(name), bytes);
+      stored.push({ name, mimeType, size: bytes.length });
+      storedBytes += bytes.length;
+      await removeOldest(folder);
+      return { path: GUEST_PREFIX + name, size: bytes.length };
+    },
+    async read(path, { offset = 0, limit = DEFAULT_PAGE_BYTES } = {}) {
+      const name = path.startsWith(GUEST_PREFIX) ? path.slice(GUEST_PREFIX.length) : "";
+      if (!STORED_NAME.test(name)) throw resultNotFound(path);
+      await using folder = await openResults(workspaceDir, false, path);
+      const page = await readPage(folder.child(name), offset, limit);
+      if (page === undefined) throw resultNotFound(path);
+      const mimeType = stored.find((one) => one.name === name)?.mimeType ?? mediaTypeOf(name);
+      return { ...page, mimeType, offset };
+    },
+  };
+}
+
+async function openResults(workspaceDir: string, create: boolean, path = ""): Promise<ContainedFolder> {
+  try {
+    const folder = await openContained(workspaceDir, [RESULTS_FOLDER], create);
+    if (folder !== undefined) return folder;
+  } catch (error) {
+    if (!(error instanceof NotAFolder))
+      throw writeFailure(error, "A result", "the file system of the workspace");
+    throw new CemError(
+      "RESULTS_UNUSABLE",
+      `Results can't be stored: "${RESULTS_FOLDER}" in the workspace is a link or a file, not a folder.`,
+      { details: { workspaceDir }, cause: error },
+    );
+  }
+  throw resultNotFound(path);
+}
+
+/** Writes a new file. Of one that the disk has no room for, nothing stays. */
+async function writeWhole(file: string, bytes: Uint8Array): Promise<void> {
+  try {
+    await using handle = await open(file, O_WRONLY | O_CREAT | O_EXCL | O_NOFOLLOW, 0o600);
+    await handle.writeFile(bytes);
+  } catch (error) {
+    await unlink(file).catch(() => {});
+    throw writeFailure(error, "A result", "the file system of the workspace");
+  }
+}
+
+async function readPage(
+  file: string,
+  offset: number,
+  limit: number,
+): Promise<Pick<ResultPage, "bytes" | "size"> | undefined> {
+  const opened = await open(file, O_RDONLY | O_NOFOLLOW | O_NONBLOCK).catch(() => undefined);
+  if (opened === undefined) return undefined;
+  try {
+    const found = await opened.stat();
+    if (!found.isFile()) return undefined;
+    const buffer = Buffer.alloc(Math.max(0, Math.min(limit, found.size - offset)));
+    let read = 0;
+    while (read < buffer.length) {
+      const { bytesRead } = await opened.read(buffer, read, buffer.length - read, offset + read);
+      if (bytesRead === 0) break;
+      read += bytesRead;
+    }
+    return { bytes: buffer.subarray(0, read), size: found.size };
+  } finally {
+    await opened.close();
+  }
+}
+
+function resultNotFound(path: string): CemError {
+  return new CemError(
+    "RESULT_NOT_FOUND",
+    `There is no result ${JSON.stringify(path.slice(0, MAX_SHOWN_CHARACTERS))}. Paths of results begin with ${GUEST_PREFIX}.`,
+    { details: { path: path.slice(0, MAX_SHOWN_CHARACTERS) } },
+  );
+}
+
+/** Turns a suggested name into a portable file name. */
+function plainName(suggested: string): string {
+  const plain = suggested.replaceAll(/[^A-Za-z0-9._-]+/g, "-").replace(/^[.-]+/, "");
+  return plain.slice(-MAX_NAME_CHARACTERS).replace(/^[.-]+/, "") || "result";
+}
+
+function mediaTypeOf(name: string): string {
+  return MEDIA_TYPES[name.split(".").at(-1) ?? ""] ?? "application/octet-stream";
+}

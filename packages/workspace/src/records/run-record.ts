@@ -1,0 +1,112 @@
+import { createHash } from "node:crypto";
+import { copyBeginning, tokenizeInTurns } from "@cem/core";
+import type {
+  EndedRun,
+  JsonValue,
+  RecordedCall,
+  RecordedData,
+  Redactor,
+  RunRecord,
+  TaskResult,
+} from "@cem/core";
+
+const MAX_CODE_CHARACTERS = 64 * 1024;
+const MAX_INPUT_CHARACTERS = 8 * 1024;
+const MAX_OUTPUT_CHARACTERS = 16 * 1024;
+const MAX_VALUE_CHARACTERS = 16 * 1024;
+const MAX_CALLS = 500;
+const OWNER_DIGITS = 32;
+
+/** Puts tokens in place of personal data in records. */
+export interface RecordRedactor {
+  redactor: Redactor;
+  /** Whether results of runs went through it before. */
+  isOfRuns: boolean;
+}
+
+/** What {@link createRunRecord} needs beside the run. */
+export interface RunRecordParts {
+  /** The calls on the host, in their order. */
+  calls: RecordedCall[];
+  redactor: RecordRedactor;
+  /** Hides the secrets of this process. */
+  hideSecrets: (record: RunRecord) => RunRecord;
+  /** The owner of the run. */
+  owner?: string | undefined;
+}
+
+/** Makes the record of a run that has ended, with tokens in place of personal data and without secrets. */
+export async function createRunRecord(run: EndedRun, parts: RunRecordParts): Promise<RunRecord> {
+  const record = toRecord(run, parts.calls, parts.owner);
+  return parts.hideSecrets(await withTokens(record, run, parts.redactor));
+}
+
+/** Stands for the owner of a record, without telling who it is. */
+export function ownerDigest(owner: string): string {
+  return createHash("sha256").update(`owner ${owner}`).digest("hex").slice(0, OWNER_DIGITS);
+}
+
+async function withTokens(
+  record: RunRecord,
+  run: EndedRun,
+  { redactor, isOfRuns }: RecordRedactor,
+): Promise<RunRecord> {
+  const { input, code, error, value, output, calls, notes } = record;
+  // Texts that the runs' own redactor went through have their tokens already.
+  const texts = isOfRuns ? { input, calls } : { input, code, error, value, output, calls, notes };
+  const isCut = run.input.length > input.length || !record.codeIsWhole || record.outputIsCut;
+  const scope = { session: run.session };
+  await redactor.recognize?.(texts, scope);
+  const shown = await tokenizeInTurns(redactor, texts, { ...scope, isCut });
+  return { ...record, ...shown };
+}
+
+function toRecord(run: EndedRun, onHost: RecordedCall[], customer: string | undefined): RunRecord {
+  const { id, kind, input, startedAt, ms, owner, result, error } = run;
+  const calls = callsOf(result, onHost);
+  const failure = result === undefined ? (error ?? null) : result.error;
+  const code = result?.code ?? "";
+  const output = result?.output ?? "";
+  return {
+    id,
+    kind,
+    startedAt: startedAt.toISOString(),
+    ms,
+    status: result?.status ?? "failed",
+    ...(customer !== undefined && { customer }),
+    ...(owner !== undefined && { owner: ownerDigest(owner) }),
+    input: copyBeginning(input, MAX_INPUT_CHARACTERS),
+    code: copyBeginning(code, MAX_CODE_CHARACTERS),
+    codeIsWhole: code.length <= MAX_CODE_CHARACTERS,
+    origin: result?.origin ?? "given",
+    error: failure && { code: failure.code, message: failure.message },
+    ...(result !== undefined && { value: valueOf(result.value) }),
+    output: copyBeginning(output, MAX_OUTPUT_CHARACTERS),
+    outputIsCut: output.length > MAX_OUTPUT_CHARACTERS || (result?.outputDroppedBytes ?? 0) > 0,
+    calls: calls.slice(0, MAX_CALLS),
+    callsLeftOut: Math.max(0, calls.length - MAX_CALLS),
+    isolation: result?.isolation ?? null,
+    timings: result?.timings ?? {},
+    contextTokens: result?.contextTokens ?? { direct: 0, used: 0, saved: 0 },
+    notes: [...(result?.notes ?? []), ...(result?.warnings ?? [])],
+  };
+}
+
+/** The calls of a result, with the data that the host recorded. */
+function callsOf(result: TaskResult | undefined, onHost: RecordedCall[]): RecordedCall[] {
+  const waiting = Map.groupBy(onHost, nameOf);
+  const listed = (result?.toolCalls ?? []).map(({ server, tool, ms, ok }): RecordedCall => {
+    const call = { server, tool, ms, ok };
+    return waiting.get(nameOf(call))?.shift() ?? call;
+  });
+  return [...listed, ...[...waiting.values()].flat()];
+}
+
+function nameOf({ server, tool }: { server: string; tool: string }): string {
+  return JSON.stringify([server, tool]);
+}
+
+function valueOf(value: JsonValue): RecordedData {
+  const text = JSON.stringify(value);
+  return text.length <= MAX_VALUE_CHARACTERS ? { value } : { bytes: Buffer.byteLength(text), digest: "" };
+}

@@ -1,0 +1,142 @@
+import { spawn } from "node:child_process";
+import { mkdtempSync } from "node:fs";
+import os from "node:os";
+import path from "node:path";
+import { DatabaseSync } from "node:sqlite";
+import { fileURLToPath } from "node:url";
+import type { RunRecords } from "@cem/core";
+import { createFolderStore } from "@cem/store";
+import { afterEach, describe, expect, it } from "vitest";
+import { record } from "../../test/run-record.ts";
+import { add, BOUNDS, describeRunRecords, ids } from "../../test/run-records-contract.ts";
+import { createRunRecords } from "./run-records.ts";
+
+const WRITER = fileURLToPath(new URL("../../test/record-writer.ts", import.meta.url));
+const KILLS = process.env["CEM_TESTS"] === "all" ? 200 : 4;
+const opened: RunRecords[] = [];
+afterEach(async () => {
+  for (const records of opened.splice(0)) await records.close();
+});
+
+function recordsIn(folder: string, more: Partial<Parameters<typeof createRunRecords>[0]> = {}): RunRecords {
+  const records = createRunRecords({
+    open: async () => createFolderStore({ folder, durability: "process" }),
+    bounds: BOUNDS,
+    ...more,
+  });
+  opened.push(records);
+  return records;
+}
+
+const folder = (): string => mkdtempSync(path.join(os.tmpdir(), "cem-records-"));
+
+describeRunRecords("a folder", () => {
+  const place = folder();
+  return async () => createFolderStore({ folder: place, durability: "process" });
+});
+
+describe("records of runs", () => {
+  it("are passed over where they can't be read", async () => {
+    const place = folder();
+    const store = createFolderStore({ folder: place });
+    const records = recordsIn(place);
+    add(records, record("a"));
+    await records.flush();
+    const [[, name = ""] = []] = await store.list(["segments"]);
+    await store.append(["records", name], [Buffer.from("{"), Buffer.from(`{"id":1}`)]);
+    add(records, record("b"));
+    expect((await ids(records)).toSorted()).toEqual(["a", "b"]);
+    await store.close();
+  });
+
+  it("report once what can't be written, and lose no other's time", async () => {
+    const problems: unknown[] = [];
+    const records = createRunRecords({
+      open: () => Promise.reject(new Error("no store")),
+      bounds: BOUNDS,
+      onProblem: (error) => problems.push(error),
+    });
+    add(records, record("a"));
+    await records.flush();
+    expect(problems).toMatchObject([{ message: "no store" }]);
+    await records.close();
+  });
+
+  it("are not made for one who is gone", async () => {
+    const records = recordsIn(folder(), { isThere: async () => false });
+    add(records, record("a"));
+    expect(await ids(records)).toEqual([]);
+  });
+
+  it("are left out where too many wait, and it is told how many", async () => {
+    const problems: unknown[] = [];
+    const [opening, gate] = [Promise.withResolvers<void>(), Promise.withResolvers<void>()];
+    const place = folder();
+    const records = recordsIn(place, {
+      open: async () => {
+        opening.resolve();
+        await gate.promise;
+        return createFolderStore({ folder: place });
+      },
+      onProblem: (error) => problems.push(error),
+    });
+    // These are being written, to a store that does not answer, while others come.
+    add(records, record("first"));
+    const written = records.flush();
+    await opening.promise;
+    add(records, ...Array.from({ length: 3_000 }, (_, at) => record(`${at}`)));
+    gate.resolve();
+    await Promise.all([written, records.flush()]);
+    expect(problems).toMatchObject([{ message: "2000 runs came too fast to be recorded" }]);
+    const kept = await ids(records, { limit: 10_000 });
+    expect(kept).toHaveLength(1_000);
+    add(records, record("later"));
+    expect(await ids(records)).toContain("later");
+    expect(problems).toHaveLength(1);
+  });
+
+  it("keep the others of a batch where one can't be made", async () => {
+    const problems: unknown[] = [];
+    const records = recordsIn(folder(), { onProblem: (error) => problems.push(error) });
+    add(records, record("a"));
+    records.add(() => Promise.reject(new Error("not made")));
+    add(records, record("b"));
+    expect((await ids(records)).toSorted()).toEqual(["a", "b"]);
+    expect(problems).toMatchObject([{ message: "not made" }]);
+  });
+
+  it("are whole after a kill at any moment, with all that were written", { timeout: 600_000 }, async () => {
+    const place = folder();
+    let before = 0;
+    for (let kill = 0; kill < KILLS; kill += 1) {
+      const told = await killWriter(place, kill);
+      const records = recordsIn(place);
+      const all = await records.list({ limit: 100_000 });
+      expect(all.length).toBeGreaterThanOrEqual(before + told);
+      const { input } = await records.read(all.at(-1)?.id ?? "");
+      expect(input).toHaveLength(2_000);
+      before = all.length;
+      await records.close();
+      const database = new DatabaseSync(path.join(place, "store.db"));
+      expect(database.prepare("pragma integrity_check").all()).toEqual([{ integrity_check: "ok" }]);
+      database.close();
+    }
+  });
+});
+
+/** Has a process write records and kills it. Resolves with how many it knew to be written. */
+async function killWriter(place: string, round: number): Promise<number> {
+  const writer = spawn(process.execPath, ["--conditions=@cem/source", WRITER, place, `w${round}`], {
+    stdio: ["ignore", "pipe", "inherit"],
+  });
+  const gone = new Promise((resolve) => writer.once("exit", resolve));
+  let told = 0;
+  const killAt = 50 + round * 37;
+  for await (const lines of writer.stdout) {
+    const last = String(lines).trim().split("\n").at(-1) ?? "";
+    told = Math.max(told, Number(last));
+    if (told >= killAt) writer.kill("SIGKILL");
+  }
+  await gone;
+  return told;
+}

@@ -1,0 +1,232 @@
+import { setImmediate } from "node:timers/promises";
+import { CemError, copyBeginning } from "@cem/core";
+import type { RunRecord, RunRecordFilter, RunRecords, RunRecordSummary, Store } from "@cem/core";
+import { RunSegments } from "./run-segments.ts";
+import type { RunRecordBounds } from "./run-segments.ts";
+
+const MAX_TITLE_CHARACTERS = 200;
+/** Of a record's text, which is kept in memory to be searched. */
+const MAX_SEARCHED_CHARACTERS = 2_000;
+
+/** What of a record says whether it is looked for. */
+export interface Matchable {
+  summary: RunRecordSummary;
+  /** In lower case. */
+  text: string;
+}
+
+const UNREADABLE: Matchable = {
+  text: "",
+  summary: {
+    id: "",
+    kind: "code",
+    title: "",
+    status: "failed",
+    startedAt: "",
+    ms: 0,
+    calls: 0,
+    tokensSaved: 0,
+  },
+};
+
+/** What is kept in memory of a record that was read. */
+export function matchable(record: RunRecord | undefined): Matchable {
+  if (record === undefined) return UNREADABLE;
+  const { id, kind, input, status, startedAt, ms, customer, owner, calls, callsLeftOut, error } = record;
+  const tools = new Set(calls.map(({ server, tool }) => `${server}.${tool}`));
+  const texts = [input, error?.code ?? "", error?.message ?? "", ...tools, record.code];
+  return {
+    text: copyBeginning(texts.join("\n"), MAX_SEARCHED_CHARACTERS).toLowerCase(),
+    summary: {
+      id,
+      kind,
+      title: copyBeginning(input.trim().replaceAll(/\s+/gu, " "), MAX_TITLE_CHARACTERS),
+      status,
+      startedAt,
+      ms,
+      ...(customer !== undefined && { customer }),
+      ...(owner !== undefined && { owner }),
+      calls: calls.length + callsLeftOut,
+      tokensSaved: record.contextTokens.saved,
+      ...(record.isolation !== null && { isolation: record.isolation.level }),
+    },
+  };
+}
+
+export function isMatch({ summary, text }: Matchable, filter: RunRecordFilter): boolean {
+  const { status, since, owner } = filter;
+  if (summary.id === "") return false;
+  if (status !== undefined && summary.status !== status) return false;
+  if (since !== undefined && new Date(summary.startedAt) < since) return false;
+  if (owner !== undefined && summary.owner !== owner) return false;
+  return filter.text === undefined || text.includes(filter.text.toLowerCase());
+}
+
+/** Records wait so long for others, to be written together. */
+const BATCH_MS = 250;
+/** So many are written at once, so that nothing else waits long for them. */
+const WRITTEN_AT_ONCE = 32;
+/** More are left out than wait for a store that is slow or gone. */
+const MAX_WAITING = 1_000;
+const DEFAULT_LISTED = 50;
+
+/** Settings of {@link createRunRecords}. */
+export interface RunRecordsSettings {
+  /** Opens where they are kept. Called with the first use. The records close it. */
+  open: () => Promise<Store>;
+  bounds: RunRecordBounds;
+  /** Whether there still is the one that they belong to. What is gone is not made anew. */
+  isThere?: (() => Promise<boolean>) | undefined;
+  /** Receives why records can't be written. */
+  onProblem?: ((error: unknown) => void) | undefined;
+}
+
+/** A record as it was found, without what only its reader needs. */
+interface Known {
+  segment: string;
+  number: number;
+  about: Matchable;
+}
+
+/**
+ * Keeps records of runs in a store. They are written in batches in the background; a kill loses those that waited and harms
+ * no other.
+ */
+export function createRunRecords(settings: RunRecordsSettings): RunRecords {
+  return new StoredRunRecords(settings);
+}
+
+class StoredRunRecords implements RunRecords {
+  readonly specificationVersion = "v1";
+  readonly #settings: RunRecordsSettings;
+  #opening: Promise<{ store: Store; segments: RunSegments }> | undefined;
+  #waiting: (() => Promise<RunRecord>)[] = [];
+  #writing: Promise<void> = Promise.resolve();
+  #timer: NodeJS.Timeout | undefined;
+  #leftOut = 0;
+  /** What was read, by segment: entries are added to a segment only. */
+  readonly #known = new Map<string, Known[]>();
+
+  constructor(settings: RunRecordsSettings) {
+    this.#settings = settings;
+  }
+
+  add(make: () => Promise<RunRecord>): void {
+    if (this.#waiting.length >= MAX_WAITING) {
+      this.#leftOut += 1;
+      return;
+    }
+    this.#waiting.push(make);
+    this.#timer ??= setTimeout(() => void this.flush(), BATCH_MS).unref();
+  }
+
+  async list(filter: RunRecordFilter = {}): Promise<RunRecordSummary[]> {
+    const found = (await this.#all()).filter(({ about }) => isMatch(about, filter));
+    return found.slice(0, filter.limit ?? DEFAULT_LISTED).map(({ about }) => about.summary);
+  }
+
+  async read(id: string, owner?: string): Promise<RunRecord> {
+    const all = (await this.#all()).filter(({ about }) => isMatch(about, { owner }));
+    const found = id === "last" ? all[0] : all.find(({ about }) => about.summary.id === id);
+    if (found !== undefined) {
+      const { segments } = await this.#open();
+      const [bytes] = await segments.read(found.segment, found.number, 1);
+      const record = bytes && parse(bytes);
+      if (record !== undefined) return record;
+    }
+    const message = id === "last" ? "No run is recorded here." : `No run "${id}" is recorded here.`;
+    throw new CemError("RUN_NOT_FOUND", message, { details: { run: id, isRecord: true } });
+  }
+
+  async flush(): Promise<void> {
+    clearTimeout(this.#timer);
+    this.#timer = undefined;
+    this.#writing = this.#writing.then(() => this.#write());
+    return this.#writing;
+  }
+
+  async close(): Promise<void> {
+    await this.flush();
+    await (await this.#opening?.catch(() => undefined))?.store.close();
+    this.#opening = undefined;
+  }
+
+  async #write(): Promise<void> {
+    const waiting = this.#waiting.splice(0);
+    if (waiting.length === 0) return;
+    const { isThere, onProblem } = this.#settings;
+    try {
+      if ((await isThere?.()) === false) return;
+      const { segments } = await this.#open();
+      for (let from = 0; from < waiting.length; from += WRITTEN_AT_ONCE)
+        await segments.append(
+          await encoded(waiting.slice(from, from + WRITTEN_AT_ONCE), (error) => onProblem?.(error)),
+        );
+      if (this.#leftOut > 0) onProblem?.(new Error(`${this.#leftOut} runs came too fast to be recorded`));
+      this.#leftOut = 0;
+    } catch (error) {
+      onProblem?.(error);
+    }
+  }
+
+  /** All records within the bounds, those that began last first. */
+  async #all(): Promise<Known[]> {
+    await this.flush();
+    if ((await this.#settings.isThere?.()) === false) return [];
+    const { segments } = await this.#open();
+    const names = await segments.names();
+    for (const known of this.#known.keys()) if (!names.includes(known)) this.#known.delete(known);
+    for (const name of names) await this.#readOn(segments, name);
+    const { count, ageMs } = this.#settings.bounds;
+    const since = new Date(Date.now() - ageMs);
+    return [...this.#known.values()]
+      .flat()
+      .filter(({ about }) => isMatch(about, { since }))
+      .toSorted((one, other) => other.about.summary.startedAt.localeCompare(one.about.summary.startedAt))
+      .slice(0, count);
+  }
+
+  async #readOn(segments: RunSegments, segment: string): Promise<void> {
+    const known = this.#known.get(segment) ?? [];
+    this.#known.set(segment, known);
+    for (const bytes of await segments.read(segment, known.length)) {
+      const record = parse(bytes);
+      known.push({ segment, number: known.length, about: matchable(record) });
+    }
+  }
+
+  #open(): Promise<{ store: Store; segments: RunSegments }> {
+    const { open, bounds } = this.#settings;
+    this.#opening ??= open().then((store) => ({ store, segments: new RunSegments(store, bounds) }));
+    this.#opening.catch(() => (this.#opening = undefined));
+    return this.#opening;
+  }
+}
+
+/** Makes records, one at a time: what else there is to do, such as answering runs, comes between them. */
+async function encoded(
+  waiting: readonly (() => Promise<RunRecord>)[],
+  onProblem: (error: unknown) => void,
+): Promise<Uint8Array[]> {
+  const encoder = new TextEncoder();
+  const entries: Uint8Array[] = [];
+  for (const make of waiting) {
+    await setImmediate();
+    try {
+      entries.push(encoder.encode(JSON.stringify(await make())));
+    } catch (error) {
+      onProblem(error);
+    }
+  }
+  return entries;
+}
+
+/** A record of a newer or broken version is passed over. */
+function parse(bytes: Uint8Array): RunRecord | undefined {
+  try {
+    const record = JSON.parse(new TextDecoder().decode(bytes)) as RunRecord;
+    return typeof record.id === "string" && Array.isArray(record.calls) ? record : undefined;
+  } catch {
+    return undefined;
+  }
+}

@@ -1,0 +1,264 @@
+import { writeFailure } from "@cem/core";
+import type { JsonValue, SessionCheckpoint, SessionLog, SessionRecord, SessionTask } from "@cem/core";
+import { STATE_ENDINGS } from "../state/state-format.ts";
+import { createNext, hasFile, markCurrent, openSessions, SESSIONS_FOLDER } from "./session-files.ts";
+import { redacted, toSessionTask } from "./session-task.ts";
+import type { Redact } from "./session-task.ts";
+
+type SessionRun = Parameters<SessionLog["record"]>[0];
+
+/** A longer log goes on in another file, so that writing one stays cheap. */
+const MAX_TASKS = 1_000;
+const MAX_CHARACTERS = 8 * 1024 * 1024;
+/** Writing takes at most one part in so many of the time. */
+const REST_PER_WRITE = 4;
+/** The shortest time between two writes: each waits for the disk twice. */
+const MIN_REST_MS = 100;
+const MAX_REST_MS = 1_000;
+const MAX_STATE_FILES = 50;
+const TASK_DIGITS = 3;
+/** Paths of files in the text of a program, which may be anything. */
+const NAMED_FILE = new RegExp(
+  `["'\`](?:/workspace/|\\./)?([\\w.-]{1,100}(?:/[\\w.-]{1,100}){0,4}(?:${STATE_ENDINGS.map((ending) => `\\${ending}`).join("|")}))["'\`]`,
+  "g",
+);
+
+/** How a session begins. */
+interface SessionStart {
+  /** The log to go on with. */
+  earlier: Promise<SessionRecord> | undefined;
+  /** Resolves when the log before this one is written, whose number is lower. */
+  before: Promise<void> | undefined;
+  startedAt: Date;
+}
+
+/** A log that is gone on with may come from a clock that was ahead. */
+function latest(one: string, other: string): string {
+  return Date.parse(one) < Date.parse(other) ? other : one;
+}
+
+/** The log of one session while it goes on. */
+export class OpenSession {
+  readonly #settings: SessionLogSettings;
+  readonly #earlier: Promise<SessionRecord> | undefined;
+  readonly #before: Promise<void> | undefined;
+  readonly #startedAt: Date;
+  readonly #added: SessionTask[] = [];
+  /** Each task as JSON, in the order of the file. */
+  readonly #written: string[] = [];
+  readonly #tasks: SessionTask[] = [];
+  readonly #stateFiles = new Set<string>();
+  #record: SessionRecord | undefined;
+  #checkpoint: { step: number | undefined; context: JsonValue; at: Date } | undefined;
+  #id: string | undefined;
+  #endedAt: Date | undefined;
+  #characters = 0;
+  #isDue = false;
+  #writing: Promise<void> | undefined;
+  /** Why the last write failed. */
+  #problem: unknown;
+  /** When the next write may begin, unless somebody waits for it. */
+  #restUntil = 0;
+  #cutRest: (() => void) | undefined;
+  /** How many wait until all is written. */
+  #waiting = 0;
+
+  constructor(settings: SessionLogSettings, { earlier, before, startedAt }: SessionStart) {
+    this.#settings = settings;
+    this.#earlier = earlier;
+    this.#before = before;
+    this.#startedAt = startedAt;
+    earlier?.catch(() => {});
+  }
+
+  get isFull(): boolean {
+    return this.#tasks.length + this.#added.length >= MAX_TASKS || this.#characters > MAX_CHARACTERS;
+  }
+
+  add(run: SessionRun, at: Date): void {
+    this.#added.push(toSessionTask(run, at));
+    this.#writeSoon();
+  }
+
+  async checkpoint(step: number | undefined, context: JsonValue, at: Date): Promise<SessionCheckpoint> {
+    this.#checkpoint = { step, context, at };
+    this.#writeSoon();
+    await this.#settled();
+    const checkpoint = this.#record?.checkpoint;
+    if (this.#problem !== undefined || checkpoint === undefined || checkpoint === null) throw this.#problem;
+    return checkpoint;
+  }
+
+  async read(): Promise<SessionRecord | undefined> {
+    await this.#settled();
+    return this.#record && { ...this.#record, tasks: [...this.#tasks] };
+  }
+
+  async end(at: Date): Promise<void> {
+    this.#endedAt = at;
+    this.#writeSoon();
+    await this.#settled();
+  }
+
+  async #settled(): Promise<void> {
+    this.#waiting += 1;
+    this.#cutRest?.();
+    while (this.#writing !== undefined) await this.#writing;
+    this.#waiting -= 1;
+  }
+
+  #writeSoon(): void {
+    this.#isDue = true;
+    this.#writing ??= this.#writeAll().finally(() => {
+      this.#writing = undefined;
+    });
+  }
+
+  async #writeAll(): Promise<void> {
+    // The answer goes first.
+    await new Promise((resolve) => setImmediate(resolve));
+    await this.#before;
+    while (this.#isDue) {
+      await this.#rest();
+      this.#isDue = false;
+      const startedAt = performance.now();
+      try {
+        await this.#write();
+        this.#problem = undefined;
+      } catch (error) {
+        const problem = writeFailure(error, "The log of the session", "the file system of the workspace");
+        // Told once while it lasts.
+        if (String(problem) !== String(this.#problem)) this.#settings.onProblem?.(problem);
+        this.#problem = problem;
+        return;
+      }
+      const endedAt = performance.now();
+      const restMs = Math.max(MIN_REST_MS, (endedAt - startedAt) * REST_PER_WRITE);
+      this.#restUntil = endedAt + Math.min(restMs, MAX_REST_MS);
+    }
+  }
+
+  /** Waits before a write, unless somebody waits for it. A process may end meanwhile: everything is written. */
+  async #rest(): Promise<void> {
+    const ms = this.#restUntil - performance.now();
+    if (ms <= 0 || this.#waiting > 0) return;
+    await new Promise<void>((resolve) => {
+      const timer = setTimeout(resolve, ms);
+      this.#cutRest = () => {
+        clearTimeout(timer);
+        resolve();
+      };
+    });
+    this.#cutRest = undefined;
+  }
+
+  async #write(): Promise<void> {
+    await this.#loadEarlier();
+    await this.#takeAdded();
+    const { isThere, logDir, workspaceDir } = this.#settings;
+    if ((await isThere?.()) === false) return;
+    await using folder = await openSessions(logDir ?? workspaceDir, true);
+    if (folder === undefined) return;
+    const record = this.#record as SessionRecord;
+    if (this.#checkpoint !== undefined) {
+      const { step, context, at } = this.#checkpoint;
+      const last = this.#tasks.at(-1)?.task_id ?? null;
+      record.checkpoint = {
+        step: step ?? this.#tasks.length,
+        last_task: last,
+        context: await this.#redactContext(context),
+        timestamp: at.toISOString(),
+      };
+      this.#checkpoint = undefined;
+    }
+    record.ended_at =
+      this.#endedAt === undefined ? null : latest(this.#endedAt.toISOString(), record.started_at);
+    record.state_files = [...this.#stateFiles];
+    if (this.#id === undefined)
+      this.#id = await createNext(folder, (id) => this.#encode(id), this.#settings.nextNumber);
+    else await folder.replace(`${this.#id}.json`, this.#encode(this.#id));
+    await markCurrent(folder, this.#id);
+  }
+
+  /** Where it fails, nothing of the context is kept. */
+  async #redactContext(context: JsonValue): Promise<JsonValue> {
+    try {
+      return this.#settings.redact === undefined ? context : await this.#settings.redact(context);
+    } catch {
+      return null;
+    }
+  }
+
+  async #loadEarlier(): Promise<void> {
+    if (this.#record !== undefined) return;
+    const earlier = await this.#earlier;
+    this.#record = earlier ?? {
+      session_id: "",
+      customer_uid: this.#settings.ownerId ?? null,
+      started_at: this.#startedAt.toISOString(),
+      ended_at: null,
+      tasks: [],
+      state_files: [],
+      checkpoint: null,
+    };
+    this.#id = earlier?.session_id;
+    for (const file of earlier?.state_files ?? []) this.#stateFiles.add(file);
+    for (const task of earlier?.tasks ?? []) this.#keep(task);
+  }
+
+  async #takeAdded(): Promise<void> {
+    for (const task of this.#added.splice(0)) {
+      task.task_id = `task_${String(this.#tasks.length + 1).padStart(TASK_DIGITS, "0")}`;
+      await this.#noteStateFiles(task.code);
+      this.#keep(await redacted(task, this.#settings.redact));
+    }
+  }
+
+  #keep(task: SessionTask): void {
+    const text = JSON.stringify(task);
+    this.#characters += text.length;
+    this.#written.push(text);
+    this.#tasks.push(task);
+  }
+
+  async #noteStateFiles(code: string): Promise<void> {
+    for (const [, found = ""] of code.matchAll(NAMED_FILE)) {
+      if (this.#stateFiles.size >= MAX_STATE_FILES) return;
+      const parts = found.split("/");
+      if (parts.includes("..") || parts[0] === SESSIONS_FOLDER || this.#stateFiles.has(`/workspace/${found}`))
+        continue;
+      const name = parts.at(-1) ?? "";
+      if (await hasFile(this.#settings.workspaceDir, parts.slice(0, -1), name))
+        this.#stateFiles.add(`/workspace/${found}`);
+    }
+  }
+
+  #encode(id: string): Uint8Array {
+    const record = this.#record as SessionRecord;
+    record.session_id = id;
+    const { tasks: _, ...rest } = record;
+    const { checkpoint, state_files: files, ...head } = rest;
+    const opening = JSON.stringify(head).slice(0, -1);
+    const tasks = this.#written.length === 0 ? "[]" : `[\n${this.#written.join(",\n")}\n]`;
+    return Buffer.from(
+      `${opening},\n"tasks":${tasks},\n"state_files":${JSON.stringify(files)},\n"checkpoint":${JSON.stringify(checkpoint)}}\n`,
+    );
+  }
+}
+
+export interface SessionLogSettings {
+  /** Absolute host path of the folder that the guest sees as `/workspace`. */
+  workspaceDir: string;
+  /** The folder that holds the folder `sessions`. Default: the workspace. */
+  logDir?: string | undefined;
+  /** Whether that folder is still the same. Where it is not, nothing is written. */
+  isThere?: (() => Promise<boolean>) | undefined;
+  ownerId?: string | undefined;
+  /** The session to go on with, for runs that name none: `session_001`, `1`, or `last`. */
+  resume?: string | undefined;
+  /** Gives the number of the next session, where other machines write logs, too. Taken ones are passed over. */
+  nextNumber?: (() => Promise<number>) | undefined;
+  redact?: Redact | undefined;
+  /** Receives why a log could not be written. Runs go on without it. */
+  onProblem?: ((error: unknown) => void) | undefined;
+}

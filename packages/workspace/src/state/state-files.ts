@@ -1,0 +1,147 @@
+import { randomBytes } from "node:crypto";
+import { link, rename } from "node:fs/promises";
+import { CemError, moduleBeside, offload } from "@cem/core";
+import type { JsonValue, OffloadedWork } from "@cem/core";
+import { NotAFolder, openContained, readContained, UnusableFile } from "../files/contained-files.ts";
+import type { ContainedFolder } from "../files/contained-files.ts";
+import { encodeState, formatOf, largestOf, parseState, STATE_ENDINGS } from "./state-format.ts";
+import type { ParsedState, StateFormat } from "./state-format.ts";
+
+const GUEST_ROOT = "/workspace/";
+const MAX_PATH_CHARACTERS = 1_024;
+const MAX_NAME_BYTES = 200;
+// eslint-disable-next-line no-control-regex -- control characters are refused on purpose
+const NOT_PORTABLE = /[\u0000-\u001F\u007F\\:*?"<>|]/u;
+
+const ENDINGS = new Intl.ListFormat("en", { type: "disjunction" }).format(STATE_ENDINGS);
+
+/** The path of a state file below the workspace. */
+export interface StatePath {
+  folders: readonly string[];
+  /** The file name. Its ending says the format. */
+  name: string;
+  /** As guest code sees it: `/workspace/state.json`. */
+  guestPath: string;
+}
+
+/**
+ * Parses and checks the path of a state file.
+ *
+ * @param file - Relative to the workspace, or absolute as the guest sees it (`/workspace/…`).
+ *
+ * @throws CemError `STATE_PATH_INVALID`
+ */
+export function parseStatePath(file: string): StatePath {
+  const relative = file.startsWith(GUEST_ROOT) ? file.slice(GUEST_ROOT.length) : file;
+  const parts = relative.split("/");
+  const reason = refusalReason(relative, parts);
+  if (reason !== undefined) throw invalidStatePath(file, reason);
+  return { folders: parts.slice(0, -1), name: parts.at(-1) ?? "", guestPath: GUEST_ROOT + relative };
+}
+
+/** `STATE_PATH_INVALID`: the path can't be a state file, for the given reason. */
+export function invalidStatePath(file: string, reason: string, cause?: unknown): CemError {
+  const shown = JSON.stringify(file.slice(0, MAX_PATH_CHARACTERS));
+  return new CemError(
+    "STATE_PATH_INVALID",
+    `${shown} can't be a state file: ${reason}. A state file is a path inside the workspace that ends in ${ENDINGS}, such as "progress.json" or "notes/today.json".`,
+    { details: { file: file.slice(0, MAX_PATH_CHARACTERS), reason }, cause },
+  );
+}
+
+function refusalReason(relative: string, parts: readonly string[]): string | undefined {
+  if (relative.length > MAX_PATH_CHARACTERS) return `it is longer than ${MAX_PATH_CHARACTERS} characters`;
+  if (relative.startsWith("/")) return "it is outside the workspace";
+  if (parts.includes("..")) return "it leads out of the workspace";
+  if (NOT_PORTABLE.test(relative)) return "it contains characters that are not portable in file names";
+  if (parts.some((part) => part === "" || part === ".")) return 'it contains an empty name or "."';
+  if (parts.some((part) => Buffer.byteLength(part) > MAX_NAME_BYTES)) {
+    return `a name in it is longer than ${MAX_NAME_BYTES} bytes`;
+  }
+  const name = parts.at(-1) ?? "";
+  const isNamed = formatOf(name) !== undefined && !STATE_ENDINGS.includes(name);
+  return isNamed ? undefined : `it does not end in ${ENDINGS}`;
+}
+
+/** The files of a workspace that keep state. */
+export class StateFiles {
+  readonly #workspaceDir: string;
+  readonly #maxBytes: number;
+
+  constructor(workspaceDir: string, maxBytes: number) {
+    this.#workspaceDir = workspaceDir;
+    this.#maxBytes = maxBytes;
+  }
+
+  /** Reads a file; `undefined` where there is none. */
+  async read(
+    folder: ContainedFolder,
+    statePath: StatePath,
+    signal?: AbortSignal,
+  ): Promise<Uint8Array | undefined> {
+    try {
+      return await readContained(folder, statePath.name, {
+        signal,
+        check: (bytes) => this.requireSize(statePath, bytes),
+      });
+    } catch (error) {
+      if (error instanceof UnusableFile) throw invalidStatePath(statePath.guestPath, error.message, error);
+      throw error;
+    }
+  }
+
+  /** Opens the folder of a file; `undefined` where there is none and none is to be made. */
+  async open(statePath: StatePath, create: boolean): Promise<ContainedFolder | undefined> {
+    try {
+      return await openContained(this.#workspaceDir, statePath.folders, create);
+    } catch (error) {
+      if (error instanceof NotAFolder) {
+        throw invalidStatePath(statePath.guestPath, "a folder on its path is a link or a file", error);
+      }
+      const missing = (error as NodeJS.ErrnoException).code === "ENOENT";
+      if (missing && !create) return undefined;
+      throw error;
+    }
+  }
+
+  /** @throws CemError `STATE_TOO_LARGE` */
+  requireSize(statePath: StatePath, bytes: number): void {
+    const limitBytes = largestOf(formatOf(statePath.name) ?? "json", this.#maxBytes);
+    if (bytes <= limitBytes) return;
+    throw new CemError(
+      "STATE_TOO_LARGE",
+      `${statePath.guestPath} has ${bytes} bytes; the limit is ${limitBytes}. Large data belongs in separate files in /workspace.`,
+      { details: { file: statePath.guestPath, bytes, limitBytes } },
+    );
+  }
+}
+
+/** Keeps a broken file under another name. The file itself stays until it is replaced, where the file system allows. */
+export async function keepAside(folder: ContainedFolder, { name, guestPath }: StatePath): Promise<string> {
+  const ending = name.slice(name.lastIndexOf("."));
+  const aside = `${name.slice(0, -ending.length)}.broken-${randomBytes(4).toString("hex")}${ending}`;
+  const [from, to] = [folder.child(name), folder.child(aside)];
+  await link(from, to).catch(() => rename(from, to));
+  return guestPath.slice(0, -name.length) + aside;
+}
+
+/** More YAML is not read or written in a few milliseconds. */
+const MAX_QUICK_BYTES = 8 * 1024;
+
+/** Does what `parseState` does. Much YAML is read by the process's threads. */
+export async function parseStateFile(bytes: Uint8Array, format: StateFormat): Promise<ParsedState> {
+  const here = () => parseState(bytes, format);
+  if (format !== "yaml" || bytes.byteLength <= MAX_QUICK_BYTES) return here();
+  return offload(() => workOf("parseState", bytes, format), here);
+}
+
+/** Does what `encodeState` does. Much YAML is written by the process's threads. */
+export async function encodeStateFile(value: JsonValue, format: StateFormat): Promise<Uint8Array> {
+  const here = () => encodeState(value, format);
+  if (format !== "yaml" || JSON.stringify(value).length <= MAX_QUICK_BYTES) return here();
+  return offload(() => workOf("encodeState", value, format), here);
+}
+
+function workOf(name: string, ...args: readonly unknown[]): OffloadedWork {
+  return { module: moduleBeside("state-format", import.meta.url), name, args };
+}

@@ -1,0 +1,84 @@
+import { isDeepStrictEqual } from "node:util";
+import type { JsonObject, JsonValue } from "@cem/core";
+
+/** Two changes of one value put together, or the keys that both changed. */
+export type Merged = { ok: true; value: JsonValue } | { ok: false; keys: string[] };
+
+/** Deeper members are compared as a whole. */
+const MAX_DEPTH = 20;
+const ABSENT = Symbol("absent");
+type Member = JsonValue | typeof ABSENT;
+
+/**
+ * Merges two changes of one value, key by key in objects and the objects in them. A key that both changed is a conflict,
+ * also where both set it to the same: each may have counted up from what it read.
+ */
+export function mergeChanges(base: JsonValue, mine: JsonValue, theirs: JsonValue): Merged {
+  const keys: string[] = [];
+  const value = merge([base, mine, theirs], [], keys);
+  return keys.length === 0 && value !== ABSENT ? { ok: true, value } : { ok: false, keys };
+}
+
+function merge([base, mine, theirs]: [Member, Member, Member], path: string[], conflicts: string[]): Member {
+  if (isSame(base, theirs)) return mine;
+  if (isSame(base, mine)) return theirs;
+  if (!isObject(base) || !isObject(mine) || !isObject(theirs) || path.length >= MAX_DEPTH) {
+    conflicts.push(path.join(".") || "the whole state");
+    return mine;
+  }
+  const names = new Set([...Object.keys(theirs), ...Object.keys(mine)]);
+  const members: [string, JsonValue][] = [];
+  for (const name of names) {
+    const member = merge([of(base, name), of(mine, name), of(theirs, name)], [...path, name], conflicts);
+    if (member !== ABSENT) members.push([name, member]);
+  }
+  // Sets "__proto__" as any other name.
+  return Object.fromEntries(members);
+}
+
+function of(object: JsonObject, name: string): Member {
+  return Object.hasOwn(object, name) ? (object[name] as JsonValue) : ABSENT;
+}
+
+function isObject(value: Member): value is JsonObject {
+  return typeof value === "object" && value !== null && !Array.isArray(value);
+}
+
+function isSame(one: Member, other: Member): boolean {
+  if (one === other) return true;
+  if (typeof one !== "object" || typeof other !== "object" || one === null || other === null) return false;
+  return isDeepStrictEqual(one, other);
+}
+
+/** Contents that are kept to merge with, in bytes. Larger ones are not. */
+const MAX_KEPT_BYTES = 8 * 1024 * 1024;
+
+/** Contents of state files that a store has read or written, by file and version. The oldest go first. */
+export class KnownStates {
+  readonly #contents = new Map<string, Uint8Array>();
+  /** The version that each file was last seen with, and could be read in. */
+  readonly #readable = new Map<string, string>();
+  #bytes = 0;
+
+  add(file: string, version: string, content: Uint8Array): void {
+    this.#readable.set(file, version);
+    const key = `${file} ${version}`;
+    if (content.byteLength > MAX_KEPT_BYTES || this.#contents.has(key)) return;
+    this.#contents.set(key, content);
+    this.#bytes += content.byteLength;
+    for (const [oldest, { byteLength }] of this.#contents) {
+      if (this.#bytes <= MAX_KEPT_BYTES) return;
+      this.#contents.delete(oldest);
+      this.#bytes -= byteLength;
+    }
+  }
+
+  contentOf(file: string, version: string): Uint8Array | undefined {
+    return this.#contents.get(`${file} ${version}`);
+  }
+
+  /** Whether the file could be read when it had this version, so that a large one is not parsed to know it. */
+  isReadable(file: string, version: string): boolean {
+    return this.#readable.get(file) === version;
+  }
+}

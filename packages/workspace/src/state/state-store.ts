@@ -1,0 +1,262 @@
+import { hash } from "node:crypto";
+import { join } from "node:path";
+import { CemError, writeFailure } from "@cem/core";
+import type { JsonValue, StateStore } from "@cem/core";
+import { withLock } from "../files/file-lock.ts";
+import {
+  encodeStateFile,
+  invalidStatePath,
+  keepAside,
+  parseStateFile,
+  parseStatePath,
+  StateFiles,
+} from "./state-files.ts";
+import type { StatePath } from "./state-files.ts";
+import { formatOf, isPickle, nameInFormat, pickleNames, STATE_FORMATS } from "./state-format.ts";
+import type { StateFormat } from "./state-format.ts";
+import { KnownStates, mergeChanges } from "./state-merge.ts";
+
+type ReadState = Awaited<ReturnType<StateStore["read"]>>;
+type SavedState = Awaited<ReturnType<StateStore["save"]>>;
+type SaveStateOptions = NonNullable<Parameters<StateStore["save"]>[2]>;
+type StateOptions = NonNullable<Parameters<StateStore["read"]>[1]>;
+
+const DEFAULT_STATE_FILE = "state.json";
+const DEFAULT_MAX_STATE_BYTES = 64 * 1024 * 1024;
+const VERSION_CHARACTERS = 16;
+
+export interface StateStoreSettings {
+  /** Absolute host path of the folder that the guest sees as `/workspace`. It must exist when state is saved. */
+  workspaceDir: string;
+  /**
+   * The file that is read and written when the caller names none, relative to the workspace. Its ending is replaced by
+   * that of the format.
+   *
+   * @defaultValue `state.json`
+   */
+  stateFile?: string | undefined;
+  /**
+   * The format of that file. Files that the caller names are of the format that their ending says.
+   *
+   * @defaultValue `json`
+   */
+  format?: StateFormat | undefined;
+  /**
+   * The largest state file that is read or written, in bytes. YAML is limited to 4 MiB in any case.
+   *
+   * @defaultValue 64 MiB
+   */
+  maxBytes?: number | undefined;
+}
+
+/**
+ * Creates a store that keeps state as files in the workspace, where guest code reads and writes the same files: JSON, YAML
+ * or, in binary, MessagePack.
+ *
+ * Writes are atomic and durable, also across processes and when the process is killed. Links in the workspace are not
+ * followed. A file that can't be read is never overwritten: saving keeps it as `<name>.broken-<random>.<ending>`.
+ */
+export function createStateStore(settings: StateStoreSettings): StateStore {
+  return new FileStateStore(settings);
+}
+
+class FileStateStore implements StateStore {
+  readonly specificationVersion = "v1";
+  readonly #workspaceDir: string;
+  readonly #stateFile: string;
+  readonly #files: StateFiles;
+  /** The last pending save of each file; saves of one file run in the order they were requested. */
+  readonly #saves = new Map<string, Promise<SavedState>>();
+  readonly #known = new KnownStates();
+  /** Files of which nothing unfinished of another process is left. */
+  readonly #tidied = new Set<string>();
+
+  constructor({ workspaceDir, stateFile, format = "json", maxBytes }: StateStoreSettings) {
+    this.#workspaceDir = workspaceDir;
+    this.#stateFile = nameInFormat(stateFile ?? DEFAULT_STATE_FILE, format);
+    this.#files = new StateFiles(workspaceDir, maxBytes ?? DEFAULT_MAX_STATE_BYTES);
+  }
+
+  async read(file?: string, { signal }: StateOptions = {}): Promise<ReadState> {
+    signal?.throwIfAborted();
+    refusePickle(file);
+    const statePath = parseStatePath(file ?? this.#stateFile);
+    await using folder = await this.#files.open(statePath, false);
+    if (folder === undefined) return { exists: false, data: {}, version: NO_VERSION };
+    const names = file === undefined ? namesOfDefault(statePath.name) : [statePath.name];
+    for (const name of names) {
+      const found = withName(statePath, name);
+      const bytes = await this.#files.read(folder, found, signal);
+      if (bytes !== undefined) return await this.#parse(found, bytes);
+    }
+    for (const name of file === undefined ? pickleNames(statePath.name) : []) {
+      const pickle = withName(statePath, name);
+      if ((await this.#files.read(folder, pickle, signal)) !== undefined)
+        throw pickleRefused(pickle.guestPath);
+    }
+    return { exists: false, data: {}, version: NO_VERSION };
+  }
+
+  async #parse(statePath: StatePath, bytes: Uint8Array): Promise<ReadState> {
+    if (isPickle(bytes)) throw pickleRefused(statePath.guestPath);
+    const format = formatOf(statePath.name) ?? "json";
+    const parsed = await parseStateFile(bytes, format);
+    if (parsed.ok) {
+      const version = versionOf(bytes);
+      this.#known.add(statePath.guestPath, version, bytes);
+      return { exists: true, data: parsed.value, version };
+    }
+    throw new CemError(
+      "STATE_UNREADABLE",
+      `${statePath.guestPath} is not valid ${FORMAT_NAMES[format]}: ${parsed.reason}. The file is unchanged; saving new state renames it first.`,
+      { details: { file: statePath.guestPath, reason: parsed.reason } },
+    );
+  }
+
+  async save(data: JsonValue, file?: string, options: SaveStateOptions = {}): Promise<SavedState> {
+    options.signal?.throwIfAborted();
+    refusePickle(file);
+    const statePath = parseStatePath(file ?? this.#stateFile);
+    const bytes = await encodeStateFile(data, formatOf(statePath.name) ?? "json");
+    this.#files.requireSize(statePath, bytes.byteLength);
+    const before = this.#saves.get(statePath.guestPath) ?? Promise.resolve();
+    const done = before.catch(() => {}).then(() => this.#replace(statePath, bytes, options));
+    this.#saves.set(statePath.guestPath, done);
+    try {
+      return await done;
+    } finally {
+      if (this.#saves.get(statePath.guestPath) === done) this.#saves.delete(statePath.guestPath);
+    }
+  }
+
+  async #replace(
+    statePath: StatePath,
+    bytes: Uint8Array,
+    { signal, version }: SaveStateOptions,
+  ): Promise<SavedState> {
+    const key = join(this.#workspaceDir, ...statePath.folders, statePath.name);
+    return withLock(key, statePath.guestPath, async () => {
+      signal?.throwIfAborted();
+      await using folder = await this.#files.open(statePath, true);
+      if (folder === undefined) throw invalidStatePath(statePath.guestPath, "its folder was removed");
+      const found = await this.#files.read(folder, statePath).catch((error: unknown) => {
+        if (CemError.isInstance(error) && error.code === "STATE_TOO_LARGE") return new Uint8Array();
+        throw error;
+      });
+      const current = found === undefined ? NO_VERSION : versionOf(found);
+      const isChanged = version !== undefined && version !== current;
+      const written = isChanged ? await this.#merge(statePath, bytes, { version, found, current }) : bytes;
+      const saved: SavedState = { file: statePath.guestPath, version: versionOf(written) };
+      if (isChanged) saved.merged = true;
+      if (found !== undefined && !(await this.#isReadable(statePath, found, current))) {
+        saved.keptAside = await keepAside(folder, statePath);
+      }
+      if (!this.#tidied.has(key)) await folder.removeUnfinished(statePath.name);
+      this.#tidied.add(key);
+      await folder.replace(statePath.name, written);
+      this.#known.add(statePath.guestPath, saved.version, written);
+      return saved;
+    }).catch((error: unknown) => {
+      throw writeFailure(error, statePath.guestPath, "the file system of the workspace");
+    });
+  }
+
+  /**
+   * Puts a change and what others changed meanwhile together.
+   *
+   * @throws CemError `STATE_CONFLICT` when both changed the same, or the state that the change is based on is not known.
+   */
+  async #merge(
+    statePath: StatePath,
+    bytes: Uint8Array,
+    { version, found, current }: { version: string; found: Uint8Array | undefined; current: string },
+  ): Promise<Uint8Array> {
+    const { guestPath, name } = statePath;
+    const format = formatOf(name) ?? "json";
+    const base = version === NO_VERSION ? EMPTY : this.#known.contentOf(guestPath, version);
+    const states = [];
+    for (const content of base === undefined || found === undefined ? [] : [base, bytes, found]) {
+      const parsed =
+        content === EMPTY ? { ok: true as const, value: {} } : await parseStateFile(content, format);
+      if (parsed.ok) states.push(parsed.value);
+    }
+    const [before, mine, theirs] = states;
+    const merged =
+      before === undefined || mine === undefined || theirs === undefined
+        ? undefined
+        : mergeChanges(before, mine, theirs);
+    if (merged?.ok !== true)
+      throw stateConflict(guestPath, { expected: version, found: current, keys: merged?.keys });
+    const written = await encodeStateFile(merged.value, format);
+    this.#files.requireSize(statePath, written.byteLength);
+    return written;
+  }
+
+  async #isReadable({ guestPath, name }: StatePath, bytes: Uint8Array, version: string): Promise<boolean> {
+    if (this.#known.isReadable(guestPath, version)) return true;
+    return (await parseStateFile(bytes, formatOf(name) ?? "json")).ok;
+  }
+}
+
+/** The state before there was a file. */
+const EMPTY = new Uint8Array();
+
+const FORMAT_NAMES: Readonly<Record<StateFormat, string>> = {
+  json: "JSON",
+  yaml: "YAML",
+  binary: "MessagePack",
+};
+
+/** The default file, and what another setting of the format left in its place. */
+function namesOfDefault(name: string): string[] {
+  return [
+    name,
+    ...STATE_FORMATS.map((format) => nameInFormat(name, format)).filter((other) => other !== name),
+  ];
+}
+
+function withName(statePath: StatePath, name: string): StatePath {
+  return { ...statePath, name, guestPath: statePath.guestPath.slice(0, -statePath.name.length) + name };
+}
+
+function versionOf(bytes: Uint8Array): string {
+  return hash("sha256", bytes).slice(0, VERSION_CHARACTERS);
+}
+
+/** The version of a file that is not there. */
+export const NO_VERSION = "";
+
+/** `STATE_CONFLICT`: the file is not of the version that a save is based on. */
+export function stateConflict(
+  file: string,
+  { expected, found, keys }: { expected: string; found: string; keys: readonly string[] | undefined },
+): CemError {
+  const now = found === NO_VERSION ? "it was removed" : `it has version ${found} now`;
+  const based = expected === NO_VERSION ? "no file" : `version ${expected}`;
+  const both = keys === undefined ? "" : ` Both changes set ${keys.slice(0, MAX_SHOWN_KEYS).join(", ")}.`;
+  return new CemError(
+    "STATE_CONFLICT",
+    `${file} was changed by someone else: ${now}, the new state is based on ${based}.${both} Read it again, and save what both changes make.`,
+    { details: { file, expected, found, ...(keys && { keys: keys.slice(0, MAX_SHOWN_KEYS) }) } },
+  );
+}
+
+const MAX_SHOWN_KEYS = 10;
+
+/** Refuses a name that ends as a Python pickle's does. */
+export function refusePickle(file: string | undefined): void {
+  if (file !== undefined && /\.(?:pkl|pickle)$/.test(file)) throw pickleRefused(file);
+}
+
+/** `STATE_UNREADABLE`: the file is a Python pickle. */
+export function pickleRefused(file: string): CemError {
+  const last = file.slice(file.lastIndexOf("/") + 1);
+  // It stands in a command.
+  const name = /^[\w.-]{1,200}$/.test(last) ? last : "state.pkl";
+  const target = nameInFormat(name, "json");
+  return new CemError(
+    "STATE_UNREADABLE",
+    `${name} is a Python pickle, which runs code when it is read, so it is not read here. Where you trust it, convert it once: python3 -c "import json, pickle; json.dump(pickle.load(open('${name}', 'rb')), open('${target}', 'w'))"`,
+    { details: { file: name, reason: "a Python pickle" } },
+  );
+}

@@ -1,0 +1,155 @@
+import { readFileSync } from "node:fs";
+import os from "node:os";
+import { lstat, readFile, rm } from "node:fs/promises";
+import { replaceFile } from "@cem/core/files";
+import { isSame } from "./file-content.ts";
+import type { Files, LocalFile, LocalFiles } from "./file-content.ts";
+import type { Head, ReadHead } from "./shared-copy.ts";
+
+/** What this machine and the shared copy had in common last. */
+export interface CommonState {
+  /** The head and its version in the store. */
+  head: Head | undefined;
+  version: string;
+  /** The files, with the names of their pieces and the signatures that they have here. */
+  files: LocalFiles;
+  /** Which folders they lie in. */
+  roots: Record<string, string>;
+}
+
+/** The state that a head comes from: the newest of those that this machine may have reached. */
+export function pickCommon(
+  states: readonly CommonState[],
+  { head, version }: ReadHead,
+): CommonState | undefined {
+  const found = states.find(
+    (state) =>
+      (state.version === version && states.length === 1) ||
+      (head?.manifest !== undefined && String(state.head?.manifest) === String(head.manifest)),
+  );
+  return found === undefined ? states.at(-1) : { ...found, head, version };
+}
+
+/** Whether the workspace that this machine has was deleted. */
+export function isGone({ head, version }: ReadHead, common: CommonState | undefined): boolean {
+  if (head === undefined || common === undefined || version === common.version) return false;
+  const salt = common.head?.salt ?? "";
+  return head.manifest === undefined || (salt !== "" && head.buried.includes(salt));
+}
+
+/** The files of which this machine has what is shared, and what both had in common of the others. */
+export function sharedHere(files: LocalFiles, remote: Files, base: Files): LocalFiles {
+  const here: LocalFiles = new Map(base);
+  for (const [path, entry] of remote) {
+    const file = files.get(path);
+    if (isSame(file, entry)) here.set(path, { ...entry, signature: file?.signature });
+  }
+  for (const path of base.keys()) if (!files.has(path) && !remote.has(path)) here.delete(path);
+  return here;
+}
+
+/** A folder that is another one than before was not emptied by anybody: it has nothing yet. */
+export function filesIn({ files, roots: before }: CommonState, roots: Record<string, string>): LocalFiles {
+  const same = new Set(Object.keys(roots).filter((name) => roots[name] === before[name]));
+  return new Map([...files].filter(([path]) => same.has(path.split("/", 1)[0] ?? "")));
+}
+
+/** Whether the same files have the same contents. */
+export function isUnchanged(before: Files, now: Files): boolean {
+  return before.size === now.size && [...now].every(([path, file]) => isSame(before.get(path), file));
+}
+
+/** Whether signatures are surer than they were. */
+export function hasNewSignature(before: LocalFiles, now: LocalFiles): boolean {
+  return [...now].some(([path, { signature }]) => signature !== before.get(path)?.signature);
+}
+
+/** Files of this machine with the names of their pieces. */
+export function withNames(named: LocalFiles, now: LocalFiles): LocalFiles {
+  return new Map(
+    [...now].map(([path, file]) => [path, { ...file, pieces: named.get(path)?.pieces ?? file.pieces }]),
+  );
+}
+
+const FORMAT = 1;
+const BOOT_ID = "/proc/sys/kernel/random/boot_id";
+
+/** Identifies the machine's run from start to shutdown, as far as the system tells it. */
+function bootId(): string {
+  try {
+    return readFileSync(BOOT_ID, "utf8").trim();
+  } catch {
+    return os.hostname();
+  }
+}
+
+interface Written extends Omit<CommonState, "files"> {
+  format: number;
+  boot: string;
+  files: [path: string, size: number, pieces: readonly string[], signature: string | null][];
+}
+
+/**
+ * The file that notes what this machine and the shared copy had in common, where code in the sandbox can't reach it. Without
+ * it, or after a restart of the machine, which may have lost what was written last, files that differ are kept twice.
+ */
+export class LocalRecord {
+  readonly #file: string;
+  #known: { states: CommonState[]; identity: string } | undefined;
+
+  constructor(file: string) {
+    this.#file = file;
+  }
+
+  /** The last states, newest first: of a process that was killed it is not known whether the newest was reached. */
+  async read(): Promise<readonly CommonState[]> {
+    const identity = await this.#identity();
+    if (this.#known?.identity === identity) return this.#known.states;
+    const states = parse(await readFile(this.#file, "utf8").catch(() => ""));
+    this.#known = { states, identity };
+    return states;
+  }
+
+  async write(states: CommonState[]): Promise<void> {
+    const boot = bootId();
+    const written = states.map(({ files, ...rest }): Written => ({
+      ...rest,
+      format: FORMAT,
+      boot,
+      files: [...files].map(([path, { size, pieces, signature }]) => [path, size, pieces, signature ?? null]),
+    }));
+    await replaceFile(this.#file, JSON.stringify(written));
+    this.#known = { states, identity: await this.#identity() };
+  }
+
+  async remove(): Promise<void> {
+    this.#known = undefined;
+    await rm(this.#file, { force: true });
+  }
+
+  async #identity(): Promise<string> {
+    const found = await lstat(this.#file, { bigint: true }).catch(() => undefined);
+    return found === undefined ? "" : `${found.ino}.${found.size}.${found.ctimeNs}`;
+  }
+}
+
+function parse(text: string): CommonState[] {
+  try {
+    const written = JSON.parse(text) as Written[];
+    return written
+      .filter(({ boot, format }) => format === FORMAT && boot === bootId())
+      .map(({ files, head, version, roots }) => ({
+        head,
+        version,
+        roots,
+        files: new Map(
+          files.map(([path, size, pieces, signature]): [string, LocalFile] => [
+            path,
+            { size, pieces, signature: signature ?? undefined },
+          ]),
+        ),
+      }));
+  } catch {
+    return [];
+  }
+}

@@ -1,0 +1,173 @@
+import { createHmac, randomBytes } from "node:crypto";
+import { constants } from "node:fs";
+import type { BigIntStats } from "node:fs";
+import { open } from "node:fs/promises";
+import type { FileHandle } from "node:fs/promises";
+
+/** Files are kept in pieces of at most this size, so that what is added to a long one does not send all of it again. */
+export const PIECE_BYTES = 1024 * 1024;
+
+const NONCE_BYTES = 9;
+const PIECE_NAME = /^[\w-]{43}\.[\w-]{12}$/;
+
+/** A file's content: its size, and the pieces that it is kept in. */
+export interface FileEntry {
+  size: number;
+  /** Of a local file their digests, of a shared one their names. */
+  pieces: readonly string[];
+}
+
+/** Files by their paths: `workspace/state.json`. */
+export type Files = ReadonlyMap<string, FileEntry>;
+
+/** The digest of a piece, which nobody can guess from its content without the salt. */
+export function digestPiece(salt: string, bytes: Uint8Array): string {
+  return createHmac("sha256", salt).update(bytes).digest("base64url");
+}
+
+/**
+ * A new name for a piece. It is not used again once it is gone, so that removing what nobody names takes nothing from who
+ * writes the same content meanwhile.
+ */
+export function namePiece(digest: string): string {
+  return `${digest}.${randomBytes(NONCE_BYTES).toString("base64url")}`;
+}
+
+/** The digest of a piece by its name. */
+export function digestOf(name: string): string {
+  return name.split(".", 1)[0] ?? "";
+}
+
+export function isPieceName(name: unknown): name is string {
+  return typeof name === "string" && PIECE_NAME.test(name);
+}
+
+/** Whether two entries have the same content. `undefined` is no file. */
+export function isSame(one: FileEntry | undefined, other: FileEntry | undefined): boolean {
+  if (one === undefined || other === undefined) return one === other;
+  return (
+    one.size === other.size &&
+    one.pieces.length === other.pieces.length &&
+    one.pieces.every((piece, at) => digestOf(piece) === digestOf(other.pieces[at] ?? ""))
+  );
+}
+
+const MAX_PATH_BYTES = 4_096;
+const MAX_NAME_BYTES = 255;
+const MAX_PARTS = 64;
+const FORBIDDEN = process.platform === "win32" ? /[\0\\:]/ : /\0/;
+
+/** Why a path can't be shared; `undefined` where it can. It may come from another machine, or from hostile code. */
+export function pathProblem(path: string): string | undefined {
+  if (!path.isWellFormed() || path.includes("\uFFFD")) return "its name is no valid Unicode";
+  if (Buffer.byteLength(path) > MAX_PATH_BYTES) return `its path has more than ${MAX_PATH_BYTES} bytes`;
+  const parts = path.split("/");
+  if (parts.length < 2) return "it is in no folder";
+  if (parts.length > MAX_PARTS) return `it is more than ${MAX_PARTS} folders deep`;
+  if (parts.some((part) => part === "" || part === "." || part === "..")) return "its path leads elsewhere";
+  if (FORBIDDEN.test(path)) return "its name has a character that is not allowed";
+  if (parts.some((part) => Buffer.byteLength(part) > MAX_NAME_BYTES)) return "its name is too long";
+  return undefined;
+}
+
+/** The folders that a path leads through: `a`, `a/b` for `a/b/c`. */
+export function foldersOf(path: string): string[] {
+  const parts = path.split("/");
+  return parts.slice(1).map((_, at) => parts.slice(0, at + 1).join("/"));
+}
+
+/** The name beside a file for another content of it. The same content has the same name. */
+export function nameBeside(path: string, digest: string): string {
+  const cut = path.lastIndexOf("/") + 1;
+  const name = path.slice(cut);
+  const dot = name.lastIndexOf(".");
+  const ending = dot > 0 && name.length - dot <= MAX_ENDING ? name.slice(dot) : "";
+  const mark = `.conflict-${digest.slice(0, MARK_CHARACTERS).replaceAll("_", "-")}`;
+  let stem = ending === "" ? name : name.slice(0, -ending.length);
+  while (Buffer.byteLength(stem + mark + ending) > MAX_NAME_BYTES)
+    stem = Array.from(stem).slice(0, -1).join("");
+  return path.slice(0, cut) + stem + mark + ending;
+}
+
+const MAX_ENDING = 12;
+const MARK_CHARACTERS = 12;
+
+export function parentOf(path: string): string {
+  return path.slice(0, Math.max(0, path.lastIndexOf("/")));
+}
+
+export function nameOf(path: string): string {
+  return path.slice(path.lastIndexOf("/") + 1);
+}
+
+const { O_RDONLY, O_NOFOLLOW, O_NONBLOCK } = constants;
+/** A file that was changed so shortly before it was read may be changed again without its time telling. */
+const UNSURE_MS = 100;
+
+/** A file of this machine. */
+export interface LocalFile extends FileEntry {
+  /** Of the file's inode, size and times. Absent where they may stay the same when the content changes. */
+  signature?: string | undefined;
+}
+
+export type LocalFiles = Map<string, LocalFile>;
+
+/** Thrown when a file was changed since it was looked at. */
+export class ChangedMeanwhile extends Error {}
+
+/** Without O_NONBLOCK a named pipe that guest code put there would block. */
+export async function openFile(file: string): Promise<FileHandle | undefined> {
+  const handle = await open(file, O_RDONLY | O_NOFOLLOW | O_NONBLOCK).catch(
+    (error: NodeJS.ErrnoException) => {
+      if (error.code !== "ENOENT" && error.code !== "ELOOP") throw error;
+      return undefined;
+    },
+  );
+  if (handle === undefined || (await handle.stat()).isFile()) return handle;
+  await handle.close();
+  return undefined;
+}
+
+/** Reads a file's digests. @returns `undefined` where it is gone, or is no file. */
+export async function digestFile(file: string, salt: string): Promise<LocalFile | undefined> {
+  await using handle = await openFile(file);
+  if (handle === undefined) return undefined;
+  const before = await handle.stat({ bigint: true });
+  const openedMs = Date.now();
+  const pieces: string[] = [];
+  let size = 0;
+  for await (const piece of piecesOf(handle, Number(before.size))) {
+    pieces.push(digestPiece(salt, piece));
+    size += piece.length;
+  }
+  return { size, pieces, signature: isSettled(before, openedMs) ? signatureOf(before) : undefined };
+}
+
+/** Reads a file piece by piece, each into a buffer of its own. */
+export async function* piecesOf(handle: FileHandle, size: number): AsyncGenerator<Buffer> {
+  for (let at = 0; at < size; at += PIECE_BYTES) {
+    const piece = Buffer.allocUnsafe(Math.min(PIECE_BYTES, size - at));
+    let read = 0;
+    while (read < piece.length) {
+      const { bytesRead } = await handle.read(piece, read, piece.length - read, at + read);
+      if (bytesRead === 0) break;
+      read += bytesRead;
+    }
+    if (read > 0) yield piece.subarray(0, read);
+    // Cut off meanwhile.
+    if (read < piece.length) return;
+  }
+}
+
+export function signatureOf({ ino, size, mtimeNs, ctimeNs }: BigIntStats): string {
+  return [ino, size, mtimeNs, ctimeNs].join(".");
+}
+
+/** Whether a change after this moment would show in the file's times, which nobody in the sandbox can set. */
+export function isSettled({ ctimeMs }: BigIntStats, atMs: number): boolean {
+  return Number(ctimeMs) < atMs - UNSURE_MS;
+}
+
+export function ignoreMissing(error: NodeJS.ErrnoException): undefined {
+  if (error.code !== "ENOENT") throw error;
+}

@@ -1,0 +1,146 @@
+import { randomBytes } from "node:crypto";
+import { lstat, open, readdir, rename, rm, rmdir, unlink } from "node:fs/promises";
+import { PRIVATE_FILE } from "@cem/core/files";
+import type { ContainedFolder } from "../files/contained-files.ts";
+import type { Limits } from "./blobs.ts";
+import {
+  ChangedMeanwhile,
+  ignoreMissing,
+  isSettled,
+  nameBeside,
+  nameOf,
+  openFile,
+  parentOf,
+  piecesOf,
+  signatureOf,
+} from "./file-content.ts";
+import type { LocalFile } from "./file-content.ts";
+import { RootFolders, scanFolders } from "./scan-folders.ts";
+import type { Root, Scanned } from "./scan-folders.ts";
+
+/** The files of a workspace on this machine. */
+export class LocalFolders {
+  readonly #folders: RootFolders;
+  readonly #limits: Limits;
+
+  constructor(roots: readonly Root[], limits: Limits) {
+    this.#folders = new RootFolders(roots);
+    this.#limits = limits;
+  }
+
+  /** Which folders the roots are, by their names. */
+  identities(): Promise<Record<string, string>> {
+    return this.#folders.identities();
+  }
+
+  /**
+   * Lists all files. Those whose signature is as it was known are not read again.
+   *
+   * @throws CemError `WORKSPACE_FULL`
+   */
+  scan(salt: string, known: ReadonlyMap<string, LocalFile>): Promise<Scanned> {
+    return scanFolders({ folders: this.#folders, limits: this.#limits, salt, known });
+  }
+
+  /**
+   * Reads a file piece by piece, each into a buffer of its own.
+   *
+   * @returns its signature, where it is sure.
+   * @throws ChangedMeanwhile
+   */
+  async read(path: string, take: (piece: Buffer) => void | Promise<void>): Promise<string | undefined> {
+    await using folder = await this.#folders.open(parentOf(path));
+    await using handle = folder && (await openFile(folder.child(nameOf(path))));
+    if (handle === undefined) throw new ChangedMeanwhile(path);
+    const before = await handle.stat({ bigint: true });
+    const openedMs = Date.now();
+    for await (const piece of piecesOf(handle, Number(before.size))) await take(piece);
+    const after = signatureOf(await handle.stat({ bigint: true }));
+    return after === signatureOf(before) && isSettled(before, openedMs) ? after : undefined;
+  }
+
+  /**
+   * Puts a file in place, as a whole.
+   *
+   * @param expected - What is there.
+   * @throws ChangedMeanwhile
+   */
+  async write(
+    path: string,
+    pieces: AsyncIterable<Uint8Array> | Iterable<Uint8Array>,
+    expected: LocalFile | undefined,
+  ): Promise<string | undefined> {
+    await using folder = await this.#folders.make(parentOf(path));
+    const temporary = folder.child(`.cem-${randomBytes(8).toString("hex")}.tmp`);
+    try {
+      await using handle = await open(temporary, "wx", PRIVATE_FILE);
+      for await (const piece of pieces) await handle.writeFile(piece);
+      const written = await handle.stat({ bigint: true });
+      const target = folder.child(nameOf(path));
+      await this.#clear(folder, path, expected);
+      await rename(temporary, target);
+      const found = await lstat(target, { bigint: true });
+      // The file was there before under a name that nobody could guess, so nobody else has written it.
+      return found.ino === written.ino && isSettled(found, Date.now()) ? signatureOf(found) : undefined;
+    } finally {
+      await rm(temporary, { force: true });
+    }
+  }
+
+  /** Gives a file another name. @throws ChangedMeanwhile */
+  async move(from: string, to: string, expected: LocalFile): Promise<void> {
+    await using folder = await this.#folders.make(parentOf(from));
+    await this.#expect(folder, from, expected);
+    await rename(folder.child(nameOf(from)), folder.child(nameOf(to)));
+  }
+
+  /** Removes a file, and the folders that are empty then. @throws ChangedMeanwhile */
+  async remove(path: string, expected: LocalFile): Promise<void> {
+    {
+      await using folder = await this.#folders.open(parentOf(path));
+      if (folder === undefined) return;
+      await this.#expect(folder, path, expected);
+      await unlink(folder.child(nameOf(path))).catch(ignoreMissing);
+    }
+    for (let parent = parentOf(path); parent.includes("/"); parent = parentOf(parent)) {
+      await using above = await this.#folders.open(parentOf(parent));
+      if (above === undefined) return;
+      const isRemoved = await rmdir(above.child(nameOf(parent))).then(
+        () => true,
+        () => false,
+      );
+      if (!isRemoved) return;
+    }
+  }
+
+  /** Removes all that is in the roots. */
+  async clear(): Promise<void> {
+    for (const { folder } of this.#folders.roots) {
+      const names = await readdir(folder).catch(ignoreMissing);
+      for (const name of names ?? [])
+        await rm(`${folder}/${name}`, { recursive: true, force: true, maxRetries: 5 });
+    }
+  }
+
+  /** Makes way for a file: what stands there and is none is not shared, and is not followed. */
+  async #clear(folder: ContainedFolder, path: string, expected: LocalFile | undefined): Promise<void> {
+    const target = folder.child(nameOf(path));
+    const found = await lstat(target, { bigint: true }).catch(ignoreMissing);
+    if (found?.isDirectory() === true)
+      await rename(target, folder.child(nameOf(nameBeside(path, randomBytes(8).toString("hex")))));
+    else if (found?.isFile() === true) await this.#expect(folder, path, expected);
+    else if (expected !== undefined) throw new ChangedMeanwhile(path);
+  }
+
+  /** An unsure signature tells nothing: the content is read again. */
+  async #expect(folder: ContainedFolder, path: string, expected: LocalFile | undefined): Promise<void> {
+    const file = folder.child(nameOf(path));
+    const found = await lstat(file, { bigint: true }).catch(ignoreMissing);
+    const isAsExpected =
+      expected !== undefined &&
+      found?.isFile() === true &&
+      Number(found.size) === expected.size &&
+      (expected.signature === undefined || expected.signature === signatureOf(found));
+    if (!isAsExpected) throw new ChangedMeanwhile(path);
+  }
+}

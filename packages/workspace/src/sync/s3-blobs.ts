@@ -1,0 +1,154 @@
+import { AwsClient } from "aws4fetch";
+import { filesUnavailable } from "./blobs.ts";
+import type { BlobStore } from "./blobs.ts";
+
+/** A place in S3-compatible storage. */
+export interface S3Place {
+  bucket: string;
+  /** Without a slash at either end; may be empty. */
+  prefix: string;
+  endpoint: URL;
+  region: string;
+}
+
+const S3_URL = /^s3:\/\/([a-z\d][a-z\d.-]{1,61}[a-z\d])(?:\/([\w./-]*))?(?:\?(.*))?$/;
+const PARAMETERS = new Set(["endpoint", "region"]);
+const DEFAULT_REGION = "us-east-1";
+
+/**
+ * Reads `s3://bucket/prefix?endpoint=https://host:port&region=eu-central-1`. What is missing comes from the usual variables.
+ *
+ * @returns what is wrong with it, as words that follow "it".
+ */
+export function parseS3Url(
+  url: string,
+  environment: Readonly<Record<string, string | undefined>>,
+): S3Place | string {
+  const [, bucket, path = "", query = ""] = S3_URL.exec(url) ?? [];
+  if (bucket === undefined) return "is not of the form s3://bucket/prefix?endpoint=https://host:port";
+  const parameters = new URLSearchParams(query);
+  const unknown = [...parameters.keys()].find((name) => !PARAMETERS.has(name));
+  if (unknown !== undefined) return `has a parameter that is not known: ${unknown}`;
+  const region =
+    parameters.get("region") ??
+    (environment["AWS_REGION"] || environment["AWS_DEFAULT_REGION"] || DEFAULT_REGION);
+  const given =
+    parameters.get("endpoint") ?? (environment["AWS_ENDPOINT_URL_S3"] || environment["AWS_ENDPOINT_URL"]);
+  const endpoint = given ?? `https://s3.${region}.amazonaws.com`;
+  if (!/^https?:\/\//.test(endpoint) || !URL.canParse(endpoint))
+    return "has an endpoint that is no http(s) URL";
+  const parts = path.split("/").filter((part) => part !== "");
+  if (parts.some((part) => part === "." || part === "..")) return "has a prefix with . or ..";
+  return { bucket, prefix: parts.join("/"), endpoint: new URL(endpoint), region };
+}
+
+const TRIES = 3;
+const FIRST_PAUSE_MS = 100;
+const TIMEOUT_MS = 60_000;
+const MAX_REASON_CHARACTERS = 200;
+
+/** Who asks. From the usual variables of AWS. */
+export interface S3Credentials {
+  accessKeyId: string;
+  secretAccessKey: string;
+  sessionToken?: string | undefined;
+}
+
+/** Settings of {@link createS3Blobs}. */
+export interface S3BlobsSettings {
+  place: S3Place;
+  credentials: S3Credentials;
+}
+
+/**
+ * Keeps pieces in S3-compatible storage: put, get, delete and list, by path style, and nothing that only some servers have.
+ *
+ * @param folder - Where in the bucket, below the place's prefix: letters, digits, `-`, `_` and `/`.
+ */
+export function createS3Blobs({ place, credentials }: S3BlobsSettings, folder: string): BlobStore {
+  const { bucket, endpoint, prefix, region } = place;
+  const { sessionToken, ...key } = credentials;
+  const client = new AwsClient({
+    ...key,
+    ...(sessionToken === undefined ? {} : { sessionToken }),
+    region,
+    service: "s3",
+    retries: 0,
+  });
+  const base = [prefix, folder].filter((part) => part !== "").join("/");
+  const location = `s3://${bucket}/${base}`;
+  const root = `${endpoint.origin}${endpoint.pathname.replace(/\/$/, "")}/${bucket}`;
+
+  /** Once more where the server or the way to it failed, not where it refused. */
+  async function send(url: string, init?: RequestInit): Promise<Response> {
+    for (let attempt = 1; ; attempt += 1) {
+      let why: unknown;
+      try {
+        const answer = await client.fetch(url, { ...init, signal: AbortSignal.timeout(TIMEOUT_MS) });
+        if (answer.ok || answer.status === 404) return answer;
+        why = `it answered ${answer.status}${reasonIn(await answer.text())}`;
+        if (answer.status < 500 && answer.status !== 429) throw filesUnavailable(location, String(why));
+      } catch (error) {
+        if (isRefusal(error)) throw error;
+        why = error;
+      }
+      if (attempt >= TRIES) throw filesUnavailable(location, textOf(why), why);
+      await new Promise((resolve) => setTimeout(resolve, FIRST_PAUSE_MS * 2 ** attempt * Math.random()));
+    }
+  }
+
+  return {
+    specificationVersion: "v1",
+    location,
+    async read(name) {
+      const answer = await send(`${root}/${base}/${name}`);
+      if (answer.ok) return Buffer.from(await answer.arrayBuffer());
+      const text = await answer.text();
+      if (/NoSuchBucket/.test(text)) throw filesUnavailable(location, `there is no bucket ${bucket}`);
+      return undefined;
+    },
+    async write(name, bytes) {
+      const answer = await send(`${root}/${base}/${name}`, {
+        method: "PUT",
+        body: bytes as Uint8Array<ArrayBuffer>,
+      });
+      if (!answer.ok) throw filesUnavailable(location, `there is no bucket ${bucket}`);
+      await answer.arrayBuffer();
+    },
+    async remove(name) {
+      const answer = await send(`${root}/${base}/${name}`, { method: "DELETE" });
+      await answer.arrayBuffer();
+    },
+    async *names() {
+      let last: string | undefined;
+      do {
+        const query = new URLSearchParams({ prefix: `${base}/` });
+        // The first version of the list, which every server has: it goes on after a name.
+        if (last !== undefined) query.set("marker", last);
+        const answer = await send(`${root}?${query.toString()}`);
+        const text = await answer.text();
+        if (!answer.ok) throw filesUnavailable(location, `there is no bucket ${bucket}`);
+        const keys = [...text.matchAll(/<Key>([^<]*)<\/Key>/g)].map(([, key = ""]) => key);
+        for (const key of keys) if (key.startsWith(`${base}/`)) yield key.slice(base.length + 1);
+        last = /<IsTruncated>true</.test(text) ? keys.at(-1) : undefined;
+      } while (last !== undefined);
+    },
+  };
+}
+
+function isRefusal(error: unknown): boolean {
+  return (error as { code?: unknown } | undefined)?.code === "FILES_UNAVAILABLE";
+}
+
+/** What an answer in XML says. */
+function reasonIn(text: string): string {
+  const code = /<Code>([^<]*)</.exec(text)?.[1];
+  return code === undefined ? "" : ` (${code.slice(0, MAX_REASON_CHARACTERS)})`;
+}
+
+/** The cause of a failed fetch says more than the failure. */
+function textOf(why: unknown): string {
+  const cause = (why as { cause?: { code?: string; message?: string } } | undefined)?.cause;
+  const text = cause?.code ?? cause?.message ?? (why instanceof Error ? why.message : String(why));
+  return text.slice(0, MAX_REASON_CHARACTERS);
+}

@@ -1,0 +1,210 @@
+import { lstatSync, readdirSync } from "node:fs";
+import type { BigIntStats } from "node:fs";
+import { chmod, lstat, mkdir, stat, unlink } from "node:fs/promises";
+import { setImmediate as nextTurn } from "node:timers/promises";
+import { isTemporaryFile, PRIVATE_FOLDER } from "@cem/core/files";
+import pMap from "p-map";
+import { NotAFolder, openContained } from "../files/contained-files.ts";
+import type { ContainedFolder } from "../files/contained-files.ts";
+import { tooManyFiles } from "./blobs.ts";
+import type { Limits } from "./blobs.ts";
+import {
+  ChangedMeanwhile,
+  digestFile,
+  ignoreMissing,
+  nameOf,
+  parentOf,
+  pathProblem,
+  signatureOf,
+} from "./file-content.ts";
+import type { LocalFile, LocalFiles } from "./file-content.ts";
+
+/** Asked at once, which takes a tenth of the time of asking for each by itself. Others have their turn between. */
+const STATS_AT_ONCE = 64;
+const DIGESTS_AT_ONCE = 8;
+/** What the state store and session logs call a file until it is renamed. */
+const UNFINISHED = /^\..*\.[0-9a-f]{12}\.tmp$|\.[0-9a-f]{12}\.new$/;
+const MAX_SHOWN_PATH = 200;
+
+/** What was found on this machine. */
+export interface Scanned {
+  files: LocalFiles;
+  /** Files that can't be shared, and why. */
+  left: string[];
+}
+
+/** Settings of {@link scanFolders}. */
+export interface ScanSettings {
+  folders: RootFolders;
+  limits: Limits;
+  salt: string;
+  /** Of those whose signature is as it was known the content is not read again. */
+  known: ReadonlyMap<string, LocalFile>;
+}
+
+/**
+ * Lists all files.
+ *
+ * @throws CemError `WORKSPACE_FULL`
+ */
+export async function scanFolders(settings: ScanSettings): Promise<Scanned> {
+  const scan = new Scan(settings);
+  for (const { name } of settings.folders.roots) {
+    await using folder = await settings.folders.open(name);
+    if (folder !== undefined) await scan.read(folder, name);
+  }
+  return scan.result;
+}
+
+class Scan {
+  readonly result: Scanned = { files: new Map(), left: [] };
+  readonly #settings: ScanSettings;
+  #entries = 0;
+  #bytes = 0;
+
+  constructor(settings: ScanSettings) {
+    this.#settings = settings;
+  }
+
+  async read(folder: ContainedFolder, path: string): Promise<void> {
+    const names = readdirSync(folder.child("."));
+    this.#count(names.length, 0);
+    const [folders, unknown]: [string[], string[]] = [[], []];
+    for (let at = 0; at < names.length; at += STATS_AT_ONCE) {
+      if (at > 0) await nextTurn();
+      for (const name of names.slice(at, at + STATS_AT_ONCE)) {
+        if (isTemporaryFile(name) || UNFINISHED.test(name)) continue;
+        const found = lstatSync(folder.child(name), { bigint: true, throwIfNoEntry: false });
+        const child = `${path}/${name}`;
+        const problem = pathProblem(child);
+        if (problem !== undefined) this.#leave(child, problem, found);
+        else if (found?.isDirectory() === true) folders.push(name);
+        else if (found?.isFile() === true && !this.#take(child, found)) unknown.push(name);
+      }
+    }
+    await pMap(unknown, (name) => this.#digest(folder, path, name), { concurrency: DIGESTS_AT_ONCE });
+    for (const name of folders) {
+      await using inner = await folder.open(name).catch(ignoreReplaced);
+      if (inner !== undefined) await this.read(inner, `${path}/${name}`);
+    }
+  }
+
+  /** @returns whether its content is known. */
+  #take(path: string, found: BigIntStats): boolean {
+    this.#count(0, Number(found.size));
+    const before = this.#settings.known.get(path);
+    if (before?.signature === undefined || before.signature !== signatureOf(found)) return false;
+    this.result.files.set(path, before);
+    return true;
+  }
+
+  async #digest(folder: ContainedFolder, path: string, name: string): Promise<void> {
+    const file = await digestFile(folder.child(name), this.#settings.salt);
+    if (file !== undefined) this.result.files.set(`${path}/${name}`, file);
+  }
+
+  #leave(path: string, problem: string, found: BigIntStats | undefined): void {
+    if (found !== undefined && !found.isFile() && !found.isDirectory()) return;
+    this.result.left.push(`${JSON.stringify(path.slice(0, MAX_SHOWN_PATH))}: ${problem}`);
+  }
+
+  #count(entries: number, bytes: number): void {
+    const { limits } = this.#settings;
+    this.#entries += entries;
+    this.#bytes += bytes;
+    if (this.#entries > limits.maxFiles || this.#bytes > limits.maxBytes)
+      throw tooManyFiles(this.#entries, this.#bytes, limits);
+  }
+}
+
+/** Hostile code put something else there meanwhile. */
+function ignoreReplaced(error: unknown): undefined {
+  if (!(error instanceof NotAFolder)) throw error;
+}
+
+/** A folder of this machine that is kept in step, and the name that its files' paths begin with. */
+export interface Root {
+  name: string;
+  folder: string;
+}
+
+/** Opens the folders of a workspace, where hostile code may have put anything. Links are not followed. */
+export class RootFolders {
+  readonly roots: readonly Root[];
+
+  constructor(roots: readonly Root[]) {
+    this.roots = roots;
+  }
+
+  /** Which folders the roots are, so that one that was removed and made anew is not taken for one that was emptied. */
+  async identities(): Promise<Record<string, string>> {
+    const found = await Promise.all(
+      this.roots.map(async ({ name, folder }) => [name, await identityOf(folder)] as const),
+    );
+    return Object.fromEntries(found);
+  }
+
+  /** @returns `undefined` where there is none. */
+  open(path: string): Promise<ContainedFolder | undefined> {
+    return this.#open(path, false).catch((error: unknown) => {
+      if (error instanceof NotAFolder) return undefined;
+      throw error;
+    });
+  }
+
+  /** Makes a folder where there is none. Links that stand in the way are removed. @throws ChangedMeanwhile */
+  async make(path: string): Promise<ContainedFolder> {
+    for (let tries = 0; ; tries += 1) {
+      try {
+        const folder = await this.#open(path, true);
+        if (folder !== undefined) return folder;
+      } catch (error) {
+        if (!(error instanceof NotAFolder) || tries > path.split("/").length) throw error;
+        await this.#removeObstacle(path);
+      }
+      if (tries > path.split("/").length) throw new ChangedMeanwhile(path);
+    }
+  }
+
+  async #removeObstacle(path: string): Promise<void> {
+    const parts = path.split("/");
+    for (let length = 2; length <= parts.length; length += 1) {
+      const part = parts.slice(0, length).join("/");
+      await using above = await this.open(parentOf(part));
+      const child = above?.child(nameOf(part));
+      const found = child === undefined ? undefined : await lstat(child).catch(ignoreMissing);
+      if (child === undefined || found === undefined) return;
+      if (found.isFile()) throw new ChangedMeanwhile(part);
+      if (!found.isDirectory()) return unlink(child);
+    }
+  }
+
+  async #open(path: string, create: boolean): Promise<ContainedFolder | undefined> {
+    const [name, ...parts] = path.split("/");
+    const root = this.roots.find((one) => one.name === name);
+    if (root === undefined) throw new TypeError(`There is no folder for ${path}.`);
+    if (create) await mkdir(root.folder, { recursive: true, mode: PRIVATE_FOLDER });
+    return openContained(root.folder, parts, create).catch((error: NodeJS.ErrnoException) => {
+      if (error.code === "ENOENT") return undefined;
+      throw error;
+    });
+  }
+}
+
+/** A number may be given to another folder when the first is gone; the time of birth tells them apart. */
+async function identityOf(folder: string): Promise<string> {
+  let found = await stat(folder, { bigint: true }).catch(ignoreMissing);
+  if (found === undefined) {
+    await mkdir(folder, { recursive: true, mode: PRIVATE_FOLDER });
+    found = await stat(folder, { bigint: true });
+  }
+  if (found.birthtimeNs === found.ctimeNs) {
+    // Just made; or the file system knows no time of birth, and gives that of the last change, which this moves.
+    await chmod(folder, Number(found.mode) & MODE_BITS);
+    found = await stat(folder, { bigint: true });
+  }
+  const { dev, ino, birthtimeNs, ctimeNs } = found;
+  return [dev, ino, birthtimeNs === ctimeNs ? 0 : birthtimeNs].join(":");
+}
+
+const MODE_BITS = 0o7777;

@@ -1,0 +1,232 @@
+import { randomBytes } from "node:crypto";
+import { CemError } from "@cem/core";
+import type { Store, StoreKey } from "@cem/core";
+import pMap from "p-map";
+import { filesDamaged, tooManyFiles } from "./blobs.ts";
+import type { BlobStore, Limits } from "./blobs.ts";
+import {
+  digestOf,
+  digestPiece,
+  foldersOf,
+  isPieceName,
+  namePiece,
+  pathProblem,
+  PIECE_BYTES,
+} from "./file-content.ts";
+import type { FileEntry, Files } from "./file-content.ts";
+
+const HEAD = ["head"];
+/** The pieces that no manifest named some time ago. */
+export const MARKED: StoreKey = ["marked"];
+const SESSIONS: StoreKey = ["sessions"];
+const FORMAT = 1;
+const SALT_BYTES = 32;
+const MAX_BURIED = 16;
+/** Machines that have a local copy of what was deleted are to know for so long. */
+const KEEP_TOMBSTONE_MS = 365 * 86_400_000;
+export const PIECES_AT_ONCE = 8;
+
+/** Where the newest manifest is: the one value that is written by compare-and-set. */
+export interface Head {
+  /** Digests are made with it. Another one means that it is another workspace. */
+  salt: string;
+  /** The pieces of the manifest. `undefined` where the workspace was deleted. */
+  manifest: readonly string[] | undefined;
+  /** The salts of those that were deleted before. */
+  buried: readonly string[];
+  /** How often pieces that no manifest names were removed. Who had sent some before sends them again. */
+  sweeps: number;
+}
+
+/** A head as it was read. The version is empty where there is none. */
+export interface ReadHead {
+  head: Head | undefined;
+  version: string;
+}
+
+/** Settings of {@link SharedCopy}. */
+export interface SharedCopySettings {
+  /** The part of a store that belongs to the workspace. */
+  store: Store;
+  blobs: BlobStore;
+  roots: ReadonlySet<string>;
+  limits: Limits;
+}
+
+/** The copy of a workspace that machines share. */
+export class SharedCopy {
+  readonly #settings: SharedCopySettings;
+
+  constructor(settings: SharedCopySettings) {
+    this.#settings = settings;
+  }
+
+  get blobs(): BlobStore {
+    return this.#settings.blobs;
+  }
+
+  async readHead(): Promise<ReadHead> {
+    const { blobs, store } = this.#settings;
+    const found = await store.read(HEAD);
+    if (found === undefined) return { head: undefined, version: "" };
+    const head = parseHead(found.value);
+    if (head === undefined) throw filesDamaged(blobs.location, "what names the newest files can't be read");
+    return { head, version: found.version };
+  }
+
+  /** Makes a manifest the newest one. @throws CemError `STORE_CONFLICT` when another was meanwhile. */
+  async writeHead(head: Head, version: string): Promise<string> {
+    return this.#settings.store.write(HEAD, encodeHead(head), { version });
+  }
+
+  async readFiles({ manifest = [], salt }: Head): Promise<Map<string, FileEntry>> {
+    const { blobs, limits, roots } = this.#settings;
+    const pieces = await pMap(manifest, (name) => this.readPiece(name, salt), {
+      concurrency: PIECES_AT_ONCE,
+    });
+    if (pieces.length === 0) return new Map();
+    return parseManifest(Buffer.concat(pieces), { location: blobs.location, roots, limits });
+  }
+
+  async writeFiles(files: Files, salt: string): Promise<string[]> {
+    const bytes = encodeManifest(files);
+    const names: string[] = [];
+    for (let at = 0; at < bytes.length; at += PIECE_BYTES)
+      names.push(await this.writePiece(bytes.subarray(at, at + PIECE_BYTES), salt));
+    return names;
+  }
+
+  /** @throws CemError `FILES_DAMAGED` */
+  async readPiece(name: string, salt: string): Promise<Uint8Array> {
+    const { blobs } = this.#settings;
+    const bytes = await blobs.read(name);
+    if (bytes === undefined) throw filesDamaged(blobs.location, `the piece ${name} is missing`);
+    if (digestPiece(salt, bytes) !== digestOf(name))
+      throw filesDamaged(blobs.location, `the piece ${name} is not what it was`);
+    return bytes;
+  }
+
+  async writePiece(bytes: Uint8Array, salt: string): Promise<string> {
+    const name = namePiece(digestPiece(salt, bytes));
+    await this.#settings.blobs.write(name, bytes);
+    return name;
+  }
+
+  /**
+   * Deletes the workspace. Machines that have a copy drop it, and what runs there now write is dropped, too.
+   *
+   * @returns whether there was one.
+   */
+  async remove(): Promise<boolean> {
+    const { store, blobs } = this.#settings;
+    const { head, version } = await this.readHead();
+    const buried = head === undefined ? [] : [...head.buried, ...(head.salt === "" ? [] : [head.salt])];
+    const tombstone = encodeHead({
+      salt: "",
+      manifest: undefined,
+      buried: buried.slice(-MAX_BURIED),
+      sweeps: 0,
+    });
+    try {
+      await store.write(HEAD, tombstone, { version, expiresInMs: KEEP_TOMBSTONE_MS });
+    } catch (error) {
+      if (isConflict(error)) return this.remove();
+      throw error;
+    }
+    const names: string[] = [];
+    for await (const name of blobs.names()) names.push(name);
+    await pMap(names, (name) => blobs.remove(name), { concurrency: PIECES_AT_ONCE });
+    await store.removeAll(MARKED);
+    await store.removeAll(SESSIONS);
+    return head?.manifest !== undefined || names.length > 0;
+  }
+}
+
+/** The number of the next session of a workspace, on whichever machine. */
+export async function nextSessionNumber(store: Store): Promise<number> {
+  return store.add(SESSIONS, 1);
+}
+
+/** Makes the first head of a workspace. */
+export function newHead({ buried = [] }: Partial<Head> = {}): Head {
+  return { salt: randomBytes(SALT_BYTES).toString("base64url"), manifest: [], buried, sweeps: 0 };
+}
+
+export function isConflict(error: unknown): boolean {
+  return CemError.isInstance(error) && error.code === "STORE_CONFLICT";
+}
+
+function encodeHead({ manifest, ...head }: Head): Buffer {
+  return Buffer.from(JSON.stringify({ ...head, format: FORMAT, manifest: manifest ?? null }));
+}
+
+function parseHead(bytes: Uint8Array): Head | undefined {
+  try {
+    const { format, salt, manifest, buried, sweeps } = JSON.parse(Buffer.from(bytes).toString("utf8")) as {
+      [member: string]: unknown;
+    };
+    const isList = Array.isArray(manifest) && manifest.every(isPieceName);
+    if (format !== FORMAT || typeof salt !== "string" || !(isList || manifest === null)) return undefined;
+    if (!Array.isArray(buried) || !buried.every((one) => typeof one === "string")) return undefined;
+    if (typeof sweeps !== "number") return undefined;
+    return { salt, manifest: isList ? manifest : undefined, buried, sweeps };
+  } catch {
+    return undefined;
+  }
+}
+
+/** The files of a workspace as bytes. The same files give the same bytes. */
+export function encodeManifest(files: Files): Buffer {
+  const rows = [...files]
+    .toSorted(([one], [other]) => (one < other ? -1 : 1))
+    .map(([path, { size, pieces }]) => JSON.stringify([path, size, ...pieces]));
+  return Buffer.from(`{"format":${FORMAT},"files":[\n${rows.join(",\n")}\n]}\n`);
+}
+
+/**
+ * Reads a manifest that another machine wrote.
+ *
+ * @param roots - The folders that paths begin with.
+ * @throws CemError `FILES_DAMAGED`, or `WORKSPACE_FULL` for more than may be fetched.
+ */
+export function parseManifest(
+  bytes: Uint8Array,
+  { location, roots, limits }: { location: string; roots: ReadonlySet<string>; limits: Limits },
+): Map<string, FileEntry> {
+  const damaged = (what: string): never => {
+    throw filesDamaged(location, what);
+  };
+  const rows = rowsOf(bytes) ?? damaged("the list of files can't be read");
+  const files = new Map<string, FileEntry>();
+  let total = 0;
+  for (const row of rows) {
+    const [path, size, ...pieces] = Array.isArray(row) ? (row as unknown[]) : [];
+    if (
+      typeof path !== "string" ||
+      pathProblem(path) !== undefined ||
+      !roots.has(path.split("/", 1)[0] ?? "")
+    )
+      return damaged("a file in their list has a path that is not allowed");
+    const isSized = typeof size === "number" && Number.isSafeInteger(size) && size >= 0;
+    if (!isSized || Math.ceil(size / PIECE_BYTES) !== pieces.length || !pieces.every(isPieceName))
+      return damaged(`the entry of ${path} can't be read`);
+    if (files.has(path)) return damaged(`${path} is in their list twice`);
+    files.set(path, { size, pieces });
+    total += size;
+  }
+  if (files.size > limits.maxFiles || total > limits.maxBytes) throw tooManyFiles(files.size, total, limits);
+  const tangled = [...files.keys()].find((path) => foldersOf(path).some((folder) => files.has(folder)));
+  return tangled === undefined ? files : damaged(`a folder of ${tangled} is a file, too`);
+}
+
+function rowsOf(bytes: Uint8Array): unknown[] | undefined {
+  try {
+    const { format, files } = JSON.parse(new TextDecoder("utf-8", { fatal: true }).decode(bytes)) as {
+      format?: unknown;
+      files?: unknown;
+    };
+    return format === FORMAT && Array.isArray(files) ? files : undefined;
+  } catch {
+    return undefined;
+  }
+}

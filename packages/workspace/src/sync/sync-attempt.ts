@@ -1,0 +1,199 @@
+import { CemError } from "@cem/core";
+import { workspaceGone } from "./blobs.ts";
+import {
+  filesIn,
+  hasNewSignature,
+  isGone,
+  isUnchanged,
+  pickCommon,
+  sharedHere,
+  withNames,
+} from "./common-state.ts";
+import type { CommonState, LocalRecord } from "./common-state.ts";
+import { ChangedMeanwhile } from "./file-content.ts";
+import type { FileEntry, Files, LocalFile } from "./file-content.ts";
+import type { LocalFolders } from "./local-folders.ts";
+import { mergeStates, reconcile } from "./reconcile.ts";
+import type { Reconciled, Sides } from "./reconcile.ts";
+import type { Scanned } from "./scan-folders.ts";
+import { newHead } from "./shared-copy.ts";
+import type { Head, ReadHead, SharedCopy } from "./shared-copy.ts";
+import { applyPlan, FileSender } from "./transfer.ts";
+
+const MAX_SHOWN = 10;
+
+/** What a run's result says about its files. */
+export class SyncRemarks {
+  readonly #remarks = new Set<string>();
+
+  add({ conflicts, revived }: Pick<Reconciled, "conflicts" | "revived">): void {
+    for (const { path, beside } of conflicts)
+      this.#remarks.add(
+        `Two runs changed /${path} at the same time. Both are kept: one there, one as /${beside}.`,
+      );
+    for (const path of revived)
+      this.#remarks.add(`One run deleted /${path} while another changed it. It is kept, as it was changed.`);
+  }
+
+  /** @param left - Files that can't be shared. */
+  list(left: readonly string[]): string[] {
+    const shown = left.slice(0, MAX_SHOWN).map((one) => `Not shared with other machines: ${one}.`);
+    const remarks = [...this.#remarks];
+    const more = remarks.length + left.length - MAX_SHOWN - shown.length;
+    const all = [...remarks.slice(0, MAX_SHOWN), ...shown];
+    return more > 0 && all.length >= MAX_SHOWN ? [...all, `And ${more} more.`] : all;
+  }
+}
+
+/** The sides that are brought together. */
+export interface SyncSides {
+  shared: SharedCopy;
+  local: LocalFolders;
+  record: LocalRecord;
+}
+
+/** What came of it. */
+export interface Synced {
+  remarks: string[];
+  /** Whether files came from elsewhere. */
+  isFetched: boolean;
+  /** Whether the shared copy was changed. */
+  isWritten: boolean;
+}
+
+/** Where an attempt begins. */
+interface Beginning {
+  states: readonly CommonState[];
+  read: ReadHead;
+  /** What this machine and the shared copy had in common last. */
+  common: CommonState | undefined;
+  roots: Record<string, string>;
+}
+
+const NOTHING: Synced = { remarks: [], isFetched: false, isWritten: false };
+
+/** One synchronisation, which is begun again when something changed meanwhile. What was sent is not sent again. */
+export class SyncAttempt {
+  readonly #sides: SyncSides;
+  readonly #sender: FileSender;
+  readonly #remarks = new SyncRemarks();
+
+  constructor(sides: SyncSides) {
+    this.#sides = sides;
+    this.#sender = new FileSender(sides);
+  }
+
+  /**
+   * @param isRead - Whether the head has to be read, instead of being taken for the last one that was known.
+   * @throws CemError `STORE_CONFLICT` or ChangedMeanwhile where it has to be begun again.
+   */
+  async run(kind: "fetch" | "put", isRead: boolean): Promise<Synced> {
+    const { record, shared } = this.#sides;
+    const states = await record.read();
+    const [newest] = states;
+    const read =
+      kind === "put" && !isRead && newest !== undefined && states.length === 1
+        ? { head: newest.head, version: newest.version }
+        : await shared.readHead();
+    try {
+      return await this.#run(kind, states, read);
+    } catch (error) {
+      // A piece of what was the newest when it was read may be gone when it no longer is.
+      const isDamaged = CemError.isInstance(error) && error.code === "FILES_DAMAGED";
+      if (isDamaged && (await shared.readHead()).version !== read.version)
+        throw new ChangedMeanwhile(error.message);
+      throw error;
+    }
+  }
+
+  async #run(kind: "fetch" | "put", states: readonly CommonState[], read: ReadHead): Promise<Synced> {
+    const { local, record } = this.#sides;
+    this.#sender.begin(read.head);
+    const common = pickCommon(states, read);
+    const roots = await local.identities();
+    if (isGone(read, common)) {
+      await local.clear();
+      await this.#sender.takeBack();
+      await record.write([{ ...read, files: new Map(), roots }]);
+      if (kind === "put") throw workspaceGone();
+      return { ...NOTHING, isFetched: true };
+    }
+    const head = read.head?.manifest === undefined ? newHead(read.head) : read.head;
+    const known = common?.head?.salt === head.salt ? filesIn(common, roots) : new Map<string, LocalFile>();
+    const scanned = await local.scan(head.salt, known);
+    const { files, left } = scanned;
+    if (common?.version === read.version && isUnchanged(common.files, files)) {
+      // Their signatures are surer now.
+      if (hasNewSignature(common.files, files) || states.length > 1)
+        await record.write([{ ...common, files: withNames(common.files, files), roots }]);
+      return { ...NOTHING, remarks: this.#remarks.list(left) };
+    }
+    return this.#bringTogether({ states, read, common, roots }, { head, known, scanned });
+  }
+
+  async #bringTogether(
+    { read, common, roots }: Beginning,
+    { head, known, scanned: { files, left } }: { head: Head; known: Files; scanned: Scanned },
+  ): Promise<Synced> {
+    const { local, record, shared } = this.#sides;
+    const { salt } = head;
+    const isSameSalt = common?.head?.salt === salt;
+    const isCurrent = common?.version === read.version;
+    const remote = isCurrent && isSameSalt ? common.files : await shared.readFiles(head);
+    const base = new Map<string, FileEntry>(known);
+    const merged = await this.#merge({ base, local: files, remote }, files, salt);
+    const plan = reconcile({ base, local: files, remote });
+    this.#remarks.add(plan);
+    const sides = { shared, local, files, remote, salt };
+    const isFetched = await applyPlan(plan, sides);
+    // Cut off from here on, it would take what came from elsewhere, and was changed then, for a change that contradicts it.
+    let reachedBefore = common;
+    if ((isFetched || merged > 0) && isSameSalt && !isCurrent) {
+      reachedBefore = { ...common, files: sharedHere(files, remote, base), roots };
+      await record.write([reachedBefore]);
+    }
+    const target = await this.#sender.send(plan, sides);
+    const isWritten = !isUnchanged(remote, target);
+    const reached: CommonState = { ...read, files: target, roots };
+    if (isWritten) await this.#publish({ ...reached, head }, reachedBefore);
+    else await record.write([reached]);
+    return { isFetched, isWritten, remarks: this.#remarks.list(left) };
+  }
+
+  /** @returns how many states were merged. */
+  async #merge(
+    sides: Sides & { base: Map<string, FileEntry> },
+    files: Map<string, LocalFile>,
+    salt: string,
+  ): Promise<number> {
+    const { local, shared } = this.#sides;
+    const merged = await mergeStates(sides, { local, shared, salt });
+    for (const { path, file } of merged) {
+      files.set(path, file);
+      sides.base.set(path, sides.remote.get(path) as FileEntry);
+    }
+    return merged.length;
+  }
+
+  /** Makes files the newest ones. Both states are noted before: it is not known afterwards, when it is cut off. */
+  async #publish(reached: CommonState & { head: Head }, before: CommonState | undefined): Promise<void> {
+    const { record, shared } = this.#sides;
+    const manifest = await this.#sender.sendManifest(reached.files, reached.head.salt);
+    const next = { ...reached, head: { ...reached.head, manifest } };
+    await record.write([next, ...(before === undefined ? [] : [before])]);
+    await record.write([{ ...next, version: await shared.writeHead(next.head, reached.version) }]);
+  }
+}
+
+/**
+ * Whether nothing was changed on this machine since it was brought together with the shared copy last. Waits for nobody, and
+ * asks nobody.
+ */
+export async function isUnchangedHere({ local, record }: Omit<SyncSides, "shared">): Promise<boolean> {
+  const [common, ...older] = await record.read();
+  if (common?.head?.manifest === undefined || older.length > 0) return false;
+  const roots = await local.identities();
+  if (Object.keys(roots).some((name) => roots[name] !== common.roots[name])) return false;
+  const { files, left } = await local.scan(common.head.salt, common.files);
+  return left.length === 0 && isUnchanged(common.files, files) && !hasNewSignature(common.files, files);
+}

@@ -1,0 +1,295 @@
+import { lstat, mkdir, readdir, readFile, rm, symlink, writeFile } from "node:fs/promises";
+import path from "node:path";
+import type { Store } from "@cem/core";
+import { afterEach, beforeEach, describe, expect, it } from "vitest";
+import { Machines } from "../../test/sync/machines.ts";
+import { createStoreBlobs } from "./blobs.ts";
+import { deleteSharedWorkspace } from "./synced-workspace.ts";
+
+let machines: Machines;
+
+beforeEach(async () => {
+  machines = await Machines.open();
+});
+
+afterEach(async () => {
+  await machines.close();
+});
+
+/** A store that counts its calls. */
+function counting(store: Store): { store: Store; counts: Record<string, number> } {
+  const counts: Record<string, number> = {};
+  const proxy = new Proxy(store, {
+    get(target, name: keyof Store) {
+      const member = target[name];
+      if (typeof member !== "function") return member;
+      return (...args: unknown[]) => {
+        counts[name] = (counts[name] ?? 0) + 1;
+        return (member as (...all: unknown[]) => unknown).apply(target, args);
+      };
+    },
+  });
+  return { store: proxy, counts };
+}
+
+describe("a workspace on two machines", () => {
+  it("gives what one run wrote to the next run on the other", async () => {
+    const [one, two] = [machines.machine("one"), machines.machine("two")];
+    await one.sync.during(async () => {
+      await one.write("state.json", '{"step":1}');
+      await one.write("deep/er/file.bin", "x".repeat(3_000_000));
+      await one.write("empty.txt", "");
+    });
+    const { result, remarks } = await two.sync.during(() => two.files());
+    expect(Object.keys(result)).toEqual(["deep/er/file.bin", "empty.txt", "state.json"]);
+    expect(result["deep/er/file.bin"]).toHaveLength(3_000_000);
+    expect(remarks).toEqual([]);
+    await two.sync.during(async () => {
+      await two.remove("deep");
+      await two.write("state.json", '{"step":2}');
+    });
+    await one.sync.fetch();
+    expect(await one.files()).toEqual({ "empty.txt": "", "state.json": '{"step":2}' });
+    await expect(lstat(path.join(one.home, "workspace/deep"))).rejects.toThrow("ENOENT");
+  });
+
+  it("puts back what a run wrote that failed, and passes on why", async () => {
+    const [one, two] = [machines.machine("one"), machines.machine("two")];
+    const failing = one.sync.during(async () => {
+      await one.write("half.txt", "done");
+      throw new Error("timed out");
+    });
+    await expect(failing).rejects.toThrow("timed out");
+    await two.sync.fetch();
+    expect(await two.files()).toEqual({ "half.txt": "done" });
+  });
+
+  it("reads one value before and nothing after a run that changes nothing, and writes nothing", async () => {
+    const { store, counts } = counting(machines.scope());
+    const one = machines.machine("one", { store });
+    await one.sync.during(() => one.write("a.txt", "a"));
+    await one.sync.during(async () => {});
+    for (const name of Object.keys(counts)) counts[name] = 0;
+    await one.sync.during(async () => {});
+    expect(counts).toMatchObject({ read: 1, write: 0, list: 0 });
+  });
+
+  it("sends only what is new", async () => {
+    const { store, counts } = counting(machines.scope());
+    const one = machines.machine("one", { store });
+    await one.sync.during(async () => {
+      for (let at = 0; at < 20; at += 1) await one.write(`${at}.txt`, `text ${at}`);
+      await one.write("long.log", "a".repeat(2_500_000));
+    });
+    await one.sync.close();
+    counts["write"] = 0;
+    await one.sync.during(async () => {
+      await one.write("3.txt", "other");
+      // Its last piece changes.
+      await one.write("long.log", `${"a".repeat(2_500_000)}b`);
+      // Known already.
+      await one.write("copy.txt", "text 4");
+    });
+    // Two pieces, the manifest, and the head.
+    expect(counts["write"]).toBe(4);
+  });
+
+  it("keeps what each of two runs at once wrote", async () => {
+    const [one, two] = [machines.machine("one"), machines.machine("two")];
+    await one.sync.during(() => one.write("both.txt", "0"));
+    await two.sync.fetch();
+    await Promise.all([
+      one.sync.during(() => one.write("one.txt", "1")),
+      two.sync.during(() => two.write("two.txt", "2")),
+    ]);
+    await Promise.all([one.sync.fetch(), two.sync.fetch()]);
+    for (const machine of [one, two])
+      expect(await machine.files()).toEqual({ "both.txt": "0", "one.txt": "1", "two.txt": "2" });
+  });
+
+  it("merges a state file of which both changed other keys", async () => {
+    const [one, two] = [machines.machine("one"), machines.machine("two")];
+    await one.sync.during(() => one.write("state.json", '{"a":1,"b":1}'));
+    await two.sync.fetch();
+    await one.sync.during(async () => {
+      await one.write("state.json", '{"a":2,"b":1}');
+      await two.sync.during(() => two.write("state.json", '{"a":1,"b":2}'));
+    });
+    await two.sync.fetch();
+    for (const machine of [one, two])
+      expect(JSON.parse((await machine.files())["state.json"] ?? "")).toEqual({ a: 2, b: 2 });
+  });
+
+  it.each([
+    ["a text", "notes.md", "zero", "mine", "theirs"],
+    ["a state of which both changed one key", "state.json", '{"a":0}', '{"a":1}', '{"a":2}'],
+    ["a state that is none", "state.json", '{"a":0}', "{", '{"a":2}'],
+  ])("keeps both of %s, and says so", async (_, file, before, mine, theirs) => {
+    const [one, two] = [machines.machine("one"), machines.machine("two")];
+    await one.sync.during(() => one.write(file, before));
+    await two.sync.fetch();
+    const { remarks } = await one.sync.during(async () => {
+      await one.write(file, mine);
+      await two.sync.during(() => two.write(file, theirs));
+    });
+    await two.sync.fetch();
+    const files = await one.files();
+    expect(await two.files()).toEqual(files);
+    const beside = Object.keys(files).find((name) => name !== file) ?? "";
+    expect(files).toEqual({ [file]: theirs, [beside]: mine });
+    expect(beside).toMatch(/\.conflict-[\w-]{12}\.\w+$/);
+    expect(remarks).toEqual([
+      `Two runs changed /workspace/${file} at the same time. Both are kept: one there, one as /workspace/${beside}.`,
+    ]);
+  });
+
+  it("keeps a change of what the other deleted, whoever was first", async () => {
+    const [one, two] = [machines.machine("one"), machines.machine("two")];
+    await one.sync.during(async () => {
+      await one.write("a.txt", "a");
+      await one.write("b.txt", "b");
+    });
+    await two.sync.fetch();
+    const { remarks } = await one.sync.during(async () => {
+      await one.remove("a.txt");
+      await one.write("b.txt", "b2");
+      await two.sync.during(async () => {
+        await two.write("a.txt", "a2");
+        await two.remove("b.txt");
+      });
+    });
+    await two.sync.fetch();
+    expect(await one.files()).toEqual({ "a.txt": "a2", "b.txt": "b2" });
+    expect(await two.files()).toEqual(await one.files());
+    expect(remarks).toHaveLength(2);
+  });
+
+  it("keeps a file and a folder of one name", async () => {
+    const [one, two] = [machines.machine("one"), machines.machine("two")];
+    await Promise.all([one.sync.fetch(), two.sync.fetch()]);
+    await one.sync.during(async () => {
+      await one.write("data", "a file");
+      await two.sync.during(() => two.write("data/in.txt", "in a folder"));
+    });
+    await two.sync.fetch();
+    expect(Object.values(await one.files())).toEqual(["a file", "in a folder"]);
+    expect(await two.files()).toEqual(await one.files());
+  });
+
+  it("takes a folder that was lost on one machine for lost, not for emptied", async () => {
+    const [one, two] = [machines.machine("one"), machines.machine("two")];
+    await one.sync.during(() => one.write("a.txt", "a"));
+    await rm(path.join(one.home, "workspace"), { recursive: true });
+    // Else the new folder may get the number of the one that went.
+    await mkdir(path.join(one.home, "other"));
+    await one.sync.during(async () => {});
+    await two.sync.fetch();
+    expect(await two.files()).toEqual({ "a.txt": "a" });
+    expect(await one.files()).toEqual({ "a.txt": "a" });
+  });
+
+  it("removes folders that another machine removed as a whole, and all there is", async () => {
+    const [one, two] = [machines.machine("one"), machines.machine("two")];
+    await one.sync.during(async () => {
+      for (const file of ["a.txt", "data/b.txt", "data/deep/c.txt", "data/deep/er/d.txt"])
+        await one.write(file, file);
+    });
+    await two.sync.fetch();
+    await two.sync.during(() => two.remove("data"));
+    await one.sync.fetch();
+    expect(await one.files()).toEqual({ "a.txt": "a.txt" });
+    expect(await readdir(path.join(one.home, "workspace"))).toEqual(["a.txt"]);
+    // Emptied, not lost: the folder itself is the same.
+    await one.sync.during(() => one.remove("a.txt"));
+    await two.sync.fetch();
+    expect(await two.files()).toEqual({});
+    await two.sync.during(() => two.write("data", "now a file"));
+    await one.sync.fetch();
+    expect(await one.files()).toEqual({ data: "now a file" });
+  });
+
+  it("sees a change of the same size and time of change", async () => {
+    const [one, two] = [machines.machine("one"), machines.machine("two")];
+    for (let count = 0; count < 20; count += 1)
+      await one.sync.during(() => one.write("n.txt", String(count % 10)));
+    await two.sync.fetch();
+    expect(await two.files()).toEqual({ "n.txt": "9" });
+  });
+});
+
+describe("hostile code", () => {
+  it("can't have links followed or shared", async () => {
+    const [one, two] = [machines.machine("one"), machines.machine("two")];
+    const outside = path.join(machines.folder, "outside");
+    await mkdir(outside);
+    await writeFile(path.join(outside, "secret.txt"), "secret");
+    await one.sync.during(async () => {
+      await one.write("a.txt", "a");
+      await symlink(outside, path.join(one.home, "workspace/folder"));
+      await symlink(path.join(outside, "secret.txt"), path.join(one.home, "workspace/file.txt"));
+    });
+    await two.sync.during(async () => {
+      await two.write("folder/b.txt", "b");
+      await two.write("file.txt", "c");
+    });
+    await one.sync.fetch();
+    expect(await two.files()).toEqual({ "a.txt": "a", "file.txt": "c", "folder/b.txt": "b" });
+    expect(await one.files()).toEqual(await two.files());
+    expect(await readFile(path.join(outside, "secret.txt"), "utf8")).toBe("secret");
+    await expect(lstat(path.join(outside, "b.txt"))).rejects.toThrow("ENOENT");
+  });
+
+  it("can't share more than may be in a workspace", async () => {
+    const limits = { maxFiles: 10, maxBytes: 1_000 };
+    const one = machines.machine("one", { limits });
+    const many = await one.sync.during(async () => {
+      for (let at = 0; at < 11; at += 1) await one.write(`${at}`, "");
+    });
+    expect(many.remarks[0]).toContain("11 files");
+    for (let at = 0; at < 11; at += 1) await one.remove(`${at}`);
+    const large = await one.sync.during(() => one.write("large", "x".repeat(1_001)));
+    expect(large.remarks[0]).toContain("at most 10 files with 1000 bytes");
+  });
+});
+
+describe("deleting", () => {
+  it("drops the copies of all machines, and what a run there still writes", async () => {
+    const [one, two] = [machines.machine("one"), machines.machine("two")];
+    const store = machines.scope();
+    await one.sync.during(() => one.write("a.txt", "a"));
+    await two.sync.fetch();
+    const { remarks } = await two.sync.during(async () => {
+      await two.write("late.txt", "late");
+      expect(await deleteSharedWorkspace({ store, blobs: createStoreBlobs(store) })).toBe(true);
+    });
+    expect(remarks[0]).toContain("was deleted meanwhile");
+    expect(await two.files()).toEqual({});
+    await one.sync.fetch();
+    expect(await one.files()).toEqual({});
+    expect(await store.list(["pieces"])).toEqual([]);
+    // Whoever comes again begins anew.
+    await one.sync.during(() => one.write("new.txt", "new"));
+    await two.sync.fetch();
+    expect(await two.files()).toEqual({ "new.txt": "new" });
+  });
+});
+
+describe("pieces that no file has", () => {
+  it("are removed later, and those that are used stay", async () => {
+    const store = machines.scope();
+    const one = machines.machine("one", { garbageRestMs: 1 });
+    await createStoreBlobs(store).write(
+      `${"a".repeat(43)}.${"b".repeat(12)}`,
+      Buffer.from("of a killed worker"),
+    );
+    for (let count = 0; count < 6; count += 1) {
+      await one.sync.during(() => one.write("n.txt", `number ${count}`));
+      await one.sync.close();
+    }
+    // The manifest, its file, and what the last run replaced.
+    expect((await store.list(["pieces"])).length).toBeLessThanOrEqual(6);
+    const two = machines.machine("two");
+    await two.sync.fetch();
+    expect(await two.files()).toEqual({ "n.txt": "number 5" });
+  });
+});

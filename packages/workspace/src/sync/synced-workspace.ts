@@ -1,0 +1,233 @@
+import { setTimeout as sleep } from "node:timers/promises";
+import { CemError, toErrorInfo } from "@cem/core";
+import type { Store, StoreKey, WorkspaceSync } from "@cem/core";
+import pMap from "p-map";
+import { withLock } from "../files/file-lock.ts";
+import { workspaceGone } from "./blobs.ts";
+import type { BlobStore, Limits } from "./blobs.ts";
+import { LocalRecord } from "./common-state.ts";
+import { ChangedMeanwhile } from "./file-content.ts";
+import { LocalFolders } from "./local-folders.ts";
+import type { Root } from "./scan-folders.ts";
+import { isConflict, MARKED, PIECES_AT_ONCE, SharedCopy } from "./shared-copy.ts";
+import { isUnchangedHere, SyncAttempt } from "./sync-attempt.ts";
+import type { Synced } from "./sync-attempt.ts";
+
+const REST: StoreKey = ["marked", "rest"];
+
+/**
+ * Removes pieces that no manifest names: what was replaced, and what a machine that was killed had sent. They are marked first,
+ * and removed when they are still not named some time later, on the store's own clock. The head is written before, so that who
+ * sent pieces and has not named them yet fails to, and sends them again. A name is never used again.
+ *
+ * @param restMs - That time.
+ * @returns how many were removed.
+ */
+export async function collectGarbage(store: Store, shared: SharedCopy, restMs: number): Promise<number> {
+  if ((await store.read(REST)) !== undefined) return 0;
+  const marked = await readMarked(store);
+  const { head, version } = await shared.readHead();
+  if (head?.manifest === undefined) return 0;
+  const used = new Set(head.manifest);
+  for (const { pieces } of (await shared.readFiles(head)).values()) for (const name of pieces) used.add(name);
+  const [unused, removed]: [string[], string[]] = [[], []];
+  for await (const name of shared.blobs.names()) {
+    if (!used.has(name)) (marked.has(name) ? removed : unused).push(name);
+  }
+  if (removed.length > 0) {
+    try {
+      await shared.writeHead({ ...head, sweeps: head.sweeps + 1 }, version);
+    } catch (error) {
+      // Somebody is at work: another time.
+      if (isConflict(error)) return 0;
+      throw error;
+    }
+    await pMap(removed, (name) => shared.blobs.remove(name), { concurrency: PIECES_AT_ONCE });
+  }
+  await store.write(MARKED, Buffer.from(JSON.stringify(unused)));
+  await store.write(REST, Buffer.of(1), { expiresInMs: restMs });
+  return removed.length;
+}
+
+async function readMarked(store: Store): Promise<ReadonlySet<string>> {
+  try {
+    const found = await store.read(MARKED);
+    const names: unknown = JSON.parse(Buffer.from(found?.value ?? []).toString("utf8") || "[]");
+    return new Set(Array.isArray(names) ? names.map(String) : []);
+  } catch (error) {
+    if (error instanceof SyntaxError) return new Set();
+    throw error;
+  }
+}
+
+const MAX_ATTEMPTS = 30;
+const MAX_PAUSE_MS = 50;
+const LOCK_WAIT_MS = 600_000;
+const PUT_TRIES = 3;
+const PUT_PAUSE_MS = 300;
+const DEFAULT_GARBAGE_REST_MS = 86_400_000;
+const GARBAGE_CHECK_MS = 3_600_000;
+
+/** Settings of {@link createWorkspaceSync}. */
+export interface WorkspaceSyncSettings {
+  /** The part of a store that belongs to the workspace. */
+  store: Store;
+  /** Where the pieces of its files are. */
+  blobs: BlobStore;
+  /** Its folders on this machine, by the names that they have in the shared copy. */
+  roots: readonly Root[];
+  /** Where this machine notes what it has, out of the reach of code in the sandbox. */
+  recordFile: string;
+  /** What may be in it at most. */
+  limits: Limits;
+  /** Whether the folders still belong to the workspace. They are not touched where not. */
+  isThere?: (() => Promise<boolean>) | undefined;
+  /** Is told when files came from elsewhere. */
+  onFetched?: (() => Promise<void>) | undefined;
+  /** Is told what went wrong beside the runs. */
+  onProblem?: ((error: unknown) => void) | undefined;
+  /**
+   * After so many milliseconds pieces that no file has are removed.
+   *
+   * @defaultValue a day
+   */
+  garbageRestMs?: number | undefined;
+}
+
+/** Keeps a workspace on this machine in step with a copy that machines share. */
+export function createWorkspaceSync(settings: WorkspaceSyncSettings): WorkspaceSync {
+  return new SyncedWorkspace(settings);
+}
+
+/**
+ * Deletes a workspace from what machines share.
+ *
+ * @returns whether it was there.
+ */
+export async function deleteSharedWorkspace({
+  store,
+  blobs,
+}: Pick<WorkspaceSyncSettings, "store" | "blobs">): Promise<boolean> {
+  return new SharedCopy({ store, blobs, roots: new Set(), limits: { maxFiles: 0, maxBytes: 0 } }).remove();
+}
+
+class SyncedWorkspace implements WorkspaceSync {
+  readonly specificationVersion = "v1";
+  readonly #settings: WorkspaceSyncSettings;
+  readonly #shared: SharedCopy;
+  readonly #here: { local: LocalFolders; record: LocalRecord };
+  /** Whether there may be something here that was not put back: a process was killed, or the storage was gone. */
+  #isBehind = true;
+  #last: Promise<unknown> = Promise.resolve();
+  #checkedGarbageAt = -Infinity;
+  #collecting: Promise<unknown> = Promise.resolve();
+
+  constructor(settings: WorkspaceSyncSettings) {
+    const { store, blobs, roots, limits, recordFile } = settings;
+    this.#settings = settings;
+    this.#shared = new SharedCopy({ store, blobs, limits, roots: new Set(roots.map(({ name }) => name)) });
+    this.#here = { local: new LocalFolders(roots, limits), record: new LocalRecord(recordFile) };
+  }
+
+  async during<Result>(work: () => Promise<Result>): Promise<{ result: Result; remarks: string[] }> {
+    const remarks = await this.fetch();
+    try {
+      const result = await work();
+      return { result, remarks: [...remarks, ...(await this.#putPatiently())] };
+    } catch (error) {
+      await this.#putPatiently();
+      throw error;
+    }
+  }
+
+  async fetch(): Promise<string[]> {
+    if (!this.#isBehind) {
+      const [known, ...older] = await this.#here.record.read();
+      const { version } = await this.#shared.readHead();
+      if (known?.version === version && older.length === 0) return [];
+    }
+    return this.#sync("fetch");
+  }
+
+  async put(): Promise<string[]> {
+    if (!this.#isBehind && (await this.#isThere()) && (await isUnchangedHere(this.#here))) return [];
+    this.#isBehind = true;
+    return this.#sync("put");
+  }
+
+  async close(): Promise<void> {
+    await this.#last.catch(() => {});
+    await this.#collecting;
+  }
+
+  /** Says so where what a run wrote could not be put back. It is kept here. */
+  async #putPatiently(): Promise<string[]> {
+    for (let tries = 1; ; tries += 1) {
+      try {
+        return await this.put();
+      } catch (error) {
+        const { code, message } = toErrorInfo(error);
+        if (tries < PUT_TRIES && code.endsWith("_UNAVAILABLE")) await sleep(PUT_PAUSE_MS * tries);
+        else if (code === "CUSTOMER_GONE") return [message];
+        else {
+          this.#settings.onProblem?.(error);
+          return [
+            `What the run wrote is kept on this machine only: ${message} It is shared before the next run here.`,
+          ];
+        }
+      }
+    }
+  }
+
+  /** One at a time, also between the processes of this machine. */
+  async #sync(kind: "fetch" | "put"): Promise<string[]> {
+    const before = this.#last;
+    const { recordFile, onFetched } = this.#settings;
+    const done = before
+      .catch(() => {})
+      .then(() =>
+        withLock(recordFile, "the files of the workspace", () => this.#syncLocked(kind), LOCK_WAIT_MS),
+      );
+    this.#last = done;
+    const { remarks, isFetched, isWritten } = await done.catch((error: unknown) => {
+      this.#isBehind = true;
+      throw error;
+    });
+    this.#isBehind = false;
+    if (isFetched) await onFetched?.();
+    if (isWritten) this.#tidy();
+    return remarks;
+  }
+
+  async #syncLocked(kind: "fetch" | "put"): Promise<Synced> {
+    if (!(await this.#isThere())) throw workspaceGone();
+    const attempt = new SyncAttempt({ shared: this.#shared, ...this.#here });
+    for (let count = 0; count < MAX_ATTEMPTS; count += 1) {
+      try {
+        return await attempt.run(kind, count > 0);
+      } catch (error) {
+        if (!isConflict(error) && !(error instanceof ChangedMeanwhile)) throw error;
+        await sleep(Math.random() * MAX_PAUSE_MS * Math.min(count + 1, 10));
+      }
+    }
+    throw new CemError(
+      "STATE_BUSY",
+      `Others have been changing the files of the workspace in each of ${MAX_ATTEMPTS} attempts to share them.`,
+    );
+  }
+
+  async #isThere(): Promise<boolean> {
+    return (await this.#settings.isThere?.()) !== false;
+  }
+
+  /** In the background, and seldom. */
+  #tidy(): void {
+    const now = performance.now();
+    const { garbageRestMs = DEFAULT_GARBAGE_REST_MS, onProblem, store } = this.#settings;
+    if (now - this.#checkedGarbageAt < Math.min(GARBAGE_CHECK_MS, garbageRestMs)) return;
+    this.#checkedGarbageAt = now;
+    this.#collecting = collectGarbage(store, this.#shared, garbageRestMs).catch((error: unknown) =>
+      onProblem?.(error),
+    );
+  }
+}

@@ -1,0 +1,140 @@
+import pMap from "p-map";
+import { digestOf, digestPiece, isSame } from "./file-content.ts";
+import type { FileEntry, Files, LocalFile, LocalFiles } from "./file-content.ts";
+import type { LocalFolders } from "./local-folders.ts";
+import { sharedPieces } from "./reconcile.ts";
+import type { Reconciled } from "./reconcile.ts";
+import type { Head, SharedCopy } from "./shared-copy.ts";
+
+const FILES_AT_ONCE = 8;
+
+/** The files of both sides, which a plan brings together. */
+export interface PlannedSides {
+  shared: SharedCopy;
+  local: LocalFolders;
+  /** The files of this machine. They are changed to what is here afterwards. */
+  files: LocalFiles;
+  remote: Files;
+  salt: string;
+}
+
+/** Gives this machine what the plan has. @returns whether something came from elsewhere. */
+export async function applyPlan({ files: planned }: Reconciled, sides: PlannedSides): Promise<boolean> {
+  const { files, local } = sides;
+  const before = files.size;
+  for (const [path, { from, path: old }] of planned) {
+    const file = files.get(old);
+    if (from !== "local" || path === old || file === undefined) continue;
+    await local.move(old, path, file);
+    files.delete(old);
+    files.set(path, { ...file, signature: undefined });
+  }
+  let isChanged = files.size !== before;
+  for (const [path, file] of files) {
+    if (planned.has(path)) continue;
+    await local.remove(path, file);
+    files.delete(path);
+    isChanged = true;
+  }
+  return (await fetchFiles(planned, sides)) || isChanged;
+}
+
+async function fetchFiles(
+  planned: Reconciled["files"],
+  { files, local, remote, salt, shared }: PlannedSides,
+): Promise<boolean> {
+  const fetched = [...planned].filter(
+    ([path, { from, path: old }]) => from === "remote" && !isSame(files.get(path), remote.get(old)),
+  );
+  let failure: { error: unknown } | undefined;
+  await pMap(
+    fetched,
+    async ([path, { path: old }]) => {
+      // Who begins again must not meet a file that is still being written: so those under way are waited for.
+      if (failure !== undefined) return;
+      const entry = remote.get(old) as FileEntry;
+      try {
+        const signature = await local.write(path, sharedPieces(entry, shared, salt), files.get(path));
+        files.set(path, { ...entry, signature });
+      } catch (error) {
+        failure ??= { error };
+      }
+    },
+    { concurrency: FILES_AT_ONCE },
+  );
+  if (failure !== undefined) throw failure.error;
+  return fetched.length > 0;
+}
+
+/** Sends pieces of files, and none a second time while it may still be there. */
+export class FileSender {
+  readonly #shared: SharedCopy;
+  readonly #local: LocalFolders;
+  /** The names of pieces that were sent, by salt and digest. */
+  readonly #sent = new Map<string, string>();
+  #sweeps: number | undefined;
+  /** All that was written, and goes when the workspace is deleted meanwhile. */
+  readonly #written: string[] = [];
+
+  constructor({ shared, local }: { shared: SharedCopy; local: LocalFolders }) {
+    this.#shared = shared;
+    this.#local = local;
+  }
+
+  /** Forgets what may have been swept away since it was sent. */
+  begin(head: Head | undefined): void {
+    if (this.#sweeps !== head?.sweeps) this.#sent.clear();
+    this.#sweeps = head?.sweeps;
+  }
+
+  /** Sends what is new here. @returns the files with the names of their pieces. */
+  async send({ files: planned }: Reconciled, { files, remote, salt }: PlannedSides): Promise<LocalFiles> {
+    const names = new Map<string, string>();
+    for (const { pieces } of remote.values()) for (const name of pieces) names.set(digestOf(name), name);
+    const target: LocalFiles = new Map();
+    await pMap(
+      planned,
+      async ([path, { from, path: old }]) => {
+        const file = files.get(path);
+        if (from === "remote")
+          target.set(path, { ...(remote.get(old) as FileEntry), signature: file?.signature });
+        else if (file !== undefined) target.set(path, await this.#sendFile(path, salt, names));
+      },
+      { concurrency: FILES_AT_ONCE },
+    );
+    return target;
+  }
+
+  /** Sends the list of all files. @returns the names of its pieces. */
+  async sendManifest(files: Files, salt: string): Promise<string[]> {
+    const manifest = await this.#shared.writeFiles(files, salt);
+    this.#written.push(...manifest);
+    return manifest;
+  }
+
+  /** Removes all that was sent. */
+  async takeBack(): Promise<void> {
+    await pMap(this.#written, (name) => this.#shared.blobs.remove(name), { concurrency: FILES_AT_ONCE });
+  }
+
+  /** What is read now counts, not what was there when it was looked for. */
+  async #sendFile(path: string, salt: string, names: ReadonlyMap<string, string>): Promise<LocalFile> {
+    const pieces: string[] = [];
+    let size = 0;
+    const signature = await this.#local.read(path, async (piece) => {
+      const digest = digestPiece(salt, piece);
+      const key = `${salt} ${digest}`;
+      const name = names.get(digest) ?? this.#sent.get(key) ?? (await this.#sendPiece(piece, salt));
+      this.#sent.set(key, name);
+      pieces.push(name);
+      size += piece.length;
+    });
+    return { size, pieces, signature };
+  }
+
+  async #sendPiece(bytes: Uint8Array, salt: string): Promise<string> {
+    const name = await this.#shared.writePiece(bytes, salt);
+    this.#written.push(name);
+    return name;
+  }
+}
