@@ -90,7 +90,10 @@ describe("the floors of the house", () => {
     expect(missing).toEqual([]);
   });
 
-  it("@cem/core depends on nothing", () => {
-    expect(all.find(({ name }) => name === "@cem/core")?.dependencies).toEqual({});
+  it("@cem/core depends on nothing but, where a user has it, OpenTelemetry's API", () => {
+    const core = all.find(({ name }) => name === "@cem/core");
+    expect(core?.dependencies).toEqual({ "@opentelemetry/api": expect.any(String) });
+    const manifest = JSON.parse(readFileSync(path.join(core?.folder ?? "", "package.json"), "utf8"));
+    expect(manifest.peerDependenciesMeta).toEqual({ "@opentelemetry/api": { optional: true } });
   });
 });

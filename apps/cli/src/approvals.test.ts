@@ -3,7 +3,7 @@ import path from "node:path";
 import { PassThrough } from "node:stream";
 import type { ApprovalRequest } from "@cem/core";
 import { describe, expect, it } from "vitest";
-import { createApprove } from "./ask/approve-in-terminal.ts";
+import { createApprove } from "./ask/terminal-questions.ts";
 import { createTurns } from "./ask/prompt.ts";
 import { runCem, temporaryFolder } from "./testing/run-cem.ts";
 

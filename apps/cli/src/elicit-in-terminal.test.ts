@@ -1,7 +1,7 @@
 import { PassThrough } from "node:stream";
 import type { ElicitAnswer, ElicitRequest, JsonObject } from "@cem/core";
 import { describe, expect, it } from "vitest";
-import { createElicit } from "./ask/elicit-in-terminal.ts";
+import { createElicit } from "./ask/terminal-questions.ts";
 
 const never = new AbortController().signal;
 

@@ -58,7 +58,7 @@ export function withHints<S extends Partial<ExaminedServer> | Partial<GeneratedS
   });
 }
 
-/** What the system said, and what to do, by its code. */
+/** The system's reason, and the fix, by its error code. */
 const REASONS: Readonly<Record<string, [why: string, help: string]>> = {
   EACCES: ["permission was denied", "Change its permissions, or work in a folder of your own."],
   EPERM: ["permission was denied", "Change its permissions, or work in a folder of your own."],

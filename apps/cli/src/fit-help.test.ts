@@ -3,7 +3,7 @@ import { parseCommandLine } from "./command/command-line.ts";
 import { buildProgram } from "./command/define-command.ts";
 import { COMMANDS } from "./commands/all.ts";
 import { fitHelp, helpColumns } from "./command/fit-help.ts";
-import { columnsOf } from "./render/text-layout.ts";
+import { columnsOf } from "./render/text.ts";
 
 const commands = buildProgram(COMMANDS.definitions).commands.map((command) => command.name());
 

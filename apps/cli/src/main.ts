@@ -9,7 +9,7 @@ import { EXIT_FAILED, exitCodeOfError, isOwnCode } from "./errors.ts";
 import { helpColumns } from "./command/fit-help.ts";
 import { GRACE_MS, watchForInterruption } from "./io/interruption.ts";
 import type { Interruption, StopReason } from "./io/interruption.ts";
-import { safeJson, safeText } from "./render/safe-text.ts";
+import { safeJson, safeText } from "./render/text.ts";
 import { systemErrorOf } from "./errors.ts";
 import { createTerminal } from "./io/terminal.ts";
 import type { Output, Terminal } from "./io/terminal.ts";

@@ -40,7 +40,7 @@ describe("renderResult", () => {
     const token = "[[EMAIL:pu3v5bwvaioc2hfg]]";
     const result = { ...recordedResult, value: { from: token, to: [token, "[[SSN:nokfmmqi6vvj6z2j]]"] } };
     expect(renderResult(result, style, options).join(" ").replaceAll(/\s+/gu, " ")).toContain(
-      "kept 2 values of persons or secrets shown as tokens; guardrails.pii_detection: false shows them",
+      "kept 2 values of personal data or secrets shown as tokens; guardrails.pii_detection: false shows them",
     );
   });
 

@@ -2,7 +2,7 @@ import type { JsonValue } from "@cem/core";
 import { createColors } from "picocolors";
 import { describe, expect, it } from "vitest";
 import { renderValue } from "./render/value.ts";
-import { columnsOf } from "./render/text-layout.ts";
+import { columnsOf } from "./render/text.ts";
 
 const render = (value: JsonValue, width = 80): string =>
   renderValue(value, { colors: createColors(false), width }).join("\n");

@@ -1,5 +1,5 @@
 import { describe, expect, it } from "vitest";
-import { safeData, safeJson, safeText } from "./render/safe-text.ts";
+import { safeData, safeJson, safeText } from "./render/text.ts";
 
 describe("safeText", () => {
   it("spells out what a terminal would obey", () => {

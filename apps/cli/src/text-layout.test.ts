@@ -1,5 +1,5 @@
 import { describe, expect, it } from "vitest";
-import { alignColumns, cut, withRight, wrap, wrapIndented } from "./render/text-layout.ts";
+import { alignColumns, cut, withRight, wrap, wrapIndented } from "./render/text.ts";
 
 describe("wrap", () => {
   it("breaks between words and at line breaks", () => {

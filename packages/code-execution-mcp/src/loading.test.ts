@@ -43,16 +43,11 @@ describe("code-execution-mcp", () => {
       "code-execution-mcp",
       "core",
       "fastest-levenshtein",
-      "files",
       "flatqueue",
-      "gpt-tokenizer",
       "mcp-server",
       "plugins",
       "safe-stable-stringify",
       "stemmer",
-      "telemetry",
-      "text",
-      "tokens",
     ]);
   });
 
@@ -69,7 +64,7 @@ describe("code-execution-mcp", () => {
       "selector",
       "codegen",
       "chrono-node",
-      "mcp-client",
+      "@modelcontextprotocol/client",
       "tool-files",
       "yaml",
       "ajv",

@@ -99,7 +99,7 @@ export interface ConfigProblem {
   variable?: string | undefined;
   /** The bad value as JSON, shortened. Absent for secrets, lists and mappings. */
   value?: string | undefined;
-  /** What the setting takes, in words. */
+  /** The accepted values, in words. */
   allowed?: string | undefined;
   /** Whether the key is no setting. */
   unknown?: boolean | undefined;

@@ -25,7 +25,7 @@ import { serversOfVariables, type VariableServer } from "./environment.ts";
  * Loads the configuration from the defaults, config.yaml, `.env`, the environment and `overrides`; later sources take
  * precedence.
  *
- * What files of the folder ask for on this host is held back until the folder is trusted: see `trust`.
+ * Host access that files of the folder request is blocked until the folder is trusted: see `trust`.
  *
  * @throws CemError `CONFIG_INVALID` with all problems in `details.problems`; `CONFIG_NOT_FOUND` when a named file does
  * not exist.

@@ -56,9 +56,9 @@ export interface LoadedConfig {
    * in `overrides`, and commands of MCP servers start in it.
    */
   folder: string;
-  /** What was ignored and why, one sentence each. */
+  /** Ignored settings with the reason, one sentence each. */
   warnings: string[];
-  /** What files of the folder ask for on this host, and what of it is held back. */
+  /** Host access that files of the folder request, and which of it is blocked until trusted. */
   trust: FolderTrust;
   /** The plugins in their order. None was loaded; those that are held back are in `trust.held`. */
   plugins: readonly PluginSource[];

@@ -12,7 +12,6 @@ import { itemOf, optionsOf, traitsOf, unwrap, valueOf } from "./schema/shape.ts"
 const NO_PATHS = [
   "customers.claim",
   "customers.header",
-  "customers.trusted_proxies[]",
   "execution.kubernetes.namespace",
   "execution.kubernetes.template",
   "execution.kubernetes.volume_claim",

@@ -21,12 +21,12 @@ const REMOVED_VARIABLES: Readonly<Record<string, string>> = {
   OPENSANDBOX_DOMAIN: "There is no OpenSandbox here: delete it.",
 };
 
-/** What to do about a key that is no setting, where it was one of the Python original. */
+/** Advice on a key that is no setting, where it was one of the Python original. */
 export function adviceOnRemovedSetting(path: string): string | undefined {
   return Object.hasOwn(REMOVED_SETTINGS, path) ? REMOVED_SETTINGS[path] : undefined;
 }
 
-/** What to write in place of a value that only the Python original takes. */
+/** Advice on a value that only the Python original takes. */
 export function adviceOnRemovedValue(path: string, value: unknown): string | undefined {
   const values = Object.hasOwn(REMOVED_VALUES, path) ? REMOVED_VALUES[path] : undefined;
   const word = String(value).toLowerCase();

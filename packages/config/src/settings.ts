@@ -11,7 +11,7 @@ export interface Setting {
   /** The path in TypeScript: `["execution", "sandboxType"]`. */
   keys: readonly string[];
   description: string;
-  /** What it takes, in words. */
+  /** The accepted values, in words. */
   allowed: string;
   /** The default; `undefined` for a setting that is unset by default. */
   default: unknown;

@@ -257,6 +257,7 @@ describe("rules", () => {
       { a: token },
       { a: "mail ada@example.com!" },
       { a: "4111111111111111" },
+      { a: 4_111_111_111_111_111 },
       { a: "xada@example.comx" },
     ]) {
       await expect(redactor.detokenize(args, elsewhere)).rejects.toMatchObject({
@@ -273,6 +274,21 @@ describe("rules", () => {
     expect(await redactor.detokenize({ a: "other@example.com" }, elsewhere)).toEqual({
       a: "other@example.com",
     });
+  });
+
+  it("ask about nothing that they deny", async () => {
+    const redactor = createRedactor({ rules });
+    redactor.observe({ email: "ada@example.com" }, from);
+    let asked = 0;
+    const elicit = async (): Promise<{ action: "accept"; content: { allow: boolean } }> => {
+      asked += 1;
+      return { action: "accept", content: { allow: true } };
+    };
+    const denied = redactor.detokenize("ada@example.com", { server: "log", tool: "write", elicit });
+    await expect(denied).rejects.toThrow(/crm\.get may not go to log\.write: no rule allows it\.$/);
+    expect(asked).toBe(0);
+    const bank = redactor.detokenize("ada@example.com", { server: "bank", tool: "pay" });
+    await expect(bank).rejects.toThrow(/may not go to bank\.pay: nobody said yes\.$/);
   });
 
   it("ask once, and take no answer for a no", async () => {

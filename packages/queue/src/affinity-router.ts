@@ -5,7 +5,7 @@ import { errorOf } from "./awaited-run.ts";
 import type { Peers, WarmSessions } from "./peers.ts";
 import type { QueuedRun } from "./protocol.ts";
 import type { RunExecutor } from "./run-executor.ts";
-import type { UnderWay } from "./worker-run.ts";
+import type { ActiveRun } from "./worker-run.ts";
 
 /** How long a worker waits to hear whether another one executes a run, before it does so itself. */
 const WORD_MS = 1_000;
@@ -46,7 +46,7 @@ export class AffinityRouter {
   readonly #settings: AffinityRouterSettings;
   /** Runs that other workers execute for this one. */
   readonly #routed = new Map<string, RoutedRun>();
-  /** Runs of others. */
+  /** Runs that this worker executes for others. */
   readonly #taken = new Set<string>();
   #isClosing = false;
 
@@ -157,7 +157,7 @@ export class AffinityRouter {
 }
 
 /** A run that another worker executes, as seen by the one that routed it. */
-class RoutedRun implements UnderWay {
+class RoutedRun implements ActiveRun {
   readonly #sendStop: () => void;
   readonly #word = Promise.withResolvers<boolean>();
   readonly #end = Promise.withResolvers<End>();

@@ -4,12 +4,12 @@ import { Redis } from "ioredis";
 
 const CONNECT_TIMEOUT_MS = 5_000;
 
-/** A connection for commands that are repeated until they are answered: messages of workers must not be lost in a cut. */
+/** A connection for commands that are repeated until they are answered: messages of workers must not be lost in a disconnect. */
 export function connectPatiently(url: string): Redis {
   return connect(url, null);
 }
 
-/** A connection for commands that fail with the second cut. */
+/** A connection for commands that fail at the second disconnect. */
 export function connectBriefly(url: string): Redis {
   return connect(url, 1);
 }
@@ -18,7 +18,7 @@ function connect(url: string, maxRetriesPerRequest: number | null): Redis {
   const client = new Redis(url, {
     connectTimeout: CONNECT_TIMEOUT_MS,
     maxRetriesPerRequest,
-    // Nobody could catch the library's own attempt, which fails with a further cut: it would end the process.
+    // Nobody could catch the library's own attempt, which fails at a further disconnect: it would end the process.
     autoResubscribe: false,
   });
   // Commands that fail report why; without a listener the library prints it too.

@@ -43,7 +43,7 @@ class RedisReplicas implements QueuedReplicas {
   readonly name = randomBytes(NAME_BYTES).toString("hex");
   readonly #connection: QueueConnection;
   readonly #base: string;
-  readonly #underWay = new Map<string, GivenAnswer>();
+  readonly #active = new Map<string, GivenAnswer>();
   #opened: Opened | undefined;
 
   constructor(connection: QueueConnection) {
@@ -53,8 +53,8 @@ class RedisReplicas implements QueuedReplicas {
 
   async receive(handle: Handle): Promise<void> {
     await this.#open().peers.join((message) => {
-      if (message.type === "gone") this.#underWay.get(message.id)?.leaving.abort();
-      else if (message.type === "taken") this.#underWay.get(message.id)?.window.noteTaken(message.bytes);
+      if (message.type === "gone") this.#active.get(message.id)?.leaving.abort();
+      else if (message.type === "taken") this.#active.get(message.id)?.window.noteTaken(message.bytes);
       else void this.#answer(message, handle).catch(() => {});
     });
   }
@@ -103,7 +103,7 @@ class RedisReplicas implements QueuedReplicas {
   }
 
   async close(): Promise<void> {
-    for (const { leaving } of this.#underWay.values()) leaving.abort();
+    for (const { leaving } of this.#active.values()) leaving.abort();
     const opened = this.#opened;
     await opened?.peers.leave();
     opened?.client.disconnect();
@@ -115,7 +115,7 @@ class RedisReplicas implements QueuedReplicas {
     const leaving = new AbortController();
     const { signal } = leaving;
     const window = new SendWindow(signal);
-    this.#underWay.set(id, { leaving, window });
+    this.#active.set(id, { leaving, window });
     // Without a reader it would be held back for ever.
     const stopWatching = peers.watch(from, { onLost: () => leaving.abort() });
     const append = (content: FromReplica): Promise<boolean> =>
@@ -133,7 +133,7 @@ class RedisReplicas implements QueuedReplicas {
       await append({ type: "broken", reason: toErrorInfo(error).message });
     } finally {
       stopWatching();
-      this.#underWay.delete(id);
+      this.#active.delete(id);
     }
   }
 

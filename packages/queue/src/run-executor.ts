@@ -8,7 +8,7 @@ import { QUEUE, messaging, namesOf } from "./connection.ts";
 import type { QueuedRun } from "./protocol.ts";
 import type { Streams } from "./streams.ts";
 import { WorkerRun } from "./worker-run.ts";
-import type { WorkerRunSettings, UnderWay } from "./worker-run.ts";
+import type { WorkerRunSettings, ActiveRun } from "./worker-run.ts";
 
 const IDLE_POLL_MS = 50;
 
@@ -24,7 +24,7 @@ interface RunExecutorSettings {
 /** The runs that a worker is responsible for. */
 export class RunExecutor {
   readonly #settings: RunExecutorSettings;
-  readonly #underWay = new Map<string, UnderWay>();
+  readonly #active = new Map<string, ActiveRun>();
 
   constructor(settings: RunExecutorSettings) {
     this.#settings = settings;
@@ -58,30 +58,30 @@ export class RunExecutor {
   }
 
   /** Is responsible for a run until the work ends. */
-  async during<Result>(id: string, one: UnderWay, work: () => Promise<Result>): Promise<Result> {
-    this.#underWay.set(id, one);
+  async during<Result>(id: string, one: ActiveRun, work: () => Promise<Result>): Promise<Result> {
+    this.#active.set(id, one);
     try {
       return await work();
     } finally {
-      if (this.#underWay.get(id) === one) this.#underWay.delete(id);
+      if (this.#active.get(id) === one) this.#active.delete(id);
     }
   }
 
   stop(id: string): void {
-    this.#underWay.get(id)?.stop();
+    this.#active.get(id)?.stop();
   }
 
   lose(id: string): void {
-    this.#underWay.get(id)?.lose();
+    this.#active.get(id)?.lose();
   }
 
   stopAll(): void {
-    for (const one of this.#underWay.values()) one.stop();
+    for (const one of this.#active.values()) one.stop();
   }
 
   /** Resolves once no run is under way. */
   async idle(): Promise<void> {
-    while (this.#underWay.size > 0) await sleep(IDLE_POLL_MS);
+    while (this.#active.size > 0) await sleep(IDLE_POLL_MS);
   }
 
   #attempt(id: string, run: QueuedRun, workerRun: WorkerRun): Promise<boolean> {

@@ -16,13 +16,13 @@ export class StreamedAnswer {
   /** Parts that arrived and were not read yet. */
   readonly #parts: Uint8Array[] = [];
   #controller: ReadableStreamDefaultController<Uint8Array> | undefined;
-  /** Tells the reader, who waits for it, that a part came or that there are no more. */
+  /** Notifies the waiting reader that a part came or that there are no more. */
   #onChange: (() => void) | undefined;
   /** Whether the replica that answers has ended. */
   isComplete = false;
   #isOver = false;
   #taken = 0;
-  #appended = 0;
+  #reported = 0;
 
   /** @param onTaken - Called now and then with the number of bytes read in all. */
   constructor(onTaken: (bytes: number) => void) {
@@ -92,8 +92,8 @@ export class StreamedAnswer {
     if (part !== undefined) {
       controller.enqueue(part);
       this.#taken += part.byteLength;
-      if (!this.#isOver && this.#taken - this.#appended >= REPORT_TAKEN_BYTES)
-        this.#onTaken((this.#appended = this.#taken));
+      if (!this.#isOver && this.#taken - this.#reported >= REPORT_TAKEN_BYTES)
+        this.#onTaken((this.#reported = this.#taken));
     }
     if (this.#isOver && this.#parts.length === 0) this.#close();
   }

@@ -34,7 +34,7 @@ export function isOfGone(error: ErrorInfo | null): boolean {
 }
 
 /** A run for which a worker is responsible, here or where it was routed to. */
-export interface UnderWay {
+export interface ActiveRun {
   /** Ends the attempt because its worker stops. What it called decides whether the run may be repeated. */
   stop(): void;
   /** Ends the attempt: the worker has lost its right to the run. */
@@ -47,7 +47,7 @@ interface OpenQuestion {
 }
 
 /** One attempt at a run, as its worker sees it. Once another attempt has begun, it sends and calls nothing more. */
-export class WorkerRun implements UnderWay {
+export class WorkerRun implements ActiveRun {
   readonly #settings: WorkerRunSettings;
   readonly #attempt: number;
   readonly #earlier: readonly RunMessage[];

@@ -382,6 +382,26 @@ describe("ProgramChecker", () => {
       });
     });
 
+    it.each([
+      'for (const day of await get_weather({ location: "Oslo" })) console.log(day);',
+      'const [first] = await get_weather({ location: "Oslo" });',
+      'console.log([...(await get_weather({ location: "Oslo" }))]);',
+    ])("finds a value that is no list in %j", async (code) => {
+      const [found] = await check(WEATHER + code);
+      expect(found).toMatch(/^2 not-a-list: .* is not a list\. .* It has location, country, month, /u);
+    });
+
+    it.each([
+      'import { type Nope } from "./servers/weather/index.ts";',
+      'import type { Nope } from "./servers/weather/index.ts";',
+      'import type Nope from "./servers/weather/index.ts";',
+      "for (const [key, value] of Object.entries({ a: 1 })) console.log(key, value);",
+      'for (const letter of "abc") console.log(letter);',
+      "const list: unknown = JSON.parse('[]');\nfor (const one of list) console.log(one);",
+    ])("lets types and lists pass in %j", async (code) => {
+      expect(await check(code)).toEqual([]);
+    });
+
     it("leaves a syntax error to the run", async () => {
       expect(await check("export default {;\nget_wether(")).toEqual([]);
     });

@@ -8,7 +8,7 @@ export interface FormField {
   required: boolean;
   /** The value when nothing is typed. */
   preset?: FieldValue | undefined;
-  /** What may be typed, for people: `yes or no`. Empty where anything may be. */
+  /** A hint for people on the accepted input: `yes or no`. Empty where anything may be. */
   hint: string;
   /** Parses what was typed. */
   read(text: string): { ok: true; value: FieldValue } | { ok: false; fault: string };

@@ -30,7 +30,7 @@ export interface CommandDefinition<Own extends object = object> {
 /** The arguments and own options of a command, with the options that commands share. */
 export type Given<Own extends object = object> = Own & { options: SharedOptions };
 
-/** What the command line asks for: a command with its arguments, or a text to print. */
+/** A parsed command line: a command with its arguments, or a text to print. */
 export type Invocation = {
   command: string;
   options?: SharedOptions | undefined;

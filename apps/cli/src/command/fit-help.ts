@@ -1,5 +1,5 @@
 import type { OutputStream } from "../io/command-io.ts";
-import { columnsOf, wrap } from "../render/text-layout.ts";
+import { columnsOf, wrap } from "../render/text.ts";
 
 const MIN_COLUMNS = 40;
 /** A paragraph whose lines are longer than this goes on in the next line. */

@@ -2,10 +2,10 @@ import { shellWord } from "@cem/core/text";
 import { EXIT_FAILED, EXIT_OK, withHints } from "../errors.ts";
 import type { Answer, CommandContext } from "../io/command-context.ts";
 import { renderRow } from "../render/rows.ts";
-import { oneLine, safeData } from "../render/safe-text.ts";
+import { oneLine, safeData } from "../render/text.ts";
 import { renderGenerated } from "../render/servers.ts";
-import { counted, shortPath } from "../render/text-layout.ts";
-import type { Style } from "../render/text-layout.ts";
+import { counted, shortPath } from "../render/text.ts";
+import type { Style } from "../render/text.ts";
 import { serverSourceOf } from "../run/config-source.ts";
 import { InvalidArgumentError, Option } from "commander";
 import type { Command } from "commander";
@@ -93,7 +93,6 @@ function pair(text: string, separator: string, example: string): Record<string, 
   return { [name]: value };
 }
 
-/** `cem add`: puts a server into config.yaml and writes its tools as files. A server that does not answer stays in. */
 async function addMcpServer(
   { name, entry, options }: Given<{ name: string; entry: Record<string, unknown> }>,
   context: CommandContext,
@@ -136,7 +135,6 @@ function afterFailure(word: string, code: string | undefined): Record<string, st
   return { "try again": `cem generate ${word}`, ...remove };
 }
 
-/** `cem remove`: takes a server out of config.yaml, with the files that were generated for it. */
 async function removeMcpServer(
   { name, options }: Given<{ name: string }>,
   context: CommandContext,

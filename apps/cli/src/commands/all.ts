@@ -17,7 +17,7 @@ import { plugins, runPluginCommand } from "./plugins.ts";
 import { queue, store, worker } from "./queue.ts";
 import { RUN_COMMANDS } from "./run.ts";
 import { runs } from "./runs.ts";
-import { search } from "./search.ts";
+import { search } from "./tools.ts";
 import { serve } from "./serve.ts";
 import { auth, generate, servers } from "./servers.ts";
 import { sessions } from "./sessions.ts";

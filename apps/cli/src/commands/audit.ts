@@ -3,9 +3,9 @@ import type { CommandContext } from "../io/command-context.ts";
 import { serverSourceOf } from "../run/config-source.ts";
 import { EXIT_FAILED, EXIT_OK } from "../errors.ts";
 import { renderRow } from "../render/rows.ts";
-import { oneLine, safeText } from "../render/safe-text.ts";
-import { shortPath } from "../render/text-layout.ts";
-import { counted } from "../render/text-layout.ts";
+import { oneLine, safeText } from "../render/text.ts";
+import { shortPath } from "../render/text.ts";
+import { counted } from "../render/text.ts";
 import { addOptions, defineCommand } from "../command/define-command.ts";
 import type { Given } from "../command/define-command.ts";
 import { SETTING_OPTIONS, actionArgument } from "../command/options.ts";
@@ -30,7 +30,6 @@ Examples:
   run: verifyAuditLog,
 });
 
-/** `cem audit verify`: says whether lines of an audit log are missing or were changed. */
 async function verifyAuditLog(
   { file, expect, options }: Given<{ file?: string | undefined; expect?: string | undefined }>,
   context: CommandContext,

@@ -4,8 +4,8 @@ import { measurePooling, PROGRAMS, ratioOf } from "../bench/measure-pooling.ts";
 import type { BenchProgram, PoolingReport, PoolingResult } from "../bench/measure-pooling.ts";
 import { EXIT_OK } from "../errors.ts";
 import type { Answer, CommandContext } from "../io/command-context.ts";
-import { alignColumns, padEnd } from "../render/text-layout.ts";
-import type { Style } from "../render/text-layout.ts";
+import { alignColumns, padEnd } from "../render/text.ts";
+import type { Style } from "../render/text.ts";
 import { Argument } from "commander";
 import { defineCommand } from "../command/define-command.ts";
 import type { Given } from "../command/define-command.ts";
@@ -50,7 +50,6 @@ Examples:
 
 const DEFAULT_PROGRAM = "02";
 
-/** `cem bench pooling`: measures what a pool of guests and sessions gain on this host. */
 async function benchPooling(
   { sequence, example, all, count, svg, options }: Given<Bench>,
   { signal, live }: CommandContext,

@@ -2,7 +2,7 @@ import type { CatalogSnapshot, ToolDefinition } from "@cem/core";
 import { BUILT_IN_SANDBOXES } from "../command/options.ts";
 import { EXIT_OK } from "../errors.ts";
 import type { Answer } from "../io/command-context.ts";
-import { safeText } from "../render/safe-text.ts";
+import { safeText } from "../render/text.ts";
 import { configSourceOf } from "../run/config-source.ts";
 import { Argument } from "commander";
 import type { Command, Option } from "commander";
@@ -36,7 +36,6 @@ export const complete = defineCommand<{ words: string[]; program: Command }>({
   run: printCandidates,
 });
 
-/** `cem completion`: the script that makes a shell complete commands, options, servers and tools. */
 async function printCompletion({ shell }: Given<{ shell: Shell }>): Promise<Answer> {
   const script = COMPLETION_SCRIPTS[shell];
   return {
@@ -101,7 +100,6 @@ const COMPLETION_SCRIPTS: Readonly<Record<Shell, string>> = { bash: BASH, zsh: Z
 /** A word of a name that a shell would read as more than that is not suggested. */
 const PLAIN = /^[\w.:=/@+-]+$/u;
 
-/** `cem complete`: what the script of `cem completion` asks for. Nothing is said of what goes wrong: it is asked while somebody types. */
 async function printCandidates({
   words,
   program,
@@ -129,14 +127,14 @@ export interface Candidate {
   about: string;
 }
 
-/** What of the project completion needs. It is read only where a server or a tool is asked for. */
+/** Reads the part of the project that completion needs, and only where a server or a tool is asked for. */
 export type ReadCatalog = () => Promise<CatalogSnapshot>;
 
 /** Commands whose first argument is a server. */
 const TAKES_SERVER = new Set(["tools", "remove", "generate", "auth"]);
 
 /**
- * What can follow on a command line.
+ * Lists the words that can follow on a command line.
  *
  * @param words - The words after the command's name; the last is the one that is being typed, and may be empty.
  */

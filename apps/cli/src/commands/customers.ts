@@ -4,8 +4,8 @@ import { askYesNo } from "../ask/prompt.ts";
 import { EXIT_FAILED, EXIT_OK } from "../errors.ts";
 import type { Answer, CommandContext } from "../io/command-context.ts";
 import { renderTable } from "../render/rows.ts";
-import { counted } from "../render/text-layout.ts";
-import type { Style } from "../render/text-layout.ts";
+import { counted } from "../render/text.ts";
+import type { Style } from "../render/text.ts";
 import { serverSourceOf } from "../run/config-source.ts";
 import { InvalidArgumentError } from "commander";
 import { addOptions, defineCommand } from "../command/define-command.ts";
@@ -57,7 +57,6 @@ function days(text: string): number {
   return Number(number);
 }
 
-/** `cem customers`: what customers have on disk, and removing it. */
 async function manageCustomers(invocation: Given<Customers>, context: CommandContext): Promise<Answer> {
   const { customerUsage, listCustomers } = await import("code-execution-mcp/admin");
   const { action, id, options } = invocation;
@@ -155,7 +154,7 @@ function renderCustomers(customers: readonly CustomerUsage[], what: string, styl
   ];
 }
 
-/** What each customer has used of each quota. */
+/** Renders the use of each quota by each customer. */
 function renderQuotas(customers: readonly CustomerUsage[], style: Style): string[] {
   const rows = customers.flatMap(({ id, quotas = [] }) =>
     quotas.map(({ per, runs, maxRuns, seconds, maxSeconds, resetsInMs }) => ({

@@ -3,9 +3,9 @@ import type { LoadedConfig } from "code-execution-mcp";
 import { EXIT_FAILED, EXIT_OK, withHint, withHints } from "../errors.ts";
 import type { Answer, CommandContext } from "../io/command-context.ts";
 import { LABEL_COLUMNS, renderPairs, renderRow } from "../render/rows.ts";
-import { oneLine, safeData } from "../render/safe-text.ts";
-import { counted, wrapIndented } from "../render/text-layout.ts";
-import type { Style } from "../render/text-layout.ts";
+import { oneLine, safeData } from "../render/text.ts";
+import { counted, wrapIndented } from "../render/text.ts";
+import type { Style } from "../render/text.ts";
 import { serverSourceOf } from "../run/config-source.ts";
 import type { Check, CheckState } from "../doctor/checks.ts";
 import { addOptions, defineCommand } from "../command/define-command.ts";
@@ -49,7 +49,6 @@ Examples:
   run: examine,
 });
 
-/** `cem doctor`: examines everything a task needs, and says what to do about what is missing. */
 async function examine(
   { listValues, security, options }: Given<Doctor>,
   context: CommandContext,

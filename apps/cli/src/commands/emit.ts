@@ -5,7 +5,7 @@ import type { CommandContext } from "../io/command-context.ts";
 import { serverSourceOf } from "../run/config-source.ts";
 import { EXIT_OK } from "../errors.ts";
 import { renderRow } from "../render/rows.ts";
-import { oneLine } from "../render/safe-text.ts";
+import { oneLine } from "../render/text.ts";
 import { Argument } from "commander";
 import { addOptions, defineCommand } from "../command/define-command.ts";
 import type { Given } from "../command/define-command.ts";
@@ -29,7 +29,6 @@ Examples:
   run: emitModule,
 });
 
-/** `cem emit client`: a module that is a typed client of one MCP server. */
 async function emitModule(
   { server, out, options }: Given<{ server: string; out?: string | undefined }>,
   context: CommandContext,

@@ -35,7 +35,6 @@ Examples:
   run: manageExamples,
 });
 
-/** `cem examples`: lists programs that show how the packages are used, or runs them. */
 async function manageExamples(
   { action, ids, options }: Given<{ action: (typeof ACTIONS)[number]; ids: string[] }>,
   context: CommandContext,
@@ -153,7 +152,7 @@ export interface Example {
   file: string;
   /** Its first comment. */
   about: string;
-  /** What it imports. */
+  /** Packages that it imports. */
   packages: string[];
 }
 

@@ -1,15 +1,15 @@
 import path from "node:path";
 import { CemError } from "@cem/core";
 import type { Form, FormField, FormResult } from "@cem/forms";
-import { elicitOf } from "../ask/elicit-in-terminal.ts";
+import { elicitOf } from "../ask/terminal-questions.ts";
 import { createTurns } from "../ask/prompt.ts";
 import { EXIT_FAILED, EXIT_OK } from "../errors.ts";
 import type { Answer, CommandContext } from "../io/command-context.ts";
 import { readInput } from "../io/input.ts";
 import { renderPairs, renderRow } from "../render/rows.ts";
-import { oneLine, safeData } from "../render/safe-text.ts";
-import { counted } from "../render/text-layout.ts";
-import type { Style } from "../render/text-layout.ts";
+import { oneLine, safeData } from "../render/text.ts";
+import { counted } from "../render/text.ts";
+import type { Style } from "../render/text.ts";
 import { InvalidArgumentError } from "commander";
 import { addOptions, defineCommand } from "../command/define-command.ts";
 import type { Given } from "../command/define-command.ts";
@@ -55,7 +55,6 @@ function notEmpty(text: string): string {
   return text;
 }
 
-/** `cem form`: shows a form, checks values for it, or fills it. */
 async function handleForm(
   { action, file, data, trial, options }: Given<FormArguments>,
   context: CommandContext,

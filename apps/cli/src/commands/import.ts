@@ -4,10 +4,10 @@ import { askYesNo } from "../ask/prompt.ts";
 import { EXIT_FAILED, EXIT_OK, withHints } from "../errors.ts";
 import type { Answer, CommandContext } from "../io/command-context.ts";
 import { renderRow } from "../render/rows.ts";
-import { oneLine, safeData } from "../render/safe-text.ts";
+import { oneLine, safeData } from "../render/text.ts";
 import { renderGenerated } from "../render/servers.ts";
-import { alignColumns, counted, cut, shortPath, wrapIndented } from "../render/text-layout.ts";
-import type { Style } from "../render/text-layout.ts";
+import { alignColumns, counted, cut, shortPath, wrapIndented } from "../render/text.ts";
+import type { Style } from "../render/text.ts";
 import { serverSourceOf } from "../run/config-source.ts";
 import { addOptions, defineCommand } from "../command/define-command.ts";
 import type { Given } from "../command/define-command.ts";
@@ -32,7 +32,6 @@ Examples:
   run: importServers,
 });
 
-/** `cem import`: shows the servers that other programs are set up with, and adds them after a yes. */
 export async function importServers(
   { names, yes, options }: Given<{ names: string[]; yes: boolean }>,
   context: CommandContext,

@@ -7,7 +7,7 @@ import type { SharedOptions } from "../command/options.ts";
 import { EXIT_OK } from "../errors.ts";
 import type { Answer, CommandContext } from "../io/command-context.ts";
 import { renderRow } from "../render/rows.ts";
-import { safeText } from "../render/safe-text.ts";
+import { safeText } from "../render/text.ts";
 import { serverSourceOf } from "../run/config-source.ts";
 import { defineCommand } from "../command/define-command.ts";
 import type { Given } from "../command/define-command.ts";
@@ -34,10 +34,6 @@ const CONFIG_FILE = "config.yaml";
 const PRIVATE_FILE = 0o600;
 const FOLDERS = ["servers", "skills", "workspace"] as const;
 
-/**
- * `cem init`: makes the folders, a short configuration and a first tool. Changes nothing that is there. In a terminal it asks
- * for the MCP servers that other programs have.
- */
 async function initialize(
   { dir, options }: Given<{ dir: string }>,
   context: CommandContext,

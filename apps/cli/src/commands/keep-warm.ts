@@ -6,9 +6,9 @@ import type { CommandContext } from "../io/command-context.ts";
 import { configSourceOf } from "../run/config-source.ts";
 import { EXIT_OK } from "../errors.ts";
 import { messagesOf, send } from "../warm/messages.ts";
-import type { KeeperStatus, ServerMessage } from "../warm/messages.ts";
+import type { WarmStatus, ServerMessage } from "../warm/messages.ts";
 import { connectTo } from "../warm/warm-client.ts";
-import { agentSettingsOf, circumstancesOf, socketPath } from "../warm/warm-folder.ts";
+import { agentSettingsOf, cacheKeyOf, socketPath } from "../warm/warm-folder.ts";
 import { addOptions, defineCommand } from "../command/define-command.ts";
 import type { Given } from "../command/define-command.ts";
 import { SETTING_OPTIONS, actionArgument, wholeNumber } from "../command/options.ts";
@@ -49,10 +49,9 @@ Examples:
 });
 
 /** Agents that are ready at a time: for a command, and for one that follows at once. */
-const SPARES = 2;
+const PREWARMED_AGENTS = 2;
 const MS_PER_MINUTE = 60_000;
 
-/** `cem keep-warm`: starts, shows or stops the process that keeps agents of this folder ready. */
 async function manage(invocation: KeepWarm, context: CommandContext): Promise<Answer> {
   switch (invocation.action) {
     case "start":
@@ -70,7 +69,7 @@ async function start(invocation: KeepWarm): Promise<Answer> {
   const running = await statusOf(invocation);
   if (running !== undefined) return tell(running);
   requireSocket(invocation);
-  // What is wrong with the set-up is said here, not by a process that nobody sees.
+  // Problems of the set-up are reported here, not by a process that nobody sees.
   const { stampProject } = await import("code-execution-mcp/admin");
   if ((await stampProject(configSourceOf(invocation.options))) === undefined) throw cannotKeep();
   // Node's own options, such as conditions, are passed on.
@@ -96,18 +95,21 @@ function serveWords(): string[] {
 /** The process itself. It is started by `start`, in the background. */
 async function serve(invocation: KeepWarm, context: CommandContext): Promise<Answer> {
   const socket = requireSocket(invocation);
-  const { SpareAgents } = await import("../warm/prewarmed-agents.ts");
+  const { PrewarmedAgents } = await import("../warm/prewarmed-agents.ts");
   const { WarmServer } = await import("../warm/warm-server.ts");
-  const spares = new SpareAgents({ ...configSourceOf(invocation.options), onLog: () => {} }, SPARES);
+  const prewarmed = new PrewarmedAgents(
+    { ...configSourceOf(invocation.options), onLog: () => {} },
+    PREWARMED_AGENTS,
+  );
   const server = new WarmServer({
     socket,
-    circumstances: circumstancesOf(agentSettingsOf(invocation.options)),
-    spares,
+    cacheKey: cacheKeyOf(agentSettingsOf(invocation.options)),
+    prewarmed,
     idleMs: invocation.idle * MS_PER_MINUTE,
   });
   // First, since it keeps this process alive.
   await server.listen();
-  await spares.fill();
+  await prewarmed.fill();
   process.send?.("ready");
   context.signal.addEventListener("abort", () => void server.close());
   await server.ended;
@@ -124,7 +126,7 @@ async function stop(invocation: KeepWarm): Promise<Answer> {
   return tell(undefined);
 }
 
-async function statusOf({ options }: KeepWarm): Promise<KeeperStatus | undefined> {
+async function statusOf({ options }: KeepWarm): Promise<WarmStatus | undefined> {
   const socket = await connectTo(options);
   if (socket === undefined) return undefined;
   try {
@@ -138,7 +140,7 @@ async function statusOf({ options }: KeepWarm): Promise<KeeperStatus | undefined
   }
 }
 
-function tell(status: KeeperStatus | undefined): Answer {
+function tell(status: WarmStatus | undefined): Answer {
   const text =
     status === undefined
       ? "Nothing is kept warm for this folder."

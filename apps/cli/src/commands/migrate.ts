@@ -4,8 +4,8 @@ import type { MigratedFile, Migration } from "../migrate/migration.ts";
 import { EXIT_OK } from "../errors.ts";
 import type { Answer, CommandContext } from "../io/command-context.ts";
 import { renderRow } from "../render/rows.ts";
-import { oneLine, safeData } from "../render/safe-text.ts";
-import type { Style } from "../render/text-layout.ts";
+import { oneLine, safeData } from "../render/text.ts";
+import type { Style } from "../render/text.ts";
 import { Option } from "commander";
 import { defineCommand } from "../command/define-command.ts";
 import type { Given } from "../command/define-command.ts";
@@ -34,7 +34,6 @@ Examples:
   run: migrateProject,
 });
 
-/** `cem migrate`: shows what moving a project of the Python original over comes to; with --write does it. */
 async function migrateProject(
   { folder, write }: Given<{ folder: string; write: boolean }>,
   { signal }: CommandContext,
@@ -105,7 +104,7 @@ function nextSteps({ files, servers }: Migration, isWritten: boolean, folder: st
   ];
 }
 
-/** What `cem migrate` shows. */
+/** The content of the report of `cem migrate`. */
 interface ShownMigration extends Pick<Migration, "changes" | "works" | "left" | "servers"> {
   files: { file: string; from: string; state: string }[];
   diffs: string[];

@@ -3,8 +3,8 @@ import { EXIT_OK } from "../errors.ts";
 import type { Answer, CommandContext } from "../io/command-context.ts";
 import type { Output } from "../io/terminal.ts";
 import { renderRow } from "../render/rows.ts";
-import { oneLine, safeData } from "../render/safe-text.ts";
-import { shortPath } from "../render/text-layout.ts";
+import { oneLine, safeData } from "../render/text.ts";
+import { shortPath } from "../render/text.ts";
 import { serverSourceOf } from "../run/config-source.ts";
 import { addOptions, defineCommand } from "../command/define-command.ts";
 import type { Given } from "../command/define-command.ts";
@@ -33,7 +33,6 @@ Examples:
   run: pullModel,
 });
 
-/** `cem model pull`: loads a sentence-embedding model into the cache. */
 async function pullModel(
   { name, options }: Given<{ name?: string | undefined }>,
   context: CommandContext,

@@ -1,13 +1,13 @@
 import type { PluginReport } from "code-execution-mcp/admin";
-import { approveOf } from "../ask/approve-in-terminal.ts";
-import { elicitOf } from "../ask/elicit-in-terminal.ts";
+import { approveOf } from "../ask/terminal-questions.ts";
+import { elicitOf } from "../ask/terminal-questions.ts";
 import { createTurns } from "../ask/prompt.ts";
 import { EXIT_FAILED, EXIT_OK } from "../errors.ts";
 import type { Answer, CommandContext } from "../io/command-context.ts";
 import { renderRow } from "../render/rows.ts";
-import { oneLine, safeData, safeText } from "../render/safe-text.ts";
-import { counted, describeTimes } from "../render/text-layout.ts";
-import type { Style } from "../render/text-layout.ts";
+import { oneLine, safeData, safeText } from "../render/text.ts";
+import { counted, describeTimes } from "../render/text.ts";
+import type { Style } from "../render/text.ts";
 import { renderValue } from "../render/value.ts";
 import { serverSourceOf } from "../run/config-source.ts";
 import { settleTrust } from "../run/settle-trust.ts";
@@ -32,7 +32,6 @@ Examples:
   run: listPlugins,
 });
 
-/** `cem plugins list`: loads the plugins and says of each what it adds, how long it takes and what went wrong. */
 async function listPlugins({ options }: Given, context: CommandContext): Promise<Answer> {
   const { listPlugins: findPlugins } = await import("code-execution-mcp/admin");
   await settleTrust(options, context);

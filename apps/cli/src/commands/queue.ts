@@ -4,7 +4,7 @@ import type { DeadRun } from "code-execution-mcp/admin";
 import { EXIT_OK } from "../errors.ts";
 import type { Answer, CommandContext } from "../io/command-context.ts";
 import { renderRow, renderTable } from "../render/rows.ts";
-import { counted } from "../render/text-layout.ts";
+import { counted } from "../render/text.ts";
 import { configSourceOf, serverSourceOf } from "../run/config-source.ts";
 import { addOptions, defineCommand } from "../command/define-command.ts";
 import type { Given } from "../command/define-command.ts";
@@ -69,7 +69,6 @@ Examples:
   run: resealStore,
 });
 
-/** `cem worker`: takes runs from the queue until it is stopped, then finishes those under way. */
 async function work(
   { port, options }: Given<{ port?: number | undefined }>,
   { signal }: CommandContext,
@@ -84,7 +83,6 @@ async function work(
   return { exitCode: EXIT_OK, data: {}, report: () => [], brief: () => "" };
 }
 
-/** `cem queue`: how many runs are where, those that failed, and retrying them. */
 async function lookAtQueue(
   { action, id, options }: Given<{ action: (typeof ACTIONS)[number]; id?: string | undefined }>,
   context: CommandContext,
@@ -153,7 +151,6 @@ function requireId(id: string | undefined): string {
   throw new CemError("USAGE", "cem queue retry needs a run's id. See which failed: cem queue failed");
 }
 
-/** `cem store reseal`: seals all values in the store with the newest key. */
 async function resealStore({ options }: Given, context: CommandContext): Promise<Answer> {
   const { resealSharedStore } = await import("code-execution-mcp/admin");
   const { location, key, resealed } = await resealSharedStore(serverSourceOf(options, context));

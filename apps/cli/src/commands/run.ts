@@ -71,7 +71,6 @@ Examples:
 /** Commands that somebody waits for at the shell, again and again: they are found before all others are described. */
 export const RUN_COMMANDS = [run, exec, call];
 
-/** `cem run`: a task in plain words, from its argument or stdin. */
 async function runTask({ task, options }: Given<{ task: string }>, context: CommandContext): Promise<Answer> {
   const text = task === "-" ? await readInput("-", "task", context) : task;
   requireText(text, "task", "the argument");
@@ -79,13 +78,11 @@ async function runTask({ task, options }: Given<{ task: string }>, context: Comm
   return runAgent({ kind: "task", task: text }, options, context);
 }
 
-/** `cem exec`: TypeScript that the user brings, from a file or stdin. */
 async function runFile({ file, options }: Given<{ file: string }>, context: CommandContext): Promise<Answer> {
   const code = await readInput(file, "code", context);
   return runAgent({ kind: "code", code }, options, context);
 }
 
-/** `cem call`: one call of one tool. */
 async function callTool(
   { target, args, options }: Given<{ target: string; args: string[] }>,
   context: CommandContext,

@@ -4,9 +4,9 @@ import { EXIT_OK } from "../errors.ts";
 import type { Answer, CommandContext } from "../io/command-context.ts";
 import { renderCode } from "../render/code.ts";
 import { renderRow } from "../render/rows.ts";
-import { oneLine, safeData, safeText } from "../render/safe-text.ts";
-import { counted, cut, duration, grouped, wrapIndented } from "../render/text-layout.ts";
-import type { Style } from "../render/text-layout.ts";
+import { oneLine, safeData, safeText } from "../render/text.ts";
+import { counted, cut, duration, grouped, wrapIndented } from "../render/text.ts";
+import type { Style } from "../render/text.ts";
 import { renderValue } from "../render/value.ts";
 import { serverSourceOf } from "../run/config-source.ts";
 import { withAgent } from "../run/agent-source.ts";
@@ -71,7 +71,6 @@ function parseSince(written: string): Date {
   return date;
 }
 
-/** `cem runs`: lists recorded runs, shows one, or runs its code again. */
 async function manageRuns(invocation: Given<Runs>, context: CommandContext): Promise<Answer> {
   const { listRuns, readRun } = await import("code-execution-mcp/admin");
   const { action, id, status, since, text, max, options } = invocation;
@@ -204,7 +203,7 @@ function renderRun(run: RunRecord, style: Style, all: boolean): string[] {
   ];
 }
 
-/** What a replay is about to do. */
+/** Describes what a replay is about to do. */
 function renderReplay({
   run,
   answered,
@@ -228,7 +227,7 @@ function renderReplay({
       : [
           `${counted(missing, "call")} can't be answered, since not all of it is recorded, and will fail with NOT_RECORDED.`,
         ]),
-    ...(hasTokens ? ["Values of persons stand as tokens in the recorded code, and stay tokens."] : []),
+    ...(hasTokens ? ["Personal data is replaced by tokens in the recorded code, and stays so."] : []),
   ];
 }
 

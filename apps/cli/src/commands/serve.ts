@@ -6,8 +6,8 @@ import type { CommandContext } from "../io/command-context.ts";
 import { configSourceOf } from "../run/config-source.ts";
 import { EXIT_OK } from "../errors.ts";
 import { renderRow } from "../render/rows.ts";
-import { counted } from "../render/text-layout.ts";
-import type { Style } from "../render/text-layout.ts";
+import { counted } from "../render/text.ts";
+import type { Style } from "../render/text.ts";
 import { Argument, InvalidArgumentError, Option } from "commander";
 import { addOptions, defineCommand } from "../command/define-command.ts";
 import type { Given } from "../command/define-command.ts";
@@ -77,7 +77,6 @@ const PROFILES: readonly Profile[] = ["full", "code", "original"];
 /** Nothing is printed when a server ends: standard output belongs to the protocol. */
 const SILENCE: Answer = { exitCode: EXIT_OK, data: {}, report: () => [], brief: () => "" };
 
-/** `cem serve`: is an MCP server until it is stopped or its client goes away. */
 async function startServer(invocation: Given<Serve>, { signal }: CommandContext): Promise<Answer> {
   const { transport, profile, expose, customTools, host, port, cost, options } = invocation;
   const source = configSourceOf(options);

@@ -2,7 +2,7 @@ import type { GeneratedServer } from "code-execution-mcp/admin";
 import { EXIT_FAILED, EXIT_OK, withHints } from "../errors.ts";
 import type { Answer, CommandContext } from "../io/command-context.ts";
 import { renderRow } from "../render/rows.ts";
-import { oneLine, safeData, safeText } from "../render/safe-text.ts";
+import { oneLine, safeData, safeText } from "../render/text.ts";
 import { renderGenerated, renderServers, stateOf } from "../render/servers.ts";
 import { serverSourceOf } from "../run/config-source.ts";
 import { settleTrust } from "../run/settle-trust.ts";
@@ -66,7 +66,6 @@ Examples:
   run: authenticate,
 });
 
-/** `cem servers`: tries every configured MCP server. Fails when one that is switched on can't be used. */
 async function listServers({ options }: Given, context: CommandContext): Promise<Answer> {
   const { inspectServers } = await import("code-execution-mcp/admin");
   await settleTrust(options, context);
@@ -81,7 +80,6 @@ async function listServers({ options }: Given, context: CommandContext): Promise
   };
 }
 
-/** `cem generate`: tools of MCP servers as files. Fails when a server failed, or a change waits for a yes. */
 async function generateFiles(
   { servers, accept, learn, options }: Given<{ servers: string[]; accept: boolean; learn: boolean }>,
   context: CommandContext,
@@ -108,7 +106,6 @@ function answerToGenerated(generated: readonly GeneratedServer[]): Answer {
   };
 }
 
-/** `cem auth`: signs in through the browser, then brings the tools' files up to date. */
 async function authenticate(
   { server, browser, options }: Given<{ server: string; browser: boolean }>,
   context: CommandContext,

@@ -5,9 +5,9 @@ import type { SessionSummary } from "code-execution-mcp/admin";
 import { EXIT_OK } from "../errors.ts";
 import type { Answer, CommandContext } from "../io/command-context.ts";
 import { renderRow } from "../render/rows.ts";
-import { oneLine, safeData } from "../render/safe-text.ts";
-import { counted, wrapIndented } from "../render/text-layout.ts";
-import type { Style } from "../render/text-layout.ts";
+import { oneLine, safeData } from "../render/text.ts";
+import { counted, wrapIndented } from "../render/text.ts";
+import type { Style } from "../render/text.ts";
 import { serverSourceOf } from "../run/config-source.ts";
 import { withAgent } from "../run/agent-source.ts";
 import { answerToResult, executeOptions } from "../run/run-agent.ts";
@@ -55,7 +55,6 @@ Examples:
   run: manageSessions,
 });
 
-/** `cem sessions`: lists logged sessions, shows or exports one, or goes on with it. */
 async function manageSessions(invocation: Given<Sessions>, context: CommandContext): Promise<Answer> {
   const { listSessions, readSession } = await import("code-execution-mcp/admin");
   const { action, id, max, options } = invocation;

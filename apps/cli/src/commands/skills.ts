@@ -6,9 +6,9 @@ import { EXIT_OK } from "../errors.ts";
 import type { Answer, CommandContext } from "../io/command-context.ts";
 import { renderCode } from "../render/code.ts";
 import { renderRow } from "../render/rows.ts";
-import { oneLine, safeData } from "../render/safe-text.ts";
-import { counted, wrapIndented } from "../render/text-layout.ts";
-import type { Style } from "../render/text-layout.ts";
+import { oneLine, safeData } from "../render/text.ts";
+import { counted, wrapIndented } from "../render/text.ts";
+import type { Style } from "../render/text.ts";
 import { serverSourceOf } from "../run/config-source.ts";
 import { addOptions, defineCommand } from "../command/define-command.ts";
 import type { Given } from "../command/define-command.ts";
@@ -39,16 +39,15 @@ Examples:
   run: manageSkills,
 });
 
-/** What each action on one skill is called, once it is done. */
+/** The past participle of each action on one skill. */
 const DONE = { add: "added", test: "passed", promote: "promoted", remove: "removed" } as const;
 
-/** What an action takes in place of a skill's name. */
+/** The argument that an action takes in place of a skill's name. */
 const WANTED: Partial<Record<Action, string>> = {
   add: "the folder of a skill",
   learn: "a session, such as session_001 or last",
 };
 
-/** `cem skills`: lists skills, or does something with one. */
 async function manageSkills(
   { action, name, options }: Given<{ action: Action; name?: string | undefined }>,
   context: CommandContext,

@@ -1,16 +1,24 @@
-import { serverNotFound } from "@cem/core";
-import type { CatalogSnapshot, ToolServer } from "@cem/core";
+import { exampleCall, serverNotFound } from "@cem/core";
+import type { CatalogSnapshot, RankedTool, ToolServer } from "@cem/core";
 import { nearest } from "@cem/core/text";
-import type { Answer } from "../io/command-context.ts";
-import type { CommandContext } from "../io/command-context.ts";
-import { serverSourceOf } from "../run/config-source.ts";
-import { EXIT_OK } from "../errors.ts";
-import { withHint } from "../errors.ts";
-import { renderProblems, renderServer, renderServers } from "../render/catalog.ts";
-import { safeData } from "../render/safe-text.ts";
+import { Option } from "commander";
 import { addOptions, defineCommand } from "../command/define-command.ts";
 import type { Given } from "../command/define-command.ts";
-import { SETTING_OPTIONS } from "../command/options.ts";
+import { SETTING_OPTIONS, wholeNumber } from "../command/options.ts";
+import { EXIT_OK, withHint } from "../errors.ts";
+import type { Answer, CommandContext } from "../io/command-context.ts";
+import { requireIntact, requireText } from "../io/input.ts";
+import {
+  renderFound,
+  renderFoundNotes,
+  renderProblems,
+  renderServer,
+  renderServers,
+} from "../render/catalog.ts";
+import type { Detail } from "../render/catalog.ts";
+import { safeData } from "../render/text.ts";
+import { withAgent } from "../run/agent-source.ts";
+import { serverSourceOf } from "../run/config-source.ts";
 
 /** `cem tools`: every server with its tools, or one server with signatures. Those that are upstream are tried. */
 export const tools = defineCommand<{ server?: string | undefined }>({
@@ -26,7 +34,6 @@ Examples:
   run: listTools,
 });
 
-/** `cem tools`: every server with its tools, or one server with signatures. Those that are upstream are tried. */
 async function listTools(
   { server, options }: Given<{ server?: string | undefined }>,
   context: CommandContext,
@@ -52,7 +59,7 @@ async function listTools(
 }
 
 /**
- * What a catalog has of one server. A server all of whose files are broken has problems only.
+ * Reduces a catalog to one server. A server all of whose files are broken has problems only.
  *
  * @throws CemError `SERVER_NOT_FOUND`
  */
@@ -73,4 +80,73 @@ function withHints({ servers, ...rest }: CatalogSnapshot): CatalogSnapshot {
     return { ...server, tools };
   });
   return { ...rest, servers: explained };
+}
+
+const DETAILS: readonly Detail[] = ["name", "description", "full"];
+const MAX_RESULTS = 1_000;
+
+type Search = { query: string; detail: Detail; max: number };
+
+/** `cem search`: the tools that fit a query, best first. */
+export const search = defineCommand<Search>({
+  name: "search",
+  about: "Find tools by what they do",
+  help: `
+Examples:
+  cem search "read a file"
+  cem search weather --detail full --max 3
+  cem search weather --json`,
+  declare: (command) =>
+    addOptions(command, SETTING_OPTIONS)
+      .argument("<query...>", "what the tool should do, in plain words")
+      .addOption(new Option("--detail <level>", "how much to tell").choices(DETAILS).default("description"))
+      .option("--max <count>", "the most tools to list", wholeNumber(1, MAX_RESULTS), 10),
+  read: (command, named) => ({ ...named, query: command.args.join(" ") }),
+  run: searchTools,
+});
+
+/** The most tools whose code is shown, the best first. */
+const MAX_SHOWN_CODES = 3;
+
+async function searchTools(
+  { query, detail, max, options }: Given<Search>,
+  context: CommandContext,
+): Promise<Answer> {
+  const { readToolCode } = await import("code-execution-mcp/admin");
+  requireText(query, "query", "the argument");
+  requireIntact(query, "query");
+  return withAgent(
+    options,
+    context,
+    async (agent) => {
+      const notes: string[] = [];
+      const onNote = (note: string): void => void notes.push(note);
+      const found = await agent.searchTools(query, { limit: max, signal: context.signal, onNote });
+      const shown = detail === "full" ? found.slice(0, MAX_SHOWN_CODES) : [];
+      const codes = await Promise.all(shown.map(({ tool }) => readToolCode(tool)));
+      const tools = found.map((ranked, at) => described(ranked, detail, codes[at]));
+      const safe = safeData(found);
+      const safeCodes = safeData(codes);
+      return {
+        exitCode: EXIT_OK,
+        data: { status: "success", query, tools, notes },
+        report: (style) => [
+          ...(found.length === 0
+            ? ["", "  Nothing here fits. Try other or fewer words, or see what there is: cem tools"]
+            : renderFound(safe, detail, style, safeCodes)),
+          ...renderFoundNotes(safeData(notes), style),
+        ],
+        brief: () => safe.map(({ tool }) => `${tool.server}.${tool.name}`).join("\n"),
+      };
+    },
+    { asksForTrust: false },
+  );
+}
+
+function described({ tool, score, reason }: RankedTool, detail: Detail, source: string | undefined): object {
+  const { server, name, description, ...rest } = tool;
+  const named = { server, tool: name, score, reason };
+  if (detail === "name") return named;
+  if (detail === "description") return { ...named, description };
+  return { ...named, description, ...rest, example: exampleCall(tool), source };
 }

@@ -8,9 +8,9 @@ import { serverSourceOf } from "../run/config-source.ts";
 import { EXIT_FAILED, EXIT_OK } from "../errors.ts";
 import { renderRow } from "../render/rows.ts";
 import { renderAsked, renderTrustItems } from "../run/settle-trust.ts";
-import { oneLine, safeData } from "../render/safe-text.ts";
-import { shortPath } from "../render/text-layout.ts";
-import { counted } from "../render/text-layout.ts";
+import { oneLine, safeData } from "../render/text.ts";
+import { shortPath } from "../render/text.ts";
+import { counted } from "../render/text.ts";
 import { Option } from "commander";
 import { addOptions, defineCommand } from "../command/define-command.ts";
 import type { Given } from "../command/define-command.ts";
@@ -47,7 +47,6 @@ Examples:
   run: trustFolder,
 });
 
-/** `cem trust`: shows what files of a folder ask for on this host, and allows it after a yes. */
 async function trustFolder(invocation: Given<Trust>, context: CommandContext): Promise<Answer> {
   const { inspectTrust, listTrusted, trustItems } = await import("code-execution-mcp/admin");
   if (invocation.list) return answerToList(await listTrusted());

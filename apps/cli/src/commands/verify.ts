@@ -3,11 +3,11 @@ import { rm } from "node:fs/promises";
 import { toErrorInfo } from "@cem/core";
 import { EXIT_FAILED, EXIT_OK } from "../errors.ts";
 import type { Answer, CommandContext } from "../io/command-context.ts";
-import { safeText } from "../render/safe-text.ts";
-import { alignColumns, counted, wrapIndented } from "../render/text-layout.ts";
-import type { Style } from "../render/text-layout.ts";
+import { safeText } from "../render/text.ts";
+import { alignColumns, counted, wrapIndented } from "../render/text.ts";
+import type { Style } from "../render/text.ts";
 import { configSourceOf } from "../run/config-source.ts";
-import type { RemoveFile } from "../verify/harmless-calls.ts";
+import type { RemoveFile } from "../verify/verify-tools.ts";
 import type { Connection, ProtocolRevision, ServerSetUp } from "../verify/server-connections.ts";
 import type { ToolVerdict } from "../verify/verify-tools.ts";
 import type { Profile } from "code-execution-mcp";
@@ -32,7 +32,6 @@ Examples:
   run: verifyServer,
 });
 
-/** `cem verify`: asks the server that `cem serve` would be as its clients do, over each transport and protocol. */
 async function verifyServer(
   { profile, options }: Given<{ profile?: Profile | undefined }>,
   { signal, live }: CommandContext,
@@ -101,7 +100,7 @@ async function askOver(
   }
 }
 
-/** What one client saw of the server. */
+/** The findings of one client about the server. */
 export interface Verified {
   transport: "stdio" | "http";
   protocol: ProtocolRevision;

@@ -2,9 +2,9 @@ import type { PlannedStep, RunDetails, RunSummary, WorkflowEvent, WorkflowResult
 import type { ConfiguredWorkflow, DrawnStep } from "code-execution-mcp/admin";
 import type { Output } from "../io/terminal.ts";
 import { renderPairs, renderRow } from "../render/rows.ts";
-import { oneLine, safeData } from "../render/safe-text.ts";
-import { counted, duration } from "../render/text-layout.ts";
-import type { Style } from "../render/text-layout.ts";
+import { oneLine, safeData } from "../render/text.ts";
+import { counted, duration } from "../render/text.ts";
+import type { Style } from "../render/text.ts";
 import { renderValue } from "../render/value.ts";
 
 const INDENT = "  ";

@@ -16,7 +16,7 @@ import {
   renderWorkflows,
   showSteps,
 } from "./workflow-report.ts";
-import { oneLine, safeJson, safeText } from "../render/safe-text.ts";
+import { oneLine, safeJson, safeText } from "../render/text.ts";
 import { withWorkflows } from "../run/agent-source.ts";
 import { InvalidArgumentError, Option } from "commander";
 import { addOptions, defineCommand } from "../command/define-command.ts";
@@ -111,7 +111,7 @@ function valueOf(written: string): JsonValue {
   }
 }
 
-/** What an action takes in place of its target. */
+/** The target that each action takes. */
 const WANTED: Record<Exclude<Action, "list">, string> = {
   run: "a workflow's name or file",
   validate: "a workflow's name or file",
@@ -122,7 +122,6 @@ const WANTED: Record<Exclude<Action, "list">, string> = {
   "from-run": "a session, such as session_001 or last",
 };
 
-/** `cem workflow`: runs, checks, lists, shows, resumes, ends and draws workflows, or makes one of a logged task. */
 async function manageWorkflows(given: Given<Workflow>, context: CommandContext): Promise<Answer> {
   const { action, options } = given;
   if (action === "list") return list(given, context);

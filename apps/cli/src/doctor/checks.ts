@@ -5,7 +5,7 @@ import type { LoadedConfig } from "code-execution-mcp";
 import type { ExaminedServer, FolderReport, HostReport } from "code-execution-mcp/admin";
 import { PYTHON_HINT, catalogSize } from "../render/catalog.ts";
 import { notesOf } from "../render/servers.ts";
-import { counted, describeTimes, shortPath } from "../render/text-layout.ts";
+import { counted, describeTimes, shortPath } from "../render/text.ts";
 
 /** `broken` means that a task can't run. */
 export type CheckState = "ok" | "warning" | "off" | "broken";
@@ -75,7 +75,7 @@ function checkServers({ catalog: { servers, problems }, servers: folder, upstrea
     ...(upstream.length > 0 ? [upstreamSummary(upstream)] : []),
   ].join(", ");
   const notes = problems.map(({ server, file, line, message, cause }) => {
-    // What concerns the whole folder names it.
+    // A problem of the whole folder names it.
     if (server === "") return cause === "python" ? `${message} ${PYTHON_HINT}` : message;
     return `${shortPath(file)}${line === undefined ? "" : `:${line}`}  ${message}`;
   });
@@ -178,7 +178,7 @@ function hostOf(url: string): string {
   return URL.parse(url)?.host ?? "a URL that can't be read";
 }
 
-/** What helps against a failure that a task would meet. */
+/** The hint for a failure that a task would meet. */
 function helpFor(code: KnownErrorCode, details: ErrorDetails = {}): string[] {
   const hint = hintFor({ code, message: "", details });
   return hint === undefined ? [] : [hint];

@@ -2,7 +2,7 @@ import { PENDING_SETTINGS } from "@cem/config";
 import { ISOLATION_LEVELS } from "@cem/core";
 import type { IsolationLevel } from "@cem/core";
 import type { SecurityReport } from "code-execution-mcp/admin";
-import { counted, shortPath } from "../render/text-layout.ts";
+import { counted, shortPath } from "../render/text.ts";
 import type { Check } from "./checks.ts";
 
 const LOOPBACK = /^(?:localhost|127(?:\.\d{1,3}){3}|::1)$/u;
@@ -176,7 +176,7 @@ function checkServing({ configuration }: SecurityReport): Check {
     : { name, state: "ok", summary: `cem serve http refuses ${host} without a token`, notes: [] };
 }
 
-/** What the settings name and does not exist yet. */
+/** Guardrails that have settings and no effect yet. */
 function checkPending(): Check[] {
   const pending = Object.entries(PENDING_SETTINGS).filter(([setting]) => setting.startsWith("guardrails."));
   if (pending.length === 0) return [];

@@ -1,4 +1,4 @@
-import type { Style } from "../render/text-layout.ts";
+import type { Style } from "../render/text.ts";
 import type { CommandIo } from "./command-io.ts";
 import type { Output } from "./terminal.ts";
 
@@ -15,7 +15,7 @@ export interface Answer {
   complaint?: ((style: Style) => string[]) | undefined;
 }
 
-/** What a command is given beside its arguments. */
+/** The environment of a command: streams, signals and progress. */
 export interface CommandContext {
   io: CommandIo;
   /** Aborts when the user or the system asks the command to stop. */

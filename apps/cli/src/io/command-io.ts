@@ -8,7 +8,7 @@ export type InputStream = Readable & { isTTY?: boolean };
 export type OutputStream = Writable & { isTTY?: boolean; columns?: number };
 
 /**
- * What a command reads, what it writes to, and the signals that stop it. `process` is one. Environment and working
+ * The streams of a command, and the signals that stop it. `process` is one. Environment and working
  * directory are those of the process: the tools and servers that a command calls read them there.
  */
 export interface CommandIo {

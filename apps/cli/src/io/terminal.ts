@@ -1,5 +1,5 @@
 import { createColors } from "picocolors";
-import type { Style } from "../render/text-layout.ts";
+import type { Style } from "../render/text.ts";
 import type { CommandIo, OutputStream } from "./command-io.ts";
 
 /** Lines wider than this are hard to read, however wide the window is. */

@@ -1,4 +1,4 @@
-/** What a docstring says, by the sections that Google's, NumPy's and Sphinx's styles have. */
+/** The content of a docstring, by the sections that Google's, NumPy's and Sphinx's styles have. */
 export interface Docstring {
   /** Everything before the sections. */
   summary: string;

@@ -6,15 +6,15 @@ import type { Document } from "yaml";
 export interface MigratedConfig {
   /** The text, with its comments. */
   text: string;
-  /** What was changed, and why: a sentence each. */
+  /** Changes with their reasons: a sentence each. */
   changes: string[];
-  /** What is still wrong and has to be changed by hand. */
+  /** Problems that remain and have to be fixed by hand. */
   problems: string[];
 }
 
 interface Edit {
   path: readonly string[];
-  /** What the value is to be; `undefined`: the key goes. */
+  /** The new value; `undefined`: the key goes. */
   to: string | undefined;
   /** The values that it applies to, in lower case. Default: all but `to`. */
   from?: readonly string[] | undefined;

@@ -15,7 +15,7 @@ export interface MigratedFile {
   isThere: boolean;
 }
 
-/** What is left to a person. */
+/** Work that is left to a person. */
 export interface LeftOver {
   /** Relative to the project, with `:` and a line where one is known. */
   place: string;
@@ -30,16 +30,16 @@ export interface CalledServer {
   isConfigured: boolean;
 }
 
-/** What moving a project over comes to. */
+/** The plan of moving a project over. */
 export interface Migration {
   /** Absolute path of the project. */
   folder: string;
   /** Whether anything of the Python original was found. */
   isProject: boolean;
   files: MigratedFile[];
-  /** What of the configuration was changed, in the new file. */
+  /** Changes to the configuration, in the new file. */
   changes: string[];
-  /** What works as it is. */
+  /** Parts that work as they are. */
   works: string[];
   left: LeftOver[];
   servers: CalledServer[];
@@ -48,7 +48,7 @@ export interface Migration {
 /** A key that may hold a secret. */
 const SECRET_KEY = /key|token|secret|password|authorization/iu;
 
-/** What a file of a migration changes, as a unified diff, without secrets of a configuration. */
+/** Renders the changes of a migrated file as a unified diff, without secrets of a configuration. */
 export function diffOf({ file, from, text, before }: MigratedFile): string {
   const source = before === undefined ? "/dev/null" : from;
   const patch = createTwoFilesPatch(source, file, before ?? "", text, "", "", { context: 2 });

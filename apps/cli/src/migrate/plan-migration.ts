@@ -122,7 +122,7 @@ interface InspectedVariables {
   left: LeftOver[];
 }
 
-/** What the `.env` sets here, and what of it does not. */
+/** Sorts the variables of `.env` into those that set something here and those that do not. */
 async function inspectVariables(folder: string): Promise<InspectedVariables> {
   const isThere = (await textOf(path.join(folder, ".env"))) !== undefined;
   if (!isThere) return { isThere, servers: [], works: [], left: [] };

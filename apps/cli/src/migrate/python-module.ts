@@ -27,7 +27,7 @@ export interface PythonFunction {
   mcpTool?: { server: string; tool: string } | undefined;
 }
 
-/** What is read of a module in Python, without running it. */
+/** The declarations of a module in Python, read without running it. */
 export interface PythonModule {
   docstring: string;
   functions: PythonFunction[];

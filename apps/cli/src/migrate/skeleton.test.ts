@@ -1,6 +1,6 @@
 import { describe, expect, it } from "vitest";
 import { readPythonModule } from "./python-module.ts";
-import { functionSkeleton } from "./skeleton.ts";
+import { functionSkeleton } from "./migrate-modules.ts";
 
 function skeletonOf(code: string): string {
   const [first] = readPythonModule(code).functions;

@@ -2,9 +2,9 @@ import { exampleCall } from "@cem/core";
 import type { RankedTool, ToolDefinition, ToolProblem, ToolServer } from "@cem/core";
 import { renderCode } from "./code.ts";
 import { renderPairs } from "./rows.ts";
-import { oneLine } from "./safe-text.ts";
-import { columnsOf, counted, cut, shortPath, wrapIndented } from "./text-layout.ts";
-import type { Style } from "./text-layout.ts";
+import { oneLine } from "./text.ts";
+import { columnsOf, counted, cut, shortPath, wrapIndented } from "./text.ts";
+import type { Style } from "./text.ts";
 
 /** The amount shown of each tool that was found. */
 export type Detail = "name" | "description" | "full";
@@ -13,7 +13,7 @@ const INDENT = "  ";
 const TOOL_INDENT = "    ";
 const MIN_SUMMARY_COLUMNS = 20;
 
-/** What helps against tools in Python. */
+/** The fix for tools in Python. */
 export const PYTHON_HINT = "Begin them in TypeScript with:  cem migrate";
 
 /** The first sentence of a description, or its beginning. */

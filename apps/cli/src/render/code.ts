@@ -1,5 +1,5 @@
-import { columnsOf, counted, cut, take } from "./text-layout.ts";
-import type { Style } from "./text-layout.ts";
+import { columnsOf, counted, cut, take } from "./text.ts";
+import type { Style } from "./text.ts";
 
 const MAX_CODE_LINES = 60;
 const CONTEXT_LINES = 2;

@@ -2,9 +2,9 @@ import { redactionTokensIn } from "@cem/core";
 import type { JsonValue, TaskResult } from "@cem/core";
 import { renderCode, renderCodeAround } from "./code.ts";
 import { renderPairs, renderRow } from "./rows.ts";
-import { oneLine, safeData, safeJson } from "./safe-text.ts";
-import { counted, duration, grouped, wrapIndented } from "./text-layout.ts";
-import type { Style } from "./text-layout.ts";
+import { oneLine, safeData, safeJson } from "./text.ts";
+import { counted, duration, grouped, wrapIndented } from "./text.ts";
+import type { Style } from "./text.ts";
 import { renderValue, withReadableNumbers } from "./value.ts";
 
 export interface ResultOptions {
@@ -49,7 +49,7 @@ function renderFacts(result: TaskResult, style: Style, verbose: boolean): string
   const shown = redactionTokensIn(`${JSON.stringify(result.value)}${result.output}`);
   const tokens = new Set(shown.map(({ id }) => id)).size;
   if (tokens > 0) {
-    const text = `${counted(tokens, "value")} of persons or secrets shown as tokens; guardrails.pii_detection: false shows them`;
+    const text = `${counted(tokens, "value")} of personal data or secrets shown as tokens; guardrails.pii_detection: false shows them`;
     rows.push(...renderRow("kept", text, style));
   }
   rows.push(...renderWarnings(result, style));
@@ -125,7 +125,7 @@ export interface Refusal {
   nearest: unknown;
   /** How many tools there are. */
   tools: unknown;
-  /** What makes a tool that fits callable again. */
+  /** The fix that makes a matching tool callable again. */
   hint: string | undefined;
 }
 

@@ -1,16 +1,7 @@
 import type { JsonValue } from "@cem/core";
-import { oneLine } from "./safe-text.ts";
-import {
-  alignColumns,
-  columnsOf,
-  counted,
-  cut,
-  padEnd,
-  withRight,
-  wrap,
-  wrapIndented,
-} from "./text-layout.ts";
-import type { Style } from "./text-layout.ts";
+import { oneLine } from "./text.ts";
+import { alignColumns, columnsOf, counted, cut, padEnd, withRight, wrap, wrapIndented } from "./text.ts";
+import type { Style } from "./text.ts";
 
 const INDENT = "  ";
 /** Columns of a label, wide enough for the names of the stages. */

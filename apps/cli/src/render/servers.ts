@@ -2,18 +2,9 @@ import type { ErrorInfo } from "@cem/core";
 import { shellWord } from "@cem/core/text";
 import type { ExaminedServer, GeneratedServer } from "code-execution-mcp/admin";
 import { withHint } from "../errors.ts";
-import { oneLine } from "./safe-text.ts";
-import {
-  alignColumns,
-  columnsOf,
-  counted,
-  cut,
-  duration,
-  padEnd,
-  shortPath,
-  wrapIndented,
-} from "./text-layout.ts";
-import type { Style } from "./text-layout.ts";
+import { oneLine } from "./text.ts";
+import { alignColumns, columnsOf, counted, cut, duration, padEnd, shortPath, wrapIndented } from "./text.ts";
+import type { Style } from "./text.ts";
 
 const INDENT = "  ";
 const MAX_EXCERPT_COLUMNS = 160;
@@ -74,7 +65,7 @@ export function notesOf(server: ExaminedServer): string[] {
   const notes: string[] = [];
   if (state === "connecting") notes.push("did not answer in time");
   else if (state === "auth-required") notes.push(...errorNotes(toSignIn(name)));
-  // What helps against a server that is down is to try it again, as was just done.
+  // The hint for a server that is down is to try it again, as was just done.
   else if (lastError?.code === "FOLDER_UNTRUSTED")
     notes.push(...errorNotes({ ...lastError, message: "" }).slice(1));
   else if (lastError?.code === "SERVER_DOWN") notes.push(oneLine(lastError.message));

@@ -2,9 +2,9 @@ import type { JsonValue } from "@cem/core";
 import { readableNumber } from "@cem/core/text";
 import { LABEL_COLUMNS, MAX_ROWS, renderTable } from "./rows.ts";
 import type { Row } from "./rows.ts";
-import { oneLine } from "./safe-text.ts";
-import { columnsOf, counted, cut, grouped, padEnd, wrap } from "./text-layout.ts";
-import type { Style } from "./text-layout.ts";
+import { oneLine } from "./text.ts";
+import { columnsOf, counted, cut, grouped, padEnd, wrap } from "./text.ts";
+import type { Style } from "./text.ts";
 
 const MAX_TEXT_CHARACTERS = 2_000;
 const MAX_TEXT_LINES = 40;

@@ -1,7 +1,7 @@
 import type { Agent } from "@cem/core";
 import type { AgentOptions, OwnWorkflows } from "code-execution-mcp";
-import { approveOf } from "../ask/approve-in-terminal.ts";
-import { elicitOf } from "../ask/elicit-in-terminal.ts";
+import { approveOf } from "../ask/terminal-questions.ts";
+import { elicitOf } from "../ask/terminal-questions.ts";
 import { createTurns } from "../ask/prompt.ts";
 import type { SharedOptions } from "../command/options.ts";
 import { serverSourceOf } from "./config-source.ts";
@@ -50,7 +50,7 @@ export function askingOf(context: CommandContext): Asking {
 }
 
 /**
- * Gives work what carries out workflows, and frees everything when the work is done or has failed.
+ * Gives work an executor of workflows, and frees everything when the work is done or has failed.
  *
  * @param isDry - Whether nothing may be written, caches included.
  */

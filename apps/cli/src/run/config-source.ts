@@ -2,7 +2,7 @@ import type { ConfigInput, ConfigSource } from "code-execution-mcp";
 import type { ServerSource } from "code-execution-mcp/admin";
 import type { SharedOptions } from "../command/options.ts";
 import type { CommandContext } from "../io/command-context.ts";
-import { safeText } from "../render/safe-text.ts";
+import { safeText } from "../render/text.ts";
 
 /** Where the configuration comes from, as the command line says. To name a file in a folder is not to trust it. */
 export function configSourceOf(options: SharedOptions): ConfigSource {

@@ -9,10 +9,10 @@ import type { Answer, CommandContext } from "../io/command-context.ts";
 import { renderBrief, renderFailure, renderResult } from "../render/result.ts";
 import type { ResultOptions } from "../render/result.ts";
 import { renderPairs } from "../render/rows.ts";
-import { oneLine, safeText } from "../render/safe-text.ts";
-import { counted } from "../render/text-layout.ts";
-import type { Style } from "../render/text-layout.ts";
-import { carryOut } from "../warm/messages.ts";
+import { oneLine, safeText } from "../render/text.ts";
+import { counted } from "../render/text.ts";
+import type { Style } from "../render/text.ts";
+import { performWork } from "../warm/messages.ts";
 import type { Work } from "../warm/messages.ts";
 import { doWarm } from "../warm/warm-client.ts";
 import { askingOf, withAgent } from "./agent-source.ts";
@@ -21,7 +21,7 @@ import { createRunProgress } from "./run-progress.ts";
 const INDENT = "  ";
 const MAX_SHOWN_CHARACTERS = 300;
 
-/** What a dry run found: the program and the writes it would make, which can be approved as one plan. */
+/** The result of a dry run: the program and the writes it would make, which can be approved as one plan. */
 interface Plan {
   code: string;
   writes: readonly PlannedWrite[];
@@ -34,7 +34,7 @@ export async function runAgent(work: Work, options: SharedOptions, context: Comm
   const execute = executeOptions(context, options);
   const done =
     (await doWarm(work, options, execute, () => askingOf(context))) ??
-    (await withAgent(options, context, (agent) => carryOut(agent, work, execute), { approvedWrites }));
+    (await withAgent(options, context, (agent) => performWork(agent, work, execute), { approvedWrites }));
   return answerToResult(done, options);
 }
 
@@ -44,7 +44,7 @@ async function runDry(work: Work, options: SharedOptions, context: CommandContex
   const result = await withAgent(
     options,
     context,
-    (agent) => carryOut(agent, work, executeOptions(context, options)),
+    (agent) => performWork(agent, work, executeOptions(context, options)),
     { onPlannedWrite: (write) => void writes.push(write) },
   );
   const answer = await answerToResult(result, options);
@@ -113,7 +113,7 @@ export function executeOptions({ signal, live }: CommandContext, options: Shared
   return { signal, mode, typeCheck, onEvent: (event) => signal.aborted || show(event) };
 }
 
-/** What a task or program came to, as the answer of its command. */
+/** Turns the result of a task or program into the answer of its command. */
 export async function answerToResult(given: TaskResult, options: ResultOptions): Promise<Answer> {
   const result = await withHelp(given);
   return {

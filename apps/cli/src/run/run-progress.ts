@@ -1,8 +1,8 @@
 import type { AgentEvent, Finding, Isolation, ToolCallRecord } from "@cem/core";
 import type { Output } from "../io/terminal.ts";
 import { ROW_INDENT, renderPairs, renderRow } from "../render/rows.ts";
-import { oneLine, safeData } from "../render/safe-text.ts";
-import { counted, duration } from "../render/text-layout.ts";
+import { oneLine, safeData } from "../render/text.ts";
+import { counted, duration } from "../render/text.ts";
 
 type SelectedEvent = Extract<AgentEvent, { type: "selected" }>;
 

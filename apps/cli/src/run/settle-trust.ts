@@ -3,9 +3,9 @@ import { askYesNo } from "../ask/prompt.ts";
 import type { SharedOptions } from "../command/options.ts";
 import type { CommandContext } from "../io/command-context.ts";
 import { renderRow } from "../render/rows.ts";
-import { oneLine, safeData, safeText } from "../render/safe-text.ts";
-import { cut, shortPath } from "../render/text-layout.ts";
-import type { Style } from "../render/text-layout.ts";
+import { oneLine, safeData, safeText } from "../render/text.ts";
+import { cut, shortPath } from "../render/text.ts";
+import type { Style } from "../render/text.ts";
 import { serverSourceOf } from "./config-source.ts";
 
 /** A command can be long, and what is at its end counts too. */

@@ -9,7 +9,7 @@ const PROTOCOLS = { "2026-07-28": { pin: "2026-07-28" }, "2025-11-25": "legacy" 
 export type ProtocolRevision = keyof typeof PROTOCOLS;
 export const REVISIONS = Object.keys(PROTOCOLS) as ProtocolRevision[];
 
-/** What is tried here is nobody's session. */
+/** These trials belong to no session. */
 const NO_SESSION_LOG = { STATE_AUTO_SAVE: "false" };
 
 /** A way to the server: a client that is connected, and what ends it. */
@@ -18,7 +18,7 @@ export interface Connection {
   close: () => Promise<void>;
 }
 
-/** What the server is started with. */
+/** Settings that the server is started with. */
 export interface ServerSetUp {
   options: SharedOptions;
   profile: Profile | undefined;

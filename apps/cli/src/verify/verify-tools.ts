@@ -1,21 +1,19 @@
-import type { JsonObject, JsonValue } from "@cem/core";
 import { toErrorInfo } from "@cem/core";
+import type { JsonObject, JsonValue } from "@cem/core";
 import { fromJsonSchema } from "@modelcontextprotocol/client";
 import type { Client, JsonSchemaType, Tool } from "@modelcontextprotocol/client";
-import { HARMLESS_CALLS } from "./harmless-calls.ts";
-import type { CallTool, RemoveFile, ToolAnswer } from "./harmless-calls.ts";
 
 const TOOL_NAME = /^[\w.-]{1,128}$/u;
 const UNKNOWN_ARGUMENT = { no_tool_has_this_argument: true };
 
 const NOT_LISTED: ToolAnswer = { isError: true, data: undefined, text: "It is not listed." };
 
-/** What became of one tool. */
+/** The verdict on one tool. */
 export interface ToolVerdict {
   tool: string;
   /** `listed`: all is well with how it is listed, and it was not called, since nobody here knows what it would do. */
   state: "passed" | "listed" | "failed";
-  /** What is wrong, one sentence each. */
+  /** Problems, one sentence each. */
   problems: string[];
   /** How long its call took. */
   ms?: number | undefined;
@@ -102,4 +100,122 @@ async function problemsOfRefusal({ name, inputSchema }: Tool, call: CallTool): P
     () => true,
   );
   return refused ? [] : ["It takes an argument that it does not have."];
+}
+
+/** The answer of a tool. */
+export interface ToolAnswer {
+  isError: boolean;
+  /** Its structured content. */
+  data: JsonValue | undefined;
+  text: string;
+}
+
+/** Calls a tool of the server. Of one that is not listed the answer is an error. */
+export type CallTool = (name: string, args: JsonObject) => Promise<ToolAnswer>;
+
+/** Removes a file of the workspace where no tool of the server can. */
+export type RemoveFile = (file: string) => Promise<void>;
+
+/** A call that changes nothing for long, with what is wrong about its answer: `undefined` where nothing is. */
+interface HarmlessCall {
+  args: JsonObject;
+  judge: (answer: ToolAnswer) => string | undefined;
+  /** Takes back what the call left. */
+  cleanUp?: (() => Promise<void>) | undefined;
+}
+
+const STATE_FILE = "cem-verify.json";
+const MARK = { verified_by: "cem verify" };
+/** Beyond what an answer holds, so that it comes as a handle. */
+const LARGE = `return "x".repeat(40_000);`;
+const TEST_FAILS = "as cem verify wants it";
+const BROKEN_SKILL = {
+  name: "cem_verify",
+  description: "Never kept: its test fails.",
+  code: "export function one(): number {\n  return 1;\n}\n",
+  test: `import { one } from "./skills/cem_verify/index.ts";\nif (one() !== 2) throw new Error("${TEST_FAILS}");\n`,
+};
+
+/** The harmless call of each tool that a server has by itself. It may call other tools to find what to ask for. */
+const HARMLESS_CALLS: Readonly<
+  Record<string, (call: CallTool, remove: RemoveFile) => Promise<HarmlessCall>>
+> = {
+  execute_code: () => plain({ code: "return 6 * 7;" }, ({ data }) => at(data, "result") === 42),
+  execute_task: () =>
+    plain({ task_description: "Calculate 2 + 3" }, ({ data }) => JSON.stringify(data).includes("5")),
+  read_result: async (call, remove) => {
+    const { data } = await call("execute_code", { code: LARGE });
+    const handle = at(at(data, "result"), "path");
+    if (typeof handle !== "string") return refused({ handle: "results/none.json" });
+    const read = await plain({ handle, limit: 8 }, ({ text }) => text.includes("xxx"));
+    return { ...read, cleanUp: () => removeFile(handle, call, remove) };
+  },
+  search_tools: () => plain({ query: "add two numbers" }, ({ data }) => data !== undefined),
+  list_available_tools: () => plain({}, ({ data }) => isObject(data)),
+  list_servers: () => plain({}, ({ data }) => Array.isArray(data)),
+  get_server_tools: async (call) => {
+    const { data } = await call("list_servers", {});
+    const [server_name] = Array.isArray(data) ? data : [];
+    if (typeof server_name !== "string") return refused({ server_name: "none" });
+    return plain({ server_name }, (answer) => Array.isArray(answer.data));
+  },
+  save_state: async (call, remove) => ({
+    ...(await plain(
+      { state_data: MARK, state_file: STATE_FILE },
+      ({ data }) => at(data, "success") === true,
+    )),
+    cleanUp: () => removeFile(STATE_FILE, call, remove),
+  }),
+  get_state: async (call, remove) => {
+    await call("save_state", { state_data: MARK, state_file: STATE_FILE });
+    return {
+      ...(await plain(
+        { state_file: STATE_FILE },
+        ({ data }) => at(at(data, "data"), "verified_by") === MARK.verified_by,
+      )),
+      cleanUp: () => removeFile(STATE_FILE, call, remove),
+    };
+  },
+  list_skills: () => plain({}, ({ data }) => Array.isArray(data)),
+  get_skill: async (call) => {
+    const { data } = await call("list_skills", {});
+    const name = at(Array.isArray(data) ? data[0] : undefined, "name");
+    if (typeof name !== "string") return refused({ name: "none" });
+    return plain({ name }, (answer) => at(answer.data, "name") === name);
+  },
+  // It is reviewed, checked and tested like any other, and its test fails: nothing is kept.
+  save_skill: () => Promise.resolve(refused(BROKEN_SKILL, TEST_FAILS)),
+};
+
+function plain(args: JsonObject, isRight: (answer: ToolAnswer) => boolean): Promise<HarmlessCall> {
+  const judge = (answer: ToolAnswer): string | undefined => {
+    if (answer.isError) return `It failed: ${answer.text}`;
+    return isRight(answer) ? undefined : `It answered something else: ${answer.text}`;
+  };
+  return Promise.resolve({ args, judge });
+}
+
+/** A call whose right answer is an error that says why. */
+function refused(args: JsonObject, reason = ""): HarmlessCall {
+  return {
+    args,
+    judge: ({ isError, text }) => {
+      if (!isError) return `It should have been refused: ${text}`;
+      return text !== "" && text.includes(reason) ? undefined : `It was refused, but not for that: ${text}`;
+    },
+  };
+}
+
+async function removeFile(file: string, call: CallTool, remove: RemoveFile): Promise<void> {
+  const name = file.replace(/^\/workspace\//u, "");
+  const { isError } = await call("execute_code", { code: `await Deno.remove(${JSON.stringify(name)});` });
+  if (isError) await remove(name);
+}
+
+function isObject(value: JsonValue | undefined): value is JsonObject {
+  return typeof value === "object" && value !== null && !Array.isArray(value);
+}
+
+function at(value: JsonValue | undefined, key: string): JsonValue | undefined {
+  return isObject(value) ? value[key] : undefined;
 }

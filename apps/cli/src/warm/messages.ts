@@ -17,13 +17,13 @@ import { callProgram } from "./call-program.ts";
 type GenerationMode = NonNullable<ExecuteOptions["mode"]>;
 type TypeCheckMode = NonNullable<ExecuteOptions["typeCheck"]>;
 
-/** What a command asks of a process that is kept warm. */
+/** Messages from a command to the warm process. */
 export type ClientMessage =
   | {
       type: "work";
       work: Work;
       /** All that it depends on besides: where these differ, another process has to do it. */
-      circumstances: string;
+      cacheKey: string;
       mode: GenerationMode | undefined;
       typeCheck: TypeCheckMode | undefined;
       /** Whether it shows events. */
@@ -40,7 +40,7 @@ export type AskedQuestion =
   | { kind: "approve"; request: Omit<ApprovalRequest, "signal"> }
   | { kind: "elicit"; request: Omit<ElicitRequest, "signal"> };
 
-/** What it answers. */
+/** Messages from the warm process to a command. */
 export type ServerMessage =
   /** The command is to do its work itself. Nothing was run. */
   | { type: "declined" }
@@ -52,10 +52,10 @@ export type ServerMessage =
   | { type: "withdrawn"; id: number }
   | { type: "result"; result: TaskResult }
   | { type: "error"; error: ErrorInfo; isOwn: boolean }
-  | { type: "status"; status: KeeperStatus };
+  | { type: "status"; status: WarmStatus };
 
-/** What a process that is kept warm says of itself. */
-export interface KeeperStatus {
+/** The status of a warm process. */
+export interface WarmStatus {
   pid: number;
   folder: string;
   /** Agents that are ready. */
@@ -94,7 +94,7 @@ export async function connected(socket: Socket): Promise<void> {
   await once(socket, "connect");
 }
 
-/** What a command has an agent do. */
+/** The work of a command: a task, code or one call. */
 export type Work =
   | { kind: "task"; task: string }
   | { kind: "code"; code: string }
@@ -105,7 +105,7 @@ export type Work =
  *
  * @throws CemError `USAGE`, `SERVER_NOT_FOUND` or `TOOL_NOT_FOUND` for a call that can't be made.
  */
-export async function carryOut(agent: Agent, work: Work, options: ExecuteOptions): Promise<TaskResult> {
+export async function performWork(agent: Agent, work: Work, options: ExecuteOptions): Promise<TaskResult> {
   switch (work.kind) {
     case "task":
       return agent.executeTask(work.task, options);

@@ -3,9 +3,9 @@ import { createAgent } from "code-execution-mcp";
 import { stampProject } from "code-execution-mcp/admin";
 import type { ServerSource } from "code-execution-mcp/admin";
 
-interface Spare {
+interface PrewarmedAgent {
   agent: Agent;
-  /** What the project was when the agent was made. */
+  /** The stamp of the project when the agent was made. */
   stamp: string;
 }
 
@@ -13,10 +13,10 @@ interface Spare {
  * Agents that are made ready before they are needed: set up, with a guest and with their servers started. Each is used for one
  * command and no other.
  */
-export class SpareAgents {
+export class PrewarmedAgents {
   readonly #source: ServerSource;
   readonly #count: number;
-  readonly #spares = new Set<Promise<Spare | undefined>>();
+  readonly #prewarmed = new Set<Promise<PrewarmedAgent | undefined>>();
   #ready = 0;
   #isDisposed = false;
 
@@ -33,8 +33,8 @@ export class SpareAgents {
 
   /** Makes as many as are wanted. Resolves when they are ready, or can't be made. */
   async fill(): Promise<void> {
-    while (!this.#isDisposed && this.#spares.size < this.#count) this.#spares.add(this.#make());
-    await Promise.all(this.#spares);
+    while (!this.#isDisposed && this.#prewarmed.size < this.#count) this.#prewarmed.add(this.#make());
+    await Promise.all(this.#prewarmed);
   }
 
   /**
@@ -44,25 +44,25 @@ export class SpareAgents {
    */
   async take(): Promise<Agent | undefined> {
     const stamp = await this.#stamp();
-    for (const made of this.#spares) {
-      this.#spares.delete(made);
-      const spare = await made;
-      if (spare === undefined) continue;
+    for (const making of this.#prewarmed) {
+      this.#prewarmed.delete(making);
+      const made = await making;
+      if (made === undefined) continue;
       this.#ready -= 1;
-      if (spare.stamp === stamp) return spare.agent;
-      void spare.agent.dispose();
+      if (made.stamp === stamp) return made.agent;
+      void made.agent.dispose();
     }
     return undefined;
   }
 
   async dispose(): Promise<void> {
     this.#isDisposed = true;
-    const spares = await Promise.all(this.#spares);
-    this.#spares.clear();
-    await Promise.all(spares.map(async (spare) => spare?.agent.dispose()));
+    const prewarmed = await Promise.all(this.#prewarmed);
+    this.#prewarmed.clear();
+    await Promise.all(prewarmed.map(async (made) => made?.agent.dispose()));
   }
 
-  async #make(): Promise<Spare | undefined> {
+  async #make(): Promise<PrewarmedAgent | undefined> {
     const stamp = await this.#stamp();
     if (stamp === undefined) return undefined;
     const { signal: _signal, config = {}, ...source } = this.#source;

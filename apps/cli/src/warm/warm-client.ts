@@ -6,7 +6,7 @@ import type { ApprovalAnswer, Approve, Elicit, ElicitAnswer, ExecuteOptions, Tas
 import type { SharedOptions } from "../command/options.ts";
 import { connected, messagesOf, send } from "./messages.ts";
 import type { AskedQuestion, ServerMessage } from "./messages.ts";
-import { agentSettingsOf, circumstancesOf, socketPath } from "./warm-folder.ts";
+import { agentSettingsOf, cacheKeyOf, socketPath } from "./warm-folder.ts";
 import type { Work } from "./messages.ts";
 
 /** How a command's questions are asked. */
@@ -38,7 +38,7 @@ export async function doWarm(
     send(socket, {
       type: "work",
       work,
-      circumstances: circumstancesOf(agentSettingsOf(options)),
+      cacheKey: cacheKeyOf(agentSettingsOf(options)),
       mode,
       typeCheck,
       shows: onEvent !== undefined,
@@ -51,7 +51,7 @@ export async function doWarm(
   }
 }
 
-/** What is recorded, planned or logged needs an agent of its own. */
+/** Recordings, plans and logs need an agent of their own. */
 function isEligible({ verbose, record, replay, dryRun, plan }: SharedOptions): boolean {
   return !verbose && dryRun !== true && [record, replay, plan].every((file) => file === undefined);
 }

@@ -46,7 +46,7 @@ const FNV_BEGINNINGS = [0x811c9dc5, 0x9dc5811c];
 
 /**
  * A short name of a text, since the whole path of a socket may have some 100 bytes. Two texts may share one: whoever listens
- * compares the {@link circumstancesOf} themselves. Loading node:crypto for it takes longer than all else here.
+ * compares the {@link cacheKeyOf} themselves. Loading node:crypto for it takes longer than all else here.
  */
 function shortName(text: string): string {
   const parts = FNV_BEGINNINGS.map((beginning) => {
@@ -70,7 +70,7 @@ function isPrivate(folder: string): boolean {
   return found.isDirectory() && found.uid === process.getuid?.() && (found.mode & 0o077) === 0;
 }
 
-/** What a terminal sets for itself, and no tool or server goes by. */
+/** Variables that a terminal sets for itself, and that no tool or server depends on. */
 const TERMINAL_VARIABLES =
   /^(?:_|COLORTERM|COLUMNS|FORCE_COLOR|LINES|NO_COLOR|OLDPWD|PWD|SHLVL|SSH_(?:CLIENT|CONNECTION|TTY)|TERM(?:_.*)?|TMUX(?:_.*)?|VTE_VERSION|WINDOWID|XDG_SESSION_ID|NODE_COMPILE_CACHE)$/u;
 
@@ -78,7 +78,7 @@ const TERMINAL_VARIABLES =
  * All that the work of a command depends on besides its words: the program, the folder, the settings and the environment, in which
  * configuration, servers and tools read what they need. It goes to a socket of this user alone.
  */
-export function circumstancesOf(settings: AgentSettings): string {
+export function cacheKeyOf(settings: AgentSettings): string {
   const variables = Object.entries(process.env)
     .filter(([name]) => !TERMINAL_VARIABLES.test(name))
     .toSorted(([one], [other]) => (one < other ? -1 : 1));

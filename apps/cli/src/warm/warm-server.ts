@@ -4,17 +4,17 @@ import type { Server, Socket } from "node:net";
 import { CemError, toErrorInfo } from "@cem/core";
 import type { ApprovalAnswer, ElicitAnswer, ExecuteOptions } from "@cem/core";
 import { messagesOf, send } from "./messages.ts";
-import type { AskedQuestion, ClientMessage, KeeperStatus } from "./messages.ts";
-import type { SpareAgents } from "./prewarmed-agents.ts";
+import type { AskedQuestion, ClientMessage, WarmStatus } from "./messages.ts";
+import type { PrewarmedAgents } from "./prewarmed-agents.ts";
 import { makeSocketFolder } from "./warm-folder.ts";
-import { carryOut } from "./messages.ts";
+import { performWork } from "./messages.ts";
 
-/** What a {@link WarmServer} is made of. */
+/** Settings of a {@link WarmServer}. */
 export interface WarmServerSettings {
   socket: string;
   /** Those in which the agents were made. */
-  circumstances: string;
-  spares: SpareAgents;
+  cacheKey: string;
+  prewarmed: PrewarmedAgents;
   idleMs: number;
 }
 
@@ -69,7 +69,7 @@ export class WarmServer {
     this.#server.close();
     rmSync(this.#settings.socket, { force: true });
     await Promise.allSettled(this.#working);
-    await this.#settings.spares.dispose();
+    await this.#settings.prewarmed.dispose();
     this.#ended.resolve();
   }
 
@@ -88,16 +88,16 @@ export class WarmServer {
   }
 
   async #work(
-    { work, circumstances, mode, typeCheck, shows, asks }: Extract<ClientMessage, { type: "work" }>,
+    { work, cacheKey, mode, typeCheck, shows, asks }: Extract<ClientMessage, { type: "work" }>,
     messages: AsyncGenerator<ClientMessage>,
     socket: Socket,
   ): Promise<void> {
-    const { spares } = this.#settings;
-    const agent = circumstances === this.#settings.circumstances ? await spares.take() : undefined;
+    const { prewarmed } = this.#settings;
+    const agent = cacheKey === this.#settings.cacheKey ? await prewarmed.take() : undefined;
     if (agent === undefined) {
       this.#declined += 1;
       send(socket, { type: "declined" });
-      void spares.fill();
+      void prewarmed.fill();
       return;
     }
     this.#served += 1;
@@ -119,22 +119,22 @@ export class WarmServer {
       }),
     };
     try {
-      send(socket, { type: "result", result: await carryOut(agent, work, options) });
+      send(socket, { type: "result", result: await performWork(agent, work, options) });
     } catch (error) {
       send(socket, { type: "error", error: toErrorInfo(error), isOwn: CemError.isInstance(error) });
     } finally {
-      void spares.fill();
+      void prewarmed.fill();
       // Its log and its servers end with the command, as they would in a process of its own.
       await agent.dispose();
     }
   }
 
-  #status(): KeeperStatus {
-    const { spares, idleMs } = this.#settings;
+  #status(): WarmStatus {
+    const { prewarmed, idleMs } = this.#settings;
     return {
       pid: process.pid,
       folder: process.cwd(),
-      ready: spares.ready,
+      ready: prewarmed.ready,
       served: this.#served,
       declined: this.#declined,
       idleSeconds: idleMs / 1_000,

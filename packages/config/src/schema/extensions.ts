@@ -47,7 +47,7 @@ const step = z.strictObject({
   needs: described(z.optional(z.array(text)), "Steps it waits for beside those it refers to."),
   idempotent: described(
     z.optional(z.boolean()),
-    "Whether doing it twice does no harm. Others are not repeated when they may have been carried out.",
+    "Whether doing it twice does no harm. Others are not repeated when they may have been executed.",
   ),
 });
 

@@ -93,12 +93,12 @@ export const guardrailSettings = {
   ),
   privacyProtection: setting(
     flag(true),
-    "Keep values of persons and secrets from the model. False has the effect of pii_detection: false.",
+    "Keep personal data and secrets from the model. False has the effect of pii_detection: false.",
     { risk: needsYes(["reveal"], "personal data and secrets reach the model", { isStricter: oneOf(true) }) },
   ),
   piiDetection: setting(
     flag(true),
-    "Find values of persons and secrets in what leaves for the model or a file, and put tokens in their place.",
+    "Find personal data and secrets in what leaves for the model or a file, and put tokens in their place.",
     { risk: needsYes(["reveal"], "personal data and secrets reach the model", { isStricter: oneOf(true) }) },
   ),
   tokenization: setting(

@@ -21,7 +21,7 @@ interface ServerBase {
   timeout: number;
   /** The most calls at once. */
   concurrency?: number | undefined;
-  /** How calls of tools that are not marked read-only are carried out. */
+  /** How calls of tools that are not marked read-only are executed. */
   writes?: "serial" | "parallel" | undefined;
   /** The generation of the protocol to use. */
   protocol?: "auto" | "legacy" | "2026-07-28" | undefined;

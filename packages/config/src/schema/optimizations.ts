@@ -64,7 +64,7 @@ export const optimizationSettings = {
   ),
   searchCacheDir: setting(
     withDefault(text, ".cem/search"),
-    "Folder of the other caches that tool_cache enables: search indexes, embeddings, and type checks without findings (file_content_cache).",
+    "Folder of the other caches that tool_cache enables: embeddings, and type checks without findings (file_content_cache).",
     { path: true, risk: needsYes(["reach"], "caches are written there", { askedAs: "path" }) },
   ),
   parallelDiscovery: setting(flag(true), "Read tool files in parallel.", {

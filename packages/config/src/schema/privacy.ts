@@ -33,11 +33,11 @@ const customType = z
     ),
   );
 
-/** How values of persons and secrets are kept from the model, where `guardrails.pii_detection` is on. */
+/** How personal data and secrets are kept from the model, where `guardrails.pii_detection` is on. */
 export const privacySettings = {
   guest: setting(
     choice(["values", "tokens"], "values"),
-    "What code in the sandbox sees of values of persons and of secrets.",
+    "What code in the sandbox sees of personal data and secrets.",
     {
       risk: needsYes(["reveal"], "code in the sandbox sees personal data and secrets", {
         isStricter: oneOf("tokens"),

@@ -62,7 +62,7 @@ const MAX_DAYS = 36_500;
 export const runSettings = {
   records: setting(
     flag(true),
-    "Whether runs of cem and of servers are recorded, for cem runs and the console. Values of persons and secrets are tokens in records.",
+    "Whether runs of cem and of servers are recorded, for cem runs and the console. Personal data and secrets are tokens in records.",
     { risk: "none" },
   ),
   dir: setting(

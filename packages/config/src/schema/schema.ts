@@ -19,7 +19,7 @@ export const configSchema = z.strictObject({
   llm: section("The language model that writes code. When disabled, rules write it.", llmSettings),
   optimizations: section("Pools, caches and parallel work.", optimizationSettings),
   guardrails: section("What is checked before and while code runs.", guardrailSettings),
-  privacy: section("How values of persons and secrets are kept from the model.", privacySettings),
+  privacy: section("How personal data and secrets are kept from the model.", privacySettings),
   logging: section("The log of every command and server, and the audit log.", loggingSettings),
   customers: section("Customers, each with a workspace of their own.", customerSettings),
   server: section("cem serve and the server image.", serverSettings),
@@ -47,7 +47,7 @@ export const configSchema = z.strictObject({
   ),
   workflows: setting(
     withDefault(z.array(workflow), []),
-    "Workflows: {name, steps, variables, outputs, guardrails}. cem workflow run carries one out.",
+    "Workflows: {name, steps, variables, outputs, guardrails}. cem workflow run executes one.",
     {
       risk: needsYes(
         ["reach", "reveal"],

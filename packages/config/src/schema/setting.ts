@@ -10,7 +10,7 @@ export interface ProviderVariable {
   provider: "openai" | "azure_openai" | "anthropic";
 }
 
-/** What a setting has beyond its type. */
+/** Traits of a setting beyond its type. */
 export interface SettingTraits {
   /**
    * Whether it is a path on the host, made absolute when the configuration is loaded; a function where some values are and
@@ -22,7 +22,7 @@ export interface SettingTraits {
   variables?: readonly (string | ProviderVariable)[] | undefined;
   /** Why the setting has no effect yet. */
   pending?: string | undefined;
-  /** What it takes, in words, where the type does not tell. */
+  /** The accepted values in words, where the type does not tell. */
   allowed?: string | undefined;
   /**
    * Whether files of a folder that is not trusted may set it: `none`, or why not.

@@ -99,7 +99,7 @@ export function properties(
   );
 }
 
-/** What a schema takes, in words. */
+/** Describes in words which values a schema accepts. */
 export function allowedOf(schema: z.ZodMiniType): string {
   const inner = unwrap(schema);
   const { allowed = traitsOf(inner).allowed } = traitsOf(schema);

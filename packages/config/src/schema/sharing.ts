@@ -38,8 +38,8 @@ export const queueSettings = {
   ),
   concurrency: setting(
     withDefault(whole(1, MAX_CONCURRENCY), 4),
-    "Runs that one worker carries out at once, at most customers.max_open.",
-    { risk: needsYes(["spend"], "a worker carries out that many runs at once", { isStricter: atMost }) },
+    "Runs that one worker executes at once, at most customers.max_open.",
+    { risk: needsYes(["spend"], "a worker executes that many runs at once", { isStricter: atMost }) },
   ),
   lostAfter: setting(
     withDefault(number(1, MAX_LOST_AFTER_SECONDS), 30),
@@ -79,7 +79,7 @@ settingTraits.add(filesPlace, { allowed: FILES_ALLOWED });
 export const storeSettings = {
   url: setting(
     z.optional(place),
-    "Where machines share values of persons, quotas, approvals and the audit log: redis:// or rediss:// of Redis 7 or Valkey, postgres:// of PostgreSQL 13 or newer, or a folder for the processes of one machine. Unset: each keeps its own in files.",
+    "Where machines share personal data, quotas, approvals and the audit log: redis:// or rediss:// of Redis 7 or Valkey, postgres:// of PostgreSQL 13 or newer, or a folder for the processes of one machine. Unset: each keeps its own in files.",
     {
       variables: ["CEM_STORE_URL"],
       path: (url) => !isServerUrl(url),

@@ -24,7 +24,7 @@ const record = z.object({
   folders: z.record(z.string(), z.object({ trustedAt: z.string(), items: z.array(item) })),
 });
 
-/** What the user trusted, by the real path of the folder. */
+/** Trusted items, by the real path of the folder. */
 export type TrustRecord = z.output<typeof record>;
 
 const NOTHING: TrustRecord = { version: 1, folders: {} };
@@ -88,17 +88,17 @@ function keyOf({ kind, name }: Pick<TrustItem, "kind" | "name">): string {
 
 const YES = new Set(["1", "true", "yes", "on"]);
 
-/** What files of a folder ask for on the host, and which of it the user allowed. */
+/** Host access that files of a folder request, and which of it the user allowed. */
 export interface FolderTrust {
   /** The real path of the folder. */
   readonly folder: string;
-  /** What the settings in files of the folder ask for. */
+  /** Access that settings in files of the folder request. */
   readonly requested: readonly TrustItem[];
-  /** What of it is held back. */
+  /** Requested items that are blocked. */
   readonly held: readonly HeldItem[];
   /** Why nothing can run before the folder is trusted: its workspace or its tools are a link out of it. */
   readonly obstacle?: CemError | undefined;
-  /** What a file that runs on the host asks for, and whether it is held back. */
+  /** Returns the item of a file that runs on the host, and whether it is blocked. */
   hostTool(name: string, file: string): Promise<{ item: TrustItem; held: HeldItem | undefined }>;
 }
 

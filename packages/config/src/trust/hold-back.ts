@@ -136,7 +136,7 @@ export function folderUntrusted(what: string, folder: string): CemError {
   return new CemError("FOLDER_UNTRUSTED", message, { details: { folder } });
 }
 
-/** What is held back, as one sentence. */
+/** Describes the blocked items in one sentence. */
 export function describeHeld(held: readonly Pick<HeldItem, "kind" | "name">[], folder: string): string {
   const named = held.slice(0, MAX_NAMED).map(({ kind, name }) => `${KINDS[kind]} ${name}`);
   const rest = held.length - named.length;

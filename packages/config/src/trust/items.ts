@@ -13,9 +13,9 @@ import { isWithin, realPath } from "./places.ts";
 /** Something on the host that files of a folder ask for, and that needs a yes of the user. */
 export interface TrustItem {
   kind: TrustKind;
-  /** What it is called there: `github`, `crm.find_customer`, `execution.workspace_dir`, a path. */
+  /** Its name there: `github`, `crm.find_customer`, `execution.workspace_dir`, a path. */
   name: string;
-  /** What it does, on one line and without values that could be secrets. */
+  /** Its effect, on one line and without values that could be secrets. */
   text: string;
   /** Files of the folder that decide what it does, relative to the folder. */
   files: readonly string[];

@@ -10,7 +10,7 @@ import { MAX_FILES, digestFiles, isWithin, realPath } from "./places.ts";
 
 /** Where a plugin's code is. Nothing of it was loaded. */
 export interface PluginSource extends PluginSetting {
-  /** What messages call it: its path in the folder, or the package. */
+  /** Its name in messages: its path in the folder, or the package. */
   name: string;
   /** The real path of the module. Absent where there is none. */
   file?: string | undefined;
@@ -60,7 +60,7 @@ export function findPlugin(setting: PluginSetting, { base, folder }: PluginPlace
   };
 }
 
-/** What a plugin asks for that files of the folder name, and all files that it is known to load. */
+/** The access that a plugin named by files of the folder requests, and all files that it is known to load. */
 export function askForPlugin(
   source: PluginSource,
   { folder, variables }: PluginPlace,
@@ -100,7 +100,7 @@ function shortName(base: string, file: string): string {
   return way.startsWith(".") ? way : `./${way}`;
 }
 
-/** What of package.json decides which code a module is and loads. */
+/** The fields of package.json that decide which code a module is and loads. */
 const MANIFEST_KEYS = ["name", "type", "main", "exports", "imports"];
 /** Whatever may be the name of a package or of an entry of `imports`, however it stands in the code. */
 const NAMED = /["'`](?<name>[@#\w][^"'`\\\s]{0,200})["'`]/gu;

@@ -45,7 +45,7 @@ function variablesItem(variables: PluginOrigins["variables"]): TrustItem {
 }
 
 /**
- * What files of the folder ask for.
+ * Lists the access that files of the folder request.
  *
  * @param servers - The names of the MCP servers that such files name.
  */

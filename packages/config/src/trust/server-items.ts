@@ -39,7 +39,7 @@ const RUNNER_FILES = [
 ];
 /** Programs that look up in tsconfig.json what an import means. */
 const TYPESCRIPT_RUNNER = /^(?:tsx|ts-node|ts-node-esm|bun|bunx)(?:@.*|\.cmd|\.exe)?$/u;
-/** What of package.json decides which program a runner starts. */
+/** The fields of package.json that decide which program a runner starts. */
 const RUNNER_KEYS = ["name", "bin", "scripts", "workspaces", "packageManager", "directories"];
 
 /** Where an MCP server of a folder would run. */
@@ -54,7 +54,7 @@ export interface ServerPlace {
   folderVariable: (name: string) => string | undefined;
 }
 
-/** What an MCP server of the folder asks for: to be started, or to be spoken to as this user. */
+/** The access that an MCP server of the folder requests: to be started, or to be contacted as this user. */
 export function serverItem(server: McpServerSetting, place: ServerPlace): TrustItem {
   const settings = reachOf(server);
   const names = variablesOfServer(server);

@@ -1,7 +1,7 @@
 import { randomUUID } from "node:crypto";
 import type { IncomingMessage, ServerResponse } from "node:http";
 import { setTimeout as delay } from "node:timers/promises";
-import { getRequestListener } from "@hono/node-server";
+import { getRequestListener, RequestError } from "@hono/node-server";
 import { RESPONSE_ALREADY_SENT } from "@hono/node-server/utils/response";
 import { localhostAllowedHostnames } from "@modelcontextprotocol/server";
 import { Hono } from "hono";
@@ -81,8 +81,9 @@ export class HttpApp {
     this.#listener = getRequestListener(app.fetch, {
       hostname: "localhost",
       overrideGlobalObjects: false,
-      // The app answers its own errors; what is left is a URL that the adapter can't read.
-      errorHandler: badUrl,
+      // The app answers its own errors. Left are URLs that the adapter can't read.
+      errorHandler: (error) =>
+        error instanceof RequestError ? badUrl() : textAnswer(500, "Internal server error."),
     });
     server.runs.onFinished(({ kind, ms, result }) => {
       const { requestId } = currentExchange();

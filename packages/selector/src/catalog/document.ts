@@ -1,4 +1,4 @@
-import type { JsonSchema, ToolDefinition } from "@cem/core";
+import { isObject, type JsonSchema, type ToolDefinition } from "@cem/core";
 import { splitStems } from "@cem/core/text";
 import type { Vocabulary } from "./vocabulary.ts";
 
@@ -128,7 +128,7 @@ function textsOf(schema: unknown): SchemaText {
 
 /** Collects the texts of a schema. Schemas are untrusted: every keyword may hold any value. */
 function collect(schema: unknown, into: SchemaText, depth: number): void {
-  if (!isRecord(schema) || depth > MAX_SCHEMA_DEPTH) {
+  if (!isObject(schema) || depth > MAX_SCHEMA_DEPTH) {
     return;
   }
   const { description, properties, items, enum: values } = schema as JsonSchema;
@@ -140,15 +140,11 @@ function collect(schema: unknown, into: SchemaText, depth: number): void {
       into.texts.push(value);
     }
   }
-  if (isRecord(properties)) {
+  if (isObject(properties)) {
     for (const name of Object.keys(properties).slice(0, MAX_PROPERTIES)) {
       into.names.push(name);
       collect(properties[name], into, depth + 1);
     }
   }
   collect(items, into, depth + 1);
-}
-
-function isRecord(value: unknown): value is Record<string, unknown> {
-  return typeof value === "object" && value !== null && !Array.isArray(value);
 }

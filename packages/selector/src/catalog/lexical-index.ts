@@ -59,7 +59,7 @@ export interface Postings {
  * @param documents - The terms of each document's fields.
  * @param termCount - The number of terms in the vocabulary.
  */
-export function buildPostings(documents: readonly (readonly number[][])[], termCount: number): Postings {
+function buildPostings(documents: readonly (readonly number[][])[], termCount: number): Postings {
   const averages = FIELDS.map(
     (_, field) =>
       documents.reduce((sum, terms) => sum + (terms[field]?.length ?? 0), 0) / documents.length || 1,

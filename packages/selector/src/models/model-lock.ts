@@ -2,7 +2,7 @@ import { createHash } from "node:crypto";
 import { createReadStream } from "node:fs";
 import { readFile } from "node:fs/promises";
 import path from "node:path";
-import { CemError, type ErrorDetails } from "@cem/core";
+import { CemError, isObject, type ErrorDetails } from "@cem/core";
 
 /** A model whose files are known. */
 interface PinnedModel {
@@ -142,14 +142,14 @@ async function readLock(folder: string): Promise<ModelLock | undefined> {
 /** A folder may be anybody's: everything of the lock is checked. */
 function parseLock(text: string): ModelLock | undefined {
   const value = parseJson(text);
-  if (!isRecord(value) || value["format"] !== FORMAT || !isRecord(value["files"])) return undefined;
+  if (!isObject(value) || value["format"] !== FORMAT || !isObject(value["files"])) return undefined;
   const { model, revision, source, dtype, pooling } = value;
   if (typeof model !== "string" || typeof revision !== "string" || typeof source !== "string")
     return undefined;
   if ((dtype !== "q8" && dtype !== "fp32") || pooling !== "mean") return undefined;
   const files: Record<string, LockedFile> = {};
   for (const [file, locked] of Object.entries(value["files"])) {
-    if (!isRecord(locked) || path.isAbsolute(file) || path.normalize(file).startsWith("..")) return undefined;
+    if (!isObject(locked) || path.isAbsolute(file) || path.normalize(file).startsWith("..")) return undefined;
     const { bytes, sha256 } = locked;
     if (typeof bytes !== "number" || typeof sha256 !== "string" || !SHA256.test(sha256)) return undefined;
     files[file] = { bytes, sha256 };
@@ -163,10 +163,6 @@ function parseJson(text: string): unknown {
   } catch {
     return undefined;
   }
-}
-
-function isRecord(value: unknown): value is Record<string, unknown> {
-  return typeof value === "object" && value !== null && !Array.isArray(value);
 }
 
 /**

@@ -222,16 +222,12 @@ async function removeUnfinished(modelsDir: string): Promise<void> {
 }
 
 /** Loads the model and computes a vector. In this thread: the library ends the process when a worker loads a broken model. */
-async function tryModel(
-  { env, pipeline: load }: Transformers,
-  model: string,
-  folder: string,
-  dtype: string,
-): Promise<void> {
+async function tryModel(library: Transformers, model: string, folder: string, dtype: string): Promise<void> {
+  const { env } = library;
   const { allowRemoteModels, allowLocalModels, logLevel } = env;
   Object.assign(env, { allowRemoteModels: false, allowLocalModels: true, logLevel: ERRORS_ONLY });
   try {
-    const extract = await load("feature-extraction", folder, { dtype });
+    const extract = await library.pipeline("feature-extraction", folder, { dtype });
     await extract(["Get the weather of a city."], { pooling: "mean", normalize: true });
     await extract.dispose();
   } catch (error) {

@@ -50,7 +50,7 @@ import {
 const MAX_LISTED = 12;
 const SUGGESTION = /Did you mean/u;
 /** Advice to install type definitions, which a program can't follow. */
-const INSTALL_ADVICE = / (?:Do you need|Try) .*$/u;
+const INSTALL_ADVICE = / (?:Do you need|Try) /u;
 const ITERATOR = "__@iterator";
 /** A property that the type does not have; too many or too few arguments. */
 const UNKNOWN_PROPERTY = new Set([2353, 2561]);
@@ -118,7 +118,7 @@ async function explainName({ node, diagnostic }: Place): Promise<Explanation | u
   if (!isIdentifier(node) || isTypeOfExpression(node.parent) || isInType(node)) return undefined;
   // The program tests whether the name exists: `typeof Bun !== "undefined"`.
   if (factsOf(node.getSourceFile()).testedNames.has(node.text)) return undefined;
-  return { rule: "unknown-name", message: textOf(diagnostic).replace(INSTALL_ADVICE, "") };
+  return { rule: "unknown-name", message: textOf(diagnostic).split(INSTALL_ADVICE, 1).join("") };
 }
 
 /**
@@ -245,7 +245,7 @@ function isEmptyObject(argument: Expression): boolean {
 function propertyNames(value: Node, call: CallExpression): string[] {
   const names: string[] = [];
   for (let part = value; part !== call; part = part.parent) {
-    if (isPropertyAssignment(part)) names.unshift(part.name.getText());
+    if (isPropertyAssignment(part)) names.unshift(part.name.getText().replaceAll(/["']/gu, ""));
   }
   return names;
 }

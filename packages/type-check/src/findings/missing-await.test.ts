@@ -63,6 +63,17 @@ describe("a promise", () => {
     'const t = (await w({city:""})).t; const q = query({sql:""}); return `${t}: ${q}`',
     'const w1 = w({city:"c"}); return { city: w1.city }',
     'export default { a: [w({city:"x"})] }',
+    'const ps = ["a"].map((c) => w({city:c})); return ps.join(", ")',
+    'return ["a"].reduce(async (sum, c) => sum + (await w({city:c})).t, 0)',
+    'const p = w({city:"x"}); return p && 1',
+    'return w({city:"x"}) || 1',
+    'const r = w({city:"x"}) as any; return r.t',
+    'return (w({city:"x"}) as unknown as { t: number }).t',
+    'const rows: any = query({sql:""}); return rows.map((r: any) => r.name)',
+    'const r: any = w({city:"x"}); const { t } = r; return t',
+    'const cache = new Map(); cache.set("a", w({city:"a"})); return cache.get("a").t',
+    'const by: Record<string, any> = {}; by["a"] = w({city:"a"}); return by',
+    "new Promise((done) => setTimeout(done, 1)) + 1",
   ])("is no value in %j", async (code) => {
     const [finding] = await checker.check({ code: IMPORT + code, tools });
     expect(finding).toMatchObject({ rule: "missing-await", severity: "error" });
@@ -92,6 +103,11 @@ describe("a promise", () => {
     'const retry = async <T>(f: () => Promise<T>, n = 2): Promise<T> => { try { return await f() } catch (e) { if (n) return retry(f, n-1); throw e } }; return (await retry(() => w({city:"a"}))).t',
     'const results = []; await Promise.all(["a"].map(c => w({city:c}).then(r => results.push(r)))); return results',
     'const m = new Map(["a"].map((c) => [c, w({city:c})])); const out = {}; for (const [k,p] of m) out[k] = await p; return out',
+    'let p = w({city:"x"}); if (p) return 1; return await p',
+    'const ps = { a: w({city:"x"}) }; const p = ps.a; return (p ? await p : undefined)?.t',
+    'const cache = new Map(); cache.set("a", 1); cache.set("b", w({city:"b"})); return cache.get("a").t',
+    'const sum = await ["a"].reduce(async (before, c) => { const all = await before; return all + (await w({city:c})).t }, Promise.resolve(0)); return sum',
+    "const add = (a: number, b: number) => a + b; return [1].reduce(add, 0)",
   ])("is kept for later in %j", async (code) => {
     expect(await checker.check({ code: IMPORT + code, tools })).toEqual([]);
   });
