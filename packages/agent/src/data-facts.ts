@@ -64,7 +64,7 @@ const tell = async (work) => {
 `;
 
 /** Writes the program that reads facts about databases and files and returns them as text. */
-export function programThatReads(databases: readonly Database[], files: readonly string[]): string {
+function programThatReads(databases: readonly Database[], files: readonly string[]): string {
   const imports = databases.map(({ module, list, describe }, at) => {
     const names = [`${list} as list${at}`, ...(describe ? [`${describe.tool} as describe${at}`] : [])];
     return `import { ${names.join(", ")} } from ${JSON.stringify(module)};`;

@@ -126,7 +126,7 @@ export function notesOf(
 }
 
 /** Names work that was not awaited: `crm.find (lines 3 and 5), setTimeout (line 7)`. */
-export function nameWork(works: readonly UnawaitedWork[], describeCall: Describe): string {
+function nameWork(works: readonly UnawaitedWork[], describeCall: Describe): string {
   const lines = new Map<string, Set<number>>();
   for (const work of works) {
     const name = nameOf(work, describeCall);

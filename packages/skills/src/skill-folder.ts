@@ -44,7 +44,7 @@ export async function readSkillFolder(folder: string): Promise<SkillFolder | und
 }
 
 /** The path of the module that a skill's functions are imported from. Returns `undefined` where it has none. */
-export async function codeFileOf(folder: string): Promise<string | undefined> {
+async function codeFileOf(folder: string): Promise<string | undefined> {
   const names = await readdir(folder).catch(ignoreMissing);
   const name = CODE_FILES.find((one) => names?.includes(one));
   return name === undefined ? undefined : path.join(folder, name);

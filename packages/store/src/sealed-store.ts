@@ -81,7 +81,7 @@ export function unseal(
 }
 
 /** The name of the key that bytes say they were sealed with. */
-export function keyIdOf(sealed: Uint8Array): string | undefined {
+function keyIdOf(sealed: Uint8Array): string | undefined {
   const [format, length = 0] = sealed;
   if (format !== FORMAT || sealed.length < 2 + length + NONCE_BYTES + TAG_BYTES) return undefined;
   const id = Buffer.from(sealed.subarray(2, 2 + length)).toString("latin1");

@@ -175,7 +175,7 @@ interface NotedTimes {
 }
 
 /** What earlier processes noted of the plugins' use, by plugin. What can't be read counts as nothing. */
-export async function readPluginTimes(config: Config): Promise<Record<string, NotedTimes>> {
+async function readPluginTimes(config: Config): Promise<Record<string, NotedTimes>> {
   try {
     const text = await readFile(fileOf(config), "utf8");
     if (text.length > MAX_FILE_CHARACTERS) return {};
@@ -188,7 +188,7 @@ export async function readPluginTimes(config: Config): Promise<Record<string, No
 }
 
 /** Adds the use of plugins to what is noted, for `cem plugins list`. Where that can't be written, it is let be. */
-export async function savePluginTimes(config: Config, reports: readonly PluginReport[]): Promise<void> {
+async function savePluginTimes(config: Config, reports: readonly PluginReport[]): Promise<void> {
   const { enabled, toolCache } = config.optimizations;
   const used = reports.filter(({ times }) => times.uses > 0);
   if (!enabled || !toolCache || used.length === 0) return;

@@ -8,7 +8,7 @@ import type { ErrorInfo, OffloadedWork } from "@cem/core";
 type WorkThreads = Parameters<typeof useWorkThreads>[0];
 
 /** A queue that serves owners in turn, and the items of each in their order. */
-export class FairQueue<Item> {
+class FairQueue<Item> {
   /** The owner whose turn is next stands first. */
   readonly #waiting = new Map<string, Set<Item>>();
 

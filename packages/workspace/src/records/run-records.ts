@@ -30,7 +30,7 @@ const UNREADABLE: Matchable = {
 };
 
 /** What is kept in memory of a record that was read. */
-export function matchable(record: RunRecord | undefined): Matchable {
+function matchable(record: RunRecord | undefined): Matchable {
   if (record === undefined) return UNREADABLE;
   const { id, kind, input, status, startedAt, ms, customer, owner, calls, callsLeftOut, error } = record;
   const tools = new Set(calls.map(({ server, tool }) => `${server}.${tool}`));
@@ -53,7 +53,7 @@ export function matchable(record: RunRecord | undefined): Matchable {
   };
 }
 
-export function isMatch({ summary, text }: Matchable, filter: RunRecordFilter): boolean {
+function isMatch({ summary, text }: Matchable, filter: RunRecordFilter): boolean {
   const { status, since, owner } = filter;
   if (summary.id === "") return false;
   if (status !== undefined && summary.status !== status) return false;

@@ -8,25 +8,25 @@ import type { ContainedFolder } from "../files/contained-files.ts";
 /** The folder of session logs in the workspace. */
 export const SESSIONS_FOLDER = "sessions";
 /** A second name of the log that was written last. */
-export const CURRENT_FILE = "current_session.json";
+const CURRENT_FILE = "current_session.json";
 const FILE_NAME = /^session_(\d{3,9})\.json$/;
 const SESSION_ID = /^(?:session_)?0*(\d{1,9})$/;
 const MAX_TEXT_CHARACTERS = 1024 * 1024;
 const NUMBER_DIGITS = 3;
 
 /** The number of a session by the name of its file. */
-export function sessionNumber(fileName: string): number | undefined {
+function sessionNumber(fileName: string): number | undefined {
   const found = FILE_NAME.exec(fileName)?.[1];
   return found === undefined ? undefined : Number(found);
 }
 
 /** The id of a session by its number: `session_001`. */
-export function sessionId(number: number): string {
+function sessionId(number: number): string {
   return `session_${String(number).padStart(NUMBER_DIGITS, "0")}`;
 }
 
 /** The number in a session's id as people write it: `session_001`, `001`, `1`. */
-export function parseSessionId(id: string): number | undefined {
+function parseSessionId(id: string): number | undefined {
   const found = SESSION_ID.exec(id)?.[1];
   return found === undefined ? undefined : Number(found);
 }
@@ -34,7 +34,7 @@ export function parseSessionId(id: string): number | undefined {
 type Members = Record<string, unknown>;
 
 /** Reads a session's log, which guest code may have changed. `undefined` when it is none. */
-export function toSessionRecord(text: string): SessionRecord | undefined {
+function toSessionRecord(text: string): SessionRecord | undefined {
   let parsed: unknown;
   try {
     parsed = JSON.parse(text);

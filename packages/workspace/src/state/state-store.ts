@@ -224,10 +224,10 @@ function versionOf(bytes: Uint8Array): string {
 }
 
 /** The version of a file that is not there. */
-export const NO_VERSION = "";
+const NO_VERSION = "";
 
 /** `STATE_CONFLICT`: the file is not of the version that a save is based on. */
-export function stateConflict(
+function stateConflict(
   file: string,
   { expected, found, keys }: { expected: string; found: string; keys: readonly string[] | undefined },
 ): CemError {
@@ -244,12 +244,12 @@ export function stateConflict(
 const MAX_SHOWN_KEYS = 10;
 
 /** Refuses a name that ends as a Python pickle's does. */
-export function refusePickle(file: string | undefined): void {
+function refusePickle(file: string | undefined): void {
   if (file !== undefined && /\.(?:pkl|pickle)$/.test(file)) throw pickleRefused(file);
 }
 
 /** `STATE_UNREADABLE`: the file is a Python pickle. */
-export function pickleRefused(file: string): CemError {
+function pickleRefused(file: string): CemError {
   const last = file.slice(file.lastIndexOf("/") + 1);
   // It stands in a command.
   const name = /^[\w.-]{1,200}$/.test(last) ? last : "state.pkl";

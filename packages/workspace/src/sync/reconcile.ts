@@ -108,7 +108,7 @@ export interface Reconciled {
 const SECOND_NAME = /(?:^|\/)sessions\/current_session\.json$/;
 
 /** Whether both sides changed a path, and not to the same. */
-export function isConflict(path: string, { base, local, remote }: Sides): boolean {
+function isConflict(path: string, { base, local, remote }: Sides): boolean {
   const [before, mine, theirs] = [base.get(path), local.get(path), remote.get(path)];
   return !isSame(mine, theirs) && !isSame(before, mine) && !isSame(before, theirs);
 }

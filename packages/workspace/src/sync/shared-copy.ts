@@ -176,7 +176,7 @@ function parseHead(bytes: Uint8Array): Head | undefined {
 }
 
 /** The files of a workspace as bytes. The same files give the same bytes. */
-export function encodeManifest(files: Files): Buffer {
+function encodeManifest(files: Files): Buffer {
   const rows = [...files]
     .toSorted(([one], [other]) => (one < other ? -1 : 1))
     .map(([path, { size, pieces }]) => JSON.stringify([path, size, ...pieces]));
@@ -189,7 +189,7 @@ export function encodeManifest(files: Files): Buffer {
  * @param roots - The folders that paths begin with.
  * @throws CemError `FILES_DAMAGED`, or `WORKSPACE_FULL` for more than may be fetched.
  */
-export function parseManifest(
+function parseManifest(
   bytes: Uint8Array,
   { location, roots, limits }: { location: string; roots: ReadonlySet<string>; limits: Limits },
 ): Map<string, FileEntry> {

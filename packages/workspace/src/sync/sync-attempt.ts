@@ -23,7 +23,7 @@ import { applyPlan, FileSender } from "./transfer.ts";
 const MAX_SHOWN = 10;
 
 /** What a run's result says about its files. */
-export class SyncRemarks {
+class SyncRemarks {
   readonly #remarks = new Set<string>();
 
   add({ conflicts, revived }: Pick<Reconciled, "conflicts" | "revived">): void {

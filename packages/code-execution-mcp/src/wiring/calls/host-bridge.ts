@@ -199,7 +199,7 @@ const DRAFT: JsonSchema = {
  * What `saveSkill` of the guest's client calls, under a name that no server has. Code in the sandbox only ever proposes,
  * and its proposal is tried when it is promoted, not while the code runs.
  */
-export function skillTools(loaded: Project): Record<string, Record<string, HostTool>> {
+function skillTools(loaded: Project): Record<string, Record<string, HostTool>> {
   const propose = defineTool({
     description: "Propose a skill.",
     input: DRAFT,

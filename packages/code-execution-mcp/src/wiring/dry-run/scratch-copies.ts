@@ -28,7 +28,7 @@ export interface FolderChange {
 }
 
 /** The entries of a folder. A missing folder is empty. */
-export async function entriesIn(folder: string): Promise<Entries> {
+async function entriesIn(folder: string): Promise<Entries> {
   const names = await readdir(folder, { recursive: true }).catch(() => []);
   const all = await Promise.all(
     ["", ...names].map(async (name) => [name, await entryAt(path.join(folder, name))] as const),
