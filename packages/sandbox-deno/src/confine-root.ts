@@ -2,11 +2,11 @@ import { spawnSync } from "node:child_process";
 import { accessSync, constants } from "node:fs";
 import { findProgram } from "./find-program.ts";
 
-/** What is put in front of a guest that runs as root. */
+/** Command prefix that confines a guest running as root. Empty where nothing can be confined. */
 export interface RootConfinement {
   /** The beginning of the command. */
   prefix: readonly string[];
-  /** What it adds, for display. */
+  /** The protections it adds, for display: `dropped capabilities`. */
   mechanisms: readonly string[];
 }
 

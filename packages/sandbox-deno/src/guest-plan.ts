@@ -22,7 +22,7 @@ export interface GuestPlan {
   writeMb: number;
 }
 
-/** What a guest is told at its start about its files and tools. */
+/** The fields of the `init` message that describe a guest's files and host tools. */
 export type GuestInit = Pick<InitMessage, "paths" | "hostPaths" | "moved" | "hostTools" | "hidden">;
 
 export function initOf({ hostTools, hidden }: GuestPlan): GuestInit {
@@ -48,7 +48,7 @@ export function placeMounts({ mounts }: GuestPlan): PlacedMount[] {
   }));
 }
 
-/** What a guest with a view of its own is told at its start. */
+/** The `init` fields for a guest with its own view of the file system. `moved` is set only if mounts were moved. */
 export function placedInitOf(plan: GuestPlan): GuestInit {
   const moved = placeMounts(plan).filter(({ guestPath, place }) => place !== guestPath);
   if (moved.length === 0) return initOf(plan);

@@ -12,7 +12,7 @@ export interface SpawnPlan {
   descriptorFile?: string | undefined;
   /** A folder of this guest alone, removed after its end. */
   ownFolder?: string | undefined;
-  /** What the guest is told at its start. */
+  /** The backend's part of the guest's `init` message. */
   init: GuestInit;
 }
 

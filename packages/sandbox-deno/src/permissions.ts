@@ -56,7 +56,7 @@ function planPermissions(plan: GuestPlan, rootPrefix: readonly string[]): SpawnP
   };
 }
 
-/** What a guest shows in place of the host's paths: the paths that it would have in namespaces. */
+/** Guest path by host path, to rewrite host paths in output. The guest paths are those used with namespaces. */
 function hostPaths(plan: GuestPlan, denoDir: string): Record<string, string> {
   const shown = Object.entries(guestPaths(plan)).map(([guest, host]) => [host, guest] as const);
   shown.push([dirname(plan.bootFile), `${GUEST_RUNNER}/guest`], [plan.denoFile, `${GUEST_RUNNER}/deno`]);

@@ -6,7 +6,7 @@ import { join, sep } from "node:path";
 const SETTLED_MS = 2_000;
 const NS_PER_MS = 1_000_000n;
 
-/** What was found in a folder when it was last read. */
+/** Cached listing of one folder: its subfolders and symbolic links. */
 interface ReadFolder {
   /** The folder itself, and its last change: programs can't set that time. */
   id: string;

@@ -17,7 +17,7 @@ export function isNotFound(error: unknown): boolean {
 /**
  * The error of a request to the cluster, with what was tried.
  *
- * @param what - What failed: `create a Sandbox`.
+ * @param what - The action that failed: `create a Sandbox`.
  */
 export function clusterError(error: unknown, what: string, server: string): CemError {
   if (CemError.isInstance(error)) return error;
@@ -43,7 +43,7 @@ function advice(status: number | undefined): string {
   return "";
 }
 
-/** What a Status object of the cluster says, or the error itself. */
+/** The message of the cluster's Status object, else that of the error's cause or of the error itself, cut to length. */
 function messageOf(error: unknown): string {
   const body = error instanceof Error && "body" in error ? error.body : undefined;
   const text = typeof body === "string" ? readMessage(body) : undefined;

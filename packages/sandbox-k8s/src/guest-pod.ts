@@ -12,7 +12,7 @@ const VOLUME = "cem-files";
 /** Does nothing until the pod is ended; the guest is started beside it. */
 const IDLE = ["sleep", "infinity"];
 
-/** What a sandbox is made of, beside its template. */
+/** Input of a Sandbox resource, besides the pod template. */
 export interface GuestPodPlan {
   name: string;
   namespace: string;

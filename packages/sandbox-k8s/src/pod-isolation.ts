@@ -1,7 +1,7 @@
 import type { Isolation } from "@cem/core";
 import type { V1PodSpec } from "@kubernetes/client-node";
 
-/** What a started guest pod and its node say of the kernel. */
+/** Runtime handler and boot ids, which show whether a started guest pod shares its node's kernel. */
 export interface KernelFacts {
   /** Handler of the pod's RuntimeClass; `undefined` for the cluster's default runtime. */
   handler: string | undefined;
@@ -77,7 +77,7 @@ function isFiltered(type: string | undefined): boolean {
   return type !== undefined && type !== "Unconfined";
 }
 
-/** What of the node the pod shares so that it is not held by its container. */
+/** The first setting that exposes the node to the pod (host PIDs, host network, privileged, hostPath), if any. */
 function findBreach(pod: V1PodSpec): string | undefined {
   if (pod.hostPID === true) return "processes (hostPID)";
   if (pod.hostNetwork === true) return "network (hostNetwork)";

@@ -35,7 +35,7 @@ export function createKubernetesProvider(settings: KubernetesSettings): GuestSan
   return new PodProvider(settings);
 }
 
-/** What all sandboxes of a provider share. */
+/** State shared by all sandboxes of a provider. */
 interface Prepared extends PodIsolation {
   cluster: Cluster;
   sandboxes: GuestSandboxes;

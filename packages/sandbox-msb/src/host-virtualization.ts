@@ -9,7 +9,7 @@ export interface Obstacle {
 
 const OTHER_SANDBOX = "or use the Deno sandbox.";
 
-/** What can be read of a host's support for virtualization. */
+/** Facts about a host that determine whether it can run microVMs. */
 export interface VirtualizationSigns {
   platform: string;
   arch: string;

@@ -14,7 +14,7 @@ const PIECE_BYTES = 64 * 1024;
 /**
  * Starts the guest runner in a machine. The guest and its machine end together.
  *
- * @throws What the machine throws when the command can't be started; the machine is killed then.
+ * @throws The machine's error if the command can't be started; the machine is killed then.
  */
 export async function startMicrovmGuest(
   machine: Microvm,

@@ -54,7 +54,7 @@ export function createMicrosandboxProvider(settings: MicrosandboxSettings = {}):
   return new EmbeddedProvider(settings);
 }
 
-/** What all sandboxes of a provider share. */
+/** State shared by all sandboxes of a provider. */
 interface Prepared {
   driver: MicrovmDriver;
   runtime: GuestRuntime;

@@ -2,7 +2,7 @@ interface Waiting {
   enter(): void;
 }
 
-/** Who waits for a slot. */
+/** Identifies a caller of the gate, for fair queueing. */
 export interface GateKey {
   /** Owners take turns, and none holds more slots than it leaves free. Absent: the session takes turns, and may hold all. */
   owner?: string | undefined;

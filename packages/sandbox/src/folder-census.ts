@@ -2,7 +2,7 @@ import type { Dirent } from "node:fs";
 import { lstat, readdir, stat } from "node:fs/promises";
 import { join } from "node:path";
 
-/** What a folder holds, with everything below it. Links are not followed. */
+/** Disk usage of a folder and everything below it. Links are not followed. */
 export interface FolderUsage {
   /** Files, folders and others. */
   entries: number;
@@ -64,7 +64,7 @@ export class FolderCensus {
         for (const name of listing.folders) pending.push(join(path, name));
       }
     }
-    // What an early end left out is listed anew.
+    // Folders that were skipped by an early end are listed anew next time.
     this.#listings = seen;
     return usage;
   }

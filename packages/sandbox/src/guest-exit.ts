@@ -1,7 +1,7 @@
 import type { GuestError } from "@cem/core";
 import type { GuestExit } from "./guest.ts";
 
-/** What V8, Rust and the kernel print when memory runs out. */
+/** Messages of V8, Rust and the kernel for exhausted memory. */
 const OUT_OF_MEMORY =
   /out of memory|heap limit|memory allocation of \d+ bytes failed|Cannot allocate memory|allocation fail/i;
 const SIGKILL_CODE = 137;

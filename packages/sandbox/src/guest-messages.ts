@@ -32,13 +32,13 @@ export type GuestMessage =
   | { type: "stderr"; text: string }
   | { type: "call"; id: number; server: string; tool: string; args: JsonValue }
   | GuestTrace
-  /** What the program had begun and not awaited when it returned. The run waits for it, or it is stopped. */
+  /** Work that the program had started and not awaited when it returned. The run waits for it, or stops it. */
   | { type: "unawaited"; isStopped: boolean; work: GuestWork[] }
   | { type: "limit"; limit: "calls" | "payload"; message: string }
   | { type: "done"; value?: JsonValue | undefined }
   | { type: "failed"; kind: "syntax" | "exception"; error: RawGuestError };
 
-/** What a message may hold: its value, and what a message adds around it. */
+/** JSON limits of one message: those of a value, plus the message's own envelope. */
 const MESSAGE_LIMITS = { depth: MAX_VALUE_DEPTH + 2, marks: MAX_VALUES * 2 + 16 };
 
 const name = z.string().check(z.maxLength(256));

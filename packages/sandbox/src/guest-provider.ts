@@ -41,7 +41,7 @@ export interface GuestProviderSettings {
   queueTimeoutMs?: number | undefined;
 }
 
-/** What a guest is told at its start: whether it may serve more than one run, and of tools and files on the host. */
+/** The provider-independent part of the `init` message: reuse, tools on the host, and hidden files. */
 export type GuestInit = Pick<InitMessage, "reuse" | "hostTools" | "hidden">;
 
 type SharedSettings = Pick<
@@ -69,7 +69,7 @@ export function sandboxSettings(spec: SandboxSpec, provider: GuestProviderSettin
   return { limits, standby, keptGuests, idleMs, reuse, queueTimeoutMs, quota, ...own };
 }
 
-/** What a spec and the settings of a provider tell a guest at its start. */
+/** Derives the guest's `init` fields from a sandbox spec and the provider's settings. */
 export function guestInit(spec: SandboxSpec, { reuse }: GuestProviderSettings): GuestInit {
   const { hostTools = {}, hidden = [] } = spec;
   return { reuse: reuse !== "none", hostTools, hidden };
@@ -78,8 +78,8 @@ export function guestInit(spec: SandboxSpec, { reuse }: GuestProviderSettings): 
 /**
  * Probes a host: a failure becomes the reason why the provider is not available.
  *
- * @param hint - What makes it available, where that is known.
- * @throws What is no CemError.
+ * @param hint - How to make it available, if known.
+ * @throws Any error that is not a CemError.
  */
 export async function probeHost(attempt: () => Promise<SandboxProbe>, hint = ""): Promise<SandboxProbe> {
   try {

@@ -31,7 +31,7 @@ export type SandboxReuse = "none" | "session";
 
 /** Settings of {@link createGuestSandbox}. */
 export interface GuestSandboxSettings {
-  /** What isolates the guests; part of every outcome. */
+  /** Isolation of the guests, reported in every outcome. */
   isolation: Isolation;
   /** Limits of every run; a run's own limits override them. */
   limits?: Partial<RunLimits> | undefined;
@@ -43,7 +43,7 @@ export interface GuestSandboxSettings {
   checkWorkspace?: (() => Promise<RunRefusal | undefined>) | undefined;
   /** Ends runs that take the workspace above its quota. */
   quota?: WorkspaceQuota | undefined;
-  /** Whose runs these are; owners take turns at the gate. */
+  /** Owner of the runs, for fair queueing at the gate. */
   owner?: string | undefined;
   /** Meters the runs of the owner. */
   meter?: RunMeter | undefined;

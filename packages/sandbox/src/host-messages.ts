@@ -7,7 +7,7 @@ export interface InitMessage {
   token: string;
   /** Host folder by guest folder, for guests without a file system view of their own. */
   paths?: Record<string, string> | undefined;
-  /** What stands for paths of the host in texts that such a guest gives out: guest path by host path. */
+  /** Guest path by host path, to replace host paths in the output of such a guest. */
   hostPaths?: Record<string, string> | undefined;
   /** Place by guest folder, where a folder of the guest is mounted elsewhere in its own view of the file system. */
   moved?: Record<string, string> | undefined;

@@ -12,7 +12,7 @@ export const MAX_VALUE_DEPTH = 500;
 /** The most values in a value that crosses between host and guest. Parsing empty arrays takes a second for 2,700,000. */
 export const MAX_VALUES = 1_000_000;
 
-/** What JSON text holds, as far as it was measured. */
+/** Nesting depth and size of JSON text, counted up to the first exceeded limit. */
 export interface JsonShape {
   /** How deep it nests. */
   depth: number;

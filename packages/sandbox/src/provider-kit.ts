@@ -1,4 +1,4 @@
-// What a sandbox provider is built from. Code that only uses a sandbox needs none of it.
+// Building blocks for sandbox providers. Code that only uses a sandbox needs none of them.
 export { preloadCompiler } from "./compile-for-guest.ts";
 export { connectGuest } from "./connected-guest.ts";
 export type { ConnectedGuest } from "./connected-guest.ts";

@@ -16,12 +16,12 @@ type UnawaitedWork = NonNullable<RunOutcome["unawaited"]>[number];
 
 const USAGE_POLL_MS = 25;
 const BYTES_PER_MIB = 1024 * 1024;
-/** What a message may hold besides its payload: names, and a sample of a tool's result. */
+/** Space in a frame besides the payload, for names and a sample of a tool's result. */
 const FRAME_OVERHEAD_BYTES = 512 * 1024;
-/** What a message adds around its payload. */
+/** Size of a message without its payload. */
 const MESSAGE_OVERHEAD_BYTES = 1_024;
 
-/** What a message counts as in the program's output, be its text empty. */
+/** Added to the program's output for each message on stderr, so that empty messages count as a flood, too. */
 const STDERR_MESSAGE_BYTES = 256;
 /** Reports of unawaited work in one run. A guest sends one for each time it waits. */
 const MAX_UNAWAITED_REPORTS = 10_000;
@@ -210,7 +210,7 @@ export class RunSession implements GuestListener {
     this.#cleanups.push(() => clearInterval(timer));
   }
 
-  /** What the program returned without awaiting, and what is still going on, is stopped. */
+  /** Ends the run as timed out, and reports unawaited work that is still pending as stopped. */
   #timeOut(limitMs: number): void {
     const calls = this.#bridge.pending;
     const isGoingOn = ({ kind, server, name }: UnawaitedWork) =>

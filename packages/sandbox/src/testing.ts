@@ -5,7 +5,7 @@ import type { RunMessage } from "./host-messages.ts";
 
 let started = 0;
 
-/** What a scripted guest does when a program is started in it, or when the host checks its health. */
+/** Behavior of a scripted guest when the host starts a program, checks its health, or waits for it to recover. */
 export type GuestScript = (guest: ScriptedGuest, run: RunMessage) => void | Promise<void>;
 
 /** A guest within this process that sends whatever its script says: it knows its token, so it can break every rule. */
@@ -27,7 +27,7 @@ export class ScriptedGuest implements Guest {
   #rest = "";
   #onSent: (message: Record<string, unknown>) => void = () => {};
 
-  /** @param onRecover - What it does after a run's script: as a real guest, it says that it is ready again. */
+  /** @param onRecover - Called after a run's script. Default: reports that the guest is ready, as a real guest does. */
   constructor(onRun: GuestScript, onPing: GuestScript = sendReady, onRecover: GuestScript = sendReady) {
     this.exited = this.#exit.promise;
     this.stdin = new Writable({

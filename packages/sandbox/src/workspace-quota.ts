@@ -19,7 +19,7 @@ const MAX_SHOWN_CHARACTERS = 200;
 
 /** A run that is ended when it takes the workspace above its quota. */
 interface Watcher {
-  /** What there was when it began. */
+  /** Usage of the workspace when the run began. */
   before: FolderUsage | undefined;
   onExceeded: (message: string) => void;
 }
@@ -158,7 +158,7 @@ export class WorkspaceQuota {
     return { code: "WORKSPACE_FULL", message: `${this.#problem(undefined)} Nothing was run.` };
   }
 
-  /** What is above the quota and, where it was so before a run, is more than before. */
+  /** Why the workspace exceeds both its quota and its usage before the run, or can't be counted; else `undefined`. */
   #problem(before: FolderUsage | undefined): string | undefined {
     const { entries, bytes, unlisted } = this.#usage as FolderUsage;
     if (unlisted !== undefined) {

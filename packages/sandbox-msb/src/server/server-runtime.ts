@@ -19,7 +19,7 @@ export function guestMounts({ workspaceDir, mounts = [] }: SandboxSpec): Mount[]
   return [{ hostPath: workspaceDir, guestPath: GUEST_WORKSPACE, readOnly: false }, ...mounts];
 }
 
-/** What a guest needs beside Deno: the guest runner. */
+/** The files to upload for a guest besides Deno: the guest runner, below `guest/`. */
 export function guestFiles(): UploadedFile[] {
   return runnerFiles(dirname(guestBootFile)).map(({ name, data }) => ({ name: `guest/${name}`, data }));
 }

@@ -6,7 +6,7 @@ import { Harness, recordingInvoker, TOOL_FILES, writeFiles, type ContractOptions
 
 const CANARY = "canary-7d1f";
 
-/** What a program may read and write. */
+/** Contract tests: file access of programs. */
 export function filesContract(makeProvider: () => SandboxProvider, options: ContractOptions): void {
   describe("workspace", () => {
     let harness: Harness;

@@ -19,7 +19,7 @@ export const CONTRACT_LIMITS = { timeoutMs: 20_000, memoryMb: 128 } as const;
 /** `programs`: what a program finds and gives. `guest`: what holds it, and the life of a sandbox. */
 export type ContractGroup = "programs" | "guest";
 
-/** What a provider supports, for the contract test. */
+/** Capabilities of a provider, which select the contract tests. */
 export interface ContractOptions {
   /** The isolation level that the provider has to report. */
   level: string;

@@ -3,7 +3,7 @@ import { expect, it } from "vitest";
 import { GUEST_CLIENT_DECLARATIONS } from "../guest-boot.ts";
 import { recordingInvoker, type Harness } from "./harness.ts";
 
-/** What the contract's sandbox is told of them. */
+/** The host tools of the contract's sandbox, by server. */
 export const HOST_TOOLS = { crm: ["find_customer"], calculator: ["multiply"] };
 
 /** Tools on the host that no file stands for. */

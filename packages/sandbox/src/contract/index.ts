@@ -20,7 +20,7 @@ import { valuesContract } from "./values.ts";
 export type { ContractGroup, ContractOptions } from "./harness.ts";
 
 /**
- * What every sandbox has to do, as vitest tests. Call it at the top of a test file:
+ * Registers the vitest tests that every sandbox provider must pass. Call it at the top of a test file:
  *
  * ```ts
  * describeSandboxContract("deno", () => createDenoSandboxProvider(), { level: "namespaces" });

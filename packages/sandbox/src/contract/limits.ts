@@ -5,7 +5,7 @@ import { CONTRACT_LIMITS, Harness, recordingInvoker } from "./harness.ts";
 
 const MIB = 1024 * 1024;
 
-/** What a program may use, and what happens beyond. */
+/** Contract tests: limits of a run (time, memory, output and others), and the outcome of exceeding them. */
 export function limitsContract(harness: () => Harness, makeProvider: () => SandboxProvider): void {
   describe("time", () => {
     it.each([

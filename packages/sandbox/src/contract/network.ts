@@ -13,7 +13,7 @@ function listen(server: Server | HttpServer, place: number | string): Promise<vo
   });
 }
 
-/** What a program may reach over the network. */
+/** Contract tests: network access of programs. */
 export function networkContract(makeProvider: () => SandboxProvider, options: ContractOptions): void {
   let seen = 0;
   let port = 0;

@@ -28,7 +28,7 @@ const PRINTED: [code: string, output: string][] = [
   ["Object.create(null), [], [[undefined]], [,1]", "{} [] [[undefined]] [undefined,1]"],
 ];
 
-/** What programs print. */
+/** Contract tests: output of `console`. */
 export function printingContract(harness: () => Harness): void {
   const printed = async (code: string): Promise<string> => (await harness().run(code)).output;
 

@@ -28,7 +28,7 @@ const instances = {
 const modules = { client, tools, assert, buffer, console2, crypto2, events, fs, promises, os, path, perf, process2, readline, stream, streamPromises, timers, later, url, util, zlib };
 `;
 
-/** Visits all that can be reached. What is left out costs the guest. */
+/** Visits every reachable object, except globals whose use retires the guest. */
 const WALK = `const seen = new Set(); const open = [[globalThis, "globalThis"], [modules, "modules"], [instances, "instances"]]; const found = [];
 const skipped = /^(?:Worker|localStorage|sessionStorage|caches|indexedDB)$/;
 const rootOf = (value) => { let root = value; for (let next = Object.getPrototypeOf(value); next !== null; next = Object.getPrototypeOf(next)) root = next; return root; };
@@ -67,7 +67,7 @@ const FIND = `function visit(value, at) {
 }
 `;
 
-/** What a program can reach: nothing of another realm, and nothing that an earlier run could change. */
+/** Contract tests: programs reach no object of another realm, and nothing that an earlier run could change. */
 export function reachableContract(makeProvider: () => SandboxProvider, files: Record<string, string>): void {
   const invoker = recordingInvoker(({ args }) => args);
   const withSession = (use: (session: SessionHarness) => Promise<void>) =>

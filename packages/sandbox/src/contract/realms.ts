@@ -16,7 +16,7 @@ const WAIT = "await new Promise((resolve) => setTimeout(resolve, 40));";
 /** Enough for the garbage collector to look after what is gone. */
 const COLLECT = `for (let turn = 0; turn < 40; turn++) { Array.from({ length: 5 }, () => new Array(20_000).fill(turn)); await new Promise((resolve) => setTimeout(resolve)); }`;
 
-/** What a program leaves, how the next one looks for it, and what that finds. */
+/** Code by which a run leaves something behind, code by which the next run looks for it, and the expected value. */
 type Left = [name: string, leave: string, look: string, found: unknown];
 
 const LANGUAGE: Left[] = [
@@ -185,7 +185,7 @@ new PerformanceObserver(() => registry).observe({ entryTypes: ["mark"] });`,
   ],
 ];
 
-/** What costs its guest, since a later run could be touched by it. */
+/** Programs after which the guest is retired, since they could affect a later run. */
 const COSTLY: [name: string, code: string, limits?: { timeoutMs: number }][] = [
   ["an open file", "Deno.openSync('note.txt');"],
   ["an open file of Node's", "import { openSync } from 'node:fs'; openSync('note.txt');"],

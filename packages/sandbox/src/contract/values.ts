@@ -1,7 +1,7 @@
 import { expect, it } from "vitest";
 import type { Harness } from "./harness.ts";
 
-/** What a program gives back. */
+/** Contract tests: return values of programs. */
 export function valuesContract(harness: () => Harness): void {
   const { value, run } = forward(harness);
 

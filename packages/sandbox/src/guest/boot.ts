@@ -129,7 +129,7 @@ function fail(own: Realm | undefined, thrown: unknown, kind: "syntax" | "excepti
   end(own, `{"type":"failed","kind":"${kind}","error":${error}}`);
 }
 
-/** What a program of an ended run leaves uncaught is no failure of the current one. */
+/** Fails the run by an uncaught error, unless the error stems from a program of an earlier run. */
 function failUncaught(thrown: unknown, promise: object | undefined): void {
   const source = promise ?? thrown;
   const isObject = typeof source === "object" && source !== null;

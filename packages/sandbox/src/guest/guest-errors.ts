@@ -62,7 +62,7 @@ export function placeError<Thrown>(thrown: Thrown, place: ErrorPlace): Thrown {
   return thrown;
 }
 
-/** What was thrown, as the members of an error in JSON. */
+/** Encodes a thrown value as a JSON object: `name`, `message`, `stack`, and `line` and `column` if known. */
 export function encodeThrown(thrown: unknown, { name, message, stack }: ThrownText): string {
   const place = typeof thrown === "object" && thrown !== null ? places.get(thrown) : undefined;
   const where = place === undefined ? "" : `,"line":${place.line},"column":${place.column}`;

@@ -5,7 +5,7 @@ const CLIENT_URL = "file:///workspace/client/index.ts";
 export const PROGRAM_URL = "file:///workspace/program.ts";
 const TOOL_MODULE = /^\/workspace\/(?:servers|skills)\/([^/]+)\/[^/]+$/;
 const SERVER_INDEX = /^\/workspace\/servers\/([^/]+)\/index\.ts$/;
-/** What stands for a server's or skill's module: its folder, or the module without or with another ending. */
+/** Accepted forms of a server's or skill's module URL: its folder, or `index` with or without a file extension. */
 const TOOL_FOLDER =
   /^(file:\/\/\/workspace\/(?:servers|skills)\/[^/.][^/]*?)(?:\/?|\/index(?:\.[cm]?[jt]s)?)$/;
 const BARE_FOLDER = /^(?:servers|skills)\//;

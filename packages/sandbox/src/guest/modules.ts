@@ -123,7 +123,7 @@ export class Modules {
     try {
       return reExportsOf(toJavaScript(this.#read(url), new URL(url).pathname));
     } catch (error) {
-      // What is wrong with it is told by loading it as a whole.
+      // Loading the whole module will report the error.
       return error instanceof MissingModule ? new Map() : undefined;
     }
   }

@@ -136,7 +136,7 @@ for (const name of "clearImmediate clearInterval clearTimeout queueMicrotask set
   replaceInRealms(outerGlobal[name] as object, name);
 }
 
-/** What this realm, in which no program runs, gives to the realms in which they do. */
+/** Functions and data that this realm, in which no program runs, passes to the realms of programs. */
 export const outerRealm: OuterRealm = Object.freeze({
   __proto__: null,
   global: globalThis,

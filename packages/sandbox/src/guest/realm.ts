@@ -36,7 +36,7 @@ export interface PendingTimer {
   isGuard: boolean;
 }
 
-/** What a realm needs of the guest. */
+/** Settings of a realm, provided by the guest. */
 export interface RealmSettings {
   importModules(realm: Realm, requests: string): Promise<unknown[]>;
   reportUncaught(realm: Realm, thrown: unknown): void;
@@ -49,7 +49,7 @@ type Outer = Record<string, unknown>;
 
 const outerGlobal = globalThis as unknown as Outer;
 const script = new Script(insideSource(), { filename: INSIDE_URL });
-/** What V8 leaves in a new realm although it belongs to the outer one. */
+/** Removes objects of the outer realm that V8 puts into a new realm. */
 const FOREIGN = "delete globalThis.Temporal; delete Date.prototype.toTemporalInstant;";
 const foreign = new Script(FOREIGN);
 

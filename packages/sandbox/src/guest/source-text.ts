@@ -24,7 +24,7 @@ export function withoutTypes(text: string): Stripped {
   try {
     return { code: stripTypeScriptTypes(text, { mode: "strip" }) };
   } catch {
-    // What is more than types, such as an enum, moves what comes after it. A syntax error is thrown again.
+    // Syntax beyond types, such as an enum, is transformed, which moves the code after it. A syntax error is rethrown.
     const moved = stripTypeScriptTypes(text, { mode: "transform", sourceMap: true });
     const [code = "", sourceMap] = moved.split("\n//# sourceMappingURL=");
     return { code, sourceMap };

@@ -3,14 +3,14 @@ import type { Work } from "./inside/pending.ts";
 import { quote } from "./primordials.ts";
 import type { PendingTimer, Realm } from "./realm.ts";
 
-/** What is waited for a timer of a program that has its value, or of a race that is decided. */
+/** The longest wait for a timer once the program has its value, or once its race is decided. */
 const TIMER_WAIT_MS = 1_000;
-/** The most pieces of work of a kind that are told of. */
+/** The most pieces of work of a kind that are reported. */
 const MAX_TOLD = 20;
 
-/** What a program has left when it returned, each piece as JSON. */
+/** Work that was still pending when a program returned, each piece as JSON. */
 export interface Unawaited {
-  /** What the run waits for. */
+  /** Work that the run waits for. */
   kept: string[];
   /** Timers that are stopped. */
   stopped: string[];

@@ -30,7 +30,7 @@ export interface CustomerFolder {
   id: string;
   /** `<root>/<id>`. */
   home: string;
-  /** What code of the customer sees as `/workspace`. */
+  /** The folder that programs of the customer see as `/workspace`. */
   workspaceDir: string;
   /** The customer's own skills. */
   skillsDir: string;
@@ -44,11 +44,11 @@ export interface CustomerFolder {
   vaultDir: string;
   /** Runs of workflows. */
   workflowsDir: string;
-  /** What is kept to save time, where it tells of the customer. */
+  /** Caches that depend on the customer's data, such as their skills. */
   cacheDir: string;
 }
 
-/** What a customer has on disk. */
+/** Disk and quota usage of a customer. */
 export interface CustomerUsage {
   id: string;
   bytes: number;
@@ -56,13 +56,13 @@ export interface CustomerUsage {
   entries: number;
   /** When the customer was last at work, in ISO 8601. */
   lastUsed: string;
-  /** What was used of each quota. Absent where none is known. */
+  /** Usage of each quota. Absent if no quotas are set. */
   quotas?: QuotaUsage[] | undefined;
 }
 
 /** Settings of {@link createCustomerFolders}. */
 export interface CustomerFoldersSettings {
-  /** What each customer may use, which {@link CustomerFolders.usage} tells of. */
+  /** Quotas of every customer, reported by {@link CustomerFolders.usage}. */
   quotas?: readonly CustomerQuota[] | undefined;
   /** The time of day in milliseconds. Default: this machine's. */
   now?: (() => number) | undefined;
@@ -86,11 +86,11 @@ export interface CustomerFolders {
   open(id: string): Promise<CustomerFolder>;
   /** The ids of all customers, those of whom only the store has something among them, sorted. */
   list(): Promise<string[]>;
-  /** What a customer has on disk. @throws CemError `CUSTOMER_NOT_FOUND` */
+  /** Disk and quota usage of a customer. @throws CemError `CUSTOMER_NOT_FOUND` */
   usage(id: string): Promise<CustomerUsage>;
   /** The customers that were not used for some days. */
   inactive(days: number): Promise<string[]>;
-  /** Removes the folders of customers that other machines have deleted. @returns whose they were */
+  /** Removes the folders of customers that other machines have deleted. @returns The ids of these customers. */
   removeDeleted(): Promise<string[]>;
   /**
    * Removes everything of a customer, also while code of theirs runs: agents of this and of other processes end it.

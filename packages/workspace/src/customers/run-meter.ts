@@ -46,7 +46,7 @@ class CustomerMeter implements RunMeter {
     this.#home = home;
     this.#quotas = quotas;
     this.#store = store;
-    // What opened the folder has noted it there.
+    // Without a store, opening the folder has just noted its use.
     this.#notedAt = store === undefined ? performance.now() : -Infinity;
     this.#usage =
       store === undefined ? createUsageFile(home, now) : createSharedUsage(store, path.basename(home));

@@ -176,7 +176,7 @@ export async function incarnationOf(home: string): Promise<string> {
   });
 }
 
-/** What is left of a customer who was deleted tells nobody who it was. */
+/** Key that marks a customer as deleted. The id is hashed, so that the mark doesn't identify the customer. */
 function deletionKey(id: string): StoreKey {
   return ["deleted", digestOf(id)];
 }

@@ -11,7 +11,7 @@ const DEFAULT_WAIT_MS = 10_000;
  * Holds a lock between the processes of this user on this machine while an action runs. The lock of a process that was
  * killed does not hold.
  *
- * @param key - What is locked. Locks lie outside of the workspace, where guest code can't reach them.
+ * @param key - Name of the lock. Locks lie outside of the workspace, where guest code can't reach them.
  * @param shown - The same for people.
  * @param waitMs - Default: 10 seconds.
  * @throws CemError `STATE_BUSY` when it is held for so long.

@@ -24,7 +24,7 @@ export interface RecordRedactor {
   isOfRuns: boolean;
 }
 
-/** What {@link createRunRecord} needs beside the run. */
+/** Input of {@link createRunRecord} besides the run. */
 export interface RunRecordParts {
   /** The calls on the host, in their order. */
   calls: RecordedCall[];

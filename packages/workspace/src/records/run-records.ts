@@ -8,7 +8,7 @@ const MAX_TITLE_CHARACTERS = 200;
 /** Of a record's text, which is kept in memory to be searched. */
 const MAX_SEARCHED_CHARACTERS = 2_000;
 
-/** What of a record says whether it is looked for. */
+/** The part of a record that searches match: its summary and searchable text. */
 export interface Matchable {
   summary: RunRecordSummary;
   /** In lower case. */
@@ -29,7 +29,7 @@ const UNREADABLE: Matchable = {
   },
 };
 
-/** What is kept in memory of a record that was read. */
+/** Extracts the summary and searchable text of a record, which are kept in memory. */
 function matchable(record: RunRecord | undefined): Matchable {
   if (record === undefined) return UNREADABLE;
   const { id, kind, input, status, startedAt, ms, customer, owner, calls, callsLeftOut, error } = record;
@@ -75,7 +75,7 @@ export interface RunRecordsSettings {
   /** Opens where they are kept. Called with the first use. The records close it. */
   open: () => Promise<Store>;
   bounds: RunRecordBounds;
-  /** Whether there still is the one that they belong to. What is gone is not made anew. */
+  /** Whether the owner of the records still exists. If not, nothing is created anew. */
   isThere?: (() => Promise<boolean>) | undefined;
   /** Receives why records can't be written. */
   onProblem?: ((error: unknown) => void) | undefined;
@@ -104,7 +104,7 @@ class StoredRunRecords implements RunRecords {
   #writing: Promise<void> = Promise.resolve();
   #timer: NodeJS.Timeout | undefined;
   #leftOut = 0;
-  /** What was read, by segment: entries are added to a segment only. */
+  /** Records read so far, by segment. Segments are append-only, so reading continues after the last one. */
   readonly #known = new Map<string, Known[]>();
 
   constructor(settings: RunRecordsSettings) {

@@ -1,14 +1,14 @@
 import { randomBytes } from "node:crypto";
 import type { Store, StoreKey } from "@cem/core";
 
-/** What is kept of records at most. */
+/** Retention limits of run records: number, total size and age. */
 export interface RunRecordBounds {
   count: number;
   bytes: number;
   ageMs: number;
 }
 
-/** Records of one segment. What is beyond a bound goes by segments. */
+/** Limits of one segment. Records beyond a bound are removed by whole segments. */
 const SEGMENT_RECORDS = 100;
 const SEGMENT_BYTES = 4 * 1024 * 1024;
 const SEGMENT_AGE_MS = 86_400_000;

@@ -93,7 +93,7 @@ const MAX_TRIES = 1_000;
 export interface SessionSummary extends Pick<SessionRecord, "session_id" | "started_at" | "ended_at"> {
   /** The number of its tasks. */
   tasks: number;
-  /** What the last one was. */
+  /** Description of the last task; empty if there is none. */
   lastTask: string;
   step: number | undefined;
 }

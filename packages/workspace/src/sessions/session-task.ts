@@ -10,7 +10,7 @@ const MAX_RESULT_CHARACTERS = 32 * 1024;
 const TOO_LARGE = "(a large value, which is not kept)";
 const WITHHELD = "(withheld)";
 
-/** Takes what must not be kept, such as values of persons, out of data of any shape before it is written. */
+/** Removes values that must not be stored, such as personal data, from data of any shape before it is written. */
 export type Redact = <Value>(value: Value) => Value | Promise<Value>;
 
 /** A run as a task of a log, cut to size. */
@@ -64,7 +64,7 @@ const MAX_TASK_CHARACTERS = 200;
 const MAX_RECAP_RESULT_CHARACTERS = 160;
 const MAX_CONTEXT_CHARACTERS = 600;
 
-/** What a session's tasks did, in few words, for whoever goes on with it. */
+/** Summarizes a session for whoever resumes it: its last tasks, state files and checkpoint. */
 export function recapSession({ session_id, tasks, state_files, checkpoint }: SessionRecord): string {
   const shown = tasks.slice(-MAX_TASKS);
   const first = tasks.length - shown.length + 1;

@@ -6,7 +6,7 @@ export const STATE_FORMATS = ["json", "yaml", "binary"] as const;
 /** One of {@link STATE_FORMATS}. */
 export type StateFormat = (typeof STATE_FORMATS)[number];
 
-/** What a state file's bytes say, or what is wrong with them. */
+/** The value of a state file, or the reason why it can't be parsed. */
 export type ParsedState = { ok: true; value: JsonValue } | { ok: false; reason: string };
 
 const MIB = 1024 * 1024;
@@ -22,7 +22,7 @@ const ENDINGS: Readonly<Record<StateFormat, readonly string[]>> = {
 const PICKLE_ENDINGS = [".pickle", ".pkl"];
 /** The largest file, in bytes, by format. Reading YAML takes a hundred times as long as JSON. */
 const MAX_BYTES: Readonly<Record<StateFormat, number>> = { json: Infinity, yaml: 4 * MIB, binary: Infinity };
-/** What protocols 2 to 5 of Python's pickle begin with. As MessagePack it is an empty map with something behind. */
+/** First byte of Python's pickle protocols 2 to 5. In MessagePack it is an empty map, which would end the file. */
 const PICKLE_MARK = 0x80;
 
 /** All endings of state files' names. */

@@ -7,7 +7,7 @@ export function filesUnavailable(location: string, why: string, cause?: unknown)
   return new CemError("FILES_UNAVAILABLE", message, { cause, details: { location } });
 }
 
-/** What is shared is not what was put there. */
+/** Shared content is missing or differs from what was written: `FILES_DAMAGED`. */
 export function filesDamaged(location: string, what: string): CemError {
   const message = `The shared files at ${location} are damaged: ${what}. Nothing was changed here.`;
   return new CemError("FILES_DAMAGED", message, { details: { location } });
@@ -27,7 +27,7 @@ export function workspaceGone(): CemError {
   );
 }
 
-/** What a workspace may hold at most, its quota and some room. */
+/** Maximum size of a shared workspace: its quota and some room. */
 export interface Limits {
   maxFiles: number;
   maxBytes: number;

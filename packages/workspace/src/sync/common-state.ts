@@ -6,7 +6,7 @@ import { isSame } from "./file-content.ts";
 import type { Files, LocalFile, LocalFiles } from "./file-content.ts";
 import type { Head, ReadHead } from "./shared-copy.ts";
 
-/** What this machine and the shared copy had in common last. */
+/** The last state in which this machine and the shared copy were equal: the base of the next merge. */
 export interface CommonState {
   /** The head and its version in the store. */
   head: Head | undefined;

@@ -95,7 +95,7 @@ export interface Source {
   path: string;
 }
 
-/** What the files are to be, and the paths that both sides changed. */
+/** The merged files with their sources, and the paths that both sides changed. */
 export interface Reconciled {
   files: Map<string, Source>;
   /** Changed differently by both: the shared one keeps its path, the local one stands beside. */

@@ -16,9 +16,9 @@ const PARAMETERS = new Set(["endpoint", "region"]);
 const DEFAULT_REGION = "us-east-1";
 
 /**
- * Reads `s3://bucket/prefix?endpoint=https://host:port&region=eu-central-1`. What is missing comes from the usual variables.
+ * Parses `s3://bucket/prefix?endpoint=https://host:port&region=eu-central-1`. Defaults: AWS's environment variables.
  *
- * @returns what is wrong with it, as words that follow "it".
+ * @returns The place, or a text that completes "it …" if the URL is invalid.
  */
 export function parseS3Url(
   url: string,
@@ -47,7 +47,7 @@ const FIRST_PAUSE_MS = 100;
 const TIMEOUT_MS = 60_000;
 const MAX_REASON_CHARACTERS = 200;
 
-/** Who asks. From the usual variables of AWS. */
+/** AWS credentials, read from the usual environment variables. */
 export interface S3Credentials {
   accessKeyId: string;
   secretAccessKey: string;
@@ -140,7 +140,7 @@ function isRefusal(error: unknown): boolean {
   return (error as { code?: unknown } | undefined)?.code === "FILES_UNAVAILABLE";
 }
 
-/** What an answer in XML says. */
+/** The `<Code>` of an S3 error response, in parentheses; empty if there is none. */
 function reasonIn(text: string): string {
   const code = /<Code>([^<]*)</.exec(text)?.[1];
   return code === undefined ? "" : ` (${code.slice(0, MAX_REASON_CHARACTERS)})`;

@@ -22,11 +22,11 @@ import type { LocalFile, LocalFiles } from "./file-content.ts";
 /** Asked at once, which takes a tenth of the time of asking for each by itself. Others have their turn between. */
 const STATS_AT_ONCE = 64;
 const DIGESTS_AT_ONCE = 8;
-/** What the state store and session logs call a file until it is renamed. */
+/** Names of temporary files of the state store and session logs, which are renamed once written. */
 const UNFINISHED = /^\..*\.[0-9a-f]{12}\.tmp$|\.[0-9a-f]{12}\.new$/;
 const MAX_SHOWN_PATH = 200;
 
-/** What was found on this machine. */
+/** Result of a scan of this machine's folders. */
 export interface Scanned {
   files: LocalFiles;
   /** Files that can't be shared, and why. */

@@ -34,7 +34,7 @@ export interface Head {
   manifest: readonly string[] | undefined;
   /** The salts of those that were deleted before. */
   buried: readonly string[];
-  /** How often pieces that no manifest names were removed. Who had sent some before sends them again. */
+  /** How often pieces that no manifest names were removed. Pieces sent before the last removal are sent again. */
   sweeps: number;
 }
 

@@ -22,7 +22,7 @@ import { applyPlan, FileSender } from "./transfer.ts";
 
 const MAX_SHOWN = 10;
 
-/** What a run's result says about its files. */
+/** Collects the remarks on synchronized files that are added to a run's result. */
 class SyncRemarks {
   readonly #remarks = new Set<string>();
 
@@ -52,7 +52,7 @@ export interface SyncSides {
   record: LocalRecord;
 }
 
-/** What came of it. */
+/** Result of a synchronization. */
 export interface Synced {
   remarks: string[];
   /** Whether files came from elsewhere. */
@@ -65,14 +65,14 @@ export interface Synced {
 interface Beginning {
   states: readonly CommonState[];
   read: ReadHead;
-  /** What this machine and the shared copy had in common last. */
+  /** The last state that this machine and the shared copy had in common. */
   common: CommonState | undefined;
   roots: Record<string, string>;
 }
 
 const NOTHING: Synced = { remarks: [], isFetched: false, isWritten: false };
 
-/** One synchronisation, which is begun again when something changed meanwhile. What was sent is not sent again. */
+/** One synchronization, which restarts when something changed meanwhile. Pieces that were sent are not sent again. */
 export class SyncAttempt {
   readonly #sides: SyncSides;
   readonly #sender: FileSender;

@@ -78,7 +78,7 @@ export interface WorkspaceSyncSettings {
   roots: readonly Root[];
   /** Where this machine notes what it has, out of the reach of code in the sandbox. */
   recordFile: string;
-  /** What may be in it at most. */
+  /** Maximum number and total size of the files. */
   limits: Limits;
   /** Whether the folders still belong to the workspace. They are not touched where not. */
   isThere?: (() => Promise<boolean>) | undefined;

@@ -50,7 +50,7 @@ async function fetchFiles(
   await pMap(
     fetched,
     async ([path, { path: old }]) => {
-      // Who begins again must not meet a file that is still being written: so those under way are waited for.
+      // After a failure no further file is written, but writes in progress finish: a retry must not meet partial files.
       if (failure !== undefined) return;
       const entry = remote.get(old) as FileEntry;
       try {
@@ -117,7 +117,7 @@ export class FileSender {
     await pMap(this.#written, (name) => this.#shared.blobs.remove(name), { concurrency: FILES_AT_ONCE });
   }
 
-  /** What is read now counts, not what was there when it was looked for. */
+  /** Sends the file's current content, which may differ from the scanned one. */
   async #sendFile(path: string, salt: string, names: ReadonlyMap<string, string>): Promise<LocalFile> {
     const pieces: string[] = [];
     let size = 0;

@@ -22,7 +22,7 @@ interface ToolFailure {
   details?: unknown;
 }
 
-/** What the client needs of the guest. */
+/** Settings of {@link createClient}, provided by the guest. */
 export interface ClientSettings {
   send(json: string): void;
   limits: CallLimits;
@@ -35,7 +35,7 @@ export interface ClientSettings {
 
 /** The calls of one run to tools on the host. */
 export interface Client {
-  /** What a program imports from `cem:client`. */
+  /** Exports of the module `cem:client`. */
   exports: Record<string, unknown>;
   /** A function that calls a tool on the host, for tools without a file. */
   hostTool(server: string, tool: string): (input?: unknown) => Promise<unknown>;
@@ -50,7 +50,7 @@ export interface Client {
   endByLimit(limit: "calls" | "payload", message: string): Promise<never>;
   /** Notified of each call that goes to the host. */
   onHostCall: (server: string) => void;
-  /** What a program gets for the failure of a tool that runs in the guest: the same as for one on the host. */
+  /** Converts the error of a tool that runs in the guest to the error that a tool on the host would cause. */
   toolError(thrown: unknown, server: string, tool: string): unknown;
   /** The id of the next call. */
   nextId(): number;
@@ -64,7 +64,7 @@ export function createClient(
 ): Client {
   const { PromiseConstructor, constructors, create, defineValue, includesText, indexOfText } = primordials;
   const { isInstance, quote, sliceText, startsWith, toText } = primordials;
-  // What a server offers besides tools goes to the host as calls by these reserved names.
+  // Resources and prompts of servers are requested from the host as calls with these reserved names.
   const RESERVED = "mcp:";
   const LIST_RESOURCES = "mcp:resources/list";
   const LIST_RESOURCE_TEMPLATES = "mcp:resources/templates/list";

@@ -48,7 +48,7 @@ export function createConsoleArguments(primordials: Primordials, print: Printer)
     for (; next < args.length; next += 1) {
       const value = args[next];
       const text = isObject(value) ? print(value) : value;
-      // What was no format is none now.
+      // The first argument was not a format string, so its text must not become one.
       if (next === 0 && text !== value && args.length > 1) add("%s");
       add(text);
     }

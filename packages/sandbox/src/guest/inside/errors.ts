@@ -19,7 +19,7 @@ export function createErrors(
 ): ConvertError {
   const { constructors, defineValue, execPattern, ownKeys, ownProperty, setPrototypeOf } = primordials;
   const { sliceText, startsWith, toText } = primordials;
-  /** What the runtime says where it was not allowed something: in terms of its flags, which no program can set. */
+  /** The runtime's message for a denied permission. It suggests a flag, which no program can set. */
   const DENIED = /^Requires ([a-z]+) access(?: to (.*))?, run again with the --allow-[a-z-]+ flag$/s;
 
   /** A message of the runtime in terms of the sandbox. */

@@ -13,7 +13,7 @@ export interface TimerSettings {
   race?: Promise<unknown> | undefined;
 }
 
-/** What a realm's global functions need of the guest. */
+/** Settings of {@link installGlobals}, provided by the guest. */
 export interface GlobalsSettings {
   /** The outer realm's global object. */
   outerGlobal: Record<string, unknown>;
@@ -41,7 +41,7 @@ export interface GlobalsSettings {
   isOver(): boolean;
 }
 
-/** What a realm's global functions need of its other parts. */
+/** Parts of the realm that its global functions use. */
 export interface GlobalsParts {
   consoleArguments: ConsoleArguments;
   /** Takes each timer that is set. */
@@ -52,7 +52,7 @@ export interface GlobalsParts {
 export interface Globals {
   /** Links the global functions with those of the outer realm. */
   link(membrane: Membrane): void;
-  /** What takes the place of an object of the runtime, by its name. */
+  /** The realm's own version of an object of the runtime, by name; `undefined` if there is none. */
   replacement(name: string): object | undefined;
 }
 

@@ -7,7 +7,7 @@ export interface KeptPiece {
   size: number;
 }
 
-/** What the methods of handles need of the guest. */
+/** Settings of {@link createHandles}, provided by the guest. */
 export interface HandleSettings {
   /** Reads bytes of a file in which the host keeps a result. */
   readKept(path: string, offset: number, limit: number): Promise<KeptPiece>;

@@ -21,7 +21,7 @@ import { hideRunnerFrames } from "./stack-frames.ts";
 import { createTracer } from "./tracer.ts";
 import { createViews } from "./views.ts";
 
-/** What a realm is given by the guest, whose own realm holds the runtime. No program gets hold of it. */
+/** Functions and data that the guest's own realm, which holds the runtime, passes to a realm. Hidden from programs. */
 export interface RealmHost extends GlobalsSettings {
   outer: OuterRealm;
   /** Whether the run has ended. */
@@ -64,7 +64,7 @@ export interface Inside {
   pendingWork(limit: number): Work[];
   /** The id of the next call to the host. */
   nextCallId(): number;
-  /** What a program imports from `cem:client`. */
+  /** Exports of the module `cem:client`. */
   clientExports(): Record<string, unknown>;
   hostTool(server: string, tool: string): object;
   /** Wraps a module's exports, so that calls of its functions are reported. */
@@ -162,7 +162,7 @@ function createInside(parts: Parts, given: RealmHost): Inside {
     return own;
   }
 
-  /** What the guest's functions throw, be it that the stack is full, is of this realm as well. */
+  /** Wraps the guest's functions so that their errors, stack overflows included, become errors of this realm. */
   function shield(functions: RealmHost): RealmHost {
     const own = create(null) as Record<string, unknown>;
     for (const [name, member] of Object.entries(functions)) {

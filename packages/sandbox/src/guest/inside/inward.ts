@@ -13,7 +13,7 @@ type Copies = InstanceType<Primordials["SafeWeakMap"]>;
  */
 export type Inward = (value: unknown, origin?: Origin) => unknown;
 
-/** What the way in needs of the membrane. */
+/** Settings of {@link createInward}, provided by the membrane. */
 export interface InwardSettings extends OutwardSettings {
   convertError: ConvertError;
   replacement(name: string): object | undefined;

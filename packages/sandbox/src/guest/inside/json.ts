@@ -19,7 +19,7 @@ export interface JsonEncoder {
    */
   encode(value: unknown, what: string, limit: number): string | undefined;
   /**
-   * What a program gives back as JSON text. A Map becomes an object, or a list of entries where a key is no string; a Set
+   * Encodes a program's result as JSON. A Map becomes an object, or a list of entries where a key is no string; a Set
    * and numbers in a typed array become lists; a BigInt a number, or text where a number would round it; bytes their
    * count.
    *

@@ -3,7 +3,7 @@ import type { Primordials } from "./primordials.ts";
 type Callable = (...args: unknown[]) => unknown;
 type Namespace = Record<string, Callable>;
 
-/** What {@link confineLateCallbacks} needs of the realm. */
+/** Settings of {@link confineLateCallbacks}, provided by the realm. */
 export interface LateCallbackSettings {
   isOver(): boolean;
   reportUncaught(thrown: unknown): void;

@@ -1,6 +1,6 @@
 type Callable = (...args: unknown[]) => unknown;
 
-/** What the guest's own realm gives to the membrane. No program ever gets hold of any of it. */
+/** Functions and data that the guest's own realm passes to the membrane. Hidden from programs. */
 export interface OuterRealm {
   /** Its global object. */
   readonly global: object;
@@ -26,7 +26,7 @@ export interface OuterRealm {
   readonly delays: { get(method: object): number | undefined };
   /** Prototypes of instances that all runs have, though a function returns them. */
   readonly singletons: { has(prototype: object): boolean };
-  /** What a realm has a version of its own of, by name. */
+  /** Objects of the runtime that each realm replaces by its own version; gives the name of the replacement. */
   readonly replaced: { get(value: object): string | undefined };
   /** Settings of the runtime, which a program changes for its own run at the cost of the guest. */
   readonly live: { has(value: object): boolean };
@@ -58,7 +58,7 @@ export interface SharedObjects {
   owns(object: object, method: object): boolean;
 }
 
-/** What connects one realm with the outer one. */
+/** Converts values between one realm and the outer one. */
 export interface Membrane {
   /** A value of the outer realm as one of this realm. */
   inward(value: unknown, origin?: Origin): unknown;
@@ -70,7 +70,7 @@ export interface Membrane {
   call(target: object, self: unknown, args: readonly unknown[], origin?: Origin): unknown;
   /** Makes an instance of a class of the outer realm, or of a program's class that extends one. */
   construct(target: object, base: object, args: readonly unknown[], newTarget: Callable): object;
-  /** Runs what may throw in the outer realm. What it throws is of this realm. */
+  /** Runs code that may throw in the outer realm, and converts its errors to errors of this realm. */
   guarded<Result>(action: () => Result): Result;
   /** Lets objects of both realms stand for each other. */
   link(outside: object, inside: object): void;

@@ -147,7 +147,7 @@ export function createMembrane(
     return list;
   }
 
-  /** What was thrown, as a value of this realm, even where the stack is full. */
+  /** Converts a thrown value to one of this realm; a RangeError if the stack is full. */
   function ownError(error: unknown): unknown {
     try {
       return inward(error);
@@ -169,7 +169,7 @@ export function createMembrane(
     }
   }
 
-  /** What a function that prints gives may name the host anywhere. */
+  /** Replaces host paths anywhere in the text that a printing function returns. */
   function printed(result: unknown): unknown {
     return typeof result === "string" && outer.toGuest !== undefined ? outer.toGuest.text(result) : result;
   }

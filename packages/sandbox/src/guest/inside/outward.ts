@@ -12,11 +12,11 @@ export interface Outward {
   outward(value: unknown): unknown;
   /** Arguments, in an array without prototypes, so that no setter of the program sees what is put in. */
   outwardAll(args: readonly unknown[]): unknown[];
-  /** What a function of the outer realm gets as `this`. */
+  /** Converts `this` for a call of a function of the outer realm. */
   outwardSelf(self: unknown, method: object): unknown;
 }
 
-/** What the way out needs of the membrane. */
+/** Settings of {@link createOutward}, provided by the membrane. */
 export interface OutwardSettings {
   links: Links;
   outer: OuterRealm;
@@ -187,7 +187,7 @@ export function createOutward(
     return copy;
   }
 
-  /** Copies data. What comes back later is the original. */
+  /** Copies data. If the copy comes back later, it is replaced by the original. */
   function outwardMembers(value: object, copies: Copies = new SafeWeakMap()): object {
     const copy = construct(outerGlobal["Object"], []);
     copies.set(value, copy);

@@ -1,6 +1,6 @@
 import type { Primordials } from "./primordials.ts";
 
-/** What a program has begun and what has not ended yet. */
+/** A call or an operation of the runtime that a program has started and that has not ended yet. */
 export interface Work {
   kind: "call" | "operation";
   /** The server of a call; empty for an operation. */
@@ -37,7 +37,7 @@ export function createPending(primordials: Primordials, onEnd: () => void): Pend
   let next = 0;
   let count = 0;
 
-  /** What is awaited has the program's lines already: the language adds them. */
+  /** Adds the program's stack frames to an error without any. An awaited error has them already. */
   function addPlace(error: unknown, place: Error): void {
     try {
       if (!isInstance(constructors.Error, error)) return;

@@ -208,5 +208,5 @@ export function createPrimordials() {
   };
 }
 
-/** What {@link createPrimordials} captures. */
+/** The built-in functions captured by {@link createPrimordials}. */
 export type Primordials = ReturnType<typeof createPrimordials>;

@@ -1,7 +1,7 @@
 import type { OuterRealm } from "./membrane-types.ts";
 import type { Primordials } from "./primordials.ts";
 
-/** What the printer needs of the realm. */
+/** Settings of the printer, provided by the realm. */
 export interface PrinterSettings {
   is: OuterRealm["is"];
   /** Prints an object in one line as the runtime does. */
@@ -77,7 +77,7 @@ export function createPrinter(primordials: Primordials, { is, inspect }: Printer
     writeMembers(out, value, depth);
   }
 
-  /** What the runtime made, what knows how to be printed, and what holds more than its members. */
+  /** Whether the runtime prints an object: a built-in, one with its own printer, or one with more than its members. */
   function isPrintedByRuntime(value: object): boolean {
     for (let index = 0; index < symbols.printers.length; index += 1)
       if (has(value, symbols.printers[index] as symbol)) return true;

@@ -4,7 +4,7 @@ import type { Primordials } from "./primordials.ts";
 
 type Callable = (...args: unknown[]) => unknown;
 
-/** Whose members a stand-in gets: of a class or function, of its prototype, or of an object of an {@link Origin}. */
+/** Source of a stand-in's members: a class or function, its prototype, or an object of an {@link Origin}. */
 type Holder = "class" | "prototype" | Origin;
 
 interface LiveMember {
@@ -162,7 +162,7 @@ export function createStandIns(
       return membrane.call(read as Callable, this, [], origin);
     };
     const set = function (this: object, next: unknown): void {
-      // What is set on a class is set for all of its instances.
+      // A member set on a class affects all of its instances, so the guest is retired after the run.
       if (holder === "class") spend();
       else if (isOwn || isShared(this)) return assign(this, key, next, enumerable);
       membrane.call(write as Callable, this, [next]);

@@ -1,6 +1,6 @@
 import type { Primordials } from "./primordials.ts";
 
-/** What a program threw, as text. */
+/** A thrown value as text. Each member is cut to a maximum length. */
 export interface ThrownText {
   name: string;
   message: string;

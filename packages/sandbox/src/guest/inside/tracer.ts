@@ -3,14 +3,14 @@ import type { JsonEncoder } from "./json.ts";
 import type { Client } from "./client.ts";
 import type { Pending } from "./pending.ts";
 
-/** What the tracer needs of the guest. */
+/** Settings of {@link createTracer}, provided by the guest. */
 export interface TracerSettings {
   send(json: string): void;
   /** In milliseconds. */
   now(): number;
 }
 
-/** What {@link createTracer} connects. */
+/** The parts of the realm that {@link createTracer} uses. */
 export interface TracerParts {
   client: Client;
   pending: Pending;
