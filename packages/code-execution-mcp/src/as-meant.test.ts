@@ -64,7 +64,7 @@ describe("executeCode", () => {
 
   it("counts the lines of fenced code with the fence", async () => {
     const { error } = await agent.executeCode("```ts\nconst a = 1;\nreturn b;\n```");
-    expect(error).toMatchObject({ message: expect.stringContaining("Line 3: b is not defined here.") });
+    expect(error).toMatchObject({ message: expect.stringContaining("Line 3: Cannot find name 'b'.") });
   });
 
   it("prints a table", async () => {

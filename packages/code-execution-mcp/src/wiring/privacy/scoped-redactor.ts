@@ -3,7 +3,7 @@ import type { Redactor } from "@cem/core";
 
 /** Sessions that are remembered, to forget their values with the owner. As many as a redactor keeps. */
 const MAX_SESSIONS = 10_000;
-const OF_SCOPE = /^owner ([a-z0-9_-]+) /u;
+const OF_SCOPE = /^customer ([a-z0-9_-]+) /u;
 
 /** A redactor whose sessions are those of one owner. */
 export interface ScopedRedactor extends Redactor {
@@ -23,7 +23,7 @@ export function scopeRedactor(redactor: Redactor, id: string): ScopedRedactor {
   if (known?.id === id) return known.made;
   const sessions = new Set<string>();
   const nameOf = (session = ""): string => {
-    const name = `owner ${id} ${session}`;
+    const name = `customer ${id} ${session}`;
     if (!sessions.has(name)) {
       const [oldest] = sessions;
       if (sessions.size >= MAX_SESSIONS && oldest !== undefined) sessions.delete(oldest);

@@ -161,7 +161,7 @@ async function openPlace({ config, store }: Sharing, owner: string | undefined):
 }
 
 function scopeOf(owner: string | undefined): string[] {
-  return owner === undefined ? ["own"] : ["owners", owner];
+  return owner === undefined ? ["own"] : ["customers", owner];
 }
 
 async function openBlobs(config: Config, store: Store, scope: readonly string[]): Promise<BlobStore> {
