@@ -6,7 +6,6 @@ export default library({
     stages: "src/stages.ts",
     admin: "src/admin.ts",
     "define-plugin": "src/plugins/define-plugin.ts",
-    "server-thread": "src/server-thread/thread.ts",
     "work-thread": "src/work-threads/work-thread.ts",
     "review-work": "src/work-threads/review-work.ts",
     "rules-work": "src/work-threads/rules-work.ts",
