@@ -8,7 +8,7 @@ import type { Program } from "./run-context.ts";
  * their names alone, and has a
  * model's program end with the result that it computes and does not export.
  *
- * @returns the program, and notes on what was added.
+ * @returns the program, and notes on the additions.
  */
 export async function normalizeProgram(
   program: Program,

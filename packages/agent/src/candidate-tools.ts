@@ -9,13 +9,13 @@ type ToolBudget = NonNullable<CodeGenerator["toolBudget"]>;
 
 /** As many tools are ranked for each text that is searched for. */
 const MAX_FOUND = 200;
-/** For a generator that asks a model and does not say what it can be told. */
+/** For a generator that has no token budget of its own. */
 const DEFAULT_BUDGET: ToolBudget = {
   tokens: 6_000,
   describe: ({ description, signature }) => `${signature} // ${description}`,
 };
 
-/** What is offered to a model already, and what there is. */
+/** Tools that a model is offered already, and all tools. */
 interface Offer {
   offered: readonly ToolDefinition[];
   /** The whole catalog. */
@@ -107,8 +107,8 @@ const MAX_FOUND_FOR_REPAIR = 3;
 const WORDS = /[\p{L}\p{N}_$]+/gu;
 
 /**
- * Picks the tools that a repair needs and the model was not told of: those that its code or the messages name, else those that
- * are closest to the messages.
+ * Picks the tools that a repair needs and the prompt did not describe: those named by the code or the messages, else
+ * those closest to the messages.
  */
 export async function toolsForRepair(
   context: RunContext,
@@ -133,6 +133,6 @@ export async function toolsForRepair(
 /** The tools that code for a task may be written with. */
 export interface Offered {
   selection: Selection;
-  /** Those that a model is told of beyond the selected ones. */
+  /** Tools described in the prompt beyond the selected ones. */
   others: readonly ToolDefinition[];
 }

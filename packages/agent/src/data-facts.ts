@@ -12,7 +12,7 @@ const MAX_TABLES = 12;
 const MAX_TABLE_CHARACTERS = 400;
 const MAX_SCHEMA_CHARACTERS = 3_000;
 
-/** What the program has of its own. Plain JavaScript, since it is text to other code. */
+/** Helper functions of the program. Plain JavaScript, since this file embeds it as text. */
 const HELPERS = `
 const clip = (text, most) => (text.length > most ? text.slice(0, most) + "…" : text);
 const rowsOf = (value) => Array.isArray(value) ? value : Object.values(value ?? {}).find(Array.isArray) ?? [];
@@ -90,7 +90,7 @@ function readingOf({ server, describe }: Database, at: number): string {
 const MAX_DATABASES = 2;
 const MAX_FILES = 4;
 
-/** A query tool, and the tools beside it that only read and tell what there is to query. */
+/** A query tool, and the read-only tools beside it that list and describe what it can query. */
 export interface Database {
   server: string;
   module: string;
@@ -150,7 +150,7 @@ export function filesNamedIn(task: string): string[] {
 
 const TIMEOUT_MS = 3_000;
 const MAX_CALLS = 30;
-/** A database is told of where one of its tools is among so many that are closest to the task. */
+/** A database is described when one of its tools is selected, or among this many closest to the task. */
 const CLOSEST_TOOLS = 5;
 
 const askNobody: Elicit = async () => ({ action: "cancel" });
@@ -160,7 +160,7 @@ const askNobody: Elicit = async () => ({ action: "cancel" });
  * the files of the workspace begin that the task names. A program in the sandbox reads them, so that nothing is read that the
  * task's own code could not. Only tools that say they change nothing are called, and nobody is asked anything.
  *
- * @returns `undefined` for a generator that asks no model, where the settings forbid it, and where there is nothing to tell.
+ * @returns `undefined` for a generator that asks no model, where the settings forbid it, and where there are no facts.
  */
 export async function readDataFacts(
   context: RunContext,

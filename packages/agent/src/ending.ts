@@ -163,7 +163,7 @@ function linesOf(lines: readonly number[]): string {
   return `lines ${lines.slice(0, -1).join(", ")} and ${lines.at(-1)}`;
 }
 
-/** The rule of findings that tell why a value may be missing in what a program returned. */
+/** Rule of findings that explain why a value may be missing from a program's result. */
 const MISSING_VALUE = "unknown-member";
 
 /** The warnings of the type check that may explain why a run failed, or why values are missing in its result. */

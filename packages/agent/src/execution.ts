@@ -5,7 +5,7 @@ import { localCallRecorder } from "./run-recording.ts";
 import { callTracer, traceGuest } from "./run-telemetry.ts";
 
 interface ExecutionSettings {
-  /** Turns a call into what events and results tell of it. */
+  /** Reduces a call to the fields that events and results report. */
   describeCall: (call: ToolCallRecord) => ToolCallRecord;
   /** Answers of earlier attempts. Used for a model's code only. */
   cache: ReadCache | undefined;

@@ -14,8 +14,7 @@ import type { Stages } from "./stages.ts";
 const LONG_CHARACTERS = 4_096;
 
 /**
- * Carries out a request so that nothing of it leaves with a value of a person or a secret: not its events, not its result
- * and not its error.
+ * Executes a request so that no personal data and no secret leaves with its events, its result or its error.
  */
 export async function redacted(
   { redactor: lazy }: Stages,
@@ -77,7 +76,7 @@ class RedactedEvents {
   }
 
   emit(event: AgentEvent): void {
-    // The result is told of once its values are replaced.
+    // The result is reported once its values are replaced.
     if (this.#onEvent === undefined || event.type === "finished") return;
     const isQuick = this.#queued === 0 && this.#redactor.recognize === undefined && !isLong(event);
     if (isQuick) return this.#pass(event);

@@ -40,7 +40,7 @@ export function refusedByMeter({ code, message, details = {} }: RunStop): Ending
   return { status: "refused", value: null, error: { code, message, details } };
 }
 
-/** What is missing, in sentences. */
+/** The hints of all steps that lack something, as one text. */
 export function hintsOf({ steps }: GenerationRefused): string {
   return steps.map(({ hint }) => hint).join(" ");
 }

@@ -41,7 +41,7 @@ const NO_RESULT = "The code returned nothing.";
 
 /** The attempts to write code for one task: what became of each, and what they cost together. */
 export class RepairHistory {
-  /** What the generator is told of failed attempts, oldest first. */
+  /** Feedback to the generator on failed attempts, oldest first. */
   readonly feedback: GenerateFeedback[] = [];
   /** The tool calls of all attempts, in order. */
   readonly calls: ToolCallRecord[] = [];

@@ -16,7 +16,7 @@ import type { Program, RunContext } from "./run-context.ts";
 import { yieldToAbort } from "./run-progress.ts";
 import { recordVerdict } from "./run-recording.ts";
 
-/** What the guard and the type checker found. */
+/** Verdict of the guard and the type checker. */
 export interface Review extends Verdict {
   /** How the run ends, where the code may not run. */
   refusal?: Ending | undefined;
@@ -71,7 +71,7 @@ async function examineCode(
     const verdict = { allowed: false, findings: [unknown] };
     return { ...verdict, refusal: refusedReview(verdict, { ranBefore }) };
   }
-  // What the guard refuses need not be understood.
+  // The guard comes first: code that it refuses is not type-checked.
   const guard = await context.stages.guard.get();
   const verdict = withProblems(await guard.review(request), problems);
   if (!verdict.allowed) {

@@ -2,7 +2,7 @@ import type { ExecuteOptions } from "@cem/core";
 import type { RunProgress } from "./run-progress.ts";
 import type { Stages } from "./stages.ts";
 
-/** What the stages of one run have in common. */
+/** Context shared by the stages of one run. */
 export interface RunContext {
   stages: Stages;
   options: ExecuteOptions;

@@ -17,7 +17,7 @@ export async function yieldToAbort(signal: AbortSignal): Promise<void> {
 
 const MS_PER_SECOND = 1_000;
 
-/** Tells one run's listener what happens, and measures the stages. */
+/** Reports the events of one run to its listener, and measures the stages. */
 export class RunProgress {
   readonly #onEvent: ExecuteOptions["onEvent"];
   readonly #signal: AbortSignal;

@@ -14,7 +14,7 @@ export function withRunId(options: ExecuteOptions): Identified {
   return { ...options, runId: options.runId ?? createRunId() };
 }
 
-/** Carries out a run and tells of its end whoever keeps records. */
+/** Executes a run and reports its end for its record. */
 export async function recorded(
   { settings: { recordRun } }: Stages,
   { runId: id, session, owner, record }: Identified,

@@ -7,8 +7,8 @@ import type { RunContext } from "./run-context.ts";
 type SelectedTool = TaskResult["selectedTools"][number];
 
 /**
- * The stage `select`: picks the tools that a task needs from those that can be called, and for a model as many others as it can
- * be told of.
+ * The stage `select`: picks the tools that a task needs from those that can be called, and for a model as many others
+ * as fit its token budget.
  */
 export async function select(
   context: RunContext,

@@ -29,7 +29,7 @@ const ASKING = new Set(
 );
 const CLAUSE = /[.;,:!?\n]|\b(?:and|then|please)\b/iu;
 
-/** Whether a task asks for something to be told, rather than only done. */
+/** Whether the task expects a return value. */
 export function expectsValue(task: string): boolean {
   if (task.trim().endsWith("?")) return true;
   return task.split(CLAUSE).some((clause) => ASKING.has(clause.trim().split(/\s/u)[0]?.toLowerCase() ?? ""));

@@ -109,7 +109,7 @@ export interface PipelineSettings {
    * the pipeline. Without one no types are checked.
    */
   typeChecker?: OnDemand<TypeChecker> | undefined;
-  /** Keeps values of persons and secrets from whoever reads events and results. Without one they are passed on. */
+  /** Redacts personal data and secrets in events and results. Absent: they are passed on as they are. */
   redactor?: Redactor | (() => Promise<Redactor | undefined>) | undefined;
   /**
    * Whether types are checked. Code written by rules is checked only when a call asks for it.
@@ -124,8 +124,8 @@ export interface PipelineSettings {
    */
   maxRepairs?: number | undefined;
   /**
-   * Whether a generator that asks a model is told facts about data: columns of tables, and how the files of the workspace begin
-   * that the task names.
+   * Whether the prompt includes facts about data: the columns of tables, and the beginning of each workspace file that
+   * the task names.
    *
    * @defaultValue false
    */
@@ -145,7 +145,7 @@ export interface PipelineSettings {
   meter?: RunMeter | undefined;
   /** Receives the events of every request, as its own listener does. Must not throw. */
   onEvent?: ((event: AgentEvent) => void) | undefined;
-  /** Tells what went wrong so far beside the runs, for their results. */
+  /** Returns the problems so far beside the runs, for their results. */
   warnings?: (() => readonly string[]) | undefined;
   /** Keeps the images, files and large values of results. Closed by the caller. Without one, nothing is kept. */
   results?: OnDemand<ResultStore> | undefined;
@@ -153,7 +153,7 @@ export interface PipelineSettings {
   workspaceSync?: WorkspaceSync | undefined;
   /** Keeps what the runs did. Closed by the caller. Without one, nothing is kept. */
   sessionLog?: SessionLog | undefined;
-  /** Is told of each run that has ended, for its record. Without one, no records are kept. */
+  /** Called with each run that has ended, for its record. Absent: no records are kept. */
   recordRun?: RecordRun | undefined;
   /**
    * Counts the tokens of a text.

@@ -50,8 +50,8 @@ export async function toTaskResult(
 }
 
 /**
- * Returns a function that turns a call into what events and results tell of it: the tool by its name in code, which its
- * server may call otherwise, and nothing of what the call carried, which may be large or private.
+ * Returns a function that reduces a call to the fields that events and results report: the tool by its name in code,
+ * which may differ from its name on the server, and neither arguments nor result, which may be large or private.
  */
 export function describeCallIn({ servers }: CatalogSnapshot): (call: ToolCallRecord) => ToolCallRecord {
   return ({ server, tool, ms, ok }) => {
@@ -76,11 +76,11 @@ function countContext(
   };
 }
 
-/** What a run has come to so far. Its result is made of it, also when the run is cancelled half-way. */
+/** Progress of a run. Its result is made of it, also when the run is cancelled half-way. */
 export interface RunState {
   catalog: CatalogSnapshot;
   offered: Offered;
-  /** What a model is told of the data that the task is about. */
+  /** Facts for the prompt about the data of the task: table columns, beginnings of files. `undefined`: none. */
   facts: string | undefined;
   program: Program;
   /** Of the last review. */

@@ -116,7 +116,7 @@ function measureOnce(data: JsonValue | undefined, kept: RunUnderWay): () => Reco
   };
 }
 
-/** What is no JSON fails where it is sent, not where it is recorded. */
+/** Data that is not JSON fails where it is sent, not where it is recorded: here it becomes `null`. */
 function toJson(data: JsonValue | undefined): string {
   try {
     return JSON.stringify(data) ?? "null";

@@ -119,7 +119,7 @@ async function createStages(
   const workspaceSync = await loaded.sync?.get();
   const meter = options.onPlannedWrite === undefined ? await meterOf(loaded) : undefined;
   if (options.startServers === true) {
-    // What can't be set up, the first request reports.
+    // Errors of the set-up are reported by the first request.
     host.get().then(
       ({ mcpTools }) => mcpTools.startAll(),
       () => {},
@@ -219,7 +219,7 @@ async function createStages(
         await sessionLog?.close();
         await loaded.records?.flush();
         await (await recordRedactor.settled())?.dispose();
-        // What can't be put back now is when the workspace is opened here again.
+        // Changes that can't be uploaded now are uploaded when the workspace is opened here again.
         await workspaceSync?.put().catch(() => undefined);
         await workspaceSync?.close();
         await opened?.mcpTools.close();

@@ -52,7 +52,7 @@ export async function createServer(options: ServerOptions = {}): Promise<CemServ
   const ownRedactor = options.agent === undefined ? redactorOf(loaded, options) : undefined;
   const redactor = options.redactor ?? (await ownRedactor?.get());
   const agentOptions = { ...agentOptionsOf(options), redactor, log };
-  // What an agent that was given has behind it is its own.
+  // A given agent brings its own queue, replicas and customers.
   const queue = options.agent === undefined ? await openConfiguredQueue(config) : undefined;
   const replicas = queue && (await openConfiguredReplicas(config));
   const customers =
@@ -89,7 +89,7 @@ export async function createServer(options: ServerOptions = {}): Promise<CemServ
     // Of an agent that was given, the sandbox is not known.
     guest: options.agent === undefined ? guestFactsOf(config) : {},
     hintFor: hintForAgent,
-    // What a given agent has behind it is not known either.
+    // The MCP servers of a given agent are not known either.
     upstream:
       options.agent === undefined && customers === undefined ? upstreamOf(loaded, host, redactor) : undefined,
     expose: options.expose ?? config.server.expose,

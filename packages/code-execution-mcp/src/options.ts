@@ -89,7 +89,7 @@ export interface AgentOptions extends ConfigSource, CallGuardOptions {
   invoker?: ToolInvoker | undefined;
   /** Asks the user a question of a tool while it runs. Default: they are cancelled, as nobody could be asked. */
   onElicit?: Elicit | undefined;
-  /** Keeps values of persons and secrets from events and results. Default: what `privacy` and `guardrails` ask for. */
+  /** Redacts personal data and secrets in events and results. Default: as `privacy` and `guardrails` configure it. */
   redactor?: Redactor | undefined;
   /** A file to record every call of a host tool in, written when the agent is disposed. */
   recordFile?: string | undefined;
@@ -97,7 +97,7 @@ export interface AgentOptions extends ConfigSource, CallGuardOptions {
   replayFile?: string | undefined;
   /** The same, as parsed from JSON. */
   replay?: unknown;
-  /** The session to go on with: `session_001`, `1`, or `last`. Its earlier tasks are told to a model. */
+  /** The session to go on with: `session_001`, `1`, or `last`. Its earlier tasks are part of the prompt. */
   resume?: string | undefined;
   /**
    * Whether sessions are logged in the workspace.
@@ -196,7 +196,7 @@ export interface ServerOptions extends AgentOptions {
    */
   profile?: Profile | undefined;
   /**
-   * What clients see of the configured MCP servers besides tools: their resources and prompts, under their names.
+   * Features of the MCP servers that clients see besides tools: resources and prompts, under the servers' names.
    *
    * @defaultValue `server.expose` of the configuration
    */

@@ -46,8 +46,8 @@ export interface RunningWorker {
 }
 
 /**
- * Carries out runs that wait in the queue of the configuration, until it is closed. Each customer has an agent of their own,
- * which is let go when it is idle.
+ * Executes runs that wait in the queue of the configuration, until it is closed. Each customer has an agent of their
+ * own, which is let go when it is idle.
  *
  * @throws CemError `OPTION_INVALID`, `CONFIG_INVALID`, `FOLDER_UNTRUSTED`, `STORE_UNAVAILABLE` or `ADDRESS_UNUSABLE`.
  */
@@ -149,7 +149,7 @@ class Readiness {
   }
 }
 
-/** The agents that a worker carries out runs with: one for each customer, and one for runs without. */
+/** The agents with which a worker executes runs: one for each customer, and one for runs without a customer. */
 class WorkerAgents {
   readonly #loaded: Project;
   readonly #own: Lazy<Agent>;

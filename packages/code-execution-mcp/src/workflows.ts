@@ -22,7 +22,7 @@ export interface OwnWorkflows extends Omit<Workflows, "load" | "run" | "plan"> {
    * @param workflow - Its name in the configuration, the path of its file, or itself.
    */
   run(workflow: string | JsonObject, options?: RunWorkflowOptions): ReturnType<Workflows["run"]>;
-  /** What a run would do. Nothing is called. */
+  /** Lists the actions of a run. Nothing is called. */
   plan(workflow: string | JsonObject, options?: RunWorkflowOptions): ReturnType<Workflows["plan"]>;
   /** Checks a workflow. */
   load(workflow: string | JsonObject): ReturnType<Workflows["load"]>;
@@ -49,7 +49,7 @@ const RESUME_OPTIONS = {
 } satisfies Record<keyof (WorkflowOptions & ResumeOptions), true>;
 
 /**
- * Opens what carries out workflows, set up by the configuration.
+ * Opens the workflow engine that the configuration sets up.
  *
  * @throws CemError `OPTION_INVALID`, `CONFIG_INVALID` and other codes of a broken set-up.
  */

@@ -1,10 +1,10 @@
 /**
  * Waits for a promise until a signal aborts. The work behind the promise is not stopped; its result is dropped.
  *
- * @param work - What to wait for. To stop it as well, give the same signal to what does it.
+ * @param work - The promise to wait for. To stop its work as well, pass the same signal there.
  * @param signal - Absent: the wait is never abandoned.
- * @returns what `work` resolves to.
- * @throws what `work` rejects with, or the signal's reason as soon as it aborts.
+ * @returns the value that `work` resolves to.
+ * @throws the reason that `work` rejects with, or the signal's reason as soon as it aborts.
  */
 export async function abandonOnAbort<T>(work: Promise<T>, signal: AbortSignal | undefined): Promise<T> {
   if (signal === undefined) return work;

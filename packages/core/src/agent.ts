@@ -59,7 +59,7 @@ export interface TaskResult {
   status: TaskStatus;
   /** The value that the code returned. `null` when it returned none. */
   value: JsonValue;
-  /** What the code printed to stdout and stderr, cut at the limit. */
+  /** Output of the code on stdout and stderr, cut at the limit. */
   output: string;
   /** Bytes of output beyond the limit, which were dropped. */
   outputDroppedBytes: number;
@@ -67,7 +67,7 @@ export interface TaskResult {
   error: ErrorInfo | null;
   /** The code that was run or refused. Empty when none was written. */
   code: string;
-  /** Who wrote the code: rules, a model (LLM), or the caller. */
+  /** Author of the code: rules, a model (LLM), or the caller. */
   origin: "rules" | "llm" | "given";
   selectedTools: SelectedTool[];
   /** How the tools were selected: `by words only: no embedding model is set`. */
@@ -87,11 +87,11 @@ export interface TaskResult {
   attempts?: number | undefined;
   /** Remarks on how the code was written, on what it did not await, and that it returned and printed nothing. */
   notes?: readonly string[] | undefined;
-  /** What went wrong beside the run, for instance a plugin that failed. */
+  /** Problems beside the run, for instance a plugin that failed. */
   warnings?: readonly string[] | undefined;
 }
 
-/** An event while a task or given code is carried out. `ms` is the duration of a stage in milliseconds. */
+/** An event while a task or given code is executed. `ms` is the duration of a stage in milliseconds. */
 export type AgentEvent =
   | { type: "stage-started"; stage: Stage }
   | {
@@ -165,7 +165,7 @@ export interface ExecuteOptions {
    * @defaultValue the agent's own way to ask
    */
   onApprove?: Approve | undefined;
-  /** Is told of each call of a tool on the host right before it is made, so that it is known of should this process end. */
+  /** Called right before each call of a tool on the host, so that the call is known should this process end. */
   onCall?: AnnounceCall | undefined;
   /**
    * Patterns of the tools that the run may call, such as `weather.*`.
@@ -204,17 +204,17 @@ export interface ExecuteOptions {
    * @defaultValue true
    */
   record?: boolean | undefined;
-  /** Who may see the record of the run, where several clients share a server. */
+  /** Owner of the run's record, who alone may see it where several clients share a server. */
   owner?: string | undefined;
-  /** Lets another process go on with the run. It means nothing where the run is carried out by this process. */
+  /** Lets another process go on with the run. Ignored where the run is executed by this process. */
   rejoin?: Rejoin | undefined;
 }
 
 /** How a run is reached from another process than the one that began it: {@link Agent.rejoinRun}. */
 export interface Rejoin {
-  /** Who knows it may follow the run, answer its questions and cancel it. */
+  /** Secret key: its holder may follow the run, answer its questions and cancel it. */
   key: string;
-  /** Leaves the run to others when it aborts. Here the run then ends with `ABORTED`, and it goes on where it is carried out. */
+  /** Leaves the run to others when it aborts: the run ends with `ABORTED` here, and goes on where it is executed. */
   leave?: AbortSignal | undefined;
 }
 
@@ -237,7 +237,7 @@ export interface SearchOptions {
   onNote?: ((note: string) => void) | undefined;
 }
 
-/** Carries out tasks: finds tools, writes code or takes it, reviews it and runs it. */
+/** Executes tasks: finds tools, writes code or takes it, reviews it and runs it. */
 export interface Agent {
   readonly specificationVersion: "v1";
   /**
@@ -256,8 +256,8 @@ export interface Agent {
    */
   executeCode(code: string, options?: ExecuteOptions): Promise<TaskResult>;
   /**
-   * Goes on with a run that another process began with this `rejoin.key`. Its events come from the beginning; what was asked
-   * and not answered is asked again. Absent where runs are carried out by this process.
+   * Goes on with a run that another process began with this `rejoin.key`. Its events come from the beginning; questions
+   * without an answer are asked again. Absent where runs are executed by this process.
    *
    * @returns `undefined` where there is no such run, or no longer: a result is kept for an hour.
    */

@@ -1,6 +1,6 @@
 import type { ErrorCode } from "./errors.ts";
 
-/** What every entry of an audit log can name. */
+/** Fields that every entry of an audit log can have. */
 interface AuditSubject {
   /** The id of the run. */
   run?: string | undefined;

@@ -5,7 +5,7 @@
 export const CUSTOMER_ID =
   /^(?!(?:con|prn|aux|nul|com\d|lpt\d)$)(?!id-[0-9a-f]{32}$)[a-z0-9](?:[a-z0-9_-]{0,62}[a-z0-9])?$/;
 
-/** What {@link CUSTOMER_ID} asks for, in words that follow "a customer's id needs". */
+/** The rule of {@link CUSTOMER_ID} in words that follow "a customer's id needs". */
 export const CUSTOMER_ID_RULE =
   "lower-case letters a to z, digits, _ and -, at most 64 characters, beginning and ending with a letter or digit; and it must not be a device's name such as con, nor look like the id of a token's user";
 

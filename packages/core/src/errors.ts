@@ -41,7 +41,7 @@ export class CemError extends Error {
 
   /**
    * @param code - A {@link KnownErrorCode}; or a plugin's own code of the same form: upper case, with underscores.
-   * @param message - What happened, with the numbers. Without advice on settings: what helps depends on the caller.
+   * @param message - Human-readable, with the numbers. Without advice on settings, which depends on the caller.
    */
   constructor(code: ErrorCode, message: string, options: CemErrorOptions = {}) {
     super(message, options.cause === undefined ? undefined : { cause: options.cause });
@@ -61,7 +61,7 @@ export interface ErrorInfo {
   code: ErrorCode;
   message: string;
   details: ErrorDetails;
-  /** What helps: a setting, an option or a command. Added by the command line and the servers, not where errors arise. */
+  /** A setting, option or command that helps. Added by the command line and the servers, not where errors arise. */
   hint?: string | undefined;
 }
 

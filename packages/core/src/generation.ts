@@ -16,17 +16,17 @@ export interface EarlierCall {
 /** The outcome of an earlier attempt at the same task. */
 export interface GenerateFeedback {
   code: string;
-  /** What the review found. Set when the code was not run. */
+  /** Findings of the review. Set when the code was not run. */
   findings?: readonly Finding[] | undefined;
   /** Why the run failed. Set when the code was run. */
   error?: ErrorInfo | undefined;
-  /** What the run printed. */
+  /** Output of the run. */
   output?: string | undefined;
   /** The calls that the run made, so that new code need not repeat what changed something. */
   calls?: readonly EarlierCall[] | undefined;
   /** Whether the code ran without an error and gave no result, though the task asks for one. */
   returnedNothing?: boolean | undefined;
-  /** Names of tools (`server.name`) that the generator was not told of when it wrote this code, and is now. */
+  /** Names of tools (`server.name`) that were missing from the prompt of this code, and are in the next one. */
   addedTools?: readonly string[] | undefined;
 }
 
@@ -55,7 +55,7 @@ export interface GenerationProgress {
   /** Characters written so far. */
   characters: number;
   /**
-   * What is being written: calls alone, or a program, whose types will be checked.
+   * Form of the answer: calls alone, or a program, whose types will be checked.
    *
    * @defaultValue `program`
    */
@@ -124,7 +124,7 @@ export interface UnfilledStep {
   tool?: string | undefined;
   /** The argument that lacks a value. */
   argument?: string | undefined;
-  /** What to say or add, in one sentence. */
+  /** Advice to the user on what the task should say or add, in one sentence. */
   hint: string;
   /** Why the tool that fits can't be called now. */
   unavailable?: ErrorInfo | undefined;
@@ -135,7 +135,7 @@ export interface GenerationRefused {
   status: "refused";
   steps: readonly UnfilledStep[];
   /**
-   * Who refused. A model that lacks a tool is asked once more with others.
+   * The generator that refused. A model that lacks a tool is asked once more with other tools.
    *
    * @defaultValue `rules`
    */
@@ -146,11 +146,11 @@ export interface GenerationRefused {
   notes?: readonly string[] | undefined;
 }
 
-/** How much of a catalog a generator can be told of. */
+/** Limit on the tools described in a prompt. */
 export interface ToolBudget {
   /** The most tokens that the descriptions of all tools may have. */
   tokens: number;
-  /** What a model is told of a tool. */
+  /** Renders a tool for the prompt. */
   describe: (tool: ToolDefinition) => string;
 }
 

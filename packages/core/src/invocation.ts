@@ -16,7 +16,7 @@ export interface ToolCall {
 /** The result of a call: the tool's value, or the error that the code in the sandbox gets as an exception. */
 export type ToolResult = { ok: true; value: JsonValue } | { ok: false; error: ErrorInfo };
 
-/** What a tool reports of its work under way. */
+/** Progress of a call, as reported by its tool. */
 export interface ToolProgress {
   progress: number;
   total?: number | undefined;
@@ -31,10 +31,10 @@ export interface AnnouncedCall {
   isRepeatable: boolean;
 }
 
-/** Is told of a call before it is made, and waited for. A call whose announcement rejects is not made. */
+/** Called and awaited before a call is made. A call whose announcement rejects is not made. */
 export type AnnounceCall = (call: AnnouncedCall) => Promise<void>;
 
-/** What an invoker gets with a call, beside the call itself. */
+/** Context of a call, passed to the invoker with the call. */
 export interface InvokeContext {
   /** Aborts when the run ends. */
   signal: AbortSignal;
@@ -55,7 +55,7 @@ export interface InvokeContext {
    * @defaultValue sampling is refused
    */
   sample?: Sample | undefined;
-  /** Is told of the call once nothing refuses it, right before it is made. */
+  /** Called once nothing refuses the call, right before it is made. */
   announce?: AnnounceCall | undefined;
   /** Receives what the tool reports of its work under way. */
   onProgress?: ((progress: ToolProgress) => void) | undefined;
@@ -67,7 +67,7 @@ export interface InvokeContext {
   run?: string | undefined;
   /** The limits of the run. */
   limits?: RunLimits | undefined;
-  /** Tells the time that is left of the run, in milliseconds. */
+  /** Returns the time left of the run, in milliseconds. */
   leftMs?: (() => number) | undefined;
   /**
    * Asks a person whether a call may be made.
@@ -79,11 +79,11 @@ export interface InvokeContext {
   allowedTools?: readonly string[] | undefined;
 }
 
-/** Carries out the calls of tools on the host. */
+/** Executes the calls of tools on the host. */
 export interface ToolInvoker {
   readonly specificationVersion: "v1";
   /**
-   * Carries out one call.
+   * Executes one call.
    *
    * @returns the tool's value or its error. A call that fails is a result and must not reject.
    */

@@ -42,7 +42,7 @@ export function hasWorkThreads(): boolean {
 /**
  * Has work done by the process's threads, where there are any.
  *
- * @param describe - Says what the work is. Called only where there are threads.
+ * @param describe - Describes the work. Called only where there are threads.
  * @param here - The same work, done on this thread: without threads, and where something of it can't be cloned.
  */
 export async function offload<Result>(

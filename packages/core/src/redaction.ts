@@ -1,7 +1,7 @@
 import type { Elicit } from "./elicitation.ts";
 import type { JsonSchema, JsonValue } from "./json.ts";
 
-/** Whose values are replaced, and where they came from. */
+/** Session and origin of the values to replace. */
 export interface RedactionScope {
   /** The session whose vault holds the values. Absent: the session of runs that name none. */
   session?: string | undefined;
@@ -41,13 +41,13 @@ export interface RedactionTarget {
 
 /** Replaces values in a text that comes in pieces. */
 export interface RedactionStream {
-  /** @returns what of the text so far can be told for sure to be no part of a value. */
+  /** @returns the prefix that is safe to emit: no part of it can belong to a value. */
   push(text: string): string;
-  /** @returns what was held back. */
+  /** @returns the rest of the text, which was held back. */
   end(): string;
 }
 
-/** Puts tokens in the place of values of persons and of secrets, and turns them back for the calls that may have them. */
+/** Replaces personal data and secrets by tokens, and turns them back for the calls that may have them. */
 export interface Redactor {
   readonly specificationVersion: "v1";
   /** Whether code in the sandbox sees values, or tokens only. */
@@ -73,7 +73,7 @@ export interface Redactor {
   /** Has a model find names and addresses in data, so that `tokenize` knows them. Absent without such a model. */
   recognize?(data: unknown, scope: RedactionScope): Promise<void>;
   /**
-   * Keeps a value that is known to be personal, also where nothing in it tells.
+   * Keeps a value that is known to be personal, also where no detector would find it.
    *
    * @param type - The kind of value: upper case, digits and underscores.
    * @returns its token, which is a text also for a number.

@@ -54,7 +54,7 @@ async function valueOf(
 ): Promise<string | number> {
   try {
     const value = (await redactor.detokenize(token, target)) as string | number;
-    // A number can't be told from a token, except by being none.
+    // A number that is returned unchanged stands for no value.
     if (typeof token === "string" || value !== token) return value;
   } catch (error) {
     if (!CemError.isInstance(error) || error.code !== "TOKEN_UNKNOWN") throw error;

@@ -9,7 +9,7 @@ export interface Finding {
   /** An `error` keeps the code from running. */
   severity: "error" | "warning";
   message: string;
-  /** What to do about it: a sentence. */
+  /** Advice on how to solve it: one sentence. */
   hint?: string | undefined;
   /** The line in the code, from 1. */
   line?: number | undefined;
@@ -58,7 +58,7 @@ export interface TypeChecker {
    * Loads what a check needs. Called when code to check is being written, or has come.
    *
    * @param code - The code, where it is known. Nothing is loaded for code that passed before.
-   * @returns a promise that resolves once all is loaded, where the checker can tell.
+   * @returns a promise that resolves once all is loaded, where the checker knows.
    */
   prepare?(code?: string): Promise<void> | void;
   /** Frees what the checks use. Safe to call twice. */

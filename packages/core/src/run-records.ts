@@ -23,7 +23,7 @@ export interface RecordedCall {
 /** `failed`: the agent itself could not be used. */
 export type RecordedStatus = TaskStatus | "failed";
 
-/** How a run is told of in a list. */
+/** Summary of a run, as shown in lists. */
 export interface RunRecordSummary {
   id: string;
   kind: "task" | "code";
@@ -42,7 +42,7 @@ export interface RunRecordSummary {
   isolation?: string | undefined;
 }
 
-/** What is kept of a run that has ended. Values of persons and secrets are tokens in it. */
+/** Record of a run that has ended. Personal data and secrets are replaced by tokens. */
 export interface RunRecord extends Omit<RunRecordSummary, "calls" | "title" | "tokensSaved" | "isolation"> {
   /** The task in the user's words, or the given code. */
   input: string;

@@ -23,7 +23,7 @@ export interface Isolation {
   mechanisms: readonly string[];
 }
 
-/** What a workspace may hold. A run that takes it above is ended; one that would begin far above is refused. */
+/** Limits of a workspace. A run that exceeds them is ended; a run that would begin far above them is refused. */
 export interface WorkspaceLimits {
   /** Space that its files take, in MiB. */
   workspaceMb: number;
@@ -60,7 +60,7 @@ export interface SandboxSpec {
   network?: NetworkPolicy | undefined;
   /** @defaultValue {@link DEFAULT_RUN_LIMITS} */
   limits?: Partial<RunLimits> | undefined;
-  /** What the workspace may hold. Absent: whatever fits. Mounts do not count. */
+  /** Limits of the workspace, without mounts. Absent: no limits. */
   quota?: WorkspaceLimits | undefined;
   /** The weakest isolation level to accept. Where the host offers less, the sandbox is not created. */
   minIsolation?: IsolationLevel | undefined;
@@ -92,7 +92,7 @@ export interface OutputChunk {
 export interface RunRequest {
   /** TypeScript. The value of the run is what it exports as default or returns at the top level. */
   code: string;
-  /** Carries out calls of tools on the host. Without one, every such call fails in the guest. */
+  /** Executes calls of tools on the host. Without one, every such call fails in the guest. */
   invoker?: ToolInvoker | undefined;
   /** Limits for this run, in place of the sandbox's own. */
   limits?: Partial<RunLimits> | undefined;
@@ -101,7 +101,7 @@ export interface RunRequest {
   /** Patterns of the tools that the run may call. Absent: those that are allowed anyway. */
   allowedTools?: readonly string[] | undefined;
   /**
-   * Whose run this is. Runs of one session may share a guest, one after another, each in a realm of its own; runs of
+   * Session of the run. Runs of one session may share a guest, one after another, each in a realm of its own; runs of
    * two sessions never do. Default: the sandbox's `defaultSession`; without one, the run has a guest to itself. Waiting
    * runs take turns by session.
    */
@@ -114,7 +114,7 @@ export interface RunRequest {
   singleUse?: boolean | undefined;
   /** Receives output as it is printed. */
   onOutput?: ((chunk: OutputChunk) => void) | undefined;
-  /** Receives the record of each tool call when the call ends, and where it was carried out. */
+  /** Receives the record of each tool call when the call ends, and where it was executed. */
   onToolCall?: ((record: ToolCallRecord, place?: "guest" | "host") => void) | undefined;
   /** Ends the run, whose outcome is then `killed` with the reason `aborted`. */
   signal?: AbortSignal | undefined;
@@ -147,7 +147,7 @@ export interface UnawaitedWork {
   isStopped: boolean;
 }
 
-/** What is reported of every run, however it ended. */
+/** Report on a run, however it ended. */
 export interface RunReport {
   /** stdout and stderr in the order of printing, cut at the limit. */
   output: string;
@@ -156,7 +156,7 @@ export interface RunReport {
   toolCalls: ToolCallRecord[];
   /** A sample of each tool result. A caller of the tools would have read them in full. */
   toolResults: ToolResultSample[];
-  /** What the code began and did not await. Absent where it awaited everything. */
+  /** Work that the code began and did not await. Absent where it awaited everything. */
   unawaited?: readonly UnawaitedWork[] | undefined;
   isolation: Isolation;
   /** Duration of the run, in milliseconds. */

@@ -55,7 +55,7 @@ export interface SessionRun {
 export interface CheckpointOptions {
   /** The number of the step that was reached. Default: the number of tasks in the session. */
   step?: number | undefined;
-  /** What is worth knowing when the work goes on. */
+  /** Notes for when the work is continued. */
   context?: JsonValue | undefined;
   /** The session, where an agent has several. */
   session?: string | undefined;
@@ -74,9 +74,9 @@ export interface SessionLog {
   checkpoint(options?: CheckpointOptions): Promise<SessionCheckpoint>;
   /** The log of a session so far. `undefined` when nothing was noted. */
   read(session?: string): Promise<SessionRecord | undefined>;
-  /** What earlier tasks of a session did, in few tokens. `undefined` when nothing was noted. */
+  /** Summary of the earlier tasks of a session, in few tokens. `undefined` when nothing was noted. */
   recap(session?: string): Promise<string | undefined>;
-  /** Whether the work of an earlier process goes on, of which runs have to be told. */
+  /** Whether the session continues the work of an earlier process, so that prompts need its recap. */
   readonly isResumed: boolean;
   /** Resolves when everything is written. The sessions end. */
   close(): Promise<void>;

@@ -6,11 +6,11 @@ import type { ToolDefinition } from "./tools.ts";
  */
 export type SkillStatus = "active" | "proposal";
 
-/** What a skill is made of, before it is checked and saved. */
+/** Parts of a skill before it is checked and saved. */
 export interface SkillDraft {
   /** The folder's name: lower-case letters, digits, `-` and `_`, at most 64 characters. */
   name: string;
-  /** What the skill does and when to use it, at most 1,024 characters. */
+  /** Purpose of the skill and when to use it, at most 1,024 characters. */
   description: string;
   /** TypeScript that exports functions. It imports tools as programs do: `./servers/<server>/index.ts`. */
   code: string;
@@ -31,7 +31,7 @@ export interface SkillProvenance {
   savedAt: string;
   /** The session in which it was made. */
   session?: string | undefined;
-  /** Who promoted it. */
+  /** Name of the person who promoted it. */
   approvedBy?: string | undefined;
   /** When it was promoted, in ISO 8601. */
   approvedAt?: string | undefined;
@@ -65,7 +65,7 @@ export interface Skill extends SkillSummary {
 /** How a skill is saved. */
 export interface SaveSkillOptions {
   /**
-   * What the skill becomes.
+   * Status of the saved skill.
    *
    * @defaultValue `active` for a person's, `proposal` for a model's
    */
@@ -112,7 +112,7 @@ export interface SkillStore {
   /**
    * Makes a proposal a skill.
    *
-   * @param approvedBy - Who says so.
+   * @param approvedBy - Name of the person who promotes it.
    * @throws CemError `SKILL_NOT_FOUND`.
    */
   promote(name: string, approvedBy: string): Promise<Skill>;

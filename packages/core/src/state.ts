@@ -15,7 +15,7 @@ export interface SaveStateOptions extends StateOptions {
   version?: string | undefined;
 }
 
-/** What {@link StateStore.read} found. */
+/** Result of {@link StateStore.read}. */
 export interface ReadState {
   exists: boolean;
   data: JsonValue;
@@ -23,7 +23,7 @@ export interface ReadState {
   version: string;
 }
 
-/** What {@link StateStore.save} did. */
+/** Result of {@link StateStore.save}. */
 export interface SavedState {
   /** The file's path in the sandbox. */
   file: string;

@@ -41,7 +41,7 @@ export interface EntriesOptions {
 }
 
 /**
- * What several hosts share: values, logs and counters by key. A folder on one machine, Redis or PostgreSQL for many.
+ * Values, logs and counters by key, shared by several hosts. A folder on one machine, Redis or PostgreSQL for many.
  * Values, logs and counters have keys of their own each: one key can name one of each.
  *
  * Every method rejects with a CemError `STORE_UNAVAILABLE` when the store can't be reached or refuses, and
@@ -89,7 +89,7 @@ export interface Store {
    *
    * @param amount - A whole number, also a negative one.
    * @param expiresInMs - From the first addition on, after which the counter starts anew. Absent: never.
-   * @returns what it is now.
+   * @returns the new amount.
    */
   add(key: StoreKey, amount: number, expiresInMs?: number): Promise<number>;
   /** The store's own clock, in milliseconds: the one clock that all hosts share. */

@@ -74,7 +74,7 @@ export interface ToolProblem {
   /** The line in the file, from 1. */
   line?: number | undefined;
   message: string;
-  /** What is behind it, where a face can say what helps: `python` for tools in a language that is not run. */
+  /** Cause, for a specific hint on the command line and the servers: `python` for tools in Python, which is not run. */
   cause?: "python" | undefined;
 }
 

@@ -5,7 +5,7 @@ import type { Store, StoreKey, WriteOptions } from "./store.ts";
 const MAX_ATTEMPTS = 200;
 const MAX_PAUSE_MS = 10;
 
-/** What {@link updateStored} is to write. */
+/** A change for {@link updateStored} to write, and its result. */
 export interface StoredChange<Result> extends Pick<WriteOptions, "expiresInMs"> {
   /** Absent: nothing is written. */
   value?: Uint8Array | undefined;
@@ -15,7 +15,7 @@ export interface StoredChange<Result> extends Pick<WriteOptions, "expiresInMs"> 
 /**
  * Changes a value in a store, one host after another.
  *
- * @param change - Is given what is there, and called again with what somebody else wrote meanwhile.
+ * @param change - Called with the stored value, and again with the new one where another host wrote meanwhile.
  * @throws CemError `STORE_UNAVAILABLE`; `STORE_CONFLICT` where others are faster for a second.
  */
 export async function updateStored<Result>(

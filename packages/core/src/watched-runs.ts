@@ -1,11 +1,11 @@
 import type { AgentEvent, TaskResult } from "./agent.ts";
 import type { Redactor } from "./redaction.ts";
 
-/** What those who watch runs are told of one before it begins. */
+/** Facts of a run, passed to watchers before it begins. */
 export interface RunFacts {
   /** The task, or the code. */
   input: string;
-  /** Who may see the run: the owner where there are owners, else the client. */
+  /** Owner that may see the run; the client where there are no owners. */
   audience: string;
   session: string;
   redactor: Redactor | undefined;

@@ -2,7 +2,7 @@ import type { Elicit } from "./elicitation.ts";
 import type { ToolCall, ToolProgress } from "./invocation.ts";
 import type { JsonObject, JsonSchema, JsonValue } from "./json.ts";
 
-/** What a step of a workflow works with. Everything it does to the world goes through here. */
+/** Context of a workflow step. All effects of the step go through it. */
 export interface WorkflowStepContext {
   /** The name of the step. */
   readonly step: string;
@@ -10,17 +10,17 @@ export interface WorkflowStepContext {
   readonly signal: AbortSignal;
   /**
    * Identifies the work of the step: the same for each attempt, also after a resume, and never used for other work. For
-   * targets that carry out a request once for each key.
+   * targets that execute a request once for each key.
    */
   readonly idempotencyKey: string;
   /** A folder of the run, which exists, for files that the step keeps. */
   readonly folder: string;
-  /** The variables of the workflow by name, with tokens in place of personal values. */
+  /** The variables of the workflow by name, with tokens in place of personal data. */
   readonly variables: Readonly<JsonObject>;
   /**
    * Calls a tool as code in the sandbox does: allowed, validated, approved, with values in place of tokens.
    *
-   * @returns the tool's value, with tokens in place of personal values.
+   * @returns the tool's value, with tokens in place of personal data.
    * @throws CemError the error of the call.
    */
   callTool(call: ToolCall): Promise<JsonValue>;
@@ -28,24 +28,24 @@ export interface WorkflowStepContext {
    * Reviews code and runs it in the sandbox.
    *
    * @param code - TypeScript, whose value is what it exports as default or returns at the top level.
-   * @param inputs - What the code finds in its constant `inputs`.
-   * @returns its value, with tokens in place of personal values.
+   * @param inputs - The value of the constant `inputs` in the code.
+   * @returns its value, with tokens in place of personal data.
    * @throws CemError why it was refused or failed.
    */
   runCode(code: string, inputs?: JsonObject): Promise<JsonValue>;
   /** Asks the user of the run. Answers `cancel` with a reason where nobody can be asked. */
   readonly ask: Elicit;
-  /** Puts tokens in the place of personal values. Of what a step returns this is done anyway. */
+  /** Replaces personal data by tokens. The result of a step is tokenized anyway. */
   tokenize(data: JsonValue): Promise<JsonValue>;
   /**
-   * Keeps a value that is known to be personal, also where nothing in it tells, and returns its token. Absent where there
-   * are no tokens.
+   * Keeps a value that is known to be personal, also where no detector would find it, and returns its token. Absent
+   * where there are no tokens.
    *
    * @param type - The kind of value: upper case, digits and underscores.
    */
   keep?(value: string | number, type: string): string;
   /**
-   * Puts personal values in the place of tokens, for the target that the rules of data flow know by these names.
+   * Replaces tokens by personal data, for the target that the flow rules know by these names.
    *
    * @throws CemError `TOKEN_UNKNOWN` or `FLOW_DENIED`.
    */
@@ -59,7 +59,7 @@ export interface WorkflowStepContext {
 /** A type of step that workflows can have beside the built-in ones. */
 export interface WorkflowStepKind {
   readonly specificationVersion: "v1";
-  /** What steps have as their `type`. */
+  /** The `type` of its steps. */
   readonly name: string;
   /** The schema of the step's `config`, in which expressions may stand in the place of values. */
   readonly configSchema: JsonSchema;
@@ -71,17 +71,17 @@ export interface WorkflowStepKind {
    */
   readonly isIdempotent?: boolean | undefined;
   /**
-   * What a step would do, for a dry run, in one line each. Must not do anything.
+   * Lists the actions of a step for a dry run, one line each. Must not do anything.
    *
    * @defaultValue the name of the kind
    */
   plan?(config: JsonObject): readonly string[];
   /**
-   * Carries out a step.
+   * Executes a step.
    *
    * @param config - Its `config`, with the values of its expressions.
-   * @returns what later steps find as its result.
-   * @throws why it failed, which the step's `on_error` is about.
+   * @returns the result of the step, for later steps.
+   * @throws the error of the step, which its `on_error` handles.
    */
   run(config: JsonObject, context: WorkflowStepContext): Promise<JsonValue>;
 }

@@ -2,11 +2,11 @@
 export interface WorkspaceSync {
   readonly specificationVersion: "v1";
   /**
-   * Fetches what others changed, carries out a run, and puts back what it changed, also where it fails.
+   * Fetches the changes of others, executes a run, and uploads its changes, also where it fails.
    *
-   * @returns what the work returned, and remarks for its result: files that were kept twice, or could not be put back.
+   * @returns the result of the work, and remarks for it: files that were kept twice, or could not be uploaded.
    * @throws CemError `STORE_UNAVAILABLE`, `FILES_UNAVAILABLE` or `FILES_DAMAGED` before the run, which does not begin with
-   *   old files; and what the work throws.
+   *   old files; and any error of the work.
    */
   during<Result>(work: () => Promise<Result>): Promise<{ result: Result; remarks: string[] }>;
   /** Fetches what others changed. @returns remarks. @throws CemError as {@link WorkspaceSync.during}. */

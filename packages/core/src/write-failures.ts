@@ -16,7 +16,7 @@ const CLOSED: Readonly<Record<string, string>> = {
  * Turns a failed write into an error that says what is full or read-only: `DISK_FULL` or `NOT_WRITABLE`. Other errors are
  * given back as they are.
  *
- * @param what - What was to be written, such as "/workspace/state.json".
+ * @param what - The file to write, such as "/workspace/state.json".
  * @param place - Where, such as "the disk of the workspace".
  */
 export function writeFailure(error: unknown, what: string, place: string): unknown {

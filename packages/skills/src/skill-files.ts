@@ -130,7 +130,7 @@ export function provenanceOf(metadata: Readonly<Record<string, string>>): SkillP
 /**
  * Writes the provenance as metadata.
  *
- * @param tools - The tools that the code uses. Absent: what the metadata had stays.
+ * @param tools - The tools that the code uses. Absent: the metadata keeps its tools.
  */
 export function formatProvenance(
   provenance: SkillProvenance,

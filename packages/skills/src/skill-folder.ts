@@ -107,7 +107,7 @@ function ignoreMissing(error: NodeJS.ErrnoException): undefined {
 /** A skill's folder from elsewhere. */
 export interface ForeignSkill {
   name: string;
-  /** What can be tried. Absent where the skill has no code or no test. */
+  /** Draft that can be tried. Absent where the skill has no code or no test. */
   draft?: SkillDraft | undefined;
 }
 

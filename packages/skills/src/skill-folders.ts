@@ -99,7 +99,7 @@ export class SkillFolders {
     }
   }
 
-  /** The error that tells which skills there are. */
+  /** The error that lists the existing skills. */
   async notFound(name: string, status: SkillStatus | undefined): Promise<CemError> {
     const known = [
       ...(status === "proposal" ? [] : await this.namesOf("active")),

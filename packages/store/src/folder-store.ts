@@ -30,8 +30,8 @@ export interface FolderStoreSettings {
   /** The folder, which only its owner may enter. It is made when it is missing. */
   folder: string;
   /**
-   * What a change that was answered outlives. `machine`: a crash of the machine, for which each change waits for the disk.
-   * `process`: a kill of the process; a crash of the machine loses the last changes and harms no others.
+   * The crash that an acknowledged change survives. `machine`: a crash of the machine, for which each change waits for
+   * the disk. `process`: a kill of the process; a crash of the machine loses the last changes and harms no others.
    *
    * @defaultValue `machine`
    */

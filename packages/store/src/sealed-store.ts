@@ -38,7 +38,7 @@ export function parseSealingKeys(text: string): SealingKey[] {
 /**
  * Seals bytes with AES-256-GCM under the first key.
  *
- * @param context - What they are. They open as this only, so that nobody can put one text in another's place.
+ * @param context - Identity of the bytes, authenticated with them, so that nobody can put one text in another's place.
  */
 export function seal([newest]: readonly SealingKey[], context: Uint8Array, clear: Uint8Array): Buffer {
   if (newest === undefined) throw new TypeError("There is no key to seal with.");
@@ -53,7 +53,7 @@ export function seal([newest]: readonly SealingKey[], context: Uint8Array, clear
 /**
  * Opens what {@link seal} sealed.
  *
- * @param shown - What it is, for people.
+ * @param shown - Its name in error messages.
  * @throws CemError `STORE_SEALED`.
  */
 export function unseal(
@@ -172,7 +172,7 @@ async function resealLog(store: Store, keys: readonly SealingKey[], key: StoreKe
   }
 }
 
-/** What somebody changed meanwhile is sealed with the newest key already. */
+/** Seals one value anew. A value that was changed meanwhile is sealed with the newest key already. */
 async function resealOne(store: Store, keys: readonly SealingKey[], key: StoreKey): Promise<boolean> {
   const found = await store.read(key);
   if (found === undefined || keyIdOf(found.value) === keys[0]?.id) return false;

@@ -215,7 +215,7 @@ function manifestOf(name: string, base: string): string | undefined {
  * Makes a project with the examples, the sample servers and skills, in which these examples find the packages
  * that this command has.
  *
- * @returns its folder, and what removes it.
+ * @returns its folder, and a function that removes it.
  */
 async function makeExampleProject(
   examples: readonly Example[],

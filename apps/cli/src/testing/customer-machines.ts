@@ -11,7 +11,7 @@ import type { Ended } from "./run-cem.ts";
 const CALL = { timeout: 120_000 };
 type Answer = Record<string, unknown>;
 
-/** What machines that serve customers have in common. */
+/** Settings shared by all machines that serve customers. */
 export interface CustomerMachinesSettings {
   redisUrl: string;
   storeUrl: string;
@@ -34,9 +34,9 @@ export interface CustomerMachines {
   come: (id: string, options?: ComeOptions) => Promise<Visit>;
   /** A customer's token. */
   token: (id: string) => Promise<string>;
-  /** What tools were given, in order. */
+  /** Calls received by the tools, in order. */
   calls: () => string[];
-  /** What all processes logged. */
+  /** Log output of all processes. */
   logs: () => string;
   /** The folders of all processes. */
   folders: string[];
@@ -127,7 +127,7 @@ interface Visitor {
   generation: "legacy" | { pin: "2026-07-28" };
 }
 
-/** A customer's client, which remembers all that it was told. */
+/** A customer's client, which keeps all answers that it received. */
 export class Visit {
   readonly id: string;
   /** Handles of runs that outlasted their calls. */

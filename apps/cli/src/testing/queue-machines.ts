@@ -5,7 +5,7 @@ import { vi } from "vitest";
 import { runCem, temporaryFolder } from "./run-cem.ts";
 import { spawnCem } from "./spawn-cem.ts";
 
-/** What programs import of the project's tools. */
+/** Import statement of the project's tools, for programs. */
 export const JOBS = `import { look, send, remove, ask } from "./servers/jobs/index.ts";`;
 
 const WAIT = { timeout: 60_000, interval: 20 };

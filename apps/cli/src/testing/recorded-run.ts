@@ -23,7 +23,7 @@ const weather = await get_weather({ location: "San Francisco" });
 export default { sum, weather };
 `;
 
-/** What a task that went well came to. */
+/** Result of a successful task. */
 export const recordedResult: TaskResult = {
   status: "success",
   value: { sum: 8, weather: { location: "San Francisco", temperature: 14.2, conditions: "partly cloudy" } },

@@ -1,4 +1,4 @@
-// What a user preloads with `node --import`: the SDK as the OTEL_* variables say.
+// Preloaded with `node --import`, as users do: the SDK, configured by the OTEL_* variables.
 import { NodeSDK } from "@opentelemetry/sdk-node";
 
 new NodeSDK().start();

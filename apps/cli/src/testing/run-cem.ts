@@ -12,7 +12,7 @@ const root = path.resolve(import.meta.dirname, "../../../..");
 /** The repository's own tools, for a command that runs in a folder of its own. */
 export const SAMPLES = ["--servers", path.join(root, "servers"), "--skills", path.join(root, "skills")];
 
-/** What a command came to. */
+/** Exit code and output of a command. */
 export interface Ended {
   code: number | null;
   stdout: string;
@@ -29,7 +29,7 @@ export interface RunOptions {
 export interface RunningCem {
   /** Resolves when the command has ended. */
   ended: Promise<Ended>;
-  /** What it has written so far, as it comes. */
+  /** Its output, streamed. */
   stdout: PassThrough;
   stderr: PassThrough;
   /** Sends it a signal, as a terminal would. */

@@ -18,7 +18,7 @@ interface Check {
   errorMessage?: string | undefined;
 }
 
-/** What the suite found. */
+/** Results of the conformance suite. */
 export interface ConformanceReport {
   /** Of those that the revision requires. */
   scenarios: number;

@@ -44,7 +44,7 @@ export class WarmServer {
     });
   }
 
-  /** Resolves when it has ended: because it was idle, or was told to. */
+  /** Resolves when it has ended: because it was idle, or on request. */
   get ended(): Promise<void> {
     return this.#ended.promise;
   }

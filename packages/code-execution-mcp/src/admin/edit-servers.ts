@@ -25,7 +25,7 @@ const CONTAINER_PROGRAMS = new Set(["docker", "podman", "nerdctl"]);
 const FLAGS =
   /^(?:-[itdPq]+|--(?:rm|init|interactive|tty|detach|privileged|read-only|publish-all|no-healthcheck|quiet|sig-proxy|oom-kill-disable|disable-content-trust))$/u;
 
-/** What to think about before a server is used: a name that can be mistaken, an image that can change. */
+/** Warnings about a new server: a name that looks like another's, an image that is not pinned. */
 export function warningsOf(name: string, entry: ServerEntry, others: Iterable<string>): string[] {
   const other = findLookAlike(name, [...others, ...WELL_KNOWN]);
   const image = unpinnedImage(entry);
@@ -60,7 +60,7 @@ export function unpinnedImage({ command, args }: ServerEntry): string | undefine
 /**
  * Adds MCP servers to the configuration file, which is created where it is missing. Comments in it stay.
  *
- * @returns the path of the file, and what to think about before the servers are used.
+ * @returns the path of the file, and warnings about the servers.
  * @throws CemError `SERVER_EXISTS`, or `CONFIG_INVALID` for settings that are wrong. The file is unchanged then.
  */
 export async function addServers(
@@ -99,7 +99,7 @@ export async function addServers(
 export interface AddedServers {
   /** The path of the configuration file. */
   file: string;
-  /** What to think about before the servers are used: names that can be mistaken, images that can change. */
+  /** Warnings to show before the servers are used: names that look like others, images that are not pinned. */
   warnings: string[];
 }
 

@@ -22,7 +22,7 @@ export async function emitClient(server: string, source: ServerSource = {}): Pro
   const { servers } = await listCatalog({ ...source, only: server, triesServers: false });
   const { isServerRequest } = await import("@cem/mcp-client");
   const tools = (servers.find(({ name }) => name === server)?.tools ?? []).filter(
-    // What lists resources and prompts is a tool here alone.
+    // The tools that list resources and prompts are added by this project; the server itself has none of them.
     ({ kind, originalName }) => kind === "host" && !isServerRequest(originalName ?? ""),
   );
   if (tools.length === 0) {
@@ -50,7 +50,7 @@ function printTransport(server: string, transport: Transport): Printed {
     const parts = [
       `command: ${textOf(command)}`,
       `args: [${args.map((arg) => textOf(arg)).join(", ")}]`,
-      // What the SDK passes on by itself is left to it.
+      // Only further variables are named: the SDK passes on its default environment by itself.
       ...(variables.length === 0 ? [] : [`env: { ...getDefaultEnvironment(), ${variables.join(", ")} }`]),
       ...(cwd === undefined ? [] : [`cwd: ${textOf(cwd)}`]),
     ];

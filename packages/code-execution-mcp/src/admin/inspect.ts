@@ -18,7 +18,7 @@ import { unpinnedImage } from "./edit-servers.ts";
 import { inspectTrust } from "./trust.ts";
 import type { TrustReport } from "./trust.ts";
 
-/** What a folder of the configuration is like on this host. */
+/** State of a configured folder on this host. */
 export interface FolderReport {
   path: string;
   exists: boolean;
@@ -26,7 +26,7 @@ export interface FolderReport {
   writable: boolean;
 }
 
-/** What an agent would find here. */
+/** Configuration, folders and catalog that an agent would use here. */
 export interface HostReport {
   /** Version of the Node that runs this, without the v. */
   node: string;
@@ -118,7 +118,7 @@ export interface PrivatePlace {
   isOpen: boolean;
 }
 
-/** What protects the host, the user's secrets and sessions here. */
+/** Protection of the host, of the user's secrets and of sessions: sandboxes, trust, file modes, image pins. */
 export interface SecurityReport {
   configuration: LoadedConfig;
   sandboxes: { name: string; probe: SandboxProbe }[];

@@ -8,7 +8,7 @@ import { openProject } from "../wiring/open-project.ts";
 import type { Project } from "../wiring/project.ts";
 
 /**
- * Loads the plugins of a configuration and tells how each stands. Those of a folder that is not trusted are not loaded.
+ * Loads the plugins of a configuration and reports the state of each. Those of an untrusted folder are not loaded.
  *
  * @throws CemError the failure of a plugin that is required.
  */
@@ -19,18 +19,18 @@ export async function listPlugins(source: ServerSource = {}): Promise<PluginRepo
   });
 }
 
-/** A command of a plugin to carry out. */
+/** A command of a plugin to execute. */
 export interface PluginCommandRequest extends Omit<AgentOptions, "catalog"> {
   name: string;
-  /** What follows the name. */
+  /** Arguments after the name. */
   words: readonly string[];
   signal: AbortSignal;
 }
 
 /**
- * Carries out a command that a plugin adds to `cem`.
+ * Executes a command that a plugin adds to `cem`.
  *
- * @returns what it answers; `undefined` where no plugin has such a command.
+ * @returns the command's answer; `undefined` where no plugin has such a command.
  * @throws CemError `PLUGIN_FAILED` where it throws, or what it throws where that is a CemError.
  */
 export async function runPluginCommand({

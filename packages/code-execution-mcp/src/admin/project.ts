@@ -49,7 +49,7 @@ const FILES: Readonly<Record<string, string>> = {
   ".gitignore": GITIGNORE,
 };
 
-/** What became of files that were to be made. */
+/** Files that were made, and files that existed and were kept. */
 export interface LaidFiles {
   made: string[];
   /** Those that were there. */

@@ -4,7 +4,7 @@ import { createLog, logged } from "../wiring/log.ts";
 import { openProject } from "../wiring/open-project.ts";
 import { inspectSearch, modelsDirOf, namedModelOf } from "../wiring/stages/selector.ts";
 
-/** What {@link pullEmbeddingModel} is told. */
+/** Options of {@link pullEmbeddingModel}. */
 export interface PullEmbeddingModelRequest extends ServerSource {
   /** `owner/name`, or with `@` and a revision. Default: the one that the configuration names, else a small one. */
   model?: string | undefined;

@@ -33,7 +33,7 @@ export async function readRun(id: string, source: ConfigSource = {}): Promise<Ru
   return withRecords(source, (records) => records.read(id));
 }
 
-/** What of a recorded run can answer its calls when its code runs again. */
+/** The recording of a run's calls, as a replay takes it, and the number of calls that it lacks. */
 export interface RunRecording {
   recording: Recording;
   /** Calls on the host that can't be answered: their arguments or results were too large, or are not kept. */

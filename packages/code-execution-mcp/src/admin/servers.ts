@@ -101,11 +101,11 @@ export function signIn(
   });
 }
 
-/** What the list of a server's tools costs the model of a client, in tokens. */
+/** Size of a server's list of tools, in tokens of the client's model. */
 export const measureTokenCost: typeof McpServer.measureTokenCost = async (...args) =>
   (await import("@cem/mcp-server")).measureTokenCost(...args);
 
-/** What the same model would pay if every tool stood in the list itself, in tokens. */
+/** Size that the list would have if it held every tool of the agent, in tokens. */
 export const measureDirectCost: typeof McpServer.measureDirectCost = async (...args) =>
   (await import("@cem/mcp-server")).measureDirectCost(...args);
 

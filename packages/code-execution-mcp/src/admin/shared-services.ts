@@ -23,7 +23,7 @@ export async function listCustomers(source: ServerSource = {}): Promise<Customer
   });
 }
 
-/** What one customer has on this machine, and has used. @throws CemError `CUSTOMER_NOT_FOUND` */
+/** Data and usage of one customer on this machine. @throws CemError `CUSTOMER_NOT_FOUND` */
 export async function customerUsage(id: string, source: ServerSource = {}): Promise<CustomerUsage> {
   return withFolders(source, (folders) => folders.usage(id));
 }
@@ -85,7 +85,7 @@ export function queueCounts(source: ServerSource = {}): Promise<QueueCounts> {
   return withQueue(source, (queue) => queue.counts());
 }
 
-/** The runs that no worker could carry out, the newest first. */
+/** The runs that no worker could execute, the newest first. */
 export function deadRuns(source: ServerSource = {}): Promise<DeadRun[]> {
   return withQueue(source, (queue) => queue.dead());
 }
@@ -110,7 +110,7 @@ async function withQueue<T>(
   }
 }
 
-/** What {@link resealSharedStore} has done. */
+/** Result of {@link resealSharedStore}. */
 export interface ResealedStore {
   /** Where the store is. */
   location: string;

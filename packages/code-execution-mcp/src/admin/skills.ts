@@ -65,7 +65,7 @@ export async function promoteSkill(
   return promoteCheckedSkill(name, { tools, signal, approvedBy }, trial);
 }
 
-/** What became of the runs of a session. */
+/** Skills proposed from the runs of a session, and the runs that gave none. */
 export interface LearnedSkills {
   /** The proposals that were made. */
   proposed: Skill[];

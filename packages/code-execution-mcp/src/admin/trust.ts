@@ -3,18 +3,18 @@ import type { HeldItem, LoadedConfig, TrustItem, TrustRecord } from "@cem/config
 import type { ServerSource } from "../options.ts";
 import { loadConfig } from "../wiring/open-project.ts";
 
-/** What files of a folder ask for on this host. */
+/** Host access that the files of a folder request. */
 export interface TrustReport {
   /** The real path of the folder. */
   folder: string;
   requested: TrustItem[];
-  /** What of it is held back. */
+  /** Requests that are blocked until the folder is trusted. */
   held: HeldItem[];
-  /** What of the configuration was ignored and why, one sentence each. */
+  /** Ignored parts of the configuration with the reason, one sentence each. */
   warnings: string[];
 }
 
-/** Finds out what files of a folder ask for, and imports and starts none of it. */
+/** Lists the host access that files of a folder request. Imports and starts nothing. */
 export async function inspectTrust(source: ServerSource = {}): Promise<TrustReport> {
   const { cwd, configFile: file, config: overrides } = source;
   const loaded = await loadConfig({ cwd, file, overrides, trustFolder: false });
@@ -56,7 +56,7 @@ export async function untrustFolder(folder: string): Promise<boolean> {
   return removeTrust(trustFile(process.env), realPath(path.resolve(folder)));
 }
 
-/** What was trusted, by folder. */
+/** Trusted items, by folder. */
 export async function listTrusted(): Promise<TrustRecord["folders"]> {
   const { readTrust, trustFile } = await import("@cem/config");
   return (await readTrust(trustFile(process.env))).folders;

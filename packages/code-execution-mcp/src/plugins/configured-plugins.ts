@@ -20,7 +20,7 @@ export type GivenPlugin =
       required?: boolean | undefined;
     };
 
-/** What a program gives, besides the configuration. */
+/** Plugins, tools and log given in code, besides the configuration. */
 export interface PluginOptions {
   plugins?: readonly GivenPlugin[] | undefined;
   tools?: HostToolsByServer | undefined;
@@ -40,7 +40,7 @@ export function lazyPlugins(loaded: LoadedConfig, options: PluginOptions): Lazy<
   return new Lazy(() => openConfiguredPlugins(loaded, options));
 }
 
-/** What plugins cost so far, with what earlier processes noted. */
+/** State, times and problems of each plugin, including those noted by earlier processes. */
 export async function reportPlugins({ config }: LoadedConfig, set: PluginSet): Promise<PluginReport[]> {
   const before = await readPluginTimes(config);
   return set.reports().map((report) => {
@@ -166,7 +166,7 @@ const FILE = "plugins.json";
 const MAX_PROBLEMS = 5;
 const MAX_FILE_CHARACTERS = 1_000_000;
 
-/** What was noted of a plugin when it was used last. */
+/** Use of a plugin, summed over processes; the problems are those of the last use. */
 interface NotedTimes {
   uses: number;
   useMs: number;
@@ -174,7 +174,7 @@ interface NotedTimes {
   problems: string[];
 }
 
-/** What earlier processes noted of the plugins' use, by plugin. What can't be read counts as nothing. */
+/** Use of the plugins as noted by earlier processes, by plugin name. Unreadable notes count as none. */
 async function readPluginTimes(config: Config): Promise<Record<string, NotedTimes>> {
   try {
     const text = await readFile(fileOf(config), "utf8");
@@ -200,7 +200,7 @@ async function savePluginTimes(config: Config, reports: readonly PluginReport[])
         uses: before.uses + times.uses,
         useMs: before.useMs + times.useMs,
         failures: before.failures + times.failures,
-        // Those of the last use: what was mended is told no more.
+        // Those of the last use: problems that were fixed are no longer reported.
         problems: problems.slice(0, MAX_PROBLEMS),
       };
     }

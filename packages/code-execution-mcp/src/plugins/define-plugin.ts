@@ -13,7 +13,7 @@ import type {
 import type { CustomDetector } from "@cem/pii";
 import type { StandardSchemaV1 } from "@standard-schema/spec";
 
-/** What a plugin gets when it is set up. */
+/** Context for setting up a plugin. */
 export interface PluginContext {
   /** The folder of the plugin's own files. Absent for a plugin that is given in code. */
   readonly folder: string | undefined;
@@ -25,7 +25,7 @@ export interface PluginContext {
   log(message: string): void;
 }
 
-/** What a command of a plugin gets with its arguments. */
+/** Context of a plugin's command, passed with its arguments. */
 export interface PluginCommandContext {
   /** The folder that the command was started in. */
   readonly folder: string;
@@ -37,15 +37,15 @@ export interface PluginCommandContext {
 
 /** A command of `cem`: `cem <name> [arguments]`. */
 export interface PluginCommand {
-  /** What it does, in one line. */
+  /** Its purpose, in one line. */
   description: string;
-  /** What follows the name: `<employee> [month]`. */
+  /** Arguments after the name, as help shows them: `<employee> [month]`. */
   usage?: string | undefined;
   /**
-   * Carries out the command.
+   * Executes the command.
    *
    * @param words - The words after the command's name, without options of `cem` itself.
-   * @returns what is printed: text as it is, other values as a result. `undefined` prints nothing.
+   * @returns the output: text is printed as it is, other values as a result. `undefined` prints nothing.
    */
   run(
     words: readonly string[],
@@ -53,11 +53,11 @@ export interface PluginCommand {
   ): JsonValue | undefined | Promise<JsonValue | undefined>;
 }
 
-/** What a plugin adds. */
+/** Tools, stages, detectors, commands and listeners that a plugin adds. */
 export interface PluginParts {
   /** Functions of the host by server and name, made with `defineTool`. */
   tools?: Readonly<Record<string, Readonly<Record<string, HostTool>>>> | undefined;
-  /** Find values of persons and secrets, beside those of `@cem/pii`. */
+  /** Find personal data and secrets, in addition to the detectors of `@cem/pii`. */
   detectors?: readonly CustomDetector[] | undefined;
   /** Review code after the default guard. They can refuse it, and never allow what another refused. */
   guards?: readonly Guard[] | undefined;
@@ -71,7 +71,7 @@ export interface PluginParts {
   steps?: readonly WorkflowStepKind[] | undefined;
   /** Ways to connect to MCP servers, by the scheme of their URLs. */
   transports?: readonly McpTransportProvider[] | undefined;
-  /** Receives a copy of the events of every request, with tokens in place of personal values, soon after they happened. */
+  /** Receives copies of all events, with tokens in place of personal data, soon after they happened. */
   onEvent?: ((event: AgentEvent) => void | Promise<void>) | undefined;
   /** Commands of `cem` by name. */
   commands?: Readonly<Record<string, PluginCommand>> | undefined;

@@ -14,7 +14,7 @@ export interface OwnedListener {
   use: PluginUse;
 }
 
-/** Passes events on to the listeners of plugins, after the work that they tell of has gone on. */
+/** Forwards events to the listeners of plugins, after the work that they report has gone on. */
 export class EventListeners {
   readonly #listeners: readonly OwnedListener[];
   #waiting: AgentEvent[] = [];

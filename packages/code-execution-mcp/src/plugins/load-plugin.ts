@@ -19,7 +19,7 @@ const DETECTED_TYPE = /^[A-Z][A-Z\d_]{0,31}$/u;
 const COMMAND_NAME = /^[a-z][a-z\d-]{0,40}$/u;
 const SCHEME = /^[a-z][a-z\d+.-]{0,20}$/u;
 
-/** What one of a list has to be, in words, and whether it is. */
+/** Lists of a plugin: the expected form of an item, in words, and the check of an item. */
 const LISTS: Readonly<Record<string, { takes: string; fits: (value: unknown) => boolean }>> = {
   detectors: {
     takes: "{ type, pattern }, { type, values } or { type, find } with a type in upper case",
@@ -56,7 +56,7 @@ const KNOWN = [...Object.keys(LISTS), ...FUNCTIONS, "tools", "commands"];
 /**
  * Takes what can be used of what a plugin's `setup` returned.
  *
- * @param onFault - Called for each part that can't, with what is wrong.
+ * @param onFault - Called for each part that can't, with the reason.
  */
 export function checkParts(returned: unknown, onFault: (part: string, why: string) => void): PluginParts {
   if (!isObject(returned)) {
@@ -128,7 +128,7 @@ const LOAD_TIMEOUT_MS = 30_000;
 const VERSION = "v1";
 const NAME = /^(?:@[\w.-]{1,50}\/)?[\w.-]{1,100}$/u;
 
-/** What messages call a plugin before its own name is known. */
+/** Location of a plugin, which messages name it by until its own name is known. */
 export interface PluginPlace {
   /** How the configuration names it. */
   named: string;

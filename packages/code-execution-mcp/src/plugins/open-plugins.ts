@@ -54,14 +54,14 @@ export interface PluginReport {
   /** `held`: its folder is not trusted. `failed`: it was not set up. */
   state: "ready" | "held" | "failed";
   required: boolean;
-  /** What it adds: `tool crm.find`, `detector EMPLOYEE`. */
+  /** Parts that it adds: `tool crm.find`, `detector EMPLOYEE`. */
   adds: readonly string[];
   times: PluginTimes;
-  /** What went wrong, one sentence each. */
+  /** Problems, one sentence each. */
   problems: readonly string[];
 }
 
-/** What all plugins add. Everything in it is checked, limited and timed. */
+/** Parts of all plugins: checked, limited and timed. */
 export interface PluginSet {
   readonly tools: Readonly<Record<string, Readonly<Record<string, HostTool>>>>;
   readonly detectors: readonly CustomDetector[];
@@ -76,7 +76,7 @@ export interface PluginSet {
   /** Has what is logged from now on go elsewhere. */
   logTo(log: (message: string) => void): void;
   reports(): PluginReport[];
-  /** What went wrong so far, with the plugins' names. */
+  /** Problems so far, with the plugins' names. */
   problems(): string[];
   /** Lets the plugins free what they hold. Safe to call twice. */
   dispose(): Promise<void>;

@@ -34,7 +34,7 @@ const MAX_TIMEOUTS = 2;
 const MAX_PROBLEMS = 20;
 const MS_PER_SECOND = 1_000;
 
-/** What is known of a plugin's use, for people. */
+/** Set-up time, uses and failures of a plugin, for reports. Times are in milliseconds. */
 export interface PluginTimes {
   setupMs: number;
   /** How often a part was used, and for how long in all. */
@@ -66,7 +66,7 @@ export class PluginUse {
     this.#onProblem = onProblem;
   }
 
-  /** What went wrong, one sentence each. */
+  /** Problems, one sentence each. */
   get problems(): readonly string[] {
     return [...this.#problems];
   }
@@ -81,7 +81,7 @@ export class PluginUse {
   /**
    * Calls a part of the plugin.
    *
-   * @param part - What it is, for messages: `guard`.
+   * @param part - The kind of part, for messages: `guard`.
    * @param work - Gets a signal that aborts at the time limit or with the caller's.
    * @throws CemError `PLUGIN_FAILED`, `PLUGIN_TIMEOUT`, or the reason of the caller's signal.
    */
@@ -181,7 +181,7 @@ export class PluginUse {
 
 const MAX_REASON_CHARACTERS = 500;
 
-/** What was thrown, which may be anything, also what can't be turned into text. */
+/** Message of a thrown value, which may be of any type, also one that can't be turned into text. */
 export function reasonOf(error: unknown): string {
   try {
     const text = error instanceof Error ? error.message : String(error);

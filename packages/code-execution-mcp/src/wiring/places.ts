@@ -28,7 +28,7 @@ export function modelsFolder(environment: NodeJS.ProcessEnv = process.env): stri
 /** A folder of the host's own. */
 export interface HostFolder {
   folder: string;
-  /** What would be kept in it, as the beginning of a sentence: `Runs of workflows`. */
+  /** Its contents, as the subject of an error message: `Runs of workflows`. */
   what: string;
   /** The setting that names it. */
   setting: string;

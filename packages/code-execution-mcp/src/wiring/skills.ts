@@ -5,7 +5,7 @@ import type { Agent, SaveSkillOptions, Skill, SkillDraft, SkillStore, ToolDefini
 import { refreshSkills } from "./project.ts";
 import type { Project } from "./project.ts";
 
-/** What a skill is tried with. */
+/** Project and agents with which skills are tried. */
 export interface SkillTrial {
   loaded: Project;
   /** Opens an agent with another configuration. */
@@ -92,7 +92,7 @@ const SETTLED_MS = 100;
  * Calls the listener after skills in a folder were added, changed or removed, by whichever process. The folder may be
  * missing still. Never keeps the process alive.
  *
- * @returns what ends it.
+ * @returns a function that stops it.
  */
 export async function followSkills(
   skillsDir: string,
@@ -116,7 +116,7 @@ export async function followSkills(
     clearTimeout(timer);
     timer = setTimeout(() => void onChange().catch(() => {}), SETTLED_MS).unref();
   });
-  // Where the system has no room for another watch, answers are still read anew; clients are only not told.
+  // Where the system has no room for another watch, answers are still read anew; only clients are not notified.
   watcher.on("error", () => {});
   await new Promise<void>((resolve) => watcher.once("ready", resolve));
   return async () => {

@@ -8,7 +8,7 @@ export type SelectorWork = Pick<SelectorSettings, "cacheDir" | "lexicalReason">;
 
 /** A catalog for threads, which share the memory that it is in. */
 export interface SharedCatalog {
-  /** Tells catalogs of this process apart. */
+  /** Distinguishes catalogs of this process. */
   id: number;
   /** Lists of definitions, each as `node:v8` serializes it. */
   pieces: readonly SharedArrayBuffer[];

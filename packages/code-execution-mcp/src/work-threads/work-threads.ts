@@ -106,8 +106,8 @@ export const WORK_THREAD_LIMITS: WorkThreadLimits = {
 /** How often the heap of a thread at work is looked at, in milliseconds. */
 const HEAP_CHECK_MS = 50;
 /**
- * What V8 lets a thread have beyond its limit, in MiB. Where V8's own limit is reached it ends the process if the garbage
- * collection that finds out can't be interrupted, so a thread is ended before.
+ * Margin between a thread's memory limit and its limit in V8, in MiB. V8 ends the process if its limit is reached in a
+ * garbage collection that can't be interrupted, so a thread is ended before.
  */
 const HEAP_SLACK_MB = 512;
 const BYTES_PER_MB = 2 ** 20;

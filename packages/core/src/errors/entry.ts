@@ -19,11 +19,12 @@ export interface ErrorEntry {
   meaning: string;
   /** When it happens, where the meaning does not say it. Markdown. */
   cause?: string;
-  /** What to do about it. Markdown. */
+  /** Advice on how to solve it. Markdown. */
   fix: string;
   /**
-   * What the command line and the servers add to the message: the setting, option or command that helps in this case, in plain text
-   * with two spaces before and after a command; or the fix itself. Absent where the message says all.
+   * Advice that the command line and the servers add to the message: the setting, option or command that helps in this
+   * case, in plain text with two spaces before and after a command; or `fix`, the text above. Absent where the message
+   * says all.
    */
   hint?: "fix" | ((details: ErrorDetails, hintFor: HintFor) => string | undefined);
 }

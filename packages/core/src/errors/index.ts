@@ -52,7 +52,7 @@ export function hintForAgent(error: ErrorFacts): string | undefined {
   return `Write it for execute_code; ${begun} A model of this server's writes it where llm.enabled is set.`;
 }
 
-/** Markdown as plain text: a command stands between two spaces, so that it can be told from the words around it. */
+/** Markdown as plain text: a command stands between two spaces, to set it apart from the words around it. */
 function plain(markdown: string): string {
   return markdown
     .replaceAll(/ `(cem [^`]+)`(?:\.$|$)/gu, "  $1")

@@ -9,7 +9,7 @@ export interface OwnPackage {
 
 /** Which files get a package from its own place. */
 export interface OwnPackageImporters {
-  /** What they are, for which the package is registered once. */
+  /** Name of this kind of file. The package is registered once for each kind. */
   kind: string;
   isImporter: (url: string) => boolean;
   /**

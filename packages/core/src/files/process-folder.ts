@@ -26,7 +26,7 @@ function sweep(below: string, prefix: string): void {
  * Creates a folder that only this user can read. It is removed when the process exits.
  *
  * @param below - The folder in which it is made.
- * @param prefix - What its name begins with. In a folder that machines share, it has to name this one.
+ * @param prefix - The beginning of its name. In a folder that machines share, it has to name this one.
  */
 export function createProcessFolder(below: string, prefix: string): string {
   if (swept.size === 0) {

@@ -6,7 +6,7 @@ const STARTED_FIELD = 19;
 /** A zombie, which has ended and waits for its parent to ask how, and one that is going. */
 const DEAD_STATES = new Set(["Z", "X", "x"]);
 
-/** A process, so that it can be told from a later one of the same number. */
+/** Identity of a process, which distinguishes it from a later one of the same number. */
 export interface ProcessIdentity {
   /** Where process numbers mean the same: a boot of a machine and a namespace of processes. */
   host: string;

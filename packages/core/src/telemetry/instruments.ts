@@ -35,7 +35,7 @@ const NO_INSTRUMENTS: Instruments = {
   queueWait: NONE,
 };
 
-/** What is counted and measured. No attribute has a value that clients or code choose. */
+/** Counters and histograms of the project. No attribute has a value that clients or code choose. */
 export function instruments(): Instruments {
   const api = registeredApi();
   if (api === undefined) return NO_INSTRUMENTS;

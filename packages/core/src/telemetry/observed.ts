@@ -8,7 +8,7 @@ interface ObservedQueue {
   dead: number;
 }
 
-/** Values by the value of the attribute that tells them apart. */
+/** Values by the value of the attribute that distinguishes them. */
 type Read = () => Record<string, number> | Promise<Record<string, number>>;
 
 const sandboxes = new Set<() => SandboxStats | undefined>();
@@ -17,7 +17,7 @@ const retired: Partial<SandboxStats> = {};
 const queues = new Set<() => Promise<ObservedQueue>>();
 const customers = new Set<() => number>();
 
-/** @returns what ends the observation. */
+/** @returns a function that ends the observation. */
 export function observeSandbox(read: () => SandboxStats | undefined): () => void {
   sandboxes.add(read);
   return () => {
@@ -27,13 +27,13 @@ export function observeSandbox(read: () => SandboxStats | undefined): () => void
   };
 }
 
-/** Is asked when metrics are exported. @returns what ends the observation. */
+/** Is asked when metrics are exported. @returns a function that ends the observation. */
 export function observeQueue(read: () => Promise<ObservedQueue>): () => void {
   queues.add(read);
   return () => void queues.delete(read);
 }
 
-/** @returns what ends the observation. */
+/** @returns a function that ends the observation. */
 export function observeOwners(read: () => number): () => void {
   customers.add(read);
   return () => void customers.delete(read);

@@ -2,13 +2,13 @@ import type { Context, Link } from "@opentelemetry/api";
 import { registeredApi } from "./api.ts";
 import type { SpanSettings } from "./tracing.ts";
 
-/** A trace's place in a message, as W3C Trace Context writes it. Baggage is not passed on: it may tell of persons. */
+/** A trace's place in a message, as W3C Trace Context writes it. Without baggage, which may contain personal data. */
 export interface TraceCarrier {
   traceparent: string;
   tracestate?: string | undefined;
 }
 
-/** What becomes of a client's trace: its spans go on in it, or a trace of our own links to it. */
+/** Treatment of a client's trace. `join`: spans are added to it. `link`: a trace of our own links to it. */
 export type ClientTrace = "join" | "link";
 
 const MAX_STATE_CHARACTERS = 512;

@@ -26,9 +26,9 @@ const KINDS = {
 } as const satisfies Record<string, keyof typeof SpanKind>;
 
 /**
- * Does work within a span. What it throws ends the span as failed, by the error's code: messages may tell values.
+ * Does work within a span. What it throws ends the span as failed, by the error's code: messages may contain values.
  *
- * @returns what the work returns.
+ * @returns the result of the work.
  */
 export function traced<T>(
   name: string,
@@ -51,7 +51,7 @@ export function traced<T>(
   });
 }
 
-/** Marks what a span tells of as failed. */
+/** Marks a span as failed. */
 export function failSpan(span: Span, errorType: string): void {
   const api = registeredApi();
   if (api === undefined) return;

@@ -32,7 +32,7 @@ export const ASKING_VERBS: Readonly<Record<ActionKind, string>> = {
   run: "run execute start launch trigger call invoke perform",
 };
 
-/** The verbs in names of tools, by the kind of action that such tools carry out. */
+/** The verbs in names of tools, by the kind of action of such tools. */
 export const TOOL_VERBS: Readonly<Record<ActionKind, string>> = {
   read: "get fetch read retrieve show describe lookup check view load",
   list: "list",

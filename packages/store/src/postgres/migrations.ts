@@ -12,7 +12,7 @@ const MIGRATIONS: readonly string[] = [
    create table cem_log_lengths (key bytea primary key, length bigint not null);
    create table cem_logs (key bytea, number bigint, entry bytea not null, primary key (key, number));
    create table cem_counters (key bytea primary key, amount bigint not null, expires_at timestamptz);`,
-  // What has expired is removed, and found without reading the rest.
+  // Index for the removal of expired counters, which finds them without reading the rest.
   "create index cem_counters_expiry on cem_counters (expires_at) where expires_at is not null;",
 ];
 

@@ -30,7 +30,7 @@ export interface RedisStoreSettings {
   /** `redis://` or, encrypted, `rediss://` with user, password, host, port and the number of the database. */
   url: string;
   /**
-   * What the names of all keys begin with.
+   * Prefix of all keys.
    *
    * @defaultValue `{cem}:`
    */
@@ -219,7 +219,7 @@ function bound(mark: "[" | "(", key: Buffer): Buffer {
   return Buffer.concat([Buffer.from(mark), key]);
 }
 
-/** What the scripts take: whole milliseconds, and 0 for what does not expire. */
+/** Expiry as the scripts take it: whole milliseconds, at least 1; 0 for values that do not expire. */
 function wholeMs(expiresInMs: number): number {
   return expiresInMs > 0 ? Math.max(1, Math.round(expiresInMs)) : 0;
 }

@@ -1,6 +1,6 @@
 /**
- * What has to happen as one is a script, which the server runs as one. A value is a hash of its bytes and version; a sorted
- * set of each kind lists the keys in order. All keys of a store share one slot of a cluster.
+ * Changes that must be atomic are scripts, which the server executes atomically. A value is a hash of its bytes and
+ * version; a sorted set of each kind lists the keys in order. All keys of a store share one slot of a cluster.
  *
  * KEYS[1] is the key, KEYS[2] the list of its kind.
  */

@@ -5,7 +5,7 @@ const text = (value: string): Uint8Array => new TextEncoder().encode(value);
 const shown = (value: Uint8Array | undefined): string | undefined =>
   value === undefined ? undefined : new TextDecoder().decode(value);
 
-/** What {@link describeStoreContract} needs of a store. */
+/** Set-up of {@link describeStoreContract} for one store. */
 export interface StoreContractSetup {
   /** Opens a store with what earlier ones of the same test have written, as another host would. */
   open(): Store;

@@ -33,7 +33,7 @@ interface CallGuardSettings extends CallGuardOptions {
   secrets?: readonly string[] | undefined;
 }
 
-/** What stands between the check of a call's arguments and its tool. */
+/** Checks of a call between the validation of its arguments and its tool. */
 export interface CallGuards {
   /** Decides whether a tool may be called at all: `true`, or why not. */
   isAllowed: (
@@ -176,7 +176,7 @@ export async function createCallGuards(loaded: Project, settings: CallGuardSetti
   };
 }
 
-/** What was said yes to for a session, where machines share it. */
+/** Approvals given for a session, in the store that machines share. `undefined` without a store. */
 async function approvalMemory({ owner, store }: Project): Promise<ApprovalMemory | undefined> {
   if (store === undefined) return undefined;
   const [{ createSharedApprovals }, { ownerKey }] = await Promise.all([

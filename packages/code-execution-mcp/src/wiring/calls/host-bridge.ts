@@ -29,7 +29,7 @@ import type { CallGuards } from "./call-guards.ts";
 export interface HostBridge {
   invoker: Lazy<ToolInvoker>;
   addTo(catalog: ToolCatalog): ToolCatalog;
-  /** What the sandbox needs to know of host tools. */
+  /** The parts of the sandbox spec that depend on host tools: their names, and hidden files. */
   spec: Pick<SandboxSpec, "hidden" | "hostTools">;
   /** Writes the recording, if one was asked for. */
   finish(): Promise<void>;
@@ -150,7 +150,7 @@ function withProblem(loaded: LoadedHostTools, problem: ToolProblem | undefined):
   return problem === undefined ? loaded : { ...loaded, problems: [...loaded.problems, problem] };
 }
 
-/** What is held back of all that the folder asks for, as one problem. */
+/** Requests of the folder that are blocked until it is trusted, as one problem. `undefined`: none. */
 async function heldProblem(
   { trust, file }: LoadedConfig,
   heldTools: LoadedHostTools["held"],
@@ -196,8 +196,8 @@ const DRAFT: JsonSchema = {
 };
 
 /**
- * What `saveSkill` of the guest's client calls, under a name that no server has. Code in the sandbox only ever proposes,
- * and its proposal is tried when it is promoted, not while the code runs.
+ * The tool behind `saveSkill` of the guest's client, under a name that no server has. Code in the sandbox only ever
+ * proposes, and its proposal is tried when it is promoted, not while the code runs.
  */
 function skillTools(loaded: Project): Record<string, Record<string, HostTool>> {
   const propose = defineTool({

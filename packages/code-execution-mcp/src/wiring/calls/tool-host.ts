@@ -18,7 +18,7 @@ import type { CallGuards } from "./call-guards.ts";
 import { createHostBridge } from "./host-bridge.ts";
 import type { HostBridge } from "./host-bridge.ts";
 
-/** What runs on the host for code in the sandbox: the tools of MCP servers, and everything between code and tools. */
+/** The host's side of the sandbox: the tools of MCP servers, and everything between code and tools. */
 export interface Host {
   mcpTools: McpTools;
   bridge: HostBridge;

@@ -10,7 +10,7 @@ export interface CountedAgent {
 }
 
 /**
- * Counts the requests of an agent, so that one that does nothing can be told from one at work.
+ * Counts the requests of an agent, so that an idle agent can be distinguished from a busy one.
  *
  * @param owner - Quota key that they are for.
  */

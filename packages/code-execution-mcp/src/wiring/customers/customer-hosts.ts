@@ -158,8 +158,8 @@ export interface CustomerMemory {
 }
 
 /**
- * What a process remembers of customers after their agents were let go: the values behind their tokens. Another customer
- * who comes with the id of one who was deleted meets none of it.
+ * Memory of customers that outlives their agents within a process: the values behind their tokens. A new customer with
+ * the id of a deleted one gets none of it.
  */
 export class CustomerMemories {
   readonly #redactor: Redactor | undefined;
@@ -168,7 +168,7 @@ export class CustomerMemories {
 
   /**
    * @param redactor - That of all customers.
-   * @param onGone - Is told of a customer who was deleted.
+   * @param onGone - Called with the id of a deleted customer.
    */
   constructor(redactor: Redactor | undefined, onGone: (id: string) => void) {
     this.#redactor = redactor;
@@ -176,7 +176,7 @@ export class CustomerMemories {
   }
 
   /**
-   * What is remembered of a customer, or the beginning of it.
+   * Returns the memory of a customer; creates it where there is none.
    *
    * @param isThere - Whether the customer was not deleted from now on.
    */
@@ -192,7 +192,7 @@ export class CustomerMemories {
     return memory;
   }
 
-  /** What is remembered of a customer now. */
+  /** Memory of a customer. `undefined` where there is none. */
   of(id: string): CustomerMemory | undefined {
     return this.#memories.get(id);
   }

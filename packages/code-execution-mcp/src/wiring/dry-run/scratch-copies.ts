@@ -5,7 +5,7 @@ import path from "node:path";
 import type * as ConfigPackage from "@cem/config";
 import { CemError } from "@cem/core";
 
-/** A file, folder or link, with what tells that it was changed. */
+/** A file, folder or link, with the fields that show a change. */
 interface Entry {
   kind: "file" | "directory" | "link";
   bytes: number;

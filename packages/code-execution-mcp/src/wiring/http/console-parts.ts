@@ -8,14 +8,14 @@ import { configuredSource } from "../workflows/workflow-settings.ts";
 import type { WorkflowTools } from "../workflows/workflow-tools.ts";
 import { removeElsewhere } from "./clients.ts";
 
-/** What the authorization says of a client. */
+/** A client's identity, from its authorization. */
 type Identity = Parameters<CemServer["openClient"]>[0];
 
 const MAX_LISTED_SESSIONS = 200;
 const MAX_LISTED_CUSTOMERS = 500;
 const partsOfServers = new WeakMap<CemServer, (identity: Identity) => Promise<ConsoleParts>>();
 
-/** Has a server's console show what is kept. */
+/** Has a server's console show records, sessions, workflows and customers. */
 export function showInConsole(
   server: CemServer,
   partsOf: (identity: Identity) => Promise<ConsoleParts>,
@@ -23,7 +23,7 @@ export function showInConsole(
   partsOfServers.set(server, partsOf);
 }
 
-/** What the console of a server shows of what is kept. Absent for a server of an agent that was given. */
+/** Parts that a server's console shows, by client. `undefined` for a server of a given agent. */
 export function partsFor(server: CemServer): ((identity: Identity) => Promise<ConsoleParts>) | undefined {
   return partsOfServers.get(server);
 }
@@ -34,7 +34,7 @@ export async function nameOf(identity: Identity): Promise<CustomerName> {
   return customerNameOf({ http: identity === undefined ? {} : { authInfo: identity } });
 }
 
-/** What a client may see of a configuration: that of its customer, or of the project that it has for itself. */
+/** Parts of a configuration that a client may see: of its customer's, or of the project that it has for itself. */
 export async function consolePartsOf({
   project,
   workflows,

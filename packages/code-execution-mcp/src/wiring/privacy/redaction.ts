@@ -16,9 +16,9 @@ import type { Project } from "../project.ts";
 import { scopeOfSession, scopeRedactor } from "./scoped-redactor.ts";
 import { configuredVaults } from "./vaults.ts";
 
-/** What is recorded belongs to no one session: its tokens are its own. */
+/** Session name of recordings: they belong to no session, and have tokens of their own. */
 const RECORDING = "recording";
-/** The session of the call that is carried out, and the tool that is called. */
+/** Session and tool of the call being executed. */
 const scopeOfCall = new AsyncLocalStorage<RedactionScope>();
 
 /** The redactor that the configuration asks for, or that an option brings. `undefined` where values are passed on. */
@@ -117,7 +117,7 @@ export function redactGenerator(redactor: Redactor | undefined): (generator: Cod
   });
 }
 
-/** A tool as a model may read of it: its author may have written of persons. */
+/** A tool as a model may read of it: its author may have put personal data in it. */
 function redactTool(tool: ToolDefinition, redactor: Redactor, session: string | undefined): ToolDefinition {
   const { description, inputSchema, outputSchema, signature } = tool;
   return {

@@ -9,11 +9,11 @@ import { ownersDirOf } from "../project.ts";
 import type { Project } from "../project.ts";
 import { scopeOfSession } from "./scoped-redactor.ts";
 
-/** Where the values of persons are kept beyond memory. */
+/** Storage of personal data: memory only, the disk, or the shared store. */
 type VaultPlace = "memory" | "disk" | "store";
 
 /**
- * Where a redactor keeps the values of persons. On the store they are encrypted with its keys, or not there at all.
+ * Where a redactor keeps personal data. In the store it is encrypted with the store's keys, or not there at all.
  *
  * @throws CemError `CONFIG_INVALID` where values are to outlive the process in a store without keys.
  */
@@ -40,7 +40,7 @@ export async function configuredVaults(loaded: Project): Promise<Pick<RedactorSe
   return { shared: createSharedVaults({ store: opened, keyOf }) };
 }
 
-/** What to know where machines share a store and no values of persons. */
+/** Warns where machines share a store that can't hold personal data, so that tokens are valid on one machine only. */
 export function vaultWarnings({ config, origins }: Pick<Project, "config" | "origins">): string[] {
   const { store, privacy } = config;
   const isChosen = origins["privacy.vault"]?.from !== "default";

@@ -41,7 +41,7 @@ export async function createConfiguredAudit(
   return audit;
 }
 
-/** What the log says of an event: as the audit log, no values. */
+/** Log line of an event. Like the audit log, it contains no values. */
 function toLogLine(event: AuditEvent): Parameters<Log> {
   const run = event.run ?? "a run";
   switch (event.type) {

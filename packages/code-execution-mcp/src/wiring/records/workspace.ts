@@ -51,7 +51,7 @@ export async function createConfiguredState({
   );
 }
 
-/** What a session log needs beyond the configuration. */
+/** Options of a session log, besides the configuration. */
 export interface SessionOptions {
   resume?: string | undefined;
   sessions?: boolean | undefined;

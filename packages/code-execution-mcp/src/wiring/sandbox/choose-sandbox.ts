@@ -5,7 +5,7 @@ import type { Mount, RunMeter, SandboxProbe, SandboxProvider, SandboxSpec } from
 import type { PluginSet } from "../../plugins/open-plugins.ts";
 import type { Project } from "../project.ts";
 
-/** How long a run waits for its turn before it is told to come again, in milliseconds. */
+/** How long a run waits for its turn before it is rejected with the advice to retry, in milliseconds. */
 const QUEUE_TIMEOUT_MS = 60_000;
 const MS_PER_SECOND = 1_000;
 
@@ -77,7 +77,7 @@ function sandboxesOf(plugins: PluginSandboxes | undefined): Sandboxes {
   ]);
 }
 
-/** What plugins add, and what went wrong with them. */
+/** Sandboxes added by plugins, and the plugins' problems. */
 type PluginSandboxes = Pick<PluginSet, "sandboxes" | "problems">;
 
 /**
@@ -107,7 +107,7 @@ export async function chooseProvider(
   throw new CemError("SANDBOX_UNAVAILABLE", message, { details: { sandbox: sandboxType, known } });
 }
 
-/** What each sandbox that the configuration may mean gives on this host. */
+/** Probes each sandbox that the configuration may use on this host. For `auto`: deno and microsandbox. */
 export async function probeSandboxes(
   config: Config,
   options: { signal?: AbortSignal | undefined; plugins?: PluginSandboxes | undefined },

@@ -18,7 +18,7 @@ const MS_PER_SECOND = 1000;
 /** The session of an agent's runs that name none. */
 const AGENT_SESSION = "agent";
 
-/** What a sandbox needs beyond the configuration. */
+/** Options of a sandbox, besides the configuration. */
 export interface SandboxOptions
   extends SandboxVariant, Pick<SandboxSpec, "hidden" | "hostTools" | "mounts" | "owner" | "meter"> {
   /** Creates the sandbox. Default: the provider that the configuration asks for. */
@@ -31,7 +31,7 @@ export interface SandboxOptions
   oneRun?: boolean | undefined;
   /** Sandboxes that the configuration can name, beside those that there are anyway. */
   plugins?: Pick<PluginSet, "sandboxes" | "problems"> | undefined;
-  /** What set `execution.sandbox_type`: `config.yaml:9`. It is named where the sandbox can't start. */
+  /** Origin of the setting `execution.sandbox_type`, named where the sandbox can't start: `config.yaml:9`. */
   chosenBy?: string | undefined;
 }
 
@@ -123,7 +123,7 @@ export function sandboxSpec({ execution, guardrails }: Config, servers?: readonl
   };
 }
 
-/** What code can reach in the sandbox that the configuration asks for. */
+/** Network, time limit and mounts of code in the configured sandbox. */
 export function guestFactsOf(config: Config): GuestFacts {
   const { execution, guardrails, mcpServers } = config;
   return {

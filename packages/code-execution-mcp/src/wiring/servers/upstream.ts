@@ -30,7 +30,7 @@ export function upstreamOf(
 
 /** Has clients see tokens in all that servers behind say, and the servers get values for the tokens that clients send. */
 function redactUpstream(upstream: Upstream, redactor: Redactor): Upstream {
-  /** Carries out a request, whose answer and whose failure the client sees. */
+  /** Executes a request; the client sees its answer or its failure. */
   const seen = async <Data>(
     server: string,
     { session = NO_SESSION }: Pick<Options, "session">,
@@ -67,7 +67,7 @@ function redactUpstream(upstream: Upstream, redactor: Redactor): Upstream {
   };
 }
 
-/** Tells the clients of a server what changes at the servers behind it. */
+/** Notifies the clients of a server of changes at the servers behind it. */
 export async function tellChanges(server: CemServer, host: Lazy<Host>, log: Log): Promise<void> {
   const { mcpTools, redactor } = await host.get();
   const { describeChange } = await import("@cem/mcp-client/tools");

@@ -8,7 +8,7 @@ import { sealingKeysOf } from "./store.ts";
 
 const FILES = "files";
 const BYTES_PER_MB = 1_048_576;
-/** What two runs wrote at once stays below two quotas. */
+/** Factor on the workspace's quota: two runs that write at once may each use all of it. */
 const ROOM = 2;
 
 /** A configuration, the owner of its workspace, and the store that machines share. */
@@ -25,9 +25,9 @@ interface SharedPlace {
 }
 
 /**
- * What keeps a workspace in step with other machines, opened with its first use. `undefined` where each has its own.
+ * Synchronizes a workspace with other machines, opened with its first use. `undefined` where each machine has its own.
  *
- * @param onFetched - Is told when files came from elsewhere.
+ * @param onFetched - Called when files were fetched from elsewhere.
  */
 export function lazySync(loaded: Sharing, onFetched?: () => Promise<void>): Lazy<WorkspaceSync> | undefined {
   if (loaded.config.store.files === undefined) return undefined;
@@ -35,8 +35,8 @@ export function lazySync(loaded: Sharing, onFetched?: () => Promise<void>): Lazy
 }
 
 /**
- * Deletes the files of an owner from what machines share, once they have noticed that the owner is deleted: nothing
- * needs to be left that tells it to them.
+ * Deletes the files of an owner from the storage that machines share, once they have noticed that the owner is deleted:
+ * no mark of the deletion needs to be left for them.
  *
  * @returns whether there were any.
  */

@@ -48,7 +48,7 @@ async function withHeldModel(rules: CodeGenerator, folder: string): Promise<Code
   };
 }
 
-/** The generator that asks the model, which is told of tools in full. */
+/** The generator that asks the model, with full descriptions of tools in the prompt. */
 export async function createConfiguredModel(llm: Config["llm"]): Promise<CodeGenerator> {
   const [{ createLlmGenerator }, { describeCalls }] = await Promise.all([
     import("@cem/codegen/llm"),

@@ -67,7 +67,7 @@ function numberOf(step: string): number {
 
 const MAX_TASKS = 100;
 
-/** Lets a generator by rules do tasks about the progress of a session, which its log tells. */
+/** Lets a generator by rules do tasks about the progress of a session, which is read from its log. */
 export function withProgressTasks(
   generator: CodeGenerator,
   sessionLog: SessionLog | undefined,
@@ -106,7 +106,7 @@ interface Progress {
   tasks: { task: string; result: unknown; error: string | null }[];
 }
 
-/** What a session did. Tasks about progress are no part of it. */
+/** Progress of a session: its tasks with their results and errors, without tasks about progress. */
 function progressOf(record: SessionRecord | undefined): Progress {
   const done = (record?.tasks ?? []).filter(({ description }) => readProgressTask(description) === undefined);
   const tasks = done.slice(-MAX_TASKS).map(({ description, result, error }) => ({

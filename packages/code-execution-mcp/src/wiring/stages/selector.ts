@@ -22,7 +22,7 @@ const NO_MODEL = "none";
 /** How long the only request of a process waits for the vectors of its catalog. */
 const ONE_RUN_PATIENCE_MS = 10_000;
 
-/** Enough of a commit to tell it from others. */
+/** Length of the prefix by which a commit is shown. */
 const SHOWN_REVISION_CHARACTERS = 12;
 
 type Selectors = typeof SelectorPackage;

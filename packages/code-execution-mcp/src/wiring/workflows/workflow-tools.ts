@@ -14,7 +14,7 @@ export interface WorkflowTools {
   /** @throws CemError `WORKFLOW_INVALID` */
   list(): Promise<WorkflowTool[]>;
   run: RunWorkflowTool;
-  /** What carries them out. */
+  /** Opens the engine that executes them. */
   open(): Promise<OpenWorkflows>;
   dispose(): Promise<void>;
 }
@@ -58,7 +58,7 @@ export function createWorkflowTools(
   };
 }
 
-/** Tells of a run's steps as of a tool's progress. */
+/** Reports completed steps of a run as progress of a tool. */
 function tellProgress(event: WorkflowEvent, onEvent: NonNullable<ExecuteOptions["onEvent"]>): void {
   if (event.type !== "step-completed") return;
   onEvent({

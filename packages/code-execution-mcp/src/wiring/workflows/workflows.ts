@@ -10,7 +10,7 @@ import { redactorOf } from "../privacy/redaction.ts";
 import type { Project } from "../project.ts";
 import { tightenGuardrails, workflowFinder } from "./workflow-settings.ts";
 
-/** What carries out workflows, with what it needs of a configuration. */
+/** The workflow engine of a configuration, with the lookup of its workflows. */
 export interface OpenWorkflows {
   workflows: Workflows;
   find: FindWorkflow;
@@ -29,7 +29,7 @@ export interface WorkflowParts {
   host?: Lazy<Host> | undefined;
 }
 
-/** Sets up what carries out workflows. Agents with guardrails of their own are opened when a step wants one. */
+/** Sets up the workflow engine. Agents with guardrails of their own are opened when a step wants one. */
 export async function openConfiguredWorkflows(
   loaded: Project,
   options: AgentOptions,
