@@ -1,6 +1,5 @@
 import type { FailedTool } from "@cem/core";
 import { nearest } from "@cem/core/text";
-import type { ErrorObject } from "ajv";
 
 /** The role of a value for its tool, which decides the wording of a violation. */
 export type Subject = "arguments" | "result";
@@ -53,6 +52,17 @@ export function onceForEachTool(
   };
 }
 
+/** An error of the schema validator, as far as it is described. Its library is bundled, so its types are not public. */
+interface SchemaError {
+  keyword: string;
+  instancePath: string;
+  params: object;
+  message?: string | undefined;
+  schema?: unknown;
+  parentSchema?: object | undefined;
+  data?: unknown;
+}
+
 /** Names and values listed in a message. */
 const MAX_LISTED = 20;
 /** Names compared for a suggestion. */
@@ -70,7 +80,7 @@ const WORDS = {
  * Describes a violation in words: the place, what is allowed and, of a result, what came. Arguments may be secrets, so
  * theirs are never repeated.
  */
-export function describeViolation(error: ErrorObject, subject: Subject = "arguments"): Violation {
+export function describeViolation(error: SchemaError, subject: Subject = "arguments"): Violation {
   const path = toPath(error.instancePath, subject);
   const params = error.params as Record<string, unknown>;
   const violation = (what: string): Violation => {
@@ -130,13 +140,13 @@ function toPath(pointer: string, subject: Subject): string {
 }
 
 /** All missing properties. The validator reports the first only. */
-function missingOf({ schema, data }: ErrorObject): string[] {
+function missingOf({ schema, data }: SchemaError): string[] {
   const required = schema as string[];
   return required.filter((name) => !Object.hasOwn(data as object, name));
 }
 
 /** Suggests an unknown property for a missing one: together they are most often a misspelling. */
-function misspelling(error: ErrorObject, [missing, ...others]: string[], subject: Subject): string {
+function misspelling(error: SchemaError, [missing, ...others]: string[], subject: Subject): string {
   if (missing === undefined || others.length > 0) return "";
   const known = new Set(propertiesOf(error));
   const unknown = Object.keys(error.data as object)
@@ -146,13 +156,13 @@ function misspelling(error: ErrorObject, [missing, ...others]: string[], subject
   return near === undefined ? "" : `; ${quote(near)} ${WORDS[subject].unknown}`;
 }
 
-function propertiesOf({ parentSchema }: ErrorObject): string[] {
+function propertiesOf({ parentSchema }: SchemaError): string[] {
   const { properties = {} } = parentSchema as { properties?: object };
   return Object.keys(properties);
 }
 
 /** The types of the allowed forms, if each has one. */
-function typesOf({ schema }: ErrorObject): string {
+function typesOf({ schema }: SchemaError): string {
   const types = (schema as { type?: unknown }[]).map(({ type }) => type);
   return types.every((type) => typeof type === "string") ? `: ${list([...new Set(types)])}` : "";
 }

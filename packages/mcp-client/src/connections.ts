@@ -2,6 +2,7 @@ import { serverNotFound } from "@cem/core";
 import type { Elicit, JsonObject } from "@cem/core";
 import { nearest } from "@cem/core/text";
 import type {
+  AuthorizeOptions,
   CallOptions,
   ContentChange,
   ListedItems,
@@ -16,7 +17,6 @@ import type {
 import { createServerClient } from "./connection/server-client.ts";
 import type { ServerClient } from "./connection/server-client.ts";
 import { createOAuth } from "./oauth/oauth.ts";
-import type { AuthorizeOptions } from "./oauth/oauth.ts";
 import { listItems, runRequest } from "./connection/resources-and-prompts.ts";
 import type { McpServerSettings } from "./settings/server-settings.ts";
 

@@ -9,9 +9,9 @@ export { fillVariables } from "./settings/secret-values.ts";
 export { readClientConfigs } from "./settings/client-configs.ts";
 export { CemError } from "@cem/core";
 
-export type { AuthorizeOptions } from "./oauth/oauth.ts";
 export type { McpConnections, McpConnectionsSettings } from "./connections.ts";
 export type {
+  AuthorizeOptions,
   CallOptions,
   ContentChange,
   ContentKind,

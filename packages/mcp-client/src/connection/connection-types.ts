@@ -1,6 +1,20 @@
 import type { Elicit, ErrorInfo, JsonObject, JsonValue, Sample, ToolProgress } from "@cem/core";
-import type { UnansweredQuestion } from "../transport/running-calls.ts";
 import type { LeftOutTool, RemoteTool } from "./tool-definitions.ts";
+
+/** Options of a sign-in through the browser. */
+export interface AuthorizeOptions {
+  /** Shows the authorization URL to the user, usually by opening a browser. */
+  openBrowser: (url: string) => void | Promise<void>;
+  /** Cancels the sign-in. Without it, it fails after 5 minutes. */
+  signal?: AbortSignal | undefined;
+}
+
+/** A question that nobody could be asked. */
+export interface UnansweredQuestion {
+  message: string;
+  /** A sentence: `Nobody could be asked: …`. */
+  reason: string;
+}
 
 /**
  * The state of a connection. `idle`: not needed yet, or may be reconnected at once. `down`: failed, and reconnected

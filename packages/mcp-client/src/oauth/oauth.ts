@@ -1,6 +1,7 @@
 import { randomBytes } from "node:crypto";
 import { CemError } from "@cem/core";
 import { auth, computeScopeUnion, extractWWWAuthenticateParams } from "@modelcontextprotocol/client";
+import type { AuthorizeOptions } from "../connection/connection-types.ts";
 import type {
   AuthorizationCodeSettings,
   HttpSettings,
@@ -18,14 +19,6 @@ import type { TokenStore } from "./token-store.ts";
 
 /** How long the user has to sign in. */
 const SIGN_IN_TIMEOUT_MS = 5 * 60_000;
-
-/** Options of a sign-in through the browser. */
-export interface AuthorizeOptions {
-  /** Shows the authorization URL to the user, usually by opening a browser. */
-  openBrowser: (url: string) => void | Promise<void>;
-  /** Cancels the sign-in. Without it, it fails after 5 minutes. */
-  signal?: AbortSignal | undefined;
-}
 
 /** Authorization of HTTP servers by OAuth 2.1. */
 export interface OAuth {

@@ -2,13 +2,7 @@ import { AsyncLocalStorage } from "node:async_hooks";
 import type { Deadline } from "@cem/bridge";
 import type { Elicit, Sample } from "@cem/core";
 import type { JSONRPCMessage } from "@modelcontextprotocol/client";
-
-/** A question that nobody could be asked. */
-export interface UnansweredQuestion {
-  message: string;
-  /** A sentence: `Nobody could be asked: …`. */
-  reason: string;
-}
+import type { UnansweredQuestion } from "../connection/connection-types.ts";
 
 /** A running call, as the handlers of a server's own requests see it. */
 export interface CallInFlight {
