@@ -30,6 +30,8 @@ export default defineConfig({
     expect: { poll: { timeout: 30_000 } },
     hookTimeout: 60_000,
     maxWorkers: workers(),
+    // Test files share the workers: loading the modules for each would take longer than most of the tests.
+    isolate: false,
     // Node reads the sources itself, in a fraction of the time that a transform of each takes.
     execArgv: ["--conditions=@cem/source"],
     server: { deps: { external: underMutation ? [] : [/\/packages\/[^/]+\/src\//] } },
