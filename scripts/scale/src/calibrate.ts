@@ -170,7 +170,7 @@ async function bestOf(workers: number): Promise<Observed> {
   return rounds.reduce((best, round) => (round.mean < best.mean ? round : best));
 }
 
-/** Has real workers carry out the trace that the simulation gets, too. Sessions take turns, so that none overlaps itself. */
+/** Has real workers execute the trace that the simulation gets, too. Sessions take turns, so that none overlaps itself. */
 async function observe(count: number): Promise<Observed> {
   return withWorkers(count, VALIDATION.slots, async ({ agent }) => {
     const sessions = Array.from({ length: SESSIONS }, (_, index) => `s${index}`);

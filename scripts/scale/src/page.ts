@@ -69,7 +69,7 @@ A worker takes ${whole(workerMiB)} MiB, each guest that it keeps ${whole(guestMi
 
 ## Held against reality
 
-The same arrivals (${VALIDATION.seconds} s, ${PERCENT * VALIDATION.load} % of the slots busy, runs of ${VALIDATION.holdMs[0]} to ${VALIDATION.holdMs[1]} ms) were carried out by real workers of ${VALIDATION.slots} slots and by the simulation.
+The same arrivals (${VALIDATION.seconds} s, ${PERCENT * VALIDATION.load} % of the slots busy, runs of ${VALIDATION.holdMs[0]} to ${VALIDATION.holdMs[1]} ms) were executed by real workers of ${VALIDATION.slots} slots and by the simulation.
 Milliseconds beyond what a run does; the error is that of the simulation.
 
 ${table(

@@ -3,7 +3,7 @@ import type { RunCost } from "./measured.ts";
 /** What is simulated. Times are milliseconds of the simulated clock where no other unit is named. */
 export interface Scenario {
   workers: number;
-  /** Runs that one worker carries out at once. */
+  /** Runs that one worker executes at once. */
   slots: number;
   customers: number;
   /** Runs that customers would start in a second if none had to wait. */

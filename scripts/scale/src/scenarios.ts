@@ -11,7 +11,7 @@ const MS_PER_SECOND = 1_000;
 export const LOAD = 0.4;
 const HIGH_LOAD = 0.8;
 export const KEPT = 128;
-/** Runs that a worker carries out at once. */
+/** Runs that a worker executes at once. */
 export const SLOTS = 4;
 
 /** The mean of what a run waits for its tools. */
