@@ -28,6 +28,9 @@ const MAX_TIMEOUTS_PER_CALL = 10;
 /** The reason that servers get for a request that is cancelled, whoever cancelled it with whatever words. */
 const NO_LONGER_WANTED = "The answer is no longer wanted.";
 
+/** Options of one request. */
+interface RequestOptions extends CallOptions, Pick<CallInFlight, "isList"> {}
+
 /** Settings that the connections to one server share. */
 export interface ConnectionContext {
   /** The name and version this client gives itself. */
@@ -55,7 +58,7 @@ export interface Connection {
    * @throws CemError `TOOL_TIMEOUT`, `SERVER_DOWN`, `SERVER_CLOSED`, `SERVER_DISABLED`, `AUTH_REQUIRED` or
    *   `PROTOCOL_ERROR`; the signal's reason.
    */
-  run<T>(options: CallOptions, run: Run<T>): Promise<T>;
+  run<T>(options: RequestOptions, run: Run<T>): Promise<T>;
   /** Ends a backoff, so that the next use connects at once. */
   reset(): void;
   close(): Promise<void>;
@@ -111,11 +114,11 @@ export function createConnection(
     ...changes,
   });
 
-  const attempt = async <T>(options: CallOptions, run: Run<T>): Promise<T> => {
+  const attempt = async <T>(options: RequestOptions, run: Run<T>): Promise<T> => {
     const opened = await reconnecting.acquire(options.signal);
     const deadline = createDeadline(timeoutMs, timeoutMs * MAX_TIMEOUTS_PER_CALL, options.signal);
-    const { onWaiting, elicit, sample, session } = options;
-    const call: CallInFlight = { deadline, onWaiting, elicit, sample, session };
+    const { onWaiting, elicit, sample, session, isList } = options;
+    const call: CallInFlight = { deadline, onWaiting, elicit, sample, session, isList };
     const onProgress: RunOptions["onProgress"] = (progress) => {
       deadline.restart();
       options.onProgress?.(progress);

@@ -124,7 +124,7 @@ export function createServerClient(settings: McpServerSettings, context: ServerC
       // Not counted by the concurrency limit: a call that is counted may wait for the list.
       const { signal } = closing;
       const work = pool.useAny(changed, (connection) =>
-        connection.run({ signal }, (opened, options) => fetchToolList(opened, options)),
+        connection.run({ signal, isList: true }, (opened, options) => fetchToolList(opened, options)),
       );
       changed = undefined;
       const fetched = await settle("tools/list", signal, work);

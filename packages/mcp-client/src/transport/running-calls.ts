@@ -12,6 +12,8 @@ export interface CallInFlight {
   elicit?: Elicit | undefined;
   sample?: Sample | undefined;
   session?: string | undefined;
+  /** Set for a list that the host reads by itself: it has no part in what the server asks while tools are called. */
+  isList?: true | undefined;
   /** Set to a question during the call that nobody could be asked. */
   unansweredQuestion?: UnansweredQuestion | undefined;
 }
@@ -80,7 +82,10 @@ export function createRunningCalls(): RunningCalls {
     signalOf: (call) => calls.get(call)?.signal,
     asking() {
       const own = currentCall.getStore();
-      return own !== undefined && calls.has(own) ? [own] : [...calls.keys()];
+      if (own !== undefined && calls.has(own)) return [own];
+      const all = [...calls.keys()];
+      const ofTools = all.filter(({ isList }) => isList !== true);
+      return ofTools.length > 0 ? ofTools : all;
     },
   };
 }
