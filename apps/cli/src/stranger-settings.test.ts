@@ -68,7 +68,7 @@ async function listenForAnything(): Promise<{ origin: string; asked: string[] }>
     asked.push(`${request.method} ${request.url}`);
     response.end("{}");
   });
-  // What speaks another protocol is noticed too.
+  // A server of another protocol is noticed too.
   server.on("clientError", (_, socket) => {
     asked.push("no HTTP");
     socket.destroy();

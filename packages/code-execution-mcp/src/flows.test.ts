@@ -169,7 +169,7 @@ return Promise.all(cells.slice(0, 4).map(attempt));`;
     const returned = await execute(`${later} return row.email;`, "later");
     expect(await execute(`return attempt(${JSON.stringify(returned)});`, "later")).toMatch(refused);
     expect(stored).toEqual([]);
-    // Who writes a value into code knows it, wherever else it came from.
+    // An author of code knows the values in it, wherever else they came from.
     expect(await execute(`return store({ value: "${rows[0]?.email}" });`, "written")).toBe("ok");
     expect(stored.splice(0)).toEqual([rows[0]?.email]);
   });

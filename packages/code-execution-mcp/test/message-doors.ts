@@ -29,16 +29,16 @@ export interface Way {
 /** A client of a server with two directories behind it, and everything that passed between them. */
 export interface Doors {
   client: Client;
-  /** What the client got, by the name of its type in the SDK. */
+  /** Values that the client received, by the name of its type in the SDK. */
   received: { type: string; message: JSONRPCMessage }[];
-  /** What the server `directory` got, by the door. */
+  /** Values that the server `directory` received, by the message type. */
   got: (door: string) => unknown[];
   /** Runs code with the tools of both servers, and returns what the client is told of it. */
   run: (
     code: string,
     options?: { signal?: AbortSignal },
   ) => Promise<{ result: unknown; error: string | null }>;
-  /** What the server logged. */
+  /** Lines of the server's log. */
   log: () => string;
 }
 

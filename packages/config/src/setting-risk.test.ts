@@ -12,7 +12,7 @@ import { flag, section, setting } from "./schema/setting.ts";
 import { type Setting, settingsOf } from "./settings.ts";
 import { settingItems } from "./trust/items.ts";
 
-/** What makes settings count that have an effect with others only. */
+/** Settings without which others have no effect. */
 const IN_USE: Readonly<Record<string, Record<string, unknown>>> = {
   model: { llm: { enabled: true } },
   network: { execution: { allowNetworkAccess: true } },

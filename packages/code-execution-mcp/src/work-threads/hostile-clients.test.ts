@@ -30,7 +30,7 @@ beforeAll(async () => {
   const [started] = (await once(server, "message")) as [{ url: string }];
   url = started.url;
   const friend = await connect("127.0.1.1");
-  // What is loaded at the first use of it would count as a block.
+  // Modules that are loaded at first use would count as a block.
   await friend.call("execute_code", { code: "return 1;" });
   await friend.call("execute_task", { task_description: "add 5 and 3" });
   await friend.call("search_tools", { query: "add numbers" });
@@ -105,7 +105,7 @@ const code = (text: string): string => called("execute_code", JSON.stringify({ c
 const task = (text: string): string => called("execute_task", JSON.stringify({ task_description: text }));
 const MB = 1024 * 1024;
 
-/** What is asked of a server, at its worst. */
+/** The most expensive requests that a client can send. */
 const HOSTILE: [string, () => string][] = [
   ["a long task", () => task("add 1 and 2 and then ".repeat(3_000))],
   ["a task of some thousand characters", () => task("add 1 and 2 and then ".repeat(150))],
