@@ -1,7 +1,7 @@
 import { toolId } from "@cem/core";
 import type { CodeGenerator, RankedTool, Selection, ToolDefinition } from "@cem/core";
 import { createTokenBudget, takeFitting } from "@cem/core/tokens";
-import type { TokenBudget } from "@cem/core/tokens";
+import type { TokenBudget, TokenCounter } from "@cem/core/tokens";
 import { callable } from "./catalog.ts";
 import type { RunContext } from "./run-context.ts";
 
@@ -15,6 +15,13 @@ const DEFAULT_BUDGET: ToolBudget = {
   describe: ({ description, signature }) => `${signature} // ${description}`,
 };
 
+/** The share of the best score from which a tool is close to a task. */
+const CLOSE_SHARE = 0.5;
+/** Below this score even the best tool says little about the task: the ranking is not to be trusted. */
+const CLEAR_SCORE = 0.1;
+/** The tokens up to which tools that are not close are described as well, for a task whose words are clear. */
+const SPARE_TOKENS = 1_500;
+
 /** Tools that a model is offered already, and all tools. */
 interface Offer {
   offered: readonly ToolDefinition[];
@@ -23,8 +30,10 @@ interface Offer {
 }
 
 /**
- * Picks the tools that a model is offered beyond those that the task seems to need: all of a catalog that its budget of tokens
- * can hold, else those that are closest to the task and those of the same servers.
+ * Picks the tools that a model is offered beyond those that the task seems to need. All that are close to the task, within the
+ * generator's budget of tokens; others only as long as few tokens are spent, since a model that lacks a tool says so and is
+ * offered more. Where the ranking says little, as many as the budget holds. Chosen on the retrieval sets, by the share of tasks
+ * whose tools are all described.
  *
  * @returns none for a generator that asks no model.
  */
@@ -37,9 +46,19 @@ export async function offerTools(
   const { toolBudget } = await context.stages.generator.get();
   if (toolBudget === undefined) return [];
   const offered = selected.map(({ tool }) => tool);
-  const budget = await measure(context, toolBudget);
-  for (const tool of offered) budget.tokens.take(budget.describe(tool));
-  return fill(context, budget, [task], { offered, tools });
+  const { tokens, describe, count } = await measure(context, toolBudget);
+  for (const tool of offered) tokens.take(describe(tool));
+  const found = await findOthers(context, task, { offered, tools }, MAX_FOUND);
+  const best = found[0]?.score ?? 0;
+  const ranked = withOthers(
+    found.map(({ tool }) => tool),
+    { offered, tools },
+  );
+  if (best < CLEAR_SCORE) return takeFitting(tokens, ranked, describe);
+  const close = found.filter(({ score }) => score >= best * CLOSE_SHARE).map(({ tool }) => tool);
+  const taken = takeFitting(tokens, close, describe);
+  const spare = createTokenBudget(Math.min(SPARE_TOKENS, toolBudget.tokens) - tokens.spent, count);
+  return [...taken, ...takeFitting(spare, ranked.slice(close.length), describe)];
 }
 
 /**
@@ -52,7 +71,12 @@ export async function offerMore(
   offer: Offer,
 ): Promise<ToolDefinition[]> {
   const { toolBudget = DEFAULT_BUDGET } = await context.stages.generator.get();
-  return fill(context, await measure(context, toolBudget), texts, offer);
+  const { tokens, describe } = await measure(context, toolBudget);
+  const found: ToolDefinition[] = [];
+  for (const text of texts) {
+    found.push(...(await findOthers(context, text, offer, MAX_FOUND)).map(({ tool }) => tool));
+  }
+  return takeFitting(tokens, withOthers(found, offer), describe);
 }
 
 /** Ranks the tools for a text, best first, without those that are offered already. */
@@ -76,28 +100,21 @@ export async function findOthers(
 interface Budget {
   tokens: TokenBudget;
   describe: ToolBudget["describe"];
+  count: TokenCounter;
 }
 
 async function measure({ stages }: RunContext, { describe, tokens }: ToolBudget): Promise<Budget> {
-  return { tokens: createTokenBudget(tokens, await stages.tokenCounter.get()), describe };
+  const count = await stages.tokenCounter.get();
+  return { tokens: createTokenBudget(tokens, count), describe, count };
 }
 
-async function fill(
-  context: RunContext,
-  budget: Budget,
-  texts: readonly string[],
-  { offered, tools }: Offer,
-): Promise<ToolDefinition[]> {
+/** Callable tools that are not offered: those that were found, best first, then those of the offered tools' servers, then the rest. */
+function withOthers(found: readonly ToolDefinition[], { offered, tools }: Offer): ToolDefinition[] {
   const known = new Set(offered);
   const rest = callable(tools).filter((tool) => !known.has(tool));
-  const ranked: ToolDefinition[] = [];
-  for (const text of texts) {
-    const found = await findOthers(context, text, { offered, tools }, MAX_FOUND);
-    ranked.push(...found.map(({ tool }) => tool));
-  }
   const servers = new Set(offered.map(({ server }) => server));
   const siblings = rest.filter(({ server }) => servers.has(server));
-  return takeFitting(budget.tokens, [...new Set([...ranked, ...siblings, ...rest])], budget.describe);
+  return [...new Set([...found, ...siblings, ...rest])];
 }
 
 /** As many tools as are added because a program names them. */

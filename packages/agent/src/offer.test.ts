@@ -20,11 +20,13 @@ const others = Array.from({ length: 100 }, (_, index) => tool(`other_${index}`, 
 interface Model {
   origin?: "llm" | "rules";
   budget?: ToolBudget | undefined;
+  /** The score of a tool that the task names. Default: 0.5. */
+  scoreOf?: (name: string) => number;
 }
 
 /** A generator that refuses until it has the tool; the first of the selected tools is `add` alone. */
 function pipeline(tools: ToolDefinition[], wanted: string, model: Model = {}) {
-  const { origin = "llm" } = model;
+  const { origin = "llm", scoreOf = () => 0.5 } = model;
   const budget = "budget" in model ? model.budget : toolBudget;
   const requests: GenerateRequest[] = [];
   const searched: string[] = [];
@@ -56,7 +58,10 @@ function pipeline(tools: ToolDefinition[], wanted: string, model: Model = {}) {
         searched.push(task);
         const words = task.split(/[ .]/u);
         const found = all.filter(({ name }) => words.includes(name));
-        return found.slice(0, limit).map((one) => ({ tool: one, score: 0.5, reason: "" }));
+        return found
+          .map((one) => ({ tool: one, score: scoreOf(one.name), reason: "" }))
+          .toSorted((one, other) => other.score - one.score)
+          .slice(0, limit);
       },
     },
     generator,
@@ -88,6 +93,33 @@ describe("what a model is offered", () => {
     await agent.executeTask("x other_50 and other_7");
     const rest = others.slice(0, 6).map(({ name }) => name);
     expect(namesIn(requests[0])).toEqual(["add", "other_7", "other_50", "sub", ...rest]);
+  });
+
+  describe("of a catalog that takes many tokens", () => {
+    // 100 tokens each, so that 15 are what is spent on tools that are not close.
+    const budget: ToolBudget = { tokens: 6_000, describe: () => "a ".repeat(49) };
+    const task = others.map(({ name }) => name).join(" ");
+    const offered = async (scoreOf: Model["scoreOf"]): Promise<string[]> => {
+      const { agent, requests } = pipeline([add, ...others], "none", { budget, scoreOf });
+      await agent.executeTask(task);
+      return namesIn(requests[0]).slice(1);
+    };
+
+    it("is all that is close to the task", async () => {
+      const names = await offered((name) => (Number(name.slice(6)) < 40 ? 0.4 : 0.1));
+      expect(names).toEqual(others.slice(0, 40).map(({ name }) => name));
+    });
+
+    it("is what comes next too, where little is close", async () => {
+      const names = await offered((name) => (name === "other_70" ? 0.9 : 0.4));
+      expect(names[0]).toBe("other_70");
+      expect(names.length).toBeGreaterThan(10);
+      expect(names.length).toBeLessThan(16);
+    });
+
+    it("is as many as there is room for, where the words of the task say little", async () => {
+      expect((await offered((name) => (name === "other_70" ? 0.09 : 0.01))).length).toBeGreaterThan(50);
+    });
   });
 
   it("leaves out what is too large, and not what comes after it", async () => {

@@ -58,6 +58,17 @@ describe("recordFailure", () => {
 });
 
 describe("recordOutcome", () => {
+  it("has no code repaired after a person refused a call", () => {
+    const error = { code: "NOT_APPROVED", message: "refused", details: {} } as const;
+    const refused = { server: "files", tool: "delete", ms: 1, ok: false, error };
+    const fails = { ...threw, toolCalls: [refused] };
+    expect(record(new RepairHistory(2), "code", "It threw.", fails)).toBeUndefined();
+    const failed = { ...refused, error: { ...error, code: "TOOL_FAILED" as const } };
+    expect(record(new RepairHistory(2), "code", "It threw.", { ...threw, toolCalls: [failed] })).toBe(
+      "It threw.",
+    );
+  });
+
   const start = (maxRepairs = 2): RepairHistory => {
     const history = new RepairHistory(maxRepairs);
     history.recordGeneration(generated());

@@ -136,6 +136,8 @@ function isHollow(value: JsonValue, lacksFields: boolean): boolean {
 
 function isRepairable(outcome: RunOutcome | undefined): boolean {
   if (outcome === undefined) return true;
+  // A person's refusal is final: other code would only ask again, or reach for another tool that does the same.
+  if (outcome.toolCalls.some(({ error }) => error?.code === "NOT_APPROVED")) return false;
   if (outcome.status === "killed") return REPAIRABLE_KILLS.has(outcome.reason);
   return outcome.status !== "refused";
 }

@@ -102,7 +102,7 @@ export const llmSettings = {
   ),
   toolTokens: setting(
     count(1_000_000, 6_000),
-    "Maximum tokens of the tools that the model is told of. A catalog that fits is told as a whole.",
+    "Maximum tokens of tool descriptions in a prompt. Tools that are not close to the task are described only up to 1,500 of them, where its words are clear.",
     {
       risk: needsYes(["spend"], "each request tells the model that many tokens of tools", {
         isStricter: atMost,

@@ -6,18 +6,23 @@ const MAX_MISFITS = 5;
 
 /** A number of tokens to spend on texts. */
 export interface TokenBudget {
+  /** The tokens of all texts that were taken. */
+  readonly spent: number;
   /** Whether a text fits. One that does is paid for. */
   take(text: string): boolean;
 }
 
 /** Creates a budget of tokens. The line break after each text counts. */
 export function createTokenBudget(tokens: number, count: TokenCounter): TokenBudget {
-  let left = tokens;
+  let spent = 0;
   return {
+    get spent() {
+      return spent;
+    },
     take(text) {
       const cost = count(text) + 1;
-      if (cost > left) return false;
-      left -= cost;
+      if (spent + cost > tokens) return false;
+      spent += cost;
       return true;
     },
   };

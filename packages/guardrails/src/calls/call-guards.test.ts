@@ -427,7 +427,7 @@ describe("requireApproval", () => {
     const said = async (approve?: () => Promise<"no">) =>
       guarded(requireApproval({ approve }), DESTRUCTIVE).call({});
     await expect(said(async () => "no")).rejects.toThrow(
-      /it may delete or overwrite, and the answer was no\.$/,
+      /it may delete or overwrite, and the answer was no\. That is final: do not do it in another way\.$/,
     );
     await expect(said()).rejects.toThrow(/and nobody could be asked or nobody answered\.$/);
   });

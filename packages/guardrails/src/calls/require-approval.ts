@@ -223,7 +223,10 @@ export function approvalReason({
 }
 
 function notApproved({ server, tool }: GuardedCall, reason: string, answer: "no" | "unanswered"): CemError {
-  const why = answer === "no" ? "the answer was no" : "nobody could be asked or nobody answered";
+  const why =
+    answer === "no"
+      ? "the answer was no. That is final: do not do it in another way"
+      : "nobody could be asked or nobody answered";
   return new CemError("NOT_APPROVED", `${server}.${tool} was not called: ${reason}, and ${why}.`, {
     details: { server, tool, answer },
   });
