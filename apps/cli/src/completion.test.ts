@@ -31,7 +31,7 @@ describe("cem complete", () => {
       ["a=", "b="],
     ],
     [["call", "calculator.add", "b=1", ""], ["a="]],
-    [["help", "ke"], ["keep-warm"]],
+    [["help", "mig"], ["migrate"]],
     [
       ["completion", ""],
       ["bash", "zsh", "fish"],

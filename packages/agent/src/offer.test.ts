@@ -21,7 +21,7 @@ interface Model {
   origin?: "llm" | "rules";
   budget?: ToolBudget | undefined;
   /** The score of a tool that the task names. Default: 0.5. */
-  scoreOf?: (name: string) => number;
+  scoreOf?: ((name: string) => number) | undefined;
 }
 
 /** A generator that refuses until it has the tool; the first of the selected tools is `add` alone. */

@@ -118,13 +118,6 @@ async function createStages(
   });
   const workspaceSync = await loaded.sync?.get();
   const meter = options.onPlannedWrite === undefined ? await meterOf(loaded) : undefined;
-  if (options.startServers === true) {
-    // Errors of the set-up are reported by the first request.
-    host.get().then(
-      ({ mcpTools }) => mcpTools.startAll(),
-      () => {},
-    );
-  }
   const selector = new Lazy(() => createConfiguredSelector(config, options.oneRun));
   const recordRedactor = new Lazy(() => createRecordRedactor(loaded));
   const recordRun =

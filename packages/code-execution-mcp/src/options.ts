@@ -75,12 +75,6 @@ export interface AgentOptions extends ConfigSource, CallGuardOptions {
    * @defaultValue false
    */
   oneRun?: boolean | undefined;
-  /**
-   * Whether the MCP servers are started as soon as the agent is set up, ahead of their first use.
-   *
-   * @defaultValue false
-   */
-  startServers?: boolean | undefined;
   /** Functions of the host as tools, by server and tool name: `{ crm: { find_customer: defineTool({ … }) } }`. */
   tools?: HostToolsByServer | undefined;
   /** Plugins, made with `definePlugin`, which are loaded before those of the configuration. */
@@ -138,7 +132,6 @@ export const AGENT_OPTIONS = {
   typeChecker: true,
   sandboxProvider: true,
   oneRun: true,
-  startServers: true,
   tools: true,
   plugins: true,
   invoker: true,

@@ -10,7 +10,6 @@ import { examples } from "./examples.ts";
 import { form } from "./form.ts";
 import { importCommand } from "./import.ts";
 import { init } from "./init.ts";
-import { keepWarm } from "./keep-warm.ts";
 import { migrate } from "./migrate.ts";
 import { model } from "./model.ts";
 import { plugins, runPluginCommand } from "./plugins.ts";
@@ -34,7 +33,6 @@ import { workflow } from "./workflow.ts";
 export const COMMANDS: CommandSet = {
   definitions: [
     ...RUN_COMMANDS,
-    keepWarm,
     tools,
     search,
     serve,

@@ -6,7 +6,6 @@ import { createTurns } from "../ask/prompt.ts";
 import type { SharedOptions } from "../command/options.ts";
 import { serverSourceOf } from "./config-source.ts";
 import type { CommandContext } from "../io/command-context.ts";
-import type { Asking } from "../warm/warm-client.ts";
 import { settleTrust } from "./settle-trust.ts";
 
 /** Gives work an agent as the options want it, and frees everything when the work is done or has failed. */
@@ -44,7 +43,7 @@ export async function withAgent<T>(
 }
 
 /** Asks at the terminal, one question at a time. */
-export function askingOf(context: CommandContext): Asking {
+function askingOf(context: CommandContext): Pick<AgentOptions, "onApprove" | "onElicit"> {
   const turns = createTurns();
   return { onElicit: elicitOf(context, turns), onApprove: approveOf(context, turns) };
 }

@@ -12,10 +12,9 @@ import { renderPairs } from "../render/rows.ts";
 import { oneLine, safeText } from "../render/text.ts";
 import { counted } from "../render/text.ts";
 import type { Style } from "../render/text.ts";
-import { performWork } from "../warm/messages.ts";
-import type { Work } from "../warm/messages.ts";
-import { doWarm } from "../warm/warm-client.ts";
-import { askingOf, withAgent } from "./agent-source.ts";
+import { withAgent } from "./agent-source.ts";
+import { performWork } from "./perform-work.ts";
+import type { Work } from "./perform-work.ts";
 import { createRunProgress } from "./run-progress.ts";
 
 const INDENT = "  ";
@@ -32,9 +31,9 @@ export async function runAgent(work: Work, options: SharedOptions, context: Comm
   if (options.dryRun === true) return runDry(work, options, context);
   const approvedWrites = options.plan === undefined ? undefined : (await readPlan(options.plan)).writes;
   const execute = executeOptions(context, options);
-  const done =
-    (await doWarm(work, options, execute, () => askingOf(context))) ??
-    (await withAgent(options, context, (agent) => performWork(agent, work, execute), { approvedWrites }));
+  const done = await withAgent(options, context, (agent) => performWork(agent, work, execute), {
+    approvedWrites,
+  });
   return answerToResult(done, options);
 }
 

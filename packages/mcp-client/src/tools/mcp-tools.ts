@@ -3,7 +3,7 @@ import type { Guard, ResultStore, ToolCatalog, ToolServer } from "@cem/core";
 import type { ContentChange } from "../connection/connection-types.ts";
 import type { McpConnections } from "../connections.ts";
 import { withAvailability } from "./generated/availability.ts";
-import { examineServers, startAllServers, startUsedServers } from "./generated/examine-servers.ts";
+import { examineServers, startUsedServers } from "./generated/examine-servers.ts";
 import type { ExaminedServer, ExamineOptions } from "./generated/examine-servers.ts";
 import { generateServers } from "./generated/generate-servers.ts";
 import type { GeneratedServer, GenerateOptions } from "./generated/generate-servers.ts";
@@ -44,8 +44,6 @@ export interface McpTools {
   readListed(folder: string): Promise<ToolServer | undefined>;
   /** Marks the tools of a catalog that can't be called now, as far as that is known. Connects to nothing. */
   withAvailability(catalog: ToolCatalog): ToolCatalog;
-  /** Starts every server that is switched on, ahead of its first use. Resolves when each has answered or failed. */
-  startAll(): Promise<void>;
   /** Wraps a guard: the servers that the code uses start while the code is still being reviewed. */
   startingServers(guard: Guard): Guard;
   /**
@@ -113,7 +111,6 @@ export function createMcpTools(settings: McpToolsSettings): McpTools {
     source,
     readListed: async (folder) => (await folders.read(folder))?.server,
     withAvailability: (catalog) => withAvailability(catalog, { servers, folders, changes, holdChanged }),
-    startAll: () => startAllServers(servers),
     startingServers: (guard) => startUsedServers(guard, servers, folders),
     generate: (options) =>
       watch.exclusively(() => generateServers({ servers, folders, holdChanged }, options)),

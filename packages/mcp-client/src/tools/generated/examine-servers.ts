@@ -102,12 +102,6 @@ export function startUsedServers(guard: Guard, servers: McpServers, folders: Gen
   };
 }
 
-/** Starts every server that is switched on. Resolves when each has answered or failed. */
-export async function startAllServers(servers: McpServers): Promise<void> {
-  const names = [...servers.byName].filter(([, { enabled }]) => enabled).map(([name]) => name);
-  await Promise.all(names.map((name) => connect(name, servers)));
-}
-
 /** The folders of the generated tools that the code may import: it names them. */
 function importedFolders(code: string, tools: readonly ToolDefinition[]): Set<string> {
   const folders = new Set<string>();
