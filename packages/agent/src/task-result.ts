@@ -1,3 +1,4 @@
+import { callNotes } from "./call-notes.ts";
 import { notesOf } from "./ending.ts";
 import { setImmediate as nextTurn } from "node:timers/promises";
 import type { CatalogSnapshot, Finding, RunOutcome, TaskResult, ToolCallRecord } from "@cem/core";
@@ -44,7 +45,11 @@ export async function toTaskResult(
     contextTokens: countContext(context, state, returned, count),
     usage: history.usage,
     attempts: program.origin === "given" ? undefined : history.attempts,
-    notes: nonEmpty([...history.notes, ...notesOf({ outcome, program, findings }, describeCallIn(catalog))]),
+    notes: nonEmpty([
+      ...history.notes,
+      ...notesOf({ outcome, program, findings }, describeCallIn(catalog)),
+      ...callNotes(outcome, describeCallIn(catalog)),
+    ]),
     warnings: nonEmpty(context.stages.settings.warnings?.()),
   };
 }
@@ -54,10 +59,17 @@ export async function toTaskResult(
  * which may differ from its name on the server, and neither arguments nor result, which may be large or private.
  */
 export function describeCallIn({ servers }: CatalogSnapshot): (call: ToolCallRecord) => ToolCallRecord {
-  return ({ server, tool, ms, ok }) => {
+  return ({ server, tool, ms, startMs, ok, isCancelled }) => {
     const tools = servers.find(({ name }) => name === server)?.tools;
     const name = tools?.find(({ originalName }) => originalName === tool)?.name ?? tool;
-    return { server, tool: name, ms, ok };
+    return {
+      server,
+      tool: name,
+      ms,
+      ok,
+      ...(startMs !== undefined && { startMs }),
+      ...(isCancelled === true && { isCancelled }),
+    };
   };
 }
 

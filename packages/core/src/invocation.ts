@@ -96,7 +96,11 @@ export interface ToolCallRecord {
   tool: string;
   /** Duration in milliseconds. */
   ms: number;
+  /** When it began, in milliseconds since the start of the run. Absent where nobody measured it. */
+  startMs?: number | undefined;
   ok: boolean;
+  /** Whether its run ended before it was answered. */
+  isCancelled?: boolean | undefined;
   /** The beginning of the arguments as JSON. Set for repairs by a model only, never in a task's result. */
   args?: string | undefined;
   /** The beginning of the result as JSON. Set like `args`. */

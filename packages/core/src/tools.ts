@@ -60,6 +60,8 @@ export interface ToolDefinition {
    * changed and is not accepted yet (`TOOL_CHANGED`). Absent when it can be called.
    */
   unavailable?: ErrorInfo | undefined;
+  /** Whether each call waits for a person's yes. Absent: it does not, or depends on its arguments. */
+  needsApproval?: true | undefined;
   /** Path on the host of the file that defines the tool, if there is one. */
   file?: string | undefined;
   /** The tools of servers that the module of a skill imports, as `server.tool`; `server.*` for all of a server. */

@@ -4,7 +4,7 @@ import type { RawGuestError } from "./guest-stack.ts";
 import { MAX_VALUE_DEPTH, MAX_VALUES, measureJson } from "./json-depth.ts";
 
 /** Report of a tool call that ran in the guest. */
-export interface GuestTrace extends Omit<ToolCallRecord, "args" | "result"> {
+export interface GuestTrace extends Omit<ToolCallRecord, "args" | "result" | "startMs" | "isCancelled"> {
   type: "trace";
   /** The beginning of the arguments as JSON. */
   args?: string | undefined;

@@ -49,7 +49,7 @@ describe("ToolBridge", () => {
       await tick();
       expect(sent).toEqual([{ type: "result", id: 1, ok: true, value: [{ a: 1 }] }]);
       const record = { server: "s", tool: "t1", ok: true, args: '{"a":1}', result: '[{"a":1}]' };
-      expect(bridge.records).toEqual([{ ...record, ms: expect.any(Number) }]);
+      expect(bridge.records).toEqual([{ ...record, ms: expect.any(Number), startMs: expect.any(Number) }]);
       expect(recorded).toEqual(bridge.records);
       expect(bridge.samples).toEqual([{ characters: 9, sample: '[{"a":1}]' }]);
     });
@@ -125,7 +125,13 @@ describe("ToolBridge", () => {
         args: "{}",
         result: "[1]",
       });
-      expect(bridge.records[1_000]).toEqual({ server: "s", tool: "t", ms: 5, ok: true });
+      expect(bridge.records[1_000]).toEqual({
+        server: "s",
+        tool: "t",
+        ms: 5,
+        startMs: expect.any(Number),
+        ok: true,
+      });
     });
 
     it("keeps 8 Mi characters of samples in all", () => {
@@ -143,8 +149,8 @@ describe("ToolBridge", () => {
       bridge.trace(trace);
       bridge.trace({ ...trace, ok: false, sample: "", args: "[2]" });
       expect(recorded).toEqual([
-        { server: "s", tool: "t", ms: 5, ok: true, result: "[1]" },
-        { server: "s", tool: "t", ms: 5, ok: false, args: "[2]" },
+        { server: "s", tool: "t", ms: 5, startMs: 0, ok: true, result: "[1]" },
+        { server: "s", tool: "t", ms: 5, startMs: 0, ok: false, args: "[2]" },
       ]);
       expect(bridge.samples).toEqual([{ characters: 3, sample: "[1]" }]);
     });
@@ -194,7 +200,15 @@ describe("ToolBridge", () => {
         message: "The run that called this tool has ended.",
       });
       expect(bridge.records).toEqual([
-        { server: "s", tool: "t1", ok: false, args: "[1]", ms: expect.any(Number) },
+        {
+          server: "s",
+          tool: "t1",
+          ok: false,
+          isCancelled: true,
+          args: "[1]",
+          ms: expect.any(Number),
+          startMs: expect.any(Number),
+        },
       ]);
       answer.resolve({ ok: true, value: 1 });
       await tick();

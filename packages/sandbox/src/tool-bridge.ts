@@ -58,6 +58,7 @@ export class ToolBridge {
   readonly samples: ToolResultSample[] = [];
   readonly #settings: ToolBridgeSettings;
   readonly #abort = new AbortController();
+  readonly #createdAt = performance.now();
   readonly #seen = new Set<number>();
   readonly #pending = new Map<number, PendingCall>();
   /** Calls held back while the guest doesn't read its results. */
@@ -88,7 +89,9 @@ export class ToolBridge {
   /** Records a call whose tool ran in the guest. */
   trace({ server, tool, args = "", ms, ok, characters, sample }: GuestTrace): void {
     if (!this.#count()) return;
-    this.#record({ server, tool, ms, ok, args, result: copyBeginning(sample, RECORD_CHARACTERS) }, "guest");
+    const startMs = Math.max(0, performance.now() - this.#createdAt - ms);
+    const result = copyBeginning(sample, RECORD_CHARACTERS);
+    this.#record({ server, tool, ms, startMs, ok, args, result }, "guest");
     if (ok) this.#sample(characters, sample);
   }
 
@@ -101,7 +104,9 @@ export class ToolBridge {
   end(): void {
     this.#abort.abort(RUN_ENDED);
     for (const { server, tool, args, started } of this.#pending.values()) {
-      this.#record({ server, tool, ms: performance.now() - started, ok: false, args }, "host");
+      const ms = performance.now() - started;
+      const startMs = started - this.#createdAt;
+      this.#record({ server, tool, ms, startMs, ok: false, isCancelled: true, args }, "host");
     }
     this.#pending.clear();
     this.#backlog.length = 0;
@@ -162,7 +167,8 @@ export class ToolBridge {
     const { server, tool, args, started } = pending;
     const result = ok ? copyBeginning(json, RECORD_CHARACTERS) : undefined;
     const ms = performance.now() - started;
-    this.#record({ server, tool, ms, ok, args, result, error }, "host");
+    const startMs = started - this.#createdAt;
+    this.#record({ server, tool, ms, startMs, ok, args, result, error }, "host");
     if (ok) this.#sample(json.length, copyBeginning(json, SAMPLE_CHARACTERS));
     const bytes = Buffer.byteLength(line);
     this.#unsentBytes += bytes;

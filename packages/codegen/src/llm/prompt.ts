@@ -132,12 +132,14 @@ function linesOf(
  * The first sentence of a description. The first paragraph where the type of the result is unknown, since it may say what comes;
  * all of one with suspicious texts.
  */
-function commentOf({ description, flags = [], signature }: ToolDefinition): string {
+function commentOf({ description, flags = [], needsApproval, signature }: ToolDefinition): string {
   const isFlagged = flags.length > 0;
   const end = signature.endsWith("Promise<unknown>") ? PARAGRAPH_END : SENTENCE_END;
   const [first = ""] = isFlagged ? [description] : description.trim().split(end);
   const about = oneLine(first, isFlagged ? MAX_FLAGGED_CHARACTERS : MAX_SENTENCE_CHARACTERS);
-  return about === "" ? "" : ` // ${about}`;
+  const asks = needsApproval === true ? "Each call asks the user for a yes first." : "";
+  const words = [about, asks].filter((part) => part !== "").join(" ");
+  return words === "" ? "" : ` // ${words}`;
 }
 
 function compare(one: string, other: string): number {

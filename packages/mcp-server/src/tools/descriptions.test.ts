@@ -77,7 +77,7 @@ describe("tool descriptions", () => {
       expect(description).toContain(words);
     }
     expect(tools.find(({ name }) => name === "execute_task")?.description).toMatch(
-      /plain task .* execute_code/u,
+      /plain order .*fixed rules.* execute_code/u,
     );
   });
 

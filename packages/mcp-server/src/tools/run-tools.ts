@@ -63,8 +63,10 @@ const executeTask = declareTool<{ task_description: string; verbose?: boolean | 
   name: "execute_task",
   title: "Execute a task",
   profiles: ["full", "original"],
-  description:
-    'Do one plain task in words ("add 5 and 3", "get the weather for Oslo") without reading about tools first. For joins, conditions or anything exact, write execute_code yourself.',
+  description: ({ guest }) =>
+    guest.hasModel === true
+      ? "Have another model write and run the code for a task in words. If you can write code, execute_code is quicker and exact."
+      : 'Do one plain order in words ("add 5 and 3", "get the weather for Oslo"): fixed rules turn it into calls, no model does. If you can write code, use execute_code.',
   input: {
     type: "object",
     properties: { task_description: text, verbose: { type: "boolean", default: false } },

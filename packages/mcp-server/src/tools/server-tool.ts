@@ -215,6 +215,8 @@ export interface GuestFacts {
   network?: NetworkPolicy | undefined;
   /** The most time that the code of a run may take, in milliseconds. Absent: no limit is named. */
   timeoutMs?: number | undefined;
+  /** Whether a model writes the code of tasks. Otherwise fixed rules do, which understand plain orders only. */
+  hasModel?: boolean | undefined;
   /** Whether there are MCP servers, whose resources and prompts code can read. */
   hasMcpServers?: boolean | undefined;
   /** Folders beside those of `/workspace`. */

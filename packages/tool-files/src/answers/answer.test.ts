@@ -72,4 +72,20 @@ describe("answerOf", () => {
     expect(plain.data.output).toMatch(/All 50000: in code: const output = await Deno\.readTextFile/u);
     expect(told.data.output).toContain("All 50000: open /workspace/results/0-output.txt, or in code:");
   });
+
+  it("sums up calls by tool: the time that passed, what failed, and what the end of the run cancelled", async () => {
+    const call = { server: "crm", tool: "find", ms: 50, ok: true };
+    const toolCalls = [
+      { ...call, startMs: 0 },
+      { ...call, startMs: 10 },
+      { ...call, startMs: 100, ok: false },
+      { ...call, startMs: 100, ok: false, isCancelled: true },
+      { ...call, tool: "ping" },
+      { ...call, tool: "ping" },
+    ];
+    const { summary } = await answerOf({ ...resultWith(1), toolCalls }, { results: undefined });
+    expect(summary).toBe(
+      "Tool calls: crm.find 4x 110 ms, 1 failed, 1 cancelled as the run ended; crm.ping 2x 100 ms.",
+    );
+  });
 });

@@ -147,19 +147,31 @@ function summarize(result: TaskResult, verbose: boolean): string {
   return lines.join("\n");
 }
 
+/** The calls by tool: `crm.find 16x 53 ms, 1 failed, 3 cancelled`. Calls that overlap take the time that passed. */
 function callLine({ toolCalls }: TaskResult): string {
-  const byTool = new Map<string, { count: number; ms: number; failed: number }>();
-  for (const { server, tool, ms, ok } of toolCalls) {
-    const id = toolId({ server, name: tool });
-    const sum = byTool.get(id) ?? { count: 0, ms: 0, failed: 0 };
-    byTool.set(id, { count: sum.count + 1, ms: sum.ms + ms, failed: sum.failed + (ok ? 0 : 1) });
-  }
-  const named = [...byTool].slice(0, MAX_NAMED_TOOLS).map(([id, { count, ms, failed }]) => {
+  const byTool = Map.groupBy(toolCalls, ({ server, tool }) => toolId({ server, name: tool }));
+  const named = [...byTool].slice(0, MAX_NAMED_TOOLS).map(([id, calls]) => {
+    const cancelled = calls.filter(({ isCancelled }) => isCancelled === true).length;
+    const failed = calls.filter(({ ok }) => !ok).length - cancelled;
     const failures = failed === 0 ? "" : `, ${failed} failed`;
-    return `${id} ${count}x ${Math.round(ms)} ms${failures}`;
+    const stopped = cancelled === 0 ? "" : `, ${cancelled} cancelled as the run ended`;
+    return `${id} ${calls.length}x ${Math.round(passedMs(calls))} ms${failures}${stopped}`;
   });
   const more = byTool.size > MAX_NAMED_TOOLS ? [`${byTool.size - MAX_NAMED_TOOLS} more tools`] : [];
   return `Tool calls: ${[...named, ...more].join("; ")}.`;
+}
+
+/** The time in which at least one of the calls went on, in milliseconds. */
+function passedMs(calls: TaskResult["toolCalls"]): number {
+  let passed = 0;
+  let until = 0;
+  for (const { startMs = until, ms } of calls.toSorted(
+    (one, other) => (one.startMs ?? 0) - (other.startMs ?? 0),
+  )) {
+    passed += Math.max(0, startMs + ms - Math.max(until, startMs));
+    until = Math.max(until, startMs + ms);
+  }
+  return passed;
 }
 
 function verboseLines({

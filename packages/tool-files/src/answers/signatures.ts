@@ -39,14 +39,21 @@ export function signaturesOf(tools: readonly ToolDefinition[], hintFor?: HintFor
   };
 }
 
+/** A note on a tool whose calls wait for a person. */
+const NEEDS_APPROVAL = "Each call asks the user for a yes first.";
+
 /** A tool's description on one line: its first sentence. */
-function lineComment({ description, flags = [], unavailable }: ToolDefinition, hintFor?: HintFor): string {
+function lineComment(
+  { description, flags = [], unavailable, needsApproval }: ToolDefinition,
+  hintFor?: HintFor,
+): string {
   const limit = flags.length > 0 ? MAX_FLAGGED_LINE_CHARACTERS : MAX_LINE_CHARACTERS;
   const [first = ""] = flags.length > 0 ? [description] : description.split(/(?<=[.!?])\s+(?=\p{Lu})/u);
   const line = first.replaceAll(/\s+/gu, " ").trim();
   const shown = line.length > limit ? `${line.slice(0, limit - 1).trimEnd()}…` : line;
   const cannot = unavailable === undefined ? "" : `Not available now: ${messageOf(unavailable, hintFor)}`;
-  const words = [shown, cannot].filter((part) => part !== "").join(" ");
+  const asks = needsApproval === true ? NEEDS_APPROVAL : "";
+  const words = [shown, asks, cannot].filter((part) => part !== "").join(" ");
   return words === "" ? "" : ` // ${words}`;
 }
 

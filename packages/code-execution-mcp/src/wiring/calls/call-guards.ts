@@ -1,4 +1,4 @@
-import type { Approve, AuditLog, Elicit, InvokeContext, Redactor, ToolCall } from "@cem/core";
+import type { Approve, AuditLog, Elicit, InvokeContext, Redactor, ToolCall, ToolDefinition } from "@cem/core";
 import type {
   ApprovalMemory,
   ApprovalSettings,
@@ -42,6 +42,8 @@ export interface CallGuards {
   ) => true | string;
   /** In their order: contents, rules, limits, approval. */
   guards: CallGuard[];
+  /** Whether calls of a tool need a person's yes, whatever their arguments. */
+  needsApproval: (tool: ToolDefinition) => boolean;
   /** Whether one of them may refuse, question, count or hold back calls of a tool that is a file. */
   concern: (tool: NamedTool, allowedTools?: readonly string[]) => boolean;
 }
@@ -108,6 +110,7 @@ export async function createCallGuards(loaded: Project, settings: CallGuardSetti
     secrets,
   } = settings;
   const guards: CallGuard[] = [];
+  let needsApproval: CallGuards["needsApproval"] = () => false;
   const concerned: ((tool: NamedTool) => boolean)[] = [];
   /** Adds a guard that concerns tools of these names. */
   const addFor = (patterns: readonly string[], guard: CallGuard): void => {
@@ -160,6 +163,8 @@ export async function createCallGuards(loaded: Project, settings: CallGuardSetti
     const memory = await approvalMemory(loaded);
     guards.push(calls.requireApproval({ ...asked, approve: onApprove, elicit: onElicit, audit, memory }));
     const reasonFor = calls.approvalReason(asked);
+    needsApproval = ({ server, name, originalName: tool = name, annotations, kind }) =>
+      reasonFor({ server, tool, found: { annotations, sandboxed: kind !== "host" } }) !== undefined;
     concerned.push(
       ({ server, name, annotations }) =>
         reasonFor({ server, tool: name, found: { annotations, sandboxed: true } }) !== undefined,
@@ -170,6 +175,7 @@ export async function createCallGuards(loaded: Project, settings: CallGuardSetti
   return {
     isAllowed,
     guards,
+    needsApproval,
     concern: (tool, allowedTools) =>
       isAllowed({ server: tool.server, tool: tool.name }, { allowedTools }) !== true ||
       concerned.some((concerns) => concerns(tool)),

@@ -7,6 +7,7 @@ import type { FileTools, McpTools } from "@cem/mcp-client/tools";
 import type { AgentOptions } from "../../options.ts";
 import { createLog } from "../log.ts";
 import { redactElicit, redactLog, redactorOf, redactStore } from "../privacy/redaction.ts";
+import { markApprovals } from "./mark-approvals.ts";
 import type { Project } from "../project.ts";
 import { createConfiguredAudit } from "../records/audit.ts";
 import { createConfiguredResults } from "../records/workspace.ts";
@@ -87,7 +88,8 @@ async function openHost(
     const catalog: Lazy<ToolCatalog> = new Lazy(async () => {
       const listed =
         options.catalog ?? (await createConfiguredCatalog(loaded, mcpTools, bridge.spec.hostTools));
-      return fileTools.remembering(bridge.addTo(listed));
+      const marked = markApprovals(bridge.addTo(listed), async () => (await callGuards.get()).needsApproval);
+      return fileTools.remembering(marked);
     });
     const fileTools: FileTools = createFileTools({
       serversDir: config.execution.serversDir,

@@ -125,8 +125,9 @@ export function sandboxSpec({ execution, guardrails }: Config, servers?: readonl
 
 /** Network, time limit and mounts of code in the configured sandbox. */
 export function guestFactsOf(config: Config): GuestFacts {
-  const { execution, guardrails, mcpServers } = config;
+  const { execution, guardrails, llm, mcpServers } = config;
   return {
+    hasModel: llm.enabled,
     hasMcpServers: mcpServers.some(({ enabled }) => enabled),
     network: networkPolicy(execution.allowNetworkAccess, guardrails.allowedNetworks),
     timeoutMs: runLimits(execution.limits, guardrails).timeoutMs,

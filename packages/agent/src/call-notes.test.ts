@@ -1,0 +1,53 @@
+import { describe, expect, it } from "vitest";
+import { outcome } from "../fixtures/stages.ts";
+import { callNotes } from "./call-notes.ts";
+
+const threw = { status: "failed", kind: "exception", error: { name: "TypeError", message: "m" } } as const;
+const call = { server: "crm", tool: "find-all", ms: 1, ok: true, args: `{"id":7}` };
+const notes = (calls: object[], ended: object = threw) =>
+  callNotes({ ...outcome(threw), ...ended, toolCalls: calls } as never, (one) => ({
+    ...one,
+    tool: one.tool.replace("-", "_"),
+  }));
+
+describe("callNotes", () => {
+  it("show what calls returned before the code threw, by their names in code", () => {
+    expect(notes([{ ...call, result: `[{"name":"Ada"}]` }])).toEqual([
+      `The calls before the error:\ncrm.find_all({"id":7}) → [{"name":"Ada"}]`,
+    ]);
+  });
+
+  it("point at a failure that a tool reports in its answer, and at the call that failed", () => {
+    const error = { code: "TOOL_FAILED", message: "gone", details: {} };
+    const [text = ""] = notes([
+      { ...call, result: `{"success":false,"error":"no such id"}` },
+      { ...call, result: `{"id":1,"ok": false}` },
+      { ...call, result: `{"error":"none"}` },
+      { ...call, result: `{"error":null,"rows":[]}` },
+      { ...call, ok: false, error },
+    ]);
+    const told = text.split("\n").slice(1);
+    expect(told.map((line) => line.endsWith("(the tool reports a failure)"))).toEqual([
+      true,
+      true,
+      true,
+      false,
+      false,
+    ]);
+    expect(told.at(-1)).toBe(`crm.find_all({"id":7}) → failed`);
+  });
+
+  it("cut long answers between two values, and leave out calls of long ago", () => {
+    const long = JSON.stringify(Array.from({ length: 50 }, (_, id) => ({ mail: `person${id}@example.com` })));
+    const [text = ""] = notes(Array.from({ length: 20 }, () => ({ ...call, result: long })));
+    const lines = text.split("\n").slice(1);
+    expect(lines).toHaveLength(6);
+    expect(lines[0]).toMatch(/[,:{[]…$/u);
+    expect(lines[0]?.match(/@/gu)?.length).toBe(lines[0]?.match(/@example\.com"/gu)?.length);
+  });
+
+  it("are none where the code did not throw, or called nothing", () => {
+    expect(notes([])).toEqual([]);
+    expect(notes([{ ...call, result: "1" }], { status: "completed", value: 1 })).toEqual([]);
+  });
+});

@@ -1,0 +1,43 @@
+import { toolId } from "@cem/core";
+import type { RunOutcome, ToolCallRecord } from "@cem/core";
+
+/** The last calls before an error, which are those that it may come from. */
+const MAX_SHOWN_CALLS = 6;
+const MAX_CHARACTERS = 300;
+/** The end of a part of JSON: what is cut there holds whole values only. */
+const PART_END = /[,[{:]/gu;
+/** A tool's own way to say that it failed, in an answer that is none of the protocol's errors. */
+const FAILURE =
+  /^\{(?:[^{}[\]]{0,200},)?\s*"(?:success|ok)":\s*false|^\{\s*"error":\s*(?!null|false|""|\{\})/u;
+
+/**
+ * Shows what the calls of code that threw have returned, since the reason is often there: a shape that the code did not
+ * expect, or a failure that a tool reports in its answer.
+ *
+ * @param describeCall - Names a tool as code does.
+ */
+export function callNotes(
+  outcome: RunOutcome | undefined,
+  describeCall: (call: ToolCallRecord) => ToolCallRecord,
+): string[] {
+  if (outcome?.status !== "failed" || outcome.kind !== "exception") return [];
+  const lines = outcome.toolCalls
+    .filter(({ result, error }) => result !== undefined || error !== undefined)
+    .slice(-MAX_SHOWN_CALLS)
+    .map((call) => {
+      const { server, tool } = describeCall(call);
+      const { args = "", result, error } = call;
+      const answer = error === undefined ? cut(result ?? "") : "failed";
+      const remark = result !== undefined && FAILURE.test(result) ? " (the tool reports a failure)" : "";
+      return `${toolId({ server, name: tool })}(${cut(args)}) → ${answer}${remark}`;
+    });
+  return lines.length === 0 ? [] : [`The calls before the error:\n${lines.join("\n")}`];
+}
+
+/** The beginning of a JSON text, without a value that is cut. */
+function cut(json: string): string {
+  if (json.length <= MAX_CHARACTERS) return json;
+  const beginning = json.slice(0, MAX_CHARACTERS);
+  const ends = [...beginning.matchAll(PART_END)];
+  return `${beginning.slice(0, (ends.at(-1)?.index ?? 0) + 1)}…`;
+}
