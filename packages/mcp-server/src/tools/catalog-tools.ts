@@ -74,6 +74,10 @@ function findServer(servers: readonly ToolServer[], wanted: string): ToolServer 
 }
 
 const DEFAULT_RESULTS = 10;
+/** About 900 tokens of signatures, where nobody says how many tools are wanted: the first few are mostly those that are needed. */
+const MAX_SIGNATURE_CHARACTERS = 3_600;
+/** So many are shown whatever their signatures take. */
+const LEAST_RESULTS = 3;
 /** The most servers that are named when nothing was found. */
 const MAX_NAMED_SERVERS = 20;
 
@@ -94,24 +98,21 @@ const searchTools = declareTool<{
     properties: {
       query: text,
       detail_level: { enum: ["signature", "name", "description", "full"] },
-      max_results: { type: "integer", minimum: 1, maximum: MAX_SEARCH_RESULTS, default: DEFAULT_RESULTS },
+      max_results: { type: "integer", minimum: 1, maximum: MAX_SEARCH_RESULTS },
     },
     required: ["query"],
   },
   output: { type: "object" },
   annotations: READ_ONLY,
-  async handle(
-    { query, detail_level: detail = "signature", max_results: limit = DEFAULT_RESULTS },
-    host,
-    context,
-  ) {
+  async handle({ query, detail_level: detail = "signature", max_results: wanted }, host, context) {
     const { signal } = context.mcpReq;
     const notes: string[] = [];
     const onNote = (note: string): void => void notes.push(note);
     // One more than can be asked for, so that an answer knows whether it is all.
     const all = await host.agent.searchTools(query, { limit: MAX_SEARCH_RESULTS + 1, signal, onNote });
-    const found = all.slice(0, limit);
-    if (all.length > limit) notes.push(moreMatches(all.length, limit));
+    const best = all.slice(0, wanted ?? DEFAULT_RESULTS);
+    const found = wanted === undefined && detail === "signature" ? shortList(best, host.hintFor) : best;
+    if (all.length > found.length) notes.push(moreMatches(all.length, found.length));
     if (found.length === 0) notes.push(whatToTry(await serversOf(host.agent, signal)));
     const answer = await answerFound(found, detail, host.hintFor);
     if (notes.length > 0) answer.content.push({ type: "text", text: notes.map(asSentence).join(" ") });
@@ -121,6 +122,17 @@ const searchTools = declareTool<{
 
 /** Tools that show the catalog. */
 export const CATALOG_TOOLS = [searchTools, listServers, getServerTools, listAvailableTools];
+
+/** The first tools, as far as their signatures are short together, and at least a few. */
+export function shortList(best: readonly RankedTool[], hintFor?: HintFor): readonly RankedTool[] {
+  let count = best.length;
+  const isLong = (): boolean => {
+    const tools = best.slice(0, count).map(({ tool }) => tool);
+    return signaturesOf(tools, hintFor).text.length > MAX_SIGNATURE_CHARACTERS;
+  };
+  while (count > LEAST_RESULTS && isLong()) count -= 1;
+  return best.slice(0, count);
+}
 
 async function answerFound(
   found: readonly RankedTool[],
