@@ -8,12 +8,13 @@ const USES_TOOLS = /\b(?:describeWith|isInstalled|describeContractAt|availableBa
 /** Their paths below a package's folder. */
 export function findMoreTests(folder) {
   const sources = path.join(folder, "src");
-  if (!existsSync(sources)) return [];
-  return readdirSync(sources, { recursive: true })
+  const nested = existsSync(sources)
+    ? readdirSync(sources, { recursive: true }).map((file) => `src/${file.replaceAll("\\", "/")}`)
+    : [];
+  return [...nested, ...readdirSync(folder)]
     .filter((file) => file.endsWith(".test.ts") && !file.endsWith(".long.test.ts"))
     .filter(
       (file) =>
-        file.endsWith(".slow.test.ts") || USES_TOOLS.test(readFileSync(path.join(sources, file), "utf8")),
-    )
-    .map((file) => `src/${file.replaceAll("\\", "/")}`);
+        file.endsWith(".slow.test.ts") || USES_TOOLS.test(readFileSync(path.join(folder, file), "utf8")),
+    );
 }

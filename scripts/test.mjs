@@ -80,7 +80,7 @@ function packagesWithMoreTests() {
   const folders = ["packages", "apps", "scripts"].flatMap((parent) =>
     readdirSync(path.join(root, parent)).map((name) => path.join(parent, name)),
   );
-  return folders
+  return [...folders, "examples"]
     .filter((folder) => existsSync(path.join(root, folder, "package.json")))
     .filter((folder) => findMoreTests(path.join(root, folder)).length > 0)
     .map((folder) => `--filter=./${folder.replaceAll("\\", "/")}`);
