@@ -4,7 +4,7 @@ import type { Answer, CommandContext } from "../io/command-context.ts";
 import { addOptions, buildProgram, VERSION } from "./define-command.ts";
 import type { CommandDefinition, Given, Invocation } from "./define-command.ts";
 import { fitHelp } from "./fit-help.ts";
-import { OUTPUT_OPTIONS, SETTING_OPTIONS, sharedOptions } from "./options.ts";
+import { OUTPUT_OPTIONS, settingOptions, sharedOptions } from "./options.ts";
 
 /** Below this there is no room for terms and what they are side by side. */
 const MIN_TABLE_COLUMNS = 80;
@@ -112,7 +112,7 @@ function printing(command: "help" | "version", text: string): Invocation {
 function unknownCommand(program: Command, usage: CemError, { runUnknown }: CommandSet): Invocation {
   const [name = "", ...rest] = program.args;
   if (!/^[a-z][a-z\d-]*$/u.test(name)) throw usage;
-  const command = addOptions(new Command(name), [...OUTPUT_OPTIONS, ...SETTING_OPTIONS])
+  const command = addOptions(new Command(name), [...OUTPUT_OPTIONS, ...settingOptions()])
     .argument("[words...]")
     .allowUnknownOption()
     .helpOption(false)

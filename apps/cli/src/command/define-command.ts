@@ -1,16 +1,28 @@
 import { Command, Help } from "commander";
 import packageJson from "../../package.json" with { type: "json" };
 import type { Answer, CommandContext } from "../io/command-context.ts";
-import { OUTPUT_OPTIONS, SETTING_OPTIONS, sharedOptions } from "./options.ts";
+import { OUTPUT_OPTIONS, settingOptions, sharedOptions } from "./options.ts";
 import type { SharedOptions } from "./options.ts";
 
 export const VERSION: string = packageJson.version;
+
+/** Headings of the list of commands, in its order. The first has those that a newcomer needs. */
+export const COMMAND_GROUPS = {
+  start: "Start here:",
+  tools: "Tools and their servers:",
+  runs: "Runs, skills and workflows:",
+  operation: "Servers of many clients:",
+  more: "More:",
+} as const;
+export type CommandGroup = keyof typeof COMMAND_GROUPS;
 
 /** A command: its place in the help, its arguments and options, and what it does. */
 export interface CommandDefinition<Own extends object = object> {
   name: string;
   /** One line in the list of commands. */
   about: string;
+  /** Its place in the list of commands. */
+  group: CommandGroup;
   /** The text below the options in its help: notes and examples. */
   help: string;
   /** Leaves it out of the help. */
@@ -59,28 +71,30 @@ export function buildProgram(
     .version(VERSION, "-V, --version", "print the version")
     .helpOption("-h, --help", "print help; cem help <command> for one command")
     .enablePositionalOptions()
-    .configureHelp({ styleTitle: bold, formatHelp: commandsFirst })
+    .configureHelp(HELP)
     .helpCommand(false)
     .addHelpText("after", PROGRAM_HELP);
   for (const definition of definitions) {
     const command = program
       .command(definition.name, { hidden: definition.isHidden ?? false })
       .description(definition.about)
-      .configureHelp({ styleTitle: bold })
+      .helpGroup(COMMAND_GROUPS[definition.group])
+      .configureHelp(HELP)
       .addHelpText("after", definition.help);
     if (definition.isHidden !== true) addOptions(command, OUTPUT_OPTIONS);
     definition.declare(command).action(() => found(invocationOf(definition, program, command)));
   }
   addOptions(program.command("help [command]"), OUTPUT_OPTIONS)
     .description("Print help for a command")
-    .configureHelp({ styleTitle: bold })
+    .helpGroup(COMMAND_GROUPS.more)
+    .configureHelp(HELP)
     .action((name: string | undefined) => {
       const command = name === undefined ? program : program.commands.find((one) => one.name() === name);
       if (command !== undefined) return command.help();
       // The parser suggests a similar name.
       program.parse([name ?? ""], { from: "user" });
     });
-  return addOptions(program, [...OUTPUT_OPTIONS, ...SETTING_OPTIONS]);
+  return addOptions(program, [...OUTPUT_OPTIONS, ...settingOptions()]);
 }
 
 /** Adds options, which commands may share. */
@@ -115,15 +129,18 @@ function namedArguments(command: Command): object {
 
 const bold = (text: string): string => `\u001B[1m${text}\u001B[22m`;
 
-/** Formats the usual help with the commands before the options. */
-function commandsFirst(command: Command, helper: Help): string {
+/** Arguments and the commands first, then a command's own options, then those that it shares. */
+const FIRST = ["Arguments:", ...Object.values(COMMAND_GROUPS), "Options:"];
+const HELP: ReturnType<Command["configureHelp"]> = { styleTitle: bold, formatHelp: ownFirst };
+
+function ownFirst(command: Command, helper: Help): string {
   const [usage = "", about = "", ...sections] = Help.prototype.formatHelp
     .call(helper, command, helper)
     .trimEnd()
     .split("\n\n");
-  const commands = sections.filter((section) => section.includes("Commands:"));
-  const others = sections.filter((section) => !commands.includes(section));
-  return `${[usage, about, ...commands, ...others].join("\n\n")}\n`;
+  const first = FIRST.flatMap((heading) => sections.filter((section) => section.startsWith(bold(heading))));
+  const others = sections.filter((section) => !first.includes(section));
+  return `${[usage, about, ...first, ...others].join("\n\n")}\n`;
 }
 
 const PROGRAM_HELP = `

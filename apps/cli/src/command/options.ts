@@ -52,31 +52,52 @@ export const OUTPUT_OPTIONS = group("Output:", [
 const SETTINGS_GROUP = "Settings (they win over the environment and config.yaml):";
 const CONFIG = "read this file instead of ./config.yaml; its folder is the project";
 
-const OTHER_SETTINGS = group(SETTINGS_GROUP, [
-  new Option("--workspace <dir>", "the folder that code sees as /workspace"),
-  new Option("--servers <dir>", "the folder of tool servers"),
-  new Option("--skills <dir>", "the folder of skills"),
-  new Option("--customer <id>", "the customer whose workspace, state and skills are used"),
-  new Option("--sandbox <type>", `what runs the code: ${BUILT_IN_SANDBOXES.join(", ")}, or one of a plugin`),
-  new Option("--min-isolation <level>", "refuse to run below this level").choices(ISOLATION_LEVELS),
-  new Option("--type-check <when>", "check types before code runs, or not").choices(TYPE_CHECK_MODES),
-  new Option("--mode <mode>", "what a model answers with: a program, one call, or either").choices(
-    GENERATION_MODES,
-  ),
-  new Option("--timeout <seconds>", "stop the code after this many seconds").argParser(seconds),
-]);
+/** Options that take precedence over the configuration, by name. */
+const SETTINGS = {
+  config: () => new Option("--config <file>", CONFIG),
+  workspace: () => new Option("--workspace <dir>", "the folder that code sees as /workspace"),
+  servers: () => new Option("--servers <dir>", "the folder of tool servers"),
+  skills: () => new Option("--skills <dir>", "the folder of skills"),
+  customer: () => new Option("--customer <id>", "the customer whose workspace, state and skills are used"),
+  sandbox: () =>
+    new Option(
+      "--sandbox <type>",
+      `what runs the code: ${BUILT_IN_SANDBOXES.join(", ")}, or one of a plugin`,
+    ),
+  minIsolation: () =>
+    new Option("--min-isolation <level>", "refuse to run below this level").choices(ISOLATION_LEVELS),
+  typeCheck: () =>
+    new Option("--type-check <when>", "check types before code runs, or not").choices(TYPE_CHECK_MODES),
+  mode: () =>
+    new Option("--mode <mode>", "what a model answers with: a program, one call, or either").choices(
+      GENERATION_MODES,
+    ),
+  timeout: () =>
+    new Option("--timeout <seconds>", "stop the code after this many seconds").argParser(seconds),
+};
+type SettingName = keyof typeof SETTINGS;
+const ALL_SETTINGS = Object.keys(SETTINGS) as SettingName[];
 
-/** Options that take precedence over the configuration. */
-export const SETTING_OPTIONS = [
-  ...group(SETTINGS_GROUP, [new Option("--config <file>", CONFIG)]),
-  ...OTHER_SETTINGS,
-];
+/** The settings of a command that looks at tools and skills, and runs nothing. */
+export const CATALOG_SETTINGS: readonly SettingName[] = ["config", "servers", "skills", "customer"];
 
-/** The same for a command that lists the configuration where `--config` has no file. */
-export const SETTING_OPTIONS_OR_LIST = [
-  ...group(SETTINGS_GROUP, [new Option("--config [file]", CONFIG)]),
-  ...OTHER_SETTINGS,
-];
+/**
+ * Options that take precedence over the configuration. All of them are accepted, as they are before a command's name.
+ *
+ * @param acting - Those that change what the command does, which its help shows. Default: all.
+ */
+export function settingOptions(acting: readonly SettingName[] = ALL_SETTINGS): Option[] {
+  return group(
+    SETTINGS_GROUP,
+    ALL_SETTINGS.map((name) => SETTINGS[name]().hideHelp(!acting.includes(name))),
+  );
+}
+
+/** The same for a command that lists the configuration where `--config` has no file, and heeds nothing else. */
+export function configOrList(): Option[] {
+  const others = settingOptions([]).filter((option) => option.attributeName() !== "config");
+  return [...group(SETTINGS_GROUP, [new Option("--config [file]", CONFIG)]), ...others];
+}
 
 export const RECORDING_OPTIONS = group("Recording:", [
   new Option("--record <file>", "write the calls to tools on the host, and their results, to this file"),
@@ -85,7 +106,7 @@ export const RECORDING_OPTIONS = group("Recording:", [
 
 /** Options of a command that runs a task or a program. */
 export const RUN_OPTIONS = [
-  ...SETTING_OPTIONS,
+  ...settingOptions(),
   ...RECORDING_OPTIONS,
   ...group("Changes:", [
     new Option("--dry-run", "list the changes that the code would make, and make none"),

@@ -11,13 +11,14 @@ import { InvalidArgumentError, Option } from "commander";
 import type { Command } from "commander";
 import { addOptions, defineCommand } from "../command/define-command.ts";
 import type { Given } from "../command/define-command.ts";
-import { SETTING_OPTIONS } from "../command/options.ts";
+import { settingOptions } from "../command/options.ts";
 
 const TRANSPORTS = ["http", "sse"] as const;
 
 /** `cem add`: puts a server into config.yaml and writes its tools as files. A server that does not answer stays in. */
 export const add = defineCommand<{ name: string; entry: Record<string, unknown> }>({
   name: "add",
+  group: "start",
   about: "Add an MCP server and write its tools as files",
   help: `
 The server is written to config.yaml, whose comments are kept. Then its tools are written as files.
@@ -28,7 +29,7 @@ Examples:
   cem add memory --env MEMORY_FILE_PATH=m.json -- npx -y @modelcontextprotocol/server-memory
   cem add crm https://crm.example.com/mcp --header 'Authorization: Bearer \${CRM_TOKEN}'`,
   declare: (command) =>
-    addOptions(command, SETTING_OPTIONS)
+    addOptions(command, settingOptions(["config", "servers"]))
       .argument("<name>", "what code calls it")
       .argument("<target...>", "its URL; or after --, the command that starts it, with its arguments")
       .option("--header <name: value>", "an HTTP header to send; may be given again", collectHeader)
@@ -44,13 +45,15 @@ Examples:
 /** `cem remove`: takes a server out of config.yaml, with the files that were generated for it. */
 export const remove = defineCommand<{ name: string }>({
   name: "remove",
+  group: "tools",
   about: "Remove an MCP server and the files of its tools",
   help: `
 Only files that were generated are removed.
 
 Examples:
   cem remove everything`,
-  declare: (command) => addOptions(command, SETTING_OPTIONS).argument("<name>", "the server"),
+  declare: (command) =>
+    addOptions(command, settingOptions(["config", "servers"])).argument("<name>", "the server"),
   run: removeMcpServer,
 });
 

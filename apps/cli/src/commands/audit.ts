@@ -8,11 +8,12 @@ import { shortPath } from "../render/text.ts";
 import { counted } from "../render/text.ts";
 import { addOptions, defineCommand } from "../command/define-command.ts";
 import type { Given } from "../command/define-command.ts";
-import { SETTING_OPTIONS, actionArgument } from "../command/options.ts";
+import { settingOptions, actionArgument } from "../command/options.ts";
 
 /** `cem audit verify`: says whether lines of an audit log are missing or were changed. */
 export const audit = defineCommand<{ file?: string | undefined; expect?: string | undefined }>({
   name: "audit",
+  group: "runs",
   about: "Check that an audit log is whole",
   help: `
 Each line has the hash of the line before: a line that is missing or was changed is found, and by the file .head beside
@@ -23,7 +24,7 @@ Examples:
   cem audit verify
   cem audit verify logs/audit.jsonl --expect 9f86d081884c7d65…`,
   declare: (command) =>
-    addOptions(command, SETTING_OPTIONS)
+    addOptions(command, settingOptions(["config"]))
       .addArgument(actionArgument(["verify"]))
       .argument("[file]", "the log, instead of the one that logging.audit_file names")
       .option("--expect <hash>", "a hash that an earlier check printed, which the log has to have"),

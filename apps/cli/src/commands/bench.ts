@@ -29,6 +29,7 @@ interface Bench {
 /** `cem bench pooling`: measures what a pool of guests and sessions gain on this host. */
 export const bench = defineCommand<Bench>({
   name: "bench",
+  group: "more",
   about: "Measure this host",
   help: `
 Examples:

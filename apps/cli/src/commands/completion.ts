@@ -15,6 +15,7 @@ type Shell = (typeof SHELLS)[number];
 /** `cem completion`: the script that makes a shell complete commands, options, servers and tools. */
 export const completion = defineCommand<{ shell: Shell }>({
   name: "completion",
+  group: "more",
   about: "Print the completion of a shell",
   help: `
 Examples:
@@ -28,6 +29,7 @@ Examples:
 /** `cem complete`: the words that may follow, for the script of `cem completion`. It reports no errors, since somebody is typing. */
 export const complete = defineCommand<{ words: string[]; program: Command }>({
   name: "complete",
+  group: "more",
   about: "",
   help: "",
   isHidden: true,

@@ -10,7 +10,7 @@ import { serverSourceOf } from "../run/config-source.ts";
 import { InvalidArgumentError } from "commander";
 import { addOptions, defineCommand } from "../command/define-command.ts";
 import type { Given } from "../command/define-command.ts";
-import { SETTING_OPTIONS, actionArgument } from "../command/options.ts";
+import { settingOptions, actionArgument } from "../command/options.ts";
 
 const ACTIONS = ["list", "usage", "clean", "delete"] as const;
 type Action = (typeof ACTIONS)[number];
@@ -30,6 +30,7 @@ interface Customers {
 /** `cem customers`: what customers have on disk, and removing it. */
 export const customers = defineCommand<Customers>({
   name: "customers",
+  group: "operation",
   about: "List, measure and remove customers",
   help: `
 Each customer has a folder in customers.dir, which nobody else's code can see. Removing one leaves nothing of it.
@@ -41,7 +42,7 @@ Examples:
   cem customers delete user_12345
   cem run --customer user_12345 "Calculate 5 + 3"`,
   declare: (command) =>
-    addOptions(command, SETTING_OPTIONS)
+    addOptions(command, settingOptions(["config"]))
       .addArgument(actionArgument(ACTIONS, "list"))
       .argument("[id]", "the customer")
       .option("--inactive <days>", "for clean: those that were not used for so many days", days)

@@ -10,7 +10,7 @@ import { serverSourceOf } from "../run/config-source.ts";
 import type { Check, CheckState } from "../doctor/checks.ts";
 import { addOptions, defineCommand } from "../command/define-command.ts";
 import type { Given } from "../command/define-command.ts";
-import { SETTING_OPTIONS_OR_LIST } from "../command/options.ts";
+import { configOrList } from "../command/options.ts";
 
 /** Arguments. */
 interface Doctor {
@@ -24,6 +24,7 @@ interface Doctor {
 /** `cem doctor`: examines everything a task needs, and says what to do about what is missing. */
 export const doctor = defineCommand<Doctor>({
   name: "doctor",
+  group: "start",
   about: "Check Node, configuration, tools, sandboxes",
   help: `
 --config alone lists every setting with its value and where that comes from; --config FILE lists those of
@@ -35,7 +36,7 @@ Examples:
   cem doctor --security
   cem doctor --json`,
   declare: (command) =>
-    addOptions(command, SETTING_OPTIONS_OR_LIST).option(
+    addOptions(command, configOrList()).option(
       "--security",
       "look at what protects this host, and at nothing else",
       false,

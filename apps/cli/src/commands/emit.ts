@@ -9,11 +9,12 @@ import { oneLine } from "../render/text.ts";
 import { Argument } from "commander";
 import { addOptions, defineCommand } from "../command/define-command.ts";
 import type { Given } from "../command/define-command.ts";
-import { SETTING_OPTIONS } from "../command/options.ts";
+import { settingOptions } from "../command/options.ts";
 
 /** `cem emit client`: a module that is a typed client of one MCP server. */
 export const emit = defineCommand<{ server: string; out?: string | undefined }>({
   name: "emit",
+  group: "tools",
   about: "Write a typed client of an MCP server",
   help: `
 The file needs the package @modelcontextprotocol/client and nothing else. Values that may be secret are read from the
@@ -22,7 +23,7 @@ environment.
 Examples:
   cem emit client crm --out src/crm.ts`,
   declare: (command) =>
-    addOptions(command, SETTING_OPTIONS)
+    addOptions(command, settingOptions(["config"]))
       .addArgument(new Argument("<what>", "what to write").choices(["client"]))
       .argument("<server>", "the server")
       .option("--out <file>", "the file, instead of stdout"),

@@ -19,6 +19,7 @@ const ACTIONS = ["list", "run"] as const;
 /** `cem examples`: lists programs that show how the packages are used, or runs them. */
 export const examples = defineCommand<{ action: (typeof ACTIONS)[number]; ids: string[] }>({
   name: "examples",
+  group: "runs",
   about: "List and run programs that show how the packages are used",
   help: `
 Each runs in a folder of its own with the sample servers and skills, which is removed afterwards. MCP_MODE=true runs

@@ -13,7 +13,7 @@ import type { Style } from "../render/text.ts";
 import { InvalidArgumentError } from "commander";
 import { addOptions, defineCommand } from "../command/define-command.ts";
 import type { Given } from "../command/define-command.ts";
-import { SETTING_OPTIONS, actionArgument } from "../command/options.ts";
+import { settingOptions, actionArgument } from "../command/options.ts";
 
 const ACTIONS = ["show", "validate", "fill"] as const;
 
@@ -31,6 +31,7 @@ interface FormArguments {
 /** `cem form`: shows a form, checks values for it, or fills it. */
 export const form = defineCommand<FormArguments>({
   name: "form",
+  group: "runs",
   about: "Show a form, check values for it, or fill it",
   help: `
 A form fills a web page in the system's Chromium, which takes the package playwright-core, or a PDF file, which takes
@@ -42,7 +43,7 @@ Examples:
   cem form fill registration.yaml --data ada.yaml --trial
   cem form fill registration.yaml --data ada.yaml --workspace papers`,
   declare: (command) =>
-    addOptions(command, SETTING_OPTIONS)
+    addOptions(command, settingOptions(["config", "workspace", "customer"]))
       .addArgument(actionArgument(ACTIONS))
       .argument("<file>", 'the form, as YAML or JSON, or "-" to read it from stdin', notEmpty)
       .option("--data <file>", "values by field, as YAML or JSON", notEmpty)

@@ -11,11 +11,12 @@ import type { Style } from "../render/text.ts";
 import { serverSourceOf } from "../run/config-source.ts";
 import { addOptions, defineCommand } from "../command/define-command.ts";
 import type { Given } from "../command/define-command.ts";
-import { SETTING_OPTIONS } from "../command/options.ts";
+import { settingOptions } from "../command/options.ts";
 
 /** `cem import`: shows the servers that other programs are set up with, and adds them after a yes. */
 export const importCommand = defineCommand<{ names: string[]; yes: boolean }>({
   name: "import",
+  group: "start",
   about: "Add MCP servers that other programs are set up with",
   help: `
 Looks into the files of Claude Desktop, Claude Code, Cursor, VS Code, Windsurf, Zed, Codex, Gemini CLI and OpenCode,
@@ -26,7 +27,7 @@ Examples:
   cem import
   cem import github sentry --yes`,
   declare: (command) =>
-    addOptions(command, SETTING_OPTIONS)
+    addOptions(command, settingOptions())
       .argument("[names...]", "only these")
       .option("-y, --yes", "add them without asking", false),
   run: importServers,

@@ -18,6 +18,7 @@ import type { Given } from "../command/define-command.ts";
  */
 export const init = defineCommand<{ dir: string }>({
   name: "init",
+  group: "start",
   about: "Make servers/, skills/, workspace/ and config.yaml",
   help: `
 Files and folders that exist are not changed.

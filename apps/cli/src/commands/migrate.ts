@@ -13,6 +13,7 @@ import type { Given } from "../command/define-command.ts";
 /** `cem migrate`: shows what moving a project of the Python original over comes to; with --write does it. */
 export const migrate = defineCommand<{ folder: string; write: boolean }>({
   name: "migrate",
+  group: "more",
   about: "Move a project of the Python original over",
   help: `
 Reads config.yaml, .env, servers/, skills/ and workspace/ of a project in Python (AgentKernel, code_execution_mcp,

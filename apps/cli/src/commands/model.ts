@@ -8,11 +8,12 @@ import { shortPath } from "../render/text.ts";
 import { serverSourceOf } from "../run/config-source.ts";
 import { addOptions, defineCommand } from "../command/define-command.ts";
 import type { Given } from "../command/define-command.ts";
-import { SETTING_OPTIONS, actionArgument } from "../command/options.ts";
+import { settingOptions, actionArgument } from "../command/options.ts";
 
 /** `cem model pull`: loads a sentence-embedding model into the cache. */
 export const model = defineCommand<{ name?: string | undefined }>({
   name: "model",
+  group: "more",
   about: "Load a model that compares tools by meaning",
   help: `
 The files go into the user's cache folder (optimizations.model_cache_dir, CEM_MODELS_DIR), with the revision and the
@@ -24,7 +25,7 @@ Examples:
   cem model pull Xenova/bge-base-en-v1.5      another; set optimizations.embedding_model to use it
   HF_ENDPOINT=https://hub.example cem model pull`,
   declare: (command) =>
-    addOptions(command, SETTING_OPTIONS)
+    addOptions(command, settingOptions(["config"]))
       .addArgument(actionArgument(["pull"]))
       .argument(
         "[name]",

@@ -14,11 +14,12 @@ import { settleTrust } from "../run/settle-trust.ts";
 import type { UnknownCommand } from "../command/command-line.ts";
 import { addOptions, defineCommand } from "../command/define-command.ts";
 import type { Given } from "../command/define-command.ts";
-import { SETTING_OPTIONS, actionArgument } from "../command/options.ts";
+import { settingOptions, actionArgument } from "../command/options.ts";
 
 /** `cem plugins list`: loads the plugins and says of each what it adds, how long it takes and what went wrong. */
 export const plugins = defineCommand({
   name: "plugins",
+  group: "more",
   about: "List plugins: what each adds, how it stands",
   help: `
 Plugins are named under plugins in config.yaml: a path (./my-plugin.ts), or a package that is installed there. They add
@@ -28,7 +29,8 @@ command of a plugin is called as  cem <name>. They run on this host, so those of
 Examples:
   cem plugins list
   cem plugins list --json`,
-  declare: (command) => addOptions(command, SETTING_OPTIONS).addArgument(actionArgument(["list"], "list")),
+  declare: (command) =>
+    addOptions(command, settingOptions(["config"])).addArgument(actionArgument(["list"], "list")),
   run: listPlugins,
 });
 

@@ -8,13 +8,14 @@ import { counted } from "../render/text.ts";
 import { configSourceOf, serverSourceOf } from "../run/config-source.ts";
 import { addOptions, defineCommand } from "../command/define-command.ts";
 import type { Given } from "../command/define-command.ts";
-import { MAX_PORT, SETTING_OPTIONS, actionArgument, wholeNumber } from "../command/options.ts";
+import { MAX_PORT, settingOptions, actionArgument, wholeNumber } from "../command/options.ts";
 
 const ACTIONS = ["status", "failed", "retry"] as const;
 
 /** `cem worker`: takes runs from the queue until it is stopped, then finishes those under way. */
 export const worker = defineCommand<{ port?: number | undefined }>({
   name: "worker",
+  group: "operation",
   about: "Execute the runs of servers, from a queue",
   help: `
 Takes runs from the queue that queue.url (CEM_QUEUE_URL) names, which  cem serve  puts there with the same setting. Both
@@ -27,7 +28,7 @@ Examples:
   cem worker --port 3001                      with /healthz and /readyz for an orchestrator
   cem queue                                   how many runs wait`,
   declare: (command) =>
-    addOptions(command, SETTING_OPTIONS).option(
+    addOptions(command, settingOptions()).option(
       "--port <number>",
       "port that answers /healthz and /readyz",
       wholeNumber(0, MAX_PORT),
@@ -38,6 +39,7 @@ Examples:
 /** `cem queue`: how many runs are where, those that failed, and retrying them. */
 export const queue = defineCommand<{ action: (typeof ACTIONS)[number]; id?: string | undefined }>({
   name: "queue",
+  group: "operation",
   about: "Look at the queue of runs, and retry",
   help: `
 Runs that no worker could execute are kept for a week. One that is retried is repeated only where its calls so far do no
@@ -48,7 +50,7 @@ Examples:
   cem queue failed                            those that no worker could execute
   cem queue retry run-1f0c2a9b`,
   declare: (command) =>
-    addOptions(command, SETTING_OPTIONS)
+    addOptions(command, settingOptions(["config"]))
       .addArgument(actionArgument(ACTIONS, "status"))
       .argument("[id]", "for retry: the run"),
   run: lookAtQueue,
@@ -57,6 +59,7 @@ Examples:
 /** `cem store reseal`: seals all values in the store with the newest key. */
 export const store = defineCommand({
   name: "store",
+  group: "operation",
   about: "Change the keys of what machines share",
   help: `
 Seals all values in the store that store.url (CEM_STORE_URL) names with the first of store.keys (CEM_STORE_KEYS), while
@@ -65,7 +68,8 @@ old one out.
 
 Examples:
   CEM_STORE_KEYS=new:...,old:... cem store reseal`,
-  declare: (command) => addOptions(command, SETTING_OPTIONS).addArgument(actionArgument(["reseal"])),
+  declare: (command) =>
+    addOptions(command, settingOptions(["config"])).addArgument(actionArgument(["reseal"])),
   run: resealStore,
 });
 

@@ -8,6 +8,7 @@ import { RUN_OPTIONS } from "../command/options.ts";
 /** `cem run`: a task in plain words, from its argument or stdin. */
 const run = defineCommand<{ task: string }>({
   name: "run",
+  group: "start",
   about: "Do a task: find tools, write code, run it",
   help: `
 Examples:
@@ -29,6 +30,7 @@ Examples:
 /** `cem exec`: TypeScript that the user brings, from a file or stdin. */
 const exec = defineCommand<{ file: string }>({
   name: "exec",
+  group: "start",
   about: "Run TypeScript that you bring",
   help: `
 The code imports tools as "./servers/<server>/index.ts" and skills as "./skills/<name>/index.ts".
@@ -51,6 +53,7 @@ Examples:
 /** `cem call`: one call of one tool. */
 const call = defineCommand<{ target: string; args: string[] }>({
   name: "call",
+  group: "tools",
   about: "Call one tool",
   help: `
 Values are read as the tool's parameters want them: days=3 is a number where it takes one.

@@ -14,7 +14,7 @@ import { answerToResult, executeOptions } from "../run/run-agent.ts";
 import { InvalidArgumentError, Option } from "commander";
 import { addOptions, defineCommand } from "../command/define-command.ts";
 import type { Given } from "../command/define-command.ts";
-import { SETTING_OPTIONS, actionArgument, wholeNumber } from "../command/options.ts";
+import { settingOptions, actionArgument, wholeNumber } from "../command/options.ts";
 
 const ACTIONS = ["list", "show", "replay"] as const;
 const STATUSES = ["success", "error", "refused", "timeout", "failed"] as const;
@@ -37,6 +37,7 @@ interface Runs {
 /** `cem runs`: lists recorded runs, shows one, or runs its code again. */
 export const runs = defineCommand<Runs>({
   name: "runs",
+  group: "runs",
   about: "List, show and replay recorded runs",
   help: `
 Runs of cem and of servers are recorded in .cem/runs, or in the store of store.url: code, calls, times, what was printed.
@@ -49,7 +50,7 @@ Examples:
   cem runs show last
   cem runs replay run-tbE6NbkVYnPd --recorded`,
   declare: (command) =>
-    addOptions(command, SETTING_OPTIONS)
+    addOptions(command, settingOptions())
       .addArgument(actionArgument(ACTIONS, "list"))
       .argument("[id]", "the run: its id, or last")
       .addOption(new Option("--status <status>", "for list: how they ended").choices(STATUSES))

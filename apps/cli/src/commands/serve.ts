@@ -11,7 +11,7 @@ import type { Style } from "../render/text.ts";
 import { Argument, InvalidArgumentError, Option } from "commander";
 import { addOptions, defineCommand } from "../command/define-command.ts";
 import type { Given } from "../command/define-command.ts";
-import { MAX_PORT, SETTING_OPTIONS, wholeNumber } from "../command/options.ts";
+import { MAX_PORT, settingOptions, wholeNumber } from "../command/options.ts";
 
 /** Arguments. What is absent is as the configuration says. */
 interface Serve {
@@ -32,6 +32,7 @@ const EXPOSED: readonly Exposed[] = ["resources", "prompts"];
 /** `cem serve`: runs an MCP server until it is stopped or its client goes away. */
 export const serve = defineCommand<Serve>({
   name: "serve",
+  group: "start",
   about: "Start an MCP server, for any client",
   help: `
 stdio serves one client, which starts this command itself:
@@ -46,7 +47,7 @@ Examples:
   cem serve --profile code
   cem serve --cost                            how many tokens the tools of each profile take`,
   declare: (command) =>
-    addOptions(command, SETTING_OPTIONS)
+    addOptions(command, settingOptions())
       .addArgument(new Argument("[transport]", "how clients connect").choices(TRANSPORTS).default("stdio"))
       .addOption(profileOption())
       .option("--expose <kinds>", "what clients see of MCP servers besides tools: resources,prompts", exposed)

@@ -8,11 +8,12 @@ import { serverSourceOf } from "../run/config-source.ts";
 import { settleTrust } from "../run/settle-trust.ts";
 import { addOptions, defineCommand } from "../command/define-command.ts";
 import type { Given } from "../command/define-command.ts";
-import { SETTING_OPTIONS } from "../command/options.ts";
+import { settingOptions } from "../command/options.ts";
 
 /** `cem servers`: tries every configured MCP server. Fails when one that is switched on can't be used. */
 export const servers = defineCommand({
   name: "servers",
+  group: "tools",
   about: "Show how each MCP server stands",
   help: `
 All servers are tried at once. One that does not answer within 10 seconds is listed as "no answer".
@@ -20,7 +21,7 @@ All servers are tried at once. One that does not answer within 10 seconds is lis
 Examples:
   cem servers
   cem servers --json`,
-  declare: (command) => addOptions(command, SETTING_OPTIONS),
+  declare: (command) => addOptions(command, settingOptions(["config", "servers"])),
   read: () => ({}),
   run: listServers,
 });
@@ -28,6 +29,7 @@ Examples:
 /** `cem generate`: tools of MCP servers as files. Fails when a server failed, or a change waits for a yes. */
 export const generate = defineCommand<{ servers: string[]; accept: boolean; learn: boolean }>({
   name: "generate",
+  group: "tools",
   about: "Write the tools of MCP servers as files",
   help: `
 When a tool's definition changed, the difference is shown and the tool can't be called until --accept. Files that
@@ -42,7 +44,7 @@ Examples:
   cem generate github --accept
   cem generate github --learn`,
   declare: (command) =>
-    addOptions(command, SETTING_OPTIONS)
+    addOptions(command, settingOptions(["config", "servers"]))
       .argument("[servers...]", "only these")
       .option("--accept", "take over definitions that changed", false)
       .option("--learn", "let results be looked at, and write their types where a server states none", false),
@@ -52,6 +54,7 @@ Examples:
 /** `cem auth`: signs in through the browser, then brings the tools' files up to date. */
 export const auth = defineCommand<{ server: string; browser: boolean }>({
   name: "auth",
+  group: "tools",
   about: "Sign in to an MCP server through the browser",
   help: `
 Opens the server's sign-in page and waits until you are signed in. Sign-ins are kept for your user alone.
@@ -60,7 +63,7 @@ Examples:
   cem auth github
   cem auth github --no-browser`,
   declare: (command) =>
-    addOptions(command, SETTING_OPTIONS)
+    addOptions(command, settingOptions(["config", "servers"]))
       .argument("<server>", "the server")
       .option("--no-browser", "only print the address to open"),
   run: authenticate,

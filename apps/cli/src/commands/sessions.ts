@@ -13,7 +13,7 @@ import { withAgent } from "../run/agent-source.ts";
 import { answerToResult, executeOptions } from "../run/run-agent.ts";
 import { addOptions, defineCommand } from "../command/define-command.ts";
 import type { Given } from "../command/define-command.ts";
-import { RECORDING_OPTIONS, SETTING_OPTIONS, actionArgument, wholeNumber } from "../command/options.ts";
+import { RECORDING_OPTIONS, settingOptions, actionArgument, wholeNumber } from "../command/options.ts";
 
 const ACTIONS = ["list", "show", "resume", "export"] as const;
 type Action = (typeof ACTIONS)[number];
@@ -34,6 +34,7 @@ interface Sessions {
 /** `cem sessions`: lists logged sessions, shows or exports one, or goes on with it. */
 export const sessions = defineCommand<Sessions>({
   name: "sessions",
+  group: "runs",
   about: "List, show, resume and export logged sessions",
   help: `
 Each run is kept in the log of its session: files sessions/session_001.json and so on in the workspace, while
@@ -45,7 +46,7 @@ Examples:
   cem sessions resume 3 "Continue from step 2"
   cem sessions export last --out session.json`,
   declare: (command) =>
-    addOptions(command, [...SETTING_OPTIONS, ...RECORDING_OPTIONS])
+    addOptions(command, [...settingOptions(), ...RECORDING_OPTIONS])
       .addArgument(actionArgument(ACTIONS, "list"))
       .argument("[id]", "the session: session_003, 3, or last")
       .argument("[task...]", "for resume: what to do next, in plain words")

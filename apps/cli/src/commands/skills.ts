@@ -12,7 +12,7 @@ import type { Style } from "../render/text.ts";
 import { serverSourceOf } from "../run/config-source.ts";
 import { addOptions, defineCommand } from "../command/define-command.ts";
 import type { Given } from "../command/define-command.ts";
-import { SETTING_OPTIONS, actionArgument } from "../command/options.ts";
+import { CATALOG_SETTINGS, settingOptions, actionArgument } from "../command/options.ts";
 
 const ACTIONS = ["list", "show", "add", "learn", "test", "promote", "remove"] as const;
 type Action = (typeof ACTIONS)[number];
@@ -20,6 +20,7 @@ type Action = (typeof ACTIONS)[number];
 /** `cem skills`: lists skills, or does something with one. */
 export const skills = defineCommand<{ action: Action; name?: string | undefined }>({
   name: "skills",
+  group: "runs",
   about: "List, add, test, promote and remove skills",
   help: `
 A skill is a folder with a SKILL.md and code that programs import as "./skills/<name>/index.ts". What a model wrote is a
@@ -33,7 +34,7 @@ Examples:
   cem skills learn last                       propose skills from runs that worked
   cem skills promote monthly_report`,
   declare: (command) =>
-    addOptions(command, SETTING_OPTIONS)
+    addOptions(command, settingOptions(CATALOG_SETTINGS))
       .addArgument(actionArgument(ACTIONS, "list"))
       .argument("[name]", "the skill; for add the folder with its SKILL.md, for learn the session"),
   run: manageSkills,

@@ -4,7 +4,7 @@ import { nearest } from "@cem/core/text";
 import { Option } from "commander";
 import { addOptions, defineCommand } from "../command/define-command.ts";
 import type { Given } from "../command/define-command.ts";
-import { SETTING_OPTIONS, wholeNumber } from "../command/options.ts";
+import { CATALOG_SETTINGS, settingOptions, wholeNumber } from "../command/options.ts";
 import { EXIT_OK, withHint } from "../errors.ts";
 import type { Answer, CommandContext } from "../io/command-context.ts";
 import { requireIntact, requireText } from "../io/input.ts";
@@ -23,6 +23,7 @@ import { serverSourceOf } from "../run/config-source.ts";
 /** `cem tools`: every server with its tools, or one server with signatures. Those that are upstream are tried. */
 export const tools = defineCommand<{ server?: string | undefined }>({
   name: "tools",
+  group: "start",
   about: "List the servers and their tools",
   help: `
 Examples:
@@ -30,7 +31,10 @@ Examples:
   cem tools weather
   cem tools --json`,
   declare: (command) =>
-    addOptions(command, SETTING_OPTIONS).argument("[server]", "one server, with the signatures of its tools"),
+    addOptions(command, settingOptions(CATALOG_SETTINGS)).argument(
+      "[server]",
+      "one server, with the signatures of its tools",
+    ),
   run: listTools,
 });
 
@@ -90,6 +94,7 @@ type Search = { query: string; detail: Detail; max: number };
 /** `cem search`: the tools that fit a query, best first. */
 export const search = defineCommand<Search>({
   name: "search",
+  group: "tools",
   about: "Find tools by what they do",
   help: `
 Examples:
@@ -97,7 +102,7 @@ Examples:
   cem search weather --detail full --max 3
   cem search weather --json`,
   declare: (command) =>
-    addOptions(command, SETTING_OPTIONS)
+    addOptions(command, settingOptions(CATALOG_SETTINGS))
       .argument("<query...>", "what the tool should do, in plain words")
       .addOption(new Option("--detail <level>", "how much to tell").choices(DETAILS).default("description"))
       .option("--max <count>", "the most tools to list", wholeNumber(1, MAX_RESULTS), 10),

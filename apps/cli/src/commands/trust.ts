@@ -14,7 +14,7 @@ import { counted } from "../render/text.ts";
 import { Option } from "commander";
 import { addOptions, defineCommand } from "../command/define-command.ts";
 import type { Given } from "../command/define-command.ts";
-import { SETTING_OPTIONS } from "../command/options.ts";
+import { settingOptions } from "../command/options.ts";
 
 /** Arguments. */
 interface Trust {
@@ -27,6 +27,7 @@ interface Trust {
 /** `cem trust`: shows what files of a folder ask for on this host, and allows it after a yes. */
 export const trust = defineCommand<Trust>({
   name: "trust",
+  group: "tools",
   about: "Allow what files of a folder ask for on this host",
   help: `
 MCP servers, host tools (*.host.ts), folders outside of this one and keys for addresses that its files name are held
@@ -39,7 +40,7 @@ Examples:
   cem trust --list
   cem trust --remove`,
   declare: (command) =>
-    addOptions(command, SETTING_OPTIONS)
+    addOptions(command, settingOptions(["config"]))
       .argument("[folder]", "the folder", ".")
       .option("-y, --yes", "trust it without asking", false)
       .addOption(new Option("--list", "list the folders that are trusted").default(false).conflicts("remove"))

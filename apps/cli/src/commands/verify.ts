@@ -14,11 +14,12 @@ import type { Profile } from "code-execution-mcp";
 import { profileOption } from "./serve.ts";
 import { addOptions, defineCommand } from "../command/define-command.ts";
 import type { Given } from "../command/define-command.ts";
-import { SETTING_OPTIONS } from "../command/options.ts";
+import { settingOptions } from "../command/options.ts";
 
 /** `cem verify`: asks the server that `cem serve` starts as its clients do, over each transport and protocol. */
 export const verify = defineCommand<{ profile?: Profile | undefined }>({
   name: "verify",
+  group: "tools",
   about: "Try every tool of the server, as clients do",
   help: `
 Starts the server that cem serve would be, over stdio and over HTTP, and asks it as clients of both generations of the
@@ -28,7 +29,7 @@ Tools of your own are only looked at. With a language model switched on, four sh
 Examples:
   cem verify
   cem verify --profile code --json`,
-  declare: (command) => addOptions(command, SETTING_OPTIONS).addOption(profileOption()),
+  declare: (command) => addOptions(command, settingOptions()).addOption(profileOption()),
   run: verifyServer,
 });
 

@@ -21,7 +21,7 @@ import { withWorkflows } from "../run/agent-source.ts";
 import { InvalidArgumentError, Option } from "commander";
 import { addOptions, defineCommand } from "../command/define-command.ts";
 import type { Given } from "../command/define-command.ts";
-import { SETTING_OPTIONS, actionArgument } from "../command/options.ts";
+import { settingOptions, actionArgument } from "../command/options.ts";
 
 const ACTIONS = ["run", "validate", "list", "show", "resume", "cancel", "graph", "from-run"] as const;
 type Action = (typeof ACTIONS)[number];
@@ -46,6 +46,7 @@ interface Workflow {
 /** `cem workflow`: runs, checks, lists, shows, resumes, ends and draws workflows, or makes one of a logged task. */
 export const workflow = defineCommand<Workflow>({
   name: "workflow",
+  group: "runs",
   about: "Run, check, resume and draw workflows",
   help: `
 A workflow is named by its name in the configuration or by the path of its file. Its runs are kept in the workspace, and
@@ -62,7 +63,7 @@ Examples:
   cem workflow graph report.yaml --mermaid
   cem workflow from-run last > report.yaml    of the last task that worked`,
   declare: (command) =>
-    addOptions(command, SETTING_OPTIONS)
+    addOptions(command, settingOptions())
       .addArgument(actionArgument(ACTIONS, "list"))
       .argument("[target]", "the workflow's name or file; the run; for from-run the session")
       .argument("[task]", "for from-run: the task, such as task_002")
