@@ -1,13 +1,13 @@
 // Run by `npm test` in an empty folder where only the packed package is installed.
 import assert from "node:assert/strict";
 import { readFileSync, writeFileSync } from "node:fs";
-import { loadConfig, renderConfigTemplate } from "@cem/config";
+import { loadConfig, renderStarterConfig } from "@cem/config";
 import { addServer } from "@cem/config/edit";
 
 const { config, origins } = await loadConfig({ file: false, env: { MAX_MEMORY_MB: "256" } });
 assert.equal(config.guardrails.maxMemoryMb, 256);
 assert.equal(origins["guardrails.max_memory_mb"].from, "environment");
-assert.match(renderConfigTemplate(), /^execution:/m);
+assert.match(renderStarterConfig(), /^execution:/m);
 
 writeFileSync("config.yaml", "# Ours\nexecution:\n  workspace_dir: data\n");
 const fromFile = await loadConfig({ env: {} });

@@ -1,7 +1,7 @@
 import { describe, expect, it } from "vitest";
 import { load } from "../test/config-folder.ts";
 import { addServer, removeServer } from "./edit.ts";
-import { renderConfigTemplate } from "./template.ts";
+import { renderStarterConfig } from "./template.ts";
 
 const entry = { command: "npx", args: ["-y", "@scope/server"] };
 
@@ -13,7 +13,7 @@ describe("addServer", () => {
   });
 
   it("keeps every comment and setting of what is there", async () => {
-    const before = renderConfigTemplate();
+    const before = renderStarterConfig();
     const after = addServer(before, "a", entry);
     const comments = (text: string): string[] => [...text.matchAll(/#.*$/gm)].map(String);
     expect(comments(after)).toEqual(comments(before));

@@ -1,57 +1,36 @@
 import { readFileSync } from "node:fs";
 import { Ajv } from "ajv";
-import { parse } from "yaml";
+import { stringify } from "yaml";
 import { describe, expect, it } from "vitest";
 import { settingsTable } from "../scripts/reference.ts";
 import { load } from "../test/config-folder.ts";
-import {
-  configJsonSchema,
-  loadConfig,
-  PENDING_SETTINGS,
-  renderConfigTemplate,
-  renderStarterConfig,
-  SETTINGS,
-} from "./index.ts";
+import { configJsonSchema, loadConfig, renderStarterConfig, SETTINGS } from "./index.ts";
 
 function read(name: string): string {
   return readFileSync(new URL(`../${name}`, import.meta.url), "utf8");
 }
 
-const TEMPLATE = renderConfigTemplate();
-/** The template with every setting that stands behind a `#`. */
-const UNCOMMENTED = TEMPLATE.replaceAll(/^( *)# ([a-z_]+:(?: \S+)?)$/gm, "$1$2");
+/** A mapping with every setting that has a default, in the names of config.yaml. */
+function everyDefault(): Record<string, unknown> {
+  const values: Record<string, unknown> = {};
+  for (const { path, default: standard } of SETTINGS) {
+    if (standard === undefined) continue;
+    const names = path.split(".");
+    let section = values;
+    for (const name of names.slice(0, -1)) section = (section[name] ??= {}) as Record<string, unknown>;
+    section[names.at(-1) ?? ""] = standard;
+  }
+  return values;
+}
 
-describe("renderConfigTemplate", () => {
-  it("loads as the defaults, and so does every line behind a #", async () => {
+describe("SETTINGS", () => {
+  it("has defaults that load as the configuration without a file", async () => {
     const cwd = "/nowhere";
     const { config: defaults } = await loadConfig({ cwd, env: {} });
-    for (const text of [TEMPLATE, UNCOMMENTED]) {
-      const { config, file } = await load(text);
-      const folder = file?.replace(/\/config\.yaml$/, "") ?? "";
-      expect(JSON.parse(JSON.stringify(config).replaceAll(folder, cwd))).toEqual(
-        JSON.parse(JSON.stringify(defaults)),
-      );
-    }
-  });
-
-  it("has every setting, and sets none that has no effect yet", async () => {
-    for (const { path } of SETTINGS) {
-      expect(UNCOMMENTED).toMatch(new RegExp(`^ *${path.split(".").at(-1)}:`, "m"));
-    }
-    const { origins } = await load(TEMPLATE);
-    expect(Object.keys(PENDING_SETTINGS).filter((path) => origins[path]?.from !== "default")).toEqual([]);
-    const set = SETTINGS.filter(({ path }) => origins[path]?.from === "file").map(({ path }) => path);
-    expect(set).toContain("execution.sandbox_type");
-  });
-
-  it("separates sections and settings of the first level by empty lines", () => {
-    for (const name of ["execution", "llm", "mcp_servers", "workflows"])
-      expect(TEMPLATE).toMatch(new RegExp(`\\n\\n(?:#.*\\n)+(?:# )?${name}:`));
-  });
-
-  it("names the schema for editors when told to", () => {
-    expect(renderConfigTemplate({ schema: "./s.json" }).split("\n")[0]).toBe(
-      "# yaml-language-server: $schema=./s.json",
+    const { config, file } = await load(stringify(everyDefault()));
+    const folder = file?.replace(/\/config\.yaml$/, "") ?? "";
+    expect(JSON.parse(JSON.stringify(config).replaceAll(folder, cwd))).toEqual(
+      JSON.parse(JSON.stringify(defaults)),
     );
   });
 });
@@ -85,8 +64,7 @@ describe("config.schema.json", () => {
     const validate = new Ajv({ strict: true, allowUnionTypes: true }).compile(configJsonSchema());
     const good = [
       {},
-      parse(TEMPLATE),
-      parse(UNCOMMENTED),
+      everyDefault(),
       { mcpServers: { a: { command: "x", env: { PORT: 1 } } } },
       { mcp_servers: [{ name: "a", url: "x", connection_type: "sse" }] },
       { execution: { mount_directories: ["a", { host: "b" }] }, logging: { level: "info" } },

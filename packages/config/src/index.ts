@@ -16,8 +16,6 @@ export type {
 export { Secret } from "./schema/secret.ts";
 export { configJsonSchema } from "./json-schema.ts";
 export { renderStarterConfig } from "./template.ts";
-export { renderConfigTemplate } from "./template.ts";
-export type { TemplateOptions } from "./template.ts";
 export { redactConfig } from "./redact.ts";
 export { PENDING_SETTINGS, SECTIONS, SETTINGS, VARIABLES } from "./settings.ts";
 export type { Setting, SettingSection, Variable } from "./settings.ts";

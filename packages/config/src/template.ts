@@ -1,62 +1,6 @@
-import { SECTIONS, SETTINGS, variablesInWords } from "./settings.ts";
-import type { Setting } from "./settings.ts";
+import { SETTINGS } from "./settings.ts";
 
 const WIDTH = 100;
-const TITLE = [
-  "Configuration of Code Execution MCP. Every value here is the default: change what you need, delete the rest. Settings behind a # have no default, or no effect yet.",
-  "Environment variables win over this file, arguments win over both. Relative paths start at this file's folder.",
-];
-
-export interface TemplateOptions {
-  /**
-   * Path or URL of the JSON Schema, written as a comment for YAML language servers.
-   *
-   * @defaultValue no such comment
-   */
-  schema?: string | undefined;
-}
-
-/** Renders a config.yaml with every setting, its default and its description. Loading it gives the defaults. */
-export function renderConfigTemplate({ schema }: TemplateOptions = {}): string {
-  const lines = schema === undefined ? [] : [`# yaml-language-server: $schema=${schema}`];
-  lines.push(...TITLE.flatMap((line) => comment(line, "")));
-  const opened = new Set<string>();
-  for (const setting of SETTINGS) {
-    for (const section of SECTIONS) {
-      if (opened.has(section.path) || !setting.path.startsWith(`${section.path}.`)) continue;
-      opened.add(section.path);
-      const indent = "  ".repeat(section.keys.length - 1);
-      lines.push("", ...comment(section.description, indent), `${indent}${lastName(section.path)}:`);
-    }
-    if (setting.keys.length === 1) lines.push("");
-    lines.push(...settingLines(setting));
-  }
-  return `${lines.join("\n")}\n`;
-}
-
-function settingLines(setting: Setting): string[] {
-  const indent = "  ".repeat(setting.keys.length - 1);
-  const value = setting.default === undefined ? "" : ` ${written(setting.default)}`;
-  const line = `${lastName(setting.path)}:${value}`;
-  const isActive = setting.pending === undefined && setting.default !== undefined;
-  return [...comment(about(setting), indent), `${indent}${isActive ? "" : "# "}${line}`];
-}
-
-function about({ path, description, allowed, variables, pending, default: standard }: Setting): string {
-  const takes =
-    typeof standard === "boolean" || /^(?:text|a list|a mapping)/.test(allowed) ? "" : ` Takes ${allowed}.`;
-  const named = variables.length === 0 ? "" : ` Variable: ${variablesInWords(path)}.`;
-  return `${description}${takes}${named}${pending === undefined ? "" : ` No effect yet: ${pending}.`}`;
-}
-
-function written(value: unknown): string {
-  // A brace begins a mapping in YAML.
-  return typeof value === "string" && !value.startsWith("{") ? value : JSON.stringify(value);
-}
-
-function lastName(path: string): string {
-  return path.slice(path.lastIndexOf(".") + 1);
-}
 
 /** A comment in YAML, broken into lines. */
 function comment(text: string, indent: string): string[] {
