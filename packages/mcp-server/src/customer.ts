@@ -1,9 +1,6 @@
 import { CemError } from "@cem/core";
 import type { AuthInfo, ServerContext } from "@modelcontextprotocol/server";
-import { currentExchange } from "./exchange.ts";
-import { MAX_CODE_CHARACTERS, MAX_TASK_CHARACTERS } from "./limits.ts";
-import { ownerOf, requireLength, sessionOf } from "./tools/server-tool.ts";
-import type { Caller, HostOf, ServedParts, ToolHost } from "./tools/server-tool.ts";
+import type { ServedParts } from "./tools/server-tool.ts";
 
 /** The agent and the stores of one customer of a server. */
 export interface CustomerParts extends ServedParts {
@@ -45,61 +42,4 @@ export function withCustomer(authInfo: AuthInfo | undefined, given: string): Aut
 /** @throws CemError `CUSTOMER_UNKNOWN` */
 export function customerUnknown(): CemError {
   return new CemError("CUSTOMER_UNKNOWN", "The request does not say which customer it comes from.");
-}
-
-/** Finds the agent and the stores for a request: those of its customer, where there are customers. */
-export function hostPerRequest(host: ToolHost, openCustomer: OpenCustomer | undefined): HostOf {
-  if (openCustomer === undefined) return () => host;
-  const ofCustomer = async (context: Caller): Promise<ToolHost> => ({
-    ...host,
-    ...(await openCustomer(customerNameOf(context))),
-  });
-  // Of one call, what is opened first is used to the end: a customer who is deleted meanwhile must not come back.
-  const opened = new WeakMap<Caller, Promise<ToolHost>>();
-  return (context) => {
-    const opening = opened.get(context) ?? ofCustomer(context);
-    opened.set(context, opening);
-    return opening;
-  };
-}
-
-/** The agent and the stores of an authenticated client, for interfaces beside MCP. */
-export interface ServedClient extends Readonly<Omit<ServedParts, "runWorkflow">> {
-  /** The owner of the runs that the client may see: its customer where there are customers, else itself. */
-  readonly audience: string;
-  readonly session: string;
-  /**
-   * Starts a run without waiting for it.
-   *
-   * @throws CemError `INPUT_TOO_LARGE`, `SERVER_BUSY` or `SERVER_CLOSING`
-   */
-  launch(kind: "task" | "code", input: string): { readonly id: string };
-}
-
-export function servedClient(host: ToolHost, caller: Caller): ServedClient {
-  const { runs, runWorkflow: _, guest: _guest, hintFor: _hint, quotaOwner, ...parts } = host;
-  const { agent, redactor } = parts;
-  const owner = ownerOf(caller);
-  const audience = quotaOwner ?? owner;
-  const session = sessionOf(caller);
-  return {
-    ...parts,
-    audience,
-    session: session.session,
-    launch(kind, input) {
-      requireLength(kind, input, kind === "code" ? MAX_CODE_CHARACTERS : MAX_TASK_CHARACTERS);
-      return runs.launch({
-        kind,
-        owner,
-        quotaOwner: quotaOwner ?? currentExchange().quotaOwner,
-        facts: { input, audience, redactor, session: session.session },
-        // The run belongs to no call that could end it.
-        signal: new AbortController().signal,
-        begin: (options) => {
-          const all = { ...options, ...session };
-          return kind === "code" ? agent.executeCode(input, all) : agent.executeTask(input, all);
-        },
-      });
-    },
-  };
 }

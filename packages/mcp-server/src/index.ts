@@ -32,7 +32,7 @@ export { createLogger } from "./logger.ts";
 export type { Logger, LoggerSettings, LogLevel } from "./logger.ts";
 export { measureDirectCost, measureTokenCost } from "./token-cost.ts";
 export type { TokenCost } from "./token-cost.ts";
-export type { ServedClient } from "./customer.ts";
+export type { ServedClient } from "./served-client.ts";
 export type { Servable } from "./agent-server.ts";
 export { readToolCode } from "./tools/catalog-tools.ts";
 export type { HintFor } from "@cem/tool-files/answers";

@@ -24,8 +24,8 @@ describeWith("redis-server")("runs of a session", () => {
     settings: Partial<QueueWorkerSettings> = {},
     doing: Work = async () => name,
   ): Promise<QueueWorker> => execute(doing, { name, ...settings });
-  const run = async (queue: RunQueue, input: string, options: QueuedOptions = {}, customer?: string) =>
-    queue.execute({ kind: "code", input, customer }, options);
+  const run = async (queue: RunQueue, input: string, options: QueuedOptions = {}, owner?: string) =>
+    queue.execute({ kind: "code", input, owner }, options);
 
   /** Begins runs of the session `s` until one was routed, each once the one before has begun. */
   const beginHanded = async <Result>(
@@ -83,10 +83,10 @@ describeWith("redis-server")("runs of a session", () => {
     await work("warm", { concurrency: 1 });
     expect((await run(queue, "x", { session: "s" }, "ada")).value).toBe("warm");
     await work("other", { keepsGuests: false, concurrency: 1 });
-    const placesOf = async (options: QueuedOptions, customer: string): Promise<Set<unknown>> => {
+    const placesOf = async (options: QueuedOptions, owner: string): Promise<Set<unknown>> => {
       const places = new Set<unknown>();
       for (let at = 0; at < TRIES && places.size < 2; at += 1)
-        places.add((await run(queue, "x", options, customer)).value);
+        places.add((await run(queue, "x", options, owner)).value);
       return places;
     };
     const both = new Set(["warm", "other"]);
@@ -95,15 +95,15 @@ describeWith("redis-server")("runs of a session", () => {
     expect(await placesOf({}, "ada")).toEqual(both);
   });
 
-  it("are another's where a customer has a session of the same name", async () => {
+  it("are another's where an owner has a session of the same name", async () => {
     const queue = open();
     const warm = await work("warm");
     expect((await run(queue, "x", { session: "s" }, "ada")).value).toBe("warm");
     await work("other");
-    // Of two customers' sessions of one name, one comes to the other worker sooner or later.
+    // Of two owners' sessions of one name, one comes to the other worker sooner or later.
     const places = new Set<unknown>();
     for (let at = 0; at < TRIES; at += 1)
-      places.add((await run(queue, "x", { session: "s" }, `customer${at}`)).value);
+      places.add((await run(queue, "x", { session: "s" }, `owner${at}`)).value);
     expect(places.size).toBe(2);
     await warm.close();
   });

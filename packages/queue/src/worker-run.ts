@@ -28,7 +28,7 @@ export interface WorkerRunSettings {
   worker: string;
 }
 
-/** Whether a run can't go on because its customer was deleted. */
+/** Whether a run can't go on because its owner was deleted. */
 export function isOfGone(error: ErrorInfo | null): boolean {
   return error?.code === "CUSTOMER_GONE";
 }
@@ -103,7 +103,7 @@ export class WorkerRun implements ActiveRun {
     return true;
   }
 
-  /** Whether the run ended because its customer was deleted. */
+  /** Whether the run ended because its owner was deleted. */
   get isOfGone(): boolean {
     return this.#isOfGone;
   }
@@ -210,7 +210,7 @@ export class WorkerRun implements ActiveRun {
     else await this.#send({ type: "result", result }, KEEP_RESULTS_MS);
   }
 
-  /** The last word about a run of a customer who was deleted is all that is kept of it, and not for long. */
+  /** The last word about a run of an owner who was deleted is all that is kept of it, and not for long. */
   async #endOfGone(message: RunMessage): Promise<void> {
     const { client, names } = this.#settings;
     this.#isOfGone = true;
