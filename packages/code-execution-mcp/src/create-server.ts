@@ -89,7 +89,9 @@ export async function createServer(options: ServerOptions = {}): Promise<CemServ
     hintFor: hintForAgent,
     // The MCP servers of a given agent are not known either.
     upstream:
-      options.agent === undefined && requestHosts === undefined ? upstreamOf(loaded, host, redactor) : undefined,
+      options.agent === undefined && requestHosts === undefined
+        ? upstreamOf(loaded, host, redactor)
+        : undefined,
     expose: options.expose ?? config.server.expose,
     onMissing: (name, error) =>
       log("warning", `What server "${name}" has is missing from a list: ${toErrorInfo(error).message}`),

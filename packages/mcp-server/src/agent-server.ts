@@ -2,7 +2,7 @@ import type { HintFor } from "@cem/tool-files/answers";
 import type { Agent, Replicas } from "@cem/core";
 import type { ClientTrace } from "@cem/core/telemetry";
 import type { AuthInfo, McpServerFactory, StandardSchemaV1 } from "@modelcontextprotocol/server";
-import type { OpenCustomer } from "./customer.ts";
+import type { OpenCustomer } from "./request-owner.ts";
 import type { ServedClient } from "./served-client.ts";
 import type { AnyCustomTool, CustomTool } from "./custom-tool.ts";
 import type { Probe } from "./http/health.ts";

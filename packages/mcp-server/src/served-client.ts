@@ -1,6 +1,6 @@
 import type { ServerContext } from "@modelcontextprotocol/server";
-import { customerNameOf } from "./customer.ts";
-import type { OpenCustomer } from "./customer.ts";
+import { customerNameOf } from "./request-owner.ts";
+import type { OpenCustomer } from "./request-owner.ts";
 import { currentExchange } from "./exchange.ts";
 import { MAX_CODE_CHARACTERS, MAX_TASK_CHARACTERS } from "./limits.ts";
 import { ownerOf, requireLength, sessionOf } from "./tools/server-tool.ts";

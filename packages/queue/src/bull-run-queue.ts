@@ -78,10 +78,7 @@ class BullRunQueue implements RunQueue {
     );
   }
 
-  async #execute(
-    { kind, input, owner, incarnation }: AskedRun,
-    options: QueuedOptions,
-  ): Promise<TaskResult> {
+  async #execute({ kind, input, owner, incarnation }: AskedRun, options: QueuedOptions): Promise<TaskResult> {
     const { limits, typeCheck, mode, context, allowedTools, session, singleUse, runId, record } = options;
     const runOptions = { limits, typeCheck, mode, context, allowedTools, session, singleUse, runId, record };
     const run: QueuedRun = {

@@ -41,6 +41,21 @@ export interface SharedOptions {
   replay?: string | undefined;
 }
 
+/** The options that an agent is made with. Another of them means another agent. */
+export const AGENT_SETTINGS = [
+  "config",
+  "workspace",
+  "servers",
+  "skills",
+  "customer",
+  "sandbox",
+  "minIsolation",
+  "timeout",
+] as const satisfies readonly (keyof SharedOptions)[];
+
+/** Values of {@link AGENT_SETTINGS}. */
+export type AgentSettings = Pick<SharedOptions, (typeof AGENT_SETTINGS)[number]>;
+
 /** Options of how an answer is printed. */
 export const OUTPUT_OPTIONS = group("Output:", [
   new Option("--json", "print exactly one JSON object, also for errors"),

@@ -114,7 +114,10 @@ async function lookAtQueue(
 function listDead(runs: readonly DeadRun[]): Answer {
   return {
     exitCode: EXIT_OK,
-    data: { status: "success", runs: runs.map(({ owner: customer, at, ...run }) => ({ ...run, customer, at: at.toISOString() })) },
+    data: {
+      status: "success",
+      runs: runs.map(({ owner: customer, at, ...run }) => ({ ...run, customer, at: at.toISOString() })),
+    },
     report: (style) => {
       const rows = runs.map(({ id, owner: customer = "", kind, reason, at }) => ({
         run: id,

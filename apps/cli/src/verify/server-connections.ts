@@ -3,6 +3,7 @@ import { Client, StreamableHTTPClientTransport } from "@modelcontextprotocol/cli
 import { StdioClientTransport } from "@modelcontextprotocol/client/stdio";
 import type { ConfigSource, Profile } from "code-execution-mcp";
 import type { SharedOptions } from "../command/options.ts";
+import { agentSettingsOf } from "../warm/warm-folder.ts";
 
 /** The generations of the protocol, by what the client asks for. */
 const PROTOCOLS = { "2026-07-28": { pin: "2026-07-28" }, "2025-11-25": "legacy" } as const;
@@ -109,16 +110,10 @@ function definedOf(environment: NodeJS.ProcessEnv): Record<string, string> {
 
 /** The settings of this command line, for `cem serve`. */
 function serveWords({ options, profile }: ServerSetUp): string[] {
-  const given: Record<string, string | number | undefined> = {
-    "--config": options.config,
-    "--workspace": options.workspace,
-    "--servers": options.servers,
-    "--skills": options.skills,
-    "--customer": options.customer,
-    "--sandbox": options.sandbox,
-    "--min-isolation": options.minIsolation,
-    "--timeout": options.timeout,
-    "--profile": profile,
-  };
-  return Object.entries(given).flatMap(([flag, value]) => (value === undefined ? [] : [flag, String(value)]));
+  const given = { ...agentSettingsOf(options), profile };
+  return Object.entries(given).flatMap(([name, value]) =>
+    value === undefined
+      ? []
+      : [`--${name.replaceAll(/[A-Z]/gu, (letter) => `-${letter.toLowerCase()}`)}`, String(value)],
+  );
 }

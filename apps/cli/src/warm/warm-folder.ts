@@ -2,18 +2,12 @@ import { lstatSync, mkdirSync, realpathSync, statSync } from "node:fs";
 import os from "node:os";
 import path from "node:path";
 import packageJson from "../../package.json" with { type: "json" };
-import type { SharedOptions } from "../command/options.ts";
-
-/** The settings of the command line that an agent is made with. */
-export type AgentSettings = Pick<
-  SharedOptions,
-  "config" | "workspace" | "servers" | "skills" | "customer" | "sandbox" | "minIsolation" | "timeout"
->;
+import { AGENT_SETTINGS } from "../command/options.ts";
+import type { AgentSettings, SharedOptions } from "../command/options.ts";
 
 /** Those of the settings that are given. */
 export function agentSettingsOf(options: SharedOptions): AgentSettings {
-  const { config, workspace, servers, skills, customer, sandbox, minIsolation, timeout } = options;
-  return { config, workspace, servers, skills, customer, sandbox, minIsolation, timeout };
+  return Object.fromEntries(AGENT_SETTINGS.map((name) => [name, options[name]]));
 }
 
 /**

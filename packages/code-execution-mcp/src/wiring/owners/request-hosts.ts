@@ -30,7 +30,8 @@ export async function openRequestHosts(
   if (!hasCustomers(config)) return undefined;
   assertNothingShared(config, expose);
   const hosts = await openCustomerHosts(project, options, runs);
-  const get = async (name: CustomerName): Promise<CustomerHost> => hosts.get(await customerIdFor(name, config));
+  const get = async (name: CustomerName): Promise<CustomerHost> =>
+    hosts.get(await customerIdFor(name, config));
   return {
     get,
     async getFor(identity) {
@@ -53,10 +54,7 @@ function hasCustomers({ customers, server }: Config): boolean {
  *
  * @throws CemError `CUSTOMER_UNKNOWN` where the request does not say, `CUSTOMER_INVALID` for a header that can't be an id.
  */
-async function customerIdFor(
-  { given, identity }: CustomerName,
-  { customers }: Config,
-): Promise<string> {
+async function customerIdFor({ given, identity }: CustomerName, { customers }: Config): Promise<string> {
   const [{ customerIdOf, requireCustomerId }, { customerUnknown }] = await Promise.all([
     import("@cem/workspace"),
     import("@cem/mcp-server"),
