@@ -49,7 +49,7 @@ describeWith("redis-server")("runs of a session", () => {
     throw new CemError("ABORTED", "ended where it was warm");
   };
 
-  it("are workerRun out where its guest is warm, whichever worker takes them", async () => {
+  it("are executed where its guest is warm, whichever worker takes them", async () => {
     const queue = open();
     for (const name of ["a", "b", "c"]) await work(name, { concurrency: 1 });
     for (const session of ["one", "two", "three", "four"]) {
@@ -78,7 +78,7 @@ describeWith("redis-server")("runs of a session", () => {
     expect(Math.max(...Object.values(most))).toBe(2);
   });
 
-  it("are workerRun out where they are taken when no guests are kept, for one use, and for others", async () => {
+  it("are executed where they are taken when no guests are kept, for one use, and for others", async () => {
     const queue = open();
     await work("warm", { concurrency: 1 });
     expect((await run(queue, "x", { session: "s" }, "ada")).value).toBe("warm");
@@ -140,7 +140,7 @@ describeWith("redis-server")("runs of a session", () => {
       expect(error).toMatchObject({ code: "ABORTED", message: "ended where it was warm" });
   });
 
-  it("say why they can't be workerRun out there, and wait for a person then", async () => {
+  it("say why they can't be executed there, and wait for a person then", async () => {
     const queue = open();
     const broken = { isBroken: false };
     await work("broken", {
@@ -251,7 +251,7 @@ describeWith("redis-server")("runs of a session", () => {
     expect(new Set(sends).size).toBe(sends.length);
   });
 
-  it("are workerRun out where they were taken while the warm worker is stuck", async () => {
+  it("are executed where they were taken while the warm worker is stuck", async () => {
     const workers = realWorkers(server().url, 60_000);
     const stuck = await workers.work();
     const queue = open();

@@ -17,7 +17,7 @@ describeWith("redis-server")("a queue of runs", () => {
   const { server, open, work } = realQueue();
   const code = (input: string, owner?: string) => ({ kind: "code" as const, input, owner });
 
-  it("has runs workerRun out, with their options, events and results", async () => {
+  it("has runs executed, with their options, events and results", async () => {
     const events: AgentEvent[] = [];
     await work(async (input, { onEvent, session, allowedTools }) => {
       for (const text of ["a", "b"]) onEvent?.({ type: "output", chunk: { stream: "stdout", text } });
@@ -238,7 +238,7 @@ describeWith("redis-server")("a queue of runs", () => {
     });
   });
 
-  it("keeps what can't be workerRun out, until somebody tries again", async () => {
+  it("keeps what can't be executed, until somebody tries again", async () => {
     const queue = open();
     const broken = await work(async () => 1, {
       agentFor: () => Promise.reject(new CemError("CONFIG_INVALID", "config.yaml:3: no such setting")),

@@ -86,7 +86,7 @@ export class WorkerRun implements ActiveRun {
     // Its worker was lost after the last word.
     if (this.#earlier.some(({ type }) => type === "result")) return true;
     if (!this.#isRepeatable) {
-      await this.#interrupt(run, "The worker was lost while it workerRun out the run.");
+      await this.#interrupt(run, "The worker was lost while it executed the run.");
       return true;
     }
     await this.#send({ type: "started", worker: this.#settings.worker, attempt: this.#attempt });
@@ -99,7 +99,7 @@ export class WorkerRun implements ActiveRun {
         : await agent.executeCode(run.input, options);
     if (!this.#isStopped || result.status === "success") await this.#finish(result);
     else if (this.#isRepeatable) return false;
-    else await this.#interrupt(run, "The worker was stopped while it workerRun out the run.");
+    else await this.#interrupt(run, "The worker was stopped while it executed the run.");
     return true;
   }
 
