@@ -11,11 +11,9 @@ import type {
   ErrorInfo,
   ExecuteOptions,
   TaskResult,
+  TypeCheckMode,
 } from "@cem/core";
 import { callProgram } from "./call-program.ts";
-
-type GenerationMode = NonNullable<ExecuteOptions["mode"]>;
-type TypeCheckMode = NonNullable<ExecuteOptions["typeCheck"]>;
 
 /** Messages from a command to the warm process. */
 export type ClientMessage =
@@ -24,7 +22,7 @@ export type ClientMessage =
       work: Work;
       /** All that it depends on besides: where these differ, another process has to do it. */
       cacheKey: string;
-      mode: GenerationMode | undefined;
+      mode: ExecuteOptions["mode"];
       typeCheck: TypeCheckMode | undefined;
       /** Whether it shows events. */
       shows: boolean;

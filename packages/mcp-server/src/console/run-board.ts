@@ -1,7 +1,7 @@
 import { CemError } from "@cem/core";
-import type { RunWatcher } from "@cem/core";
 import type { Run } from "../runs/run.ts";
 import { RecordedRun } from "./recorded-run.ts";
+import type { RunWatcher } from "../runs/run-watcher.ts";
 
 /** Runs that are kept for the console, of all clients. The oldest that ended are forgotten first. */
 const MAX_KEPT_RUNS = 500;

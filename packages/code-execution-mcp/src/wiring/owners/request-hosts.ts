@@ -6,10 +6,12 @@ import type { Project } from "../project.ts";
 import { openCustomerHosts } from "./customer-hosts.ts";
 import type { CustomerHost, CustomerHosts, CustomerRuns } from "./customer-hosts.ts";
 
+type OpenCustomerHost = (name: CustomerName) => Promise<CustomerHost>;
+
 /** Hosts of the customers that requests come from. */
 export interface RequestHosts extends Pick<CustomerHosts, "refreshSkills" | "dispose"> {
   /** @throws CemError `CUSTOMER_UNKNOWN` where the request does not say, `CUSTOMER_INVALID` for a header that can't be an id. */
-  get(name: CustomerName): Promise<CustomerHost>;
+  readonly get: OpenCustomerHost;
   /** The host of a client, from its authorization. */
   getFor(identity: Parameters<CemServer["openClient"]>[0]): Promise<CustomerHost>;
 }
