@@ -80,7 +80,7 @@ export function searchToolsTool(agent: Agent, options: SearchToolsOptions = {}):
 
 function partOf(attachment: Attachment): ModelOutputPart {
   const part = { data: base64Of(attachment), mediaType: attachment.mimeType };
-  return part.mediaType.startsWith("image/")
+  return attachment.type === "image"
     ? { type: "image-data", ...part }
     : { type: "file-data", ...part, filename: fileNameOf(attachment) };
 }
