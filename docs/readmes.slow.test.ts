@@ -31,7 +31,7 @@ function patternOf(promised: readonly string[]): RegExp {
   const escaped = words.map((word) =>
     word
       .split("…")
-      .map((part) => RegExp.escape(part))
+      .map((part) => part.replaceAll(/[\^$.*+?()[\]{}|]/gu, String.raw`\$&`))
       .join(".*?"),
   );
   return new RegExp(escaped.join("\\s+"), "su");
