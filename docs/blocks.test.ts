@@ -23,8 +23,8 @@ import { commandsOf } from "./scripts/shell.ts";
 import type { ShellCommand } from "./scripts/shell.ts";
 
 const BLOCKS = DOCUMENTS.flatMap(blocksOf);
-/** Output, drawings and messages: `text`, or a fence without a language. */
-const LANGUAGES = new Set(["ts", "sh", "json", "yaml", "dockerfile", "text", ""]);
+/** Output, drawings and messages: `text`, or a fence without a language. `diff` is of a change that was tried. */
+const LANGUAGES = new Set(["ts", "sh", "json", "yaml", "dockerfile", "diff", "text", ""]);
 /** Programs of other people that pages tell to run; their options are theirs. */
 const OTHER_PROGRAMS = new Set(
   "apt-get brew cat cd cp curl docker echo export git helm jq kubectl mkdir open openssl redis-server rm source".split(

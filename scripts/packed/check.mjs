@@ -1,8 +1,9 @@
 // Packs every package and looks at it as a stranger would. The tarball's shape is checked (publint,
 // are-the-types-wrong); then it is installed alone (with those of ours that it depends on), in an empty folder where
 // nothing of this repository can be found, and its `packed.mjs` is run there, if it has one. pnpm installs it, which
-// is quick and hides no dependency that is not declared; npm the command that people install.
-// With names as arguments only those packages are looked at: node scripts/packed/check.mjs @cem/core
+// is quick and hides no dependency that is not declared; npm the command that people install. At last the types of all
+// entries are checked together, as strictly as a stranger may.
+// With names as arguments only those are looked at: node scripts/packed/check.mjs @cem/core types
 // --node FOLDER runs them with the Node of that folder, and --manager npm|pnpm|yarn installs them so.
 import { execFile } from "node:child_process";
 import { cpSync, existsSync, mkdirSync, readFileSync, rmSync, writeFileSync } from "node:fs";
@@ -15,6 +16,7 @@ import { formatMessage } from "publint/utils";
 import { findNode } from "../node24.mjs";
 import { bin, toolEnvironment } from "../setup.mjs";
 import { eachAtOnce, packAll, tarballsFor } from "./tarballs.mjs";
+import { checkTypes } from "./types.mjs";
 import { temporaryFolder } from "../temporary-folder.ts";
 
 const run = promisify(execFile);
@@ -27,10 +29,10 @@ const TYPE_IMPORT = /^(?:im|ex)port\b.*?\bfrom "((?:@[^/"]+\/)?[^./"][^/"]*)/gmu
 /** What depends on another of ours gets its tarball too. */
 const INSTALL = {
   npm: (cwd) => run("npm", ["install", "--no-audit", "--no-fund", "--prefer-offline"], { ...options, cwd }),
-  pnpm: (cwd, overrides) => {
+  pnpm: (cwd, overrides, ...more) => {
     const settings = { overrides, allowBuilds: { esbuild: true, "msgpackr-extract": false } };
     writeFileSync(path.join(cwd, "pnpm-workspace.yaml"), JSON.stringify(settings));
-    return run(bin("pnpm"), ["install", "--prefer-offline", "--no-lockfile"], { ...options, cwd });
+    return run(bin("pnpm"), ["install", "--prefer-offline", "--no-lockfile", ...more], { ...options, cwd });
   },
   yarn: (cwd, resolutions) => {
     const file = path.join(cwd, "package.json");
@@ -70,19 +72,29 @@ mkdirSync(tried.env.TMPDIR);
 
 try {
   const packages = await packAll(path.join(folder, "tarballs"));
-  const failures = asked.filter((name) => !packages.has(name));
+  const failures = asked.filter((name) => name !== "types" && !packages.has(name));
   await eachAtOnce([...packages.values()], async (one) => {
     if (asked.length > 0 && !asked.includes(one.name)) return;
     const problems = await problemsOf(one, packages);
     if (problems.length > 0) failures.push(one.name);
-    process.stdout.write(`${one.name}: ${problems.length === 0 ? "ok" : `\n  ${problems.join("\n  ")}`}\n`);
+    report(one.name, problems);
   });
+  if (asked.length === 0 || asked.includes("types")) {
+    for (const { title, problems } of await checkTypes(packages, folder, INSTALL.pnpm)) {
+      if (problems.length > 0) failures.push(title);
+      report(title, problems);
+    }
+  }
   if (failures.length > 0) {
     process.exitCode = 1;
     process.stdout.write(`Not usable from their tarballs: ${failures.join(", ")}\n`);
   }
 } finally {
   rmSync(folder, { recursive: true, force: true });
+}
+
+function report(name, problems) {
+  process.stdout.write(`${name}: ${problems.length === 0 ? "ok" : `\n  ${problems.join("\n  ")}`}\n`);
 }
 
 async function problemsOf(one, packages) {

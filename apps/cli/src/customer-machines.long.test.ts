@@ -172,9 +172,7 @@ describeWith("redis-server")("a customer's quota", () => {
       const refused = own.filter(({ success }) => success !== true);
       expect(refused).toHaveLength(more);
       for (const { error } of refused) {
-        expect(String(error)).toContain(
-          `The customer has used ${runs} of ${runs} runs per hour. Nothing was run.`,
-        );
+        expect(String(error)).toContain(`${runs} of ${runs} runs per hour are used up. Nothing was run.`);
         expect(String(error)).toMatch(/They are free again in \d+ min\./u);
       }
     }

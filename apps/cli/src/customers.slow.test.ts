@@ -91,7 +91,7 @@ describe("cem customers", () => {
     const refused = await run("exec", "one.ts", "--customer", "ada");
     expect(refused.code).not.toBe(0);
     expect(`${refused.stdout}${refused.stderr}`.replaceAll(/\s+/gu, " ")).toContain(
-      "has used 1 of 1 runs per day",
+      "1 of 1 runs per day are used up",
     );
     const { stdout } = await run("customers", "usage", "ada");
     expect(stdout).toMatch(/ada\s+day\s+1 of 1\s+\d+\.\d of 60\s+in 24 h/u);

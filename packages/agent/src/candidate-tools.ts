@@ -5,7 +5,8 @@ import type { TokenBudget, TokenCounter } from "@cem/core/tokens";
 import { callable } from "./catalog.ts";
 import type { RunContext } from "./run-context.ts";
 
-type ToolBudget = NonNullable<CodeGenerator["toolBudget"]>;
+/** The part of the prompt that tools may take. */
+export type ToolBudget = NonNullable<CodeGenerator["toolBudget"]>;
 
 /** As many tools are ranked for each text that is searched for. */
 const MAX_FOUND = 200;

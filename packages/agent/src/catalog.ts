@@ -5,11 +5,10 @@ import type {
   GenerationRefused,
   ToolDefinition,
   ToolProblem,
+  UnfilledStep,
   Verdict,
 } from "@cem/core";
 import type { RunContext } from "./run-context.ts";
-
-type UnfilledStep = GenerationRefused["steps"][number];
 
 /** The stage `discover`: reads the catalog. */
 export async function discover({ stages, signal, progress }: RunContext): Promise<CatalogSnapshot> {

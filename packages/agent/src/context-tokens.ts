@@ -1,9 +1,6 @@
 import type { RunOutcome, TaskResult, ToolDefinition } from "@cem/core";
 import type { TokenCounter } from "@cem/core/tokens";
 
-type ContextTokens = TaskResult["contextTokens"];
-type ToolResultSample = RunOutcome["toolResults"][number];
-
 /** Of longer texts the beginning is counted and scaled up. In characters. */
 const COUNTED_CHARACTERS = 16 * 1024;
 
@@ -55,10 +52,10 @@ export class DefinitionTokens {
  */
 export function contextTokens(
   definitions: number,
-  results: readonly ToolResultSample[],
+  results: RunOutcome["toolResults"],
   returned: string,
   count: TokenCounter,
-): ContextTokens {
+): TaskResult["contextTokens"] {
   let direct = definitions;
   for (const result of results) direct += scaled(count, result.sample, result.characters);
   const used = countText(returned, count);

@@ -9,10 +9,9 @@ import type {
   RunOutcome,
   TaskResult,
   ToolCallRecord,
+  UnawaitedWork,
 } from "@cem/core";
 import type { Program } from "./run-context.ts";
-
-type UnawaitedWork = NonNullable<RunOutcome["unawaited"]>[number];
 
 /** The part of a task's result that says how it ended. */
 export type Ending = Pick<TaskResult, "status" | "value" | "error">;

@@ -3,8 +3,7 @@ import { describe, expect, it } from "vitest";
 import { add, MemorySandbox, outcome, settings } from "../fixtures/stages.ts";
 import type { PipelineSettings } from "./index.ts";
 import { createPipeline } from "./pipeline.ts";
-
-type ToolBudget = NonNullable<CodeGenerator["toolBudget"]>;
+import type { ToolBudget } from "./candidate-tools.ts";
 
 const usage = { model: "m", requests: 1, inputTokens: 100, outputTokens: 10, cost: 0.5 };
 const missing = "Missing for this task: a tool that multiplies.";

@@ -24,8 +24,6 @@ import { Stages } from "./stages.ts";
 import type { OwnedPipelineSettings, PipelineSettings } from "./stages.ts";
 import { TaskRun } from "./task-run.ts";
 
-type CheckpointOptions = NonNullable<Parameters<SessionLog["checkpoint"]>[0]>;
-
 /**
  * Joins stages into a pipeline from a task to its result.
  *
@@ -116,7 +114,7 @@ class Pipeline implements Agent {
     });
   }
 
-  async checkpoint(options: CheckpointOptions = {}): Promise<SessionCheckpoint> {
+  async checkpoint(options: Parameters<SessionLog["checkpoint"]>[0] = {}): Promise<SessionCheckpoint> {
     return this.#request({}, async ({ settings: { sessionLog, workspaceSync } }) => {
       if (sessionLog === undefined) throw new CemError("SESSIONS_DISABLED", "Sessions are not logged here.");
       const note = (): Promise<SessionCheckpoint> => sessionLog.checkpoint(options);

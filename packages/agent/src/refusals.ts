@@ -1,8 +1,6 @@
 import { toolId } from "@cem/core";
-import type { Finding, GenerationRefused, RankedTool, RunStop, Verdict } from "@cem/core";
+import type { Finding, GenerationRefused, RankedTool, RunStop, UnfilledStep, Verdict } from "@cem/core";
 import type { Ending } from "./ending.ts";
-
-type UnfilledStep = GenerationRefused["steps"][number];
 
 const CODES = {
   "no-tool": "NO_TOOL",

@@ -15,8 +15,6 @@ import type {
 import { unknownFieldsIn } from "./ending.ts";
 import type { Ending } from "./ending.ts";
 
-type EarlierCall = NonNullable<GenerateFeedback["calls"]>[number];
-
 /** Limits that other code may stay within. A run that was cancelled, or whose sandbox broke, is not repaired. */
 const REPAIRABLE_KILLS = new Set([
   "output-flood",
@@ -142,7 +140,13 @@ function isRepairable(outcome: RunOutcome | undefined): boolean {
   return outcome.status !== "refused";
 }
 
-function toEarlierCall({ server, tool, args, result, ok }: ToolCallRecord): EarlierCall {
+function toEarlierCall({
+  server,
+  tool,
+  args,
+  result,
+  ok,
+}: ToolCallRecord): NonNullable<GenerateFeedback["calls"]>[number] {
   return { server, tool, args, result, ok };
 }
 

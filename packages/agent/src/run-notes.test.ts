@@ -1,9 +1,7 @@
-import type { Finding, RunOutcome } from "@cem/core";
+import type { Finding, RunOutcome, UnawaitedWork } from "@cem/core";
 import { describe, expect, it } from "vitest";
 import { outcome } from "../fixtures/stages.ts";
 import { endingOf, notesOf } from "./ending.ts";
-
-type UnawaitedWork = NonNullable<RunOutcome["unawaited"]>[number];
 
 const given = { code: "", origin: "given" } as const;
 const inCode = (call: { server: string; tool: string; ms: number; ok: boolean }) => ({

@@ -4,8 +4,6 @@ import type { AuditEvent, EndedRun, ExecuteOptions, RunRequest, TaskResult, Verd
 import type { Program, RunContext } from "./run-context.ts";
 import type { Stages } from "./stages.ts";
 
-type AuditedValue = Extract<AuditEvent, { type: "refusal" }>["args"];
-
 /** The options of a request whose run has an id. */
 type Identified = ExecuteOptions & { runId: string };
 
@@ -99,7 +97,7 @@ export async function recordFailure(
   await audit?.flush?.();
 }
 
-function audited(text: string): AuditedValue {
+function audited(text: string): Extract<AuditEvent, { type: "refusal" }>["args"] {
   return {
     types: "string",
     bytes: Buffer.byteLength(text),

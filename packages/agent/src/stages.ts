@@ -3,7 +3,6 @@ import type {
   AgentEvent,
   AuditLog,
   CodeGenerator,
-  ExecuteOptions,
   Guard,
   RecordRun,
   Redactor,
@@ -19,13 +18,12 @@ import type {
   ToolInvoker,
   ToolSelector,
   TypeChecker,
+  TypeCheckMode,
   WorkspaceSync,
 } from "@cem/core";
 import { loadTokenCounter } from "@cem/core/tokens";
 import type { TokenCounter } from "@cem/core/tokens";
 import { DefinitionTokens } from "./context-tokens.ts";
-
-type TypeCheckMode = NonNullable<ExecuteOptions["typeCheck"]>;
 
 /** The stages of one pipeline. Those that are given as functions are created when they are first needed. */
 export class Stages {

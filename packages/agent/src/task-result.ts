@@ -11,8 +11,6 @@ import type { RepairHistory } from "./repair-history.ts";
 import type { Program, RunContext } from "./run-context.ts";
 import { nonEmpty, toSelectedTool } from "./selection.ts";
 
-type ContextTokens = TaskResult["contextTokens"];
-
 /** Larger data takes milliseconds to look through. */
 const LARGE_CHARACTERS = 256 * 1024;
 
@@ -78,7 +76,7 @@ function countContext(
   { catalog, history, outcome, program }: RunState,
   returned: string,
   count: TokenCounter,
-): ContextTokens {
+): TaskResult["contextTokens"] {
   const definitions = stages.definitionTokens.total(toolsOf(catalog), count);
   const { usage } = history;
   const given = program.origin === "given" ? countText(program.code, count) : undefined;

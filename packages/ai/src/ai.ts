@@ -1,4 +1,5 @@
 import type { Agent } from "@cem/core";
+import type { Attachment } from "@cem/tool-files/answers";
 import { CODE_DESCRIPTION, QUERY_DESCRIPTION, SEARCH_DESCRIPTION, needsYes } from "./options.ts";
 import { describeExecution, findTools } from "./describe-tools.ts";
 import type { ApprovedCodeOptions, SearchToolsOptions } from "./options.ts";
@@ -11,10 +12,11 @@ interface CallOptions {
   abortSignal?: AbortSignal | undefined;
 }
 
-/** A part of what a model reads of an output. */
+/** A part of what a model reads of an output, in the form that versions 6 and 7 have in common. */
 type ModelOutputPart =
   | { type: "text"; text: string }
-  | { type: "file"; mediaType: string; filename: string; data: { type: "data"; data: string } };
+  | { type: "image-data"; data: string; mediaType: string }
+  | { type: "file-data"; data: string; mediaType: string; filename: string };
 
 /** The part of an output that a model reads. */
 export type ModelOutput = { type: "json"; value: CodeOutput } | { type: "content"; value: ModelOutputPart[] };
@@ -61,12 +63,7 @@ export async function executeCodeTool(
     async toModelOutput({ output }) {
       const attachments = await attachmentsFor(agent, output, options);
       if (attachments.length === 0) return { type: "json", value: output };
-      const files = attachments.map((attachment): ModelOutputPart => ({
-        type: "file",
-        mediaType: attachment.mimeType,
-        filename: fileNameOf(attachment),
-        data: { type: "data", data: base64Of(attachment) },
-      }));
+      const files = attachments.map(partOf);
       return { type: "content", value: [{ type: "text", text: JSON.stringify(output) }, ...files] };
     },
   };
@@ -79,4 +76,11 @@ export function searchToolsTool(agent: Agent, options: SearchToolsOptions = {}):
     inputSchema: textInputSchema("query", QUERY_DESCRIPTION),
     execute: ({ query }, { abortSignal } = {}) => findTools(agent, query, options, abortSignal),
   };
+}
+
+function partOf(attachment: Attachment): ModelOutputPart {
+  const part = { data: base64Of(attachment), mediaType: attachment.mimeType };
+  return attachment.type === "image"
+    ? { type: "image-data", ...part }
+    : { type: "file-data", ...part, filename: fileNameOf(attachment) };
 }

@@ -5,8 +5,8 @@ import type { Answer, Attachment } from "@cem/tool-files/answers";
 import { approveNamed, needsYes } from "./options.ts";
 import type { ApprovedCodeOptions } from "./options.ts";
 
-/** The result of a tool that runs code: plain JSON. */
-export interface CodeOutput {
+/** The result of a tool that runs code: plain JSON, which an interface would not be assignable to. */
+export type CodeOutput = {
   success: boolean;
   /** The value, or the handle of a large one with the line of code that reads it. */
   result: JsonValue;
@@ -14,8 +14,7 @@ export interface CodeOutput {
   error: string | null;
   /** The calls made, and other remarks. */
   notes?: string;
-  [key: string]: JsonValue;
-}
+};
 
 /** The output of a run, and the images and files that it refers to. */
 export interface CodeAnswer {

@@ -9,11 +9,11 @@ import { hintForAgent } from "@cem/core/errors";
 import { agentOptionsOf, assertRunServerOptions, assertServerOptions } from "./options.ts";
 import type { CemServer, RunServerOptions, ServerOptions, TransportName } from "./options.ts";
 import { lazyHost } from "./wiring/calls/tool-host.ts";
-import { openCustomerHosts } from "./wiring/customers/customer-hosts.ts";
-import { assertNothingShared, authOf, customerIdFor, hasCustomers } from "./wiring/http/clients.ts";
-import { consolePartsOf, nameOf, partsFor, showInConsole } from "./wiring/http/console-parts.ts";
+import { authOf, customerHeaderOf, findHeldAuthorization } from "./wiring/http/clients.ts";
+import { consolePartsOf, partsFor, showInConsole } from "./wiring/http/console-parts.ts";
 import { loggerOf, logTo, logWarnings } from "./wiring/log.ts";
 import { openProject } from "./wiring/open-project.ts";
+import { openRequestHosts } from "./wiring/owners/request-hosts.ts";
 import { redactorOf } from "./wiring/privacy/redaction.ts";
 import type { Project } from "./wiring/project.ts";
 import { createConfiguredState, createServedResults } from "./wiring/records/workspace.ts";
@@ -27,8 +27,6 @@ import { createWorkflowTools } from "./wiring/workflows/workflow-tools.ts";
 import { startWorkThreads } from "./work-threads/work-threads.ts";
 
 const MS_PER_SECOND = 1_000;
-/** Settings that say who may call a server, and whose files a caller gets. */
-const AUTHORIZATION = /^(?:server\.auth_|customers\.(?:claim|header|id|trusted_proxies)$)/u;
 /** Why servers can't be reached over HTTP: the authorization that their folder asks for is held back. */
 const heldAuthorization = new WeakMap<CemServer, CemError>();
 
@@ -52,20 +50,20 @@ export async function createServer(options: ServerOptions = {}): Promise<CemServ
   const ownRedactor = options.agent === undefined ? redactorOf(loaded, options) : undefined;
   const redactor = options.redactor ?? (await ownRedactor?.get());
   const agentOptions = { ...agentOptionsOf(options), redactor, log };
-  // A given agent brings its own queue, replicas and customers.
+  // A given agent brings its own queue, replicas and owners.
   const queue = options.agent === undefined ? await openConfiguredQueue(config) : undefined;
   const replicas = queue && (await openConfiguredReplicas(config));
-  const customers =
-    options.agent === undefined && hasCustomers(config)
-      ? await openCustomerHosts(loaded, agentOptions, {
+  const requestHosts =
+    options.agent === undefined
+      ? await openRequestHosts(loaded, agentOptions, {
           openAgent: createLoadedAgent,
           queue,
           onGone: (quotaOwner) => server.runs.forgetOf(quotaOwner),
+          expose: options.expose,
         })
       : undefined;
-  if (customers !== undefined) assertNothingShared(config, options.expose);
   const host = lazyHost(loaded, agentOptions);
-  const isElsewhere = customers !== undefined || queue !== undefined;
+  const isElsewhere = requestHosts !== undefined || queue !== undefined;
   const local =
     options.agent ?? createLoadedAgent(isElsewhere ? withoutPool(loaded) : loaded, agentOptions, host);
   const agent = queue?.agent(local, loaded.owner) ?? local;
@@ -82,7 +80,7 @@ export async function createServer(options: ServerOptions = {}): Promise<CemServ
     results: options.results ?? (await createServedResults(loaded)),
     state: options.state ?? (await createConfiguredState(loaded)),
     skills: shareSkills(await createConfiguredSkills(loaded), loaded.sync),
-    openCustomer: customers && (async (name) => customers.get(await customerIdFor(name, config))),
+    openCustomer: requestHosts?.get,
     redactor,
     replicas,
     probe: queue && (() => probeQueue(queue)),
@@ -91,7 +89,9 @@ export async function createServer(options: ServerOptions = {}): Promise<CemServ
     hintFor: hintForAgent,
     // The MCP servers of a given agent are not known either.
     upstream:
-      options.agent === undefined && customers === undefined ? upstreamOf(loaded, host, redactor) : undefined,
+      options.agent === undefined && requestHosts === undefined
+        ? upstreamOf(loaded, host, redactor)
+        : undefined,
     expose: options.expose ?? config.server.expose,
     onMissing: (name, error) =>
       log("warning", `What server "${name}" has is missing from a list: ${toErrorInfo(error).message}`),
@@ -111,13 +111,12 @@ export async function createServer(options: ServerOptions = {}): Promise<CemServ
     });
   }
   showInConsole(server, async (authInfo) => {
-    if (customers === undefined) return consolePartsOf({ project: loaded, workflows, identity: authInfo });
-    const host = await customers.get(await customerIdFor(await nameOf(authInfo), config));
-    return consolePartsOf({ ...host, identity: authInfo });
+    const parts = (await requestHosts?.getFor(authInfo)) ?? { project: loaded, workflows };
+    return consolePartsOf({ ...parts, identity: authInfo });
   });
-  if (customers === undefined) tellChanges(server, host, log).catch(() => {});
+  if (requestHosts === undefined) tellChanges(server, host, log).catch(() => {});
   const following = followSkills(config.execution.skillsDir, async () => {
-    await customers?.refreshSkills();
+    await requestHosts?.refreshSkills();
     server.listChanged("resources");
   });
   agent.warm().catch(() => {});
@@ -133,7 +132,7 @@ export async function createServer(options: ServerOptions = {}): Promise<CemServ
       await Promise.all([close(graceMs), stopFollowing()]);
       await flushTelemetry();
       stopObserving?.();
-      await customers?.dispose();
+      await requestHosts?.dispose();
       await workflows.dispose();
       await agent.dispose();
       await threads.close();
@@ -145,14 +144,7 @@ export async function createServer(options: ServerOptions = {}): Promise<CemServ
   });
 }
 
-/** `FOLDER_UNTRUSTED` where, without what is held back, anybody could call what was to be for some. */
-async function findHeldAuthorization({ trust }: Project): Promise<CemError | undefined> {
-  const held = trust.held.find(({ name }) => AUTHORIZATION.test(name));
-  if (held === undefined) return undefined;
-  return (await import("@cem/config")).folderUntrusted(`The setting ${held.name}`, trust.folder);
-}
-
-/** Runs belong to customers, whose agents have guests of their own, or to workers. */
+/** Runs are executed by the agents of their owners, which have guests of their own, or by workers. */
 function withoutPool(loaded: Project): Project {
   const { config } = loaded;
   return {
@@ -209,7 +201,6 @@ async function serve(
   const obstacle = heldAuthorization.get(server);
   if (obstacle !== undefined) throw obstacle;
   const { allowedHosts, allowedOrigins, publicUrl, trustedProxies } = config.server;
-  const { header, trustedProxies: customerProxies } = config.customers;
   const auth = authOf(config);
   const hasConsole = config.server.console && transport === "http";
   const serving = await serveHttp(server, {
@@ -223,13 +214,7 @@ async function serve(
     allowedOrigins,
     logger,
     auth,
-    customerHeader:
-      header === undefined
-        ? undefined
-        : {
-            name: header,
-            trustedProxies: customerProxies.length === 0 ? undefined : customerProxies,
-          },
+    customerHeader: customerHeaderOf(config),
     trustedProxies,
     publicUrl,
   });

@@ -57,7 +57,7 @@ describe("quotas of a customer", () => {
       error: {
         code: "QUOTA_EXCEEDED",
         message: expect.stringMatching(
-          /3 of 3 runs per hour\. Nothing was run\. They are free again in \d+ min\.$/u,
+          /3 of 3 runs per hour are used up\. Nothing was run\. They are free again in \d+ min\.$/u,
         ),
         details: { quota: "runs", retryAfterMs: expect.any(Number) },
       },
@@ -86,7 +86,7 @@ describe("quotas of a customer", () => {
         error: {
           code: "QUOTA_EXCEEDED",
           message: expect.stringMatching(
-            /0\.6 of 0\.6 seconds of runs per day\. The run was stopped\. They are free again in 24 h\.$/u,
+            /0\.6 of 0\.6 seconds of runs per day are used up\. The run was stopped\. They are free again in 24 h\.$/u,
           ),
           details: { quota: "seconds", reason: "meter" },
         },
@@ -122,7 +122,7 @@ describe("quotas of a customer", () => {
       expect(await run()).toMatchObject({
         isError: true,
         structuredContent: {
-          error: expect.stringContaining("has used 1 of 1 runs per day"),
+          error: expect.stringContaining("1 of 1 runs per day are used up"),
           retry_after_seconds: expect.any(Number),
         },
       });

@@ -4,7 +4,7 @@ import path from "node:path";
 import { fileURLToPath } from "node:url";
 import type { Agent, SkillDraft } from "@cem/core";
 import { afterAll, beforeAll, describe, expect, it } from "vitest";
-import { createAgent } from "./index.ts";
+import { createAgent, createServer } from "./index.ts";
 
 const sample = (name: string) => fileURLToPath(new URL(`../../../${name}`, import.meta.url));
 const SKILL: SkillDraft = {
@@ -120,5 +120,23 @@ return found.join("\n").slice(0, 200_000);`;
     const agent = createAgent(optionsOf(customer));
     await expect(agent.executeCode("return 1;")).rejects.toMatchObject({ code: "CUSTOMER_INVALID" });
     await agent.dispose();
+  });
+});
+
+describe("a server's clients of one customer", () => {
+  it("see the same runs, which those of another do not", async () => {
+    const { config } = optionsOf("");
+    const customers = { ...config.customers, header: "x-customer" };
+    const server = await createServer({ configFile: false, config: { ...config, customers } });
+    const audienceOf = async (clientId: string, customer: string) =>
+      (await server.openClient({ token: "", clientId, scopes: [], extra: { customer } })).audience;
+    const [desk, phone, other] = [
+      await audienceOf("desk", "ada"),
+      await audienceOf("phone", "ada"),
+      await audienceOf("desk", "bob"),
+    ];
+    await server.close();
+    expect(phone).toBe(desk);
+    expect(other).not.toBe(desk);
   });
 });

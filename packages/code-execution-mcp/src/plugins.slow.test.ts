@@ -2,7 +2,9 @@ import { mkdtemp, rm, writeFile } from "node:fs/promises";
 import os from "node:os";
 import path from "node:path";
 import { fileURLToPath } from "node:url";
-import type { AgentEvent, McpMessage } from "@cem/core";
+import type { AgentEvent, McpTransportProvider } from "@cem/core";
+
+type McpMessage = Parameters<Awaited<ReturnType<McpTransportProvider["connect"]>>["send"]>[0];
 import { afterEach, beforeEach, describe, expect, it, vi } from "vitest";
 import * as z from "zod";
 import { createAgent, definePlugin, defineTool } from "./index.ts";

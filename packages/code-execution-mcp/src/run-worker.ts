@@ -1,17 +1,14 @@
-import { assertKnownOptions, CemError, Lazy, toErrorInfo } from "@cem/core";
-import type { Agent, Store } from "@cem/core";
+import { assertKnownOptions, toErrorInfo } from "@cem/core";
+import type { Lazy, Store } from "@cem/core";
 import { flushTelemetry, instruments, observeQueue } from "@cem/core/telemetry";
 import { nearest } from "@cem/core/text";
 import type { QueueWorker, RunQueue } from "@cem/queue";
 import { createLoadedAgent } from "./create-agent.ts";
 import { AGENT_OPTIONS, agentOptionsOf } from "./options.ts";
 import type { AgentOptions } from "./options.ts";
-import { openCustomerHosts } from "./wiring/customers/customer-hosts.ts";
-import type { CustomerHosts } from "./wiring/customers/customer-hosts.ts";
 import { loggerOf, logTo, logWarnings } from "./wiring/log.ts";
 import { openProject } from "./wiring/open-project.ts";
-import { redactorOf } from "./wiring/privacy/redaction.ts";
-import type { Project } from "./wiring/project.ts";
+import { WorkerAgents } from "./wiring/owners/worker-agents.ts";
 import { requireQueueConnection } from "./wiring/shared/queue.ts";
 import { probeStore } from "./wiring/shared/store.ts";
 import { startWorkThreads } from "./work-threads/work-threads.ts";
@@ -46,7 +43,7 @@ export interface RunningWorker {
 }
 
 /**
- * Executes runs that wait in the queue of the configuration, until it is closed. Each customer has an agent of their
+ * Executes runs that wait in the queue of the configuration, until it is closed. Each owner of runs has an agent of its
  * own, which is let go when it is idle.
  *
  * @throws CemError `OPTION_INVALID`, `CONFIG_INVALID`, `FOLDER_UNTRUSTED`, `STORE_UNAVAILABLE` or `ADDRESS_UNUSABLE`.
@@ -68,7 +65,7 @@ export async function runWorker(options: WorkerOptions = {}): Promise<RunningWor
   logWarnings(loaded, log);
   const queue = createRunQueue(connection);
   const threads = startWorkThreads();
-  const agents = await WorkerAgents.open(loaded, { ...agentOptionsOf(options), log });
+  const agents = await WorkerAgents.open(loaded, { ...agentOptionsOf(options), log }, createLoadedAgent);
   // Gauges are there before the first run.
   instruments();
   const stopObserving = observeQueue(() => queue.counts());
@@ -86,10 +83,10 @@ export async function runWorker(options: WorkerOptions = {}): Promise<RunningWor
     if (loaded.store !== undefined) await probeStore(await loaded.store.get());
     const { host } = config.server;
     const { enabled, sandboxReuse } = config.optimizations;
-    const concurrency = Math.min(config.queue.concurrency, config.customers.maxOpen);
+    const concurrency = Math.min(config.queue.concurrency, agents.maxOpen);
     worker = await startQueueWorker({
       ...connection,
-      agentFor: (customer, incarnation) => agents.get(customer, incarnation),
+      agentFor: (owner, incarnation) => agents.get(owner, incarnation),
       concurrency,
       lostAfterMs: config.queue.lostAfter * MS_PER_SECOND,
       keepsGuests: enabled && sandboxReuse === "session",
@@ -146,55 +143,5 @@ class Readiness {
     } catch (error) {
       return toErrorInfo(error).message;
     }
-  }
-}
-
-/** The agents with which a worker executes runs: one for each customer, and one for runs without a customer. */
-class WorkerAgents {
-  readonly #loaded: Project;
-  readonly #own: Lazy<Agent>;
-  readonly #customers: CustomerHosts;
-  readonly #dispose: () => Promise<void>;
-
-  private constructor(
-    loaded: Project,
-    options: AgentOptions,
-    customers: CustomerHosts,
-    dispose: () => Promise<void>,
-  ) {
-    this.#loaded = loaded;
-    this.#own = new Lazy(async () => createLoadedAgent(loaded, options));
-    this.#customers = customers;
-    this.#dispose = dispose;
-  }
-
-  static async open(loaded: Project, options: AgentOptions): Promise<WorkerAgents> {
-    const redactor = await redactorOf(loaded, options)?.get();
-    const own = { ...options, redactor };
-    const customers = await openCustomerHosts(loaded, own, { openAgent: createLoadedAgent });
-    return new WorkerAgents(loaded, own, customers, async () => {
-      if (options.redactor === undefined) await redactor?.dispose();
-    });
-  }
-
-  /**
-   * @throws CemError `CUSTOMER_NOT_FOUND` for what is no id, `CONFIG_INVALID` where the worker is another customer's,
-   *   `CUSTOMER_GONE` where the customer was deleted since.
-   */
-  async get(customer: string | undefined, incarnation: string | undefined): Promise<Agent> {
-    const own = this.#loaded.owner?.id;
-    if (customer === undefined || customer === own) return this.#own.get();
-    if (own !== undefined) {
-      throw new CemError("CONFIG_INVALID", `The worker is for the customer ${own} only (customers.id).`, {
-        details: { setting: "customers.id" },
-      });
-    }
-    return (await this.#customers.getSame(customer, incarnation)).agent;
-  }
-
-  async dispose(): Promise<void> {
-    await this.#customers.dispose();
-    await (await this.#own.settled())?.dispose();
-    await this.#dispose();
   }
 }

@@ -30,6 +30,7 @@ export type {
   ToolFlag,
   ToolProblem,
   ToolServer,
+  ToolKind,
 } from "./tools.ts";
 export type { RankedTool, Selection, SelectRequest, ToolSelector } from "./selection.ts";
 export type {
@@ -39,6 +40,7 @@ export type {
   GenerateRequest,
   GenerationUsage,
   GenerationRefused,
+  UnfilledStep,
 } from "./generation.ts";
 export type { Finding, Guard, ReviewRequest, TypeChecker, Verdict } from "./review.ts";
 export type {
@@ -79,16 +81,24 @@ export type {
   SandboxProvider,
   SandboxSpec,
   SandboxStats,
+  UnawaitedWork,
 } from "./sandbox.ts";
 export { DEFAULT_RUN_LIMITS } from "./limits.ts";
 export type { RunLimits } from "./limits.ts";
-export { CUSTOMER_ID, CUSTOMER_ID_RULE, isGivenCustomerId } from "./customers.ts";
+export { CUSTOMER_ID, CUSTOMER_ID_RULE, isGivenCustomerId } from "./owner-ids.ts";
 export type { MeteredRun, RunMeter, RunStop, RunTicket } from "./run-meter.ts";
 export { STAGES } from "./agent.ts";
-export type { Agent, AgentEvent, ExecuteOptions, SearchOptions, TaskResult, TaskStatus } from "./agent.ts";
+export type {
+  Agent,
+  AgentEvent,
+  ExecuteOptions,
+  SearchOptions,
+  TaskResult,
+  TaskStatus,
+  TypeCheckMode,
+} from "./agent.ts";
 export type { ForwardedAnswer, ForwardedRequest, Replicas } from "./replicas.ts";
-export type { McpMessage, McpTransportProvider } from "./mcp-transport.ts";
-export type { RunFacts, RunWatcher } from "./watched-runs.ts";
+export type { McpTransportProvider } from "./mcp-transport.ts";
 export type { WorkflowStepContext, WorkflowStepKind } from "./workflow-steps.ts";
 export type { WorkspaceSync } from "./workspace-sync.ts";
 export type { ListOptions, Store, StoredValue, StoreKey, WriteOptions } from "./store.ts";
@@ -96,7 +106,6 @@ export type {
   EndedRun,
   RecordedCall,
   RecordedData,
-  RecordedStatus,
   RecordRun,
   RunRecord,
   RunRecordFilter,

@@ -1,7 +1,7 @@
 import { hash } from "node:crypto";
 import path from "node:path";
 import { toErrorInfo } from "@cem/core";
-import type { CatalogSnapshot, ToolCatalog, ToolProblem, ToolServer } from "@cem/core";
+import type { CatalogSnapshot, ToolCatalog, ToolKind, ToolProblem, ToolServer } from "@cem/core";
 import pMap from "p-map";
 import { loadCache, saveCache } from "./catalog/disk-cache.ts";
 import { createFactsStore } from "./catalog/facts-store.ts";
@@ -9,8 +9,6 @@ import { createModuleGraph } from "./catalog/module-graph.ts";
 import { createServerCache, readServer, type ReadServer } from "./catalog/read-server.ts";
 import { scanFolders, type ToolFolder } from "./catalog/scan-folders.ts";
 import { createSourceFiles } from "./catalog/source-files.ts";
-
-type ToolKind = ToolServer["kind"];
 
 /** Where {@link createDiscovery} reads tools, and how. */
 export interface DiscoverySettings {

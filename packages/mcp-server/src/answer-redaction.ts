@@ -62,7 +62,7 @@ export class AnswerRedaction {
     known.redactor?.endSession(known.session).catch(() => {});
   }
 
-  /** That of the request's customer; where the customer is unknown or can't be served, the server's own. */
+  /** That of the request's owner; where the owner is unknown or can't be served, the server's own. */
   async #redactorOf(context: ServerContext): Promise<Redactor | undefined> {
     try {
       return (await this.#hostOf(context)).redactor;

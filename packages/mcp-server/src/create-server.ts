@@ -27,9 +27,9 @@ import type { ExposedContents, ExposeSettings } from "./upstream/expose-contents
 import { DEFAULT_YIELD_AFTER_MS } from "./limits.ts";
 import { INSTRUCTIONS, toolsOf } from "./tools/profiles.ts";
 import type { Probe } from "./http/health.ts";
-import { hostPerRequest, servedClient } from "./customer.ts";
+import { hostPerRequest, servedClient } from "./served-client.ts";
 import { RunRegistry } from "./runs/run-registry.ts";
-import type { ServedClient } from "./customer.ts";
+import type { ServedClient } from "./served-client.ts";
 import { SERVED_PARTS } from "./tools/server-tool.ts";
 import type { Caller, HostOf, ServedParts, ServerTool, ToolHost } from "./tools/server-tool.ts";
 import { StoredSkillSource } from "./skill-source.ts";

@@ -14,7 +14,7 @@ export const MAX_CODE_CHARACTERS = 128 * 1024;
 export const MAX_SKILL_CHARACTERS = 32 * 1024;
 /** The length of a task over HTTP, in characters. */
 export const MAX_TASK_CHARACTERS = 64 * 1024;
-/** Runs of one customer or client that outlasted their call and are kept for `read_result`. */
+/** Runs of one owner that outlasted their call and are kept for `read_result`. */
 export const MAX_KEPT_RUNS_PER_CLIENT = 64;
 /** Kept runs of all of them. */
 export const MAX_KEPT_RUNS = 1_000;

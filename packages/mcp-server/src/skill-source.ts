@@ -4,7 +4,7 @@ import type { Redactor, Skill as StoredSkill, SkillStore, SkillSummary } from "@
 import { ProtocolError, ProtocolErrorCode } from "@modelcontextprotocol/server";
 import type { Resource, ServerContext } from "@modelcontextprotocol/server";
 import type { Skill, SkillReadResult, SkillSource } from "@modelcontextprotocol/server/ext/skills";
-import { customerNameOf } from "./customer.ts";
+import { ownerNameOf } from "./served-client.ts";
 
 const PAGE = 100;
 const DIRECTORY = "inode/directory";
@@ -20,7 +20,7 @@ const MIME_TYPES: Readonly<Record<string, string>> = {
 };
 
 export interface SkillSourceSettings {
-  /** The skills of a request's customer. */
+  /** The skills that a request may read. */
   storeOf: (context: ServerContext) => Promise<SkillStore | undefined>;
   /** Keeps personal data from what clients read. */
   redactor?: Redactor | undefined;
@@ -147,10 +147,9 @@ export class StoredSkillSource implements SkillSource {
     return text === undefined ? bytes : new TextEncoder().encode(this.#redact(text, context));
   }
 
-  /** Tokens are those of the customer's skills, not of a request, so that a file's digest stays the same. */
+  /** Tokens are those of the owner's skills, not of a request, so that a file's digest stays the same. */
   #redact(text: string, context: ServerContext): string {
-    const { given, identity } = customerNameOf(context);
-    const session = JSON.stringify(["skills", given ?? identity]);
+    const session = JSON.stringify(["skills", ownerNameOf(context)]);
     return this.#settings.redactor?.tokenize(text, { session }) ?? text;
   }
 }

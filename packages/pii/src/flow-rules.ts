@@ -2,7 +2,8 @@ import { CemError } from "@cem/core";
 import type { Redactor } from "@cem/core";
 import type { VaultEntry } from "./vault.ts";
 
-type RedactionTarget = Parameters<Redactor["detokenize"]>[1];
+/** The call that values are put into. */
+export type RedactionTarget = Parameters<Redactor["detokenize"]>[1];
 
 /** Whether values may go from one place to another. */
 export interface FlowRule {

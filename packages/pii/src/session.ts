@@ -1,8 +1,8 @@
 import { CemError } from "@cem/core";
-import type { JsonSchema, JsonValue, RedactionScope, Redactor } from "@cem/core";
+import type { JsonSchema, JsonValue, RedactionScope } from "@cem/core";
 import { withoutOverlaps } from "./detect.ts";
 import { FlowCheck, serverOf } from "./flow-rules.ts";
-import type { FlowingValue, FlowRule } from "./flow-rules.ts";
+import type { FlowingValue, FlowRule, RedactionTarget } from "./flow-rules.ts";
 import { mapLeaves, mapLeavesInTurns, MAX_CHARACTERS_AT_ONCE, Turns, visitTexts } from "./json-walk.ts";
 import { createKeyedDetector } from "./known-values.ts";
 import { createRedactionStream, tokenShape } from "./stream.ts";
@@ -10,8 +10,6 @@ import type { StreamSession } from "./stream.ts";
 import type { Detector } from "./types.ts";
 import { Vault } from "./vault.ts";
 import type { OriginIndex, ValueFinding, VaultData, VaultEntry } from "./vault.ts";
-
-type RedactionTarget = Parameters<Redactor["detokenize"]>[1];
 
 /** Results that wait to be looked through until something leaves. */
 const MAX_PENDING = 16;

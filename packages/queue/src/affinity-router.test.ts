@@ -24,8 +24,8 @@ describeWith("redis-server")("runs of a session", () => {
     settings: Partial<QueueWorkerSettings> = {},
     doing: Work = async () => name,
   ): Promise<QueueWorker> => execute(doing, { name, ...settings });
-  const run = async (queue: RunQueue, input: string, options: QueuedOptions = {}, customer?: string) =>
-    queue.execute({ kind: "code", input, customer }, options);
+  const run = async (queue: RunQueue, input: string, options: QueuedOptions = {}, owner?: string) =>
+    queue.execute({ kind: "code", input, owner }, options);
 
   /** Begins runs of the session `s` until one was routed, each once the one before has begun. */
   const beginHanded = async <Result>(
@@ -49,7 +49,7 @@ describeWith("redis-server")("runs of a session", () => {
     throw new CemError("ABORTED", "ended where it was warm");
   };
 
-  it("are workerRun out where its guest is warm, whichever worker takes them", async () => {
+  it("are executed where its guest is warm, whichever worker takes them", async () => {
     const queue = open();
     for (const name of ["a", "b", "c"]) await work(name, { concurrency: 1 });
     for (const session of ["one", "two", "three", "four"]) {
@@ -78,15 +78,15 @@ describeWith("redis-server")("runs of a session", () => {
     expect(Math.max(...Object.values(most))).toBe(2);
   });
 
-  it("are workerRun out where they are taken when no guests are kept, for one use, and for others", async () => {
+  it("are executed where they are taken when no guests are kept, for one use, and for others", async () => {
     const queue = open();
     await work("warm", { concurrency: 1 });
     expect((await run(queue, "x", { session: "s" }, "ada")).value).toBe("warm");
     await work("other", { keepsGuests: false, concurrency: 1 });
-    const placesOf = async (options: QueuedOptions, customer: string): Promise<Set<unknown>> => {
+    const placesOf = async (options: QueuedOptions, owner: string): Promise<Set<unknown>> => {
       const places = new Set<unknown>();
       for (let at = 0; at < TRIES && places.size < 2; at += 1)
-        places.add((await run(queue, "x", options, customer)).value);
+        places.add((await run(queue, "x", options, owner)).value);
       return places;
     };
     const both = new Set(["warm", "other"]);
@@ -95,15 +95,15 @@ describeWith("redis-server")("runs of a session", () => {
     expect(await placesOf({}, "ada")).toEqual(both);
   });
 
-  it("are another's where a customer has a session of the same name", async () => {
+  it("are another's where an owner has a session of the same name", async () => {
     const queue = open();
     const warm = await work("warm");
     expect((await run(queue, "x", { session: "s" }, "ada")).value).toBe("warm");
     await work("other");
-    // Of two customers' sessions of one name, one comes to the other worker sooner or later.
+    // Of two owners' sessions of one name, one comes to the other worker sooner or later.
     const places = new Set<unknown>();
     for (let at = 0; at < TRIES; at += 1)
-      places.add((await run(queue, "x", { session: "s" }, `customer${at}`)).value);
+      places.add((await run(queue, "x", { session: "s" }, `owner${at}`)).value);
     expect(places.size).toBe(2);
     await warm.close();
   });
@@ -140,7 +140,7 @@ describeWith("redis-server")("runs of a session", () => {
       expect(error).toMatchObject({ code: "ABORTED", message: "ended where it was warm" });
   });
 
-  it("say why they can't be workerRun out there, and wait for a person then", async () => {
+  it("say why they can't be executed there, and wait for a person then", async () => {
     const queue = open();
     const broken = { isBroken: false };
     await work("broken", {
@@ -251,7 +251,7 @@ describeWith("redis-server")("runs of a session", () => {
     expect(new Set(sends).size).toBe(sends.length);
   });
 
-  it("are workerRun out where they were taken while the warm worker is stuck", async () => {
+  it("are executed where they were taken while the warm worker is stuck", async () => {
     const workers = realWorkers(server().url, 60_000);
     const stuck = await workers.work();
     const queue = open();

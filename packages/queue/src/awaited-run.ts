@@ -14,8 +14,6 @@ import type { Question, QueuedRun, RunMessage, RunReply } from "./protocol.ts";
 import type { Opened } from "./run-queue.ts";
 import { interrupted, unrunResult } from "./protocol.ts";
 
-type SampleRequest = Parameters<Sample>[0];
-
 /** How often the run is looked for: its worker and its messages may both be lost. */
 const LOOK_MS = 5_000;
 /** How long a worker may take to end a run that is cancelled. */
@@ -117,7 +115,7 @@ export class AwaitedRun {
         ? await onElicit?.(asked as ElicitRequest)
         : kind === "approve"
           ? await onApprove?.(asked as ApprovalRequest)
-          : await onSample?.(asked as SampleRequest);
+          : await onSample?.(asked as Parameters<Sample>[0]);
     if (answer === undefined) throw new Error("Nobody can be asked here.");
     return answer as JsonValue;
   }

@@ -18,7 +18,7 @@ import {
 import type { MessageCodec } from "./connection.ts";
 import { ASKED } from "./protocol.ts";
 import type { QueuedRun, RunReply } from "./protocol.ts";
-import { removeCustomerRuns } from "./remove-customer-runs.ts";
+import { removeRunsOf } from "./remove-runs.ts";
 import { placeOfReason } from "./run-queue.ts";
 import type {
   AskedRun,
@@ -26,7 +26,8 @@ import type {
   JobData,
   Opened,
   QueueCounts,
-  QueuedCustomer,
+  QueuedOwner,
+  RejoinOptions,
   QueuedOptions,
   RunQueue,
   RunQueueSettings,
@@ -35,15 +36,13 @@ import { Streams } from "./streams.ts";
 import { Throughput, Turns } from "./turns.ts";
 import type { Urgency } from "./turns.ts";
 
-type RejoinOptions = NonNullable<Parameters<NonNullable<Agent["rejoinRun"]>>[1]>;
-
 const MS_PER_SECOND = 1_000;
 const DEFAULT_MAX_WAITING = 10_000;
 const KEEP_FAILED_SECONDS = 7 * 86_400;
 const MAX_LISTED = 1_000;
-/** The key of a run's turns: its customer, or its client where there are no customers. */
-function quotaOwnerOf({ customer, options: { owner } }: QueuedRun): string | undefined {
-  return customer ?? (owner === "" ? undefined : owner);
+/** The key of a run's turns: its owner, or the one of its record, a client, where runs have no owner. */
+function quotaOwnerOf({ owner, options }: QueuedRun): string | undefined {
+  return owner ?? (options.owner === "" ? undefined : options.owner);
 }
 
 /** Ids of runs that may be asked for twice. Other keys are made for one run. */
@@ -69,8 +68,8 @@ class BullRunQueue implements RunQueue {
     this.#location = shownLocation(settings.url);
   }
 
-  agent(local: Agent, customer?: QueuedCustomer): Agent {
-    return queuedAgent(this, local, customer);
+  agent(local: Agent, owner?: QueuedOwner): Agent {
+    return queuedAgent(this, local, owner);
   }
 
   async execute(asked: AskedRun, options: QueuedOptions = {}): Promise<TaskResult> {
@@ -79,22 +78,19 @@ class BullRunQueue implements RunQueue {
     );
   }
 
-  async #execute(
-    { kind, input, customer, incarnation }: AskedRun,
-    options: QueuedOptions,
-  ): Promise<TaskResult> {
-    const { limits, typeCheck, mode, context, allowedTools, session, singleUse, runId, record, owner } =
-      options;
+  async #execute({ kind, input, owner, incarnation }: AskedRun, options: QueuedOptions): Promise<TaskResult> {
+    const { limits, typeCheck, mode, context, allowedTools, session, singleUse, runId, record } = options;
+    const runOptions = { limits, typeCheck, mode, context, allowedTools, session, singleUse, runId, record };
     const run: QueuedRun = {
       kind,
       input,
-      customer,
+      owner,
       incarnation,
-      options: { limits, typeCheck, mode, context, allowedTools, session, singleUse, runId, record, owner },
+      options: { ...runOptions, owner: options.owner },
       asked: ASKED.filter((one) => options[HANDLERS[one]] !== undefined),
       trace: traceCarrier(),
     };
-    const id = idOf(customer, options);
+    const id = idOf(owner, options);
     return this.#ask(async (opened) => {
       const awaited = new AwaitedRun(opened, namesOf(this.#prefix, id), id, run, options);
       try {
@@ -108,8 +104,8 @@ class BullRunQueue implements RunQueue {
     });
   }
 
-  async rejoin(key: string, customer?: string, options: RejoinOptions = {}): Promise<TaskResult | undefined> {
-    const id = idOf(customer, { rejoin: { key } });
+  async rejoin(key: string, owner?: string, options: RejoinOptions = {}): Promise<TaskResult | undefined> {
+    const id = idOf(owner, { rejoin: { key } });
     return this.#ask(async (opened) => {
       const job = await opened.queue.getJob(id);
       if (job === undefined) return undefined;
@@ -142,7 +138,7 @@ class BullRunQueue implements RunQueue {
       const jobs = await queue.getFailed(0, MAX_LISTED - 1);
       return jobs.map(({ id = "", data, failedReason, finishedOn = 0 }) => ({
         id,
-        customer: data.customer,
+        owner: data.owner,
         kind: data.kind,
         reason: reasonOf(codec, id, data) ?? failedReason,
         at: new Date(finishedOn),
@@ -159,8 +155,8 @@ class BullRunQueue implements RunQueue {
     });
   }
 
-  async removeCustomer(customer: string): Promise<void> {
-    return this.#reach((opened) => removeCustomerRuns(opened, this.#prefix, customer));
+  async removeOwner(owner: string): Promise<void> {
+    return this.#reach((opened) => removeRunsOf(opened, this.#prefix, owner));
   }
 
   async close(): Promise<void> {
@@ -184,7 +180,7 @@ class BullRunQueue implements RunQueue {
     const priority = await this.#takeTurn(opened, run, urgency);
     const data: JobData = {
       payload: codec.encode(`job:${id}`, run),
-      customer: run.customer,
+      owner: run.owner,
       kind: run.kind,
     };
     await queue.add(run.kind, data, {
@@ -207,7 +203,7 @@ class BullRunQueue implements RunQueue {
     const [runs, limit] = isShare ? [own, maxWaiting - waiting] : [waiting, maxWaiting];
     const retryAfterMs = await throughput.waitFor(runs - limit + 1);
     const what = isShare
-      ? `${runs} runs of this ${run.customer === undefined ? "client" : "customer"} wait for a worker, which is as many as there is room left for others.`
+      ? `${runs} of your runs wait for a worker, which is as many as there is room left for others.`
       : `${runs} runs wait for a worker, and ${limit} may.`;
     throw new CemError("QUEUE_FULL", `${what} Try again in ${Math.ceil(retryAfterMs / MS_PER_SECOND)} s.`, {
       details: { waiting: runs, limit, retryAfterMs },
@@ -262,13 +258,13 @@ function reasonOf(codec: MessageCodec, id: string, { reason }: JobData): string 
 }
 
 function idOf(
-  customer: string | undefined,
+  owner: string | undefined,
   { idempotencyKey, rejoin, runId }: Pick<QueuedOptions, "idempotencyKey" | "rejoin" | "runId">,
 ): string {
   const keys = { key: idempotencyKey, rejoin: rejoin?.key, id: runId };
   for (const [kind, key] of Object.entries(keys)) {
     if (key === undefined) continue;
-    const digest = createHash("sha256").update(JSON.stringify([customer ?? null, key]));
+    const digest = createHash("sha256").update(JSON.stringify([owner ?? null, key]));
     return `${kind}-${digest.digest("hex")}`;
   }
   return `run-${randomUUID()}`;
@@ -285,13 +281,13 @@ function requireSame(codec: MessageCodec, job: Job<JobData>, run: QueuedRun): vo
 }
 
 /** An agent whose runs wait in a queue, and that asks a local agent for all else. */
-function queuedAgent(queue: RunQueue, local: Agent, whose: QueuedCustomer | undefined): Agent {
-  const { id: customer, incarnation } = whose ?? {};
+function queuedAgent(queue: RunQueue, local: Agent, whose: QueuedOwner | undefined): Agent {
+  const { id: owner, incarnation } = whose ?? {};
   return {
     specificationVersion: "v1",
-    executeTask: (input, options) => queue.execute({ kind: "task", input, customer, incarnation }, options),
-    executeCode: (input, options) => queue.execute({ kind: "code", input, customer, incarnation }, options),
-    rejoinRun: (key, options) => queue.rejoin(key, customer, options),
+    executeTask: (input, options) => queue.execute({ kind: "task", input, owner, incarnation }, options),
+    executeCode: (input, options) => queue.execute({ kind: "code", input, owner, incarnation }, options),
+    rejoinRun: (key, options) => queue.rejoin(key, owner, options),
     discoverTools: (options) => local.discoverTools(options),
     searchTools: (query, options) => local.searchTools(query, options),
     saveSkill: (draft, options) => local.saveSkill(draft, options),

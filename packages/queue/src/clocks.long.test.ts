@@ -9,7 +9,7 @@ import { describeWith } from "../../../vitest.tools.ts";
 const LOST_AFTER_MS = 1_000;
 const HOURS_MS = 2 * 3_600_000;
 const RUNS = 60;
-const CUSTOMERS = 3;
+const OWNERS = 3;
 /** Longer than a worker may be silent: its lock has to be kept. */
 const SLOW_MS = 3 * LOST_AFTER_MS;
 const STOPS = 6;
@@ -34,8 +34,8 @@ async function setUp() {
   const run = (id: number) => {
     const ms = id % 10 === 0 ? SLOW_MS : 20;
     const input = JSON.stringify({ tool: "send", id: String(id), ms });
-    const customer = `customer${id % CUSTOMERS}`;
-    return queue.execute({ kind: "code", input, customer }, { idempotencyKey: String(id) });
+    const owner = `owner${id % OWNERS}`;
+    return queue.execute({ kind: "code", input, owner }, { idempotencyKey: String(id) });
   };
   const calls = () => workers.calls().toSorted();
   return { work: workers.work, run, calls };

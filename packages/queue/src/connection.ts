@@ -57,7 +57,7 @@ export const QUEUE = "runs";
 
 /** How long the messages of a run are kept after its end, for a host that asks again with the same key. */
 export const KEEP_RESULTS_MS = 3_600_000;
-/** How long the last message is kept about a run of a customer who was deleted. */
+/** How long the last message is kept about a run of an owner who was deleted. */
 export const KEEP_GONE_MS = 120_000;
 /** How long they are kept while the run goes on and sends nothing. */
 export const KEEP_RUN_MS = 86_400_000;

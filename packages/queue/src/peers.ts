@@ -143,9 +143,9 @@ export class WarmSessions {
     if (name !== undefined) await this.#client.set(name, this.#worker, "PX", KEEP_SESSION_MS);
   }
 
-  #nameOf({ customer, options: { session, singleUse } }: QueuedRun): string | undefined {
+  #nameOf({ owner, options: { session, singleUse } }: QueuedRun): string | undefined {
     if (session === undefined || singleUse === true) return undefined;
-    const digest = createHash("sha256").update(JSON.stringify([customer ?? null, session]));
+    const digest = createHash("sha256").update(JSON.stringify([owner ?? null, session]));
     return `${this.#base}:${digest.digest("base64url")}`;
   }
 }

@@ -24,9 +24,9 @@ export interface QueuedRun {
   kind: "task" | "code";
   /** The task or the code. */
   input: string;
-  /** The customer that the run belongs to. Absent without customers. */
-  customer?: string | undefined;
-  /** Which of the customers with that id: another one may come after a deletion. Absent where it is not known. */
+  /** The owner that the run belongs to. Absent without owners. */
+  owner?: string | undefined;
+  /** Which of the owners with that id: another one may come after a deletion. Absent where it is not known. */
   incarnation?: string | undefined;
   options: RunOptions;
   /** Requests that the host which waits for the run can answer. */

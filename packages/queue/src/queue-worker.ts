@@ -29,8 +29,8 @@ const MS_PER_SECOND = 1_000;
 
 /** Settings of {@link startQueueWorker}. */
 export interface QueueWorkerSettings extends QueueConnection {
-  /** The agent that executes a customer's runs, `CUSTOMER_GONE` where they were deleted. It is the caller's to dispose. */
-  agentFor: (customer: string | undefined, incarnation: string | undefined) => Promise<Agent>;
+  /** The agent that executes an owner's runs, `CUSTOMER_GONE` where they were deleted. It is the caller's to dispose. */
+  agentFor: (owner: string | undefined, incarnation: string | undefined) => Promise<Agent>;
   /**
    * How many runs are executed at once.
    *
@@ -100,7 +100,7 @@ export async function startQueueWorker(settings: QueueWorkerSettings): Promise<Q
 
   /** Repeating what can't be set up would fail again: it waits for a person. */
   const refuse = async (job: Job<JobData>, error: ErrorInfo): Promise<void> => {
-    // Nothing is kept of a customer who was deleted.
+    // Nothing is kept of an owner who was deleted.
     if (isOfGone(error)) job.opts.removeOnComplete = true;
     else {
       const reason = codec.encode(placeOfReason(job.id ?? ""), error.message);

@@ -15,9 +15,9 @@ const UNSAFE = { server: "s", tool: "send", isRepeatable: false };
 
 describeWith("redis-server")("a queue of runs", () => {
   const { server, open, work } = realQueue();
-  const code = (input: string, customer?: string) => ({ kind: "code" as const, input, customer });
+  const code = (input: string, owner?: string) => ({ kind: "code" as const, input, owner });
 
-  it("has runs workerRun out, with their options, events and results", async () => {
+  it("has runs executed, with their options, events and results", async () => {
     const events: AgentEvent[] = [];
     await work(async (input, { onEvent, session, allowedTools }) => {
       for (const text of ["a", "b"]) onEvent?.({ type: "output", chunk: { stream: "stdout", text } });
@@ -113,7 +113,7 @@ describeWith("redis-server")("a queue of runs", () => {
     });
   });
 
-  it("serves customers in turn, however many runs one has put in, and urgent ones first", async () => {
+  it("serves owners in turn, however many runs one has put in, and urgent ones first", async () => {
     const queue = open();
     const order: string[] = [];
     const runs = Array.from({ length: 8 }, (_, at) => queue.execute(code(`ada ${at}`, "ada")));
@@ -131,7 +131,7 @@ describeWith("redis-server")("a queue of runs", () => {
     );
   });
 
-  it("serves clients in turn where there are no customers", async () => {
+  it("serves clients in turn where there are no owners", async () => {
     const queue = open();
     const order: unknown[] = [];
     const runs: Promise<unknown>[] = [];
@@ -156,17 +156,17 @@ describeWith("redis-server")("a queue of runs", () => {
     expect((await Promise.all(runs)).map(({ value }) => value)).toEqual(["1", "2"]);
   });
 
-  it("refuses a customer who leaves no room for the others", async () => {
+  it("refuses an owner who leaves no room for the others", async () => {
     const queue = open({ maxWaiting: 10 });
     const done: Promise<unknown>[] = [];
-    const put = async (customer: string, waiting: number): Promise<void> => {
-      done.push(queue.execute(code(customer, customer)));
+    const put = async (owner: string, waiting: number): Promise<void> => {
+      done.push(queue.execute(code(owner, owner)));
       await expect.poll(async () => (await queue.counts()).waiting, { timeout: 20_000 }).toBe(waiting);
     };
     for (const waiting of [1, 2, 3, 4, 5]) await put("ada", waiting);
     const refused = await queue.execute(code("6", "ada")).catch((error: unknown) => error as CemError);
     expect(refused).toMatchObject({ code: "QUEUE_FULL", details: { waiting: 5, limit: 5 } });
-    expect((refused as CemError).message).toMatch(/^5 runs of this customer wait for a worker/u);
+    expect((refused as CemError).message).toMatch(/^5 of your runs wait for a worker/u);
     for (const waiting of [6, 7]) await put("bob", waiting);
     await put("eve", 8);
     await expect(queue.execute(code("3", "bob"))).rejects.toMatchObject({
@@ -238,7 +238,7 @@ describeWith("redis-server")("a queue of runs", () => {
     });
   });
 
-  it("keeps what can't be workerRun out, until somebody tries again", async () => {
+  it("keeps what can't be executed, until somebody tries again", async () => {
     const queue = open();
     const broken = await work(async () => 1, {
       agentFor: () => Promise.reject(new CemError("CONFIG_INVALID", "config.yaml:3: no such setting")),
@@ -248,7 +248,7 @@ describeWith("redis-server")("a queue of runs", () => {
     });
     await expect.poll(() => queue.dead(), { timeout: 20_000 }).toHaveLength(1);
     const [dead] = await queue.dead();
-    expect(dead).toMatchObject({ customer: "ada", kind: "code", reason: "config.yaml:3: no such setting" });
+    expect(dead).toMatchObject({ owner: "ada", kind: "code", reason: "config.yaml:3: no such setting" });
     await broken.close();
     await work(async () => 1);
     expect(await queue.retry(dead?.id ?? "")).toBe(true);

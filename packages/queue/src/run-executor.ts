@@ -18,7 +18,7 @@ interface RunExecutorSettings {
   prefix: string;
   /** The worker's name. */
   worker: string;
-  agentFor: (customer: string | undefined, incarnation: string | undefined) => Promise<Agent>;
+  agentFor: (owner: string | undefined, incarnation: string | undefined) => Promise<Agent>;
 }
 
 /** The runs that a worker is responsible for. */
@@ -34,7 +34,7 @@ export class RunExecutor {
    * Executes a run here.
    *
    * @returns whether it is over. If not, another worker may repeat it.
-   * @throws CemError why it can't be set up, and `CUSTOMER_GONE` where its customer was deleted.
+   * @throws CemError why it can't be set up, and `CUSTOMER_GONE` where its owner was deleted.
    */
   async execute(id: string, run: QueuedRun): Promise<boolean> {
     return this.#attempt(id, run, await WorkerRun.begin(this.#attemptAt(id)));
@@ -92,14 +92,14 @@ export class RunExecutor {
         isOver = await traced(
           `process ${QUEUE}`,
           { kind: "consumer", attributes, parent: contextOf(run.trace) },
-          () => workerRun.execute(run, () => this.#settings.agentFor(run.customer, run.incarnation)),
+          () => workerRun.execute(run, () => this.#settings.agentFor(run.owner, run.incarnation)),
         );
       } catch (error) {
         throw await failed(workerRun, error);
       } finally {
         workerRun.end();
       }
-      if (workerRun.isOfGone) throw new CemError("CUSTOMER_GONE", "The customer of the run was deleted.");
+      if (workerRun.isOfGone) throw new CemError("CUSTOMER_GONE", "The owner of the run was deleted.");
       return isOver;
     });
   }

@@ -7,7 +7,8 @@ import type { QueuedRun } from "./protocol.ts";
 import type { Streams } from "./streams.ts";
 import type { Throughput, Turns, Urgency } from "./turns.ts";
 
-type RejoinOptions = NonNullable<Parameters<NonNullable<Agent["rejoinRun"]>>[1]>;
+/** Options of {@link RunQueue.rejoin}: those of an agent's `rejoinRun`. */
+export type RejoinOptions = NonNullable<Parameters<NonNullable<Agent["rejoinRun"]>>[1]>;
 
 /** Settings that a host and its workers have in common. */
 export interface QueueConnection {
@@ -26,7 +27,7 @@ export interface QueueConnection {
 /** Settings of {@link createRunQueue}. */
 export interface RunQueueSettings extends QueueConnection {
   /**
-   * How many runs may wait for a worker; more are refused with `QUEUE_FULL`. A customer may have as many as it leaves room for.
+   * How many runs may wait for a worker; more are refused with `QUEUE_FULL`. An owner may have as many as it leaves room for.
    *
    * @defaultValue 10000
    */
@@ -44,20 +45,20 @@ export interface QueuedOptions extends ExecuteOptions {
   urgency?: Urgency | undefined;
 }
 
-/** The customer that runs belong to. */
-export interface QueuedCustomer {
+/** The owner that runs belong to: where several share a queue, each has keys, turns and results of its own. */
+export interface QueuedOwner {
   id: string;
-  /** Which of the customers with that id. Workers refuse runs of one who was deleted. */
+  /** Which of the owners with that id. Workers refuse runs of one who was deleted. */
   incarnation?: string | undefined;
 }
 
 /** A run to execute. */
-export type AskedRun = Pick<QueuedRun, "kind" | "input" | "customer" | "incarnation">;
+export type AskedRun = Pick<QueuedRun, "kind" | "input" | "owner" | "incarnation">;
 
 /** A run that no worker could execute. */
 export interface DeadRun {
   id: string;
-  customer?: string | undefined;
+  owner?: string | undefined;
   kind: "task" | "code";
   reason: string;
   at: Date;
@@ -79,7 +80,7 @@ export interface RunQueue {
    *
    * @param local - Is disposed with the agent.
    */
-  agent(local: Agent, customer?: QueuedCustomer): Agent;
+  agent(local: Agent, owner?: QueuedOwner): Agent;
   /**
    * Has a worker execute a run.
    *
@@ -90,10 +91,10 @@ export interface RunQueue {
   /**
    * Goes on with a run that another host began with this `rejoin.key`, and without an `idempotencyKey`.
    *
-   * @returns `undefined` where there is no such run of the customer, or no longer.
+   * @returns `undefined` where there is no such run of the owner, or no longer.
    * @throws CemError `STORE_UNAVAILABLE`, or as `execute` does.
    */
-  rejoin(key: string, customer?: string, options?: RejoinOptions): Promise<TaskResult | undefined>;
+  rejoin(key: string, owner?: string, options?: RejoinOptions): Promise<TaskResult | undefined>;
   counts(): Promise<QueueCounts>;
   /** The newest runs that no worker could execute, at most 1,000. They are kept for a week. */
   dead(): Promise<DeadRun[]>;
@@ -104,10 +105,10 @@ export interface RunQueue {
    */
   retry(id: string): Promise<boolean>;
   /**
-   * Removes the runs of a customer who was deleted: those that wait end with `CUSTOMER_GONE`, and nothing is kept of those
+   * Removes the runs of an owner who was deleted: those that wait end with `CUSTOMER_GONE`, and nothing is kept of those
    * that are over. Workers end what is under way.
    */
-  removeCustomer(customer: string): Promise<void>;
+  removeOwner(owner: string): Promise<void>;
   /** Frees the connections. Runs go on. */
   close(): Promise<void>;
 }
@@ -115,7 +116,7 @@ export interface RunQueue {
 /** The data of a job. */
 export interface JobData {
   payload: string;
-  customer?: string | undefined;
+  owner?: string | undefined;
   kind: QueuedRun["kind"];
   /** The reason why it could not be executed, encoded: what the library keeps of it passes in clear and through its events. */
   reason?: string | undefined;

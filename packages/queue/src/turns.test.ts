@@ -17,10 +17,10 @@ describeWith("redis-server")("turns that have grown", () => {
     await server.stop();
   });
 
-  const take = async (turns: Turns, customer: string): Promise<number> =>
-    (await turns.take(customer, "normal", 100)).priority ?? -1;
+  const take = async (turns: Turns, owner: string): Promise<number> =>
+    (await turns.take(owner, "normal", 100)).priority ?? -1;
 
-  /** A customer whose runs have been served until turns may begin anew. */
+  /** An owner whose runs have been served until turns may begin anew. */
   async function grown(prefix: string): Promise<Turns> {
     const turns = new Turns(client, prefix, 20);
     let turn = 0;

@@ -4,20 +4,20 @@ import { QUEUE } from "./connection.ts";
 /** The largest priority that BullMQ takes. The lowest is served first. */
 const MAX_PRIORITY = 2_097_152;
 
-/** From here on turns begin anew as soon as nothing waits. Below it they grow by what the busiest customer takes. */
+/** From here on turns begin anew as soon as nothing waits. Below it they grow by what the busiest owner takes. */
 const RENEW_AT = MAX_PRIORITY / 2;
 
-/** How much of a customer's share a run takes, by its urgency. */
+/** How much of an owner's share a run takes, by its urgency. */
 const COST = { high: 1, normal: 4, low: 16 } as const;
 
-/** How urgent a run is among those of all customers. */
+/** How urgent a run is among those of all owners. */
 export type Urgency = keyof typeof COST;
 
 /**
- * Takes a turn: start-time fair queueing. A customer's runs follow each other at the distance of their cost; a customer who
- * comes anew begins where the service stands. Where too many wait it is refused: a customer may have as many as it leaves room for.
- * KEYS: what stands, the customers' last turns, the runs that wait, those of them that were given back. ARGV: customer, cost, from
- * where on turns begin anew, how many may wait, what a usual run costs, whether the customer is one of several.
+ * Takes a turn: start-time fair queueing. An owner's runs follow each other at the distance of their cost; an owner who
+ * comes anew begins where the service stands. Where too many wait it is refused: an owner may have as many as it leaves room for.
+ * KEYS: what stands, the owners' last turns, the runs that wait, those of them that were given back. ARGV: owner, cost, from
+ * where on turns begin anew, how many may wait, what a usual run costs, whether the owner is one of several.
  */
 const TAKE = `
   local stands = tonumber(redis.call("GET", KEYS[1]) or "0")
@@ -48,11 +48,11 @@ export interface Turn {
   priority: number | undefined;
   /** How many runs wait. */
   waiting: number;
-  /** How many of them are the customer's, about. */
+  /** How many of them are the owner's, about. */
   own: number;
 }
 
-/** Fair turns among customers: each gets as many runs as the others who wait, however many it has put into the queue. */
+/** Fair turns among owners: each gets as many runs as the others who wait, however many it has put into the queue. */
 export class Turns {
   readonly #client: Redis;
   readonly #keys: [string, string, string, string];
@@ -67,10 +67,10 @@ export class Turns {
   }
 
   /** @param maxWaiting - How many runs may wait. */
-  async take(customer: string | undefined, urgency: Urgency, maxWaiting: number): Promise<Turn> {
-    const isOneOfSeveral = customer === undefined ? "0" : "1";
+  async take(owner: string | undefined, urgency: Urgency, maxWaiting: number): Promise<Turn> {
+    const isOneOfSeveral = owner === undefined ? "0" : "1";
     const given = [
-      customer ?? "",
+      owner ?? "",
       COST[urgency],
       this.#renewAt,
       maxWaiting,
@@ -83,9 +83,9 @@ export class Turns {
     return { priority: turn < 0 ? undefined : Math.min(MAX_PRIORITY, turn + 1), waiting, own };
   }
 
-  /** Forgets a customer who was deleted. */
-  async forget(customer: string): Promise<void> {
-    await this.#client.hdel(this.#keys[1], customer);
+  /** Forgets an owner who was deleted. */
+  async forget(owner: string): Promise<void> {
+    await this.#client.hdel(this.#keys[1], owner);
   }
 
   async serve(priority: number): Promise<void> {

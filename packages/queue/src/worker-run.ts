@@ -28,7 +28,7 @@ export interface WorkerRunSettings {
   worker: string;
 }
 
-/** Whether a run can't go on because its customer was deleted. */
+/** Whether a run can't go on because its owner was deleted. */
 export function isOfGone(error: ErrorInfo | null): boolean {
   return error?.code === "CUSTOMER_GONE";
 }
@@ -86,7 +86,7 @@ export class WorkerRun implements ActiveRun {
     // Its worker was lost after the last word.
     if (this.#earlier.some(({ type }) => type === "result")) return true;
     if (!this.#isRepeatable) {
-      await this.#interrupt(run, "The worker was lost while it workerRun out the run.");
+      await this.#interrupt(run, "The worker was lost while it executed the run.");
       return true;
     }
     await this.#send({ type: "started", worker: this.#settings.worker, attempt: this.#attempt });
@@ -99,11 +99,11 @@ export class WorkerRun implements ActiveRun {
         : await agent.executeCode(run.input, options);
     if (!this.#isStopped || result.status === "success") await this.#finish(result);
     else if (this.#isRepeatable) return false;
-    else await this.#interrupt(run, "The worker was stopped while it workerRun out the run.");
+    else await this.#interrupt(run, "The worker was stopped while it executed the run.");
     return true;
   }
 
-  /** Whether the run ended because its customer was deleted. */
+  /** Whether the run ended because its owner was deleted. */
   get isOfGone(): boolean {
     return this.#isOfGone;
   }
@@ -210,7 +210,7 @@ export class WorkerRun implements ActiveRun {
     else await this.#send({ type: "result", result }, KEEP_RESULTS_MS);
   }
 
-  /** The last word about a run of a customer who was deleted is all that is kept of it, and not for long. */
+  /** The last word about a run of an owner who was deleted is all that is kept of it, and not for long. */
   async #endOfGone(message: RunMessage): Promise<void> {
     const { client, names } = this.#settings;
     this.#isOfGone = true;

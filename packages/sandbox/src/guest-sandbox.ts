@@ -19,8 +19,7 @@ import type { RunRefusal } from "./run-refusal.ts";
 import { emptyReport } from "./run-report.ts";
 import { RunSession } from "./run-session.ts";
 import type { WorkspaceQuota } from "./workspace-quota.ts";
-
-type KillReason = Extract<RunOutcome, { status: "killed" }>["reason"];
+import type { KillReason } from "./run-report.ts";
 
 const DEFAULT_STANDBY = 2;
 const DISPOSED = "The sandbox was disposed.";

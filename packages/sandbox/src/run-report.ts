@@ -1,4 +1,7 @@
-import type { Isolation, RunReport } from "@cem/core";
+import type { Isolation, RunOutcome, RunReport } from "@cem/core";
+
+/** Why a guest was killed. */
+export type KillReason = Extract<RunOutcome, { status: "killed" }>["reason"];
 
 /** The report of a run that ended before it had a guest. */
 export function emptyReport(isolation: Isolation, startedAt: number): RunReport {

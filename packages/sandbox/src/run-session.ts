@@ -1,5 +1,14 @@
 import { setImmediate as nextTurn } from "node:timers/promises";
-import type { Isolation, RunLimits, RunOutcome, RunReport, RunRequest, RunStop, RunTicket } from "@cem/core";
+import type {
+  Isolation,
+  RunLimits,
+  RunOutcome,
+  RunReport,
+  RunRequest,
+  RunStop,
+  RunTicket,
+  UnawaitedWork,
+} from "@cem/core";
 import type { ConnectedGuest, GuestListener } from "./connected-guest.ts";
 import type { GuestExit } from "./guest.ts";
 import { explainExit, isAllocationFailure } from "./guest-exit.ts";
@@ -10,9 +19,7 @@ import { RunClock } from "./run-clock.ts";
 import { RunOutput } from "./run-output.ts";
 import { ToolBridge } from "./tool-bridge.ts";
 import type { WorkspaceQuota } from "./workspace-quota.ts";
-
-type KillReason = Extract<RunOutcome, { status: "killed" }>["reason"];
-type UnawaitedWork = NonNullable<RunOutcome["unawaited"]>[number];
+import type { KillReason } from "./run-report.ts";
 
 const USAGE_POLL_MS = 25;
 const BYTES_PER_MIB = 1024 * 1024;

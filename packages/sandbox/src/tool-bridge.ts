@@ -10,9 +10,7 @@ import type {
 import { copyBeginning, toErrorInfo, toolNotFound } from "@cem/core";
 import type { GuestTrace } from "./guest-messages.ts";
 import { encodeResult, type EncodedResult } from "./host-messages.ts";
-
-type KillReason = Extract<RunOutcome, { status: "killed" }>["reason"];
-type ToolResultSample = RunOutcome["toolResults"][number];
+import type { KillReason } from "./run-report.ts";
 
 /** Characters kept of one result, and of all results of a run, for counting tokens. */
 const SAMPLE_CHARACTERS = 64 * 1024;
@@ -55,7 +53,7 @@ interface PendingCall {
 /** The host's side of a run's tool calls: passes them to the invoker, enforces the limits, keeps records. */
 export class ToolBridge {
   readonly records: ToolCallRecord[] = [];
-  readonly samples: ToolResultSample[] = [];
+  readonly samples: RunOutcome["toolResults"] = [];
   readonly #settings: ToolBridgeSettings;
   readonly #abort = new AbortController();
   readonly #createdAt = performance.now();

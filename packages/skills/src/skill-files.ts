@@ -5,7 +5,8 @@ import type { Skill, ToolDefinition } from "@cem/core";
 import { parse, stringify } from "yaml";
 import { formatToolDigests } from "./learn-skill.ts";
 
-type SkillProvenance = NonNullable<Skill["provenance"]>;
+/** By whom and when a skill was saved. */
+export type SkillProvenance = NonNullable<Skill["provenance"]>;
 
 const MAX_FILES = 512;
 const MAX_BYTES = 16 * 1024 * 1024;

@@ -8,7 +8,8 @@ import { provenanceOf, readSkillFiles, versionOf } from "./skill-files.ts";
 import { readSkillFolder, replaceSkillFolder, skillNames } from "./skill-folder.ts";
 import type { SkillFiles, SkillFolder } from "./skill-folder.ts";
 
-type SkillStatus = Skill["status"];
+/** Whether a skill is used or waits to be. */
+export type SkillStatus = Skill["status"];
 
 const PROPOSALS = ".proposals";
 const VERSIONS = ".versions";

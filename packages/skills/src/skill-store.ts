@@ -12,9 +12,8 @@ import { exportedNames, parseDraft, toSkillFile } from "./skill-draft.ts";
 import type { ParsedDraft } from "./skill-draft.ts";
 import { formatProvenance, formatSkillMarkdown } from "./skill-files.ts";
 import { SkillFolders } from "./skill-folders.ts";
-
-type SkillProvenance = NonNullable<Skill["provenance"]>;
-type SkillStatus = Skill["status"];
+import type { SkillStatus } from "./skill-folders.ts";
+import type { SkillProvenance } from "./skill-files.ts";
 
 const MAX_PROPOSALS = 100;
 const STATUSES = ["active", "proposal"] as const;

@@ -1,12 +1,10 @@
-import type { Finding, ToolServer } from "@cem/core";
+import type { Finding, ToolKind } from "@cem/core";
 import { MISSING_FILE, type FileHashes } from "./check-cache.ts";
 import { mayStop, type Diagnostic } from "./compiler/diagnostics.ts";
 import { PROGRAM_FILE, type GuestFiles } from "./compiler/guest-files.ts";
 import { FILES_FOLDER } from "./compiler/host-files.ts";
 import type { NativeCompiler, ProgramView, ProgramViews } from "./compiler/native-compiler.ts";
 import type { Explanation } from "./findings/type-facts.ts";
-
-type ToolKind = ToolServer["kind"];
 
 /** A tool as the checker needs it. */
 export interface CheckedTool {

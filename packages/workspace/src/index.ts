@@ -36,7 +36,7 @@ export {
   isOwnerThere,
   isIncarnationThere,
   ownerKey,
-} from "./customers/shared-customer.ts";
+} from "./customers/shared-owner.ts";
 export { customerIdOf, isCustomerId, requireCustomerId } from "./customers/customer-folders.ts";
 export { createStateStore } from "./state/state-store.ts";
 export type { StateStoreSettings } from "./state/state-store.ts";

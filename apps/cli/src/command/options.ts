@@ -1,10 +1,7 @@
 import { ISOLATION_LEVELS } from "@cem/core";
-import type { ExecuteOptions, IsolationLevel } from "@cem/core";
+import type { ExecuteOptions, IsolationLevel, TypeCheckMode } from "@cem/core";
 import { Argument, InvalidArgumentError, Option } from "commander";
 import type { Command } from "commander";
-
-type GenerationMode = NonNullable<ExecuteOptions["mode"]>;
-type TypeCheckMode = NonNullable<ExecuteOptions["typeCheck"]>;
 
 /** The sandboxes that there are without plugins. */
 export const BUILT_IN_SANDBOXES: readonly string[] = ["auto", "deno", "microsandbox", "kubernetes"];
@@ -28,7 +25,7 @@ export interface SharedOptions {
   sandbox?: string | undefined;
   minIsolation?: IsolationLevel | undefined;
   typeCheck?: TypeCheckMode | undefined;
-  mode?: GenerationMode | undefined;
+  mode?: ExecuteOptions["mode"];
   /** Seconds. */
   timeout?: number | undefined;
   /** Whether calls that would change something are listed instead of made. */

@@ -118,9 +118,12 @@ async function lookAtQueue(
 function listDead(runs: readonly DeadRun[]): Answer {
   return {
     exitCode: EXIT_OK,
-    data: { status: "success", runs: runs.map((run) => ({ ...run, at: run.at.toISOString() })) },
+    data: {
+      status: "success",
+      runs: runs.map(({ owner: customer, at, ...run }) => ({ ...run, customer, at: at.toISOString() })),
+    },
     report: (style) => {
-      const rows = runs.map(({ id, customer = "", kind, reason, at }) => ({
+      const rows = runs.map(({ id, owner: customer = "", kind, reason, at }) => ({
         run: id,
         customer,
         kind,

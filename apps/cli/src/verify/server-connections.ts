@@ -9,6 +9,18 @@ const PROTOCOLS = { "2026-07-28": { pin: "2026-07-28" }, "2025-11-25": "legacy" 
 export type ProtocolRevision = keyof typeof PROTOCOLS;
 export const REVISIONS = Object.keys(PROTOCOLS) as ProtocolRevision[];
 
+/** The settings of the command line that an agent is made with. */
+const AGENT_SETTINGS = [
+  "config",
+  "workspace",
+  "servers",
+  "skills",
+  "customer",
+  "sandbox",
+  "minIsolation",
+  "timeout",
+] as const satisfies readonly (keyof SharedOptions)[];
+
 /** These trials belong to no session. */
 const NO_SESSION_LOG = { STATE_AUTO_SAVE: "false" };
 
@@ -109,16 +121,11 @@ function definedOf(environment: NodeJS.ProcessEnv): Record<string, string> {
 
 /** The settings of this command line, for `cem serve`. */
 function serveWords({ options, profile }: ServerSetUp): string[] {
-  const given: Record<string, string | number | undefined> = {
-    "--config": options.config,
-    "--workspace": options.workspace,
-    "--servers": options.servers,
-    "--skills": options.skills,
-    "--customer": options.customer,
-    "--sandbox": options.sandbox,
-    "--min-isolation": options.minIsolation,
-    "--timeout": options.timeout,
-    "--profile": profile,
-  };
-  return Object.entries(given).flatMap(([flag, value]) => (value === undefined ? [] : [flag, String(value)]));
+  const settings = Object.fromEntries(AGENT_SETTINGS.map((name) => [name, options[name]]));
+  const given = { ...settings, profile };
+  return Object.entries(given).flatMap(([name, value]) =>
+    value === undefined
+      ? []
+      : [`--${name.replaceAll(/[A-Z]/gu, (letter) => `-${letter.toLowerCase()}`)}`, String(value)],
+  );
 }

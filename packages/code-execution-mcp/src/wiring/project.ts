@@ -3,7 +3,7 @@ import type { Lazy, RunRecords, Store, WorkspaceSync } from "@cem/core";
 import type { CustomerFolder, CustomerQuota } from "@cem/workspace";
 import type { PluginSet } from "../plugins/open-plugins.ts";
 
-/** The customer whose folders a project names. */
+/** The owner of the folders that a project names. */
 export interface ProjectOwner extends CustomerFolder {
   /** The skills that all owners see. */
   sharedSkillsDir: string;
@@ -40,6 +40,11 @@ export interface Project extends OwnedConfig {
 /** The folder with one folder for each owner. */
 export function ownersDirOf({ customers }: Pick<LoadedConfig["config"], "customers">): string {
   return customers.dir;
+}
+
+/** The configuration with another folder for the folders of owners. */
+export function withOwnersDir(config: LoadedConfig["config"], dir: string): LoadedConfig["config"] {
+  return { ...config, customers: { ...config.customers, dir } };
 }
 
 /** Brings the skills that an owner's code sees up to date. */

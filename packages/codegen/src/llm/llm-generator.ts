@@ -27,7 +27,6 @@ import type { LlmSettings } from "./settings.ts";
 import { affordableTokens, usageOf } from "./spending.ts";
 
 type GenerationProgress = Parameters<NonNullable<GenerateRequest["onProgress"]>>[0];
-type ToolBudget = NonNullable<CodeGenerator["toolBudget"]>;
 
 /** The share of a task's budget that the tools in one prompt may take. */
 const TOOLS_SHARE = 0.25;
@@ -47,7 +46,7 @@ export function createLlmGenerator(settings: LlmSettings): CodeGenerator {
 
 class LlmGenerator implements CodeGenerator {
   readonly specificationVersion = "v1";
-  readonly toolBudget: ToolBudget;
+  readonly toolBudget: NonNullable<CodeGenerator["toolBudget"]>;
   readonly #settings: LlmSettings;
   /** The package or the key that was missing may be there at the next request. */
   readonly #stream = new Lazy(() => this.#createStream());

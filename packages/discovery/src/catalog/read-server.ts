@@ -1,12 +1,10 @@
 import path from "node:path";
-import type { ToolDefinition, ToolProblem, ToolServer } from "@cem/core";
+import type { ToolDefinition, ToolKind, ToolProblem, ToolServer } from "@cem/core";
 import type { FunctionFacts } from "../source/module-facts.ts";
 import type { FactsStore } from "./facts-store.ts";
 import type { BrokenLink, ModuleGraph } from "./module-graph.ts";
 import { SCRIPTS } from "./scan-folders.ts";
 import type { ToolFolder } from "./scan-folders.ts";
-
-type ToolKind = ToolServer["kind"];
 
 /** A server as read from its folder, with the files it depends on. */
 interface CachedServer {

@@ -64,7 +64,7 @@ const HOLDS_MS = 86_400_000;
 /** Settings of {@link createSharedApprovals}. */
 export interface SharedApprovalsSettings {
   store: Store;
-  /** Prefix of the keys, such as that of one customer. */
+  /** Prefix of the keys, such as that of one owner. */
   scope: StoreKey;
 }
 

@@ -1,7 +1,7 @@
 import type { CemError } from "@cem/core";
 import type { Context, Hono } from "hono";
 import type * as z from "zod";
-import type { ServedClient } from "../customer.ts";
+import type { ServedClient } from "../served-client.ts";
 import type { ConsoleParts } from "./ports.ts";
 import type { RunBoard } from "./run-board.ts";
 

@@ -1,15 +1,8 @@
 import { CemError, toErrorInfo } from "@cem/core";
-import type {
-  AgentEvent,
-  ElicitAnswer,
-  Finding,
-  Redactor,
-  RunFacts,
-  RunWatcher,
-  TaskResult,
-} from "@cem/core";
+import type { AgentEvent, ElicitAnswer, Finding, Redactor, TaskResult } from "@cem/core";
 import type { Run } from "../runs/run.ts";
 import type { RunDetails, RunSummary } from "./schemas.ts";
+import type { RunFacts, RunWatcher } from "../runs/run-watcher.ts";
 
 /** Of the task or code, and of what a run printed: the rest is cut, and the answer says so. */
 const MAX_TEXT_CHARACTERS = 64 * 1024;

@@ -1,7 +1,7 @@
 import { CemError, restoreTokens } from "@cem/core";
 import type { JsonValue, ToolDefinition } from "@cem/core";
 import * as z from "zod";
-import type { ServedClient } from "../customer.ts";
+import type { ServedClient } from "../served-client.ts";
 import { declareRoute } from "./api-route.ts";
 import {
   Catalog,

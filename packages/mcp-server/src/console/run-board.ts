@@ -1,13 +1,13 @@
 import { CemError } from "@cem/core";
-import type { RunWatcher } from "@cem/core";
 import type { Run } from "../runs/run.ts";
 import { RecordedRun } from "./recorded-run.ts";
+import type { RunWatcher } from "../runs/run-watcher.ts";
 
 /** Runs that are kept for the console, of all clients. The oldest that ended are forgotten first. */
 const MAX_KEPT_RUNS = 500;
-/** Of one client or customer, so that it can't push out those of others. */
+/** Of one owner, so that it can't push out those of others. */
 const MAX_KEPT_RUNS_PER_AUDIENCE = 100;
-/** Open event streams of one client or customer. */
+/** Open event streams of one owner. */
 const MAX_STREAMS_PER_AUDIENCE = 50;
 /** Between two events of one run. */
 const EVENT_INTERVAL_MS = 100;

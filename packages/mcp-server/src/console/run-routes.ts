@@ -1,5 +1,5 @@
 import { CemError } from "@cem/core";
-import type { RecordedStatus, RunRecord, RunRecordSummary } from "@cem/core";
+import type { RunRecord, RunRecordSummary } from "@cem/core";
 import * as z from "zod";
 import { declareRoute } from "./api-route.ts";
 import type { ApiScope } from "./api-route.ts";
@@ -116,7 +116,7 @@ async function listRuns(
   const isRecorded = status === undefined || !UNDER_WAY.has(status);
   const kept =
     isRecorded && parts.records !== undefined
-      ? await parts.records.list({ ...filter, status: status as RecordedStatus | undefined })
+      ? await parts.records.list({ ...filter, status: status as RunRecordSummary["status"] | undefined })
       : [];
   const listed = new Set(here.map(({ id }) => id));
   const others = kept.filter(({ id }) => !listed.has(id)).map(toSummary);

@@ -98,7 +98,7 @@ export class HttpApp {
     const authenticator = auth && createAuthenticator(auth, url);
     const own = localhostAllowedHostnames();
     const pages = [...(publicUrl === undefined ? [] : [url.hostname]), ...allowedOrigins.map(bracketed)];
-    const customers = customerHeader && {
+    const ownerHeader = customerHeader && {
       header: customerHeader,
       proxies:
         customerHeader.trustedProxies === undefined
@@ -124,7 +124,7 @@ export class HttpApp {
       return Response.json(metadata, { headers: { "access-control-allow-origin": "*" } });
     });
     for (const mount of mounts) if (mount.checks === "host") routeMount(app, mount);
-    app.use(authorize(authenticator, customers));
+    app.use(authorize(authenticator, ownerHeader));
     app.all("/metrics", async () => {
       const { registry } = this.#metrics;
       return new Response(await registry.metrics(), { headers: { "content-type": registry.contentType } });

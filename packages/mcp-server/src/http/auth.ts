@@ -8,7 +8,7 @@ import {
 } from "@modelcontextprotocol/server";
 import type { AuthInfo, OAuthTokenVerifier, VerifyBearerTokenOptions } from "@modelcontextprotocol/server";
 import type { JWTPayload, JWTVerifyGetKey } from "jose";
-import { withCustomer } from "../customer.ts";
+import { withCustomer } from "../request-owner.ts";
 
 /** A bearer token that all clients share. */
 export interface TokenAuthSettings {
@@ -24,7 +24,7 @@ export interface IssuerAuthSettings {
   audience?: string | undefined;
   /** The URL of the issuer's key set. Default: the one that the issuer's metadata names. */
   jwksUrl?: string | undefined;
-  /** The claim that names the customer. A token without it is refused. Default: none. */
+  /** The claim that names the owner of requests. A token without it is refused. Default: none. */
   customerClaim?: string | undefined;
   /** The scopes that a token must have. Default: none. */
   scopes?: readonly string[] | undefined;

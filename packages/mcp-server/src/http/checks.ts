@@ -1,6 +1,6 @@
 import { validateHostHeader, validateOriginHeader } from "@modelcontextprotocol/server";
 import type { MiddlewareHandler } from "hono";
-import { withCustomer } from "../customer.ts";
+import { withCustomer } from "../request-owner.ts";
 import { currentExchange } from "../exchange.ts";
 import type { HttpEnv } from "../exchange.ts";
 import { SHARED_CLIENT_ID } from "./auth.ts";
@@ -45,10 +45,10 @@ export function checkHostAndOrigin({ hosts, origins, pages }: AllowedNames): Mid
   };
 }
 
-/** Finds out the client and its customer, and refuses requests without authorization where the server has one. */
+/** Finds out the client and the owner of its request, and refuses requests without authorization where the server has one. */
 export function authorize(
   authenticator: Authenticator | undefined,
-  customers: { header: CustomerHeader; proxies: TrustedProxies } | undefined,
+  ownerHeader: { header: CustomerHeader; proxies: TrustedProxies } | undefined,
 ): MiddlewareHandler<HttpEnv> {
   return async (context, next) => {
     const { req, env } = context;
@@ -57,10 +57,10 @@ export function authorize(
       if ("refusal" in checked) return checked.refusal;
       context.set("authInfo", checked.authInfo);
     }
-    const isFromProxy = customers?.proxies.has(env.incoming.socket.remoteAddress ?? "") === true;
-    const customer = isFromProxy ? env.incoming.headers[customers.header.name.toLowerCase()] : undefined;
-    if (typeof customer === "string" && customer !== "") {
-      context.set("authInfo", withCustomer(context.get("authInfo"), customer));
+    const isFromProxy = ownerHeader?.proxies.has(env.incoming.socket.remoteAddress ?? "") === true;
+    const owner = isFromProxy ? env.incoming.headers[ownerHeader.header.name.toLowerCase()] : undefined;
+    if (typeof owner === "string" && owner !== "") {
+      context.set("authInfo", withCustomer(context.get("authInfo"), owner));
     }
     const client = context.get("authInfo")?.clientId;
     if (client !== undefined && client !== SHARED_CLIENT_ID) currentExchange().quotaOwner = client;

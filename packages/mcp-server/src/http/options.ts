@@ -43,7 +43,7 @@ export interface HttpOptions {
   /** 0: any free port. Default: 3000. */
   port?: number | undefined;
   auth?: AuthSettings | undefined;
-  /** The header in which a trusted proxy names the customer of a request. Default: none. */
+  /** The header in which a trusted proxy names the owner of a request. Default: none. */
   customerHeader?: CustomerHeader | undefined;
   /**
    * Addresses and ranges (`10.0.0.0/8`) of proxies: of their requests, the client is the one that `X-Forwarded-For` or

@@ -85,7 +85,7 @@ function withoutMapping(address: string): string {
   return /^::ffff:(?<address>[\d.]+)$/iu.exec(address)?.groups?.["address"] ?? address;
 }
 
-/** Each group of an IPv6 address has four digits; a customer of a provider has at least the first four groups. */
+/** Each group of an IPv6 address has four digits; a subscriber of a provider has at least the first four groups. */
 const NETWORK_GROUPS = 4;
 
 /** An address, or the network of an IPv6 address. */

@@ -13,7 +13,7 @@ interface Holder {
 }
 
 /**
- * Runs that outlasted their call, by the customer or the client that they are for. Each has a share: where it is used up,
+ * Runs that outlasted their call, by the owner that they are for. Each has a share: where it is used up,
  * the oldest of its own finished runs is forgotten. Where there is no room for anybody, whoever holds most makes room.
  */
 export class KeptRuns {

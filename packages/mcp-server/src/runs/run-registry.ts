@@ -1,6 +1,6 @@
 import { setTimeout as delay } from "node:timers/promises";
 import { CemError } from "@cem/core";
-import type { Agent, RunWatcher, TaskResult } from "@cem/core";
+import type { Agent, TaskResult } from "@cem/core";
 import {
   MAX_ACTIVE_RUNS_PER_CLIENT,
   MAX_KEPT_RUNS_PER_CLIENT,
@@ -12,6 +12,7 @@ import { KeptRuns, RunShares } from "./kept-runs.ts";
 import type { Answers, Questions } from "./questions.ts";
 import { Run, keyOfRun, rejoinKey, runId } from "./run.ts";
 import type { RunRequest, RunState, RunView, Waiter } from "./run.ts";
+import type { RunWatcher } from "./run-watcher.ts";
 
 const MS_PER_MINUTE = 60_000;
 

@@ -1,11 +1,12 @@
 import { randomBytes } from "node:crypto";
 import { setTimeout as delay } from "node:timers/promises";
 import { isObject } from "@cem/core";
-import type { AgentEvent, ExecuteOptions, RunFacts, RunWatcher, TaskResult } from "@cem/core";
+import type { AgentEvent, ExecuteOptions, TaskResult } from "@cem/core";
 import { isJSONRPCRequest } from "@modelcontextprotocol/server";
 import { MAX_LIVE_OUTPUT_CHARACTERS } from "../limits.ts";
 import { OpenQuestions } from "./questions.ts";
 import type { Questions } from "./questions.ts";
+import type { RunFacts, RunWatcher } from "./run-watcher.ts";
 
 const ID_BYTES = 9;
 

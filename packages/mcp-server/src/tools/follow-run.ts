@@ -8,8 +8,6 @@ import { answerRun } from "./run-answer.ts";
 import { ownerOf, runQuotaOwnerOf } from "./server-tool.ts";
 import type { ToolHost } from "./server-tool.ts";
 
-type Stage = Extract<AgentEvent, { type: "stage-started" }>["stage"];
-
 /**
  * Waits for a run as long as a call may take and passes its questions to the client's user. A call that repeats one
  * answered with questions continues the same run.
@@ -69,7 +67,7 @@ export function adoptRun(host: ToolHost, id: string, context: ServerContext): vo
   });
 }
 
-const STAGE_WORDS: Readonly<Record<Stage, string>> = {
+const STAGE_WORDS: Readonly<Record<Extract<AgentEvent, { type: "stage-started" }>["stage"], string>> = {
   discover: "Looking at the tools",
   select: "Choosing tools",
   generate: "Writing code",

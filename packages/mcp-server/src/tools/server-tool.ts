@@ -31,7 +31,7 @@ import type { RunRegistry } from "../runs/run-registry.ts";
 export const PROFILES = ["full", "code", "original"] as const;
 export type Profile = (typeof PROFILES)[number];
 
-/** The agent and the stores behind the server's tools: those of the server, or of one customer. */
+/** The agent and the stores behind the server's tools: those of the server, or of the owner of a request. */
 export interface ServedParts {
   agent: Agent;
   /** The store behind `get_state` and `save_state`. Absent: they answer that state is disabled. */
@@ -49,7 +49,7 @@ export interface ServedParts {
   runWorkflow?: RunWorkflowTool | undefined;
 }
 
-/** Every part's name. A new part is known to servers, customers and tools by its name here. */
+/** Every part's name. A new part is known to servers, owners and tools by its name here. */
 export const SERVED_PARTS: Readonly<Record<keyof ServedParts, true>> = {
   agent: true,
   state: true,
@@ -59,7 +59,7 @@ export const SERVED_PARTS: Readonly<Record<keyof ServedParts, true>> = {
   runWorkflow: true,
 };
 
-/** Runs a workflow that is a tool, with the parts of the request's customer. */
+/** Runs a workflow that is a tool, with the parts of the request's owner. */
 export type RunWorkflowTool = (
   name: string,
   variables: JsonObject,
@@ -112,7 +112,7 @@ interface ToolDeclaration<Input> {
 /** Where a request comes from. */
 export type Caller = Pick<ServerContext, "http" | "sessionId">;
 
-/** Finds the {@link ToolHost} of a request: that of its customer, where there are customers. */
+/** Finds the {@link ToolHost} of a request: that of its owner, where requests have owners. */
 export type HostOf = (context: Caller) => ToolHost | Promise<ToolHost>;
 
 /** One of the server's own tools. */

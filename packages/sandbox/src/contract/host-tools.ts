@@ -68,14 +68,14 @@ return [await add({ a: 1, b: 2 }), await again.add({ a: 3, b: 4 }), version, typ
       specificationVersion: "v1",
       invoke: async () => ({
         ok: false,
-        error: { code: "TOOL_FAILED", message: "no such customer", details: {} },
+        error: { code: "TOOL_FAILED", message: "no such person", details: {} },
       }),
     };
     const code = `import { find_customer } from "./servers/crm/index.ts";\n\nawait find_customer({});`;
     const outcome = await harness().run(code, { invoker });
     expect(outcome).toMatchObject({
       status: "failed",
-      error: { line: 3, message: "crm.find_customer: no such customer" },
+      error: { line: 3, message: "crm.find_customer: no such person" },
     });
   });
 

@@ -15,8 +15,6 @@ import {
 } from "../keys.ts";
 import { migrate } from "./migrations.ts";
 
-type EntriesOptions = NonNullable<Parameters<Store["entries"]>[1]>;
-
 const CONNECT_TIMEOUT_MS = 5_000;
 const QUERY_TIMEOUT_MS = 30_000;
 const DEFAULT_MAX_CONNECTIONS = 10;
@@ -138,7 +136,10 @@ class PostgresStore implements Store {
     return Number(rows[0]?.length);
   }
 
-  async entries(key: StoreKey, { from = 0, limit }: EntriesOptions = {}): Promise<Uint8Array[]> {
+  async entries(
+    key: StoreKey,
+    { from = 0, limit }: Parameters<Store["entries"]>[1] = {},
+  ): Promise<Uint8Array[]> {
     const { rows } = await this.#ask<{ entry: Buffer }>(
       "select entry from cem_logs where key = $1 and number >= $2 order by number limit $3",
       [encodeKey(key), from, pageSize(limit)],

@@ -14,8 +14,6 @@ import {
 } from "../keys.ts";
 import { ADD, APPEND, CONFLICT, LIST, REMOVE, REMOVE_ALL, REWRITE, WRITE } from "./scripts.ts";
 
-type EntriesOptions = NonNullable<Parameters<Store["entries"]>[1]>;
-
 const CONNECT_TIMEOUT_MS = 5_000;
 const COMMAND_TIMEOUT_MS = 15_000;
 const MS_PER_SECOND = 1_000;
@@ -99,7 +97,10 @@ class RedisStore implements Store {
     );
   }
 
-  async entries(key: StoreKey, { from = 0, limit }: EntriesOptions = {}): Promise<Uint8Array[]> {
+  async entries(
+    key: StoreKey,
+    { from = 0, limit }: Parameters<Store["entries"]>[1] = {},
+  ): Promise<Uint8Array[]> {
     const name = this.#name("logs", encodeKey(key));
     const wanted = pageSize(limit);
     if (wanted === 0) return [];

@@ -18,7 +18,7 @@ import {
   removeShared,
   removeStale,
   sharedCustomers,
-} from "./shared-customer.ts";
+} from "./shared-owner.ts";
 
 const PRIVATE = 0o700;
 /** A folder on its way out. No customer's id begins so. */

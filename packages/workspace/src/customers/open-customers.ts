@@ -4,7 +4,7 @@ import { setTimeout as delay } from "node:timers/promises";
 import { CemError } from "@cem/core";
 import type { Lazy, Store } from "@cem/core";
 import { createCustomerFolders } from "./customer-folders.ts";
-import { isIncarnationThere } from "./shared-customer.ts";
+import { isIncarnationThere } from "./shared-owner.ts";
 
 const SWEEPS_PER_IDLE_TIME = 4;
 const BUSY_POLL_MS = 100;

@@ -43,14 +43,14 @@ export interface Usage {
   periods: Partial<Record<QuotaPeriod, UsedPeriod>>;
 }
 
-/** Keeps the usage of one owner, between processes. Usage outlives a customer who is deleted, until its periods end. */
+/** Keeps the usage of one owner, between processes. Usage outlives an owner who is deleted, until its periods end. */
 export interface UsageKeeper {
   read(): Promise<Usage>;
   /** Changes the usage in place, one process after another. */
   update<Result>(change: (usage: Usage) => Result): Promise<Result>;
 }
 
-/** The folder beside those of customers. No customer's id begins with a dot. */
+/** The folder beside those of owners. No owner's id begins with a dot. */
 const FOLDER = ".quotas";
 const MS_PER_SECOND = 1_000;
 const MS_PER_MINUTE = 60_000;
@@ -58,12 +58,12 @@ const MS_PER_HOUR = 3_600_000;
 /** Time that is paid for before it is used, so that runs of several processes together stay below a quota. */
 const SLICE_MS = 1_000;
 
-/** Stands for a customer in places that must not name a deleted one. */
+/** Stands for an owner in places that must not name a deleted one. */
 export function digestOf(id: string): string {
   return createHash("sha256").update(id).digest("hex");
 }
 
-/** Keeps usage in a file beside the customers' folders, where code can't reach it. */
+/** Keeps usage in a file beside the owners' folders, where code can't reach it. */
 export function createUsageFile(home: string, now: () => number = Date.now): UsageKeeper {
   const id = path.basename(home);
   const folder = path.join(path.dirname(home), FOLDER);
@@ -72,7 +72,7 @@ export function createUsageFile(home: string, now: () => number = Date.now): Usa
   return {
     read,
     update: (change) =>
-      withLock(file, `the usage of customer ${id}`, async () => {
+      withLock(file, `the usage of owner ${id}`, async () => {
         const usage = await read();
         const result = change(usage);
         await mkdir(folder, { recursive: true, mode: PRIVATE_FOLDER });
@@ -243,7 +243,7 @@ function usedUp(used: QuotaUsage, quota: "runs" | "seconds", outcome: string): R
       : `${Math.round(used.seconds * 10) / 10} of ${used.maxSeconds} seconds of runs`;
   return {
     code: "QUOTA_EXCEEDED",
-    message: `The customer has used ${how} per ${used.per}. ${outcome} They are free again in ${waitOf(retryAfterMs)}.`,
+    message: `${how} per ${used.per} are used up. ${outcome} They are free again in ${waitOf(retryAfterMs)}.`,
     details: { ...used, quota, retryAfterMs },
   };
 }

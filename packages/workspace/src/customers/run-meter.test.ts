@@ -56,7 +56,7 @@ describe("a customer's quota of runs", () => {
     const refused = await createRunMeter({ home, quotas, now: clock.now }).admit();
     expect(refused).toEqual({
       code: "QUOTA_EXCEEDED",
-      message: "The customer has used 3 of 3 runs per hour. Nothing was run. They are free again in 30 min.",
+      message: "3 of 3 runs per hour are used up. Nothing was run. They are free again in 30 min.",
       details: expect.objectContaining({
         quota: "runs",
         per: "hour",
@@ -133,7 +133,7 @@ describe("a customer's quota of seconds", () => {
     expect(await stopped.promise).toMatchObject({
       code: "QUOTA_EXCEEDED",
       message: expect.stringMatching(
-        /^The customer has used 2 of 2 seconds of runs per day\. The run was stopped\. They are free again in 24 h\.$/u,
+        /^2 of 2 seconds of runs per day are used up\. The run was stopped\. They are free again in 24 h\.$/u,
       ),
     });
     clearInterval(timer);

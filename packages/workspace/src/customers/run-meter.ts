@@ -3,42 +3,42 @@ import { CemError, toErrorInfo } from "@cem/core";
 import type { MeteredRun, RunMeter, RunStop, RunTicket, Store } from "@cem/core";
 import { chargeRun, chargeTime, createSharedUsage, createUsageFile, settleRun } from "./quotas.ts";
 import type { CustomerQuota, RunCharge, Usage, UsageKeeper } from "./quotas.ts";
-import { followOwner, noteUse } from "./shared-customer.ts";
+import { followOwner, goneStop, noteUse } from "./shared-owner.ts";
 
 /** Between two looks at a run under way. */
 const PERIOD_MS = 100;
 /** Before what is paid is used up, the next slice is paid for. */
 const AHEAD_MS = 300;
-/** Between two notes that a customer is at work. */
+/** Between two notes that an owner is at work. */
 const NOTE_PERIOD_MS = 600_000;
 
 export interface RunMeterSettings {
-  /** Absolute path of the customer's folder, which exists. */
+  /** Absolute path of the owner's folder, which exists. */
   home: string;
   /** All of them hold. */
   quotas: readonly CustomerQuota[];
   /** The time of day in milliseconds, by which periods end without a store. Default: this machine's. */
   now?: (() => number) | undefined;
-  /** Where machines share usage. Default: a file beside the customer's folder. */
+  /** Where machines share usage. Default: a file beside the owner's folder. */
   store?: Store | undefined;
 }
 
 /**
- * Creates the meter of a customer's runs. It charges runs and their time to the customer's quotas, together with other
- * processes of this machine, or of all machines with a store, and ends runs when the quotas are used up or the customer is
+ * Creates the meter of an owner's runs. It charges runs and their time to the owner's quotas, together with other
+ * processes of this machine, or of all machines with a store, and ends runs when the quotas are used up or the owner is
  * deleted. Time is paid for in slices before it is used, so a process that is killed loses one slice for each run at most,
  * and gains none.
  */
 export function createRunMeter(settings: RunMeterSettings): RunMeter {
-  return new CustomerMeter(settings);
+  return new OwnerMeter(settings);
 }
 
-class CustomerMeter implements RunMeter {
+class OwnerMeter implements RunMeter {
   readonly #home: string;
   readonly #quotas: readonly CustomerQuota[];
   readonly #store: Store | undefined;
   readonly #usage: UsageKeeper;
-  /** Whether the customer's folder is the one that there was at the first run. */
+  /** Whether the owner's folder is the one that there was at the first run. */
   readonly isThere: () => Promise<boolean>;
   #notedAt: number;
 
@@ -90,9 +90,7 @@ class CustomerMeter implements RunMeter {
   }
 
   gone(outcome: string): RunStop {
-    const customer = path.basename(this.#home);
-    const message = `The customer ${customer} was deleted. ${outcome}`;
-    return { code: "CUSTOMER_GONE", message, details: { customer } };
+    return goneStop(path.basename(this.#home), outcome);
   }
 
   /** A run that can't be charged may not begin or go on. */
@@ -103,7 +101,7 @@ class CustomerMeter implements RunMeter {
     } catch (error) {
       if (!(await this.isThere().catch(() => true))) return this.gone(outcome);
       const { code, message } = toErrorInfo(error);
-      const why = `What the customer has used can't be noted: ${message}. ${outcome}`;
+      const why = `The usage can't be noted: ${message}. ${outcome}`;
       return { code: CemError.isInstance(error) ? code : "WORKSPACE_UNUSABLE", message: why };
     }
   }
@@ -116,7 +114,7 @@ class CustomerMeter implements RunMeter {
 }
 
 class Ticket implements RunTicket {
-  readonly #meter: CustomerMeter;
+  readonly #meter: OwnerMeter;
   readonly #charge: RunCharge | undefined;
   #run: MeteredRun | undefined;
   #timer: NodeJS.Timeout | undefined;
@@ -125,7 +123,7 @@ class Ticket implements RunTicket {
   /** Why there is no further slice. The run goes on for what is paid. */
   #last: RunStop | undefined;
 
-  constructor(meter: CustomerMeter, charge: RunCharge | undefined) {
+  constructor(meter: OwnerMeter, charge: RunCharge | undefined) {
     this.#meter = meter;
     this.#charge = charge;
   }
@@ -162,7 +160,7 @@ class Ticket implements RunTicket {
   }
 
   async #look(run: MeteredRun): Promise<void> {
-    // Whether there is the customer is asked again while the store can't say.
+    // Whether the owner is still there is asked again while the store can't say.
     if (!(await this.#meter.isThere().catch(() => true)))
       return run.stop(this.#meter.gone("The run was stopped."));
     if (!this.#isLimited || this.#charge === undefined) return;

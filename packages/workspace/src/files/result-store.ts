@@ -6,8 +6,6 @@ import type { ResultStore } from "@cem/core";
 import { NotAFolder, openContained } from "./contained-files.ts";
 import type { ContainedFolder } from "./contained-files.ts";
 
-type ResultPage = Awaited<ReturnType<ResultStore["read"]>>;
-
 const RESULTS_FOLDER = "results";
 const GUEST_PREFIX = `/workspace/${RESULTS_FOLDER}/`;
 const DEFAULT_MAX_KEPT_BYTES = 2 * 1024 * 1024 * 1024;
@@ -123,7 +121,7 @@ async function readPage(
   file: string,
   offset: number,
   limit: number,
-): Promise<Pick<ResultPage, "bytes" | "size"> | undefined> {
+): Promise<Pick<Awaited<ReturnType<ResultStore["read"]>>, "bytes" | "size"> | undefined> {
   const opened = await open(file, O_RDONLY | O_NOFOLLOW | O_NONBLOCK).catch(() => undefined);
   if (opened === undefined) return undefined;
   try {

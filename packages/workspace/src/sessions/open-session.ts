@@ -1,11 +1,9 @@
 import { writeFailure } from "@cem/core";
-import type { JsonValue, SessionCheckpoint, SessionLog, SessionRecord, SessionTask } from "@cem/core";
+import type { JsonValue, SessionCheckpoint, SessionRecord, SessionTask } from "@cem/core";
 import { STATE_ENDINGS } from "../state/state-format.ts";
 import { createNext, hasFile, markCurrent, openSessions, SESSIONS_FOLDER } from "./session-files.ts";
 import { redacted, toSessionTask } from "./session-task.ts";
-import type { Redact } from "./session-task.ts";
-
-type SessionRun = Parameters<SessionLog["record"]>[0];
+import type { Redact, SessionRun } from "./session-task.ts";
 
 /** A longer log goes on in another file, so that writing one stays cheap. */
 const MAX_TASKS = 1_000;

@@ -3,9 +3,7 @@ import { OpenSession } from "./open-session.ts";
 import type { SessionLogSettings } from "./open-session.ts";
 import { readSession } from "./session-files.ts";
 import { recapSession } from "./session-task.ts";
-
-type CheckpointOptions = NonNullable<Parameters<SessionLog["checkpoint"]>[0]>;
-type SessionRun = Parameters<SessionLog["record"]>[0];
+import type { SessionRun } from "./session-task.ts";
 
 /** Sessions of which the log is held open. A session of a client that comes again later has another log. */
 const MAX_OPEN_SESSIONS = 1_000;
@@ -40,7 +38,7 @@ class FileSessionLog implements SessionLog {
     step,
     context = null,
     session = "",
-  }: CheckpointOptions = {}): Promise<SessionCheckpoint> {
+  }: Parameters<SessionLog["checkpoint"]>[0] = {}): Promise<SessionCheckpoint> {
     return this.#sessionOf(session).checkpoint(step, context, this.#now());
   }
 

@@ -1,7 +1,8 @@
 import { copyBeginning } from "@cem/core";
 import type { JsonValue, SessionLog, SessionRecord, SessionTask } from "@cem/core";
 
-type SessionRun = Parameters<SessionLog["record"]>[0];
+/** A run that has ended, for the log of its session. */
+export type SessionRun = Parameters<SessionLog["record"]>[0];
 
 const MAX_DESCRIPTION_CHARACTERS = 4_096;
 const MAX_CODE_CHARACTERS = 64 * 1024;

@@ -21,10 +21,7 @@ export function tooManyFiles(count: number, bytes: number, limits: Limits): CemE
 
 /** The workspace was deleted by someone else. */
 export function workspaceGone(): CemError {
-  return new CemError(
-    "CUSTOMER_GONE",
-    "The customer was deleted meanwhile. What the run wrote was deleted, too.",
-  );
+  return new CemError("CUSTOMER_GONE", "The workspace was deleted meanwhile, and what the run wrote, too.");
 }
 
 /** Maximum size of a shared workspace: its quota and some room. */

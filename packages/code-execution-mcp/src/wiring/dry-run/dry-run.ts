@@ -4,6 +4,7 @@ import path from "node:path";
 import type { MountSetting } from "@cem/config";
 import type { AuditLog } from "@cem/core";
 import type { PlannedWrite } from "@cem/guardrails/calls";
+import { ownersDirOf, withOwnersDir } from "../project.ts";
 import type { Project } from "../project.ts";
 import { changesIn, ScratchCopies } from "./scratch-copies.ts";
 import type { ScratchCopy } from "./scratch-copies.ts";
@@ -27,7 +28,7 @@ export interface DryRun {
  * write to, caches and vaults are copies, too, there is no network, and nothing is shared or metered.
  */
 export async function prepareDryRun(loaded: Project): Promise<DryRun> {
-  const { execution, optimizations, privacy, customers } = loaded.config;
+  const { execution, optimizations, privacy } = loaded.config;
   await (await loaded.sync?.get())?.fetch();
   const copies = await ScratchCopies.open(execution.limits);
   try {
@@ -49,10 +50,11 @@ export async function prepareDryRun(loaded: Project): Promise<DryRun> {
       return copy;
     };
     const { owner } = loaded;
-    if (owner !== undefined)
-      await plain(path.join(customers.dir, owner.id, "vault"), path.join("customers", owner.id));
+    if (owner !== undefined) await plain(path.join(owner.home, "vault"), path.join("owners", owner.id));
+    const ownersDir =
+      owner === undefined ? ownersDirOf(loaded.config) : path.join(copies.folder, "kept", "owners");
     const config: Project["config"] = {
-      ...loaded.config,
+      ...withOwnersDir(loaded.config, ownersDir),
       store: {},
       execution: {
         ...execution,
@@ -67,10 +69,6 @@ export async function prepareDryRun(loaded: Project): Promise<DryRun> {
         searchCacheDir: await plain(optimizations.searchCacheDir, "search"),
       },
       privacy: { ...privacy, vaultDir: await plain(privacy.vaultDir, "vaults") },
-      customers: {
-        ...customers,
-        dir: owner === undefined ? customers.dir : path.join(copies.folder, "kept", "customers"),
-      },
     };
     return {
       // The store itself stays: reads are audited there.
@@ -116,11 +114,10 @@ export async function copyOwner(
   config: Project["config"],
   id: string,
 ): Promise<{ config: Project["config"]; remove: () => Promise<void> }> {
-  const { execution, customers } = config;
-  const copies = await ScratchCopies.open(execution.limits);
-  const home = await copies.copyOf(path.join(customers.dir, id));
+  const copies = await ScratchCopies.open(config.execution.limits);
+  const home = await copies.copyOf(path.join(ownersDirOf(config), id));
   return {
-    config: { ...config, customers: { ...customers, dir: path.dirname(home) } },
+    config: withOwnersDir(config, path.dirname(home)),
     remove: () => copies.remove(),
   };
 }

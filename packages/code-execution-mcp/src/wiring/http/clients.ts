@@ -1,9 +1,19 @@
 import type { Config } from "@cem/config";
-import { CemError, isGivenCustomerId } from "@cem/core";
-import type { AuthSettings, CustomerName } from "@cem/mcp-server";
+import { CemError } from "@cem/core";
+import type { AuthSettings, HttpOptions } from "@cem/mcp-server";
 import type { Project } from "../project.ts";
 import { deleteSharedFiles } from "../shared/files.ts";
 import { openConfiguredQueue } from "../shared/queue.ts";
+
+/** Settings that say who may call a server, and whose files a caller gets. */
+const AUTHORIZATION = /^(?:server\.auth_|customers\.(?:claim|header|id|trusted_proxies)$)/u;
+
+/** `FOLDER_UNTRUSTED` where, without what is held back, anybody could call what was to be for some. */
+export async function findHeldAuthorization({ trust }: Project): Promise<CemError | undefined> {
+  const held = trust.held.find(({ name }) => AUTHORIZATION.test(name));
+  if (held === undefined) return undefined;
+  return (await import("@cem/config")).folderUntrusted(`The setting ${held.name}`, trust.folder);
+}
 
 /**
  * How the configuration authorizes clients over HTTP.
@@ -27,46 +37,15 @@ export function authOf({ customers, server }: Config): AuthSettings | undefined 
   };
 }
 
-/** Whether a server has customers: where a proxy or a token says who they are, and they do not share one workspace. */
-export function hasCustomers({ customers, server }: Config): boolean {
-  if (customers.id !== undefined) return false;
-  return customers.header !== undefined || (server.authIssuer !== undefined && !server.sharedWorkspace);
+/** The header in which a trusted proxy names the owner of a request's runs. `undefined` where no proxy does. */
+export function customerHeaderOf({ customers }: Config): HttpOptions["customerHeader"] {
+  const { header: name, trustedProxies } = customers;
+  if (name === undefined) return undefined;
+  return { name, trustedProxies: trustedProxies.length === 0 ? undefined : trustedProxies };
 }
 
 /**
- * The id of the customer that a request comes from.
- *
- * @throws CemError `CUSTOMER_UNKNOWN` where the request does not say, `CUSTOMER_INVALID` for a header that can't be an id.
- */
-export async function customerIdFor(
-  { given, identity }: CustomerName,
-  { customers }: Config,
-): Promise<string> {
-  const [{ customerIdOf, requireCustomerId }, { customerUnknown }] = await Promise.all([
-    import("@cem/workspace"),
-    import("@cem/mcp-server"),
-  ]);
-  if (customers.header !== undefined) {
-    if (given === undefined) throw customerUnknown();
-    return requireCustomerId(given);
-  }
-  if (given !== undefined) return isGivenCustomerId(given) ? given : customerIdOf(["claim", given]);
-  if (identity === "") throw customerUnknown();
-  return customerIdOf([identity]);
-}
-
-/** @throws CemError `CONFIG_INVALID` where customers would see what only one of them may. */
-export function assertNothingShared({ server }: Config, expose: readonly string[] | undefined): void {
-  if ((expose ?? server.expose).length === 0) return;
-  throw new CemError(
-    "CONFIG_INVALID",
-    "server.expose shows what one connection to a server behind has, and each customer has connections of their own. Leave it out, or set server.shared_workspace: true.",
-    { details: { setting: "server.expose" } },
-  );
-}
-
-/**
- * Removes what there is of a customer beyond folders and store: runs in the queue, and files that machines share.
+ * Removes what there is of an owner beyond folders and store: runs in the queue, and files that machines share.
  *
  * @returns whether there were files.
  */
@@ -76,7 +55,7 @@ export async function removeElsewhere(
 ): Promise<boolean> {
   const queue = await openConfiguredQueue(loaded.config);
   try {
-    await queue?.removeCustomer(id);
+    await queue?.removeOwner(id);
   } finally {
     await queue?.close();
   }

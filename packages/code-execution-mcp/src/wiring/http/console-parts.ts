@@ -1,6 +1,5 @@
 import type { ConsoleParts } from "@cem/mcp-server/console";
 import { CemError } from "@cem/core";
-import type { CustomerName } from "@cem/mcp-server";
 import type { CemServer } from "../../options.ts";
 import type { Project } from "../project.ts";
 import { logDirOf } from "../records/workspace.ts";
@@ -26,12 +25,6 @@ export function showInConsole(
 /** Parts that a server's console shows, by client. `undefined` for a server of a given agent. */
 export function partsFor(server: CemServer): ((identity: Identity) => Promise<ConsoleParts>) | undefined {
   return partsOfServers.get(server);
-}
-
-/** The customer's name that a client comes with. */
-export async function nameOf(identity: Identity): Promise<CustomerName> {
-  const { customerNameOf } = await import("@cem/mcp-server");
-  return customerNameOf({ http: identity === undefined ? {} : { authInfo: identity } });
 }
 
 /** Parts of a configuration that a client may see: of its customer's, or of the project that it has for itself. */

@@ -1,7 +1,7 @@
 import path from "node:path";
 import type { Config } from "@cem/config";
 import { CemError, Lazy } from "@cem/core";
-import type { SkillStore, StateStore, Store, WorkspaceSync } from "@cem/core";
+import type { SkillStore, StateStore, Store, StoreKey, WorkspaceSync } from "@cem/core";
 import type { OwnedConfig } from "../project.ts";
 import type { BlobStore, Root } from "@cem/workspace/sync";
 import { sealingKeysOf } from "./store.ts";
@@ -44,7 +44,7 @@ export async function deleteSharedFiles(loaded: Sharing, id: string): Promise<bo
   if (loaded.config.store.files === undefined) return false;
   const { deleteSharedWorkspace } = await import("@cem/workspace/sync");
   const wereThere = await deleteSharedWorkspace(await openPlace(loaded, id));
-  await (await loaded.store?.get())?.removeAll([FILES, ...scopeOf(id)]);
+  await (await loaded.store?.get())?.removeAll([FILES, ...(await scopeOf(id))]);
   return wereThere;
 }
 
@@ -155,13 +155,13 @@ async function openPlace({ config, store }: Sharing, owner: string | undefined):
     throw new CemError("CONFIG_INVALID", message, { details: { setting: "store.url" } });
   }
   const { scopeStore } = await import("@cem/store");
-  const scope = scopeOf(owner);
+  const scope = await scopeOf(owner);
   const own = scopeStore(await store.get(), FILES, ...scope);
   return { store: own, blobs: await openBlobs(config, own, scope) };
 }
 
-function scopeOf(owner: string | undefined): string[] {
-  return owner === undefined ? ["own"] : ["customers", owner];
+async function scopeOf(owner: string | undefined): Promise<StoreKey> {
+  return owner === undefined ? ["own"] : (await import("@cem/workspace")).ownerKey(owner);
 }
 
 async function openBlobs(config: Config, store: Store, scope: readonly string[]): Promise<BlobStore> {

@@ -1,7 +1,5 @@
-import type { GenerationRefused, JsonSchema, ToolDefinition } from "@cem/core";
+import type { JsonSchema, ToolDefinition, UnfilledStep } from "@cem/core";
 import type { Expression } from "../program/expression.ts";
-
-type UnfilledStep = GenerationRefused["steps"][number];
 
 /** The static description of a variable's value. */
 export interface Value {

@@ -1,4 +1,4 @@
-import type { GenerationRefused, ToolDefinition } from "@cem/core";
+import type { ToolDefinition, UnfilledStep } from "@cem/core";
 import { outline, splitSteps, splitWords, type TaskStep } from "@cem/core/text";
 import type { StepCondition } from "@cem/core/text";
 import { readComparison, type Comparison } from "../arithmetic/compare.ts";
@@ -7,8 +7,6 @@ import { Plan } from "../planning/plan.ts";
 import { cite, Unfilled } from "../planning/value.ts";
 import { conditional, literal, name, not, type Statement } from "../program/expression.ts";
 import { planStep } from "./plan-step.ts";
-
-type UnfilledStep = GenerationRefused["steps"][number];
 
 /** The steps of one condition, while they are being planned. */
 class Branch {

@@ -1,10 +1,8 @@
 import type { ConvertError } from "./errors.ts";
 import type { Origin } from "./membrane-types.ts";
 import type { OutwardSettings } from "./outward.ts";
-import type { Primordials } from "./primordials.ts";
+import type { Copies, Primordials } from "./primordials.ts";
 import type { StandIns } from "./stand-ins.ts";
-
-type Copies = InstanceType<Primordials["SafeWeakMap"]>;
 
 /**
  * Makes a value of this realm of one of the outer realm.

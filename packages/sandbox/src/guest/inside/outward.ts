@@ -1,10 +1,9 @@
 import type { Links } from "./links.ts";
 import type { Membrane, OuterRealm } from "./membrane-types.ts";
-import type { Primordials } from "./primordials.ts";
+import type { Copies, Primordials } from "./primordials.ts";
 import type { createViews } from "./views.ts";
 
 type Callable = (...args: unknown[]) => unknown;
-type Copies = InstanceType<Primordials["SafeWeakMap"]>;
 
 /** The way of values from this realm into the outer one. */
 export interface Outward {

@@ -1,5 +1,4 @@
-import type { AgentEvent, TaskResult } from "./agent.ts";
-import type { Redactor } from "./redaction.ts";
+import type { AgentEvent, Redactor, TaskResult } from "@cem/core";
 
 /** Facts of a run, passed to watchers before it begins. */
 export interface RunFacts {

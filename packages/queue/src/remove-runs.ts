@@ -15,28 +15,28 @@ const LOOK_AGAIN_MS = 100;
 /** Says nothing of who it was. */
 const GONE = new CemError(
   "CUSTOMER_GONE",
-  "The customer was deleted while the run waited for a worker. Nothing was run.",
+  "The owner was deleted while the run waited for a worker. Nothing was run.",
 );
 
-/** Removes all runs of a customer who was deleted, and all that is kept of them. */
-export async function removeCustomerRuns(opened: Opened, prefix: string, customer: string): Promise<void> {
+/** Removes all runs of an owner who was deleted, and all that is kept of them. */
+export async function removeRunsOf(opened: Opened, prefix: string, owner: string): Promise<void> {
   const until = performance.now() + WAIT_MS;
   let found: Job<JobData>[];
   do {
-    found = await runsOf(opened, customer);
+    found = await runsOf(opened, owner);
     for (const job of found) await removeRun(opened, prefix, job);
     if (found.length > 0) await sleep(LOOK_AGAIN_MS);
   } while (found.length > 0 && performance.now() < until);
-  await opened.turns.forget(customer);
+  await opened.turns.forget(owner);
 }
 
-async function runsOf({ queue }: Opened, customer: string): Promise<Job<JobData>[]> {
+async function runsOf({ queue }: Opened, owner: string): Promise<Job<JobData>[]> {
   const found: Job<JobData>[] = [];
   for (const state of STATES) {
     for (let from = 0; ; from += PAGE) {
       const page = await queue.getJobs([state], from, from + PAGE - 1);
       // One that ends meanwhile may be missing.
-      found.push(...page.filter((job: Job<JobData> | undefined) => job?.data.customer === customer));
+      found.push(...page.filter((job: Job<JobData> | undefined) => job?.data.owner === owner));
       if (page.length < PAGE) break;
     }
   }

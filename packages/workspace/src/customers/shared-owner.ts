@@ -4,7 +4,7 @@ import { readFile, rm, stat, utimes, writeFile } from "node:fs/promises";
 import path from "node:path";
 import { setTimeout as sleep } from "node:timers/promises";
 import { CemError } from "@cem/core";
-import type { Store, StoreKey } from "@cem/core";
+import type { RunStop, Store, StoreKey } from "@cem/core";
 import { followFolder } from "../files/same-folder.ts";
 import { digestOf } from "./quotas.ts";
 
@@ -102,6 +102,12 @@ export async function removeShared(
   await removeMore();
   await store.removeAll(ownerKey(id));
   await store.remove(deletingKey(id));
+}
+
+/** The reason why runs of a deleted customer end. */
+export function goneStop(customer: string, outcome: string): RunStop {
+  const message = `The customer ${customer} was deleted. ${outcome}`;
+  return { code: "CUSTOMER_GONE", message, details: { customer } };
 }
 
 /** @throws CemError `CUSTOMER_GONE` while the customer is being deleted. */

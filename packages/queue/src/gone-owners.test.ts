@@ -10,7 +10,7 @@ import { describeWith } from "../../../vitest.tools.ts";
 
 const SECRET = "canary-of-ada";
 const KEYS = parseSealingKeys(`first:${Buffer.alloc(32, 1).toString("base64")}`);
-const GONE = new CemError("CUSTOMER_GONE", "The customer ada was deleted. Nothing was run.");
+const GONE = new CemError("CUSTOMER_GONE", "The owner ada was deleted. Nothing was run.");
 
 async function setUp(keys?: typeof KEYS) {
   const redis = await startRedis();
@@ -21,23 +21,23 @@ async function setUp(keys?: typeof KEYS) {
     const worker = await startQueueWorker({ url: redis.url, keys, agentFor, concurrency: 1 });
     onTestFinished(() => worker.close());
   };
-  const run = (customer: string, input = SECRET, idempotencyKey?: string) =>
-    queue.execute({ kind: "code", input, customer, incarnation: "1" }, { idempotencyKey });
+  const run = (owner: string, input = SECRET, idempotencyKey?: string) =>
+    queue.execute({ kind: "code", input, owner, incarnation: "1" }, { idempotencyKey });
   return { queue, work, run, dump: () => dumpRedis(redis.url) };
 }
 
-describeWith("redis-server")("runs of a customer who is deleted", () => {
+describeWith("redis-server")("runs of an owner who is deleted", () => {
   it("end where they wait, and nothing is kept of them or of those that are over", async () => {
     const { queue, work, run, dump } = await setUp();
     const waiting = [run("ada"), run("ada", `${SECRET} again`), run("bob", "other")];
     for (const one of waiting) one.catch(() => {});
     await expect.poll(async () => (await queue.counts()).waiting, { timeout: 30_000 }).toBe(3);
     expect(await dump()).toContain(SECRET);
-    await queue.removeCustomer("ada");
+    await queue.removeOwner("ada");
     for (const one of waiting.slice(0, 2)) await expect(one).rejects.toMatchObject({ code: "CUSTOMER_GONE" });
     expect(await dump()).not.toContain(SECRET);
-    await work(async (customer) => {
-      if (customer === "eve") throw new CemError("CONFIG_INVALID", `It says ${SECRET}.`);
+    await work(async (owner) => {
+      if (owner === "eve") throw new CemError("CONFIG_INVALID", `It says ${SECRET}.`);
       return agentOf(async (input) => input);
     });
     expect(await waiting[2]).toMatchObject({ value: "other" });
@@ -45,7 +45,7 @@ describeWith("redis-server")("runs of a customer who is deleted", () => {
     expect(await run("ada", SECRET, "key")).toMatchObject({ value: SECRET });
     await expect(run("eve")).rejects.toMatchObject({ code: "CONFIG_INVALID" });
     expect(await dump()).toContain(SECRET);
-    for (const customer of ["ada", "eve"]) await queue.removeCustomer(customer);
+    for (const owner of ["ada", "eve"]) await queue.removeOwner(owner);
     expect(await dump()).not.toContain(SECRET);
     expect(await dump()).not.toContain("ada");
     expect(await queue.counts()).toMatchObject({ waiting: 0, running: 0, dead: 0 });
@@ -55,8 +55,8 @@ describeWith("redis-server")("runs of a customer who is deleted", () => {
   it("are refused by workers with what they were put there for, and removed", async () => {
     const { queue, work, run, dump } = await setUp();
     const asked: unknown[] = [];
-    await work(async (customer, incarnation) => {
-      asked.push([customer, incarnation]);
+    await work(async (owner, incarnation) => {
+      asked.push([owner, incarnation]);
       throw GONE;
     });
     await expect(run("ada")).rejects.toMatchObject({ code: "CUSTOMER_GONE" });
@@ -80,7 +80,7 @@ describeWith("redis-server")("runs of a customer who is deleted", () => {
     running.catch(() => {});
     await started.promise;
     await vi.waitFor(async () => expect(await dump()).toContain(SECRET), 30_000);
-    const removed = queue.removeCustomer("ada");
+    const removed = queue.removeOwner("ada");
     deleted.resolve();
     await removed;
     expect(await running).toMatchObject({ error: { code: "CUSTOMER_GONE" }, code: "" });

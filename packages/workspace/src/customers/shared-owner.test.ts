@@ -9,7 +9,7 @@ import { createCustomerFolders } from "./customer-folders.ts";
 import type { CustomerFolders } from "./customer-folders.ts";
 import type { CustomerQuota } from "./quotas.ts";
 import { createRunMeter } from "./run-meter.ts";
-import { ownerKey } from "./shared-customer.ts";
+import { ownerKey } from "./shared-owner.ts";
 
 const isTicket = (admitted: RunTicket | RunStop): admitted is RunTicket => "settle" in admitted;
 const HOUR: CustomerQuota[] = [{ per: "hour", runs: 7 }];

@@ -1,7 +1,7 @@
 import { createRedactor } from "@cem/pii";
 import { expect, it, onTestFinished } from "vitest";
-import { CustomerMemories } from "./customer-hosts.ts";
-import type { CustomerMemory } from "./customer-hosts.ts";
+import { OwnerMemories } from "./owner-memories.ts";
+import type { OwnerMemory } from "./owner-memories.ts";
 
 const ADDRESS = "ada@customer-secret.example";
 const session = "talk";
@@ -11,18 +11,18 @@ async function setUp() {
   onTestFinished(() => everybodys.dispose());
   const gone: string[] = [];
   let isThere = true;
-  const memories = new CustomerMemories(everybodys, (id) => gone.push(id));
+  const memories = new OwnerMemories(everybodys, (id) => gone.push(id));
   const open = () => memories.open("ada", async () => isThere);
   const remove = () => (isThere = false);
   const comeBack = () => (isThere = true);
   return { memories, gone, open, remove, comeBack };
 }
 
-function tokenOf({ redactor }: CustomerMemory): string {
+function tokenOf({ redactor }: OwnerMemory): string {
   return String(redactor?.tokenize(ADDRESS, { session }));
 }
 
-async function known({ redactor }: CustomerMemory, token: string): Promise<string> {
+async function known({ redactor }: OwnerMemory, token: string): Promise<string> {
   try {
     const target = { server: "s", tool: "t", session };
     return JSON.stringify(await redactor?.detokenize({ to: token }, target));
@@ -31,7 +31,7 @@ async function known({ redactor }: CustomerMemory, token: string): Promise<strin
   }
 }
 
-it("keeps what a customer's tokens stand for while their agent is away", async () => {
+it("keeps what an owner's tokens stand for while their agent is away", async () => {
   const { open, gone } = await setUp();
   const token = tokenOf(await open());
   expect(token).not.toContain(ADDRESS);
@@ -39,7 +39,7 @@ it("keeps what a customer's tokens stand for while their agent is away", async (
   expect(gone).toEqual([]);
 });
 
-it("forgets it with the customer, though nobody was at work then, and nothing of the next", async () => {
+it("forgets it with the owner, though nobody was at work then, and nothing of the next", async () => {
   const { open, memories, gone, remove, comeBack } = await setUp();
   const first = await open();
   const token = tokenOf(first);

@@ -1,0 +1,81 @@
+import type { Config } from "@cem/config";
+import { CemError, isGivenCustomerId } from "@cem/core";
+import type { CustomerName } from "@cem/mcp-server";
+import type { AgentOptions, CemServer } from "../../options.ts";
+import type { Project } from "../project.ts";
+import { openCustomerHosts } from "./customer-hosts.ts";
+import type { CustomerHost, CustomerHosts, CustomerRuns } from "./customer-hosts.ts";
+
+type OpenCustomerHost = (name: CustomerName) => Promise<CustomerHost>;
+
+/** Hosts of the customers that requests come from. */
+export interface RequestHosts extends Pick<CustomerHosts, "refreshSkills" | "dispose"> {
+  /** @throws CemError `CUSTOMER_UNKNOWN` where the request does not say, `CUSTOMER_INVALID` for a header that can't be an id. */
+  readonly get: OpenCustomerHost;
+  /** The host of a client, from its authorization. */
+  getFor(identity: Parameters<CemServer["openClient"]>[0]): Promise<CustomerHost>;
+}
+
+/**
+ * Opens hosts where each request has an owner of its own.
+ *
+ * @param expose - The servers of which more than tools is shown.
+ * @returns `undefined` where all requests share one workspace.
+ * @throws CemError `CONFIG_INVALID` where clients would see what only one of them may.
+ */
+export async function openRequestHosts(
+  project: Project,
+  options: AgentOptions,
+  { expose, ...runs }: CustomerRuns & { expose: readonly string[] | undefined },
+): Promise<RequestHosts | undefined> {
+  const { config } = project;
+  if (!hasCustomers(config)) return undefined;
+  assertNothingShared(config, expose);
+  const hosts = await openCustomerHosts(project, options, runs);
+  const get = async (name: CustomerName): Promise<CustomerHost> =>
+    hosts.get(await customerIdFor(name, config));
+  return {
+    get,
+    async getFor(identity) {
+      const { customerNameOf } = await import("@cem/mcp-server");
+      return get(customerNameOf({ http: identity === undefined ? {} : { authInfo: identity } }));
+    },
+    refreshSkills: () => hosts.refreshSkills(),
+    dispose: () => hosts.dispose(),
+  };
+}
+
+/** Whether a server has customers: where a proxy or a token says who they are, and they do not share one workspace. */
+function hasCustomers({ customers, server }: Config): boolean {
+  if (customers.id !== undefined) return false;
+  return customers.header !== undefined || (server.authIssuer !== undefined && !server.sharedWorkspace);
+}
+
+/**
+ * The id of the customer that a request comes from.
+ *
+ * @throws CemError `CUSTOMER_UNKNOWN` where the request does not say, `CUSTOMER_INVALID` for a header that can't be an id.
+ */
+async function customerIdFor({ given, identity }: CustomerName, { customers }: Config): Promise<string> {
+  const [{ customerIdOf, requireCustomerId }, { customerUnknown }] = await Promise.all([
+    import("@cem/workspace"),
+    import("@cem/mcp-server"),
+  ]);
+  if (customers.header !== undefined) {
+    if (given === undefined) throw customerUnknown();
+    return requireCustomerId(given);
+  }
+  if (given !== undefined) return isGivenCustomerId(given) ? given : customerIdOf(["claim", given]);
+  if (identity === "") throw customerUnknown();
+  return customerIdOf([identity]);
+}
+
+/** @throws CemError `CONFIG_INVALID` where customers would see what only one of them may. */
+function assertNothingShared({ server }: Config, expose: readonly string[] | undefined): void {
+  if ((expose ?? server.expose).length === 0) return;
+  throw new CemError(
+    "CONFIG_INVALID",
+    "server.expose shows what one connection to a server behind has, and each customer has connections of their own. Leave it out, or set server.shared_workspace: true.",
+    { details: { setting: "server.expose" } },
+  );
+}
