@@ -218,8 +218,8 @@ async function serve(
     trustedProxies,
     publicUrl,
   });
-  const { url, address, reach } = serving;
-  logger.info({ url, address, auth: describeAuth(auth) }, `listening ${REACHES[reach]}`);
+  const { url, page, address, reach } = serving;
+  logger.info({ url, console: page, address, auth: describeAuth(auth) }, `listening ${REACHES[reach]}`);
   return serving;
 }
 

@@ -32,7 +32,7 @@ export function createConsole(
   let description: string | undefined;
   const showPage = (request: Request): Promise<Response> => page.fetch(request);
   return [
-    { path: "/console/*", checks: "host", fetch: showPage },
+    { path: "/console/*", checks: "host", fetch: showPage, landing: "./console/" },
     {
       path: "/api/openapi.json",
       checks: "token",

@@ -40,6 +40,18 @@ describe("a request", () => {
     });
   });
 
+  it("of a browser for `/` is led to the page, without a token, and that of a client is not", async () => {
+    const mount = { path: "/page/*", checks: "host", fetch: async () => new Response("page") } as const;
+    const { url, page } = await serve({ auth: { token: TOKEN }, mounts: [{ ...mount, landing: "./page/" }] });
+    expect(page).toBe(at(url, "/page/"));
+    const led = await ask(at(url, "/"), { headers: { accept: "text/html,*/*;q=0.8" } });
+    expect([led.status, led.headers.location]).toEqual([302, "./page/"]);
+    expect((await ask(at(url, "/"), { headers: { accept: "application/json" } })).status).toBe(401);
+    const plain = await serve({ mounts: [mount] });
+    expect(plain.page).toBeUndefined();
+    expect((await ask(at(plain.url, "/"), { headers: { accept: "text/html" } })).status).toBe(404);
+  });
+
   it("of an allowed host or page is served", async () => {
     const { url } = await serve({
       allowedHosts: ["mcp.example"],

@@ -124,6 +124,12 @@ export class HttpApp {
       return Response.json(metadata, { headers: { "access-control-allow-origin": "*" } });
     });
     for (const mount of mounts) if (mount.checks === "host") routeMount(app, mount);
+    const landing = mounts.find((mount) => mount.landing !== undefined)?.landing;
+    app.get("/", ({ req, redirect }, next) =>
+      landing !== undefined && req.header("accept")?.includes("text/html") === true
+        ? Promise.resolve(redirect(landing))
+        : next(),
+    );
     app.use(authorize(authenticator, ownerHeader));
     app.all("/metrics", async () => {
       const { registry } = this.#metrics;

@@ -33,6 +33,8 @@ export interface HttpMount {
   /** `host`: the Host and Origin headers are checked. `token`: the authorization too, where the server has one. */
   checks: "host" | "token";
   fetch: (request: Request, context: MountContext) => Promise<Response>;
+  /** Where a browser that opens `/` is led to, relative to it: `./console/`. Default: nowhere. */
+  landing?: string | undefined;
 }
 
 export interface HttpOptions {

@@ -19,6 +19,8 @@ const ANY_ADDRESS = new Set(["0.0.0.0", "::", ""]);
 export interface HttpServing extends Serving {
   /** The URL where clients connect: `http://127.0.0.1:3000/mcp`. */
   readonly url: string;
+  /** The page for a browser: `http://127.0.0.1:3000/console/`. Absent where no mount has one. */
+  readonly page: string | undefined;
   /** The address and port that it listens on: `127.0.0.1:3000`. */
   readonly address: string;
   /** Reach of the address: this machine alone (`loopback`), also others (`address`), others by whatever way (`every`). */
@@ -47,7 +49,9 @@ export async function serveHttp(server: Servable, options: HttpOptions = {}): Pr
     listening.on("request", app.handle);
     const address = `${bracketed(host === "" ? "::" : host)}:${bound}`;
     const reach = LOOPBACK.has(host) ? "loopback" : ANY_ADDRESS.has(host) ? "every" : "address";
-    return { url: url.href, address, reach, ...closing(listening, app, server) };
+    const landing = options.mounts?.find((mount) => mount.landing !== undefined)?.landing;
+    const page = landing === undefined ? undefined : new URL(landing, new URL("/", url)).href;
+    return { url: url.href, page, address, reach, ...closing(listening, app, server) };
   } catch (error) {
     listening.close();
     throw error;
