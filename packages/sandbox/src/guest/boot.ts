@@ -20,6 +20,7 @@ const DONE = '{"type":"done"}';
 
 /** Taken before any program runs. */
 const later = setImmediate;
+const startTimer = setTimeout;
 
 let version = "";
 /** Whether the guest serves more than one run. */
@@ -55,8 +56,9 @@ function isCurrent(own: Realm): boolean {
 
 function importModules(own: Realm, id: number, requests: string): void {
   void importAll(own, id, requests).catch((error: unknown) => {
-    if (isRuntimeNeeded(error)) void runInOwnRealm();
-    else if (isCurrent(own)) own.inside.importFailed(id, own.ownError(error));
+    if (current === undefined || own !== realm) return;
+    if (isRuntimeNeeded(error)) void runInOwnRealm(current);
+    else own.inside.importFailed(id, own.ownError(error));
   });
 }
 
@@ -89,10 +91,13 @@ function complete(own: Realm, json: string | undefined): void {
 function noteProgress(own: Realm): void {
   if (returned === undefined || isChecking || own !== realm) return;
   isChecking = true;
-  later(() => {
+  const look = (): void => {
     isChecking = false;
     endOrWait(own);
-  });
+  };
+  // The runtime tells of a rejection that nobody handles some turns after it.
+  if (own.context === undefined) startTimer(look, 1);
+  else later(look);
 }
 
 function endOrWait(own: Realm): void {
@@ -102,15 +107,22 @@ function endOrWait(own: Realm): void {
   if (goesOn && isWaiting) return;
   isWaiting = goesOn;
   const { kept, stopped } = parseJson(own.inside.listUnawaited(hasValue)) as Unawaited;
-  const told = (goesOn ? kept : stopped).map(workMessage);
-  if (told.length > 0) tell(`{"type":"unawaited","isStopped":${!goesOn},"work":[${told.join(",")}]}`);
+  const told = workMessage(goesOn ? kept : stopped);
+  if (told !== "") tell(`{"type":"unawaited","isStopped":${!goesOn},"work":[${told}]}`);
   if (!goesOn) end(own, returned);
 }
 
-function workMessage({ kind, server, name, leftMs, stack }: UnawaitedWork): string {
-  const at = programPlace(stack);
-  const where = at === undefined ? "" : `,"line":${at.line},"column":${at.column}`;
-  return `{"kind":"${kind}","server":${quote(server)},"name":${quote(name)},"leftMs":${leftMs}${where}}`;
+/** Uses no iterator, which the program of the guest's own realm may have changed. */
+function workMessage(works: readonly UnawaitedWork[]): string {
+  let text = "";
+  for (let index = 0; index < works.length; index += 1) {
+    const { kind, server, name, leftMs, stack } = works[index] as UnawaitedWork;
+    const at = programPlace(stack);
+    const where = at === undefined ? "" : `,"line":${at.line},"column":${at.column}`;
+    const named = `"server":${quote(server)},"name":${quote(name)}`;
+    text += `${index > 0 ? "," : ""}{"kind":"${kind}",${named},"leftMs":${leftMs}${where}}`;
+  }
+  return text;
 }
 
 function tell(message: string): void {
@@ -149,33 +161,39 @@ function failed(own: Realm, json: string): void {
 async function run(message: Run): Promise<void> {
   moduleSettings = { ...moduleSettings, texts: message.modules ?? {} };
   current = message;
-  if (message.needsRuntime === true) return runInOwnRealm();
+  if (message.needsRuntime === true) return runInOwnRealm(message);
   const own = realm ?? prepare(true);
+  begin(own, message);
   if (message.laterImports !== undefined) {
     modules = new Modules(own, moduleSettings);
     try {
       await modules.prepare(message.laterImports);
     } catch {
-      return runInOwnRealm();
+      return runInOwnRealm(message);
     }
   }
-  return start(own);
+  return start(own, message);
+}
+
+function begin(own: Realm, { calls, callsInFlight, payloadBytes }: Run): void {
+  own.inside.begin(calls, callsInFlight, payloadBytes, nextCallId);
 }
 
 /**
  * Runs the program in the guest's own realm, with the whole runtime. The host hears of it before any code of the program
  * runs, and ends this guest after the run.
  */
-async function runInOwnRealm(): Promise<void> {
+async function runInOwnRealm(message: Run): Promise<void> {
   send('{"type":"single-use"}');
   realm?.end();
-  return start(prepare(false));
+  const own = prepare(false);
+  // Notes the work of the runtime, too.
+  modules = new Modules(own, moduleSettings);
+  begin(own, message);
+  return start(own, message);
 }
 
-async function start(own: Realm): Promise<void> {
-  if (current === undefined) return;
-  const { source, calls, callsInFlight, payloadBytes } = current;
-  own.inside.begin(calls, callsInFlight, payloadBytes, nextCallId);
+async function start(own: Realm, { source }: Run): Promise<void> {
   let main: unknown;
   try {
     main = await loadProgram(own, source);

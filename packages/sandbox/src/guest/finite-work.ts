@@ -93,8 +93,16 @@ export class FiniteWork {
     const result = original.apply(self, args);
     if (!(result instanceof Promise)) return result;
     const end = this.#inside.beginOperation(label);
-    result.then(end, end);
-    return result;
+    return result.then(
+      (value: unknown) => {
+        end();
+        return value;
+      },
+      (error: unknown) => {
+        end(error);
+        throw error;
+      },
+    );
   }
 }
 

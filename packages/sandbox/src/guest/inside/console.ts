@@ -77,18 +77,16 @@ export function createConsole(
     write(isError, indented);
   }
 
-  const log = (...args: unknown[]): void => put(false, format(args));
-  const error = (...args: unknown[]): void => put(true, format(args));
   const group = (...args: unknown[]): void => {
-    if (args.length > 0) log(...args);
+    if (args.length > 0) put(false, format(args));
     indent += "  ";
   };
   const methods: Members = {
-    log,
+    log: (...args: unknown[]) => put(false, format(args)),
     info: (...args: unknown[]) => put(false, format(args)),
     debug: (...args: unknown[]) => put(false, format(args)),
     warn: (...args: unknown[]) => put(true, format(args)),
-    error,
+    error: (...args: unknown[]) => put(true, format(args)),
     dirxml: (...args: unknown[]) => put(false, format(args)),
     dir: (value: unknown, options?: unknown) => {
       if (options !== undefined && runtime !== undefined) apply(runtime["dir"], runtime, [value, options]);

@@ -69,8 +69,8 @@ export interface Inside {
   makeError(name: string, message: string): object;
   /** Notes the place in the program that an error stems from. */
   placeError(error: unknown, line: number, column: number): void;
-  /** Notes an operation of the runtime that ends; gives a function that takes its end. */
-  beginOperation(name: string): () => void;
+  /** Notes an operation of the runtime that ends; gives a function that takes its end, and the error if it failed. */
+  beginOperation(name: string): (error?: unknown) => void;
 }
 
 /** Work that was still pending when a program returned. */
@@ -345,7 +345,13 @@ function createInside(parts: Parts, hostFunction: HostFunction, runtime: Runtime
     placeError(error, line, column) {
       if (typeof error === "object" && error !== null) places.set(error, { line, column });
     },
-    beginOperation: (name) => pending.begin("operation", name).end,
+    beginOperation(name) {
+      const work = pending.begin("operation", name);
+      return (error) => {
+        work.end();
+        work.place(error);
+      };
+    },
   };
   return inside;
 }

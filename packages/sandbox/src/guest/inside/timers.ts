@@ -184,7 +184,9 @@ export function installTimers(
     },
     list(hasValue) {
       const names = keys(timers);
-      let [kept, stopped, listed] = ["", "", 0];
+      let kept = "";
+      let stopped = "";
+      let listed = 0;
       for (let index = 0; index < names.length && listed < MAX_LISTED; index += 1) {
         const timer = timers[names[index] as unknown as number] as SetTimer;
         if (!isListed(timer)) continue;
