@@ -98,8 +98,7 @@ function isLight(name: string, { node, parent }: NodeVisit): boolean {
     parent?.type === "MemberExpression" && parent.object === node && !parent.computed
       ? parent.property
       : undefined;
-  if (isMember?.type === "Identifier" && members !== undefined)
-    return members.has(isMember.name);
+  if (isMember?.type === "Identifier" && members !== undefined) return members.has(isMember.name);
   if (name === "Error") return true;
   if (name === "Function") return parent?.type === "BinaryExpression" && parent.operator === "instanceof";
   return LIGHT.has(name);
