@@ -18,7 +18,7 @@ const LIGHT_MEMBERS: Readonly<Record<string, ReadonlySet<string>>> = {
   ),
   performance: new Set(["now", "timeOrigin"]),
   crypto: new Set(["randomUUID"]),
-  Error: new Set(["captureStackTrace", "isError"]),
+  Error: new Set(["captureStackTrace", "isError", "prototype"]),
   Function: new Set(["prototype"]),
 };
 const MODULE = /^(?:cem:client$|\.{0,2}\/|file:|servers\/|skills\/|data:)/;

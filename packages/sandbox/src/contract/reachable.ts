@@ -19,7 +19,7 @@ function look(value) { if (isForeign(value)) found.push(typeof value); }
  */
 const FUZZ = `let state = SEED; const random = (below) => { state = (state * 1103515245 + 12345) % 2147483648; return state % below; };
 const names = [Object, Function.prototype, Array, Number, Boolean, String, Symbol, Date, Promise, RegExp, Error, AggregateError, RangeError, TypeError, JSON, Math, Intl, ArrayBuffer, Uint8Array, Float64Array, DataView, Map, BigInt, Set, WeakMap, WeakSet, Iterator, Proxy, Reflect];
-const given = [client, tools, console, setTimeout, setInterval, clearTimeout, queueMicrotask, atob, btoa, TextEncoder, new TextDecoder(), performance.now, crypto.randomUUID, import.meta, arguments, setTimeout(() => {}, 1)];
+const given = [client, tools, console.log, console.error, console.dir, console.count, console.group, console.assert, console.trace, setTimeout, setInterval, clearTimeout, queueMicrotask, atob, btoa, TextEncoder, new TextDecoder(), performance.now, crypto.randomUUID, import.meta, arguments, setTimeout(() => {}, 1)];
 const values = []; const seen = new WeakSet(); let calls = 0;
 const isObject = (value) => (typeof value === "object" && value !== null) || typeof value === "function";
 function take(value) { if (!isObject(value) || seen.has(value)) return; seen.add(value); look(value); if (values.length < 4_000) values.push(value); else values[random(values.length)] = value; }
@@ -34,7 +34,7 @@ function step(value) {
     try { calls += 1; const result = run(); take(result); if (result instanceof Promise) result.then(take, take); } catch (error) { take(error); }
   }
 }
-const pristine = [Object.prototype, Array.prototype, Promise.prototype, Reflect, Object, WeakSet.prototype, Array, Function.prototype, console].map((one) => [one, Object.getOwnPropertyDescriptors(one)]);
+const pristine = [Object.prototype, Array.prototype, Promise.prototype, Reflect, Object, WeakSet.prototype, Array, Function.prototype].map((one) => [one, Object.getOwnPropertyDescriptors(one)]);
 for (const one of [...names, ...given]) take(one);
 const until = performance.now() + LONG_MS; const clock = performance.now;
 while (clock() < until) { for (let turn = 0; turn < 200; turn += 1) { step(values[random(values.length)]); for (const [one, own] of pristine) for (const key of Reflect.ownKeys(own)) try { if (!Object.is(one[key], own[key].value) && "value" in own[key]) Object.defineProperty(one, key, own[key]); } catch {} } await null; }
@@ -60,3 +60,33 @@ export function reachableContract(makeProvider: () => SandboxProvider, files: Re
     }),
   );
 }
+
+/**
+ * Runs programs that look for objects of another realm, each with a seed of its own.
+ *
+ * @returns how many functions they called, and what they found.
+ */
+export async function fuzzRealm(
+  makeProvider: () => SandboxProvider,
+  durationMs: number,
+): Promise<{ calls: number; found: unknown[] }> {
+  const session = await SessionHarness.make(makeProvider, FUZZ_FILES);
+  const invoker = recordingInvoker(({ args }) => args);
+  const until = performance.now() + durationMs;
+  let calls = 0;
+  try {
+    for (let seed = Date.now() % 2 ** 31; performance.now() < until; seed += 1) {
+      const { isolation: _, ...outcome } = await session.run(fuzzProgram(seed, 2_000), { invoker, limits: { calls: 1_000_000 } });
+      const value = outcome.status === "completed" ? (outcome.value as [number, string[]]) : undefined;
+      // It may print, call or set timers until a limit ends it, and throw where nobody catches; never find anything.
+      if (value === undefined) continue;
+      calls += value[0];
+      if (value[1].length > 0) return { calls, found: [{ seed, found: value[1] }] };
+    }
+  } finally {
+    await session.dispose();
+  }
+  return { calls, found: [] };
+}
+
+const FUZZ_FILES = { "servers/counter/index.ts": "export async function count(given: unknown) { return given; }\n" };
