@@ -111,7 +111,8 @@ export class RunSession implements GuestListener {
     const { modules } = request;
     const { needsRuntime, laterImports } = this.#settings;
     const sized = { source, calls, callsInFlight, payloadBytes };
-    const message = { type: "run", ...sized, needsRuntime, laterImports, modules } as const;
+    const needs = needsRuntime ? true : undefined;
+    const message = { type: "run", ...sized, needsRuntime: needs, laterImports, modules } as const;
     if (!this.#ended) connected.guest.stdin.write(encodeHostMessage(message));
     const outcome = await this.#outcome.promise;
     // Reading a large value took its time, and so does what is done with it next.

@@ -76,7 +76,10 @@ export async function fuzzRealm(
   let calls = 0;
   try {
     for (let seed = Date.now() % 2 ** 31; performance.now() < until; seed += 1) {
-      const { isolation: _, ...outcome } = await session.run(fuzzProgram(seed, 2_000), { invoker, limits: { calls: 1_000_000 } });
+      const { isolation: _, ...outcome } = await session.run(fuzzProgram(seed, 2_000), {
+        invoker,
+        limits: { calls: 1_000_000 },
+      });
       const value = outcome.status === "completed" ? (outcome.value as [number, string[]]) : undefined;
       // It may print, call or set timers until a limit ends it, and throw where nobody catches; never find anything.
       if (value === undefined) continue;
@@ -89,4 +92,6 @@ export async function fuzzRealm(
   return { calls, found: [] };
 }
 
-const FUZZ_FILES = { "servers/counter/index.ts": "export async function count(given: unknown) { return given; }\n" };
+const FUZZ_FILES = {
+  "servers/counter/index.ts": "export async function count(given: unknown) { return given; }\n",
+};
