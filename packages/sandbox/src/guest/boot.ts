@@ -230,6 +230,8 @@ async function initialize({
   await warmUp();
   prepare(true);
   delete deno[deno.internal];
+  // Left there by the runtime's own start.
+  delete (globalThis as { nodeBootstrap?: unknown }).nodeBootstrap;
   version = deno.version.deno;
   isReused = reuse;
   sayReady();

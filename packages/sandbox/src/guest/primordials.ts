@@ -4,7 +4,9 @@ const { defineProperty, promiseThen, ...own } = createPrimordials();
 
 /** The built-ins of the guest's own realm, as they were before any program ran. */
 export const {
+  apply,
   ByteArray,
+  codeAt,
   create,
   freeze,
   indexOfByte,
@@ -29,16 +31,15 @@ const encoder = new TextEncoder();
 export const encode = encoder.encode.bind(encoder);
 const decoder = new TextDecoder();
 export const decode: (bytes: Uint8Array) => string = decoder.decode.bind(decoder);
-const codeAt = Function.prototype.call.bind(String.prototype.charCodeAt) as (
-  text: string,
-  at: number,
-) => number;
 const fromCode = String.fromCharCode;
+/** Arguments of one call. */
+const PIECE = 4_096;
 
 /** Bytes as a text with one character for each. */
 export function byteText(bytes: Uint8Array): string {
   let text = "";
-  for (let index = 0; index < bytes.length; index += 1) text += fromCode(bytes[index] as number);
+  for (let index = 0; index < bytes.length; index += PIECE)
+    text += apply(fromCode, undefined, subarray(bytes, index, index + PIECE) as never) as string;
   return text;
 }
 

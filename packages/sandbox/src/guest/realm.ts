@@ -95,6 +95,12 @@ export function createRealm(settings: RealmSettings, isLight: boolean): Realm {
         (error: unknown) => isOver || realm.inside.keptFailed(id, (error as Error).message),
       );
     },
+    readText(id: number, path: string) {
+      readKept(path, 0, Infinity).then(
+        ({ bytes, size }) => isOver || realm.inside.kept(id, decode(bytes), size),
+        (error: unknown) => isOver || realm.inside.keptFailed(id, (error as Error).message),
+      );
+    },
     resolve(specifier: string, url: string) {
       const { url: found, refusal } = resolveModule(specifier, url) as { url?: string; refusal?: string };
       return found ?? `!${refusal}`;

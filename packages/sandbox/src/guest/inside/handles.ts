@@ -11,6 +11,8 @@ export interface KeptPiece {
 export interface HandleSettings {
   /** Reads bytes of a file in which the host keeps a result. */
   readKept(path: string, offset: number, limit: number): Promise<KeptPiece>;
+  /** Reads a file in which the host keeps a result. */
+  readText(path: string): Promise<string>;
   /** The text of the bytes up to `end`. */
   decode(bytes: Uint8Array, end: number): string;
 }
@@ -18,7 +20,7 @@ export interface HandleSettings {
 /** Creates the function that adds methods to every handle in a tool's result. */
 export function createHandles(
   primordials: Primordials,
-  { readKept, decode }: HandleSettings,
+  { readKept, readText, decode }: HandleSettings,
 ): (value: unknown) => unknown {
   const { create, defineProperty, execPattern, isArray, keys, max, parseJson } = primordials;
   /** The only paths that a handle may read: files in which the host keeps results. */
@@ -81,8 +83,7 @@ export function createHandles(
     };
     const text = async (): Promise<string> => {
       assertText();
-      const { bytes } = await read(path, 0, Infinity);
-      return decode(bytes, bytes.length);
+      return readText(path);
     };
     const methods = create(null) as Record<string, unknown>;
     methods["page"] = async (offset = 0, limit = DEFAULT_PAGE_BYTES): Promise<TextPage> => {

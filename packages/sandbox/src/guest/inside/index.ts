@@ -53,8 +53,8 @@ export interface Inside {
   addImported(id: number, namespace: unknown): void;
   imported(id: number): void;
   importFailed(id: number, thrown: unknown): void;
-  /** Takes what was read of a kept result, with one character for each byte. */
-  kept(id: number, bytes: string, size: number): void;
+  /** Takes what was read of a kept result: its text, or one character for each byte. */
+  kept(id: number, text: string, size: number): void;
   keptFailed(id: number, message: string): void;
   /** Exports of the module `cem:client`. */
   clientExports(): Record<string, unknown>;
@@ -106,7 +106,6 @@ function createInside(parts: Parts, hostFunction: HostFunction, runtime: Runtime
     TypeError,
   } as never as Record<string, ErrorConstructor>;
   const settled = promiseThen(new PromiseConstructor<void>((resolve) => resolve()), () => {});
-  const codeAt = String.prototype.charCodeAt;
   const fromCode = String.fromCharCode;
   /** The place in the program that an error stems from. */
   const places = new SafeWeakMap<{ line: number; column: number }>();
@@ -141,8 +140,7 @@ function createInside(parts: Parts, hostFunction: HostFunction, runtime: Runtime
     /** Bytes out of a text with one character for each. */
     fromText(text: string): Uint8Array {
       const list = new ByteArray(text.length);
-      for (let index = 0; index < text.length; index += 1)
-        list[index] = primordials.apply(codeAt, text, [index]) as number;
+      for (let index = 0; index < text.length; index += 1) list[index] = primordials.codeAt(text, index);
       return list;
     },
     toText(list: Uint8Array, start: number, end: number): string {
@@ -173,24 +171,36 @@ function createInside(parts: Parts, hostFunction: HostFunction, runtime: Runtime
 
   const reviveHandles = parts.createHandles(primordials, {
     decode: (list, end) => decode(bytes.toText(list, 0, end)),
-    readKept(path, offset, limit) {
-      const work = pending.begin("operation", "the reading of a result");
-      const reading = whenTold<{ bytes: Uint8Array; size: number }>((id) =>
-        host("readKept", id, path, offset, limit),
-      );
-      return promiseThen(
-        reading,
-        (piece) => {
-          work.end();
-          return piece;
-        },
-        (error) => {
-          work.end();
-          throw error;
-        },
-      );
-    },
+    readText: (path) =>
+      readPiece(
+        (id) => host("readText", id, path),
+        ({ text }) => text,
+      ),
+    readKept: (path, offset, limit) =>
+      readPiece(
+        (id) => host("readKept", id, path, offset, limit),
+        ({ text, size }) => ({ bytes: bytes.fromText(text), size }),
+      ),
   });
+
+  function readPiece<Value>(
+    begin: (id: number) => void,
+    convert: (piece: { text: string; size: number }) => Value,
+  ): Promise<Value> {
+    const work = pending.begin("operation", "the reading of a result");
+    return promiseThen(
+      whenTold<{ text: string; size: number }>(begin),
+      (piece) => {
+        work.end();
+        return convert(piece);
+      },
+      (error) => {
+        work.end();
+        throw error;
+      },
+    );
+  }
+
   let client: Client;
   let trace: ReturnType<typeof createTracer>;
   let payloadLimit = 0;
@@ -319,7 +329,7 @@ function createInside(parts: Parts, hostFunction: HostFunction, runtime: Runtime
       waiting[id]?.(undefined, thrown, true);
     },
     kept(id, text, size) {
-      waiting[id]?.({ __proto__: null, bytes: bytes.fromText(text), size }, undefined, false);
+      waiting[id]?.({ __proto__: null, text, size }, undefined, false);
     },
     keptFailed(id, message) {
       waiting[id]?.(undefined, new constructors.Error(message), true);

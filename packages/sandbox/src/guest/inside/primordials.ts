@@ -107,6 +107,7 @@ export function createPrimordials() {
       byte: number,
       from: number,
     ) => number,
+    codeAt: uncurry(String.prototype.charCodeAt) as (self: string, index: number) => number,
     sliceText: uncurry(String.prototype.slice) as (self: string, start: number, end?: number) => string,
     includesText: uncurry(String.prototype.includes) as (self: string, part: string) => boolean,
     startsWith: uncurry(String.prototype.startsWith) as (self: string, prefix: string) => boolean,
