@@ -120,7 +120,7 @@ export class Modules {
     const [at] = request.names;
     const isOwn = isMissing(error) && error.url === this.#resolve(request.specifier, PROGRAM_URL);
     const told = isOwn ? this.#missing(request) : this.#realm.ownError(error);
-    if (at !== undefined) this.#realm.inside.placeError(told, Number(at.line), Number(at.column));
+    if (at !== undefined) this.#realm.inside.placeError(told, at.line, at.column);
     return told;
   }
 
@@ -335,7 +335,7 @@ export class Modules {
       const hint = near === undefined ? "" : ` Did you mean ${near}?`;
       const message = `${name} is not exported by ${request.specifier}.${hint}`;
       const error = this.#error("SyntaxError", message);
-      this.#realm.inside.placeError(error, Number(line), Number(column));
+      this.#realm.inside.placeError(error, line, column);
       throw error;
     }
   }

@@ -162,5 +162,5 @@ function isOfGuest(error: unknown): error is Error {
 }
 
 function textOf(error: Error): string {
-  return inSandboxTerms(toGuestText(String(error.message)));
+  return inSandboxTerms(toGuestText(error.message));
 }

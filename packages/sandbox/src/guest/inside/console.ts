@@ -27,7 +27,7 @@ export function createConsole(
     if (typeof value === "bigint") return `${value}n`;
     if (value === 0 && 1 / value < 0) return "-0";
     const isObject = (typeof value === "object" && value !== null) || typeof value === "function";
-    return isObject ? print(value as object) : toText(value);
+    return isObject ? print(value) : toText(value);
   }
 
   function filledIn(directive: string, value: unknown): string {

@@ -353,7 +353,8 @@ function createInside(parts: Parts, hostFunction: HostFunction, runtime: Runtime
       return error;
     },
     placeError(error, line, column) {
-      if (typeof error === "object" && error !== null) places.set(error, { line, column });
+      if (typeof error === "object" && error !== null)
+        places.set(error, { line: primordials.toNumber(line), column: primordials.toNumber(column) });
     },
     beginOperation(name) {
       const work = pending.begin("operation", name);

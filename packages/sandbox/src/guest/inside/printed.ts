@@ -224,7 +224,7 @@ export function createPrinter(
     for (let index = 0; index < names.length; index += 1) {
       const name = names[index] as string;
       if (name === "stack" || name === "message" || name === "name" || name === "cause") continue;
-      own[name] = (error as unknown as Record<string, unknown>)[name];
+      own[name] = (error as Record<string, unknown>)[name];
       count += 1;
     }
     if (count > 0) text += ` ${print(own)}`;

@@ -20,7 +20,7 @@ export function createRaces(primordials: Primordials): (timer: SetTimer) => void
   }
 
   /** The same values, the first of which to settle decides the race. */
-  function* noted(values: unknown, race: { isDecided: boolean }): Generator<unknown> {
+  function* noted(values: unknown, race: { isDecided: boolean }): Generator<unknown, void> {
     const decide = (): void => void (race.isDecided = true);
     for (const value of values as Iterable<unknown>) {
       if (isInstance(PromiseConstructor, value)) void promiseThen(value as Promise<unknown>, decide, decide);
@@ -35,7 +35,7 @@ export function createRaces(primordials: Primordials): (timer: SetTimer) => void
         const timer = recent[index] as SetTimer;
         timer.race ??= race;
       }
-      return apply(original, this, [noted(values, race)]) as Promise<unknown>;
+      return apply(original, this, [noted(values, race)]);
     },
   };
   defineValue(PromiseConstructor, "race", race, false);
