@@ -42,7 +42,7 @@ const seenAll = calls;
 `;
 
 /** A program that looks for objects of another realm for some milliseconds. Its value is how many calls it made, and what it found. */
-export function fuzzProgram(seed: number, ms: number): string {
+function fuzzProgram(seed: number, ms: number): string {
   const walk = FUZZ.replace("SEED", String(seed)).replace("LONG_MS", String(ms));
   return `${START}${FIND_FOREIGN}${walk}return [seenAll, found.slice(0, 20)];`;
 }

@@ -1,5 +1,5 @@
 /** The runtime's message for a denied permission. It suggests a flag, which no program can set. */
-const DENIED = /Requires ([a-z]+) access(?: to ([^\n]*?))?, run again with the --allow-[a-z-]+ flag/g;
+const DENIED = /Requires ([a-z]+) access(?: to ([^\n]{0,300}?))?, run again with the --allow-[a-z-]+ flag/g;
 const FAILED_TO_SPAWN = /Failed to spawn [^\n]*/g;
 
 /** Says what the runtime did not allow in terms of the sandbox. */

@@ -212,14 +212,14 @@ function patchProcess(process: Functions): void {
   patch(process, "chdir", (chdir) => withPaths(chdir, 1));
   patch(process, "getBuiltinModule", (original) => withPatchedModule(original));
   if (hasOwnView) return;
-  for (const name of ["execPath", "argv0", "title", "argv"]) {
-    const value = toGuestValue(process[name]);
-    // Some can't be defined, others not be assigned.
-    if (
-      !Reflect.defineProperty(process, name, { value, writable: true, enumerable: true, configurable: true })
-    )
-      process[name] = value;
-  }
+  for (const name of ["execPath", "title", "argv"]) process[name] = toGuestValue(process[name]);
+}
+
+/** The process with the one member that can't be changed, which tells where the runtime lies on the host. */
+function withGuestName(process: Functions): Functions {
+  if (hasOwnView) return process;
+  const name = toGuestPath(String(process["argv0"]));
+  return new Proxy(process, { get: (target, key) => (key === "argv0" ? name : Reflect.get(target, key)) });
 }
 
 /** Patches `process` on first access, since loading it is slow. */
@@ -232,9 +232,10 @@ function patchProcessLater(): void {
     enumerable: true,
     get() {
       const process = load();
-      Object.defineProperty(globalThis, "process", { value: process, writable: true, configurable: true });
       patchNodeModule("process", process);
-      return process;
+      const value = withGuestName(process);
+      Object.defineProperty(globalThis, "process", { value, writable: true, configurable: true });
+      return value;
     },
   });
 }

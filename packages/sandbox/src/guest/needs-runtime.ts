@@ -21,7 +21,7 @@ const LIGHT_MEMBERS: Record<string, RegExp> = {
 };
 
 /** Comments and strings, without what lies in templates, which may be code. */
-const TEXT = /\/\*[^]*?\*\/|\/\/[^\n]*|"(?:\\.|[^"\\\n])*"|'(?:\\.|[^'\\\n])*'/g;
+const TEXT = /\/\*(?:[^*]|\*(?!\/))*(?:\*\/)?|\/\/[^\n]*|"(?:\\.|[^"\\\n])*"|'(?:\\.|[^'\\\n])*'/g;
 const DYNAMIC_IMPORT = /(?<![.\w$])import\s*\(/;
 const WORD = /(?<![.\w$])[A-Za-z_$][\w$]*|(?<=\.\.\.)[A-Za-z_$][\w$]*/g;
 

@@ -23,5 +23,9 @@ export async function nodeModule(url: string, finiteWork: FiniteWork): Promise<M
     const isData = key !== "default" && "value" in (Object.getOwnPropertyDescriptor(main, key) ?? {});
     exports[key] = isData ? main[key] : namespace[key];
   }
+  if (name === "process") {
+    exports["default"] = (globalThis as unknown as Members)["process"];
+    exports["argv0"] = (exports["default"] as Members)["argv0"];
+  }
   return exports;
 }

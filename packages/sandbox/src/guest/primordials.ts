@@ -1,12 +1,10 @@
 import { createPrimordials } from "./inside/primordials.ts";
 
-const { defineProperty, promiseThen, ...own } = createPrimordials();
+const { apply, codeAt, defineProperty, promiseThen, ...own } = createPrimordials();
 
 /** The built-ins of the guest's own realm, as they were before any program ran. */
 export const {
-  apply,
   ByteArray,
-  codeAt,
   create,
   freeze,
   indexOfByte,
