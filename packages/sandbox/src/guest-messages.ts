@@ -34,6 +34,8 @@ export type GuestMessage =
   | GuestTrace
   /** Work that the program had started and not awaited when it returned. The run waits for it, or stops it. */
   | { type: "unawaited"; isStopped: boolean; work: GuestWork[] }
+  /** Sent before any code of a program runs that may use the runtime: the guest is to end after the run. */
+  | { type: "single-use" }
   | { type: "limit"; limit: "calls" | "payload"; message: string }
   | { type: "done"; value?: JsonValue | undefined }
   | { type: "failed"; kind: "syntax" | "exception"; error: RawGuestError };
@@ -84,6 +86,7 @@ const guestMessage: z.ZodMiniType<GuestMessage> = z.discriminatedUnion("type", [
     isStopped: z.boolean(),
     work: z.array(work).check(z.maxLength(MAX_WORK)),
   }),
+  z.object({ type: z.literal("single-use") }),
   z.object({
     type: z.literal("limit"),
     limit: z.enum(["calls", "payload"]),

@@ -35,6 +35,10 @@ export interface RunMessage {
   calls: number;
   callsInFlight: number;
   payloadBytes: number;
+  /** Whether the program may use the runtime: it runs in the guest's own realm, which serves no run afterwards. */
+  needsRuntime?: boolean | undefined;
+  /** Modules that the program imports by `import("…")`. */
+  laterImports?: readonly string[] | undefined;
   /** Texts of modules in place of those of their files, by URL. */
   modules?: Readonly<Record<string, string>> | undefined;
 }

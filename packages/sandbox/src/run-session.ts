@@ -50,6 +50,10 @@ export interface SessionSettings {
   source: string;
   /** Lines that the compiler put before the program. */
   lineOffset: number;
+  /** Whether the program may use the runtime. Its guest serves no further run. */
+  needsRuntime: boolean;
+  /** Modules that the program imports by `import("…")`. */
+  laterImports?: readonly string[] | undefined;
   limits: RunLimits;
   isolation: Isolation;
   request: RunRequest;
@@ -76,11 +80,14 @@ export class RunSession implements GuestListener {
   /** The size of the message with the program's value. */
   #valueBytes = 0;
   #ended = false;
+  /** Whether the guest's own realm is, or was, in the program's reach. */
+  #isSingleUse: boolean;
   #peakBytes = 0;
 
   constructor(settings: SessionSettings) {
     const { request, limits, connected } = settings;
     this.#settings = settings;
+    this.#isSingleUse = settings.needsRuntime;
     this.#output = new RunOutput(limits.outputBytes, request.onOutput);
     this.#bridge = new ToolBridge({
       invoker: request.invoker,
@@ -109,7 +116,10 @@ export class RunSession implements GuestListener {
     ticket?.watch({ spentMs: () => this.#clock.spentMs, stop: (why) => this.#stop(why) });
     const { calls, callsInFlight, payloadBytes } = limits;
     const { modules } = request;
-    const message = { type: "run", source, calls, callsInFlight, payloadBytes, modules } as const;
+    const { needsRuntime, laterImports } = this.#settings;
+    const sized = { source, calls, callsInFlight, payloadBytes };
+    const needs = needsRuntime ? true : undefined;
+    const message = { type: "run", ...sized, needsRuntime: needs, laterImports, modules } as const;
     if (!this.#ended) connected.guest.stdin.write(encodeHostMessage(message));
     const outcome = await this.#outcome.promise;
     // Reading a large value took its time, and so does what is done with it next.
@@ -160,6 +170,9 @@ export class RunSession implements GuestListener {
           );
         }
         this.#unawaited = toUnawaited(message, lineOffset).concat(this.#unawaited).slice(0, MAX_UNAWAITED);
+        return;
+      case "single-use":
+        this.#isSingleUse = true;
         return;
       case "limit":
         return this.#kill(message.limit === "calls" ? "call-limit" : "payload-limit", message.message);
@@ -243,7 +256,7 @@ export class RunSession implements GuestListener {
     const { connected, isolation, startedAt } = this.#settings;
     connected.listen(undefined);
     const { release } = this.#settings;
-    if (release !== undefined && endedByItself(ending)) release();
+    if (release !== undefined && !this.#isSingleUse && endedByItself(ending)) release();
     else connected.guest.kill();
     for (const cleanUp of this.#cleanups) cleanUp();
     this.#bridge.end();

@@ -17,6 +17,7 @@ import { ODD_FILES, toolsContract } from "./tools.ts";
 import { unawaitedContract } from "./unawaited.ts";
 import { valuesContract } from "./values.ts";
 
+export { fuzzRealm } from "./reachable.ts";
 export type { ContractGroup, ContractOptions } from "./harness.ts";
 
 /**

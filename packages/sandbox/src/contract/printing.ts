@@ -24,7 +24,7 @@ const PRINTED: [code: string, output: string][] = [
   ["'%s: %d, %o, %j', 'a', 1, { b: 1 }, [2], { c: 3 }", 'a: 1, {"b":1}, [2] {"c":3}'],
   ["'100% of', { c: 3 }", '100% of {"c":3}'],
   ["{ t: '%s' }, 'y'", '{"t":"%s"} y'],
-  ["{ get a() { throw new Error('no'); } }", "{ a: [Getter] }"],
+  ["{ get a() { throw new Error('no'); } }", '{"a":[Getter]}'],
   ["Object.create(null), [], [[undefined]], [,1]", "{} [] [[undefined]] [undefined,1]"],
 ];
 

@@ -1,95 +1,97 @@
 import type { SandboxProvider } from "@cem/core";
-import { describe, expect, it } from "vitest";
+import { expect, it } from "vitest";
 import { recordingInvoker } from "./harness.ts";
 import { SessionHarness } from "./sessions.ts";
 
-/** Modules and instances from which a program can go on. */
-const START = `import * as client from "cem:client";
-import * as tools from "./servers/counter/index.ts";
-import * as assert from "node:assert"; import * as buffer from "node:buffer"; import * as console2 from "node:console"; import * as crypto2 from "node:crypto";
-import * as events from "node:events"; import * as fs from "node:fs"; import * as promises from "node:fs/promises"; import * as os from "node:os";
-import * as path from "node:path"; import * as perf from "node:perf_hooks"; import * as process2 from "node:process"; import * as readline from "node:readline";
-import * as stream from "node:stream"; import * as streamPromises from "node:stream/promises"; import * as timers from "node:timers"; import * as later from "node:timers/promises";
-import * as url from "node:url"; import * as util from "node:util"; import * as zlib from "node:zlib";
-const thrown = (action) => { try { action(); } catch (error) { return error; } };
-const emitter = new events.EventEmitter(); let self; emitter.on("x", function () { self = this; }); emitter.emit("x");
-const { port1, port2 } = new MessageChannel(); port1.close();
-const instances = {
-  url: new URL("http://a/b?c#d"), response: new Response("x"), request: new Request("http://a/"), headers: new Headers({ a: "1" }), form: new FormData(), blob: new Blob(["x"]),
-  signal: AbortSignal.abort(), controller: new AbortController(), event: new Event("x"), reader: new ReadableStream().getReader(), read: await new Blob(["x"]).stream().getReader().read(),
-  stats: fs.statSync("note.txt"), entries: fs.readdirSync(".", { withFileTypes: true }), deno: Deno.statSync("note.txt"), bytes: fs.readFileSync("note.txt"), encoded: new TextEncoder().encode("x"),
-  timer: setTimeout(() => {}, 0), hash: crypto2.createHash("sha256"), readable: stream.Readable.from([1]), iterator: stream.Readable.from([1])[Symbol.asyncIterator](), pairs: new Headers({ a: "1" }).entries(),
-  pattern: new URLPattern({ pathname: "/:a" }).exec("http://x/1"), date: Temporal.PlainDate.from("2020-01-01"), performance: performance.mark("x"), promise: Deno.readTextFile("note.txt"), clone: structuredClone({ m: new Map([[1, { a: new Date(0) }]]) }),
-  fsError: thrown(() => fs.readFileSync("none")), denoError: thrown(() => Deno.readTextFileSync("none")), urlError: thrown(() => new URL("x")), domError: thrown(() => atob("*")), assertion: thrown(() => assert.equal(1, 2)),
-  rejected: await promises.readFile("none").catch((error) => error), imported: await import("./none.ts").catch((error) => error), tool: await client.callTool("h", "fail").catch((error) => error), result: await client.callTool("h", "t", { a: [1] }),
-  promisified: util.promisify(fs.readFile), bound: fs.readFileSync.bind(null), emitter, self, port1, meta: import.meta,
-  subclass: new (class extends stream.Transform {})(), subUrl: new (class extends URL {})("a:b"),
-};
-const modules = { client, tools, assert, buffer, console2, crypto2, events, fs, promises, os, path, perf, process2, readline, stream, streamPromises, timers, later, url, util, zlib };
+/** What a program of the language and tools can begin with. */
+export const START = `import * as client from "cem:client"; import * as tools from "./servers/counter/index.ts"; const { callTool } = client;
 `;
 
-/** Visits every reachable object, except globals whose use retires the guest. */
-const WALK = `const seen = new Set(); const open = [[globalThis, "globalThis"], [modules, "modules"], [instances, "instances"]]; const found = [];
-const skipped = /^(?:Worker|localStorage|sessionStorage|caches|indexedDB)$/;
-const rootOf = (value) => { let root = value; for (let next = Object.getPrototypeOf(value); next !== null; next = Object.getPrototypeOf(next)) root = next; return root; };
-while (open.length > 0) {
-  const [value, at] = open.pop();
-  if ((typeof value !== "object" && typeof value !== "function") || value === null || seen.has(value)) continue;
-  seen.add(value);
-  visit(value, at);
-  open.push([Object.getPrototypeOf(value), at + ".__proto__"]);
-  for (const key of Reflect.ownKeys(value)) {
-    if (typeof key === "string" && skipped.test(key)) continue;
-    const { value: member, get, set } = Object.getOwnPropertyDescriptor(value, key) ?? {};
-    open.push([get, at + ".get " + String(key)], [set, at + ".set " + String(key)]);
-    let read = member;
-    if (get !== undefined) try { read = value[key]; } catch (error) { read = error; }
-    if (read instanceof Promise) read.catch(() => {});
-    open.push([read, at + "." + String(key)]);
+/** `look` takes a value, and notes it where it is of another realm. */
+export const FIND_FOREIGN = `const found = []; const ownRoot = Object.prototype; const prototypeOf = Object.getPrototypeOf;
+function isForeign(value) { if ((typeof value !== "object" && typeof value !== "function") || value === null) return false; let root = value; try { for (let next = prototypeOf(value); next !== null; next = prototypeOf(next)) root = next; } catch { return false; } return root !== ownRoot && root !== value; }
+function look(value) { if (isForeign(value)) found.push(typeof value); }
+`;
+
+/**
+ * Walks from every value that it has to whatever it leads to: members, prototypes, getters, and what functions give, throw
+ * and pass to callbacks, called with odd arguments.
+ */
+const FUZZ = `let state = SEED; const random = (below) => { state = (state * 1103515245 + 12345) % 2147483648; return state % below; };
+const names = [Object, Function.prototype, Array, Number, Boolean, String, Symbol, Date, Promise, RegExp, Error, AggregateError, RangeError, TypeError, JSON, Math, Intl, ArrayBuffer, Uint8Array, Float64Array, DataView, Map, BigInt, Set, WeakMap, WeakSet, Iterator, Proxy, Reflect];
+const given = [client, tools, console.log, console.error, console.dir, console.count, console.group, console.assert, console.trace, setTimeout, setInterval, clearTimeout, queueMicrotask, atob, btoa, TextEncoder, new TextDecoder(), performance.now, crypto.randomUUID, import.meta, arguments, setTimeout(() => {}, 1)];
+const values = []; const seen = new WeakSet(); let calls = 0;
+const isObject = (value) => (typeof value === "object" && value !== null) || typeof value === "function";
+function take(value) { if (!isObject(value) || seen.has(value)) return; seen.add(value); look(value); if (values.length < 4_000) values.push(value); else values[random(values.length)] = value; }
+const callback = function (...all) { take(this); for (const one of all) take(one); return all[0]; };
+const odd = () => [undefined, null, 0, -1, 1e9, NaN, "", "x", "__proto__", {}, [], callback, Symbol.iterator, 1n, new Proxy({}, { get: (_, key) => (key === "then" ? undefined : callback) }), { then: callback }, { toString: callback, valueOf: callback, toJSON: callback }, values[random(values.length)]][random(18)];
+const isLong = (one) => one === String.prototype.repeat || one === String.prototype.padStart || one === String.prototype.padEnd || one === Array.prototype.fill || one === Array.prototype.concat;
+function step(value) {
+  take(prototypeOf(value));
+  for (const key of Reflect.ownKeys(value).slice(0, 60)) { const { value: member, get, set } = Object.getOwnPropertyDescriptor(value, key) ?? {}; take(member); take(get); take(set); }
+  if (typeof value !== "function" || value === callback || isLong(value)) return;
+  for (const run of [() => Reflect.apply(value, odd(), [odd(), odd(), odd()].slice(random(4))), () => Reflect.construct(value, [odd(), odd()].slice(random(3)))]) {
+    try { calls += 1; const result = run(); take(result); if (result instanceof Promise) result.then(take, take); } catch (error) { take(error); }
   }
 }
-return [seen.size > 3_000, found.slice(0, 20)];
+const pristine = [Object.prototype, Array.prototype, Promise.prototype, Reflect, Object, WeakSet.prototype, Array, Function.prototype].map((one) => [one, Object.getOwnPropertyDescriptors(one)]);
+for (const one of [...names, ...given]) take(one);
+const until = performance.now() + LONG_MS; const clock = performance.now;
+while (clock() < until) { for (let turn = 0; turn < 200; turn += 1) { step(values[random(values.length)]); for (const [one, own] of pristine) for (const key of Reflect.ownKeys(own)) try { if (!Object.is(one[key], own[key].value) && "value" in own[key]) Object.defineProperty(one, key, own[key]); } catch {} } await null; }
+const seenAll = calls;
 `;
 
-const FOREIGN = `function visit(value, at) {
-  const root = rootOf(value);
-  if (root !== Object.prototype && root !== value) found.push(at);
-  if (typeof value === "function" && value !== Function.prototype && !(value instanceof Function)) found.push("function " + at);
+/** A program that looks for objects of another realm for some milliseconds. Its value is how many calls it made, and what it found. */
+function fuzzProgram(seed: number, ms: number): string {
+  const walk = FUZZ.replace("SEED", String(seed)).replace("LONG_MS", String(ms));
+  return `${START}${FIND_FOREIGN}${walk}return [seenAll, found.slice(0, 20)];`;
 }
-`;
-const MARK = `function visit(value) {
-  try { value.walked = 1; } catch {}
-  try { Object.defineProperty(value, "defined", { value: 1, configurable: true }); } catch {}
-}
-`;
-const FIND = `function visit(value, at) {
-  if (Object.hasOwn(value, "walked") || Object.hasOwn(value, "defined")) found.push(at);
-}
-`;
 
-/** Contract tests: programs reach no object of another realm, and nothing that an earlier run could change. */
+/** Contract test: programs reach no object of another realm. */
 export function reachableContract(makeProvider: () => SandboxProvider, files: Record<string, string>): void {
   const invoker = recordingInvoker(({ args }) => args);
-  const withSession = (use: (session: SessionHarness) => Promise<void>) =>
-    SessionHarness.with(makeProvider, files, use);
-  const walk = (session: SessionHarness, visit: string) =>
-    session.run(`${START}${visit}${WALK}`, { invoker });
-
-  describe("can reach", () => {
-    it(
-      "objects of their own realm only",
-      withSession(async (session) => {
-        expect(await walk(session, FOREIGN)).toMatchObject({ status: "completed", value: [true, []] });
-      }),
-    );
-
-    it(
-      "nothing that an earlier one has changed",
-      withSession(async (session) => {
-        expect(await walk(session, MARK)).toMatchObject({ status: "completed", value: [true, []] });
-        expect(await walk(session, FIND)).toMatchObject({ status: "completed", value: [true, []] });
-        expect(session.stats().reused).toBe(1);
-      }),
-    );
-  });
+  it(
+    "can reach objects of their own realm only",
+    SessionHarness.with(makeProvider, files, async (session) => {
+      const outcome = await session.run(fuzzProgram(7, 400), { invoker, limits: { calls: 1_000_000 } });
+      expect(outcome).toMatchObject({ status: "completed", value: [expect.any(Number), []] });
+      expect(outcome.output.length).toBeGreaterThan(0);
+      expect(session.kept).toBe(1);
+    }),
+  );
 }
+
+/**
+ * Runs programs that look for objects of another realm, each with a seed of its own.
+ *
+ * @returns how many functions they called, and what they found.
+ */
+export async function fuzzRealm(
+  makeProvider: () => SandboxProvider,
+  durationMs: number,
+): Promise<{ calls: number; found: unknown[] }> {
+  const session = await SessionHarness.make(makeProvider, FUZZ_FILES);
+  const invoker = recordingInvoker(({ args }) => args);
+  const until = performance.now() + durationMs;
+  let calls = 0;
+  try {
+    for (let seed = Date.now() % 2 ** 31; performance.now() < until; seed += 1) {
+      const { isolation: _, ...outcome } = await session.run(fuzzProgram(seed, 2_000), {
+        invoker,
+        limits: { calls: 1_000_000 },
+      });
+      const value = outcome.status === "completed" ? (outcome.value as [number, string[]]) : undefined;
+      // It may print, call or set timers until a limit ends it, and throw where nobody catches; never find anything.
+      if (value === undefined) continue;
+      calls += value[0];
+      if (value[1].length > 0) return { calls, found: [{ seed, found: value[1] }] };
+    }
+  } finally {
+    await session.dispose();
+  }
+  return { calls, found: [] };
+}
+
+const FUZZ_FILES = {
+  "servers/counter/index.ts": "export async function count(given: unknown) { return given; }\n",
+};

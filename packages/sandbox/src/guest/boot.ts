@@ -1,19 +1,15 @@
 import { readMessages, send, sendStderr, useToken, type HostMessage } from "./channel.ts";
-import { deno, onUncaught, pendingWork } from "./deno.ts";
+import { deno, onUncaught } from "./deno.ts";
 import { patchFileFunctions } from "./file-view.ts";
+import { failedMessage, programPlace } from "./guest-errors.ts";
 import { hideHost } from "./host-names.ts";
-import { hardenLanguage } from "./harden.ts";
-import { clearLeftovers, trackObjectUrls } from "./leftovers.ts";
-import { noteFiniteWork } from "./finite-work.ts";
-import { encodeThrown } from "./guest-errors.ts";
-import { Modules, type ImportRequest, type ModuleSettings } from "./modules.ts";
-import { isFileOpen } from "./open-files.ts";
+import type { Unawaited, UnawaitedWork } from "./inside/index.ts";
+import { Modules, RuntimeNeeded, type ImportRequest, type ModuleSettings } from "./modules.ts";
 import { redirectStderr } from "./output.ts";
 import { usePaths } from "./paths.ts";
 import { parseJson, quote, startsWith } from "./primordials.ts";
-import { loadProgram, type Main } from "./program.ts";
+import { loadProgram } from "./program.ts";
 import { createRealm, type Realm } from "./realm.ts";
-import { isWaitedFor, listUnawaited } from "./unawaited.ts";
 
 type Run = Extract<HostMessage, { type: "run" }>;
 type Init = Extract<HostMessage, { type: "init" }>;
@@ -24,54 +20,68 @@ const DONE = '{"type":"done"}';
 
 /** Taken before any program runs. */
 const later = setImmediate;
+const startTimer = setTimeout;
 
 let version = "";
 /** Whether the guest serves more than one run. */
 let isReused = false;
 let moduleSettings: ModuleSettings = { hostTools: {}, hidden: [], texts: {} };
+/** The current run; `undefined` while there is none. */
+let current: Run | undefined;
 /** The realm of the current run, or of the next one. */
 let realm: Realm | undefined;
 /** Its modules, once it asks for some. */
 let modules: Modules | undefined;
-let ended = true;
 /** The message of a program that has returned, while the run goes on for what it did not await. */
 let returned: string | undefined;
 let isChecking = false;
 let isWaiting = false;
 let nextCallId = 1;
+let onWarm: (() => void) | undefined;
 
 function sayReady(): void {
   send(`{"type":"ready","version":${quote(version)}}`);
 }
 
 /** Makes the realm of the next run. */
-function prepare(): void {
+function prepare(isLight: boolean): Realm {
   modules = undefined;
-  realm = createRealm({ importModules, reportUncaught: fail, noteProgress });
+  realm = createRealm({ importModules, done: complete, failed, noteProgress }, isLight);
+  return realm;
 }
 
-async function importModules(own: Realm, requests: string): Promise<unknown[]> {
-  if (own !== realm || ended) throw new Error("The run has ended.");
+function isCurrent(own: Realm): boolean {
+  return current !== undefined && own === realm;
+}
+
+function importModules(own: Realm, id: number, requests: string): void {
+  void importAll(own, id, requests).catch((error: unknown) => {
+    if (current === undefined || own !== realm) return;
+    if (isRuntimeNeeded(error)) void runInOwnRealm(current);
+    else own.inside.importFailed(id, own.ownError(error));
+  });
+}
+
+async function importAll(own: Realm, id: number, requests: string): Promise<void> {
   modules ??= new Modules(own, moduleSettings);
-  return modules.importAll(parseJson(requests) as ImportRequest[]);
+  const namespaces = await modules.importAll(parseJson(requests) as ImportRequest[]);
+  if (!isCurrent(own)) return;
+  for (const namespace of namespaces) own.inside.addImported(id, namespace);
+  own.inside.imported(id);
 }
 
-/** Whether something of the run goes on, or could go on, in the runtime. */
-function isWorkLeft(): boolean {
-  if (realm?.isSpent === true || realm?.inside.isWaiting() === true) return true;
-  return isFileOpen() || pendingWork.isLeft();
-}
-
-/** Readies the guest for its next run, once nothing of this one is left. A guest in which something stays exits. */
-function recover(): void {
-  if (isWorkLeft() || !clearLeftovers()) deno.exit(0);
-  sayReady();
-  // While the host is busy.
-  prepare();
+function isRuntimeNeeded(error: unknown): boolean {
+  try {
+    return error instanceof RuntimeNeeded;
+  } catch {
+    // A program's proxy.
+    return false;
+  }
 }
 
 function complete(own: Realm, json: string | undefined): void {
-  if (ended || own !== realm) return;
+  if (onWarm !== undefined) return onWarm();
+  if (!isCurrent(own)) return;
   returned = json === undefined ? DONE : `{"type":"done","value":${json}}`;
   isWaiting = false;
   noteProgress(own);
@@ -81,22 +91,38 @@ function complete(own: Realm, json: string | undefined): void {
 function noteProgress(own: Realm): void {
   if (returned === undefined || isChecking || own !== realm) return;
   isChecking = true;
-  later(() => {
+  const look = (): void => {
     isChecking = false;
     endOrWait(own);
-  });
+  };
+  // The runtime tells of a rejection that nobody handles some turns after it.
+  if (own.context === undefined) startTimer(look, 1);
+  else later(look);
 }
 
 function endOrWait(own: Realm): void {
-  if (returned === undefined || ended || own !== realm) return;
+  if (returned === undefined || !isCurrent(own)) return;
   const hasValue = returned !== DONE;
-  const goesOn = isWaitedFor(own, hasValue);
+  const goesOn = own.inside.isWaitedFor(hasValue);
   if (goesOn && isWaiting) return;
   isWaiting = goesOn;
-  const { kept, stopped } = listUnawaited(own, hasValue);
-  const told = goesOn ? kept : stopped;
-  if (told.length > 0) tell(`{"type":"unawaited","isStopped":${!goesOn},"work":[${told.join(",")}]}`);
+  const { kept, stopped } = parseJson(own.inside.listUnawaited(hasValue)) as Unawaited;
+  const told = workMessage(goesOn ? kept : stopped);
+  if (told !== "") tell(`{"type":"unawaited","isStopped":${!goesOn},"work":[${told}]}`);
   if (!goesOn) end(own, returned);
+}
+
+/** Uses no iterator, which the program of the guest's own realm may have changed. */
+function workMessage(works: readonly UnawaitedWork[]): string {
+  let text = "";
+  for (let index = 0; index < works.length; index += 1) {
+    const { kind, server, name, leftMs, stack } = works[index] as UnawaitedWork;
+    const at = programPlace(stack);
+    const where = at === undefined ? "" : `,"line":${at.line},"column":${at.column}`;
+    const named = `"server":${quote(server)},"name":${quote(name)}`;
+    text += `${index > 0 ? "," : ""}{"kind":"${kind}",${named},"leftMs":${leftMs}${where}}`;
+  }
+  return text;
 }
 
 function tell(message: string): void {
@@ -109,54 +135,76 @@ function tell(message: string): void {
 }
 
 function end(own: Realm, message: string): void {
-  if (ended || own !== realm) return;
-  ended = true;
+  if (!isCurrent(own)) return;
+  current = undefined;
   returned = undefined;
   nextCallId = own.inside.nextCallId();
   own.end();
   tell(message);
-  // After what the program has left in the queue of microtasks.
-  if (isReused) later(recover);
+  // The host ends this guest.
+  if (own.context === undefined || !isReused) return;
+  // After what the program has left in the queue of microtasks, and the rejections that nobody handled.
+  later(() => later(recover));
 }
 
-function fail(own: Realm | undefined, thrown: unknown, kind: "syntax" | "exception" = "exception"): void {
-  if (own === undefined || ended || own !== realm) return;
-  if (own.inside.isTooLarge(thrown)) {
-    send(`{"type":"limit","limit":"payload","message":${quote(thrown.message)}}`);
-    return;
+/** Nothing can call a program of an ended run: its timers are stopped, and its calls are answered no more. */
+function recover(): void {
+  sayReady();
+  // While the host is busy.
+  prepare(true);
+}
+
+function failed(own: Realm, json: string): void {
+  if (isCurrent(own)) end(own, failedMessage(json));
+}
+
+async function run(message: Run): Promise<void> {
+  moduleSettings = { ...moduleSettings, texts: message.modules ?? {} };
+  current = message;
+  if (message.needsRuntime === true) return runInOwnRealm(message);
+  const own = realm ?? prepare(true);
+  begin(own, message);
+  if (message.laterImports !== undefined) {
+    modules = new Modules(own, moduleSettings);
+    try {
+      await modules.prepare(message.laterImports);
+    } catch {
+      return runInOwnRealm(message);
+    }
   }
-  const error = encodeThrown(thrown, own.inside.readThrown(thrown));
-  end(own, `{"type":"failed","kind":"${kind}","error":${error}}`);
+  return start(own, message);
 }
 
-/** Fails the run by an uncaught error, unless the error stems from a program of an earlier run. */
-function failUncaught(thrown: unknown, promise: object | undefined): void {
-  const source = promise ?? thrown;
-  const isObject = typeof source === "object" && source !== null;
-  if (!isObject || realm?.inside.isKnown(source) === true) fail(realm, thrown);
+function begin(own: Realm, { calls, callsInFlight, payloadBytes }: Run): void {
+  own.inside.begin(calls, callsInFlight, payloadBytes, nextCallId);
 }
 
-async function run({ source, calls, callsInFlight, payloadBytes, modules: texts = {} }: Run): Promise<void> {
-  if (realm === undefined || !ended) prepare();
-  moduleSettings = { ...moduleSettings, texts };
-  const own = realm as Realm;
-  ended = false;
-  own.inside.begin({ calls, callsInFlight, payloadBytes }, nextCallId);
-  let main: Main;
+/**
+ * Runs the program in the guest's own realm, with the whole runtime. The host hears of it before any code of the program
+ * runs, and ends this guest after the run.
+ */
+async function runInOwnRealm(message: Run): Promise<void> {
+  send('{"type":"single-use"}');
+  realm?.end();
+  const own = prepare(false);
+  // Notes the work of the runtime, too.
+  modules = new Modules(own, moduleSettings);
+  begin(own, message);
+  return start(own, message);
+}
+
+async function start(own: Realm, { source }: Run): Promise<void> {
+  let main: unknown;
   try {
     main = await loadProgram(own, source);
   } catch (error) {
-    fail(own, error, "syntax");
+    own.inside.fail(error, "syntax");
     return;
   }
-  own.inside.run(
-    main,
-    (json) => complete(own, json),
-    (error) => fail(own, error),
-  );
+  own.inside.run(main);
 }
 
-async function start({
+async function initialize({
   token,
   paths,
   hostPaths = {},
@@ -175,16 +223,16 @@ async function start({
     usePaths(moved, guestFolders(moved));
     patchFileFunctions({ ownView: true });
   }
-  noteFiniteWork();
   redirectStderr();
-  trackObjectUrls();
-  hardenLanguage();
-  onUncaught(failUncaught);
+  onUncaught((thrown) => {
+    if (current !== undefined) realm?.inside.fail(thrown, "exception");
+  });
   await warmUp();
-  prepare();
+  prepare(true);
   delete deno[deno.internal];
+  // Left there by the runtime's own start.
+  delete (globalThis as { nodeBootstrap?: unknown }).nodeBootstrap;
   version = deno.version.deno;
-  if (reuse) pendingWork.observe();
   isReused = reuse;
   sayReady();
 }
@@ -196,24 +244,25 @@ function guestFolders(moved: Record<string, string>): Record<string, string> {
 
 /** Runs a program, so that the first one of the host finds all parts loaded. */
 async function warmUp(): Promise<void> {
-  prepare();
-  const { inside } = realm as unknown as Realm;
-  inside.begin({ calls: 0, callsInFlight: 1, payloadBytes: 1024 }, nextCallId);
-  const main = await loadProgram(realm as unknown as Realm, WARM_UP);
-  await new Promise<unknown>((resolve) => inside.run(main, resolve, resolve));
+  const warm = new Promise<void>((resolve) => (onWarm = resolve));
+  const own = prepare(true);
+  own.inside.begin(0, 1, 1024, nextCallId);
+  own.inside.run(await loadProgram(own, WARM_UP));
+  await warm;
+  onWarm = undefined;
 }
 
 function receive(line: string): void {
   // A result's value is one of the program's realm.
   if (startsWith(line, RESULT)) {
     // One that comes after its run belongs to no program; the next realm has nothing that could take it yet.
-    if (!ended) realm?.inside.settle(line);
+    if (current !== undefined) realm?.inside.settle(line);
     return;
   }
   const message = parseJson(line) as HostMessage;
-  if (message.type === "run") void run(message);
+  if (message.type === "run") void run(message).catch(giveUp);
   else if (message.type === "ping") sayReady();
-  else void start(message).catch(giveUp);
+  else void initialize(message).catch(giveUp);
 }
 
 /** Ends a guest that can't start. The host shows why. */

@@ -37,6 +37,8 @@ export type HostMessage =
       callsInFlight: number;
       calls: number;
       payloadBytes: number;
+      needsRuntime?: boolean;
+      laterImports?: string[];
       modules?: Record<string, string>;
     };
 

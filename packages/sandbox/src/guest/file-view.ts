@@ -71,14 +71,36 @@ function rethrow(error: unknown): never {
   throw error;
 }
 
+/** Members of what the runtime gives that are paths. */
+const PATH_MEMBERS = ["path", "parentPath", "file", "paths"];
+
+/** A value of the runtime with guest paths in place of the host's. */
+function toGuestValue(value: unknown): unknown {
+  if (typeof value === "string") return toGuestPath(value);
+  if (value instanceof Uint8Array) return Buffer.from(toGuestPath(Buffer.from(value).toString()));
+  if (Array.isArray(value)) return value.map(toGuestValue);
+  if (typeof value !== "object" || value === null) return value;
+  for (const name of PATH_MEMBERS) {
+    const member = (value as Functions)[name];
+    if (typeof member !== "string" && !Array.isArray(member)) continue;
+    Object.defineProperty(value, name, { value: toGuestValue(member), configurable: true, enumerable: true });
+  }
+  return value;
+}
+
+/** Wraps a function to give guest paths, by its result or to its callback. */
 function withGuestResult(original: Callable): Callable {
-  const toGuest = (value: unknown) => {
-    if (typeof value === "string") return toGuestPath(value);
-    return value instanceof Uint8Array ? Buffer.from(toGuestPath(Buffer.from(value).toString())) : value;
-  };
-  return (...args) => {
-    const result = original(...args);
-    return result instanceof Promise ? result.then(toGuest) : toGuest(result);
+  return function (this: unknown, ...args) {
+    const callback = args.at(-1);
+    const given =
+      typeof callback === "function"
+        ? [
+            ...args.slice(0, -1),
+            (...values: unknown[]) => (callback as Callable)(...values.map(toGuestValue)),
+          ]
+        : args;
+    const result = original.apply(this, given);
+    return result instanceof Promise ? result.then(toGuestValue) : toGuestValue(result);
   };
 }
 
@@ -99,6 +121,20 @@ function patchDeno(): void {
   }
   for (const name of ["cwd", ...both("realPath readLink makeTempDir makeTempFile")])
     patch(deno, name, withGuestResult);
+  patch(deno, "watchFs", (original) => (...args) => {
+    const watcher = original(...args) as { [Symbol.asyncIterator](): AsyncIterator<unknown> };
+    const events = watcher[Symbol.asyncIterator]();
+    const next = async () => {
+      const { value, done } = await events.next();
+      return { value: toGuestValue(value), done };
+    };
+    const iterator = {
+      next,
+      return: (value: unknown) => events.return?.(value),
+      [Symbol.asyncIterator]: () => iterator,
+    };
+    return Object.defineProperty(watcher, Symbol.asyncIterator, { value: () => iterator });
+  });
 }
 
 let isPatched = false;
@@ -114,7 +150,7 @@ export function patchNodeModule(name: string, members: Functions): void {
   if (name === "fs" || name === "fs/promises") patchNodeFunctions(members);
   if (name === "fs") patchNodeFunctions(members["promises"] as Functions);
   patchedModules.add(members);
-  if (name === "sqlite") patch(members, "DatabaseSync", (original) => constructedWithPath(original));
+  if (name === "sqlite") patchDatabases(members);
   if (name === "module") patch(members, "_load", (original) => withPatchedModule(original));
   if (name === "process") patchProcess(members);
   if (hasOwnView) return;
@@ -151,15 +187,23 @@ function patchNodeFunctions(functions: Functions): void {
     const count = NODE_TWO_PATHS.has(name.replace(/Sync$/, "")) ? 2 : 1;
     patch(functions, name, (original) => withPaths(original, count));
   }
-  for (const name of ["realpath", "mkdtemp", "readlink"].flatMap((one) => [one, `${one}Sync`])) {
+  const giving = ["realpath", "mkdtemp", "readlink", "opendir", "readdir"].flatMap((one) => [
+    one,
+    `${one}Sync`,
+  ]);
+  for (const name of [...giving, "createReadStream", "createWriteStream"])
     patch(functions, name, withGuestResult);
-  }
 }
 
-function constructedWithPath(original: Callable): Callable {
-  return new Proxy(original, {
-    construct: (target, [path, ...rest]: unknown[], newTarget) =>
-      Reflect.construct(target, [hostArgument(path), ...rest], newTarget) as object,
+function patchDatabases(sqlite: Functions): void {
+  patch((sqlite["DatabaseSync"] as { prototype: Functions }).prototype, "location", withGuestResult);
+  const { prototype } = sqlite["StatementSync"] as { prototype: Functions };
+  for (const name of ["all", "get"]) patch(prototype, name, withGuestResult);
+  patch(sqlite, "DatabaseSync", (original) => {
+    return new Proxy(original, {
+      construct: (target, [path, ...rest]: unknown[], newTarget) =>
+        withGuestErrors(() => Reflect.construct(target, [hostArgument(path), ...rest], newTarget)) as object,
+    });
   });
 }
 
@@ -168,11 +212,14 @@ function patchProcess(process: Functions): void {
   patch(process, "chdir", (chdir) => withPaths(chdir, 1));
   patch(process, "getBuiltinModule", (original) => withPatchedModule(original));
   if (hasOwnView) return;
-  for (const name of ["execPath", "argv0", "title"]) {
-    process[name] = toGuestPath(String(process[name]));
-  }
-  const argv = process["argv"] as string[];
-  for (let index = 0; index < argv.length; index += 1) argv[index] = toGuestPath(argv[index] as string);
+  for (const name of ["execPath", "title", "argv"]) process[name] = toGuestValue(process[name]);
+}
+
+/** The process with the one member that can't be changed, which tells where the runtime lies on the host. */
+function withGuestName(process: Functions): Functions {
+  if (hasOwnView) return process;
+  const name = toGuestPath(String(process["argv0"]));
+  return new Proxy(process, { get: (target, key) => (key === "argv0" ? name : Reflect.get(target, key)) });
 }
 
 /** Patches `process` on first access, since loading it is slow. */
@@ -185,9 +232,10 @@ function patchProcessLater(): void {
     enumerable: true,
     get() {
       const process = load();
-      Object.defineProperty(globalThis, "process", { value: process, writable: true, configurable: true });
       patchNodeModule("process", process);
-      return process;
+      const value = withGuestName(process);
+      Object.defineProperty(globalThis, "process", { value, writable: true, configurable: true });
+      return value;
     },
   });
 }

@@ -1,7 +1,7 @@
-import type { ThrownText } from "./inside/thrown.ts";
+import { inSandboxTerms } from "./denied.ts";
 import { toGuestText } from "./paths.ts";
 import { readSourceMap } from "./source-map.ts";
-import { freeze, quote, SafeWeakMap } from "./primordials.ts";
+import { freeze, parseJson, quote } from "./primordials.ts";
 
 /** The program's position that caused an error, where its stack doesn't contain it. */
 export interface ErrorPlace {
@@ -54,20 +54,21 @@ export function withoutOwnFrames(text: string): string {
   return kept.join("\n");
 }
 
-const places = new SafeWeakMap<ErrorPlace>();
-
-/** Attaches a position in the program to what was thrown, where that is an object. */
-export function placeError<Thrown>(thrown: Thrown, place: ErrorPlace): Thrown {
-  if (typeof thrown === "object" && thrown !== null) places.set(thrown, place);
-  return thrown;
+/** What a program threw, as its realm tells it. */
+interface Thrown extends Partial<ErrorPlace> {
+  kind: "syntax" | "exception";
+  name: string;
+  message: string;
+  stack: string;
 }
 
-/** Encodes a thrown value as a JSON object: `name`, `message`, `stack`, and `line` and `column` if known. */
-export function encodeThrown(thrown: unknown, { name, message, stack }: ThrownText): string {
-  const place = typeof thrown === "object" && thrown !== null ? places.get(thrown) : undefined;
-  const where = place === undefined ? "" : `,"line":${place.line},"column":${place.column}`;
-  const text = { message: quote(toGuestText(message)), stack: quote(toSourcePlaces(stack)) };
-  return `{"name":${quote(name)},"message":${text.message},"stack":${text.stack}${where}}`;
+/** The message of a failed run, for what its realm has told as JSON. */
+export function failedMessage(json: string): string {
+  const { kind, name, message, stack, line, column } = parseJson(json) as Thrown;
+  const where = line === undefined || column === undefined ? "" : `,"line":${line},"column":${column}`;
+  const text = { message: quote(inSandboxTerms(toGuestText(message))), stack: quote(toSourcePlaces(stack)) };
+  const error = `{"name":${quote(name)},"message":${text.message},"stack":${text.stack}${where}}`;
+  return `{"type":"failed","kind":"${kind}","error":${error}}`;
 }
 
 /** Calls a function and gives its result, or `fallback` when it throws. */

@@ -1,13 +1,10 @@
 import { deno } from "./deno.ts";
-import { withoutOwnFrames } from "./guest-errors.ts";
-import { useGuestNames } from "./outer-realm.ts";
-import { toGuestPath, toGuestText } from "./paths.ts";
+import { toGuestPath } from "./paths.ts";
 
 type WorkerClass = new (specifier: string | URL, options?: object) => object;
 
 /** Where the host's paths can show, guests without a file system view of their own show those that they would have. */
 export function hideHost(): void {
-  useGuestNames({ path: toGuestPath, text: (text) => toGuestText(withoutOwnFrames(text)) });
   const executable = toGuestPath((deno["execPath"] as () => string)());
   deno["execPath"] = () => executable;
   Object.defineProperty(deno, "mainModule", { value: toGuestPath(deno["mainModule"] as string) });

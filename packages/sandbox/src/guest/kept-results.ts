@@ -1,8 +1,10 @@
 import { deno, type GuestFile } from "./deno.ts";
 import { toHostPath } from "./paths.ts";
+import { ByteArray, subarray } from "./primordials.ts";
 
 /** Taken with real paths, before functions that take paths are patched. */
 const open = deno.open.bind(deno);
+const { max, min } = Math;
 
 /**
  * Reads bytes of a file in which the host keeps a result.
@@ -17,9 +19,9 @@ export async function readKept(
   const file = await open(toHostPath(path));
   try {
     const { size } = await file.stat();
-    const bytes = new Uint8Array(Math.max(0, Math.min(limit, size - offset)));
+    const bytes = new ByteArray(max(0, min(limit, size - offset)));
     if (offset > 0) await file.seek(offset, 0);
-    return { bytes: bytes.subarray(0, await fill(file, bytes)), size };
+    return { bytes: subarray(bytes, 0, await fill(file, bytes)), size };
   } finally {
     file.close();
   }
@@ -29,7 +31,7 @@ export async function readKept(
 async function fill(file: GuestFile, bytes: Uint8Array): Promise<number> {
   let read = 0;
   while (read < bytes.length) {
-    const count = await file.read(bytes.subarray(read));
+    const count = await file.read(subarray(bytes, read));
     if (count === null || count === 0) break;
     read += count;
   }

@@ -1,8 +1,10 @@
 import { SourceTextModule, SyntheticModule } from "node:vm";
 import { closestName } from "./closest-name.ts";
 import { deno } from "./deno.ts";
-import { attempt, placeError, type ErrorPlace } from "./guest-errors.ts";
+import { FiniteWork } from "./finite-work.ts";
+import { attempt, type ErrorPlace } from "./guest-errors.ts";
 import { CLIENT_SPECIFIER, folderOf, PROGRAM_URL, resolveModule, serverOf } from "./module-urls.ts";
+import { needsRuntime } from "./needs-runtime.ts";
 import { nodeModule } from "./node-modules.ts";
 import { toHostPath } from "./paths.ts";
 import { settled } from "./primordials.ts";
@@ -33,10 +35,8 @@ export interface ModuleSettings {
 }
 
 type Namespace = Record<string, unknown>;
-/** In an object, since a namespace with an export named `then` must never be the value of a promise. */
-interface Loaded {
-  namespace: Namespace;
-}
+/** Evaluates a module that is linked. In an object, since a namespace with an export named `then` must never be the value of a promise. */
+type Linked = () => Promise<{ namespace: Namespace }>;
 type Attributes = Readonly<Record<string, string | undefined>>;
 type VmModule = SourceTextModule | SyntheticModule;
 
@@ -52,24 +52,46 @@ class MissingModule extends Error {
   }
 }
 
+/** Thrown, before anything is evaluated, for a module that only the guest's own realm can hold. */
+export class RuntimeNeeded extends Error {}
+
 /** The modules of one realm. */
 export class Modules {
   readonly #realm: Realm;
   readonly #settings: ModuleSettings;
+  /** Of the guest's own realm. */
+  readonly #finiteWork: FiniteWork | undefined;
   /** Linked modules by URL. */
   readonly #modules = new Map<string, Promise<VmModule>>();
 
   constructor(realm: Realm, settings: ModuleSettings) {
     this.#realm = realm;
     this.#settings = settings;
+    if (realm.context === undefined) this.#finiteWork = new FiniteWork(realm.inside);
   }
 
-  /** Loads the modules that a program imports; resolves with their namespaces, in the order asked for. */
+  /**
+   * Loads the modules that a program imports; resolves with their namespaces, in the order asked for. Evaluates none before
+   * all are linked.
+   *
+   * @throws RuntimeNeeded; otherwise an error of the realm, or what a module threw.
+   */
   async importAll(requests: readonly ImportRequest[]): Promise<Namespace[]> {
-    const found: Namespace[] = [];
+    const linked: (Linked | { error: unknown })[] = [];
     for (const request of requests) {
+      linked.push(
+        await this.#import(request).catch((error: unknown) => {
+          if (error instanceof RuntimeNeeded) throw error;
+          return { error };
+        }),
+      );
+    }
+    const found: Namespace[] = [];
+    for (const [index, request] of requests.entries()) {
+      const module = linked[index] as Linked | { error: unknown };
       try {
-        const { namespace } = await this.#import(request);
+        if (typeof module === "object") throw module.error;
+        const { namespace } = await module();
         this.#checkNames(request, namespace);
         found.push(namespace);
       } catch (error) {
@@ -79,44 +101,65 @@ export class Modules {
     return found;
   }
 
+  /**
+   * Links modules that a program imports later.
+   *
+   * @throws RuntimeNeeded
+   */
+  async prepare(specifiers: readonly string[]): Promise<void> {
+    for (const specifier of specifiers) {
+      await this.#import({ specifier, attributes: {}, names: [] }).catch((error: unknown) => {
+        // The program will meet any other error, or not.
+        if (error instanceof RuntimeNeeded) throw error;
+      });
+    }
+  }
+
   /** The error of a failed import as one of the realm, with the program's line that contains the import. */
   #explain(error: unknown, request: ImportRequest): unknown {
     const [at] = request.names;
-    const isOwn =
-      error instanceof MissingModule && error.url === this.#resolve(request.specifier, PROGRAM_URL);
-    const told = isOwn ? this.#missing(request) : this.#realm.inside.inward(error);
-    return at === undefined ? told : placeError(told, at);
+    const isOwn = isMissing(error) && error.url === this.#resolve(request.specifier, PROGRAM_URL);
+    const told = isOwn ? this.#missing(request) : this.#realm.ownError(error);
+    if (at !== undefined) this.#realm.inside.placeError(told, at.line, at.column);
+    return told;
   }
 
-  async #import(request: ImportRequest): Promise<Loaded> {
+  async #import(request: ImportRequest): Promise<Linked> {
     const url = this.#resolve(request.specifier, PROGRAM_URL);
-    if (url === CLIENT_SPECIFIER) return { namespace: this.#realm.inside.clientExports() };
-    if (url.startsWith("node:")) return { namespace: await this.#nodeExports(url) };
+    if (url === CLIENT_SPECIFIER) return async () => ({ namespace: this.#realm.inside.clientExports() });
+    if (url.startsWith("node:")) {
+      const namespace = await this.#nodeExports(url);
+      return async () => ({ namespace });
+    }
     const server = folderOf(url);
     if (server === undefined) return this.#whole(url, request.attributes);
-    const loaded = (await this.#named(url, request)) ?? (await this.#whole(url, request.attributes));
-    return { namespace: this.#realm.inside.traced(server, loaded.namespace) };
+    const linked = (await this.#named(url, request)) ?? (await this.#whole(url, request.attributes));
+    return async () => ({ namespace: this.#realm.inside.traced(server, (await linked()).namespace) });
   }
 
   /** Loads only the files that the names come from, where the module is nothing but a list of them. */
-  async #named(url: string, { names, whole }: ImportRequest): Promise<Loaded | undefined> {
+  async #named(url: string, { names, whole }: ImportRequest): Promise<Linked | undefined> {
     if (names.length === 0 || whole === true || this.#modules.has(keyOf(url))) return undefined;
     const hostTools = this.#hostToolsOf(url);
     const table = this.#reExportsOf(url);
     if (table === undefined) return undefined;
-    const namespace = Object.create(null) as Namespace;
+    const parts: { name: string; from: string; linked: Linked }[] = [];
     for (const { name } of names) {
-      if (hostTools.includes(name)) {
-        namespace[name] = this.#hostTool(url, name);
-        continue;
-      }
+      if (hostTools.includes(name)) continue;
       const origin = table.get(name);
       if (origin === undefined) return undefined;
-      const module = await this.#whole(this.#resolve(origin.specifier, url), {});
-      if (!(origin.name in module.namespace)) return undefined;
-      namespace[name] = module.namespace[origin.name];
+      const linked = await this.#whole(this.#resolve(origin.specifier, url), {});
+      parts.push({ name, from: origin.name, linked });
     }
-    return { namespace };
+    return async () => {
+      const namespace = this.#realm.inside.newNamespace();
+      for (const { name } of names) if (hostTools.includes(name)) namespace[name] = this.#hostTool(url, name);
+      for (const { name, from, linked } of parts) {
+        const { namespace: origin } = await linked();
+        if (from in origin) namespace[name] = origin[from];
+      }
+      return { namespace };
+    };
   }
 
   #reExportsOf(url: string): Map<string, ReExport> | undefined {
@@ -124,15 +167,17 @@ export class Modules {
       return reExportsOf(toJavaScript(this.#read(url), new URL(url).pathname));
     } catch (error) {
       // Loading the whole module will report the error.
-      return error instanceof MissingModule ? new Map() : undefined;
+      return isMissing(error) ? new Map() : undefined;
     }
   }
 
-  async #whole(url: string, attributes: Attributes): Promise<Loaded> {
+  async #whole(url: string, attributes: Attributes): Promise<Linked> {
     const module = await this.#load(url, attributes);
     if (module.status === "unlinked") await module.link(this.#link);
-    await settled(module.evaluate());
-    return { namespace: module.namespace as Namespace };
+    return async () => {
+      await settled(module.evaluate());
+      return { namespace: module.namespace as Namespace };
+    };
   }
 
   readonly #link = async (
@@ -174,7 +219,10 @@ export class Modules {
     const { pathname } = new URL(url);
     const isTypeScript = !url.startsWith("data:") || url.startsWith("data:application/typescript");
     const code = isTypeScript ? toJavaScript(text, url.startsWith("file:") ? pathname : ".ts") : text;
-    return new SourceTextModule(code, {
+    const isLight = this.#realm.context !== undefined;
+    if (isLight && needsRuntime(code)) throw new RuntimeNeeded();
+    // After an `await` there are no frames of the guest on the stack.
+    return new SourceTextModule(isLight ? `await 0;${code}` : code, {
       identifier: url,
       context: this.#realm.context as never,
       initializeImportMeta: (meta: Namespace) => {
@@ -184,18 +232,16 @@ export class Modules {
           meta["filename"] = pathname;
           meta["dirname"] = pathname.slice(0, pathname.lastIndexOf("/"));
         }
-        meta["resolve"] = this.#realm.inside.inward((specifier: string) => this.#resolve(specifier, url));
+        meta["resolve"] = this.#realm.inside.resolver(url);
       },
-      importModuleDynamically: async (specifier: string, _: unknown, given: Record<string, string>) => {
-        try {
+      ...(!isLight && {
+        importModuleDynamically: async (specifier: string, _: unknown, given: Record<string, string>) => {
           const module = await this.#load(this.#resolve(specifier, url), { ...given });
           if (module.status === "unlinked") await module.link(this.#link);
           await settled(module.evaluate());
           return module;
-        } catch (error) {
-          throw this.#realm.inside.inward(error);
-        }
-      },
+        },
+      }),
     } as never);
   }
 
@@ -206,16 +252,17 @@ export class Modules {
     try {
       text = this.#read(url);
     } catch (error) {
-      if (!(error instanceof MissingModule)) throw error;
-    }
-    if (text !== undefined) {
-      const module = this.#source(url, text);
-      await (module as SourceTextModule).link(this.#link);
-      await settled(module.evaluate());
-      Object.assign(exports, module.namespace);
+      if (!isMissing(error)) throw error;
     }
     for (const tool of tools) exports[tool] = this.#hostTool(url, tool);
-    return this.#synthetic(url, exports);
+    if (text === undefined) return this.#synthetic(url, exports);
+    const own = this.#source(url, text);
+    await (own as SourceTextModule).link(this.#link);
+    const from = `export * from "own"; export { ${tools.join(", ")} } from "host";`;
+    const module = new SourceTextModule(from, { identifier: url, context: this.#realm.context as never });
+    const host = this.#synthetic(`${url}#host`, exports);
+    await module.link(async (specifier: string) => (specifier === "own" ? own : host));
+    return module;
   }
 
   #hostToolsOf(url: string): readonly string[] {
@@ -225,7 +272,7 @@ export class Modules {
       : [];
   }
 
-  #hostTool(url: string, tool: string): object {
+  #hostTool(url: string, tool: string): unknown {
     return this.#realm.inside.hostTool(serverOf(url) ?? "", tool);
   }
 
@@ -245,9 +292,8 @@ export class Modules {
   }
 
   async #nodeExports(url: string): Promise<Namespace> {
-    const found = await nodeModule(url);
-    if (!found.isConfined) this.#realm.spend();
-    return this.#realm.inside.runtimeExports(found.exports);
+    if (this.#finiteWork === undefined) throw new RuntimeNeeded();
+    return nodeModule(url, this.#finiteWork);
   }
 
   #read(url: string): string {
@@ -268,12 +314,12 @@ export class Modules {
     return resolved.url;
   }
 
-  #error(name: "TypeError" | "SyntaxError" | "Error", message: string): Error {
+  #error(name: "TypeError" | "SyntaxError" | "Error", message: string): object {
     return this.#realm.inside.makeError(name, message);
   }
 
   /** The error of a module that is not there, with the name that was probably meant. */
-  #missing({ specifier }: ImportRequest): Error {
+  #missing({ specifier }: ImportRequest): object {
     const kind = specifier.startsWith("./skills/") ? "skills" : "servers";
     const server = folderOf(new URL(specifier, PROGRAM_URL).href);
     const near = server === undefined ? undefined : closestName(server, foldersOf(kind));
@@ -283,14 +329,21 @@ export class Modules {
   }
 
   #checkNames(request: ImportRequest, namespace: Namespace): void {
-    for (const { name, ...at } of request.names) {
+    for (const { name, line, column } of request.names) {
       if (name in namespace) continue;
       const near = closestName(name, Object.keys(namespace));
       const hint = near === undefined ? "" : ` Did you mean ${near}?`;
       const message = `${name} is not exported by ${request.specifier}.${hint}`;
-      throw placeError(this.#error("SyntaxError", message), at);
+      const error = this.#error("SyntaxError", message);
+      this.#realm.inside.placeError(error, line, column);
+      throw error;
     }
   }
+}
+
+/** Of whatever was thrown, a program's proxy as well. */
+function isMissing(error: unknown): error is MissingModule {
+  return attempt(() => error instanceof MissingModule, false);
 }
 
 function keyOf(url: string, type = ""): string {

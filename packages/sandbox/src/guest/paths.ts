@@ -26,6 +26,11 @@ export function usePaths(paths: Record<string, string>, hostPaths: Record<string
   prefixes = keys(paths).toSorted((one, other) => other.length - one.length);
 }
 
+/** Whether texts may hold paths of the host, which programs are not told. */
+export function hidesHost(): boolean {
+  return hosts.length > 0;
+}
+
 /** Whether a guest path is, or lies in, a folder that is mounted below the workspace. */
 export function isMounted(path: string): boolean {
   for (let index = 0; index < prefixes.length; index += 1) {

@@ -4,26 +4,20 @@ import type { Realm } from "./realm.ts";
 import { settled } from "./primordials.ts";
 import { withoutTypes } from "./source-text.ts";
 
-/** A compiled program. */
-export type Main = (runtime: object) => Promise<unknown>;
-
 /** By which the host recognizes the program's stack frames. */
 const PROGRAM_URL = "blob:program";
 
-/** Loads a compiled program into its realm. */
-export async function loadProgram({ context, inside }: Realm, source: string): Promise<Main> {
+/** Loads a compiled program into its realm; resolves with its main function. */
+export async function loadProgram({ context, ownError }: Realm, source: string): Promise<unknown> {
   try {
     const { code, sourceMap } = withoutTypes(source);
     useSourceMap(sourceMap);
-    const module = new SourceTextModule(code, {
-      identifier: PROGRAM_URL,
-      context,
-    });
+    const module = new SourceTextModule(code, { identifier: PROGRAM_URL, context: context as never });
     // It imports nothing: its imports were compiled to calls.
     await module.link(() => Promise.reject(new Error("A program has no imports of its own.")));
     await settled(module.evaluate());
-    return (module.namespace as { default: Main }).default;
+    return (module.namespace as { default: unknown }).default;
   } catch (error) {
-    throw inside.inward(error);
+    throw ownError(error);
   }
 }

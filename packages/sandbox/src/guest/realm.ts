@@ -1,176 +1,166 @@
-import { Script } from "node:vm";
+import { constants, createContext, Script } from "node:vm";
 import { send, sendStderr, writeStdout } from "./channel.ts";
-import { evaluateInNewRealm, newContext } from "./context.ts";
-import { Console, deno, isSettled } from "./deno.ts";
-import { insideSource, type Inside, type RealmHost } from "./inside/index.ts";
-import type { TimerSettings } from "./inside/globals.ts";
-import { readKept } from "./kept-results.ts";
-import { confineBuffers } from "./node-modules.ts";
-import { addReader, outerRealm, replaceInRealms } from "./outer-realm.ts";
-import { confineProcess } from "./process.ts";
+import { Console, deno } from "./deno.ts";
+import { inSandboxTerms } from "./denied.ts";
 import { INSIDE_URL, RUNNER_FOLDERS, withoutOwnFrames } from "./guest-errors.ts";
-import { toGuestText } from "./paths.ts";
-import { decode, freeze, now } from "./primordials.ts";
+import {
+  insideSource,
+  type HostFunction,
+  type Inside,
+  type Primitive,
+  type RuntimeParts,
+} from "./inside/index.ts";
+import { readKept } from "./kept-results.ts";
+import { resolveModule } from "./module-urls.ts";
+import { hidesHost, toGuestText } from "./paths.ts";
+import { byteText, bytesOf, decode, encode, now } from "./primordials.ts";
 
 /** A realm in which one program runs: a global object, the language and modules of its own. */
 export interface Realm {
-  readonly context: object;
+  /** `undefined` for the guest's own realm, which has the whole runtime, and serves no run afterwards. */
+  readonly context: object | undefined;
   readonly inside: Inside;
-  /** Whether the guest is to be replaced after this run. */
-  readonly isSpent: boolean;
-  /** Notes that the program took something that can't be confined to one run. */
-  spend(): void;
-  /** The timers that are to fire once. */
-  pendingTimers(): Iterable<PendingTimer>;
+  /** An error of the guest's own realm as one of this realm; others are this realm's already. */
+  ownError(error: unknown): unknown;
   /** Ends what it has left: its timers. */
   end(): void;
 }
 
-/** A timer that has not fired. */
-export interface PendingTimer {
-  /** Its stack says where it was set. */
-  place: Error;
-  /** Milliseconds until it fires. */
-  leftMs: number;
-  /** Whether it was set for a race that is decided. */
-  isGuard: boolean;
-}
-
 /** Settings of a realm, provided by the guest. */
 export interface RealmSettings {
-  importModules(realm: Realm, requests: string): Promise<unknown[]>;
-  reportUncaught(realm: Realm, thrown: unknown): void;
+  importModules(realm: Realm, id: number, requests: string): void;
+  /** Takes the program's value as JSON, `undefined` for none. */
+  done(realm: Realm, json: string | undefined): void;
+  /** Takes what the program threw, as JSON. */
+  failed(realm: Realm, json: string): void;
   /** Notes that work of the program has ended. */
   noteProgress(realm: Realm): void;
 }
 
-type MakeInside = (host: RealmHost) => Inside;
-type Outer = Record<string, unknown>;
+type MakeInside = (host: HostFunction, runtime: RuntimeParts | undefined) => Inside;
 
-const outerGlobal = globalThis as unknown as Outer;
 const script = new Script(insideSource(), { filename: INSIDE_URL });
-/** Removes objects of the outer realm that V8 puts into a new realm. */
-const FOREIGN = "delete globalThis.Temporal; delete Date.prototype.toTemporalInstant;";
-const foreign = new Script(FOREIGN);
+const {
+  setTimeout: startTimer,
+  setInterval: startInterval,
+  clearTimeout: stopTimer,
+  atob,
+  btoa,
+} = globalThis;
+const randomUuid = crypto.randomUUID.bind(crypto);
 
-/** Storage and threads, which outlive a run. */
-const UNCONFINED = freeze(["Worker", "localStorage", "sessionStorage", "caches", "indexedDB"]);
-
-const names = namesBesideTheLanguage();
-const enumerable = Object.keys(outerGlobal);
-function namesBesideTheLanguage(): string[] {
-  const language = evaluateInNewRealm("Object.getOwnPropertyNames(globalThis)") as string[];
-  // Of the last two the runtime itself rids a program.
-  const known = new Set([...language, "window", "nodeBootstrap"]);
-  known.delete("Temporal");
-  return Object.getOwnPropertyNames(globalThis).filter((name) => !known.has(name));
+function print(isError: boolean, text: string): void {
+  const shown = inSandboxTerms(toGuestText(withoutOwnFrames(text)));
+  if (isError) sendStderr(shown);
+  else writeStdout(shown);
 }
 
-/** A console whose output goes to the host, stdout and stderr in order. */
-function makeConsole(): object {
-  const console = new Console((text, level) => {
-    const shown = toGuestText(withoutOwnFrames(text));
-    if (level > 1) sendStderr(shown);
-    else writeStdout(shown);
-  }) as unknown as Outer;
-  const members: Outer = {};
-  for (const [name, member] of Object.entries(console)) {
-    members[name] = member;
-    if (typeof member !== "function") continue;
-    const method = (...args: unknown[]): unknown =>
-      (member as (...given: unknown[]) => unknown).apply(console, args);
-    members[name] = Object.defineProperty(method, "name", { value: name });
-    addReader(method);
-  }
-  return Object.defineProperty(members, Symbol.toStringTag, { value: "console" });
-}
-
-for (const [name, member] of Object.entries(outerGlobal["console"] as Outer)) {
-  if (typeof member === "function" && name !== "Console") replaceInRealms(member, `console.${name}`);
-}
-replaceInRealms(outerGlobal["console"] as object, "console");
-
-/** Creates a realm. */
-export function createRealm({ importModules, reportUncaught, noteProgress }: RealmSettings): Realm {
-  const context = newContext();
-  /** By the runtime's timer; by its own settings where the runtime keeps that for itself. */
-  const timers = new Map<unknown, { settings: TimerSettings; dueAt: number }>();
-  let isSpent = false;
-  let isOver = false;
-  foreign.runInContext(context);
-  const host: RealmHost = {
-    outer: outerRealm,
-    isOver: () => isOver,
-    outerGlobal,
-    names,
-    enumerable,
-    unconfined: UNCONFINED,
-    send: (json) => isOver || send(json),
-    now,
-    decode,
-    readKept,
-    runnerFolders: outerRealm.toGuest === undefined ? [] : RUNNER_FOLDERS,
-    inspect: deno.inspect,
-    makeConsole,
-    prepareGlobal(name) {
-      if (name === "process") confineProcess();
-      if (name === "Buffer") confineBuffers();
-    },
-    spend: () => realm.spend(),
-    importModules: (requests) => importModules(realm, requests),
-    reportUncaught: (thrown) => reportUncaught(realm, thrown),
-    noteProgress: () => noteProgress(realm),
-    setTimer(run, ms, settings) {
-      if (isOver) return undefined;
-      const { isRepeated } = settings;
-      const fire = (): void => {
-        if (!isRepeated) timers.delete(timer);
-        run();
-        noteProgress(realm);
-      };
-      const delay = ms as number;
-      const timer: unknown = isRepeated ? setInterval(fire, delay) : setTimeout(fire, delay);
-      timers.set(timer, { settings, dueAt: isRepeated ? Infinity : now() + (delay > 0 ? delay : 0) });
-      return timer;
-    },
-    clearTimer(timer) {
-      timers.delete(timer);
-      clearTimeout(timer as number);
-      noteProgress(realm);
-    },
-    trackDelay(ms, settings) {
-      timers.set(settings, { settings, dueAt: now() + (ms > 0 ? ms : 0) });
-      return () => {
-        timers.delete(settings);
-        noteProgress(realm);
-      };
-    },
+/** What the realm of a program has where it is the guest's own. */
+function runtimeParts(): RuntimeParts {
+  const console = new Console((text, level) => print(level > 1, text)) as unknown as Record<string, unknown>;
+  return {
+    inspect: deno.inspect as RuntimeParts["inspect"],
+    console,
+    runnerFolders: hidesHost() ? RUNNER_FOLDERS : [],
   };
-  const inside = (script.runInContext(context) as MakeInside)(host);
+}
+
+/**
+ * Creates a realm.
+ *
+ * @param isLight - Whether it has the language and tools alone, and no object of the guest's own realm. Otherwise it is
+ * the guest's own realm.
+ */
+export function createRealm(settings: RealmSettings, isLight: boolean): Realm {
+  const { importModules, done, failed, noteProgress } = settings;
+  const context = isLight
+    ? createContext(constants.DONT_CONTEXTIFY, { codeGeneration: { strings: false, wasm: false } })
+    : undefined;
+  const timers = new Map<number, unknown>();
+  let isOver = false;
+
+  const operations: Record<string, (a: never, b: never, c: never, d: never) => Primitive | void> = {
+    __proto__: null as never,
+    send: (json: string) => send(json),
+    print,
+    now,
+    origin: () => performance.timeOrigin,
+    progress: () => noteProgress(realm),
+    done: (json: string | undefined) => done(realm, json),
+    failed: (json: string) => failed(realm, json),
+    import: (id: number, requests: string) => importModules(realm, id, requests),
+    readKept(id: number, path: string, offset: number, limit: number) {
+      readKept(path, offset, limit).then(
+        ({ bytes, size }) => isOver || realm.inside.kept(id, byteText(bytes), size),
+        (error: unknown) => isOver || realm.inside.keptFailed(id, (error as Error).message),
+      );
+    },
+    readText(id: number, path: string) {
+      readKept(path, 0, Infinity).then(
+        ({ bytes, size }) => isOver || realm.inside.kept(id, decode(bytes), size),
+        (error: unknown) => isOver || realm.inside.keptFailed(id, (error as Error).message),
+      );
+    },
+    resolve(specifier: string, url: string) {
+      const { url: found, refusal } = resolveModule(specifier, url) as { url?: string; refusal?: string };
+      return found ?? `!${refusal}`;
+    },
+    setTimer(id: number, ms: number, isRepeated: boolean) {
+      const fire = (): void => {
+        if (!isRepeated) timers.delete(id);
+        realm.inside.fire(id);
+        noteProgress(realm);
+      };
+      timers.set(id, isRepeated ? startInterval(fire, ms) : startTimer(fire, ms));
+    },
+    clearTimer(id: number) {
+      stopTimer(timers.get(id) as number);
+      timers.delete(id);
+    },
+    encode: (text: string) => byteText(encode(text)),
+    decode: (text: string) => decode(bytesOf(text)),
+    atob: (text: string) => attempted(atob, text),
+    btoa: (text: string) => attempted(btoa, text),
+    uuid: () => randomUuid(),
+  };
+  const host: HostFunction = (operation, a, b, c, d) => {
+    if (isOver) return undefined;
+    return operations[operation]?.(a as never, b as never, c as never, d as never) as Primitive;
+  };
+  const make = (
+    context === undefined ? script.runInThisContext() : script.runInContext(context)
+  ) as MakeInside;
+  const inside = make(host, isLight ? undefined : runtimeParts());
   const realm: Realm = {
     context,
     inside,
-    get isSpent() {
-      return isSpent;
-    },
-    spend() {
-      isSpent = true;
-    },
-    *pendingTimers() {
-      const at = now();
-      for (const [timer, { settings, dueAt }] of timers) {
-        // An interval never ends by itself, and what is `unref`ed is not to be waited for.
-        const isKept = dueAt < Infinity && (timer as { hasRef?: () => boolean }).hasRef?.() !== false;
-        if (!isKept) continue;
-        const { place, race } = settings;
-        yield { place, leftMs: dueAt - at, isGuard: race !== undefined && isSettled(race) };
-      }
-    },
+    ownError: (error) => (isLight && isOfGuest(error) ? inside.makeError(error.name, textOf(error)) : error),
     end() {
       isOver = true;
-      for (const [timer, { settings }] of timers) if (timer !== settings) clearTimeout(timer as number);
+      for (const timer of timers.values()) stopTimer(timer as number);
       timers.clear();
     },
   };
   return realm;
+}
+
+function attempted(convert: (text: string) => string, text: string): string | undefined {
+  try {
+    return convert(text);
+  } catch {
+    return undefined;
+  }
+}
+
+/** Whether an error is of the guest's own realm. What a program threw may be anything, such as a proxy that throws. */
+function isOfGuest(error: unknown): error is Error {
+  try {
+    return error instanceof Error;
+  } catch {
+    return false;
+  }
+}
+
+function textOf(error: Error): string {
+  return inSandboxTerms(toGuestText(error.message));
 }

@@ -11,15 +11,18 @@ export interface KeptPiece {
 export interface HandleSettings {
   /** Reads bytes of a file in which the host keeps a result. */
   readKept(path: string, offset: number, limit: number): Promise<KeptPiece>;
-  decode(bytes: Uint8Array): string;
+  /** Reads a file in which the host keeps a result. */
+  readText(path: string): Promise<string>;
+  /** The text of the bytes up to `end`. */
+  decode(bytes: Uint8Array, end: number): string;
 }
 
 /** Creates the function that adds methods to every handle in a tool's result. */
 export function createHandles(
   primordials: Primordials,
-  { readKept, decode }: HandleSettings,
+  { readKept, readText, decode }: HandleSettings,
 ): (value: unknown) => unknown {
-  const { create, defineProperty, execPattern, isArray, keys, max, parseJson, subarray } = primordials;
+  const { create, defineProperty, execPattern, isArray, keys, max, parseJson } = primordials;
   /** The only paths that a handle may read: files in which the host keeps results. */
   const KEPT_PATH = /^\/workspace\/results\/[A-Za-z0-9_-][A-Za-z0-9._-]*$/;
   const KINDS = ["image", "audio", "resource", "text", "json"];
@@ -80,7 +83,7 @@ export function createHandles(
     };
     const text = async (): Promise<string> => {
       assertText();
-      return decode((await read(path, 0, Infinity)).bytes);
+      return readText(path);
     };
     const methods = create(null) as Record<string, unknown>;
     methods["page"] = async (offset = 0, limit = DEFAULT_PAGE_BYTES): Promise<TextPage> => {
@@ -111,7 +114,7 @@ export function createHandles(
     const end = offset + bytes.length < size ? wholeCharacters(bytes) : bytes.length;
     const next = offset + end;
     return {
-      text: decode(subarray(bytes, 0, end)),
+      text: decode(bytes, end),
       offset,
       next: next < size && end > 0 ? next : null,
       size,

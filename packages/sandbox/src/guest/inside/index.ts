@@ -1,217 +1,238 @@
-import { createClient, type CallLimits, type CallResult, type Client } from "./client.ts";
-import { installGlobals, type GlobalsSettings } from "./globals.ts";
-import { confineLateCallbacks } from "./late-callbacks.ts";
-import { createConsoleArguments } from "./console-arguments.ts";
-import { createErrors } from "./errors.ts";
+import { createClient, type CallResult, type Client } from "./client.ts";
+import { createConsole } from "./console.ts";
 import { createHandles } from "./handles.ts";
-import { listIntrinsics } from "./intrinsics.ts";
-import { createInward } from "./inward.ts";
+import { installLightGlobals } from "./light-globals.ts";
 import { createJsonEncoder } from "./json.ts";
-import { createLinks } from "./links.ts";
-import { createMembrane } from "./membrane.ts";
-import type { Membrane, OuterRealm } from "./membrane-types.ts";
-import { createOutward } from "./outward.ts";
-import { createPending, type Work } from "./pending.ts";
+import { createPending } from "./pending.ts";
 import { createPrimordials } from "./primordials.ts";
 import { createPrinter } from "./printed.ts";
 import { createRaces } from "./races.ts";
-import { createStandIns } from "./stand-ins.ts";
-import { createThrownReader, type ThrownText } from "./thrown.ts";
 import { hideRunnerFrames } from "./stack-frames.ts";
+import { createThrownReader } from "./thrown.ts";
+import { installTimers } from "./timers.ts";
 import { createTracer } from "./tracer.ts";
-import { createViews } from "./views.ts";
 
-/** Functions and data that the guest's own realm, which holds the runtime, passes to a realm. Hidden from programs. */
-export interface RealmHost extends GlobalsSettings {
-  outer: OuterRealm;
-  /** Whether the run has ended. */
-  isOver(): boolean;
-  send(json: string): void;
-  /** In milliseconds. */
-  now(): number;
-  decode(bytes: Uint8Array): string;
+export type Primitive = string | number | boolean | undefined;
+
+/**
+ * The one function by which a realm reaches the guest. It takes and gives primitives only, so that no object of the
+ * guest's own realm is ever within a program's reach.
+ */
+export type HostFunction = (operation: string, ...values: Primitive[]) => Primitive;
+
+/** Given to the program's own realm only: where a program runs among the runtime, there is nothing to keep from it. */
+export interface RuntimeParts {
+  inspect(value: unknown): string;
+  /** The runtime's console, for what {@link createConsole} lacks. */
+  console: Record<string, unknown>;
   /** Beginnings of the names of the runner's own files, where these are paths of the host. */
   runnerFolders: readonly string[];
-  /** A function of the outer realm that reads a kept result; gives a promise of `{ bytes, size }`. */
-  readKept: object;
-  /** Loads modules, given as JSON; gives a promise of their namespaces. */
-  importModules(requests: string): object;
-  /** Notes that work of the program has ended. */
-  noteProgress(): void;
 }
 
-/** The part of the guest that lives in a realm with the program. */
+/**
+ * The part of the guest that lives in a realm with the program. Its methods take primitives, and objects of the realm
+ * itself. None of them throws.
+ */
 export interface Inside {
   /** Starts a run with its limits. */
-  begin(limits: CallLimits, firstCallId: number): void;
-  /** Parses JSON to values of the realm. */
-  parse(text: string): unknown;
-  /**
-   * Runs a compiled program.
-   *
-   * @param done - Takes its value as JSON; `undefined` for none.
-   * @param failed - Takes what the program threw, or why its value is not JSON.
-   */
-  run(
-    main: (runtime: object) => Promise<unknown>,
-    done: (json: string | undefined) => void,
-    failed: (thrown: unknown) => void,
-  ): void;
+  begin(calls: number, callsInFlight: number, payloadBytes: number, firstCallId: number): void;
+  /** Runs a compiled program. It ends by the operations `done` and `failed`. */
+  run(main: unknown): void;
+  /** Ends the run for what was thrown and not caught. */
+  fail(thrown: unknown, kind: "syntax" | "exception"): void;
   /** Takes a call's result, as the host's message. */
   settle(message: string): void;
-  isWorkPending(): boolean;
-  /** Lists work that the program has begun and that goes on: calls, and operations of the runtime that end. */
-  pendingWork(limit: number): Work[];
+  fire(timer: number): void;
+  /** Whether a run goes on after its program has returned. */
+  isWaitedFor(hasValue: boolean): boolean;
+  /** Lists work that the program has begun and that goes on, as the JSON of {@link Unawaited}. */
+  listUnawaited(hasValue: boolean): string;
   /** The id of the next call to the host. */
   nextCallId(): number;
+  /** Adds a module to those of an import that goes on. */
+  addImported(id: number, namespace: unknown): void;
+  imported(id: number): void;
+  importFailed(id: number, thrown: unknown): void;
+  /** Takes what was read of a kept result: its text, or one character for each byte. */
+  kept(id: number, text: string, size: number): void;
+  keptFailed(id: number, message: string): void;
   /** Exports of the module `cem:client`. */
   clientExports(): Record<string, unknown>;
-  hostTool(server: string, tool: string): object;
+  hostTool(server: string, tool: string): unknown;
   /** Wraps a module's exports, so that calls of its functions are reported. */
   traced(server: string, namespace: Record<string, unknown>): Record<string, unknown>;
-  /** Exports of a module of the runtime, as those of this realm. */
-  runtimeExports(exports: object): Record<string, unknown>;
-  /** A value of the outer realm as one of this realm. */
-  inward(value: unknown): unknown;
+  newNamespace(): Record<string, unknown>;
+  resolver(url: string): unknown;
+  /** Parses JSON to values of the realm. */
+  parse(text: string): unknown;
   /** Makes an error of the realm. */
-  makeError(name: "TypeError" | "SyntaxError" | "Error", message: string): Error;
-  /** Whether an error says that a value was too large. */
-  isTooLarge(error: unknown): error is Error;
-  readThrown(thrown: unknown): ThrownText;
-  /** Whether the language may still call the program back. */
-  isWaiting(): boolean;
-  /** Whether an object was made in this realm or by the runtime, not by the program of another run. */
-  isKnown(value: object): boolean;
+  makeError(name: string, message: string): object;
+  /** Notes the place in the program that an error stems from. */
+  placeError(error: unknown, line: number, column: number): void;
+  /** Notes an operation of the runtime that ends; gives a function that takes its end, and the error if it failed. */
+  beginOperation(name: string): (error?: unknown) => void;
 }
 
-type Parts = {
-  confineLateCallbacks: typeof confineLateCallbacks;
-  createClient: typeof createClient;
-  createConsoleArguments: typeof createConsoleArguments;
-  createErrors: typeof createErrors;
-  createHandles: typeof createHandles;
-  createInward: typeof createInward;
-  createJsonEncoder: typeof createJsonEncoder;
-  createLinks: typeof createLinks;
-  createMembrane: typeof createMembrane;
-  createOutward: typeof createOutward;
-  createPending: typeof createPending;
-  createPrimordials: typeof createPrimordials;
-  createPrinter: typeof createPrinter;
-  createRaces: typeof createRaces;
-  createStandIns: typeof createStandIns;
-  createThrownReader: typeof createThrownReader;
-  createTracer: typeof createTracer;
-  createViews: typeof createViews;
-  hideRunnerFrames: typeof hideRunnerFrames;
-  installGlobals: typeof installGlobals;
-  listIntrinsics: typeof listIntrinsics;
-};
+/** Work that was still pending when a program returned. */
+export interface Unawaited {
+  /** Work that the run waits for. */
+  kept: UnawaitedWork[];
+  /** Timers that are stopped. */
+  stopped: UnawaitedWork[];
+}
+
+export interface UnawaitedWork {
+  kind: "call" | "operation" | "timer";
+  server: string;
+  name: string;
+  leftMs: number;
+  /** Says where the work was begun. */
+  stack: string;
+}
+
+type Parts = typeof PARTS;
 
 /** Puts the parts together in a new realm. */
-function createInside(parts: Parts, given: RealmHost): Inside {
+function createInside(parts: Parts, hostFunction: HostFunction, runtime: RuntimeParts | undefined): Inside {
   const primordials = parts.createPrimordials();
-  const { PromiseConstructor, apply, create, constructors, getPrototypeOf, promiseThen } = primordials;
-  const IN_ONE_LINE = { __proto__: null, compact: true, breakLength: Infinity, depth: 3 };
-  const errors = { __proto__: null as never, Error, SyntaxError, TypeError };
-  const intrinsics = parts.listIntrinsics();
-  const meta = () => ({
-    url: "file:///workspace/program.ts",
-    filename: "/workspace/program.ts",
-    dirname: "/workspace",
-    main: true,
-  });
-  if (given.runnerFolders.length > 0) parts.hideRunnerFrames(primordials, given.runnerFolders);
-  let made: Membrane | undefined;
-  // Most programs need nothing of the outer realm.
-  const membrane = () => (made ??= createOwnMembrane());
-  const host = shield(given);
-  const pending = parts.createPending(primordials, () => host.noteProgress());
+  const { PromiseConstructor, ByteArray, SafeWeakMap, create, constructors, defineValue, promiseThen } =
+    primordials;
+  const errorTypes = {
+    __proto__: null,
+    Error,
+    RangeError,
+    ReferenceError,
+    SyntaxError,
+    TypeError,
+  } as never as Record<string, ErrorConstructor>;
+  const settled = promiseThen(new PromiseConstructor<void>((resolve) => resolve()), () => {});
+  const fromCode = String.fromCharCode;
+  /** The place in the program that an error stems from. */
+  const places = new SafeWeakMap<{ line: number; column: number }>();
+  if (runtime !== undefined && runtime.runnerFolders.length > 0)
+    parts.hideRunnerFrames(primordials, runtime.runnerFolders);
+
+  /** Where the guest's function throws, as it does at the end of the stack, the error is one of its own realm. */
+  function host(operation: string, a?: Primitive, b?: Primitive, c?: Primitive, d?: Primitive): Primitive {
+    try {
+      return hostFunction(operation, a, b, c, d);
+    } catch {
+      throw new constructors.RangeError("Maximum call stack size exceeded");
+    }
+  }
+
+  const send = (text: string): void => void host("send", text);
+  const now = (): number => host("now") as number;
+  const pending = parts.createPending(primordials, () => void host("progress"));
   const json = parts.createJsonEncoder(primordials);
-  const reviveHandles = parts.createHandles(primordials, {
-    decode: host.decode,
-    readKept: (path, offset, limit) =>
-      membrane().call(given.readKept, undefined, [path, offset, limit]) as ReturnType<
-        Parameters<typeof createHandles>[1]["readKept"]
-      >,
-  });
-  const print = parts.createPrinter(primordials, {
-    is: given.outer.is,
-    inspect: (value) => membrane().call(given.inspect, undefined, [value, IN_ONE_LINE]) as string,
-  });
-  const consoleArguments = parts.createConsoleArguments(primordials, print);
+  const readThrown = parts.createThrownReader(primordials);
   const noteTimer = parts.createRaces(primordials);
-  const globals = parts.installGlobals(primordials, membrane, host, { consoleArguments, noteTimer });
-  const isWaiting = parts.confineLateCallbacks(primordials, host);
-  const readThrown = parts.createThrownReader(primordials, given.outer.is.nativeError);
+  const timers = parts.installTimers(primordials, { host, now, noteTimer, fail: (thrown) => fail(thrown) });
+  const print = parts.createPrinter(primordials, runtime?.inspect);
+  const console = parts.createConsole(
+    primordials,
+    print,
+    (isError, text) => void host("print", isError, text),
+    runtime?.console,
+  );
+  defineValue(globalThis, "console", console, false);
+  const bytes = {
+    /** Bytes out of a text with one character for each. */
+    fromText(text: string): Uint8Array {
+      const list = new ByteArray(text.length);
+      for (let index = 0; index < text.length; index += 1) list[index] = primordials.codeAt(text, index);
+      return list;
+    },
+    toText(list: Uint8Array, start: number, end: number): string {
+      let text = "";
+      for (let index = start; index < end; index += 1) text += fromCode(list[index] as number);
+      return text;
+    },
+  };
+  const decode = (text: string): string => host("decode", text) as string;
+  if (runtime === undefined) parts.installLightGlobals(primordials, { host, bytes });
+  // Each with the function that settles it.
+  const waiting = create(null) as Record<number, (value: unknown, error: unknown, isFailed: boolean) => void>;
+  const lists = create(null) as Record<number, Record<string, unknown>[]>;
+  let nextId = 1;
+
+  function whenTold<Value>(begin: (id: number) => void): Promise<Value> {
+    return new PromiseConstructor<Value>((resolve, reject) => {
+      const id = nextId;
+      nextId += 1;
+      waiting[id] = (value, error, isFailed) => {
+        delete waiting[id];
+        if (isFailed) reject(error);
+        else resolve(value as Value);
+      };
+      begin(id);
+    });
+  }
+
+  const reviveHandles = parts.createHandles(primordials, {
+    decode: (list, end) => decode(bytes.toText(list, 0, end)),
+    readText: (path) =>
+      readPiece(
+        (id) => host("readText", id, path),
+        ({ text }) => text,
+      ),
+    readKept: (path, offset, limit) =>
+      readPiece(
+        (id) => host("readKept", id, path, offset, limit),
+        ({ text, size }) => ({ bytes: bytes.fromText(text), size }),
+      ),
+  });
+
+  function readPiece<Value>(
+    begin: (id: number) => void,
+    convert: (piece: { text: string; size: number }) => Value,
+  ): Promise<Value> {
+    const work = pending.begin("operation", "the reading of a result");
+    return promiseThen(
+      whenTold<{ text: string; size: number }>(begin),
+      (piece) => {
+        work.end();
+        return convert(piece);
+      },
+      (error) => {
+        work.end();
+        throw error;
+      },
+    );
+  }
+
   let client: Client;
   let trace: ReturnType<typeof createTracer>;
   let payloadLimit = 0;
 
-  function createOwnMembrane(): Membrane {
-    const { outer, isOver, spend } = given;
-    const { replacement } = globals;
-    const trackDelay = (ms: number): (() => void) => {
-      const timer = { __proto__: null, isRepeated: false, place: new constructors.Error(), race: undefined };
-      noteTimer(timer);
-      return host.trackDelay(ms, timer);
-    };
-    const settings = { outer, intrinsics, isOver, spend, replacement, pending, trackDelay };
-    const own = parts.createMembrane(primordials, parts, settings);
-    globals.link(own);
-    return own;
-  }
-
-  /** Wraps the guest's functions so that their errors, stack overflows included, become errors of this realm. */
-  function shield(functions: RealmHost): RealmHost {
-    const own = create(null) as Record<string, unknown>;
-    for (const [name, member] of Object.entries(functions)) {
-      if (typeof member !== "function" || name === "readKept" || name === "inspect") own[name] = member;
-      else {
-        own[name] = (...args: unknown[]) => {
-          try {
-            return apply(member, undefined, args);
-          } catch (error) {
-            throw ownError(error);
-          }
-        };
-      }
-    }
-    return own as unknown as RealmHost;
-  }
-
-  function ownError(error: unknown): unknown {
-    try {
-      return membrane().inward(error);
-    } catch {
-      return new constructors.RangeError("Maximum call stack size exceeded");
-    }
-  }
-
   function importModules(requests: unknown): Promise<Record<string, unknown>[]> {
     const text = primordials.stringify(requests);
-    return new PromiseConstructor((resolve, reject) => {
-      void promiseThen(
-        host.importModules(text) as Promise<Record<string, unknown>[]>,
-        // A list of this realm, whose items are namespaces: none of them is ever the value of a promise, so that an
-        // export named `then` is not called.
-        (namespaces) => given.isOver() || resolve(copy(namespaces)),
-        (reason) => given.isOver() || reject(ownError(reason)),
-      );
+    // A list, since a namespace with an export named `then` must never be the value of a promise.
+    return whenTold((id) => {
+      lists[id] = [];
+      host("import", id, text);
     });
   }
 
-  function copy(list: readonly Record<string, unknown>[]): Record<string, unknown>[] {
-    const items: Record<string, unknown>[] = [];
-    for (let index = 0; index < list.length; index += 1) {
-      primordials.defineValue(items, `${index}`, list[index], true);
+  function fail(thrown: unknown, kind: "syntax" | "exception" = "exception"): void {
+    if (json.isTooLarge(thrown)) {
+      send(`{"type":"limit","limit":"payload","message":${primordials.quote(thrown.message)}}`);
+      return;
     }
-    return items;
+    const { name, message, stack } = readThrown(thrown);
+    const isObject = typeof thrown === "object" && thrown !== null;
+    const place = isObject ? places.get(thrown) : undefined;
+    const where = place === undefined ? "" : `,"line":${place.line},"column":${place.column}`;
+    const { quote } = primordials;
+    host(
+      "failed",
+      `{"kind":"${kind}","name":${quote(name)},"message":${quote(message)},"stack":${quote(stack)}${where}}`,
+    );
   }
 
   /** The value of a last expression, which the program did not say is its result: what is no data is none. */
   function encodedLast(value: unknown): string | undefined {
-    if (made !== undefined && made.unwrap(value) !== value) return undefined;
+    if (isOfRuntime(value)) return undefined;
     try {
       return encodedValue(value);
     } catch (error) {
@@ -220,14 +241,24 @@ function createInside(parts: Parts, given: RealmHost): Inside {
     }
   }
 
+  /** Whether an object is made by a class of the runtime, such as a URL. */
+  function isOfRuntime(value: unknown): boolean {
+    if (typeof value !== "object" || value === null) return false;
+    if (timers.isTimer(value)) return true;
+    const { constructor } = value as { constructor?: { name?: unknown } };
+    const name = typeof constructor === "function" ? constructor.name : undefined;
+    if (typeof name !== "string" || primordials.languageNames[name] === true) return false;
+    return (globalThis as unknown as Record<string, unknown>)[name] === constructor;
+  }
+
   function encodedValue(value: unknown): string | undefined {
     const { text, notes } = json.encodeResult(value, "The program's value", payloadLimit);
-    if (notes !== "") host.send(`{"type":"stderr","text":${primordials.quote(notes)}}`);
+    if (notes !== "") send(`{"type":"stderr","text":${primordials.quote(notes)}}`);
     return text;
   }
 
   async function encoded(main: (runtime: object) => Promise<unknown>): Promise<string | undefined> {
-    const runtime = {
+    const own = {
       import: importModules,
       load: async (specifier: unknown, options?: { with?: Record<string, string> }) => {
         const request = {
@@ -242,88 +273,121 @@ function createInside(parts: Parts, given: RealmHost): Inside {
           end();
         }
       },
-      meta: meta(),
+      meta: {
+        url: "file:///workspace/program.ts",
+        filename: "/workspace/program.ts",
+        dirname: "/workspace",
+        main: true,
+      },
       default: undefined as unknown,
       last: undefined as unknown,
     };
-    const returned = await main(runtime);
-    let value = returned === undefined ? await runtime.default : returned;
+    const returned = await main(own);
+    let value = returned === undefined ? await own.default : returned;
     if (typeof value === "function" && returned === undefined) value = await (value as () => unknown)();
-    return value === undefined ? encodedLast(await runtime.last) : encodedValue(value);
+    return value === undefined ? encodedLast(await own.last) : encodedValue(value);
   }
 
-  return {
-    begin(limits, firstId) {
-      payloadLimit = limits.payloadBytes;
-      client = parts.createClient(primordials, json, {
-        send: host.send,
-        limits,
-        firstId,
-        pending,
-        reviveHandles,
+  const inside: Inside = {
+    begin(calls, callsInFlight, payloadBytes, firstId) {
+      payloadLimit = payloadBytes;
+      const limits = { calls, callsInFlight, payloadBytes };
+      client = parts.createClient(primordials, json, { send, limits, firstId, pending, reviveHandles });
+      trace = parts.createTracer(primordials, json, { client, pending }, { send, now });
+    },
+    run(main) {
+      // On a stack without frames of the guest.
+      void promiseThen(settled, () => {
+        const ended = encoded(main as (runtime: object) => Promise<unknown>);
+        // The program's own changes to promises don't matter to this one.
+        void defineValue(ended, "constructor", undefined, false);
+        void promiseThen(ended, (text) => void host("done", text), fail);
       });
-      trace = parts.createTracer(primordials, json, { client, pending }, host);
     },
-    parse: primordials.parseJson,
-    run(main, done, failed) {
-      const ended = encoded(main);
-      // The program's own changes to promises don't matter to this one.
-      void primordials.defineProperty(ended, "constructor", { __proto__: null, value: undefined } as never);
-      void promiseThen(ended, done, failed);
-    },
+    fail,
     settle: (message) => client.settle(primordials.parseJson(message) as CallResult),
-    isWorkPending: pending.isLeft,
-    pendingWork: pending.list,
+    fire: timers.fire,
+    isWaitedFor: (hasValue) => pending.isLeft() || timers.areWaitedFor(hasValue),
+    listUnawaited(hasValue) {
+      const works = pending.list();
+      const { kept, stopped } = timers.list(hasValue);
+      const comma = works !== "" && kept !== "" ? "," : "";
+      return `{"kept":[${works}${comma}${kept}],"stopped":[${stopped}]}`;
+    },
     nextCallId: () => client.nextId(),
+    addImported(id, namespace) {
+      const list = lists[id];
+      if (list !== undefined) defineValue(list, `${list.length}`, namespace, true);
+    },
+    imported(id) {
+      const list = lists[id];
+      delete lists[id];
+      waiting[id]?.(list, undefined, false);
+    },
+    importFailed(id, thrown) {
+      delete lists[id];
+      waiting[id]?.(undefined, thrown, true);
+    },
+    kept(id, text, size) {
+      waiting[id]?.({ __proto__: null, text, size }, undefined, false);
+    },
+    keptFailed(id, message) {
+      waiting[id]?.(undefined, new constructors.Error(message), true);
+    },
     clientExports: () => client.exports,
     hostTool: (server, tool) => client.hostTool(server, tool),
     traced: (server, namespace) => trace(server, namespace),
-    runtimeExports(exports) {
-      const own = membrane().inward(exports, "runtime") as Record<string, unknown>;
-      primordials.defineValue(own, primordials.symbols.toStringTag, "Module", false);
-      return own;
+    newNamespace: () => create(null) as Record<string, unknown>,
+    resolver: (url) => (specifier: unknown) => {
+      const found = host("resolve", primordials.toText(specifier), url) as string;
+      if (primordials.startsWith(found, "!"))
+        throw new constructors.TypeError(primordials.sliceText(found, 1));
+      return found;
     },
-    inward: (value) => membrane().inward(value),
-    makeError: (name, message) => new errors[name](message),
-    isTooLarge: json.isTooLarge,
-    isWaiting,
-    readThrown: (thrown) => readThrown(made === undefined ? thrown : made.ownOf(thrown)),
-    isKnown(value) {
-      let root = value;
-      for (let next = getPrototypeOf(value); next !== null; next = getPrototypeOf(next)) root = next;
-      return root === intrinsics[0] || root === given.outer.intrinsics[0];
+    parse: primordials.parseJson,
+    makeError(name, message) {
+      const type = errorTypes[name];
+      if (type !== undefined) return new type(message);
+      const error = new constructors.Error(message);
+      defineValue(error, "name", name, false);
+      return error;
+    },
+    placeError(error, line, column) {
+      if (typeof error === "object" && error !== null)
+        places.set(error, { line: primordials.toNumber(line), column: primordials.toNumber(column) });
+    },
+    beginOperation(name) {
+      const work = pending.begin("operation", name);
+      return (error) => {
+        work.end();
+        work.place(error);
+      };
     },
   };
+  return inside;
 }
+
+const PARTS = {
+  createClient,
+  createConsole,
+  createHandles,
+  createJsonEncoder,
+  createPending,
+  createPrimordials,
+  createPrinter,
+  createRaces,
+  createThrownReader,
+  createTracer,
+  hideRunnerFrames,
+  installLightGlobals,
+  installTimers,
+};
 
 /**
  * The text of a script that gives a function which makes the inside of the realm in which the script runs. It is made of
  * the functions of this folder, each of which stands for itself.
  */
 export function insideSource(): string {
-  const parts: Parts = {
-    confineLateCallbacks,
-    createClient,
-    createConsoleArguments,
-    createErrors,
-    createHandles,
-    createInward,
-    createJsonEncoder,
-    createLinks,
-    createMembrane,
-    createOutward,
-    createPending,
-    createPrimordials,
-    createPrinter,
-    createRaces,
-    createStandIns,
-    createThrownReader,
-    createTracer,
-    createViews,
-    hideRunnerFrames,
-    installGlobals,
-    listIntrinsics,
-  };
-  const members = Object.entries(parts).map(([name, part]) => `${name}: ${part.toString()}`);
-  return `"use strict"; (host) => (${createInside.toString()})({ ${members.join(",\n")} }, host)`;
+  const members = Object.entries(PARTS).map(([name, part]) => `${name}: ${part.toString()}`);
+  return `"use strict"; (host, runtime) => (${createInside.toString()})({ ${members.join(",\n")} }, host, runtime)`;
 }

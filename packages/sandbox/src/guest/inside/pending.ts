@@ -1,7 +1,7 @@
 import type { Primordials } from "./primordials.ts";
 
 /** A call or an operation of the runtime that a program has started and that has not ended yet. */
-export interface Work {
+interface Work {
   kind: "call" | "operation";
   /** The server of a call; empty for an operation. */
   server: string;
@@ -24,14 +24,17 @@ export interface Pending {
   begin(kind: Work["kind"], name: string, server?: string): BegunWork;
   /** Whether any work goes on. */
   isLeft(): boolean;
-  /** Lists up to `limit` pieces of pending work, oldest first. */
-  list(limit: number): Work[];
+  /** Lists pending work, oldest first, as the items of a JSON array. */
+  list(): string;
 }
 
 /** @param onEnd - Called at the end of each piece of work, before the program goes on. */
 export function createPending(primordials: Primordials, onEnd: () => void): Pending {
   const { constructors, create, defineValue, includesText, indexOfText, isInstance, keys, sliceText } =
     primordials;
+  const { quote } = primordials;
+  /** The most pieces of work that are listed. */
+  const MAX_LISTED = 20;
   const PROGRAM = "blob:program:";
   const works = create(null) as Record<number, Work>;
   let next = 0;
@@ -68,11 +71,14 @@ export function createPending(primordials: Primordials, onEnd: () => void): Pend
       };
     },
     isLeft: () => count > 0,
-    list(limit) {
+    list() {
       const ids = keys(works);
-      const listed: Work[] = [];
-      for (let index = 0; index < ids.length && index < limit; index += 1) {
-        defineValue(listed, `${index}`, works[ids[index] as unknown as number], true);
+      let listed = "";
+      for (let index = 0; index < ids.length && index < MAX_LISTED; index += 1) {
+        const { kind, server, name, place } = works[ids[index] as unknown as number] as Work;
+        const named = `"server":${quote(server)},"name":${quote(name)}`;
+        const stack = quote(primordials.toText(place.stack));
+        listed += `${index > 0 ? "," : ""}{"kind":"${kind}",${named},"leftMs":0,"stack":${stack}}`;
       }
       return listed;
     },

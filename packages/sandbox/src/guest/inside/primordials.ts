@@ -12,8 +12,8 @@ type Uncurried<Call extends Method> = (self: unknown, ...args: Parameters<Call>)
 export function createPrimordials() {
   const { bind, call } = Function.prototype;
   const uncurry = bind.bind(call) as unknown as <Call extends Method>(method: Call) => Uncurried<Call>;
-  const { apply, construct, get, getOwnPropertyDescriptor, getPrototypeOf, has, ownKeys, set } = Reflect;
-  const { create, defineProperty, freeze, getOwnPropertySymbols, keys, setPrototypeOf } = Object;
+  const { apply, getOwnPropertyDescriptor, getPrototypeOf, has, ownKeys } = Reflect;
+  const { create, defineProperty, freeze, keys, setPrototypeOf } = Object;
   const tryDefine = Reflect.defineProperty;
   const stringify = JSON.stringify;
   const WeakMapConstructor = WeakMap;
@@ -21,11 +21,6 @@ export function createPrimordials() {
     .constructor;
   const names =
     "DataView Uint8Array Int8Array Uint16Array Int16Array Uint32Array Int32Array BigUint64Array BigInt64Array Uint8ClampedArray Float16Array Float32Array Float64Array";
-  const viewConstructors = create(null) as Record<string, new (...args: unknown[]) => object>;
-  for (const name of names.split(" ")) {
-    const type = (globalThis as unknown as typeof viewConstructors)[name];
-    if (type !== undefined) viewConstructors[name] = type;
-  }
   const getter = (prototype: object, key: string | symbol) =>
     uncurry(getOwnPropertyDescriptor(prototype, key)?.get as Method) as (self: unknown) => unknown;
   const weakGet = uncurry(WeakMap.prototype.get) as (self: WeakMap<object, unknown>, key: object) => unknown;
@@ -41,14 +36,15 @@ export function createPrimordials() {
     enumerable: boolean;
     configurable: boolean;
   };
-  const accessor = create(null) as {
-    get: unknown;
-    set: unknown;
-    enumerable: boolean;
-    configurable: boolean;
-  };
-  data.writable = data.configurable = accessor.configurable = true;
-  const detached = getter(ArrayBuffer.prototype, "detached");
+  data.writable = data.configurable = true;
+
+  const languageNames = create(null) as Record<string, boolean>;
+  for (const name of "Object Array Map Set Date RegExp Error AggregateError EvalError RangeError ReferenceError SyntaxError TypeError URIError Promise ArrayBuffer Number String Boolean".split(
+    " ",
+  )) {
+    languageNames[name] = true;
+  }
+  for (const name of names.split(" ")) languageNames[name] = true;
 
   /** A weak map that is safe from patched prototypes. */
   class SafeWeakMap<Value> {
@@ -64,18 +60,13 @@ export function createPrimordials() {
   return {
     SafeWeakMap,
     apply: apply as (method: unknown, self: unknown, args: readonly unknown[]) => unknown,
-    construct: construct as (type: unknown, args: readonly unknown[], newTarget?: unknown) => object,
     create,
     defineProperty,
     freeze,
-    get,
-    getOwnPropertySymbols,
     getPrototypeOf,
     has,
     keys,
     ownKeys,
-    set,
-    setPrototypeOf,
     /** Defines a property as data; `false` when the object doesn't allow it. */
     defineValue(target: object, key: string | symbol, value: unknown, enumerable: boolean): boolean {
       data.value = value;
@@ -83,19 +74,6 @@ export function createPrimordials() {
       const isDefined = tryDefine(target, key, data);
       data.value = undefined;
       return isDefined;
-    },
-    /** Defines a property by functions; `false` when the object doesn't allow it. */
-    defineAccessor(
-      target: object,
-      key: string | symbol,
-      read: ((this: object) => unknown) | undefined,
-      write: ((this: object, value: unknown) => void) | undefined,
-      enumerable: boolean,
-    ): boolean {
-      accessor.get = read;
-      accessor.set = write;
-      accessor.enumerable = enumerable;
-      return tryDefine(target, key, accessor as PropertyDescriptor);
     },
     /** The descriptor of an own property, without what a program has put into `Object.prototype`. */
     ownProperty(target: object, key: string | symbol): PropertyDescriptor | undefined {
@@ -107,6 +85,7 @@ export function createPrimordials() {
     /** A string as JSON. Only for strings: no `toJSON` is looked up for them. */
     quote: (text: string): string => stringify(text),
     PromiseConstructor: Promise,
+    RegExpConstructor: RegExp,
     promiseThen: uncurry(Promise.prototype.then) as unknown as <Value, Next>(
       promise: Promise<Value>,
       fulfilled: (value: Value) => Next,
@@ -128,67 +107,45 @@ export function createPrimordials() {
       byte: number,
       from: number,
     ) => number,
+    codeAt: uncurry(String.prototype.charCodeAt) as (self: string, index: number) => number,
     sliceText: uncurry(String.prototype.slice) as (self: string, start: number, end?: number) => string,
     includesText: uncurry(String.prototype.includes) as (self: string, part: string) => boolean,
     startsWith: uncurry(String.prototype.startsWith) as (self: string, prefix: string) => boolean,
-    endsWith: uncurry(String.prototype.endsWith) as (self: string, ending: string) => boolean,
     indexOfText: uncurry(String.prototype.indexOf) as (self: string, part: string, from: number) => number,
     execPattern: uncurry(RegExp.prototype.exec) as (self: RegExp, text: string) => RegExpExecArray | null,
     forEachEntry: uncurry(Map.prototype.forEach) as unknown as (
       self: unknown,
       visit: (value: unknown, key: unknown) => void,
     ) => void,
-    addEntry: uncurry(Map.prototype.set) as unknown as (self: unknown, key: unknown, value: unknown) => void,
     forEachMember: uncurry(Set.prototype.forEach) as unknown as (
       self: unknown,
       visit: (value: unknown) => void,
     ) => void,
-    addMember: uncurry(Set.prototype.add) as unknown as (self: unknown, value: unknown) => void,
     timeOf: uncurry(Date.prototype.getTime) as (self: unknown) => number,
     toNumber: Number,
+    isNativeError: (Error as unknown as { isError(value: unknown): boolean }).isError,
+    sizeOfMap: getter(Map.prototype, "size"),
+    sizeOfSet: getter(Set.prototype, "size"),
+    lengthOfBuffer: getter(ArrayBuffer.prototype, "byteLength"),
+    lengthOfSharedBuffer: getter(SharedArrayBuffer.prototype, "byteLength"),
+    languageNames,
     toText: String,
     isFiniteNumber: Number.isFinite,
     isArray: Array.isArray,
     isView: ArrayBuffer.isView as (value: unknown) => boolean,
     /** The name of a typed array's type; `undefined` for a `DataView`. */
     typedArrayName: getter(TypedArray.prototype, Symbol.toStringTag) as (view: unknown) => string | undefined,
-    typedArrayBuffer: getter(TypedArray.prototype, "buffer") as (view: unknown) => ArrayBuffer,
-    typedArrayOffset: getter(TypedArray.prototype, "byteOffset") as (view: unknown) => number,
     typedArrayLength: getter(TypedArray.prototype, "length") as (view: unknown) => number,
-    dataViewBuffer: getter(DataView.prototype, "buffer") as (view: unknown) => ArrayBuffer,
-    dataViewOffset: getter(DataView.prototype, "byteOffset") as (view: unknown) => number,
-    dataViewLength: getter(DataView.prototype, "byteLength") as (view: unknown) => number,
-    sourceOf: getter(RegExp.prototype, "source") as (pattern: unknown) => string,
-    flagsOf: getter(RegExp.prototype, "flags") as (pattern: unknown) => string,
     max: Math.max,
-    min: Math.min,
-    isDetached(buffer: ArrayBuffer): boolean {
-      try {
-        return detached(buffer) === true;
-      } catch {
-        // Shared memory is never detached.
-        return false;
-      }
-    },
     ProxyConstructor: Proxy,
-    viewConstructors,
     constructors: {
       __proto__: null as never,
-      Date,
       Error,
-      Map,
       RangeError,
-      RegExp,
-      Set,
       TypeError,
     },
     symbols: {
       __proto__: null as never,
-      asyncDispose: Symbol.asyncDispose,
-      asyncIterator: Symbol.asyncIterator,
-      dispose: Symbol.dispose,
-      hasInstance: Symbol.hasInstance,
-      iterator: Symbol.iterator,
       /** By which Node's `promisify` finds a function's own version with promises. */
       promisify: Symbol.for("nodejs.util.promisify.custom"),
       /** By which the runtime finds an object's own way to be printed. */

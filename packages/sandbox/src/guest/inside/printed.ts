@@ -1,22 +1,20 @@
-import type { OuterRealm } from "./membrane-types.ts";
 import type { Primordials } from "./primordials.ts";
-
-/** Settings of the printer, provided by the realm. */
-export interface PrinterSettings {
-  is: OuterRealm["is"];
-  /** Prints an object in one line as the runtime does. */
-  inspect(value: object): string;
-}
 
 /**
  * Gives the text of an object that a program prints: compact JSON, which is whole and which a model reads well. What JSON
- * has no form for has a name: `Map(1) {"a":1}`, `Point {"x":1}`, `[Circular]`. Gives the object itself where the runtime
- * prints it better.
+ * has no form for has a name: `Map(1) {"a":1}`, `Point {"x":1}`, `[Circular]`.
  */
-export type Printer = (value: object) => unknown;
+export type Printer = (value: object) => string;
 
-/** Creates the printer of a realm. */
-export function createPrinter(primordials: Primordials, { is, inspect }: PrinterSettings): Printer {
+/**
+ * Creates the printer of a realm.
+ *
+ * @param inspect - Prints what the runtime prints better: errors, functions, and objects of its own.
+ */
+export function createPrinter(
+  primordials: Primordials,
+  inspect?: (value: unknown, options?: object) => string,
+): Printer {
   const { SafeWeakMap, apply, create, execPattern, forEachEntry, forEachMember } = primordials;
   const { getPrototypeOf, has, isArray, isFiniteNumber, keys, ownProperty, quote } = primordials;
   const { sliceText, symbols, timeOf, toText, typedArrayLength, typedArrayName } = primordials;
@@ -33,7 +31,30 @@ export function createPrinter(primordials: Primordials, { is, inspect }: Printer
   const BASE64 =
     /^(?:data:([\w.+/-]{0,100})[^,]{0,100};base64,)?(?=[^,]*[a-z])(?=[^,]*[A-Z])(?=[^,]*\d)[\w+/-]{256,}={0,2}$/;
   const toIso = Date.prototype.toISOString;
+  const patternText = RegExp.prototype.toString;
   const objectRoot = Object.prototype;
+  const IN_ONE_LINE = { __proto__: null, compact: true, breakLength: Infinity, depth: 3 };
+  const MAX_CAUSES = 8;
+  /** Whether a getter of a built-in takes an object for its own. */
+  const takes = (read: (value: unknown) => unknown, value: object): boolean => {
+    try {
+      read(value);
+      return true;
+    } catch {
+      return false;
+    }
+  };
+  const is = {
+    nativeError: primordials.isNativeError,
+    arrayBufferView: primordials.isView,
+    anyArrayBuffer: (value: object) =>
+      takes(primordials.lengthOfBuffer, value) || takes(primordials.lengthOfSharedBuffer, value),
+    date: (value: object) => takes(timeOf, value),
+    map: (value: object) => takes(primordials.sizeOfMap, value),
+    set: (value: object) => takes(primordials.sizeOfSet, value),
+    promise: (value: object) => primordials.isInstance(primordials.PromiseConstructor, value),
+    regExp: (value: object) => primordials.isInstance(primordials.RegExpConstructor, value),
+  };
 
   interface Text {
     text: string;
@@ -71,7 +92,8 @@ export function createPrinter(primordials: Primordials, { is, inspect }: Printer
     if (isArray(value)) return writeItems(out, value, value.length, depth);
     const { toJSON } = value as { toJSON?: unknown };
     if (typeof toJSON === "function") return write(out, apply(toJSON, value, [""]), depth);
-    if (isPrintedByRuntime(value)) return put(out, inspect(value));
+    if (is.regExp(value)) return put(out, apply(patternText, value, []) as string);
+    if (isPrintedByRuntime(value)) return put(out, named(value, IN_ONE_LINE));
     const name = classOf(value);
     if (name !== "") put(out, `${name} `);
     writeMembers(out, value, depth);
@@ -87,13 +109,30 @@ export function createPrinter(primordials: Primordials, { is, inspect }: Printer
     return has(value, symbols.toStringTag) || keys(value).length === 0;
   }
 
+  /** An object that has more to it than members: by its name only, where there is no runtime to ask. */
+  function named(value: object, options?: object): string {
+    if (inspect !== undefined) return inspect(value, options);
+    const { [symbols.toStringTag]: tag } = value as { [symbols.toStringTag]?: unknown };
+    const name = typeof tag === "string" ? tag : classOf(value);
+    return keys(value).length === 0 && typeof tag !== "string"
+      ? `${name || "Object"} {}`
+      : `[${name || "Object"}]`;
+  }
+
   function writeMembers(out: Text, value: object, depth: number): void {
     const names = keys(value);
     put(out, "{");
     for (let index = 0; index < names.length; index += 1) {
       const name = names[index] as string;
       put(out, `${index > 0 ? "," : ""}${quote(name)}:`);
-      write(out, (value as Record<string, unknown>)[name], depth);
+      let member: unknown;
+      try {
+        member = (value as Record<string, unknown>)[name];
+      } catch {
+        put(out, "[Getter]");
+        continue;
+      }
+      write(out, member, depth);
     }
     put(out, "}");
   }
@@ -173,21 +212,48 @@ export function createPrinter(primordials: Primordials, { is, inspect }: Printer
     return typeof constructor === "function" ? nameOf(constructor) : "";
   }
 
-  function print(value: object): unknown {
+  /** An error with its stack, its own members, and its cause. */
+  function errorText(error: unknown, depth: number): string {
+    if (!is.nativeError(error))
+      return typeof error === "object" && error !== null ? print(error) : toText(error);
+    const { stack, cause } = error as Error;
+    let text = typeof stack === "string" && stack !== "" ? stack : toText(error);
+    const names = keys(error as object);
+    const own = create(null) as Record<string, unknown>;
+    let count = 0;
+    for (let index = 0; index < names.length; index += 1) {
+      const name = names[index] as string;
+      if (name === "stack" || name === "message" || name === "name" || name === "cause") continue;
+      own[name] = (error as Record<string, unknown>)[name];
+      count += 1;
+    }
+    if (count > 0) text += ` ${print(own)}`;
+    return cause === undefined || depth > MAX_CAUSES
+      ? text
+      : `${text}\nCaused by ${errorText(cause, depth + 1)}`;
+  }
+
+  function print(value: object): string {
     const out: Text = { __proto__: null, text: "", open: new SafeWeakMap() } as never;
     try {
-      if (is.nativeError(value) || typeof value === "function") return value;
+      if (is.nativeError(value) || typeof value === "function") {
+        if (inspect !== undefined) return inspect(value);
+        if (typeof value !== "function") return errorText(value, 0);
+      }
       if (is.date(value)) return dateText(value);
       if (!isData(value)) {
         const { toJSON } = value as { toJSON?: unknown };
-        if (typeof toJSON !== "function" && isPrintedByRuntime(value)) return value;
+        if (typeof toJSON !== "function" && is.regExp(value)) return apply(patternText, value, []) as string;
+        if (typeof toJSON !== "function" && typeof value !== "function" && isPrintedByRuntime(value))
+          return named(value);
         const told = typeof toJSON === "function" ? apply(toJSON, value, [""]) : undefined;
         if (typeof told === "string") return told;
       }
       write(out, value, 0);
       return out.text;
     } catch (error) {
-      return error === TOO_LONG ? beginning(out, value) : value;
+      if (error === TOO_LONG) return beginning(out, value);
+      return inspect === undefined ? "[Object]" : inspect(value);
     }
   }
 

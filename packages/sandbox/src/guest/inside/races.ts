@@ -1,5 +1,5 @@
-import type { TimerSettings } from "./globals.ts";
 import type { Primordials } from "./primordials.ts";
+import type { SetTimer } from "./timers.ts";
 
 /**
  * Finds the timers that are set for a race: those of the statement that calls `Promise.race`, or near it. Once the race is
@@ -7,26 +7,35 @@ import type { Primordials } from "./primordials.ts";
  *
  * @returns a function that takes each timer that is set.
  */
-export function createRaces(primordials: Primordials): (timer: TimerSettings) => void {
-  const { PromiseConstructor, apply, create, defineValue, promiseThen } = primordials;
+export function createRaces(primordials: Primordials): (timer: SetTimer) => void {
+  const { PromiseConstructor, apply, create, defineValue, isInstance, promiseThen } = primordials;
   const settled = promiseThen(new PromiseConstructor<void>((resolve) => resolve()), () => {});
   const original = PromiseConstructor.race as unknown;
   /** The timers that were set since the language last took up a job. */
-  const recent = create(null) as Record<number, TimerSettings>;
+  const recent = create(null) as Record<number, SetTimer>;
   let count = 0;
 
   function forget(): void {
     for (; count > 0; count -= 1) delete recent[count - 1];
   }
 
+  /** The same values, the first of which to settle decides the race. */
+  function* noted(values: unknown, race: { isDecided: boolean }): Generator<unknown, void> {
+    const decide = (): void => void (race.isDecided = true);
+    for (const value of values as Iterable<unknown>) {
+      if (isInstance(PromiseConstructor, value)) void promiseThen(value as Promise<unknown>, decide, decide);
+      yield value;
+    }
+  }
+
   const { race } = {
     race(this: unknown, values: unknown): unknown {
-      const promise = apply(original, this, [values]) as Promise<unknown>;
+      const race = { __proto__: null, isDecided: false } as unknown as { isDecided: boolean };
       for (let index = 0; index < count; index += 1) {
-        const timer = recent[index] as TimerSettings;
-        timer.race ??= promise;
+        const timer = recent[index] as SetTimer;
+        timer.race ??= race;
       }
-      return promise;
+      return apply(original, this, [noted(values, race)]);
     },
   };
   defineValue(PromiseConstructor, "race", race, false);

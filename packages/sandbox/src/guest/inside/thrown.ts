@@ -9,11 +9,8 @@ export interface ThrownText {
 }
 
 /** Creates the function that reads what a program threw. It survives every getter and proxy. */
-export function createThrownReader(
-  primordials: Primordials,
-  isNativeError: (value: unknown) => boolean,
-): (thrown: unknown) => ThrownText {
-  const { create, has, sliceText, toText } = primordials;
+export function createThrownReader(primordials: Primordials): (thrown: unknown) => ThrownText {
+  const { create, has, isNativeError, sliceText, toText } = primordials;
   const MAX_NAME_CHARACTERS = 256;
   const MAX_MESSAGE_CHARACTERS = 8_192;
   const MAX_STACK_CHARACTERS = 16_384;

@@ -1,0 +1,16 @@
+import { fuzzRealm } from "@cem/sandbox/contract";
+import { expect, it } from "vitest";
+import { createDenoSandboxProvider } from "./index.ts";
+
+/** In milliseconds; an hour with `CEM_TESTS=all`. */
+const DURATION_MS = process.env["CEM_TESTS"] === "all" ? 3_600_000 : 20_000;
+
+it(
+  "lets no program of the language and tools reach an object of the guest's own realm",
+  { timeout: DURATION_MS * 2 + 60_000 },
+  async () => {
+    const { calls, found } = await fuzzRealm(() => createDenoSandboxProvider(), DURATION_MS);
+    expect(calls).toBeGreaterThan(1_000);
+    expect(found).toEqual([]);
+  },
+);

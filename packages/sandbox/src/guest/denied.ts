@@ -1,0 +1,30 @@
+/** The runtime's message for a denied permission. It suggests a flag, which no program can set. */
+const DENIED = /Requires ([a-z]+) access(?: to ([^\n]{0,300}?))?, run again with the --allow-[a-z-]+ flag/g;
+const FAILED_TO_SPAWN = /Failed to spawn [^\n]*/g;
+
+/** Says what the runtime did not allow in terms of the sandbox. */
+export function inSandboxTerms(text: string): string {
+  if (!text.includes("run again with") && !text.includes("Failed to spawn ")) return text;
+  const explained = text.replace(DENIED, (_, kind: string, to?: string) => explain(kind, to));
+  return explained.replace(FAILED_TO_SPAWN, "The sandbox can't start programs.");
+}
+
+function explain(kind: string, target: string | undefined): string {
+  const to = target === undefined ? "" : ` ${target}`;
+  switch (kind) {
+    case "net":
+      return `The sandbox has no network access to${to === "" ? " other systems" : to}. Code reaches only hosts that the configuration allows, by default none; tools reach what they are for.`;
+    case "read":
+      return `The sandbox can't read${to}. Code reads files of /workspace and of folders that the configuration mounts.`;
+    case "write":
+      return `The sandbox can't write${to}. Code writes files in /workspace, but not in /workspace/servers, /workspace/skills or folders mounted read-only.`;
+    case "run":
+      return `The sandbox can't start programs${to === "" ? "" : `:${to}`}.`;
+    case "sys":
+      return `The sandbox can't tell${to === "" ? " this" : to}: code learns nothing of the machine it runs on.`;
+    case "ffi":
+      return `The sandbox can't load native libraries${to === "" ? "" : `:${to}`}.`;
+    default:
+      return `The sandbox has no ${kind} access${to === "" ? "" : ` to${to}`}.`;
+  }
+}

@@ -1,0 +1,84 @@
+import type { Primordials } from "./primordials.ts";
+
+export interface LightGlobalsSettings {
+  host(operation: string, text?: string | number): unknown;
+  /** Conversions between bytes and texts with one character for each. */
+  bytes: { fromText(text: string): Uint8Array; toText(list: Uint8Array, start: number, end: number): string };
+}
+
+/**
+ * Leaves in a realm what the language has, without what calls back or makes code by itself, and adds the few things of
+ * the runtime that are made of primitives.
+ */
+export function installLightGlobals(primordials: Primordials, { host, bytes }: LightGlobalsSettings): void {
+  const { constructors, create, defineProperty, defineValue, isView, symbols, toNumber, toText } =
+    primordials;
+  const { isInstance, typedArrayLength, ByteArray } = primordials;
+  const own = globalThis as unknown as Record<string, unknown>;
+  // Finalizers and waits for threads call back after a run; the others are of the guest's own realm, or of no use.
+  for (const name of "Atomics FinalizationRegistry SharedArrayBuffer Temporal WeakRef WebAssembly".split(" "))
+    delete own[name];
+  delete (Date.prototype as unknown as Record<string, unknown>)["toTemporalInstant"];
+  // The runtime gives the function that is found there frames of its own realm.
+  const fixed = { __proto__: null, writable: false, enumerable: false, configurable: false };
+  defineProperty(Error, "prepareStackTrace", { ...fixed, value: undefined });
+  defineProperty(globalThis, "Error", { ...fixed, value: Error });
+
+  function taken(operation: string, value: unknown, name: string): string {
+    const found = host(operation, toText(value));
+    if (typeof found === "string") return found;
+    const error = new constructors.Error(
+      operation === "atob"
+        ? "Failed to decode base64"
+        : "Cannot encode string: string contains characters outside of the Latin1 range",
+    );
+    defineValue(error, "name", name, false);
+    throw error;
+  }
+
+  const functions = {
+    __proto__: null as never,
+    atob: (text: unknown) => taken("atob", text, "InvalidCharacterError"),
+    btoa: (text: unknown) => taken("btoa", text, "InvalidCharacterError"),
+  } as unknown as Record<string, unknown>;
+  for (const name in functions) defineValue(globalThis, name, functions[name], true);
+
+  class TextEncoder {
+    get encoding(): string {
+      return "utf-8";
+    }
+    encode(text: unknown = ""): Uint8Array {
+      return bytes.fromText(host("encode", toText(text)) as string);
+    }
+  }
+  class TextDecoder {
+    get encoding(): string {
+      return "utf-8";
+    }
+    decode(list?: unknown): string {
+      if (list === undefined) return "";
+      const view = isView(list)
+        ? new ByteArray(
+            (list as Uint8Array).buffer,
+            (list as Uint8Array).byteOffset,
+            (list as Uint8Array).byteLength,
+          )
+        : new ByteArray(list as ArrayBuffer);
+      if (!isInstance(ByteArray, view)) return "";
+      return host("decode", bytes.toText(view, 0, typedArrayLength(view))) as string;
+    }
+  }
+  defineValue(globalThis, "TextEncoder", TextEncoder, false);
+  defineValue(globalThis, "TextDecoder", TextDecoder, false);
+
+  const origin = toNumber(host("origin"));
+  const performance = create(Object.prototype) as object;
+  defineValue(performance, "now", () => host("now"), true);
+  defineValue(performance, "timeOrigin", origin, true);
+  defineValue(performance, symbols.toStringTag, "Performance", false);
+  const crypto = create(Object.prototype) as object;
+  defineValue(crypto, "randomUUID", () => host("uuid"), true);
+  defineValue(crypto, symbols.toStringTag, "Crypto", false);
+  defineValue(globalThis, "performance", performance, true);
+  defineValue(globalThis, "crypto", crypto, true);
+}

@@ -1,0 +1,48 @@
+import { constants, createContext, Script } from "node:vm";
+
+/** Names of the runtime that a realm with the language and tools alone has, too. */
+const LIGHT = new Set(
+  "console queueMicrotask setTimeout setInterval setImmediate clearTimeout clearInterval clearImmediate atob btoa TextEncoder".split(
+    " ",
+  ),
+);
+/** Parts of the language that it lacks. */
+const LACKING =
+  "Atomics FinalizationRegistry SharedArrayBuffer Temporal WeakRef WebAssembly eval Function globalThis structuredClone";
+/** Names that mean nothing in a sandbox, and much in a program. */
+const COMMON = new Set("name location close closed alert confirm prompt onerror onload".split(" "));
+/** Members of the runtime's objects that it has. */
+const LIGHT_MEMBERS: Record<string, RegExp> = {
+  console:
+    /^\s*\.\s*(?:log|info|debug|warn|error|trace|assert|count|countReset|group|groupCollapsed|groupEnd)\b/,
+  performance: /^\s*\.\s*(?:now|timeOrigin)\b/,
+  crypto: /^\s*\.\s*randomUUID\b/,
+  TextDecoder: /^\s*\(\s*\)/,
+};
+
+/** Comments and strings, without what lies in templates, which may be code. */
+const TEXT = /\/\*(?:[^*]|\*(?!\/))*(?:\*\/)?|\/\/[^\n]*|"(?:\\.|[^"\\\n])*"|'(?:\\.|[^'\\\n])*'/g;
+const DYNAMIC_IMPORT = /(?<![.\w$])import\s*\(/;
+const WORD = /(?<![.\w$])[A-Za-z_$][\w$]*|(?<=\.\.\.)[A-Za-z_$][\w$]*/g;
+
+const languageNames = new Script("Object.getOwnPropertyNames(globalThis)").runInContext(
+  createContext(constants.DONT_CONTEXTIFY),
+) as string[];
+const lacking = new Set([...Object.getOwnPropertyNames(globalThis), "require"]);
+for (const name of [...languageNames, ...LIGHT, ...COMMON]) lacking.delete(name);
+for (const name of [...LACKING.split(" "), ...Object.keys(LIGHT_MEMBERS)]) lacking.add(name);
+
+/**
+ * Whether a module, as JavaScript, may use the runtime: names of it that are a key or a variable of the module's own count
+ * as well. A module of the language and tools alone can be loaded into a realm that has nothing else.
+ */
+export function needsRuntime(code: string): boolean {
+  const plain = code.replaceAll(TEXT, (text) => (text.startsWith("/") ? " " : '""'));
+  if (DYNAMIC_IMPORT.test(plain)) return true;
+  for (const { 0: name, index } of plain.matchAll(WORD)) {
+    if (!lacking.has(name)) continue;
+    const rest = plain.slice(index + name.length, index + name.length + 80);
+    if (LIGHT_MEMBERS[name]?.test(rest) !== true) return true;
+  }
+  return false;
+}
