@@ -21,7 +21,7 @@ const LIGHT_MEMBERS: Record<string, RegExp> = {
 };
 
 /** Comments and strings, without what lies in templates, which may be code. */
-const TEXT = /\/\*(?:[^*]|\*(?!\/))*(?:\*\/)?|\/\/[^\n]*|"(?:\\.|[^"\\\n])*"|'(?:\\.|[^'\\\n])*'/g;
+const TEXT = /\/\*(?:[^*]|\*(?!\/))*(?:\*\/)?|\/\/[^\n]*|"(?:\\.|[^"\\\n])*"?|'(?:\\.|[^'\\\n])*'?/g;
 const DYNAMIC_IMPORT = /(?<![.\w$])import\s*\(/;
 const WORD = /(?<![.\w$])[A-Za-z_$][\w$]*|(?<=\.\.\.)[A-Za-z_$][\w$]*/g;
 
@@ -37,7 +37,11 @@ for (const name of [...LACKING.split(" "), ...Object.keys(LIGHT_MEMBERS)]) lacki
  * as well. A module of the language and tools alone can be loaded into a realm that has nothing else.
  */
 export function needsRuntime(code: string): boolean {
-  const plain = code.replaceAll(TEXT, (text) => (text.startsWith("/") ? " " : '""'));
+  const plain = code.replaceAll(TEXT, (text) => {
+    if (text.startsWith("/")) return " ";
+    // A quote that is not closed on its line is one of a pattern, and code follows.
+    return text.length > 1 && text.at(-1) === text[0] ? '""' : text;
+  });
   if (DYNAMIC_IMPORT.test(plain)) return true;
   for (const { 0: name, index } of plain.matchAll(WORD)) {
     if (!lacking.has(name)) continue;
