@@ -16,6 +16,11 @@ const LIGHT_MEMBERS: Readonly<Record<string, ReadonlySet<string>>> = {
   console: new Set(
     "log info debug warn error trace assert count countReset dir group groupCollapsed groupEnd".split(" "),
   ),
+  Deno: new Set(
+    "readTextFile writeTextFile mkdir remove rename copyFile readDir"
+      .split(" ")
+      .flatMap((name) => [name, `${name}Sync`]),
+  ),
   performance: new Set(["now", "timeOrigin"]),
   crypto: new Set(["randomUUID"]),
   Error: new Set(["captureStackTrace", "isError", "prototype"]),

@@ -121,6 +121,7 @@ describe("ToolBridge", () => {
         server: "s",
         tool: "t",
         ms: 5,
+        startMs: expect.any(Number),
         ok: true,
         args: "{}",
         result: "[1]",

@@ -128,7 +128,8 @@ const RUNTIME: Left[] = [
 
 /** Programs after which the guest is ended, since they had the runtime in reach. */
 const COSTLY: [name: string, code: string, limits?: { timeoutMs: number }][] = [
-  ["a global of the runtime", "Deno.readTextFileSync('note.txt');"],
+  ["a global of the runtime", "new URL('a:b');"],
+  ["a function of Deno for more than texts", "Deno.readFileSync('note.txt');"],
   ["a module of Node's", "import 'node:path';"],
   ["a module that uses the runtime", "import './uses-runtime.ts';"],
   ["such a module, later", "await import('./uses-runtime.ts');"],
@@ -231,6 +232,38 @@ export default [await count({}), await other({}), await third({}), await ask({ a
       expect(await session.value(code, { invoker })).toEqual([1, 1, 1, { a: 1 }, { a: 2 }, 3]);
     }
     expect(session.stats().reused).toBe(before + 3);
+  });
+
+  it("keep their guest when they use text files", async () => {
+    await session.run("return 1");
+    const before = session.stats().reused;
+    const code = `await Deno.mkdir("made/deep", { recursive: true }); await Deno.writeTextFile("made/a.txt", "é1"); Deno.writeTextFileSync("made/a.txt", "2", { append: true });
+await Deno.copyFile("made/a.txt", "made/b.txt"); await Deno.rename("made/b.txt", "/workspace/made/deep/c.txt");
+const names = []; for await (const { name, isFile } of Deno.readDir("made")) names.push([name, isFile]); names.sort();
+const failed = await Deno.readTextFile("made/none.txt").catch(({ name, code, message, stack }) => [name, code, message.includes("made/none.txt"), stack.includes("program")]);
+const text = Deno.readTextFileSync("made/deep/c.txt"); await Deno.remove("made", { recursive: true });
+let wrong; try { Deno.readTextFileSync(1 as never); } catch (error) { wrong = error.message; }
+return [text, names, failed, Array.from(Deno.readDirSync("."), ({ name }) => name).includes("made"), wrong];`;
+    expect(await session.value(code)).toEqual([
+      "é12",
+      [
+        ["a.txt", true],
+        ["deep", false],
+      ],
+      ["NotFound", "ENOENT", true, true],
+      false,
+      "The path is a string.",
+    ]);
+    expect(session.stats().reused).toBe(before + 1);
+    expect(session.kept).toBe(1);
+  });
+
+  it("run no code twice for a module that they write and that uses the runtime", async () => {
+    const own = recordingInvoker(({ args }) => args);
+    const code = `import { callTool } from "cem:client"; await callTool("h", "t", 1);
+Deno.writeTextFileSync("late.ts", "export default new URL('a:b').href;"); return await import("./late.ts").catch(({ message }) => message);`;
+    expect(await session.value(code, { invoker: own })).toContain("was written after the program began");
+    expect(own.calls).toHaveLength(1);
   });
 
   it("see a tool's file as it is at each run", async () => {

@@ -54,10 +54,11 @@ function isCurrent(own: Realm): boolean {
   return current !== undefined && own === realm;
 }
 
-function importModules(own: Realm, id: number, requests: string): void {
+function importModules(own: Realm, id: number, requests: string, isLater: boolean): void {
   void importAll(own, id, requests).catch((error: unknown) => {
     if (current === undefined || own !== realm) return;
-    if (isRuntimeNeeded(error)) void runInOwnRealm(current);
+    // Code that has run is not run again.
+    if (isRuntimeNeeded(error) && !isLater) void runInOwnRealm(current);
     else own.inside.importFailed(id, own.ownError(error));
   });
 }
@@ -165,9 +166,9 @@ async function run(message: Run): Promise<void> {
   const own = realm ?? prepare(true);
   begin(own, message);
   if (message.laterImports !== undefined) {
-    modules = new Modules(own, moduleSettings);
     try {
-      await modules.prepare(message.laterImports);
+      // They are read again when the program imports them: it may write them before.
+      await new Modules(own, moduleSettings).prepare(message.laterImports);
     } catch {
       return runInOwnRealm(message);
     }

@@ -53,7 +53,13 @@ class MissingModule extends Error {
 }
 
 /** Thrown, before anything is evaluated, for a module that only the guest's own realm can hold. */
-export class RuntimeNeeded extends Error {}
+export class RuntimeNeeded extends Error {
+  constructor() {
+    super(
+      "This module uses the runtime, and was written after the program began: import it in another program.",
+    );
+  }
+}
 
 /** The modules of one realm. */
 export class Modules {

@@ -15,6 +15,7 @@ const COMMON = new Set("name location close closed alert confirm prompt onerror 
 const LIGHT_MEMBERS: Record<string, RegExp> = {
   console:
     /^\s*\.\s*(?:log|info|debug|warn|error|trace|assert|count|countReset|group|groupCollapsed|groupEnd)\b/,
+  Deno: /^\s*\.\s*(?:readTextFile|writeTextFile|mkdir|remove|rename|copyFile|readDir)(?:Sync)?\b/,
   performance: /^\s*\.\s*(?:now|timeOrigin)\b/,
   crypto: /^\s*\.\s*randomUUID\b/,
   TextDecoder: /^\s*\(\s*\)/,

@@ -13,7 +13,7 @@ import {
 import { readKept } from "./kept-results.ts";
 import { resolveModule } from "./module-urls.ts";
 import { hidesHost, toGuestText } from "./paths.ts";
-import { byteText, bytesOf, decode, encode, now } from "./primordials.ts";
+import { byteText, bytesOf, decode, encode, now, parseJson } from "./primordials.ts";
 
 /** A realm in which one program runs: a global object, the language and modules of its own. */
 export interface Realm {
@@ -28,7 +28,8 @@ export interface Realm {
 
 /** Settings of a realm, provided by the guest. */
 export interface RealmSettings {
-  importModules(realm: Realm, id: number, requests: string): void;
+  /** @param isLater - Whether code of the program has run before. */
+  importModules(realm: Realm, id: number, requests: string, isLater: boolean): void;
   /** Takes the program's value as JSON, `undefined` for none. */
   done(realm: Realm, json: string | undefined): void;
   /** Takes what the program threw, as JSON. */
@@ -88,7 +89,7 @@ export function createRealm(settings: RealmSettings, isLight: boolean): Realm {
     progress: () => noteProgress(realm),
     done: (json: string | undefined) => done(realm, json),
     failed: (json: string) => failed(realm, json),
-    import: (id: number, requests: string) => importModules(realm, id, requests),
+    import: (id: number, requests: string, isLater: boolean) => importModules(realm, id, requests, isLater),
     readKept(id: number, path: string, offset: number, limit: number) {
       readKept(path, offset, limit).then(
         ({ bytes, size }) => isOver || realm.inside.kept(id, byteText(bytes), size),
@@ -101,6 +102,7 @@ export function createRealm(settings: RealmSettings, isLight: boolean): Realm {
         (error: unknown) => isOver || realm.inside.keptFailed(id, (error as Error).message),
       );
     },
+    file: doWithFile,
     resolve(specifier: string, url: string) {
       const { url: found, refusal } = resolveModule(specifier, url) as { url?: string; refusal?: string };
       return found ?? `!${refusal}`;
@@ -142,6 +144,37 @@ export function createRealm(settings: RealmSettings, isLight: boolean): Realm {
     },
   };
   return realm;
+}
+
+type FileFunction = (path: string, other: string | undefined, options: object | undefined) => unknown;
+
+/** The functions of Deno that programs have in a realm without the runtime. */
+const FILE_FUNCTIONS: Readonly<Record<string, FileFunction>> = {
+  __proto__: null as never,
+  readTextFileSync: (path) => denoFunction("readTextFileSync")(path),
+  writeTextFileSync: (path, text, options) => denoFunction("writeTextFileSync")(path, text, options),
+  mkdirSync: (path, _, options) => denoFunction("mkdirSync")(path, options),
+  removeSync: (path, _, options) => denoFunction("removeSync")(path, options),
+  renameSync: (path, to) => denoFunction("renameSync")(path, to),
+  copyFileSync: (path, to) => denoFunction("copyFileSync")(path, to),
+  readDirSync: (path) => JSON.stringify(Array.from(denoFunction("readDirSync")(path) as Iterable<object>)),
+};
+
+/** Looked up at each use, since functions that take paths may be patched. */
+function denoFunction(name: string): (...args: unknown[]) => unknown {
+  return deno[name] as (...args: unknown[]) => unknown;
+}
+
+/** `+` and the result, or `!` and the error as JSON. */
+function doWithFile(method: string, path: string, other: string, options: string): string {
+  try {
+    const given = options === "" ? undefined : (parseJson(options) as object);
+    const result = FILE_FUNCTIONS[method]?.(path, other, given);
+    return `+${typeof result === "string" ? result : ""}`;
+  } catch (error) {
+    const { name, message, code } = error as Error & { code?: string };
+    return `!${JSON.stringify({ name, message: inSandboxTerms(toGuestText(message)), code })}`;
+  }
 }
 
 function attempted(convert: (text: string) => string, text: string): string | undefined {

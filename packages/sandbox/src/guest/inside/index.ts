@@ -1,5 +1,6 @@
 import { createClient, type CallResult, type Client } from "./client.ts";
 import { createConsole } from "./console.ts";
+import { installFiles } from "./files.ts";
 import { createHandles } from "./handles.ts";
 import { installLightGlobals } from "./light-globals.ts";
 import { createJsonEncoder } from "./json.ts";
@@ -121,6 +122,14 @@ function createInside(parts: Parts, hostFunction: HostFunction, runtime: Runtime
     }
   }
 
+  function makeError(name: string, message: string): object {
+    const type = errorTypes[name];
+    if (type !== undefined) return new type(message);
+    const error = new constructors.Error(message);
+    defineValue(error, "name", name, false);
+    return error;
+  }
+
   const send = (text: string): void => void host("send", text);
   const now = (): number => host("now") as number;
   const pending = parts.createPending(primordials, () => void host("progress"));
@@ -150,7 +159,12 @@ function createInside(parts: Parts, hostFunction: HostFunction, runtime: Runtime
     },
   };
   const decode = (text: string): string => host("decode", text) as string;
-  if (runtime === undefined) parts.installLightGlobals(primordials, { host, bytes });
+  if (runtime === undefined) {
+    parts.installLightGlobals(primordials, { host, bytes });
+    const file = (method: string, path: string, other: string, options: string) =>
+      host("file", method, path, other, options) as string;
+    parts.installFiles(primordials, { file, makeError });
+  }
   // Each with the function that settles it.
   const waiting = create(null) as Record<number, (value: unknown, error: unknown, isFailed: boolean) => void>;
   const lists = create(null) as Record<number, Record<string, unknown>[]>;
@@ -205,12 +219,13 @@ function createInside(parts: Parts, hostFunction: HostFunction, runtime: Runtime
   let trace: ReturnType<typeof createTracer>;
   let payloadLimit = 0;
 
-  function importModules(requests: unknown): Promise<Record<string, unknown>[]> {
+  /** @param isLater - Whether code of the program has run before. */
+  function importModules(requests: unknown, isLater: boolean): Promise<Record<string, unknown>[]> {
     const text = primordials.stringify(requests);
     // A list, since a namespace with an export named `then` must never be the value of a promise.
     return whenTold((id) => {
       lists[id] = [];
-      host("import", id, text);
+      host("import", id, text, isLater);
     });
   }
 
@@ -259,7 +274,7 @@ function createInside(parts: Parts, hostFunction: HostFunction, runtime: Runtime
 
   async function encoded(main: (runtime: object) => Promise<unknown>): Promise<string | undefined> {
     const own = {
-      import: importModules,
+      import: (requests: unknown) => importModules(requests, false),
       load: async (specifier: unknown, options?: { with?: Record<string, string> }) => {
         const request = {
           specifier: primordials.toText(specifier),
@@ -268,7 +283,7 @@ function createInside(parts: Parts, hostFunction: HostFunction, runtime: Runtime
         };
         const { end } = pending.begin("operation", "import");
         try {
-          return (await importModules([request]))[0];
+          return (await importModules([request], true))[0];
         } finally {
           end();
         }
@@ -345,13 +360,7 @@ function createInside(parts: Parts, hostFunction: HostFunction, runtime: Runtime
       return found;
     },
     parse: primordials.parseJson,
-    makeError(name, message) {
-      const type = errorTypes[name];
-      if (type !== undefined) return new type(message);
-      const error = new constructors.Error(message);
-      defineValue(error, "name", name, false);
-      return error;
-    },
+    makeError,
     placeError(error, line, column) {
       if (typeof error === "object" && error !== null)
         places.set(error, { line: primordials.toNumber(line), column: primordials.toNumber(column) });
@@ -379,6 +388,7 @@ const PARTS = {
   createThrownReader,
   createTracer,
   hideRunnerFrames,
+  installFiles,
   installLightGlobals,
   installTimers,
 };

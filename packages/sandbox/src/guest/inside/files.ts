@@ -1,0 +1,62 @@
+import type { Primordials } from "./primordials.ts";
+
+/** Settings of {@link installFiles}, provided by the realm. */
+export interface FilesSettings {
+  /** Does something with a file: `+` and the result, or `!` and the error as JSON. */
+  file(method: string, path: string, other: string, options: string): string;
+  makeError(name: string, message: string): object;
+}
+
+/**
+ * Adds the functions of Deno for text files and folders to a realm that has nothing else of the runtime. Paths, texts and
+ * options cross as texts. Each is done at once, so that nothing of it is left when the program ends.
+ */
+export function installFiles(primordials: Primordials, { file, makeError }: FilesSettings): void {
+  const { constructors, create, defineValue, parseJson, sliceText, startsWith, stringify, toText } =
+    primordials;
+  const Deno = create(Object.prototype) as object;
+  const asyncIterator = Symbol.asyncIterator;
+
+  function textOf(value: unknown, what: string): string {
+    if (typeof value === "string") return value;
+    throw new constructors.TypeError(`The ${what} is a string.`);
+  }
+
+  function call(method: string, path: unknown, other = "", options?: unknown): string {
+    const answer = file(method, textOf(path, "path"), other, options === undefined ? "" : stringify(options));
+    if (startsWith(answer, "+")) return sliceText(answer, 1);
+    const { name, message, code } = parseJson(sliceText(answer, 1)) as Record<string, string>;
+    const error = makeError(name ?? "Error", message ?? "");
+    if (code !== undefined) defineValue(error, "code", code, true);
+    throw error;
+  }
+
+  const functions = {
+    __proto__: null as never,
+    readTextFile: (path: unknown) => call("readTextFileSync", path),
+    writeTextFile: (path: unknown, data: unknown, options?: unknown) =>
+      void call("writeTextFileSync", path, toText(data), options),
+    mkdir: (path: unknown, options?: unknown) => void call("mkdirSync", path, "", options),
+    remove: (path: unknown, options?: unknown) => void call("removeSync", path, "", options),
+    rename: (path: unknown, to: unknown) => void call("renameSync", path, textOf(to, "new path")),
+    copyFile: (path: unknown, to: unknown) => void call("copyFileSync", path, textOf(to, "new path")),
+  } as unknown as Record<string, (...args: unknown[]) => unknown>;
+  for (const name in functions) {
+    const run = functions[name] as (...args: unknown[]) => unknown;
+    const made = {
+      [name]: async (...args: unknown[]) => run(...args),
+      [`${name}Sync`]: (...args: unknown[]) => run(...args),
+    };
+    for (const key in made) defineValue(Deno, key, made[key], true);
+  }
+  const entries = (path: unknown) => parseJson(call("readDirSync", path)) as object[];
+  defineValue(Deno, "readDirSync", entries, true);
+  const readDir = (path: unknown) => ({
+    async *[asyncIterator]() {
+      const list = entries(path);
+      for (let index = 0; index < list.length; index += 1) yield list[index];
+    },
+  });
+  defineValue(Deno, "readDir", readDir, true);
+  defineValue(globalThis, "Deno", Deno, true);
+}
