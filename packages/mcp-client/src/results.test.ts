@@ -151,13 +151,15 @@ describe("a tool with an output schema", () => {
 
   it("is checked when it is large, before it becomes a file", async () => {
     const store = memoryStore();
-    const items = Array.from({ length: 100_000 }, (_, index) => ({ price: index, sku: "ABC" }));
+    const items = Array.from({ length: 1_000 }, (_, index) => ({ price: index, sku: "ABC" }));
+    // Large by a text that is not searched: the check takes far less than its limit.
+    const large = { "a/b": "x".repeat(1024 * 1024), items };
     const call = answer(order, { store });
-    expect(await call({ content: [], structuredContent: { items } })).toMatchObject({
+    expect(await call({ content: [], structuredContent: large })).toMatchObject({
       value: { type: "json", path: "/workspace/results/0-list.json" },
     });
-    expect(await call({ content: [], structuredContent: { items: [...items, {}] } })).toMatchObject({
-      error: { code: "RESULT_INVALID", details: { place: "/items/100000/price" } },
+    expect(await call({ content: [], structuredContent: { ...large, items: [...items, {}] } })).toMatchObject({
+      error: { code: "RESULT_INVALID", details: { place: "/items/1000/price" } },
     });
   });
 });
