@@ -363,7 +363,7 @@ const ended = await Promise.allSettled([${calls}]);
 return ended.map(({ reason }) => [reason?.name, reason?.code, reason?.server + "." + reason?.tool, reason?.message]);`;
     const [ended, hung] = await Promise.all([
       outcomeOf(agent, settle("bad.fail(), bad.leave(), bad.flood(), bad.eat(), bad.odd(), again()")),
-      outcomeOf(agent, settle("bad.hang()"), { session: "hung", limits: { timeoutMs: 10_000 } }),
+      outcomeOf(agent, settle("bad.hang()"), { session: "hung", limits: { timeoutMs: 5_000 } }),
     ]);
     const failed = (tool: string, message: string, code = "TOOL_FAILED") => [
       "ToolError",

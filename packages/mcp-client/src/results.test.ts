@@ -2,9 +2,10 @@ import { writeFile } from "node:fs/promises";
 import path from "node:path";
 import type { Unvalidated } from "@cem/bridge";
 import type { JsonSchema, JsonValue, ToolResult } from "@cem/core";
-import { describe, expect, it, onTestFinished } from "vitest";
+import { afterAll, describe, expect, it } from "vitest";
 import { memoryStore } from "../fixtures/memory-store.ts";
 import { answering, connect, reference } from "../fixtures/servers.ts";
+import type { TestConnections } from "../fixtures/servers.ts";
 import { temporaryFolder } from "../fixtures/temporary-folder.ts";
 import { createMcpInvoker } from "./invoker.ts";
 import type { McpInvokerSettings } from "./invoker.ts";
@@ -29,13 +30,17 @@ const order: JsonSchema = {
   additionalProperties: false,
 };
 
+/** One server process for each output schema. */
+const servers = new Map<JsonSchema | undefined, TestConnections>();
+afterAll(() => Promise.all([...servers.values()].map((connections) => connections.close())));
+
 /** Calls a tool of a real server process, which answers with the given result. */
 function answer(
   outputSchema: JsonSchema | undefined,
   settings: McpInvokerSettings = {},
 ): (result: JsonValue) => Promise<ToolResult> {
-  const connections = connect([answering({ list: outputSchema })]);
-  onTestFinished(() => connections.close());
+  const connections = servers.get(outputSchema) ?? connect([answering({ list: outputSchema })]);
+  servers.set(outputSchema, connections);
   const invoker = createMcpInvoker(connections, settings);
   const { signal } = new AbortController();
   return (result) => invoker.invoke({ server: "answering", tool: "list", args: { result } }, { signal });
@@ -151,13 +156,15 @@ describe("a tool with an output schema", () => {
 
   it("is checked when it is large, before it becomes a file", async () => {
     const store = memoryStore();
-    const items = Array.from({ length: 100_000 }, (_, index) => ({ price: index, sku: "ABC" }));
+    const items = Array.from({ length: 1_000 }, (_, index) => ({ price: index, sku: "ABC" }));
+    // Large by a text that is not searched: the check takes far less than its limit.
+    const large = { "a/b": "x".repeat(1024 * 1024), items };
     const call = answer(order, { store });
-    expect(await call({ content: [], structuredContent: { items } })).toMatchObject({
+    expect(await call({ content: [], structuredContent: large })).toMatchObject({
       value: { type: "json", path: "/workspace/results/0-list.json" },
     });
-    expect(await call({ content: [], structuredContent: { items: [...items, {}] } })).toMatchObject({
-      error: { code: "RESULT_INVALID", details: { place: "/items/100000/price" } },
+    expect(await call({ content: [], structuredContent: { ...large, items: [...items, {}] } })).toMatchObject({
+      error: { code: "RESULT_INVALID", details: { place: "/items/1000/price" } },
     });
   });
 });

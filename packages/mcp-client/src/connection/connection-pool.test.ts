@@ -116,15 +116,23 @@ describe.concurrent("the connections to a server", () => {
 
   it("pass a question to the session that called, though several of its runs share one", async () => {
     await using servers = connect([accounts()]);
-    const accept =
-      (name: string): Elicit =>
-      async () => ({ action: "accept", content: { name } });
-    const waiting = ask(servers, "wait", { ms: 300 }, { session: "ada", run: "1", elicit: accept("Ada") });
-    const asked = ask(servers, "login", {}, { session: "ada", run: "2", elicit: accept("Ada") });
-    const others = ask(servers, "login", {}, { session: "bob", run: "3", elicit: accept("Bob") });
-    expect((await asked).user).toBe("Ada");
-    expect((await others).user).toBe("Bob");
-    expect((await waiting).user).toBe("Ada");
+    const bothAsked = Promise.withResolvers<void>();
+    let questions = 0;
+    // Neither is answered before both are asked, so that both calls are under way on the connection.
+    const acceptTogether: Elicit = async () => {
+      if (++questions === 2) bothAsked.resolve();
+      await bothAsked.promise;
+      return { action: "accept", content: { name: "Ada" } };
+    };
+    const accept: Elicit = async () => ({ action: "accept", content: { name: "Bob" } });
+    const [one, two, others] = await Promise.all([
+      ask(servers, "login", {}, { session: "ada", run: "1", elicit: acceptTogether }),
+      ask(servers, "login", {}, { session: "ada", run: "2", elicit: acceptTogether }),
+      ask(servers, "login", {}, { session: "bob", run: "3", elicit: accept }),
+    ]);
+    expect([one.user, two.user, others.user]).toEqual(["Ada", "Ada", "Bob"]);
+    expect(two.pid).toBe(one.pid);
+    expect(others.pid).not.toBe(one.pid);
   });
 
   it("are at most so many: the one unused for longest makes room, and calls wait for one in use", async () => {
