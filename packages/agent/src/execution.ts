@@ -1,5 +1,4 @@
 import type { Elicit, RunOutcome, ToolCallRecord, ToolInvoker } from "@cem/core";
-import type { ReadCache } from "./read-cache.ts";
 import type { Program, RunContext } from "./run-context.ts";
 import { localCallRecorder } from "./run-recording.ts";
 import { callTracer, traceGuest } from "./run-telemetry.ts";
@@ -7,17 +6,13 @@ import { callTracer, traceGuest } from "./run-telemetry.ts";
 interface ExecutionSettings {
   /** Reduces a call to the fields that events and results report. */
   describeCall: (call: ToolCallRecord) => ToolCallRecord;
-  /** Answers of earlier attempts. Used for a model's code only. */
-  cache: ReadCache | undefined;
-  /** Whether calls may be answered from the cache. It learns in either case. */
-  answerFromCache: boolean;
 }
 
 /** The stage `run`: runs the code in the sandbox. */
 export async function execute(
   context: RunContext,
   program: Program,
-  { describeCall, cache, answerFromCache }: ExecutionSettings,
+  { describeCall }: ExecutionSettings,
 ): Promise<RunOutcome> {
   const { options, progress, signal, stages } = context;
   const run = async (): Promise<RunOutcome> => {
@@ -27,7 +22,7 @@ export async function execute(
     const recordLocalCall = await localCallRecorder(context);
     return sandbox.run({
       code: redactor?.reveal(program.code, { session: options.session }) ?? program.code,
-      invoker: (invoker && cache?.wrap(invoker, { answer: answerFromCache })) ?? invoker,
+      invoker,
       limits: options.limits,
       allowedTools: options.allowedTools,
       session: options.session,
@@ -35,7 +30,6 @@ export async function execute(
       signal,
       onOutput: (chunk) => progress.emit({ type: "output", chunk }),
       onToolCall: (call, place) => {
-        cache?.invalidateBy(call.server, call.tool);
         recordLocalCall?.(call, place);
         progress.emit({ type: "tool-called", call: describeCall(call) });
       },

@@ -309,25 +309,6 @@ describe("execution", () => {
     expect(events.find(({ type }) => type === "ran")).toMatchObject({ toolCalls: 2 });
     expect(result.toolCalls).toEqual([shown, { server: "none", tool: "x", ms: 2, ok: true }]);
   });
-
-  it("answers a model's repeated reads from the cache once an attempt has run", async () => {
-    const invoker = countingInvoker();
-    const values: unknown[] = [];
-    const sandbox = new MemorySandbox(async ({ invoker: given, onToolCall }) => {
-      const { signal } = new AbortController();
-      for (let round = 0; round < 2; round += 1) values.push(await given?.invoke(call, { signal }));
-      // The third attempt follows a call of a tool in the sandbox, which may change what the read returns.
-      if (values.length === 4) onToolCall?.({ server: "files", tool: "write", ms: 1, ok: true });
-      const error = { name: "E", message: `m${values.length}` };
-      return outcome({ status: "failed", kind: "exception", error });
-    });
-    const { generator } = model();
-    const stages = { ...settings(sandbox), invoker, generator, catalog: catalogOf(named) };
-    await createPipeline(stages).executeTask("x");
-    expect(values.map((result) => (result as { value: number }).value)).toEqual([1, 2, 2, 2, 3, 3]);
-    await createPipeline(stages).executeCode("1");
-    expect(invoker.calls).toHaveLength(5);
-  });
 });
 
 describe("the result", () => {

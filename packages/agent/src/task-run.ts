@@ -10,11 +10,10 @@ import { execute } from "./execution.ts";
 import { generate } from "./generation.ts";
 import type { GenerationInput } from "./generation.ts";
 import { prepareCode, prepareTask } from "./preparation.ts";
-import { ReadCache } from "./read-cache.ts";
 import { hintsOf, refusedByMeter, refusedGeneration } from "./refusals.ts";
 import { RepairHistory } from "./repair-history.ts";
 import { review } from "./review.ts";
-import type { Program, RunContext } from "./run-context.ts";
+import type { RunContext } from "./run-context.ts";
 import { RunProgress, yieldToAbort } from "./run-progress.ts";
 import { createRunId, recordEnd, recordFailure, recordStart } from "./run-recording.ts";
 import { traceRun } from "./run-telemetry.ts";
@@ -62,8 +61,7 @@ export class TaskRun {
       this.#state.facts = await readDataFacts(this.#context, task, this.#state.offered);
       const refusal = await this.#generate(input);
       if (refusal !== undefined) return this.#refuse(refusal, input);
-      const cache = new ReadCache(tools);
-      return this.#repair(input, cache, await this.#reviewAndExecute(tools, cache));
+      return this.#repair(input, await this.#reviewAndExecute(tools));
     });
   }
 
@@ -86,7 +84,7 @@ export class TaskRun {
   }
 
   /** Has a model repair its code until it works or nothing new comes of it. Rules would write the same again. */
-  async #repair(input: TaskInput, cache: ReadCache, first: Ending): Promise<Ending> {
+  async #repair(input: TaskInput, first: Ending): Promise<Ending> {
     const { history } = this.#state;
     let ending = first;
     /** A run that ended well without a result, which is better than one that failed. */
@@ -112,7 +110,7 @@ export class TaskRun {
         history.recordFailure(error);
         break;
       }
-      ending = await this.#reviewAndExecute(input.tools, cache);
+      ending = await this.#reviewAndExecute(input.tools);
     }
     if (empty === undefined || ending.error === null) return ending;
     history.notes.push(`The code returned nothing, and what was to mend it failed: ${ending.error.message}`);
@@ -171,7 +169,7 @@ export class TaskRun {
     return wider !== undefined;
   }
 
-  async #reviewAndExecute(tools: readonly ToolDefinition[], cache?: ReadCache): Promise<Ending> {
+  async #reviewAndExecute(tools: readonly ToolDefinition[]): Promise<Ending> {
     const state = this.#state;
     const { history, program } = state;
     const { ranBefore } = history;
@@ -185,8 +183,6 @@ export class TaskRun {
     if (refusal !== undefined) return refusal;
     state.outcome = await execute(this.#context, program, {
       describeCall: describeCallIn(state.catalog),
-      cache: usesCache(program) ? cache : undefined,
-      answerFromCache: ranBefore,
     });
     history.calls.push(...state.outcome.toolCalls);
     return endingOf(state.outcome, describeCallIn(state.catalog));
@@ -233,9 +229,4 @@ export class TaskRun {
     progress.emit({ type: "finished", result });
     return result;
   }
-}
-
-/** Only a model's code is followed by another attempt, which may make the same calls again. */
-function usesCache({ origin }: Program): boolean {
-  return origin === "llm";
 }
