@@ -43,7 +43,7 @@ Examples:
   cem form fill registration.yaml --data ada.yaml --trial
   cem form fill registration.yaml --data ada.yaml --workspace papers`,
   declare: (command) =>
-    addOptions(command, settingOptions(["config", "workspace", "customer"]))
+    addOptions(command, settingOptions(["config", "workspace"]))
       .addArgument(actionArgument(ACTIONS))
       .argument("<file>", 'the form, as YAML or JSON, or "-" to read it from stdin', notEmpty)
       .option("--data <file>", "values by field, as YAML or JSON", notEmpty)
