@@ -163,9 +163,11 @@ describe("a tool with an output schema", () => {
     expect(await call({ content: [], structuredContent: large })).toMatchObject({
       value: { type: "json", path: "/workspace/results/0-list.json" },
     });
-    expect(await call({ content: [], structuredContent: { ...large, items: [...items, {}] } })).toMatchObject({
-      error: { code: "RESULT_INVALID", details: { place: "/items/1000/price" } },
-    });
+    expect(await call({ content: [], structuredContent: { ...large, items: [...items, {}] } })).toMatchObject(
+      {
+        error: { code: "RESULT_INVALID", details: { place: "/items/1000/price" } },
+      },
+    );
   });
 });
 
