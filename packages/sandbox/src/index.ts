@@ -1,10 +1,14 @@
-export { createGuestSandbox } from "./guest-sandbox.ts";
-export type { GuestSandbox, GuestSandboxSettings, SandboxReuse } from "./guest-sandbox.ts";
-export type { GuestProviderSettings, GuestSandboxProvider } from "./guest-provider.ts";
-export { FairGate } from "./fair-gate.ts";
-export { GUEST_CLIENT_DECLARATIONS, GUEST_CLIENT_SPECIFIER, GUEST_CLIENT_TYPES } from "./guest-boot.ts";
-export { resolveLimits } from "./run-limits.ts";
-export type { Guest, GuestExit, GuestUsage } from "./guest.ts";
+export { createGuestSandbox } from "./guests/guest-sandbox.ts";
+export type { GuestSandbox, GuestSandboxSettings, SandboxReuse } from "./guests/guest-sandbox.ts";
+export type { GuestProviderSettings, GuestSandboxProvider } from "./guests/guest-provider.ts";
+export { FairGate } from "./guests/fair-gate.ts";
+export {
+  GUEST_CLIENT_DECLARATIONS,
+  GUEST_CLIENT_SPECIFIER,
+  GUEST_CLIENT_TYPES,
+} from "./guests/guest-boot.ts";
+export { resolveLimits } from "./runs/run-limits.ts";
+export type { Guest, GuestExit, GuestUsage } from "./guests/guest.ts";
 export type {
   Isolation,
   RunLimits,
@@ -15,4 +19,4 @@ export type {
   SandboxSpec,
   SandboxStats,
 } from "@cem/core";
-export type { RunRefusal } from "./run-refusal.ts";
+export type { RunRefusal } from "./runs/run-refusal.ts";

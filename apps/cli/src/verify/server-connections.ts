@@ -126,6 +126,6 @@ function serveWords({ options, profile }: ServerSetUp): string[] {
   return Object.entries(given).flatMap(([name, value]) =>
     value === undefined
       ? []
-      : [`--${name.replaceAll(/[A-Z]/gu, (letter) => `-${letter.toLowerCase()}`)}`, String(value)],
+      : [`--${name.replaceAll(/[A-Z]/gu, (letter) => `-${letter.toLowerCase()}`)}`, value],
   );
 }

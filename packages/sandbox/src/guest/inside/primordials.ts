@@ -167,6 +167,3 @@ export function createPrimordials() {
 
 /** The built-in functions captured by {@link createPrimordials}. */
 export type Primordials = ReturnType<typeof createPrimordials>;
-
-/** Copies by their originals, so that circles stay circles. */
-export type Copies = InstanceType<Primordials["SafeWeakMap"]>;

@@ -8,8 +8,8 @@ import type {
   ToolResult,
 } from "@cem/core";
 import { copyBeginning, toErrorInfo, toolNotFound } from "@cem/core";
-import type { GuestTrace } from "./guest-messages.ts";
-import { encodeResult, type EncodedResult } from "./host-messages.ts";
+import type { GuestTrace } from "../protocol/guest-messages.ts";
+import { encodeResult, type EncodedResult } from "../protocol/host-messages.ts";
 import type { KillReason } from "./run-report.ts";
 
 /** Characters kept of one result, and of all results of a run, for counting tokens. */

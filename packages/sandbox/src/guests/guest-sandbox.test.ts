@@ -2,7 +2,7 @@ import type { RunRequest, ToolCall } from "@cem/core";
 import { afterEach, describe, expect, it } from "vitest";
 import { FairGate } from "./fair-gate.ts";
 import { createGuestSandbox, type GuestSandbox, type GuestSandboxSettings } from "./guest-sandbox.ts";
-import { ScriptedGuest, type GuestScript } from "./testing.ts";
+import { ScriptedGuest, type GuestScript } from "../testing.ts";
 
 const isolation = { level: "permissions", sandbox: "scripted", mechanisms: ["none"] } as const;
 const made: GuestSandbox[] = [];
@@ -81,7 +81,7 @@ describe("createGuestSandbox", () => {
     };
     const sandbox = open(script, { defaultSession: "one" });
     const kept: number[] = [];
-    for (const code of ["1", "Deno.cwd()", "1", `import "./module.ts"`, "1", "2"]) {
+    for (const code of ["1", "Deno.cwd()", "1", `import "../module.ts"`, "1", "2"]) {
       await sandbox.run({ code });
       await new Promise((resolve) => setTimeout(resolve, 5));
       kept.push(sandbox.stats().kept);

@@ -1,8 +1,8 @@
 import { CemError, type SandboxProbe, type SandboxProvider, type SandboxSpec } from "@cem/core";
 import type { GuestSandbox, GuestSandboxSettings, SandboxReuse } from "./guest-sandbox.ts";
-import type { InitMessage } from "./host-messages.ts";
-import { resolveLimits } from "./run-limits.ts";
-import { createWorkspaceQuota } from "./workspace-quota.ts";
+import type { InitMessage } from "../protocol/host-messages.ts";
+import { resolveLimits } from "../runs/run-limits.ts";
+import { createWorkspaceQuota } from "../workspace/workspace-quota.ts";
 
 /** A provider whose sandboxes tell their stats and can be drained. */
 export interface GuestSandboxProvider extends SandboxProvider {

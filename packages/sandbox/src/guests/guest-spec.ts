@@ -1,7 +1,7 @@
 import { lstatSync } from "node:fs";
 import { isAbsolute, posix } from "node:path";
 import { CemError, type Mount, type SandboxSpec } from "@cem/core";
-import { networkRules } from "./network-rules.ts";
+import { networkRules } from "../workspace/network-rules.ts";
 
 /** The workspace's path in the guest. */
 export const GUEST_WORKSPACE = "/workspace";

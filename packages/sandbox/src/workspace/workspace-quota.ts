@@ -1,7 +1,7 @@
 import type { SandboxSpec } from "@cem/core";
 import { FolderCensus, type FolderUsage } from "./folder-census.ts";
-import type { RunRefusal } from "./run-refusal.ts";
-import { GUEST_WORKSPACE } from "./guest-spec.ts";
+import type { RunRefusal } from "../runs/run-refusal.ts";
+import { GUEST_WORKSPACE } from "../guests/guest-spec.ts";
 
 type WorkspaceLimits = NonNullable<SandboxSpec["quota"]>;
 

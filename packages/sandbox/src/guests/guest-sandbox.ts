@@ -9,17 +9,17 @@ import {
   type Sandbox,
   type SandboxStats,
 } from "@cem/core";
-import { compileForGuest } from "./compile-for-guest.ts";
+import { compileForGuest } from "../runs/compile-for-guest.ts";
 import type { ConnectedGuest } from "./connected-guest.ts";
 import type { FairGate, GateKey } from "./fair-gate.ts";
 import { GuestPool, type Lease } from "./guest-pool.ts";
 import type { Guest } from "./guest.ts";
-import { resolveLimits } from "./run-limits.ts";
-import type { RunRefusal } from "./run-refusal.ts";
-import { emptyReport } from "./run-report.ts";
-import { RunSession } from "./run-session.ts";
-import type { WorkspaceQuota } from "./workspace-quota.ts";
-import type { KillReason } from "./run-report.ts";
+import { resolveLimits } from "../runs/run-limits.ts";
+import type { RunRefusal } from "../runs/run-refusal.ts";
+import { emptyReport } from "../runs/run-report.ts";
+import { RunSession } from "../runs/run-session.ts";
+import type { WorkspaceQuota } from "../workspace/workspace-quota.ts";
+import type { KillReason } from "../runs/run-report.ts";
 
 const DEFAULT_STANDBY = 2;
 const DISPOSED = "The sandbox was disposed.";

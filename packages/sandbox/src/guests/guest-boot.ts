@@ -51,7 +51,7 @@ ${GUEST_CLIENT_DECLARATIONS.replaceAll("export declare ", "export ")}}
 `;
 
 const built = fileURLToPath(new URL("./guest/boot.js", import.meta.url));
-const source = fileURLToPath(new URL("./guest/boot.ts", import.meta.url));
+const source = fileURLToPath(new URL("../guest/boot.ts", import.meta.url));
 
 /** Absolute path of the guest runner's entry file on the host. Its folder holds every file the runner needs. */
 export const guestBootFile: string = existsSync(built) ? built : source;

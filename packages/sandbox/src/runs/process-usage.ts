@@ -1,5 +1,5 @@
 import { readFileSync } from "node:fs";
-import type { GuestUsage } from "./guest.ts";
+import type { GuestUsage } from "../guests/guest.ts";
 
 const PAGE_BYTES = 4_096;
 const MAX_PROCESSES = 64;

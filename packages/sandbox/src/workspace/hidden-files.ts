@@ -1,5 +1,5 @@
 import { CemError, type Mount, type SandboxSpec } from "@cem/core";
-import { GUEST_WORKSPACE } from "./guest-spec.ts";
+import { GUEST_WORKSPACE } from "../guests/guest-spec.ts";
 
 /**
  * Refuses hidden files in writable mounts: Deno's permissions go by path, and a program could rename their folder.

@@ -1,6 +1,6 @@
 import * as fc from "fast-check";
 import { describe, expect, it } from "vitest";
-import { FUZZ_TIMEOUT_MS, fuzzing } from "../../../vitest.fuzz.ts";
+import { FUZZ_TIMEOUT_MS, fuzzing } from "../../../../vitest.fuzz.ts";
 import { FrameReader } from "./frame-reader.ts";
 import { readGuestMessage } from "./guest-messages.ts";
 

@@ -1,5 +1,5 @@
 import type { NetworkPolicy } from "@cem/core";
-import { networkRules } from "./network-rules.ts";
+import { networkRules } from "../workspace/network-rules.ts";
 
 /** Files and permissions of one Deno process. Paths are as that process sees them. */
 export interface DenoArguments {

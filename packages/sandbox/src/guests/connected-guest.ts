@@ -1,8 +1,8 @@
 import { CemError } from "@cem/core";
-import { FrameReader } from "./frame-reader.ts";
-import { readGuestMessage, type GuestMessage } from "./guest-messages.ts";
+import { FrameReader } from "../protocol/frame-reader.ts";
+import { readGuestMessage, type GuestMessage } from "../protocol/guest-messages.ts";
 import type { Guest, GuestExit } from "./guest.ts";
-import { encodeHostMessage } from "./host-messages.ts";
+import { encodeHostMessage } from "../protocol/host-messages.ts";
 
 /** Default timeout for a guest's start, in milliseconds. */
 export const START_TIMEOUT_MS = 15_000;

@@ -9,16 +9,16 @@ import type {
   RunTicket,
   UnawaitedWork,
 } from "@cem/core";
-import type { ConnectedGuest, GuestListener } from "./connected-guest.ts";
-import type { GuestExit } from "./guest.ts";
-import { explainExit, isAllocationFailure } from "./guest-exit.ts";
-import type { GuestMessage } from "./guest-messages.ts";
-import { mapGuestError } from "./guest-stack.ts";
-import { encodeHostMessage } from "./host-messages.ts";
+import type { ConnectedGuest, GuestListener } from "../guests/connected-guest.ts";
+import type { GuestExit } from "../guests/guest.ts";
+import { explainExit, isAllocationFailure } from "../guests/guest-exit.ts";
+import type { GuestMessage } from "../protocol/guest-messages.ts";
+import { mapGuestError } from "../protocol/guest-stack.ts";
+import { encodeHostMessage } from "../protocol/host-messages.ts";
 import { RunClock } from "./run-clock.ts";
 import { RunOutput } from "./run-output.ts";
 import { ToolBridge } from "./tool-bridge.ts";
-import type { WorkspaceQuota } from "./workspace-quota.ts";
+import type { WorkspaceQuota } from "../workspace/workspace-quota.ts";
 import type { KillReason } from "./run-report.ts";
 
 const USAGE_POLL_MS = 25;
