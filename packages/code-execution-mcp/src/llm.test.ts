@@ -6,9 +6,6 @@ import type {
   AgentEvent,
   ExecuteOptions,
   TaskResult,
-  ToolCatalog,
-  ToolDefinition,
-  ToolInvoker,
   TypeChecker,
 } from "@cem/core";
 import { createTypeChecker } from "@cem/type-check";
@@ -38,20 +35,6 @@ let folder: string;
 let typeChecker: TypeChecker;
 let server: ChatServer;
 let agent: Agent;
-
-function hostTool(name: string, annotations: ToolDefinition["annotations"]): ToolDefinition {
-  return {
-    server: "bank",
-    name,
-    kind: "host",
-    description: `Account: ${name}.`,
-    inputSchema: { type: "object", properties: { account: { type: "string" } }, required: ["account"] },
-    ...(annotations && { annotations }),
-    callStyle: "object",
-    signature: `${name}(input: { account: string }): Promise<{ euros: number }>`,
-    module: "./servers/bank/index.ts",
-  };
-}
 
 function program(code: string): Reply {
   return { text: `\`\`\`ts\n${code}\n\`\`\`` };
@@ -310,51 +293,6 @@ export default commits.map((c) => ({ hash: c.hash, when: c.date }));`;
       origin: "llm",
       error: { code: "NO_TOOL", message: /no tool calculates/u },
     });
-  });
-
-  it("answers from the record what a tool that only reads has said before", async () => {
-    const bank = path.join(folder, "servers/bank");
-    await mkdir(bank, { recursive: true });
-    await writeFile(
-      path.join(bank, "index.ts"),
-      `import { callTool } from "cem:client";
-export const balance = (input: object) => callTool("bank", "balance", input);
-export const pay = (input: object) => callTool("bank", "pay", input);
-`,
-    );
-    const asked: string[] = [];
-    const invoker: ToolInvoker = {
-      specificationVersion: "v1",
-      async invoke({ args, tool }) {
-        asked.push(`${tool} ${JSON.stringify(args)}`);
-        return { ok: true, value: { euros: 12 } };
-      },
-    };
-    const tools = [hostTool("balance", { readOnlyHint: true }), hostTool("pay", {})];
-    const catalog: ToolCatalog = {
-      specificationVersion: "v1",
-      list: async () => ({
-        servers: [{ name: "bank", description: "", kind: "host", tools }],
-        problems: [],
-        version: "1",
-      }),
-    };
-    const imports = 'import { balance, pay } from "./servers/bank/index.ts";\n';
-    const read = 'const { euros } = await balance({ account: "A" });\n';
-    const pay = 'await pay({ account: "A" });\n';
-    const replies = [
-      program(`${imports}${read}throw new Error("first");`),
-      program(`${imports}${read}${pay}throw new Error("second");`),
-      program(`${imports}${read}export default euros;`),
-    ];
-    await start(replies, { invoker, catalog, serversDir: path.join(folder, "servers") });
-    const result = await run("Get the balance of account A and pay");
-    expect(result.error).toBeNull();
-    expect(result).toMatchObject({ status: "success", value: 12, attempts: 3 });
-    // Known at the second try; asked again at the third, since a payment came between.
-    const balance = 'balance {"account":"A"}';
-    expect(asked).toEqual([balance, 'pay {"account":"A"}', balance]);
-    expect(told(server.requests[2])).toContain('bank.pay({"account":"A"}) → {"euros":12}');
   });
 });
 

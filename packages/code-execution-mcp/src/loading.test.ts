@@ -45,7 +45,6 @@ describe("code-execution-mcp", () => {
       "fastest-levenshtein",
       "flatqueue",
       "mcp-server",
-      "safe-stable-stringify",
       "stemmer",
     ]);
   });

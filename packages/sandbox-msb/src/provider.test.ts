@@ -30,7 +30,7 @@ describe.skipIf(obstacle === undefined)(
     });
 
     it("checks what it is asked for first", async () => {
-      const created = createMicrosandboxProvider({ home }).create({ workspaceDir: "/nowhere" });
+      const created = createMicrosandboxProvider({ home }).create({ workspaceDir: join(home, "missing") });
       await expect(created).rejects.toMatchObject({ code: "SANDBOX_SPEC_INVALID" });
     });
   },

@@ -73,7 +73,7 @@ export class CheckSession {
       await this.#started;
       const late = `it took more than ${timeoutMs / 1000} s`;
       return await this.#withTimeout(timeoutMs, late, async () => {
-        const findings = await this.#checker.check(request);
+        const findings = await this.#checker.check(request, { cached });
         const files = cached && findings.length === 0 ? await this.#checker.filesOfLastCheck() : undefined;
         return { ok: true, findings, files };
       });

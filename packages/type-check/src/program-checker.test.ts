@@ -19,7 +19,7 @@ const ADD = 'import { add } from "./servers/calculator/index.ts";\n';
 
 /** A tool without a file: only its signature is known. */
 const search: CheckedTool = {
-  kind: "host",
+  isInFile: false,
   signature: "search(input: { query: string; limit?: number }): Promise<unknown>",
   module: "./servers/web/index.ts",
 };
@@ -535,7 +535,7 @@ describe("ProgramChecker", () => {
     it("declares a tool of a file only where the file is missing", async () => {
       const code = 'import { sell } from "./servers/kept/index.ts";\nawait sell({ cost: 1 });';
       const sell: CheckedTool = {
-        kind: "local",
+        isInFile: true,
         module: "./servers/kept/index.ts",
         signature: "sell(input: { price: number }): Promise<void>",
       };

@@ -1,4 +1,4 @@
-import type { Finding, ToolKind } from "@cem/core";
+import type { Finding } from "@cem/core";
 import { MISSING_FILE, type FileHashes } from "./check-cache.ts";
 import { mayStop, type Diagnostic } from "./compiler/diagnostics.ts";
 import { PROGRAM_FILE, type GuestFiles } from "./compiler/guest-files.ts";
@@ -10,8 +10,9 @@ import type { Explanation } from "./findings/type-facts.ts";
 export interface CheckedTool {
   /** The import specifier: `./servers/calculator/index.ts`. */
   module: string;
-  kind: ToolKind;
   signature: string;
+  /** Whether the module's own file declares it. */
+  isInFile: boolean;
 }
 
 export interface CheckRequest {
@@ -33,10 +34,15 @@ const MAX_DIAGNOSTICS = 200;
 export class ProgramChecker {
   readonly #compiler: NativeCompiler;
   readonly #files: GuestFiles;
-  #declared: string[] = [];
+  /**
+   * The declarations written for tools without files, by module and file. They stay for programs that import the module
+   * again: a file that changes has TypeScript set up the whole program anew.
+   */
+  readonly #declared = new Map<string, ReadonlyMap<string, string>>();
   /** The files of modules that do not exist on the host. */
   #absent: string[] = [];
   #unresolved = false;
+  #sourceFiles: Promise<readonly string[]> | undefined;
 
   constructor(compiler: NativeCompiler, files: GuestFiles) {
     this.#compiler = compiler;
@@ -44,18 +50,24 @@ export class ProgramChecker {
   }
 
   /**
+   * @param options - `cached`: whether {@link filesOfLastCheck} will be asked for where nothing is found.
    * @returns what a run of the program would fail on. Nothing for a syntax error, which is left to the review.
    * @throws UnreadableProgram; any other error means that the compiler can't be used any more.
    */
-  async check({ code, tools }: CheckRequest): Promise<Finding[]> {
+  async check({ code, tools }: CheckRequest, { cached = false } = {}): Promise<Finding[]> {
     // The parser loads while the compiler starts.
     const { checkedText, mayLackAwait } = await import("./program-text.ts");
     const text = checkedText(code);
     if (text === undefined) return [];
-    this.#declare(tools);
+    this.#declare(code, tools);
     this.#files.write(PROGRAM_FILE, text);
     await this.#compiler.update();
-    const diagnostics = await this.#compiler.diagnostics("Semantic");
+    this.#sourceFiles = undefined;
+    // Asked for at once, so that the answers need one round trip.
+    const asked = this.#compiler.diagnostics("Semantic");
+    if (cached) this.#sourceFiles = this.#compiler.sourceFiles();
+    this.#sourceFiles?.catch(() => {});
+    const diagnostics = await asked;
     this.#unresolved = diagnostics.some((diagnostic) => UNRESOLVED_IMPORT.has(diagnostic.code));
     if (!diagnostics.some(mayStop) && !mayLackAwait(code)) return [];
     if ((await this.#compiler.diagnostics("Syntactic")).length > 0) return [];
@@ -69,7 +81,7 @@ export class ProgramChecker {
   async filesOfLastCheck(): Promise<FileHashes | undefined> {
     if (this.#unresolved) return undefined;
     const files: FileHashes = {};
-    for (const file of await this.#compiler.sourceFiles()) {
+    for (const file of (await this.#sourceFiles) ?? []) {
       const hash = this.#files.hostHash(file);
       if (hash !== undefined) files[file] = hash;
     }
@@ -81,30 +93,47 @@ export class ProgramChecker {
    * Declares tools that have no file by their signatures. Where a module has tools in a file and tools on the host, both
    * are exported, and the file's declaration takes precedence.
    */
-  #declare(tools: readonly CheckedTool[]): void {
-    for (const file of this.#declared) this.#files.remove(file);
-    this.#declared = [];
+  #declare(code: string, tools: readonly CheckedTool[]): void {
     this.#absent = [];
-    for (const [module, group] of Map.groupBy(tools, (tool) => tool.module)) {
-      const file = module.replace(/^\./u, "/workspace");
-      const original = file.replace(/^\/workspace\//u, FILES_FOLDER);
-      const onDisk = this.#files.isOnHost(file);
-      if (!onDisk) this.#absent.push(original);
-      const declared = group.filter(({ kind }) => kind === "host" || !onDisk);
-      if (declared.length === 0) continue;
-      const signatures = declared.map(({ signature }) => signature.replaceAll(/[\r\n]+/gu, " "));
-      const text = signatures.map((signature) => `export declare function ${signature};\n`).join("");
-      if (onDisk) this.#write(file.replace(/(?<![^/])[^/]+$/u, HOST_TOOLS_FILE), text);
-      // Of two exports of one name TypeScript takes the first.
-      const both = `export * from ${JSON.stringify(original)};\nexport * from "./${HOST_TOOLS_FILE}";\n`;
-      this.#write(file, onDisk ? both : text);
+    const modules = Map.groupBy(tools, (tool) => tool.module);
+    for (const module of this.#declared.keys()) {
+      if (!modules.has(module) && code.includes(modulePath(module))) this.#overlay(module, new Map());
     }
+    for (const [module, group] of modules) this.#overlay(module, this.#declarationsOf(module, group));
   }
 
-  #write(file: string, text: string): void {
-    this.#files.write(file, text);
-    this.#declared.push(file);
+  /** The declarations of a module's tools that no file declares, by the path of the file they are written as. */
+  #declarationsOf(module: string, tools: readonly CheckedTool[]): ReadonlyMap<string, string> {
+    const file = module.replace(/^\./u, "/workspace");
+    const original = file.replace(/^\/workspace\//u, FILES_FOLDER);
+    const onDisk = this.#files.isOnHost(file);
+    if (!onDisk) this.#absent.push(original);
+    const declared = tools.filter(({ isInFile }) => !isInFile || !onDisk);
+    if (declared.length === 0) return new Map();
+    const signatures = declared.map(({ signature }) => signature.replaceAll(/[\r\n]+/gu, " "));
+    const text = signatures.map((signature) => `export declare function ${signature};\n`).join("");
+    if (!onDisk) return new Map([[file, text]]);
+    // Of two exports of one name TypeScript takes the first.
+    const both = `export * from ${JSON.stringify(original)};\nexport * from "./${HOST_TOOLS_FILE}";\n`;
+    return new Map([
+      [file.replace(/(?<![^/])[^/]+$/u, HOST_TOOLS_FILE), text],
+      [file, both],
+    ]);
   }
+
+  #overlay(module: string, files: ReadonlyMap<string, string>): void {
+    for (const file of this.#declared.get(module)?.keys() ?? []) {
+      if (!files.has(file)) this.#files.remove(file);
+    }
+    for (const [file, text] of files) this.#files.write(file, text);
+    if (files.size === 0) this.#declared.delete(module);
+    else this.#declared.set(module, files);
+  }
+}
+
+/** The part of a module's path that every form of its import contains: `servers/weather`. */
+export function modulePath(module: string): string {
+  return module.replace(/^\.\//u, "").replace(/\/[^/]+$/u, "");
 }
 
 /** The findings that hold with and without strict null checks, and warnings, in the order of the program. */

@@ -1,5 +1,6 @@
 import { createHash } from "node:crypto";
 import { readFileSync } from "node:fs";
+import path from "node:path";
 import { abandonOnAbort, CemError, hasWorkThreads, moduleBeside, offload, toErrorInfo } from "@cem/core";
 import type { Finding, OffloadedWork, ReviewRequest, ToolDefinition, TypeChecker } from "@cem/core";
 import { CheckCache, hashOf } from "./check-cache.ts";
@@ -7,7 +8,7 @@ import { CheckSession, type CheckAnswer, type CheckBounds } from "./check-sessio
 import type { CheckWork } from "./check-session.ts";
 import { findCompiler } from "./compiler/compiler-process.ts";
 import type { ToolFolders } from "./compiler/host-files.ts";
-import type { CheckedTool, CheckRequest } from "./program-checker.ts";
+import { modulePath, type CheckedTool, type CheckRequest } from "./program-checker.ts";
 
 const DEFAULT_TIMEOUT_MS = 10_000;
 const DEFAULT_MEMORY_MB = 512;
@@ -111,7 +112,7 @@ export class NativeTypeChecker implements TypeChecker {
     const key = keyOf(code, imported);
     const known = this.#memory.get(key);
     if (known !== undefined) return known;
-    const request = { code, tools: imported.map(checkedTool) };
+    const request = { code, tools: imported.map((tool) => this.#checkedTool(tool)) };
     const { isQuicklyRead } = await import("@cem/program");
     // All wait for the compiler that they share: what takes long gets one of its own, where there are threads for it.
     const timeoutMs = hasWorkThreads() ? QUICK_TIMEOUT_MS : undefined;
@@ -120,6 +121,14 @@ export class NativeTypeChecker implements TypeChecker {
         ? await abandonOnAbort(this.#inTurn(request, key, timeoutMs), signal)
         : undefined;
     return checked ?? this.#runElsewhere(request, key, signal);
+  }
+
+  #checkedTool({ module, signature, file }: ToolDefinition): CheckedTool {
+    const { serversDir, skillsDir } = this.#folders;
+    const isInFile = [serversDir, skillsDir].some(
+      (folder) => folder !== undefined && file?.startsWith(folder + path.sep) === true,
+    );
+    return { module, signature, isInFile };
   }
 
   #inTurn(request: CheckRequest, key: string, timeoutMs?: number): Promise<Finding[] | undefined> {
@@ -203,10 +212,6 @@ function notChecked(reason: string): Finding {
   };
 }
 
-function checkedTool({ module, kind, signature }: ToolDefinition): CheckedTool {
-  return { module, kind, signature };
-}
-
 /** The tools whose modules the code names. There may be thousands of tools, in far fewer modules. */
 function toolsNamedIn(code: string, tools: readonly ToolDefinition[]): ToolDefinition[] {
   const named = new Map<string, boolean>();
@@ -223,11 +228,6 @@ function unlessTooLarge(error: unknown): CheckAnswer {
     return { ok: false, reason: "it took too long or needed too much memory" };
   }
   throw error;
-}
-
-/** The part of a module's path that every form of its import contains: `servers/weather`. */
-function modulePath(module: string): string {
-  return module.replace(/^\.\//u, "").replace(/\/[^/]+$/u, "");
 }
 
 /** The cache key of a check: whatever its findings depend on, apart from the tools' files. */

@@ -1,4 +1,5 @@
 import { readMessages, send, sendStderr, useToken, type HostMessage } from "./channel.ts";
+import { explainDenied } from "./denied.ts";
 import { deno, onUncaught } from "./deno.ts";
 import { patchFileFunctions } from "./file-view.ts";
 import { failedMessage, programPlace } from "./guest-errors.ts";
@@ -225,6 +226,7 @@ async function initialize({
     patchFileFunctions({ ownView: true });
   }
   redirectStderr();
+  explainDenied();
   onUncaught((thrown) => {
     if (current !== undefined) realm?.inside.fail(thrown, "exception");
   });

@@ -1,3 +1,5 @@
+import { deno } from "./deno.ts";
+
 /** The runtime's message for a denied permission. It suggests a flag, which no program can set. */
 const DENIED = /Requires ([a-z]+) access(?: to ([^\n]{0,300}?))?, run again with the --allow-[a-z-]+ flag/g;
 const FAILED_TO_SPAWN = /Failed to spawn [^\n]*/g;
@@ -7,6 +9,17 @@ export function inSandboxTerms(text: string): string {
   if (!text.includes("run again with") && !text.includes("Failed to spawn ")) return text;
   const explained = text.replace(DENIED, (_, kind: string, to?: string) => explain(kind, to));
   return explained.replace(FAILED_TO_SPAWN, "The sandbox can't start programs.");
+}
+
+/** Has the errors of denied permissions speak in terms of the sandbox, to a program that catches them, too. */
+export function explainDenied(): void {
+  // The runtime's class of these errors passes its message on to the class that it is derived from.
+  class Explained extends Error {
+    constructor(message?: string, options?: ErrorOptions) {
+      super(message === undefined ? undefined : inSandboxTerms(message), options);
+    }
+  }
+  Object.setPrototypeOf(deno.errors.NotCapable, Explained);
 }
 
 function explain(kind: string, target: string | undefined): string {

@@ -19,7 +19,7 @@ export interface DenoRuntime {
   readTextFileSync(path: string): string;
   readDirSync(path: string): Iterable<{ name: string; isDirectory: boolean }>;
   inspect: object;
-  readonly errors: { NotFound: new () => Error };
+  readonly errors: { NotFound: new () => Error; NotCapable: object };
   readonly internal: symbol;
   [key: string | symbol]: unknown;
 }

@@ -15,6 +15,8 @@ export function markApprovals(
     specificationVersion: "v1",
     async list(options) {
       const snapshot = await catalog.list(options);
+      // The rules of approvals are loaded where there are tools that they could be about.
+      if (snapshot.servers.length === 0) return snapshot;
       const needs = await needsApproval();
       const mark = (server: ToolServer): ToolServer => {
         const known = marked.get(server) ?? withMarks(server, needs);
