@@ -3,7 +3,7 @@ import { library } from "../../tsup.base.ts";
 const entry = {
   index: "src/index.ts",
   "provider-kit": "src/provider-kit.ts",
-  contract: "src/contract/index.ts",
+  contract: "src/testing/contract/index.ts",
 };
 
 /** The guest runner is a file of its own: it runs in the guest and shares no code with the host. */

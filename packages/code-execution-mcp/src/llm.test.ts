@@ -1,13 +1,7 @@
 import { mkdir, mkdtemp, readFile, rm, writeFile } from "node:fs/promises";
 import os from "node:os";
 import path from "node:path";
-import type {
-  Agent,
-  AgentEvent,
-  ExecuteOptions,
-  TaskResult,
-  TypeChecker,
-} from "@cem/core";
+import type { Agent, AgentEvent, ExecuteOptions, TaskResult, TypeChecker } from "@cem/core";
 import { createTypeChecker } from "@cem/type-check";
 import { afterAll, afterEach, beforeAll, describe, expect, it } from "vitest";
 import { startChatServer } from "../../codegen/fixtures/chat-server.ts";

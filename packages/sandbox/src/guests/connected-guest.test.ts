@@ -1,6 +1,6 @@
 import { describe, expect, it } from "vitest";
 import { checkHealth, connectGuest } from "./connected-guest.ts";
-import { ScriptedGuest } from "../testing.ts";
+import { ScriptedGuest } from "../testing/scripted-guest.ts";
 
 const tick = () => new Promise((resolve) => setImmediate(resolve));
 

@@ -3,7 +3,7 @@ import { afterEach, describe, expect, it, vi } from "vitest";
 import { FairGate } from "./fair-gate.ts";
 import { GuestPool } from "./guest-pool.ts";
 import { createGuestSandbox, type GuestSandbox, type GuestSandboxSettings } from "./guest-sandbox.ts";
-import { ScriptedGuest, type GuestScript } from "../testing.ts";
+import { ScriptedGuest, type GuestScript } from "../testing/scripted-guest.ts";
 
 const isolation = { level: "permissions", sandbox: "scripted", mechanisms: ["none"] } as const;
 const done: GuestScript = (guest) => guest.send({ type: "done", value: guest.id });

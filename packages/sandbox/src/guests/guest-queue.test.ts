@@ -2,7 +2,7 @@ import type { RunOutcome } from "@cem/core";
 import { afterEach, describe, expect, it } from "vitest";
 import { FairGate } from "./fair-gate.ts";
 import { createGuestSandbox, type GuestSandbox, type GuestSandboxSettings } from "./guest-sandbox.ts";
-import { ScriptedGuest, type GuestScript } from "../testing.ts";
+import { ScriptedGuest, type GuestScript } from "../testing/scripted-guest.ts";
 
 const isolation = { level: "permissions", sandbox: "scripted", mechanisms: ["none"] } as const;
 const done: GuestScript = (guest) => guest.send({ type: "done", value: guest.id });

@@ -2,7 +2,7 @@ import { afterEach, beforeEach, describe, expect, it, vi } from "vitest";
 import { ConnectedGuest } from "./connected-guest.ts";
 import type { GuestUsage } from "./guest.ts";
 import { SessionGuests, type SessionLease } from "./session-guests.ts";
-import { ScriptedGuest } from "../testing.ts";
+import { ScriptedGuest } from "../testing/scripted-guest.ts";
 
 type Kept = SessionLease & { session: string };
 

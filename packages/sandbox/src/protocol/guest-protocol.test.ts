@@ -2,7 +2,7 @@ import type { RunRequest, ToolCall } from "@cem/core";
 import { afterEach, describe, expect, it } from "vitest";
 import { FairGate } from "../guests/fair-gate.ts";
 import { createGuestSandbox, type GuestSandbox, type GuestSandboxSettings } from "../guests/guest-sandbox.ts";
-import { ScriptedGuest, type GuestScript } from "../testing.ts";
+import { ScriptedGuest, type GuestScript } from "../testing/scripted-guest.ts";
 
 const isolation = { level: "permissions", sandbox: "scripted", mechanisms: ["none"] } as const;
 const CALL = { type: "call", id: 1, server: "s", tool: "t", args: {} } as const;

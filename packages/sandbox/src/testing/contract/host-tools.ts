@@ -1,6 +1,6 @@
 import type { JsonValue, ToolInvoker } from "@cem/core";
 import { expect, it } from "vitest";
-import { GUEST_CLIENT_DECLARATIONS } from "../guests/guest-boot.ts";
+import { GUEST_CLIENT_DECLARATIONS } from "../../guests/guest-boot.ts";
 import { recordingInvoker, type Harness } from "./harness.ts";
 
 /** The host tools of the contract's sandbox, by server. */

@@ -1,7 +1,7 @@
 import { randomBytes } from "node:crypto";
 import { PassThrough, Writable } from "node:stream";
-import type { Guest, GuestExit } from "./guests/guest.ts";
-import type { RunMessage } from "./protocol/host-messages.ts";
+import type { Guest, GuestExit } from "../guests/guest.ts";
+import type { RunMessage } from "../protocol/host-messages.ts";
 
 let started = 0;
 

@@ -1,7 +1,7 @@
 import { homedir } from "node:os";
 import { dirname } from "node:path";
 import { describe, expect, it } from "vitest";
-import { guestBootFile } from "../guests/guest-boot.ts";
+import { guestBootFile } from "../../guests/guest-boot.ts";
 import type { Harness } from "./harness.ts";
 
 /** Programs that show what the runtime knows of where it is, by value, output and error. */
