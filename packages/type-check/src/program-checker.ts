@@ -50,7 +50,7 @@ export class ProgramChecker {
   }
 
   /**
-   * @param options - `cached`: whether {@link filesOfLastCheck} will be asked for where nothing is found.
+   * @param options - `cached`: whether {@link filesOfLastCheck} will be asked for, so that the compiler is asked at once.
    * @returns what a run of the program would fail on. Nothing for a syntax error, which is left to the review.
    * @throws UnreadableProgram; any other error means that the compiler can't be used any more.
    */
@@ -81,7 +81,7 @@ export class ProgramChecker {
   async filesOfLastCheck(): Promise<FileHashes | undefined> {
     if (this.#unresolved) return undefined;
     const files: FileHashes = {};
-    for (const file of (await this.#sourceFiles) ?? []) {
+    for (const file of await (this.#sourceFiles ?? this.#compiler.sourceFiles())) {
       const hash = this.#files.hostHash(file);
       if (hash !== undefined) files[file] = hash;
     }

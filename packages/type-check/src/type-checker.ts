@@ -19,6 +19,8 @@ const MAX_IN_MEMORY = 500;
 const QUICK_TIMEOUT_MS = 2_000;
 /** The time that a compiler may take to start in a thread, beside that of the check. In milliseconds. */
 const START_MS = 5_000;
+/** The files of tools that run on the host. They lie beside the modules of the guest, which do not export them. */
+const HOST_TOOL_FILE = /\.host\.m?[jt]s$/u;
 
 export interface TypeCheckerSettings extends ToolFolders {
   /**
@@ -125,9 +127,10 @@ export class NativeTypeChecker implements TypeChecker {
 
   #checkedTool({ module, signature, file }: ToolDefinition): CheckedTool {
     const { serversDir, skillsDir } = this.#folders;
-    const isInFile = [serversDir, skillsDir].some(
-      (folder) => folder !== undefined && file?.startsWith(folder + path.sep) === true,
-    );
+    const isInFile =
+      file !== undefined &&
+      !HOST_TOOL_FILE.test(file) &&
+      [serversDir, skillsDir].some((folder) => folder !== undefined && file.startsWith(folder + path.sep));
     return { module, signature, isInFile };
   }
 
