@@ -17,6 +17,7 @@ export type { FailedTool } from "./failures.ts";
 export { writeFailure } from "./write-failures.ts";
 export { exampleArguments, exampleCall } from "./example-call.ts";
 export { copyBeginning } from "./copy-beginning.ts";
+export { runTitle } from "./run-title.ts";
 export { Lazy } from "./lazy.ts";
 export { hasWorkThreads, moduleBeside, offload, useWorkThreads } from "./offload.ts";
 export type { OffloadedWork } from "./offload.ts";

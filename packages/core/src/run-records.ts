@@ -12,6 +12,8 @@ export type RecordedData = { value: JsonValue } | { bytes: number; digest: strin
 export interface RecordedCall {
   server: string;
   tool: string;
+  /** When it began, in milliseconds from the start of the code. */
+  startMs?: number | undefined;
   /** Duration in milliseconds. */
   ms: number;
   ok: boolean;
@@ -27,7 +29,7 @@ export type RecordedStatus = TaskStatus | "failed";
 export interface RunRecordSummary {
   id: string;
   kind: "task" | "code";
-  /** The beginning of the task or of the code, in one line. */
+  /** The task, or the first line of the code that is neither an import nor a comment. */
   title: string;
   status: RecordedStatus;
   /** In ISO 8601. */

@@ -2,7 +2,7 @@ import type { RunSummary } from "../src/console/schemas.ts";
 
 const TOKEN_KEY = "cem-console-token";
 /** The page is at `…/console/`, and the API beside it. */
-const BASE = new URL("../api/v1", document.baseURI);
+const BASE = new URL("../api/v1/", document.baseURI);
 
 /** An answer that is not what was asked for. */
 export class ApiError extends Error {
@@ -43,6 +43,12 @@ export async function send<Answer>(path: string, body: unknown, method = "POST")
   const headers = { "content-type": "application/json" };
   const answer = await request(path, { method, headers, body: JSON.stringify(body) });
   return (await answer.json()) as Answer;
+}
+
+/** Starts a run and leads to it. */
+export async function startRun(kind: RunSummary["kind"], input: string): Promise<void> {
+  const { id } = await send<{ id: string }>(kind === "task" ? "tasks" : "runs", { [kind]: input });
+  location.hash = `runs/${id}`;
 }
 
 /** Follows runs until the signal aborts. */

@@ -23,10 +23,16 @@ const VIEWS = {
 } as const;
 type View = keyof typeof VIEWS;
 
-/** The address after `#`: a view, and what is selected in it. */
-function readAddress(): { view: View; selected: string } {
+/** The address after `#`: a view, and what is selected in it. No view for an address that leads nowhere. */
+function readAddress(): { view?: View; selected: string } {
   const [view = "", selected = ""] = location.hash.slice(1).split("/", 2);
-  return { view: view in VIEWS ? (view as View) : "runs", selected: decodeURIComponent(selected) };
+  if (view === "") return { view: "runs", selected: "" };
+  try {
+    if (Object.hasOwn(VIEWS, view)) return { view: view as View, selected: decodeURIComponent(selected) };
+  } catch {
+    // Not percent-encoded.
+  }
+  return { selected: "" };
 }
 
 export function App() {
@@ -37,7 +43,7 @@ export function App() {
     return () => removeEventListener("hashchange", onChange);
   }, []);
   useEffect(() => {
-    document.title = `${VIEWS[view]} · Console · Code Execution MCP`;
+    document.title = `${view === undefined ? "Not found" : VIEWS[view]} · Console · Code Execution MCP`;
   }, [view]);
   const feed = useRuns();
 
@@ -81,6 +87,7 @@ export function App() {
         )}
       </header>
       <main id="content" tabIndex={-1}>
+        {view === undefined && <NotFound />}
         {view === "runs" && <Runs feed={feed} selected={selected} />}
         {view === "tools" && <Tools />}
         {view === "skills" && <Skills selected={selected} />}
@@ -91,6 +98,17 @@ export function App() {
         {view === "guests" && <Guests />}
       </main>
     </>
+  );
+}
+
+function NotFound() {
+  return (
+    <div class="page">
+      <h1>Not found</h1>
+      <p>
+        The console has no page at <code>{location.hash}</code>. <a href="#runs">See the runs</a>
+      </p>
+    </div>
   );
 }
 

@@ -1,21 +1,33 @@
 import type { RunDetails } from "../src/console/schemas.ts";
+import { Code } from "./code.tsx";
 import { EndedRow, EndedTable } from "./ended-table.tsx";
-import { asText, Code, formatBytes, formatCount, formatMs, Part } from "./parts.tsx";
+import { asText, formatBytes, formatCount, formatMs, Part } from "./parts.tsx";
 
 const MAX_SHOWN_CALLS = 100;
+/** A shorter call is still seen. In percent of the whole. */
+const MIN_BAR_PERCENT = 0.8;
 
-/** The calls of a run. */
+type Call = RunDetails["toolCalls"][number];
+
+/** The calls of a run, each with its time on a line from the first to the last. */
 export function Calls({ run: { toolCalls, toolCallsLeftOut } }: { run: RunDetails }) {
   if (toolCalls.length === 0) return null;
   const shown = toolCalls.slice(0, MAX_SHOWN_CALLS);
   const more = toolCalls.length - shown.length + toolCallsLeftOut;
+  const end = Math.max(...toolCalls.map(({ startMs = 0, ms }) => startMs + ms));
   return (
     <Part title={`Calls (${formatCount(shown.length + more)})`}>
       <EndedTable what="Tool" figure="Time">
-        {shown.map(({ server, tool, ok, ms, args, result }, at) => (
-          <EndedRow key={at} name={`${server}.${tool}`} ended={ok ? "well" : "failed"} figure={formatMs(ms)}>
-            {args !== undefined && <Data label="given" data={args} />}
-            {result !== undefined && <Data label="answered" data={result} />}
+        {shown.map((call, at) => (
+          <EndedRow
+            key={at}
+            name={`${call.server}.${call.tool}`}
+            ended={call.ok ? "well" : "failed"}
+            figure={formatMs(call.ms)}
+          >
+            <Bar call={call} end={end} />
+            {call.args !== undefined && <Data label="given" data={call.args} />}
+            {call.result !== undefined && <Data label="answered" data={call.result} />}
           </EndedRow>
         ))}
       </EndedTable>
@@ -24,14 +36,22 @@ export function Calls({ run: { toolCalls, toolCallsLeftOut } }: { run: RunDetail
   );
 }
 
+function Bar({ call: { startMs, ms, ok }, end }: { call: Call; end: number }) {
+  if (startMs === undefined || end === 0) return null;
+  const width = Math.max(MIN_BAR_PERCENT, (ms / end) * 100);
+  const from = Math.min(100 - width, (startMs / end) * 100);
+  const told = `From ${formatMs(startMs)} to ${formatMs(startMs + ms)}`;
+  return (
+    <svg class={`bar-line ${ok ? "" : "bad"}`} role="img" aria-label={told} width="100%" height="6">
+      <title>{told}</title>
+      <rect class="track" width="100%" height="6" rx="3" />
+      <rect x={`${from}%`} width={`${width}%`} height="6" rx="3" />
+    </svg>
+  );
+}
+
 /** What a call was given or answered. */
-function Data({
-  label,
-  data,
-}: {
-  label: string;
-  data: NonNullable<RunDetails["toolCalls"][number]["args"]>;
-}) {
+function Data({ label, data }: { label: string; data: NonNullable<Call["args"]> }) {
   return (
     <details>
       <summary>{label}</summary>

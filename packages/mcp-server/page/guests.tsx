@@ -1,8 +1,11 @@
 import { useEffect, useState } from "preact/hooks";
 import type { GuestCounts } from "../src/console/history-schemas.ts";
+import { Activity } from "./activity.tsx";
 import { Empty, formatCount, formatTime, Problem, useAnswer } from "./parts.tsx";
 
 const REFRESH_MS = 2_000;
+/** The charts are read anew with each so-many-th refresh. */
+const ACTIVITY_ROUNDS = 5;
 const NOW = {
   running: "Busy with a run",
   standby: "Warm, ready for a first run",
@@ -31,9 +34,10 @@ export function Guests() {
       <h1>Guests</h1>
       <p class="hint">The processes or virtual machines in which code runs.</p>
       <Problem text={problem} />
+      <Activity version={`${Math.floor(round / ACTIVITY_ROUNDS)}`} />
       {counts === null && (
         <Empty title="No guests yet">
-          <p>They come with the first run. Where workers carry runs out, guests are theirs.</p>
+          <p>They come with the first run. Where workers execute runs, guests are theirs.</p>
         </Empty>
       )}
       {answer !== undefined && counts != null && (

@@ -2,6 +2,7 @@ import type { ComponentChildren } from "preact";
 import { useEffect, useState } from "preact/hooks";
 import type { RunSummary } from "../src/console/schemas.ts";
 import { get } from "./api.ts";
+import { Redacted } from "./redacted.tsx";
 
 export const STATUS_WORDS: Readonly<Record<RunSummary["status"], string>> = {
   running: "Running",
@@ -15,35 +16,6 @@ export const STATUS_WORDS: Readonly<Record<RunSummary["status"], string>> = {
 
 export function Status({ status }: { status: RunSummary["status"] }) {
   return <span class={`status ${status}`}>{STATUS_WORDS[status]}</span>;
-}
-
-const TOKEN = /(\[\[[A-Z][A-Z\d_]{0,31}:[a-z2-7]{16}\]\])/;
-
-/** A text in which tokens in place of persons' values stand out. */
-export function Redacted({ text }: { text: string }) {
-  return (
-    <>
-      {text.split(TOKEN).map((part) => {
-        const type = TOKEN.test(part) ? part.slice(2, part.indexOf(":")) : undefined;
-        return type === undefined ? (
-          part
-        ) : (
-          <mark title={part}>{type.toLowerCase().replaceAll("_", " ")}</mark>
-        );
-      })}
-    </>
-  );
-}
-
-/** Text that is wider than the page is scrolled with the keyboard too. */
-export function Code({ text, label }: { text: string; label: string }) {
-  return (
-    <pre tabIndex={0} role="region" aria-label={label}>
-      <code>
-        <Redacted text={text} />
-      </code>
-    </pre>
-  );
 }
 
 /** A section of a page with its heading. */
@@ -137,6 +109,18 @@ export function formatMs(ms: number | undefined): string {
 
 export function formatTime(iso: string): string {
   return new Date(iso).toLocaleString(undefined, { dateStyle: "medium", timeStyle: "short" });
+}
+
+/** The time of day; of an earlier day its date, too. */
+export function formatWhen(iso: string): string {
+  const when = new Date(iso);
+  const isToday = when.toDateString() === new Date().toDateString();
+  return when.toLocaleString(undefined, {
+    ...(!isToday && { month: "short", day: "numeric" }),
+    hour: "2-digit",
+    minute: "2-digit",
+    ...(isToday && { second: "2-digit" }),
+  });
 }
 
 export function formatBytes(bytes: number): string {

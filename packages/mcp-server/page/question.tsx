@@ -1,7 +1,7 @@
 import { useState } from "preact/hooks";
 import type { RunDetails } from "../src/console/schemas.ts";
 import { send } from "./api.ts";
-import { Redacted } from "./parts.tsx";
+import { Redacted } from "./redacted.tsx";
 
 type Asked = RunDetails["openQuestions"][number];
 

@@ -1,19 +1,12 @@
-import { useEffect, useRef } from "preact/hooks";
+import { useRef, useState } from "preact/hooks";
 import type { RunDetails, RunSummary } from "../src/console/schemas.ts";
-import { send } from "./api.ts";
+import { send, startRun } from "./api.ts";
 import { Calls } from "./calls.tsx";
-import {
-  asText,
-  Code,
-  formatCount,
-  formatMs,
-  formatTime,
-  Part,
-  Redacted,
-  Status,
-  useAnswer,
-} from "./parts.tsx";
+import { Code } from "./code.tsx";
+import { asText, formatCount, formatMs, formatTime, Part, Problem, Status, useAnswer } from "./parts.tsx";
 import { Question } from "./question.tsx";
+import { Redacted } from "./redacted.tsx";
+import { DetailsTitle, NoDetails } from "./split.tsx";
 
 export function Run({ id, summary }: { id: string; summary: RunSummary | undefined }) {
   const { answer: run, problem } = useAnswer<RunDetails>(
@@ -24,40 +17,21 @@ export function Run({ id, summary }: { id: string; summary: RunSummary | undefin
   const last = useRef<RunDetails>(undefined);
   if (run !== undefined) last.current = run;
   const shown = last.current?.id === id ? last.current : undefined;
-  const heading = useRef<HTMLHeadingElement>(null);
-  useEffect(() => heading.current?.focus(), [id, shown === undefined]);
-
-  if (shown === undefined)
-    return problem === undefined ? (
-      <p class="hint center">Loading…</p>
-    ) : (
-      <p class="problem" role="alert">
-        {problem}
-      </p>
-    );
+  if (shown === undefined) return <NoDetails problem={problem} />;
+  const code = codeOf(shown);
   const isUnderWay = shown.status === "running" || shown.status === "asking";
   return (
-    <article class="run" aria-labelledby="run-title">
-      <p class="back">
-        <a href="#runs">← All runs</a>
-      </p>
+    <article class="run" aria-labelledby="details-title">
       <header>
-        <h1 id="run-title" ref={heading} tabIndex={-1} class={shown.kind}>
+        <DetailsTitle kind={shown.kind}>
           <Redacted text={shown.title || "…"} />
-        </h1>
+        </DetailsTitle>
         <p class="facts" role="status">
           <Status status={shown.status} />
           <span>{formatTime(shown.startedAt)}</span>
           {shown.ms !== undefined && <span>{formatMs(shown.ms)}</span>}
         </p>
-        {isUnderWay && (
-          <button
-            class="quiet"
-            onClick={() => void send(`runs/${encodeURIComponent(id)}/end`, {}).catch(() => {})}
-          >
-            End this run
-          </button>
-        )}
+        {isUnderWay ? <EndRun id={id} /> : <RunAgain run={shown} />}
       </header>
       {shown.openQuestions.map((question) => (
         <Question key={question.id} run={id} question={question} />
@@ -86,9 +60,9 @@ export function Run({ id, summary }: { id: string; summary: RunSummary | undefin
         </Part>
       )}
       <Calls run={shown} />
-      {shown.code !== undefined && (
+      {code !== undefined && (
         <Part title={`Code${shown.origin === undefined ? "" : `, ${WRITTEN[shown.origin]}`}`}>
-          <Code label="Code" text={shown.code} />
+          <Code label="Code" text={code} isProgram />
         </Part>
       )}
       {shown.findings.length > 0 && (
@@ -115,6 +89,39 @@ export function Run({ id, summary }: { id: string; summary: RunSummary | undefin
         </Part>
       )}
     </article>
+  );
+}
+
+/** The code of a run, which is there from the start where it was given. */
+function codeOf({ kind, code, input }: RunDetails): string | undefined {
+  return code ?? (kind === "code" ? input : undefined);
+}
+
+function EndRun({ id }: { id: string }) {
+  const end = (): void => void send(`runs/${encodeURIComponent(id)}/end`, {}).catch(() => {});
+  return (
+    <button class="quiet" onClick={end}>
+      End this run
+    </button>
+  );
+}
+
+function RunAgain({ run }: { run: RunDetails }) {
+  const [problem, setProblem] = useState<string>();
+  const again = async (): Promise<void> => {
+    try {
+      await startRun(run.kind, run.kind === "code" ? (codeOf(run) ?? "") : run.input);
+    } catch (error) {
+      setProblem((error as Error).message);
+    }
+  };
+  return (
+    <>
+      <button class="quiet" onClick={() => void again()}>
+        Run again
+      </button>
+      <Problem text={problem} />
+    </>
   );
 }
 

@@ -1,45 +1,54 @@
 import { useState } from "preact/hooks";
 import type { RunSummary } from "../src/console/schemas.ts";
-import { send } from "./api.ts";
+import { Activity } from "./activity.tsx";
+import { startRun } from "./api.ts";
 import { FilterRuns, useFilter } from "./filter-runs.tsx";
-import { Empty, formatCount, formatMs, Redacted, Status, textIn } from "./parts.tsx";
+import { Empty, formatCount, formatMs, formatWhen, Status, textIn } from "./parts.tsx";
+import { Redacted } from "./redacted.tsx";
 import { Run } from "./run.tsx";
+import { Split } from "./split.tsx";
 import type { Feed } from "./use-runs.ts";
 
 export function Runs({ feed, selected }: { feed: Feed; selected: string }) {
   const filter = useFilter(feed);
   const run = [...feed.runs, ...filter.runs].find(({ id }) => id === selected);
   return (
-    <div class={`split ${selected === "" ? "" : "has-selected"}`}>
-      <section class="list" aria-labelledby="runs-title">
-        <h1 id="runs-title">Runs</h1>
-        <StartRun />
-        {feed.isLoaded && feed.runs.length === 0 && (
-          <Empty title="No runs yet">
-            <p>Start one above, or connect an MCP client to this server: what it runs appears here.</p>
-          </Empty>
-        )}
-        {feed.runs.length > 0 && <FilterRuns filter={filter} />}
-        <ul class="runs">
-          {filter.runs.map((one) => (
-            <RunLink key={one.id} run={one} isSelected={one.id === selected} />
-          ))}
-        </ul>
-      </section>
-      <section class="details" aria-label="Selected run">
-        {selected === "" ? (
+    <Split
+      view="runs"
+      title="Runs"
+      selected={selected}
+      hint={
+        <div class="run">
+          <Activity version={feed.runs.map(({ id, status }) => `${id} ${status}`).join()} />
           <p class="hint center">Select a run to see its code, calls and result.</p>
-        ) : (
-          <Run id={selected} summary={run} />
-        )}
-      </section>
-    </div>
+        </div>
+      }
+      list={
+        <>
+          <StartRun />
+          {feed.isLoaded && feed.runs.length === 0 && (
+            <Empty title="No runs yet">
+              <p>Start one above, or connect an MCP client to this server: what it runs appears here.</p>
+            </Empty>
+          )}
+          {feed.runs.length > 0 && <FilterRuns filter={filter} />}
+          <ul class="runs">
+            {filter.runs.map((one) => (
+              <RunLink key={one.id} run={one} isSelected={one.id === selected} />
+            ))}
+          </ul>
+        </>
+      }
+    >
+      <Run key={selected} id={selected} summary={run} />
+    </Split>
   );
 }
 
 function RunLink({ run, isSelected }: { run: RunSummary; isSelected: boolean }) {
   const facts = [
-    `${run.calls} ${run.calls === 1 ? "call" : "calls"}`,
+    formatWhen(run.startedAt),
+    run.calls === 0 ? "" : `${run.calls} ${run.calls === 1 ? "call" : "calls"}`,
     formatMs(run.ms),
     run.tokensSaved === undefined ? "" : `${formatCount(run.tokensSaved)} tokens kept out`,
     run.redacted === 0 ? "" : `${run.redacted} redacted`,
@@ -64,11 +73,9 @@ function StartRun() {
   const start = async (form: HTMLFormElement): Promise<void> => {
     const input = textIn(form, "input");
     try {
-      const path = kind === "task" ? "tasks" : "runs";
-      const { id } = await send<{ id: string }>(path, { [kind]: input });
+      await startRun(kind, input);
       setProblem("");
       form.reset();
-      location.hash = `runs/${id}`;
     } catch (error) {
       setProblem((error as Error).message);
     }
@@ -101,13 +108,21 @@ function StartRun() {
         required
         spellcheck={kind === "task"}
         placeholder={kind === "task" ? "Calculate 5 + 3" : "return 5 + 3;"}
+        onKeyDown={(event) => {
+          if (event.key !== "Enter" || !(event.ctrlKey || event.metaKey)) return;
+          event.preventDefault();
+          event.currentTarget.form?.requestSubmit();
+        }}
       />
       {problem !== "" && (
         <p class="problem" role="alert">
           {problem}
         </p>
       )}
-      <button class="primary">Run</button>
+      <p class="row end">
+        <span class="hint">Ctrl+Enter</span>
+        <button class="primary">Run</button>
+      </p>
     </form>
   );
 }

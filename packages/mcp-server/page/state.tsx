@@ -1,6 +1,7 @@
 import { useState } from "preact/hooks";
 import type { State as StateData } from "../src/console/schemas.ts";
-import { Code, Empty, textIn, useAnswer } from "./parts.tsx";
+import { Code } from "./code.tsx";
+import { Empty, textIn, useAnswer } from "./parts.tsx";
 
 export function State() {
   const [file, setFile] = useState("state.json");

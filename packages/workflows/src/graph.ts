@@ -69,6 +69,8 @@ export interface DrawnStep {
   group: number;
   text: string;
   detail: string;
+  /** The steps of its list that it waits for. */
+  after: readonly string[];
 }
 
 /** Draws a workflow in lines, in the order its steps can run: those of one group at once. */
@@ -86,9 +88,10 @@ export function drawWorkflow(workflow: Pick<Workflow, "steps">): DrawnStep[] {
             group: (groups.get(step.name) ?? 0) + 1,
             text: step.name,
             detail: `${step.detail}${after}${fails}`,
+            after: step.waitsFor,
           },
           ...step.bodies.flatMap((body) => [
-            { depth: depth + 1, group: 0, text: body.name, detail: "" },
+            { depth: depth + 1, group: 0, text: body.name, detail: "", after: [] },
             ...draw(body.steps, depth + 2),
           ]),
         ];

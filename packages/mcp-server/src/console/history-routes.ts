@@ -50,7 +50,7 @@ export const HISTORY_ROUTES = [
     answerDescription: "Its steps in the order in which they can run, and a flow chart of Mermaid.",
     async handle({ params: { name } }, { parts }) {
       const { steps, mermaid } = await workflowsOf(parts).draw(name);
-      return { name, mermaid, steps: [...steps] };
+      return { name, mermaid, steps: steps.map((step) => ({ ...step, after: [...step.after] })) };
     },
   }),
   declareRoute({

@@ -18,6 +18,7 @@ const DrawnStep = z
     group: count.meta({ description: "Steps of one group can run at once." }),
     text,
     detail: text,
+    after: z.array(text).meta({ description: "The steps that it waits for." }),
   })
   .meta({ id: "WorkflowStep" });
 export const WorkflowGraph = z

@@ -35,6 +35,8 @@ export interface DrawnStep {
   group: number;
   text: string;
   detail: string;
+  /** The steps of its list that it waits for. */
+  after: readonly string[];
 }
 
 /** A run of a workflow with what became of its steps. */

@@ -1,5 +1,5 @@
-import { CemError, toErrorInfo } from "@cem/core";
-import type { AgentEvent, ElicitAnswer, Finding, Redactor, TaskResult } from "@cem/core";
+import { CemError, runTitle, toErrorInfo } from "@cem/core";
+import type { AgentEvent, ElicitAnswer, Finding, Redactor, TaskResult, ToolCallRecord } from "@cem/core";
 import type { Run } from "../runs/run.ts";
 import type { RunDetails, RunSummary } from "./schemas.ts";
 import type { RunFacts, RunWatcher } from "../runs/run-watcher.ts";
@@ -9,7 +9,6 @@ const MAX_TEXT_CHARACTERS = 64 * 1024;
 /** Of a run's value as JSON. A larger one is left out. */
 const MAX_VALUE_CHARACTERS = 64 * 1024;
 const MAX_KEPT_CALLS = 500;
-const MAX_TITLE_CHARACTERS = 200;
 /** A token that stands in the place of a value of a person or of a secret. */
 const TOKEN =
   /\[\[([A-Z][A-Z\d_]{0,31}):[a-z2-7]{16}\]\]|(user)\.[a-z2-7]{16}@redacted\.invalid|(https):\/\/redacted\.invalid\/[a-z2-7]{16}/g;
@@ -19,8 +18,13 @@ type Seen = Pick<
   "input" | "code" | "origin" | "findings" | "output" | "value" | "error" | "notes" | "stages" | "toolCalls"
 >;
 
-/** Called after what is seen of a run changed. */
-type OnChange = (run: RecordedRun) => void;
+/** Who hears of a run. */
+interface RunListener {
+  /** Called after what is seen of the run changed. */
+  onChange: (run: RecordedRun) => void;
+  /** Called once, when the run has ended. */
+  onEnded: (run: RecordedRun) => void;
+}
 
 /**
  * A run as the console shows it. It keeps nothing in which personal data is not replaced by tokens, as it is
@@ -32,7 +36,8 @@ export class RecordedRun implements RunWatcher {
   readonly #run: Run;
   readonly #redactor: Redactor | undefined;
   readonly #scope: { session: string };
-  readonly #onChange: OnChange;
+  readonly #onChange: RunListener["onChange"];
+  readonly #onEnded: RunListener["onEnded"];
   readonly #seen: Seen = { input: "", findings: [], output: "", notes: [], stages: [], toolCalls: [] };
   #callCount = 0;
   #outputIsCut = false;
@@ -42,13 +47,18 @@ export class RecordedRun implements RunWatcher {
   #ending: Pick<RunDetails, "sandbox" | "context" | "tokensSaved" | "isolation"> = {};
   readonly #stream: ReturnType<Redactor["openStream"]> | undefined;
 
-  constructor(run: Run, { input, audience, session, redactor }: RunFacts, onChange: OnChange) {
+  constructor(
+    run: Run,
+    { input, audience, session, redactor }: RunFacts,
+    { onChange, onEnded }: RunListener,
+  ) {
     this.id = run.id;
     this.audience = audience;
     this.#run = run;
     this.#redactor = redactor;
     this.#scope = { session };
     this.#onChange = onChange;
+    this.#onEnded = onEnded;
     this.#stream = redactor?.openStream(this.#scope);
     void this.#hide(cut(input)).then((shown) => {
       this.#seen.input = shown;
@@ -66,9 +76,16 @@ export class RecordedRun implements RunWatcher {
       case "stage-started":
         stages.push({ stage: event.stage });
         break;
+      case "generated":
+        this.#time(event.ms);
+        this.#seen.origin = event.origin;
+        void this.#hide(cut(event.code)).then((code) => {
+          if (!this.hasEnded) this.#seen.code = code;
+          return this.#onChange(this);
+        });
+        break;
       case "discovered":
       case "selected":
-      case "generated":
       case "ran":
         this.#time(event.ms);
         break;
@@ -80,9 +97,8 @@ export class RecordedRun implements RunWatcher {
         });
         break;
       case "tool-called": {
-        const { server, tool, ms, ok } = event.call;
         this.#callCount += 1;
-        if (toolCalls.length < MAX_KEPT_CALLS) toolCalls.push({ server, tool, ms, ok });
+        if (toolCalls.length < MAX_KEPT_CALLS) toolCalls.push(callOf(event.call));
         break;
       }
       case "output":
@@ -127,7 +143,8 @@ export class RecordedRun implements RunWatcher {
       startedAt: since.toISOString(),
       status: this.#status,
       calls: this.#callCount,
-      title: this.#seen.input.trim().slice(0, MAX_TITLE_CHARACTERS),
+      printed: this.#seen.output.length,
+      title: runTitle({ kind, input: this.#seen.input }),
       questions: this.#asked().length,
       redacted: this.redactions.reduce((sum, { values }) => sum + values, 0),
       ...(this.#ms !== undefined && { ms: this.#ms }),
@@ -179,6 +196,7 @@ export class RecordedRun implements RunWatcher {
     this.#ms = Date.now() - this.#run.since.getTime();
     this.#status = result?.status ?? "failed";
     if (result !== undefined) this.#note(result);
+    this.#onEnded(this);
     this.#onChange(this);
   }
 
@@ -195,9 +213,7 @@ export class RecordedRun implements RunWatcher {
     this.#outputIsCut = outputDroppedBytes > 0 || output.length > MAX_TEXT_CHARACTERS;
     // Code that is refused, or tools that ran in the guest, had no events of their own.
     this.#callCount = toolCalls.length;
-    this.#seen.toolCalls = toolCalls
-      .slice(0, MAX_KEPT_CALLS)
-      .map(({ server, tool, ms, ok }) => ({ server, tool, ms, ok }));
+    this.#seen.toolCalls = toolCalls.slice(0, MAX_KEPT_CALLS).map(callOf);
     for (const stage of this.#seen.stages) {
       const ms = timings[stage.stage as keyof typeof timings];
       if (ms !== undefined) stage.ms = ms;
@@ -241,6 +257,10 @@ export class RecordedRun implements RunWatcher {
 
 function cut(text: string): string {
   return text.slice(0, MAX_TEXT_CHARACTERS);
+}
+
+function callOf({ server, tool, startMs, ms, ok }: ToolCallRecord): RunDetails["toolCalls"][number] {
+  return { server, tool, ms, ok, ...(startMs !== undefined && { startMs }) };
 }
 
 function findingOf({ rule, severity, message, line }: Finding): RunDetails["findings"][number] {

@@ -1,5 +1,6 @@
 import { CemError } from "@cem/core";
 import type { Run } from "../runs/run.ts";
+import { Activity } from "./activity.ts";
 import { RecordedRun } from "./recorded-run.ts";
 import type { RunWatcher } from "../runs/run-watcher.ts";
 
@@ -11,6 +12,8 @@ const MAX_KEPT_RUNS_PER_AUDIENCE = 100;
 const MAX_STREAMS_PER_AUDIENCE = 50;
 /** Between two events of one run. */
 const EVENT_INTERVAL_MS = 100;
+/** Owners whose activity is counted. That of the one that was quiet longest is forgotten first. */
+const MAX_COUNTED_AUDIENCES = 500;
 /** Keeps proxies from closing a stream on which nothing happens. */
 const HEARTBEAT_MS = 15_000;
 /** Most events that wait for a slow reader. It gets no more until it has taken them, and reads the list again. */
@@ -24,13 +27,18 @@ export class RunBoard {
   readonly #listeners = new Map<string, Set<Listener>>();
   /** Runs whose listeners will be called. */
   readonly #changed = new Set<RecordedRun>();
+  /** By audience, the one whose run ended last at the end. */
+  readonly #activity = new Map<string, Activity>();
   /** When it began to follow runs. */
   readonly since = new Date();
 
   /** Begins to follow a run. */
   readonly watcherOf = (run: Run): RunWatcher | undefined => {
     if (run.facts === undefined) return undefined;
-    const recorded = new RecordedRun(run, run.facts, this.#onChange);
+    const recorded = new RecordedRun(run, run.facts, {
+      onChange: this.#onChange,
+      onEnded: this.#onEnded,
+    });
     this.#runs.set(run.id, recorded);
     this.#makeRoom(recorded.audience);
     return recorded;
@@ -60,8 +68,14 @@ export class RunBoard {
     );
   }
 
+  /** What an audience's runs of the last hour came to. */
+  activityOf(audience: string): Activity {
+    return this.#activity.get(audience) ?? new Activity();
+  }
+
   /** Forgets the runs of an audience that is gone. */
   forget(audience: string): void {
+    this.#activity.delete(audience);
     for (const { id } of this.#of(audience)) this.#runs.delete(id);
   }
 
@@ -88,6 +102,17 @@ export class RunBoard {
     if (!this.#listeners.has(run.audience)) return;
     this.#changed.add(run);
     if (this.#changed.size === 1) setTimeout(() => this.#tell(), EVENT_INTERVAL_MS).unref();
+  };
+
+  readonly #onEnded = ({ audience, summary }: RecordedRun): void => {
+    const activity = this.activityOf(audience);
+    this.#activity.delete(audience);
+    this.#activity.set(audience, activity);
+    const { ms = 0, status, tokensSaved = 0 } = summary;
+    activity.count({ ms, hasFailed: status !== "success", tokensSaved });
+    const [quietest] = this.#activity.keys();
+    if (this.#activity.size > MAX_COUNTED_AUDIENCES && quietest !== undefined)
+      this.#activity.delete(quietest);
   };
 
   #tell(): void {

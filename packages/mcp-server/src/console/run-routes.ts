@@ -1,11 +1,21 @@
-import { CemError } from "@cem/core";
+import { CemError, runTitle } from "@cem/core";
 import type { RunRecord, RunRecordSummary } from "@cem/core";
 import * as z from "zod";
 import { declareRoute } from "./api-route.ts";
 import type { ApiScope } from "./api-route.ts";
 import { countRedactions, shownIsolation } from "./recorded-run.ts";
 import { streamRuns } from "./run-board.ts";
-import { Answer, Done, RunDetails, RunList, RunQuery, StartCode, Started, StartTask } from "./schemas.ts";
+import {
+  ActivityAnswer,
+  Answer,
+  Done,
+  RunDetails,
+  RunList,
+  RunQuery,
+  StartCode,
+  Started,
+  StartTask,
+} from "./schemas.ts";
 import type { RunSummary } from "./schemas.ts";
 
 const RunId = z.object({ id: z.string() });
@@ -85,6 +95,16 @@ export const RUN_ROUTES = [
   }),
   declareRoute({
     method: "get",
+    path: "/activity",
+    operationId: "readActivity",
+    summary: "Read the figures of the runs of the last hour, by the minute",
+    input: {},
+    answer: ActivityAnswer,
+    answerDescription: "Sixty minutes, the latest last.",
+    handle: (_, { board, client }) => ({ minutes: board.activityOf(client.audience).lastHour() }),
+  }),
+  declareRoute({
+    method: "get",
     path: "/events",
     operationId: "followRuns",
     summary: "Follow runs as they change: server-sent events named run, each with a RunSummary",
@@ -108,10 +128,10 @@ async function listRuns(
   const from = since === undefined ? undefined : new Date(since);
   const here = board
     .list(client.audience)
+    .filter((run) => text === undefined || run.details.input.toLowerCase().includes(text.toLowerCase()))
     .map(({ summary }) => summary)
     .filter((run) => status === undefined || run.status === status)
-    .filter((run) => from === undefined || new Date(run.startedAt) >= from)
-    .filter((run) => text === undefined || run.title.toLowerCase().includes(text.toLowerCase()));
+    .filter((run) => from === undefined || new Date(run.startedAt) >= from);
   const filter = { since: from, text, limit, owner: parts.owner };
   const isRecorded = status === undefined || !UNDER_WAY.has(status);
   const kept =
@@ -153,6 +173,7 @@ function toSummary(record: RunRecordSummary): RunSummary {
     startedAt,
     ms,
     calls,
+    printed: 0,
     questions: 0,
     redacted: countRedactions(title).reduce((sum, { values }) => sum + values, 0),
     tokensSaved,
@@ -170,8 +191,9 @@ function toDetails(record: RunRecord): RunDetails {
     status,
     startedAt,
     ms,
-    title: input.trim().slice(0, 200),
+    title: runTitle({ kind, input }),
     calls: calls.length + callsLeftOut,
+    printed: output.length,
     questions: 0,
     redacted: redactions.reduce((sum, { values }) => sum + values, 0),
     tokensSaved: contextTokens.saved,

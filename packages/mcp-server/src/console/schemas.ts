@@ -24,11 +24,14 @@ export const RunSummary = z
   .object({
     id: text,
     kind: z.enum(["task", "code"]),
-    title: text.meta({ description: "The beginning of the task or of the code." }),
+    title: text.meta({
+      description: "The task; or the first line of the code that is neither an import nor a comment.",
+    }),
     status: RunStatus,
     startedAt: z.iso.datetime(),
     ms: ms.optional().meta({ description: "How long it took. Absent while it runs." }),
     calls: count,
+    printed: count.meta({ description: "Characters of output so far." }),
     questions: count,
     redacted: count.meta({ description: "Values that tokens stand for." }),
     tokensSaved: count.optional().meta({ description: "Tokens kept out of the model's context." }),
@@ -40,7 +43,15 @@ const Data = z
   .union([z.object({ value: anything }), z.object({ bytes: count, digest: text })])
   .meta({ id: "RecordedData", description: "The data, or its size where it is not kept." });
 const ToolCall = z
-  .object({ server: text, tool: text, ms, ok: z.boolean(), args: Data.optional(), result: Data.optional() })
+  .object({
+    server: text,
+    tool: text,
+    startMs: ms.optional().meta({ description: "When it began, from the start of the code." }),
+    ms,
+    ok: z.boolean(),
+    args: Data.optional(),
+    result: Data.optional(),
+  })
   .meta({ id: "ToolCall" });
 
 const Question = z
@@ -171,10 +182,26 @@ export const RunQuery = z.object({
   text: text.min(1).max(MAX_QUERY_CHARACTERS).optional().meta({ description: "A text in the task or code." }),
   limit: z.coerce.number().int().min(1).max(MAX_LISTED_RUNS).default(DEFAULT_LISTED_RUNS),
 });
+export const ActivityAnswer = z
+  .object({
+    minutes: z.array(
+      z.object({
+        at: z.iso.datetime(),
+        runs: count.meta({ description: "Runs that ended." }),
+        failed: count.meta({ description: "Those of them that did not succeed." }),
+        tokensSaved: count,
+        p50Ms: ms.optional(),
+        p95Ms: ms.optional(),
+        memoryMb: count.optional().meta({ description: "The most of the server's process." }),
+      }),
+    ),
+  })
+  .meta({ id: "Activity" });
 export const RunList = z.object({ runs: z.array(RunSummary) }).meta({ id: "RunList" });
 export const Done = z.object({ done: z.literal(true) }).meta({ id: "Done" });
 
 export type RunSummary = z.infer<typeof RunSummary>;
+export type ActivityAnswer = z.infer<typeof ActivityAnswer>;
 export type RunDetails = z.infer<typeof RunDetails>;
 export type Tool = z.infer<typeof Tool>;
 export type Catalog = z.infer<typeof Catalog>;

@@ -95,9 +95,10 @@ function toRecord(run: EndedRun, onHost: RecordedCall[], customer: string | unde
 /** The calls of a result, with the data that the host recorded. */
 function callsOf(result: TaskResult | undefined, onHost: RecordedCall[]): RecordedCall[] {
   const waiting = Map.groupBy(onHost, nameOf);
-  const listed = (result?.toolCalls ?? []).map(({ server, tool, ms, ok }): RecordedCall => {
+  const listed = (result?.toolCalls ?? []).map(({ server, tool, startMs, ms, ok }): RecordedCall => {
     const call = { server, tool, ms, ok };
-    return waiting.get(nameOf(call))?.shift() ?? call;
+    const recorded = waiting.get(nameOf(call))?.shift() ?? call;
+    return startMs === undefined ? recorded : { ...recorded, startMs };
   });
   return [...listed, ...[...waiting.values()].flat()];
 }

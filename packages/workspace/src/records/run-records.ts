@@ -1,10 +1,9 @@
 import { setImmediate } from "node:timers/promises";
-import { CemError, copyBeginning } from "@cem/core";
+import { CemError, copyBeginning, runTitle } from "@cem/core";
 import type { RunRecord, RunRecordFilter, RunRecords, RunRecordSummary, Store } from "@cem/core";
 import { RunSegments } from "./run-segments.ts";
 import type { RunRecordBounds } from "./run-segments.ts";
 
-const MAX_TITLE_CHARACTERS = 200;
 /** Of a record's text, which is kept in memory to be searched. */
 const MAX_SEARCHED_CHARACTERS = 2_000;
 
@@ -40,7 +39,7 @@ function matchable(record: RunRecord | undefined): Matchable {
     summary: {
       id,
       kind,
-      title: copyBeginning(input.trim().replaceAll(/\s+/gu, " "), MAX_TITLE_CHARACTERS),
+      title: runTitle({ kind, input }),
       status,
       startedAt,
       ms,

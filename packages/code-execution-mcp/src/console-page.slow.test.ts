@@ -60,10 +60,10 @@ describeWith("chromium")("the console's page", () => {
     browser = await chromium.launch({ executablePath: BROWSER, args: ["--no-sandbox"] });
     const context = await browser.newContext({ viewport: { width: 1280, height: 800 } });
     page = await context.newPage();
-    page.setDefaultTimeout(30_000);
+    page.setDefaultTimeout(10_000);
     page.on("console", (message) => {
-      // Chromium says so itself where a token is refused.
-      if (message.type() === "error" && !/40[01]/.test(message.text())) problems.push(message.text());
+      // Chromium says so itself where a token is refused, or nothing is there.
+      if (message.type() === "error" && !/40[014]/.test(message.text())) problems.push(message.text());
     });
     page.on("pageerror", (error) => problems.push(error.message));
     await page.goto(new URL("/console", running.url).href);
@@ -113,6 +113,43 @@ describeWith("chromium")("the console's page", () => {
     await look("finished");
   });
 
+  it("shows what code prints while it runs, starts code by Ctrl+Enter, and runs it again", async () => {
+    await open("Runs");
+    await page.getByRole("radio", { name: "Code" }).check();
+    await page
+      .getByLabel("TypeScript to run")
+      .fill(
+        `// Counts slowly.\nfor (let at = 1; at <= 3; at += 1) {\n  console.log("at", at);\n  await new Promise((go) => setTimeout(go, at === 3 ? 4_000 : 100));\n}`,
+      );
+    await page.keyboard.press("Control+Enter");
+    const output = page.getByRole("region", { name: "Output" });
+    await output.getByText("at 2").waitFor();
+    expect(await page.getByRole("button", { name: "End this run" }).count()).toBe(1);
+    expect(await page.getByRole("region", { name: "Code" }).locator(".is-keyword").count()).toBeGreaterThan(
+      0,
+    );
+    await page.getByRole("heading", { name: "for (let at = 1; at <= 3; at += 1) {" }).waitFor();
+    await look("streaming");
+    await page.getByRole("button", { name: "End this run" }).click();
+    const first = page.url();
+    await page.getByRole("button", { name: "Run again" }).click();
+    await page.getByRole("button", { name: "End this run" }).click();
+    expect(page.url()).not.toBe(first);
+  });
+
+  it.each(["#nowhere", "#runs/%E0%A4%A", "#runs/none", "#workflows/run:none"])(
+    "says of the address %s that nothing is there",
+    async (hash) => {
+      await page.evaluate(`location.hash = ${JSON.stringify(hash)}`);
+      await page
+        .getByText(/has no page at|No run|no run/)
+        .first()
+        .waitFor();
+      expect(await page.getByRole("heading", { level: 1 }).count()).toBeGreaterThan(0);
+      await look(`not-found-${hash.replaceAll(/\W+/gu, "")}`);
+    },
+  );
+
   it("finds runs by their status and their text", async () => {
     await open("Runs");
     await page.getByLabel("Find runs").fill("CRM");
@@ -137,7 +174,7 @@ describeWith("chromium")("the console's page", () => {
 
   it("shows what calls were given and answered", async () => {
     await open("Runs");
-    await page.locator(".runs a").first().click();
+    await page.locator(".runs a", { hasText: "asking" }).click();
     await page.getByText("answered").first().click();
     await expect
       .poll(() => page.getByRole("region", { name: "answered" }).getByText("removed").isVisible())
@@ -147,9 +184,10 @@ describeWith("chromium")("the console's page", () => {
 
   it("draws workflows", async () => {
     await open("Workflows");
-    await page.getByText("No runs of workflows yet.").waitFor();
+    await page.getByText("None yet. Start one").waitFor();
     await page.getByRole("link", { name: /greet/ }).click();
-    await expect.poll(() => page.getByText("after first").isVisible()).toBe(true);
+    await expect.poll(() => page.getByText("code  after first").isVisible()).toBe(true);
+    await page.getByRole("img", { name: "first; second after first." }).waitFor();
     await look("workflows");
   });
 

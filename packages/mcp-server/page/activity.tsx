@@ -1,0 +1,127 @@
+import type { ActivityAnswer } from "../src/console/schemas.ts";
+import { formatCount, formatMs, Problem, useAnswer } from "./parts.tsx";
+
+const WIDTH = 240;
+const HEIGHT = 64;
+
+type Minutes = ActivityAnswer["minutes"];
+type Figure = (minute: Minutes[number]) => number | undefined;
+
+/**
+ * Small charts of the last hour.
+ *
+ * @param version - Changes when they have to be read anew.
+ */
+export function Activity({ version }: { version: string }) {
+  const { answer, problem } = useAnswer<ActivityAnswer>("activity", version);
+  if (answer === undefined) return <Problem text={problem} />;
+  const { minutes } = answer;
+  const runs = sum(minutes, ({ runs }) => runs);
+  const failed = sum(minutes, ({ failed }) => failed);
+  const latest = minutes.findLast(({ runs }) => runs > 0);
+  return (
+    <section aria-labelledby="activity-title" class="part">
+      <h2 id="activity-title" class="part-title">
+        The last hour
+      </h2>
+      <div class="charts">
+        <Chart
+          title="Runs a minute"
+          figure={`${formatCount(runs)} ${runs === 1 ? "run" : "runs"}${failed === 0 ? "" : `, ${formatCount(failed)} not successful`}`}
+          minutes={minutes}
+          bars={({ runs }) => runs}
+          marked={({ failed }) => failed}
+        />
+        <Chart
+          title="Duration, p50 and p95"
+          figure={latest === undefined ? "—" : `${formatMs(latest.p50Ms)}, ${formatMs(latest.p95Ms)}`}
+          minutes={minutes}
+          lines={[({ p50Ms }) => p50Ms, ({ p95Ms }) => p95Ms]}
+        />
+        <Chart
+          title="Tokens kept out of contexts"
+          figure={formatCount(sum(minutes, ({ tokensSaved }) => tokensSaved))}
+          minutes={minutes}
+          bars={({ tokensSaved }) => tokensSaved}
+        />
+        <Chart
+          title="Memory of the server"
+          figure={latest?.memoryMb === undefined ? "—" : `${formatCount(latest.memoryMb)} MiB`}
+          minutes={minutes}
+          lines={[({ memoryMb }) => memoryMb]}
+        />
+      </div>
+    </section>
+  );
+}
+
+/** One figure over time: bars of each minute, a part of which may be marked, or lines. */
+function Chart({
+  title,
+  figure,
+  minutes,
+  bars = none,
+  marked = none,
+  lines = [],
+}: {
+  title: string;
+  /** The figure in words. */
+  figure: string;
+  minutes: Minutes;
+  bars?: Figure;
+  marked?: Figure;
+  lines?: readonly Figure[];
+}) {
+  const most = Math.max(1e-9, ...minutes.flatMap((minute) => [bars, ...lines].map((of) => of(minute) ?? 0)));
+  const step = WIDTH / minutes.length;
+  const heightOf = (value: number): number => (value / most) * (HEIGHT - 4);
+  return (
+    <figure class="chart">
+      <figcaption>
+        {title}
+        <strong>{figure}</strong>
+      </figcaption>
+      <svg viewBox={`0 0 ${WIDTH} ${HEIGHT}`} role="img" aria-label={`${title}: ${figure}`}>
+        <line class="axis" x1="0" x2={WIDTH} y1={HEIGHT - 0.5} y2={HEIGHT - 0.5} />
+        {[bars, marked].map((of, kind) =>
+          minutes.map((minute, at) => {
+            const height = heightOf(of(minute) ?? 0);
+            if (height === 0) return null;
+            return (
+              <rect
+                key={`${kind} ${minute.at}`}
+                class={kind === 0 ? "" : "bad"}
+                x={at * step + 0.5}
+                y={HEIGHT - height}
+                width={step - 1}
+                height={height}
+              />
+            );
+          }),
+        )}
+        {lines.map((of, at) => (
+          <polyline key={at} class={`line-${at}`} points={pointsOf(minutes, of, step, heightOf)} />
+        ))}
+      </svg>
+    </figure>
+  );
+}
+
+/** A line through the minutes that have a figure. A single one is as wide as its minute. */
+function pointsOf(minutes: Minutes, of: Figure, step: number, heightOf: (value: number) => number): string {
+  const points = minutes.flatMap((minute, at) => {
+    const value = of(minute);
+    return value === undefined ? [] : [{ x: (at + 0.5) * step, y: HEIGHT - heightOf(value) }];
+  });
+  const [only] = points;
+  const drawn = points.length === 1 && only !== undefined ? [{ ...only, x: only.x - step }, only] : points;
+  return drawn.map(({ x, y }) => `${x.toFixed(1)},${y.toFixed(1)}`).join(" ");
+}
+
+function none(): undefined {
+  return undefined;
+}
+
+function sum(minutes: Minutes, of: (minute: Minutes[number]) => number): number {
+  return minutes.reduce((total, minute) => total + of(minute), 0);
+}

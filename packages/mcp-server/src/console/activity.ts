@@ -1,0 +1,78 @@
+const MINUTE_MS = 60_000;
+const SHOWN_MINUTES = 60;
+/** Durations of one minute that percentiles are taken of: the first ones. */
+const MAX_DURATIONS = 1_000;
+const BYTES_PER_MIB = 1024 * 1024;
+
+interface Minute {
+  runs: number;
+  failed: number;
+  tokensSaved: number;
+  durations: number[];
+  memoryBytes: number;
+}
+
+/** What happened in one minute. */
+export interface ActivityMinute {
+  /** When it began, in ISO 8601. */
+  at: string;
+  /** Runs that ended. */
+  runs: number;
+  /** Those of them that did not succeed. */
+  failed: number;
+  tokensSaved: number;
+  /** Durations of the runs in milliseconds. Absent without a run. */
+  p50Ms?: number | undefined;
+  p95Ms?: number | undefined;
+  /** The most resident memory of the server's process, measured as runs ended. Absent without a run. */
+  memoryMb?: number | undefined;
+}
+
+/** Figures of the runs of the last hour, by the minute. */
+export class Activity {
+  readonly #minutes = new Map<number, Minute>();
+
+  /** Counts a run that has ended. */
+  count({ ms, hasFailed, tokensSaved }: { ms: number; hasFailed: boolean; tokensSaved: number }): void {
+    const now = Math.floor(Date.now() / MINUTE_MS);
+    for (const minute of this.#minutes.keys()) {
+      if (minute <= now - SHOWN_MINUTES) this.#minutes.delete(minute);
+    }
+    const minute = this.#minutes.get(now) ?? {
+      runs: 0,
+      failed: 0,
+      tokensSaved: 0,
+      durations: [],
+      memoryBytes: 0,
+    };
+    this.#minutes.set(now, minute);
+    minute.runs += 1;
+    minute.failed += hasFailed ? 1 : 0;
+    minute.tokensSaved += tokensSaved;
+    if (minute.durations.length < MAX_DURATIONS) minute.durations.push(ms);
+    minute.memoryBytes = Math.max(minute.memoryBytes, process.memoryUsage.rss());
+  }
+
+  /** The last hour, the latest minute last. */
+  lastHour(): ActivityMinute[] {
+    const now = Math.floor(Date.now() / MINUTE_MS);
+    return Array.from({ length: SHOWN_MINUTES }, (_, index) => {
+      const minute = now - SHOWN_MINUTES + 1 + index;
+      const at = new Date(minute * MINUTE_MS).toISOString();
+      const counted = this.#minutes.get(minute);
+      if (counted === undefined) return { at, runs: 0, failed: 0, tokensSaved: 0 };
+      const { runs, failed, tokensSaved, durations, memoryBytes } = counted;
+      const sorted = durations.toSorted((one, other) => one - other);
+      const percentile = (share: number): number => sorted[Math.floor((sorted.length - 1) * share)] ?? 0;
+      return {
+        at,
+        runs,
+        failed,
+        tokensSaved,
+        p50Ms: percentile(0.5),
+        p95Ms: percentile(0.95),
+        memoryMb: Math.round(memoryBytes / BYTES_PER_MIB),
+      };
+    });
+  }
+}
