@@ -19,8 +19,8 @@ const SOURCE_CHECKS = {
   "format:check": { does: "formatting (oxfmt)", fix: "npx pnpm@12.18.0 format" },
   lint: { does: "lint, with types (oxlint)" },
   typecheck: { does: "types (TypeScript)" },
-  knip: { does: "unused code and dependencies (knip)" },
 };
+const MORE_CHECKS = { knip: { does: "unused code and dependencies (knip)" } };
 const PACKED_CHECKS = {
   build: { does: "build of every package (tsup)" },
   packed: {
@@ -30,13 +30,13 @@ const PACKED_CHECKS = {
 const MODES = {
   sources: { checks: SOURCE_CHECKS, tests: ["test", "test:repository"] },
   packed: { checks: PACKED_CHECKS, tests: [] },
-  more: { checks: {}, tests: ["test"], env: { CEM_TESTS: "more" } },
+  more: { checks: MORE_CHECKS, tests: ["test"], env: { CEM_TESTS: "more" } },
 };
 const mode = process.argv[2] ?? "sources";
 const { checks: CHECKS, tests, env = {} } = MODES[mode];
 const TESTS = new Set(tests);
-/** Each package has such a task too; the root's looks at all of them at once. */
-const ROOT_ONLY = new Set(["typecheck"]);
+/** Tasks of the root: they look at all packages at once. */
+const ROOT_ONLY = new Set(["typecheck", "knip"]);
 
 const count = { passed: 0, failed: 0, skipped: 0 };
 /** Counts of skipped tests, by the programs that they need and this machine lacks. */
@@ -80,7 +80,7 @@ function packagesWithMoreTests() {
   const folders = ["packages", "apps", "scripts"].flatMap((parent) =>
     readdirSync(path.join(root, parent)).map((name) => path.join(parent, name)),
   );
-  return [...folders, "examples"]
+  return [...folders, "docs", "examples"]
     .filter((folder) => existsSync(path.join(root, folder, "package.json")))
     .filter((folder) => findMoreTests(path.join(root, folder)).length > 0)
     .map((folder) => `--filter=./${folder.replaceAll("\\", "/")}`);

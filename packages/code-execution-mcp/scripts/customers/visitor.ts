@@ -63,6 +63,7 @@ export async function plant(visitor: Visitor, home: string | undefined): Promise
 
 /** All that a customer can come by who looks for what is of others. */
 export async function look(visitor: Visitor, others: readonly Visitor[], root: string): Promise<string> {
+  // Encoded: code in which the tokens of others stand is refused before it runs.
   const told = [visitor, ...others].flatMap((one) => one.told);
   const ids = others.map(({ id }) => id);
   const found = await visitor.access.code(`
@@ -94,7 +95,7 @@ export async function look(visitor: Visitor, others: readonly Visitor[], root: s
         }
       }
     }
-    for (const token of ${JSON.stringify(told)}) {
+    for (const token of JSON.parse(atob(${JSON.stringify(btoa(JSON.stringify(told)))}))) {
       try { seen.push(await send({ from: ${JSON.stringify(visitor.id)}, text: token })); } catch (error) { seen.push(String(error).slice(0, 100)); }
       read(token);
     }
