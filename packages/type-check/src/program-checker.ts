@@ -69,9 +69,10 @@ export class ProgramChecker {
     this.#sourceFiles?.catch(() => {});
     const diagnostics = await asked;
     this.#unresolved = diagnostics.some((diagnostic) => UNRESOLVED_IMPORT.has(diagnostic.code));
-    if (!diagnostics.some(mayStop) && !mayLackAwait(code)) return [];
+    const isWrong = diagnostics.some(mayStop);
+    if (!isWrong && !mayLackAwait(code)) return [];
     if ((await this.#compiler.diagnostics("Syntactic")).length > 0) return [];
-    return this.#compiler.inspect(certainFindings);
+    return this.#compiler.inspect(certainFindings, { lenient: isWrong });
   }
 
   /**
@@ -142,8 +143,9 @@ async function certainFindings({ strict, lenient }: ProgramViews): Promise<Findi
     import("./findings/explain.ts"),
     import("./findings/missing-await.ts"),
   ]);
-  const lenientAt = Map.groupBy(lenient.diagnostics, ({ pos }) => pos);
+  const lenientAt = Map.groupBy(lenient?.diagnostics ?? [], ({ pos }) => pos);
   const rulesAt = async (pos: number): Promise<(string | undefined)[]> => {
+    if (lenient === undefined) return [];
     const same = lenientAt.get(pos) ?? [];
     const explanations = await Promise.all(same.map((diagnostic) => explain(diagnostic, lenient)));
     return explanations.map((explanation) => explanation?.rule);

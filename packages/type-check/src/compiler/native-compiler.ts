@@ -40,10 +40,10 @@ export interface ProgramView {
   diagnostics: readonly Diagnostic[];
 }
 
-/** The program with and without strict null checks. */
+/** The program with strict null checks and, where it was asked for, without. */
 export interface ProgramViews {
   strict: ProgramView;
-  lenient: ProgramView;
+  lenient?: ProgramView | undefined;
 }
 
 /**
@@ -56,7 +56,7 @@ export class NativeCompiler {
   readonly #libraryFolder: string;
   readonly #initialized: Promise<unknown>;
   #snapshot: number | undefined;
-  #opensLenient = true;
+  #isLenientOpen = false;
 
   constructor(compiler: CompilerPackage, files: GuestFiles, memoryMb: number) {
     this.#files = files;
@@ -113,14 +113,20 @@ export class NativeCompiler {
     return this.#list("getSourceFileNames");
   }
 
-  /** Looks at the types of the program. */
-  async inspect<T>(look: (views: ProgramViews) => Promise<T>): Promise<T> {
+  /**
+   * Looks at the types of the program.
+   *
+   * @param options - `lenient`: whether without strict null checks, too. This takes as long as another check.
+   */
+  async inspect<T>(look: (views: ProgramViews) => Promise<T>, { lenient = false } = {}): Promise<T> {
     const { API } = await import("./typescript.ts");
     const api = new API();
     // The API would start a process of its own, without limits.
     Reflect.set(api, "client", this.#client());
-    const snapshot = await api.updateSnapshot({ openProjects: this.#opensLenient ? [LENIENT] : [] });
-    this.#opensLenient = false;
+    const snapshot = await api.updateSnapshot({
+      openProjects: lenient && !this.#isLenientOpen ? [LENIENT] : [],
+    });
+    this.#isLenientOpen ||= lenient;
     const view = async (config: string): Promise<ProgramView> => {
       const project = snapshot.getProject(config);
       const source = await project?.program.getSourceFile(PROGRAM_FILE);
@@ -129,8 +135,9 @@ export class NativeCompiler {
       return { source, checker: project.checker, diagnostics };
     };
     try {
-      const [strict, lenient] = await Promise.all([view(STRICT), view(LENIENT)]);
-      return await look({ strict, lenient });
+      const views = [view(STRICT), lenient ? view(LENIENT) : undefined] as const;
+      const [strict, other] = await Promise.all(views);
+      return await look({ strict, lenient: other });
     } finally {
       await snapshot.dispose();
     }
