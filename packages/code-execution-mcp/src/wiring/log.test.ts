@@ -36,7 +36,12 @@ describe("createLog", () => {
     const blocked = path.join(await folder(), "file");
     await writeFile(blocked, "");
     const lines: string[] = [];
-    createLog(logging("INFO", path.join(blocked, "cem.log")), (line) => lines.push(line))("info", "kept");
-    expect(lines).toEqual([expect.stringContaining("can't be written"), expect.stringMatching(/kept$/)]);
+    const file = path.join(blocked, "cem.log");
+    const log = createLog(logging("INFO", file), (line) => lines.push(line));
+    expect(lines).toEqual([expect.stringMatching(/^The log .*cem\.log can't be written: .*LOG_FILE/u)]);
+    log("info", "kept");
+    expect(lines.slice(1)).toEqual([expect.stringMatching(/kept$/)]);
+    createLog(logging("INFO", file), (line) => lines.push(line));
+    expect(lines).toHaveLength(2);
   });
 });

@@ -47,18 +47,33 @@ function writeToStderr(line: string): void {
   process.stderr.write(`${line}\n`);
 }
 
-/** Writes to a file; once that fails, to `instead`, so that a full disk does not end the run. */
+/** Log files that can't be written. Each is reported once, although a process opens its log several times. */
+const reported = new Set<string>();
+
+/**
+ * Writes to a file; once that fails, to `instead`, so that a full disk does not end the run. It is tried at once, so that a
+ * wrong path shows before there is something to log.
+ */
 function fileWriter(file: string, instead: (line: string) => void): (line: string) => void {
   let isBroken = false;
-  return (line) => {
-    if (isBroken) return instead(line);
+  const append = (text: string): void => {
     try {
-      appendPrivately(file, `${line}\n`);
+      appendPrivately(file, text);
     } catch (error) {
       isBroken = true;
-      instead(`The log ${file} can't be written: ${error instanceof Error ? error.message : String(error)}`);
-      instead(line);
+      if (!reported.has(file)) {
+        const reason = error instanceof Error ? error.message : String(error);
+        instead(
+          `The log ${file} can't be written: ${reason}. Set logging.file (LOG_FILE) to a file that can be. Until then the log goes here.`,
+        );
+      }
+      reported.add(file);
     }
+  };
+  append("");
+  return (line) => {
+    if (!isBroken) append(`${line}\n`);
+    if (isBroken) instead(line);
   };
 }
 
