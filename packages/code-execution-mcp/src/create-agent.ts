@@ -60,9 +60,7 @@ export async function executeTask(
 async function loadLogged(options: AgentOptions): Promise<Project> {
   const logOf = (config: Config): Log => options.log ?? createLog(config, options.onLog);
   const loaded = await openProject(options, options.records === true ? logOf : undefined);
-  // A log file is opened at once, so that one that can't be written is reported before the first line is due.
-  if (loaded.warnings.length > 0 || loaded.config.logging.file !== undefined)
-    logWarnings(loaded, logOf(loaded.config));
+  if (loaded.warnings.length > 0) logWarnings(loaded, logOf(loaded.config));
   return loaded;
 }
 

@@ -1,6 +1,7 @@
 import path from "node:path";
 import type { HeldItem, LoadedConfig, TrustItem, TrustRecord } from "@cem/config";
 import type { ServerSource } from "../options.ts";
+import { logFileWarnings } from "../wiring/log.ts";
 import { loadConfig } from "../wiring/open-project.ts";
 
 /** Host access that the files of a folder request. */
@@ -28,7 +29,7 @@ export async function inspectTrust(source: ServerSource = {}): Promise<TrustRepo
     folder,
     requested: [...requested, ...tools.map(({ item }) => item)],
     held: [...held, ...tools.map((tool) => tool.held).filter((item) => item !== undefined)],
-    warnings: loaded.warnings,
+    warnings: [...loaded.warnings, ...logFileWarnings(loaded)],
   };
 }
 

@@ -3,7 +3,7 @@ import { tmpdir } from "node:os";
 import path from "node:path";
 import type { Config } from "@cem/config";
 import { describe, expect, it, onTestFinished } from "vitest";
-import { createLog } from "./log.ts";
+import { createLog, logFileWarnings } from "./log.ts";
 
 async function folder(): Promise<string> {
   const made = await mkdtemp(path.join(tmpdir(), "cem-log-"));
@@ -36,12 +36,14 @@ describe("createLog", () => {
     const blocked = path.join(await folder(), "file");
     await writeFile(blocked, "");
     const lines: string[] = [];
-    const file = path.join(blocked, "cem.log");
-    const log = createLog(logging("INFO", file), (line) => lines.push(line));
-    expect(lines).toEqual([expect.stringMatching(/^The log .*cem\.log can't be written: .*LOG_FILE/u)]);
-    log("info", "kept");
-    expect(lines.slice(1)).toEqual([expect.stringMatching(/kept$/)]);
-    createLog(logging("INFO", file), (line) => lines.push(line));
-    expect(lines).toHaveLength(2);
+    const config = logging("INFO", path.join(blocked, "cem.log"));
+    createLog(config, (line) => lines.push(line))("info", "kept");
+    expect(lines).toEqual([expect.stringContaining("can't be written"), expect.stringMatching(/kept$/)]);
+    expect(logFileWarnings({ config })).toEqual([
+      expect.stringMatching(/^The log .*cem\.log can't be written: .*\(LOG_FILE\)/u),
+    ]);
+    expect(logFileWarnings({ config: logging("INFO", path.join(await folder(), "a", "cem.log")) })).toEqual(
+      [],
+    );
   });
 });

@@ -47,34 +47,35 @@ function writeToStderr(line: string): void {
   process.stderr.write(`${line}\n`);
 }
 
-/** Log files that can't be written. Each is reported once, although a process opens its log several times. */
-const reported = new Set<string>();
-
-/**
- * Writes to a file; once that fails, to `instead`, so that a full disk does not end the run. It is tried at once, so that a
- * wrong path shows before there is something to log.
- */
+/** Writes to a file; once that fails, to `instead`, so that a full disk does not end the run. */
 function fileWriter(file: string, instead: (line: string) => void): (line: string) => void {
   let isBroken = false;
-  const append = (text: string): void => {
+  return (line) => {
+    if (isBroken) return instead(line);
     try {
-      appendPrivately(file, text);
+      appendPrivately(file, `${line}\n`);
     } catch (error) {
       isBroken = true;
-      if (!reported.has(file)) {
-        const reason = error instanceof Error ? error.message : String(error);
-        instead(
-          `The log ${file} can't be written: ${reason}. Set logging.file (LOG_FILE) to a file that can be. Until then the log goes here.`,
-        );
-      }
-      reported.add(file);
+      instead(unwritable(file, error));
+      instead(line);
     }
   };
-  append("");
-  return (line) => {
-    if (!isBroken) append(`${line}\n`);
-    if (isBroken) instead(line);
-  };
+}
+
+function unwritable(file: string, error: unknown): string {
+  return `The log ${file} can't be written: ${error instanceof Error ? error.message : String(error)}`;
+}
+
+/** Why the log file can't be written, before there is something to log. It is made where it is missing. */
+export function logFileWarnings({ config: { logging } }: Pick<LoadedConfig, "config">): string[] {
+  const { file } = logging;
+  if (file === undefined) return [];
+  try {
+    appendPrivately(file, "");
+    return [];
+  } catch (error) {
+    return [`${unwritable(file, error)}. Set logging.file (LOG_FILE) to a file that can be written.`];
+  }
 }
 
 /** Makes one line without control characters, since servers write to the log what they like. */

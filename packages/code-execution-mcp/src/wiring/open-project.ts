@@ -6,6 +6,7 @@ import type { ConfigSource } from "../options.ts";
 import { lazyPlugins } from "../plugins/configured-plugins.ts";
 import type { PluginOptions } from "../plugins/configured-plugins.ts";
 import type { CallGuardOptions } from "./calls/call-guards.ts";
+import { logFileWarnings } from "./log.ts";
 import { vaultWarnings } from "./privacy/vaults.ts";
 import { refreshSkills } from "./project.ts";
 import type { OwnedConfig, Project } from "./project.ts";
@@ -52,7 +53,10 @@ export async function openProject(source: ProjectSource, recordsLog?: RecordsLog
     hasPlugins: plugins.length > 0,
   });
   if (loaded.trust.obstacle !== undefined) throw loaded.trust.obstacle;
-  const found = { ...loaded, warnings: [...loaded.warnings, ...vaultWarnings(loaded)] };
+  const found = {
+    ...loaded,
+    warnings: [...loaded.warnings, ...vaultWarnings(loaded), ...logFileWarnings(loaded)],
+  };
   const opening = { source, store: storeOf(found.config), recordsLog };
   const closeStore = async (): Promise<void> => (await opening.store?.settled())?.close();
   const id = customer ?? found.config.customers.id;
