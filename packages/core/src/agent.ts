@@ -93,6 +93,8 @@ export interface TaskResult {
 
 /** An event while a task or given code is executed. `ms` is the duration of a stage in milliseconds. */
 export type AgentEvent =
+  /** No worker has taken the run from the queue yet. `workers` are connected to it. */
+  | { type: "waiting"; workers: number }
   | { type: "stage-started"; stage: Stage }
   | {
       type: "discovered";

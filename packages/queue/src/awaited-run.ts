@@ -16,6 +16,8 @@ import { interrupted, unrunResult } from "./protocol.ts";
 
 /** How often the run is looked for: its worker and its messages may both be lost. */
 const LOOK_MS = 5_000;
+/** A run that no worker has taken by then is reported as waiting. */
+const WAITING_MS = 500;
 /** How long a worker may take to end a run that is cancelled. */
 const CANCEL_MS = 10_000;
 
@@ -33,6 +35,8 @@ export class AwaitedRun {
   #stopFollowing: (() => void) | undefined;
   #looking: NodeJS.Timeout | undefined;
   #cancelling: NodeJS.Timeout | undefined;
+  /** Runs until the worker sends its first message. */
+  #waiting: NodeJS.Timeout | undefined;
   #isMissing = false;
   #isOver = false;
 
@@ -65,6 +69,7 @@ export class AwaitedRun {
       (problem) => CemError.isInstance(problem) && this.#reject(problem),
     );
     this.#looking = setInterval(() => void this.#look().catch(() => {}), LOOK_MS);
+    this.#waiting = setTimeout(() => void this.#reportWaiting().catch(() => {}), WAITING_MS);
     signal?.addEventListener("abort", this.#cancel, { once: true });
     rejoin?.leave?.addEventListener("abort", this.#leave, { once: true });
     if (rejoin?.leave?.aborted === true) this.#leave();
@@ -76,6 +81,7 @@ export class AwaitedRun {
     this.#stopFollowing?.();
     clearInterval(this.#looking);
     clearTimeout(this.#cancelling);
+    clearTimeout(this.#waiting);
     this.#options.signal?.removeEventListener("abort", this.#cancel);
     this.#options.rejoin?.leave?.removeEventListener("abort", this.#leave);
     for (const controller of this.#questions.values()) controller.abort();
@@ -83,12 +89,19 @@ export class AwaitedRun {
 
   #receive(message: RunMessage): void {
     if (this.#isOver) return;
+    clearTimeout(this.#waiting);
+    this.#waiting = undefined;
     if (message.type === "call") this.#calls.push(message.call);
     else if (message.type === "event") this.#options.onEvent?.(message.event);
     else if (message.type === "question") void this.#answer(message);
     else if (message.type === "withdrawn") this.#questions.get(message.number)?.abort();
     else if (message.type === "result") this.#resolve(message.result);
     else if (message.type === "failed") this.#reject(errorOf(message.error));
+  }
+
+  async #reportWaiting(): Promise<void> {
+    const workers = await this.#opened.queue.getWorkersCount();
+    if (!this.#isOver && this.#waiting !== undefined) this.#options.onEvent?.({ type: "waiting", workers });
   }
 
   async #answer(question: Question): Promise<void> {

@@ -74,6 +74,18 @@ describeWith("redis-server")("a queue of runs", () => {
     expect(refused.error?.message).toContain("the client left");
   });
 
+  it("reports a run that no worker takes, with how many there are", async () => {
+    const queue = open();
+    const events: AgentEvent[] = [];
+    const running = queue.execute(code("x"), { onEvent: (event) => events.push(event) });
+    await expect.poll(() => events, { timeout: 5_000 }).toEqual([{ type: "waiting", workers: 0 }]);
+    await work(async () => "done");
+    expect((await running).value).toBe("done");
+    events.length = 0;
+    await queue.execute(code("x"), { onEvent: (event) => events.push(event) });
+    expect(events).toEqual([]);
+  });
+
   it("cancels runs that wait and runs under way", async () => {
     const queue = open();
     const cancelled = new AbortController();

@@ -95,17 +95,23 @@ async function lookAtQueue(
   const source = serverSourceOf(options, context);
   switch (action) {
     case "status": {
-      const { waiting, running, dead } = await queueCounts(source);
+      const { waiting, running, dead, workers } = await queueCounts(source);
+      const counts = { workers, waiting, running, failed: dead };
       return {
         exitCode: EXIT_OK,
-        data: { status: "success", waiting, running, failed: dead },
+        data: { status: "success", ...counts },
         report: (style) => [
           "",
+          ...renderRow(
+            "workers",
+            workers === 0 ? "0: nothing takes runs. Start one with  cem worker" : String(workers),
+            style,
+          ),
           ...renderRow("waiting", counted(waiting, "run"), style),
           ...renderRow("running", counted(running, "run"), style),
           ...renderRow("failed", counted(dead, "run"), style),
         ],
-        brief: () => `${waiting} ${running} ${dead}`,
+        brief: () => Object.values(counts).join(" "),
       };
     }
     case "failed":

@@ -99,6 +99,14 @@ class Progress {
     if (event.type === "stage-started") {
       this.#progress += 1;
       this.#tell(STAGE_WORDS[event.stage]);
+    } else if (event.type === "waiting") {
+      const { workers } = event;
+      this.#progress += 1;
+      this.#tell(
+        workers === 0
+          ? "Waiting for a worker: 0 workers are connected"
+          : `Waiting for one of ${workers} ${workers === 1 ? "worker" : "workers"}`,
+      );
     } else if (event.type === "tool-called") {
       const { server, tool, ms, ok } = event.call;
       const end = ok ? "answered" : "failed";
