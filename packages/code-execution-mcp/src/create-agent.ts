@@ -143,7 +143,11 @@ async function createStages(
       const redact = redactGenerator(ofRuns);
       const chosen =
         generator === undefined
-          ? await createGenerator(loaded, redact, { sessionLog, redactor: ofRuns })
+          ? await createGenerator(loaded, redact, {
+              sessionLog,
+              redactor: ofRuns,
+              log: options.log ?? createLog(config, options.onLog),
+            })
           : redact(generator);
       if (pluginSet === undefined) return chosen;
       const { askGenerators } = await import("./plugins/added-stages.ts");

@@ -28,7 +28,11 @@ describe("createFallbackGenerator", () => {
     });
 
     it("asks the second when the first fails, says so, and keeps what was spent", async () => {
-      expect(await createFallbackGenerator(failing, rules).generate(request)).toEqual({
+      const reported: unknown[] = [];
+      const generator = createFallbackGenerator(failing, rules, ({ code }, instead) =>
+        reported.push(code, instead),
+      );
+      expect(await generator.generate(request)).toEqual({
         status: "generated",
         code: "export default 1;",
         origin: "rules",
@@ -36,6 +40,7 @@ describe("createFallbackGenerator", () => {
         usage,
         notes: ["The API of m failed. The code was written by rules instead."],
       });
+      expect(reported).toEqual(["LLM_FAILED", "generated"]);
     });
 
     it("does not ask the second after code has run", async () => {

@@ -1,6 +1,7 @@
 import { CemError, Lazy, toErrorInfo } from "@cem/core";
 import type {
   CodeGenerator,
+  ErrorInfo,
   GenerateFeedback,
   GenerateRequest,
   GeneratedCode,
@@ -173,8 +174,13 @@ function isUsed({ module, name }: ToolDefinition, code: string): boolean {
  *
  * @param first - The generator to ask first, such as that of `createLlmGenerator`.
  * @param second - The generator to fall back to, such as that of `createRulesGenerator`.
+ * @param onFailure - Receives the error of `first`, once `second` has answered, with what it came to.
  */
-export function createFallbackGenerator(first: CodeGenerator, second: CodeGenerator): CodeGenerator {
+export function createFallbackGenerator(
+  first: CodeGenerator,
+  second: CodeGenerator,
+  onFailure?: (error: ErrorInfo, instead: (GeneratedCode | GenerationRefused)["status"]) => void,
+): CodeGenerator {
   return {
     specificationVersion: "v1",
     toolBudget: first.toolBudget,
@@ -184,8 +190,10 @@ export function createFallbackGenerator(first: CodeGenerator, second: CodeGenera
       } catch (error) {
         request.signal?.throwIfAborted();
         if (request.feedback?.some(hasRun) ?? false) throw error;
-        const { message, details } = toErrorInfo(error);
+        const failure = toErrorInfo(error);
+        const { message, details } = failure;
         const generated = await second.generate(request);
+        onFailure?.(failure, generated.status);
         const usage = details["usage"] as GenerationUsage | undefined;
         const notes = [`${message} The code was written by rules instead.`];
         return { ...generated, usage: usage ?? generated.usage, notes };

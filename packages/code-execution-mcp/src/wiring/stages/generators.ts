@@ -4,6 +4,7 @@ import type { Config, LoadedConfig } from "@cem/config";
 import type { CodeGenerator, JsonObject, Redactor, SessionLog, ToolDefinition } from "@cem/core";
 import { hintFor } from "@cem/core/errors";
 import { offloadRules } from "../../work-threads/offloaded-stages.ts";
+import type { Log } from "../log.ts";
 import { withProgressTasks } from "./progress-tasks.ts";
 
 const MS_PER_SECOND = 1_000;
@@ -16,13 +17,24 @@ const MS_PER_SECOND = 1_000;
 export async function createGenerator(
   { config: { llm }, trust }: Pick<LoadedConfig, "config" | "trust">,
   redact: (generator: CodeGenerator) => CodeGenerator,
-  { sessionLog, redactor }: { sessionLog?: SessionLog | undefined; redactor?: Redactor | undefined },
+  {
+    sessionLog,
+    redactor,
+    log,
+  }: { sessionLog?: SessionLog | undefined; redactor?: Redactor | undefined; log: Log },
 ): Promise<CodeGenerator> {
   const { createRulesGenerator } = await import("@cem/codegen/rules");
   const rules = withProgressTasks(offloadRules(createRulesGenerator()), sessionLog, redactor);
   if (!llm.enabled) return trust.held.some(asksForModel) ? withHeldModel(rules, trust.folder) : rules;
   const { createFallbackGenerator } = await import("@cem/codegen/llm");
-  return createFallbackGenerator(redact(await createConfiguredModel(llm)), rules);
+  return createFallbackGenerator(
+    redact(await createConfiguredModel(llm)),
+    rules,
+    ({ code, message }, instead) => {
+      const outcome = instead === "generated" ? "Rules wrote the code instead." : "Rules could not, either.";
+      log("warning", `The model wrote no code (${code}): ${message} ${outcome}`);
+    },
+  );
 }
 
 /** Whether an item that is held back decides that a model is asked, or which. */
