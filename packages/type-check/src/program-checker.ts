@@ -1,6 +1,6 @@
 import type { Finding, ToolKind } from "@cem/core";
 import { MISSING_FILE, type FileHashes } from "./check-cache.ts";
-import { mayStop, type Diagnostic } from "./compiler/diagnostics.ts";
+import { isError, mayStop, textOf, type Diagnostic } from "./compiler/diagnostics.ts";
 import { PROGRAM_FILE, type GuestFiles } from "./compiler/guest-files.ts";
 import { FILES_FOLDER } from "./compiler/host-files.ts";
 import type { NativeCompiler, ProgramView, ProgramViews } from "./compiler/native-compiler.ts";
@@ -18,6 +18,8 @@ export interface CheckRequest {
   code: string;
   /** The tools whose modules the code may import. */
   tools: readonly CheckedTool[];
+  /** Whether every error is found, rather than those alone that a run would fail on. */
+  strict?: boolean | undefined;
 }
 
 /** A generated file next to a module, with the signatures of its tools that run on the host. */
@@ -47,7 +49,7 @@ export class ProgramChecker {
    * @returns what a run of the program would fail on. Nothing for a syntax error, which is left to the review.
    * @throws UnreadableProgram; any other error means that the compiler can't be used any more.
    */
-  async check({ code, tools }: CheckRequest): Promise<Finding[]> {
+  async check({ code, tools, strict = false }: CheckRequest): Promise<Finding[]> {
     // The parser loads while the compiler starts.
     const { checkedText, mayLackAwait } = await import("./program-text.ts");
     const text = checkedText(code);
@@ -57,9 +59,13 @@ export class ProgramChecker {
     await this.#compiler.update();
     const diagnostics = await this.#compiler.diagnostics("Semantic");
     this.#unresolved = diagnostics.some((diagnostic) => UNRESOLVED_IMPORT.has(diagnostic.code));
-    if (!diagnostics.some(mayStop) && !mayLackAwait(code)) return [];
+    const isLooked = strict ? isError : mayStop;
+    if (!diagnostics.some(isLooked) && !mayLackAwait(code)) return [];
     if ((await this.#compiler.diagnostics("Syntactic")).length > 0) return [];
-    return this.#compiler.inspect(certainFindings);
+    return this.#compiler.inspect(async (views) => {
+      const certain = await certainFindings(views);
+      return strict ? withErrors(certain, views.strict) : certain;
+    });
   }
 
   /**
@@ -135,6 +141,16 @@ async function certainFindings({ strict, lenient }: ProgramViews): Promise<Findi
     if (isCertain || finding.severity === "warning") add(finding);
   }
   return [...findings.values()].toSorted((one, other) => (one.line ?? 0) - (other.line ?? 0));
+}
+
+/** Adds what TypeScript reports on lines without a finding. */
+function withErrors(findings: readonly Finding[], view: ProgramView): Finding[] {
+  const lines = new Set(findings.map(({ line }) => line));
+  const others = view.diagnostics
+    .filter(isError)
+    .map((diagnostic) => findingAt(diagnostic, { rule: "type-error", message: textOf(diagnostic) }, view))
+    .filter(({ line }) => !lines.has(line));
+  return [...findings, ...others].slice(0, MAX_FINDINGS);
 }
 
 function findingAt(
