@@ -28,7 +28,7 @@ export async function checkCalls(
   };
   const checkTool = ({ server, tool }: WorkflowStep["config"], path: WorkflowStep["path"]): void => {
     // The value of an expression is known when the step runs.
-    if (`${String(server)} ${String(tool)}`.includes("${{")) return;
+    if (JSON.stringify([server, tool]).includes("${{")) return;
     try {
       findTool({ server: server as string | undefined, tool: tool as string }, catalog, toolNames);
     } catch (error) {
