@@ -4,7 +4,7 @@
 set -eu
 folder=$1
 here=$(dirname "$(readlink -f "$0")")
-mmdebstrap --quiet --variant=minbase --aptopt='APT::Install-Recommends "false"' --include=bubblewrap bookworm "$folder"
+mmdebstrap --quiet --variant=minbase --aptopt='APT::Install-Recommends "false"' --include=bubblewrap,tini bookworm "$folder"
 pnpm --dir "$here/../../.." --filter=@cem/server deploy --prod --legacy "$folder/server"
 node "$here/prune.mjs" "$folder/server"
 node "$here/link-guest.mjs" "$folder/server" "$folder/cem"

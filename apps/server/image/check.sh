@@ -6,7 +6,7 @@ limit=350000000
 size=$(docker image inspect --format '{{.Size}}' "$image")
 echo "$image has $size bytes; the limit is $limit"
 test "$size" -lt "$limit"
-container=$(docker run --detach --init --read-only --tmpfs /tmp --cap-drop ALL --security-opt no-new-privileges \
+container=$(docker run --detach --read-only --tmpfs /tmp --cap-drop ALL --security-opt no-new-privileges \
   --env CEM_SERVER_TOKEN=a-token-for-this-test-only "$image")
 trap 'docker logs "$container"; docker rm --force "$container"' EXIT
 for try in $(seq 60); do

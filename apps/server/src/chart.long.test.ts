@@ -8,7 +8,8 @@ import { findProblems } from "../../../packages/sandbox-k8s/test/known-fields.ts
 import { hasHelm, helm, render, type Manifest } from "../test/helm.ts";
 import { findUnrestricted } from "../test/pod-security.ts";
 
-const QUEUE = { queue: { url: "redis://valkey:6379/0" } };
+const STORE = { store: { url: "postgres://postgres/cem" } };
+const QUEUE = { queue: { url: "redis://valkey:6379/0" }, ...STORE };
 const KEDA = { type: "keda", keda: { address: "valkey:6379", passwordSecret: { name: "valkey" } } };
 const PODS = {
   mode: "pods",
@@ -153,7 +154,8 @@ describe.runIf(hasHelm)("the Helm chart", () => {
       [{ queue: { url: "redis://:secret@valkey:6379" } }, /\/queue\/url/],
       [{ ...QUEUE, store: { url: "postgres://cem:secret@db/cem" } }, /\/store\/url/],
       [{ ...QUEUE, sandbox: { mode: "vm" } }, /\/sandbox\/mode/],
-      [{}, /queue\.urlSecret/],
+      [STORE, /queue\.urlSecret/],
+      [{ queue: QUEUE.queue }, /store\.urlSecret.*server\.replicas=1/],
       [
         { ...QUEUE, sandbox: { mode: "pods" }, persistence: { enabled: false } },
         /needs persistence\.enabled/,
@@ -162,6 +164,34 @@ describe.runIf(hasHelm)("the Helm chart", () => {
     ];
     for (const [values, message] of refused) expect(() => render(values)).toThrow(message);
     expect(helm("lint", QUEUE)).toMatchObject({ status: 0 });
+  });
+
+  it("lets runs finish in the time that Kubernetes gives a worker", () => {
+    const drainOf = (values: object): unknown =>
+      parse(find(render(values), "ConfigMap", "code-execution-mcp").data?.["config.yaml"] ?? "").queue
+        .drain_grace;
+    expect(drainOf(QUEUE)).toBe(290);
+    expect(drainOf({ ...QUEUE, worker: { terminationGracePeriodSeconds: 5 } })).toBe(0);
+    expect(drainOf({ ...QUEUE, config: { queue: { drain_grace: 60 } } })).toBe(60);
+  });
+
+  it("leaves the image's init in its place, which reaps what guests leave", () => {
+    for (const { containers } of podsOf(render(QUEUE))) {
+      expect(containers[0]).not.toHaveProperty("command");
+      expect(containers[0].args[0]).toBe("node");
+    }
+  });
+
+  it("needs no store for a single server", () => {
+    expect(() => render({ queue: QUEUE.queue, server: { replicas: 1 } })).not.toThrow();
+  });
+
+  it("warns of files that are lost with their pod, unless the store has them", () => {
+    const notes = (values: object): string => helm("install", values).stdout;
+    const lost = { ...QUEUE, persistence: { enabled: false } };
+    expect(notes(lost)).toMatch(/WARNING: persistence\.enabled is false/);
+    for (const kept of [QUEUE, { ...lost, config: { store: { files: "s3://bucket/files" } } }])
+      expect(notes(kept)).toMatch(/MCP inside of the cluster(?!.*WARNING)/s);
   });
 
   it("keeps secrets in Secrets of the user", () => {

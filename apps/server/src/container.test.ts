@@ -26,7 +26,9 @@ const textsOf = (keyword: string) => last.filter((one) => one.keyword === keywor
 
 describe("Dockerfile", () => {
   it("has known instructions only", () => {
-    const known = new Set("FROM WORKDIR COPY RUN USER ENV VOLUME EXPOSE HEALTHCHECK CMD".split(" "));
+    const known = new Set(
+      "FROM WORKDIR COPY RUN USER ENV VOLUME EXPOSE ENTRYPOINT HEALTHCHECK CMD".split(" "),
+    );
     expect(instructions.filter(({ keyword }) => !known.has(keyword))).toEqual([]);
   });
 
@@ -49,9 +51,10 @@ describe("Dockerfile", () => {
   it("runs as a user who is not root, from a command without a shell", () => {
     expect(textsOf("USER")).toEqual(["1000:1000"]);
     expect(JSON.parse(textsOf("CMD")[0] ?? "")).toEqual(["node", "/server/dist/main.js"]);
+    expect(JSON.parse(textsOf("ENTRYPOINT")[0] ?? "")).toEqual(["/usr/bin/tini", "--"]);
     expect(textsOf("HEALTHCHECK")[0]).toContain("/readyz");
     expect(stages[1]?.find(({ keyword }) => keyword === "RUN")?.text).toMatch(
-      /--no-install-recommends bubblewrap .*slim\.sh \//su,
+      /--no-install-recommends bubblewrap tini .*slim\.sh \//su,
     );
   });
 
@@ -90,7 +93,7 @@ describe("compose.yaml", () => {
   it("is closed: this machine only, a token that has to be set, nothing writable but the workspace", () => {
     expect(service?.ports).toEqual([expect.stringMatching(/^127\.0\.0\.1:/)]);
     expect(service?.environment["CEM_SERVER_TOKEN"]).toMatch(/^\$\{CEM_SERVER_TOKEN:\?/);
-    expect(service).toMatchObject({ read_only: true, cap_drop: ["ALL"], init: true });
+    expect(service).toMatchObject({ read_only: true, cap_drop: ["ALL"] });
   });
 
   it("has two workers of the same image, closed as it is, on the same sealed queue and workspace", () => {
@@ -101,6 +104,9 @@ describe("compose.yaml", () => {
     expect(service).toMatchObject({ ...closed, stop_grace_period: "20s" });
     for (const name of ["CEM_QUEUE_URL", "CEM_STORE_KEYS", "CEM_STORE_URL"])
       expect(env[name]).toBe(service?.environment[name]);
+    expect(Number(env["CEM_DRAIN_GRACE"])).toBe(
+      Number.parseInt(String(closed["stop_grace_period"]), 10) - 10,
+    );
     // The image's health check asks at the server's port.
     expect(textsOf("HEALTHCHECK")[0]).toContain(`:${env["CEM_WORKER_PORT"]}/readyz`);
     expect(compose.services["valkey"]).toMatchObject({

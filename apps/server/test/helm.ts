@@ -41,11 +41,12 @@ export const hasHelm: boolean = process.platform === "linux" && process.arch ===
 
 /** Runs helm on the chart. */
 export function helm(
-  command: "template" | "lint",
+  command: "template" | "lint" | "install",
   values: object,
 ): { stdout: string; stderr: string; status: number | null } {
-  const release = command === "template" ? ["cem"] : [];
-  const args = [command, ...release, chart, "--namespace", "agents", "--values", "-"];
+  const release = command === "lint" ? [] : ["cem"];
+  const dry = command === "install" ? ["--dry-run=client"] : [];
+  const args = [command, ...release, chart, ...dry, "--namespace", "agents", "--values", "-"];
   return spawnSync(findHelm(), args, { input: JSON.stringify(values), encoding: "utf8" });
 }
 

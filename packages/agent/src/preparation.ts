@@ -16,7 +16,7 @@ export async function prepareCode(context: RunContext, code: string): Promise<vo
 /** Starts what a task needs. A failure shows when the part is needed. The code of a model is checked, that of rules not. */
 export async function prepareTask(context: RunContext): Promise<void> {
   const { sandbox, catalog, selector, generator, guard, tokenCounter } = context.stages;
-  if (context.options.typeCheck === "before") prepareTypeChecker(context);
+  if (context.options.typeCheck !== undefined) prepareTypeChecker(context);
   await startInTurn([sandbox, catalog, selector, generator, guard, tokenCounter]);
 }
 

@@ -83,7 +83,7 @@ async function examineCode(
   const typeChecker = typeCheckerOf(context);
   if (typeChecker === undefined || !checksTypesOf(program, context)) return verdict;
   const checker = await typeChecker.get();
-  const typeFindings = await checker.check(request);
+  const typeFindings = await checker.check({ ...request, strict: context.options.typeCheck === "strict" });
   const findings = [...verdict.findings, ...typeFindings];
   const isWrong = typeFindings.some(({ severity }) => severity === "error");
   return isWrong
@@ -120,5 +120,5 @@ function typeCheckerOf({ options, stages }: RunContext): Lazy<TypeChecker> | und
  * on request.
  */
 function checksTypesOf({ isChecked = false, origin }: Program, { options }: RunContext): boolean {
-  return (origin !== "rules" && !isChecked) || options.typeCheck === "before";
+  return (origin !== "rules" && !isChecked) || options.typeCheck !== undefined;
 }

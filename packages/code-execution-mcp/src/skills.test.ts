@@ -60,6 +60,18 @@ describe("skills", () => {
       /test failed.*no/u,
     ],
     ["a test that returns false", { test: DRAFT.test.replace("8", "9") }, /test returned false/u],
+    [
+      "a result of another type than its own",
+      { code: `${DRAFT.code}\nexport const thrice = (x: number): string => 3 * x;` },
+      /code failed: Line 6: Type 'number' is not assignable to type 'string'/u,
+    ],
+    [
+      "a type from a module that is not there",
+      {
+        code: `import type { Sum } from "../../servers/nowhere/index.ts";\n${DRAFT.code}\nexport type S = Sum;`,
+      },
+      /code failed: Line 1: Cannot find module/u,
+    ],
     ["mistyped code", { code: DRAFT.code.replace("b: x", 'b: "x"') }, /code failed: Line 4/u],
     [
       "code that imports what is not there",

@@ -60,6 +60,29 @@ const call = (name: string, config: JsonObject, more: JsonObject = {}) => ({
 });
 
 describe("openWorkflows", () => {
+  it("are validated with the tools that they call and the code that they run", async () => {
+    const step = (name: string, type: string, config: JsonObject): JsonObject => ({ name, type, config });
+    const steps = [
+      step("plus", "tool_call", { tool: "plus", arguments: { a: 1, b: 2 } }),
+      step("later", "tool_call", { server: "${{ variables.server }}", tool: "add" }),
+      step("code", "code_execution", { code: "const text = `${{ a: 1 }.a}`;\nreturn text;" }),
+    ];
+    const variables = { server: "calculator" };
+    await expect(workflows.validate({ name: "right", variables, steps })).resolves.toBeDefined();
+    const body = [step("inner", "code_execution", { code: "const a = 1;\nconst = 2;" })];
+    const wrong = [
+      step("server", "tool_call", { server: "calculater", tool: "add" }),
+      step("tool", "tool_call", { server: "calculator", tool: "ad" }),
+      step("loop", "loop", { items: [1], steps: body }),
+    ];
+    const refused = workflows.validate({ name: "wrong", steps: wrong });
+    await expect(refused).rejects.toMatchObject({ code: "WORKFLOW_INVALID" });
+    const message = await refused.catch((error: Error) => error.message);
+    expect(message).toMatch(
+      /steps\[0\].config.tool .*calculator.*\n.*steps\[1\].config.tool .*add.*\n.*in its line 2/u,
+    );
+  });
+
   it("says what the examples would call, calls nothing, and then runs them", async () => {
     const plan = await workflows.plan(example("city-weather.yaml"));
     expect(plan.map(({ step }) => step)).toEqual([

@@ -15,7 +15,7 @@ export interface WorkflowOptions extends AgentOptions {
 }
 
 /** Workflows with an agent of their own. */
-export interface OwnWorkflows extends Omit<Workflows, "load" | "run" | "plan"> {
+export interface OwnWorkflows extends Omit<Workflows, "load" | "validate" | "run" | "plan"> {
   /**
    * Runs a workflow.
    *
@@ -26,6 +26,8 @@ export interface OwnWorkflows extends Omit<Workflows, "load" | "run" | "plan"> {
   plan(workflow: string | JsonObject, options?: RunWorkflowOptions): ReturnType<Workflows["plan"]>;
   /** Checks a workflow. */
   load(workflow: string | JsonObject): ReturnType<Workflows["load"]>;
+  /** Checks a workflow, its tools and its code. */
+  validate(workflow: string | JsonObject): ReturnType<Workflows["validate"]>;
   dispose(): Promise<void>;
 }
 
@@ -67,6 +69,7 @@ export async function openWorkflows(options: WorkflowOptions = {}): Promise<OwnW
     run: async (workflow, given) => workflows.run(await sourceOf(workflow), { ...asked, ...given }),
     plan: async (workflow, given) => workflows.plan(await sourceOf(workflow), given),
     load: async (workflow) => workflows.load(await sourceOf(workflow)),
+    validate: async (workflow) => workflows.validate(await sourceOf(workflow)),
     resume: (run, given) => workflows.resume(run, { ...asked, ...given }),
     cancel: (run) => workflows.cancel(run),
     list: () => workflows.list(),

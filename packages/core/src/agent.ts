@@ -51,8 +51,11 @@ export interface ContextTokens {
   spent?: number | undefined;
 }
 
-/** `before`: types are checked before the code runs, and type errors refuse it. `off`: types are not checked. */
-export type TypeCheckMode = "before" | "off";
+/**
+ * `before`: types are checked before the code runs, and type errors that would make it fail refuse it. `strict`: any type error
+ * does. `off`: types are not checked.
+ */
+export type TypeCheckMode = "before" | "strict" | "off";
 
 /** The result of a task or of given code. */
 export interface TaskResult {

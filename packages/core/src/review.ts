@@ -49,11 +49,20 @@ export interface Guard {
   inspect?(value: JsonValue | undefined, output: string): Promise<readonly string[]>;
 }
 
+export interface TypeCheckRequest extends ReviewRequest {
+  /**
+   * Whether every type error is found, rather than those alone that would make a run fail.
+   *
+   * @defaultValue false
+   */
+  strict?: boolean | undefined;
+}
+
 /** Checks code against the types of the tools before it runs. */
 export interface TypeChecker {
   readonly specificationVersion: "v1";
   /** @returns the type errors with their places in the code. Empty when there are none. */
-  check(request: ReviewRequest): Promise<Finding[]>;
+  check(request: TypeCheckRequest): Promise<Finding[]>;
   /**
    * Loads what a check needs. Called when code to check is being written, or has come.
    *

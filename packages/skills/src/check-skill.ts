@@ -18,7 +18,8 @@ export async function checkSkill(
   { signal }: { signal?: AbortSignal | undefined } = {},
 ): Promise<void> {
   const options = { signal, typeCheck: "before", session: `skill ${name}` } as const;
-  const reviewed = await agent.executeCode(toProgramCode(code), options);
+  // Others compile against it, and its test need not reach every line.
+  const reviewed = await agent.executeCode(toProgramCode(code), { ...options, typeCheck: "strict" });
   requireSuccess(name, "code", reviewed);
   const tested = await agent.executeCode(toProgramCode(test), options);
   requireSuccess(name, "test", tested);

@@ -402,6 +402,30 @@ describe("ProgramChecker", () => {
       expect(await check(code)).toEqual([]);
     });
 
+    it("finds every error where asked, except types that are left out", async () => {
+      const code = `import { readFile } from "node:fs/promises";
+import type { City } from "./servers/nowhere/index.ts";
+export const triple = (x: number): string => 3 * x;
+export function read(name, city?: City) { return readFile(name, "utf8"); }
+export const first = (list?: string[]): string => list[0];
+${ADD}export const sum = () => add({ a: "1", b: 2 });
+import { search } from "./servers/web/index.ts";
+const found = await search({ query: "a" });
+export const title: string = found.items[0].title;
+export const text: string = found;`;
+      const rulesOf = async (strict: boolean): Promise<string[]> =>
+        (await checker.check({ code, tools: [search], strict }))
+          .map(({ line, rule }) => `${line} ${rule}`)
+          .toSorted();
+      expect(await rulesOf(false)).toEqual(["7 wrong-arguments"]);
+      expect(await rulesOf(true)).toEqual([
+        "2 type-error",
+        "3 type-error",
+        "5 type-error",
+        "7 wrong-arguments",
+      ]);
+    });
+
     it("leaves a syntax error to the run", async () => {
       expect(await check("export default {;\nget_wether(")).toEqual([]);
     });

@@ -1,6 +1,6 @@
 import type { Finding } from "@cem/core";
 import { MISSING_FILE, type FileHashes } from "./check-cache.ts";
-import { mayStop, type Diagnostic } from "./compiler/diagnostics.ts";
+import { isError, mayStop, textOf, type Diagnostic } from "./compiler/diagnostics.ts";
 import { PROGRAM_FILE, type GuestFiles } from "./compiler/guest-files.ts";
 import { FILES_FOLDER } from "./compiler/host-files.ts";
 import type { NativeCompiler, ProgramView, ProgramViews } from "./compiler/native-compiler.ts";
@@ -19,6 +19,8 @@ export interface CheckRequest {
   code: string;
   /** The tools whose modules the code may import. */
   tools: readonly CheckedTool[];
+  /** Whether every error is found, rather than those alone that a run would fail on. */
+  strict?: boolean | undefined;
 }
 
 /** A generated file next to a module, with the signatures of its tools that run on the host. */
@@ -54,7 +56,7 @@ export class ProgramChecker {
    * @returns what a run of the program would fail on. Nothing for a syntax error, which is left to the review.
    * @throws UnreadableProgram; any other error means that the compiler can't be used any more.
    */
-  async check({ code, tools }: CheckRequest, { cached = false } = {}): Promise<Finding[]> {
+  async check({ code, tools, strict = false }: CheckRequest, { cached = false } = {}): Promise<Finding[]> {
     // The parser loads while the compiler starts.
     const { checkedText, mayLackAwait } = await import("./program-text.ts");
     const text = checkedText(code);
@@ -69,10 +71,14 @@ export class ProgramChecker {
     this.#sourceFiles?.catch(() => {});
     const diagnostics = await asked;
     this.#unresolved = diagnostics.some((diagnostic) => UNRESOLVED_IMPORT.has(diagnostic.code));
-    const isWrong = diagnostics.some(mayStop);
+    const isWrong = diagnostics.some(strict ? isError : mayStop);
     if (!isWrong && !mayLackAwait(code)) return [];
     if ((await this.#compiler.diagnostics("Syntactic")).length > 0) return [];
-    return this.#compiler.inspect(certainFindings, { lenient: isWrong });
+    const look = async (views: ProgramViews): Promise<Finding[]> => {
+      const certain = await certainFindings(views);
+      return strict ? withErrors(certain, views.strict) : certain;
+    };
+    return this.#compiler.inspect(look, { lenient: isWrong });
   }
 
   /**
@@ -166,6 +172,16 @@ async function certainFindings({ strict, lenient }: ProgramViews): Promise<Findi
     if (isCertain || finding.severity === "warning") add(finding);
   }
   return [...findings.values()].toSorted((one, other) => (one.line ?? 0) - (other.line ?? 0));
+}
+
+/** Adds what TypeScript reports on lines without a finding. */
+function withErrors(findings: readonly Finding[], view: ProgramView): Finding[] {
+  const lines = new Set(findings.map(({ line }) => line));
+  const others = view.diagnostics
+    .filter(isError)
+    .map((diagnostic) => findingAt(diagnostic, { rule: "type-error", message: textOf(diagnostic) }, view))
+    .filter(({ line }) => !lines.has(line));
+  return [...findings, ...others].slice(0, MAX_FINDINGS);
 }
 
 function findingAt(

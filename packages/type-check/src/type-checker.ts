@@ -2,7 +2,7 @@ import { createHash } from "node:crypto";
 import { readFileSync } from "node:fs";
 import path from "node:path";
 import { abandonOnAbort, CemError, hasWorkThreads, moduleBeside, offload, toErrorInfo } from "@cem/core";
-import type { Finding, OffloadedWork, ReviewRequest, ToolDefinition, TypeChecker } from "@cem/core";
+import type { Finding, OffloadedWork, ToolDefinition, TypeChecker, TypeCheckRequest } from "@cem/core";
 import { CheckCache, hashOf } from "./check-cache.ts";
 import { CheckSession, type CheckAnswer, type CheckBounds } from "./check-session.ts";
 import type { CheckWork } from "./check-session.ts";
@@ -102,7 +102,7 @@ export class NativeTypeChecker implements TypeChecker {
     if (!("missing" in session)) await session.ready();
   }
 
-  async check({ code, tools, signal }: ReviewRequest): Promise<Finding[]> {
+  async check({ code, tools, strict = false, signal }: TypeCheckRequest): Promise<Finding[]> {
     signal?.throwIfAborted();
     if (this.#disposed) {
       throw new CemError("TYPE_CHECKER_DISPOSED", "The type checker was disposed before the check.");
@@ -111,10 +111,10 @@ export class NativeTypeChecker implements TypeChecker {
       return [notChecked(`it is longer than ${MAX_CODE_CHARACTERS.toLocaleString("en")} characters`)];
     }
     const imported = toolsNamedIn(code, tools);
-    const key = keyOf(code, imported);
+    const key = keyOf(code, imported, strict);
     const known = this.#memory.get(key);
     if (known !== undefined) return known;
-    const request = { code, tools: imported.map((tool) => this.#checkedTool(tool)) };
+    const request = { code, tools: imported.map((tool) => this.#checkedTool(tool)), strict };
     const { isQuicklyRead } = await import("@cem/program");
     // All wait for the compiler that they share: what takes long gets one of its own, where there are threads for it.
     const timeoutMs = hasWorkThreads() ? QUICK_TIMEOUT_MS : undefined;
@@ -234,8 +234,8 @@ function unlessTooLarge(error: unknown): CheckAnswer {
 }
 
 /** The cache key of a check: whatever its findings depend on, apart from the tools' files. */
-function keyOf(code: string, tools: readonly ToolDefinition[]): string {
-  const hash = createHash("sha256");
+function keyOf(code: string, tools: readonly ToolDefinition[], strict: boolean): string {
+  const hash = createHash("sha256").update(strict ? "strict" : "");
   for (const { module, kind, signature, inputSchema, outputSchema } of tools) {
     hash.update(JSON.stringify([module, kind, signature, inputSchema, outputSchema]));
   }

@@ -56,6 +56,12 @@ export interface Workflows {
    */
   load(source: WorkflowSource): Promise<LoadedWorkflow>;
   /**
+   * Checks a workflow as {@link load} does, and that its tools exist and its code can be parsed.
+   *
+   * @throws CemError as {@link load}.
+   */
+  validate(source: WorkflowSource, options?: Pick<RunWorkflowOptions, "signal">): Promise<LoadedWorkflow>;
+  /**
    * Runs a workflow.
    *
    * @returns the result, also of a run that fails.

@@ -70,7 +70,7 @@ describe("run", () => {
     ["timeout", {}, "TOOL_TIMEOUT"],
     ["hang", { timeout: 0.02 }, "WORKFLOW_STEP_TIMED_OUT"],
     ["abort", { timeout: 0.02 }, "WORKFLOW_STEP_TIMED_OUT"],
-    ["${{ variables.missing }}", {}, "EXPRESSION_FAILED"],
+    ["${{ {}.missing }}", {}, "EXPRESSION_FAILED"],
   ];
   const cases = Object.keys(AFTER).flatMap((onError) => WAYS.map((way) => [onError, ...way] as const));
   it.each(cases)("on_error %s after %s", async (onError, how, more, code) => {
@@ -92,6 +92,14 @@ describe("run", () => {
       between,
     ]);
     expect(status === "failed" ? result.error?.code : result.outputs["rescue"]).toBe(code);
+  });
+
+  it("lets a step that reads the error of another wait for it", async () => {
+    const result = await run([
+      count("told", { config: { file: "told", value: "${{ errors.?bad.?code.orValue('none') }}" } }),
+      fail("code", { on_error: "skip" }),
+    ]);
+    expect(result).toMatchObject({ status: "completed", outputs: { told: "TOOL_FAILED" } });
   });
 
   it("tries again as often as it is told, with what it is told", async () => {

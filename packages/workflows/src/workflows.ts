@@ -3,6 +3,7 @@ import path from "node:path";
 import { CemError } from "@cem/core";
 import type { WorkflowStepKind } from "@cem/core";
 import { PRIVATE_FILE } from "@cem/core/files";
+import { checkCalls } from "./definition/check-calls.ts";
 import { loadWorkflow, sourcesOf } from "./definition/load-workflow.ts";
 import type { FindWorkflow, LoadedWorkflow, WorkflowSource } from "./definition/load-workflow.ts";
 import { isBuiltIn } from "./definition/parse-workflow.ts";
@@ -54,6 +55,17 @@ class AgentWorkflows implements Workflows {
 
   load(source: WorkflowSource): Promise<LoadedWorkflow> {
     return loadWorkflow(source, this.#parts.kinds, this.#find);
+  }
+
+  async validate(
+    source: WorkflowSource,
+    { signal }: Pick<RunWorkflowOptions, "signal"> = {},
+  ): Promise<LoadedWorkflow> {
+    const { agentFor, kinds, toolNames } = this.#parts;
+    const catalog = await (await agentFor([])).discoverTools({ signal });
+    return loadWorkflow(source, kinds, this.#find, (workflow, problems) =>
+      checkCalls(workflow, problems, { catalog, toolNames }),
+    );
   }
 
   async run(source: WorkflowSource, options: RunWorkflowOptions = {}): Promise<WorkflowResult> {

@@ -197,7 +197,9 @@ async function validate(
   { options }: Given<Workflow>,
   context: CommandContext,
 ): Promise<Answer> {
-  const { workflow, parts } = await withWorkflows(options, context, (workflows) => workflows.load(target));
+  const { workflow, parts } = await withWorkflows(options, context, (workflows) =>
+    workflows.validate(target),
+  );
   const { name, version, steps } = workflow;
   return {
     exitCode: EXIT_OK,

@@ -22,6 +22,11 @@ helm.sh/chart: {{ printf "%s-%s" .Chart.Name .Chart.Version }}
 {{ .Values.persistence.existingClaim | default (printf "%s-files" (include "cem.name" .)) }}
 {{- end }}
 
+{{/* Seconds for runs to finish: the grace period, but for the time in which a worker gives up the rest and ends. */}}
+{{- define "cem.drainGrace" -}}
+{{- max 0 (sub (int .Values.worker.terminationGracePeriodSeconds) 10) }}
+{{- end }}
+
 {{/* A variable from a Secret, from a plain value, or not at all. */}}
 {{- define "cem.variable" -}}
 {{- if .secret.name }}
@@ -111,7 +116,7 @@ spec:
         - name: {{ .component }}
           image: {{ include "cem.image" $root }}
           imagePullPolicy: {{ $root.Values.image.pullPolicy }}
-          command: {{ toJson .command }}
+          args: {{ toJson .command }}
           env:
             - { name: CEM_TRUST_FOLDER, value: /data }
             - { name: HOME, value: /tmp }

@@ -49,7 +49,7 @@ export const queueSettings = {
   drainGrace: setting(
     withDefault(number(0, MAX_DRAIN_SECONDS), 20),
     "Seconds that runs have to finish when cem worker is stopped: less than an orchestrator waits before it kills. Then they go to another worker, or end as interrupted where they called what is not to be repeated.",
-    { risk: "none" },
+    { variables: ["CEM_DRAIN_GRACE"], risk: "none" },
   ),
   workerPort: setting(
     z.optional(whole(0, MAX_PORT)),

@@ -33,6 +33,19 @@ export function mayStop({ code }: { code: number }): boolean {
   return ALL.has(code);
 }
 
+/** Codes of missing type annotations. */
+const IMPLICIT_ANY = { first: 7000, last: 7099 };
+/** The packages and built-in modules that a program imports have no types here. */
+const UNTYPED_MODULE = /^Cannot find (?:module|package) '(?!\.|\/|file:|servers\/|skills\/)/u;
+/** Tools without an output schema return `unknown`, and programs use the result as what it is. */
+const UNKNOWN_VALUE = /\b(?:type|Type) 'unknown'/u;
+
+/** Whether a diagnostic is an error in the program, rather than a type that it or a tool leaves out. */
+export function isError({ code, text }: Pick<Diagnostic, "code" | "text">): boolean {
+  const isImplicit = code >= IMPLICIT_ANY.first && code <= IMPLICIT_ANY.last;
+  return !isImplicit && !UNTYPED_MODULE.test(text) && !UNKNOWN_VALUE.test(text);
+}
+
 /** TypeScript's message with its elaborations, in one line. */
 export function textOf(diagnostic: Diagnostic): string {
   const text = sentencesOf(diagnostic).join(" ");

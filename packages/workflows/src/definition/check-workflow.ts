@@ -143,8 +143,15 @@ class WorkflowChecker {
       const question = hint === undefined ? `There are: ${names.join(", ")}.` : `Did you mean ${hint}?`;
       this.#problems.add(path, `refers to ${JSON.stringify(name)}, which is not known here. ${question}`);
     }
-    for (const step of expression.steps) {
-      if (step === own) this.#problems.add(path, "refers to the result of its own step.");
+    const { variables } = this.#workflow;
+    for (const name of expression.variables) {
+      if (Object.hasOwn(variables, name)) continue;
+      const [meant] = nearest(name, Object.keys(variables));
+      const question = meant === undefined ? "Declare it in variables." : `Did you mean variables.${meant}?`;
+      this.#problems.add(path, `refers to variables.${name}, which is not declared. ${question}`);
+    }
+    for (const step of [...expression.steps, ...expression.errors]) {
+      if (step === own) this.#problems.add(path, "refers to the result or the error of its own step.");
       else if (!visible.has(step))
         this.#problems.add(
           path,

@@ -50,7 +50,7 @@ function referencesOf(step: WorkflowStep): Expression[] {
 export interface Dependencies {
   /** The steps it refers to or needs: it is left out where one of them is. */
   requires: ReadonlySet<string>;
-  /** These, and those that may send the run on to it when they fail. */
+  /** These, those whose errors it reads, and those that may send the run on to it when they fail. */
   waitsFor: ReadonlySet<string>;
 }
 
@@ -62,10 +62,11 @@ export function dependenciesOf(steps: readonly WorkflowStep[]): Map<string, Depe
       const isOther = (other: string): boolean => names.has(other) && other !== name;
       const expressions = referencesOf(steps[index] as WorkflowStep);
       const requires = new Set([...needs, ...expressions.flatMap((one) => [...one.steps])].filter(isOther));
-      // The whole of `steps` is what came before.
+      const failed = expressions.flatMap(({ errors }) => [...errors]).filter(isOther);
+      // The whole of `steps` or `errors` is what came before.
       const before = expressions.some(({ usesAllSteps }) => usesAllSteps) ? steps.slice(0, index) : [];
       const senders = steps.filter(({ onError }) => onError === name);
-      const waitsFor = new Set([...requires, ...[...before, ...senders].map((step) => step.name)]);
+      const waitsFor = new Set([...requires, ...failed, ...[...before, ...senders].map((step) => step.name)]);
       return [name, { requires, waitsFor }];
     }),
   );

@@ -85,6 +85,23 @@ describe("loadWorkflow", () => {
       `name: w\nvariables: { x: 1 }\nsteps:\n  - { name: a, type: count, config: { file: "\${{ x }}" } }`,
       /Did you mean variables\.x\?/,
     ],
+    [
+      `name: w\nvariables: { city: Oslo }\nsteps:\n  - { name: a, type: count, config: { file: "\${{ variables.cit }}" } }`,
+      /^w\.yaml:4 .*variables\.cit, which is not declared\. Did you mean variables\.city\?/,
+    ],
+    [
+      `name: w\nsteps:\n  - { name: a, type: count, config: { file: "\${{ errors.x.code }}" } }`,
+      /^w\.yaml:3 .*refers to "x", which is no step/,
+    ],
+    [
+      "name: w\nsteps:\n  - name: a\n    type: count\n     config: { file: a }",
+      /^w\.yaml:5 {2}is indented wrongly/,
+    ],
+    [
+      "name: w\nsteps:\n  - name: a\n    description: |\n      some\n        text\n   type: count",
+      /^w\.yaml:7 {2}is indented wrongly/,
+    ],
+    ["name: w\nsteps:\n  - name: a\n   type: count", /^w\.yaml:4 {2}is indented wrongly/],
     [`name: w\nsteps:\n  - { name: a, type: count, config: { fiel: a } }`, /^w\.yaml:3 .*file/],
     ["name: w\nsteps:\n\t- a", /^w\.yaml:3 /],
     ["name: w\nsteps: [*nowhere]", /^w\.yaml/],

@@ -1,6 +1,7 @@
 import type { JsonObject, WorkflowStepKind } from "@cem/core";
 import { checkWorkflow } from "./check-workflow.ts";
 import { parseWorkflowText, parseWorkflowValue } from "./parse-workflow.ts";
+import type { Problems } from "./parse-workflow.ts";
 import { workflowInvalid } from "./read-document.ts";
 import type { Workflow, WorkflowStep } from "./workflow.ts";
 
@@ -23,18 +24,23 @@ export interface LoadedWorkflow {
 /**
  * Checks a workflow and all that are part of it.
  *
+ * @param checkFurther - Adds to the problems of each of them.
  * @throws CemError `WORKFLOW_INVALID` with the line of each error, also for a circle of workflows; `WORKFLOW_NOT_FOUND`.
  */
 export async function loadWorkflow(
   source: WorkflowSource,
   kinds: ReadonlyMap<string, WorkflowStepKind>,
   find: FindWorkflow,
+  checkFurther?: (workflow: Workflow, problems: Problems) => Promise<void>,
 ): Promise<LoadedWorkflow> {
   const parts = new Map<string, Workflow>();
-  const read = (one: WorkflowSource): Workflow => {
+  const read = async (one: WorkflowSource): Promise<Workflow> => {
     const parsed =
       "text" in one ? parseWorkflowText(one.text, one.origin) : parseWorkflowValue(one.value, one.origin);
-    return checkWorkflow(parsed, kinds);
+    const workflow = checkWorkflow(parsed, kinds);
+    await checkFurther?.(workflow, parsed.problems);
+    parsed.problems.throwIfAny();
+    return workflow;
   };
   const loadParts = async (workflow: Workflow, origin: string, way: readonly string[]): Promise<void> => {
     for (const step of partSteps(workflow.steps)) {
@@ -45,12 +51,12 @@ export async function loadWorkflow(
       }
       if (parts.has(name)) continue;
       const found = await find(name);
-      const part = read(found);
+      const part = await read(found);
       await loadParts(part, found.origin, [...way, name]);
       parts.set(name, part);
     }
   };
-  const workflow = read(source);
+  const workflow = await read(source);
   await loadParts(workflow, source.origin, [workflow.name]);
   return { workflow, parts };
 }

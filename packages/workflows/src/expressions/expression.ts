@@ -61,7 +61,11 @@ export interface Expression {
   names: ReadonlySet<string>;
   /** The keys that it takes from `steps`. */
   steps: ReadonlySet<string>;
-  /** Whether it uses `steps` as a whole, so that it depends on all of them. */
+  /** The keys that it takes from `errors`. */
+  errors: ReadonlySet<string>;
+  /** The keys that it takes from `variables`, without those that it takes only where they exist (`variables.?x`). */
+  variables: ReadonlySet<string>;
+  /** Whether it uses `steps` or `errors` as a whole, so that it depends on all steps. */
   usesAllSteps: boolean;
   /** Whether it only picks and compares values, which takes no time that is worth bounding. */
   isQuick: boolean;
@@ -132,17 +136,19 @@ export function compileExpression(text: string): Expression {
 
 function describe(text: string, run: ReturnType<Environment["parse"]>): Expression {
   const names = new Set<string>();
-  const steps = new Set<string>();
+  const keys = { steps: new Set<string>(), errors: new Set<string>(), variables: new Set<string>() };
   const found = { usesAllSteps: false };
   visit(run.ast, new Set(), {
     name: (name) => names.add(name),
-    step: (name) => steps.add(name),
+    key({ of, name, isOptional }) {
+      if (of !== "variables" || !isOptional) keys[of].add(name);
+    },
     allSteps: () => (found.usesAllSteps = true),
   });
   return {
     text,
     names,
-    steps,
+    ...keys,
     usesAllSteps: found.usesAllSteps,
     isQuick: isQuick(run.ast),
     evaluate(scope) {
@@ -161,7 +167,7 @@ function describe(text: string, run: ReturnType<Environment["parse"]>): Expressi
 
 interface Visitor {
   name(name: string): void;
-  step(name: string): void;
+  key(key: ScopeKey): void;
   allSteps(): void;
 }
 
@@ -179,13 +185,13 @@ function visit(node: unknown, bound: ReadonlySet<string>, visitor: Visitor): voi
   if (op === "id") {
     if (bound.has(args)) return;
     visitor.name(args);
-    if (args === "steps") visitor.allSteps();
+    if (args === "steps" || args === "errors") visitor.allSteps();
     return;
   }
-  const key = bound.has("steps") ? undefined : stepKey(node);
-  if (key !== undefined) {
-    visitor.name("steps");
-    visitor.step(key);
+  const key = scopeKey(node);
+  if (key !== undefined && !bound.has(key.of)) {
+    visitor.name(key.of);
+    visitor.key(key);
     return;
   }
   if (op === "rcall" && BINDING_MACROS.has(args[0]) && args[2].length > 1) {
@@ -207,13 +213,24 @@ function isQuick(node: unknown): boolean {
   return QUICK.has(node.op) && (node.op === "value" || isQuick(node.args));
 }
 
-/** The step that `steps.x`, `steps["x"]` and the like refer to. */
-function stepKey({ op, args }: ASTNode): string | undefined {
+const KEYED = ["steps", "errors", "variables"] as const;
+
+/** A key of one of the values that every expression finds. */
+interface ScopeKey {
+  of: (typeof KEYED)[number];
+  name: string;
+  /** Whether it may be missing. */
+  isOptional: boolean;
+}
+
+/** The key that `steps.x`, `steps["x"]` and the like refer to. */
+function scopeKey({ op, args }: ASTNode): ScopeKey | undefined {
   if (op !== "." && op !== ".?" && op !== "[]" && op !== "[?]") return undefined;
   const [target, key] = args;
-  if (target.op !== "id" || target.args !== "steps") return undefined;
-  if (typeof key === "string") return key;
-  return key.op === "value" && typeof key.args === "string" ? key.args : undefined;
+  const of = target.op === "id" ? KEYED.find((name) => name === target.args) : undefined;
+  if (of === undefined) return undefined;
+  const name = typeof key === "string" ? key : key.op === "value" ? key.args : undefined;
+  return typeof name === "string" ? { of, name, isOptional: op === ".?" || op === "[?]" } : undefined;
 }
 
 function isNode(value: unknown): value is ASTNode {
