@@ -2,7 +2,7 @@ import { randomBytes } from "node:crypto";
 import { toErrorInfo } from "@cem/core";
 import { auditDigest } from "@cem/core/telemetry";
 import type {
-  AuditedValue,
+  AuditEvent,
   AuditLog,
   EndedRun,
   ExecuteOptions,
@@ -114,6 +114,6 @@ export async function recordFailure(
   await audit?.flush?.();
 }
 
-function audited(audit: AuditLog, text: string): AuditedValue {
+function audited(audit: AuditLog, text: string): Extract<AuditEvent, { type: "refusal" }>["args"] {
   return { types: "string", bytes: Buffer.byteLength(text), digest: auditDigest(audit, text) };
 }

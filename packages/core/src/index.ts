@@ -53,7 +53,7 @@ export type {
   ToolResult,
 } from "./invocation.ts";
 export type { ApprovalAnswer, ApprovalRequest, Approve } from "./approval.ts";
-export type { AuditedValue, AuditEvent, AuditLog } from "./audit.ts";
+export type { AuditEvent, AuditLog } from "./audit.ts";
 export { nobodyAsked } from "./elicitation.ts";
 export type { Sample } from "./sampling.ts";
 export type { Elicit, ElicitAnswer, ElicitRequest } from "./elicitation.ts";

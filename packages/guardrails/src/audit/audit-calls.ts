@@ -1,6 +1,8 @@
-import type { AuditedValue, AuditLog, JsonValue } from "@cem/core";
+import type { AuditEvent, AuditLog, JsonValue } from "@cem/core";
 import { auditDigest } from "@cem/core/telemetry";
 import type { CallGuard } from "../calls/guarded-call.ts";
+
+type AuditedValue = Extract<AuditEvent, { type: "refusal" }>["args"];
 
 /** The most arguments whose types are named. */
 const MAX_NAMED_TYPES = 32;
