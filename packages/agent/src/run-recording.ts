@@ -1,6 +1,15 @@
-import { createHash, randomBytes } from "node:crypto";
+import { randomBytes } from "node:crypto";
 import { toErrorInfo } from "@cem/core";
-import type { AuditEvent, EndedRun, ExecuteOptions, RunRequest, TaskResult, Verdict } from "@cem/core";
+import { auditDigest } from "@cem/core/telemetry";
+import type {
+  AuditEvent,
+  AuditLog,
+  EndedRun,
+  ExecuteOptions,
+  RunRequest,
+  TaskResult,
+  Verdict,
+} from "@cem/core";
 import type { Program, RunContext } from "./run-context.ts";
 import type { Stages } from "./stages.ts";
 
@@ -46,7 +55,7 @@ export async function recordStart(
   { kind, input }: { kind: "task" | "code"; input: string },
 ): Promise<void> {
   const audit = await stages.audit?.get();
-  audit?.record({ type: "run-started", run, session, kind, input: audited(input) });
+  audit?.record({ type: "run-started", run, session, kind, input: audited(audit, input) });
   await audit?.flush?.();
 }
 
@@ -58,7 +67,15 @@ export async function recordVerdict(
 ): Promise<void> {
   const audit = await stages.audit?.get();
   const found = findings.map(({ rule, severity, line }) => ({ rule, severity, line }));
-  audit?.record({ type: "verdict", run, session, allowed, origin, code: audited(code), findings: found });
+  audit?.record({
+    type: "verdict",
+    run,
+    session,
+    allowed,
+    origin,
+    code: audited(audit, code),
+    findings: found,
+  });
 }
 
 /** Records calls of tools whose code runs in the sandbox. Those on the host are recorded there. */
@@ -97,10 +114,6 @@ export async function recordFailure(
   await audit?.flush?.();
 }
 
-function audited(text: string): Extract<AuditEvent, { type: "refusal" }>["args"] {
-  return {
-    types: "string",
-    bytes: Buffer.byteLength(text),
-    sha256: createHash("sha256").update(text).digest("hex"),
-  };
+function audited(audit: AuditLog, text: string): Extract<AuditEvent, { type: "refusal" }>["args"] {
+  return { types: "string", bytes: Buffer.byteLength(text), digest: auditDigest(audit, text) };
 }

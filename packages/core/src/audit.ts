@@ -13,8 +13,8 @@ export interface AuditedValue {
   types: string | Readonly<Record<string, string>>;
   /** Bytes of its JSON. */
   bytes: number;
-  /** The SHA-256 of its JSON, in hexadecimal. */
-  sha256: string;
+  /** The HMAC-SHA-256 of its JSON, in hexadecimal. Its key is random and lasts as long as the log is open. */
+  digest: string;
 }
 
 /** One event that an audit log records. No event has values. */

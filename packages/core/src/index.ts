@@ -58,7 +58,7 @@ export type { AuditEvent, AuditLog } from "./audit.ts";
 export { nobodyAsked } from "./elicitation.ts";
 export type { Sample } from "./sampling.ts";
 export type { Elicit, ElicitAnswer, ElicitRequest } from "./elicitation.ts";
-export { holdsRedactionToken, redactionTokensIn } from "./redaction-tokens.ts";
+export { brokenTokenIn, holdsRedactionToken, redactionTokensIn } from "./redaction-tokens.ts";
 export { restoreTokens } from "./restore-tokens.ts";
 export { tokenizeInTurns, withoutValues } from "./redact.ts";
 export type { RedactionScope, RedactionStream, Redactor } from "./redaction.ts";

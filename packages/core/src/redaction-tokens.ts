@@ -2,11 +2,11 @@ const TOKEN =
   /(\[\[|%5B%5B)[A-Z][A-Z\d_]{0,31}(?::|%3A)([a-z2-7]{16})(?:\]\]|%5D%5D)|user\.([a-z2-7]{16})(?:@|%40)redacted\.invalid|https:\/\/redacted\.invalid\/([a-z2-7]{16})/gi;
 
 /**
- * A part of a token: one that ends early, at dots or at the end of the text, and one of a common kind whose id is of another
- * length.
+ * A part of a token: one that ends early, at dots or at the end of the text; one of a common kind whose id is of another
+ * length or is not closed; and one that lost its beginning.
  */
 const BROKEN_TOKEN =
-  /\[\[[A-Z][A-Z\d_]{0,31}:[a-z2-7]{0,16}(?:…|\.\.\.|$)|\[\[(?:EMAIL|PHONE|SSN|CREDIT_CARD|IBAN|IP|SECRET):[a-z2-7]*\]\]|redacted\.invalid/u;
+  /\[\[[A-Z][A-Z\d_]{0,31}:[a-z2-7]{0,16}(?:…|\.\.\.|$)|\[\[(?:EMAIL|PHONE|SSN|CREDIT_CARD|IBAN|IP|SECRET):[a-z2-7]*(?:\]\]|(?<=[a-z2-7]))|:[a-z2-7]{16}\]\]|redacted\.invalid/u;
 
 /** A token in a text, which stands for a value that a {@link Redactor} keeps. */
 export interface RedactionToken {
@@ -31,7 +31,7 @@ export function redactionTokensIn(text: string): RedactionToken[] {
 
 /** The first part of a text that is left of a token which was cut. */
 export function brokenTokenIn(text: string): string | undefined {
-  if (!mayHoldToken(text)) return undefined;
+  if (!mayHoldToken(text) && !text.includes("]]")) return undefined;
   return BROKEN_TOKEN.exec(text.replaceAll(TOKEN, " "))?.[0];
 }
 

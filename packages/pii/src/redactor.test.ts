@@ -85,6 +85,25 @@ describe("tokenize and detokenize", () => {
     });
   });
 
+  it("are refused where a part of one would reach a tool", async () => {
+    const redactor = createRedactor();
+    const token = redactor.tokenize("ada@example.com", {});
+    const parts = [
+      token.slice(0, -3),
+      token.slice(7),
+      `${token.slice(0, 12)} wrote`,
+      `${token} and ${token.slice(0, 9)}`,
+    ];
+    for (const part of parts)
+      await expect(redactor.detokenize({ to: part }, target)).rejects.toMatchObject({
+        code: "TOKEN_UNKNOWN",
+        message: expect.stringContaining("is a part of a token"),
+      });
+    const plain = { note: "[[TODO:responsibilities of all]] [[see]] [[NOTE:a]]", rows: "[[1,2],[3,4]]" };
+    expect(await redactor.detokenize(plain, target)).toBe(plain);
+    expect(await redactor.detokenize(token.slice(7), { ...target, ownOnly: true })).toBe(token.slice(7));
+  });
+
   it("find tokens in longer texts, in any case, and in addresses of pages", async () => {
     const redactor = createRedactor();
     const token = redactor.tokenize("ada@example.com", {});

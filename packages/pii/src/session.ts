@@ -1,4 +1,4 @@
-import { CemError } from "@cem/core";
+import { brokenTokenIn, CemError } from "@cem/core";
 import type { JsonSchema, JsonValue, RedactionScope } from "@cem/core";
 import { withoutOverlaps } from "./detect.ts";
 import { FlowCheck, serverOf } from "./flow-rules.ts";
@@ -227,9 +227,22 @@ export class RedactionSession {
 
   #restoreIn(text: string, target: RedactionTarget, use: ValueOf): string {
     if (text.length < MIN_TEXT_CHARACTERS) return text;
-    const unknown = this.vault.tokensIn(text).find(({ entry }) => entry === undefined);
-    if (unknown !== undefined && target.ownOnly !== true)
-      throw unknownToken(text.slice(unknown.start, unknown.end), target);
+    if (target.ownOnly !== true) {
+      const unknown = this.vault.tokensIn(text).find(({ entry }) => entry === undefined);
+      if (unknown !== undefined)
+        throw unusableToken(
+          `the token ${text.slice(unknown.start, unknown.end)}, which stands for no value of this session. Tokens last as long as their session: get the value again`,
+          text.slice(unknown.start, unknown.end),
+          target,
+        );
+      const broken = brokenTokenIn(text);
+      if (broken !== undefined)
+        throw unusableToken(
+          `"${broken}", which is a part of a token. Pass tokens whole: code can't cut or join them`,
+          broken,
+          target,
+        );
+    }
     return this.#rewrite(text, use);
   }
 
@@ -368,10 +381,8 @@ function isFrom(server: string, { origins }: VaultEntry): boolean {
   return origins.some((origin) => origin !== "" && serverOf(origin) === server);
 }
 
-function unknownToken(token: string, { server, tool }: RedactionTarget): CemError {
-  return new CemError(
-    "TOKEN_UNKNOWN",
-    `The arguments of ${server}.${tool} have the token ${token}, which stands for no value of this session. Tokens last as long as their session: get the value again.`,
-    { details: { server, tool, token } },
-  );
+function unusableToken(what: string, token: string, { server, tool }: RedactionTarget): CemError {
+  return new CemError("TOKEN_UNKNOWN", `The arguments of ${server}.${tool} have ${what}.`, {
+    details: { server, tool, token },
+  });
 }

@@ -1,3 +1,4 @@
+export { auditDigest } from "./audit-digest.ts";
 export { flushTelemetry } from "./flush.ts";
 export { instruments } from "./instruments.ts";
 export { observeOwners, observeQueue, observeSandbox } from "./observed.ts";

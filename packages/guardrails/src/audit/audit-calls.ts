@@ -1,5 +1,5 @@
-import { createHash } from "node:crypto";
 import type { AuditEvent, AuditLog, JsonValue } from "@cem/core";
+import { auditDigest } from "@cem/core/telemetry";
 import type { CallGuard } from "../calls/guarded-call.ts";
 
 type AuditedValue = Extract<AuditEvent, { type: "refusal" }>["args"];
@@ -7,22 +7,24 @@ type AuditedValue = Extract<AuditEvent, { type: "refusal" }>["args"];
 /** The most arguments whose types are named. */
 const MAX_NAMED_TYPES = 32;
 
-/** Describes a value without giving it away: types, size, digest. */
-export function auditedValue(value: JsonValue | undefined): AuditedValue {
+/** Describes a value without giving it away: types, size, digest with the key of the log. */
+export function auditedValue(audit: AuditLog, value: JsonValue | undefined): AuditedValue {
   const json = JSON.stringify(value ?? null);
   return {
     types: typesOf(value),
     bytes: Buffer.byteLength(json),
-    sha256: createHash("sha256").update(json).digest("hex"),
+    digest: auditDigest(audit, json),
   };
 }
 
 function typesOf(value: JsonValue | undefined): AuditedValue["types"] {
   if (typeof value !== "object" || value === null || Array.isArray(value)) return typeOf(value);
   const entries = Object.entries(value).slice(0, MAX_NAMED_TYPES);
-  // A name that is no plain word could be a value.
+  // A name that is no plain word could be a value, and so could one with digits: an account, a number of a person.
   return Object.fromEntries(
-    entries.flatMap(([name, entry]) => (/^[A-Za-z_]\w{0,40}$/.test(name) ? [[name, typeOf(entry)]] : [])),
+    entries.flatMap(([name, entry]) =>
+      /^[A-Za-z_]{1,40}\d{0,2}$/.test(name) ? [[name, typeOf(entry)]] : [],
+    ),
   );
 }
 
@@ -49,7 +51,7 @@ export function auditCalls(audit: AuditLog): CallGuard {
     async invoke(call, context) {
       const { server, tool } = call;
       const { run, session } = context;
-      const args = auditedValue(call.args);
+      const args = auditedValue(audit, call.args);
       const began = performance.now();
       const result = await next.invoke(call, context);
       const ms = Math.round((performance.now() - began) * 100) / 100;
@@ -61,7 +63,7 @@ export function auditCalls(audit: AuditLog): CallGuard {
           server,
           tool,
           args,
-          result: auditedValue(result.value),
+          result: auditedValue(audit, result.value),
           ok: true,
           ms,
         });

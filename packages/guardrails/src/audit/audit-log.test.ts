@@ -1,4 +1,5 @@
 import { execFile, spawnSync } from "node:child_process";
+import { hash } from "node:crypto";
 import {
   mkdtempSync,
   readdirSync,
@@ -12,7 +13,7 @@ import {
 import os from "node:os";
 import path from "node:path";
 import { promisify } from "node:util";
-import type { AuditEvent } from "@cem/core";
+import type { AuditEvent, AuditLog } from "@cem/core";
 import { afterEach, beforeEach, describe, expect, it } from "vitest";
 import { auditedValue, createAuditLog, verifyAuditLog } from "./index.ts";
 
@@ -157,8 +158,24 @@ describe("verifyAuditLog", () => {
 
 describe("auditedValue", () => {
   it("has types, size and digest, and no value", () => {
-    const value = auditedValue({ email: "bob@example.com", "bob@example.com": 1, list: [1], none: null });
-    expect(value).toMatchObject({ types: { email: "string", list: "array", none: "null" }, bytes: 70 });
-    expect(JSON.stringify(value)).not.toContain("bob");
+    const args = {
+      email: "x",
+      DE89370400440532013000: 1,
+      "bob@example.com": 1,
+      list: [1],
+      none: null,
+      line2: "",
+    };
+    const { types, bytes } = auditedValue(createAuditLog({ file }), args);
+    expect(types).toEqual({ email: "string", list: "array", none: "null", line2: "string" });
+    expect(bytes).toBe(JSON.stringify(args).length);
+  });
+
+  it("has digests that tell equal values of one log, and that nobody can compute without its key", () => {
+    const [log, other] = [createAuditLog({ file }), createAuditLog({ file: `${file}.other` })];
+    const digestIn = (audit: AuditLog): string => auditedValue(audit, "536-90-4399").digest;
+    expect(digestIn(log)).toBe(digestIn(log));
+    expect(digestIn(log)).not.toBe(digestIn(other));
+    expect(digestIn(log)).not.toBe(hash("sha256", JSON.stringify("536-90-4399")));
   });
 });

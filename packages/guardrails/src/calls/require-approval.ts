@@ -176,7 +176,15 @@ export function requireApproval({
       answers.has(name) || (session !== undefined && (await memory?.has(session, name)) === true);
     const earlier = questionOf(call) === undefined && (await isKnown());
     const answer = earlier ? "earlier" : await ask(call, context, reason);
-    audit?.record({ type: "approval", run, session, server, tool, args: auditedValue(call.args), answer });
+    audit?.record({
+      type: "approval",
+      run,
+      session,
+      server,
+      tool,
+      args: auditedValue(audit, call.args),
+      answer,
+    });
     if (answer === "no" || answer === "unanswered") throw notApproved(call, reason, answer);
     if (answer !== "session") return;
     answers.add(name);
