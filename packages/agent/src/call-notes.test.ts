@@ -37,6 +37,12 @@ describe("callNotes", () => {
     expect(told.at(-1)).toBe(`crm.find_all({"id":7}) → failed`);
   });
 
+  it("say of a large text how it is read", () => {
+    const handle = { type: "text", mimeType: "text/plain", size: 2e6, path: "/workspace/results/1-log.txt" };
+    const [text = ""] = notes([{ ...call, result: JSON.stringify(handle) }]);
+    expect(text).toContain("a handle: read it with await result.text(), or in parts with page(");
+  });
+
   it("cut long answers between two values, and leave out calls of long ago", () => {
     const long = JSON.stringify(Array.from({ length: 50 }, (_, id) => ({ mail: `person${id}@example.com` })));
     const [text = ""] = notes(Array.from({ length: 20 }, () => ({ ...call, result: long })));

@@ -10,6 +10,11 @@ const PART_END = /[,[{:]/gu;
 const FAILURE =
   /^\{(?:[^{}[\]]{0,200},)?\s*"(?:success|ok)":\s*false|^\{\s*"error":\s*(?!null|false|""|\{\})/u;
 
+/** A text that was kept as a file. Other large results have the shape of their values. */
+const KEPT_TEXT = /^\{"type":"text".{0,200}"path":"\/workspace\/results\//u;
+const KEPT_REMARK =
+  " (a large text, which comes as a handle: read it with await result.text(), or in parts with page(offset, limit))";
+
 /**
  * Shows what the calls of code that threw have returned, since the reason is often there: a shape that the code did not
  * expect, or a failure that a tool reports in its answer.
@@ -28,10 +33,15 @@ export function callNotes(
       const { server, tool } = describeCall(call);
       const { args = "", result, error } = call;
       const answer = error === undefined ? cut(result ?? "") : "failed";
-      const remark = result !== undefined && FAILURE.test(result) ? " (the tool reports a failure)" : "";
+      const remark = remarkOn(result ?? "");
       return `${toolId({ server, name: tool })}(${cut(args)}) → ${answer}${remark}`;
     });
   return lines.length === 0 ? [] : [`The calls before the error:\n${lines.join("\n")}`];
+}
+
+function remarkOn(result: string): string {
+  if (FAILURE.test(result)) return " (the tool reports a failure)";
+  return KEPT_TEXT.test(result) ? KEPT_REMARK : "";
 }
 
 /** The beginning of a JSON text, without a value that is cut. */

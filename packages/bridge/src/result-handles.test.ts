@@ -32,9 +32,9 @@ describe("fitValue", () => {
     expect(store.files.size).toBe(0);
   });
 
-  it("stores a larger value whole and returns its handle with the beginning", async () => {
+  it("stores a larger value whole and returns its handle with the beginning and its shape", async () => {
     const store = memoryStore();
-    const value = { rows: Array.from({ length: 500 }, (_, index) => index) };
+    const value = { total: 500, rows: Array.from({ length: 500 }, (_, index) => index), done: true };
     const json = JSON.stringify(value);
     expect(await fitValue(tool, value, { store, maxInlineBytes: 1_000 })).toEqual({
       type: "json",
@@ -42,6 +42,13 @@ describe("fitValue", () => {
       size: json.length,
       path: "/workspace/results/report.json",
       preview: json.slice(0, 1_000),
+      shape: { kind: "object", names: ["total", "rows", "done"], small: { total: 500, done: true } },
+    });
+    expect(
+      await fitValue(tool, [text(2_000)], { store: memoryStore(), maxInlineBytes: 1_000 }),
+    ).toMatchObject({
+      type: "json",
+      shape: { kind: "list" },
     });
     expect(store.files.get("/workspace/results/report.json")).toEqual({
       text: json,
@@ -49,8 +56,13 @@ describe("fitValue", () => {
     });
   });
 
-  it("stores a text as text", async () => {
+  it("stores a text as text, which is one for code where the tool is declared to return it", async () => {
     const store = memoryStore();
+    const typed = { ...tool, outputSchema: { type: "string" } };
+    expect(await fitValue(typed, "äbc", { store, maxInlineBytes: 5 })).toMatchObject({
+      type: "text",
+      shape: { kind: "text" },
+    });
     expect(await fitValue(tool, "äbc", { store, maxInlineBytes: 5 })).toEqual({
       type: "text",
       mimeType: "text/plain",

@@ -1,6 +1,6 @@
 import { hash } from "node:crypto";
-import { copyBeginning, resultTooLarge } from "@cem/core";
-import type { JsonObject, JsonValue, ResultHandle, ResultStore } from "@cem/core";
+import { copyBeginning, isObject, resultTooLarge } from "@cem/core";
+import type { JsonObject, JsonSchema, JsonValue, ResultHandle, ResultStore } from "@cem/core";
 
 /** Larger results become handles where there is a store. In bytes. */
 export const DEFAULT_MAX_INLINE_BYTES = 1024 * 1024;
@@ -8,6 +8,10 @@ export const DEFAULT_MAX_INLINE_BYTES = 1024 * 1024;
 const MAX_UNSTORED_BYTES = 8 * 1024 * 1024;
 const MAX_PREVIEW_CHARACTERS = 1_000;
 const MAX_NAME_CHARACTERS = 80;
+/** A member of a stored object that is no longer comes with its handle. In characters of JSON. */
+const MAX_SMALL_CHARACTERS = 500;
+/** An object with more names comes without its shape. */
+const MAX_SHAPE_NAMES = 200;
 /** File extensions by MIME type. */
 const EXTENSIONS: Readonly<Record<string, string>> = {
   "image/png": "png",
@@ -27,6 +31,8 @@ const EXTENSIONS: Readonly<Record<string, string>> = {
   "text/csv": "csv",
   "text/markdown": "md",
 };
+
+type ResultShape = NonNullable<ResultHandle["shape"]>;
 
 /** Where results are stored that are large or not text. */
 export interface ResultKeeping {
@@ -87,13 +93,21 @@ export async function keepBytes(
   };
 }
 
+/** The tool whose result is fitted. */
+export interface FittedTool {
+  server: string;
+  name: string;
+  /** The schema that its results are declared with, if any. */
+  outputSchema?: JsonSchema | undefined;
+}
+
 /**
  * Returns a value, or stores it and returns its handle if it is larger than `maxInlineBytes`.
  *
  * @throws CemError `RESULT_TOO_LARGE` for a large value without a store.
  */
 export async function fitValue(
-  tool: { server: string; name: string },
+  tool: FittedTool,
   value: JsonValue,
   keeping: ResultKeeping,
 ): Promise<JsonValue> {
@@ -106,7 +120,7 @@ export async function fitValue(
  * @param read - Gives the value. Called only where the value is needed.
  */
 export async function fitJson(
-  tool: { server: string; name: string },
+  tool: FittedTool,
   json: string,
   read: () => JsonValue,
   { store, maxInlineBytes = DEFAULT_MAX_INLINE_BYTES }: ResultKeeping,
@@ -116,9 +130,34 @@ export async function fitJson(
   const bytes = Buffer.byteLength(json);
   if (bytes <= limitBytes) return read();
   if (store === undefined) throw resultTooLarge({ server, tool: name }, bytes, limitBytes);
-  return json.startsWith('"')
-    ? keepText(store, { type: "text", mimeType: "text/plain", text: read() as string, name })
-    : keepText(store, { type: "json", mimeType: "application/json", text: json, name });
+  if (json.startsWith('"')) {
+    const kept = await keepText(store, {
+      type: "text",
+      mimeType: "text/plain",
+      text: read() as string,
+      name,
+    });
+    return tool.outputSchema === undefined ? kept : { ...kept, shape: { kind: "text" } };
+  }
+  const kept = await keepText(store, { type: "json", mimeType: "application/json", text: json, name });
+  const shape = shapeOf(read());
+  return shape === undefined ? kept : { ...kept, shape };
+}
+
+/** The shape of a list or object. Small members spare code the reading of the whole. */
+function shapeOf(value: JsonValue): ResultShape | undefined {
+  if (Array.isArray(value)) return { kind: "list" };
+  if (!isObject(value)) return undefined;
+  const names = Object.keys(value);
+  if (names.length > MAX_SHAPE_NAMES) return undefined;
+  const small = Object.entries(value).filter(([, member]) => isSmall(member));
+  return { kind: "object", names, small: Object.fromEntries(small) };
+}
+
+function isSmall(member: JsonValue): boolean {
+  if (typeof member === "string" && member.length > MAX_SMALL_CHARACTERS) return false;
+  if (Array.isArray(member) && member.length > MAX_SMALL_CHARACTERS) return false;
+  return JSON.stringify(member).length <= MAX_SMALL_CHARACTERS;
 }
 
 async function write(store: ResultStore, attachment: Attachment): Promise<JsonObject> {

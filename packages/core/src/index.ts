@@ -43,7 +43,7 @@ export type {
   GenerationRefused,
   UnfilledStep,
 } from "./generation.ts";
-export type { Finding, Guard, ReviewRequest, TypeChecker, TypeCheckRequest, Verdict } from "./review.ts";
+export type { Finding, Guard, ReviewRequest, TypeChecker, Verdict } from "./review.ts";
 export type {
   AnnouncedCall,
   InvokeContext,

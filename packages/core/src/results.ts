@@ -12,7 +12,15 @@ export interface ResultHandle {
   preview?: string;
   /** The URI that the tool's server gave the bytes. */
   uri?: string;
+  /** The form of a value that was stored as a whole. With it, code receives the value itself, read when it is looked at. */
+  shape?: ResultShape;
 }
+
+/** The form of a stored value: of an object its names in their order, and the members that are small. */
+export type ResultShape =
+  | { kind: "list" }
+  | { kind: "text" }
+  | { kind: "object"; names: string[]; small: { [name: string]: JsonValue } };
 
 /** A part of a stored result. */
 export interface ResultPage {

@@ -2,7 +2,7 @@ import { createHash } from "node:crypto";
 import { readFileSync } from "node:fs";
 import path from "node:path";
 import { abandonOnAbort, CemError, hasWorkThreads, moduleBeside, offload, toErrorInfo } from "@cem/core";
-import type { Finding, OffloadedWork, ToolDefinition, TypeChecker, TypeCheckRequest } from "@cem/core";
+import type { Finding, OffloadedWork, ToolDefinition, TypeChecker } from "@cem/core";
 import { CheckCache, hashOf } from "./check-cache.ts";
 import { CheckSession, type CheckAnswer, type CheckBounds } from "./check-session.ts";
 import type { CheckWork } from "./check-session.ts";
@@ -102,7 +102,12 @@ export class NativeTypeChecker implements TypeChecker {
     if (!("missing" in session)) await session.ready();
   }
 
-  async check({ code, tools, strict = false, signal }: TypeCheckRequest): Promise<Finding[]> {
+  async check({
+    code,
+    tools,
+    strict = false,
+    signal,
+  }: Parameters<TypeChecker["check"]>[0]): Promise<Finding[]> {
     signal?.throwIfAborted();
     if (this.#disposed) {
       throw new CemError("TYPE_CHECKER_DISPOSED", "The type checker was disposed before the check.");

@@ -4,6 +4,7 @@ import { ByteArray, subarray } from "./primordials.ts";
 
 /** Taken with real paths, before functions that take paths are patched. */
 const open = deno.open.bind(deno);
+const readTextFile = deno.readTextFileSync.bind(deno);
 const { max, min } = Math;
 
 /**
@@ -25,6 +26,11 @@ export async function readKept(
   } finally {
     file.close();
   }
+}
+
+/** Reads a file in which the host keeps a result, at once. */
+export function readKeptNow(path: string): string {
+  return readTextFile(toHostPath(path));
 }
 
 /** Reads until the buffer is full or the file ends. */

@@ -10,7 +10,7 @@ import {
   type Primitive,
   type RuntimeParts,
 } from "./inside/index.ts";
-import { readKept } from "./kept-results.ts";
+import { readKept, readKeptNow } from "./kept-results.ts";
 import { resolveModule } from "./module-urls.ts";
 import { hidesHost, toGuestText } from "./paths.ts";
 import { byteText, bytesOf, decode, encode, now, parseJson } from "./primordials.ts";
@@ -101,6 +101,13 @@ export function createRealm(settings: RealmSettings, isLight: boolean): Realm {
         ({ bytes, size }) => isOver || realm.inside.kept(id, decode(bytes), size),
         (error: unknown) => isOver || realm.inside.keptFailed(id, (error as Error).message),
       );
+    },
+    readTextNow(path: string) {
+      try {
+        return `+${readKeptNow(path)}`;
+      } catch (error) {
+        return `!${inSandboxTerms(toGuestText((error as Error).message))}`;
+      }
     },
     file: doWithFile,
     resolve(specifier: string, url: string) {

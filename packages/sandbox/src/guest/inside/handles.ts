@@ -13,16 +13,30 @@ export interface HandleSettings {
   readKept(path: string, offset: number, limit: number): Promise<KeptPiece>;
   /** Reads a file in which the host keeps a result. */
   readText(path: string): Promise<string>;
+  /** Does the same at once. @throws an error of the realm. */
+  readTextNow(path: string): string;
   /** The text of the bytes up to `end`. */
   decode(bytes: Uint8Array, end: number): string;
 }
 
-/** Creates the function that adds methods to every handle in a tool's result. */
+/** What a program makes of results that the host keeps in files. */
+export interface Handles {
+  /**
+   * Gives every handle in a tool's result its methods. A result that was kept as a whole has the shape that the tool gave
+   * it: what is large in it is read when the program first looks at it.
+   */
+  revive(value: unknown): unknown;
+  /** The handle of a result whose large parts were not read yet: what to return in its place. */
+  standIn(value: object): object | undefined;
+}
+
+/** Creates what is made of kept results in a realm. */
 export function createHandles(
   primordials: Primordials,
-  { readKept, readText, decode }: HandleSettings,
-): (value: unknown) => unknown {
-  const { create, defineProperty, execPattern, isArray, keys, max, parseJson } = primordials;
+  { readKept, readText, readTextNow, decode }: HandleSettings,
+): Handles {
+  const { SafeWeakMap, constructors, create, defineProperty, defineValue } = primordials;
+  const { execPattern, isArray, keys, max, ownProperty, parseJson } = primordials;
   /** The only paths that a handle may read: files in which the host keeps results. */
   const KEPT_PATH = /^\/workspace\/results\/[A-Za-z0-9_-][A-Za-z0-9._-]*$/;
   const KINDS = ["image", "audio", "resource", "text", "json"];
@@ -31,12 +45,25 @@ export function createHandles(
   const DEFAULT_PAGE_BYTES = 64 * 1024;
   /** A character takes up to four bytes; a page has room for one. */
   const MIN_PAGE_BYTES = 4;
+  /** A larger result is not read as a whole: as values it takes several times its size. */
+  const MAX_READ_BYTES = 32 * 1024 * 1024;
+  /** A larger list or text stays a handle, since it would be read whether the program looks at it or not. */
+  const MAX_READ_AT_ONCE_BYTES = 8 * 1024 * 1024;
+  const unread = new SafeWeakMap<object | undefined>();
 
   interface Handle {
     type: string;
     mimeType: string;
+    size: number;
     path: string;
+    shape?: Shape;
   }
+
+  /** The form of a result that was kept as a whole: of an object the names, and the members that are small. */
+  type Shape =
+    | { kind: "list" }
+    | { kind: "text" }
+    | { kind: "object"; names: string[]; small: Record<string, unknown> };
 
   /** A page of a kept text. */
   interface TextPage {
@@ -66,7 +93,11 @@ export function createHandles(
     }
     const members = value as Record<string, unknown>;
     if (isHandle(members)) {
-      addMethods(members as unknown as Handle);
+      const handle = members as unknown as Handle;
+      const { shape } = handle;
+      delete handle.shape;
+      if (shape !== undefined && depth === 0) return inShape(handle, shape);
+      addMethods(handle, handle);
       return value;
     }
     const names = keys(members);
@@ -74,7 +105,58 @@ export function createHandles(
     return value;
   }
 
-  function addMethods(handle: Handle): void {
+  function inShape(handle: Handle, shape: Shape): unknown {
+    const { size, path } = handle;
+    if (shape.kind !== "object" && size > MAX_READ_AT_ONCE_BYTES) {
+      addMethods(handle, handle);
+      return handle;
+    }
+    if (shape.kind === "text") return readTextNow(path);
+    if (shape.kind === "list") {
+      const list = parseJson(readTextNow(path)) as object;
+      addMethods(list, handle);
+      return list;
+    }
+    const { names, small } = shape;
+    const result = {};
+    const load = (): void => {
+      if (size > MAX_READ_BYTES) {
+        throw new constructors.RangeError(
+          `This result has ${size} bytes, which is too much to read at once. Read it in parts: await result.page(offset, limit) gives { text, next }, await result.bytes(offset, limit) bytes.`,
+        );
+      }
+      const whole = parseJson(readTextNow(path)) as Record<string, unknown>;
+      unread.set(result, undefined);
+      for (let index = 0; index < names.length; index += 1) {
+        const name = names[index] as string;
+        // A program may have put something in its place.
+        if (ownProperty(result, name)?.get !== undefined) defineValue(result, name, whole[name], true);
+      }
+    };
+    const readOnUse = (name: string): void => {
+      const descriptor = create(null) as PropertyDescriptor;
+      descriptor.get = () => {
+        load();
+        return (result as Record<string, unknown>)[name];
+      };
+      descriptor.set = (value: unknown) => void defineValue(result, name, value, true);
+      descriptor.enumerable = true;
+      descriptor.configurable = true;
+      defineProperty(result, name, descriptor);
+    };
+    for (let index = 0; index < names.length; index += 1) {
+      const name = names[index] as string;
+      const member = ownProperty(small, name);
+      if (member === undefined) readOnUse(name);
+      else defineValue(result, name, member.value, true);
+    }
+    unread.set(result, handle);
+    addMethods(result, handle);
+    return result;
+  }
+
+  /** Adds the methods of a handle, and of a result in its own shape also what the handle tells. */
+  function addMethods(target: object, handle: Handle): void {
     // The methods use these copies, whatever the program does to the object.
     const { type, mimeType, path } = handle;
     const assertText = (): void => {
@@ -94,10 +176,16 @@ export function createHandles(
     methods["json"] = async (): Promise<unknown> => parseJson(await text());
     methods["bytes"] = async (offset = 0, limit = Infinity): Promise<Uint8Array> =>
       (await read(path, offset, limit)).bytes;
-    const names = keys(methods);
+    if (target !== handle) addHidden(target, handle as unknown as Record<string, unknown>);
+    addHidden(target, methods);
+  }
+
+  /** Adds members that are not enumerable. A result keeps its own of the same name. */
+  function addHidden(target: object, members: Record<string, unknown>): void {
+    const names = keys(members);
     for (let index = 0; index < names.length; index += 1) {
       const name = names[index] as string;
-      defineProperty(handle, name, { value: methods[name], writable: true, configurable: true });
+      if (ownProperty(target, name) === undefined) defineValue(target, name, members[name], false);
     }
   }
 
@@ -133,5 +221,5 @@ export function createHandles(
     return bytes.length;
   }
 
-  return (value) => revive(value, 0);
+  return { revive: (value) => revive(value, 0), standIn: (value) => unread.get(value) };
 }

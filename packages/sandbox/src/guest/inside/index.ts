@@ -133,7 +133,7 @@ function createInside(parts: Parts, hostFunction: HostFunction, runtime: Runtime
   const send = (text: string): void => void host("send", text);
   const now = (): number => host("now") as number;
   const pending = parts.createPending(primordials, () => void host("progress"));
-  const json = parts.createJsonEncoder(primordials);
+  const json = parts.createJsonEncoder(primordials, (value) => handles.standIn(value));
   const readThrown = parts.createThrownReader(primordials);
   const noteTimer = parts.createRaces(primordials);
   const timers = parts.installTimers(primordials, { host, now, noteTimer, fail: (thrown) => fail(thrown) });
@@ -183,13 +183,18 @@ function createInside(parts: Parts, hostFunction: HostFunction, runtime: Runtime
     });
   }
 
-  const reviveHandles = parts.createHandles(primordials, {
+  const handles = parts.createHandles(primordials, {
     decode: (list, end) => decode(bytes.toText(list, 0, end)),
     readText: (path) =>
       readPiece(
         (id) => host("readText", id, path),
         ({ text }) => text,
       ),
+    readTextNow(path) {
+      const answer = host("readTextNow", path) as string;
+      if (answer[0] === "+") return primordials.sliceText(answer, 1);
+      throw new constructors.Error(primordials.sliceText(answer, 1));
+    },
     readKept: (path, offset, limit) =>
       readPiece(
         (id) => host("readKept", id, path, offset, limit),
@@ -307,7 +312,13 @@ function createInside(parts: Parts, hostFunction: HostFunction, runtime: Runtime
     begin(calls, callsInFlight, payloadBytes, firstId) {
       payloadLimit = payloadBytes;
       const limits = { calls, callsInFlight, payloadBytes };
-      client = parts.createClient(primordials, json, { send, limits, firstId, pending, reviveHandles });
+      client = parts.createClient(primordials, json, {
+        send,
+        limits,
+        firstId,
+        pending,
+        reviveHandles: handles.revive,
+      });
       trace = parts.createTracer(primordials, json, { client, pending }, { send, now });
     },
     run(main) {

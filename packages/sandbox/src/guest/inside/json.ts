@@ -30,8 +30,15 @@ export interface JsonEncoder {
   isTooLarge(error: unknown): error is Error;
 }
 
-/** Creates the encoder of a realm. */
-export function createJsonEncoder(primordials: Primordials): JsonEncoder {
+/**
+ * Creates the encoder of a realm.
+ *
+ * @param standIn - Gives what a result has in place of an object.
+ */
+export function createJsonEncoder(
+  primordials: Primordials,
+  standIn: (value: object) => object | undefined,
+): JsonEncoder {
   const { SafeWeakMap, apply, execPattern, isArray, isFiniteNumber, isInstance, isView, keys, quote } =
     primordials;
   const { PromiseConstructor, forEachEntry, forEachMember } = primordials;
@@ -149,6 +156,8 @@ export function createJsonEncoder(primordials: Primordials): JsonEncoder {
     if (depth >= MAX_DEPTH) refuse(encoder, "", `is nested deeper than ${MAX_DEPTH} levels`, "Flatten it.");
     if (encoder.open.get(value) === true)
       refuse(encoder, path, "refers back to itself", "Leave that part out.");
+    const other = encoder.isResult ? standIn(value) : undefined;
+    if (other !== undefined) return writeMembers(encoder, other as Record<string, unknown>, path, depth);
     encoder.open.set(value, true);
     if (encoder.isResult && writeCollection(encoder, value, path, depth)) {
       encoder.open.set(value, false);

@@ -71,6 +71,59 @@ try { await result.text(); } catch (error) { return [bytes[0], error.message]; }
     ]);
   });
 
+  it("have the shape of the value, of which the large parts are read when they are looked at", async () => {
+    const whole = { total: 3, rows: [1, 2, 3], text: "long", __proto__: undefined, toString: "own" };
+    const handle = keep("6-shaped.json", JSON.stringify(whole), {
+      type: "json",
+      mimeType: "application/json",
+      shape: { kind: "object", names: ["total", "rows", "text", "toString"], small: { total: 3 } },
+    });
+    const code = `const seen: unknown[] = [result.total, Object.keys(result), typeof result.json, result.path, Object.getOwnPropertyDescriptor(result, "rows")!.get !== undefined];
+const same = result.rows === result.rows; result.text = "mine";
+seen.push(same, result.rows.length, result.toString, (await result.json()).text, JSON.stringify(result), { ...result }.total);
+const unread: any = await callTool("host", "get"); const copied = structuredClone({ ...unread });
+return [seen, await callTool("host", "get"), { nested: await callTool("host", "get") }, result, copied.text];`;
+    const { shape: _, ...plain } = handle as Record<string, JsonValue>;
+    const read = { ...whole, text: "mine" };
+    expect(await value(code, handle)).toEqual([
+      [3, ["total", "rows", "text", "toString"], "function", handle.path, true]
+        .concat([true, 3, "own", "long"] as never)
+        .concat(JSON.stringify(read) as never, 3 as never),
+      plain,
+      { nested: plain },
+      read,
+      "long",
+    ]);
+  });
+
+  it("are passed to a tool as the value that they stand for", async () => {
+    const handle = keep("7-args.json", '{"rows":[1]}', {
+      type: "json",
+      shape: { kind: "object", names: ["rows"], small: {} },
+    });
+    const invoker = recordingInvoker(() => handle);
+    await harness().value(`${GET}await callTool("host", "put", { result });`, { invoker });
+    expect(invoker.calls.at(-1)?.args).toEqual({ result: { rows: [1] } });
+  });
+
+  it("that are a list or a text are one, unless they are too large to be read at once", async () => {
+    const list = keep("8-list.json", "[1,2]", { type: "json", shape: { kind: "list" } });
+    const isList = `return [Array.isArray(result), result.length, await result.text(), result];`;
+    expect(await value(isList, list)).toEqual([true, 2, "[1,2]", [1, 2]]);
+    const text = keep("9-text.txt", "a,b", { shape: { kind: "text" } });
+    expect(await value('return result.split(",").length;', text)).toBe(2);
+    const large = { ...text, size: 9 * 1024 * 1024 };
+    expect(await value("return [typeof result, await result.text()];", large)).toEqual(["object", "a,b"]);
+    const shape = { kind: "object", names: ["rows"], small: {} };
+    const object = keep("10-huge.json", '{"rows":[]}', { type: "json", shape });
+    const huge = { ...object, size: 40 * 1024 * 1024 };
+    const code = "try { result.rows; } catch (error) { return [error.name, error.message]; }";
+    expect(await value(code, huge)).toEqual([
+      "RangeError",
+      expect.stringContaining("too much to read at once. Read it in parts: await result.page("),
+    ]);
+  });
+
   it("keep working for a program that has changed the language", async () => {
     const handle = keep("5-note.txt", "note");
     const code = `Deno.open = Object.defineProperty = JSON.parse = Math.min = (() => { throw new Error("patched"); }) as any;
