@@ -135,8 +135,7 @@ export class NativeCompiler {
       return { source, checker: project.checker, diagnostics };
     };
     try {
-      const views = [view(STRICT), lenient ? view(LENIENT) : undefined] as const;
-      const [strict, other] = await Promise.all(views);
+      const [strict, other] = await Promise.all([view(STRICT), ...(lenient ? [view(LENIENT)] : [])]);
       return await look({ strict, lenient: other });
     } finally {
       await snapshot.dispose();

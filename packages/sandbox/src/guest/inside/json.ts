@@ -157,7 +157,7 @@ export function createJsonEncoder(
     if (encoder.open.get(value) === true)
       refuse(encoder, path, "refers back to itself", "Leave that part out.");
     const other = encoder.isResult ? standIn(value) : undefined;
-    if (other !== undefined) return writeMembers(encoder, other as Record<string, unknown>, path, depth);
+    if (other !== undefined) return writeMembers(encoder, other, path, depth);
     encoder.open.set(value, true);
     if (encoder.isResult && writeCollection(encoder, value, path, depth)) {
       encoder.open.set(value, false);
