@@ -1,18 +1,8 @@
-import { spawnSync } from "node:child_process";
-import {
-  existsSync,
-  globSync,
-  mkdirSync,
-  readdirSync,
-  readFileSync,
-  rmSync,
-  symlinkSync,
-  writeFileSync,
-} from "node:fs";
+import { existsSync, globSync, readFileSync } from "node:fs";
 import path from "node:path";
 import { findProblems } from "@cem/config/edit";
 import { parseForm } from "@cem/forms";
-import { afterAll, describe, expect, it } from "vitest";
+import { describe, expect, it } from "vitest";
 import { parse, parseAllDocuments } from "yaml";
 import { parseCommandLine } from "../apps/cli/src/command/command-line.ts";
 import { COMMANDS } from "../apps/cli/src/commands/all.ts";
@@ -31,11 +21,6 @@ const OTHER_PROGRAMS = new Set(
     " ",
   ),
 );
-const folder = path.join(root, "docs/.cem/blocks");
-
-/** What generated tool files import. */
-const CLIENT = `export declare function callTool<T>(server: string, tool: string, input: unknown): Promise<T>;
-`;
 
 const inLanguage = (language: string): Block[] => BLOCKS.filter((block) => block.language === language);
 const placeOf = ({ document, line }: Block): string => `${document}:${line}`;
@@ -54,18 +39,6 @@ async function problemsOf(
     }
   }
   return problems;
-}
-
-/** A block without an import or export goes on where those before it on the page ended. */
-function moduleOf({ code, document, line }: Block): string {
-  const isModule = (text: string): boolean => /^(?:import|export) /mu.test(text);
-  if (isModule(code)) return code;
-  const before = blocksOf(document).filter((one) => one.language === "ts" && one.line < line);
-  const begun = before.findLastIndex((one) => isModule(one.code));
-  const parts = before
-    .slice(Math.max(begun, 0))
-    .map((one) => (isModule(one.code) ? one.code : `{\n${one.code}}\n`));
-  return `${parts.join("")}{\n${code}}\nexport {};\n`;
 }
 
 /** @throws CemError `USAGE` where `cem` has no such command, option or choice. */
@@ -147,42 +120,10 @@ async function assertYaml({ code, document }: Block): Promise<void> {
   }
 }
 
-afterAll(() => rmSync(folder, { recursive: true, force: true }));
-
 describe("the blocks of the pages", () => {
   it("are in a language that is checked", () => {
     expect(BLOCKS.filter(({ language }) => !LANGUAGES.has(language)).map(placeOf)).toEqual([]);
     expect(BLOCKS.length).toBeGreaterThan(150);
-  });
-
-  it("compile, where they are TypeScript", () => {
-    rmSync(folder, { recursive: true, force: true });
-    for (const block of inLanguage("ts")) {
-      const place = path.join(folder, block.document.replaceAll(/[/.]/gu, "-"));
-      const file = path.join(place, fileNameOf(block));
-      mkdirSync(path.dirname(file), { recursive: true });
-      writeFileSync(file, moduleOf(block));
-    }
-    // The tools that pages import; a page with tools of its own has those.
-    for (const place of readdirSync(folder)) {
-      for (const name of ["servers", "skills"]) {
-        const link = path.join(folder, place, name);
-        if (!existsSync(link)) symlinkSync(path.join(root, name), link);
-      }
-      mkdirSync(path.join(folder, place, "client"), { recursive: true });
-      writeFileSync(path.join(folder, place, "client/index.ts"), CLIENT);
-    }
-    writeFileSync(
-      path.join(folder, "tsconfig.json"),
-      JSON.stringify({
-        extends: "../../../tsconfig.base.json",
-        compilerOptions: { noUnusedLocals: false, noPropertyAccessFromIndexSignature: false },
-        include: ["**/*.ts"],
-      }),
-    );
-    const tsc = path.join(root, "node_modules/@typescript/native/bin/tsc");
-    const { stdout } = spawnSync(process.execPath, [tsc, "-p", folder], { encoding: "utf8" });
-    expect(stdout).toBe("");
   });
 
   it("parse, where they are JSON, and start cem as it takes it", async () => {
