@@ -44,7 +44,7 @@ describe("cem workflow", () => {
   it("checks and draws a file, and says what a run would do, without leaving anything", async () => {
     const before = readdirSync(cwd);
     expect((await cem()).stdout).toContain("There are no workflows and no runs here");
-    expect(await cem("validate", "order.yaml")).toMatchObject({
+    expect(await cem("validate", "order.yaml", ...SAMPLES)).toMatchObject({
       code: 0,
       stdout: expect.stringMatching(/valid +order 1\.0/u) as string,
     });
