@@ -1,6 +1,6 @@
 import { describe, expect, it } from "vitest";
 import { UnreadableProgram } from "./compiler/diagnostics.ts";
-import { checkedText } from "./program-text.ts";
+import { checkedText, mayLackAwait } from "./program-text.ts";
 
 describe("checkedText", () => {
   it.each([
@@ -84,5 +84,29 @@ describe("checkedText", () => {
     expect(checkedText("return {;")).toBeUndefined();
     expect(checkedText("function f() { return 1; } return")).toBe("function f() { return 1; } $__$()");
     expect(() => checkedText("[".repeat(100_000))).toThrow(UnreadableProgram);
+  });
+});
+
+describe("mayLackAwait", () => {
+  const IMPORT = 'import { get } from "./servers/a/index.ts";\n';
+
+  it.each([
+    "return await get({});",
+    "const all = await Promise.all([get({}), get({})]); return all.length;",
+    "return await Promise.all([1, 2].map((id) => get({ id })));",
+    "const own = async (given) => (await given).id; return await own(get({}));",
+    "async function own(given) { return await given; }\nawait own(get({}));",
+  ])("is false for %j", (code) => {
+    expect(mayLackAwait(IMPORT + code)).toBe(false);
+  });
+
+  it.each([
+    "return get({}).id;",
+    "const one = get({}); return (await one).id;",
+    "const own = (given) => given; return own(get({})) + 1;",
+    "const own = async (given) => given; const made = own(get({})); return made.id;",
+    "return [1, 2].filter(async (id) => (await get({ id })).ok);",
+  ])("is true for %j", (code) => {
+    expect(mayLackAwait(IMPORT + code)).toBe(true);
   });
 });

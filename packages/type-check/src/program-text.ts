@@ -92,11 +92,12 @@ export function mayLackAwait(code: string): boolean {
   const parents = new Map<Node, Node | undefined>();
   for (const { node, parent } of runtimeNodes(ast.program)) parents.set(node, parent);
   const imported = imports.flatMap(({ names }) => names.flatMap(({ local }) => local ?? []));
-  const names = new Set(["fetch", ...imported, ...asyncNames(parents)]);
+  const own = new Set(asyncNames(parents));
+  const names = new Set(["fetch", ...imported, ...own]);
   const objects = new Set([...ASYNC_OBJECTS, ...imported]);
   const known = new Map<Node, boolean>();
   for (const [node] of parents) {
-    if (mayBePromise(node, names, objects) && !isAwaited(node, parents, known)) return true;
+    if (mayBePromise(node, names, objects) && !isAwaited(node, { parents, own, known })) return true;
   }
   return false;
 }
@@ -133,16 +134,20 @@ function isNamed(node: Node, names: ReadonlySet<string>): boolean {
 }
 
 /**
- * Whether what is made here is waited for right where it stands, by `await` or within an awaited `Promise.all(…)`.
+ * Whether what is made here is waited for right where it stands, by `await`, within an awaited `Promise.all(…)`, or as what an
+ * async function of the program is given.
  *
  * @param known - The answers so far. All links of a chain of calls have the same.
  */
-function isAwaited(node: Node, parents: Parents, known: Map<Node, boolean>): boolean {
+function isAwaited(
+  node: Node,
+  { parents, own, known }: { parents: Parents; own: ReadonlySet<string>; known: Map<Node, boolean> },
+): boolean {
   const passed: Node[] = [];
   let answer: boolean | undefined;
   for (let at = node; answer === undefined;) {
     passed.push(at);
-    const next: Node | boolean = known.get(at) ?? holderOf(at, parents);
+    const next: Node | boolean = known.get(at) ?? holderOf(at, parents, own);
     if (typeof next === "boolean") answer = next;
     else at = next;
   }
@@ -151,12 +156,14 @@ function isAwaited(node: Node, parents: Parents, known: Map<Node, boolean>): boo
 }
 
 /** The expression that is awaited at the node's place; or whether the node itself is, where its place decides that. */
-function holderOf(node: Node, parents: Parents): Node | boolean {
+function holderOf(node: Node, parents: Parents, own: ReadonlySet<string>): Node | boolean {
   const parent = parents.get(node);
   if (parent === undefined || isDeclaration(parent, node)) return true;
   if (parent.type === "AwaitExpression" || parent.type === "ExpressionStatement") return true;
   if (isWaitForAll(parent)) return parent;
   if (parent.type === "CallExpression" && parent.callee === node) return parent;
+  // Its own promise is looked at where it is called.
+  if (parent.type === "CallExpression" && isNamed(parent.callee, own)) return true;
   if (parent.type === "MemberExpression") {
     // `a().then(…)`.
     const call = parents.get(parent);
