@@ -95,14 +95,26 @@ export function createHandles(
     if (isHandle(members)) {
       const handle = members as unknown as Handle;
       const { shape } = handle;
-      delete handle.shape;
-      if (shape !== undefined && depth === 0) return inShape(handle, shape);
+      if (depth === 0 && isShape(shape)) {
+        delete handle.shape;
+        return inShape(handle, shape);
+      }
       addMethods(handle, handle);
       return value;
     }
     const names = keys(members);
     for (let index = 0; index < names.length; index += 1) revive(members[names[index] as string], depth + 1);
     return value;
+  }
+
+  /** A server may send anything that looks like a handle. */
+  function isShape(shape: unknown): shape is Shape {
+    if (typeof shape !== "object" || shape === null) return false;
+    const { kind, names, small } = shape as Record<string, unknown>;
+    if (kind === "list" || kind === "text") return true;
+    if (kind !== "object" || !isArray(names) || typeof small !== "object" || small === null) return false;
+    for (let index = 0; index < names.length; index += 1) if (typeof names[index] !== "string") return false;
+    return true;
   }
 
   function inShape(handle: Handle, shape: Shape): unknown {

@@ -124,6 +124,27 @@ return [seen, await callTool("host", "get"), { nested: await callTool("host", "g
     ]);
   });
 
+  it("have no shape that is none, and fail a call whose file is not there", async () => {
+    const odd = [1, null, "list", {}, { kind: "object" }, { kind: "object", names: [1], small: {} }];
+    for (const shape of [...odd, { kind: "object", names: ["a"], small: 1 }] as JsonValue[]) {
+      const handle = keep("11-odd.json", "[1]", { type: "json", shape });
+      expect(await value("return [typeof result.json, await result.text(), result];", handle)).toEqual([
+        "function",
+        "[1]",
+        handle,
+      ]);
+    }
+    const gone = {
+      ...keep("12-gone.json", "[]", { shape: { kind: "list" } }),
+      path: "/workspace/results/none",
+    };
+    const code = `try { await callTool("host", "get"); } catch (error) { return error instanceof Error; }`;
+    const run = harness().value(`import { callTool } from "./client/index.ts";\n${code}`, {
+      invoker: recordingInvoker(() => gone),
+    });
+    expect(await run).toBe(true);
+  });
+
   it("keep working for a program that has changed the language", async () => {
     const handle = keep("5-note.txt", "note");
     const code = `Deno.open = Object.defineProperty = JSON.parse = Math.min = (() => { throw new Error("patched"); }) as any;
