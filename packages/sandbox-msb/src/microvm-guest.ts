@@ -52,10 +52,10 @@ class MicrovmGuest implements Guest {
 
   usage(): GuestUsage | undefined {
     const { pid, writtenBytes } = this.#machine;
-    if (writtenBytes !== undefined) return { memoryBytes: 0, writtenBytes };
+    if (writtenBytes !== undefined) return { memoryBytes: 0, processorMs: 0, writtenBytes };
     const usage = pid === undefined ? undefined : readUsage(pid);
     // The machine's own size bounds its memory; the process's memory is the machine's, not the program's.
-    return usage === undefined ? undefined : { memoryBytes: 0, writtenBytes: usage.writtenBytes };
+    return usage && { ...usage, memoryBytes: 0 };
   }
 
   kill(): void {

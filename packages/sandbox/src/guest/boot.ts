@@ -5,6 +5,7 @@ import { patchFileFunctions } from "./file-view.ts";
 import { failedMessage, programPlace } from "./guest-errors.ts";
 import { hideHost } from "./host-names.ts";
 import type { Unawaited, UnawaitedWork } from "./inside/index.ts";
+import { collectGarbage, postponeCollection } from "./memory.ts";
 import { Modules, RuntimeNeeded, type ImportRequest, type ModuleSettings } from "./modules.ts";
 import { redirectStderr } from "./output.ts";
 import { usePaths } from "./paths.ts";
@@ -151,6 +152,7 @@ function end(own: Realm, message: string): void {
 
 /** Nothing can call a program of an ended run: its timers are stopped, and its calls are answered no more. */
 function recover(): void {
+  collectGarbage();
   sayReady();
   // While the host is busy.
   prepare(true);
@@ -161,6 +163,7 @@ function failed(own: Realm, json: string): void {
 }
 
 async function run(message: Run): Promise<void> {
+  postponeCollection();
   moduleSettings = { ...moduleSettings, texts: message.modules ?? {} };
   current = message;
   if (message.needsRuntime === true) return runInOwnRealm(message);

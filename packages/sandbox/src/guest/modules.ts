@@ -1,8 +1,9 @@
-import { SourceTextModule, SyntheticModule } from "node:vm";
+import { SourceTextModule } from "node:vm";
 import { closestName } from "./closest-name.ts";
 import { deno } from "./deno.ts";
 import { FiniteWork } from "./finite-work.ts";
 import { attempt, type ErrorPlace } from "./guest-errors.ts";
+import type { Inside } from "./inside/index.ts";
 import { CLIENT_SPECIFIER, folderOf, PROGRAM_URL, resolveModule, serverOf } from "./module-urls.ts";
 import { needsRuntime } from "./needs-runtime.ts";
 import { nodeModule } from "./node-modules.ts";
@@ -38,7 +39,6 @@ type Namespace = Record<string, unknown>;
 /** Evaluates a module that is linked. In an object, since a namespace with an export named `then` must never be the value of a promise. */
 type Linked = () => Promise<{ namespace: Namespace }>;
 type Attributes = Readonly<Record<string, string | undefined>>;
-type VmModule = SourceTextModule | SyntheticModule;
 
 /** Taken before functions that take paths are patched. */
 const readText = deno.readTextFileSync.bind(deno);
@@ -68,7 +68,7 @@ export class Modules {
   /** Of the guest's own realm. */
   readonly #finiteWork: FiniteWork | undefined;
   /** Linked modules by URL. */
-  readonly #modules = new Map<string, Promise<VmModule>>();
+  readonly #modules = new Map<string, Promise<SourceTextModule>>();
 
   constructor(realm: Realm, settings: ModuleSettings) {
     this.#realm = realm;
@@ -190,12 +190,12 @@ export class Modules {
     specifier: string,
     referrer: { identifier: string },
     extra: { attributes?: Readonly<Record<string, string | undefined>> } = {},
-  ): Promise<VmModule> => {
+  ): Promise<SourceTextModule> => {
     const url = this.#resolve(specifier, referrer.identifier);
     return this.#load(url, { ...extra.attributes });
   };
 
-  #load(url: string, attributes: Attributes): Promise<VmModule> {
+  #load(url: string, attributes: Attributes): Promise<SourceTextModule> {
     const key = keyOf(url, attributes["type"]);
     const known = this.#modules.get(key);
     if (known !== undefined) return known;
@@ -204,16 +204,16 @@ export class Modules {
     return loading;
   }
 
-  async #make(url: string, attributes: Attributes): Promise<VmModule> {
-    if (url === CLIENT_SPECIFIER) return this.#synthetic(url, this.#realm.inside.clientExports());
-    if (url.startsWith("node:")) return this.#synthetic(url, await this.#nodeExports(url));
+  async #make(url: string, attributes: Attributes): Promise<SourceTextModule> {
+    if (url === CLIENT_SPECIFIER) return this.#ofValues(url, this.#realm.inside.clientExports());
+    if (url.startsWith("node:")) return this.#ofValues(url, await this.#nodeExports(url));
     const own = this.#hostToolsOf(url);
     if (own.length > 0) return this.#withHostTools(url, own);
     const isFile = url.startsWith("file:");
     const text = isFile ? this.#read(url) : await (await fetch(url)).text();
     if (attributes["type"] === "json") {
       const value = this.#realm.inside.parse(text.replace(/^\uFEFF/, ""));
-      return this.#synthetic(url, { default: value });
+      return this.#ofValues(url, { default: value });
     }
     if (attributes["type"] !== undefined) {
       throw this.#error("TypeError", `A module can't be imported as ${JSON.stringify(attributes["type"])}.`);
@@ -221,7 +221,7 @@ export class Modules {
     return this.#source(url, text);
   }
 
-  #source(url: string, text: string): VmModule {
+  #source(url: string, text: string): SourceTextModule {
     const { pathname } = new URL(url);
     const isTypeScript = !url.startsWith("data:") || url.startsWith("data:application/typescript");
     const code = isTypeScript ? toJavaScript(text, url.startsWith("file:") ? pathname : ".ts") : text;
@@ -231,15 +231,7 @@ export class Modules {
     return new SourceTextModule(isLight ? `await 0;${code}` : code, {
       identifier: url,
       context: this.#realm.context as never,
-      initializeImportMeta: (meta: Namespace) => {
-        meta["url"] = url;
-        meta["main"] = false;
-        if (url.startsWith("file:")) {
-          meta["filename"] = pathname;
-          meta["dirname"] = pathname.slice(0, pathname.lastIndexOf("/"));
-        }
-        meta["resolve"] = this.#realm.inside.resolver(url);
-      },
+      initializeImportMeta: fileMeta(this.#realm.inside, url),
       ...(!isLight && {
         importModuleDynamically: async (specifier: string, _: unknown, given: Record<string, string>) => {
           const module = await this.#load(this.#resolve(specifier, url), { ...given });
@@ -252,7 +244,7 @@ export class Modules {
   }
 
   /** A server's tools on the host that have no file, beside what its own module exports. */
-  async #withHostTools(url: string, tools: readonly string[]): Promise<VmModule> {
+  async #withHostTools(url: string, tools: readonly string[]): Promise<SourceTextModule> {
     const exports = Object.create(null) as Namespace;
     let text: string | undefined;
     try {
@@ -261,12 +253,12 @@ export class Modules {
       if (!isMissing(error)) throw error;
     }
     for (const tool of tools) exports[tool] = this.#hostTool(url, tool);
-    if (text === undefined) return this.#synthetic(url, exports);
+    if (text === undefined) return this.#ofValues(url, exports);
     const own = this.#source(url, text);
-    await (own as SourceTextModule).link(this.#link);
+    await own.link(this.#link);
     const from = `export * from "own"; export { ${tools.join(", ")} } from "host";`;
     const module = new SourceTextModule(from, { identifier: url, context: this.#realm.context as never });
-    const host = this.#synthetic(`${url}#host`, exports);
+    const host = this.#ofValues(`${url}#host`, exports);
     await module.link(async (specifier: string) => (specifier === "own" ? own : host));
     return module;
   }
@@ -282,19 +274,19 @@ export class Modules {
     return this.#realm.inside.hostTool(serverOf(url) ?? "", tool);
   }
 
-  #synthetic(url: string, exports: Namespace): VmModule {
-    const names = Object.keys(exports);
-    return new SyntheticModule(
-      names,
-      function (this: SyntheticModule) {
-        for (const name of names)
-          this.setExport(
-            name,
-            attempt(() => exports[name], undefined),
-          );
-      },
-      { identifier: url, context: this.#realm.context },
-    );
+  /** A module of values. Deno never frees a `SyntheticModule`, nor the realm that it is made for. */
+  #ofValues(url: string, exports: Namespace): SourceTextModule {
+    const values = this.#realm.inside.newNamespace();
+    const lines = Object.keys(exports).map((name, index) => {
+      values[name] = attempt(() => exports[name], undefined);
+      const quoted = JSON.stringify(name);
+      return `const value${index} = values[${quoted}]; export { value${index} as ${quoted} };`;
+    });
+    return new SourceTextModule(`const { values } = import.meta; ${lines.join("")}`, {
+      identifier: url,
+      context: this.#realm.context as never,
+      initializeImportMeta: valuesMeta(values),
+    } as never);
   }
 
   async #nodeExports(url: string): Promise<Namespace> {
@@ -345,6 +337,32 @@ export class Modules {
       throw error;
     }
   }
+}
+
+type InitializeMeta = (meta: Namespace) => void;
+
+/*
+ * Deno holds what initializes `import.meta` for as long as the module lives. So it must not lead to the module: neither
+ * would ever be freed, nor the realm. These functions stand here because closures hold all of their scope.
+ */
+
+function fileMeta(inside: Inside, url: string): InitializeMeta {
+  return (meta) => {
+    meta["url"] = url;
+    meta["main"] = false;
+    if (url.startsWith("file:")) {
+      const { pathname } = new URL(url);
+      meta["filename"] = pathname;
+      meta["dirname"] = pathname.slice(0, pathname.lastIndexOf("/"));
+    }
+    meta["resolve"] = inside.resolver(url);
+  };
+}
+
+function valuesMeta(values: Namespace): InitializeMeta {
+  return (meta) => {
+    meta["values"] = values;
+  };
 }
 
 /** Of whatever was thrown, a program's proxy as well. */

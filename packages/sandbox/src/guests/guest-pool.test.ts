@@ -120,7 +120,7 @@ describe("the guest pool of a sandbox", () => {
 
     it("grows up to the bound that is set, and shrinks when nothing runs for the idle time", async () => {
       const sandbox = open(done, { maxStandby: 3, idleMs: IDLE_MS });
-      vi.useFakeTimers({ toFake: ["setTimeout", "clearTimeout"] });
+      vi.useFakeTimers({ toFake: ["setTimeout", "clearTimeout", "performance"] });
       await Promise.all(Array.from({ length: 12 }, () => run(sandbox)));
       await until(() => sandbox.stats().standby === 3);
       vi.advanceTimersByTime(IDLE_MS - 1);
@@ -257,6 +257,19 @@ describe("the guest pool of a sandbox", () => {
       expect(sandbox.stats()).toMatchObject({ reused: 0, lost: 1 });
     });
 
+    it.each([
+      ["prints", (guest: ScriptedGuest) => guest.raw("late")],
+      ["sends a message", (guest: ScriptedGuest) => guest.send({ type: "done", value: 1 })],
+    ])("ends a kept guest that %s between runs", async (_, act) => {
+      const sandbox = open(done, { reuse: "session" });
+      const first = await run(sandbox, "a");
+      await expect.poll(() => sandbox.stats().kept).toBe(1);
+      const kept = guests.find(({ id }) => id === first) as ScriptedGuest;
+      act(kept);
+      await expect.poll(() => kept.alive).toBe(false);
+      expect(await run(sandbox, "a")).not.toBe(first);
+    });
+
     it("discards a guest after a thousand runs", async () => {
       const sandbox = open(done, { reuse: "session" });
       const first = await run(sandbox, "a");
@@ -282,7 +295,7 @@ describe("the guest pool of a sandbox", () => {
 
     it("kills kept guests after the idle time", async () => {
       const sandbox = open(done, { reuse: "session", idleMs: IDLE_MS });
-      vi.useFakeTimers({ toFake: ["setTimeout", "clearTimeout"] });
+      vi.useFakeTimers({ toFake: ["setTimeout", "clearTimeout", "performance"] });
       const first = await run(sandbox, "a");
       await until(() => sandbox.stats().kept === 1);
       vi.advanceTimersByTime(IDLE_MS);

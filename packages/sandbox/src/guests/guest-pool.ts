@@ -5,6 +5,7 @@ import {
   connectGuest,
   START_TIMEOUT_MS,
   type ConnectedGuest,
+  type GuestListener,
 } from "./connected-guest.ts";
 import type { Guest } from "./guest.ts";
 import { SessionGuests, type SessionLease } from "./session-guests.ts";
@@ -12,6 +13,9 @@ import { SessionGuests, type SessionLease } from "./session-guests.ts";
 /** Skips the health check for guests younger than this. */
 const FRESH_MS = 10_000;
 const HEALTH_TIMEOUT_MS = 2_000;
+const LOOK_MS = 1_000;
+/** Upper bound of the idle time of a session's guest: a ready one takes its place at the cost of a first run. */
+const MAX_KEPT_MS = 60_000;
 /** Default of `maxStandby`, as a multiple of `standby`. */
 const GROWTH_FACTOR = 4;
 
@@ -33,7 +37,7 @@ export interface GuestPoolSettings {
    * @defaultValue 16
    */
   keptGuests?: number | undefined;
-  /** Idle time after which all ready and kept guests are killed, in milliseconds. */
+  /** Idle time after which ready guests are killed, and kept ones after a minute at most, in milliseconds. */
   idleMs: number;
   /**
    * Timeout of a guest's start, in milliseconds.
@@ -78,7 +82,9 @@ export class GuestPool {
   readonly #lent = new Map<Guest, string>();
   readonly #counts = { started: 0, hits: 0, reused: 0, misses: 0, lost: 0, discarded: 0 };
   #wanted: number;
-  #idleTimer: NodeJS.Timeout | undefined;
+  /** `performance.now()` when a guest was taken last. */
+  #takenAt = 0;
+  #lookTimer: NodeJS.Timeout | undefined;
   #refilling: NodeJS.Immediate | undefined;
   #disposed = false;
 
@@ -102,7 +108,8 @@ export class GuestPool {
    * @throws CemError `GUEST_START_FAILED` after a second failed start, `SANDBOX_DISPOSED`.
    */
   async take(session?: string): Promise<Lease> {
-    this.#restartIdleTimer();
+    this.#takenAt = performance.now();
+    this.#lookTimer ??= this.#lookLater();
     const kept = session === undefined ? undefined : await this.#takeKept(session);
     if (kept !== undefined) return this.#lease(kept);
     if (this.#refilling !== undefined && this.#standby.length === 0) this.refill();
@@ -148,7 +155,7 @@ export class GuestPool {
   /** Kills every guest, including those in use, and resolves when all have ended. */
   async dispose(): Promise<void> {
     this.#disposed = true;
-    clearTimeout(this.#idleTimer);
+    clearTimeout(this.#lookTimer);
     this.#standby.length = 0;
     this.#sessions.clear();
     const living = [...this.#living];
@@ -230,6 +237,7 @@ export class GuestPool {
       : await awaitReady(connected, this.#healthTimeoutMs, "after its run");
     if (problem === undefined && !this.#disposed) {
       connected.guest.unref?.();
+      connected.listen(killOnOutput(connected));
       for (const evicted of this.#sessions.keep({ ...lease, runs: runs + 1 })) {
         this.#counts.discarded += 1;
         evicted.connected.guest.kill();
@@ -266,15 +274,23 @@ export class GuestPool {
     if (session !== undefined) this.#sessions.remove(session, "running");
   }
 
-  #restartIdleTimer(): void {
-    clearTimeout(this.#idleTimer);
-    this.#idleTimer = setTimeout(() => this.#releaseIdle(), this.#settings.idleMs);
-    this.#idleTimer.unref();
+  #lookLater(): NodeJS.Timeout {
+    return setTimeout(() => this.#look(), Math.min(LOOK_MS, this.#settings.idleMs)).unref();
   }
 
-  #releaseIdle(): void {
+  /** Kills guests that have been idle for too long, and kept ones that do something between their runs. */
+  #look(): void {
+    const { idleMs } = this.#settings;
+    for (const { connected } of this.#sessions.look(Math.min(MAX_KEPT_MS, idleMs))) {
+      this.#counts.discarded += 1;
+      connected.guest.kill();
+    }
+    if (performance.now() - this.#takenAt >= idleMs) this.#releaseStandby();
+    this.#lookTimer = this.#living.size > 0 ? this.#lookLater() : undefined;
+  }
+
+  #releaseStandby(): void {
     this.#wanted = this.#settings.standby;
-    for (const { connected } of this.#sessions.clear()) connected.guest.kill();
     for (const { starting } of this.#standby.splice(0)) {
       void starting.then(
         ({ guest }) => guest.kill(),
@@ -282,4 +298,10 @@ export class GuestPool {
       );
     }
   }
+}
+
+/** Ends an idle guest that sends anything: it runs no program that could. */
+function killOnOutput({ guest }: ConnectedGuest): GuestListener {
+  const kill = (): void => guest.kill();
+  return { onMessage: kill, onText: kill, onViolation: kill, onExit: () => {} };
 }

@@ -2,6 +2,7 @@ import type { RunRequest, ToolCall } from "@cem/core";
 import { afterEach, describe, expect, it } from "vitest";
 import { FairGate } from "./fair-gate.ts";
 import { createGuestSandbox, type GuestSandbox, type GuestSandboxSettings } from "./guest-sandbox.ts";
+import type { GuestUsage } from "./guest.ts";
 import { ScriptedGuest, type GuestScript } from "../testing/scripted-guest.ts";
 
 const isolation = { level: "permissions", sandbox: "scripted", mechanisms: ["none"] } as const;
@@ -141,10 +142,11 @@ describe("createGuestSandbox", () => {
 
   it("bounds memory and writes by the guest's usage, not counting its output and what it wrote before", async () => {
     const MIB = 1024 * 1024;
-    const measured = (usages: { memoryBytes: number; writtenBytes: number }[]) => {
+    const measured = (usages: Omit<GuestUsage, "processorMs">[]) => {
       class MeasuredGuest extends ScriptedGuest {
         usage() {
-          return usages.length > 1 ? usages.shift() : usages[0];
+          const usage = usages.length > 1 ? usages.shift() : usages[0];
+          return usage && { ...usage, processorMs: 0 };
         }
       }
       const startGuest = () => new MeasuredGuest(() => {});

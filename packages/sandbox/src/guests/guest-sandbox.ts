@@ -91,7 +91,7 @@ export interface GuestSandboxSettings {
    */
   healthTimeoutMs?: number | undefined;
   /**
-   * Idle time after which all ready and kept guests are killed, in milliseconds.
+   * Idle time after which ready guests are killed, and kept ones after a minute at most, in milliseconds.
    *
    * @defaultValue 300,000
    */

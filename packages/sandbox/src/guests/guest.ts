@@ -14,6 +14,8 @@ export interface GuestExit {
 export interface GuestUsage {
   /** Unshared memory of all its processes, in bytes. */
   memoryBytes: number;
+  /** Processor time of all its processes since they started, in milliseconds. */
+  processorMs: number;
   /** Bytes written since it started, to files and to its output together. */
   writtenBytes: number;
 }

@@ -157,13 +157,54 @@ describe("SessionGuests", () => {
 
     it("counts a guest as spent that has grown, measured every fiftieth run", () => {
       const guests = new SessionGuests(undefined, 2);
-      const usage = (): GuestUsage => ({ memoryBytes: 161 * MIB, writtenBytes: 0 });
+      const usage = (): GuestUsage => ({ memoryBytes: 161 * MIB, processorMs: 0, writtenBytes: 0 });
       const grown = lease("a", { runs: 49 });
       Object.assign(grown.connected.guest, { usage });
       expect(guests.isSpent(grown)).toBe(false);
       grown.runs = 50;
       expect(guests.isSpent(grown)).toBe(true);
       expect(grown.memoryBytes).toBe(161 * MIB);
+    });
+  });
+
+  describe("look", () => {
+    const idle: GuestUsage = { memoryBytes: 60 * MIB, processorMs: 900, writtenBytes: 5 * MIB };
+    const looked = async (later: Partial<GuestUsage>): Promise<number> => {
+      const guests = new SessionGuests(undefined, 2);
+      const one = lease("a");
+      let usage = idle;
+      Object.assign(one.connected.guest, { usage: () => usage });
+      await keepAll(guests, [one]);
+      expect(guests.look(1_000)).toEqual([]);
+      usage = { ...idle, ...later };
+      const ended = guests.look(1_000);
+      expect(guests.size).toBe(1 - ended.length);
+      return ended.length;
+    };
+
+    it("ends a guest that was idle for as long as it may be", async () => {
+      const guests = new SessionGuests(undefined, 2);
+      const [first, second] = [lease("a"), lease("b")];
+      await keepAll(guests, [first]);
+      vi.advanceTimersByTime(600);
+      await keepAll(guests, [second]);
+      vi.advanceTimersByTime(400);
+      expect(guests.look(1_000)).toEqual([first]);
+      expect([guests.size, await guests.take("a")]).toEqual([1, undefined]);
+    });
+
+    it("ends a guest that works, writes or grows while it runs no program", async () => {
+      expect(await looked({ processorMs: 1_151 })).toBe(1);
+      expect(await looked({ writtenBytes: 5 * MIB + 64 * 1024 + 1 })).toBe(1);
+      expect(await looked({ memoryBytes: 93 * MIB })).toBe(1);
+    });
+
+    it("leaves a guest that collects its garbage, or that can't be measured", async () => {
+      const little = { processorMs: 1_150, writtenBytes: 5 * MIB + 64 * 1024, memoryBytes: 30 * MIB };
+      expect(await looked(little)).toBe(0);
+      const guests = new SessionGuests(undefined, 2);
+      await keepAll(guests, [lease("a")]);
+      expect([...guests.look(1_000), ...guests.look(1_000)]).toEqual([]);
     });
   });
 

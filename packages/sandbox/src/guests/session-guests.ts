@@ -1,5 +1,6 @@
 import { availableParallelism } from "node:os";
 import type { ConnectedGuest } from "./connected-guest.ts";
+import type { GuestUsage } from "./guest.ts";
 
 /** Runs per guest: a little of each stays in its memory. */
 const MAX_RUNS = 1_000;
@@ -11,6 +12,10 @@ const BYTES_A_GUEST = 32 * 1024 * 1024;
 const MAX_GUEST_BYTES = 160 * 1024 * 1024;
 /** Runs after which a guest's memory is measured again. */
 const RUNS_PER_MEASURE = 50;
+/** Bounds of what a guest may do while it is idle. A collection of garbage takes about 20 ms. */
+const MAX_IDLE_PROCESSOR_MS = 250;
+const MAX_IDLE_WRITTEN_BYTES = 64 * 1024;
+const MAX_IDLE_GROWTH_BYTES = 32 * 1024 * 1024;
 /** Bounds of {@link SessionGuests.patienceMs}. */
 const LEAST_PATIENCE_MS = 10;
 const MOST_PATIENCE_MS = 1_000;
@@ -24,6 +29,10 @@ export interface SessionLease {
   runs: number;
   /** Its memory when it was last measured. */
   memoryBytes: number;
+  /** `performance.now()` at the end of its last run. */
+  idleSince?: number;
+  /** Its usage at the first look after its last run. */
+  idleUsage?: GuestUsage | undefined;
 }
 
 /** A run that waits for a guest. */
@@ -144,6 +153,8 @@ export class SessionGuests {
       this.#forgetIfEmpty(lease.session, own);
       return [lease];
     }
+    lease.idleSince = performance.now();
+    lease.idleUsage = undefined;
     own.idle.push(lease);
     this.#idle.add(lease);
     return this.#evict();
@@ -166,6 +177,17 @@ export class SessionGuests {
       lease.memoryBytes = lease.connected.guest.usage?.()?.memoryBytes ?? 0;
     }
     return lease.memoryBytes > MAX_GUEST_BYTES;
+  }
+
+  /**
+   * Looks at the idle guests. Removes and returns those that have been idle for too long, and those that did something
+   * although they run no program.
+   */
+  look(maxIdleMs: number): SessionLease[] {
+    const before = performance.now() - maxIdleMs;
+    const ended = [...this.#idle].filter((lease) => (lease.idleSince ?? 0) <= before || isActive(lease));
+    for (const lease of ended) this.#removeIdle(lease);
+    return ended;
   }
 
   /** Removes and returns all idle guests. */
@@ -212,4 +234,16 @@ export class SessionGuests {
     if (next === undefined) this.#sessions.delete(session);
     else next.give(undefined);
   }
+}
+
+/** Compares an idle guest with the first look at it. */
+function isActive(lease: SessionLease): boolean {
+  const usage = lease.connected.guest.usage?.();
+  const first = (lease.idleUsage ??= usage);
+  if (usage === undefined || first === undefined) return false;
+  return (
+    usage.processorMs - first.processorMs > MAX_IDLE_PROCESSOR_MS ||
+    usage.writtenBytes - first.writtenBytes > MAX_IDLE_WRITTEN_BYTES ||
+    usage.memoryBytes - first.memoryBytes > MAX_IDLE_GROWTH_BYTES
+  );
 }

@@ -234,6 +234,22 @@ export default [await count({}), await other({}), await third({}), await ask({ a
     expect(session.stats().reused).toBe(before + 3);
   });
 
+  it("are freed with all that they imported", async () => {
+    const code = `import { ask, count } from "./servers/counter/index.ts";
+import { callTool } from "./client/index.ts";
+import { turns } from "data:text/javascript,export const turns = () => import.meta.url;";
+export default [await count({}), await ask({}), await callTool("h", "t", 3), typeof turns()];`;
+    for (let turn = 0; turn < 30; turn += 1) await session.value(code, { invoker });
+    const before = session.stats().reused;
+    const realms = `import { getHeapStatistics, setFlagsFromString } from "node:v8";
+import { runInNewContext } from "node:vm";
+setFlagsFromString("--expose-gc");
+runInNewContext("gc")();
+export default getHeapStatistics().number_of_native_contexts;`;
+    expect(await session.value(realms)).toBeLessThan(10);
+    expect(session.stats().reused).toBe(before + 1);
+  });
+
   it("keep their guest when they use text files", async () => {
     await session.run("return 1");
     const before = session.stats().reused;
