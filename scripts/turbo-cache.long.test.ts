@@ -12,6 +12,7 @@ const READING_SAMPLES = [
   "@cem/cli",
   "@cem/codegen",
   "@cem/discovery",
+  "@cem/docs",
   "@cem/examples",
   "@cem/mcp-server",
   "@cem/server",
@@ -138,7 +139,7 @@ describe("turbo's cache", () => {
     const files = packages.map(({ folder }) => `${folder}/README.md`);
     const changed = changedBy("\nWords.\n", ...files.filter((file) => existsSync(path.join(copy, file))));
     expect(packagesWith("build", changed)).toEqual([]);
-    expect(packagesWith("test", changed)).toEqual(["@cem/config", "@cem/tool-files"]);
+    expect(packagesWith("test", changed)).toEqual(["@cem/config", "@cem/docs", "@cem/tool-files"]);
   });
 
   it("tests what reads the sample servers again when one changes, and builds the command, which brings them", () => {

@@ -30,13 +30,23 @@ describe("CallRecorder", () => {
     ]);
   });
 
-  it("leaves out a call under way, and tells one that threw", async () => {
+  it("tells a call that was not answered as cancelled, and one that threw as failed", async () => {
     const keeper = new CallRecorder(true);
     const never = keeper.middleware(answering(() => new Promise(() => {})));
     const throwing = keeper.middleware(answering(() => Promise.reject(new Error("gone"))));
     void never.invoke(call({}), context("a"));
     await expect(throwing.invoke(call({ n: 1 }), context("a"))).rejects.toThrow("gone");
-    expect(keeper.take("a")()).toMatchObject([{ ok: false, args: { value: { n: 1 } } }]);
+    expect(keeper.take("a")()).toEqual([
+      {
+        server: "crm",
+        tool: "find",
+        ok: false,
+        isCancelled: true,
+        ms: expect.any(Number),
+        args: { value: {} },
+      },
+      { server: "crm", tool: "find", ok: false, ms: expect.any(Number), args: { value: { n: 1 } } },
+    ]);
   });
 
   it("copies data as it was at the call", async () => {

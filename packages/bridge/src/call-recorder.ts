@@ -15,15 +15,20 @@ const DIGEST_KEY_BYTES = 16;
 const DIGEST_DIGITS = 16;
 
 interface RunUnderWay {
-  /** Those under way are `undefined`. */
-  calls: (CallUnderWay | undefined)[];
+  calls: CallUnderWay[];
   characters: number;
   /** Makes digests of one run comparable with each other and with nothing else: many values could be guessed. */
   key: Buffer | undefined;
 }
 
-interface CallUnderWay extends Pick<RecordedCall, "server" | "tool" | "ms" | "ok"> {
+interface CallUnderWay extends Pick<RecordedCall, "server" | "tool"> {
+  started: number;
   args: () => RecordedData;
+  /** Absent while it is under way. */
+  ended?: EndedCall;
+}
+
+interface EndedCall extends Pick<RecordedCall, "ms" | "ok" | "isCancelled"> {
   result?: () => RecordedData;
 }
 
@@ -46,31 +51,36 @@ export class CallRecorder {
       if (kept === undefined || kept.calls.length >= MAX_CALLS) return next.invoke(call, context);
       const started = performance.now();
       const { server, tool } = call;
-      const args = this.#keep(call.args, kept);
-      const at = kept.calls.push(undefined) - 1;
+      const underWay: CallUnderWay = { server, tool, started, args: this.#keep(call.args, kept) };
+      kept.calls.push(underWay);
       try {
-        const result = await next.invoke(call, context);
+        const answer = await next.invoke(call, context);
         const ms = performance.now() - started;
-        const data = this.#keep(result as unknown as JsonValue, kept);
-        kept.calls[at] = { server, tool, ms, ok: result.ok, args, result: data };
-        return result;
+        const result = this.#keep(answer as unknown as JsonValue, kept);
+        underWay.ended = { ms, ok: answer.ok, result };
+        return answer;
       } catch (error) {
-        kept.calls[at] = { server, tool, ms: performance.now() - started, ok: false, args };
+        underWay.ended = { ms: performance.now() - started, ok: false };
         throw error;
       }
     },
   });
 
   /**
-   * Takes out the calls of a run. Those under way are left out.
+   * Takes out the calls of a run. Those under way are cancelled, since the run has ended.
    *
    * @returns a function that lists them in their order. It may take a while, where data is large.
    */
   take(run: string): () => RecordedCall[] {
-    const ended = (this.#runs.get(run)?.calls ?? []).filter((call) => call !== undefined);
+    const { calls = [] } = this.#runs.get(run) ?? {};
     this.#runs.delete(run);
+    const now = performance.now();
+    const taken = calls.map(({ started, ended, ...call }) => {
+      const cancelled: EndedCall = { ms: now - started, ok: false, isCancelled: true };
+      return { ...call, ...(ended ?? cancelled) };
+    });
     return () =>
-      ended.map(({ args, result, ...call }) => ({
+      taken.map(({ args, result, ...call }) => ({
         ...call,
         args: args(),
         ...(result && { result: result() }),

@@ -1,4 +1,4 @@
-import { abandonOnAbort, callAborted, toErrorInfo } from "@cem/core";
+import { abandonOnAbort, callAborted, CemError, toErrorInfo } from "@cem/core";
 import type { InvokeContext, ToolInvoker, ToolResult } from "@cem/core";
 import type { CheckedCall } from "./tool-source.ts";
 
@@ -39,10 +39,15 @@ export const answerErrors: Middleware = (next) => ({
     try {
       return await next.invoke(call, context);
     } catch (error) {
-      return { ok: false, error: toErrorInfo(context.signal.aborted ? callAborted(call) : error) };
+      const isAborted = context.signal.aborted && !isSent(error);
+      return { ok: false, error: toErrorInfo(isAborted ? callAborted(call) : error) };
     }
   },
 });
+
+function isSent(error: unknown): boolean {
+  return CemError.isInstance(error) && error.details["isSent"] === true;
+}
 
 /**
  * Creates a middleware that executes calls of tools that are `serial` one after the other, in the order in which they

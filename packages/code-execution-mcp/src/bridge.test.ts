@@ -5,7 +5,7 @@ import { createRequire } from "node:module";
 import type { AddressInfo } from "node:net";
 import os from "node:os";
 import path from "node:path";
-import type { Agent, ElicitRequest, TaskResult } from "@cem/core";
+import type { Agent, AuditEvent, ElicitRequest, JsonValue, TaskResult } from "@cem/core";
 import { createMcpConnections, createMcpToolSource } from "@cem/mcp-client";
 import type { McpConnections } from "@cem/mcp-client";
 import { createResultStore } from "@cem/workspace";
@@ -382,4 +382,34 @@ describe("files of host tools", () => {
       message: expect.stringContaining("Call it find_customer."),
     });
   });
+});
+
+it("reports a call that a program leaves in the result and the audit log, with the answer that still comes", async () => {
+  const audited: AuditEvent[] = [];
+  const answer = Promise.withResolvers<JsonValue>();
+  const leaving = createAgent({
+    cwd: folder,
+    configFile: false,
+    tools: {
+      bank: { transfer: defineTool({ description: "Transfer money.", execute: () => answer.promise }) },
+    },
+    audit: { specificationVersion: "v1", record: (event) => void audited.push(event) },
+    config: { logging: { level: "CRITICAL" } },
+  });
+  try {
+    const result = await leaving.executeCode(
+      'import { transfer } from "./servers/bank/index.ts";\nvoid transfer();\nawait new Promise((go) => setTimeout(go, 20));\nthrow new Error("gone");',
+    );
+    expect(result.error?.message).toMatch(/gone$/u);
+    expect(result.toolCalls).toMatchObject([{ tool: "transfer", ok: false, isCancelled: true }]);
+    answer.resolve("done");
+    const calls = () => audited.filter(({ type }) => type === "call");
+    await expect.poll(() => calls().length).toBe(2);
+    expect(calls()).toMatchObject([
+      { tool: "transfer", ok: false, error: "ABORTED" },
+      { tool: "transfer", ok: true, isLate: true },
+    ]);
+  } finally {
+    await leaving.dispose();
+  }
 });

@@ -23,6 +23,9 @@ export async function abandonOnAbort<T>(work: Promise<T>, signal: AbortSignal | 
   }
 }
 
+/** Name of the reason with which the signals of calls abort that their program left without an answer. */
+export const UNAWAITED_CALL = "UnawaitedCallError";
+
 /**
  * A signal that aborts with another and for a reason of its own. The protocol sends reasons to the other side, which is not
  * to read why somebody else gave up.

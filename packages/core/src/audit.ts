@@ -36,8 +36,11 @@ export type AuditEvent = AuditSubject &
         args?: AuditedValue | undefined;
         result?: AuditedValue | undefined;
         ok: boolean;
+        /** `ABORTED`: it was sent, and cancelled before its answer came. */
         error?: ErrorCode | undefined;
         ms: number;
+        /** Whether this is the answer of such a call, which came after its run had ended. */
+        isLate?: boolean | undefined;
       }
     | { type: "refusal"; server: string; tool: string; args: AuditedValue; error: ErrorCode }
     | {

@@ -44,10 +44,15 @@ export function resultNotJson({ server, tool }: FailedTool, cause: unknown): Cem
   });
 }
 
-/** Creates an `ABORTED` error for a call that its caller cancelled. */
-export function callAborted({ server, tool }: FailedTool): CemError {
-  return new CemError("ABORTED", `The call of ${server}.${tool} was cancelled.`, {
-    details: { server, tool },
+/**
+ * Creates an `ABORTED` error for a call that its caller cancelled.
+ *
+ * @param isSent - Whether its tool may have executed it.
+ */
+export function callAborted({ server, tool }: FailedTool, isSent = false): CemError {
+  const when = isSent ? " after it had been sent: the tool may have executed it" : "";
+  return new CemError("ABORTED", `The call of ${server}.${tool} was cancelled${when}.`, {
+    details: { server, tool, ...(isSent && { isSent }) },
   });
 }
 

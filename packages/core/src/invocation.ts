@@ -57,6 +57,8 @@ export interface InvokeContext {
   sample?: Sample | undefined;
   /** Called once nothing refuses the call, right before it is made. */
   announce?: AnnounceCall | undefined;
+  /** Receives the answer of a call that was cancelled after it had been sent, if it still comes. */
+  onLateAnswer?: ((answer: ToolResult) => void) | undefined;
   /** Receives what the tool reports of its work under way. */
   onProgress?: ((progress: ToolProgress) => void) | undefined;
   /** The session of the run. Calls of two sessions may come from two users. */

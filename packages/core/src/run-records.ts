@@ -17,6 +17,8 @@ export interface RecordedCall {
   /** Duration in milliseconds. */
   ms: number;
   ok: boolean;
+  /** Whether its run ended before it was answered. */
+  isCancelled?: boolean | undefined;
   args?: RecordedData | undefined;
   /** The result as the invoker returned it: `{ ok: true, value }` or `{ ok: false, error }`. */
   result?: RecordedData | undefined;

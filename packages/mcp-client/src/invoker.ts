@@ -4,6 +4,7 @@ import {
   compose,
   createResultCheck,
   fitValue,
+  followSentCalls,
   keepOnce,
   orderCalls,
 } from "@cem/bridge";
@@ -45,7 +46,7 @@ export function createMcpInvoker(
   settings: McpInvokerSettings = {},
 ): ToolInvoker {
   const tools = createMcpToolSource(connections, settings);
-  return compose([answerErrors, checkCalls(tools, settings), orderCalls()], tools);
+  return compose([answerErrors, checkCalls(tools, settings), orderCalls(), followSentCalls], tools);
 }
 
 /** Creates a source of the tools of MCP servers, for a bridge that checks calls itself. It checks their results. */

@@ -22,7 +22,7 @@ export function Calls({ run: { toolCalls, toolCallsLeftOut } }: { run: RunDetail
           <EndedRow
             key={at}
             name={`${call.server}.${call.tool}`}
-            ended={call.ok ? "well" : "failed"}
+            ended={call.ok ? "well" : call.isCancelled ? "cancelled" : "failed"}
             figure={formatMs(call.ms)}
           >
             <Bar call={call} end={end} />

@@ -232,10 +232,13 @@ function renderReplay({
   ];
 }
 
-function renderCall({ server, tool, ms, ok, args, result }: RecordedCall, style: Style): string[] {
+function renderCall(
+  { server, tool, ms, ok, isCancelled, args, result }: RecordedCall,
+  style: Style,
+): string[] {
   const name = oneLine(safeText(`${server}.${tool}`));
   return [
-    ...renderRow(ok ? "call" : "failed", name, style, {
+    ...renderRow(ok ? "call" : isCancelled ? "left" : "failed", name, style, {
       right: duration(ms),
       ...(!ok && { paint: style.colors.red }),
     }),

@@ -1,4 +1,4 @@
-import type { AuditEvent, AuditLog, JsonValue } from "@cem/core";
+import type { AuditEvent, AuditLog, JsonValue, ToolResult } from "@cem/core";
 import { auditDigest } from "@cem/core/telemetry";
 import type { CallGuard } from "../calls/guarded-call.ts";
 
@@ -53,35 +53,24 @@ export function auditCalls(audit: AuditLog): CallGuard {
       const { run, session } = context;
       const args = auditedValue(audit, call.args);
       const began = performance.now();
-      const result = await next.invoke(call, context);
-      const ms = Math.round((performance.now() - began) * 100) / 100;
-      if (result.ok) {
-        audit.record({
-          type: "call",
-          run,
-          session,
-          server,
-          tool,
-          args,
-          result: auditedValue(audit, result.value),
-          ok: true,
-          ms,
-        });
-      } else if (REFUSED.has(result.error.code)) {
-        audit.record({ type: "refusal", run, session, server, tool, args, error: result.error.code });
-      } else {
-        audit.record({
-          type: "call",
-          run,
-          session,
-          server,
-          tool,
-          args,
-          ok: false,
-          error: result.error.code,
-          ms,
-        });
-      }
+      const record = (result: ToolResult, isLate?: true): void => {
+        const ms = Math.round((performance.now() - began) * 100) / 100;
+        const about = { run, session, server, tool, args } as const;
+        if (result.ok) {
+          const value = auditedValue(audit, result.value);
+          return audit.record({ type: "call", ...about, result: value, ok: true, ms, isLate });
+        }
+        const { code, details } = result.error;
+        const isRefused = REFUSED.has(code) || (code === "ABORTED" && details?.["isSent"] !== true);
+        if (isRefused) return audit.record({ type: "refusal", ...about, error: code });
+        audit.record({ type: "call", ...about, ok: false, error: code, ms, isLate });
+      };
+      const onLateAnswer = (answer: ToolResult): void => {
+        record(answer, true);
+        context.onLateAnswer?.(answer);
+      };
+      const result = await next.invoke(call, { ...context, onLateAnswer });
+      record(result);
       return result;
     },
   });

@@ -13,9 +13,9 @@ import {
 import os from "node:os";
 import path from "node:path";
 import { promisify } from "node:util";
-import type { AuditEvent, AuditLog } from "@cem/core";
+import type { AuditEvent, AuditLog, ToolResult } from "@cem/core";
 import { afterEach, beforeEach, describe, expect, it } from "vitest";
-import { auditedValue, createAuditLog, verifyAuditLog } from "./index.ts";
+import { auditCalls, auditedValue, createAuditLog, verifyAuditLog } from "./index.ts";
 
 let folder: string;
 let file: string;
@@ -177,5 +177,40 @@ describe("auditedValue", () => {
     expect(digestIn(log)).toBe(digestIn(log));
     expect(digestIn(log)).not.toBe(digestIn(other));
     expect(digestIn(log)).not.toBe(hash("sha256", JSON.stringify("536-90-4399")));
+  });
+});
+
+describe("auditCalls", () => {
+  const events: AuditEvent[] = [];
+  const audit: AuditLog = { specificationVersion: "v1", record: (one) => void events.push(one) };
+  const aborted = (details: Record<string, unknown>): ToolResult => ({
+    ok: false,
+    error: { code: "ABORTED", message: "The call was cancelled.", details },
+  });
+  const record = async (answer: ToolResult, late?: ToolResult): Promise<AuditEvent[]> => {
+    events.length = 0;
+    const invoker = auditCalls(audit)({
+      specificationVersion: "v1",
+      async invoke(_, { onLateAnswer }) {
+        if (late !== undefined) onLateAnswer?.(late);
+        return answer;
+      },
+    });
+    const { signal } = new AbortController();
+    await invoker.invoke({ server: "s", tool: "t", args: {} }, { signal });
+    return [...events];
+  };
+
+  it("tells a call that was sent and cancelled from one that reached no tool", async () => {
+    expect(await record(aborted({ isSent: true }))).toMatchObject([
+      { type: "call", ok: false, error: "ABORTED" },
+    ]);
+    expect(await record(aborted({}))).toMatchObject([{ type: "refusal", error: "ABORTED" }]);
+  });
+
+  it("writes the answer of a call that its program left", async () => {
+    const [late, left] = await record(aborted({ isSent: true }), { ok: true, value: 1 });
+    expect(left).toMatchObject({ type: "call", ok: false, error: "ABORTED" });
+    expect(late).toMatchObject({ type: "call", ok: true, isLate: true, result: { bytes: 1 } });
   });
 });

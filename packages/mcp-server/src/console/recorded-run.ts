@@ -259,8 +259,16 @@ function cut(text: string): string {
   return text.slice(0, MAX_TEXT_CHARACTERS);
 }
 
-function callOf({ server, tool, startMs, ms, ok }: ToolCallRecord): RunDetails["toolCalls"][number] {
-  return { server, tool, ms, ok, ...(startMs !== undefined && { startMs }) };
+function callOf(call: ToolCallRecord): RunDetails["toolCalls"][number] {
+  const { server, tool, startMs, ms, ok, isCancelled } = call;
+  return {
+    server,
+    tool,
+    ms,
+    ok,
+    ...(startMs !== undefined && { startMs }),
+    ...(isCancelled && { isCancelled }),
+  };
 }
 
 function findingOf({ rule, severity, message, line }: Finding): RunDetails["findings"][number] {

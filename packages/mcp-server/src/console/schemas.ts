@@ -49,6 +49,10 @@ const ToolCall = z
     startMs: ms.optional().meta({ description: "When it began, from the start of the code." }),
     ms,
     ok: z.boolean(),
+    isCancelled: z
+      .boolean()
+      .optional()
+      .meta({ description: "Whether its run ended before it was answered." }),
     args: Data.optional(),
     result: Data.optional(),
   })

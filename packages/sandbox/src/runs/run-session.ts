@@ -256,10 +256,11 @@ export class RunSession implements GuestListener {
     const { connected, isolation, startedAt } = this.#settings;
     connected.listen(undefined);
     const { release } = this.#settings;
-    if (release !== undefined && !this.#isSingleUse && endedByItself(ending)) release();
+    const byItself = endedByItself(ending);
+    if (release !== undefined && !this.#isSingleUse && byItself) release();
     else connected.guest.kill();
     for (const cleanUp of this.#cleanups) cleanUp();
-    this.#bridge.end();
+    this.#bridge.end(byItself);
     this.#outcome.resolve({
       ...ending,
       output: this.#output.text,

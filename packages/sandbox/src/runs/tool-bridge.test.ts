@@ -194,7 +194,7 @@ describe("ToolBridge", () => {
       });
       bridge.call(call(1, [1]));
       expect(signal?.aborted).toBe(false);
-      bridge.end();
+      bridge.end(false);
       expect(signal?.aborted).toBe(true);
       expect(signal?.reason).toMatchObject({
         name: "AbortError",
@@ -216,6 +216,17 @@ describe("ToolBridge", () => {
       expect([sent, bridge.records.length]).toEqual([[], 1]);
     });
 
+    it("says that a program which ended by itself left its calls", async () => {
+      let signal: AbortSignal | undefined;
+      const { bridge } = open((_, context) => {
+        ({ signal } = context);
+        return new Promise(() => {});
+      });
+      bridge.call(call(1));
+      bridge.end(true);
+      expect(signal?.reason).toMatchObject({ name: "UnawaitedCallError" });
+    });
+
     it("drops calls that were held back", async () => {
       let invoked = 0;
       const invoke: Invoke = async () => {
@@ -229,7 +240,7 @@ describe("ToolBridge", () => {
       await tick();
       bridge.call(call(3));
       const before = invoked;
-      bridge.end();
+      bridge.end(true);
       for (const flushed of flush) flushed();
       await tick();
       expect(invoked).toBe(before);

@@ -7,7 +7,7 @@ import type {
   ToolInvoker,
   ToolResult,
 } from "@cem/core";
-import { copyBeginning, toErrorInfo, toolNotFound } from "@cem/core";
+import { copyBeginning, toErrorInfo, toolNotFound, UNAWAITED_CALL } from "@cem/core";
 import type { GuestTrace } from "../protocol/guest-messages.ts";
 import { encodeResult, type EncodedResult } from "../protocol/host-messages.ts";
 import type { KillReason } from "./run-report.ts";
@@ -21,6 +21,7 @@ const RECORD_CHARACTERS = 2 * 1024;
 const MAX_DETAILED_RECORDS = 1_000;
 /** Created once, since capturing a stack for each run is slow. */
 const RUN_ENDED = new DOMException("The run that called this tool has ended.", "AbortError");
+const UNAWAITED = new DOMException("The program ended without awaiting this call.", UNAWAITED_CALL);
 
 export interface ToolBridgeSettings {
   invoker: ToolInvoker | undefined;
@@ -98,9 +99,13 @@ export class ToolBridge {
     return [...this.#pending.values()];
   }
 
-  /** Aborts pending calls and records them as failed. */
-  end(): void {
-    this.#abort.abort(RUN_ENDED);
+  /**
+   * Aborts pending calls and records them as cancelled.
+   *
+   * @param byItself - Whether the program completed or threw, and so left its calls.
+   */
+  end(byItself: boolean): void {
+    this.#abort.abort(byItself ? UNAWAITED : RUN_ENDED);
     for (const { server, tool, args, started } of this.#pending.values()) {
       const ms = performance.now() - started;
       const startMs = started - this.#createdAt;

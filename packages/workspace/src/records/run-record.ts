@@ -95,10 +95,14 @@ function toRecord(run: EndedRun, onHost: RecordedCall[], customer: string | unde
 /** The calls of a result, with the data that the host recorded. */
 function callsOf(result: TaskResult | undefined, onHost: RecordedCall[]): RecordedCall[] {
   const waiting = Map.groupBy(onHost, nameOf);
-  const listed = (result?.toolCalls ?? []).map(({ server, tool, startMs, ms, ok }): RecordedCall => {
-    const call = { server, tool, ms, ok };
-    const recorded = waiting.get(nameOf(call))?.shift() ?? call;
-    return startMs === undefined ? recorded : { ...recorded, startMs };
+  const listed = (result?.toolCalls ?? []).map((call): RecordedCall => {
+    const { server, tool, startMs, ms, ok, isCancelled } = call;
+    const recorded = waiting.get(nameOf(call))?.shift() ?? { server, tool, ms, ok };
+    return {
+      ...recorded,
+      ...(startMs !== undefined && { startMs }),
+      ...(isCancelled === true && { isCancelled }),
+    };
   });
   return [...listed, ...[...waiting.values()].flat()];
 }

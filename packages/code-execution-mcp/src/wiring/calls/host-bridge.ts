@@ -66,6 +66,7 @@ export async function createHostBridge(forWhom: Project, settings: HostBridgeSet
     compose,
     createHostTools,
     createSecretFilter,
+    followSentCalls,
     orderCalls,
   } = await import("@cem/bridge");
   const { loadHostTools, withHostTools } = await import("@cem/mcp-client/tools");
@@ -118,6 +119,7 @@ export async function createHostBridge(forWhom: Project, settings: HostBridgeSet
       checkCalls(source, { isAllowed, onUnvalidated }),
       ...guards,
       orderCalls(),
+      followSentCalls,
     ];
     return compose(middlewares, source);
   });

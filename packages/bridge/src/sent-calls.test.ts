@@ -1,0 +1,87 @@
+import { UNAWAITED_CALL, type ToolResult } from "@cem/core";
+import { afterEach, beforeEach, describe, expect, it, vi } from "vitest";
+import { answerErrors, compose } from "./middleware.ts";
+import { followSentCalls } from "./sent-calls.ts";
+
+const call = { server: "crm", tool: "add", args: {} };
+const left = new DOMException("The program ended.", UNAWAITED_CALL);
+
+/** A call whose tool answers when it is told to, and what became of it. */
+function begin() {
+  const run = new AbortController();
+  const answer = Promise.withResolvers<ToolResult>();
+  const late: ToolResult[] = [];
+  let toolSignal: AbortSignal | undefined;
+  const invoker = compose([answerErrors, followSentCalls], {
+    specificationVersion: "v1",
+    async invoke(_, { signal }) {
+      toolSignal = signal;
+      return answer.promise;
+    },
+  });
+  const { signal } = run;
+  const result = invoker.invoke(call, { signal, onLateAnswer: (one) => void late.push(one) });
+  return { run, answer, late, result, isCancelled: () => toolSignal?.aborted };
+}
+
+describe("followSentCalls", () => {
+  beforeEach(() => {
+    vi.useFakeTimers();
+  });
+  afterEach(() => {
+    vi.useRealTimers();
+  });
+
+  it("passes answers on", async () => {
+    const { answer, result, late } = begin();
+    answer.resolve({ ok: true, value: 1 });
+    expect(await result).toEqual({ ok: true, value: 1 });
+    expect(late).toEqual([]);
+  });
+
+  it("cancels a call at its tool at once when somebody ends the run, and says that it had been sent", async () => {
+    const { run, result, isCancelled } = begin();
+    run.abort(new Error("stopped"));
+    expect(isCancelled()).toBe(true);
+    expect(await result).toMatchObject({
+      error: {
+        code: "ABORTED",
+        message: "The call of crm.add was cancelled after it had been sent: the tool may have executed it.",
+        details: { isSent: true },
+      },
+    });
+  });
+
+  it("reports the answer of a call that its program left", async () => {
+    const { run, answer, result, late, isCancelled } = begin();
+    run.abort(left);
+    expect(await result).toMatchObject({ error: { code: "ABORTED", details: { isSent: true } } });
+    await vi.advanceTimersByTimeAsync(4_999);
+    expect(isCancelled()).toBe(false);
+    answer.resolve({ ok: true, value: 2 });
+    await vi.advanceTimersByTimeAsync(10_000);
+    expect([late, isCancelled()]).toEqual([[{ ok: true, value: 2 }], false]);
+  });
+
+  it("cancels it when no answer comes for five seconds", async () => {
+    const { run, result, late, isCancelled } = begin();
+    run.abort(left);
+    await result;
+    await vi.advanceTimersByTimeAsync(5_000);
+    expect([late, isCancelled()]).toEqual([[], true]);
+  });
+
+  it("sends nothing once the run has ended", async () => {
+    let calls = 0;
+    const invoker = compose([answerErrors, followSentCalls], {
+      specificationVersion: "v1",
+      async invoke() {
+        calls += 1;
+        return { ok: true, value: 1 };
+      },
+    });
+    const result = await invoker.invoke(call, { signal: AbortSignal.abort(left) });
+    expect(result).toMatchObject({ error: { message: "The call of crm.add was cancelled.", details: {} } });
+    expect(calls).toBe(0);
+  });
+});
