@@ -1,7 +1,7 @@
 import { realpathSync } from "node:fs";
 import { join, sep } from "node:path";
 import type { Mount, NetworkPolicy } from "@cem/core";
-import { GUEST_RUNNER, GUEST_WORKSPACE, type InitMessage } from "@cem/sandbox/provider-kit";
+import { GUEST_RUNNER, GUEST_WORKSPACE, toolFoldersOf, type InitMessage } from "@cem/sandbox/provider-kit";
 
 /** A guest's files, permissions and limits, for every isolation backend. */
 export interface GuestPlan {
@@ -23,10 +23,10 @@ export interface GuestPlan {
 }
 
 /** The fields of the `init` message that describe a guest's files and host tools. */
-export type GuestInit = Pick<InitMessage, "paths" | "hostPaths" | "moved" | "hostTools" | "hidden">;
+export type GuestInit = Pick<InitMessage, "paths" | "hostPaths" | "moved" | "hostTools" | "toolFolders" | "hidden">;
 
-export function initOf({ hostTools, hidden }: GuestPlan): GuestInit {
-  return { hostTools, hidden };
+export function initOf({ hostTools, mounts, hidden }: GuestPlan): GuestInit {
+  return { hostTools, toolFolders: toolFoldersOf(mounts), hidden };
 }
 
 /** A mount in the guest's own view of the file system. */

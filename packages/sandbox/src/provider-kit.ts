@@ -8,7 +8,7 @@ export { GUEST_CLIENT_FILE, guestBootFile } from "./guests/guest-boot.ts";
 export { GuestPool } from "./guests/guest-pool.ts";
 export type { GuestPoolSettings, GuestPoolStats, Lease } from "./guests/guest-pool.ts";
 export { checkSpec, GUEST_RUNNER, GUEST_WORKSPACE } from "./guests/guest-spec.ts";
-export { guestInit, probeHost, sandboxSettings } from "./guests/guest-provider.ts";
+export { guestInit, probeHost, sandboxSettings, toolFoldersOf } from "./guests/guest-provider.ts";
 export type { GuestInit } from "./guests/guest-provider.ts";
 export { checkHidden } from "./workspace/hidden-files.ts";
 export { encodeHostMessage } from "./protocol/host-messages.ts";

@@ -27,7 +27,7 @@ const startTimer = setTimeout;
 let version = "";
 /** Whether the guest serves more than one run. */
 let isReused = false;
-let moduleSettings: ModuleSettings = { hostTools: {}, hidden: [], texts: {} };
+let moduleSettings: ModuleSettings = { hostTools: {}, toolFolders: [], hidden: [], texts: {} };
 /** The current run; `undefined` while there is none. */
 let current: Run | undefined;
 /** The realm of the current run, or of the next one. */
@@ -216,10 +216,11 @@ async function initialize({
   moved,
   reuse = false,
   hostTools = {},
+  toolFolders = [],
   hidden = [],
 }: Init): Promise<void> {
   useToken(token);
-  moduleSettings = { hostTools, hidden, texts: {} };
+  moduleSettings = { hostTools, toolFolders, hidden, texts: {} };
   if (paths !== undefined) {
     usePaths(paths, hostPaths);
     patchFileFunctions();

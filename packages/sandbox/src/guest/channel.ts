@@ -28,6 +28,7 @@ export type HostMessage =
       moved?: Record<string, string>;
       reuse?: boolean;
       hostTools?: Record<string, string[]>;
+      toolFolders?: string[];
       hidden?: string[];
     }
   | { type: "ping" }

@@ -13,12 +13,17 @@ const HAS_SCHEME = /^[a-z][a-z+.-]*:/i;
 
 /** The server or skill that a module is of. */
 export function folderOf(url: string): string | undefined {
-  return url.startsWith("file:") ? TOOL_MODULE.exec(new URL(url).pathname)?.[1] : undefined;
+  return url.startsWith("file:") ? TOOL_MODULE.exec(pathOf(url))?.[1] : undefined;
 }
 
 /** The server that a module is the index of. */
 export function serverOf(url: string): string | undefined {
-  return url.startsWith("file:") ? SERVER_INDEX.exec(new URL(url).pathname)?.[1] : undefined;
+  return url.startsWith("file:") ? SERVER_INDEX.exec(pathOf(url))?.[1] : undefined;
+}
+
+/** The path that a resolved URL of a file stands for. */
+export function pathOf(url: string): string {
+  return decodeURIComponent(new URL(url).pathname);
 }
 
 /** The URL of what a module imports, or why nothing can be meant. */
@@ -30,7 +35,10 @@ export function resolveModule(
   const specifier = BARE_FOLDER.test(given) ? `/workspace/${given}` : given;
   const isPath = /^\.{0,2}\//.test(specifier);
   if (isPath || specifier.startsWith("file:")) {
-    const url = new URL(specifier, referrer.startsWith("file:") ? referrer : PROGRAM_URL).href;
+    const { href } = new URL(specifier, referrer.startsWith("file:") ? referrer : PROGRAM_URL);
+    const url = plainUrl(href);
+    if (url === undefined)
+      return { refusal: `"${given}" can't be imported: it has an encoded "/", "\\" or "%".` };
     return { url: url === CLIENT_URL ? CLIENT_SPECIFIER : moduleUrl(url) };
   }
   if (/^(?:node|data|blob):/.test(specifier)) return { url: specifier };
@@ -41,6 +49,19 @@ export function resolveModule(
   return {
     refusal: `${what} A program can import ./servers/…, ./skills/…, other files of /workspace, and Node's modules as node:….`,
   };
+}
+
+/** The one form of a file's URL, in which nothing is encoded that need not be. `undefined` where the path hides a part. */
+function plainUrl(href: string): string | undefined {
+  if (!href.includes("%")) return href;
+  const url = new URL(href);
+  if (/%(?:2f|5c|25|(?![\da-f]{2}))/i.test(url.pathname)) return undefined;
+  try {
+    url.pathname = decodeURIComponent(url.pathname).replaceAll("?", "%3F").replaceAll("#", "%23");
+  } catch {
+    return undefined;
+  }
+  return url.href;
 }
 
 /** The URL of a tool's module, where its folder was meant. */

@@ -4,7 +4,7 @@ import { deno } from "./deno.ts";
 import { FiniteWork } from "./finite-work.ts";
 import { attempt, type ErrorPlace } from "./guest-errors.ts";
 import type { Inside } from "./inside/index.ts";
-import { CLIENT_SPECIFIER, folderOf, PROGRAM_URL, resolveModule, serverOf } from "./module-urls.ts";
+import { CLIENT_SPECIFIER, folderOf, pathOf, PROGRAM_URL, resolveModule, serverOf } from "./module-urls.ts";
 import { needsRuntime } from "./needs-runtime.ts";
 import { nodeModule } from "./node-modules.ts";
 import { toHostPath } from "./paths.ts";
@@ -29,6 +29,8 @@ export interface ImportRequest {
 export interface ModuleSettings {
   /** Names of tools on the host that have no file, by server. */
   hostTools: Readonly<Record<string, readonly string[]>>;
+  /** Guest folders that no program can change: calls of the tools whose modules lie there are recorded. */
+  toolFolders: readonly string[];
   /** Guest paths of files that must not be imported. */
   hidden: readonly string[];
   /** Texts in place of those of files, by the URL of the module. */
@@ -140,6 +142,9 @@ export class Modules {
     const server = folderOf(url);
     if (server === undefined) return this.#whole(url, request.attributes);
     const linked = (await this.#named(url, request)) ?? (await this.#whole(url, request.attributes));
+    const isKept = this.#settings.toolFolders.some((folder) => pathOf(url).startsWith(`${folder}/`));
+    // A program could give a module of its own the name of any server.
+    if (!isKept) return linked;
     return async () => ({ namespace: this.#realm.inside.traced(server, (await linked()).namespace) });
   }
 
@@ -297,7 +302,7 @@ export class Modules {
   #read(url: string): string {
     const { texts } = this.#settings;
     if (Object.hasOwn(texts, url)) return texts[url] as string;
-    const path = decodeURIComponent(new URL(url).pathname);
+    const path = pathOf(url);
     if (this.#settings.hidden.includes(path)) throw this.#error("Error", HIDDEN);
     try {
       return readText(toHostPath(path));

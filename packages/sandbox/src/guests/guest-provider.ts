@@ -1,4 +1,4 @@
-import { CemError, type SandboxProbe, type SandboxProvider, type SandboxSpec } from "@cem/core";
+import { CemError, type Mount, type SandboxProbe, type SandboxProvider, type SandboxSpec } from "@cem/core";
 import type { GuestSandbox, GuestSandboxSettings, SandboxReuse } from "./guest-sandbox.ts";
 import type { InitMessage } from "../protocol/host-messages.ts";
 import { resolveLimits } from "../runs/run-limits.ts";
@@ -41,8 +41,8 @@ export interface GuestProviderSettings {
   queueTimeoutMs?: number | undefined;
 }
 
-/** The provider-independent part of the `init` message: reuse, tools on the host, and hidden files. */
-export type GuestInit = Pick<InitMessage, "reuse" | "hostTools" | "hidden">;
+/** The provider-independent part of the `init` message: reuse, tools on the host, and what is said of files. */
+export type GuestInit = Pick<InitMessage, "reuse" | "hostTools" | "toolFolders" | "hidden">;
 
 type SharedSettings = Pick<
   GuestSandboxSettings,
@@ -71,8 +71,13 @@ export function sandboxSettings(spec: SandboxSpec, provider: GuestProviderSettin
 
 /** Derives the guest's `init` fields from a sandbox spec and the provider's settings. */
 export function guestInit(spec: SandboxSpec, { reuse }: GuestProviderSettings): GuestInit {
-  const { hostTools = {}, hidden = [] } = spec;
-  return { reuse: reuse !== "none", hostTools, hidden };
+  const { hostTools = {}, hidden = [], mounts = [] } = spec;
+  return { reuse: reuse !== "none", hostTools, toolFolders: toolFoldersOf(mounts), hidden };
+}
+
+/** The guest folders that no program can change. */
+export function toolFoldersOf(mounts: readonly Mount[]): string[] {
+  return mounts.filter(({ readOnly }) => readOnly).map(({ guestPath }) => guestPath);
 }
 
 /**

@@ -13,6 +13,8 @@ export interface InitMessage {
   moved?: Record<string, string> | undefined;
   /** Names of tools on the host that have no file, by server. */
   hostTools?: Readonly<Record<string, readonly string[]>> | undefined;
+  /** Guest folders that no program can change, where the modules of tools may lie. */
+  toolFolders?: readonly string[] | undefined;
   /** Guest paths of files that can't be imported. */
   hidden?: readonly string[] | undefined;
   /**

@@ -213,7 +213,8 @@ return Deno.readTextFileSync("servers/calculator/index.ts").length > 0;`;
     });
 
     it("cover a folder of the workspace with their name, and leave it as it is", async () => {
-      const own = await Harness.make(makeProvider(), { "servers/mine/note.txt": "mine" }, (folder) => {
+      const own = await Harness.make(makeProvider(), {}, (folder) => {
+        writeFiles(join(folder, "workspace"), { "servers/mine/note.txt": "mine" });
         writeFiles(join(folder, "shared"), TOOL_FILES);
         const servers = {
           hostPath: join(folder, "shared/servers"),
@@ -228,6 +229,23 @@ let seen = "nothing"; try { seen = Deno.readTextFileSync("servers/mine/note.txt"
 export default [await add({ a: 1, b: 2 }), seen];`;
         expect(await own.value(code)).toEqual([3, "nothing"]);
         expect(readFileSync(join(own.workspace, "servers/mine/note.txt"), "utf8")).toBe("mine");
+      } finally {
+        await own.dispose();
+      }
+    });
+
+    it("are all whose calls are recorded: a program's own modules are none of a server", async () => {
+      const own = await Harness.make(makeProvider(), {}, () => ({ defaultSession: "own" }));
+      const text = "export async function pay() { return 'paid'; }";
+      try {
+        for (const folder of ["servers/bank", "skills/bank"]) {
+          const write = `await Deno.mkdir("${folder}", { recursive: true }); await Deno.writeTextFile("${folder}/index.ts", ${JSON.stringify(text)}); return 1;`;
+          await own.value(write);
+          const outcome = await own.run(
+            `import { pay } from "./${folder}/index.ts";\nexport default await pay();`,
+          );
+          expect(outcome).toMatchObject({ value: "paid", toolCalls: [] });
+        }
       } finally {
         await own.dispose();
       }

@@ -3,6 +3,7 @@ import { tmpdir } from "node:os";
 import { dirname, join } from "node:path";
 import type {
   JsonValue,
+  Mount,
   RunOutcome,
   RunRequest,
   Sandbox,
@@ -46,6 +47,8 @@ export interface ContractOptions {
 /** Options of a run beside its code. */
 export type RunOptions = Omit<RunRequest, "code">;
 
+const TOOL_FOLDER = /^(?:servers|skills)\//;
+
 /** A temporary workspace with a sandbox, for the contract's tests. */
 export class Harness {
   readonly folder: string;
@@ -58,7 +61,7 @@ export class Harness {
     this.sandbox = sandbox;
   }
 
-  /** Creates a workspace with these files and a sandbox for it. */
+  /** Creates a workspace with these files, those of `servers` and `skills` as mounts that no program can change. */
   static async make(
     provider: SandboxProvider,
     files: Record<string, string> = {},
@@ -67,10 +70,26 @@ export class Harness {
     const folder = realpathSync(mkdtempSync(join(tmpdir(), "cem-contract-")));
     const workspace = join(folder, "workspace");
     mkdirSync(workspace);
-    writeFiles(workspace, files);
-    const more = typeof spec === "function" ? spec(folder) : spec;
+    const isTool = (name: string) => TOOL_FOLDER.test(name);
+    const [tools = {}, others = {}] = [true, false].map((wanted) =>
+      Object.fromEntries(Object.entries(files).filter(([name]) => isTool(name) === wanted)),
+    );
+    writeFiles(workspace, others);
+    writeFiles(join(folder, "tools"), tools);
+    const { mounts = [], ...more } = typeof spec === "function" ? spec(folder) : spec;
+    const kinds = new Set(Object.keys(tools).map((name) => name.split("/")[0] ?? ""));
+    const own = [...kinds].map((kind): Mount => ({
+      hostPath: join(folder, "tools", kind),
+      guestPath: `/workspace/${kind}`,
+      readOnly: true,
+    }));
     try {
-      const sandbox = await provider.create({ workspaceDir: workspace, limits: CONTRACT_LIMITS, ...more });
+      const sandbox = await provider.create({
+        workspaceDir: workspace,
+        limits: CONTRACT_LIMITS,
+        mounts: [...own, ...mounts],
+        ...more,
+      });
       return new Harness(folder, workspace, sandbox);
     } catch (error) {
       rmSync(folder, { recursive: true, force: true });

@@ -36,6 +36,35 @@ return sum;`;
     expect(await harness().value(skill)).toBe(8);
   });
 
+  it("records no call of a module that a program wrote, under whatever name it imports it", async () => {
+    const text = "export async function pay() { return 'paid'; }";
+    await harness().value(
+      `await Deno.mkdir("fake", { recursive: true }); await Deno.writeTextFile("fake/index.ts", ${JSON.stringify(text)}); return 1;`,
+    );
+    const names = [
+      "./servers/..%2ffake/index.ts",
+      "./servers/bank%2f..%2f..%2ffake/index.ts",
+      "./servers/..%5cfake/index.ts",
+      "./servers/%2e%2e/fake/index.ts",
+      "./servers/bank/../../fake/index.ts",
+      "file:///workspace/servers/..%2Ffake/index.ts",
+      "./fake/index.ts",
+    ];
+    const code = `const told = [];
+for (const name of ${JSON.stringify(names)}) {
+  try { told.push(await (await import(String(name))).pay()); } catch (error) { told.push(error.message.includes("can't be imported")); }
+}
+return told;`;
+    const outcome = await harness().run(code);
+    expect(outcome).toMatchObject({ value: [true, true, true, "paid", "paid", true, "paid"], toolCalls: [] });
+  });
+
+  it("records a call by the name of its folder, however that is encoded", async () => {
+    const code = `return await (await import("./servers/calcul%61tor/index.ts")).add({ a: 1, b: 2 });`;
+    const outcome = await harness().run(code);
+    expect(outcome).toMatchObject({ value: 3, toolCalls: [{ server: "calculator", tool: "add" }] });
+  });
+
   it("records a call that fails in the guest, and throws what a tool on the host does", async () => {
     const code = `import { divide } from "./servers/calculator/index.ts";
 import { ToolError } from "./client/index.ts";
