@@ -23,7 +23,10 @@ export interface GuestPlan {
 }
 
 /** The fields of the `init` message that describe a guest's files and host tools. */
-export type GuestInit = Pick<InitMessage, "paths" | "hostPaths" | "moved" | "hostTools" | "toolFolders" | "hidden">;
+export type GuestInit = Pick<
+  InitMessage,
+  "paths" | "hostPaths" | "moved" | "hostTools" | "toolFolders" | "hidden"
+>;
 
 export function initOf({ hostTools, mounts, hidden }: GuestPlan): GuestInit {
   return { hostTools, toolFolders: toolFoldersOf(mounts), hidden };

@@ -228,6 +228,24 @@ describe("the guest pool of a sandbox", () => {
       expect(sandbox.stats()).toMatchObject({ reused: 2, kept: 2, discarded: 0 });
     });
 
+    it("gives runs of a session that may call other tools a guest of their own", async () => {
+      const sandbox = open(done, { reuse: "session" });
+      const runAs = async (allowedTools?: readonly string[]) =>
+        valueOf(await sandbox.run({ code: "", session: "a", allowedTools }));
+      const [all, few, same, none] = [
+        await runAs(),
+        await runAs(["b.*", "a.*"]),
+        await runAs(["a.*", "b.*"]),
+        await runAs([]),
+      ];
+      expect(same).toBe(few);
+      expect(new Set([all, few, none]).size).toBe(3);
+      expect(await runAs()).toBe(all);
+      await expect.poll(() => sandbox.stats().kept).toBe(3);
+      sandbox.endSession?.("a");
+      expect(sandbox.stats().kept).toBe(0);
+    });
+
     it("waits for a guest in its health check", async () => {
       const onRecover: GuestScript = (guest) =>
         void setImmediate(() => guest.send({ type: "ready", version: "1" }));

@@ -8,7 +8,7 @@ import {
   type GuestListener,
 } from "./connected-guest.ts";
 import type { Guest } from "./guest.ts";
-import { SessionGuests, type SessionLease } from "./session-guests.ts";
+import { partOf, SessionGuests, type SessionLease } from "./session-guests.ts";
 
 /** Skips the health check for guests younger than this. */
 const FRESH_MS = 10_000;
@@ -104,10 +104,12 @@ export class GuestPool {
   /**
    * Takes a guest for one run; the caller releases or kills it.
    *
-   * @param session - The session whose kept guest may be used. Absent: the guest serves this run only.
+   * @param owner - The session whose kept guest may be used. Absent: the guest serves this run only.
+   * @param part - Tells apart the runs of a session that share no guest.
    * @throws CemError `GUEST_START_FAILED` after a second failed start, `SANDBOX_DISPOSED`.
    */
-  async take(session?: string): Promise<Lease> {
+  async take(owner?: string, part?: string): Promise<Lease> {
+    const session = owner === undefined || part === undefined ? owner : partOf(owner, part);
     this.#takenAt = performance.now();
     this.#lookTimer ??= this.#lookLater();
     const kept = session === undefined ? undefined : await this.#takeKept(session);

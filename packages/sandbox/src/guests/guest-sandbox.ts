@@ -208,10 +208,13 @@ class PooledSandbox implements GuestSandbox {
     }
   }
 
-  #take({ session, singleUse = false }: RunRequest): Promise<Lease | ErrorInfo> {
+  #take({ session, singleUse = false, allowedTools }: RunRequest): Promise<Lease | ErrorInfo> {
     const { reuse = "session", defaultSession } = this.#settings;
     const isShared = reuse === "session" && !singleUse;
-    return this.#pool.take(isShared ? (session ?? defaultSession) : undefined).catch(toErrorInfo);
+    const own = isShared ? (session ?? defaultSession) : undefined;
+    // What one run leaves behind in a process must not reach the tools of another.
+    const part = allowedTools && JSON.stringify(allowedTools.toSorted());
+    return this.#pool.take(own, part).catch(toErrorInfo);
   }
 
   #busy(): RunRefusal {

@@ -160,12 +160,15 @@ export class SessionGuests {
     return this.#evict();
   }
 
-  /** Notes that a session has ended. Removes and returns its idle guests. */
+  /** Notes that a session, with all of its parts, has ended. Removes and returns its idle guests. */
   end(session: string): SessionLease[] {
-    const own = this.#sessions.get(session);
-    if (own === undefined) return [];
-    own.hasEnded = true;
-    const idle = [...own.idle];
+    const parts = [...this.#sessions].filter(
+      ([name]) => name === session || name.startsWith(partOf(session, "")),
+    );
+    const idle = parts.flatMap(([, own]) => {
+      own.hasEnded = true;
+      return [...own.idle];
+    });
     for (const lease of idle) this.#removeIdle(lease);
     return idle;
   }
@@ -246,4 +249,9 @@ function isActive(lease: SessionLease): boolean {
     usage.writtenBytes - first.writtenBytes > MAX_IDLE_WRITTEN_BYTES ||
     usage.memoryBytes - first.memoryBytes > MAX_IDLE_GROWTH_BYTES
   );
+}
+
+/** The name of a part of a session, whose runs share no guest with those of other parts. */
+export function partOf(session: string, part: string): string {
+  return `${session}\0${part}`;
 }
