@@ -31,13 +31,14 @@ export async function workspaceCheck(
   }
   if (level !== "permissions") return undefined;
   const roots = [workspaceDir, ...mounts.map(({ hostPath }) => hostPath)];
-  const findLeavingLink = createLinkSearch(roots);
+  const unmovable = mounts.filter(({ readOnly }) => readOnly).map(({ hostPath }) => hostPath);
+  const findLeavingLink = createLinkSearch(roots, unmovable);
   return async () => {
     const link = await findLeavingLink();
     if (link === undefined) return undefined;
     return {
       code: "WORKSPACE_LINK_REFUSED",
-      message: `${toGuestPath(plan, link)} is a symbolic link that leads out of the workspace, and isolation level permissions can't confine it. Remove the link, or install bubblewrap.`,
+      message: `${toGuestPath(plan, link)} is a symbolic link that leads out of the workspace, or up and so out of it once it is moved, and isolation level permissions can't confine it. Remove the link, or install bubblewrap.`,
     };
   };
 }

@@ -1,5 +1,5 @@
 import { lstatSync, type BigIntStats } from "node:fs";
-import { lstat, readdir, realpath } from "node:fs/promises";
+import { lstat, readdir, readlink, realpath } from "node:fs/promises";
 import { join, sep } from "node:path";
 
 /** A change in the same tick of the system's clock as the one before does not show in a folder's time. */
@@ -19,22 +19,31 @@ function isInside(path: string, roots: readonly string[]): boolean {
 }
 
 /**
- * Creates a search for a symbolic link under `roots` that leads out of all of them, or is dangling. The roots themselves
- * may be links. A search reads only the folders that have changed since the one before.
+ * Creates a search for a symbolic link under `roots` that leads out of all of them, is dangling, or would lead out once a
+ * program has moved it. The roots themselves may be links. A search reads only the folders that have changed since the one
+ * before.
  *
+ * @param unmovable - Roots in which programs can move nothing.
  * @returns The search, which resolves with the link's path; `undefined` when there is none.
  */
-export function createLinkSearch(roots: readonly string[]): () => Promise<string | undefined> {
+export function createLinkSearch(
+  roots: readonly string[],
+  unmovable: readonly string[] = [],
+): () => Promise<string | undefined> {
   const read = new Map<string, ReadFolder>();
   return async () => {
     const real = await Promise.all(roots.map((root) => realpath(root)));
+    const fixed = await Promise.all(unmovable.map((root) => realpath(root)));
     const seen = new Set<string>();
     const pending = [...real];
     for (let path = pending.pop(); path !== undefined; path = pending.pop()) {
       if (seen.has(path)) continue;
       seen.add(path);
       const folder = await readFolder(path, read);
-      for (const link of folder.links) if (!(await staysInside(link, real))) return link;
+      for (const link of folder.links) {
+        if (!(await staysInside(link, real))) return link;
+        if (!isInside(link, fixed) && (await leadsUp(link))) return link;
+      }
       for (const inner of folder.folders) pending.push(inner);
     }
     for (const path of read.keys()) if (!seen.has(path)) read.delete(path);
@@ -81,6 +90,12 @@ async function staysInside(link: string, roots: readonly string[]): Promise<bool
     // Dangling: a file created through it could land anywhere.
     return false;
   }
+}
+
+/** Whether a link leads to another place once it, or a folder above it, is elsewhere. */
+async function leadsUp(link: string): Promise<boolean> {
+  const target = await readlink(link).catch(() => "..");
+  return target.split(/[/\\]/u).includes("..");
 }
 
 /** Whether some part of `path` below `root` is a symbolic link. */

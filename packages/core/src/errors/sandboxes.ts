@@ -163,7 +163,8 @@ export const SANDBOX_ERRORS = {
     hint: "fix",
   },
   WORKSPACE_LINK_REFUSED: {
-    meaning: "A symbolic link in the workspace leads out of it, where the sandbox could not hold it.",
+    meaning:
+      "A symbolic link in the workspace leads out of it, or up and so out of it once it is moved, where the sandbox could not hold it.",
     fix: "Remove the link. To let code see a folder, use `execution.mount_directories`.",
   },
   WORKSPACE_UNUSABLE: {

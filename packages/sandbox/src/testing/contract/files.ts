@@ -134,6 +134,31 @@ try { return Deno.readTextFileSync("link/secret.txt"); } catch (error) { return 
       }
     });
 
+    it("lead nowhere outside once a program has moved them, or a folder above them", async () => {
+      const harness = await Harness.make(makeProvider(), { "deep/er/note.txt": "inside" });
+      try {
+        writeFileSync(join(harness.folder, "note.txt"), CANARY);
+        symlinkSync("../note.txt", join(harness.workspace, "deep/er/up.txt"));
+        symlinkSync("er/note.txt", join(harness.workspace, "deep/note.txt"));
+        const code = `import fs from "node:fs";
+const told = [];
+const attempt = (use) => { try { told.push(use()); } catch (error) { told.push(error.name); } };
+attempt(() => fs.renameSync("deep/er/up.txt", "up.txt"));
+attempt(() => Deno.readTextFileSync("up.txt"));
+attempt(() => Deno.writeTextFileSync("up.txt", "changed"));
+attempt(() => Deno.renameSync("deep/er", "er"));
+attempt(() => fs.readFileSync("er/up.txt", "utf8"));
+return told;`;
+        const outcome = await harness.run(code);
+        const { isolation, status } = outcome;
+        expect(status).toBe(isolation.level === "permissions" ? "refused" : "completed");
+        expect(JSON.stringify(outcome)).not.toContain(CANARY);
+        expect(readFileSync(join(harness.folder, "note.txt"), "utf8")).toBe(CANARY);
+      } finally {
+        await harness.dispose();
+      }
+    });
+
     it("work where they stay inside", async () => {
       const harness = await Harness.make(makeProvider(), { "real/note.txt": "inside" });
       try {
