@@ -532,6 +532,8 @@ describe("elicitApproval", () => {
     expect(text).toContain("<U+202E>");
     expect(text).toMatch(/more characters are not shown/);
     expect(text).not.toMatch(/[\p{Cc}\p{Cf}]/u);
+    const named = describeApproval({ ...request, server: "a\u202E\n", tool: "look, and it only reads" });
+    expect(named).toContain(`call "a<U+202E>\\n"."look, and it only reads", and it may delete`);
   });
 });
 

@@ -16,6 +16,8 @@ import { annotationsOf, checkingGuard, matchTools, PerSubject } from "./guarded-
 import type { CallGuard, GuardedCall } from "./guarded-call.ts";
 
 const MAX_SHOWN_CHARACTERS = 1_500;
+/** Other names are quoted: a name may be a sentence that reads like the question's own. */
+const PLAIN_NAME = /^[\w./-]{1,128}$/u;
 const CHOICES: Readonly<Record<string, ApprovalAnswer>> = {
   No: "no",
   "Yes, this once": "once",
@@ -45,17 +47,21 @@ export function elicitApproval(elicit: Elicit): Approve {
 
 /** Says what will be done with which arguments, without what could deceive the reader. */
 export function describeApproval({ server, tool, args, reason }: Omit<ApprovalRequest, "signal">): string {
-  const shown = JSON.stringify(args, undefined, 1)
-    .replaceAll(/\n\s*/g, " ")
-    .replaceAll(
-      /[\p{Cc}\p{Cf}\p{Zl}\p{Zp}]/gu,
-      (character) => `<U+${(character.codePointAt(0) ?? 0).toString(16).toUpperCase().padStart(4, "0")}>`,
-    );
+  const shown = visible(JSON.stringify(args, undefined, 1).replaceAll(/\n\s*/g, " "));
   const cut =
     shown.length > MAX_SHOWN_CHARACTERS
       ? `${shown.slice(0, MAX_SHOWN_CHARACTERS)}… (${shown.length - MAX_SHOWN_CHARACTERS} more characters are not shown)`
       : shown;
-  return `The code wants to call ${server}.${tool}, and ${reason}. Its arguments: ${cut}`;
+  const name = [server, tool].map((part) => (PLAIN_NAME.test(part) ? part : visible(JSON.stringify(part))));
+  return `The code wants to call ${name.join(".")}, and ${visible(reason)}. Its arguments: ${cut}`;
+}
+
+/** Shows characters that control how a text is shown, rather than being seen, by their number. */
+function visible(text: string): string {
+  return text.replaceAll(
+    /[\p{Cc}\p{Cf}\p{Zl}\p{Zp}]/gu,
+    (character) => `<U+${(character.codePointAt(0) ?? 0).toString(16).toUpperCase().padStart(4, "0")}>`,
+  );
 }
 
 /** How long a yes for a session holds, which has no end that every machine knows. */
