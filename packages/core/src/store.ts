@@ -96,6 +96,8 @@ export interface Store {
   now(): Promise<number>;
   /** Removes all values, logs and counters whose keys begin with these parts; at least one. */
   removeAll(prefix: StoreKey): Promise<void>;
+  /** Settings of the store by which it may lose what it has, each as a sentence. Absent where it has no such settings. */
+  risks?(): Promise<string[]>;
   /** Frees the connection. */
   close(): Promise<void>;
 }

@@ -1,5 +1,5 @@
 import { spawn } from "node:child_process";
-import { mkdtempSync, readdirSync, rmSync, statSync, writeFileSync } from "node:fs";
+import { mkdtempSync, readdirSync, readFileSync, rmSync, statSync, writeFileSync } from "node:fs";
 import os from "node:os";
 import path from "node:path";
 import { DatabaseSync } from "node:sqlite";
@@ -84,6 +84,19 @@ it("says what is wrong with a file that is none of its own, and with one of a ne
   database.exec("pragma user_version = 99");
   database.close();
   await expect(createFolderStore({ folder: newer }).read(["a"])).rejects.toThrow(/newer version \(99/);
+});
+
+it("moves a damaged file aside and begins anew where somebody is told, once for all processes", async () => {
+  const folder = temporary();
+  const moved: string[] = [];
+  const open = () => createFolderStore({ folder, onDamaged: (movedTo) => void moved.push(movedTo) });
+  writeFileSync(path.join(folder, "store.db"), "no database, but long enough to be looked at".repeat(50));
+  await using one = closing(open());
+  await using other = closing(open());
+  await one.write(["a"], new Uint8Array([1]));
+  expect(await other.read(["a"])).toMatchObject({ value: new Uint8Array([1]) });
+  expect(moved).toHaveLength(1);
+  expect(readFileSync(moved[0] ?? "", "utf8")).toMatch(/^no database/u);
 });
 
 function closing(store: ReturnType<typeof createFolderStore>) {

@@ -1,19 +1,12 @@
 import { randomUUID } from "node:crypto";
-import { chmodSync } from "node:fs";
+import { chmodSync, renameSync, rmSync } from "node:fs";
 import path from "node:path";
 import { DatabaseSync } from "node:sqlite";
 import { CemError } from "@cem/core";
 import type { Store, StoredValue, StoreKey, WriteOptions } from "@cem/core";
 import { makeFolderSync, PRIVATE_FILE, PRIVATE_FOLDER } from "@cem/core/files";
-import {
-  checkSize,
-  decodeKey,
-  encodeKey,
-  pageSize,
-  rangeOf,
-  storeConflict,
-  storeUnavailable,
-} from "./keys.ts";
+import { checkSize, decodeKey, encodeKey, pageSize, rangeOf, storeConflict } from "./keys.ts";
+import { storeUnavailable } from "./unavailable.ts";
 
 const FILE = "store.db";
 const BUSY_TIMEOUT_MS = 30_000;
@@ -36,11 +29,17 @@ export interface FolderStoreSettings {
    * @defaultValue `machine`
    */
   durability?: "machine" | "process" | undefined;
+  /**
+   * Called once a file that is no database any more was moved aside, and an empty store begun.
+   *
+   * @defaultValue the store is not usable until somebody moves the file
+   */
+  onDamaged?: ((movedTo: string) => void) | undefined;
 }
 
 /** A store in a folder of one machine, for any number of its processes: a SQLite database, which survives a kill. */
-export function createFolderStore({ folder, durability = "machine" }: FolderStoreSettings): Store {
-  return new FolderStore(path.resolve(folder), durability === "machine" ? "full" : "normal");
+export function createFolderStore(settings: FolderStoreSettings): Store {
+  return new FolderStore(settings);
 }
 
 class FolderStore implements Store {
@@ -48,12 +47,14 @@ class FolderStore implements Store {
   readonly location: string;
   readonly #folder: string;
   readonly #synchronous: "full" | "normal";
+  readonly #onDamaged: FolderStoreSettings["onDamaged"];
   #database: DatabaseSync | undefined;
 
-  constructor(folder: string, synchronous: "full" | "normal") {
-    this.#folder = folder;
-    this.#synchronous = synchronous;
-    this.location = path.join(folder, FILE);
+  constructor({ folder, durability = "machine", onDamaged }: FolderStoreSettings) {
+    this.#folder = path.resolve(folder);
+    this.#synchronous = durability === "machine" ? "full" : "normal";
+    this.#onDamaged = onDamaged;
+    this.location = path.join(this.#folder, FILE);
   }
 
   async read(key: StoreKey): Promise<StoredValue | undefined> {
@@ -185,8 +186,7 @@ class FolderStore implements Store {
   }
 
   async close(): Promise<void> {
-    this.#database?.close();
-    this.#database = undefined;
+    this.#close();
   }
 
   #requireVersion(database: DatabaseSync, key: StoreKey, version: string | undefined): void {
@@ -223,7 +223,28 @@ class FolderStore implements Store {
       return action((this.#database ??= this.#open()));
     } catch (error) {
       if (CemError.isInstance(error)) throw error;
-      throw storeUnavailable(this.location, error);
+      if (this.#onDamaged === undefined || !isDamage(error)) throw storeUnavailable(this.location, error);
+    }
+    this.#beginAnew();
+    return this.#run(action);
+  }
+
+  /** Moves a damaged file aside, unless another process has done so. */
+  #beginAnew(): void {
+    this.#close();
+    if (!isDamaged(this.location)) return;
+    const movedTo = `${this.location}.damaged-${Date.now()}`;
+    renameSync(this.location, movedTo);
+    // They belong to the damaged file.
+    for (const suffix of ["-wal", "-shm"]) rmSync(this.location + suffix, { force: true });
+    this.#onDamaged?.(movedTo);
+  }
+
+  #close(): void {
+    try {
+      this.#database?.close();
+    } finally {
+      this.#database = undefined;
     }
   }
 
@@ -247,6 +268,23 @@ class FolderStore implements Store {
       database.prepare(`delete from ${table} where not ${LIVES}`).run(Date.now());
     database.exec(`pragma user_version = ${SCHEMA_VERSION}; commit`);
     return database;
+  }
+}
+
+/** SQLite's codes of files that are malformed, or no database. */
+const DAMAGE = new Set([11, 26]);
+
+function isDamage(error: unknown): boolean {
+  return DAMAGE.has((error as { errcode?: number }).errcode ?? 0);
+}
+
+function isDamaged(file: string): boolean {
+  try {
+    using database = new DatabaseSync(file, { readOnly: true });
+    const { quick_check: found } = database.prepare("pragma quick_check(1)").get() as { quick_check: string };
+    return found !== "ok";
+  } catch (error) {
+    return isDamage(error);
   }
 }
 

@@ -1,4 +1,5 @@
-export { checkSize, MAX_VALUE_BYTES, shownLocation, storeConflict, storeUnavailable } from "./keys.ts";
+export { checkSize, MAX_VALUE_BYTES, shownLocation, storeConflict } from "./keys.ts";
+export { storeUnavailable } from "./unavailable.ts";
 export { createFolderStore } from "./folder-store.ts";
 export type { FolderStoreSettings } from "./folder-store.ts";
 export { decodeKey, encodeKey, rangeOf } from "./keys.ts";

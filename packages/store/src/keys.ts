@@ -21,16 +21,6 @@ export function storeConflict(key: StoreKey): CemError {
   });
 }
 
-/** A store does not answer, or answers with an error. */
-export function storeUnavailable(location: string, cause: unknown): CemError {
-  const { code, message } = cause as { code?: string; message?: string };
-  const why = message || code || String(cause);
-  return new CemError("STORE_UNAVAILABLE", `The store at ${location} can't be used: ${why}.`, {
-    cause,
-    details: { location },
-  });
-}
-
 /** A URL as it may be shown: without user, password and parameters. */
 export function shownLocation(url: string): string {
   const { protocol, host, pathname } = new URL(url);

@@ -28,6 +28,7 @@ export function checkHost(report: HostReport): Check[] {
     ...sandboxes.map(({ name, probe }) => checkSandbox(name, probe)),
     ...(sandboxes.some(({ probe }) => probe.available) ? [] : [noSandbox]),
     checkWorkspace(report.workspace),
+    ...report.services.map(checkService),
     checkSearch(report.search),
     checkModel(configuration),
   ];
@@ -124,6 +125,21 @@ function checkWorkspace({ path: folder, exists, writable }: FolderReport): Check
   }
   const summary = exists ? `${shown}, writable` : `${shown}, made by the first run`;
   return { name: "workspace", state: "ok", summary, notes: [] };
+}
+
+function checkService({ name, location, problem, risks }: HostReport["services"][number]): Check {
+  const summary = /^\w+:\/\//u.test(location) ? location : shortPath(location);
+  if (problem === undefined)
+    return { name, state: risks.length > 0 ? "warning" : "ok", summary, notes: [...risks] };
+  const help = hintFor(problem);
+  const notes = [problem.message, ...(help === undefined ? [] : [help])];
+  // Runs go on without their records.
+  return {
+    name,
+    state: name === "records" ? "warning" : "broken",
+    summary: `${summary} can't be used`,
+    notes,
+  };
 }
 
 function checkSearch({ embedder, problem }: HostReport["search"]): Check {

@@ -12,6 +12,8 @@ import { loadConfig, openProject } from "../wiring/open-project.ts";
 import { authFolder } from "../wiring/places.ts";
 import { probeSandboxes } from "../wiring/sandbox/choose-sandbox.ts";
 import { openMcpTools } from "../wiring/servers/mcp-tools.ts";
+import { inspectServices } from "../wiring/shared/inspect-services.ts";
+import type { ServiceReport } from "../wiring/shared/inspect-services.ts";
 import { inspectSearch } from "../wiring/stages/selector.ts";
 import type { SearchReport } from "../wiring/stages/selector.ts";
 import { unpinnedImage } from "./edit-servers.ts";
@@ -41,6 +43,8 @@ export interface HostReport {
   /** The plugins in their order. Those that are held back were not loaded. */
   plugins: PluginReport[];
   sandboxes: { name: string; probe: SandboxProbe }[];
+  /** The store, the queue and the records of runs, as far as they are configured. */
+  services: ServiceReport[];
 }
 
 /**
@@ -50,7 +54,8 @@ export interface HostReport {
  */
 export async function inspectHost(source: ServerSource = {}): Promise<HostReport> {
   const options = { signal: source.signal };
-  const configuration = await openProject(source);
+  const ofRecords: string[] = [];
+  const configuration = await openProject(source, () => (_, message) => void ofRecords.push(message));
   const { config } = configuration;
   const { workspaceDir, serversDir, skillsDir } = config.execution;
   const log = createLog(config, source.onLog);
@@ -58,21 +63,23 @@ export async function inspectHost(source: ServerSource = {}): Promise<HostReport
   const mcpTools = await openMcpTools(configuration, { log });
   const inspect = async (): Promise<HostReport> => {
     const examined = mcpTools.examine(options);
-    const [workspace, servers, skills, catalog, upstream, search, sandboxes, plugins] = await Promise.all([
-      inspectFolder(workspaceDir),
-      inspectFolder(serversDir),
-      inspectFolder(skillsDir),
-      examined
-        .then(() => createListedCatalog(configuration, mcpTools))
-        .then((catalog) => catalog.list(options)),
-      examined,
-      inspectSearch(config),
-      probeSandboxes(config, { ...options, plugins: pluginSet }),
-      pluginSet === undefined ? [] : reportPlugins(configuration, pluginSet),
-    ]);
+    const [workspace, servers, skills, catalog, upstream, search, sandboxes, plugins, services] =
+      await Promise.all([
+        inspectFolder(workspaceDir),
+        inspectFolder(serversDir),
+        inspectFolder(skillsDir),
+        examined
+          .then(() => createListedCatalog(configuration, mcpTools))
+          .then((catalog) => catalog.list(options)),
+        examined,
+        inspectSearch(config),
+        probeSandboxes(config, { ...options, plugins: pluginSet }),
+        pluginSet === undefined ? [] : reportPlugins(configuration, pluginSet),
+        inspectServices(configuration, ofRecords),
+      ]);
     const { node } = process.versions;
     const folders = { workspace, servers, skills };
-    return { node, configuration, ...folders, catalog, upstream, search, sandboxes, plugins };
+    return { node, configuration, ...folders, catalog, upstream, search, sandboxes, plugins, services };
   };
   try {
     return await logged(log, "examining this host", inspect);

@@ -11,6 +11,7 @@ import type {
 import type { AuditVerification } from "@cem/guardrails/audit";
 import type { SessionSummary } from "@cem/workspace";
 import type { ConfigSource, ServerSource } from "../options.ts";
+import { createLog } from "../wiring/log.ts";
 import { openProject } from "../wiring/open-project.ts";
 import { logDirOf } from "../wiring/records/workspace.ts";
 import { requireStore } from "../wiring/shared/store.ts";
@@ -58,7 +59,7 @@ function recordedCall({ server, tool, ms, args, result }: RecordedCall): Recordi
 
 /** @throws CemError `OPTION_INVALID` where no records are kept. */
 async function withRecords<T>(source: ConfigSource, work: (records: RunRecords) => Promise<T>): Promise<T> {
-  const loaded = await openProject(source, () => () => {});
+  const loaded = await openProject(source, (config) => createLog(config));
   try {
     if (loaded.records !== undefined) return await work(loaded.records);
     throw new CemError("OPTION_INVALID", "Runs are not recorded here: runs.records is false.");

@@ -2,6 +2,14 @@ import { MORE_ROOM } from "./runs.ts";
 import { textOr } from "./entry.ts";
 import type { ErrorEntries } from "./entry.ts";
 
+/** What helps where a store says why it refuses. */
+const STORE_HINTS: Readonly<Record<string, string>> = {
+  damaged: "Move the file aside to begin with an empty store, or put a copy of it back.",
+  full: "Make room there, or raise its limit (of Redis: maxmemory), then try again.",
+  password: "Correct the user and the password in store.url (CEM_STORE_URL) or queue.url (CEM_QUEUE_URL).",
+  tls: "Use rediss:// for a port with TLS and redis:// for one without; for PostgreSQL set sslmode; NODE_EXTRA_CA_CERTS names a certificate authority of your own.",
+};
+
 /** Errors of sandboxes, the workspace, the store and customers. */
 export const SANDBOX_ERRORS = {
   DISK_FULL: {
@@ -144,7 +152,9 @@ export const SANDBOX_ERRORS = {
   STORE_UNAVAILABLE: {
     meaning: "Redis, PostgreSQL or the folder can't be reached, or refused.",
     fix: "Check that it runs and that the URL, the user and the password are right.",
-    hint: ({ location }) => {
+    hint: ({ location, problem }) => {
+      const known = STORE_HINTS[textOr(problem, "")];
+      if (known !== undefined) return known;
       const place = textOr(location, "");
       if (/^rediss?:/u.test(place))
         return "Start one with  docker run -d -p 6379:6379 valkey/valkey:8  or  apt install redis-server  , or correct queue.url (CEM_QUEUE_URL) or store.url (CEM_STORE_URL).";

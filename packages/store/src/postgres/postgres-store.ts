@@ -3,16 +3,8 @@ import { CemError, Lazy } from "@cem/core";
 import type { ListOptions, Store, StoreKey, StoredValue, WriteOptions } from "@cem/core";
 import { Pool } from "pg";
 import type { QueryResult, QueryResultRow } from "pg";
-import {
-  checkSize,
-  decodeKey,
-  encodeKey,
-  pageSize,
-  rangeOf,
-  shownLocation,
-  storeConflict,
-  storeUnavailable,
-} from "../keys.ts";
+import { checkSize, decodeKey, encodeKey, pageSize, rangeOf, shownLocation, storeConflict } from "../keys.ts";
+import { storeUnavailable } from "../unavailable.ts";
 import { migrate } from "./migrations.ts";
 
 const CONNECT_TIMEOUT_MS = 5_000;

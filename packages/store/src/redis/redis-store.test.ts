@@ -55,6 +55,43 @@ describeWith("redis-server")("a store in Redis", () => {
     await expect.poll(() => store.read(["a"]).catch(() => undefined), { timeout: 30_000 }).toBeDefined();
   });
 
+  it("refuses more than the server's memory holds, and says that a server may drop what it has", async () => {
+    const store = open("full:");
+    const client = new Redis(server.url);
+    onTestFinished(async () => {
+      await client.config("SET", "maxmemory", "0");
+      await client.config("SET", "maxmemory-policy", "noeviction");
+      client.disconnect();
+    });
+    await store.write(["a"], bytes("1"));
+    expect(await store.risks?.()).toEqual([]);
+    await client.config("SET", "maxmemory", "1");
+    for (const full of [
+      store.write(["a"], bytes("2")),
+      store.append(["log"], [bytes("2")]),
+      store.add(["count"], 1),
+    ]) {
+      await expect(full).rejects.toMatchObject({ code: "STORE_UNAVAILABLE", details: { problem: "full" } });
+    }
+    expect(Buffer.from((await store.read(["a"]))?.value ?? []).toString()).toBe("1");
+    await client.config("SET", "maxmemory-policy", "allkeys-lru");
+    expect(await store.risks?.()).toMatchObject([expect.stringContaining("allkeys-lru")]);
+  });
+
+  it("says that the password is missing or wrong", async () => {
+    const client = new Redis(server.url);
+    await client.config("SET", "requirepass", "right");
+    onTestFinished(async () => {
+      await client.config("SET", "requirepass", "");
+      client.disconnect();
+    });
+    for (const user of ["", ":wrong@"]) {
+      const store = createRedisStore({ url: server.url.replace("redis://", `redis://${user}`) });
+      onTestFinished(() => store.close());
+      await expect(store.read(["a"])).rejects.toMatchObject({ details: { problem: "password" } });
+    }
+  });
+
   it("leaves nothing of values that expired in its list", async () => {
     const store = open("expire:");
     await store.write(["a"], bytes("1"), { expiresInMs: 1 });

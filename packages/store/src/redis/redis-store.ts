@@ -2,16 +2,8 @@ import { randomUUID } from "node:crypto";
 import { CemError } from "@cem/core";
 import type { ListOptions, Store, StoreKey, StoredValue, WriteOptions } from "@cem/core";
 import { Redis } from "ioredis";
-import {
-  checkSize,
-  decodeKey,
-  encodeKey,
-  pageSize,
-  rangeOf,
-  shownLocation,
-  storeConflict,
-  storeUnavailable,
-} from "../keys.ts";
+import { checkSize, decodeKey, encodeKey, pageSize, rangeOf, shownLocation, storeConflict } from "../keys.ts";
+import { storeUnavailable } from "../unavailable.ts";
 import { ADD, APPEND, CONFLICT, LIST, REMOVE, REMOVE_ALL, REWRITE, WRITE } from "./scripts.ts";
 
 const CONNECT_TIMEOUT_MS = 5_000;
@@ -46,6 +38,8 @@ class RedisStore implements Store {
   readonly #url: string;
   readonly #prefix: string;
   #client: Redis | undefined;
+  /** The last reason why there was no connection. */
+  #problem: Error | undefined;
 
   constructor({ url, prefix = DEFAULT_PREFIX }: RedisStoreSettings) {
     this.#url = url;
@@ -140,6 +134,14 @@ class RedisStore implements Store {
     }
   }
 
+  async risks(): Promise<string[]> {
+    const memory = await this.#ask((client) => client.info("memory"));
+    const policy = /^maxmemory_policy:(\S+)/mu.exec(memory)?.[1] ?? "noeviction";
+    return policy === "noeviction"
+      ? []
+      : [`It may drop what it has when its memory is full (maxmemory-policy ${policy}). Set noeviction.`];
+  }
+
   async close(): Promise<void> {
     this.#client?.disconnect();
     this.#client = undefined;
@@ -187,7 +189,10 @@ class RedisStore implements Store {
     try {
       return await question((this.#client ??= this.#connect()));
     } catch (error) {
-      throw CemError.isInstance(error) ? error : storeUnavailable(this.location, error);
+      if (CemError.isInstance(error)) throw error;
+      // That it was tried again says nothing of why.
+      const isGivenUp = (error as Error).name === "MaxRetriesPerRequestError";
+      throw storeUnavailable(this.location, isGivenUp ? (this.#problem ?? error) : error);
     }
   }
 
@@ -198,8 +203,8 @@ class RedisStore implements Store {
       // A question is asked once more after a cut, then its asker decides.
       maxRetriesPerRequest: 1,
     });
-    // Each question that fails says why; without a listener the library prints it too.
-    client.on("error", () => {});
+    // Without a listener the library prints it too.
+    client.on("error", (problem: Error) => (this.#problem = problem));
     return client;
   }
 

@@ -49,6 +49,16 @@ describe("answerOf", () => {
     expect(results.kept.size).toBe(1);
   });
 
+  it("names no address of a service that only whoever runs the server knows", async () => {
+    const message = "The store at redis://10.1.2.3:6379 can't be used: connect ECONNREFUSED.";
+    const error = { code: "STORE_UNAVAILABLE", message, details: {} };
+    const failed: TaskResult = { ...resultWith(null), status: "error", error };
+    const { data } = await answerOf(failed, { results: undefined, hintFor: () => "docker run …" });
+    expect(data.error).toBe(
+      "A service behind this server does not work now (STORE_UNAVAILABLE). Try again in a moment; the server's log has the reason.",
+    );
+  });
+
   it("cuts a large value where nothing keeps it, and says so", async () => {
     const { data } = await answerOf(resultWith("x".repeat(100_000)), { results: undefined });
     expect(data.result).toContain("[cut: the value has 100002 characters of JSON");

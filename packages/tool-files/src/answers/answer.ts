@@ -65,8 +65,13 @@ export async function answerOf(
   return { data, summary: summarize(result, verbose), attachments };
 }
 
-/** The message of an error, followed by its hint where there is one. */
+/** Codes of failures of what this host uses, whose messages have addresses that a client has no business with. */
+const INTERNAL = new Set(["STORE_UNAVAILABLE", "STORE_SEALED", "FILES_UNAVAILABLE"]);
+
+/** The message of an error for a client, followed by its hint where there is one. */
 export function messageOf(error: ErrorInfo, hintFor?: HintFor): string {
+  if (INTERNAL.has(error.code))
+    return `A service behind this server does not work now (${error.code}). Try again in a moment; the server's log has the reason.`;
   const hint = hintFor?.(error);
   return hint === undefined ? error.message : `${error.message} ${hint}`;
 }

@@ -26,11 +26,13 @@ export function openConfiguredRecords(recorded: Recorded, logOf: RecordsLog): Ru
   const { records, maxCount, maxMb, maxDays } = config.runs;
   if (!records) return undefined;
   let isReported = false;
+  const warn = (message: string): void =>
+    void Promise.resolve(logOf(config)).then((log) => log("warning", message));
   return lazyRecords(async () => {
     const { createRunRecords, followOwner } = await import("@cem/workspace");
     let isThere: (() => Promise<boolean>) | undefined;
     return createRunRecords({
-      open: () => openRecordStore(recorded),
+      open: () => openRecordStore(recorded, warn),
       bounds: { count: maxCount, bytes: maxMb * BYTES_PER_MB, ageMs: maxDays * MS_PER_DAY },
       isThere:
         owner &&
@@ -42,8 +44,7 @@ export function openConfiguredRecords(recorded: Recorded, logOf: RecordsLog): Ru
         if (isReported) return;
         isReported = true;
         const error = toErrorInfo(thrown);
-        const message = ["Runs can't be recorded:", error.message, hintFor(error) ?? ""].join(" ").trim();
-        void Promise.resolve(logOf(config)).then((log) => log("warning", message));
+        warn(["Runs can't be recorded:", error.message, hintFor(error) ?? ""].join(" ").trim());
       },
     });
   });
@@ -85,18 +86,23 @@ async function openSecretFilter(): Promise<(record: RunRecord) => RunRecord> {
   return (record) => hideInside(record, (text) => withoutSecrets(text, secrets));
 }
 
-async function openRecordStore({ config, owner, store: shared }: Recorded): Promise<Store> {
+async function openRecordStore(
+  { config, owner, store: shared }: Recorded,
+  warn: (message: string) => void,
+): Promise<Store> {
   const { createFolderStore, scopeStore } = await import("@cem/store");
+  const onDamaged = (movedTo: string): void =>
+    warn(`The records of runs were damaged. They were moved to ${movedTo}, and new ones begun.`);
   if (shared !== undefined) {
     const { ownerKey } = await import("@cem/workspace");
     const [first = FOLDER, ...rest] = owner === undefined ? [FOLDER] : ownerKey(owner.id, FOLDER);
     return scopeStore(await shared.get(), first, ...rest);
   }
   if (owner !== undefined)
-    return createFolderStore({ folder: `${owner.home}/${FOLDER}`, durability: "process" });
+    return createFolderStore({ folder: `${owner.home}/${FOLDER}`, durability: "process", onDamaged });
   const folder = config.runs.dir;
   await assertOutOfReach(config, { folder, what: "Records of runs", setting: "runs.dir" });
-  return createFolderStore({ folder, durability: "process" });
+  return createFolderStore({ folder, durability: "process", onDamaged });
 }
 
 /** Records that are made with their first use: a process that runs nothing loads nothing. */

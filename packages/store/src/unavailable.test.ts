@@ -1,0 +1,24 @@
+import { expect, it } from "vitest";
+import { storeUnavailable } from "./unavailable.ts";
+
+it.each([
+  ["redis://h:1", { message: "OOM command not allowed when used memory > 'maxmemory'." }, "full"],
+  ["postgres://h/db", { code: "53100", message: "could not extend file: No space left on device" }, "full"],
+  ["/folder/store.db", { message: "database or disk is full" }, "full"],
+  ["/folder/store.db", { message: "file is not a database" }, "damaged"],
+  [
+    "postgres://h/db",
+    { code: "28P01", message: 'password authentication failed for user "ada"' },
+    "password",
+  ],
+  ["redis://h:1", { message: "NOAUTH Authentication required." }, "password"],
+  ["postgres://h/db", { message: "The server does not support SSL connections" }, "tls"],
+  ["rediss://h:1", { code: "ETIMEDOUT", message: "connect ETIMEDOUT" }, "tls"],
+  ["redis://h:1", { code: "ECONNRESET", message: "read ECONNRESET" }, "tls"],
+  ["redis://h:1", { code: "ETIMEDOUT", message: "connect ETIMEDOUT" }, ""],
+  ["redis://h:1", { code: "ECONNREFUSED", message: "" }, ""],
+])("names the reason why %s can't be used: %j", (location, cause, problem) => {
+  const { code, details } = storeUnavailable(location, cause);
+  const reason = problem === "" ? {} : { problem };
+  expect([code, details]).toEqual(["STORE_UNAVAILABLE", { location, ...reason }]);
+});
