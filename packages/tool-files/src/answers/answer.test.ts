@@ -45,8 +45,49 @@ describe("answerOf", () => {
     const rows = Array.from({ length: 5_000 }, (_, id) => ({ id, name: `Name ${id}` }));
     const { data } = await answerOf(resultWith(rows), { results });
     expect(data.result).toMatchObject({ type: "json", items: 5_000, item_keys: ["id", "name"] });
+    const { first } = data.result as { first: JsonValue[] };
+    expect(first).toEqual(rows.slice(0, first.length));
+    expect(first.length).toBeGreaterThan(10);
     expect(JSON.stringify(data)).toContain("JSON.parse(await Deno.readTextFile(");
     expect(results.kept.size).toBe(1);
+  });
+
+  it("shows the first rows of a list, also within an object, and keeps the rest", async () => {
+    const results = createStore();
+    const rows = Array.from({ length: 700 }, (_, id) => ({ id, name: `Name ${id}`, city: "Rome" }));
+    const { data } = await answerOf(resultWith({ total: 700, rows }), { results });
+    expect(data.result).toMatchObject({
+      total: 700,
+      rows: { items: 700, first: expect.arrayContaining(rows.slice(0, 3)) },
+    });
+    expect(JSON.stringify(data).length).toBeLessThan(2_400);
+    const [kept] = results.kept.values();
+    expect(JSON.parse(Buffer.from(kept ?? []).toString())).toEqual(rows);
+  });
+
+  it.each([
+    ["a short list", Array.from({ length: 20 }, () => "x".repeat(1_000))],
+    ["a list of little", Array.from({ length: 900 }, (_, at) => at)],
+    ["a text", "x".repeat(30_000)],
+    ["an object without a list", { text: "x".repeat(30_000) }],
+  ])("leaves %s whole", async (_, value) => {
+    const { data } = await answerOf(resultWith(value), { results: createStore() });
+    expect(data.result).toEqual(value);
+  });
+
+  it("shows the beginning and the end of long output, and how to read the rest", async () => {
+    const output = Array.from({ length: 1_000 }, (_, at) => `line ${at}`).join("\n");
+    const results = createStore();
+    const { data } = await answerOf(resultWith(null, output), {
+      results,
+      readWith: (path) => `read ${path}`,
+    });
+    expect(data.output.length).toBeLessThan(2_400);
+    expect(data.output).toMatch(
+      /^line 0\n[^]*characters are left out here[^]*read \/workspace[^]*line 999$/u,
+    );
+    const short = output.slice(0, 6_000);
+    expect((await answerOf(resultWith(null, short), { results })).data.output).toBe(short);
   });
 
   it("names no address of a service that only whoever runs the server knows", async () => {

@@ -1,11 +1,13 @@
-import { setImmediate as nextTurn } from "node:timers/promises";
-import { isObject, toolId } from "@cem/core";
-import type { ErrorInfo, JsonValue, ResultHandle, ResultStore, TaskResult } from "@cem/core";
-import { MAX_OUTPUT_CHARACTERS, MAX_VALUE_CHARACTERS, attachmentsOf, keepBase64 } from "./attachments.ts";
+import { toolId } from "@cem/core";
+import type { ErrorInfo, JsonValue, ResultStore, TaskResult } from "@cem/core";
+import { attachmentsOf, keepBase64 } from "./attachments.ts";
 import type { Attachment } from "./attachments.ts";
+import { fitValue } from "./fit-value.ts";
 
-const PREVIEW_CHARACTERS = 400;
-const MAX_NAMED_KEYS = 30;
+/** Longer output is kept as a result; its beginning and end are shown. */
+const MAX_OUTPUT_CHARACTERS = 6 * 1024;
+const SHOWN_BEGINNING = 1_500;
+const SHOWN_END = 500;
 
 /** Finds what helps with an error: a setting, an option or a command. */
 export type HintFor = (error: ErrorInfo) => string | undefined;
@@ -56,7 +58,7 @@ export async function answerOf(
 ): Promise<Answer> {
   const plain = await keepBase64(result.value, results);
   const [value, output, attachments] = await Promise.all([
-    fit(plain, results),
+    fitValue(plain, results),
     shortenOutput(result.output, results, readWith),
     results === undefined ? [] : attachmentsOf(plain, results),
   ]);
@@ -76,44 +78,6 @@ export function messageOf(error: ErrorInfo, hintFor?: HintFor): string {
   return hint === undefined ? error.message : `${error.message} ${hint}`;
 }
 
-/** The value itself, or a handle of it where it would fill the model's context. */
-async function fit(value: JsonValue, results: ResultStore | undefined): Promise<JsonValue> {
-  const json = JSON.stringify(value);
-  if (json.length <= MAX_VALUE_CHARACTERS) return value;
-  // A large value takes as long again to be written.
-  await nextTurn();
-  if (results === undefined) return cutNotice(json);
-  const isText = typeof value === "string";
-  const bytes = Buffer.from(isText ? value : json);
-  const mimeType = isText ? "text/plain" : "application/json";
-  const { path, size } = await results.write(bytes, mimeType, isText ? "value.txt" : "value.json");
-  const preview = (isText ? value : json).slice(0, PREVIEW_CHARACTERS);
-  const handle: ResultHandle = { type: isText ? "text" : "json", mimeType, size, path, preview };
-  return { ...handle, ...shapeOf(value), read: readingCode(path, isText) };
-}
-
-/** How long a value is that was kept, and what it has: what a program needs to take a part of it. */
-function shapeOf(value: JsonValue): { [name: string]: JsonValue } {
-  if (typeof value === "string") return { characters: value.length };
-  if (Array.isArray(value)) {
-    const [first] = value;
-    return { items: value.length, ...(isObject<JsonValue>(first) ? { item_keys: keysOf(first) } : {}) };
-  }
-  return isObject<JsonValue>(value) ? { keys: keysOf(value) } : {};
-}
-
-/** The line of code that reads a kept value in the next program. */
-function readingCode(path: string, isText: boolean): string {
-  const read = `await Deno.readTextFile(${JSON.stringify(path)})`;
-  return isText ? `const value = ${read};` : `const value = JSON.parse(${read});`;
-}
-
-function keysOf(value: object): string[] {
-  const keys = Object.keys(value);
-  const left = keys.length - MAX_NAMED_KEYS;
-  return left > 0 ? [...keys.slice(0, MAX_NAMED_KEYS), `… and ${left} more`] : keys;
-}
-
 /** Long output as its beginning and its end. The whole is kept as a result where there is a store. */
 export async function shortenOutput(
   output: string,
@@ -121,18 +85,13 @@ export async function shortenOutput(
   readWith?: (path: string) => string,
 ): Promise<string> {
   if (output.length <= MAX_OUTPUT_CHARACTERS) return output;
-  const half = MAX_OUTPUT_CHARACTERS / 2;
   const kept = await results?.write(Buffer.from(output), "text/plain", "output.txt");
   const where =
     kept === undefined
       ? ""
       : `. All ${output.length}: ${readWith === undefined ? "" : `${readWith(kept.path)}, or `}in code: const output = await Deno.readTextFile("${kept.path}");`;
-  const left = output.length - 2 * half;
-  return `${output.slice(0, half)}\n[${left} characters are left out here${where}]\n${output.slice(-half)}`;
-}
-
-function cutNotice(json: string): string {
-  return `${json.slice(0, MAX_VALUE_CHARACTERS)}\n[cut: the value has ${json.length} characters of JSON, ${MAX_VALUE_CHARACTERS} are shown. Return less, or write it to a file in /workspace and return the part that matters.]`;
+  const left = output.length - SHOWN_BEGINNING - SHOWN_END;
+  return `${output.slice(0, SHOWN_BEGINNING)}\n[${left} characters are left out here${where}]\n${output.slice(-SHOWN_END)}`;
 }
 
 /** Tools beyond this number are counted, not named. */

@@ -1,10 +1,6 @@
 import { isResultHandle } from "@cem/core";
 import type { JsonValue, ResultHandle, ResultStore } from "@cem/core";
 
-/** A value with longer JSON is kept as a result and replaced by a handle. */
-export const MAX_VALUE_CHARACTERS = 32 * 1024;
-/** Longer output is kept as a result; its beginning and end are shown. */
-export const MAX_OUTPUT_CHARACTERS = 16 * 1024;
 /** The size of one image, sound or file in an answer. */
 export const MAX_ATTACHMENT_BYTES = 1024 * 1024;
 /** The size of all images, sounds and files in an answer. */

@@ -1,0 +1,103 @@
+import { setImmediate as nextTurn } from "node:timers/promises";
+import { isObject } from "@cem/core";
+import type { JsonValue, ResultHandle, ResultStore } from "@cem/core";
+
+/** A value with longer JSON is kept as a result and replaced by a handle. */
+const MAX_VALUE_CHARACTERS = 32 * 1024;
+/** A list of rows with longer JSON is kept likewise: a model needs the first of them, and how many there are. */
+const MAX_LIST_CHARACTERS = 6 * 1024;
+/** Items that a shorter list has. It is read as a whole. */
+const MAX_LIST_ITEMS = 20;
+/** The JSON of the items of a kept list that are shown. */
+const SHOWN_CHARACTERS = 1_200;
+const PREVIEW_CHARACTERS = 400;
+const MAX_NAMED_KEYS = 30;
+
+/** The value itself, or with handles in the place of what would fill the model's context. */
+export async function fitValue(value: JsonValue, results: ResultStore | undefined): Promise<JsonValue> {
+  const json = JSON.stringify(value);
+  if (json.length <= MAX_LIST_CHARACTERS) return value;
+  // A large value takes as long again to be written.
+  await nextTurn();
+  if (results === undefined) return json.length <= MAX_VALUE_CHARACTERS ? value : cutNotice(json);
+  if (isLongList(value)) return keepList(value, results);
+  const fitted = isObject<JsonValue>(value) ? await keepListsIn(value, results) : value;
+  if (JSON.stringify(fitted).length <= MAX_VALUE_CHARACTERS) return fitted;
+  return keep(value, results);
+}
+
+function isLongList(value: JsonValue): value is JsonValue[] {
+  if (!Array.isArray(value) || value.length <= MAX_LIST_ITEMS) return false;
+  return JSON.stringify(value).length > MAX_LIST_CHARACTERS;
+}
+
+async function keepListsIn(
+  value: { [key: string]: JsonValue },
+  results: ResultStore,
+): Promise<{ [key: string]: JsonValue }> {
+  const kept = Object.entries(value).map(
+    async ([key, member]) => [key, isLongList(member) ? await keepList(member, results) : member] as const,
+  );
+  return Object.fromEntries(await Promise.all(kept));
+}
+
+/** The handle of a list, with its first items. */
+function keepList(list: readonly JsonValue[], results: ResultStore): Promise<JsonValue> {
+  const first: JsonValue[] = [];
+  let characters = 0;
+  for (const item of list) {
+    characters += JSON.stringify(item).length;
+    if (characters > SHOWN_CHARACTERS) break;
+    first.push(item);
+  }
+  return keep(list as JsonValue[], results, first.length > 0 ? { first } : undefined);
+}
+
+/**
+ * Keeps a value; resolves with its handle and the line of code that reads it.
+ *
+ * @param shown - What is shown of the value. Default: the beginning of its text.
+ */
+async function keep(
+  value: JsonValue,
+  results: ResultStore,
+  shown?: { [name: string]: JsonValue },
+): Promise<JsonValue> {
+  const isText = typeof value === "string";
+  const text = isText ? value : JSON.stringify(value);
+  const mimeType = isText ? "text/plain" : "application/json";
+  const { path, size } = await results.write(
+    Buffer.from(text),
+    mimeType,
+    isText ? "value.txt" : "value.json",
+  );
+  const handle: ResultHandle = { type: isText ? "text" : "json", mimeType, size, path };
+  const beginning = shown ?? { preview: text.slice(0, PREVIEW_CHARACTERS) };
+  return { ...handle, ...shapeOf(value), ...beginning, read: readingCode(path, isText) };
+}
+
+/** How long a value is that was kept, and what it has: what a program needs to take a part of it. */
+function shapeOf(value: JsonValue): { [name: string]: JsonValue } {
+  if (typeof value === "string") return { characters: value.length };
+  if (Array.isArray(value)) {
+    const [first] = value;
+    return { items: value.length, ...(isObject<JsonValue>(first) ? { item_keys: keysOf(first) } : {}) };
+  }
+  return isObject<JsonValue>(value) ? { keys: keysOf(value) } : {};
+}
+
+/** The line of code that reads a kept value in the next program. */
+function readingCode(path: string, isText: boolean): string {
+  const read = `await Deno.readTextFile(${JSON.stringify(path)})`;
+  return isText ? `const value = ${read};` : `const value = JSON.parse(${read});`;
+}
+
+function keysOf(value: object): string[] {
+  const keys = Object.keys(value);
+  const left = keys.length - MAX_NAMED_KEYS;
+  return left > 0 ? [...keys.slice(0, MAX_NAMED_KEYS), `… and ${left} more`] : keys;
+}
+
+function cutNotice(json: string): string {
+  return `${json.slice(0, MAX_VALUE_CHARACTERS)}\n[cut: the value has ${json.length} characters of JSON, ${MAX_VALUE_CHARACTERS} are shown. Return less, or write it to a file in /workspace and return the part that matters.]`;
+}
