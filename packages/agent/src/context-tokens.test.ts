@@ -1,6 +1,6 @@
 import { describe, expect, it } from "vitest";
 import { add } from "../fixtures/stages.ts";
-import { contextTokens, countText, DefinitionTokens } from "./context-tokens.ts";
+import { contextTokens, countText, DefinitionTokens, directTools } from "./context-tokens.ts";
 
 const LIMIT = 16 * 1024;
 /** One token for each character. */
@@ -40,9 +40,17 @@ describe("DefinitionTokens", () => {
     expect(tokens.total([add], counting)).toBe(text.length);
     expect(counted).toEqual([text]);
     const other = { ...add, outputSchema: { type: "number" } };
-    expect(tokens.total([other], counting)).toBe(
-      JSON.stringify({ name, description, inputSchema, outputSchema: other.outputSchema }).length,
-    );
+    expect(tokens.total([other], counting)).toBe(text.length);
+  });
+});
+
+describe("directTools", () => {
+  it("are those of servers, without what cem offers beside them", () => {
+    const host = { ...add, kind: "host" } as const;
+    const request = { ...host, originalName: "mcp:resources/read" };
+    const skill = { ...add, kind: "skill" } as const;
+    expect(directTools([add, host, request, skill])).toEqual([host]);
+    expect(directTools([add, skill])).toEqual([add]);
   });
 });
 

@@ -15,10 +15,23 @@ export function countText(text: string, count: TokenCounter): number {
   return scaled(count, text, text.length);
 }
 
-/** A tool as a model reads it in the answer to `tools/list`. */
-function definitionText(tool: ToolDefinition): string {
-  const { name, description, inputSchema, outputSchema } = tool;
-  return JSON.stringify({ name, description, inputSchema, outputSchema });
+/** A tool as clients hand it to a model. */
+function definitionText({ name, description, inputSchema }: ToolDefinition): string {
+  return JSON.stringify({ name, description, inputSchema });
+}
+
+/** Original names of requests to a server that are offered as tools, which a client has without them. */
+const SERVER_REQUEST = /^mcp:/u;
+
+/**
+ * The tools whose definitions a model would read without this: those of servers on the host. Where there are none, the tools
+ * in files.
+ */
+export function directTools(tools: readonly ToolDefinition[]): readonly ToolDefinition[] {
+  const ofServers = tools.filter(
+    ({ kind, originalName = "" }) => kind === "host" && !SERVER_REQUEST.test(originalName),
+  );
+  return ofServers.length > 0 ? ofServers : tools.filter(({ kind }) => kind !== "skill");
 }
 
 /** Counts the tokens of tool definitions, each definition once. */

@@ -5,7 +5,7 @@ import type { CatalogSnapshot, Finding, RunOutcome, TaskResult, ToolCallRecord }
 import type { TokenCounter } from "@cem/core/tokens";
 import type { Offered } from "./candidate-tools.ts";
 import { toolsOf } from "./catalog.ts";
-import { contextTokens, countText } from "./context-tokens.ts";
+import { contextTokens, countText, directTools } from "./context-tokens.ts";
 import type { Ending } from "./ending.ts";
 import type { RepairHistory } from "./repair-history.ts";
 import type { Program, RunContext } from "./run-context.ts";
@@ -77,7 +77,7 @@ function countContext(
   returned: string,
   count: TokenCounter,
 ): TaskResult["contextTokens"] {
-  const definitions = stages.definitionTokens.total(toolsOf(catalog), count);
+  const definitions = stages.definitionTokens.total(directTools(toolsOf(catalog)), count);
   const { usage } = history;
   const given = program.origin === "given" ? countText(program.code, count) : undefined;
   return {
