@@ -52,6 +52,26 @@ describe("callNotes", () => {
     expect(lines[0]?.match(/@/gu)?.length).toBe(lines[0]?.match(/@example\.com"/gu)?.length);
   });
 
+  it("have the call that failed among many, and count those that were cancelled", () => {
+    const error = { code: "TOOL_FAILED", message: "gone", details: {} };
+    const calls = Array.from({ length: 20 }, (_, id) => ({ ...call, args: `{"id":${id}}`, result: "1" }));
+    const failing = { ...call, args: `{"id":99}`, ok: false, error };
+    const cancelled = { ...call, ok: false, isCancelled: true };
+    const [text = ""] = notes([
+      calls[0] ?? call,
+      failing,
+      ...calls.slice(1),
+      cancelled,
+      cancelled,
+      cancelled,
+    ]);
+    const lines = text.split("\n").slice(1);
+    expect(lines).toHaveLength(7);
+    expect(lines[0]).toBe(`crm.find_all({"id":99}) → failed`);
+    expect(lines.at(-2)).toBe(`crm.find_all({"id":19}) → 1`);
+    expect(lines.at(-1)).toBe("3 more had no answer yet and were cancelled.");
+  });
+
   it("are none where the code did not throw, or called nothing", () => {
     expect(notes([])).toEqual([]);
     expect(notes([{ ...call, result: "1" }], { status: "completed", value: 1 })).toEqual([]);

@@ -1,8 +1,9 @@
 import { toolId } from "@cem/core";
 import type { RunOutcome, ToolCallRecord } from "@cem/core";
 
-/** The last calls before an error, which are those that it may come from. */
+/** Calls that are shown: the first that failed, and the last before the error. It may come from either. */
 const MAX_SHOWN_CALLS = 6;
+const MAX_SHOWN_FAILURES = 2;
 const MAX_CHARACTERS = 300;
 /** The end of a part of JSON: what is cut there holds whole values only. */
 const PART_END = /[,[{:]/gu;
@@ -26,17 +27,25 @@ export function callNotes(
   describeCall: (call: ToolCallRecord) => ToolCallRecord,
 ): string[] {
   if (outcome?.status !== "failed" || outcome.kind !== "exception") return [];
-  const lines = outcome.toolCalls
-    .filter(({ result, error }) => result !== undefined || error !== undefined)
-    .slice(-MAX_SHOWN_CALLS)
-    .map((call) => {
-      const { server, tool } = describeCall(call);
-      const { args = "", result, error } = call;
-      const answer = error === undefined ? cut(result ?? "") : "failed";
-      const remark = remarkOn(result ?? "");
-      return `${toolId({ server, name: tool })}(${cut(args)}) → ${answer}${remark}`;
-    });
+  const lines = telling(outcome.toolCalls).map((call) => {
+    const { server, tool } = describeCall(call);
+    const { args = "", result, error } = call;
+    const answer = error === undefined ? cut(result ?? "") : "failed";
+    const remark = remarkOn(result ?? "");
+    return `${toolId({ server, name: tool })}(${cut(args)}) → ${answer}${remark}`;
+  });
+  const cancelled = outcome.toolCalls.filter(({ isCancelled }) => isCancelled === true).length;
+  if (cancelled > 0) lines.push(`${cancelled} more had no answer yet and were cancelled.`);
   return lines.length === 0 ? [] : [`The calls before the error:\n${lines.join("\n")}`];
+}
+
+/** The first calls that failed, and the last ones, in their order. */
+function telling(calls: readonly ToolCallRecord[]): ToolCallRecord[] {
+  const answered = calls.filter(({ result, error }) => result !== undefined || error !== undefined);
+  const failed = answered.filter(({ result = "", error }) => error !== undefined || FAILURE.test(result));
+  const first = failed.slice(0, MAX_SHOWN_FAILURES);
+  const shown = new Set([...first, ...answered.slice(first.length - MAX_SHOWN_CALLS)]);
+  return answered.filter((call) => shown.has(call));
 }
 
 function remarkOn(result: string): string {
