@@ -14,6 +14,7 @@ import type {
   ServerStatus,
   ToolList,
 } from "./connection/connection-types.ts";
+import { limitLog } from "./connection/limit-log.ts";
 import { createServerClient } from "./connection/server-client.ts";
 import type { ServerClient } from "./connection/server-client.ts";
 import { createOAuth } from "./oauth/oauth.ts";
@@ -96,7 +97,7 @@ export interface McpConnections {
 export function createMcpConnections(settings: McpConnectionsSettings): McpConnections {
   const never = new AbortController().signal;
   const listeners = new Set<(server: string) => void>();
-  const log = settings.log ?? (() => {});
+  const log = limitLog(settings.log ?? (() => {}));
   const identity = settings.identity ?? { name: "code-execution-mcp", version: "0" };
   const oauth = createOAuth({ folder: settings.authFolder, clientName: identity.name });
   const listed = new Set<(server: string, list: ToolList) => void>();
