@@ -1,7 +1,9 @@
-import { chmodSync, mkdirSync, writeFileSync } from "node:fs";
+import { chmodSync, mkdirSync, readFileSync, writeFileSync } from "node:fs";
 import path from "node:path";
 import { describe, expect, it } from "vitest";
+import { ISOLATION_LEVELS } from "@cem/core";
 import type { Check } from "./doctor/checks.ts";
+import { NOT_HELD } from "./doctor/isolation-levels.ts";
 import { runCem, temporaryFolder } from "./testing/run-cem.ts";
 
 async function checksOf(
@@ -21,6 +23,15 @@ async function checksOf(
 }
 
 describe("cem doctor --security", () => {
+  it.each(ISOLATION_LEVELS)("says what level %s does not hold, as the security model does", (level) => {
+    const model = readFileSync(
+      path.join(import.meta.dirname, "../../../docs/explanation/security-model.md"),
+      "utf8",
+    );
+    const row = model.split("\n").find((line) => line.startsWith(`| \`${level}\``));
+    expect(row?.split("|").at(-2)?.trim()).toBe(NOT_HELD[level]);
+  });
+
   it("finds that the defaults hold, and who can call a server without a token", async () => {
     const checks = await checksOf({});
     const states = [...checks].filter(([, { state }]) => state !== "ok").map(([name]) => name);

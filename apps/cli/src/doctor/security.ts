@@ -3,6 +3,7 @@ import { ISOLATION_LEVELS } from "@cem/core";
 import type { IsolationLevel } from "@cem/core";
 import type { SecurityReport } from "code-execution-mcp/admin";
 import { counted, shortPath } from "../render/text.ts";
+import { NOT_HELD } from "./isolation-levels.ts";
 import type { Check } from "./checks.ts";
 
 const LOOPBACK = /^(?:localhost|127(?:\.\d{1,3}){3}|::1)$/u;
@@ -33,6 +34,7 @@ function checkIsolation({ sandboxes, configuration, isRoot }: SecurityReport): C
   if (best === undefined) return { name, state: "broken", summary: "no sandbox can start here", notes: [] };
   const notes = [
     best.mechanisms.join(", "),
+    `It does not hold: ${NOT_HELD[best.level]}.`,
     ...(best.level === "permissions"
       ? [
           "The runtime's own permissions are all that holds the guest: install bubblewrap, or use a host with microVMs.",
