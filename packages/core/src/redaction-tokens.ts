@@ -6,7 +6,7 @@ const TOKEN =
  * length or is not closed; and one that lost its beginning.
  */
 const BROKEN_TOKEN =
-  /\[\[[A-Z][A-Z\d_]{0,31}:[a-z2-7]{0,16}(?:…|\.\.\.|$)|\[\[(?:EMAIL|PHONE|SSN|CREDIT_CARD|IBAN|IP|SECRET):[a-z2-7]*(?:\]\]|(?<=[a-z2-7]))|:[a-z2-7]{16}\]\]|redacted\.invalid/u;
+  /\[\[[A-Z][A-Z\d_]{0,31}:[a-z2-7]{0,16}(?:…|\.\.\.|$)|\[\[(?:EMAIL|PHONE|SSN|CREDIT_CARD|IBAN|IP|MAC|CRYPTO_ADDRESS|NATIONAL_ID|BIRTH_DATE|SECRET):[a-z2-7]*(?:\]\]|(?<=[a-z2-7]))|:[a-z2-7]{16}\]\]|redacted\.invalid/u;
 
 /** A token in a text, which stands for a value that a {@link Redactor} keeps. */
 export interface RedactionToken {

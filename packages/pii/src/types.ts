@@ -6,6 +6,10 @@ export const PII_TYPES = [
   "CREDIT_CARD",
   "IBAN",
   "IP",
+  "MAC",
+  "CRYPTO_ADDRESS",
+  "NATIONAL_ID",
+  "BIRTH_DATE",
   "SECRET",
   "NAME",
   "ADDRESS",
@@ -43,5 +47,7 @@ export interface Recognizer {
 export function canonical(value: string, type: PiiType): string {
   if (type === "CREDIT_CARD" || type === "SSN" || type === "PHONE")
     return value.replace(/\D/g, "").replace(/^(?:00|1(?=\d{10}$))/, "");
-  return type === "IBAN" ? value.replace(/[^A-Za-z\d]/g, "").toUpperCase() : value.toLowerCase();
+  return type === "IBAN" || type === "NATIONAL_ID"
+    ? value.replace(/[^A-Za-z\d]/g, "").toUpperCase()
+    : value.toLowerCase();
 }

@@ -51,7 +51,7 @@ export const privacySettings = {
   ),
   types: setting(
     z.optional(z.array(typeName)),
-    "Types that are found: EMAIL, PHONE, SSN, CREDIT_CARD, IBAN, IP, SECRET. Default: all.",
+    "Types that are found: EMAIL, PHONE, SSN, CREDIT_CARD, IBAN, IP, MAC, CRYPTO_ADDRESS, NATIONAL_ID, BIRTH_DATE, SECRET. Default: all.",
     { risk: needsYes(["reveal"], "only these kinds of personal data are kept from the model") },
   ),
   regions: setting(

@@ -1,5 +1,5 @@
 import { before, endsWith, isEscape, withoutEnding, wordSet } from "../context.ts";
-import type { Detector, Finding } from "../types.ts";
+import type { Detector, Finding, PiiType } from "../types.ts";
 
 /** As it is, and as it is written in addresses of pages. */
 const SIGN = /@|%40/g;
@@ -180,4 +180,24 @@ function networkLength(text: string, end: number, most: number): number | undefi
   const match = /^\/(\d{1,3})(?![\w/-]|\.\w)/.exec(text.slice(end, end + 6));
   if (match === null) return 0;
   return Number(match[1]) <= most ? match[0].length : undefined;
+}
+
+/** Finds the addresses of network devices. */
+export const macDetector: Detector = {
+  find: (text) =>
+    findAll(text, /(?<![\w:-])[\da-f]{2}([:-])(?:[\da-f]{2}\1){4}[\da-f]{2}(?![\w:-])/gi, "MAC"),
+};
+
+/** Finds addresses of Ethereum, and of Bitcoin in their form of today. */
+export const cryptoAddressDetector: Detector = {
+  find: (text) =>
+    findAll(text, /(?<!\w)(?:0x[\da-f]{40}|bc1[ac-hj-np-z02-9]{11,71})(?!\w)/gi, "CRYPTO_ADDRESS"),
+};
+
+function findAll(text: string, pattern: RegExp, type: PiiType): Finding[] {
+  return [...text.matchAll(pattern)].map(({ 0: match, index: start }) => ({
+    start,
+    end: start + match.length,
+    type,
+  }));
 }

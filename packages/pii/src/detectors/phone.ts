@@ -21,6 +21,8 @@ const DATE =
   /^(?:(?:19|20)\d\d([-./ ])(?:0?[1-9]|1[0-2])\1(?:0?[1-9]|[12]\d|3[01])|(?:0?[1-9]|[12]\d|3[01])([-./ ])(?:0?[1-9]|[12]\d|3[01])\2(?:19|20)\d\d)(?!\d)/;
 const NORTH_AMERICAN = /^(?:\+?1[-. ])?(?:\(\d{3}\) ?|\d{3}([-. ]))\d{3}(?:[-. ])\d{4}$/;
 const SINGLE_DIGITS = /^\d{1,2}(?:[ -]\d{1,2}){4,}$/;
+/** Five pairs of digits. */
+const FRENCH = /^0[1-9](?:[ .-]\d{2}){4}$/;
 const WITH_EXIT_CODE = /^00[1-9]?\d{0,2}[-. ]\d/;
 /** Names of properties that hold phone numbers. */
 const PHONE_KEYS = wordSet(
@@ -59,7 +61,8 @@ export function createPhoneDetector({ regions = ["US"] }: PhoneSettings = {}): D
       SAYS_PHONE_AFTER.test(after(text, start + match.length));
     if (number.startsWith("+"))
       return isNamed || isKnown(number.replace("(0)", "")) || /^\+\d{1,3}[ (-]/.test(number);
-    if (/\p{L}[-/#]$|#$/u.test(words) || SINGLE_DIGITS.test(number)) return false;
+    const isFrench = FRENCH.test(number) && regions.includes("FR");
+    if (/\p{L}[-/#]$|#$/u.test(words) || (SINGLE_DIGITS.test(number) && !isFrench)) return false;
     if (DATE.test(number) || isDecimal(number)) return false;
     if (namesThing(words) || namesThing(name)) return false;
     if (isNamed)

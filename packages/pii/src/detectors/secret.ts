@@ -29,16 +29,23 @@ const OPTION = /(?<=\s(?:-u|--user)[ =])[^\s:"']{1,64}:[^\s"']{4,128}/g;
 const BEARER = /(?<=\b(?:bearer|basic) )[\w.~+/-]{16,4000}=*/gi;
 /** A name that says so, as far as what is set. */
 const ASSIGNED =
-  /(?:passwords?|passwd|passphrase|pwd|secret|api[_-]?key|access[_-]?key|account[_-]?key|private[_-]?key|signing[_-]?key|encryption[_-]?key|token|sharedaccesskey)["']?(?: ?[:=] ?| is )["']?/gi;
+  /(?:passwords?|passwd|passphrase|pwd|passwor[td]|kennwort|senha|contrase[nñ]a|mot de passe|wachtwoord|has[łl]o|parola d'ordine|secret|api[_-]?key|access[_-]?key|account[_-]?key|private[_-]?key|signing[_-]?key|encryption[_-]?key|token|sharedaccesskey)["']?(?: ?[:=] ?| is )["']?/gi;
 const ASSIGNED_VALUE = /[^\s"',;&<>{}()[\]]{6,512}/y;
 const SECRET_KEY =
-  /(?:^| )(?:passwords?|passwd|passphrase|pwd|secret|secret key|api ?key|access key(?! id)|private key|signing key|encryption key|auth token|access token|refresh token|bearer token|api token|session token|client secret|connection string)$/i;
+  /(?:^| )(?:passwords?|passwd|passphrase|pwd|passwort|kennwort|senha|contrase[nñ]a|mot ?de ?passe|wachtwoord|has[łl]o|parola|jwt|otp|session cookie|cookie|secret|secret key|api ?key|access key(?! id)|private key|signing key|encryption key|auth token|access token|refresh token|bearer token|api token|session token|client secret|connection string)$/i;
 /** Texts in the place of a secret that are none: words, placeholders, names of variables. */
 const NO_SECRET =
   /^(?:[a-z]+|[A-Z]+|[\d.]{1,7}|\$.*|\*+|x+|<.*|%.*|\[\[.*|process\.env.*|os\.environ.*|(?:null|none|true|false|undefined|string|required|optional|redacted)\b.*)$/;
 /** The shortest of what its beginning tells. */
 const MIN_MARKED_CHARACTERS = 15;
-const PASSWORDS = wordSet("password passwords passwd passphrase pwd");
+const PASSWORDS = wordSet(
+  "password passwords passwd passphrase pwd passwort kennwort senha contrasena contraseña wachtwoord haslo hasło parola",
+);
+/** Codes of three to eight digits, which their names tell. */
+const CODE_KEY =
+  /(?:^| )(?:pin|pin ?code|cvv2?|cvc2?|csc|card security code|otp|one time (?:code|password)|tan)$/i;
+const CODE =
+  /(?<![\p{L}\d])(?:pin(?: code)?|cvv2?|cvc2?|csc|otp|tan)["']?(?: ?[:=] ?| is )["']?(\d{3,8})(?![\d.,]\d|\d)/giu;
 const PLACEHOLDERS = wordSet(
   `string text null none true false undefined required optional redacted password passwd secret hidden masked empty unset
   changed expired invalid incorrect wrong missing field value reset forgot forgotten protected prompt example your`,
@@ -67,7 +74,11 @@ export const secretDetector: Detector = {
       for (const { 0: match, index } of text.matchAll(OPTION)) add(index, index + match.length);
     if (text.length >= MIN_MARKED_CHARACTERS && /bearer |basic /i.test(text))
       for (const { 0: match, index } of text.matchAll(BEARER)) add(index, index + match.length);
-    if (text.includes(":") || text.includes("=") || text.includes(" is ")) findAssigned(text, add);
+    if (text.includes(":") || text.includes("=") || text.includes(" is ")) {
+      findAssigned(text, add);
+      for (const { 0: match, 1: code = "", index } of text.matchAll(CODE))
+        add(index + match.length - code.length, index + match.length);
+    }
     return found;
   },
 };
@@ -129,12 +140,17 @@ function findPrivateKeys(text: string, add: Add): void {
 }
 
 function isSecretUnder(text: string, key: string): boolean {
+  if (/^\d{3,8}$/u.test(text)) return CODE_KEY.test(spaced(key)) || isPasswordKey(key);
   if (text.length < 4 || text.length > MAX_KEYED_CHARACTERS) return false;
   const name = spaced(key);
   if (!SECRET_KEY.test(name)) return false;
   // Passphrases have spaces. What else has some is a sentence.
-  if (hasWord(name.toLowerCase(), PASSWORDS)) return !isPlaceholder(text);
+  if (isPasswordKey(key)) return !isPlaceholder(text);
   return !/\s/.test(text.trim()) && (looksRandom(text) || !NO_SECRET.test(text));
+}
+
+function isPasswordKey(key: string): boolean {
+  return hasWord(spaced(key).toLowerCase(), PASSWORDS);
 }
 
 /** Whether a text stands where a password would be. */

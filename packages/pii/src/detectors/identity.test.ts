@@ -1,0 +1,124 @@
+import { describe, expect, it } from "vitest";
+import { createDetector } from "../detect.ts";
+
+const detector = createDetector();
+const found = (text: string, key?: string): string[] =>
+  detector.find(text, key).map(({ start, end, type }) => `${type} ${text.slice(start, end)}`);
+
+describe("numbers of identity", () => {
+  it.each([
+    ["CPF 111.444.777-35", "111.444.777-35"],
+    ["de 111.444.777-35 para", "111.444.777-35"],
+    ["cpf: 11144477735", "11144477735"],
+    ["CNPJ 11.222.333/0001-81.", "11.222.333/0001-81"],
+    ["Aadhaar number 2345 6789 0124", "2345 6789 0124"],
+    ["PAN: ABCPE1234F", "ABCPE1234F"],
+    ["Steuer-ID 36 574 261 809", "36 574 261 809"],
+    ["Sécurité sociale 2 95 10 99 126 111 93", "2 95 10 99 126 111 93"],
+    ["DNI 54362315K", "54362315K"],
+    ["con X-5253868-R en", "X-5253868-R"],
+    ["BSN: 1112.22.333", "1112.22.333"],
+    ["PESEL 44051401359", "44051401359"],
+    ["NHS number 943 476 5919", "943 476 5919"],
+    ["born in Leeds, QQ 12 34 56 C", undefined],
+    ["NINO AB123456C", "AB123456C"],
+    ["it is AB 12 34 56 C", "AB 12 34 56 C"],
+    ["ITIN 912-70-1234", "912-70-1234"],
+    ["Passport number: C01X00T47", "C01X00T47"],
+    ["Reisepass C01X00T47", "C01X00T47"],
+    ["driver's license D123-4567-8901", "D123-4567-8901"],
+    ["Führerschein B072RRE2I55", "B072RRE2I55"],
+    ["USt-IdNr. DE136695976", "DE136695976"],
+  ])("are found, by their check or the words before them: %s", (text, value) => {
+    expect(found(text).filter((one) => one.startsWith("NATIONAL_ID"))).toEqual(
+      value === undefined ? [] : [`NATIONAL_ID ${value}`],
+    );
+  });
+
+  it.each([
+    ["44051401359", "pesel"],
+    ["54362315K", "dni"],
+    ["C01X00T47", "passportNumber"],
+    ["AB123456C", "national_insurance"],
+  ])("are found under a key that says so: %s", (text, key) => {
+    expect(found(text, key)).toEqual([`NATIONAL_ID ${text}`]);
+    expect(found(text, "code")).toEqual([]);
+  });
+
+  it.each([
+    "CPF 111.444.777-36",
+    "111.444.777-36",
+    "11.222.333/0001-82",
+    "Aadhaar number 2345 6789 0125",
+    "PESEL 44051401358",
+    "NHS number 943 476 5918",
+    "DNI 54362315A",
+    "order 11144477735",
+    "part no. AB-1234-56C",
+    "We passed the passport control in 2019.",
+    "The company has 12 345 678 901 shares",
+    "version 1.2.3-45",
+  ])("are none where the check fails or nothing says so: %s", (text) => {
+    expect(found(text).filter((one) => one.startsWith("NATIONAL_ID"))).toEqual([]);
+  });
+});
+
+describe("dates of birth", () => {
+  it.each([
+    ["born on 1990-02-03 in Rome", "1990-02-03"],
+    ["DOB: 02/03/1990", "02/03/1990"],
+    ["geboren am 3.2.1990", "3.2.1990"],
+    ["née le 3 février 1990", "3 février 1990"],
+    ["Fecha de nacimiento: 03/02/1990", "03/02/1990"],
+    ["data di nascita 03-02-1990", "03-02-1990"],
+  ])("are told by words: %s", (text, value) => {
+    expect(found(text)).toEqual([`BIRTH_DATE ${value}`]);
+  });
+
+  it("are told by the name of their key, and other dates are left", () => {
+    expect(found("1990-02-03", "dateOfBirth")).toEqual(["BIRTH_DATE 1990-02-03"]);
+    expect(found("1990-02-03", "geburtsdatum")).toEqual(["BIRTH_DATE 1990-02-03"]);
+    expect(found("1990-02-03", "created")).toEqual([]);
+    expect(found("The invoice of 03/02/1990")).toEqual([]);
+  });
+});
+
+describe("addresses of devices and of wallets", () => {
+  it("are found by their form", () => {
+    expect(found("at 00:1A:2B:3C:4D:5E now")).toEqual(["MAC 00:1A:2B:3C:4D:5E"]);
+    const ethereum = "0x52908400098527886E0F7030069857D2E4169EE7";
+    const bitcoin = "bc1qar0srrr7xfkvy5l643lydnw9re59gtzzwf5mdq";
+    expect(found(`${ethereum} or ${bitcoin}`)).toEqual([
+      `CRYPTO_ADDRESS ${ethereum}`,
+      `CRYPTO_ADDRESS ${bitcoin}`,
+    ]);
+    expect(found("commit 52908400098527886e0f7030069857d2e4169ee7, 00:1A:2B:3C, 12:30:45")).toEqual([]);
+  });
+});
+
+describe("codes and passwords in other languages", () => {
+  it.each([
+    ["Passwort: Sommer2024", "Sommer2024"],
+    ["senha=abc12345", "abc12345"],
+    ["CVV: 123", "123"],
+    ["PIN is 4821", "4821"],
+  ])("are found: %s", (text, value) => {
+    expect(found(text)).toEqual([`SECRET ${value}`]);
+  });
+
+  it.each([
+    ["hunter22", "contraseña"],
+    ["4821", "pin"],
+    ["123", "cvv"],
+    ["123456", "otp"],
+  ])("are found under their key: %s", (text, key) => {
+    expect(found(text, key)).toEqual([`SECRET ${text}`]);
+    expect(found(text, "count")).toEqual([]);
+  });
+});
+
+it("finds French numbers in pairs where the region is France", () => {
+  const french = createDetector({ regions: ["FR"] });
+  expect(french.find("Appelez 06 12 34 56 78")).toMatchObject([{ type: "PHONE", start: 8, end: 22 }]);
+  expect(french.find("01 02 03 04 05 06")).toEqual([]);
+});

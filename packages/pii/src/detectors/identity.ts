@@ -1,0 +1,204 @@
+import * as cnpj from "stdnum/lib/cjs/br/cnpj.js";
+import * as cpf from "stdnum/lib/cjs/br/cpf.js";
+import * as idnr from "stdnum/lib/cjs/de/idnr.js";
+import * as dni from "stdnum/lib/cjs/es/dni.js";
+import * as nie from "stdnum/lib/cjs/es/nie.js";
+import * as nir from "stdnum/lib/cjs/fr/nir.js";
+import * as bsn from "stdnum/lib/cjs/nl/bsn.js";
+import * as pesel from "stdnum/lib/cjs/pl/pesel.js";
+import { before, spaced, standsAlone } from "../context.ts";
+import type { Detector, Finding, PiiType } from "../types.ts";
+
+/** A number of a person, by which a state or an office knows them. */
+interface Kind {
+  /** Its written forms. */
+  shape: RegExp;
+  /** Words before it that say so, or that the name of its key has. */
+  words: RegExp;
+  /** The forms that need no words. */
+  distinct?: RegExp;
+  isValid?: (found: string) => boolean;
+}
+
+function words(text: string): RegExp {
+  return new RegExp(`(?<!\\p{L})(?:${text.split(/\s*,\s*/u).join("|")})(?!\\p{L})`, "u");
+}
+
+const checked =
+  ({ validate }: { validate: (text: string) => { isValid: boolean } }) =>
+  (found: string): boolean =>
+    validate(found).isValid;
+
+const hasDigits =
+  (least: number) =>
+  (found: string): boolean =>
+    (found.match(/\d/gu)?.length ?? 0) >= least;
+
+const KINDS: readonly Kind[] = [
+  {
+    shape: /\d{3}\.\d{3}\.\d{3}-\d{2}|\d{11}/gu,
+    words: words("cpf"),
+    distinct: /^\d{3}\./u,
+    isValid: checked(cpf),
+  },
+  {
+    shape: /\d{2}\.\d{3}\.\d{3}\/\d{4}-\d{2}|\d{14}/gu,
+    words: words("cnpj"),
+    distinct: /\//u,
+    isValid: checked(cnpj),
+  },
+  { shape: /\d{4} ?\d{4} ?\d{4}/gu, words: words("aadhaar, aadhar, uidai"), isValid: passesVerhoeff },
+  { shape: /[A-Z]{3}[ABCFGHJLPT][A-Z]\d{4}[A-Z]/gu, words: words("pan, income tax") },
+  {
+    shape: /\d{2} ?\d{3} ?\d{3} ?\d{3}/gu,
+    words: words("steuer-?id, steueridentifikationsnummer, steuer-?idnr, idnr, tin"),
+    isValid: checked(idnr),
+  },
+  {
+    shape: /[12] ?\d{2} ?\d{2} ?\d[\dAB] ?\d{3} ?\d{3} ?\d{2}/gu,
+    words: words("nir, insee, sécurité sociale, securite sociale, sécu, numéro de sécu"),
+    distinct: /^[12] \d{2} \d{2} /u,
+    isValid: checked(nir),
+  },
+  { shape: /\d{8}-?[A-Z]/gu, words: words("dni, nif, documento"), isValid: checked(dni) },
+  {
+    shape: /[XYZ]-?\d{7}-?[A-Z]/gu,
+    words: words("nie, extranjero"),
+    distinct: /-/u,
+    isValid: checked(nie),
+  },
+  {
+    shape: /\d{4}\.?\d{2}\.?\d{3}/gu,
+    words: words("bsn, burgerservicenummer, sofinummer"),
+    isValid: checked(bsn),
+  },
+  { shape: /\d{11}/gu, words: words("pesel"), isValid: checked(pesel) },
+  { shape: /\d{3}[ -]?\d{3}[ -]?\d{4}/gu, words: words("nhs"), isValid: passesModulus11 },
+  {
+    shape: /[A-CEGHJ-PR-TW-Z][A-CEGHJ-NPR-TW-Z] ?\d{2} ?\d{2} ?\d{2} ?[A-D]/gu,
+    words: words("nino, national insurance, ni number"),
+    distinct: / \d{2} \d{2} \d{2} /u,
+  },
+  {
+    shape: /9\d{2}[- ](?:5\d|6[0-5]|7\d|8[0-8]|9[0-24-9])[- ]\d{4}/gu,
+    words: words("itin"),
+    distinct: /^\d{3}-\d{2}-\d{4}$/u,
+  },
+  {
+    shape: /[A-Z\d]{6,9}/gu,
+    isValid: hasDigits(5),
+    words: words(
+      "passports?, passport (?:no|number), reisepass, pass-?nr, passeport, pasaporte, passaporto, passaporte, paspoort, paszport",
+    ),
+  },
+  {
+    shape: /[A-Z\d](?:[ -]?[A-Z\d]){5,17}/gu,
+    words: words(
+      "driver'?s? licen[cs]e, driving licen[cs]e, licen[cs]e (?:no|number), führerschein, permis de conduire, carnet de conducir, patente, rijbewijs, prawo jazdy, habilitação, cnh",
+    ),
+    isValid: hasDigits(5),
+  },
+  {
+    shape: /[A-Z]{2} ?[A-Z\d](?:[ .]?[A-Z\d]){6,13}/gu,
+    words: words("vat, vat (?:no|number|id), ust-?id, ust-?idnr, tva, btw, partita iva, p\\. ?iva, nif-iva"),
+    isValid: hasDigits(7),
+  },
+];
+const ANY_WORD = anyOf(KINDS.map((kind) => kind.words));
+/** What the forms that need no words have in common: groups as no other number has them. */
+const DISTINCT =
+  /\d{3}\.\d{3}\.\d{3}-|\d{3}\/\d{4}-|[12] \d{2} \d{2} |[XYZ]-\d{7}|[A-Z]{2} \d{2} \d{2} \d{2}|9\d{2}-\d{2}-\d{4}/u;
+
+/** What a text, or the name of its key, has in which such a number may be: a part of its words, or a form of its own. */
+export const IDENTITY_HINT =
+  /cpf|cnpj|aadha|uidai|pan|tax|steuer|idnr|tin|nir|insee|s[ée]cu|dni|nif|docum|nie|extranj|bsn|burger|sofi|pesel|nhs|nino|insurance|ni number|passp|reisepass|pass-?nr|pasap|paspoort|paszport|licen|f[üu]hrer|permis|carnet|patente|rijbewijs|prawo|habilita|cnh|vat|ust-|tva|btw|iva|\d{3}\.\d{3}\.\d{3}-|\/\d{4}-|[12] \d{2} \d{2} |[XYZ]-\d{7}|[A-Z]{2} \d{2} \d{2} \d{2}|9\d{2}-\d{2}-\d{4}/i;
+/** The same for dates of birth. */
+export const BIRTH_HINT =
+  /born|dob|birth|gebor|geburt|\bn[ée]e? le|naiss|nacid|nacim|nascid|nascim|nascita|\bnat[oa] il|geboorte|urodz/i;
+
+const BIRTH: Kind = {
+  shape:
+    /\d{4}-\d{2}-\d{2}|\d{1,2}[./-]\d{1,2}[./-]\d{2,4}|\d{1,2}\.? \p{L}{3,10}\.? \d{4}|\p{L}{3,10} \d{1,2},? \d{4}/gu,
+  words: words(
+    "born, born on, dob, date of birth, birth ?date, birthday, geboren, geboren am, geburtsdatum, né le, née le, date de naissance, nacid[oa], fecha de nacimiento, nascid[oa], data de nascimento, nat[oa] il, data di nascita, geboortedatum, data urodzenia, urodzon[ya]",
+  ),
+};
+
+/** Finds numbers of identity: of persons to their states, of passports, driving licences and for VAT. */
+export const identityDetector: Detector = {
+  find(text, key) {
+    if (!IDENTITY_HINT.test(text) && !(key !== undefined && IDENTITY_HINT.test(key))) return [];
+    const isNamed = ANY_WORD.test(text.toLowerCase()) || (key !== undefined && isUnder(key, ANY_WORD));
+    if (!isNamed && !DISTINCT.test(text)) return [];
+    return KINDS.flatMap((kind) =>
+      isNamed || kind.distinct !== undefined ? findKind(text, key, kind, "NATIONAL_ID") : [],
+    );
+  },
+};
+
+/** Finds dates of birth, which words or the name of their key tell from other dates. */
+export const birthDateDetector: Detector = {
+  find(text, key) {
+    const isNamed = BIRTH.words.test(text.toLowerCase()) || (key !== undefined && isUnder(key, BIRTH.words));
+    return isNamed ? findKind(text, key, BIRTH, "BIRTH_DATE") : [];
+  },
+};
+
+/** Whether a key says that a date of birth stands under it. */
+export function isBirthKey(key: string): boolean {
+  return isUnder(key, BIRTH.words);
+}
+
+function isUnder(key: string, names: RegExp): boolean {
+  return names.test(spaced(key).toLowerCase());
+}
+
+function findKind(text: string, key: string | undefined, kind: Kind, type: PiiType): Finding[] {
+  const found: Finding[] = [];
+  for (const { 0: match, index: start } of text.matchAll(kind.shape)) {
+    const end = start + match.length;
+    if (!standsAlone(text, start, end)) continue;
+    const isTold = kind.distinct?.test(match) === true || kind.words.test(lastWords(text, start, key));
+    if (isTold && kind.isValid?.(match) !== false) found.push({ start, end, type });
+  }
+  return found;
+}
+
+/** The words right before a value: those of an earlier line are of another. */
+function lastWords(text: string, start: number, key: string | undefined): string {
+  return before(text, start, key).split("\n").at(-1) ?? "";
+}
+
+function anyOf(patterns: readonly RegExp[]): RegExp {
+  return new RegExp(patterns.map(({ source }) => source).join("|"), "u");
+}
+
+/** The check of the United Kingdom's NHS: digits by their weights, modulo 11. */
+function passesModulus11(found: string): boolean {
+  const digits = [...found.replaceAll(/\D/gu, "")].map(Number);
+  const sum = digits.slice(0, 9).reduce((total, digit, at) => total + digit * (10 - at), 0);
+  return (11 - (sum % 11)) % 11 === digits[9];
+}
+
+const MULTIPLY = [0, 1, 2, 3, 4, 5, 6, 7, 8, 9].map((a) =>
+  [0, 1, 2, 3, 4, 5, 6, 7, 8, 9].map((b) => dihedral(a, b)),
+);
+const PERMUTATION = [1, 5, 7, 6, 2, 8, 3, 0, 9, 4];
+
+/** The product of two elements of the dihedral group of ten. */
+function dihedral(a: number, b: number): number {
+  const rest = (a < 5 ? a + b : a - b + 10) % 5;
+  return rest + (a < 5 === b < 5 ? 0 : 5);
+}
+
+/** The check of Verhoeff, which India's Aadhaar has. */
+function passesVerhoeff(found: string): boolean {
+  const digits = [...found.replaceAll(/\D/gu, "")].map(Number).toReversed();
+  let check = 0;
+  for (const [at, digit] of digits.entries()) {
+    let permuted = digit;
+    for (let turn = 0; turn < at % 8; turn += 1) permuted = PERMUTATION[permuted] ?? 0;
+    check = MULTIPLY[check]?.[permuted] ?? 0;
+  }
+  return check === 0;
+}
