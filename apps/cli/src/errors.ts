@@ -1,3 +1,4 @@
+import os from "node:os";
 import path from "node:path";
 import type { ErrorInfo, KnownErrorCode, TaskStatus } from "@cem/core";
 import { hintFor } from "@cem/core/errors";
@@ -74,6 +75,9 @@ const REASONS: Readonly<Record<string, [why: string, help: string]>> = {
   ENOENT: ["it is not there", "Check the path and its spelling."],
 };
 
+/** The variable of the folder that holds the user's settings for all projects. */
+const USER_FOLDER = process.platform === "win32" ? "APPDATA" : "XDG_CONFIG_HOME";
+
 /** Calls that only read. An `open` may do either: with no right to do so it most often was to write. */
 const READS = new Set(["scandir", "opendir", "stat", "lstat", "readlink", "realpath", "access", "read"]);
 
@@ -88,9 +92,15 @@ export function systemErrorOf(thrown: unknown): ErrorInfo | undefined {
   const verb = READS.has(syscall) ? "read" : isRead ? "opened" : "written";
   return {
     code: isRead ? "FILE_UNREADABLE" : "NOT_WRITABLE",
-    message: `${shownPath(file)} can't be ${verb}: ${why}. ${help}`,
+    message: `${shownPath(file)} can't be ${verb}: ${why}. ${isOfUser(file) ? `Set ${USER_FOLDER} to a folder that can be written.` : help}`,
     details: { path: file, reason: code },
   };
+}
+
+/** Whether it is the folder of the user's settings, what it is in, or a file of it. */
+function isOfUser(file: string): boolean {
+  const folder = path.join(process.env[USER_FOLDER] ?? path.join(os.homedir(), ".config"), "cem");
+  return folder.startsWith(file) || file.startsWith(folder);
 }
 
 /** A file that is written first and then takes another's name. */

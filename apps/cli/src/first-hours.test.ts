@@ -1,4 +1,5 @@
 import { readFileSync, writeFileSync } from "node:fs";
+import os from "node:os";
 import path from "node:path";
 import { describe, expect, it, vi } from "vitest";
 import { systemErrorOf } from "./errors.ts";
@@ -88,6 +89,14 @@ describe("systemErrorOf", () => {
     const error = systemErrorOf(failure(code, syscall, file));
     expect(error?.code).toBe(expected);
     expect(error?.message).toContain(message);
+  });
+
+  it("names the variable that moves the user's own folder", () => {
+    const config = path.join(process.env["XDG_CONFIG_HOME"] ?? path.join(os.homedir(), ".config"));
+    for (const folder of [config, path.join(config, "cem")])
+      expect(systemErrorOf(failure("EACCES", "mkdir", folder))?.message).toMatch(
+        /Set (?:XDG_CONFIG_HOME|APPDATA) to/u,
+      );
   });
 
   it("leaves other errors alone", () => {

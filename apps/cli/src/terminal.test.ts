@@ -1,5 +1,6 @@
-import { describe, expect, it } from "vitest";
-import { wantsColor } from "./io/terminal.ts";
+import { createColors } from "picocolors";
+import { describe, expect, it, vi } from "vitest";
+import { showWaiting, wantsColor } from "./io/terminal.ts";
 
 describe("wantsColor", () => {
   it.each([
@@ -13,5 +14,27 @@ describe("wantsColor", () => {
     ["--no-color", { FORCE_COLOR: "1" }, false, true, false],
   ])("decides for %s", (_, env, option, isTerminal, expected) => {
     expect(wantsColor(env, option, isTerminal)).toBe(expected);
+  });
+});
+
+describe("showWaiting", () => {
+  it.each([
+    [true, ["slow, 1 s", "slow, 2 s"]],
+    [false, ["slow, 10 s\n", "slow, 20 s\n"]],
+  ])("counts the seconds until the work settles, on a terminal: %s", async (isTerminal, expected) => {
+    vi.useFakeTimers();
+    const shown: string[] = [];
+    const write = (text: string): void => void shown.push(text);
+    const style = { colors: createColors(false), width: 80 };
+    const work = Promise.withResolvers<string>();
+    // As of an output without a terminal, which can't replace a line.
+    const writeTransient = isTerminal ? write : () => {};
+    const waiting = showWaiting({ style, isTerminal, write, writeTransient }, "slow", work.promise);
+    await vi.advanceTimersByTimeAsync(21_000);
+    work.resolve("done");
+    expect(await waiting).toBe("done");
+    expect(vi.getTimerCount()).toBe(0);
+    vi.useRealTimers();
+    expect(shown.slice(0, 2)).toEqual(expected);
   });
 });

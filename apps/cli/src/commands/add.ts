@@ -1,6 +1,7 @@
 import { shellWord } from "@cem/core/text";
 import { EXIT_FAILED, EXIT_OK, withHints } from "../errors.ts";
 import type { Answer, CommandContext } from "../io/command-context.ts";
+import { FIRST_START, showWaiting } from "../io/terminal.ts";
 import { renderRow } from "../render/rows.ts";
 import { oneLine, safeData } from "../render/text.ts";
 import { renderGenerated } from "../render/servers.ts";
@@ -108,9 +109,9 @@ async function addMcpServer(
     ...renderRow("added", `${oneLine(name)} to ${shortPath(file)}`, style),
     ...warnings.flatMap((text) => renderRow("note", oneLine(text), style, { paint: style.colors.yellow })),
   ];
-  // A first start may take minutes, and must not look like a standstill.
-  if (live?.isTerminal) live.write(`\n${added(live.style).join("\n")}, starting it …\n`);
-  const generated = withHints(await generateTools({ ...source, servers: [name], isFirstStart: true }));
+  live?.write(`\n${added(live.style).join("\n")}\n`);
+  const generating = generateTools({ ...source, servers: [name], isFirstStart: true });
+  const generated = withHints(await showWaiting(live, FIRST_START, generating));
   const [server] = generated;
   const isDone = server?.state === "generated";
   const safe = safeData(generated);
@@ -120,8 +121,6 @@ async function addMcpServer(
     exitCode: isDone ? EXIT_OK : EXIT_FAILED,
     data: { status: isDone ? "success" : "error", file, server, warnings, next: Object.values(next) },
     report: (style) => [
-      "",
-      ...added(style),
       ...renderGenerated(safe, style),
       "",
       ...Object.entries(next).flatMap(([label, command]) => renderRow(label, oneLine(command), style)),

@@ -3,6 +3,7 @@ import type { GeneratedServer, Importable, ImportableServer } from "code-executi
 import { askYesNo } from "../ask/prompt.ts";
 import { EXIT_FAILED, EXIT_OK, withHints } from "../errors.ts";
 import type { Answer, CommandContext } from "../io/command-context.ts";
+import { FIRST_START, showWaiting } from "../io/terminal.ts";
 import { renderRow } from "../render/rows.ts";
 import { oneLine, safeData } from "../render/text.ts";
 import { renderGenerated } from "../render/servers.ts";
@@ -53,7 +54,8 @@ export async function importServers(
   if (isAgreed) {
     ({ warnings } = await addServers(wanted, source));
     const enabled = wanted.filter(({ entry }) => entry["enabled"] !== false).map(({ name }) => name);
-    generated = withHints(await generateTools({ ...source, servers: enabled, isFirstStart: true }));
+    const generating = generateTools({ ...source, servers: enabled, isFirstStart: true });
+    generated = withHints(await showWaiting(live, FIRST_START, generating));
   }
   const isDone = generated.every(({ state }) => state === "generated");
   const added = isAgreed ? wanted.map(({ name }) => name) : [];

@@ -129,14 +129,12 @@ async function attempt<T>(place: string, work: () => Promise<T>): Promise<T> {
   }
 }
 
-function notMade(place: string, cause: unknown): CemError {
-  const { code = "", message } = cause as NodeJS.ErrnoException;
-  const options = { details: { path: place, reason: code }, cause };
-  const isFile = code === "EEXIST" || code === "ENOTDIR";
-  const why = isFile
-    ? "is in the way: there is a file where a folder should be. Move it, or choose another folder."
-    : `could not be made: ${message}`;
-  return new CemError(isFile ? "USAGE" : "NOT_WRITABLE", `${place} ${why}`, options);
+/** Names the file where a folder should be. Other failures of the file system are explained as everywhere. */
+function notMade(place: string, cause: unknown): unknown {
+  const { code } = cause as NodeJS.ErrnoException;
+  if (code !== "EEXIST" && code !== "ENOTDIR") return cause;
+  const why = "is in the way: there is a file where a folder should be. Move it, or choose another folder.";
+  return new CemError("USAGE", `${place} ${why}`, { details: { path: place, reason: code }, cause });
 }
 
 const FIRST_SERVER = "greeter";

@@ -1,6 +1,6 @@
 import { CemError } from "@cem/core";
 import { shellWord } from "@cem/core/text";
-import type { MigratedFile, Migration } from "../migrate/migration.ts";
+import type { Migration } from "../migrate/migration.ts";
 import { EXIT_OK } from "../errors.ts";
 import type { Answer, CommandContext } from "../io/command-context.ts";
 import { renderRow } from "../render/rows.ts";
@@ -40,7 +40,7 @@ async function migrateProject(
   { signal }: CommandContext,
 ): Promise<Answer> {
   const { planMigration } = await import("../migrate/plan-migration.ts");
-  const { diffOf } = await import("../migrate/migration.ts");
+  const { diffOf, writeMigration } = await import("../migrate/migration.ts");
   const migration = await planMigration(folder);
   signal.throwIfAborted();
   if (!migration.isProject) {
@@ -50,7 +50,7 @@ async function migrateProject(
       { details: { path: migration.folder } },
     );
   }
-  const made = write ? await attempt(migration) : [];
+  const made = write ? await writeMigration(migration) : [];
   const wanted = migration.files.filter(({ isThere }) => !isThere);
   const diffs = write ? [] : wanted.map(diffOf);
   const next = nextSteps(migration, write, folder);
@@ -71,19 +71,6 @@ async function migrateProject(
         .map(({ file }) => file)
         .join("\n"),
   };
-}
-
-async function attempt(migration: Migration): Promise<MigratedFile[]> {
-  const { writeMigration } = await import("../migrate/migration.ts");
-  try {
-    return await writeMigration(migration);
-  } catch (cause) {
-    const { code = "", message, path = migration.folder } = cause as NodeJS.ErrnoException;
-    throw new CemError("NOT_WRITABLE", `${path} could not be made: ${message}`, {
-      details: { path, reason: code },
-      cause,
-    });
-  }
 }
 
 function nextSteps({ files, servers }: Migration, isWritten: boolean, folder: string): string[] {

@@ -6,6 +6,10 @@ import type { CommandIo, OutputStream } from "./command-io.ts";
 const MAX_REPORT_COLUMNS = 100;
 const DEFAULT_COLUMNS = 80;
 const MIN_COLUMNS = 40;
+/** What is shown while servers start for the first time. */
+export const FIRST_START = "  starting   a first start may take minutes";
+/** Without a terminal a line stays, so that it is written only now and then. */
+const PLAIN_WAIT_SECONDS = 10;
 const CLEAR_LINE = "\r\u001B[K";
 
 /** Standard output or standard error. */
@@ -31,6 +35,22 @@ export function wantsColor(env: NodeJS.ProcessEnv, option: boolean, isTerminal: 
   const forced = env["FORCE_COLOR"];
   if (forced !== undefined) return forced !== "0" && forced !== "false";
   return isTerminal && env["TERM"] !== "dumb";
+}
+
+/** Shows that something is waited for, and for how long already, until it settles. */
+export async function showWaiting<T>(output: Output | undefined, text: string, work: Promise<T>): Promise<T> {
+  const began = Date.now();
+  const timer = setInterval(() => {
+    const seconds = Math.round((Date.now() - began) / 1_000);
+    if (output?.isTerminal === false && seconds % PLAIN_WAIT_SECONDS === 0)
+      output.write(`${text}, ${seconds} s\n`);
+    else output?.writeTransient(`${text}, ${seconds} s`);
+  }, 1_000);
+  try {
+    return await work;
+  } finally {
+    clearInterval(timer);
+  }
 }
 
 export function createTerminal({ stdout, stderr }: CommandIo, color: boolean): Terminal {

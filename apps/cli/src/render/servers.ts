@@ -132,7 +132,10 @@ function detailsOf(server: GeneratedServer): string[] {
   const { server: name, state, changed, skipped, conflicts, warnings, flagged, learned, error } = server;
   const verb = state === "held" ? "changed, held back" : "changed, accepted";
   return [
-    ...(error === undefined ? [] : errorNotes(error)),
+    // The hint for a server that is down is to try it, as was just done.
+    ...(error === undefined
+      ? []
+      : errorNotes(error.code === "SERVER_DOWN" ? { ...error, hint: undefined } : error)),
     ...changed.flatMap(({ tool, differences }) => [
       `${verb}: ${tool}`,
       ...differences.slice(0, MAX_LISTED).map(({ place, text }) => `  ${place}: ${oneLine(text)}`),

@@ -44,6 +44,31 @@ describe.runIf(process.platform === "linux")("a server that npx does not find", 
   });
 });
 
+describe.runIf(process.platform === "linux")("a package that npm does not find", () => {
+  it.each([
+    [
+      "npm error code E404\nnpm error 404 The requested resource '@a/b@*' could not be found\nnpm error 404",
+      "@a/b",
+    ],
+    [
+      "npm ERR! 404 Not Found - GET https://r.example/@a%2fb\nnpm ERR! 404  '@a/b@2' is not in this registry.",
+      "@a/b@2",
+    ],
+    [
+      "npm error code ETARGET\nnpm error notarget No matching version found for b@99.0.0.\nnpm notice",
+      "b@99.0.0",
+    ],
+  ])("is named, without npm's own text: %j", async (words, missing) => {
+    const transport = createStdioTransport(
+      { kind: "stdio", command: "sh", args: ["-c", 'printf "%s\\n" "$1" >&2; exit 1', "sh", words] },
+      { onStderr: () => {} },
+    );
+    await transport.start();
+    await transport.waitForExit();
+    expect(transport.describeExit()).toBe(`npm has no package "${missing}". Check its name and version`);
+  });
+});
+
 describe("close", () => {
   it.runIf(process.platform === "linux")("ends a server that will not go, and what it started", async () => {
     const { transport: settings } = odd("stubborn");

@@ -13,6 +13,12 @@ import type { CallContexts } from "./running-calls.ts";
 const MAX_MESSAGE_BYTES = 64 * 1024 * 1024;
 const MAX_STDERR_LINE_BYTES = 64 * 1024;
 const KEPT_STDERR_LINES = 10;
+/** Lines of npm that don't say why it failed. */
+const NPM_CHATTER =
+  /^npm (?:notice|warn)\b|^npm (?:error|ERR!)\s+(?:A complete log of this run|\S+_logs\b|$)/u;
+/** The package that a registry does not have, at all or in this version. */
+const MISSING_PACKAGE =
+  /^npm (?:error|ERR!) (?:404 [^']*'|notarget No matching version found for )([^'\s]+?)(?:@\*)?(?:'|\.?$)/mu;
 const DEFAULT_GRACE_MS = 1_000;
 const POLL_MS = 20;
 const LAST_WORDS_MS = 500;
@@ -92,7 +98,7 @@ export function createStdioTransport(
           transport.onclose?.();
         });
         listen(started, transport, contexts, (line) => {
-          lastWords.push(line);
+          if (!NPM_CHATTER.test(line)) lastWords.push(line);
           if (lastWords.length > KEPT_STDERR_LINES) lastWords.shift();
           onStderr(line);
         });
@@ -126,6 +132,8 @@ export function createStdioTransport(
       if (exit === undefined) return undefined;
       const words = lastWords.join("\n").trim();
       if (words === "") return `its process ${exit}`;
+      const [, missing] = MISSING_PACKAGE.exec(words) ?? [];
+      if (missing !== undefined) return `npm has no package "${missing}". Check its name and version`;
       return `its process ${exit} after writing: ${words}${npxAdvice(settings, words)}`;
     },
   };
