@@ -107,7 +107,7 @@ export async function migrateSkills(
           {
             file: `${target}/SKILL.md`,
             from: source,
-            text: `---\n${stringify({ name: stem, description: about.description || `${stem}, moved from Python.` }, { lineWidth: 0 })}---\n\n# ${stem}\n\n${about.description}\n\nFunctions: ${calls}.\n`,
+            text: `---\n${stringify({ name: stem, description: about.description || `${stem}${NO_DESCRIPTION}` }, { lineWidth: 0 })}---\n\n# ${stem}\n\n${about.description}\n\nFunctions: ${calls}.\n`,
           },
           {
             file: `${target}/index.ts`,
@@ -115,6 +115,11 @@ export async function migrateSkills(
             text: functions.map((one) => functionSkeleton(one, name)).join("\n"),
           },
         );
+        if (about.description === "")
+          result.left.push({
+            place: `${target}/SKILL.md`,
+            reason: `has no description, by which skills are found: ${name} has none`,
+          });
         result.left.push({
           place: `${target}/index.ts`,
           reason: `throws until its bodies are written as in ${name}`,
@@ -123,6 +128,14 @@ export async function migrateSkills(
     }
   }
   return result;
+}
+
+const NO_DESCRIPTION = ", moved from Python.";
+const NOT_WRITTEN = "is not written in TypeScript yet: see ";
+
+/** Whether a file that was made still waits for what a person has to write. */
+export function isUnwritten(text = ""): boolean {
+  return text.includes(NOT_WRITTEN) || text.includes(NO_DESCRIPTION);
 }
 
 /** The description in the docstring at the head of a skill: after `description:`, or its first paragraph. */
@@ -163,7 +176,7 @@ export function functionSkeleton(own: PythonFunction, file: string): string {
   const parameter = members.length === 0 ? "" : `input: ${input}${isAnyOptional ? " = {}" : ""}`;
   const body = [
     ...(members.length === 0 ? [] : ["  void input;"]),
-    `  throw new Error(${JSON.stringify(`${own.name} is not written in TypeScript yet: see ${file}:${own.line}.`)});`,
+    `  throw new Error(${JSON.stringify(`${own.name} ${NOT_WRITTEN}${file}:${own.line}.`)});`,
   ];
   return `${shape}${comment([summary === "" ? `${own.name}, as in ${file}.` : summary, ...(returns === "" ? [] : [`@returns ${returns}`])], "")}
 export async function ${name}(${parameter}): Promise<${result === "null" ? "void" : result}> {

@@ -10,6 +10,7 @@ import {
 } from "node:fs";
 import { tmpdir } from "node:os";
 import { describe, expect, it, onTestFinished } from "vitest";
+import { ANSWER_DIFFERENCES } from "./differences.ts";
 import { diffOf, writeMigration } from "./migration.ts";
 import { planMigration } from "./plan-migration.ts";
 
@@ -95,6 +96,7 @@ describe("planMigration", () => {
     expect(broken.files).toEqual([]);
     expect(broken.left).toEqual([
       { place: "config.yaml", reason: expect.stringContaining("lacks a closing bracket") },
+      ...ANSWER_DIFFERENCES,
     ]);
     const bad = await planMigration(
       projectWith({ "config.yaml": "llm:\n  temperature: hot\n", ".env": "SANDBOX_TYPE=monty\n" }),
@@ -102,7 +104,48 @@ describe("planMigration", () => {
     expect(bad.left.map(({ reason }) => reason)).toEqual([
       expect.stringContaining('config.yaml:2  llm.temperature  is "hot"'),
       expect.stringContaining("Monty runs Python; write auto."),
+      ...ANSWER_DIFFERENCES.map(({ reason }) => reason),
     ]);
+  });
+
+  it("says what loads and is something else here, also when it was migrated", async () => {
+    const steps = [
+      { name: "old", type: "code_execution", config: { code: "# Extract\ndata = [1]\nprint(data)\n" } },
+      { name: "older", type: "code_execution", config: { code: 'if x:\n  raise ValueError("no")\n' } },
+      { name: "new", type: "code_execution", config: { code: "return 1;\n" } },
+    ];
+    const config = {
+      execution: { sandbox_type: "microsandbox", msb_server_url: "http://localhost:5555" },
+      optimizations: { file_content_cache: true },
+      guardrails: { content_filtering: true },
+      workflows: [{ name: "w", description: "d", version: "1", steps }],
+    };
+    const folder = projectWith({
+      "config.yaml": JSON.stringify(config),
+      ".env": "MSB_SERVER_URL=http://localhost:5555\n",
+      "skills/bare.py": "def run():\n    return 1\n",
+    });
+    const reasons = async (): Promise<string> =>
+      (await planMigration(folder)).left.map(({ place, reason }) => `${place} ${reason}`).join("\n");
+    const before = await reasons();
+    for (const text of [
+      "optimizations.file_content_cache",
+      "guardrails.content_filtering",
+      "execution.msb_server_url",
+      ".env MSB_SERVER_URL",
+      'step "old" of "w" is Python',
+      'step "older" of "w" is Python',
+      "bare/SKILL.md has no description",
+      "bare/index.ts throws",
+      ...ANSWER_DIFFERENCES.map(({ reason }) => reason),
+    ])
+      expect(before).toContain(text);
+    expect(before).not.toContain('step "new"');
+    const migration = await planMigration(folder);
+    await writeMigration(migration);
+    expect(await reasons()).toBe(before);
+    writeFileSync(path.join(folder, "skills/bare/SKILL.md"), "---\nname: bare\ndescription: Mine.\n---\n");
+    expect(await reasons()).not.toContain("bare/SKILL.md");
   });
 
   it("finds nothing in an empty folder", async () => {
@@ -122,7 +165,8 @@ describe("writeMigration", () => {
     expect(files["servers/math/index.ts"]).toBe('/** Mathematics. */\nexport { add } from "./add.ts";\n');
     expect(files["skills/clean/SKILL.md"]).toContain("name: clean\ndescription: Cleans a file.\n");
     const again = await planMigration(folder);
-    expect(again.left.filter(({ reason }) => reason.startsWith("throws"))).toEqual([]);
+    // Until somebody writes the bodies.
+    expect(again.left.filter(({ reason }) => reason.startsWith("throws"))).toHaveLength(2);
     expect(await writeMigration(again)).toEqual([]);
     expect(filesOf(folder)).toEqual(files);
   });

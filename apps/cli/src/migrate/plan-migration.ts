@@ -3,8 +3,9 @@ import { existsSync } from "node:fs";
 import { loadConfig } from "@cem/config";
 import { CemError } from "@cem/core";
 import { parse } from "yaml";
+import { ANSWER_DIFFERENCES, differencesOf, toRecord } from "./differences.ts";
 import { migrateConfig } from "./migrate-config.ts";
-import { migrateSkills, migrateTools } from "./migrate-modules.ts";
+import { isUnwritten, migrateSkills, migrateTools } from "./migrate-modules.ts";
 import { isInside, namesIn, textOf } from "./migration.ts";
 import type { LeftOver, MigratedFile, Migration } from "./migration.ts";
 
@@ -32,14 +33,18 @@ export async function planMigration(project: string): Promise<Migration> {
   const files = [...config.files, ...(tools?.files ?? []), ...(skills?.files ?? [])].map(
     (file): MigratedFile => ({ ...file, isThere: existsSync(path.join(folder, file.file)) }),
   );
-  const kept = new Set(files.filter(({ isThere }) => isThere).map(({ file }) => file));
+  const done = new Set<string>();
+  for (const { file, isThere } of files)
+    if (isThere && !isUnwritten(await textOf(path.join(folder, file)))) done.add(file);
   const servers = (tools?.servers ?? []).map((server) => ({
     ...server,
     isConfigured: config.servers.has(server.name) || variables.servers.includes(server.name),
   }));
+  const isProject =
+    config.isThere || variables.isThere || files.length + servers.length + data.works.length > 0;
   return {
     folder,
-    isProject: config.isThere || variables.isThere || files.length + servers.length + data.works.length > 0,
+    isProject,
     files,
     changes: config.changes,
     works: [...config.works, ...variables.works, ...data.works],
@@ -49,7 +54,8 @@ export async function planMigration(project: string): Promise<Migration> {
       ...(tools?.left ?? []),
       ...(skills?.left ?? []),
       ...data.left,
-    ].filter(({ place }) => !kept.has(place)),
+      ...(isProject ? ANSWER_DIFFERENCES : []),
+    ].filter(({ place }) => !done.has(place)),
     servers,
   };
 }
@@ -106,7 +112,10 @@ async function planConfig(folder: string): Promise<PlannedConfig> {
       files: changes.length === 0 ? [] : [{ file: NEW_CONFIG, from: name, text, before }],
       changes,
       works: changes.length === 0 && problems.length === 0 ? [`${name}  loads as it is`] : [],
-      left: [...planned.left, ...problems.map((reason) => ({ place: name, reason }))],
+      left: [
+        ...planned.left,
+        ...[...problems, ...differencesOf(settings)].map((reason) => ({ place: name, reason })),
+      ],
       folders,
       servers: new Set(names.map(String)),
     };
@@ -138,6 +147,7 @@ async function inspectVariables(folder: string): Promise<InspectedVariables> {
     const servers = config.mcpServers.map(({ name }) => name);
     const isMicrosandbox = config.execution.sandboxType === "microsandbox";
     const label = origins["execution.sandbox_type"]?.variable ?? "";
+    const url = isMicrosandbox ? undefined : origins["execution.msb_server_url"]?.variable;
     return {
       isThere,
       servers,
@@ -154,6 +164,14 @@ async function inspectVariables(folder: string): Promise<InspectedVariables> {
               },
             ]
           : []),
+        ...(url === undefined
+          ? []
+          : [
+              {
+                place: ".env",
+                reason: `${url}: is used with sandbox_type microsandbox alone, not under auto`,
+              },
+            ]),
         ...warnings.map((reason) => ({ place: ".env", reason })),
       ],
     };
@@ -174,12 +192,6 @@ function safely(read: () => unknown): unknown {
   } catch {
     return undefined;
   }
-}
-
-function toRecord(value: unknown): Record<string, unknown> {
-  return typeof value === "object" && value !== null && !Array.isArray(value)
-    ? (value as Record<string, unknown>)
-    : {};
 }
 
 /** Looks at what the Python original kept in the workspace: state, and logs of what it ran. */

@@ -33,6 +33,14 @@ export interface PythonModule {
   functions: PythonFunction[];
 }
 
+/** Whether a text is a program in Python and not in TypeScript, as far as its form shows. */
+export function isPython(text: unknown): boolean {
+  if (typeof text !== "string" || /\bawait\b|;\s*$/mu.test(text)) return false;
+  let isValid = true;
+  parser.parse(`${text}\n`).iterate({ enter: ({ type }) => void (isValid &&= !type.isError) });
+  return isValid;
+}
+
 /** Reads a module in Python; what it does not understand is left out. */
 export function readPythonModule(text: string): PythonModule {
   const root = parser.parse(text).topNode;
