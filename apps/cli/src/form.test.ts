@@ -60,26 +60,22 @@ describe("cem form", () => {
     expect(stderr).toMatch(message);
   });
 
-  it("fills a PDF file of the workspace", async () => {
+  it.each([
+    ["papers", ["--workspace", "papers"], ""],
+    ["configured", [], "execution:\n  workspace_dir: configured\n"],
+  ])("fills a PDF file of the workspace %s", async (folder, options, config) => {
     const samples = path.resolve(import.meta.dirname, "../../../packages/forms/src/testing/sample.pdf");
     expect(existsSync(samples)).toBe(true);
-    mkdirSync(path.join(cwd, "papers"));
-    copyFileSync(samples, path.join(cwd, "papers/a.pdf"));
-    const { code, stdout } = await cem(
-      "fill",
-      "paper.yaml",
-      "--data",
-      "data.yaml",
-      "--workspace",
-      "papers",
-      "--json",
-    );
+    writeFileSync(path.join(cwd, "config.yaml"), config);
+    mkdirSync(path.join(cwd, folder));
+    copyFileSync(samples, path.join(cwd, folder, "a.pdf"));
+    const { code, stdout } = await cem("fill", "paper.yaml", "--data", "data.yaml", ...options, "--json");
     expect(JSON.parse(stdout)).toMatchObject({
       status: "filled",
       problems: [],
       output: expect.stringMatching(/b\.pdf$/),
     });
-    expect([code, readdirSync(path.join(cwd, "papers"))]).toEqual([0, ["a.pdf", "b.pdf"]]);
+    expect([code, readdirSync(path.join(cwd, folder))]).toEqual([0, ["a.pdf", "b.pdf"]]);
     expect(stdout).not.toContain("ada@");
   });
 });

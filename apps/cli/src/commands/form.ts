@@ -1,4 +1,3 @@
-import path from "node:path";
 import { CemError } from "@cem/core";
 import type { Form, FormField, FormResult } from "@cem/forms";
 import { elicitOf } from "../ask/terminal-questions.ts";
@@ -10,6 +9,7 @@ import { renderPairs, renderRow } from "../render/rows.ts";
 import { oneLine, safeData } from "../render/text.ts";
 import { counted } from "../render/text.ts";
 import type { Style } from "../render/text.ts";
+import { configSourceOf } from "../run/config-source.ts";
 import { InvalidArgumentError } from "commander";
 import { addOptions, defineCommand } from "../command/define-command.ts";
 import type { Given } from "../command/define-command.ts";
@@ -72,8 +72,12 @@ async function handleForm(
     };
   }
   const given = data === undefined ? {} : await readData(await readInput(data, "data", context), data);
+  const { loadConfig } = await import("code-execution-mcp");
+  const { configFile, config: overrides, trustFolder } = configSourceOf(options);
+  const { signal } = context;
+  const { config } = await loadConfig({ file: configFile, overrides, trustFolder, signal });
   const filler = createFormFiller({
-    workspace: path.resolve(options.workspace ?? "."),
+    workspace: config.execution.workspaceDir,
     ask: elicitOf(context, createTurns()),
   });
   if (action === "validate") return answer(await filler.check(form, { data: given }), "valid");
@@ -86,7 +90,7 @@ async function handleForm(
   if (form.target.type === "tool" || form.sources.length > 0) {
     throw new CemError("USAGE", `${file} calls tools, which a step of type form does in a workflow.`);
   }
-  return answer(await filler.fill(form, { data: given, isTrial: trial, signal: context.signal }), "filled");
+  return answer(await filler.fill(form, { data: given, isTrial: trial, signal }), "filled");
 }
 
 function answer(result: FormResult, done: string): Answer {
