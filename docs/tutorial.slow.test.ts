@@ -1,5 +1,5 @@
 import { spawnSync } from "node:child_process";
-import { chmodSync, mkdirSync, mkdtempSync, rmSync, writeFileSync } from "node:fs";
+import { mkdirSync, mkdtempSync, readFileSync, rmSync, writeFileSync } from "node:fs";
 import { tmpdir } from "node:os";
 import path from "node:path";
 import { expect, it, onTestFinished } from "vitest";
@@ -10,34 +10,32 @@ const SERVER = path.join(
   "packages/code-execution-mcp/node_modules/@modelcontextprotocol/server-filesystem/dist/index.js",
 );
 
-/** Makes a command that runs a module of this repository. */
-function makeCommand(folder: string, name: string, module: string, dropped: number): void {
-  const file = path.join(folder, name);
-  mkdirSync(folder, { recursive: true });
-  const shift = dropped === 0 ? "" : `shift ${dropped}\n`;
-  writeFileSync(
-    file,
-    `#!/bin/sh\n${shift}exec "${process.execPath}" --conditions=@cem/source "${module}" "$@"\n`,
-  );
-  chmodSync(file, 0o755);
-}
-
 it("does what the tutorial says, step by step", () => {
   const folder = mkdtempSync(path.join(tmpdir(), "tutorial-"));
   onTestFinished(() => rmSync(folder, { recursive: true, force: true }));
   const commands = path.join(folder, "bin");
-  makeCommand(commands, "cem", path.join(root, "apps/cli/src/cem.ts"), 0);
   // npx -y @modelcontextprotocol/server-filesystem, which is installed here.
-  makeCommand(commands, "npx", SERVER, 2);
-  const steps = blocksOf("docs/tutorial/first-server.md")
+  mkdirSync(commands);
+  const npx = path.join(commands, "npx");
+  const serve = `shift 2; exec "${process.execPath}" "${SERVER}" "$@"`;
+  const other = `PATH="${process.env["PATH"]}" exec npx "$@"`;
+  const script = `#!/bin/sh\ncase "$2" in *server-filesystem) ${serve};; *) ${other};; esac\n`;
+  writeFileSync(npx, script, { mode: 0o755 });
+  const blocks = blocksOf("docs/tutorial/first-server.md")
     .filter(({ language }) => language === "sh")
-    // Both ways to come by the command: it is on the PATH here.
-    .map(({ code }) => code.replace(/^npm install --global .*\n/mu, ""))
-    .filter((code) => !code.startsWith("export PATH="));
+    .map(({ code }) => code);
+  const isPathLine = (code: string): boolean => code.startsWith("export PATH=");
+  const [pathLine = "", ...others] = blocks.filter(isPathLine);
+  expect(others).toEqual([]);
+  expect(readFileSync(path.join(root, "README.md"), "utf8")).toContain(`\n${pathLine.trim()}`);
+  const steps = blocks
+    .filter((code) => !isPathLine(code))
+    // The line for the clone takes its place.
+    .map((code) => code.replace(/^npm install --global .*\n/mu, ""));
   const { status, stdout, stderr } = spawnSync("sh", ["-e"], {
     cwd: folder,
     encoding: "utf8",
-    input: steps.join("\necho ---\n"),
+    input: `cd "${root}"\n${pathLine}\ncd "${folder}"\n${steps.join("\necho ---\n")}`,
     env: { ...process.env, HOME: folder, PATH: `${commands}:${process.env["PATH"]}` },
   });
   expect([status, stderr]).toEqual([0, expect.any(String)]);
