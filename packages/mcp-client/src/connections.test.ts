@@ -7,7 +7,9 @@ const signal = new AbortController().signal;
 describe.concurrent("createMcpConnections", () => {
   it("starts nothing before it is needed", async () => {
     await using connections = connect([odd("plain")]);
-    expect(connections.status()).toEqual([{ name: "odd", state: "idle", transport: "stdio" }]);
+    expect(connections.status()).toEqual([
+      { name: "odd", state: "idle", transport: "stdio", sharing: "session" },
+    ]);
   });
 
   it("shares one connection between callers", async () => {
@@ -26,7 +28,12 @@ describe.concurrent("createMcpConnections", () => {
     async (name) => {
       await using connections = connect([reference(name)]);
       const [status] = await connections.check();
-      expect(status).toMatchObject({ state: "ready", transport: "stdio", protocol: "2025-11-25" });
+      expect(status).toMatchObject({
+        state: "ready",
+        transport: "stdio",
+        protocol: "2025-11-25",
+        sharing: "session",
+      });
       expect(status?.toolCount).toBeGreaterThan(0);
       expect(status?.latencyMs).toBeGreaterThan(0);
     },
@@ -158,5 +165,7 @@ describe.concurrent("both generations of the protocol", () => {
       server: { name: "two-era", version: "2.1.0" },
       leftOut: [],
     });
+    const sharing = protocol === "2026-07-28" ? "stateless" : "session";
+    expect(connections.status()).toMatchObject([{ sharing, statefulTools: [] }]);
   });
 });

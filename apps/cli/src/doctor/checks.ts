@@ -24,6 +24,7 @@ export function checkHost(report: HostReport): Check[] {
   const { configuration, sandboxes } = report;
   return [
     checkServers(report),
+    ...checkState(report.upstream),
     ...checkPlugins(report.plugins),
     ...sandboxes.map(({ name, probe }) => checkSandbox(name, probe)),
     ...(sandboxes.some(({ probe }) => probe.available) ? [] : [noSandbox]),
@@ -83,6 +84,30 @@ function checkServers({ catalog: { servers, problems }, servers: folder, upstrea
   for (const server of upstream) notes.push(...notesOf(server).map((note) => `${server.name}: ${note}`));
   if (servers.length === 0) notes.push(`nothing in ${shortPath(folder.path)}: cem init makes a first tool`);
   return { name: "servers", state: notes.length > 0 ? "warning" : "ok", summary, notes };
+}
+
+const SHARING = {
+  stateless: "the protocol gives it no session, so that all calls share a connection",
+  shared: "all sessions share one connection, and its state. Set  connections: session",
+  session: "each session has a connection of its own; runs without a session follow each other on one",
+  run: "each session has a connection of its own, and runs side by side have further ones",
+} as const;
+
+const MAX_NAMED_TOOLS = 3;
+
+/** The servers that look as if they kept state between calls, and who shares it. */
+export function checkState(
+  upstream: readonly Pick<ExaminedServer, "name" | "sharing" | "statefulTools">[],
+): Check[] {
+  const stateful = upstream.filter(({ statefulTools = [] }) => statefulTools.length > 0);
+  if (stateful.length === 0) return [];
+  const notes = stateful.map(
+    ({ name, statefulTools = [], sharing }) =>
+      `${name} (${statefulTools.slice(0, MAX_NAMED_TOOLS).join(", ")}): ${SHARING[sharing]}`,
+  );
+  const isShared = stateful.some(({ sharing }) => sharing === "shared");
+  const summary = `${counted(stateful.length, "server")} ${stateful.length === 1 ? "looks" : "look"} stateful`;
+  return [{ name: "state", state: isShared ? "warning" : "ok", summary, notes }];
 }
 
 /** Nothing is said of plugins where there are none. */

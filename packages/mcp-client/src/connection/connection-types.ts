@@ -38,6 +38,13 @@ export interface ServerStatus {
   leftOutCount?: number | undefined;
   /** Round trip of the last `tools/list` request, in milliseconds. */
   latencyMs?: number | undefined;
+  /**
+   * Which calls share a connection: as set, where `auto` is `session`; `stateless` for a server that can't keep state, whose
+   * connections are shared.
+   */
+  sharing: "stateless" | "shared" | "session" | "run";
+  /** Tools by whose names the server looks as if it kept state between calls. Absent when they were never listed. */
+  statefulTools?: string[] | undefined;
   lastError?: ErrorInfo | undefined;
   /** Milliseconds until the next attempt to connect. Present during a backoff only. */
   retryInMs?: number | undefined;

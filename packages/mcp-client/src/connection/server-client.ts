@@ -5,7 +5,7 @@ import { isNamedAsChange } from "@cem/core/text";
 import pLimit from "p-limit";
 import type { SignIn } from "../oauth/sign-in.ts";
 import { createRedact } from "../settings/secret-values.ts";
-import type { McpServerSettings } from "../settings/server-settings.ts";
+import type { ConnectionSharing, McpServerSettings } from "../settings/server-settings.ts";
 import { serverClosed, SessionLost, toServerError } from "../transport/call-failures.ts";
 import { createConnectionHealth } from "./connection-health.ts";
 import type { ConnectionHealth } from "./connection-health.ts";
@@ -21,6 +21,7 @@ import type {
 } from "./connection-types.ts";
 import { createConnection } from "./connection.ts";
 import type { Connection, ConnectionContext, Run } from "./connection.ts";
+import { findStatefulTools } from "./stateful-tools.ts";
 import { callTool } from "./tool-call.ts";
 import type { RemoteTool } from "./tool-definitions.ts";
 import { fetchToolList } from "./tool-list.ts";
@@ -193,7 +194,7 @@ export function createServerClient(settings: McpServerSettings, context: ServerC
  * @param latencyMs - the round trip of the request for it, in milliseconds.
  */
 function statusOf(
-  { name, transport }: McpServerSettings,
+  { name, transport, connections = "auto" }: McpServerSettings,
   connection: Connection | undefined,
   { backoff: { waitMs }, lastError }: ConnectionHealth,
   tools: ToolList | undefined,
@@ -210,10 +211,20 @@ function statusOf(
     toolCount: tools?.tools.length,
     leftOutCount: tools?.leftOut.length,
     latencyMs,
+    sharing: sharingOf(connections, connection),
+    statefulTools: tools && findStatefulTools(tools.tools.map((tool) => tool.name)),
     lastError,
     retryInMs: waitMs === 0 ? undefined : waitMs,
     pid: current?.process?.pid ?? undefined,
   };
+}
+
+function sharingOf(
+  set: ConnectionSharing,
+  connection: Pick<Connection, "isStateless"> | undefined,
+): ServerStatus["sharing"] {
+  if (connection?.isStateless === true) return "stateless";
+  return set === "auto" ? "session" : set;
 }
 
 /**
