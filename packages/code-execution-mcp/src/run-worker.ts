@@ -1,8 +1,9 @@
 import { assertKnownOptions, toErrorInfo } from "@cem/core";
-import type { Lazy, Store } from "@cem/core";
+import type { Agent, Lazy, Store, TaskResult } from "@cem/core";
 import { flushTelemetry, instruments, observeQueue } from "@cem/core/telemetry";
 import { nearest } from "@cem/core/text";
-import type { QueueWorker, RunQueue } from "@cem/queue";
+import type { WorkerMetrics } from "@cem/mcp-server";
+import type { QueueWorker, RunningAgent, RunQueue } from "@cem/queue";
 import { createLoadedAgent } from "./create-agent.ts";
 import { AGENT_OPTIONS, agentOptionsOf } from "./options.ts";
 import type { AgentOptions } from "./options.ts";
@@ -18,7 +19,7 @@ const MS_PER_SECOND = 1_000;
 /** Options of {@link runWorker}: those of an agent, which have to be those of the server's. */
 export interface WorkerOptions extends AgentOptions {
   /**
-   * The port that answers `/healthz` and `/readyz`; 0 for any that is free.
+   * The port that answers `/healthz`, `/readyz` and `/metrics`; 0 for any that is free.
    *
    * @defaultValue `queue.worker_port` of the configuration, else none
    */
@@ -36,7 +37,7 @@ const WORKER_OPTIONS = {
 /** A worker that takes runs from the queue. */
 export interface RunningWorker {
   readonly name: string;
-  /** Where `/healthz` and `/readyz` are. Absent without a port. */
+  /** Where `/healthz`, `/readyz` and `/metrics` are. Absent without a port. */
   readonly url?: string | undefined;
   /** Takes no more runs, gives those under way `queue.drain_grace` to finish, and frees what it holds. */
   close(): Promise<void>;
@@ -56,7 +57,7 @@ export async function runWorker(options: WorkerOptions = {}): Promise<RunningWor
   );
   const { config } = loaded;
   const connection = await requireQueueConnection(loaded);
-  const [{ createRunQueue, startQueueWorker }, { serveHealth }] = await Promise.all([
+  const [{ createRunQueue, startQueueWorker }, { createWorkerMetrics, serveHealth }] = await Promise.all([
     import("@cem/queue"),
     import("@cem/mcp-server"),
   ]);
@@ -84,9 +85,11 @@ export async function runWorker(options: WorkerOptions = {}): Promise<RunningWor
     const { host } = config.server;
     const { enabled, sandboxReuse } = config.optimizations;
     const concurrency = Math.min(config.queue.concurrency, agents.maxOpen);
+    const metrics = createWorkerMetrics(() => queue.load());
     worker = await startQueueWorker({
       ...connection,
-      agentFor: (owner, incarnation) => agents.get(owner, incarnation),
+      agentFor: async (owner, incarnation) =>
+        watchRuns(await agents.get(owner, incarnation), metrics.onFinished),
       concurrency,
       lostAfterMs: config.queue.lostAfter * MS_PER_SECOND,
       keepsGuests: enabled && sandboxReuse === "session",
@@ -100,7 +103,12 @@ export async function runWorker(options: WorkerOptions = {}): Promise<RunningWor
     const health =
       port === undefined
         ? undefined
-        : await serveHealth({ host, port, report: async () => ({ fault: await readiness.fault() }) });
+        : await serveHealth({
+            host,
+            port,
+            report: async () => ({ fault: await readiness.fault() }),
+            metrics: metrics.registry,
+          });
     logger.info({ worker: name, concurrency, url: health?.url }, "taking runs");
     const close = async (): Promise<void> => {
       readiness.stop();
@@ -117,6 +125,23 @@ export async function runWorker(options: WorkerOptions = {}): Promise<RunningWor
     await release();
     throw error;
   }
+}
+
+/** An agent whose runs a listener hears of when they end. */
+function watchRuns(agent: Agent, onFinished: WorkerMetrics["onFinished"]): RunningAgent {
+  const watched = async (kind: "task" | "code", run: () => Promise<TaskResult>): Promise<TaskResult> => {
+    const began = performance.now();
+    let result: TaskResult | undefined;
+    try {
+      return (result = await run());
+    } finally {
+      onFinished({ kind, ms: performance.now() - began, result });
+    }
+  };
+  return {
+    executeTask: (task, options) => watched("task", () => agent.executeTask(task, options)),
+    executeCode: (code, options) => watched("code", () => agent.executeCode(code, options)),
+  };
 }
 
 /** Whether a worker takes runs. */

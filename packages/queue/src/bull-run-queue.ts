@@ -26,6 +26,7 @@ import type {
   JobData,
   Opened,
   QueueCounts,
+  QueueLoad,
   QueuedOwner,
   RejoinOptions,
   QueuedOptions,
@@ -130,6 +131,17 @@ class BullRunQueue implements RunQueue {
       ]);
       const { waiting = 0, prioritized = 0, delayed = 0, active = 0, failed = 0 } = found;
       return { waiting: waiting + prioritized + delayed, running: active, dead: failed, workers };
+    });
+  }
+
+  async load(): Promise<QueueLoad> {
+    const counts = await this.counts();
+    return this.#ask(async ({ turns, throughput }) => {
+      const [oldestWaitMs, endedPerMinute] = await Promise.all([
+        turns.oldestWaitMs(),
+        throughput.perMinute(),
+      ]);
+      return { ...counts, oldestWaitMs, endedPerMinute };
     });
   }
 

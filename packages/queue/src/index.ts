@@ -5,6 +5,7 @@ export type {
   DeadRun,
   QueueConnection,
   QueueCounts,
+  QueueLoad,
   QueuedOptions,
   RunQueue,
   RunQueueSettings,
@@ -12,3 +13,4 @@ export type {
 export { createReplicas } from "./replicas.ts";
 export type { QueuedReplicas } from "./replicas.ts";
 export type { Urgency } from "./turns.ts";
+export type { RunningAgent } from "./worker-run.ts";

@@ -2,12 +2,13 @@ import { randomBytes } from "node:crypto";
 import os from "node:os";
 import { setTimeout as sleep } from "node:timers/promises";
 import { CemError, toErrorInfo } from "@cem/core";
-import type { Agent, ErrorInfo } from "@cem/core";
+import type { ErrorInfo } from "@cem/core";
 import { shownLocation, storeUnavailable } from "@cem/store";
 import { instruments } from "@cem/core/telemetry";
 import { UnrecoverableError, WaitingError, Worker } from "bullmq";
 import type { Job } from "bullmq";
 import { isOfGone } from "./worker-run.ts";
+import type { RunningAgent } from "./worker-run.ts";
 import { RunExecutor } from "./run-executor.ts";
 import { DEFAULT_PREFIX, QUEUE, connectPatiently, createMessageCodec } from "./connection.ts";
 import { AffinityRouter, Slots } from "./affinity-router.ts";
@@ -30,7 +31,7 @@ const MS_PER_SECOND = 1_000;
 /** Settings of {@link startQueueWorker}. */
 export interface QueueWorkerSettings extends QueueConnection {
   /** The agent that executes an owner's runs, `CUSTOMER_GONE` where they were deleted. It is the caller's to dispose. */
-  agentFor: (owner: string | undefined, incarnation: string | undefined) => Promise<Agent>;
+  agentFor: (owner: string | undefined, incarnation: string | undefined) => Promise<RunningAgent>;
   /**
    * How many runs are executed at once.
    *

@@ -312,6 +312,18 @@ describeWith("redis-server")("a queue of runs", () => {
     expect(await result).toMatchObject({ error: null, value: "finished" });
   });
 
+  it("tells how it keeps up: workers, the oldest wait, and the runs that ended", async () => {
+    const queue = open();
+    const results = [queue.execute(code("1")), queue.execute(code("2", "ada"))];
+    await expect.poll(async () => (await queue.load()).oldestWaitMs, { timeout: 20_000 }).toBeGreaterThan(50);
+    expect(await queue.load()).toMatchObject({ waiting: 2, workers: 0, endedPerMinute: 0 });
+    await work(async (input) => input);
+    await Promise.all(results);
+    await expect
+      .poll(() => queue.load(), { timeout: 20_000 })
+      .toMatchObject({ waiting: 0, dead: 0, workers: 1, oldestWaitMs: 0, endedPerMinute: 2 });
+  });
+
   it("lets another host go on with a run whose host is gone, and asks nothing twice", async () => {
     const finish = Promise.withResolvers<void>();
     await work(async (_, { onEvent, onElicit, signal = new AbortController().signal }) => {

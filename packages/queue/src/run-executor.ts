@@ -1,6 +1,5 @@
 import { setTimeout as sleep } from "node:timers/promises";
 import { CemError, toErrorInfo } from "@cem/core";
-import type { Agent } from "@cem/core";
 import { contextOf, traced } from "@cem/core/telemetry";
 import type { Redis } from "ioredis";
 import { errorOf } from "./awaited-run.ts";
@@ -8,7 +7,7 @@ import { QUEUE, messaging, namesOf } from "./connection.ts";
 import type { QueuedRun } from "./protocol.ts";
 import type { Streams } from "./streams.ts";
 import { WorkerRun } from "./worker-run.ts";
-import type { WorkerRunSettings, ActiveRun } from "./worker-run.ts";
+import type { WorkerRunSettings, ActiveRun, RunningAgent } from "./worker-run.ts";
 
 const IDLE_POLL_MS = 50;
 
@@ -18,7 +17,7 @@ interface RunExecutorSettings {
   prefix: string;
   /** The worker's name. */
   worker: string;
-  agentFor: (owner: string | undefined, incarnation: string | undefined) => Promise<Agent>;
+  agentFor: (owner: string | undefined, incarnation: string | undefined) => Promise<RunningAgent>;
 }
 
 /** The runs that a worker is responsible for. */

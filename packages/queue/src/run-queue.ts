@@ -73,6 +73,14 @@ export interface QueueCounts {
   workers: number;
 }
 
+/** How a queue keeps up. */
+export interface QueueLoad extends QueueCounts {
+  /** How long the oldest run has waited; 0 where none waits. By clocks of two machines. */
+  oldestWaitMs: number;
+  /** Runs that ended within the last minute, about. */
+  endedPerMinute: number;
+}
+
 /** The runs that wait for workers. */
 export interface RunQueue {
   /**
@@ -96,6 +104,7 @@ export interface RunQueue {
    */
   rejoin(key: string, owner?: string, options?: RejoinOptions): Promise<TaskResult | undefined>;
   counts(): Promise<QueueCounts>;
+  load(): Promise<QueueLoad>;
   /** The newest runs that no worker could execute, at most 1,000. They are kept for a week. */
   dead(): Promise<DeadRun[]>;
   /**

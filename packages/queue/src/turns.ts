@@ -42,6 +42,19 @@ const SERVE = `
   return 1
 `;
 
+/** How many milliseconds the oldest run has waited. KEYS: the runs that wait, those given back. ARGV: the prefix of runs. */
+const OLDEST = `
+  local clock = redis.call("TIME")
+  local now = clock[1] * 1000 + math.floor(clock[2] / 1000)
+  local oldest = now
+  for _, ids in ipairs({redis.call("ZRANGE", KEYS[1], 0, -1), redis.call("LRANGE", KEYS[2], 0, -1)}) do
+    for _, id in ipairs(ids) do
+      oldest = math.min(oldest, tonumber(redis.call("HGET", ARGV[1] .. id, "timestamp") or now))
+    end
+  end
+  return now - oldest
+`;
+
 /** A run's turn. */
 export interface Turn {
   /** Absent where too many runs wait. */
@@ -88,6 +101,13 @@ export class Turns {
     await this.#client.hdel(this.#keys[1], owner);
   }
 
+  /** How long the oldest of the runs that wait has waited. */
+  async oldestWaitMs(): Promise<number> {
+    const [, , prioritized, waiting] = this.#keys;
+    const runs = waiting.slice(0, -"wait".length);
+    return Number(await this.#client.eval(OLDEST, 2, prioritized, waiting, runs));
+  }
+
   async serve(priority: number): Promise<void> {
     await this.#client.eval(SERVE, 1, this.#keys[0], priority - 1);
   }
@@ -120,6 +140,16 @@ export class Throughput {
     const counts = await this.#client.mget(this.#nameOf(minute), this.#nameOf(minute - 1));
     const served = Math.max(1, ...counts.map(Number));
     return Math.min(MAX_WAIT_MS, Math.max(MIN_WAIT_MS, Math.round((runs / served) * MINUTE_MS)));
+  }
+
+  /** Runs of the last 60 seconds: those of this minute, and of the one before it the part that is not past. */
+  async perMinute(): Promise<number> {
+    const [seconds] = await this.#client.time();
+    const [minute, second] = [Math.floor(Number(seconds) / MINUTE_SECONDS), Number(seconds) % MINUTE_SECONDS];
+    const [now = 0, before = 0] = (
+      await this.#client.mget(this.#nameOf(minute), this.#nameOf(minute - 1))
+    ).map(Number);
+    return Math.round(now + before * (1 - second / MINUTE_SECONDS));
   }
 
   async #minute(): Promise<number> {

@@ -20,6 +20,9 @@ import type { Streams } from "./streams.ts";
 /** Keeps the questions of an attempt apart from those of an earlier one. */
 const MAX_QUESTIONS = 1_000_000;
 
+/** The part of an agent that executes runs. */
+export type RunningAgent = Pick<Agent, "executeTask" | "executeCode">;
+
 /** Where an attempt is made. */
 export interface WorkerRunSettings {
   client: Redis;
@@ -82,7 +85,7 @@ export class WorkerRun implements ActiveRun {
   }
 
   /** @returns whether the run is over. If not, its worker stops, and another one may repeat it. */
-  async execute(run: QueuedRun, openAgent: () => Promise<Agent>): Promise<boolean> {
+  async execute(run: QueuedRun, openAgent: () => Promise<RunningAgent>): Promise<boolean> {
     // Its worker was lost after the last word.
     if (this.#earlier.some(({ type }) => type === "result")) return true;
     if (!this.#isRepeatable) {

@@ -1,3 +1,4 @@
+import { inspect } from "node:util";
 import { expect, it } from "vitest";
 import { storeUnavailable } from "./unavailable.ts";
 
@@ -21,4 +22,9 @@ it.each([
   const { code, details } = storeUnavailable(location, cause);
   const reason = problem === "" ? {} : { problem };
   expect([code, details]).toEqual(["STORE_UNAVAILABLE", { location, ...reason }]);
+});
+
+it("leaves out the command that failed, which may have the password", () => {
+  const cause = Object.assign(new Error("WRONGPASS"), { command: { name: "auth", args: ["secret"] } });
+  expect(inspect(storeUnavailable("redis://h:1", cause), { depth: 9 })).not.toContain("secret");
 });

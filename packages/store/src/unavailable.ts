@@ -11,6 +11,8 @@ const PROBLEMS: readonly (readonly [name: string, says: RegExp])[] = [
 /** A store does not answer, or answers with an error. `details.problem` names the reason where it is known. */
 export function storeUnavailable(location: string, cause: unknown): CemError {
   const { code, message } = cause as { code?: string; message?: string };
+  // Redis's client notes the command that failed, which may be the one with the password.
+  if (cause instanceof Error) delete (cause as { command?: unknown }).command;
   const why = (message || code || String(cause)).replace(/\.+$/u, "");
   const said = `${code ?? ""} ${message ?? ""}`.trim();
   // One side waits for the other, or hangs up, where only one of them speaks TLS.

@@ -4,7 +4,7 @@ import type { DeadRun } from "code-execution-mcp/admin";
 import { EXIT_OK } from "../errors.ts";
 import type { Answer, CommandContext } from "../io/command-context.ts";
 import { renderRow, renderTable } from "../render/rows.ts";
-import { counted } from "../render/text.ts";
+import { counted, duration } from "../render/text.ts";
 import { configSourceOf, serverSourceOf } from "../run/config-source.ts";
 import { addOptions, defineCommand } from "../command/define-command.ts";
 import type { Given } from "../command/define-command.ts";
@@ -25,12 +25,12 @@ is killed gives its runs back.
 
 Examples:
   CEM_QUEUE_URL=redis://127.0.0.1:6379/0 cem worker
-  cem worker --port 3001                      with /healthz and /readyz for an orchestrator
+  cem worker --port 3001                      with /healthz, /readyz and /metrics
   cem queue                                   how many runs wait`,
   declare: (command) =>
     addOptions(command, settingOptions()).option(
       "--port <number>",
-      "port that answers /healthz and /readyz",
+      "port that answers /healthz, /readyz and /metrics",
       wholeNumber(0, MAX_PORT),
     ),
   run: work,
@@ -46,7 +46,7 @@ Runs that no worker could execute are kept for a week. One that is retried is re
 harm twice.
 
 Examples:
-  cem queue                                   how many runs wait, are under way, and failed
+  cem queue                                   workers, how many runs wait and since when, throughput
   cem queue failed                            those that no worker could execute
   cem queue retry run-1f0c2a9b`,
   declare: (command) =>
@@ -91,12 +91,12 @@ async function lookAtQueue(
   { action, id, options }: Given<{ action: (typeof ACTIONS)[number]; id?: string | undefined }>,
   context: CommandContext,
 ): Promise<Answer> {
-  const { deadRuns, queueCounts, retryDeadRun } = await import("code-execution-mcp/admin");
+  const { deadRuns, queueLoad, retryDeadRun } = await import("code-execution-mcp/admin");
   const source = serverSourceOf(options, context);
   switch (action) {
     case "status": {
-      const { waiting, running, dead, workers } = await queueCounts(source);
-      const counts = { workers, waiting, running, failed: dead };
+      const { waiting, running, dead, workers, oldestWaitMs, endedPerMinute } = await queueLoad(source);
+      const counts = { workers, waiting, running, failed: dead, oldestWaitMs, endedPerMinute };
       return {
         exitCode: EXIT_OK,
         data: { status: "success", ...counts },
@@ -107,8 +107,13 @@ async function lookAtQueue(
             workers === 0 ? "0: nothing takes runs. Start one with  cem worker" : String(workers),
             style,
           ),
-          ...renderRow("waiting", counted(waiting, "run"), style),
+          ...renderRow(
+            "waiting",
+            `${counted(waiting, "run")}${waiting === 0 ? "" : `, the oldest for ${duration(oldestWaitMs)}`}`,
+            style,
+          ),
           ...renderRow("running", counted(running, "run"), style),
+          ...renderRow("ended", `${counted(endedPerMinute, "run")} in the last minute`, style),
           ...renderRow("failed", counted(dead, "run"), style),
         ],
         brief: () => Object.values(counts).join(" "),

@@ -1,6 +1,6 @@
 import type { LoadedConfig } from "@cem/config";
 import { CemError } from "@cem/core";
-import type { DeadRun, QueueCounts, RunQueue } from "@cem/queue";
+import type { DeadRun, QueueLoad, RunQueue } from "@cem/queue";
 import type { CustomerFolders, CustomerUsage } from "@cem/workspace";
 import type { ServerSource } from "../options.ts";
 import { removeElsewhere } from "../wiring/http/clients.ts";
@@ -80,9 +80,9 @@ async function assertNothingElsewhere({ trust }: LoadedConfig): Promise<void> {
   throw (await import("@cem/config")).folderUntrusted(`The setting ${held.name}`, trust.folder);
 }
 
-/** How many runs are where in the queue of the configuration. */
-export function queueCounts(source: ServerSource = {}): Promise<QueueCounts> {
-  return withQueue(source, (queue) => queue.counts());
+/** How the queue of the configuration keeps up. */
+export function queueLoad(source: ServerSource = {}): Promise<QueueLoad> {
+  return withQueue(source, (queue) => queue.load());
 }
 
 /** The runs that no worker could execute, the newest first. */

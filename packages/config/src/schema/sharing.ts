@@ -53,7 +53,7 @@ export const queueSettings = {
   ),
   workerPort: setting(
     z.optional(whole(0, MAX_PORT)),
-    "Port on server.host where cem worker answers /healthz and /readyz; 0 for any that is free. Default: it answers none.",
+    "Port on server.host where cem worker answers /healthz, /readyz and /metrics; 0 for any that is free. Default: it answers none.",
     { variables: ["CEM_WORKER_PORT"], risk: needsYes(["reach"], "a worker listens on that port") },
   ),
 };

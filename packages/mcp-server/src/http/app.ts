@@ -15,7 +15,7 @@ import type { HttpEnv, HttpExchange } from "../exchange.ts";
 import { createReadiness, routeHealth } from "./health.ts";
 import type { Readiness } from "./health.ts";
 import { readJsonBody } from "./json-body.ts";
-import { createMetrics } from "./metrics.ts";
+import { answerMetrics, createMetrics } from "./metrics.ts";
 import type { ServerMetrics } from "./metrics.ts";
 import { bracketed } from "./options.ts";
 import type { HttpMount, HttpOptions } from "./options.ts";
@@ -131,10 +131,7 @@ export class HttpApp {
         : next(),
     );
     app.use(authorize(authenticator, ownerHeader));
-    app.all("/metrics", async () => {
-      const { registry } = this.#metrics;
-      return new Response(await registry.metrics(), { headers: { "content-type": registry.contentType } });
-    });
+    app.all("/metrics", () => answerMetrics(this.#metrics.registry));
     transport.route(app);
     for (const mount of mounts) if (mount.checks === "token") routeMount(app, mount);
     app.notFound(({ req: { method, path } }) => {

@@ -1,9 +1,11 @@
 import { CemError, toErrorInfo } from "@cem/core";
 import type { Agent } from "@cem/core";
 import type { Env as HonoEnv, Hono } from "hono";
+import type { Registry } from "prom-client";
 import type { Logger } from "../logger.ts";
 import { textAnswer } from "./checks.ts";
 import { listenForClients } from "./listen.ts";
+import { answerMetrics } from "./metrics.ts";
 import { bracketed } from "./options.ts";
 import { TrustedProxies } from "./trusted-proxies.ts";
 
@@ -83,6 +85,7 @@ export interface HealthSettings {
   port: number;
   /** Whether the process can work now. */
   report: Probe;
+  metrics: Registry;
 }
 
 /** The health endpoints of a process. */
@@ -102,15 +105,16 @@ export function routeHealth<Env extends HonoEnv>(app: Hono<Env>, report: Probe):
 }
 
 /**
- * Answers `/healthz` and `/readyz`, and nothing else.
+ * Answers `/healthz`, `/readyz` and `/metrics`, and nothing else.
  *
  * @throws CemError `ADDRESS_UNUSABLE`
  */
-export async function serveHealth({ host, port, report }: HealthSettings): Promise<HealthServing> {
+export async function serveHealth({ host, port, report, metrics }: HealthSettings): Promise<HealthServing> {
   const [{ Hono }, { getRequestListener }] = await Promise.all([import("hono"), import("@hono/node-server")]);
   const app = new Hono();
   routeHealth(app, report);
-  app.notFound(() => textAnswer(404, "There are /healthz and /readyz."));
+  app.all("/metrics", () => answerMetrics(metrics));
+  app.notFound(() => textAnswer(404, "There are /healthz, /readyz and /metrics."));
   app.onError((error) => textAnswer(500, CemError.isInstance(error) ? error.message : "It failed."));
   const { server, port: bound } = await listenForClients(host, port, new TrustedProxies([]));
   const listener = getRequestListener(app.fetch, { hostname: "localhost", overrideGlobalObjects: false });

@@ -1,7 +1,9 @@
 import type { Agent, SandboxStats } from "@cem/core";
 import { Counter, Gauge, Histogram, Registry, collectDefaultMetrics } from "prom-client";
 import type { Servable } from "../agent-server.ts";
+import type { RunListener } from "../runs/run-registry.ts";
 
+const MS_PER_SECOND = 1_000;
 const DURATION_BUCKETS_SECONDS = [0.005, 0.01, 0.025, 0.05, 0.1, 0.25, 0.5, 1, 2.5, 5, 10, 30, 60, 300];
 
 /** Prometheus metrics of a server. Labels have few values, none of them chosen by clients or code. */
@@ -15,60 +17,28 @@ export function createMetrics(
   { agent, runs }: Pick<Servable, "agent" | "runs">,
   sessions: () => number,
 ): ServerMetrics {
-  const registry = new Registry();
-  const registers = [registry];
-  collectDefaultMetrics({ register: registry });
-  const ended = new Counter({
-    name: "cem_runs_total",
-    help: "Runs that ended, by kind (task, code) and status (success, error, refused, timeout, failed).",
-    labelNames: ["kind", "status"],
-    registers,
-  });
-  const durations = new Histogram({
-    name: "cem_run_duration_seconds",
-    help: "How long runs took, waiting for a guest included.",
-    labelNames: ["kind"],
-    buckets: DURATION_BUCKETS_SECONDS,
-    registers,
-  });
-  const refusals = new Counter({
-    name: "cem_refusals_total",
-    help: "Tasks and code that were refused, by the error's code.",
-    labelNames: ["code"],
-    registers,
-  });
-  const calls = new Counter({
-    name: "cem_tool_calls_total",
-    help: "Calls that code made to tools.",
-    labelNames: ["ok"],
-    registers,
-  });
+  const registry = processRegistry();
   const requests = new Counter({
     name: "cem_http_requests_total",
     help: "HTTP requests by status.",
     labelNames: ["status"],
-    registers,
+    registers: [registry],
   });
-  const gauge = (name: string, help: string, read: () => number): Gauge =>
-    new Gauge({
-      name,
-      help,
-      registers,
-      collect() {
-        this.set(read());
-      },
-    });
-  gauge("cem_runs_active", "Runs under way, those waiting for a guest among them.", () => runs.active);
-  gauge("cem_runs_kept", "Runs that outlasted their call and can still be asked for.", () => runs.kept);
-  gauge("cem_sessions", "Sessions of the older protocol, and open SSE streams.", sessions);
+  addGauge(
+    registry,
+    "cem_runs_active",
+    "Runs under way, those waiting for a guest among them.",
+    () => runs.active,
+  );
+  addGauge(
+    registry,
+    "cem_runs_kept",
+    "Runs that outlasted their call and can still be asked for.",
+    () => runs.kept,
+  );
+  addGauge(registry, "cem_sessions", "Sessions of the older protocol, and open SSE streams.", sessions);
   measureSandbox(agent, registry);
-  runs.onFinished(({ kind, ms, result }) => {
-    ended.inc({ kind, status: result?.status ?? "failed" });
-    durations.observe({ kind }, ms / 1000);
-    if (result === undefined) return;
-    if (result.status === "refused") refusals.inc({ code: result.error?.code ?? "UNKNOWN" });
-    for (const { ok } of result.toolCalls) calls.inc({ ok: String(ok) });
-  });
+  runs.onFinished(measureRuns(registry));
   return { registry, countRequest: (status) => requests.inc({ status: String(status) }) };
 }
 
@@ -115,4 +85,113 @@ function measureSandbox(agent: Agent, registry: Registry): void {
     lost: "lost",
     discarded: "discarded",
   });
+}
+
+/** State of the queue that workers share. */
+export interface QueueFigures {
+  waiting: number;
+  running: number;
+  dead: number;
+  workers: number;
+  /** Since when the run that has waited longest waits; 0 where none waits. */
+  oldestWaitMs: number;
+}
+
+/** Prometheus metrics of a worker. */
+export interface WorkerMetrics {
+  readonly registry: Registry;
+  readonly onFinished: RunListener;
+}
+
+/** @param queue - Is read at each scrape. A queue that can't be reached has no figures. */
+export function createWorkerMetrics(queue: () => Promise<QueueFigures>): WorkerMetrics {
+  const registry = processRegistry();
+  const add = (
+    name: string,
+    help: string,
+    figuresOf: (figures: QueueFigures) => Record<string, number>,
+  ): Gauge =>
+    new Gauge({
+      name,
+      help,
+      labelNames: ["state"],
+      registers: [registry],
+      async collect() {
+        this.reset();
+        const figures = await queue().catch(() => undefined);
+        if (figures === undefined) return;
+        for (const [state, value] of Object.entries(figuresOf(figures))) this.set({ state }, value);
+      },
+    });
+  add("cem_queue_runs", "Runs in the queue. Every worker reports the same number.", (figures) => ({
+    waiting: figures.waiting,
+    active: figures.running,
+    dead: figures.dead,
+  }));
+  add("cem_queue_workers", "Workers that take runs from the queue.", ({ workers }) => ({
+    connected: workers,
+  }));
+  add("cem_queue_oldest_wait_seconds", "How long the oldest run in the queue has waited.", (figures) => ({
+    waiting: figures.oldestWaitMs / MS_PER_SECOND,
+  }));
+  return { registry, onFinished: measureRuns(registry) };
+}
+
+function processRegistry(): Registry {
+  const registry = new Registry();
+  collectDefaultMetrics({ register: registry });
+  return registry;
+}
+
+function addGauge(registry: Registry, name: string, help: string, read: () => number): Gauge {
+  return new Gauge({
+    name,
+    help,
+    registers: [registry],
+    collect() {
+      this.set(read());
+    },
+  });
+}
+
+/** Adds metrics of runs. @returns a function that takes in each run that ended */
+function measureRuns(registry: Registry): RunListener {
+  const registers = [registry];
+  const ended = new Counter({
+    name: "cem_runs_total",
+    help: "Runs that ended, by kind (task, code) and status (success, error, refused, timeout, failed).",
+    labelNames: ["kind", "status"],
+    registers,
+  });
+  const durations = new Histogram({
+    name: "cem_run_duration_seconds",
+    help: "How long runs took, waiting for a guest included.",
+    labelNames: ["kind"],
+    buckets: DURATION_BUCKETS_SECONDS,
+    registers,
+  });
+  const refusals = new Counter({
+    name: "cem_refusals_total",
+    help: "Tasks and code that were refused, by the error's code.",
+    labelNames: ["code"],
+    registers,
+  });
+  const calls = new Counter({
+    name: "cem_tool_calls_total",
+    help: "Calls that code made to tools.",
+    labelNames: ["ok"],
+    registers,
+  });
+  return ({ kind, ms, result }) => {
+    ended.inc({ kind, status: result?.status ?? "failed" });
+    durations.observe({ kind }, ms / MS_PER_SECOND);
+    if (result === undefined) return;
+    if (result.status === "refused") refusals.inc({ code: result.error?.code ?? "UNKNOWN" });
+    for (const { ok } of result.toolCalls) calls.inc({ ok: String(ok) });
+  };
+}
+
+/** The answer to a scrape. */
+export async function answerMetrics(registry: Registry): Promise<Response> {
+  return new Response(await registry.metrics(), { headers: { "content-type": registry.contentType } });
 }
