@@ -1,7 +1,6 @@
 import type { Agent, SandboxStats } from "@cem/core";
 import { Counter, Gauge, Histogram, Registry, collectDefaultMetrics } from "prom-client";
-import type { Servable } from "../agent-server.ts";
-import type { RunListener } from "../runs/run-registry.ts";
+import type { RunListener, RunRegistry } from "../runs/run-registry.ts";
 
 const MS_PER_SECOND = 1_000;
 const DURATION_BUCKETS_SECONDS = [0.005, 0.01, 0.025, 0.05, 0.1, 0.25, 0.5, 1, 2.5, 5, 10, 30, 60, 300];
@@ -14,7 +13,7 @@ export interface ServerMetrics {
 }
 
 export function createMetrics(
-  { agent, runs }: Pick<Servable, "agent" | "runs">,
+  { agent, runs }: { agent: Agent; runs: Pick<RunRegistry, "active" | "kept" | "onFinished"> },
   sessions: () => number,
 ): ServerMetrics {
   const registry = processRegistry();
