@@ -13,10 +13,11 @@ export function storeUnavailable(location: string, cause: unknown): CemError {
   const { code, message } = cause as { code?: string; message?: string };
   // Redis's client notes the command that failed, which may be the one with the password.
   if (cause instanceof Error) delete (cause as { command?: unknown }).command;
-  const why = (message || code || String(cause)).replace(/\.+$/u, "");
+  const why = (message || code || String(cause)).replace(/(?<!\.)\.+$/u, "");
   const said = `${code ?? ""} ${message ?? ""}`.trim();
   // One side waits for the other, or hangs up, where only one of them speaks TLS.
-  const isOtherProtocol = /ECONNRESET/u.test(said) || (/^rediss:/u.test(location) && /ETIMEDOUT/u.test(said));
+  const isOtherProtocol =
+    /ECONNRESET/u.test(said) || (location.startsWith("rediss:") && /ETIMEDOUT/u.test(said));
   const problem = PROBLEMS.find(([, says]) => says.test(said))?.[0] ?? (isOtherProtocol ? "tls" : undefined);
   return new CemError("STORE_UNAVAILABLE", `The store at ${location} can't be used: ${why}.`, {
     cause,

@@ -18,7 +18,7 @@ const NPM_CHATTER =
   /^npm (?:notice|warn)\b|^npm (?:error|ERR!)\s+(?:A complete log of this run|\S+_logs\b|$)/u;
 /** The package that a registry does not have, at all or in this version. */
 const MISSING_PACKAGE =
-  /^npm (?:error|ERR!) (?:404 [^']*'|notarget No matching version found for )([^'\s]+?)(?:@\*)?(?:'|\.?$)/mu;
+  /^npm (?:error|ERR!) (?:404 [^'\n]{0,200}'|notarget No matching version found for )([^'\s]{1,214}?)(?:@\*)?(?:'|\.?$)/mu;
 const DEFAULT_GRACE_MS = 1_000;
 const POLL_MS = 20;
 const LAST_WORDS_MS = 500;

@@ -21,7 +21,7 @@ interface Kind {
 }
 
 function words(text: string): RegExp {
-  return new RegExp(`(?<!\\p{L})(?:${text.split(/\s*,\s*/u).join("|")})(?!\\p{L})`, "u");
+  return new RegExp(`(?<!\\p{L})(?:${text.split(", ").join("|")})(?!\\p{L})`, "u");
 }
 
 const checked =
@@ -32,7 +32,7 @@ const checked =
 const hasDigits =
   (least: number) =>
   (found: string): boolean =>
-    (found.match(/\d/gu)?.length ?? 0) >= least;
+    digitsOf(found).length >= least;
 
 const KINDS: readonly Kind[] = [
   {
@@ -173,9 +173,13 @@ function anyOf(patterns: readonly RegExp[]): RegExp {
   return new RegExp(patterns.map(({ source }) => source).join("|"), "u");
 }
 
+function digitsOf(found: string): number[] {
+  return (found.match(/\d/gu) ?? []).map(Number);
+}
+
 /** The check of the United Kingdom's NHS: digits by their weights, modulo 11. */
 function passesModulus11(found: string): boolean {
-  const digits = [...found.replaceAll(/\D/gu, "")].map(Number);
+  const digits = digitsOf(found);
   const sum = digits.slice(0, 9).reduce((total, digit, at) => total + digit * (10 - at), 0);
   return (11 - (sum % 11)) % 11 === digits[9];
 }
@@ -193,7 +197,7 @@ function dihedral(a: number, b: number): number {
 
 /** The check of Verhoeff, which India's Aadhaar has. */
 function passesVerhoeff(found: string): boolean {
-  const digits = [...found.replaceAll(/\D/gu, "")].map(Number).toReversed();
+  const digits = digitsOf(found).toReversed();
   let check = 0;
   for (const [at, digit] of digits.entries()) {
     let permuted = digit;
