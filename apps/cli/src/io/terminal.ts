@@ -6,7 +6,7 @@ import type { CommandIo, OutputStream } from "./command-io.ts";
 const MAX_REPORT_COLUMNS = 100;
 const DEFAULT_COLUMNS = 80;
 const MIN_COLUMNS = 40;
-/** What is shown while servers start for the first time. */
+/** Progress shown while servers start for the first time. */
 export const FIRST_START = "  starting   a first start may take minutes";
 /** Without a terminal a line stays, so that it is written only now and then. */
 const PLAIN_WAIT_SECONDS = 10;

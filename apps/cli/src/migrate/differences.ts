@@ -35,7 +35,7 @@ const CHANGED_KEYS: readonly { section: string; key: string; reason: string }[] 
   },
 ];
 
-/** What stands in a configuration, loads, and is something else here. */
+/** Settings that load, and have another meaning here. */
 export function differencesOf(settings: Record<string, unknown>): string[] {
   const { sandbox_type: type } = toRecord(settings["execution"]);
   const keys = CHANGED_KEYS.filter(

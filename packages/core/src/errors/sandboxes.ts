@@ -2,7 +2,7 @@ import { MORE_ROOM } from "./runs.ts";
 import { textOr } from "./entry.ts";
 import type { ErrorEntries } from "./entry.ts";
 
-/** What helps where a store says why it refuses. */
+/** Hints by the reason that a store gives for its refusal. */
 const STORE_HINTS: Readonly<Record<string, string>> = {
   damaged: "Move the file aside to begin with an empty store, or put a copy of it back.",
   full: "Make room there, or raise its limit (of Redis: maxmemory), then try again.",

@@ -105,11 +105,11 @@ const KINDS: readonly Kind[] = [
   },
 ];
 const ANY_WORD = anyOf(KINDS.map((kind) => kind.words));
-/** What the forms that need no words have in common: groups as no other number has them. */
+/** Matches every form that needs no words: groups as no other number has them. */
 const DISTINCT =
   /\d{3}\.\d{3}\.\d{3}-|\d{3}\/\d{4}-|[12] \d{2} \d{2} |[XYZ]-\d{7}|[A-Z]{2} \d{2} \d{2} \d{2}|9\d{2}-\d{2}-\d{4}/u;
 
-/** What a text, or the name of its key, has in which such a number may be: a part of its words, or a form of its own. */
+/** A quick test that a text, or the name of its key, must pass before it is searched: a part of a word, or a distinct form. */
 export const IDENTITY_HINT =
   /cpf|cnpj|aadha|uidai|pan|tax|steuer|idnr|tin|nir|insee|s[ée]cu|dni|nif|docum|nie|extranj|bsn|burger|sofi|pesel|nhs|nino|insurance|ni number|passp|reisepass|pass-?nr|pasap|paspoort|paszport|licen|f[üu]hrer|permis|carnet|patente|rijbewijs|prawo|habilita|cnh|vat|ust-|tva|btw|iva|\d{3}\.\d{3}\.\d{3}-|\/\d{4}-|[12] \d{2} \d{2} |[XYZ]-\d{7}|[A-Z]{2} \d{2} \d{2} \d{2}|9\d{2}-\d{2}-\d{4}/i;
 /** The same for dates of birth. */

@@ -212,7 +212,7 @@ class PooledSandbox implements GuestSandbox {
     const { reuse = "session", defaultSession } = this.#settings;
     const isShared = reuse === "session" && !singleUse;
     const own = isShared ? (session ?? defaultSession) : undefined;
-    // What one run leaves behind in a process must not reach the tools of another.
+    // Traces that one run leaves behind in a process must not reach the tools of another.
     const part = allowedTools && JSON.stringify(allowedTools.toSorted());
     return this.#pool.take(own, part).catch(toErrorInfo);
   }

@@ -10,7 +10,7 @@ export interface ServiceReport {
   location: string;
   /** Why it can't be used. */
   problem?: ErrorInfo | undefined;
-  /** What about it may lose data, or has. */
+  /** Its settings that may lose data, and losses that were noticed. */
   risks: string[];
 }
 
