@@ -51,7 +51,13 @@ describeWith("bubblewrap")("a sandbox on an older microsandbox server", { timeou
     (sandbox as GuestSandbox).run({ code, invoker: echo, ...more });
 
   it("gives values, output and the calls of tools, in the guest and on the host", async () => {
-    await open();
+    await start();
+    const servers = {
+      hostPath: join(workspace(), "servers"),
+      guestPath: "/workspace/servers",
+      readOnly: true,
+    };
+    sandbox = await provider().create({ workspaceDir: workspace(), mounts: [servers] });
     const outcome = await run(`import { add } from "./servers/math/index.ts";
 import { callTool } from "cem:client";
 import { describeWith } from "../../../../vitest.tools.ts";
