@@ -60,7 +60,17 @@ describe("followSentCalls", () => {
     expect(isCancelled()).toBe(false);
     answer.resolve({ ok: true, value: 2 });
     await vi.advanceTimersByTimeAsync(10_000);
-    expect([late, isCancelled()]).toEqual([[{ ok: true, value: 2 }], false]);
+    // Nothing is awaited any more: what the run held at the tool's server is free.
+    expect([late, isCancelled()]).toEqual([[{ ok: true, value: 2 }], true]);
+  });
+
+  it("ends with its run what a call that was answered holds", async () => {
+    const { run, answer, result, isCancelled } = begin();
+    answer.resolve({ ok: true, value: 1 });
+    await result;
+    expect(isCancelled()).toBe(false);
+    run.abort(left);
+    expect(isCancelled()).toBe(true);
   });
 
   it("cancels it when no answer comes for five seconds", async () => {
