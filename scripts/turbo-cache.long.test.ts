@@ -144,7 +144,12 @@ describe("turbo's cache", () => {
 
   it("tests what reads the sample servers again when one changes, and builds the command, which brings them", () => {
     const changed = changedBy(COMMENT, "servers/calculator/index.ts");
-    expect(packagesWith("build", changed)).toEqual(["@cem/bench", "@cem/cli", "@cem/packed-check"]);
+    expect(packagesWith("build", changed)).toEqual([
+      "@cem/bench",
+      "@cem/cli",
+      "@cem/docs",
+      "@cem/packed-check",
+    ]);
     expect(packagesWith("test", changed)).toEqual(READING_SAMPLES);
   });
 });
