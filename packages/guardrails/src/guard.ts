@@ -13,11 +13,10 @@ import { matchTools } from "./calls/guarded-call.ts";
 import { findBlockedPatterns, parsePattern } from "./review/blocked-patterns.ts";
 import { collectParts, Report } from "./review/collect.ts";
 import { checkImports, checkMissingImports } from "./review/imports.ts";
-import { checkLoops } from "./review/loops.ts";
-import { evaluate } from "./review/origins.ts";
 import { checkPlaces, checkSecrets } from "./review/secrets-and-hosts.ts";
 import { checkSecurity } from "./review/security.ts";
 import { checkToolCalls } from "./review/tool-calls.ts";
+import { Values } from "./review/values.ts";
 
 /** The most characters that are looked at. */
 const MAX_CHARACTERS = 256 * 1024;
@@ -72,7 +71,7 @@ export type ReviewRule = (
 export interface GuardSettings {
   /**
    * Reviews what code does beyond its imports: code that is made from text (`eval`, `Function`, timers with a text), what
-   * reaches for the runtime or the host, loops that never end, secrets that are written out.
+   * reaches for the runtime or the host, secrets that are written out.
    *
    * @defaultValue true
    */
@@ -134,14 +133,13 @@ export function createGuard(settings: GuardSettings = {}): Guard {
       const unsupported = findUnsupported(program);
       if (unsupported !== undefined) return refuseSyntax(unsupported, findings);
       const parts = collectParts(program.ast.program);
-      const values = evaluate(parts);
+      const values = new Values(parts);
       findings.push(...checkImports(program, parts, values, tools));
       findings.push(...checkMissingImports(program, parts, tools));
       const report = new Report();
       if (securityChecks) {
         checkSecurity(parts, values, report);
         checkPlaces(parts, values, report);
-        checkLoops(parts, program.ast.program, values, report);
         checkSecrets(parts, values, report);
       }
       const isAllowedHere = (tool: ToolDefinition): true | string => isAllowed(tool, allowedTools);

@@ -2,7 +2,7 @@ import type { Node } from "@babel/types";
 import type { Finding } from "@cem/core";
 import { locationOf, nameOf } from "@cem/program";
 import { createScope, declare, forEachChild, functionScope, lookUp } from "./scopes.ts";
-import type { Binding, Scope, ScopedNode } from "./scopes.ts";
+import type { Scope, ScopedNode } from "./scopes.ts";
 
 /** Collects findings, each rule at most once on a line and for a message. */
 export class Report {
@@ -17,9 +17,6 @@ export class Report {
     this.findings.push({ ...finding, ...place });
   }
 }
-
-/** The most values that one name in a pattern is given: those of the defaults around it. */
-const MAX_PATTERN_VALUES = 8;
 
 /** A node with what surrounds it. */
 export interface Visit extends ScopedNode {
@@ -37,18 +34,12 @@ export interface ProgramParts {
   members: Visit[];
   /** Calls, `new` and tagged templates. */
   calls: Visit[];
-  loops: Visit[];
   /** Texts, also those that are put together. */
   texts: Visit[];
-  /** Declared and assigned destructuring patterns. */
-  patterns: Visit[];
   /** `import(…)` expressions. */
   dynamicImports: Visit[];
+  /** Assignments and updates (`n++`). */
   assignments: Visit[];
-  /** Arguments of immediately invoked functions. */
-  given: Map<Node, readonly ScopedNode[]>;
-  /** All names that the program declares. */
-  bindings: readonly Binding[];
 }
 
 const FUNCTION = /Function(?:Expression|Declaration)$|Method$/;
@@ -63,38 +54,33 @@ export function collectParts(root: Node): ProgramParts {
     references: [],
     members: [],
     calls: [],
-    loops: [],
     texts: [],
-    patterns: [],
     dynamicImports: [],
     assignments: [],
-    given: new Map(),
-    bindings: top.all,
   };
   const pending: Visit[] = [{ node: root, parent: undefined, key: "", scope: top }];
   for (let visit = pending.pop(); visit !== undefined; visit = pending.pop()) {
     const { node } = visit;
-    const scope = scopeOf(node, visit.scope, parts);
+    const scope = scopeOf(node, visit.scope);
     sort(visit, scope, parts);
     forEachChild(node, (child, key) => void pending.push({ node: child, parent: node, key, scope }));
   }
-  // The innermost first: what is read in this order is never deep.
-  for (const { node, scope } of parts.assignments.toReversed()) {
-    if (node.type === "AssignmentExpression") bindPattern(node.left, [{ node: node.right, scope }], assignTo);
+  // Once all names are declared.
+  for (const { node, scope } of parts.assignments) {
+    if (node.type === "UpdateExpression") bindPattern(node.argument, { node, scope }, assignTo);
+    if (node.type !== "AssignmentExpression") continue;
+    const value = node.operator === "=" ? node.right : node;
+    bindPattern(node.left, { node: value, scope }, assignTo);
   }
   return parts;
 }
 
-function scopeOf(node: Node, outer: Scope, { given }: ProgramParts): Scope {
+function scopeOf(node: Node, outer: Scope): Scope {
   const { type } = node;
   if (type === "Program" || FUNCTION.test(type)) {
     const scope = type === "Program" ? outer : createScope(outer, true);
     if ("params" in node && Array.isArray(node.params)) {
-      const values = given.get(node);
-      for (const [at, parameter] of (node.params as Node[]).entries()) {
-        const value = values?.[at];
-        bindPattern(parameter, value === undefined ? [] : [value], declareIn(scope));
-      }
+      for (const parameter of node.params as Node[]) bindPattern(parameter, undefined, declareIn(scope));
     }
     if (type === "FunctionExpression" && node.id != null)
       declare(scope, node.id.name).values.push({ node, scope });
@@ -118,15 +104,6 @@ function sort(visit: Visit, inner: Scope, parts: ProgramParts): void {
     case "NewExpression":
     case "TaggedTemplateExpression":
       parts.calls.push(visit);
-      if (node.type === "CallExpression" && FUNCTION.test(calledFunction(node.callee).type)) {
-        const values = node.arguments.map((argument) => ({ node: argument, scope }));
-        parts.given.set(calledFunction(node.callee), values);
-      }
-      break;
-    case "WhileStatement":
-    case "DoWhileStatement":
-    case "ForStatement":
-      parts.loops.push({ ...visit, scope: inner });
       break;
     case "StringLiteral":
     case "TemplateLiteral":
@@ -138,16 +115,14 @@ function sort(visit: Visit, inner: Scope, parts: ProgramParts): void {
     case "ImportExpression":
       parts.dynamicImports.push(visit);
       break;
-    case "ObjectPattern":
-      parts.patterns.push(visit);
-      break;
     case "AssignmentExpression":
+    case "UpdateExpression":
       parts.assignments.push(visit);
       break;
     case "VariableDeclaration": {
       const target = declareIn(node.kind === "var" ? functionScope(scope) : scope);
       for (const { id, init } of node.declarations) {
-        bindPattern(id, init == null ? [] : [{ node: init, scope }], target);
+        bindPattern(id, init == null ? undefined : { node: init, scope }, target);
       }
       break;
     }
@@ -156,7 +131,7 @@ function sort(visit: Visit, inner: Scope, parts: ProgramParts): void {
       if (node.id != null) declare(scope, node.id.name).values.push({ node, scope });
       break;
     case "CatchClause":
-      if (node.param != null) bindPattern(node.param, [], declareIn(inner));
+      if (node.param != null) bindPattern(node.param, undefined, declareIn(inner));
       break;
     case "ImportDeclaration":
       for (const specifier of node.specifiers) {
@@ -173,67 +148,47 @@ function sort(visit: Visit, inner: Scope, parts: ProgramParts): void {
   }
 }
 
-/** The function that is called where it stands, without parentheses around it. */
-function calledFunction(callee: Node): Node {
-  return callee.type === "ParenthesizedExpression" ? callee.expression : callee;
-}
-
-type Bind = (name: string, values: readonly ScopedNode[]) => void;
+type Bind = (name: string, value: ScopedNode | undefined) => void;
 
 function declareIn(scope: Scope): Bind {
-  return (name, values) => void declare(scope, name).values.push(...values);
+  return (name, value) => {
+    const { values } = declare(scope, name);
+    if (value !== undefined) values.push(value);
+  };
 }
 
-const assignTo: Bind = (name, values) => {
-  for (const value of values) lookUp(value.scope, name)?.values.push(value);
+const assignTo: Bind = (name, value) => {
+  if (value !== undefined) lookUp(value.scope, name)?.values.push(value);
 };
 
-/** Gives each name in a pattern the parts of the values that it takes. */
-function bindPattern(pattern: Node, values: readonly ScopedNode[], bind: Bind): void {
+/** Gives each name in a pattern the part of the value that it takes. Parts that can't be named stand for themselves. */
+function bindPattern(pattern: Node, value: ScopedNode | undefined, bind: Bind): void {
+  const bindPart = (part: Node): void =>
+    bindPattern(part, value && { node: pattern, scope: value.scope }, bind);
   switch (pattern.type) {
     case "Identifier":
-      bind(pattern.name, values);
+      bind(pattern.name, value);
       break;
     case "AssignmentPattern":
-      bindPattern(pattern.left, withDefault(values, pattern.right), bind);
+      bindPattern(pattern.left, value, bind);
       break;
     case "RestElement":
-      bindPattern(pattern.argument, values, bind);
+      bindPattern(pattern.argument, value, bind);
       break;
     case "TSParameterProperty":
-      bindPattern(pattern.parameter, values, bind);
+      bindPattern(pattern.parameter, value, bind);
       break;
     case "ArrayPattern":
-      for (const [at, element] of pattern.elements.entries()) {
-        if (element === null) continue;
-        const taken = values.flatMap((value) => elementOf(value, at));
-        bindPattern(element, taken, bind);
-      }
+      for (const element of pattern.elements) if (element !== null) bindPart(element);
       break;
     case "ObjectPattern":
       for (const property of pattern.properties) {
-        if (property.type === "RestElement") {
-          bindPattern(property.argument, values, bind);
-          continue;
-        }
-        const taken = values.map((value) => memberOf(value, property));
-        bindPattern(property.value, taken, bind);
+        if (property.type === "RestElement") bindPattern(property.argument, value, bind);
+        else bindPattern(property.value, value && memberOf(value, property), bind);
       }
       break;
     default:
   }
-}
-
-/** The default counts where something is known of the value that it stands in for. */
-function withDefault(values: readonly ScopedNode[], node: Node): readonly ScopedNode[] {
-  const [first] = values;
-  if (first === undefined) return values;
-  return [...values.slice(0, MAX_PATTERN_VALUES - 1), { node, scope: first.scope }];
-}
-
-function elementOf({ node, scope }: ScopedNode, at: number): ScopedNode[] {
-  const element = node.type === "ArrayExpression" ? node.elements[at] : undefined;
-  return element == null ? [] : [{ node: element, scope }];
 }
 
 /** The member that a property of a pattern takes, as the expression that would read it. */

@@ -4,9 +4,9 @@ import { nearest } from "@cem/core/text";
 import { findMissingImports, locationOf } from "@cem/program";
 import type { Program, SourceLocation } from "@cem/program";
 import type { ProgramParts } from "./collect.ts";
-import { MAX_SPECIFIER_CHARACTERS } from "./origins.ts";
-import type { Values } from "./origins.ts";
 import { lookUp } from "./scopes.ts";
+import { MAX_SPECIFIER_CHARACTERS } from "./values.ts";
+import type { Values } from "./values.ts";
 
 const MAX_LINES = 5;
 
@@ -82,21 +82,18 @@ export function checkImports(
 }
 
 /** The modules that the program names in `import(…)`, `require(…)` and the like, also where it puts a name together. */
-function loadedModules(
-  { dynamicImports, calls }: ProgramParts,
-  { constants, origins }: Values,
-): RuntimeImport[] {
+function loadedModules({ dynamicImports, calls }: ProgramParts, values: Values): RuntimeImport[] {
   const sources = [...dynamicImports, ...calls].flatMap(({ node, scope }) => {
     if (node.type === "ImportExpression") return [{ node: node.source, scope }];
     if (node.type !== "CallExpression" && node.type !== "OptionalCallExpression") return [];
     const [source] = node.arguments;
-    const loads =
-      source !== undefined && origins.of(node.callee, scope).some((origin) => LOADERS.has(origin));
+    const loads = source !== undefined && LOADERS.has(values.originOf(node.callee, scope) ?? "");
     return loads ? [{ node: source, scope }] : [];
   });
-  return sources.flatMap(({ node, scope }) =>
-    constants.textsOf(node, scope).map((specifier) => ({ specifier, ...locationOf(node) })),
-  );
+  return sources.flatMap(({ node, scope }) => {
+    const specifier = values.textOf(node, scope);
+    return specifier === undefined ? [] : [{ specifier, ...locationOf(node) }];
+  });
 }
 
 function specifierProblem(specifier: string): ImportProblem | undefined {

@@ -22,13 +22,11 @@ export interface Scope {
   bindings: Map<string, Binding> | undefined;
   /** The results of {@link lookUp}. */
   found: Map<string, Binding | undefined> | undefined;
-  /** The bindings of the whole program, in the order of their declarations. */
-  all: Binding[];
 }
 
 /** Makes the scope of a node in which names can be declared. */
 export function createScope(parent: Scope | undefined, isFunction: boolean): Scope {
-  return { parent, isFunction, bindings: undefined, found: undefined, all: parent?.all ?? [] };
+  return { parent, isFunction, bindings: undefined, found: undefined };
 }
 
 /** Declares a name; declared twice, it keeps the values of both. */
@@ -38,7 +36,6 @@ export function declare(scope: Scope, name: string): Binding {
   if (known !== undefined) return known;
   const binding: Binding = { values: [] };
   bindings.set(name, binding);
-  scope.all.push(binding);
   return binding;
 }
 

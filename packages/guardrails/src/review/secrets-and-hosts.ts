@@ -1,32 +1,31 @@
 import path from "node:path";
 import { findSecret } from "../secret-formats.ts";
 import type { ProgramParts, Report } from "./collect.ts";
-import type { Values } from "./origins.ts";
+import type { Values } from "./values.ts";
 
 /** How many characters are searched beyond twice those of the program. Texts that are put together can be many more. */
 const MORE_SEARCHED_CHARACTERS = 65_536;
 
 /** Reports secrets that are written into the code, also in parts. The message does not repeat them. */
-export function checkSecrets({ length, texts }: ProgramParts, { constants }: Values, report: Report): void {
+export function checkSecrets({ length, texts }: ProgramParts, values: Values, report: Report): void {
   const kinds = new Map<string, string | undefined>();
   let left = 2 * length + MORE_SEARCHED_CHARACTERS;
   for (const { node, scope } of texts) {
-    for (const value of constants.of(node, scope)) {
-      if (typeof value !== "string") continue;
-      if (!kinds.has(value)) {
-        left -= value.length;
-        if (left < 0) return;
-        kinds.set(value, findSecret(value));
-      }
-      const kind = kinds.get(value);
-      if (kind === undefined) continue;
-      report.add(node, {
-        rule: "secret-in-code",
-        severity: "warning",
-        message: `A text in the code looks like ${kind}.`,
-        hint: "Leave it to the server that needs it, or to its environment.",
-      });
+    const value = values.textOf(node, scope);
+    if (value === undefined) continue;
+    if (!kinds.has(value)) {
+      left -= value.length;
+      if (left < 0) return;
+      kinds.set(value, findSecret(value));
     }
+    const kind = kinds.get(value);
+    if (kind === undefined) continue;
+    report.add(node, {
+      rule: "secret-in-code",
+      severity: "warning",
+      message: `A text in the code looks like ${kind}.`,
+      hint: "Leave it to the server that needs it, or to its environment.",
+    });
   }
 }
 
@@ -42,32 +41,31 @@ const METADATA =
   /^[a-z]+:\/\/(?:[^/@]*@)?(?:169\.254\.|\[(?:::ffff:)?(?:a9fe:|169\.254\.|fd00:ec2:)|2852039166\b|0xa9fe|0x?a9\.|metadata\.(?:google\.internal|goog|azure))/i;
 
 /** Reports files of the host and addresses that give out the host's credentials, where they are written in the code. */
-export function checkPlaces({ calls }: ProgramParts, { constants, origins }: Values, report: Report): void {
+export function checkPlaces({ calls }: ProgramParts, values: Values, report: Report): void {
   for (const { node, scope } of calls) {
     if (!("callee" in node) || !("arguments" in node)) continue;
-    const called = origins.of(node.callee, scope);
-    const opensFile = called.some((origin) => FILE_FUNCTION.test(origin));
-    const connects = called.some((origin) => NETWORK_FUNCTION.test(origin));
+    const called = values.originOf(node.callee, scope) ?? "";
+    const opensFile = FILE_FUNCTION.test(called);
+    const connects = NETWORK_FUNCTION.test(called);
     if (!opensFile && !connects) continue;
     for (const argument of node.arguments.slice(0, 2)) {
-      for (const value of constants.of(argument, scope)) {
-        if (typeof value !== "string") continue;
-        if (opensFile && isOnHost(value)) {
-          report.add(node, {
-            rule: "host-path",
-            severity: "warning",
-            message: "The code opens a file of the host.",
-            hint: "Only /workspace and /tmp are there.",
-          });
-        }
-        if (connects && METADATA.test(value.trim())) {
-          report.add(node, {
-            rule: "metadata-address",
-            severity: "warning",
-            message: "The code asks a cloud's metadata service, which gives out the host's credentials.",
-            hint: "Call a tool for what is needed.",
-          });
-        }
+      const value = values.textOf(argument, scope);
+      if (value === undefined) continue;
+      if (opensFile && isOnHost(value)) {
+        report.add(node, {
+          rule: "host-path",
+          severity: "warning",
+          message: "The code opens a file of the host.",
+          hint: "Only /workspace and /tmp are there.",
+        });
+      }
+      if (connects && METADATA.test(value.trim())) {
+        report.add(node, {
+          rule: "metadata-address",
+          severity: "warning",
+          message: "The code asks a cloud's metadata service, which gives out the host's credentials.",
+          hint: "Call a tool for what is needed.",
+        });
       }
     }
   }

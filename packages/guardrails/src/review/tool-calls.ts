@@ -2,7 +2,7 @@ import type { Node } from "@babel/types";
 import { toolId } from "@cem/core";
 import type { ToolDefinition } from "@cem/core";
 import type { ProgramParts, Report } from "./collect.ts";
-import type { Values } from "./origins.ts";
+import type { Values } from "./values.ts";
 
 /** Rules about the tools that code calls. */
 interface ToolRules {
@@ -18,7 +18,7 @@ const TOOL_ORIGIN =
 /** Reports calls of tools that may not be called, and of those that delete or overwrite. */
 export function checkToolCalls(
   { calls, references }: ProgramParts,
-  { origins }: Values,
+  values: Values,
   tools: readonly ToolDefinition[],
   { isAllowed, destructive }: ToolRules,
   report: Report,
@@ -30,25 +30,23 @@ export function checkToolCalls(
     if (isDestructive || obstacleOf(tool) !== undefined) watched.set(toolId(tool), tool);
   }
   if (watched.size === 0) return;
-  const check = (node: Node, found: readonly string[]): void => {
-    for (const origin of found) {
-      const { server = "", name = "" } = TOOL_ORIGIN.exec(origin)?.groups ?? {};
-      const tool = watched.get(toolId({ server, name }));
-      if (tool === undefined) continue;
-      const obstacle = obstacleOf(tool);
-      if (obstacle !== undefined) {
-        const message = `${toolId(tool)} may not be called: ${obstacle}.`;
-        report.add(node, { rule: "tool-not-allowed", severity: "error", message });
-      } else if (destructive !== "off") {
-        const message = `${toolId(tool)} may delete or overwrite, as its server says.`;
-        report.add(node, { rule: "destructive-call", severity: destructive, message });
-      }
+  const check = (node: Node, origin = ""): void => {
+    const { server = "", name = "" } = TOOL_ORIGIN.exec(origin)?.groups ?? {};
+    const tool = watched.get(toolId({ server, name }));
+    if (tool === undefined) return;
+    const obstacle = obstacleOf(tool);
+    if (obstacle !== undefined) {
+      const message = `${toolId(tool)} may not be called: ${obstacle}.`;
+      report.add(node, { rule: "tool-not-allowed", severity: "error", message });
+    } else if (destructive !== "off") {
+      const message = `${toolId(tool)} may delete or overwrite, as its server says.`;
+      report.add(node, { rule: "destructive-call", severity: destructive, message });
     }
   };
-  for (const { node, scope } of calls) if ("callee" in node) check(node, origins.of(node.callee, scope));
+  for (const { node, scope } of calls) if ("callee" in node) check(node, values.originOf(node.callee, scope));
   // A tool that is handed on is called elsewhere.
   for (const { node, scope, key } of references)
-    if (key !== "callee" && key !== "object") check(node, origins.of(node, scope));
+    if (key !== "callee" && key !== "object") check(node, values.originOf(node, scope));
 }
 
 /**
