@@ -95,8 +95,6 @@ export async function createServer(options: ServerOptions = {}): Promise<CemServ
     expose: options.expose ?? config.server.expose,
     onMissing: (name, error) =>
       log("warning", `What server "${name}" has is missing from a list: ${toErrorInfo(error).message}`),
-    onMissingSkill: (name, error) =>
-      log("warning", `The skill "${name}" can't be served: ${toErrorInfo(error).message}`),
   });
   const obstacle = await findHeldAuthorization(loaded);
   if (obstacle !== undefined) heldAuthorization.set(server, obstacle);

@@ -97,13 +97,6 @@ export interface SkillStore {
     options?: { status?: SkillStatus | undefined; tools?: readonly ToolDefinition[] | undefined },
   ): Promise<Skill>;
   /**
-   * Reads all files of a skill that is active, by their paths below its folder with `/` between names. Links, and files
-   * whose names begin with a dot, are left out.
-   *
-   * @throws CemError `SKILL_NOT_FOUND`, or `SKILL_INVALID` for more than 512 files or 16 MiB.
-   */
-  files(name: string): Promise<Record<string, Uint8Array>>;
-  /**
    * Saves a skill, or a new version of it. The version before is kept.
    *
    * @throws CemError `SKILL_INVALID` for a draft that can't be one.

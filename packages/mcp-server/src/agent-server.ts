@@ -52,8 +52,6 @@ export interface AgentServerSettings<Config = unknown> extends ServedParts {
   probe?: Probe | undefined;
   /** The replicas of this server behind the same address. Absent: there is one. */
   replicas?: Replicas | undefined;
-  /** Receives why a skill is not served as one. */
-  onMissingSkill?: ((skill: string, error: unknown) => void) | undefined;
 }
 
 /** Every setting's name. */
@@ -72,7 +70,6 @@ export const SETTINGS: Readonly<Record<keyof AgentServerSettings, true>> = {
   expose: true,
   upstream: true,
   onMissing: true,
-  onMissingSkill: true,
   replicas: true,
   probe: true,
 };

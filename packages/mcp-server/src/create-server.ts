@@ -12,7 +12,6 @@ import type {
   ServerContext,
   StandardSchemaV1,
 } from "@modelcontextprotocol/server";
-import type { SkillsExtension, SkillSource } from "@modelcontextprotocol/server/ext/skills";
 import { nearest } from "@cem/core/text";
 import packageJson from "../package.json" with { type: "json" };
 import { strictInput, traceRequest } from "./tool-calls.ts";
@@ -32,7 +31,6 @@ import { RunRegistry } from "./runs/run-registry.ts";
 import type { ServedClient } from "./served-client.ts";
 import { SERVED_PARTS } from "./tools/server-tool.ts";
 import type { Caller, HostOf, ServedParts, ServerTool, ToolHost } from "./tools/server-tool.ts";
-import { StoredSkillSource } from "./skill-source.ts";
 import { workflowTool } from "./tools/run-tools.ts";
 
 /**
@@ -73,14 +71,11 @@ class ToolServer<Config> implements AgentServer<Config> {
   readonly #states: RequestStates;
   readonly #asking = new AskingRequests();
   readonly #listeners = new Set<(list: ListName) => void>();
-  readonly #exposed: Omit<ExposeSettings, "era" | "asking" | "states" | "skills" | "onRequest"> | undefined;
-  readonly #skills: SkillSource | undefined;
-  readonly #onMissingSkill: AgentServerSettings["onMissingSkill"];
-  #skillsExtension: SkillsExtension | undefined;
+  readonly #exposed: Omit<ExposeSettings, "era" | "asking" | "states" | "onRequest"> | undefined;
   readonly #calls = new Set<Promise<unknown>>();
 
   constructor(settings: AgentServerSettings<Config>) {
-    const { agent, skills, redactor, hintFor, guest = {}, profile = "full" } = settings;
+    const { agent, redactor, hintFor, guest = {}, profile = "full" } = settings;
     const { yieldAfterMs = DEFAULT_YIELD_AFTER_MS, customTools = [], name = "code-execution-mcp" } = settings;
     this.agent = agent;
     this.config = settings.config as Config;
@@ -100,14 +95,8 @@ class ToolServer<Config> implements AgentServer<Config> {
     this.#redaction = redactor && new AnswerRedaction(redactor, this.#hostOf);
     this.#add(tools.map((tool) => tool.bind(host, this.#hostOf)));
     this.#instructions = INSTRUCTIONS[profile];
-    const { upstream, expose = [], onMissing, onMissingSkill } = settings;
+    const { upstream, expose = [], onMissing } = settings;
     this.#exposed = upstream && { upstream, expose, onMissing };
-    this.#onMissingSkill = onMissingSkill;
-    const storeOf = async (context: ServerContext) => (await this.#hostOf(context)).skills;
-    this.#skills =
-      skills === undefined
-        ? undefined
-        : new StoredSkillSource({ storeOf, redactor, onMissing: onMissingSkill });
     this.registerTools(customTools);
   }
 
@@ -125,10 +114,8 @@ class ToolServer<Config> implements AgentServer<Config> {
       },
     );
     for (const tool of this.#tools.values()) this.#offer(server, tool);
-    await this.#serveSkills(server);
     const exposed = this.#exposed && {
       ...this.#exposed,
-      skills: this.#skills,
       era,
       asking: this.#asking,
       states: this.#states,
@@ -217,17 +204,6 @@ class ToolServer<Config> implements AgentServer<Config> {
       this.#calls.add(call);
       return call.finally(() => this.#calls.delete(call));
     });
-  }
-
-  /** Loads the protocol's extension for skills where there are some to serve. */
-  async #serveSkills(server: McpServer): Promise<void> {
-    if (this.#skills === undefined) return;
-    const { SkillsExtension } = await import("@modelcontextprotocol/server/ext/skills");
-    this.#skillsExtension ??= new SkillsExtension({
-      source: this.#skills,
-      onWarning: ({ path, message }) => this.#onMissingSkill?.(path, new Error(message)),
-    });
-    this.#skillsExtension.attach(server);
   }
 
   #forget(server: McpServer): void {

@@ -1,16 +1,9 @@
-import type { ServerContext } from "@modelcontextprotocol/server";
 import { customerNameOf } from "./request-owner.ts";
 import type { OpenCustomer } from "./request-owner.ts";
 import { currentExchange } from "./exchange.ts";
 import { MAX_CODE_CHARACTERS, MAX_TASK_CHARACTERS } from "./limits.ts";
 import { ownerOf, requireLength, sessionOf } from "./tools/server-tool.ts";
 import type { Caller, HostOf, ServedParts, ToolHost } from "./tools/server-tool.ts";
-
-/** Distinguishes the owners of requests: the name that comes with them, else the client's identity. */
-export function ownerNameOf(context: Pick<ServerContext, "http">): string {
-  const { given, identity } = customerNameOf(context);
-  return given ?? identity;
-}
 
 /** Finds the agent and the stores for a request: those of its owner, where requests have owners. */
 export function hostPerRequest(host: ToolHost, openCustomer: OpenCustomer | undefined): HostOf {

@@ -4,7 +4,7 @@ import { CemError } from "@cem/core";
 import type { Skill, ToolDefinition } from "@cem/core";
 import { changedTools, parseToolDigests } from "./learn-skill.ts";
 import { requireSkillName } from "./skill-draft.ts";
-import { provenanceOf, readSkillFiles, versionOf } from "./skill-files.ts";
+import { provenanceOf, versionOf } from "./skill-files.ts";
 import { readSkillFolder, replaceSkillFolder, skillNames } from "./skill-folder.ts";
 import type { SkillFiles, SkillFolder } from "./skill-folder.ts";
 
@@ -59,17 +59,6 @@ export class SkillFolders {
   async readFolder(name: string, status: SkillStatus): Promise<SkillFolder | undefined> {
     requireSkillPath(name);
     return readSkillFolder(this.#folderOf(name, status));
-  }
-
-  /** The files of an active skill, own or shared. */
-  async files(name: string): Promise<Record<string, Uint8Array> | undefined> {
-    requireSkillPath(name);
-    for (const skillsDir of [this.#folders.active, this.#shared]) {
-      if (skillsDir === undefined) continue;
-      const folder = path.join(skillsDir, name);
-      if ((await readSkillFolder(folder)) !== undefined) return readSkillFiles(name, folder);
-    }
-    return undefined;
   }
 
   /** Puts a skill in place. What an active one was before is kept as a version. */

@@ -82,13 +82,6 @@ class FileSkillStore implements SkillStore {
     throw await this.#folders.notFound(name, status);
   }
 
-  async files(name: string): Promise<Record<string, Uint8Array>> {
-    await this.#folders.restore();
-    const files = await this.#folders.files(name);
-    if (files === undefined) throw await this.#folders.notFound(name, "active");
-    return files;
-  }
-
   save(
     draft: SkillDraft,
     {

@@ -38,10 +38,7 @@ export interface ServedParts {
   state?: StateStore | undefined;
   /** The store for values too large for an answer, which `read_result` reads. Absent: such values are cut. */
   results?: ResultStore | undefined;
-  /**
-   * The skills behind `list_skills`, `get_skill` and `save_skill`, which clients also read over the protocol's extension
-   * for skills (SEP-2640). Absent: there are no such tools and no skills to read.
-   */
+  /** The skills behind `list_skills`, `get_skill` and `save_skill`. Absent: there are no such tools. */
   skills?: SkillStore | undefined;
   /** Redacts personal data and secrets in answers. The agent should have the same. Absent: they are passed on. */
   redactor?: Redactor | undefined;

@@ -1,8 +1,7 @@
 import { CemError, isObject } from "@cem/core";
 import type { JsonObject, JsonValue } from "@cem/core";
 import { ProtocolError, ProtocolErrorCode } from "@modelcontextprotocol/server";
-import type { McpServer, ReadResourceResult, ServerContext } from "@modelcontextprotocol/server";
-import type { SkillReadResult, SkillSource } from "@modelcontextprotocol/server/ext/skills";
+import type { McpServer, ServerContext } from "@modelcontextprotocol/server";
 import { sessionOf } from "../tools/server-tool.ts";
 import type { AskingRequests, RequestStates } from "./asking-requests.ts";
 import {
@@ -21,9 +20,6 @@ import type {
   UpstreamRequest,
 } from "./upstream-lists.ts";
 
-/** The template that the protocol's extension for skills registers. */
-const SKILL_TEMPLATE = { name: "io.modelcontextprotocol/skills", uriTemplate: "skill://{+path}" };
-
 /** Settings of {@link exposeContents}. */
 export interface ExposeSettings {
   expose: readonly Exposed[];
@@ -34,8 +30,6 @@ export interface ExposeSettings {
   era: "legacy" | "modern";
   /** Called with each request before the servers behind are asked. */
   onRequest: (context: ServerContext) => void;
-  /** The skills of this server, which are resources beside those of the servers behind. */
-  skills?: SkillSource | undefined;
   /** Receives why a server's resources or prompts are missing from a list. */
   onMissing?: ((server: string, error: unknown) => void) | undefined;
 }
@@ -60,7 +54,7 @@ export function exposedCapabilities(expose: readonly Exposed[], era: "legacy" | 
 
 /** Answers requests for resources, prompts and completions with those of the servers behind, under their names. */
 export function exposeContents({ server }: McpServer, settings: ExposeSettings): ExposedContents {
-  const { expose, upstream, asking, states, era, skills, onRequest, onMissing = () => {} } = settings;
+  const { expose, upstream, asking, states, era, onRequest, onMissing = () => {} } = settings;
   const lists = new UpstreamLists(upstream, onMissing);
   /** The watched resources, by their exposed URI: the one that the client gave, and the client's session. */
   const watched = new Map<string, { uri: string; server: string; session: string | undefined }>();
@@ -81,19 +75,13 @@ export function exposeContents({ server }: McpServer, settings: ExposeSettings):
   if (expose.includes("resources")) {
     server.setRequestHandler("resources/list", async (_request, context) => {
       const resources = await lists.all("resources", optionsOf(context));
-      const own = (await skills?.listResources?.(context)) ?? [];
-      return { resources: [...own, ...resources.map((found) => under(found, "uri"))] } as never;
+      return { resources: resources.map((found) => under(found, "uri")) } as never;
     });
     server.setRequestHandler("resources/templates/list", async (_request, context) => {
       const templates = await lists.all("resourceTemplates", optionsOf(context));
-      const own = skills === undefined ? [] : [SKILL_TEMPLATE];
-      return {
-        resourceTemplates: [...own, ...templates.map((found) => under(found, "uriTemplate"))],
-      } as never;
+      return { resourceTemplates: templates.map((found) => under(found, "uriTemplate")) } as never;
     });
     server.setRequestHandler("resources/read", async ({ params: { uri } }, context) => {
-      const skill = await skills?.read(uri, context);
-      if (skill !== undefined) return contentsOf(uri, skill);
       const behind = await lists.findResource(uri, optionsOf(context));
       const request = { method: "resources/read", params: { uri: behind.own } } as const;
       const result = await ask(behind.server, request, context);
@@ -172,13 +160,6 @@ export function exposeContents({ server }: McpServer, settings: ExposeSettings):
     return { completion: result["completion"] ?? { values: [] } } as never;
   });
   return { updated };
-}
-
-/** A file of a skill as a resource. */
-function contentsOf(uri: string, file: SkillReadResult): ReadResourceResult {
-  const { mimeType } = file;
-  if ("text" in file) return { contents: [{ uri, mimeType, text: file.text }] };
-  return { contents: [{ uri, mimeType, blob: Buffer.from(file.bytes).toString("base64") }] };
 }
 
 function isInputRequired(result: JsonObject): boolean {

@@ -86,7 +86,6 @@ export function shareSkills(skills: SkillStore, sync: Lazy<WorkspaceSync> | unde
     specificationVersion: "v1",
     list: async (options) => (await fetched()).list(options),
     get: async (name, options) => (await fetched()).get(name, options),
-    files: async (name) => (await fetched()).files(name),
     save: (draft, options) => changed(() => skills.save(draft, options)),
     promote: (name, approvedBy) => changed(() => skills.promote(name, approvedBy)),
     remove: (name, options) => changed(() => skills.remove(name, options)),
