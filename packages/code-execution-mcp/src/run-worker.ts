@@ -1,8 +1,8 @@
-import { assertKnownOptions, toErrorInfo } from "@cem/core";
+import { assertKnownOptions } from "@cem/core";
 import type { Agent, Lazy, Store, TaskResult } from "@cem/core";
 import { flushTelemetry, instruments, observeQueue } from "@cem/core/telemetry";
 import { nearest } from "@cem/core/text";
-import type { WorkerMetrics } from "@cem/mcp-server";
+import type { ReadinessReport, WorkerMetrics } from "@cem/mcp-server";
 import type { QueueWorker, RunningAgent, RunQueue } from "@cem/queue";
 import { createLoadedAgent } from "./create-agent.ts";
 import { AGENT_OPTIONS, agentOptionsOf } from "./options.ts";
@@ -106,7 +106,8 @@ export async function runWorker(options: WorkerOptions = {}): Promise<RunningWor
         : await serveHealth({
             host,
             port,
-            report: async () => ({ fault: await readiness.fault() }),
+            report: () => readiness.report(),
+            logger,
             metrics: metrics.registry,
           });
     logger.info({ worker: name, concurrency, url: health?.url }, "taking runs");
@@ -159,14 +160,10 @@ class Readiness {
     this.#isStopped = true;
   }
 
-  async fault(): Promise<string | undefined> {
-    if (this.#isStopped) return "shutting down";
-    try {
-      const store = await this.#store?.get();
-      await Promise.all([this.#queue.counts(), store && probeStore(store)]);
-      return undefined;
-    } catch (error) {
-      return toErrorInfo(error).message;
-    }
+  async report(): Promise<ReadinessReport> {
+    if (this.#isStopped) return { fault: "shutting down" };
+    const store = await this.#store?.get();
+    await Promise.all([this.#queue.counts(), store && probeStore(store)]);
+    return {};
   }
 }

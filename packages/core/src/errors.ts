@@ -65,6 +65,20 @@ export interface ErrorInfo {
   hint?: string | undefined;
 }
 
+/** Codes of failures of what a host uses, whose messages have addresses that its clients have no business with. */
+const INTERNAL = new Set(["STORE_UNAVAILABLE", "STORE_SEALED", "FILES_UNAVAILABLE", "FILES_DAMAGED"]);
+
+/** An error as clients of a server and code in the sandbox may read it: without addresses of what the host uses. */
+export function forClients<Info extends Pick<ErrorInfo, "code" | "message"> & Partial<ErrorInfo>>(
+  error: Info,
+): Info {
+  const { code, message, details } = error;
+  // The audit log is a file of this machine, or in a store that has an address.
+  if (!INTERNAL.has(code) && !(code === "AUDIT_UNWRITABLE" && message.includes("://"))) return error;
+  const shown = `A service behind this server does not work now (${code}). Try again in a moment; the server's log has the reason.`;
+  return { ...error, message: shown, ...(details !== undefined && { details: {} }) };
+}
+
 /** Turns a thrown value into plain data. What is not a {@link CemError} gets the code `UNEXPECTED`. */
 export function toErrorInfo(thrown: unknown): ErrorInfo {
   if (CemError.isInstance(thrown)) {

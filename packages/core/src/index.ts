@@ -2,7 +2,7 @@ export { isObject } from "./json.ts";
 export { createLineSplitter } from "./line-splitter.ts";
 export type { JsonObject, JsonSchema, JsonValue } from "./json.ts";
 export { abandonOnAbort, UNAWAITED_CALL, withReason } from "./abort.ts";
-export { CemError, toErrorInfo } from "./errors.ts";
+export { CemError, forClients, toErrorInfo } from "./errors.ts";
 export type { ErrorCode, ErrorDetails, ErrorInfo, KnownErrorCode } from "./errors.ts";
 export {
   callAborted,

@@ -14,6 +14,7 @@ import {
   createMessageCodec,
   messaging,
   namesOf,
+  requireKept,
 } from "./connection.ts";
 import type { MessageCodec } from "./connection.ts";
 import { ASKED } from "./protocol.ts";
@@ -60,6 +61,8 @@ class BullRunQueue implements RunQueue {
   readonly #prefix: string;
   readonly #location: string;
   #opened: Opened | undefined;
+  /** Whether the server keeps its jobs, once it has said so. */
+  #kept: Promise<void> | undefined;
   /** The reason why the connection was last lost. */
   #problem: Error | undefined;
 
@@ -232,12 +235,23 @@ class BullRunQueue implements RunQueue {
 
   async #ask<Answer>(question: (opened: Opened) => Promise<Answer>): Promise<Answer> {
     try {
-      return await question((this.#opened ??= this.#open()));
+      const opened = (this.#opened ??= this.#open());
+      await (this.#kept ??= this.#requireKept(opened));
+      return await question(opened);
     } catch (error) {
       if (CemError.isInstance(error)) throw error;
       // That it was tried again says nothing of why.
       const isGivenUp = (error as Error).name === "MaxRetriesPerRequestError";
       throw storeUnavailable(this.#location, isGivenUp ? (this.#problem ?? error) : error);
+    }
+  }
+
+  async #requireKept({ client }: Opened): Promise<void> {
+    try {
+      await requireKept(client, this.#settings.url);
+    } catch (error) {
+      this.#kept = undefined;
+      throw error;
     }
   }
 

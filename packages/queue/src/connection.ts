@@ -1,4 +1,4 @@
-import { seal, unseal } from "@cem/store";
+import { evictionRisk, seal, shownLocation, storeUnavailable, unseal } from "@cem/store";
 import type { SealingKey } from "@cem/store";
 import { Redis } from "ioredis";
 
@@ -24,6 +24,23 @@ function connect(url: string, maxRetriesPerRequest: number | null): Redis {
   // Commands that fail report why; without a listener the library prints it too.
   client.on("error", () => {});
   return client;
+}
+
+/**
+ * Refuses a server that may drop jobs.
+ *
+ * @param onDoubt - Called where the server does not say.
+ * @throws CemError `STORE_UNAVAILABLE`
+ */
+export async function requireKept(
+  client: Redis,
+  url: string,
+  onDoubt: (doubt: Error) => void = () => {},
+): Promise<void> {
+  const risk = await evictionRisk(client);
+  if (risk === undefined) return;
+  if (risk.isKnown) throw storeUnavailable(shownLocation(url), new Error(risk.text));
+  onDoubt(new Error(risk.text));
 }
 
 /** Encodes messages that pass through Redis. */

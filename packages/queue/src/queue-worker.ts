@@ -10,7 +10,7 @@ import type { Job } from "bullmq";
 import { isOfGone } from "./worker-run.ts";
 import type { RunningAgent } from "./worker-run.ts";
 import { RunExecutor } from "./run-executor.ts";
-import { DEFAULT_PREFIX, QUEUE, connectPatiently, createMessageCodec } from "./connection.ts";
+import { DEFAULT_PREFIX, QUEUE, connectPatiently, createMessageCodec, requireKept } from "./connection.ts";
 import { AffinityRouter, Slots } from "./affinity-router.ts";
 import { Peers, WarmSessions } from "./peers.ts";
 import type { QueuedRun } from "./protocol.ts";
@@ -74,7 +74,7 @@ export interface QueueWorker {
  * Starts a worker. A run whose worker was lost is repeated where that does no harm: it called nothing, or only tools that
  * read or are idempotent. Else it ends as interrupted, with the calls that it made.
  *
- * @throws CemError `STORE_UNAVAILABLE` when the server can't be reached at the start.
+ * @throws CemError `STORE_UNAVAILABLE` when the server can't be reached at the start, or may drop jobs.
  */
 export async function startQueueWorker(settings: QueueWorkerSettings): Promise<QueueWorker> {
   const { url, prefix = DEFAULT_PREFIX, keys, onProblem = () => {} } = settings;
@@ -143,7 +143,7 @@ export async function startQueueWorker(settings: QueueWorkerSettings): Promise<Q
   worker.on("lockRenewalFailed", (ids) => {
     for (const id of ids) executor.lose(id);
   });
-  await reach(worker, url, lostAfterMs);
+  await reach(worker, () => requireKept(client, url, onProblem), url, lostAfterMs);
   await router.open();
   worker.run().catch(onProblem);
   return {
@@ -168,13 +168,18 @@ export async function startQueueWorker(settings: QueueWorkerSettings): Promise<Q
   };
 }
 
-async function reach(worker: Worker, url: string, withinMs: number): Promise<void> {
+async function reach(
+  worker: Worker,
+  check: () => Promise<void>,
+  url: string,
+  withinMs: number,
+): Promise<void> {
   let timer: NodeJS.Timeout | undefined;
   const late = new Promise<never>((_, reject) => {
     timer = setTimeout(() => reject(new Error(`no answer within ${withinMs} ms`)), withinMs);
   });
   try {
-    await Promise.race([worker.waitUntilReady(), late]);
+    await Promise.race([worker.waitUntilReady().then(check), late]);
   } catch (error) {
     await worker.close(true).catch(() => {});
     throw CemError.isInstance(error) ? error : storeUnavailable(shownLocation(url), error);

@@ -3,11 +3,13 @@ import { CemError } from "@cem/core";
 import type { AgentEvent } from "@cem/core";
 import { parseSealingKeys } from "@cem/store";
 import { Redis } from "ioredis";
-import { describe, expect, it, onTestFinished } from "vitest";
+import { afterAll, beforeAll, describe, expect, it, onTestFinished } from "vitest";
 import { createRunQueue, startQueueWorker } from "./index.ts";
 import { agentOf } from "../test/agent-of.ts";
 import type { Work } from "../test/agent-of.ts";
 import { realQueue } from "../test/real-queue.ts";
+import { startRedis } from "../../store/test/redis-server.ts";
+import type { RedisServer } from "../../store/test/redis-server.ts";
 import { describeWith } from "../../../vitest.tools.ts";
 
 const SAFE = { server: "s", tool: "read", isRepeatable: true };
@@ -418,6 +420,43 @@ describeWith("redis-server")("a queue of runs", () => {
     expect(sent.error?.message).toContain("The worker was stopped");
     expect(read).toMatchObject({ status: "success", value: "read again" });
     expect(await queue.counts()).toMatchObject({ waiting: 0, dead: 0, workers: 1 });
+  });
+});
+
+describeWith("redis-server")("a server that may drop jobs", () => {
+  let server: RedisServer;
+  beforeAll(async () => {
+    server = await startRedis();
+  });
+  afterAll(() => server.stop());
+  const agentFor = () => Promise.reject(new Error("There is no agent."));
+
+  it("is refused by hosts and workers, until it drops none", async () => {
+    const client = new Redis(server.url);
+    onTestFinished(() => client.disconnect());
+    await client.config("SET", "maxmemory-policy", "volatile-lru");
+    const refusal = {
+      code: "STORE_UNAVAILABLE",
+      message: expect.stringContaining("maxmemory-policy volatile-lru). Set noeviction."),
+      details: { problem: "evicts" },
+    };
+    const queue = createRunQueue({ url: server.url });
+    onTestFinished(() => queue.close());
+    await expect(queue.counts()).rejects.toMatchObject(refusal);
+    await expect(startQueueWorker({ url: server.url, agentFor })).rejects.toMatchObject(refusal);
+    await client.config("SET", "maxmemory-policy", "noeviction");
+    expect(await queue.counts()).toMatchObject({ waiting: 0 });
+  });
+
+  it("is refused where CONFIG is not permitted", async () => {
+    const client = new Redis(server.url);
+    onTestFinished(() => client.disconnect());
+    await client.acl("SETUSER", "managed", "on", ">secret", "~*", "&*", "+@all", "-config");
+    await client.config("SET", "maxmemory-policy", "allkeys-lru");
+    const url = server.url.replace("//", "//managed:secret@");
+    await expect(startQueueWorker({ url, agentFor })).rejects.toMatchObject({
+      details: { problem: "evicts" },
+    });
   });
 });
 

@@ -1,5 +1,6 @@
 export { checkSize, MAX_VALUE_BYTES, shownLocation, storeConflict } from "./keys.ts";
-export { storeUnavailable } from "./unavailable.ts";
+export { evictionRisk, storeUnavailable } from "./unavailable.ts";
+export type { EvictionRisk } from "./unavailable.ts";
 export { createFolderStore } from "./folder-store.ts";
 export type { FolderStoreSettings } from "./folder-store.ts";
 export { decodeKey, encodeKey, rangeOf } from "./keys.ts";

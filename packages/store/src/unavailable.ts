@@ -5,6 +5,7 @@ const PROBLEMS: readonly (readonly [name: string, says: RegExp])[] = [
   ["damaged", /not a database|disk image is malformed/iu],
   ["full", /^OOM |ENOSPC|no space left|database or disk is full|disk full|out of memory/iu],
   ["password", /WRONGPASS|NOAUTH|invalid password|password authentication failed|no password|SCRAM/iu],
+  ["evicts", /maxmemory-policy/u],
   ["tls", /EPROTO|wrong version number|SSL|TLS|certificate/iu],
 ];
 
@@ -23,4 +24,51 @@ export function storeUnavailable(location: string, cause: unknown): CemError {
     cause,
     details: { location, ...(problem !== undefined && { problem }) },
   });
+}
+
+/** A server of the Redis protocol, of which settings can be asked. */
+interface AskedServer {
+  info(section: "memory"): Promise<string>;
+  config(command: "GET", setting: string): Promise<unknown>;
+}
+
+/** A policy of a server's memory by which it may lose what it has. */
+export interface EvictionRisk {
+  /** Whether it is known: neither INFO nor CONFIG may be permitted. */
+  isKnown: boolean;
+  /** What may happen, and what to do, in sentences. */
+  text: string;
+}
+
+/** The risk that a server drops what it has when its memory is full. `undefined`: it refuses writes instead. */
+export async function evictionRisk(server: AskedServer): Promise<EvictionRisk | undefined> {
+  const policy = (await policyByInfo(server)) ?? (await policyByConfig(server));
+  if (policy === "noeviction") return undefined;
+  if (policy === undefined) {
+    const text =
+      "It does not say what it drops when its memory is full. See to it that maxmemory-policy is noeviction.";
+    return { isKnown: false, text };
+  }
+  const text = `It may drop what it has when its memory is full (maxmemory-policy ${policy}). Set noeviction.`;
+  return { isKnown: true, text };
+}
+
+async function policyByInfo(server: AskedServer): Promise<string | undefined> {
+  const memory = await ifPermitted(server.info("memory"));
+  return /^maxmemory_policy:(\S+)/mu.exec(memory ?? "")?.[1];
+}
+
+async function policyByConfig(server: AskedServer): Promise<string | undefined> {
+  const answer = await ifPermitted(server.config("GET", "maxmemory-policy"));
+  return Array.isArray(answer) ? (answer[1] as string | undefined) : undefined;
+}
+
+/** Who runs the server may not permit a command, or not have it. */
+async function ifPermitted<Answer>(asked: Promise<Answer>): Promise<Answer | undefined> {
+  try {
+    return await asked;
+  } catch (error) {
+    if (/^(?:NOPERM|ERR unknown command)/u.test((error as Error).message)) return undefined;
+    throw error;
+  }
 }

@@ -1,3 +1,4 @@
+import { forClients, toErrorInfo } from "@cem/core";
 import type { CemError } from "@cem/core";
 import type { Context, Hono } from "hono";
 import type * as z from "zod";
@@ -22,8 +23,10 @@ const STATUSES: Readonly<Record<string, number>> = {
   INPUT_TOO_LARGE: 413,
   STATE_TOO_LARGE: 413,
   RATE_LIMITED: 429,
+  FILES_UNAVAILABLE: 503,
   SERVER_BUSY: 503,
   SERVER_CLOSING: 503,
+  STORE_UNAVAILABLE: 503,
   AGENT_DISPOSED: 503,
 };
 
@@ -118,7 +121,8 @@ function check<Given extends Input>(
 }
 
 /** An error of ours as an answer. */
-export function answerError({ code, message }: CemError): Response {
+export function answerError(error: CemError): Response {
+  const { code, message } = forClients(toErrorInfo(error));
   return errorAnswer(STATUSES[code] ?? 400, code, message);
 }
 

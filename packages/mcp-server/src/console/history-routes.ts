@@ -1,4 +1,4 @@
-import { CemError } from "@cem/core";
+import { CemError, forClients } from "@cem/core";
 import type { SessionTask } from "@cem/core";
 import * as z from "zod";
 import { declareRoute } from "./api-route.ts";
@@ -81,7 +81,7 @@ export const HISTORY_ROUTES = [
         step,
         status: ended as "started",
         attempts,
-        ...(error !== undefined && { error: error.message }),
+        ...(error !== undefined && { error: forClients(error).message }),
       }));
       const canResume = RESUMABLE.has(status);
       return shown({ ...run, status, canResume, steps, uncertain: [...run.uncertain] }, client);

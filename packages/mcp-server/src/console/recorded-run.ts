@@ -1,4 +1,4 @@
-import { CemError, runTitle, toErrorInfo } from "@cem/core";
+import { CemError, forClients, runTitle, toErrorInfo } from "@cem/core";
 import type { AgentEvent, ElicitAnswer, Finding, Redactor, TaskResult, ToolCallRecord } from "@cem/core";
 import type { Run } from "../runs/run.ts";
 import type { RunDetails, RunSummary } from "./schemas.ts";
@@ -189,7 +189,7 @@ export class RecordedRun implements RunWatcher {
       value: isLarge ? undefined : value,
       output: cut(result?.output ?? `${this.#seen.output}${last}`),
       notes: [...(result?.notes ?? []), ...(result?.warnings ?? [])],
-      error: error === null ? undefined : { code: error.code, message: error.message },
+      error: error === null ? undefined : forClients({ code: error.code, message: error.message }),
     });
     Object.assign(this.#seen, definedOf(seen));
     this.#valueIsLeftOut = isLarge;

@@ -1,4 +1,4 @@
-import { CemError, runTitle } from "@cem/core";
+import { CemError, forClients, runTitle } from "@cem/core";
 import type { RunRecord, RunRecordSummary } from "@cem/core";
 import * as z from "zod";
 import { declareRoute } from "./api-route.ts";
@@ -210,7 +210,7 @@ function toDetails(record: RunRecord): RunDetails {
     outputIsCut,
     ...(value !== undefined && "value" in value && value.value !== null && { value: value.value }),
     valueIsLeftOut: value !== undefined && !("value" in value),
-    ...(error !== null && { error }),
+    ...(error !== null && { error: forClients(error) }),
     ...shownIsolation(isolation),
     context: { direct: contextTokens.direct, used: contextTokens.used, saved: contextTokens.saved },
     redactions,

@@ -1,4 +1,9 @@
-import { afterAll, describe, expect, it } from "vitest";
+import { mkdtempSync, readFileSync, rmSync } from "node:fs";
+import os from "node:os";
+import path from "node:path";
+import { CemError } from "@cem/core";
+import { afterAll, describe, expect, it, onTestFinished } from "vitest";
+import { createLogger } from "../index.ts";
 import { createLocalAgent } from "../../fixtures/local-agent.ts";
 import { ask, at, INITIALIZE, post, servesInTests } from "../../fixtures/serve.ts";
 
@@ -145,6 +150,21 @@ describe("the readiness", () => {
     const { url } = await serve({}, { agent: failing.agent });
     const { status, body } = await ask(at(url, "/readyz"));
     expect([status, body]).toEqual([503, expect.stringContaining("disposed")]);
+  });
+
+  it("names no address of what the server uses, which its log does, once", async () => {
+    const failure = new CemError("STORE_UNAVAILABLE", "The store at redis://10.0.0.7:6379/0 can't be used: gone.");
+    const folder = mkdtempSync(path.join(os.tmpdir(), "cem-ready-"));
+    onTestFinished(() => rmSync(folder, { recursive: true, force: true }));
+    const file = path.join(folder, "server.log");
+    const { url } = await serve({ logger: createLogger({ file }) }, { probe: () => Promise.reject(failure) });
+    for (let times = 0; times < 2; times += 1) {
+      const { status, body } = await ask(at(url, "/readyz"));
+      expect([status, body]).toEqual([503, expect.stringContaining("Try again")]);
+      expect(body).not.toContain("10.0.0.7");
+    }
+    const lines = (): string[] => readFileSync(file, "utf8").split("\n");
+    await expect.poll(() => lines().filter((line) => line.includes("10.0.0.7"))).toHaveLength(1);
   });
 
   it("ends when the server begins to close", async () => {

@@ -1,4 +1,4 @@
-import { CemError, toErrorInfo } from "@cem/core";
+import { CemError, forClients, toErrorInfo } from "@cem/core";
 import type { Agent } from "@cem/core";
 import type { Env as HonoEnv, Hono } from "hono";
 import type { Registry } from "prom-client";
@@ -9,7 +9,7 @@ import { answerMetrics } from "./metrics.ts";
 import { bracketed } from "./options.ts";
 import { TrustedProxies } from "./trusted-proxies.ts";
 
-/** Reports whether runs can be executed. */
+/** Reports whether runs can be executed. What it throws is why they can't. */
 export type Probe = () => Promise<ReadinessReport>;
 
 /** The answer of `/readyz`. */
@@ -43,39 +43,52 @@ export function createReadiness(
 ): Readiness {
   let stopped = false;
   let probedAt = performance.now();
-  const probe = async (): Promise<string | undefined> => {
+  const probe = logged(given ?? (() => runProbe(agent)), logger);
+  const probeAnew = async (): Promise<ReadinessReport> => {
     probedAt = performance.now();
-    const fault = await runProbe(agent);
-    if (fault === undefined) logger.info("ready");
-    else if (!stopped) logger.error({ fault }, "not ready");
-    return fault;
+    const report = await probe();
+    if (report.fault === undefined) logger.info("ready");
+    return report;
   };
-  let last = given === undefined ? probe() : Promise.resolve(undefined);
+  let last = given === undefined ? probeAnew() : Promise.resolve({} as ReadinessReport);
   return {
     async report() {
       if (stopped) return { fault: "shutting down" };
       const refused = refusal();
       if (refused !== undefined) return { fault: refused };
-      if (given !== undefined) return given();
-      const fault = await last;
-      if (fault === undefined || performance.now() - probedAt < RETRY_INTERVAL_MS) return { fault };
-      last = probe();
-      return { fault: await last };
+      if (given !== undefined) return probe();
+      const report = await last;
+      if (report.fault === undefined || performance.now() - probedAt < RETRY_INTERVAL_MS) return report;
+      return (last = probeAnew());
     },
     stop: () => (stopped = true),
   };
 }
 
-async function runProbe(agent: Agent): Promise<string | undefined> {
-  try {
-    const { status, error } = await agent.executeCode("return 1;", {
-      record: false,
-      signal: AbortSignal.timeout(PROBE_TIMEOUT_MS),
-    });
-    return status === "success" ? undefined : (error?.message ?? status);
-  } catch (error) {
-    return toErrorInfo(error).message;
-  }
+async function runProbe(agent: Agent): Promise<ReadinessReport> {
+  const { status, error } = await agent.executeCode("return 1;", {
+    record: false,
+    signal: AbortSignal.timeout(PROBE_TIMEOUT_MS),
+  });
+  if (status === "success") return {};
+  throw error === null ? new Error(status) : new CemError(error.code, error.message);
+}
+
+/** A probe whose faults are logged, each once, and reported without addresses: who asks needs no token. */
+function logged(probe: Probe, logger: Logger): Probe {
+  let last: string | undefined;
+  return async () => {
+    try {
+      const report = await probe();
+      last = undefined;
+      return report;
+    } catch (error) {
+      const info = toErrorInfo(error);
+      if (info.message !== last) logger.error({ fault: info.message }, "not ready");
+      last = info.message;
+      return { fault: forClients(info).message };
+    }
+  };
 }
 
 /** Settings of the health endpoints of a process that serves no clients. */
@@ -85,6 +98,7 @@ export interface HealthSettings {
   port: number;
   /** Whether the process can work now. */
   report: Probe;
+  logger: Logger;
   metrics: Registry;
 }
 
@@ -109,10 +123,16 @@ export function routeHealth<Env extends HonoEnv>(app: Hono<Env>, report: Probe):
  *
  * @throws CemError `ADDRESS_UNUSABLE`
  */
-export async function serveHealth({ host, port, report, metrics }: HealthSettings): Promise<HealthServing> {
+export async function serveHealth({
+  host,
+  port,
+  report,
+  logger,
+  metrics,
+}: HealthSettings): Promise<HealthServing> {
   const [{ Hono }, { getRequestListener }] = await Promise.all([import("hono"), import("@hono/node-server")]);
   const app = new Hono();
-  routeHealth(app, report);
+  routeHealth(app, logged(report, logger));
   app.all("/metrics", () => answerMetrics(metrics));
   app.notFound(() => textAnswer(404, "There are /healthz, /readyz and /metrics."));
   app.onError((error) => textAnswer(500, CemError.isInstance(error) ? error.message : "It failed."));

@@ -1,4 +1,4 @@
-import { resultNotJson, resultTooLarge, type ErrorInfo, type ToolResult } from "@cem/core";
+import { forClients, resultNotJson, resultTooLarge, type ErrorInfo, type ToolResult } from "@cem/core";
 
 /** The first message to a guest, sent right after its start. */
 export interface InitMessage {
@@ -92,7 +92,7 @@ export function encodeResult(call: AnsweredCall, result: ToolResult, payloadByte
 }
 
 function failure(id: number, error: ErrorInfo, payloadBytes: number): EncodedResult {
-  const { code, message, details } = error;
+  const { code, message, details } = forClients(error);
   return { line: errorLine(id, code, message, details, payloadBytes), ok: false, json: "", error };
 }
 

@@ -75,7 +75,17 @@ describeWith("redis-server")("a store in Redis", () => {
     }
     expect(Buffer.from((await store.read(["a"]))?.value ?? []).toString()).toBe("1");
     await client.config("SET", "maxmemory-policy", "allkeys-lru");
-    expect(await store.risks?.()).toMatchObject([expect.stringContaining("allkeys-lru")]);
+    for (const [user, denied, risk] of [
+      ["known", ["+info"], "maxmemory-policy allkeys-lru"],
+      ["managed", ["-config"], "maxmemory-policy allkeys-lru"],
+      ["without-info", ["-info"], "maxmemory-policy allkeys-lru"],
+      ["silent", ["-info", "-config"], "does not say what it drops"],
+    ] as const) {
+      await client.acl("SETUSER", user, "on", ">secret", "~*", "&*", "+@all", ...denied);
+      const asked = createRedisStore({ url: server.url.replace("//", `//${user}:secret@`) });
+      onTestFinished(() => asked.close());
+      expect(await asked.risks?.()).toMatchObject([expect.stringContaining(risk)]);
+    }
   });
 
   it("says that the password is missing or wrong", async () => {

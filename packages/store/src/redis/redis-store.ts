@@ -3,7 +3,7 @@ import { CemError } from "@cem/core";
 import type { ListOptions, Store, StoreKey, StoredValue, WriteOptions } from "@cem/core";
 import { Redis } from "ioredis";
 import { checkSize, decodeKey, encodeKey, pageSize, rangeOf, shownLocation, storeConflict } from "../keys.ts";
-import { storeUnavailable } from "../unavailable.ts";
+import { evictionRisk, storeUnavailable } from "../unavailable.ts";
 import { ADD, APPEND, CONFLICT, LIST, REMOVE, REMOVE_ALL, REWRITE, WRITE } from "./scripts.ts";
 
 const CONNECT_TIMEOUT_MS = 5_000;
@@ -135,11 +135,8 @@ class RedisStore implements Store {
   }
 
   async risks(): Promise<string[]> {
-    const memory = await this.#ask((client) => client.info("memory"));
-    const policy = /^maxmemory_policy:(\S+)/mu.exec(memory)?.[1] ?? "noeviction";
-    return policy === "noeviction"
-      ? []
-      : [`It may drop what it has when its memory is full (maxmemory-policy ${policy}). Set noeviction.`];
+    const risk = await this.#ask((client) => evictionRisk(client));
+    return risk === undefined ? [] : [risk.text];
   }
 
   async close(): Promise<void> {

@@ -1,4 +1,4 @@
-import { toolId } from "@cem/core";
+import { forClients, toolId } from "@cem/core";
 import type { ErrorInfo, JsonValue, ResultStore, TaskResult } from "@cem/core";
 import { attachmentsOf, keepBase64 } from "./attachments.ts";
 import type { Attachment } from "./attachments.ts";
@@ -67,15 +67,11 @@ export async function answerOf(
   return { data, summary: summarize(result, verbose), attachments };
 }
 
-/** Codes of failures of what this host uses, whose messages have addresses that a client has no business with. */
-const INTERNAL = new Set(["STORE_UNAVAILABLE", "STORE_SEALED", "FILES_UNAVAILABLE"]);
-
 /** The message of an error for a client, followed by its hint where there is one. */
 export function messageOf(error: ErrorInfo, hintFor?: HintFor): string {
-  if (INTERNAL.has(error.code))
-    return `A service behind this server does not work now (${error.code}). Try again in a moment; the server's log has the reason.`;
-  const hint = hintFor?.(error);
-  return hint === undefined ? error.message : `${error.message} ${hint}`;
+  const shown = forClients(error);
+  const hint = shown === error ? hintFor?.(error) : undefined;
+  return hint === undefined ? shown.message : `${shown.message} ${hint}`;
 }
 
 /** Long output as its beginning and its end. The whole is kept as a result where there is a store. */

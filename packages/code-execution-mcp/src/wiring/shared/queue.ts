@@ -1,5 +1,5 @@
 import type { Config, LoadedConfig } from "@cem/config";
-import { CemError, toErrorInfo } from "@cem/core";
+import { CemError } from "@cem/core";
 import type { QueueConnection, QueuedReplicas, RunQueue } from "@cem/queue";
 import { sealingKeysOf } from "./store.ts";
 
@@ -50,14 +50,9 @@ export async function requireQueueConnection({ config, trust }: LoadedConfig): P
  * Whether runs can be put into the queue. Without a worker they wait there: the server is ready, and says so, so that a
  * load balancer goes on to send clients, and workers can be scaled from none.
  */
-export async function probeQueue(queue: RunQueue): Promise<{ fault?: string; lacks?: string }> {
-  try {
-    const { workers, waiting } = await queue.counts();
-    if (workers > 0) return {};
-    return { lacks: `no worker takes runs, and ${waiting} wait. Start one: cem worker` };
-  } catch (error) {
-    return { fault: toErrorInfo(error).message };
-  }
+export async function probeQueue(queue: RunQueue): Promise<{ lacks?: string }> {
+  const { workers, waiting } = await queue.counts();
+  return workers > 0 ? {} : { lacks: `no worker takes runs, and ${waiting} wait. Start one: cem worker` };
 }
 
 async function connectionOf(config: Config): Promise<QueueConnection | undefined> {
