@@ -1,8 +1,7 @@
 import { evictionRisk, seal, shownLocation, storeUnavailable, unseal } from "@cem/store";
 import type { SealingKey } from "@cem/store";
-import { Redis } from "ioredis";
-
-const CONNECT_TIMEOUT_MS = 5_000;
+import { openRedis } from "@cem/store/redis";
+import type { Redis } from "ioredis";
 
 /** A connection for commands that are repeated until they are answered: messages of workers must not be lost in a disconnect. */
 export function connectPatiently(url: string): Redis {
@@ -15,15 +14,8 @@ export function connectBriefly(url: string): Redis {
 }
 
 function connect(url: string, maxRetriesPerRequest: number | null): Redis {
-  const client = new Redis(url, {
-    connectTimeout: CONNECT_TIMEOUT_MS,
-    maxRetriesPerRequest,
-    // Nobody could catch the library's own attempt, which fails at a further disconnect: it would end the process.
-    autoResubscribe: false,
-  });
-  // Commands that fail report why; without a listener the library prints it too.
-  client.on("error", () => {});
-  return client;
+  // Nobody could catch the library's own attempt, which fails at a further disconnect: it would end the process.
+  return openRedis(url, { maxRetriesPerRequest, autoResubscribe: false });
 }
 
 /**

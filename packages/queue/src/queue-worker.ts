@@ -7,6 +7,7 @@ import { shownLocation, storeUnavailable } from "@cem/store";
 import { instruments } from "@cem/core/telemetry";
 import { UnrecoverableError, WaitingError, Worker } from "bullmq";
 import type { Job } from "bullmq";
+import type { Redis } from "ioredis";
 import { isOfGone } from "./worker-run.ts";
 import type { RunningAgent } from "./worker-run.ts";
 import { RunExecutor } from "./run-executor.ts";
@@ -143,7 +144,7 @@ export async function startQueueWorker(settings: QueueWorkerSettings): Promise<Q
   worker.on("lockRenewalFailed", (ids) => {
     for (const id of ids) executor.lose(id);
   });
-  await reach(worker, () => requireKept(client, url, onProblem), url, lostAfterMs);
+  await reach(worker, () => requireKept(client, url, onProblem), client, url, lostAfterMs);
   await router.open();
   worker.run().catch(onProblem);
   return {
@@ -171,12 +172,15 @@ export async function startQueueWorker(settings: QueueWorkerSettings): Promise<Q
 async function reach(
   worker: Worker,
   check: () => Promise<void>,
+  client: Redis,
   url: string,
   withinMs: number,
 ): Promise<void> {
   let timer: NodeJS.Timeout | undefined;
+  let problem: Error | undefined;
+  client.on("error", (error: Error) => (problem = error));
   const late = new Promise<never>((_, reject) => {
-    timer = setTimeout(() => reject(new Error(`no answer within ${withinMs} ms`)), withinMs);
+    timer = setTimeout(() => reject(problem ?? new Error(`no answer within ${withinMs} ms`)), withinMs);
   });
   try {
     await Promise.race([worker.waitUntilReady().then(check), late]);

@@ -12,6 +12,7 @@ it.each([
     { code: "28P01", message: 'password authentication failed for user "ada"' },
     "password",
   ],
+  ["postgres://h/db", { message: 'database "nope" does not exist' }, "database"],
   ["redis://h:1", { message: "NOAUTH Authentication required." }, "password"],
   ["postgres://h/db", { message: "The server does not support SSL connections" }, "tls"],
   ["rediss://h:1", { code: "ETIMEDOUT", message: "connect ETIMEDOUT" }, "tls"],

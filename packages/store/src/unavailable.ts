@@ -5,6 +5,7 @@ const PROBLEMS: readonly (readonly [name: string, says: RegExp])[] = [
   ["damaged", /not a database|disk image is malformed/iu],
   ["full", /^OOM |ENOSPC|no space left|database or disk is full|disk full|out of memory/iu],
   ["password", /WRONGPASS|NOAUTH|invalid password|password authentication failed|no password|SCRAM/iu],
+  ["database", /database "[^"]*" does not exist/u],
   ["evicts", /maxmemory-policy/u],
   ["tls", /EPROTO|wrong version number|SSL|TLS|certificate/iu],
 ];

@@ -4,7 +4,9 @@ import type { ErrorEntries } from "./entry.ts";
 
 /** Hints by the reason that a store gives for its refusal. */
 const STORE_HINTS: Readonly<Record<string, string>> = {
-  evicts: "Set it with  redis-cli config set maxmemory-policy noeviction  and in redis.conf, or name a server of its own in queue.url (CEM_QUEUE_URL).",
+  database: "Create it ( createdb NAME ), or correct its name in store.url (CEM_STORE_URL).",
+  evicts:
+    "Set it with  redis-cli config set maxmemory-policy noeviction  and in redis.conf, or name a server of its own in queue.url (CEM_QUEUE_URL).",
   damaged: "Move the file aside to begin with an empty store, or put a copy of it back.",
   full: "Make room there, or raise its limit (of Redis: maxmemory), then try again.",
   password: "Correct the user and the password in store.url (CEM_STORE_URL) or queue.url (CEM_QUEUE_URL).",

@@ -153,7 +153,10 @@ describe("the readiness", () => {
   });
 
   it("names no address of what the server uses, which its log does, once", async () => {
-    const failure = new CemError("STORE_UNAVAILABLE", "The store at redis://10.0.0.7:6379/0 can't be used: gone.");
+    const failure = new CemError(
+      "STORE_UNAVAILABLE",
+      "The store at redis://10.0.0.7:6379/0 can't be used: gone.",
+    );
     const folder = mkdtempSync(path.join(os.tmpdir(), "cem-ready-"));
     onTestFinished(() => rmSync(folder, { recursive: true, force: true }));
     const file = path.join(folder, "server.log");

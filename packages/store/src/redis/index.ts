@@ -1,2 +1,2 @@
-export { createRedisStore } from "./redis-store.ts";
+export { createRedisStore, openRedis } from "./redis-store.ts";
 export type { RedisStoreSettings } from "./redis-store.ts";

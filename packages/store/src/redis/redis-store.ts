@@ -2,6 +2,7 @@ import { randomUUID } from "node:crypto";
 import { CemError } from "@cem/core";
 import type { ListOptions, Store, StoreKey, StoredValue, WriteOptions } from "@cem/core";
 import { Redis } from "ioredis";
+import type { RedisOptions } from "ioredis";
 import { checkSize, decodeKey, encodeKey, pageSize, rangeOf, shownLocation, storeConflict } from "../keys.ts";
 import { evictionRisk, storeUnavailable } from "../unavailable.ts";
 import { ADD, APPEND, CONFLICT, LIST, REMOVE, REMOVE_ALL, REWRITE, WRITE } from "./scripts.ts";
@@ -194,15 +195,9 @@ class RedisStore implements Store {
   }
 
   #connect(): Redis {
-    const client = new Redis(this.#url, {
-      connectTimeout: CONNECT_TIMEOUT_MS,
-      commandTimeout: COMMAND_TIMEOUT_MS,
-      // A question is asked once more after a cut, then its asker decides.
-      maxRetriesPerRequest: 1,
-    });
-    // Without a listener the library prints it too.
-    client.on("error", (problem: Error) => (this.#problem = problem));
-    return client;
+    // A question is asked once more after a cut, then its asker decides.
+    const options = { commandTimeout: COMMAND_TIMEOUT_MS, maxRetriesPerRequest: 1 };
+    return openRedis(this.#url, options, (problem) => (this.#problem = problem));
   }
 
   #name(kind: Kind, member: Buffer = Buffer.alloc(0)): Buffer {
@@ -212,6 +207,22 @@ class RedisStore implements Store {
   #listName(kind: Kind): string {
     return `${this.#prefix}list:${kind}`;
   }
+}
+
+/** Opens a connection to Redis, and again after a cut. */
+export function openRedis(
+  url: string,
+  options: Pick<RedisOptions, "autoResubscribe" | "commandTimeout" | "maxRetriesPerRequest">,
+  onProblem: (problem: Error) => void = () => {},
+): Redis {
+  const client = new Redis(url, { connectTimeout: CONNECT_TIMEOUT_MS, ...options });
+  // Commands that fail report why; without a listener the library prints it too.
+  client.on("error", (problem: Error) => {
+    // What TLS refuses may fail twice, of which the library hears once; nobody hearing of it would end the process.
+    client.stream?.on("error", () => {});
+    onProblem(problem);
+  });
+  return client;
 }
 
 function expected(version: string | undefined): string {
