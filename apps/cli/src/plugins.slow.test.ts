@@ -1,4 +1,4 @@
-import { existsSync, mkdirSync, readFileSync, renameSync, rmSync, symlinkSync, writeFileSync } from "node:fs";
+import { existsSync, mkdirSync, renameSync, rmSync, symlinkSync, writeFileSync } from "node:fs";
 import path from "node:path";
 import { describe, expect, it, vi } from "vitest";
 import { runCem, temporaryFolder } from "./testing/run-cem.ts";
@@ -269,6 +269,5 @@ describe("a command of a plugin", () => {
     expect((await at.cem("run")).stderr).not.toContain("never");
     const unknown = await at.cem("helo");
     expect([unknown.code, unknown.stderr]).toEqual([2, expect.stringContaining("Unknown command 'helo'")]);
-    expect(readFileSync(path.join(at.folder, ".cem/search/plugins.json"), "utf8")).toContain('"mine"');
   });
 });

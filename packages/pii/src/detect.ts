@@ -95,15 +95,7 @@ export function createDetector({ types, regions, custom = [] }: DetectorSettings
   };
   const wanted = PRECEDENCE.filter((type) => types === undefined || types.includes(type));
   const own = custom.map(createCustomDetector);
-  const prepared = own.filter(({ prepare }) => prepare !== undefined);
   return {
-    prepare:
-      prepared.length === 0
-        ? undefined
-        : (texts) => {
-            const long = texts.filter(({ text }) => text.length >= SHORTEST_VALUE);
-            for (const detector of prepared) detector.prepare?.(long);
-          },
     find(text, key) {
       if (text.length < SHORTEST_VALUE) return [];
       const found = own.flatMap((detector) => detector.find(text, key));

@@ -7,7 +7,7 @@ export type { RedactCallsSettings } from "./redact-calls.ts";
 export { PII_TYPES } from "./types.ts";
 export type { Detector, Finding, PiiType, Recognizer } from "./types.ts";
 export { createCustomDetector } from "./detectors/custom.ts";
-export type { CustomDetector, BatchDetector, DetectedText } from "./detectors/custom.ts";
+export type { CustomDetector } from "./detectors/custom.ts";
 export type { FlowAction, FlowRule } from "./flow-rules.ts";
 export type { VaultData, VaultEntry } from "./vault.ts";
 export type { RedactionScope, RedactionStream, Redactor } from "@cem/core";

@@ -54,7 +54,6 @@ export class RedactionSession {
     if (this.#pending.length > 0 && typeof data !== "number") this.#lookThrough();
     const { schema, isCut = false } = scope;
     const origin = originOf(scope);
-    this.#prepare(data);
     return mapLeaves(data, {
       text: (text, key, path) => this.#replaceIn(text, { key, path, schema, isCut, origin }),
       number: (value, key) => this.#replaceNumber(value, key, origin),
@@ -68,7 +67,6 @@ export class RedactionSession {
     if (this.#pending.length > 0 && typeof data !== "number") await this.#lookThroughInTurns(turns);
     const { schema, isCut = false } = scope;
     const origin = originOf(scope);
-    this.#prepare(data);
     const changed = await mapLeavesInTurns(
       data,
       {
@@ -199,18 +197,6 @@ export class RedactionSession {
     return streamInTurns(text, changes, turns, () => (isEnd = true));
   }
 
-  /** Has a detector for which each request costs look at all texts at once. */
-  #prepare(data: unknown): void {
-    if (this.#detector.prepare === undefined) return;
-    const texts: { text: string; key?: string | undefined }[] = [];
-    mapLeaves(data, {
-      text: (text, key) => (texts.push({ text, key }), text),
-      number: (value, key) => (value >= MIN_NUMBER && texts.push({ text: String(value), key }), value),
-      name: (text) => (PLAIN_NAME.test(text) || texts.push({ text }), text),
-    });
-    this.#detector.prepare(texts);
-  }
-
   /** Whether the name of a property is a word, which no detector finds anything in. */
   #isPlainName(name: string): boolean {
     return PLAIN_NAME.test(name) && (this.vault.size === 0 || this.vault.known.find(name).length === 0);
@@ -261,7 +247,6 @@ export class RedactionSession {
   /** Values that stand in arguments as they are, in whatever way they are written. */
   #valuesIn(args: JsonValue): KnownValue[] {
     const values: KnownValue[] = [];
-    this.#prepare(args);
     const look = (text: string, key?: string): string => {
       const before = values.length;
       for (const { start, end, type, entry } of this.findIn(text, key)) {
@@ -291,13 +276,11 @@ export class RedactionSession {
 
   #lookThrough(): void {
     const pending = this.#pending.splice(0);
-    this.#prepare(pending.map(({ data }) => data));
     for (const { data, origin } of pending) visitTexts(data, (text, key) => this.#note(text, key, origin));
   }
 
   async #lookThroughInTurns(turns: Turns): Promise<void> {
     const pending = this.#pending.splice(0);
-    this.#prepare(pending.map(({ data }) => data));
     for (const { data, origin } of pending) {
       const look = (text: string, key: string | undefined): string => {
         this.#note(text, key, origin);

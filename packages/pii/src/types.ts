@@ -32,8 +32,6 @@ export interface Detector {
    * @param key - The name under which the text stands in an object, as a hint: `phone`.
    */
   find(text: string, key?: string): Finding[];
-  /** Looks at texts ahead of `find`, all at once. Set by a detector for which each request costs. */
-  prepare?: ((texts: readonly { text: string; key?: string | undefined }[]) => void) | undefined;
 }
 
 /** Finds names and addresses, which takes a model. */

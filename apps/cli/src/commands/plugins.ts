@@ -6,7 +6,7 @@ import { EXIT_FAILED, EXIT_OK } from "../errors.ts";
 import type { Answer, CommandContext } from "../io/command-context.ts";
 import { renderRow } from "../render/rows.ts";
 import { oneLine, safeData, safeText } from "../render/text.ts";
-import { counted, describeTimes } from "../render/text.ts";
+import { counted, duration } from "../render/text.ts";
 import type { Style } from "../render/text.ts";
 import { renderValue } from "../render/value.ts";
 import { serverSourceOf } from "../run/config-source.ts";
@@ -57,12 +57,12 @@ const LABELS: Readonly<Record<PluginReport["state"], string>> = {
 /** Renders plugins, a row each, with what they add and what went wrong below. */
 function renderPlugins(plugins: readonly PluginReport[], style: Style): string[] {
   const { colors } = style;
-  const rows = plugins.flatMap(({ name, version = "", source, state, required, adds, times, problems }) => {
+  const rows = plugins.flatMap(({ name, version = "", source, state, required, adds, setupMs, problems }) => {
     const from = source === name ? "" : `  from ${source}`;
     const title = `${name} ${version}`.trim() + from + (required ? "  (required)" : "");
     const paint = state === "ready" && problems.length === 0 ? colors.green : colors.yellow;
     return [
-      ...renderRow(LABELS[state], oneLine(title), style, { right: describeTimes(times), paint }),
+      ...renderRow(LABELS[state], oneLine(title), style, { right: `set up in ${duration(setupMs)}`, paint }),
       ...(adds.length === 0 ? [] : renderRow("", oneLine(`adds ${adds.join(", ")}`), style)),
       ...adds
         .filter((part) => part.startsWith(COMMAND))

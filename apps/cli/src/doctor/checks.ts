@@ -5,7 +5,7 @@ import type { LoadedConfig } from "code-execution-mcp";
 import type { ExaminedServer, FolderReport, HostReport } from "code-execution-mcp/admin";
 import { PYTHON_HINT, catalogSize } from "../render/catalog.ts";
 import { notesOf } from "../render/servers.ts";
-import { counted, describeTimes, shortPath } from "../render/text.ts";
+import { counted, duration, shortPath } from "../render/text.ts";
 
 /** `broken` means that a task can't run. */
 export type CheckState = "ok" | "warning" | "off" | "broken";
@@ -118,8 +118,8 @@ function checkPlugins(plugins: HostReport["plugins"]): Check[] {
     counted(plugins.length, "plugin"),
     ...(wrong.length > 0 ? [`${wrong.length} with a problem`] : []),
   ];
-  const notes = plugins.flatMap(({ name, version = "", state, times, problems }) => [
-    `${`${name} ${version}`.trim()}: ${state}, ${describeTimes(times)}`,
+  const notes = plugins.flatMap(({ name, version = "", state, setupMs, problems }) => [
+    `${`${name} ${version}`.trim()}: ${state}, set up in ${duration(setupMs)}`,
     ...problems,
   ]);
   return [{ name: "plugins", state: wrong.length > 0 ? "warning" : "ok", summary: parts.join(", "), notes }];

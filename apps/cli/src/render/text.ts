@@ -121,20 +121,6 @@ export function shortPath(file: string): string {
   return relative === "" ? "." : relative.startsWith("..") ? file : relative;
 }
 
-/** `set up in 3 ms, used 12 times for 8 ms`. */
-export function describeTimes({
-  setupMs,
-  uses,
-  useMs,
-}: {
-  setupMs: number;
-  uses: number;
-  useMs: number;
-}): string {
-  const setup = `set up in ${Math.round(setupMs)} ms`;
-  return uses === 0 ? setup : `${setup}, used ${counted(uses, "time")} for ${Math.round(useMs)} ms`;
-}
-
 /**
  * Characters that control a terminal or mislead its reader: control characters except newline and tab, the C1 set, marks
  * that turn the direction of text, the Unicode line separators, and surrogates without their other half.

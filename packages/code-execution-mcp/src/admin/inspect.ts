@@ -4,7 +4,6 @@ import type { LoadedConfig, McpServerSetting } from "@cem/config";
 import type { CatalogSnapshot, SandboxProbe } from "@cem/core";
 import type { ExaminedServer } from "@cem/mcp-client/tools";
 import type { ServerSource } from "../options.ts";
-import { reportPlugins } from "../plugins/configured-plugins.ts";
 import type { PluginReport } from "../plugins/open-plugins.ts";
 import { createListedCatalog } from "../wiring/calls/host-bridge.ts";
 import { createLog, logged } from "../wiring/log.ts";
@@ -63,20 +62,19 @@ export async function inspectHost(source: ServerSource = {}): Promise<HostReport
   const mcpTools = await openMcpTools(configuration, { log });
   const inspect = async (): Promise<HostReport> => {
     const examined = mcpTools.examine(options);
-    const [workspace, servers, skills, catalog, upstream, search, sandboxes, plugins, services] =
-      await Promise.all([
-        inspectFolder(workspaceDir),
-        inspectFolder(serversDir),
-        inspectFolder(skillsDir),
-        examined
-          .then(() => createListedCatalog(configuration, mcpTools))
-          .then((catalog) => catalog.list(options)),
-        examined,
-        inspectSearch(config),
-        probeSandboxes(config, { ...options, plugins: pluginSet }),
-        pluginSet === undefined ? [] : reportPlugins(configuration, pluginSet),
-        inspectServices(configuration, ofRecords),
-      ]);
+    const [workspace, servers, skills, catalog, upstream, search, sandboxes, services] = await Promise.all([
+      inspectFolder(workspaceDir),
+      inspectFolder(serversDir),
+      inspectFolder(skillsDir),
+      examined
+        .then(() => createListedCatalog(configuration, mcpTools))
+        .then((catalog) => catalog.list(options)),
+      examined,
+      inspectSearch(config),
+      probeSandboxes(config, { ...options, plugins: pluginSet }),
+      inspectServices(configuration, ofRecords),
+    ]);
+    const plugins = pluginSet?.reports() ?? [];
     const { node } = process.versions;
     const folders = { workspace, servers, skills };
     return { node, configuration, ...folders, catalog, upstream, search, sandboxes, plugins, services };

@@ -2,7 +2,6 @@ import { CemError } from "@cem/core";
 import type { JsonValue } from "@cem/core";
 import { createLoadedAgent } from "../create-agent.ts";
 import type { AgentOptions, ServerSource } from "../options.ts";
-import { reportPlugins } from "../plugins/configured-plugins.ts";
 import type { PluginReport } from "../plugins/open-plugins.ts";
 import { openProject } from "../wiring/open-project.ts";
 import type { Project } from "../wiring/project.ts";
@@ -14,8 +13,7 @@ import type { Project } from "../wiring/project.ts";
  */
 export async function listPlugins(source: ServerSource = {}): Promise<PluginReport[]> {
   return withPlugins(source, async (loaded) => {
-    const set = await loaded.pluginSet?.get();
-    return set === undefined ? [] : reportPlugins(loaded, set);
+    return (await loaded.pluginSet?.get())?.reports() ?? [];
   });
 }
 
@@ -46,7 +44,7 @@ export async function runPluginCommand({
     const agent = createLoadedAgent(loaded, { ...options, oneRun: true });
     try {
       const folder = options.cwd ?? process.cwd();
-      return { value: await use.time(async () => command.run(words, { folder, signal, agent })) };
+      return { value: await command.run(words, { folder, signal, agent }) };
     } catch (error) {
       signal.throwIfAborted();
       if (CemError.isInstance(error)) throw error;

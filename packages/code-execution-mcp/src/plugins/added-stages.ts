@@ -15,14 +15,9 @@ import type {
 import type { PluginUse } from "./plugin-use.ts";
 import { guardPart } from "./guarded-part.ts";
 
-const REVIEW_TIMEOUT_MS = 10_000;
-const SELECT_TIMEOUT_MS = 10_000;
-const PREPARE_TIMEOUT_MS = 60_000;
-/** A model may be asked. */
-const GENERATE_TIMEOUT_MS = 300_000;
 const MAX_FINDINGS = 100;
 
-/** A stage of a plugin, with limits. */
+/** A stage of a plugin. */
 export interface OwnedStage<Stage> {
   stage: Stage;
   use: PluginUse;
@@ -32,8 +27,8 @@ export function ownedGuard(guard: Guard, use: PluginUse): OwnedStage<Guard> {
   const isVerdict = (given: Partial<Verdict> | undefined): boolean =>
     typeof given?.allowed === "boolean" && Array.isArray(given.findings ?? []);
   const stage = guardPart("guard", guard, use, {
-    review: { timeoutMs: REVIEW_TIMEOUT_MS, result: { is: isVerdict, words: "{ allowed, findings }" } },
-    inspect: { timeoutMs: REVIEW_TIMEOUT_MS, result: { is: Array.isArray, words: "a list of rules" } },
+    review: { is: isVerdict, words: "{ allowed, findings }" },
+    inspect: { is: Array.isArray, words: "a list of rules" },
   });
   return { stage, use };
 }
@@ -44,7 +39,7 @@ export function ownedGenerator(generator: CodeGenerator, use: PluginUse): OwnedS
     given?.status === "refused" ||
     (given?.status === "generated" && (given.code ?? "").trim() !== "" && Array.isArray(given.uses));
   const stage = guardPart("generator", generator, use, {
-    generate: { timeoutMs: GENERATE_TIMEOUT_MS, result: { is: isAnswer, words } },
+    generate: { is: isAnswer, words },
   });
   return { stage, use };
 }
@@ -52,9 +47,9 @@ export function ownedGenerator(generator: CodeGenerator, use: PluginUse): OwnedS
 export function ownedSelector(selector: ToolSelector, use: PluginUse): OwnedStage<ToolSelector> {
   const isSelection = (given: Partial<Selection> | undefined): boolean => Array.isArray(given?.selected);
   const stage = guardPart("selector", selector, use, {
-    select: { timeoutMs: SELECT_TIMEOUT_MS, result: { is: isSelection, words: "{ selected, nearest }" } },
-    search: { timeoutMs: SELECT_TIMEOUT_MS, result: { is: Array.isArray, words: "a list of ranked tools" } },
-    prepare: { timeoutMs: PREPARE_TIMEOUT_MS },
+    select: { is: isSelection, words: "{ selected, nearest }" },
+    search: { is: Array.isArray, words: "a list of ranked tools" },
+    prepare: undefined,
   });
   return { stage, use };
 }

@@ -1,13 +1,11 @@
-import { readdir, readFile } from "node:fs/promises";
-import path from "node:path";
+import { readdir } from "node:fs/promises";
 import { pathToFileURL } from "node:url";
-import type { Config, LoadedConfig } from "@cem/config";
+import type { LoadedConfig } from "@cem/config";
 import { CemError, Lazy } from "@cem/core";
-import { makeFolder, replaceFile } from "@cem/core/files";
 import type { HostToolsByServer } from "@cem/mcp-client/tools";
 import { createLog } from "../wiring/log.ts";
 import type { Plugin } from "./define-plugin.ts";
-import type { OpenPluginsSettings, PluginReport, PluginRequest, PluginSet } from "./open-plugins.ts";
+import type { OpenPluginsSettings, PluginRequest, PluginSet } from "./open-plugins.ts";
 
 /** A plugin that a program gives in code. */
 export type GivenPlugin =
@@ -40,27 +38,12 @@ export function lazyPlugins(loaded: LoadedConfig, options: PluginOptions): Lazy<
   return new Lazy(() => openConfiguredPlugins(loaded, options));
 }
 
-/** State, times and problems of each plugin, including those noted by earlier processes. */
-export async function reportPlugins({ config }: LoadedConfig, set: PluginSet): Promise<PluginReport[]> {
-  const before = await readPluginTimes(config);
-  return set.reports().map((report) => {
-    const { uses = 0, useMs = 0, failures = 0, problems = [] } = before[report.name] ?? {};
-    const times = {
-      setupMs: report.times.setupMs,
-      uses: report.times.uses + uses,
-      useMs: report.times.useMs + useMs,
-      failures: report.times.failures + failures,
-    };
-    return { ...report, times, problems: [...new Set([...report.problems, ...problems])] };
-  });
-}
-
 async function openConfiguredPlugins(loaded: LoadedConfig, options: PluginOptions): Promise<PluginSet> {
   const { openPlugins } = await import("./open-plugins.ts");
   const { config, trust, variable } = loaded;
   const log = createLog(config, options.onLog);
   const given = (options.plugins ?? []).map(toRequest);
-  const set = await openPlugins([...given, ...(await configuredRequests(loaded))], {
+  return openPlugins([...given, ...(await configuredRequests(loaded))], {
     taken: {
       server: await takenServers(loaded, options.tools),
       sandbox: (await import("@cem/config")).SANDBOX_TYPES,
@@ -72,11 +55,6 @@ async function openConfiguredPlugins(loaded: LoadedConfig, options: PluginOption
     variable: trust.held.some(isOfVariables) ? (name) => process.env[name] : variable,
     log: (message) => log("warning", message),
   });
-  let disposed: Promise<void> | undefined;
-  return {
-    ...set,
-    dispose: () => (disposed ??= set.dispose().then(() => savePluginTimes(config, set.reports()))),
-  };
 }
 
 /** Whether an item is the variables of `.env`, and no plugin. */
@@ -161,68 +139,3 @@ const faultOfTool: OpenPluginsSettings["faultOfTool"] = async (server, name, too
     return error instanceof Error ? error.message : String(error);
   }
 };
-
-const FILE = "plugins.json";
-const MAX_PROBLEMS = 5;
-const MAX_FILE_CHARACTERS = 1_000_000;
-
-/** Use of a plugin, summed over processes; the problems are those of the last use. */
-interface NotedTimes {
-  uses: number;
-  useMs: number;
-  failures: number;
-  problems: string[];
-}
-
-/** Use of the plugins as noted by earlier processes, by plugin name. Unreadable notes count as none. */
-async function readPluginTimes(config: Config): Promise<Record<string, NotedTimes>> {
-  try {
-    const text = await readFile(fileOf(config), "utf8");
-    if (text.length > MAX_FILE_CHARACTERS) return {};
-    const noted: unknown = JSON.parse(text);
-    if (typeof noted !== "object" || noted === null) return {};
-    return Object.fromEntries(Object.entries(noted).map(([name, times]) => [name, toTimes(times)]));
-  } catch {
-    return {};
-  }
-}
-
-/** Adds the use of plugins to what is noted, for `cem plugins list`. Where that can't be written, it is let be. */
-async function savePluginTimes(config: Config, reports: readonly PluginReport[]): Promise<void> {
-  const { enabled, toolCache } = config.optimizations;
-  const used = reports.filter(({ times }) => times.uses > 0);
-  if (!enabled || !toolCache || used.length === 0) return;
-  try {
-    const noted = await readPluginTimes(config);
-    for (const { name, times, problems } of used) {
-      const before = noted[name] ?? toTimes(undefined);
-      noted[name] = {
-        uses: before.uses + times.uses,
-        useMs: before.useMs + times.useMs,
-        failures: before.failures + times.failures,
-        // Those of the last use: problems that were fixed are no longer reported.
-        problems: problems.slice(0, MAX_PROBLEMS),
-      };
-    }
-    const file = fileOf(config);
-    await makeFolder(path.dirname(file));
-    await replaceFile(file, `${JSON.stringify(noted)}\n`);
-  } catch {
-    // A cache.
-  }
-}
-
-function fileOf({ optimizations }: Config): string {
-  return path.join(optimizations.searchCacheDir, FILE);
-}
-
-function toTimes(given: unknown): NotedTimes {
-  const { uses, useMs, failures, problems } = (given ?? {}) as Record<string, unknown>;
-  const number = (value: unknown): number => (Number.isFinite(value) ? Math.max(0, Number(value)) : 0);
-  return {
-    uses: number(uses),
-    useMs: number(useMs),
-    failures: number(failures),
-    problems: Array.isArray(problems) ? problems.filter((one) => typeof one === "string") : [],
-  };
-}

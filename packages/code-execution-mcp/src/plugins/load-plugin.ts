@@ -1,6 +1,6 @@
 import { pathToFileURL } from "node:url";
 import { isHostTool } from "@cem/bridge/define-tool";
-import { abandonOnAbort, CemError } from "@cem/core";
+import { CemError } from "@cem/core";
 import { nearest } from "@cem/core/text";
 import type { StandardSchemaV1 } from "@standard-schema/spec";
 import type { Plugin, PluginContext, PluginParts } from "./define-plugin.ts";
@@ -124,7 +124,6 @@ function checkCommands(value: unknown, onFault: (part: string, why: string) => v
   return kept;
 }
 
-const LOAD_TIMEOUT_MS = 30_000;
 const VERSION = "v1";
 const NAME = /^(?:@[\w.-]{1,50}\/)?[\w.-]{1,100}$/u;
 
@@ -138,10 +137,10 @@ export interface PluginPlace {
 /**
  * Imports a plugin's module.
  *
- * @throws CemError `PLUGIN_FAILED`, `PLUGIN_TIMEOUT`, `PLUGIN_INVALID` or `PLUGIN_INCOMPATIBLE`.
+ * @throws CemError `PLUGIN_FAILED`, `PLUGIN_INVALID` or `PLUGIN_INCOMPATIBLE`.
  */
 export async function importPlugin({ named, file }: PluginPlace): Promise<Plugin> {
-  const module = await within(named, "loaded", () => import(pathToFileURL(file).href));
+  const module = await attempt(named, "loaded", () => import(pathToFileURL(file).href));
   const exported = module as { default?: unknown; plugin?: unknown };
   return requirePlugin(exported.default ?? exported.plugin, named);
 }
@@ -177,7 +176,7 @@ export function requirePlugin(value: unknown, named: string): Plugin {
 /**
  * Checks the options of a plugin and sets it up.
  *
- * @throws CemError `PLUGIN_INVALID` for options that its schema refuses, `PLUGIN_FAILED` or `PLUGIN_TIMEOUT`.
+ * @throws CemError `PLUGIN_INVALID` for options that its schema refuses, else `PLUGIN_FAILED`.
  */
 export async function setUpPlugin(
   plugin: Plugin,
@@ -185,8 +184,8 @@ export async function setUpPlugin(
   context: PluginContext,
 ): Promise<PluginParts> {
   const { name } = plugin;
-  const options = await within(name, "set up", () => checkOptions(plugin, given));
-  return within(name, "set up", () => plugin.setup(options as never, context));
+  const options = await attempt(name, "set up", () => checkOptions(plugin, given));
+  return attempt(name, "set up", () => plugin.setup(options as never, context));
 }
 
 async function checkOptions(
@@ -208,23 +207,13 @@ async function checkOptions(
   throw new CemError("PLUGIN_INVALID", message, { details: { ...details, issues } });
 }
 
-/** Loading and setting up may take long once, and not for ever. */
-async function within<T>(name: string, what: string, work: () => T | Promise<T>): Promise<T> {
-  const clock = new AbortController();
-  const timer = setTimeout(() => clock.abort(), LOAD_TIMEOUT_MS);
-  const details = { plugin: name };
+async function attempt<T>(name: string, what: string, work: () => T | Promise<T>): Promise<T> {
   try {
-    return await abandonOnAbort((async () => work())(), clock.signal);
+    return await work();
   } catch (error) {
-    if (clock.signal.aborted) {
-      const message = `The plugin ${name} was not ${what} within ${LOAD_TIMEOUT_MS / 1_000} s.`;
-      throw new CemError("PLUGIN_TIMEOUT", message, { details });
-    }
     if (CemError.isInstance(error) && error.code === "PLUGIN_INVALID") throw error;
     const message = `The plugin ${name} can't be ${what}: ${reasonOf(error)}`;
-    throw new CemError("PLUGIN_FAILED", message, { details, cause: error });
-  } finally {
-    clearTimeout(timer);
+    throw new CemError("PLUGIN_FAILED", message, { details: { plugin: name }, cause: error });
   }
 }
 

@@ -1,4 +1,3 @@
-import { defineTool } from "@cem/bridge/define-tool";
 import type { HostTool } from "@cem/bridge/define-tool";
 import { CemError, toErrorInfo } from "@cem/core";
 import type {
@@ -15,10 +14,9 @@ import type { OwnedStage } from "./added-stages.ts";
 import type { Plugin, PluginCommand, PluginParts } from "./define-plugin.ts";
 import { EventListeners } from "./event-listeners.ts";
 import type { OwnedListener } from "./event-listeners.ts";
-import { guardDetector, guardSandbox, guardStep, guardTransport } from "./guarded-part.ts";
+import { guardDetector, guardPart, guardSandbox } from "./guarded-part.ts";
 import { checkParts, importPlugin, requirePlugin, setUpPlugin } from "./load-plugin.ts";
 import { PluginUse } from "./plugin-use.ts";
-import type { PluginTimes } from "./plugin-use.ts";
 
 /** A plugin to load. */
 export interface PluginRequest {
@@ -56,12 +54,13 @@ export interface PluginReport {
   required: boolean;
   /** Parts that it adds: `tool crm.find`, `detector EMPLOYEE`. */
   adds: readonly string[];
-  times: PluginTimes;
+  /** The time that its set-up took, in milliseconds. */
+  setupMs: number;
   /** Problems, one sentence each. */
   problems: readonly string[];
 }
 
-/** Parts of all plugins: checked, limited and timed. */
+/** Parts of all plugins, checked. */
 export interface PluginSet {
   readonly tools: Readonly<Record<string, Readonly<Record<string, HostTool>>>>;
   readonly detectors: readonly CustomDetector[];
@@ -82,8 +81,6 @@ export interface PluginSet {
   dispose(): Promise<void>;
 }
 
-const DISPOSE_TIMEOUT_MS = 5_000;
-
 /**
  * Loads plugins in their order and gathers what they add. One that can't be loaded is reported and left out.
  *
@@ -98,12 +95,20 @@ export async function openPlugins(
   return opening.set();
 }
 
+/** The result of a transport provider's `connect`. */
+const TRANSPORT = {
+  is: (made: Record<string, unknown> | undefined): boolean =>
+    ["start", "send", "close"].every((name) => typeof made?.[name] === "function"),
+  words: "{ start, send, close }",
+};
+
 interface Entry {
   request: PluginRequest;
   use: PluginUse;
   plugin?: Plugin | undefined;
   state: PluginReport["state"];
   adds: string[];
+  setupMs: number;
   /** Aborts when the plugin is let go. */
   closing: AbortController;
   dispose?: PluginParts["dispose"];
@@ -148,6 +153,7 @@ class PluginOpening {
       use: this.#use(named, required),
       state: "ready",
       adds: [],
+      setupMs: 0,
       closing: new AbortController(),
     };
     this.#entries.push(entry);
@@ -166,7 +172,7 @@ class PluginOpening {
       await this.#dispose();
       throw error;
     } finally {
-      entry.use.times.setupMs = performance.now() - started;
+      entry.setupMs = performance.now() - started;
     }
   }
 
@@ -223,11 +229,12 @@ class PluginOpening {
     }
     for (const step of parts.steps ?? []) {
       if (!this.#claim("step", step.name, entry)) continue;
-      this.#steps.push(guardStep(step, use));
+      this.#steps.push(step);
     }
     for (const transport of parts.transports ?? []) {
       if (!this.#claim("transport", transport.scheme, entry)) continue;
-      this.#transports.set(transport.scheme, guardTransport(transport, use));
+      const part = `transport ${transport.scheme}`;
+      this.#transports.set(transport.scheme, guardPart(part, transport, use, { connect: TRANSPORT }));
     }
     for (const [name, command] of Object.entries(parts.commands ?? {})) {
       if (this.#claim("command", name, entry)) this.#commands.set(name, { command, use });
@@ -249,10 +256,7 @@ class PluginOpening {
           use.unusable(`tool ${server}.${name}`, fault);
           continue;
         }
-        taken[name] = defineTool({
-          ...tool,
-          execute: (input, context) => use.time(async () => tool.execute(input, context)),
-        });
+        taken[name] = tool;
         entry.adds.push(`tool ${server}.${name}`);
       }
       this.#tools[server] = taken;
@@ -296,13 +300,17 @@ class PluginOpening {
   async #dispose(): Promise<void> {
     const ending = this.#entries.map(async ({ closing, dispose, use }) => {
       closing.abort();
-      if (dispose !== undefined) await use.call("dispose", { timeoutMs: DISPOSE_TIMEOUT_MS }, dispose);
+      try {
+        await dispose?.();
+      } catch (error) {
+        use.failed("dispose", error);
+      }
     });
     await Promise.allSettled(ending);
   }
 }
 
-function reportOf({ request, use, plugin, state, adds }: Entry): PluginReport {
+function reportOf({ request, use, plugin, state, adds, setupMs }: Entry): PluginReport {
   return {
     name: use.name,
     version: typeof plugin?.version === "string" ? plugin.version : undefined,
@@ -310,7 +318,7 @@ function reportOf({ request, use, plugin, state, adds }: Entry): PluginReport {
     state,
     required: use.isRequired,
     adds,
-    times: { ...use.times },
+    setupMs,
     problems: use.problems,
   };
 }

@@ -50,12 +50,6 @@ export const CONFIGURATION_ERRORS = {
     fix: "Correct its entry under `plugins`.",
     hint: () => PLUGINS_HINT,
   },
-  PLUGIN_TIMEOUT: {
-    meaning: "A plugin did not answer in time.",
-    cause: "A part of a plugin took longer than it may.",
-    fix: "Tell its author. After two in a row the part is used no more.",
-    hint: () => PLUGINS_HINT,
-  },
   RECORDING_INVALID: {
     meaning: "The file is not a recording of tool calls.",
     fix: "Make a recording with `--record`.",
