@@ -4,7 +4,6 @@ export { addServers, removeServerAndFiles } from "./admin/edit-servers.ts";
 export type { RemovedServer } from "./admin/edit-servers.ts";
 export { cleanCustomers, customerUsage, deleteCustomer, listCustomers } from "./admin/shared-services.ts";
 export type { CustomerUsage } from "@cem/workspace";
-export { emitClient } from "./admin/emit-client.ts";
 export { findImportable } from "./admin/import-servers.ts";
 export type { Importable, ImportableServer } from "./admin/import-servers.ts";
 export { inspectTrust, listTrusted, trustItems, untrustFolder } from "./admin/trust.ts";

@@ -4,7 +4,6 @@ export { inspectDescription, findSuspiciousText } from "./inspect-description.ts
 export { learnOutputSchema } from "./schema/learn-output-schema.ts";
 export { addObserved, allowObserving, readObserved } from "./folder/observed-results.ts";
 export { readLock, LOCK_FILE } from "./folder/server-lock.ts";
-export { printClient } from "./print/print-client.ts";
 export { listForeignModules } from "./folder/server-folder.ts";
 export { readDefinition } from "./tool-definition.ts";
 export { generateToolModule } from "./print/tool-module.ts";
@@ -16,7 +15,6 @@ export type { ChangedTool, LockComparison, Difference } from "./folder/compare-w
 export type { DescriptionFinding, InspectSettings, TextFinding } from "./inspect-description.ts";
 export type { ObservedResults } from "./folder/observed-results.ts";
 export type { ToolWarning } from "./folder/plan-server-files.ts";
-export type { ClientRequest } from "./print/print-client.ts";
 export type { LearnedOutput } from "./schema/learn-output-schema.ts";
 export type { ReadLock, LockedTool, ServerLock } from "./folder/server-lock.ts";
 export type { RawToolDefinition, SkippedTool } from "./tool-definition.ts";

@@ -1,11 +1,9 @@
 import type { CommandSet } from "../command/command-line.ts";
 import { add, remove } from "./add.ts";
 import { audit } from "./audit.ts";
-import { bench } from "./bench.ts";
 import { complete, completion } from "./completion.ts";
 import { customers } from "./customers.ts";
 import { doctor } from "./doctor.ts";
-import { emit } from "./emit.ts";
 import { examples } from "./examples.ts";
 import { form } from "./form.ts";
 import { importCommand } from "./import.ts";
@@ -23,7 +21,6 @@ import { sessions } from "./sessions.ts";
 import { skills } from "./skills.ts";
 import { tools } from "./tools.ts";
 import { trust } from "./trust.ts";
-import { verify } from "./verify.ts";
 import { workflow } from "./workflow.ts";
 
 /**
@@ -40,7 +37,6 @@ export const COMMANDS: CommandSet = {
     serve,
     doctor,
     search,
-    verify,
     worker,
     queue,
     store,
@@ -59,11 +55,9 @@ export const COMMANDS: CommandSet = {
     plugins,
     model,
     audit,
-    emit,
     completion,
     complete,
     form,
-    bench,
   ],
   runUnknown: runPluginCommand,
 };

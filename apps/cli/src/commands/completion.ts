@@ -169,7 +169,6 @@ async function possible(
   if (name === "call") return callCandidates(given, await readCatalog());
   const isServer = TAKES_SERVER.has(name) && (given.length === 0 || isVariadic(command));
   if (isServer) return serverCandidates(await readCatalog());
-  if (name === "emit" && given.length === 1) return serverCandidates(await readCatalog());
   const argument = command.registeredArguments[given.length];
   return (argument?.argChoices ?? []).map((word) => ({ word, about: "" }));
 }

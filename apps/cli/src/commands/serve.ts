@@ -49,7 +49,7 @@ Examples:
   declare: (command) =>
     addOptions(command, settingOptions())
       .addArgument(new Argument("[transport]", "how clients connect").choices(TRANSPORTS).default("stdio"))
-      .addOption(profileOption())
+      .addOption(new Option("--profile <name>", "which tools clients see").choices(PROFILES))
       .option("--expose <kinds>", "what clients see of MCP servers besides tools: resources,prompts", exposed)
       .option("--custom-tools <file>", "module with tools of your own, which clients see beside these")
       .option("--host <address>", "address to listen on")
@@ -57,10 +57,6 @@ Examples:
       .option("--cost", "print what the tools cost a model, in tokens, and serve nothing", false),
   run: startServer,
 });
-
-export function profileOption(): Option {
-  return new Option("--profile <name>", "which tools clients see").choices(PROFILES);
-}
 
 function exposed(value: string): Exposed[] {
   const kinds = value.split(",").map((kind) => kind.trim());

@@ -60,10 +60,6 @@ export const CONFIGURATION_ERRORS = {
     meaning: "The recording can't be written.",
     fix: "Name a file in a folder that can be written.",
   },
-  BENCH_RUN_FAILED: {
-    meaning: "A run of the benchmark failed.",
-    fix: "Run that program alone, or `cem doctor`.",
-  },
   DOCTOR_FOUND_BROKEN: {
     meaning: "Something that is set up does not work.",
     fix: "Each line that it prints has the way out.",
