@@ -42,7 +42,6 @@ describe("cem sessions", () => {
       origin: "rules",
       value: { step: 2, earlier: [{ task: "Calculate 5 + 3", result: 8 }] },
     });
-    expect(json("state.json")).toMatchObject({ step: 2 });
     expect((await cem("sessions")).stdout).toMatch(
       /session_001 {2}[-\d: ]+, 3 tasks\n {4}Continue from step 2/u,
     );

@@ -85,17 +85,17 @@ describe("sessions of an agent", () => {
     });
     await first.executeTask("Calculate 5 + 3");
     await first.executeTask("Calculate 2 * 3");
-    await first.executeTask("Please save the progress so far to notes/today.json, then continue.");
-    expect(await first.executeTask("Pick up where we left off")).toMatchObject({
+    await first.executeTask("Please save the progress so far, then continue.");
+    expect(await first.executeTask("Continue where we left off")).toMatchObject({
       value: { step: 3, earlier: [{ result: 8 }, { result: 6 }] },
     });
-    expect(await first.executeTask("Continue from step two")).toMatchObject({
+    expect(await first.executeTask("Continue from step 2")).toMatchObject({
       value: { step: 2, earlier: [{ result: 8 }] },
     });
     await first.dispose();
-    // A process that goes on with no session finds the file.
+    // A process that goes on with no session finds what was saved.
     const second = agentOf();
-    expect(await second.executeTask("Load progress from notes/today.json and continue")).toMatchObject({
+    expect(await second.executeTask("Continue where we left off")).toMatchObject({
       value: { step: 3, earlier: [{ result: 8 }, { result: 6 }] },
     });
     await second.dispose();

@@ -28,7 +28,7 @@ export function guardPart<Part extends object>(
   expected: { [Key in keyof Part]?: Expected | undefined },
 ): Part {
   const guarded = { ...part } as Record<string, unknown>;
-  for (const [key, result] of Object.entries(expected) as [string, Expected | undefined][]) {
+  for (const [key, result] of Object.entries<Expected | undefined>(expected)) {
     const method = (part as Record<string, unknown>)[key] as Method | undefined;
     if (typeof method !== "function") continue;
     guarded[key] = async (...args: unknown[]) => {
