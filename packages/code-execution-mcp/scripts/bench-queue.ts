@@ -1,5 +1,5 @@
-// What the queue costs: the latency that it adds to a run, and runs a second with one, two and four workers. And what a session
-// saves whose runs are handed to the worker that has its guest.
+// What the queue, PostgreSQL and shared files add to a run, side by side, and runs a second here and with one, two and four
+// workers. And what a session saves whose runs are handed to the worker that has its guest.
 //   node --conditions=@cem/source packages/code-execution-mcp/scripts/bench-queue.ts [runs]
 import { spawn } from "node:child_process";
 import type { ChildProcess } from "node:child_process";
@@ -7,6 +7,8 @@ import { once } from "node:events";
 import { rmSync } from "node:fs";
 import type { Agent } from "@cem/core";
 import { createRunQueue } from "@cem/queue";
+import type { RunQueue } from "@cem/queue";
+import { startPostgres } from "../../store/test/postgres-server.ts";
 import { startRedis } from "../../store/test/redis-server.ts";
 import { createAgent, runWorker } from "../src/index.ts";
 import { temporaryFolder } from "../../../scripts/temporary-folder.ts";
@@ -14,81 +16,109 @@ import { temporaryFolder } from "../../../scripts/temporary-folder.ts";
 const CODE = "return 6 * 7;";
 const CLIENTS = 16;
 const WARM_UP = 30;
-const ROUNDS = 10;
 const WORKERS = [1, 2, 4];
 const SESSIONS = 40;
 const RUNS_A_SESSION = 4;
 const MS_PER_SECOND = 1_000;
 
-const [word, url = ""] = process.argv.slice(2);
-if (word === "worker") await work(url);
+/** What machines share. */
+interface Shared {
+  queue?: { url: string; prefix?: string };
+  store?: { url: string; files?: "store" };
+}
+
+const [word, shared = "{}"] = process.argv.slice(2);
+if (word === "worker") await work(JSON.parse(shared) as Shared);
 else await measure(Number(word ?? 500));
 
-function optionsFor(queueUrl?: string) {
+function optionsFor({ queue = {} as Shared["queue"], store }: Shared, workspaceDir: string) {
   return {
     configFile: false as const,
     config: {
-      execution: { typeCheck: "off" as const, workspaceDir: "./workspace", serversDir: "./servers" },
-      queue: { url: queueUrl },
+      execution: { typeCheck: "off" as const, workspaceDir, serversDir: "./servers" },
+      queue,
+      ...(store !== undefined && { store }),
       logging: { level: "CRITICAL" },
     },
   };
 }
 
-async function work(queueUrl: string): Promise<void> {
-  await runWorker(optionsFor(queueUrl));
+async function work(parts: Shared): Promise<void> {
+  await runWorker(optionsFor(parts, `./workspace-${process.pid}`));
   process.send?.("ready");
 }
 
 async function measure(runs: number): Promise<void> {
   const folder = temporaryFolder("cem-bench-queue");
   process.chdir(folder);
-  const redis = await startRedis();
-  const queue = createRunQueue({ url: redis.url });
-  const [alone, local] = [createAgent(optionsFor()), createAgent(optionsFor())];
-  const queued = queue.agent(local);
+  const [redis, postgres] = [await startRedis(), await startPostgres()];
   const workers: ChildProcess[] = [];
-  const addWorker = async (): Promise<void> => {
-    const worker = spawn(
-      process.execPath,
-      ["--conditions=@cem/source", import.meta.filename, "worker", redis.url],
-      { stdio: ["ignore", "inherit", "inherit", "ipc"] },
-    );
+  const addWorker = async (parts: Shared): Promise<void> => {
+    const command = ["--conditions=@cem/source", import.meta.filename, "worker", JSON.stringify(parts)];
+    const worker = spawn(process.execPath, command, { stdio: ["ignore", "inherit", "inherit", "ipc"] });
     workers.push(worker);
     await once(worker, "message");
   };
-  await addWorker();
-  await latencyOf(alone, WARM_UP);
-  await latencyOf(queued, WARM_UP);
-  // They take turns, so that a machine that is busy for a while slows both.
-  const here: number[] = [];
-  const there: number[] = [];
-  for (let round = 0; round < ROUNDS; round += 1) {
-    here.push(...(await latencyOf(alone, runs / ROUNDS)));
-    there.push(...(await latencyOf(queued, runs / ROUNDS)));
+  const places: { name: string; agent: Agent; times: number[] }[] = [];
+  const addPlace = (name: string, agent: Agent): void => void places.push({ name, agent, times: [] });
+  const alone = createAgent(optionsFor({}, "./workspace"));
+  addPlace("here", alone);
+  const queues: RunQueue[] = [];
+  const store = { url: postgres.url };
+  for (const [name, parts] of Object.entries<Shared>({
+    "by a worker": {},
+    "… and PostgreSQL": { store },
+    "… and shared files": { store: { ...store, files: "store" } },
+  })) {
+    const queue = { url: redis.url, prefix: `{bench${queues.length}}` };
+    await addWorker({ ...parts, queue });
+    queues.push(createRunQueue(queue));
+    addPlace(name, (queues.at(-1) as RunQueue).agent(createAgent(optionsFor({}, "./unused"))));
   }
-  for (const share of [0.5, 0.99]) {
-    const [own, others] = [quantile(here, share), quantile(there, share)];
+  // By turns, so that what else the machine does meets all of them.
+  for (let at = -WARM_UP; at < runs; at += 1) {
+    for (const { agent, times } of places) {
+      const [ms = 0] = await latencyOf(agent, 1);
+      if (at >= 0) times.push(ms);
+    }
+  }
+  const here = places[0]?.times ?? [];
+  for (const { name, times } of places) {
+    // Of each round by itself: what slows one place slows the one beside it too.
+    const more = quantile(
+      times.map((ms, at) => ms - (here[at] ?? 0)),
+      0.5,
+    );
     process.stdout.write(
-      `p${share * 100} of a run here ${own.toFixed(1)} ms, by a worker ${others.toFixed(1)} ms: ${(others - own).toFixed(1)} ms added\n`,
+      `a run ${name.padEnd(18)} p50 ${quantile(times, 0.5).toFixed(1)} ms, p99 ${quantile(times, 0.99).toFixed(1)} ms; at the median of all rounds ${more.toFixed(1)} ms more than here\n`,
     );
   }
+  for (const worker of workers.splice(1)) worker.kill("SIGKILL");
+  const queued = (places[1] as (typeof places)[number]).agent;
+  const [first, second] = [await rateOf(alone, runs), await rateOf(queued, runs)];
+  // Each a second time, in the other order.
+  const [fourth, third] = [await rateOf(queued, runs), await rateOf(alone, runs)];
+  const [own, byOne] = [(first + third) / 2, (second + fourth) / 2];
+  process.stdout.write(
+    `runs a second here ${own.toFixed(0)}, with one worker ${byOne.toFixed(0)}: ${(byOne / own).toFixed(2)} times\n`,
+  );
   for (const count of WORKERS) {
-    while (workers.length < count) await addWorker();
+    while (workers.length < count) await addWorker({ queue: { url: redis.url, prefix: "{bench0}" } });
     process.stdout.write(`runs a second with ${count} workers: ${(await rateOf(queued, runs)).toFixed(0)}\n`);
   }
-  const [later, first]: [number[], number[]] = [[], []];
+  const [later, begun]: [number[], number[]] = [[], []];
   for (let session = 0; session < SESSIONS; session += 1) {
-    const [own, ...others] = await latencyOf(queued, RUNS_A_SESSION, `later${session}`);
-    first.push(own ?? 0);
+    const [begin, ...others] = await latencyOf(queued, RUNS_A_SESSION, `later${session}`);
+    begun.push(begin ?? 0);
     later.push(...others);
   }
   process.stdout.write(
-    `${workers.length} workers: a session's first run p50 ${quantile(first, 0.5).toFixed(0)} ms, a later one p50 ${quantile(later, 0.5).toFixed(1)} ms, p95 ${quantile(later, 0.95).toFixed(1)} ms\n`,
+    `${workers.length} workers: a session's first run p50 ${quantile(begun, 0.5).toFixed(0)} ms, a later one p50 ${quantile(later, 0.5).toFixed(1)} ms, p95 ${quantile(later, 0.95).toFixed(1)} ms\n`,
   );
   for (const worker of workers) worker.kill("SIGKILL");
-  await Promise.all([alone.dispose(), queued.dispose(), queue.close()]);
-  await redis.stop();
+  await Promise.all(places.map(({ agent }) => agent.dispose()));
+  await Promise.all(queues.map((queue) => queue.close()));
+  await Promise.all([redis.stop(), postgres.stop()]);
   process.chdir("/");
   rmSync(folder, { recursive: true, force: true });
 }

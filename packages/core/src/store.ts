@@ -22,6 +22,12 @@ export interface WriteOptions {
    * that version would be. Absent: it stays.
    */
   expiresInMs?: number | "kept" | undefined;
+  /**
+   * Whether it may be lost in a crash of the store until a later write without this was answered, which keeps both.
+   *
+   * @defaultValue false
+   */
+  isKeptByNext?: boolean | undefined;
 }
 
 /** Options of {@link Store.list}. */

@@ -59,21 +59,32 @@ export class AwaitedRun {
     return this.#settled.promise;
   }
 
-  /** Follows the worker's messages. Call it before the run is in the queue, so that nothing is missed. */
-  async follow(): Promise<void> {
+  /**
+   * Follows the worker's messages from the first on.
+   *
+   * @param put - Puts the run into the queue meanwhile.
+   */
+  async follow(put?: Promise<void>): Promise<void> {
     const { signal, rejoin } = this.#options;
-    this.#stopFollowing = await this.#opened.streams.follow(
-      this.#names.messages,
-      (message) => this.#receive(message as RunMessage),
-      // A message that can't be decoded stays so; a cut ends.
-      (problem) => CemError.isInstance(problem) && this.#reject(problem),
-    );
+    await Promise.all([this.#followMessages(), put]);
     this.#looking = setInterval(() => void this.#look().catch(() => {}), LOOK_MS);
     this.#waiting = setTimeout(() => void this.#reportWaiting().catch(() => {}), WAITING_MS);
     signal?.addEventListener("abort", this.#cancel, { once: true });
     rejoin?.leave?.addEventListener("abort", this.#leave, { once: true });
     if (rejoin?.leave?.aborted === true) this.#leave();
     else if (signal?.aborted === true) this.#cancel();
+  }
+
+  async #followMessages(): Promise<void> {
+    const stop = await this.#opened.streams.follow(
+      this.#names.messages,
+      (message) => this.#receive(message as RunMessage),
+      // A message that can't be decoded stays so; a cut ends.
+      (problem) => CemError.isInstance(problem) && this.#reject(problem),
+    );
+    // It may not have come into the queue.
+    if (this.#isOver) stop();
+    else this.#stopFollowing = stop;
   }
 
   stop(): void {
@@ -152,7 +163,7 @@ export class AwaitedRun {
 
   /** A reply that does not arrive leaves the question open until its call ends. */
   async #send(reply: RunReply): Promise<void> {
-    await this.#opened.streams.append(this.#names.replies, { content: reply }).catch(() => {});
+    await this.#opened.streams.append(this.#names.replies, { contents: [reply] }).catch(() => {});
   }
 
   /** A job that failed or is gone sends nothing more. Checked twice, in case its last message is on its way. */

@@ -98,8 +98,7 @@ class BullRunQueue implements RunQueue {
     return this.#ask(async (opened) => {
       const awaited = new AwaitedRun(opened, namesOf(this.#prefix, id), id, run, options);
       try {
-        await awaited.follow();
-        await this.#put(opened, id, run, options);
+        await awaited.follow(this.#put(opened, id, run, options));
       } catch (error) {
         awaited.stop();
         throw error;

@@ -66,7 +66,10 @@ export class Peers<Message> {
   }
 
   async send(name: string, message: Message): Promise<void> {
-    await this.#settings.streams.append(this.#inboxOf(name), { content: message, keepMs: KEEP_MESSAGES_MS });
+    await this.#settings.streams.append(this.#inboxOf(name), {
+      contents: [message],
+      keepMs: KEEP_MESSAGES_MS,
+    });
   }
 
   async lives(name: string): Promise<boolean> {

@@ -57,5 +57,5 @@ async function removeRun({ client, streams }: Opened, prefix: string, job: Job<J
   // Emptied rather than removed: who follows it goes on from where it was.
   await client.xtrim(messages, "MAXLEN", 0);
   const content: RunMessage = { type: "failed", error: toErrorInfo(GONE) };
-  await streams.append(messages, { content, keepMs: KEEP_GONE_MS });
+  await streams.append(messages, { contents: [content], keepMs: KEEP_GONE_MS });
 }

@@ -119,7 +119,7 @@ class RedisReplicas implements QueuedReplicas {
     // Without a reader it would be held back for ever.
     const stopWatching = peers.watch(from, { onLost: () => leaving.abort() });
     const append = (content: FromReplica): Promise<boolean> =>
-      streams.append(this.#outboxOf(id), { content, keepMs: KEEP_MS });
+      streams.append(this.#outboxOf(id), { contents: [content], keepMs: KEEP_MS });
     try {
       const { status, headers, body } = await handle(request, signal);
       await append({ type: "head", status, headers, hasBody: body !== undefined });

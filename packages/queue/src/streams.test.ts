@@ -24,11 +24,11 @@ describeWith("redis-server")("streams", () => {
 
   it("give once what was sent again after a cut, though the server had taken it", async () => {
     const { client, streams } = open();
-    for (const content of ["a", "b"]) await streams.append("s", { content });
+    for (const content of ["a", "b"]) await streams.append("s", { contents: [content] });
     // As the library does with what was not acknowledged.
     for (const [, fields] of await client.xrange("s", "-", "+")) await client.xadd("s", "*", ...fields);
-    await open().streams.append("s", { content: "another's" });
-    await streams.append("s", { content: "b" });
+    await open().streams.append("s", { contents: ["another's"] });
+    await streams.append("s", { contents: ["b"] });
     const contents = ["a", "b", "another's", "b"];
     expect(await streams.read("s")).toEqual(contents);
     const followed: unknown[] = [];
@@ -54,7 +54,7 @@ describeWith("redis-server")("streams", () => {
     await cut();
     await again;
     await expect.poll(async () => client.pubsub("NUMSUB", "t")).toEqual(["t", 1]);
-    await streams.append("t", { content: "heard" });
+    await streams.append("t", { contents: ["heard"] });
     await expect.poll(() => followed, { timeout: 4_000 }).toEqual(["heard"]);
     const ended = once(subscriber, "end");
     subscriber.once("ready", () => {

@@ -9,21 +9,22 @@ const PAGE = 500;
 /** A notice can be lost in a cut: the stream is looked at so often without one. */
 const LOOK_MS = 5_000;
 
-/** Adds to a stream and gives notice. With a number in ARGV[3] only while the attempt in KEYS[2] is that. */
+/** Adds pairs of a payload and its writer to a stream and gives notice. With a number in ARGV[2] only while the attempt in KEYS[2] is that. */
 const TELL = `
-  if ARGV[3] ~= "" and redis.call("GET", KEYS[2]) ~= ARGV[3] then return false end
-  local id = redis.call("XADD", KEYS[1], "*", "${FIELD}", ARGV[1], "by", ARGV[4])
-  redis.call("PEXPIRE", KEYS[1], ARGV[2])
+  if ARGV[2] ~= "" and redis.call("GET", KEYS[2]) ~= ARGV[2] then return false end
+  local id
+  for at = 3, #ARGV, 2 do id = redis.call("XADD", KEYS[1], "*", "${FIELD}", ARGV[at], "by", ARGV[at + 1]) end
+  redis.call("PEXPIRE", KEYS[1], ARGV[1])
   redis.call("PUBLISH", KEYS[1], id)
   return id
 `;
 
-/** An entry for {@link Streams.append}. */
+/** Entries for {@link Streams.append}, one or more. */
 export interface AppendRequest {
-  content: unknown;
+  contents: readonly unknown[];
   /** How long the stream is kept from now on. @defaultValue a day */
   keepMs?: number | undefined;
-  /** Appends it only while this attempt is the newest. */
+  /** Appends them only while this attempt is the newest. */
   while?: { name: string; attempt: number } | undefined;
 }
 
@@ -51,21 +52,23 @@ export class Streams {
     });
   }
 
-  /** @returns whether it was appended: another attempt may have begun. */
+  /** @returns whether they were appended: another attempt may have begun. */
   async append(
     name: string,
-    { content, keepMs = KEEP_RUN_MS, while: condition }: AppendRequest,
+    { contents, keepMs = KEEP_RUN_MS, while: condition }: AppendRequest,
   ): Promise<boolean> {
-    const payload = this.#codec.encode(name, content);
+    const entries = contents.flatMap((content) => [
+      this.#codec.encode(name, content),
+      `${this.#writer}.${(this.#appended += 1)}`,
+    ]);
     const entry = await this.#client.eval(
       TELL,
       2,
       name,
       condition?.name ?? name,
-      payload,
       keepMs,
       condition === undefined ? "" : String(condition.attempt),
-      `${this.#writer}.${(this.#appended += 1)}`,
+      ...entries,
     );
     return entry !== null;
   }

@@ -55,6 +55,14 @@ const OLDEST = `
   return now - oldest
 `;
 
+/** Counts a run. KEYS: the prefix of the counts. ARGV: how many seconds each is for, and is kept. */
+const COUNT = `
+  local name = KEYS[1] .. math.floor(redis.call("TIME")[1] / ARGV[1])
+  redis.call("INCR", name)
+  redis.call("EXPIRE", name, ARGV[2])
+  return 1
+`;
+
 /** A run's turn. */
 export interface Turn {
   /** Absent where too many runs wait. */
@@ -130,8 +138,7 @@ export class Throughput {
   }
 
   async count(): Promise<void> {
-    const name = this.#nameOf(await this.#minute());
-    await this.#client.multi().incr(name).expire(name, KEPT_SECONDS).exec();
+    await this.#client.eval(COUNT, 1, this.#prefix, MINUTE_SECONDS, KEPT_SECONDS);
   }
 
   /** How long so many runs will probably take, in milliseconds. */

@@ -19,6 +19,10 @@ import type { Streams } from "./streams.ts";
 
 /** Keeps the questions of an attempt apart from those of an earlier one. */
 const MAX_QUESTIONS = 1_000_000;
+/** How long an event waits for others to be sent with. */
+const SOON_MS = 20;
+/** How many of them wait at most. */
+const MAX_SOON = 64;
 
 /** The part of an agent that executes runs. */
 export type RunningAgent = Pick<Agent, "executeTask" | "executeCode">;
@@ -62,6 +66,9 @@ export class WorkerRun implements ActiveRun {
   #isOfGone = false;
   readonly #calls: AnnouncedCall[];
   #stopFollowing: (() => void) | undefined;
+  #hasEnded = false;
+  readonly #soon: RunMessage[] = [];
+  #sendingSoon: NodeJS.Timeout | undefined;
 
   private constructor(settings: WorkerRunSettings, attempt: number, earlier: readonly RunMessage[]) {
     this.#settings = settings;
@@ -73,9 +80,13 @@ export class WorkerRun implements ActiveRun {
   /** Takes the run from earlier attempts, then reads their messages: after that they send nothing more. */
   static async begin(settings: WorkerRunSettings): Promise<WorkerRun> {
     const { client, streams, names } = settings;
-    const attempt = await client.incr(names.attempt);
-    await client.pexpire(names.attempt, KEEP_RUN_MS);
-    return new WorkerRun(settings, attempt, (await streams.read(names.messages)) as RunMessage[]);
+    // They are executed in this order, without waiting for each.
+    const [attempt, , earlier] = await Promise.all([
+      client.incr(names.attempt),
+      client.pexpire(names.attempt, KEEP_RUN_MS),
+      streams.read(names.messages),
+    ]);
+    return new WorkerRun(settings, attempt, earlier as RunMessage[]);
   }
 
   /** Takes a run that was not tried before. `undefined`: it was. */
@@ -92,8 +103,8 @@ export class WorkerRun implements ActiveRun {
       await this.#interrupt(run, "The worker was lost while it executed the run.");
       return true;
     }
-    await this.#send({ type: "started", worker: this.#settings.worker, attempt: this.#attempt });
-    await this.#followReplies();
+    this.#sendSoon({ type: "started", worker: this.#settings.worker, attempt: this.#attempt });
+    this.#followReplies().catch(() => {});
     const agent = await openAgent();
     const options = this.#optionsOf(run);
     const result =
@@ -128,6 +139,8 @@ export class WorkerRun implements ActiveRun {
   }
 
   end(): void {
+    this.#hasEnded = true;
+    clearTimeout(this.#sendingSoon);
     this.#stopFollowing?.();
   }
 
@@ -141,7 +154,7 @@ export class WorkerRun implements ActiveRun {
       signal: this.#controller.signal,
       // The result comes by itself. A worker that has closed its connection sends nothing more.
       onEvent: (event) => {
-        if (event.type !== "finished") this.#send({ type: "event", event }).catch(() => {});
+        if (event.type !== "finished") this.#sendSoon({ type: "event", event });
       },
       onCall: (call) => this.#announce(call),
       onElicit: asked.includes("elicit")
@@ -187,7 +200,7 @@ export class WorkerRun implements ActiveRun {
 
   async #followReplies(): Promise<void> {
     const { streams, names } = this.#settings;
-    this.#stopFollowing = await streams.follow(
+    const stop = await streams.follow(
       names.replies,
       (content) => {
         const reply = content as RunReply;
@@ -197,6 +210,8 @@ export class WorkerRun implements ActiveRun {
       },
       () => {},
     );
+    if (this.#hasEnded) stop();
+    else this.#stopFollowing = stop;
   }
 
   get #isRepeatable(): boolean {
@@ -217,18 +232,30 @@ export class WorkerRun implements ActiveRun {
   async #endOfGone(message: RunMessage): Promise<void> {
     const { client, names } = this.#settings;
     this.#isOfGone = true;
+    this.#soon.length = 0;
     await client.xtrim(names.messages, "MAXLEN", 0);
     await this.#send(message, KEEP_GONE_MS);
     await client.del(names.replies);
     await client.pexpire(names.attempt, KEEP_GONE_MS);
   }
 
+  /** Sends what nobody waits for with what is sent next, or after a moment: each message costs the run and all machines. */
+  #sendSoon(message: RunMessage): void {
+    this.#soon.push(message);
+    if (this.#soon.length < MAX_SOON) {
+      this.#sendingSoon ??= setTimeout(() => void this.#send().catch(() => {}), SOON_MS);
+    } else this.#send().catch(() => {});
+  }
+
   /** @returns whether this attempt still has the right to the run. If not, it ends. */
-  async #send(message: RunMessage, keepMs?: number): Promise<boolean> {
+  async #send(message?: RunMessage, keepMs?: number): Promise<boolean> {
+    clearTimeout(this.#sendingSoon);
+    this.#sendingSoon = undefined;
     if (this.#isLost) return false;
     const { streams, names } = this.#settings;
+    const contents = [...this.#soon.splice(0), ...(message === undefined ? [] : [message])];
     const isNewest = await streams.append(names.messages, {
-      content: message,
+      contents,
       keepMs,
       while: { name: names.attempt, attempt: this.#attempt },
     });

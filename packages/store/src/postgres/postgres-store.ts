@@ -19,6 +19,9 @@ const lives = (table: string): string => `(${table}.expires_at is null or ${tabl
 const expiry = (parameter: string): string =>
   `now() + ${parameter}::double precision * interval '1 millisecond'`;
 
+/** A source of one row that ends the transaction without a wait for the disk, which the next one waits for. */
+const UNSYNCED = " from (select set_config('synchronous_commit', 'off', true)) as unsynced";
+
 /** Settings of {@link createPostgresStore}. */
 export interface PostgresStoreSettings {
   /** `postgresql://` with user, password, host, port and database; `?sslmode=verify-full` for an encrypted connection. */
@@ -67,12 +70,13 @@ class PostgresStore implements Store {
     checkSize(key, value);
     await this.#sweep();
     const next = randomUUID();
-    const { version, expiresInMs } = options;
+    const { version, expiresInMs, isKeptByNext = false } = options;
     const isKept = expiresInMs === "kept";
     const values = [encodeKey(key), Buffer.from(value), next, isKept ? null : (expiresInMs ?? null)];
     const expires = isKept ? "cem_values.expires_at" : "excluded.expires_at";
     const set = `value = excluded.value, version = excluded.version, expires_at = ${expires}`;
-    const insert = `insert into cem_values (key, value, version, expires_at) values ($1, $2, $3, ${expiry("$4")})
+    const insert = `insert into cem_values (key, value, version, expires_at)
+      select $1::bytea, $2::bytea, $3::uuid, ${expiry("$4")}${isKeptByNext ? UNSYNCED : ""}
       on conflict (key) do update set ${set}`;
     if (version === undefined) await this.#ask(insert, values);
     else if (version === "")

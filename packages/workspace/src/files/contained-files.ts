@@ -26,8 +26,12 @@ export interface ContainedFolder extends AsyncDisposable {
    * @throws NotAFolder
    */
   open(name: string): Promise<ContainedFolder | undefined>;
-  /** Writes a file atomically and durably: other processes see the old content or the new, never a part. */
-  replace(name: string, bytes: Uint8Array): Promise<void>;
+  /**
+   * Writes a file atomically: other processes see the old content or the new, never a part.
+   *
+   * @param isDurable - Whether to wait until the disk has it. Default: yes.
+   */
+  replace(name: string, bytes: Uint8Array, isDurable?: boolean): Promise<void>;
   /** Removes what was left of files that were being written when their process was killed. */
   removeUnfinished(name: string): Promise<void>;
 }
@@ -77,18 +81,18 @@ function containedFolder(handle: FileHandle, base: string): ContainedFolder {
     },
     // write-file-atomic does not fit: it resolves the real path, which gives up the open folder, and opens a temporary
     // file of a predictable name, which guest code could have replaced by a link.
-    async replace(name, bytes) {
+    async replace(name, bytes, isDurable = true) {
       const temporary = child(`.${name}.${randomBytes(6).toString("hex")}.tmp`);
       try {
         await using file = await open(temporary, "wx", FILE_MODE);
         await file.writeFile(bytes);
-        await file.sync();
+        if (isDurable) await file.sync();
         await rename(temporary, child(name));
       } catch (error) {
         await rm(temporary, { force: true });
         throw error;
       }
-      await handle.sync();
+      if (isDurable) await handle.sync();
     },
     async removeUnfinished(name) {
       for (const found of await readdir(base)) {

@@ -174,7 +174,11 @@ export class OpenSession {
     record.state_files = [...this.#stateFiles];
     if (this.#id === undefined)
       this.#id = await createNext(folder, (id) => this.#encode(id), this.#settings.nextNumber);
-    else await folder.replace(`${this.#id}.json`, this.#encode(this.#id));
+    else {
+      // What machines share is kept by what they share it in, which waits for its own disk.
+      const isDurable = this.#settings.nextNumber === undefined;
+      await folder.replace(`${this.#id}.json`, this.#encode(this.#id), isDurable);
+    }
     await markCurrent(folder, this.#id);
   }
 

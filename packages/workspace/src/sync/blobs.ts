@@ -36,6 +36,7 @@ export interface BlobStore {
   /** Where it is, for people. Without user and password. */
   readonly location: string;
   read(name: string): Promise<Uint8Array | undefined>;
+  /** It has to be kept once the head that names it is written. */
   write(name: string, bytes: Uint8Array): Promise<void>;
   remove(name: string): Promise<void>;
   /** The names of all pieces. */
@@ -51,7 +52,7 @@ export function createStoreBlobs(store: Store): BlobStore {
     specificationVersion: "v1",
     location: store.location,
     read: async (name) => (await store.read(keyOf(name)))?.value,
-    write: async (name, bytes) => void (await store.write(keyOf(name), bytes)),
+    write: async (name, bytes) => void (await store.write(keyOf(name), bytes, { isKeptByNext: true })),
     remove: async (name) => void (await store.remove(keyOf(name))),
     async *names() {
       let after: StoreKey | undefined;

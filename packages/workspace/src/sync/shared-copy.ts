@@ -53,6 +53,12 @@ export interface SharedCopySettings {
   limits: Limits;
 }
 
+/** A piece whose name is known before it is written. */
+export interface PieceBeingWritten {
+  name: string;
+  written: Promise<void>;
+}
+
 /** The copy of a workspace that machines share. */
 export class SharedCopy {
   readonly #settings: SharedCopySettings;
@@ -88,12 +94,12 @@ export class SharedCopy {
     return parseManifest(Buffer.concat(pieces), { location: blobs.location, roots, limits });
   }
 
-  async writeFiles(files: Files, salt: string): Promise<string[]> {
+  writeFiles(files: Files, salt: string): PieceBeingWritten[] {
     const bytes = encodeManifest(files);
-    const names: string[] = [];
+    const pieces: PieceBeingWritten[] = [];
     for (let at = 0; at < bytes.length; at += PIECE_BYTES)
-      names.push(await this.writePiece(bytes.subarray(at, at + PIECE_BYTES), salt));
-    return names;
+      pieces.push(this.writePiece(bytes.subarray(at, at + PIECE_BYTES), salt));
+    return pieces;
   }
 
   /** @throws CemError `FILES_DAMAGED` */
@@ -106,10 +112,10 @@ export class SharedCopy {
     return bytes;
   }
 
-  async writePiece(bytes: Uint8Array, salt: string): Promise<string> {
+  /** Begins to write a piece. It has to be written before a head names it. */
+  writePiece(bytes: Uint8Array, salt: string): PieceBeingWritten {
     const name = namePiece(digestPiece(salt, bytes));
-    await this.#settings.blobs.write(name, bytes);
-    return name;
+    return { name, written: this.#settings.blobs.write(name, bytes) };
   }
 
   /**

@@ -108,7 +108,7 @@ export class SyncAttempt {
 
   async #run(kind: "fetch" | "put", states: readonly CommonState[], read: ReadHead): Promise<Synced> {
     const { local, record } = this.#sides;
-    this.#sender.begin(read.head);
+    await this.#sender.begin(read.head);
     const common = pickCommon(states, read);
     const roots = await local.identities();
     if (isGone(read, common)) {
@@ -156,7 +156,10 @@ export class SyncAttempt {
     const isWritten = !isUnchanged(remote, target);
     const reached: CommonState = { ...read, files: target, roots };
     if (isWritten) await this.#publish({ ...reached, head }, reachedBefore);
-    else await record.write([reached]);
+    else {
+      await this.#sender.settle();
+      await record.write([reached]);
+    }
     return { isFetched, isWritten, remarks: this.#remarks.list(left) };
   }
 
@@ -178,10 +181,11 @@ export class SyncAttempt {
   /** Makes files the newest ones. Both states are noted before: it is not known afterwards, when it is cut off. */
   async #publish(reached: CommonState & { head: Head }, before: CommonState | undefined): Promise<void> {
     const { record, shared } = this.#sides;
-    const manifest = await this.#sender.sendManifest(reached.files, reached.head.salt);
+    const manifest = this.#sender.sendManifest(reached.files, reached.head.salt);
     const next = { ...reached, head: { ...reached.head, manifest } };
     await record.write([next, ...(before === undefined ? [] : [before])]);
-    await record.write([{ ...next, version: await shared.writeHead(next.head, reached.version) }]);
+    await this.#sender.settle();
+    record.settle([{ ...next, version: await shared.writeHead(next.head, reached.version) }]);
   }
 }
 

@@ -118,6 +118,8 @@ class SyncedWorkspace implements WorkspaceSync {
   readonly #here: { local: LocalFolders; record: LocalRecord };
   /** Whether there may be something here that was not put back: a process was killed, or the storage was gone. */
   #isBehind = true;
+  /** Whether the last put had something to write. */
+  #wasWritten = false;
   #last: Promise<unknown> = Promise.resolve();
   #checkedGarbageAt = -Infinity;
   #collecting: Promise<unknown> = Promise.resolve();
@@ -150,7 +152,9 @@ class SyncedWorkspace implements WorkspaceSync {
   }
 
   async put(): Promise<string[]> {
-    if (!this.#isBehind && (await this.#isThere()) && (await isUnchangedHere(this.#here))) return [];
+    // Where each run changes something, such as its session's log, looking first would be in vain.
+    const isLooked = !this.#isBehind && !this.#wasWritten;
+    if (isLooked && (await this.#isThere()) && (await isUnchangedHere(this.#here))) return [];
     this.#isBehind = true;
     return this.#sync("put");
   }
@@ -195,6 +199,7 @@ class SyncedWorkspace implements WorkspaceSync {
     });
     this.#isBehind = false;
     if (isFetched) await onFetched?.();
+    if (kind === "put") this.#wasWritten = isWritten;
     if (isWritten) this.#tidy();
     return remarks;
   }

@@ -1,12 +1,13 @@
 import pMap from "p-map";
-import { digestOf, digestPiece, isSame } from "./file-content.ts";
+import { digestOf, digestPiece, isSame, PIECE_BYTES } from "./file-content.ts";
 import type { FileEntry, Files, LocalFile, LocalFiles } from "./file-content.ts";
 import type { LocalFolders } from "./local-folders.ts";
 import { sharedPieces } from "./reconcile.ts";
 import type { Reconciled } from "./reconcile.ts";
-import type { Head, SharedCopy } from "./shared-copy.ts";
+import type { Head, PieceBeingWritten, SharedCopy } from "./shared-copy.ts";
 
 const FILES_AT_ONCE = 8;
+const MAX_WRITING_BYTES = FILES_AT_ONCE * PIECE_BYTES;
 
 /** The files of both sides, which a plan brings together. */
 export interface PlannedSides {
@@ -75,19 +76,23 @@ export class FileSender {
   #sweeps: number | undefined;
   /** All that was written, and goes when the workspace is deleted meanwhile. */
   readonly #written: string[] = [];
+  /** What is being written, and how many bytes that holds in memory. */
+  readonly #writing: Promise<void>[] = [];
+  #writingBytes = 0;
 
   constructor({ shared, local }: { shared: SharedCopy; local: LocalFolders }) {
     this.#shared = shared;
     this.#local = local;
   }
 
-  /** Forgets what may have been swept away since it was sent. */
-  begin(head: Head | undefined): void {
+  /** Ends what an attempt before was writing, and forgets what may have been swept away since it was sent. */
+  async begin(head: Head | undefined): Promise<void> {
+    await Promise.allSettled(this.#writing.splice(0));
     if (this.#sweeps !== head?.sweeps) this.#sent.clear();
     this.#sweeps = head?.sweeps;
   }
 
-  /** Sends what is new here. @returns the files with the names of their pieces. */
+  /** Sends what is new here, and the rest of it until {@link settle}. @returns the files with the names of their pieces. */
   async send({ files: planned }: Reconciled, { files, remote, salt }: PlannedSides): Promise<LocalFiles> {
     const names = new Map<string, string>();
     for (const { pieces } of remote.values()) for (const name of pieces) names.set(digestOf(name), name);
@@ -105,11 +110,14 @@ export class FileSender {
     return target;
   }
 
-  /** Sends the list of all files. @returns the names of its pieces. */
-  async sendManifest(files: Files, salt: string): Promise<string[]> {
-    const manifest = await this.#shared.writeFiles(files, salt);
-    this.#written.push(...manifest);
-    return manifest;
+  /** Sends the list of all files, until {@link settle}. @returns the names of its pieces. */
+  sendManifest(files: Files, salt: string): string[] {
+    return this.#shared.writeFiles(files, salt).map((piece) => this.#follow(piece, 0));
+  }
+
+  /** Waits until all is written. */
+  async settle(): Promise<void> {
+    await Promise.all(this.#writing.splice(0));
   }
 
   /** Removes all that was sent. */
@@ -124,17 +132,31 @@ export class FileSender {
     const signature = await this.#local.read(path, async (piece) => {
       const digest = digestPiece(salt, piece);
       const key = `${salt} ${digest}`;
-      const name = names.get(digest) ?? this.#sent.get(key) ?? (await this.#sendPiece(piece, salt));
-      this.#sent.set(key, name);
-      pieces.push(name);
+      const known = names.get(digest) ?? this.#sent.get(key);
+      pieces.push(known ?? this.#sendPiece(piece, salt, key));
+      if (this.#writingBytes > MAX_WRITING_BYTES) await this.settle();
       size += piece.length;
     });
     return { size, pieces, signature };
   }
 
-  async #sendPiece(bytes: Uint8Array, salt: string): Promise<string> {
-    const name = await this.#shared.writePiece(bytes, salt);
+  #sendPiece(bytes: Uint8Array, salt: string, key: string): string {
+    const { name, written } = this.#shared.writePiece(bytes, salt);
+    this.#sent.set(key, name);
+    const known = written.catch((error: unknown) => {
+      this.#sent.delete(key);
+      throw error;
+    });
+    return this.#follow({ name, written: known }, bytes.length);
+  }
+
+  #follow({ name, written }: PieceBeingWritten, bytes: number): string {
     this.#written.push(name);
+    this.#writingBytes += bytes;
+    const ended = written.finally(() => (this.#writingBytes -= bytes));
+    // Thrown where it is waited for.
+    ended.catch(() => {});
+    this.#writing.push(ended);
     return name;
   }
 }
