@@ -11,8 +11,6 @@ const cem = (...args) => execFileSync("npx", ["--no-install", "cem", ...args], {
 cem("init", ".");
 assert.equal(cem("run", "--quiet", "Greet the person named Ada").trim(), "Hello, Ada!");
 assert.equal(JSON.parse(cem("run", "--json", "Calculate 5 + 3")).value, 8);
-assert.match(cem("examples", "run", "00", "--quiet"), /5 \+ 3 is 8/);
-assert.match(cem("examples", "run", "13", "--quiet"), /square: 144/);
 
 // As a client starts it: { "command": "npx", "args": ["-y", "@cem/cli", "serve"] }.
 const server = spawn("npx", ["--no-install", "@cem/cli", "serve"], { stdio: ["pipe", "pipe", "inherit"] });

@@ -1,4 +1,3 @@
-import { cp } from "node:fs/promises";
 import path from "node:path";
 import { build as buildAlso } from "tsup";
 import { library } from "../../tsup.base.ts";
@@ -54,15 +53,7 @@ export default library({
       },
     },
   ],
-  // `cem examples` takes what it runs from beside itself.
   onSuccess: async () => {
     await buildAlso({ config: false, silent: true, ...(quick as Parameters<typeof buildAlso>[0]) });
-    const isKept = (file: string): boolean => !/node_modules|\.test\.ts$|\.config\.ts$|\.json$/u.test(file);
-    for (const part of ["examples", "servers", "skills"]) {
-      await cp(path.join("../..", part), path.join("dist/samples", part), {
-        recursive: true,
-        filter: isKept,
-      });
-    }
   },
 });

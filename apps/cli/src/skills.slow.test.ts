@@ -53,21 +53,6 @@ describe("cem skills", () => {
     expect(stderr).toContain("has no SKILL.md");
   });
 
-  it("learns from runs that worked, with tests of what they returned", async () => {
-    writeFileSync(path.join(cwd, "six.ts"), "const six = 2 * 3;\nreturn { six };");
-    writeFileSync(path.join(cwd, "wrong.ts"), 'throw new Error("no");');
-    for (const file of ["six.ts", "wrong.ts"]) await cem("exec", file);
-    const { sessions } = JSON.parse((await cem("sessions", "--json")).stdout) as {
-      sessions: { session_id: string }[];
-    };
-    let learned = "";
-    for (const { session_id: id } of sessions.slice(0, 2))
-      learned += (await cem("skills", "learn", id)).stdout;
-    expect(learned).toMatch(/proposed {3}run\n/u);
-    expect(learned).toContain("task_001: it failed");
-    expect(await cem("skills", "promote", "run")).toMatchObject({ code: 0 });
-  });
-
   it("says what a name is missing", async () => {
     const { code, stderr } = await cem("skills", "promote");
     expect(code).toBe(2);

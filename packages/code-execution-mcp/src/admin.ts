@@ -33,14 +33,12 @@ export type { AuditVerification } from "@cem/guardrails/audit";
 export { makeFolder } from "@cem/core/files";
 export {
   addSkill,
-  learnSkills,
   listSkills,
   promoteSkill,
   readSkill,
   removeSkill,
   testSkill,
 } from "./admin/skills.ts";
-export type { LearnedSkills } from "./admin/skills.ts";
 export { listRuns, readRun, recordingOfRun } from "./admin/records.ts";
 export type { RunRecording } from "./admin/records.ts";
 export { listSessions, readSession } from "./admin/records.ts";
@@ -49,6 +47,6 @@ export type { SearchReport } from "./wiring/stages/selector.ts";
 export type { TokenCost } from "@cem/mcp-server";
 export type { PullProgress } from "@cem/selector";
 export type { ExaminedServer, GeneratedServer, GenerateOptions } from "@cem/mcp-client/tools";
-export { drawWorkflow, listWorkflows, workflowFromSession } from "./admin/workflows.ts";
+export { drawWorkflow, listWorkflows } from "./admin/workflows.ts";
 export type { ConfiguredWorkflow } from "./admin/workflows.ts";
 export type { DrawnStep } from "@cem/workflows";

@@ -38,8 +38,7 @@ export function Workflows({ selected }: { selected: string }) {
           {answer?.absent === undefined && answer?.workflows.length === 0 && (
             <Empty title="No workflows yet">
               <p>
-                Put them under <code>workflows</code> in config.yaml, or make one of a session:{" "}
-                <code>cem workflow from-run last</code>.
+                Put them under <code>workflows</code> in config.yaml.
               </p>
             </Empty>
           )}
@@ -111,10 +110,6 @@ function Workflow({ name }: { name: string }) {
           ))}
         </ol>
       </Part>
-      <details>
-        <summary>Flow chart of Mermaid</summary>
-        <Code label="Flow chart of Mermaid" text={answer.mermaid} />
-      </details>
     </article>
   );
 }

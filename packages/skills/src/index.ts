@@ -1,13 +1,11 @@
 export { adoptSkillFolder, readSkillDraft } from "./skill-folder.ts";
 export type { ForeignSkill } from "./skill-folder.ts";
 export { checkSkill } from "./check-skill.ts";
-export { learnSkill } from "./learn-skill.ts";
-export type { LearnedRun } from "./learn-skill.ts";
 export { mergeSkills } from "./merge-skills.ts";
 export type { MergedSkills } from "./merge-skills.ts";
 export { toProgramCode } from "./skill-draft.ts";
 export { createSkillStore } from "./skill-store.ts";
 export type { SkillStoreSettings } from "./skill-store.ts";
 export { stageSkill } from "./check-skill.ts";
-export { toolDigest, toolsUsedBy } from "./learn-skill.ts";
+export { toolDigest, toolsUsedBy } from "./tool-digests.ts";
 export type { Skill, SkillDraft, SkillStore, SkillSummary } from "@cem/core";

@@ -1,7 +1,7 @@
 import { CemError } from "@cem/core";
 import type { Skill, ToolDefinition } from "@cem/core";
 import { parse, stringify } from "yaml";
-import { formatToolDigests } from "./learn-skill.ts";
+import { formatToolDigests } from "./tool-digests.ts";
 
 /** By whom and when a skill was saved. */
 export type SkillProvenance = NonNullable<Skill["provenance"]>;

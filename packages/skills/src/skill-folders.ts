@@ -2,7 +2,7 @@ import { rename, rm } from "node:fs/promises";
 import path from "node:path";
 import { CemError } from "@cem/core";
 import type { Skill, ToolDefinition } from "@cem/core";
-import { changedTools, parseToolDigests } from "./learn-skill.ts";
+import { changedTools, parseToolDigests } from "./tool-digests.ts";
 import { requireSkillName } from "./skill-draft.ts";
 import { provenanceOf, versionOf } from "./skill-files.ts";
 import { readSkillFolder, replaceSkillFolder, skillNames } from "./skill-folder.ts";

@@ -7,7 +7,7 @@ import type {
   SkillSummary,
   ToolDefinition,
 } from "@cem/core";
-import { toolsUsedBy } from "./learn-skill.ts";
+import { toolsUsedBy } from "./tool-digests.ts";
 import { exportedNames, parseDraft, toSkillFile } from "./skill-draft.ts";
 import type { ParsedDraft } from "./skill-draft.ts";
 import { formatProvenance, formatSkillMarkdown } from "./skill-files.ts";

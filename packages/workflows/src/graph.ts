@@ -31,36 +31,6 @@ function graphOf({ steps }: Pick<Workflow, "steps">): GraphStep[] {
   }));
 }
 
-/** Draws a workflow as a flow chart of Mermaid. */
-export function renderMermaid(workflow: Pick<Workflow, "steps">): string {
-  const lines = ["flowchart TD"];
-  const draw = (steps: readonly GraphStep[], prefix: string, indent: string): void => {
-    const idOf = (name: string): string => `${prefix}${steps.findIndex((step) => step.name === name)}`;
-    for (const [index, step] of steps.entries()) {
-      const id = `${prefix}${index}`;
-      const label = quoted(`${step.name}<br/>${step.detail}`);
-      if (step.bodies.length === 0) lines.push(`${indent}${id}[${label}]`);
-      else {
-        lines.push(`${indent}subgraph ${id}[${label}]`);
-        for (const [at, body] of step.bodies.entries()) {
-          const inner = `${id}b${at}s`;
-          lines.push(`${indent}  subgraph ${id}b${at}[${quoted(body.name)}]`);
-          draw(body.steps, inner, `${indent}    `);
-          lines.push(`${indent}  end`);
-        }
-        lines.push(`${indent}end`);
-      }
-    }
-    for (const step of steps) {
-      for (const before of step.waitsFor) lines.push(`${indent}${idOf(before)} --> ${idOf(step.name)}`);
-      if (step.onError !== undefined)
-        lines.push(`${indent}${idOf(step.name)} -. fails .-> ${idOf(step.onError)}`);
-    }
-  };
-  draw(graphOf(workflow), "s", "  ");
-  return `${lines.join("\n")}\n`;
-}
-
 /** A line of the drawing for a terminal. */
 export interface DrawnStep {
   /** How deep it stands. */
@@ -146,13 +116,4 @@ function textOf(value: unknown): string {
 function short(text: string): string {
   const line = text.replaceAll(/\s+/gu, " ");
   return line.length > MAX_DETAIL_CHARACTERS ? `${line.slice(0, MAX_DETAIL_CHARACTERS)}…` : line;
-}
-
-/** A label, in which nothing has a meaning for Mermaid. */
-function quoted(label: string): string {
-  const safe = label.replaceAll(
-    /[^\p{L}\p{N} .,:_/<>+=*()-]|<(?!br\/>)/gu,
-    (character) => `#${character.codePointAt(0)};`,
-  );
-  return `"${safe}"`;
 }

@@ -4,7 +4,6 @@ import { audit } from "./audit.ts";
 import { complete, completion } from "./completion.ts";
 import { customers } from "./customers.ts";
 import { doctor } from "./doctor.ts";
-import { examples } from "./examples.ts";
 import { form } from "./form.ts";
 import { importCommand } from "./import.ts";
 import { init } from "./init.ts";
@@ -51,7 +50,6 @@ export const COMMANDS: CommandSet = {
     sessions,
     workflow,
     customers,
-    examples,
     plugins,
     model,
     audit,

@@ -1,7 +1,6 @@
 import path from "node:path";
 import { CemError } from "@cem/core";
 import type { Skill, SkillSummary } from "@cem/core";
-import type { LearnedSkills } from "code-execution-mcp/admin";
 import { EXIT_OK } from "../errors.ts";
 import type { Answer, CommandContext } from "../io/command-context.ts";
 import { renderCode } from "../render/code.ts";
@@ -14,7 +13,7 @@ import { addOptions, defineCommand } from "../command/define-command.ts";
 import type { Given } from "../command/define-command.ts";
 import { CATALOG_SETTINGS, settingOptions, actionArgument } from "../command/options.ts";
 
-const ACTIONS = ["list", "show", "add", "learn", "test", "promote", "remove"] as const;
+const ACTIONS = ["list", "show", "add", "test", "promote", "remove"] as const;
 type Action = (typeof ACTIONS)[number];
 
 /** `cem skills`: lists skills, or does something with one. */
@@ -31,29 +30,22 @@ Examples:
   cem skills
   cem skills show double_number
   cem skills add ../their-skills/report
-  cem skills learn last                       propose skills from runs that worked
   cem skills promote monthly_report`,
   declare: (command) =>
     addOptions(command, settingOptions(CATALOG_SETTINGS))
       .addArgument(actionArgument(ACTIONS, "list"))
-      .argument("[name]", "the skill; for add the folder with its SKILL.md, for learn the session"),
+      .argument("[name]", "the skill; for add the folder with its SKILL.md"),
   run: manageSkills,
 });
 
 /** The past participle of each action on one skill. */
 const DONE = { add: "added", test: "passed", promote: "promoted", remove: "removed" } as const;
 
-/** The argument that an action takes in place of a skill's name. */
-const WANTED: Partial<Record<Action, string>> = {
-  add: "the folder of a skill",
-  learn: "a session, such as session_001 or last",
-};
-
 async function manageSkills(
   { action, name, options }: Given<{ action: Action; name?: string | undefined }>,
   context: CommandContext,
 ): Promise<Answer> {
-  const { learnSkills, listSkills, readSkill } = await import("code-execution-mcp/admin");
+  const { listSkills, readSkill } = await import("code-execution-mcp/admin");
   const source = serverSourceOf(options, context);
   if (action === "list") {
     const skills = await listSkills(source);
@@ -74,16 +66,6 @@ async function manageSkills(
       data: { status: "success", skill },
       report: (style) => renderSkill(safe, style),
       brief: () => skill.code,
-    };
-  }
-  if (action === "learn") {
-    const learned = await learnSkills(named, source);
-    const safe = safeData(learned);
-    return {
-      exitCode: EXIT_OK,
-      data: { status: "success", ...learned },
-      report: (style) => renderLearned(safe, style),
-      brief: () => safe.proposed.map((skill) => skill.name).join("\n"),
     };
   }
   const done = await act(action, named, source);
@@ -112,7 +94,7 @@ async function act(
 /** @throws CemError `USAGE` */
 function requireName(action: Action, name: string | undefined): string {
   if (name !== undefined) return name;
-  const what = WANTED[action] ?? "the name of a skill";
+  const what = action === "add" ? "the folder of a skill" : "the name of a skill";
   throw new CemError("USAGE", `cem skills ${action} needs ${what}. See: cem skills --help`);
 }
 
@@ -136,16 +118,6 @@ function renderSkills(skills: readonly SkillSummary[], style: Style): string[] {
   ].join(", ");
   const next = proposals > 0 ? " cem skills promote <name> makes a proposal a skill." : "";
   return [...lines, "", colors.dim(`${INDENT}${counts}.${next}`)];
-}
-
-/** Renders what was learned of a session's runs. */
-function renderLearned({ proposed, skipped }: LearnedSkills, style: Style): string[] {
-  const rows = [
-    ...proposed.flatMap(({ name }) => renderRow("proposed", oneLine(name), style)),
-    ...skipped.flatMap(({ task, reason }) => renderRow("skipped", oneLine(`${task}: ${reason}`), style)),
-  ];
-  const next = "cem skills promote <name> makes a proposal a skill.";
-  return ["", ...rows, ...(proposed.length === 0 ? [] : ["", style.colors.dim(`${INDENT}${next}`)])];
 }
 
 /** Renders one skill with its code. */

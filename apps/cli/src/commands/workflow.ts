@@ -23,27 +23,23 @@ import { addOptions, defineCommand } from "../command/define-command.ts";
 import type { Given } from "../command/define-command.ts";
 import { settingOptions, actionArgument } from "../command/options.ts";
 
-const ACTIONS = ["run", "validate", "list", "show", "resume", "cancel", "graph", "from-run"] as const;
+const ACTIONS = ["run", "validate", "list", "show", "resume", "cancel", "graph"] as const;
 type Action = (typeof ACTIONS)[number];
 
 /** Arguments. */
 interface Workflow {
   action: Action;
-  /** A workflow's name or file, a run, or a session. */
+  /** A workflow's name or file, or a run. */
   target?: string | undefined;
-  /** For `from-run`: the task of the session. */
-  task?: string | undefined;
   /** Values of variables. */
   variables: JsonObject;
   /** Steps that may have been executed, to repeat. */
   repeat: string[];
   /** Steps that may have been executed, and were. */
   done: JsonObject;
-  /** Print a flow chart of Mermaid. */
-  mermaid: boolean;
 }
 
-/** `cem workflow`: runs, checks, lists, shows, resumes, ends and draws workflows, or makes one of a logged task. */
+/** `cem workflow`: runs, checks, lists, shows, resumes, ends and draws workflows. */
 export const workflow = defineCommand<Workflow>({
   name: "workflow",
   group: "runs",
@@ -60,13 +56,11 @@ Examples:
   cem workflow list                           workflows and runs
   cem workflow show report-1f0c2a9b3d
   cem workflow resume report-1f0c2a9b3d --done send
-  cem workflow graph report.yaml --mermaid
-  cem workflow from-run last > report.yaml    of the last task that worked`,
+  cem workflow graph report.yaml`,
   declare: (command) =>
     addOptions(command, settingOptions())
       .addArgument(actionArgument(ACTIONS, "list"))
-      .argument("[target]", "the workflow's name or file; the run; for from-run the session")
-      .argument("[task]", "for from-run: the task, such as task_002")
+      .argument("[target]", "the workflow's name or file; the run")
       .addOption(
         new Option("--var <name=value>", "a variable; its value is read as JSON where it is some")
           .argParser(variable)
@@ -80,8 +74,7 @@ Examples:
         new Option("--done <step[=value]>", "for resume: this step was done, and came to this value")
           .argParser(doneStep)
           .default({}, "none"),
-      )
-      .option("--mermaid", "for graph: print a flow chart of Mermaid", false),
+      ),
   read: (command, named) => ({
     ...named,
     variables: command.opts<{ var: JsonObject }>().var,
@@ -120,7 +113,6 @@ const WANTED: Record<Exclude<Action, "list">, string> = {
   show: "a run",
   resume: "a run",
   cancel: "a run",
-  "from-run": "a session, such as session_001 or last",
 };
 
 async function manageWorkflows(given: Given<Workflow>, context: CommandContext): Promise<Answer> {
@@ -140,8 +132,6 @@ async function manageWorkflows(given: Given<Workflow>, context: CommandContext):
       return show(target, given, context);
     case "cancel":
       return cancel(target, given, context);
-    case "from-run":
-      return fromRun(target, given);
   }
 }
 
@@ -209,20 +199,15 @@ async function validate(
   };
 }
 
-async function graph(
-  target: string,
-  { options, mermaid }: Given<Workflow>,
-  context: CommandContext,
-): Promise<Answer> {
+async function graph(target: string, { options }: Given<Workflow>, context: CommandContext): Promise<Answer> {
   const { drawWorkflow } = await import("code-execution-mcp/admin");
   const { workflow } = await withWorkflows(options, context, (workflows) => workflows.load(target));
-  const drawn = await drawWorkflow(workflow);
+  const steps = await drawWorkflow(workflow);
   return {
     exitCode: EXIT_OK,
-    data: { status: "success", name: workflow.name, ...drawn },
-    report: (style) =>
-      mermaid ? safeText(drawn.mermaid).trimEnd().split("\n") : renderDrawing(drawn.steps, style),
-    brief: () => safeText(drawn.mermaid).trimEnd(),
+    data: { status: "success", name: workflow.name, steps },
+    report: (style) => renderDrawing(steps, style),
+    brief: () => steps.map(({ text, detail }) => safeText(`${text} ${detail}`).trim()).join("\n"),
   };
 }
 
@@ -260,18 +245,6 @@ async function cancel(
     data: { status: "success", run: target, state: status },
     report: (style) => ["", ...renderRow(said, safeText(target), style)],
     brief: () => status,
-  };
-}
-
-async function fromRun(target: string, { options, task }: Given<Workflow>): Promise<Answer> {
-  const { workflowFromSession } = await import("code-execution-mcp/admin");
-  const { workflow, yaml } = await workflowFromSession(target, task, configSourceOf(options));
-  return {
-    exitCode: EXIT_OK,
-    data: { status: "success", workflow },
-    // As it is: the output is a file.
-    report: () => safeText(yaml).trimEnd().split("\n"),
-    brief: () => safeText(yaml).trimEnd(),
   };
 }
 

@@ -1,5 +1,4 @@
 import os from "node:os";
-import { CemError } from "@cem/core";
 import type { Skill, SkillDraft, SkillSummary, ToolDefinition } from "@cem/core";
 import { createLoadedAgent } from "../create-agent.ts";
 import type { ServerSource } from "../options.ts";
@@ -63,45 +62,6 @@ export async function promoteSkill(
   const { approvedBy = os.userInfo().username, signal } = source;
   const { tools, trial } = await openSkills(source);
   return promoteCheckedSkill(name, { tools, signal, approvedBy }, trial);
-}
-
-/** Skills proposed from the runs of a session, and the runs that gave none. */
-export interface LearnedSkills {
-  /** The proposals that were made. */
-  proposed: Skill[];
-  /** Runs of which nothing was learned, by their `task_id`, with the reason. */
-  skipped: { task: string; reason: string }[];
-}
-
-/**
- * Proposes skills from the runs of a session that worked. Each is tried first: its test expects what the run returned.
- *
- * @param id - `session_001`, `1`, or `last`.
- * @throws CemError `SESSION_NOT_FOUND`
- */
-export async function learnSkills(id: string, source: ServerSource = {}): Promise<LearnedSkills> {
-  const { learnSkill } = await import("@cem/skills");
-  const { readSession } = await import("./records.ts");
-  const session = await readSession(id, source);
-  const { store, tools, trial } = await openSkills(source);
-  const learned: LearnedSkills = { proposed: [], skipped: [] };
-  for (const { task_id: task, description, code, result, error } of session.tasks) {
-    const draft = error === null ? learnSkill({ description, code, result }) : undefined;
-    if (draft === undefined) {
-      const reason = error === null ? "it returned nothing that a test can expect" : "it failed";
-      learned.skipped.push({ task, reason });
-      continue;
-    }
-    try {
-      await trySkill(draft, { tools, signal: source.signal }, trial);
-      const saving = { tools, author: "model", session: session.session_id } as const;
-      learned.proposed.push(await store.save(draft, saving));
-    } catch (thrown) {
-      if (!CemError.isInstance(thrown)) throw thrown;
-      learned.skipped.push({ task, reason: thrown.message });
-    }
-  }
-  return learned;
 }
 
 /** Removes a skill, its versions and its proposal. @throws CemError `SKILL_NOT_FOUND` */

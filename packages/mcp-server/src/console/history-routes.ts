@@ -49,8 +49,8 @@ export const HISTORY_ROUTES = [
     answer: WorkflowGraph,
     answerDescription: "Its steps in the order in which they can run, and a flow chart of Mermaid.",
     async handle({ params: { name } }, { parts }) {
-      const { steps, mermaid } = await workflowsOf(parts).draw(name);
-      return { name, mermaid, steps: steps.map((step) => ({ ...step, after: [...step.after] })) };
+      const steps = await workflowsOf(parts).draw(name);
+      return { name, steps: steps.map((step) => ({ ...step, after: [...step.after] })) };
     },
   }),
   declareRoute({

@@ -22,7 +22,7 @@ const DrawnStep = z
   })
   .meta({ id: "WorkflowStep" });
 export const WorkflowGraph = z
-  .object({ name: text, steps: z.array(DrawnStep), mermaid: text })
+  .object({ name: text, steps: z.array(DrawnStep) })
   .meta({ id: "WorkflowGraph" });
 
 const WorkflowRunFields = {

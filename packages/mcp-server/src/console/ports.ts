@@ -23,7 +23,7 @@ export interface WorkflowRun {
 export interface ConsoleWorkflows {
   list(): Promise<readonly ConfiguredWorkflow[]>;
   /** @throws CemError `WORKFLOW_NOT_FOUND` or `WORKFLOW_INVALID` */
-  draw(name: string): Promise<{ steps: readonly DrawnStep[]; mermaid: string }>;
+  draw(name: string): Promise<readonly DrawnStep[]>;
   runs(): Promise<readonly WorkflowRun[]>;
   /** @throws CemError `WORKFLOW_RUN_NOT_FOUND` or `WORKFLOW_RUN_UNREADABLE` */
   run(id: string): Promise<WorkflowRunDetails>;

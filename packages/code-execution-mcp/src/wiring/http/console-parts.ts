@@ -84,9 +84,9 @@ function workflowsOf({ config }: Project, tools: WorkflowTools): ConsoleParts["w
         throw new CemError("WORKFLOW_NOT_FOUND", "No workflow of this name is configured.", {
           details: { workflow: name },
         });
-      const { drawWorkflow, renderMermaid } = await import("@cem/workflows");
+      const { drawWorkflow } = await import("@cem/workflows");
       const { workflow: checked } = await (await tools.open()).workflows.load(configuredSource(workflow));
-      return { steps: drawWorkflow(checked), mermaid: renderMermaid(checked) };
+      return drawWorkflow(checked);
     },
     runs: async () => (await tools.open()).workflows.list(),
     run: async (id) => (await tools.open()).workflows.show(id),

@@ -17,7 +17,7 @@ interface ServerSettingsOptions {
 }
 
 /** Maps a server of the configuration to settings of the MCP client. `${NAME}` stays in place. */
-export function toServerSettings(
+function toServerSettings(
   setting: McpServerSetting,
   { minConnectTimeoutMs, folder, transports }: ServerSettingsOptions,
 ): McpServerSettings {

@@ -1,0 +1,59 @@
+import { hash } from "node:crypto";
+import { toolId } from "@cem/core";
+import type { ToolDefinition } from "@cem/core";
+import { parseProgram } from "@cem/program";
+import { workspacePathOf } from "./skill-draft.ts";
+
+const DIGEST_CHARACTERS = 16;
+const MODULE_FOLDER = /^(servers|skills)\/([^/]+)/u;
+
+/** The tools of the catalog that code imports, in the order of the catalog. Code that can't be parsed uses none. */
+export function toolsUsedBy(code: string, tools: readonly ToolDefinition[]): ToolDefinition[] {
+  const parsed = parseProgram(code);
+  if (!parsed.ok) return [];
+  const used = new Map<string, Set<string>>();
+  for (const { specifier, names } of parsed.program.imports) {
+    const folder = MODULE_FOLDER.exec(workspacePathOf(specifier) ?? "")?.[0];
+    if (folder === undefined) continue;
+    const known = used.get(folder) ?? new Set();
+    for (const { imported } of names) known.add(imported);
+    used.set(folder, known);
+  }
+  return tools.filter((tool) => {
+    const names = used.get(MODULE_FOLDER.exec(workspacePathOf(tool.module) ?? "")?.[0] ?? "");
+    return names !== undefined && (names.has("*") || names.has(tool.name));
+  });
+}
+
+/** A digest of what code can rely on in a tool. It changes when the tool does. */
+export function toolDigest({ signature, description, inputSchema, outputSchema }: ToolDefinition): string {
+  const definition = JSON.stringify([signature, description, inputSchema, outputSchema ?? null]);
+  return hash("sha256", definition, "hex").slice(0, DIGEST_CHARACTERS);
+}
+
+/** `server.tool@digest …`, as a SKILL.md keeps it. */
+export function formatToolDigests(tools: readonly ToolDefinition[]): string {
+  return tools.map((tool) => `${toolId(tool)}@${toolDigest(tool)}`).join(" ");
+}
+
+/** The digests by tool that {@link formatToolDigests} wrote. */
+export function parseToolDigests(text: string): Map<string, string> {
+  const digests = new Map<string, string>();
+  for (const each of text.split(/\s+/u)) {
+    const at = each.lastIndexOf("@");
+    if (at > 0) digests.set(each.slice(0, at), each.slice(at + 1));
+  }
+  return digests;
+}
+
+/** The tools of these digests that are gone or that changed. */
+export function changedTools(
+  digests: ReadonlyMap<string, string>,
+  tools: readonly ToolDefinition[],
+): string[] {
+  const now = new Map(tools.map((tool) => [toolId(tool), tool] as const));
+  return [...digests.keys()].filter((id) => {
+    const tool = now.get(id);
+    return tool === undefined || toolDigest(tool) !== digests.get(id);
+  });
+}
