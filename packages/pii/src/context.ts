@@ -76,7 +76,7 @@ export function withoutEnding(text: string, characters: string): string {
   return text.slice(0, end);
 }
 
-const CHARACTERS_BEFORE = 48;
+export const CHARACTERS_BEFORE = 48;
 const CHARACTERS_AFTER = 14;
 const MAX_KEY_CHARACTERS = 80;
 const WORD = /[\p{L}§]+/gu;
@@ -117,12 +117,22 @@ export function after(text: string, end: number): string {
   return text.slice(end, end + CHARACTERS_AFTER).toLowerCase();
 }
 
+/** Keys as words: the same few stand over many texts. */
+const wordsOfKeys = new Map<string, string>();
+export const MAX_KEYS = 10_000;
+
 /** `workPhone_number` as words. */
 export function spaced(key: string): string {
-  return key
-    .slice(0, MAX_KEY_CHARACTERS)
-    .replace(/([a-z\d])([A-Z])/g, "$1 $2")
-    .replace(/[_.-]/g, " ");
+  let words = wordsOfKeys.get(key);
+  if (words === undefined) {
+    words = key
+      .slice(0, MAX_KEY_CHARACTERS)
+      .replace(/([a-z\d])([A-Z])/g, "$1 $2")
+      .replace(/[_.-]/g, " ");
+    if (wordsOfKeys.size >= MAX_KEYS) wordsOfKeys.clear();
+    wordsOfKeys.set(key, words);
+  }
+  return words;
 }
 
 /** The text before a value in its own clause. Text before a comma or a line's end belongs to another value. */

@@ -1,3 +1,4 @@
+import { MAX_KEYS } from "./context.ts";
 import { creditCardDetector, ibanDetector, ssnDetector } from "./detectors/account-numbers.ts";
 import { cryptoAddressDetector, emailDetector, ipDetector, macDetector } from "./detectors/addresses.ts";
 import { createCustomDetector } from "./detectors/custom.ts";
@@ -6,11 +7,14 @@ import {
   BIRTH_HINT,
   birthDateDetector,
   IDENTITY_HINT,
+  IDENTITY_WORDS,
   identityDetector,
   isBirthKey,
 } from "./detectors/identity.ts";
 import { createPhoneDetector } from "./detectors/phone.ts";
 import { secretDetector } from "./detectors/secret.ts";
+import { ASSIGNING, AT, COLON, mayHold, PERCENT, traitsOf } from "./traits.ts";
+import type { Traits } from "./traits.ts";
 import type { Detector, Finding, PiiType } from "./types.ts";
 
 /** Settings of {@link createDetector}. */
@@ -41,40 +45,34 @@ const PRECEDENCE = [
   "IP",
   "PHONE",
 ] as const;
-/** Cheap tests that a text must pass before a type is searched for. A digit alone is in half of all texts. */
-const HINTS: Readonly<Record<(typeof PRECEDENCE)[number], RegExp>> = {
-  SECRET: /[:=]|[\w-]{15}| is | -u|-----BEGIN/,
-  IBAN: /[A-Za-z]{2}[ -]?\d{2}/,
-  EMAIL: /@|%40/,
-  NATIONAL_ID: /\d(?:\D{0,3}\d){4}|[A-Z]{5}\d{4}/,
-  MAC: /:[\da-f]{2}:|-[\da-f]{2}-[\da-f]{2}-/i,
-  CRYPTO_ADDRESS: /0x[\da-f]{8}|bc1[a-z\d]{8}/i,
-  BIRTH_DATE: BIRTH_HINT,
-  CREDIT_CARD: /\d(?:[ \u00A0-]?\d){11}/,
-  SSN: /\d{3}[- .\u2011]?\d{2}[- .\u2011]?\d{4}/,
-  IP: /\d\.\d{1,3}\.\d|:[\da-f]{0,4}:/i,
-  PHONE: /\d(?:[ \u00A0\u2011./()-]{0,2}\d){6}/,
+/** Cheap tests that a text must pass before a type is searched for, after its {@link Traits} allow it. */
+const HINTS: Readonly<Record<(typeof PRECEDENCE)[number], (traits: Traits, text: string) => boolean>> = {
+  SECRET: ({ signs, word }, text) =>
+    (signs & ASSIGNING) !== 0 || word >= 15 || / is | -u|-----BEGIN/.test(text),
+  IBAN: ({ digits }, text) => digits >= 4 && /[A-Za-z]{2}[ -]?\d{2}/.test(text),
+  EMAIL: ({ signs }, text) => (signs & AT) !== 0 || ((signs & PERCENT) !== 0 && text.includes("%40")),
+  NATIONAL_ID: ({ digits }, text) => digits >= 4 && IDENTITY_HINT.test(text),
+  CREDIT_CARD: ({ digits }, text) => digits >= 12 && /\d(?:[ \u00A0-]?\d){11}/.test(text),
+  SSN: ({ digits }, text) => digits >= 9 && /\d{3}[- .\u2011]?\d{2}[- .\u2011]?\d{4}/.test(text),
+  MAC: ({ word, signs }, text) =>
+    (word >= 17 || (signs & COLON) !== 0) && /:[\da-f]{2}:|-[\da-f]{2}-[\da-f]{2}-/i.test(text),
+  CRYPTO_ADDRESS: ({ digits, word }, text) =>
+    digits > 0 && word >= 14 && /0x[\da-f]{8}|bc1[a-z\d]{8}/i.test(text),
+  BIRTH_DATE: ({ digits }, text) => digits >= 4 && BIRTH_HINT.test(text),
+  IP: ({ digits, signs }, text) =>
+    (digits >= 4 && /\d\.\d{1,3}\.\d/.test(text)) || ((signs & COLON) !== 0 && /:[\da-f]{0,4}:/i.test(text)),
+  PHONE: ({ digits }, text) => digits >= 7 && /\d(?:[ \u00A0\u2011./()-]{0,2}\d){6}/.test(text),
 };
 /** A date, with or without a time: half of what records hold. */
 const MOMENT = /^\d{4}-\d\d-\d\d(?:[T ]\d\d:[\d:.]+(?:Z|[+-]\d\d:?\d\d)?)?$/;
 const MAX_MOMENT_CHARACTERS = 40;
-const DIGIT = /\d/;
-const NUMERIC: ReadonlySet<string> = new Set([
-  "IBAN",
-  "CREDIT_CARD",
-  "SSN",
-  "PHONE",
-  "NATIONAL_ID",
-  "BIRTH_DATE",
-  "MAC",
-  "CRYPTO_ADDRESS",
-]);
 const SHORTEST_VALUE = 3;
-/** The same for the name of the key that a text stands under. */
+const NONE: readonly PiiType[] = [];
+/** The same for the name of the key that a text stands under, as far as its name makes what stands there a value. */
 const KEY_HINTS: Partial<Readonly<Record<PiiType, RegExp>>> = {
   SECRET:
     /pass|pwd|secret|key|token|connection|senha|contrase|wachtwoord|kennwort|has[łl]o|parola|jwt|otp|cookie|pin|cv[vc]/i,
-  NATIONAL_ID: IDENTITY_HINT,
+  NATIONAL_ID: IDENTITY_WORDS,
   BIRTH_DATE: BIRTH_HINT,
 };
 
@@ -95,17 +93,29 @@ export function createDetector({ types, regions, custom = [] }: DetectorSettings
   };
   const wanted = PRECEDENCE.filter((type) => types === undefined || types.includes(type));
   const own = custom.map(createCustomDetector);
+  /** By key, since few keys stand over many texts. */
+  const telling = new Map<string, readonly PiiType[]>();
+  const toldBy = (key: string): readonly PiiType[] => {
+    let types = telling.get(key);
+    if (types === undefined) {
+      types = wanted.filter((type) => KEY_HINTS[type]?.test(key));
+      if (telling.size >= MAX_KEYS) telling.clear();
+      telling.set(key, types);
+    }
+    return types;
+  };
   return {
     find(text, key) {
       if (text.length < SHORTEST_VALUE) return [];
-      const found = own.flatMap((detector) => detector.find(text, key));
-      const isMoment = text.length <= MAX_MOMENT_CHARACTERS && MOMENT.test(text);
-      if (isMoment && !(key !== undefined && isBirthKey(key))) return found;
-      const hasDigit = DIGIT.test(text);
+      const found = own.length === 0 ? [] : own.flatMap((detector) => detector.find(text, key));
+      const traits = traitsOf(text);
+      const told = key === undefined ? NONE : toldBy(key);
+      if (told.length === 0 && !mayHold(traits, text)) return found;
+      const isMoment = text.length <= MAX_MOMENT_CHARACTERS && traits.digits >= 8 && MOMENT.test(text);
+      if (isMoment && !(key !== undefined && told.includes("BIRTH_DATE") && isBirthKey(key))) return found;
       for (const type of wanted) {
-        if (!hasDigit && NUMERIC.has(type)) continue;
-        const mayBe = HINTS[type].test(text) || (key !== undefined && KEY_HINTS[type]?.test(key) === true);
-        if (mayBe) for (const finding of known[type].find(text, key)) found.push(finding);
+        if (told.includes(type) || HINTS[type](traits, text))
+          for (const finding of known[type].find(text, key)) found.push(finding);
       }
       return found.length < 2 ? found : withoutOverlaps(found);
     },

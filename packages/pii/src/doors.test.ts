@@ -49,8 +49,9 @@ describe("text in base64", () => {
     expect(redactor.tokenize([image, plain], {})).toEqual([image, plain]);
     const key = { mimeType: "text/plain", data: "AKIAIOSFODNN7EXAMPLE" };
     expect(JSON.stringify(redactor.tokenize(key, {}))).not.toContain("AKIA");
-    // Without a type beside it, `data` is data.
-    expect(redactor.tokenize({ data: base64(EMAIL) }, {})).toEqual({ data: base64(EMAIL) });
+    // Without a type beside it, `data` is data: a text as any other.
+    const data = { data: base64(EMAIL), note: base64("nobody is in here") };
+    expect(redactor.tokenize(data, {})).toEqual({ ...data, data: expect.stringMatching(/^\[\[EMAIL:/) });
   });
 
   it("is known to come from its server, and is found in arguments", async () => {
@@ -126,7 +127,28 @@ describe("redactKept", () => {
     expect(await redactor.detokenize(shown, mail)).toBe(text);
   });
 
-  it("keeps what is no text, and looks at nothing where nobody asks for origins", async () => {
+  it("knows the secrets and other values of a file when they leave without their names, and in another form", async () => {
+    const redactor = createRedactor();
+    const list = people.map((one, at) => ({ ...one, phone: `+1 (202) 555-${1_000 + at}` }));
+    const bytes = Buffer.from(JSON.stringify(list));
+    expect(await redactKept(bytes, redactor, crm)).toBe(bytes);
+    const left = redactor.tokenize(
+      ["It is secret77.", "https://wa.me/12025551099", ["p9", "example.com"]],
+      {},
+    );
+    expect(JSON.stringify(left)).not.toMatch(/secret77|5551099|"p9"/);
+    const large = Buffer.from(
+      JSON.stringify(
+        Array.from({ length: 60 }, () => list)
+          .flat()
+          .concat({ email: "", password: "Zw0lf-Kekse", phone: "" }),
+      ),
+    );
+    await redactKept(large, redactor, { ...crm, session: "large" });
+    expect(redactor.tokenize("Zw0lf-Kekse!", { session: "large" })).toMatch(/^\[\[SECRET:[a-z2-7]{16}\]\]!$/);
+  });
+
+  it("keeps what is no text, and gives back the bytes where code sees values", async () => {
     const bytes = Buffer.from(Array.from({ length: 5_000 }, (_, n) => (n * 31) % 256));
     expect(await redactKept(bytes, createRedactor({ guest: "tokens", rules }), crm)).toBe(bytes);
     const text = Buffer.from(EMAIL);

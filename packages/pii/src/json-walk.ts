@@ -28,11 +28,40 @@ const MAX_DEPTH = 1_000;
 const TOO_DEEP = "[left out: nested too deep]";
 
 /** Handlers of the leaves of data. Each gets the key of the leaf; for an item of a list, the list's. */
-interface LeafChanges {
+export interface LeafChanges {
   text(text: string, key: string | undefined, path: readonly string[]): string | number;
   number(value: number, key: string | undefined, path: readonly string[]): string | number;
   /** Changes the name of a property. */
   name(name: string): string;
+  /**
+   * Changes texts and numbers that stand beside each other, in a list or an object, ahead of each alone.
+   *
+   * @returns `undefined` where none changes.
+   */
+  cells?(cells: readonly (string | number)[]): (string | number)[] | undefined | void;
+}
+
+/** A longer text is no part of what is split over cells. */
+const MAX_CELL_CHARACTERS = 64;
+
+/** Values with those changed that stand beside each other. */
+function withCells(values: readonly unknown[], changes: LeafChanges): readonly unknown[] {
+  if (changes.cells === undefined || values.length < 2) return values;
+  let result: unknown[] | undefined;
+  for (let from = 0; from < values.length; from += 1) {
+    let to = from;
+    while (to < values.length && isCell(values[to])) to += 1;
+    if (to - from > 1) {
+      const cells = changes.cells(values.slice(from, to) as (string | number)[]);
+      if (cells !== undefined) (result ??= values.slice()).splice(from, cells.length, ...cells);
+    }
+    from = to;
+  }
+  return result ?? values;
+}
+
+function isCell(value: unknown): boolean {
+  return typeof value === "number" || (typeof value === "string" && value.length <= MAX_CELL_CHARACTERS);
 }
 
 /**
@@ -77,7 +106,9 @@ export async function mapLeavesInTurns(
   const isList = Array.isArray(data);
   const entries: [string, unknown][] = [];
   let isChanged = false;
-  for (const [name, value] of Object.entries(data as object) as [string, unknown][]) {
+  const values = withCells(Object.values(data as object), changes);
+  for (const [index, [name, given]] of (Object.entries(data as object) as [string, unknown][]).entries()) {
+    const value = values[index];
     const pause = turns.next();
     if (pause !== undefined) await pause;
     const nextKey = isList ? key : name;
@@ -92,15 +123,16 @@ export async function mapLeavesInTurns(
           : await mapLeavesInTurns(value, changes, turns, nextKey, path);
     path.pop();
     const renamed = isList ? name : changes.name(name);
-    isChanged ||= changed !== value || renamed !== name;
+    isChanged ||= changed !== given || renamed !== name;
     entries.push([renamed, changed]);
   }
   if (!isChanged) return data;
   return isList ? entries.map(([, value]) => value) : Object.fromEntries(entries);
 }
 
-/** Whether data has few leaves and little text. It is not looked at further than that. */
-function isSmall(data: unknown): boolean {
+/** Whether data has few leaves and little text, or so many times as much. It is not looked at further than that. */
+export function isSmall(data: unknown, times = 1): boolean {
+  const most = MAX_LEAVES_AT_ONCE * times;
   let [leaves, characters] = [0, 0];
   const pending: unknown[] = [data];
   while (pending.length > 0) {
@@ -111,10 +143,10 @@ function isSmall(data: unknown): boolean {
       for (const name in one) {
         characters += name.length;
         pending.push((one as Record<string, unknown>)[name]);
-        if (pending.length > MAX_LEAVES_AT_ONCE) return false;
+        if (pending.length > most) return false;
       }
     }
-    if (leaves > MAX_LEAVES_AT_ONCE || characters > MAX_CHARACTERS_AT_ONCE) return false;
+    if (leaves > most || characters > MAX_CHARACTERS_AT_ONCE * times) return false;
   }
   return true;
 }
@@ -126,12 +158,12 @@ function mapItems(
   path: string[],
 ): unknown {
   let copy: unknown[] | undefined;
+  const values = withCells(items, changes);
   for (let index = 0; index < items.length; index += 1) {
-    const item = items[index];
     path.push("*");
-    const changed = mapLeaves(item, changes, key, path);
+    const changed = mapLeaves(values[index], changes, key, path);
     path.pop();
-    if (changed !== item) (copy ??= items.slice())[index] = changed;
+    if (changed !== items[index]) (copy ??= items.slice())[index] = changed;
   }
   return copy ?? items;
 }
@@ -140,15 +172,17 @@ function mapProperties(data: object, changes: LeafChanges, path: string[]): unkn
   if (data instanceof Uint8Array || data instanceof Date) return data;
   const names = Object.keys(data);
   let entries: [string, unknown][] | undefined;
+  const given = Object.values(data);
+  const values = withCells(given, changes);
   for (let index = 0; index < names.length; index += 1) {
     const name = names[index] ?? "";
-    const value = (data as Record<string, unknown>)[name];
+    const value = values[index];
     path.push(name);
     const changed = mapProperty(data, name, value, changes, path);
     path.pop();
     const renamed = changes.name(name);
-    if (entries === undefined && (changed !== value || renamed !== name)) {
-      entries = names.slice(0, index).map((before) => [before, (data as Record<string, unknown>)[before]]);
+    if (entries === undefined && (changed !== given[index] || renamed !== name)) {
+      entries = names.slice(0, index).map((before, at) => [before, given[at]]);
     }
     entries?.push([renamed, changed]);
   }

@@ -1,32 +1,81 @@
-import { hasWord, spaced, wordSet } from "./context.ts";
-import type { Detector, Finding } from "./types.ts";
+import { countryCodeDigits } from "./types.ts";
+import type { Finding } from "./types.ts";
 
-/** Shorter values are found by their form or not at all. */
+/** Shorter values are found by their form or not at all. In letters and digits. */
 const MIN_CHARACTERS = 5;
 /** Values of so many characters with a digit or an `@` need no end of a word around them. */
 const MIN_UNBOUND_CHARACTERS = 8;
+/** Values of fewer letters and digits are found as they are written, and not with other characters between them. */
+const MIN_LOOSE_CHARACTERS = 8;
+const MIN_LOOSE_DIGITS = 7;
+/** Characters that may stand between two letters or digits of a value: `202) 555`, `ada <at> example`, or the same with line ends. */
+const MAX_BETWEEN = 5;
 const WORD = /[\p{L}\p{N}]/u;
+/** What stands before a phone's number without the code of its country: `0`, `1`, `001`, `49`, `0049`. */
+const DIALLED_BEFORE = /(?<!\d)(?:\+|00)?(?:0|[1-9]\d{0,2})$/;
+
+interface Known {
+  type: string;
+  value: string | number;
+}
 
 /** Values that begin alike. */
 interface Alike<Entry> {
   /** The lengths that there are, longest first. */
   lengths: number[];
-  entries: Map<string, Entry>;
+  /** By their letters and digits. */
+  entries: Map<string, Entry | Entry[]>;
 }
 
-/** Finds again the values that a vault holds, wherever they stand, in about linear time however many they are. */
-export class KnownValues<Entry extends { type: string }> {
-  readonly #byBeginning = new Map<string, Alike<Entry>>();
+/** A value of the vault in a text: as it was written there, or `alike` but for its separators and its case. */
+export interface KnownFinding<Entry> extends Finding {
+  entry?: Entry | undefined;
+  alike: readonly Entry[];
+}
 
-  add(value: string, entry: Entry): void {
+/**
+ * Finds again the values that a vault holds, wherever they stand, in about linear time however many they are. Values are
+ * compared by their letters and digits, so that one is found whatever stands between these.
+ */
+export class KnownValues<Entry extends Known> {
+  readonly #byBeginning = new Map<number, Alike<Entry>>();
+  /** Which beginnings there may be, by a hash: most places of a text begin no value. */
+  readonly #filter = new Uint8Array(1 << 16);
+  /** Values with fewer letters and digits, such as `!a!b!`. */
+  readonly #marks = new Map<string, Entry>();
+
+  add(entry: Entry): void {
+    const value = String(entry.value);
     if (value.length < MIN_CHARACTERS) return;
-    const beginning = value.slice(0, MIN_CHARACTERS);
+    const compact = compactOf(value);
+    if (compact.length < MIN_CHARACTERS) return void this.#marks.set(value, entry);
+    this.#add(compact, entry);
+    const national = entry.type === "PHONE" ? compact.slice(countryCodeDigits(value)) : compact;
+    if (national !== compact && national.length >= MIN_LOOSE_DIGITS) this.#add(national, entry);
+  }
+
+  #add(compact: string, entry: Entry): void {
+    const beginning = beginningOf(compact);
     let alike = this.#byBeginning.get(beginning);
-    if (alike === undefined) this.#byBeginning.set(beginning, (alike = { lengths: [], entries: new Map() }));
-    alike.entries.set(value, entry);
-    if (alike.lengths.includes(value.length)) return;
-    alike.lengths.push(value.length);
+    if (alike === undefined) {
+      this.#byBeginning.set(beginning, (alike = { lengths: [], entries: new Map() }));
+      this.#filter[hashOf(beginning)] = 1;
+    }
+    const same = alike.entries.get(compact);
+    if (same === undefined) alike.entries.set(compact, entry);
+    else alike.entries.set(compact, [...listOf(same).filter(({ value }) => value !== entry.value), entry]);
+    if (alike.lengths.includes(compact.length)) return;
+    alike.lengths.push(compact.length);
     alike.lengths.sort((a, b) => b - a);
+  }
+
+  remove({ value }: Known): void {
+    const compact = compactOf(String(value));
+    this.#marks.delete(String(value));
+    const entries = this.#byBeginning.get(beginningOf(compact))?.entries;
+    const others = listOf(entries?.get(compact)).filter((one) => one.value !== value);
+    if (others.length > 0) entries?.set(compact, others);
+    else entries?.delete(compact);
   }
 
   /**
@@ -34,51 +83,178 @@ export class KnownValues<Entry extends { type: string }> {
    *
    * @param isCut - Whether the text is cut, so that its end may be the beginning of a value.
    */
-  find(text: string, isCut = false): (Finding & { entry: Entry })[] {
-    const found: (Finding & { entry: Entry })[] = [];
-    if (this.#byBeginning.size === 0) return found;
-    for (let start = 0; start + MIN_CHARACTERS <= text.length; start += 1) {
-      const alike = this.#byBeginning.get(text.slice(start, start + MIN_CHARACTERS));
+  find(text: string, isCut = false): KnownFinding<Entry>[] {
+    const found: KnownFinding<Entry>[] = [];
+    for (const [value, entry] of this.#marks) {
+      for (let at = text.indexOf(value); at !== -1; at = text.indexOf(value, at + value.length))
+        found.push({ start: at, end: at + value.length, type: entry.type, entry, alike: [entry] });
+    }
+    if (this.#byBeginning.size === 0 || text.length < MIN_CHARACTERS) return found;
+    const count = readCompact(text);
+    let beginning = 0;
+    let next = 0;
+    for (let last = 0; last < count; last += 1) {
+      beginning = withNext(beginning, codes[last] ?? 0);
+      if (last < MIN_CHARACTERS - 1 || this.#filter[hashOf(beginning)] === 0) continue;
+      const first = last - MIN_CHARACTERS + 1;
+      const alike = first < next ? undefined : this.#byBeginning.get(beginning);
       if (alike === undefined) continue;
-      const match = wholeAt(text, start, alike) ?? (isCut ? beginningAt(text, start, alike) : undefined);
+      const match =
+        wholeAt(text, first, count, alike) ?? (isCut ? beginningAt(text, first, count, alike) : undefined);
       if (match === undefined) continue;
-      found.push({ start, type: match.entry.type, ...match });
-      start = match.end - 1;
+      found.push(match);
+      while (next < count && (places[next] ?? 0) < match.end) next += 1;
     }
     return found;
   }
 }
 
-interface Match<Entry> {
-  end: number;
-  entry: Entry;
+/** Letters and digits of the text that is looked at, in lower case, and where each stands. Used again for each text. */
+let codes = new Uint16Array(4_096);
+let places = new Int32Array(4_096);
+
+/** @returns how many there are. */
+function readCompact(text: string): number {
+  if (text.length > codes.length) {
+    codes = new Uint16Array(text.length * 2);
+    places = new Int32Array(text.length * 2);
+  }
+  let count = 0;
+  for (let at = 0; at < text.length; at += 1) {
+    const code = lowered(text.charCodeAt(at));
+    if (code === 0) continue;
+    codes[count] = code;
+    places[count] = at;
+    count += 1;
+  }
+  return count;
 }
 
-function wholeAt<Entry extends { type: string }>(
+const LOWERED = new Uint8Array(128);
+for (let code = 48; code < 123; code += 1) {
+  const character = String.fromCharCode(code);
+  if (/[A-Za-z\d]/.test(character)) LOWERED[code] = character.toLowerCase().charCodeAt(0);
+}
+
+/** A letter or digit in lower case; 0 for any other character. */
+function lowered(code: number): number {
+  if (code < 128) return LOWERED[code] ?? 0;
+  const character = String.fromCharCode(code);
+  // Of two halves of one character each counts as a letter.
+  return (code & 0xf800) === 0xd800 || WORD.test(character) ? character.toLowerCase().charCodeAt(0) : 0;
+}
+
+/** The letters and digits of a value, in lower case. */
+function compactOf(value: string): string {
+  return textOf(0, readCompact(value));
+}
+
+function textOf(from: number, to: number): string {
+  let text = "";
+  for (let at = from; at < to; at += 1) text += String.fromCharCode(codes[at] ?? 0);
+  return text;
+}
+
+/** Six bits for each of the last five characters. */
+function withNext(beginning: number, code: number): number {
+  return (
+    ((beginning << 6) | (code < 58 ? code - 48 : code < 123 ? code - 87 : 36 + (code % 28))) & 0x3fff_ffff
+  );
+}
+
+function beginningOf(compact: string): number {
+  let beginning = 0;
+  for (let at = 0; at < MIN_CHARACTERS; at += 1) beginning = withNext(beginning, compact.charCodeAt(at));
+  return beginning;
+}
+
+function hashOf(beginning: number): number {
+  return Math.imul(beginning, 0x9e37_79b1) >>> 16;
+}
+
+/** Most values are like no other: they are kept without a list. */
+function listOf<Entry extends Known>(entries: Entry | Entry[] | undefined): Entry[] {
+  return entries === undefined ? [] : Array.isArray(entries) ? entries : [entries];
+}
+
+function wholeAt<Entry extends Known>(
   text: string,
-  start: number,
+  first: number,
+  count: number,
   { lengths, entries }: Alike<Entry>,
-): Match<Entry> | undefined {
+): KnownFinding<Entry> | undefined {
   for (const length of lengths) {
-    const end = start + length;
-    if (end > text.length) continue;
-    const value = text.slice(start, end);
-    const entry = entries.get(value);
-    if (entry === undefined) continue;
-    if (standsOut(value, entry) || !(isInWord(text, start) || isInWord(text, end))) return { end, entry };
+    if (first + length > count) continue;
+    const compact = textOf(first, first + length);
+    const same = listOf(entries.get(compact));
+    if (same.length === 0) continue;
+    const start = places[first] ?? 0;
+    const end = (places[first + length - 1] ?? 0) + 1;
+    for (const entry of same) {
+      const exact = exactAt(text, start, entry);
+      if (exact !== undefined) return { ...exact, type: entry.type, entry, alike: same };
+    }
+    const loose = same.find((entry) => isLoose(entry, compact, text.slice(start, end)));
+    if (loose === undefined || !isClose(first, length)) continue;
+    const from = boundBefore(text, start, loose);
+    if (from !== undefined && !isInWord(text, end))
+      return { start: from, end, type: loose.type, alike: same };
   }
   return undefined;
 }
 
+/** Where a value stands as it is written, with what it has before its first letter or digit and after its last. */
+function exactAt(text: string, at: number, entry: Known): { start: number; end: number } | undefined {
+  const value = String(entry.value);
+  let lead = 0;
+  while (lead < value.length && lowered(value.charCodeAt(lead)) === 0) lead += 1;
+  const start = at - lead;
+  if (start < 0 || !text.startsWith(value, start)) return undefined;
+  const end = start + value.length;
+  return standsOut(value, entry) || !(isInWord(text, start) || isInWord(text, end))
+    ? { start, end }
+    : undefined;
+}
+
+/** Whether a value is known again with other separators and in another case. */
+function isLoose({ type, value }: Known, compact: string, written: string): boolean {
+  if (type === "IP") return written.toLowerCase() === String(value).toLowerCase();
+  if (/^\d+$/.test(compact)) return compact.length >= MIN_LOOSE_DIGITS;
+  const isLong = compact.length >= MIN_LOOSE_CHARACTERS;
+  if (type === "SECRET") return isLong && /\d/.test(compact);
+  return isLong || written.toLowerCase() === String(value).toLowerCase();
+}
+
+/** Whether no more than a few characters stand between any two of a value. */
+function isClose(first: number, length: number): boolean {
+  for (let at = first + 1; at < first + length; at += 1)
+    if ((places[at] ?? 0) - (places[at - 1] ?? 0) > MAX_BETWEEN + 1) return false;
+  return true;
+}
+
+/** The beginning of a value that is no part of a longer word: with what is dialled before a phone's number. */
+function boundBefore(text: string, start: number, { type }: Known): number | undefined {
+  if (!isInWord(text, start)) return start;
+  if (type !== "PHONE") return undefined;
+  const dialled = DIALLED_BEFORE.exec(text.slice(Math.max(0, start - 7), start))?.[0];
+  return dialled === undefined ? undefined : start - dialled.length;
+}
+
 /** A value whose beginning is all the rest of a text. */
-function beginningAt<Entry>(
+function beginningAt<Entry extends Known>(
   text: string,
-  start: number,
+  first: number,
+  count: number,
   { lengths, entries }: Alike<Entry>,
-): Match<Entry> | undefined {
-  const rest = text.slice(start);
-  if (rest.length >= (lengths[0] ?? 0) || isInWord(text, start)) return undefined;
-  for (const [value, entry] of entries) if (value.startsWith(rest)) return { end: text.length, entry };
+): KnownFinding<Entry> | undefined {
+  const start = places[first] ?? 0;
+  if (count - first >= (lengths[0] ?? 0) || isInWord(text, start)) return undefined;
+  const rest = textOf(first, count);
+  for (const [compact, same] of entries) {
+    const [entry] = listOf(same);
+    if (entry !== undefined && compact.startsWith(rest))
+      return { start, end: text.length, type: entry.type, entry, alike: [entry] };
+  }
   return undefined;
 }
 
@@ -95,32 +271,4 @@ function isInWord(text: string, index: number): boolean {
   // A letter after a backslash, as in `\n`, is no part of the word that follows.
   if (text[index - 2] === "\\" && "nrt".includes(text[index - 1] ?? "-")) return false;
   return WORD.test(text[index - 1] ?? "") && WORD.test(text[index] ?? "");
-}
-
-/** Words in names of properties whose values may have no form of their own. */
-const TELLING = wordSet(
-  `pass password passwords passwd passphrase pwd secret key apikey token connection phone phones tel telephone mobile cell
-  fax ssn social taxpayer card cards cc pan creditcard cardnumber`,
-);
-/** In longer texts, words around a value tell what it is. */
-const LONG_TEXT_CHARACTERS = 64;
-
-/** Finds what only its surroundings tell: what stands under a telling key, and in longer texts. */
-export function createKeyedDetector(): {
-  find(text: string, key: string | undefined, detector: Detector): Finding[];
-} {
-  const isTelling = new Map<string, boolean>();
-  return {
-    find(text, key, detector) {
-      if (text.length > LONG_TEXT_CHARACTERS) return detector.find(text, key);
-      if (key === undefined) return [];
-      let tells = isTelling.get(key);
-      if (tells === undefined) {
-        if (isTelling.size > 10_000) isTelling.clear();
-        tells = hasWord(spaced(key).toLowerCase(), TELLING);
-        isTelling.set(key, tells);
-      }
-      return tells ? detector.find(text, key) : [];
-    },
-  };
 }

@@ -107,6 +107,8 @@ function waiting(elicit: Elicit | undefined, { onWaiting }: InvokeContext): Elic
 
 /** Items or members that are looked through at once. */
 const MEMBERS_AT_ONCE = 500;
+/** A file is observed as a whole, which costs next to nothing until something leaves that may be of it; a larger one in parts. */
+const MAX_OBSERVED_BYTES = 4 * 1024 * 1024;
 /** Characters of a text without members that are looked through at once. */
 const CHARACTERS_AT_ONCE = 256 * 1024;
 /** Deeper data is looked through as a whole. */
@@ -118,8 +120,8 @@ const KEY_ENDS = "-----END ";
 
 /**
  * Has what is kept as a file for code pass by the same door as what is returned to code: where code sees tokens only, it has
- * tokens, and where rules depend on origins, its values are known to come from the scope's tool. It is looked through piece
- * by piece, so that other work goes on.
+ * tokens, and where it sees values, these are known when they leave, and to have come from the scope's tool. It is looked
+ * through piece by piece, so that other work goes on.
  *
  * @returns the bytes to keep: the same where nothing is replaced, also for bytes that are no text.
  */
@@ -129,9 +131,13 @@ export async function redactKept(
   scope: RedactionScope,
 ): Promise<Uint8Array> {
   const hasTokens = redactor.guest === "tokens";
-  if (!hasTokens && (redactor.tracksOrigins !== true || scope.server === undefined)) return bytes;
+  if (!hasTokens && scope.server === undefined) return bytes;
   const decoded = decodeText(bytes);
   if (decoded === undefined) return bytes;
+  if (!hasTokens && redactor.tracksOrigins !== true && bytes.length <= MAX_OBSERVED_BYTES) {
+    redactor.observe(decoded.text, scope);
+    return bytes;
+  }
   const data = parsedText(decoded.text);
   let since = performance.now();
   const change: Change = async (part) => {

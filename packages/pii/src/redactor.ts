@@ -74,6 +74,9 @@ export function createRedactor(settings: RedactorSettings = {}): Redactor {
     return index;
   };
   const detector = createDetector(settings);
+  const { types } = settings;
+  const secrets =
+    types === undefined || types.includes("SECRET") ? createDetector({ types: ["SECRET"] }) : undefined;
   const sessions = new Map<string, RedactionSession>();
   /** The session that was used last: most are used many times in a row. */
   let latest: { name: string; opened: RedactionSession } | undefined;
@@ -83,7 +86,7 @@ export function createRedactor(settings: RedactorSettings = {}): Redactor {
     let found = sessions.get(session);
     if (found === undefined) {
       const data = store?.load(session);
-      found = new RedactionSession(detector, { rules, data, origins: originsOf(session) });
+      found = new RedactionSession(detector, { rules, secrets, data, origins: originsOf(session) });
     } else sessions.delete(session);
     // The last one in the map is the one used last.
     sessions.set(session, found);

@@ -2,21 +2,44 @@ import { brokenTokenIn, CemError } from "@cem/core";
 import type { JsonSchema, JsonValue, RedactionScope } from "@cem/core";
 import { withoutOverlaps } from "./detect.ts";
 import { FlowCheck, serverOf } from "./flow-rules.ts";
-import type { FlowingValue, FlowRule, RedactionTarget } from "./flow-rules.ts";
-import { mapLeaves, mapLeavesInTurns, MAX_CHARACTERS_AT_ONCE, Turns, visitTexts } from "./json-walk.ts";
-import { createKeyedDetector } from "./known-values.ts";
+import type { FlowRule, RedactionTarget } from "./flow-rules.ts";
+import { isSecretKey, mayHoldSecret } from "./detectors/secret.ts";
+import { parsedText } from "./embedded-text.ts";
+import {
+  isSmall,
+  mapLeaves,
+  mapLeavesInTurns,
+  MAX_CHARACTERS_AT_ONCE,
+  Turns,
+  visitTexts,
+} from "./json-walk.ts";
+import type { LeafChanges } from "./json-walk.ts";
 import { createRedactionStream, tokenShape } from "./stream.ts";
 import type { StreamSession } from "./stream.ts";
+import { readingsOf } from "./readings.ts";
 import type { Detector } from "./types.ts";
 import { Vault } from "./vault.ts";
-import type { OriginIndex, ValueFinding, VaultData, VaultEntry } from "./vault.ts";
+import type { KnownValue, OriginIndex, ValueFinding, VaultData, VaultEntry } from "./vault.ts";
 
 /** Results that wait to be looked through until something leaves. */
 const MAX_PENDING = 16;
+/** Large results that are looked through for more than secrets only where what leaves may have more of them. */
+const MAX_UNREAD = 4;
+/** A result of up to so many times what is gone through at once is looked through for all values. */
+const AS_SMALL = 16;
+/** How often what is decoded is decoded again: JSON in a query string in base64. */
+const MAX_DECODED = 3;
+/** Digits as no detector needs to know them. */
+const MANY_DIGITS = /\d(?:\D{0,3}\d){6}/;
+const MOMENTS = /\d{4}-\d\d-\d\d(?:[T ]\d\d:\d\d(?::\d\d(?:\.\d{1,9})?)?(?:Z|[+-]\d\d:?\d\d)?)?/g;
+/** The end of an address of email, and a letter alone: cells of what may be split. */
+const SPLIT_CELL = /^@?[\w-]+(?:\.[\w-]+)*\.[A-Za-z]{2,}$|^[^\s\d]$/;
 const PLAIN_NAME = /^[A-Za-z_]{1,32}$/;
 /** Numbers below are no number of a card, a phone or a person. */
 const MIN_NUMBER = 1_000_000;
 const MIN_TEXT_CHARACTERS = 3;
+/** In longer texts, words around a value tell what it is. */
+const LONG_TEXT_CHARACTERS = 64;
 /** Addresses that are of nobody: this machine, and any. */
 const OWN_MACHINE = /^(?:127\.\d{1,3}\.\d{1,3}\.\d{1,3}|0\.0\.0\.0|::1?)$/;
 /** Values that can be written into a literal of code of any kind, and into JSON within it. */
@@ -29,8 +52,9 @@ export class RedactionSession {
   readonly vault: Vault;
   readonly #detector: Detector;
   readonly #rules: readonly FlowRule[];
-  readonly #pending: { data: JsonValue; origin: string | undefined }[] = [];
-  readonly #keyed = createKeyedDetector();
+  readonly #secrets: Detector | undefined;
+  readonly #pending: Observed[] = [];
+  readonly #unread: Observed[] = [];
   readonly #flows: FlowCheck;
   readonly #origins: OriginIndex | undefined;
 
@@ -39,11 +63,19 @@ export class RedactionSession {
     detector: Detector,
     {
       rules,
+      secrets,
       data,
       origins,
-    }: { rules: readonly FlowRule[]; data?: VaultData | undefined; origins?: OriginIndex | undefined },
+    }: {
+      rules: readonly FlowRule[];
+      /** Finds secrets alone. Absent where they are not looked for. */
+      secrets?: Detector | undefined;
+      data?: VaultData | undefined;
+      origins?: OriginIndex | undefined;
+    },
   ) {
     this.#detector = detector;
+    this.#secrets = secrets;
     this.#rules = rules;
     this.#flows = new FlowCheck(rules);
     this.#origins = origins;
@@ -52,32 +84,36 @@ export class RedactionSession {
 
   tokenize<Data>(data: Data, scope: RedactionScope): Data {
     if (this.#pending.length > 0 && typeof data !== "number") this.#lookThrough();
-    const { schema, isCut = false } = scope;
+    const { schema, isCut } = scope;
     const origin = originOf(scope);
-    return mapLeaves(data, {
-      text: (text, key, path) => this.#replaceIn(text, { key, path, schema, isCut, origin }),
-      number: (value, key) => this.#replaceNumber(value, key, origin),
-      name: (name) => (this.#isPlainName(name) ? name : String(this.#replaceIn(name, { origin }))),
-    }) as Data;
+    return mapLeaves(data, this.#changes({ schema, isCut, origin })) as Data;
   }
 
   /** Does what `tokenize` does, with turns for others in between. Long texts are read in pieces. */
   async tokenizeInTurns<Data>(data: Data, scope: RedactionScope): Promise<Data> {
     const turns = new Turns();
-    if (this.#pending.length > 0 && typeof data !== "number") await this.#lookThroughInTurns(turns);
-    const { schema, isCut = false } = scope;
+    if (this.#pending.length > 0 && typeof data !== "number") this.#lookThrough();
+    const { schema, isCut } = scope;
     const origin = originOf(scope);
     const changed = await mapLeavesInTurns(
       data,
       {
-        text: (text, key, path) => this.#replaceIn(text, { key, path, schema, isCut, origin }),
-        number: (value, key) => this.#replaceNumber(value, key, origin),
-        name: (name) => (this.#isPlainName(name) ? name : String(this.#replaceIn(name, { origin }))),
+        ...this.#changes({ schema, isCut, origin }),
         longText: (text, key) => this.#replaceLong(text, { key, isCut, origin }, turns),
       },
       turns,
     );
     return changed as Data;
+  }
+
+  #changes(place: Place): LeafChanges {
+    return {
+      text: (text, key, path) => this.#replaceIn(text, { ...place, key, path }),
+      number: (value, key) => this.#replaceNumber(value, key, place.origin),
+      name: (name) =>
+        this.#isPlainName(name) ? name : String(this.#replaceIn(name, { origin: place.origin })),
+      cells: (cells) => this.#replaceSplit(cells, place.origin),
+    };
   }
 
   tokenizePart(text: string, { start, end }: { start: number; end: number }): string {
@@ -87,8 +123,7 @@ export class RedactionSession {
     let from = start;
     for (const finding of found) {
       if (finding.start >= start) {
-        const value = text.slice(finding.start, finding.end);
-        const entry = finding.entry ?? this.vault.entryOf(value, finding.type);
+        const entry = this.#entryOf(text, finding);
         result += text.slice(from, finding.start) + String(this.vault.tokenOf(entry));
       }
       from = finding.end;
@@ -99,7 +134,7 @@ export class RedactionSession {
   observe(data: JsonValue, scope: RedactionScope): void {
     const origin = originOf(scope);
     // Rules need to know where each value came from.
-    if (this.#rules.length > 0) return void this.tokenize(data, scope);
+    if (this.#rules.length > 0) return this.#learn({ data, origin });
     this.#pending.push({ data, origin });
     if (this.#pending.length > MAX_PENDING) this.#lookThrough();
   }
@@ -126,7 +161,7 @@ export class RedactionSession {
     }) as JsonValue;
     if (this.#rules.length > 0 && target.isKept !== true) {
       const flowing = [...entries, ...this.#valuesIn(restored)];
-      await this.#flows.assertAllowed(new Set(flowing.map((value) => this.#withOrigins(value))), target);
+      await this.#flows.assertAllowed(new Set(flowing), target);
     }
     return restored;
   }
@@ -148,29 +183,108 @@ export class RedactionSession {
 
   /** Values in a text, in order, and none within a token. */
   findIn(text: string, key?: string, isCut = false): ValueFinding[] {
-    const found: ValueFinding[] = this.#detector
-      .find(text, key)
-      .filter(({ start, end, type }) => type !== "IP" || !OWN_MACHINE.test(text.slice(start, end)));
+    const found = this.#find(text, key, isCut);
+    if (this.#unread.length === 0 || !mayHoldMore(text, found)) return found;
+    for (const unread of this.#unread.splice(0)) this.#learn(unread);
+    return this.#find(text, key, isCut);
+  }
+
+  /** @param depth - How often the text was decoded. */
+  #find(text: string, key: string | undefined, isCut: boolean, depth = 0): ValueFinding[] {
+    const found = this.#detected(text, key);
+    const [first] = found;
+    // What is a value as a whole is that value, whatever it is like. Only rules ask that.
+    if (first?.end === text.length && first.start === 0 && this.#rules.length === 0)
+      return this.#withoutTokens(text, found);
     const known = this.vault.known.find(text, isCut);
-    if (found.length + known.length === 0) return [];
+    const decoded = depth < MAX_DECODED ? this.#decoded(text, key, depth) : [];
+    if (found.length + known.length + decoded.length === 0) return [];
     // A value that was seen whole wins over what a detector makes of a part of it.
     const longer = known.filter((one) => !found.some((other) => covers(other, one)));
-    const all = withoutOverlaps([...longer, ...found]) as ValueFinding[];
+    const plain = [...longer, ...found].filter((one) => !decoded.some((other) => covers(other, one)));
+    return this.#withoutTokens(text, withoutOverlaps([...plain, ...decoded]));
+  }
+
+  #withoutTokens(text: string, found: ValueFinding[]): ValueFinding[] {
     const tokens =
       this.vault.size === 0 ? [] : this.vault.tokensIn(text).filter(({ entry }) => entry !== undefined);
-    return all.filter((one) => !tokens.some((token) => one.start < token.end && token.start < one.end));
+    if (tokens.length === 0) return found;
+    return found.filter((one) => !tokens.some((token) => one.start < token.end && token.start < one.end));
+  }
+
+  #detected(text: string, key: string | undefined): ValueFinding[] {
+    const found = this.#detector.find(text, key);
+    return found.length === 0
+      ? found
+      : found.filter(({ start, end, type }) => type !== "IP" || !OWN_MACHINE.test(text.slice(start, end)));
+  }
+
+  /** Values in what is encoded in a text, with the places of their encoded forms. */
+  #decoded(text: string, key: string | undefined, depth: number): ValueFinding[] {
+    return readingsOf(text).flatMap((reading) =>
+      this.#find(reading.text, key, false, depth + 1).map(({ start, end, type, entry, alike }) => ({
+        ...reading.placeOf(start, end),
+        type,
+        alike: alike ?? (entry && [entry]),
+      })),
+    );
   }
 
   replace(text: string, found: readonly ValueFinding[], origin?: string, form?: "plain" | "email"): string {
     let result = "";
     let from = 0;
     for (const finding of found) {
-      const entry =
-        finding.entry ?? this.vault.entryOf(text.slice(finding.start, finding.end), finding.type, origin);
+      const entry = this.#entryOf(text, finding, origin);
       result += text.slice(from, finding.start) + String(this.vault.tokenOf(entry, form));
       from = finding.end;
     }
     return result + text.slice(from);
+  }
+
+  /** The entry of a finding as it is written. One that is like known ones came from where these did. */
+  #entryOf(text: string, finding: ValueFinding, origin?: string): VaultEntry {
+    if (finding.entry !== undefined) return finding.entry;
+    const value = text.slice(finding.start, finding.end);
+    return this.#joined(this.vault.entryOf(value, finding.type, origin), finding);
+  }
+
+  #joined(entry: VaultEntry, { alike = [] }: ValueFinding): VaultEntry {
+    for (const { origins } of alike)
+      for (const origin of origins)
+        this.vault.entryOf(entry.value, entry.type, origin, entry.isPart === true ? true : undefined);
+    return entry;
+  }
+
+  /** Replaces the parts of values that are split over cells which stand beside each other. */
+  #replaceSplit(cells: readonly (string | number)[], origin: string | undefined): Cell[] | undefined {
+    if (this.vault.size === 0 && this.#unread.length === 0) return undefined;
+    const text = cells.join("\n");
+    if (this.#unread.length > 0 && mayBeSplit(cells))
+      for (const unread of this.#unread.splice(0)) this.#learn(unread);
+    const found = this.vault.known
+      .find(text)
+      .filter(({ start, end }) => text.slice(start, end).includes("\n"));
+    if (found.length === 0) return undefined;
+    let from = 0;
+    return cells.map((cell) => {
+      const start = from;
+      const end = start + String(cell).length;
+      from = end + 1;
+      const parts = found
+        .filter((one) => one.start < end && one.end > start)
+        .map((one) => ({ ...one, start: Math.max(one.start, start), end: Math.min(one.end, end) }));
+      if (parts.length === 0) return cell;
+      let result = "";
+      let at = start;
+      for (const part of parts) {
+        const value = typeof cell === "number" ? cell : text.slice(part.start, part.end);
+        const entry = this.#joined(this.vault.entryOf(value, part.type, origin, true), part);
+        if (typeof cell === "number") return this.vault.tokenOf(entry, "number");
+        result += text.slice(at, part.start) + String(this.vault.tokenOf(entry));
+        at = part.end;
+      }
+      return result + text.slice(at, end);
+    });
   }
 
   #replaceIn(text: string, place: Place): string | number {
@@ -184,7 +298,11 @@ export class RedactionSession {
     if (shape === undefined) return text;
     if (shape === "plain" || (!isWhole && shape !== "same" && shape !== "uri"))
       return this.replace(text, found, origin, isAddress(key) ? "email" : "plain");
-    const whole = isWhole && first.entry ? first.entry : this.vault.entryOf(text, first.type, origin);
+    const whole = this.#entryOf(
+      text,
+      isWhole ? first : { ...first, start: 0, end: text.length, entry: undefined },
+      origin,
+    );
     return this.vault.tokenOf(whole, shape);
   }
 
@@ -208,7 +326,8 @@ export class RedactionSession {
     const text = String(value);
     const [first] = this.findIn(text, key);
     if (first === undefined || first.start > 0 || first.end < text.length) return value;
-    return Number(this.vault.tokenOf(this.vault.entryOf(value, first.type, origin), "number"));
+    const entry = this.#joined(this.vault.entryOf(value, first.type, origin), first);
+    return Number(this.vault.tokenOf(entry, "number"));
   }
 
   #restoreIn(text: string, target: RedactionTarget, use: ValueOf): string {
@@ -248,66 +367,110 @@ export class RedactionSession {
   #valuesIn(args: JsonValue): KnownValue[] {
     const values: KnownValue[] = [];
     const look = (text: string, key?: string): string => {
-      const before = values.length;
-      for (const { start, end, type, entry } of this.findIn(text, key)) {
-        const value = text.slice(start, end);
-        const own = [...(entry ? [entry] : []), ...this.vault.entriesLike(value, entry?.type ?? type)];
-        values.push(...(own.length > 0 ? own : [{ value, type, origins: [] }]));
+      const own: KnownValue[] = [];
+      for (const { start, end, type, entry, alike = [] } of this.findIn(text, key)) {
+        own.push(...(entry ? [entry] : []), ...alike);
+        if (entry === undefined && alike.length === 0)
+          own.push({ value: text.slice(start, end), type, origins: [] });
       }
-      // A detector may take what is joined to a value for a part of it.
-      values.push(...this.vault.known.find(text).map(({ entry }) => entry));
-      if (values.length === before) values.push({ value: text, type: "SECRET", origins: [] });
+      values.push(...own);
+      // A detector may take what is joined to a value, or its encoded form, for a value of its own.
+      for (const written of writtenIn(text)) {
+        values.push(...this.vault.known.find(written).flatMap(({ alike }) => alike));
+        // A value that this session got from no tool may stand in a file that another session got.
+        for (const one of this.#origins?.in(written) ?? []) {
+          const known = this.vault.known.find(String(one.value)).flatMap(({ alike }) => alike);
+          if (!known.some(({ origins }) => origins.length > 0)) values.push(one);
+        }
+      }
       return text;
     };
     mapLeaves(args, {
       text: look,
       number: (value, key) => (value < MIN_NUMBER ? value : (look(String(value), key), value)),
       name: (name) => look(name),
+      cells: (cells) => void look(cells.join("\n")),
     });
     return values;
   }
 
-  /** A value that this session got from no tool may stand in a file that another session got. */
-  #withOrigins(known: KnownValue): FlowingValue {
-    if (this.#origins === undefined || known.origins.length > 0) return known;
-    const { value, type } = known;
-    return { type, origins: this.#origins.of(String(value), type) };
-  }
-
   #lookThrough(): void {
     const pending = this.#pending.splice(0);
-    for (const { data, origin } of pending) visitTexts(data, (text, key) => this.#note(text, key, origin));
+    for (const one of pending) {
+      if (isSmall(one.data, AS_SMALL)) this.#learn(one);
+      else {
+        this.#noteSecrets(one);
+        this.#unread.push(one);
+      }
+    }
+    for (const unread of this.#unread.splice(0, this.#unread.length - MAX_UNREAD)) this.#learn(unread);
   }
 
-  async #lookThroughInTurns(turns: Turns): Promise<void> {
-    const pending = this.#pending.splice(0);
-    for (const { data, origin } of pending) {
-      const look = (text: string, key: string | undefined): string => {
-        this.#note(text, key, origin);
-        return text;
-      };
-      const longText = (text: string, key: string | undefined): Promise<string> => {
-        const findIn = (piece: string): ValueFinding[] => [...this.#detector.find(piece, key)];
-        const replace = (piece: string, found: readonly ValueFinding[]): string => {
-          for (const { start, end, type } of found) this.vault.entryOf(piece.slice(start, end), type, origin);
-          return "";
-        };
-        return streamInTurns(text, { findIn, replace }, turns).then(() => text);
-      };
-      await mapLeavesInTurns(
-        data,
-        { text: look, number: (value) => value, name: (name) => name, longText },
-        turns,
-      );
-    }
+  /** Keeps the secrets that only their surroundings tell, since these may be gone where they leave. */
+  #noteSecrets({ data, origin }: Observed): void {
+    const secrets = this.#secrets;
+    if (secrets === undefined) return;
+    const note = (text: string, key: string | undefined): void => {
+      if (text.length < LONG_TEXT_CHARACTERS && !(key !== undefined && isSecretKey(key))) return;
+      for (const { start, end, type } of secrets.find(text, key))
+        this.vault.entryOf(text.slice(start, end), type, origin);
+    };
+    if (typeof data !== "string") visitTexts(data, note);
+    else if (mayHoldSecret(data)) visitTexts(parsedText(data), note);
   }
 
-  /** Keeps the values in a text that only its surroundings tell. */
-  #note(text: string, key: string | undefined, origin: string | undefined): void {
-    for (const { start, end, type } of this.#keyed.find(text, key, this.#detector)) {
-      this.vault.entryOf(text.slice(start, end), type, origin);
-    }
+  /** Keeps all values that are found in data, without giving them tokens. */
+  #learn({ data, origin }: Observed): void {
+    const read = typeof data === "string" ? parsedText(data) : data;
+    const note = (text: string, key?: string, depth = 0): string => {
+      if (text.length < MIN_TEXT_CHARACTERS) return text;
+      for (const { start, end, type } of this.#detected(text, key))
+        this.vault.entryOf(text.slice(start, end), type, origin);
+      if (depth < MAX_DECODED) for (const reading of readingsOf(text)) note(reading.text, key, depth + 1);
+      return text;
+    };
+    mapLeaves(read, {
+      text: (text, key) => note(text, key),
+      number: (value, key) => {
+        if (value < MIN_NUMBER || !Number.isSafeInteger(value)) return value;
+        const text = String(value);
+        const [first] = this.#detected(text, key);
+        if (first?.start === 0 && first.end === text.length) this.vault.entryOf(value, first.type, origin);
+        return value;
+      },
+      name: (name) => (PLAIN_NAME.test(name) ? name : note(name)),
+    });
   }
+}
+
+/** A text and what can be read in it. */
+function writtenIn(text: string, depth = 0): string[] {
+  if (depth === MAX_DECODED) return [text];
+  return [text, ...readingsOf(text).flatMap((reading) => writtenIn(reading.text, depth + 1))];
+}
+
+/** Whether cells beside each other may be parts of a value. */
+function mayBeSplit(cells: readonly Cell[]): boolean {
+  let digits = 0;
+  for (const cell of cells) {
+    const text = String(cell);
+    if (SPLIT_CELL.test(text)) return true;
+    digits = /^[\d\s()+.-]{1,6}$/.test(text) ? digits + text.length : 0;
+    if (digits > text.length && digits > MIN_TEXT_CHARACTERS * 2) return true;
+  }
+  return false;
+}
+
+/** Whether a text has more than what was found in it that may be a value in another form. */
+function mayHoldMore(text: string, found: readonly ValueFinding[]): boolean {
+  if (!MANY_DIGITS.test(text)) return false;
+  let rest = "";
+  let from = 0;
+  for (const { start, end } of found) {
+    rest += `${text.slice(from, start)}    `;
+    from = end;
+  }
+  return MANY_DIGITS.test((rest + text.slice(from)).replace(MOMENTS, "    "));
 }
 
 /** Reads a long text in pieces that cut no value, with turns for others in between. */
@@ -331,7 +494,13 @@ async function streamInTurns(
 /** The value to put in the place of a token. `undefined`: the token stays. */
 type ValueOf = (entry: VaultEntry) => string | number | undefined;
 
-type KnownValue = Pick<VaultEntry, "value" | "type" | "origins">;
+/** What a tool returned. */
+interface Observed {
+  data: unknown;
+  origin: string | undefined;
+}
+
+type Cell = string | number;
 
 interface Place {
   key?: string | undefined;

@@ -41,11 +41,15 @@ export interface Recognizer {
   recognize(texts: readonly string[], options?: { signal?: AbortSignal | undefined }): Promise<Finding[][]>;
 }
 
-/** A value without what differs between two ways to write it. */
-export function canonical(value: string, type: PiiType): string {
-  if (type === "CREDIT_CARD" || type === "SSN" || type === "PHONE")
-    return value.replace(/\D/g, "").replace(/^(?:00|1(?=\d{10}$))/, "");
-  return type === "IBAN" || type === "NATIONAL_ID"
-    ? value.replace(/[^A-Za-z\d]/g, "").toUpperCase()
-    : value.toLowerCase();
+/** One and two digits that countries' codes of phones are; all others have three. */
+const COUNTRY_CODE = /^(?:1|7|2[07]|3[0-469]|4[013-9]|5[1-8]|6[0-6]|8[1246]|9[0-58]|\d{3})/;
+
+/** How many digits of a phone's number stand before those that every way to write it has. */
+export function countryCodeDigits(value: string): number {
+  const digits = value.replace(/\D/g, "");
+  const exit = digits.startsWith("00") ? 2 : 0;
+  if (exit === 0 && !value.trimStart().startsWith("+"))
+    return digits.startsWith("0") || (digits.length === 11 && digits.startsWith("1")) ? 1 : 0;
+  const code = exit + (COUNTRY_CODE.exec(digits.slice(exit))?.[0].length ?? 0);
+  return value.includes("(0)") ? code + 1 : code;
 }

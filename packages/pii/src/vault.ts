@@ -1,36 +1,45 @@
 import { redactionTokensIn } from "@cem/core";
 import { withoutEnding } from "./context.ts";
 import { KnownValues } from "./known-values.ts";
-import { canonical } from "./types.ts";
 import type { Finding, PiiType } from "./types.ts";
 
 type RedactionToken = ReturnType<typeof redactionTokensIn>[number];
 
 /** Values beyond are forgotten, the oldest first. */
 const MAX_VALUES = 1_000_000;
-const MAX_CHARACTERS = 1_024;
+
+/** A value and where it came from. */
+export type KnownValue = Pick<VaultEntry, "value" | "type" | "origins">;
 
 /**
  * Remembers where values came from for as long as files hold them, which outlive the session that got the values: what a later
  * session reads from such a file has its origins. For one workspace.
  */
 export class OriginIndex {
-  readonly #origins = new Map<string, readonly string[]>();
+  readonly #byValue = new Map<string, KnownValue>();
+  readonly #known = new KnownValues<KnownValue>();
 
   add(value: string | number, type: PiiType, origin: string): void {
     // A written value is known in the session where it was written.
     if (origin === "") return;
-    const key = canonical(String(value), type);
-    const known = this.#origins.get(key) ?? [];
-    if (known.includes(origin)) return;
-    this.#origins.set(key, [...known, origin]);
-    if (this.#origins.size > MAX_VALUES) this.#origins.delete(this.#origins.keys().next().value ?? "");
+    const text = String(value);
+    const known = this.#byValue.get(text);
+    if (known?.origins.includes(origin) === true) return;
+    if (known !== undefined) return void known.origins.push(origin);
+    const added = { value: text, type, origins: [origin] };
+    this.#byValue.set(text, added);
+    this.#known.add(added);
+    if (this.#byValue.size <= MAX_VALUES) return;
+    const [oldest] = this.#byValue.values();
+    if (oldest === undefined) return;
+    this.#byValue.delete(String(oldest.value));
+    this.#known.remove(oldest);
   }
 
-  /** The origins of a value, in whatever way it is written. Empty for one that came from nowhere. */
-  of(value: string, type: PiiType): readonly string[] {
-    if (value.length > MAX_CHARACTERS) return [];
-    return this.#origins.get(canonical(value, type)) ?? [];
+  /** The values in a text, in whatever way they are written. */
+  in(text: string): readonly KnownValue[] {
+    const whole = this.#byValue.get(text);
+    return [...(whole === undefined ? [] : [whole]), ...this.#known.find(text).flatMap(({ alike }) => alike)];
   }
 }
 
@@ -43,9 +52,20 @@ const DOMAIN = "redacted.invalid";
 /** The forms of a token that say themselves that they are one. */
 type TokenForm = "plain" | "email" | "uri";
 
+const PAIRS = Array.from(ALPHABET, (first) => Array.from(ALPHABET, (second) => first + second)).flat();
+/** Random bytes, got for many ids at once. */
+const random = new Uint8Array(ID_CHARACTERS * 512);
+let used = random.length;
+
 function randomId(): string {
-  const bytes = globalThis.crypto.getRandomValues(new Uint8Array(ID_CHARACTERS));
-  return Array.from(bytes, (byte) => ALPHABET[byte % ALPHABET.length]).join("");
+  if (used === random.length) {
+    globalThis.crypto.getRandomValues(random);
+    used = 0;
+  }
+  let id = "";
+  for (const end = used + ID_CHARACTERS; used < end; used += 2)
+    id += PAIRS[(((random[used] ?? 0) & 31) << 5) | ((random[used + 1] ?? 0) & 31)];
+  return id;
 }
 
 /** Writes a token. */
@@ -85,13 +105,16 @@ export type TokenShape = "plain" | "email" | "uri" | "ipv4" | "ipv6" | "number" 
 
 /** A value and its tokens. */
 export interface VaultEntry {
+  /** Empty until a token is asked for: most of what tools return is never shown. */
   id: string;
   type: PiiType;
   value: string | number;
   /** Where the value came from: `server.tool`, or an empty text where a user or a program wrote it. */
   origins: string[];
   /** Tokens that look like values, by shape. */
-  shaped: Partial<Record<TokenShape, string | number>>;
+  shaped?: Partial<Record<TokenShape, string | number>> | undefined;
+  /** Whether the value is a part of one, which says nothing where it stands alone. */
+  isPart?: boolean | undefined;
   /** Tokens that look like values and that other machines gave it at the same time. They stand for it too. */
   alsoShaped?: (string | number)[] | undefined;
 }
@@ -110,7 +133,6 @@ const MAX_SHAPED_CHARACTERS = 512;
 export class Vault {
   readonly #byId = new Map<string, VaultEntry>();
   readonly #byValue = new Map<string | number, VaultEntry>();
-  readonly #byCanonical = new Map<string, VaultEntry[]>();
   readonly #byShaped = new Map<string, VaultEntry>();
   readonly known = new KnownValues<VaultEntry>();
   readonly #origins: OriginIndex | undefined;
@@ -122,7 +144,7 @@ export class Vault {
   }
 
   get size(): number {
-    return this.#byId.size;
+    return this.#byValue.size;
   }
 
   /** How often something was added here. What was merged does not count. */
@@ -133,27 +155,32 @@ export class Vault {
   /** Adds what another vault of the same session has. Of two tokens of one value both stand for it, and one is used. */
   merge({ entries }: VaultData): void {
     for (const entry of entries) {
-      const own = this.#byId.get(entry.id);
-      if (own === undefined) this.#keep({ ...entry });
-      else this.#join(own, entry);
+      const own = this.#byId.get(entry.id) ?? this.#byValue.get(entry.value);
+      if (own === undefined || (own.id !== "" && own.id !== entry.id)) this.#keep({ ...entry });
+      else {
+        own.id = entry.id;
+        this.#byId.set(own.id, own);
+        this.#join(own, entry);
+      }
     }
   }
 
   toJSON(): VaultData {
+    for (const entry of this.#byValue.values()) this.#idOf(entry);
     return { version: 1, entries: [...this.#byId.values()] };
   }
 
   /** The entry of a value, which is made when it is new. */
-  entryOf(value: string | number, type: PiiType, origin?: string): VaultEntry {
+  entryOf(value: string | number, type: PiiType, origin?: string, isPart?: true): VaultEntry {
     let entry = this.#byValue.get(value);
-    if (entry === undefined) {
-      entry = { id: randomId(), type, value, origins: [], shaped: {} };
+    if (entry === undefined || (entry.isPart === true && isPart !== true)) {
+      entry = { ...(entry ?? { id: "", value, origins: [] }), type, isPart };
       this.#keep(entry);
       this.#changes += 1;
     }
     if (origin !== undefined && !entry.origins.includes(origin)) {
       entry.origins.push(origin);
-      this.#origins?.add(value, type, origin);
+      if (isPart !== true) this.#origins?.add(value, type, origin);
       this.#changes += 1;
     }
     return entry;
@@ -162,34 +189,25 @@ export class Vault {
   /** The token of an entry: in text, or as a schema demands. */
   tokenOf(entry: VaultEntry, shape: TokenShape = "plain"): string | number {
     if (shape === "plain" || shape === "email" || shape === "uri")
-      return formatToken(entry.type, entry.id, shape);
-    const known = entry.shaped[shape];
+      return formatToken(entry.type, this.#idOf(entry), shape);
+    const known = entry.shaped?.[shape];
     if (known !== undefined) return known;
     let token = shapedToken(entry, shape);
     while (this.#byShaped.has(String(token)) || this.#byValue.has(token)) {
       const other = shapedToken(entry, shape);
       // A value without letters and digits has no other of its shape.
-      if (other === token) return formatToken(entry.type, entry.id);
+      if (other === token) return formatToken(entry.type, this.#idOf(entry));
       token = other;
     }
-    entry.shaped[shape] = token;
+    (entry.shaped ??= {})[shape] = token;
     this.#changes += 1;
     this.#byShaped.set(String(token), entry);
     return token;
   }
 
-  entryById(id: string): VaultEntry | undefined {
-    return this.#byId.get(id);
-  }
-
   /** The entry of a token that looks like a value. */
   entryByShaped(token: string | number): VaultEntry | undefined {
     return this.#byShaped.get(String(token));
-  }
-
-  /** Entries of one value in whatever way it is written: `4111 1111 …` and `41111111…`. */
-  entriesLike(value: string, type: PiiType): VaultEntry[] {
-    return this.#byCanonical.get(canonical(value, type)) ?? [];
   }
 
   /** The tokens in a text, of whatever form, in its order; without an entry where they are of another vault or of none. */
@@ -212,23 +230,30 @@ export class Vault {
     return found.toSorted((a, b) => a.start - b.start);
   }
 
+  #idOf(entry: VaultEntry): string {
+    if (entry.id === "") {
+      entry.id = randomId();
+      this.#byId.set(entry.id, entry);
+    }
+    return entry.id;
+  }
+
   #keep(entry: VaultEntry): void {
-    this.#byId.set(entry.id, entry);
-    const text = String(entry.value);
+    if (entry.id !== "") this.#byId.set(entry.id, entry);
     // The same on every machine, whichever it saw first.
     const before = this.#byValue.get(entry.value);
-    if (before === undefined || entry.id < before.id) {
+    if (before === undefined || entry.id <= before.id) {
       this.#byValue.set(entry.value, entry);
-      this.known.add(text, entry);
+      if (entry.isPart !== true) this.known.add(entry);
     }
-    for (const origin of entry.origins) this.#origins?.add(text, entry.type, origin);
-    const key = canonical(text, entry.type);
-    this.#byCanonical.set(key, [...(this.#byCanonical.get(key) ?? []), entry]);
+    if (this.#origins !== undefined && entry.isPart !== true)
+      for (const origin of entry.origins) this.#origins.add(entry.value, entry.type, origin);
     this.#knowShaped(entry);
   }
 
   /** Adds what another machine knows of an entry. */
-  #join(own: VaultEntry, { origins, shaped, alsoShaped = [] }: VaultEntry): void {
+  #join(own: VaultEntry, { origins, shaped = {}, alsoShaped = [] }: VaultEntry): void {
+    own.shaped ??= {};
     own.origins = [...new Set([...own.origins, ...origins])];
     for (const origin of origins) this.#origins?.add(own.value, own.type, origin);
     const all = [
@@ -248,6 +273,7 @@ export class Vault {
   }
 
   #knowShaped(entry: VaultEntry): void {
+    if (entry.shaped === undefined) return;
     for (const token of [...Object.values(entry.shaped), ...(entry.alsoShaped ?? [])])
       this.#byShaped.set(String(token), entry);
   }
@@ -268,5 +294,8 @@ function shapedToken({ value, type }: VaultEntry, shape: TokenShape): string | n
   return type === "IP" ? randomAddress(String(value).includes(":") ? 6 : 4) : sameShape(String(value));
 }
 
-/** The part of a finding that vaults need. */
-export type ValueFinding = Finding & { entry?: VaultEntry | undefined };
+/** A value in a text; with those of the vault that it is, or is like. */
+export type ValueFinding = Finding & {
+  entry?: VaultEntry | undefined;
+  alike?: readonly VaultEntry[] | undefined;
+};

@@ -6,7 +6,7 @@ import * as nie from "stdnum/lib/cjs/es/nie.js";
 import * as nir from "stdnum/lib/cjs/fr/nir.js";
 import * as bsn from "stdnum/lib/cjs/nl/bsn.js";
 import * as pesel from "stdnum/lib/cjs/pl/pesel.js";
-import { before, spaced, standsAlone } from "../context.ts";
+import { before, CHARACTERS_BEFORE, spaced, standsAlone } from "../context.ts";
 import type { Detector, Finding, PiiType } from "../types.ts";
 
 /** A number of a person, by which a state or an office knows them. */
@@ -109,9 +109,11 @@ const ANY_WORD = anyOf(KINDS.map((kind) => kind.words));
 const DISTINCT =
   /\d{3}\.\d{3}\.\d{3}-|\d{3}\/\d{4}-|[12] \d{2} \d{2} |[XYZ]-\d{7}|[A-Z]{2} \d{2} \d{2} \d{2}|9\d{2}-\d{2}-\d{4}/u;
 
-/** A quick test that a text, or the name of its key, must pass before it is searched: a part of a word, or a distinct form. */
-export const IDENTITY_HINT =
-  /cpf|cnpj|aadha|uidai|pan|tax|steuer|idnr|tin|nir|insee|s[ée]cu|dni|nif|docum|nie|extranj|bsn|burger|sofi|pesel|nhs|nino|insurance|ni number|passp|reisepass|pass-?nr|pasap|paspoort|paszport|licen|f[üu]hrer|permis|carnet|patente|rijbewijs|prawo|habilita|cnh|vat|ust-|tva|btw|iva|\d{3}\.\d{3}\.\d{3}-|\/\d{4}-|[12] \d{2} \d{2} |[XYZ]-\d{7}|[A-Z]{2} \d{2} \d{2} \d{2}|9\d{2}-\d{2}-\d{4}/i;
+/** A quick test of a text: digits as such numbers have them. */
+export const IDENTITY_HINT = /\d(?:\D{0,3}\d){4}|[A-Z]{5}\d{4}/;
+/** A quick test of the name of a key: parts of the words. */
+export const IDENTITY_WORDS =
+  /cpf|cnpj|aadha|uidai|pan|tax|steuer|idnr|tin|nir|insee|s[ée]cu|dni|nif|docum|nie|extranj|bsn|burger|sofi|pesel|nhs|nino|insurance|ni number|passp|reisepass|pass-?nr|pasap|paspoort|paszport|licen|f[üu]hrer|permis|carnet|patente|rijbewijs|prawo|habilita|cnh|vat|ust-|tva|btw|iva/i;
 /** The same for dates of birth. */
 export const BIRTH_HINT =
   /born|dob|birth|gebor|geburt|\bn[ée]e? le|naiss|nacid|nacim|nascid|nascim|nascita|\bnat[oa] il|geboorte|urodz/i;
@@ -127,14 +129,26 @@ const BIRTH: Kind = {
 /** Finds numbers of identity: of persons to their states, of passports, driving licences and for VAT. */
 export const identityDetector: Detector = {
   find(text, key) {
-    if (!IDENTITY_HINT.test(text) && !(key !== undefined && IDENTITY_HINT.test(key))) return [];
-    const isNamed = ANY_WORD.test(text.toLowerCase()) || (key !== undefined && isUnder(key, ANY_WORD));
+    const isNamed = (key !== undefined && isUnder(key, ANY_WORD)) || isAnyNamed(text);
     if (!isNamed && !DISTINCT.test(text)) return [];
     return KINDS.flatMap((kind) =>
       isNamed || kind.distinct !== undefined ? findKind(text, key, kind, "NATIONAL_ID") : [],
     );
   },
 };
+
+const NUMBERS = new RegExp(IDENTITY_HINT.source, "gu");
+const MAX_NUMBER_CHARACTERS = 24;
+
+/** Whether one of the words stands before digits. Only there it is looked for: digits are fewer than words. */
+function isAnyNamed(text: string): boolean {
+  if (text.length < 200) return ANY_WORD.test(text.toLowerCase());
+  for (const { 0: match, index } of text.matchAll(NUMBERS)) {
+    const from = Math.max(0, index - CHARACTERS_BEFORE - MAX_NUMBER_CHARACTERS);
+    if (ANY_WORD.test(text.slice(from, index + match.length).toLowerCase())) return true;
+  }
+  return false;
+}
 
 /** Finds dates of birth, which words or the name of their key tell from other dates. */
 export const birthDateDetector: Detector = {

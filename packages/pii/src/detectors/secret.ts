@@ -1,4 +1,4 @@
-import { hasWord, spaced, withoutEnding, wordSet } from "../context.ts";
+import { hasWord, MAX_KEYS, spaced, withoutEnding, wordSet } from "../context.ts";
 import type { Detector, Finding } from "../types.ts";
 
 /** Keys and tokens whose issuers give them a beginning of their own. */
@@ -138,6 +138,33 @@ function findPrivateKeys(text: string, add: Add): void {
     add(index, least);
   }
 }
+
+/** Whether the name of a key says that a secret stands under it. */
+export function isSecretKey(key: string): boolean {
+  let isSecret = secretKeys.get(key);
+  if (isSecret === undefined) {
+    const name = spaced(key);
+    isSecret = SECRET_KEY.test(name) || CODE_KEY.test(name) || isPasswordKey(key);
+    if (secretKeys.size >= MAX_KEYS) secretKeys.clear();
+    secretKeys.set(key, isSecret);
+  }
+  return isSecret;
+}
+
+/** Parts of the names of secrets. */
+const STEMS =
+  "pass pwd secret key token connection cookie bearer senha contrase kennwort wachtwoord has\u0142o haslo parola mot jwt otp pin cvv cvc csc tan".split(
+    " ",
+  );
+
+/** A quick look for the names of secrets in a long text. */
+export function mayHoldSecret(text: string): boolean {
+  const lower = text.toLowerCase();
+  return STEMS.some((stem) => lower.includes(stem));
+}
+
+/** Answers by key: the same few stand over many texts. */
+const secretKeys = new Map<string, boolean>();
 
 function isSecretUnder(text: string, key: string): boolean {
   if (/^\d{3,8}$/u.test(text)) return CODE_KEY.test(spaced(key)) || isPasswordKey(key);

@@ -1,0 +1,155 @@
+import type { JsonValue } from "@cem/core";
+import { describe, expect, it } from "vitest";
+import { createRedactor } from "./index.ts";
+
+const VALUES = {
+  email: "ada.byron@example.com",
+  phone: "+1 (202) 555-0143",
+  german: "+49 30 901820",
+  ssn: "536-22-8726",
+  card: "4111 1111 1111 1111",
+  iban: "DE89 3704 0044 0532 0130 00",
+  password: "Tr0ub4dor-3x",
+};
+type Name = keyof typeof VALUES;
+const NUMBERS: readonly Name[] = ["phone", "german", "ssn", "card"];
+
+const characters = (value: string, write: (code: number) => string): string =>
+  Array.from(value, (character) => write(character.charCodeAt(0))).join("");
+const hex = (code: number): string => code.toString(16).padStart(2, "0").toUpperCase();
+const base64 = (value: string): string => Buffer.from(value).toString("base64");
+const NAMED: Record<string, string> = {
+  "@": "commat",
+  ".": "period",
+  "-": "hyphen",
+  " ": "nbsp",
+  "(": "lpar",
+  ")": "rpar",
+  "+": "plus",
+};
+
+/** What honest code does with a value. */
+const FORMS: Record<string, (value: string) => JsonValue> = {
+  "as it is": (value) => value,
+  "separators out": (value) => value.replace(/[^A-Za-z\d@.]/g, ""),
+  "other separators": (value) => value.replace(/[ ()-]+/g, "."),
+  encodeURIComponent: (value) => encodeURIComponent(value),
+  "all percent-encoded": (value) => characters(value, (code) => `%${hex(code)}`),
+  "a mailto: link": (value) => `<a href="mailto:${value}?subject=x">write</a>`,
+  "upper case": (value) => value.toUpperCase(),
+  "lower case": (value) => value.toLowerCase(),
+  trimmed: (value) => `  ${value}\r\n`.trim(),
+  "cells of a row": (value) => value.split(/[ @-]/),
+  "cells of a table": (value) => `\n${value.split(/[ @-]/).join(";")}\n`,
+  "members of an object": (value) =>
+    Object.fromEntries(value.split(/[ @-]/).map((part, at) => [`c${at}`, part])),
+  "a list of characters": (value) => Array.from(value),
+  "JSON in JSON in JSON": (value) => JSON.stringify(JSON.stringify(JSON.stringify({ a: { b: value } }))),
+  "a query string": (value) => `https://example.org/?a=1&q=${encodeURIComponent(value)}&z=2`,
+  "a form": (value) => new URLSearchParams({ q: value, z: "1" }).toString(),
+  "named entities": (value) => value.replace(/[^A-Za-z\d]/g, (mark) => `&${NAMED[mark] ?? ""};`),
+  "decimal entities": (value) => characters(value, (code) => `&#${code};`),
+  "hexadecimal entities": (value) => characters(value, (code) => `&#x${hex(code)};`),
+  "escapes of JavaScript": (value) => characters(value, (code) => `\\u00${hex(code)}`),
+  "quoted-printable": (value) =>
+    `Dear =\r\nAda, ${characters(value, (code) => (code > 64 ? String.fromCharCode(code) : `=${hex(code)}`))}`,
+  base64,
+  "base64 of a text": (value) => `body: ${base64(`Grüße, write to ${value} today`)}.`,
+  "base64 in lines": (value) =>
+    base64(`${"A line of text. ".repeat(7)}\n${value}\n${"More text. ".repeat(9)}`).replace(
+      /.{76}/g,
+      "$&\r\n",
+    ),
+  base64url: (value) => Buffer.from(`>>>??? ${value}`).toString("base64url"),
+  "base64 of base64 of JSON": (value) => base64(base64(JSON.stringify({ value }))),
+};
+const DIGIT_FORMS: typeof FORMS = {
+  "digits only": (value) => value.replace(/\D/g, ""),
+  "a number": (value) => Number(value.replace(/\D/g, "")),
+  "a wa.me link": (value) => `https://wa.me/${value.replace(/\D/g, "")}`,
+  "digits in a sentence": (value) => `Ask ${value.replace(/\D/g, "").replace(/(.{4})(?=.)/g, "$1-")} for it`,
+};
+const cases = [
+  ...Object.entries(FORMS).flatMap(([form, write]) =>
+    Object.keys(VALUES).map((name) => [name as Name, form, write] as const),
+  ),
+  ...Object.entries(DIGIT_FORMS).flatMap(([form, write]) =>
+    NUMBERS.map((name) => [name, form, write] as const),
+  ),
+];
+const crm = { server: "crm", tool: "get" };
+const mail = { server: "mail", tool: "send" };
+const rest = Array.from({ length: 3 }, (_, id) => ({
+  id,
+  name: `Customer ${id}`,
+  at: "2026-02-03T10:11:12Z",
+}));
+
+describe("a value that a tool returned and code wrote in another way", () => {
+  it.each(cases)("%s, %s", async (name, _form, write) => {
+    const written = write(VALUES[name]);
+    for (const guest of ["values", "tokens"] as const) {
+      const redactor = createRedactor({ guest });
+      const result = [...rest, { [name]: VALUES[name] }];
+      if (guest === "values") redactor.observe(result, crm);
+      else redactor.tokenize(result, crm);
+      const shown = redactor.tokenize({ note: written }, {});
+      expect(shown).not.toEqual({ note: written });
+      // What is handed back is what code wrote.
+      expect(await redactor.detokenize(shown, mail)).toEqual({ note: written });
+    }
+  });
+
+  it.each(cases)("goes nowhere that a rule forbids: %s, %s", async (name, _form, write) => {
+    const redactor = createRedactor({ rules: [{ from: "crm", to: "mail", action: "deny" }] });
+    redactor.observe([...rest, { [name]: VALUES[name] }], crm);
+    const note = write(VALUES[name]) as string;
+    await expect(redactor.detokenize({ note }, mail)).rejects.toMatchObject({ code: "FLOW_DENIED" });
+    expect(await redactor.detokenize({ note }, { ...crm, tool: "put" })).toEqual({ note });
+    const shown = redactor.tokenize({ note }, {});
+    await expect(redactor.detokenize(shown, mail)).rejects.toMatchObject({ code: "FLOW_DENIED" });
+  });
+
+  it("is told from a later session of the workspace, too", async () => {
+    const rules = [{ from: "crm", to: "mail", action: "deny" as const }];
+    const redactor = createRedactor({ rules, workspaceOf: () => "a" });
+    redactor.observe({ phone: VALUES.phone, password: VALUES.password }, { ...crm, session: "1" });
+    for (const note of ["https://wa.me/12025550143", `is: ${base64(VALUES.password)}`, ["tr0ub4dor", "3X"]])
+      await expect(redactor.detokenize({ note }, { ...mail, session: "2" })).rejects.toMatchObject({
+        code: "FLOW_DENIED",
+      });
+  });
+
+  it.each([
+    ["reversed", (value: string) => Array.from(value).toReversed().join("")],
+    ["its end alone", (value: string) => value.slice(-4)],
+    ["in hexadecimal", (value: string) => Buffer.from(value).toString("hex")],
+    [
+      "added to",
+      (value: string) =>
+        Array.from(value)
+          .map((one) => String.fromCharCode(one.charCodeAt(0) + 1))
+          .join(""),
+    ],
+  ])("is not found %s, as the documentation says", (_form, write) => {
+    const redactor = createRedactor();
+    redactor.observe([VALUES], crm);
+    const note = write(VALUES.phone);
+    expect(redactor.tokenize({ note }, {})).toEqual({ note });
+  });
+
+  it("is not seen in other numbers and words", () => {
+    const redactor = createRedactor();
+    redactor.observe([{ ...VALUES, name: "Customer 1" }], crm);
+    const other = [
+      "20255501431234",
+      "99936228726001",
+      "build 53622 8727",
+      "example.com",
+      ["ada", "byron"],
+      { id: 536_228_727, at: "2026-02-03T10:11:12Z", list: ["Tr0ub", "4dor"] },
+      "SGVsbG8gd29ybGQsIG5vYm9keSBpcyBoZXJl",
+    ];
+    expect(redactor.tokenize(other, {})).toEqual(other);
+  });
+});
