@@ -3,7 +3,7 @@ import os from "node:os";
 import path from "node:path";
 import { loadConfig } from "code-execution-mcp";
 import { describe, expect, it, onTestFinished } from "vitest";
-import { parse } from "yaml";
+import { parse, parseAllDocuments } from "yaml";
 import { findProblems } from "../../../packages/sandbox-k8s/test/known-fields.ts";
 import { hasHelm, helm, render, type Manifest } from "../test/helm.ts";
 import { findUnrestricted } from "../test/pod-security.ts";
@@ -14,6 +14,16 @@ const KEDA = { type: "keda", keda: { address: "valkey:6379", passwordSecret: { n
 const PODS = {
   mode: "pods",
   pods: { runtimeClassName: "kata", minIsolation: "microvm", userNamespace: true },
+};
+const OUTSIDE = {
+  ingress: { enabled: true, className: "nginx", host: "cem.example.com", tlsSecret: "cem-tls" },
+  monitoring: { enabled: true, labels: { release: "prometheus" } },
+  networkPolicy: {
+    hosts: [
+      { host: "*.example.com", port: 443 },
+      { host: "valkey.internal", port: 6379 },
+    ],
+  },
 };
 const VALUES: [string, object][] = [
   ["as it comes", QUEUE],
@@ -37,7 +47,12 @@ const VALUES: [string, object][] = [
   ],
   ["scaled by KEDA", { ...QUEUE, worker: { autoscaling: KEDA } }],
   ["scaled by an external metric", { ...QUEUE, worker: { autoscaling: { type: "hpa" } } }],
-  ["with bubblewrap", { ...QUEUE, sandbox: { mode: "namespaces" } }],
+  ["with Deno's permissions", { ...QUEUE, sandbox: { mode: "permissions" } }],
+  [
+    "with bubblewrap and a profile of one's own",
+    { ...QUEUE, sandbox: { mode: "namespaces", namespaces: { localhostProfile: "own.json" } } },
+  ],
+  ["reached by TLS, watched and held to hosts", { ...QUEUE, ...OUTSIDE }],
   ["with guests in pods", { ...QUEUE, sandbox: PODS }],
   [
     "with nothing shared but the queue",
@@ -49,6 +64,7 @@ const VALUES: [string, object][] = [
 async function problemsOf(manifest: Manifest): Promise<string[]> {
   const { apiVersion, kind } = manifest;
   const isOfKeda = apiVersion.startsWith("keda.sh/");
+  if (/^(?:monitoring\.coreos\.com|cilium\.io)/.test(apiVersion)) return [];
   const problems = isOfKeda ? [] : findProblems(manifest);
   if (apiVersion.includes("agents.x-k8s.io")) return problems;
   const models = isOfKeda ? "@kubernetes-models/keda" : "kubernetes-models";
@@ -90,7 +106,9 @@ describe.runIf(hasHelm)("the Helm chart", () => {
   it.each(VALUES)("has no pod that may write to its root, gain rights or stay root, %s", (name, values) => {
     for (const pod of podsOf(render(values))) {
       const forbidden = findUnrestricted(pod).map((what) => what.replace(/^\w+: /, ""));
-      expect(forbidden).toEqual(name === "with bubblewrap" ? ["procMount", "seccomp"] : []);
+      // Only in a user namespace of its own.
+      const isUnmasked = pod.hostUsers === false && name !== "with guests in pods";
+      expect(forbidden).toEqual(isUnmasked ? ["procMount"] : []);
       for (const { securityContext } of pod.containers)
         expect(securityContext.readOnlyRootFilesystem).toBe(true);
       expect(pod.securityContext.runAsUser).toBe(1000);
@@ -105,7 +123,80 @@ describe.runIf(hasHelm)("the Helm chart", () => {
     const problems = await problemsOf({ ...deployment, spec });
     expect(problems.join()).toMatch(/unknown field .*readonlyRootFilesystem.*selector/s);
     spec.template.spec.hostPID = true;
-    expect(findUnrestricted(spec.template.spec)).toEqual(["hostPID"]);
+    expect(findUnrestricted(spec.template.spec)).toEqual(["hostPID", "worker: procMount"]);
+  });
+
+  it("makes namespaces for programs where the cluster can, with the profile that it takes, else not", () => {
+    const specOf = (values: object, ...flags: string[]) => {
+      const { status, stdout, stderr } = helm("template", values, ...flags);
+      expect([status, stderr]).toEqual([0, ""]);
+      const manifests = parseAllDocuments(stdout).map((one) => one.toJS() as Manifest | null);
+      const own = manifests.filter((one) => one !== null);
+      const { spec } = find(own, "Deployment", "-worker");
+      const { hostUsers, securityContext } = spec.template.spec;
+      const installs = own.filter(({ kind }) => kind === "DaemonSet").length;
+      const config = find(own, "ConfigMap", "code-execution-mcp").data?.["config.yaml"] ?? "";
+      const { min_isolation: floor } = parse(config).execution;
+      return { hostUsers, profile: securityContext.seccompProfile, installs, floor };
+    };
+    const localhost = (file: string) => ({ type: "Localhost", localhostProfile: file });
+    const profile = localhost("cem-code-execution-mcp.json");
+    expect(specOf(QUEUE, "--kube-version=1.34")).toEqual({
+      hostUsers: false,
+      profile,
+      installs: 1,
+      floor: "permissions",
+    });
+    expect(specOf(QUEUE, "--kube-version=1.32")).toMatchObject({
+      hostUsers: undefined,
+      profile: { type: "RuntimeDefault" },
+      installs: 0,
+    });
+    const own = { mode: "namespaces", namespaces: { localhostProfile: "own.json" } };
+    expect(specOf({ ...QUEUE, sandbox: own })).toMatchObject({
+      profile: localhost("own.json"),
+      installs: 0,
+      floor: "namespaces",
+    });
+    const { data } = find(render({ ...QUEUE, sandbox: { mode: "namespaces" } }), "ConfigMap", "-seccomp");
+    const { syscalls } = JSON.parse(data?.["profile.json"] ?? "") as { syscalls: { names: string[] }[] };
+    const denied = syscalls.flatMap(({ names }) => names);
+    expect(denied).toEqual(expect.arrayContaining(["bpf", "ptrace", "kexec_load", "io_uring_setup"]));
+    for (const needed of ["unshare", "mount", "pivot_root", "clone"]) expect(denied).not.toContain(needed);
+  });
+
+  it("is reached by TLS alone, watched with the token, and held to hosts by Cilium", () => {
+    const manifests = render({ ...QUEUE, ...OUTSIDE });
+    const { tls, rules } = find(manifests, "Ingress", "code-execution-mcp").spec;
+    expect(tls).toEqual([{ hosts: ["cem.example.com"], secretName: "cem-tls" }]);
+    expect(rules[0].host).toBe("cem.example.com");
+    const [endpoint] = find(manifests, "ServiceMonitor", "-server").spec.endpoints;
+    expect(endpoint).toMatchObject({
+      port: "http",
+      authorization: { credentials: { name: "cem-server", key: "token" } },
+    });
+    const { selector } = find(manifests, "PodMonitor", "-worker").spec;
+    const worker = find(manifests, "Deployment", "-worker").spec.template.metadata.labels;
+    expect(worker).toMatchObject(selector.matchLabels);
+    const { egress } = find(manifests, "CiliumNetworkPolicy", "-hosts").spec;
+    expect(egress.slice(1).map((rule: { toFQDNs: object[] }) => rule.toFQDNs)).toEqual([
+      [{ matchPattern: "*.example.com" }],
+      [{ matchName: "valkey.internal" }],
+    ]);
+    // No rule that lets out to anywhere is left beside it.
+    expect(find(manifests, "NetworkPolicy", "-egress").spec.egress).toHaveLength(1);
+    for (const lacks of [{ host: "" }, { tlsSecret: "" }])
+      expect(() => render({ ...QUEUE, ingress: { ...OUTSIDE.ingress, ...lacks } })).toThrow(/Set ingress\./);
+  });
+
+  it("has the version of the packages, or the first one before there is any", () => {
+    const read = (file: string) => readFileSync(path.join(import.meta.dirname, file), "utf8");
+    const { version } = parse(read("../../../packages/code-execution-mcp/package.json")) as {
+      version: string;
+    };
+    const released = version === "0.0.0" ? "0.1.0" : version;
+    expect(parse(read("../chart/Chart.yaml"))).toMatchObject({ version: released, appVersion: released });
+    expect(read("../Dockerfile")).toContain(`LABEL org.opencontainers.image.version="${released}"`);
   });
 
   it("gives the server's configuration, which its loader takes as it is", async () => {

@@ -27,7 +27,7 @@ const textsOf = (keyword: string) => last.filter((one) => one.keyword === keywor
 describe("Dockerfile", () => {
   it("has known instructions only", () => {
     const known = new Set(
-      "FROM WORKDIR COPY RUN USER ENV VOLUME EXPOSE ENTRYPOINT HEALTHCHECK CMD".split(" "),
+      "FROM WORKDIR COPY RUN LABEL USER ENV VOLUME EXPOSE ENTRYPOINT HEALTHCHECK CMD".split(" "),
     );
     expect(instructions.filter(({ keyword }) => !known.has(keyword))).toEqual([]);
   });

@@ -43,10 +43,11 @@ export const hasHelm: boolean = process.platform === "linux" && process.arch ===
 export function helm(
   command: "template" | "lint" | "install",
   values: object,
+  ...flags: string[]
 ): { stdout: string; stderr: string; status: number | null } {
   const release = command === "lint" ? [] : ["cem"];
   const dry = command === "install" ? ["--dry-run=client"] : [];
-  const args = [command, ...release, chart, ...dry, "--namespace", "agents", "--values", "-"];
+  const args = [command, ...release, chart, ...dry, ...flags, "--namespace", "agents", "--values", "-"];
   return spawnSync(findHelm(), args, { input: JSON.stringify(values), encoding: "utf8" });
 }
 

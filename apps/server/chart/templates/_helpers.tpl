@@ -18,6 +18,22 @@ helm.sh/chart: {{ printf "%s-%s" .Chart.Name .Chart.Version }}
 {{ .Values.image.repository }}:{{ .Values.image.tag | default .Chart.AppVersion }}
 {{- end }}
 
+{{/* sandbox.mode, decided: namespaces where Kubernetes has user namespaces for pods and nothing in the namespace forbids what they take. */}}
+{{- define "cem.mode" -}}
+{{- if ne .Values.sandbox.mode "auto" }}{{ .Values.sandbox.mode }}
+{{- else if not (semverCompare ">=1.33.0-0" .Capabilities.KubeVersion.Version) }}permissions
+{{- else }}
+{{- $namespace := lookup "v1" "Namespace" "" .Release.Namespace | default dict }}
+{{- $enforced := dig "metadata" "labels" "pod-security.kubernetes.io/enforce" "privileged" $namespace }}
+{{- ternary "namespaces" "permissions" (eq $enforced "privileged") }}
+{{- end }}
+{{- end }}
+
+{{/* The seccomp profile of pods that make namespaces, in the kubelet's folder. */}}
+{{- define "cem.seccompProfile" -}}
+{{- .Values.sandbox.namespaces.localhostProfile | default (printf "%s.json" (include "cem.name" .)) }}
+{{- end }}
+
 {{- define "cem.claim" -}}
 {{ .Values.persistence.existingClaim | default (printf "%s-files" (include "cem.name" .)) }}
 {{- end }}
@@ -42,11 +58,11 @@ helm.sh/chart: {{ printf "%s-%s" .Chart.Name .Chart.Version }}
 {{/* The settings that the chart itself decides, over those of the user. */}}
 {{- define "cem.config" -}}
 {{- $execution := dict "workspace_dir" "/files/workspace" "servers_dir" "/files/servers" "skills_dir" "/files/skills" "workflow_runs_dir" "/files/workflow-runs" }}
-{{- if eq .Values.sandbox.mode "pods" }}
+{{- if eq (include "cem.mode" .) "pods" }}
 {{- $kubernetes := dict "template" (printf "%s-guest" (include "cem.name" .)) "volume_claim" (include "cem.claim" .) "volume_root" "/files" }}
 {{- $execution = merge $execution (dict "sandbox_type" "kubernetes" "min_isolation" .Values.sandbox.pods.minIsolation "kubernetes" $kubernetes) }}
 {{- else }}
-{{- $execution = merge $execution (dict "sandbox_type" "deno" "min_isolation" .Values.sandbox.mode) }}
+{{- $execution = merge $execution (dict "sandbox_type" "deno" "min_isolation" (ternary "permissions" .Values.sandbox.mode (eq .Values.sandbox.mode "auto"))) }}
 {{- end }}
 {{- $customers := dict "dir" "/files/customers" }}
 {{- mergeOverwrite (dict "customers" $customers) (deepCopy .Values.config) (dict "execution" $execution) | toYaml }}
@@ -55,8 +71,8 @@ helm.sh/chart: {{ printf "%s-%s" .Chart.Name .Chart.Version }}
 {{/* A deployment's pod. Takes root, component, values, command, env and what else differs. */}}
 {{- define "cem.deployment" -}}
 {{- $root := .root -}}
-{{- $namespaces := eq $root.Values.sandbox.mode "namespaces" -}}
-{{- $needsApi := eq $root.Values.sandbox.mode "pods" -}}
+{{- $namespaces := eq (include "cem.mode" $root) "namespaces" -}}
+{{- $needsApi := eq (include "cem.mode" $root) "pods" -}}
 apiVersion: apps/v1
 kind: Deployment
 metadata:
@@ -106,11 +122,9 @@ spec:
         seccompProfile:
           {{- if not $namespaces }}
           type: RuntimeDefault
-          {{- else if $root.Values.sandbox.namespaces.localhostProfile }}
-          type: Localhost
-          localhostProfile: {{ $root.Values.sandbox.namespaces.localhostProfile }}
           {{- else }}
-          type: Unconfined
+          type: Localhost
+          localhostProfile: {{ include "cem.seccompProfile" $root }}
           {{- end }}
       containers:
         - name: {{ .component }}
