@@ -21,7 +21,7 @@ describe("cem migrate", () => {
     const shown = await runCem(["migrate"], { cwd });
     expect(shown).toMatchObject({ code: 0, stderr: "" });
     expect(shown.stdout).toContain("+  sandbox_type: auto");
-    expect(shown.stdout).toContain("+export async function add(input: AddInput): Promise<number> {");
+    expect(shown.stdout).toContain("+export async function add(input: Record<string, unknown>): Promise<unknown> {");
     expect(shown.stdout).toContain("cem migrate --write");
     expect(existsSync(path.join(cwd, "servers/calculator/add.ts"))).toBe(false);
 
@@ -39,7 +39,7 @@ describe("cem migrate", () => {
       next: ["mv config.yaml config.python.yaml && mv config.cem.yaml config.yaml", "cem init", "cem doctor"],
     });
     const tools = await runCem(["tools", "--config", "config.cem.yaml", "calculator"], { cwd });
-    expect(tools.stdout).toContain("add(input: { a: number; b: number }): Promise<number>");
+    expect(tools.stdout).toContain("add(input: Record<string, unknown>): Promise<unknown>");
     expect(tools.stderr).toBe("");
     expect(readFileSync(path.join(cwd, "servers/calculator/add.py"), "utf8")).toBe(TOOL);
   });

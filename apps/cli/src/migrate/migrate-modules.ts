@@ -1,10 +1,9 @@
 import path from "node:path";
 import { stringify } from "yaml";
-import { parseDocstring } from "./docstring.ts";
 import { isPublicModule, namesIn, textOf } from "./migration.ts";
 import type { CalledServer, LeftOver, MigratedFile } from "./migration.ts";
-import { isOptional, listOf, readPythonModule, toTypeScriptType } from "./python-module.ts";
-import type { PythonFunction, PythonModule, PythonParameter } from "./python-module.ts";
+import { readPythonModule } from "./python-module.ts";
+import type { PythonFunction, PythonModule } from "./python-module.ts";
 
 /** The result of migrating tools or skills. */
 export interface MigratedModules {
@@ -158,63 +157,21 @@ function toIdentifier(name: string): string {
 }
 
 /**
- * A function in TypeScript with the signature and the comments of one in Python, which throws until it is written.
+ * A function in TypeScript with the comment and, in it, the declaration of one in Python, which throws until it is written.
  *
  * @param file - The name of the file in Python, for the message.
  */
-export function functionSkeleton(own: PythonFunction, file: string): string {
-  const { summary, parameters: about, returns } = parseDocstring(own.docstring);
-  const name = toIdentifier(own.name);
-  const members = own.parameters.map((parameter) => member(parameter, about.get(parameter.name) ?? ""));
-  const input = inputName(name);
-  const result = own.returns === undefined ? "unknown" : toTypeScriptType(own.returns);
-  const isAnyOptional = own.parameters.every((parameter) => isOmittable(parameter));
-  const shape =
-    members.length === 0
-      ? ""
-      : `/** What {@link ${name}} takes. */\nexport interface ${input} {\n${members.join("\n")}\n}\n\n`;
-  const parameter = members.length === 0 ? "" : `input: ${input}${isAnyOptional ? " = {}" : ""}`;
-  const body = [
-    ...(members.length === 0 ? [] : ["  void input;"]),
-    `  throw new Error(${JSON.stringify(`${own.name} ${NOT_WRITTEN}${file}:${own.line}.`)});`,
-  ];
-  return `${shape}${comment([summary === "" ? `${own.name}, as in ${file}.` : summary, ...(returns === "" ? [] : [`@returns ${returns}`])], "")}
-export async function ${name}(${parameter}): Promise<${result === "null" ? "void" : result}> {
-${body.join("\n")}
+export function functionSkeleton(
+  { name, docstring, declaration, line }: PythonFunction,
+  file: string,
+): string {
+  const about = [docstring.trim() || `${name}, as in ${file}.`, `In Python: ${declaration}`];
+  return `${comment(about, "")}
+export async function ${toIdentifier(name)}(input: Record<string, unknown>): Promise<unknown> {
+  void input;
+  throw new Error(${JSON.stringify(`${name} ${NOT_WRITTEN}${file}:${line}.`)});
 }
 `;
-}
-
-function member(parameter: PythonParameter, about: string): string {
-  const { name, annotation, standard, kind } = parameter;
-  const type = annotation === undefined ? typeOfDefault(standard) : toTypeScriptType(annotation);
-  const notes = [
-    about,
-    standard === undefined || standard === "None" ? "" : `Default in Python: \`${standard}\`.`,
-  ];
-  const lines = notes.filter((note) => note !== "").join(" ");
-  const doc = lines === "" ? "" : `${comment([lines], "  ")}\n`;
-  if (kind === "keywords") return `${doc}  [name: string]: unknown;`;
-  const key = /^[\p{ID_Start}_$][\p{ID_Continue}$]*$/u.test(name) ? name : JSON.stringify(name);
-  if (kind === "rest") return `${doc}  ${key}?: ${listOf(annotation === undefined ? "unknown" : type)};`;
-  return `${doc}  ${key}${isOmittable(parameter) ? "?" : ""}: ${type};`;
-}
-
-function isOmittable({ annotation, standard, kind }: PythonParameter): boolean {
-  return kind !== "plain" || standard !== undefined || (annotation !== undefined && isOptional(annotation));
-}
-
-function typeOfDefault(standard: string | undefined): string {
-  if (standard === undefined || standard === "None") return "unknown";
-  if (/^["']/u.test(standard)) return "string";
-  if (standard === "True" || standard === "False") return "boolean";
-  if (/^-?\d/u.test(standard)) return "number";
-  return standard.startsWith("[") ? "unknown[]" : "unknown";
-}
-
-function inputName(name: string): string {
-  const words = name.split("_").filter((word) => word !== "");
-  return `${words.map((word) => word.charAt(0).toUpperCase() + word.slice(1)).join("")}Input`;
 }
 
 /** A doc comment of these paragraphs. What would end it is written otherwise. */
