@@ -6,7 +6,6 @@ import { parseCommandLine, parseQuick } from "./command/command-line.ts";
 import type { Invocation } from "./command/define-command.ts";
 import { RUN_COMMANDS } from "./commands/run.ts";
 import { EXIT_FAILED, exitCodeOfError, isOwnCode } from "./errors.ts";
-import { helpColumns } from "./command/fit-help.ts";
 import { GRACE_MS, watchForInterruption } from "./io/interruption.ts";
 import type { Interruption, StopReason } from "./io/interruption.ts";
 import { safeJson, safeText } from "./render/text.ts";
@@ -64,7 +63,7 @@ async function parseAny(argv: readonly string[], { out }: Terminal, io: CommandI
     argv,
     COMMANDS,
     out.style.colors.isColorSupported,
-    helpColumns(io.stdout, process.env),
+    io.stdout.isTTY === true ? io.stdout.columns : Number(process.env["COLUMNS"]) || undefined,
   );
 }
 

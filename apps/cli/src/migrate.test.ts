@@ -21,7 +21,9 @@ describe("cem migrate", () => {
     const shown = await runCem(["migrate"], { cwd });
     expect(shown).toMatchObject({ code: 0, stderr: "" });
     expect(shown.stdout).toContain("+  sandbox_type: auto");
-    expect(shown.stdout).toContain("+export async function add(input: Record<string, unknown>): Promise<unknown> {");
+    expect(shown.stdout).toContain(
+      "+export async function add(input: Record<string, unknown>): Promise<unknown> {",
+    );
     expect(shown.stdout).toContain("cem migrate --write");
     expect(existsSync(path.join(cwd, "servers/calculator/add.ts"))).toBe(false);
 

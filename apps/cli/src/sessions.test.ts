@@ -46,10 +46,10 @@ describe("cem sessions", () => {
       /session_001 {2}[-\d: ]+, 3 tasks\n {4}Continue from step 2/u,
     );
     expect((await cem("sessions", "show", "last")).stdout).toMatch(/task_001 +Calculate 5 \+ 3\n +8\n/u);
-    const exported = await cem("sessions", "export", "1", "--out", "copy.json");
-    expect(exported.stdout).toMatch(/exported +copy.json/u);
-    const copy = JSON.parse(readFileSync(path.join(cwd, "copy.json"), "utf8")) as unknown;
-    expect(copy).toMatchObject({ session_id: "session_001", state_files: ["/workspace/state.json"] });
-    expect(await cem("sessions", "export", "1", "--out", "copy.json")).toMatchObject({ code: 2 });
+    const shown = JSON.parse((await cem("sessions", "show", "1", "--json")).stdout) as { session: unknown };
+    expect(shown.session).toMatchObject({
+      session_id: "session_001",
+      state_files: ["/workspace/state.json"],
+    });
   });
 });

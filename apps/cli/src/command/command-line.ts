@@ -3,13 +3,7 @@ import { Command, CommanderError } from "commander";
 import type { Answer, CommandContext } from "../io/command-context.ts";
 import { addOptions, buildProgram, VERSION } from "./define-command.ts";
 import type { CommandDefinition, Given, Invocation } from "./define-command.ts";
-import { fitHelp } from "./fit-help.ts";
 import { OUTPUT_OPTIONS, settingOptions, sharedOptions } from "./options.ts";
-
-/** Below this there is no room for terms and what they are side by side. */
-const MIN_TABLE_COLUMNS = 80;
-/** Wide enough that nothing is broken. */
-const UNBROKEN = 10_000;
 
 /** A command that a plugin may have: which plugins there are is known once the configuration is read. */
 export interface UnknownCommand {
@@ -54,7 +48,7 @@ export function parseQuick(
  * Reads the arguments after the command's name.
  *
  * @param colors - Whether help may be coloured.
- * @param columns - The width that help has to fit. Default: it is not broken.
+ * @param columns - The width that help has to fit. Default: 80.
  * @throws CemError `USAGE` with what is wrong and what was perhaps meant.
  */
 export function parseCommandLine(
@@ -65,11 +59,7 @@ export function parseCommandLine(
 ): Invocation {
   let invocation: Invocation | undefined;
   let printed = "";
-  const isNarrow = columns !== undefined && columns < MIN_TABLE_COLUMNS;
-  const help = (text: string): Invocation => {
-    const whole = text.trimEnd();
-    return printing("help", columns === undefined ? whole : fitHelp(whole, columns));
-  };
+  const help = (text: string): Invocation => printing("help", text.trimEnd());
   const program = buildProgram(set.definitions, (found) => {
     invocation = found;
   });
@@ -83,7 +73,7 @@ export function parseCommandLine(
       writeErr: (text) => (printed += text),
       outputError: () => {},
       getOutHasColors: () => colors,
-      ...(columns === undefined ? {} : { getOutHelpWidth: () => (isNarrow ? UNBROKEN : columns) }),
+      ...(columns === undefined ? {} : { getOutHelpWidth: () => columns }),
       getErrHasColors: () => colors,
     });
   }

@@ -1,4 +1,3 @@
-import { writeFile } from "node:fs/promises";
 import { CemError } from "@cem/core";
 import type { SessionRecord } from "@cem/core";
 import type { SessionSummary } from "code-execution-mcp/admin";
@@ -15,7 +14,7 @@ import { addOptions, defineCommand } from "../command/define-command.ts";
 import type { Given } from "../command/define-command.ts";
 import { RECORDING_OPTIONS, settingOptions, actionArgument, wholeNumber } from "../command/options.ts";
 
-const ACTIONS = ["list", "show", "resume", "export"] as const;
+const ACTIONS = ["list", "show", "resume"] as const;
 type Action = (typeof ACTIONS)[number];
 const MAX_LISTED = 100_000;
 
@@ -27,15 +26,13 @@ interface Sessions {
   /** The next task, for `resume`. */
   task: string;
   max: number;
-  /** The file to export to. Default: stdout. */
-  out?: string | undefined;
 }
 
-/** `cem sessions`: lists logged sessions, shows or exports one, or goes on with it. */
+/** `cem sessions`: lists logged sessions, shows one, or goes on with it. */
 export const sessions = defineCommand<Sessions>({
   name: "sessions",
   group: "runs",
-  about: "List, show, resume and export logged sessions",
+  about: "List, show and resume logged sessions",
   help: `
 Each run is kept in the log of its session: files sessions/session_001.json and so on in the workspace, while
 execution.state.auto_save is true. A task that resumes a session is told what its earlier tasks did.
@@ -44,14 +41,13 @@ Examples:
   cem sessions
   cem sessions show last
   cem sessions resume 3 "Continue from step 2"
-  cem sessions export last --out session.json`,
+  cem sessions show last --json > session.json`,
   declare: (command) =>
     addOptions(command, [...settingOptions(), ...RECORDING_OPTIONS])
       .addArgument(actionArgument(ACTIONS, "list"))
       .argument("[id]", "the session: session_003, 3, or last")
       .argument("[task...]", "for resume: what to do next, in plain words")
-      .option("--max <count>", "the most sessions to list", wholeNumber(1, MAX_LISTED), 20)
-      .option("--out <file>", "for export: the file, which must not exist"),
+      .option("--max <count>", "the most sessions to list", wholeNumber(1, MAX_LISTED), 20),
   read: (command, named) => ({ ...named, task: command.args.slice(2).join(" ") }),
   run: manageSessions,
 });
@@ -71,7 +67,6 @@ async function manageSessions(invocation: Given<Sessions>, context: CommandConte
   const named = requireId(action, id);
   if (action === "resume") return resume(named, invocation, context);
   const session = await readSession(named, serverSourceOf(options, context));
-  if (action === "export") return exportSession(invocation, session);
   const safe = safeData(session);
   return {
     exitCode: EXIT_OK,
@@ -101,29 +96,6 @@ async function resume(
     async (agent) => answerToResult(await agent.executeTask(task, executeOptions(context, options)), options),
     { resume: id },
   );
-}
-
-async function exportSession({ out }: Given<Sessions>, session: SessionRecord): Promise<Answer> {
-  const json = `${JSON.stringify(session, undefined, 2)}\n`;
-  if (out === undefined) {
-    const lines = json.trimEnd().split("\n");
-    return { exitCode: EXIT_OK, data: session, report: () => lines, brief: () => lines.join("\n") };
-  }
-  try {
-    await writeFile(out, json, { flag: "wx", mode: 0o600 });
-  } catch (error) {
-    const reason = (error as NodeJS.ErrnoException).code === "EEXIST" ? "it exists" : String(error);
-    throw new CemError("NOT_WRITABLE", `${out} can't be written: ${reason}.`, {
-      details: { file: out },
-      cause: error,
-    });
-  }
-  return {
-    exitCode: EXIT_OK,
-    data: { status: "success", file: out },
-    report: (style) => ["", ...renderRow("exported", oneLine(out), style)],
-    brief: () => out,
-  };
 }
 
 /** @throws CemError `USAGE` */
