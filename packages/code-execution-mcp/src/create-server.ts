@@ -9,7 +9,7 @@ import { hintForAgent } from "@cem/core/errors";
 import { agentOptionsOf, assertRunServerOptions, assertServerOptions } from "./options.ts";
 import type { CemServer, RunServerOptions, ServerOptions, TransportName } from "./options.ts";
 import { lazyHost } from "./wiring/calls/tool-host.ts";
-import { authOf, customerHeaderOf, findHeldAuthorization } from "./wiring/http/clients.ts";
+import { authOf, ownerHeaderOf, findHeldAuthorization } from "./wiring/http/clients.ts";
 import { consolePartsOf, partsFor, showInConsole } from "./wiring/http/console-parts.ts";
 import { loggerOf, logTo, logWarnings } from "./wiring/log.ts";
 import { openProject } from "./wiring/open-project.ts";
@@ -80,7 +80,7 @@ export async function createServer(options: ServerOptions = {}): Promise<CemServ
     results: options.results ?? (await createServedResults(loaded)),
     state: options.state ?? (await createConfiguredState(loaded)),
     skills: shareSkills(await createConfiguredSkills(loaded), loaded.sync),
-    openCustomer: requestHosts?.get,
+    openOwner: requestHosts?.get,
     redactor,
     replicas,
     probe: queue && (() => probeQueue(queue)),
@@ -212,7 +212,7 @@ async function serve(
     allowedOrigins,
     logger,
     auth,
-    customerHeader: customerHeaderOf(config),
+    ownerHeader: ownerHeaderOf(config),
     trustedProxies,
     publicUrl,
   });

@@ -161,7 +161,7 @@ describe("deleting a customer", () => {
     await deleteCustomer("ada", optionsOf({}));
     // It ends by the deletion, or by a write into a folder that is gone, whichever it meets first.
     expect(await running).toMatchObject({ status: "error" });
-    expect(await agent.executeCode("return 1;")).toMatchObject({ error: { code: "CUSTOMER_GONE" } });
+    expect(await agent.executeCode("return 1;")).toMatchObject({ error: { code: "OWNER_GONE" } });
     await agent.dispose();
     expect(await readdir(path.join(folder, "workspaces"))).toEqual([]);
   });

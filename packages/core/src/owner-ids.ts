@@ -1,15 +1,15 @@
 /**
- * The ids that customers may have. One spelling for each on every file system: no upper case, nothing that looks like
+ * The ids that owners may have. One spelling for each on every file system: no upper case, nothing that looks like
  * another letter, none of the names that Windows keeps for devices, none of those that are derived from an identity.
  */
-export const CUSTOMER_ID =
+export const OWNER_ID =
   /^(?!(?:con|prn|aux|nul|com\d|lpt\d)$)(?!id-[0-9a-f]{32}$)[a-z0-9](?:[a-z0-9_-]{0,62}[a-z0-9])?$/;
 
-/** The rule of {@link CUSTOMER_ID} in words that follow "a customer's id needs". */
-export const CUSTOMER_ID_RULE =
+/** The rule of {@link OWNER_ID} in words that follow "an owner's id needs". */
+export const OWNER_ID_RULE =
   "lower-case letters a to z, digits, _ and -, at most 64 characters, beginning and ending with a letter or digit; and it must not be a device's name such as con, nor look like the id of a token's user";
 
-/** Whether a value can be the id that somebody gives a customer. */
-export function isGivenCustomerId(id: unknown): id is string {
-  return typeof id === "string" && CUSTOMER_ID.test(id);
+/** Whether a value can be the id that somebody gives an owner. */
+export function isGivenOwnerId(id: unknown): id is string {
+  return typeof id === "string" && OWNER_ID.test(id);
 }

@@ -38,7 +38,8 @@ export interface RunRecordSummary {
   startedAt: string;
   /** Duration in milliseconds. */
   ms: number;
-  customer?: string | undefined;
+  /** The owner of the workspace that the run had, where workspaces have owners. */
+  workspaceOwner?: string | undefined;
   /** Stands for who may see the run where several clients share a server. */
   owner?: string | undefined;
   calls: number;

@@ -33,7 +33,6 @@ export interface SessionCheckpoint {
 export interface SessionRecord {
   /** `session_001`: the name of the file without its ending. */
   session_id: string;
-  customer_uid: string | null;
   /** In ISO 8601. */
   started_at: string;
   /** In ISO 8601. `null` while the session goes on, and when its process was killed. */

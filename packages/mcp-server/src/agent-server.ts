@@ -2,7 +2,7 @@ import type { HintFor } from "@cem/tool-files/answers";
 import type { Agent, Replicas } from "@cem/core";
 import type { ClientTrace } from "@cem/core/telemetry";
 import type { AuthInfo, McpServerFactory, StandardSchemaV1 } from "@modelcontextprotocol/server";
-import type { OpenCustomer } from "./request-owner.ts";
+import type { OpenOwner } from "./request-owner.ts";
 import type { ServedClient } from "./served-client.ts";
 import type { AnyCustomTool, CustomTool } from "./custom-tool.ts";
 import type { Probe } from "./http/health.ts";
@@ -14,10 +14,10 @@ import type { GuestFacts, Profile, ServedParts } from "./tools/server-tool.ts";
 
 export interface AgentServerSettings<Config = unknown> extends ServedParts {
   /**
-   * Opens what belongs to the customer of a request, in place of the parts of the server. Absent: there
-   * are no customers.
+   * Opens what belongs to the owner of a request, in place of the parts of the server. Absent: there
+   * are no owners.
    */
-  openCustomer?: OpenCustomer | undefined;
+  openOwner?: OpenOwner | undefined;
   /** Workflows that clients see as tools, which `runWorkflow` runs. Default: none. */
   workflows?: readonly WorkflowTool[] | undefined;
   /** The set of tools that clients see. Default: `full`. */
@@ -34,7 +34,7 @@ export interface AgentServerSettings<Config = unknown> extends ServedParts {
   /**
    * Handling of the trace that a client's request names: spans go on in it, or a trace of the server's own links to it.
    *
-   * @defaultValue `link` with customers, who are strangers to each other; else `join`
+   * @defaultValue `link` with owners, who are strangers to each other; else `join`
    */
   clientTrace?: ClientTrace | undefined;
   /**
@@ -57,7 +57,7 @@ export interface AgentServerSettings<Config = unknown> extends ServedParts {
 /** Every setting's name. */
 export const SETTINGS: Readonly<Record<keyof AgentServerSettings, true>> = {
   ...SERVED_PARTS,
-  openCustomer: true,
+  openOwner: true,
   workflows: true,
   profile: true,
   customTools: true,
@@ -114,9 +114,9 @@ export interface AgentServer<Config = unknown> extends Servable {
    */
   listChanged(list: ListName, message?: string): void;
   /**
-   * Opens the agent and the stores of an authenticated client: those of its customer, where there are customers.
+   * Opens the agent and the stores of an authenticated client: those of its owner, where requests have owners.
    *
-   * @throws CemError `CUSTOMER_UNKNOWN` where the request does not say which customer it comes from.
+   * @throws CemError where the request does not say whose it is.
    */
   openClient(authInfo: AuthInfo | undefined): Promise<ServedClient>;
   /** Notifies the clients that watch a resource of a server behind. */

@@ -89,9 +89,9 @@ class ToolServer<Config> implements AgentServer<Config> {
     const { workflows = [] } = settings;
     const host: ToolHost = { ...partsIn(settings), runs: this.runs, guest, hintFor };
     const tools = [...toolsOf(profile, host), ...workflows.map((workflow) => workflowTool(workflow))];
-    const { openCustomer } = settings;
-    this.#clientTrace = settings.clientTrace ?? (openCustomer === undefined ? "join" : "link");
-    this.#hostOf = hostPerRequest(host, openCustomer);
+    const { openOwner } = settings;
+    this.#clientTrace = settings.clientTrace ?? (openOwner === undefined ? "join" : "link");
+    this.#hostOf = hostPerRequest(host, openOwner);
     this.#redaction = redactor && new AnswerRedaction(redactor, this.#hostOf);
     this.#add(tools.map((tool) => tool.bind(host, this.#hostOf)));
     this.#instructions = INSTRUCTIONS[profile];

@@ -1,16 +1,16 @@
-import { customerNameOf } from "./request-owner.ts";
-import type { OpenCustomer } from "./request-owner.ts";
+import { ownerNameOf } from "./request-owner.ts";
+import type { OpenOwner } from "./request-owner.ts";
 import { currentExchange } from "./exchange.ts";
 import { MAX_CODE_CHARACTERS, MAX_TASK_CHARACTERS } from "./limits.ts";
 import { ownerOf, requireLength, sessionOf } from "./tools/server-tool.ts";
 import type { Caller, HostOf, ServedParts, ToolHost } from "./tools/server-tool.ts";
 
 /** Finds the agent and the stores for a request: those of its owner, where requests have owners. */
-export function hostPerRequest(host: ToolHost, openCustomer: OpenCustomer | undefined): HostOf {
-  if (openCustomer === undefined) return () => host;
+export function hostPerRequest(host: ToolHost, openOwner: OpenOwner | undefined): HostOf {
+  if (openOwner === undefined) return () => host;
   const ofRequest = async (context: Caller): Promise<ToolHost> => ({
     ...host,
-    ...(await openCustomer(customerNameOf(context))),
+    ...(await openOwner(ownerNameOf(context))),
   });
   // Of one call, what is opened first is used to the end: an owner who is deleted meanwhile must not come back.
   const opened = new WeakMap<Caller, Promise<ToolHost>>();

@@ -83,7 +83,7 @@ export class AffinityRouter {
    * Routes a run to the worker where its session's guest is warm, if that is another one.
    *
    * @returns whether it is over. `undefined`: it is to be executed here, where it may have been tried before.
-   * @throws CemError why it can't be set up there, and `CUSTOMER_GONE` where its owner was deleted.
+   * @throws CemError why it can't be set up there, and `OWNER_GONE` where its owner was deleted.
    */
   async tryRoute(id: string, run: QueuedRun): Promise<boolean | undefined> {
     const { peers, sessions, executor, slots, name, isEnabled } = this.#settings;

@@ -10,7 +10,7 @@ import { describeWith } from "../../../vitest.tools.ts";
 
 const SECRET = "canary-of-ada";
 const KEYS = parseSealingKeys(`first:${Buffer.alloc(32, 1).toString("base64")}`);
-const GONE = new CemError("CUSTOMER_GONE", "The owner ada was deleted. Nothing was run.");
+const GONE = new CemError("OWNER_GONE", "The owner ada was deleted. Nothing was run.");
 
 async function setUp(keys?: typeof KEYS) {
   const redis = await startRedis();
@@ -34,7 +34,7 @@ describeWith("redis-server")("runs of an owner who is deleted", () => {
     await expect.poll(async () => (await queue.counts()).waiting, { timeout: 30_000 }).toBe(3);
     expect(await dump()).toContain(SECRET);
     await queue.removeOwner("ada");
-    for (const one of waiting.slice(0, 2)) await expect(one).rejects.toMatchObject({ code: "CUSTOMER_GONE" });
+    for (const one of waiting.slice(0, 2)) await expect(one).rejects.toMatchObject({ code: "OWNER_GONE" });
     expect(await dump()).not.toContain(SECRET);
     await work(async (owner) => {
       if (owner === "eve") throw new CemError("CONFIG_INVALID", `It says ${SECRET}.`);
@@ -59,7 +59,7 @@ describeWith("redis-server")("runs of an owner who is deleted", () => {
       asked.push([owner, incarnation]);
       throw GONE;
     });
-    await expect(run("ada")).rejects.toMatchObject({ code: "CUSTOMER_GONE" });
+    await expect(run("ada")).rejects.toMatchObject({ code: "OWNER_GONE" });
     expect(asked).toEqual([["ada", "1"]]);
     await vi.waitFor(async () => expect(await dump()).not.toContain(SECRET), 30_000);
     expect(await queue.dead()).toEqual([]);
@@ -83,7 +83,7 @@ describeWith("redis-server")("runs of an owner who is deleted", () => {
     const removed = queue.removeOwner("ada");
     deleted.resolve();
     await removed;
-    expect(await running).toMatchObject({ error: { code: "CUSTOMER_GONE" }, code: "" });
+    expect(await running).toMatchObject({ error: { code: "OWNER_GONE" }, code: "" });
     expect(await dump()).not.toContain(SECRET);
   });
 });

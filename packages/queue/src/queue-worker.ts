@@ -31,7 +31,7 @@ const MS_PER_SECOND = 1_000;
 
 /** Settings of {@link startQueueWorker}. */
 export interface QueueWorkerSettings extends QueueConnection {
-  /** The agent that executes an owner's runs, `CUSTOMER_GONE` where they were deleted. It is the caller's to dispose. */
+  /** The agent that executes an owner's runs, `OWNER_GONE` where they were deleted. It is the caller's to dispose. */
   agentFor: (owner: string | undefined, incarnation: string | undefined) => Promise<RunningAgent>;
   /**
    * How many runs are executed at once.

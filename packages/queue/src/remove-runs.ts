@@ -14,7 +14,7 @@ const LOOK_AGAIN_MS = 100;
 
 /** Says nothing of who it was. */
 const GONE = new CemError(
-  "CUSTOMER_GONE",
+  "OWNER_GONE",
   "The owner was deleted while the run waited for a worker. Nothing was run.",
 );
 

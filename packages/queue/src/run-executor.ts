@@ -33,7 +33,7 @@ export class RunExecutor {
    * Executes a run here.
    *
    * @returns whether it is over. If not, another worker may repeat it.
-   * @throws CemError why it can't be set up, and `CUSTOMER_GONE` where its owner was deleted.
+   * @throws CemError why it can't be set up, and `OWNER_GONE` where its owner was deleted.
    */
   async execute(id: string, run: QueuedRun): Promise<boolean> {
     return this.#attempt(id, run, await WorkerRun.begin(this.#attemptAt(id)));
@@ -98,7 +98,7 @@ export class RunExecutor {
       } finally {
         workerRun.end();
       }
-      if (workerRun.isOfGone) throw new CemError("CUSTOMER_GONE", "The owner of the run was deleted.");
+      if (workerRun.isOfGone) throw new CemError("OWNER_GONE", "The owner of the run was deleted.");
       return isOver;
     });
   }

@@ -114,7 +114,7 @@ export interface RunQueue {
    */
   retry(id: string): Promise<boolean>;
   /**
-   * Removes the runs of an owner who was deleted: those that wait end with `CUSTOMER_GONE`, and nothing is kept of those
+   * Removes the runs of an owner who was deleted: those that wait end with `OWNER_GONE`, and nothing is kept of those
    * that are over. Workers end what is under way.
    */
   removeOwner(owner: string): Promise<void>;

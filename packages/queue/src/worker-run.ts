@@ -37,7 +37,7 @@ export interface WorkerRunSettings {
 
 /** Whether a run can't go on because its owner was deleted. */
 export function isOfGone(error: ErrorInfo | null): boolean {
-  return error?.code === "CUSTOMER_GONE";
+  return error?.code === "OWNER_GONE";
 }
 
 /** A run for which a worker is responsible, here or where it was routed to. */

@@ -20,7 +20,7 @@ export type {
   CustomerFoldersSettings,
   CustomerUsage,
 } from "./customers/customer-folders.ts";
-export type { CustomerQuota, QuotaPeriod, QuotaUsage } from "./customers/quotas.ts";
+export type { OwnerQuota, QuotaPeriod, QuotaUsage } from "./customers/quotas.ts";
 export { OpenCustomers } from "./customers/open-customers.ts";
 export type { OpenCustomer, OpenCustomersSettings } from "./customers/open-customers.ts";
 export { createRunMeter } from "./customers/run-meter.ts";

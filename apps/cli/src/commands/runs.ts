@@ -137,12 +137,12 @@ function renderRuns(runs: readonly RunRecordSummary[], style: Style, isFiltered:
     return ["", ...wrapIndented(none, INDENT, style.width)];
   }
   const { colors } = style;
-  const lines = runs.flatMap(({ id, title, status, startedAt, ms, calls, customer }) => {
+  const lines = runs.flatMap(({ id, title, status, startedAt, ms, calls, workspaceOwner }) => {
     const about = [
       timeOf(startedAt),
       duration(ms),
       counted(calls, "call"),
-      ...(customer === undefined ? [] : [customer]),
+      ...(workspaceOwner === undefined ? [] : [workspaceOwner]),
     ];
     const paint = status === "success" ? String : colors.red;
     return [
@@ -178,7 +178,7 @@ function renderRun(run: RunRecord, style: Style, all: boolean): string[] {
     "",
     ...row("status", run.status),
     ...row("started", `${timeOf(run.startedAt)}, took ${duration(run.ms)}`),
-    ...row("customer", run.customer ?? ""),
+    ...row("customer", run.workspaceOwner ?? ""),
     ...(run.kind === "task" ? row("task", run.input) : []),
     ...row("stages", stages.map(([stage, ms]) => `${stage} ${duration(ms)}`).join(", ")),
     ...row("guest", isolation === null ? "" : `${isolation.level} (${isolation.mechanisms.join(", ")})`),

@@ -139,7 +139,6 @@ function renderSession(session: SessionRecord, style: Style): string[] {
     "",
     ...row("started", dateOf(session.started_at)),
     ...row("ended", session.ended_at === null ? "no" : dateOf(session.ended_at)),
-    ...row("customer", session.customer_uid ?? ""),
     ...row("state", files.join(", ")),
     ...row("step", checkpoint === null ? "" : `${checkpoint.step}`),
     ...row("context", checkpoint?.context == null ? "" : JSON.stringify(checkpoint.context)),

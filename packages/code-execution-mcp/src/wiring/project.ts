@@ -1,13 +1,13 @@
 import type { LoadedConfig } from "@cem/config";
 import type { Lazy, RunRecords, Store, WorkspaceSync } from "@cem/core";
-import type { CustomerFolder, CustomerQuota } from "@cem/workspace";
+import type { CustomerFolder, OwnerQuota } from "@cem/workspace";
 import type { PluginSet } from "../plugins/open-plugins.ts";
 
 /** The owner of the folders that a project names. */
 export interface ProjectOwner extends CustomerFolder {
   /** The skills that all owners see. */
   sharedSkillsDir: string;
-  quotas: readonly CustomerQuota[];
+  quotas: readonly OwnerQuota[];
 }
 
 /** A configuration, with the folders of its owner. */

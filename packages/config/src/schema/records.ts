@@ -67,7 +67,7 @@ export const runSettings = {
   ),
   dir: setting(
     withDefault(text, ".cem/runs"),
-    "Folder of the records where store.url names no store. A customer's are with the customer. Code in the sandbox must not reach it.",
+    "Folder of the records where store.url names no store; those of a workspace that has an owner are with it. Code in the sandbox must not reach it.",
     { path: true, risk: needsYes(["reach"], "records of runs are kept there", { askedAs: "path" }) },
   ),
   keepCalls: setting(

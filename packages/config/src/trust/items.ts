@@ -13,7 +13,7 @@ import { isWithin, realPath } from "./places.ts";
 /** Something on the host that files of a folder ask for, and that needs a yes of the user. */
 export interface TrustItem {
   kind: TrustKind;
-  /** Its name there: `github`, `crm.find_customer`, `execution.workspace_dir`, a path. */
+  /** Its name there: `github`, `crm.find_contact`, `execution.workspace_dir`, a path. */
   name: string;
   /** Its effect, on one line and without values that could be secrets. */
   text: string;

@@ -194,7 +194,7 @@ export const SANDBOX_ERRORS = {
     fix: "See which there are with `cem customers`.",
     hint: "fix",
   },
-  CUSTOMER_GONE: {
+  OWNER_GONE: {
     meaning:
       "The customer was deleted while a run waited or was under way or an agent was open, or is being deleted.",
     fix: "Make a new agent, or ask again two seconds later, if the customer is to be there again.",

@@ -3,7 +3,7 @@ import type { AuditLog } from "../audit.ts";
 
 const KEY_BYTES = 32;
 
-/** Random keys, in memory only. Each customer has an audit log of its own, unless the caller gives one log for all. */
+/** Random keys, in memory only. Each owner has an audit log of its own, unless the caller gives one log for all. */
 const keys = new WeakMap<AuditLog, Buffer>();
 
 /**

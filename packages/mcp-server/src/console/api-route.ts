@@ -9,7 +9,7 @@ import type { RunBoard } from "./run-board.ts";
 /** HTTP statuses of errors, by code. Any other is 400. */
 const STATUSES: Readonly<Record<string, number>> = {
   CUSTOMER_UNKNOWN: 403,
-  CUSTOMER_GONE: 404,
+  OWNER_GONE: 404,
   CUSTOMER_NOT_FOUND: 404,
   RUN_NOT_FOUND: 404,
   SESSION_NOT_FOUND: 404,

@@ -93,17 +93,15 @@ export class HttpApp {
   }
 
   #createApp({ options, transport, url, host, proxies }: HttpAppParts): Hono<HttpEnv> {
-    const { allowedHosts = [], allowedOrigins = [], auth, publicUrl, customerHeader } = options;
+    const { allowedHosts = [], allowedOrigins = [], auth, publicUrl, ownerHeader } = options;
     const mounts = options.mounts ?? [];
     const authenticator = auth && createAuthenticator(auth, url);
     const own = localhostAllowedHostnames();
     const pages = [...(publicUrl === undefined ? [] : [url.hostname]), ...allowedOrigins.map(bracketed)];
-    const ownerHeader = customerHeader && {
-      header: customerHeader,
+    const trustedHeader = ownerHeader && {
+      header: ownerHeader,
       proxies:
-        customerHeader.trustedProxies === undefined
-          ? proxies
-          : new TrustedProxies(customerHeader.trustedProxies),
+        ownerHeader.trustedProxies === undefined ? proxies : new TrustedProxies(ownerHeader.trustedProxies),
     };
     const app = new Hono<HttpEnv>();
     app.use(({ env: { incoming } }, next) =>
@@ -130,7 +128,7 @@ export class HttpApp {
         ? Promise.resolve(redirect(landing))
         : next(),
     );
-    app.use(authorize(authenticator, ownerHeader));
+    app.use(authorize(authenticator, trustedHeader));
     app.all("/metrics", () => answerMetrics(this.#metrics.registry));
     transport.route(app);
     for (const mount of mounts) if (mount.checks === "token") routeMount(app, mount);

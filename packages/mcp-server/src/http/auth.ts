@@ -8,7 +8,7 @@ import {
 } from "@modelcontextprotocol/server";
 import type { AuthInfo, OAuthTokenVerifier, VerifyBearerTokenOptions } from "@modelcontextprotocol/server";
 import type { JWTPayload, JWTVerifyGetKey } from "jose";
-import { withCustomer } from "../request-owner.ts";
+import { withOwner } from "../request-owner.ts";
 
 /** A bearer token that all clients share. */
 export interface TokenAuthSettings {
@@ -25,7 +25,7 @@ export interface IssuerAuthSettings {
   /** The URL of the issuer's key set. Default: the one that the issuer's metadata names. */
   jwksUrl?: string | undefined;
   /** The claim that names the owner of requests. A token without it is refused. Default: none. */
-  customerClaim?: string | undefined;
+  ownerClaim?: string | undefined;
   /** The scopes that a token must have. Default: none. */
   scopes?: readonly string[] | undefined;
 }
@@ -66,7 +66,7 @@ export function createAuthenticator(settings: AuthSettings, resource: URL): Auth
   const { issuer, scopes = [], audience = resource.href } = settings;
   return {
     ...authenticator({
-      verifier: jwtVerifier(issuer, audience, keysOf(issuer, settings.jwksUrl), settings.customerClaim),
+      verifier: jwtVerifier(issuer, audience, keysOf(issuer, settings.jwksUrl), settings.ownerClaim),
       requiredScopes: [...scopes],
       resourceMetadataUrl: new URL(`/.well-known/oauth-protected-resource${resource.pathname}`, resource)
         .href,
@@ -119,7 +119,7 @@ function jwtVerifier(
   issuer: string,
   audience: string,
   keys: () => Promise<JWTVerifyGetKey>,
-  customerClaim: string | undefined,
+  ownerClaim: string | undefined,
 ): OAuthTokenVerifier {
   return {
     async verifyAccessToken(token) {
@@ -133,7 +133,7 @@ function jwtVerifier(
           requiredClaims: ["exp"],
         });
         const authInfo = authInfoOf(token, payload);
-        return customerClaim === undefined ? authInfo : withClaim(authInfo, payload, customerClaim);
+        return ownerClaim === undefined ? authInfo : withClaim(authInfo, payload, ownerClaim);
       } catch (error) {
         if (OAuthError.isInstance(error)) throw error;
         if (error instanceof errors.JOSEError && !(error instanceof errors.JWKSTimeout)) {
@@ -166,7 +166,7 @@ function authInfoOf(token: string, payload: JWTPayload): AuthInfo {
 function withClaim(authInfo: AuthInfo, payload: JWTPayload, claim: string): AuthInfo {
   const named = nameIn(payload[claim]);
   if (named === undefined) throw invalidToken(`The token has no claim ${JSON.stringify(claim)}.`);
-  return withCustomer(authInfo, named);
+  return withOwner(authInfo, named);
 }
 
 function nameIn(claim: unknown): string | undefined {

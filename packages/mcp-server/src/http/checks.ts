@@ -1,11 +1,11 @@
 import { validateHostHeader, validateOriginHeader } from "@modelcontextprotocol/server";
 import type { MiddlewareHandler } from "hono";
-import { withCustomer } from "../request-owner.ts";
+import { withOwner } from "../request-owner.ts";
 import { currentExchange } from "../exchange.ts";
 import type { HttpEnv } from "../exchange.ts";
 import { SHARED_CLIENT_ID } from "./auth.ts";
 import type { Authenticator } from "./auth.ts";
-import type { CustomerHeader } from "./options.ts";
+import type { OwnerHeader } from "./options.ts";
 import type { TrustedProxies } from "./trusted-proxies.ts";
 
 /** Host names by which clients may reach the server, and those of pages that may send requests. */
@@ -48,7 +48,7 @@ export function checkHostAndOrigin({ hosts, origins, pages }: AllowedNames): Mid
 /** Finds out the client and the owner of its request, and refuses requests without authorization where the server has one. */
 export function authorize(
   authenticator: Authenticator | undefined,
-  ownerHeader: { header: CustomerHeader; proxies: TrustedProxies } | undefined,
+  trustedHeader: { header: OwnerHeader; proxies: TrustedProxies } | undefined,
 ): MiddlewareHandler<HttpEnv> {
   return async (context, next) => {
     const { req, env } = context;
@@ -57,10 +57,10 @@ export function authorize(
       if ("refusal" in checked) return checked.refusal;
       context.set("authInfo", checked.authInfo);
     }
-    const isFromProxy = ownerHeader?.proxies.has(env.incoming.socket.remoteAddress ?? "") === true;
-    const owner = isFromProxy ? env.incoming.headers[ownerHeader.header.name.toLowerCase()] : undefined;
+    const isFromProxy = trustedHeader?.proxies.has(env.incoming.socket.remoteAddress ?? "") === true;
+    const owner = isFromProxy ? env.incoming.headers[trustedHeader.header.name.toLowerCase()] : undefined;
     if (typeof owner === "string" && owner !== "") {
-      context.set("authInfo", withCustomer(context.get("authInfo"), owner));
+      context.set("authInfo", withOwner(context.get("authInfo"), owner));
     }
     const client = context.get("authInfo")?.clientId;
     if (client !== undefined && client !== SHARED_CLIENT_ID) currentExchange().quotaOwner = client;

@@ -8,7 +8,7 @@ export const MCP_PATH = "/mcp";
 export const SSE_PATH = "/sse";
 
 /** A header that a proxy sets. */
-export interface CustomerHeader {
+export interface OwnerHeader {
   name: string;
   /**
    * Addresses and ranges of the proxies that set it; from any other address it is ignored.
@@ -46,7 +46,7 @@ export interface HttpOptions {
   port?: number | undefined;
   auth?: AuthSettings | undefined;
   /** The header in which a trusted proxy names the owner of a request. Default: none. */
-  customerHeader?: CustomerHeader | undefined;
+  ownerHeader?: OwnerHeader | undefined;
   /**
    * Addresses and ranges (`10.0.0.0/8`) of proxies: of their requests, the client is the one that `X-Forwarded-For` or
    * `Forwarded` names. Default: none, so that whoever connects is the client.
@@ -74,7 +74,7 @@ export const HTTP_OPTIONS: Readonly<Record<keyof HttpOptions, true>> = {
   host: true,
   port: true,
   auth: true,
-  customerHeader: true,
+  ownerHeader: true,
   trustedProxies: true,
   publicUrl: true,
   allowedHosts: true,

@@ -1,10 +1,10 @@
 import { hash } from "node:crypto";
 import { lstat, mkdir, opendir, readdir, rename, rm } from "node:fs/promises";
 import path from "node:path";
-import { CemError, CUSTOMER_ID_RULE, isGivenCustomerId } from "@cem/core";
+import { CemError, OWNER_ID_RULE, isGivenOwnerId } from "@cem/core";
 import type { Store } from "@cem/core";
 import { createSharedUsage, createUsageFile, quotaUsage, removeEndedUsage } from "./quotas.ts";
-import type { CustomerQuota, QuotaUsage } from "./quotas.ts";
+import type { OwnerQuota, QuotaUsage } from "./quotas.ts";
 import {
   assertNotDeleting,
   everDeleted,
@@ -63,7 +63,7 @@ export interface CustomerUsage {
 /** Settings of {@link createCustomerFolders}. */
 export interface CustomerFoldersSettings {
   /** Quotas of every customer, reported by {@link CustomerFolders.usage}. */
-  quotas?: readonly CustomerQuota[] | undefined;
+  quotas?: readonly OwnerQuota[] | undefined;
   /** The time of day in milliseconds. Default: this machine's. */
   now?: (() => number) | undefined;
   /** Where machines share what customers have used, and who was deleted. */
@@ -81,7 +81,7 @@ export interface CustomerFolders {
   /**
    * Makes a customer's folders where they are missing, and notes that they are used.
    *
-   * @throws CemError `CUSTOMER_GONE` while the customer is being deleted.
+   * @throws CemError `OWNER_GONE` while the customer is being deleted.
    */
   open(id: string): Promise<CustomerFolder>;
   /** The ids of all customers, those of whom only the store has something among them, sorted. */
@@ -263,7 +263,7 @@ const DERIVED_CHARACTERS = 32;
  * @throws CemError `CUSTOMER_INVALID` for one that can't be the name of a folder, or could be taken for another's.
  */
 export function requireCustomerId(id: unknown): string {
-  if (isGivenCustomerId(id)) return id;
+  if (isGivenOwnerId(id)) return id;
   throw invalidCustomer(id);
 }
 
@@ -277,16 +277,12 @@ export function customerIdOf(identity: readonly string[]): string {
 
 /** Whether a name is a customer's id, given or derived. */
 export function isCustomerId(name: string): boolean {
-  return DERIVED.test(name) || isGivenCustomerId(name);
+  return DERIVED.test(name) || isGivenOwnerId(name);
 }
 
 function invalidCustomer(id: unknown): CemError {
   const shown = typeof id === "string" ? JSON.stringify(id.slice(0, 80)) : typeof id;
-  return new CemError(
-    "CUSTOMER_INVALID",
-    `${shown} can't be a customer's id: it needs ${CUSTOMER_ID_RULE}.`,
-    {
-      details: { customer: typeof id === "string" ? id.slice(0, 80) : typeof id },
-    },
-  );
+  return new CemError("CUSTOMER_INVALID", `${shown} can't be a customer's id: it needs ${OWNER_ID_RULE}.`, {
+    details: { customer: typeof id === "string" ? id.slice(0, 80) : typeof id },
+  });
 }

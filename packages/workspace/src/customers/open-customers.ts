@@ -79,7 +79,7 @@ export class OpenCustomers<Host> {
    * The host of a customer who was not deleted since.
    *
    * @param incarnation - Absent where it is not known.
-   * @throws CemError `RATE_LIMITED`, or `CUSTOMER_GONE` where it is another one by now.
+   * @throws CemError `RATE_LIMITED`, or `OWNER_GONE` where it is another one by now.
    */
   async getSame(id: string, incarnation: string | undefined): Promise<Host> {
     const found = await this.#get(id);
@@ -87,7 +87,7 @@ export class OpenCustomers<Host> {
     if (store === undefined || incarnation === undefined || found.incarnation === incarnation)
       return found.host;
     if (await isIncarnationThere(store, id, incarnation)) return found.host;
-    throw new CemError("CUSTOMER_GONE", `The customer ${id} was deleted. Nothing was run.`, {
+    throw new CemError("OWNER_GONE", `The customer ${id} was deleted. Nothing was run.`, {
       details: { customer: id },
     });
   }
@@ -118,14 +118,14 @@ export class OpenCustomers<Host> {
     if (opening !== undefined && !(await this.#isThere(id, opening))) opening = this.#open.get(id);
     if (opening === undefined) {
       await this.#makeRoom();
-      opening = this.#open.get(id) ?? this.#openCustomer(id);
+      opening = this.#open.get(id) ?? this.#openOwner(id);
       this.#open.set(id, opening);
       opening.catch(() => this.#open.delete(id));
     }
     return opening;
   }
 
-  async #openCustomer(id: string): Promise<OpenCustomer<Host>> {
+  async #openOwner(id: string): Promise<OpenCustomer<Host>> {
     const opened = await this.#settings.open(id);
     this.#handedOut.set(opened, performance.now());
     this.#watch();

@@ -13,7 +13,7 @@ const QUOTA_PERIODS = { minute: 60_000, hour: 3_600_000, day: 86_400_000, week: 
 export type QuotaPeriod = keyof typeof QUOTA_PERIODS;
 
 /** The runs and seconds that may be used in one period, which begins with the first run in it. */
-export interface CustomerQuota {
+export interface OwnerQuota {
   per: QuotaPeriod;
   runs?: number | undefined;
   seconds?: number | undefined;
@@ -157,7 +157,7 @@ export interface RunCharge {
 }
 
 /** Charges a run that begins. */
-export function chargeRun(usage: Usage, quotas: readonly CustomerQuota[]): RunCharge | RunStop {
+export function chargeRun(usage: Usage, quotas: readonly OwnerQuota[]): RunCharge | RunStop {
   for (const quota of quotas) {
     const used = quotaUsage(usage, quota);
     if (used.maxRuns !== undefined && used.runs >= used.maxRuns)
@@ -177,7 +177,7 @@ export function chargeRun(usage: Usage, quotas: readonly CustomerQuota[]): RunCh
  */
 export function chargeTime(
   usage: Usage,
-  quotas: readonly CustomerQuota[],
+  quotas: readonly OwnerQuota[],
   charge: RunCharge,
   outcome: string,
 ): RunStop | undefined {
@@ -198,7 +198,7 @@ export function chargeTime(
 /** Charges what a run has used beyond what it paid, or gives back what is left over. */
 export function settleRun(
   usage: Usage,
-  quotas: readonly CustomerQuota[],
+  quotas: readonly OwnerQuota[],
   charge: RunCharge,
   spentMs: number,
 ): void {
@@ -210,7 +210,7 @@ export function settleRun(
   }
 }
 
-function addTime(usage: Usage, quotas: readonly CustomerQuota[], charge: RunCharge, ms: number): void {
+function addTime(usage: Usage, quotas: readonly OwnerQuota[], charge: RunCharge, ms: number): void {
   for (const { per } of quotas) {
     const period = periodOf(usage, per);
     period.ranMs += ms;
@@ -219,7 +219,7 @@ function addTime(usage: Usage, quotas: readonly CustomerQuota[], charge: RunChar
 }
 
 /** The use of a quota so far. */
-export function quotaUsage({ nowMs, periods }: Usage, { per, runs, seconds }: CustomerQuota): QuotaUsage {
+export function quotaUsage({ nowMs, periods }: Usage, { per, runs, seconds }: OwnerQuota): QuotaUsage {
   const period = periods[per];
   return {
     per,

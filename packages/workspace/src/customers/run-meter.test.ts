@@ -6,7 +6,7 @@ import { promisify } from "node:util";
 import type { RunStop, RunTicket } from "@cem/core";
 import { afterEach, beforeEach, describe, expect, it, vi } from "vitest";
 import { createUsageFile, quotaUsage } from "./quotas.ts";
-import type { CustomerQuota } from "./quotas.ts";
+import type { OwnerQuota } from "./quotas.ts";
 import { createRunMeter } from "./run-meter.ts";
 
 const HOUR = 3_600_000;
@@ -23,7 +23,7 @@ function machine() {
   return clock;
 }
 
-async function readQuotas(quotas: readonly CustomerQuota[], now: () => number) {
+async function readQuotas(quotas: readonly OwnerQuota[], now: () => number) {
   const usage = await createUsageFile(home, now).read();
   return quotas.map((quota) => quotaUsage(usage, quota));
 }
@@ -32,7 +32,7 @@ const isTicket = (admitted: RunTicket | RunStop): admitted is RunTicket => "sett
 
 /** Runs that take some milliseconds each, until one may not begin or is stopped. */
 async function use(
-  quotas: readonly CustomerQuota[],
+  quotas: readonly OwnerQuota[],
   clock: ReturnType<typeof machine>,
   { runs, ms = 0 }: { runs: number; ms?: number },
 ): Promise<number> {
@@ -47,7 +47,7 @@ async function use(
 }
 
 describe("a customer's quota of runs", () => {
-  const quotas: CustomerQuota[] = [{ per: "hour", runs: 3 }];
+  const quotas: OwnerQuota[] = [{ per: "hour", runs: 3 }];
 
   it("ends with a refusal that says what was used and when it is free again", async () => {
     const clock = machine();
@@ -81,7 +81,7 @@ describe("a customer's quota of runs", () => {
 
   it("holds where several quotas do, each for its time", async () => {
     const clock = machine();
-    const both: CustomerQuota[] = [
+    const both: OwnerQuota[] = [
       { per: "minute", runs: 2 },
       { per: "hour", runs: 3 },
     ];
@@ -120,7 +120,7 @@ describe("a customer's quota of runs", () => {
 });
 
 describe("a customer's quota of seconds", () => {
-  const quotas: CustomerQuota[] = [{ per: "day", seconds: 2 }];
+  const quotas: OwnerQuota[] = [{ per: "day", seconds: 2 }];
 
   it("stops a run that would use more, and lets none begin after it", async () => {
     const clock = machine();
@@ -171,19 +171,19 @@ describe("a customer's quota of seconds", () => {
 
 describe("the meter of a customer", () => {
   it("refuses runs, and stops those under way, once the customer is deleted", async () => {
-    for (const quotas of [[], [{ per: "hour", runs: 100 }]] as CustomerQuota[][]) {
+    for (const quotas of [[], [{ per: "hour", runs: 100 }]] as OwnerQuota[][]) {
       await mkdir(home, { recursive: true });
       const meter = createRunMeter({ home, quotas });
       const ticket = (await meter.admit()) as RunTicket;
       const stopped = Promise.withResolvers<RunStop>();
       ticket.watch({ spentMs: () => 1, stop: stopped.resolve });
       await rename(home, `${home}-gone`);
-      expect(await stopped.promise).toMatchObject({ code: "CUSTOMER_GONE" });
+      expect(await stopped.promise).toMatchObject({ code: "OWNER_GONE" });
       await ticket.settle();
-      expect(await meter.admit()).toMatchObject({ code: "CUSTOMER_GONE" });
+      expect(await meter.admit()).toMatchObject({ code: "OWNER_GONE" });
       // Another customer of the same name is not this one.
       await mkdir(home);
-      await vi.waitFor(async () => expect(await meter.admit()).toMatchObject({ code: "CUSTOMER_GONE" }));
+      await vi.waitFor(async () => expect(await meter.admit()).toMatchObject({ code: "OWNER_GONE" }));
       await rm(`${home}-gone`, { recursive: true });
     }
   });
@@ -198,7 +198,7 @@ describe("the meter of a customer", () => {
   });
 
   it("begins anew where its file is broken", async () => {
-    const quota: CustomerQuota[] = [{ per: "hour", runs: 2 }];
+    const quota: OwnerQuota[] = [{ per: "hour", runs: 2 }];
     expect(await use(quota, machine(), { runs: 3 })).toBe(2);
     const folder = path.join(path.dirname(home), ".quotas");
     const [file = ""] = await readdir(folder);

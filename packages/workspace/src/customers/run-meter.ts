@@ -2,7 +2,7 @@ import path from "node:path";
 import { CemError, toErrorInfo } from "@cem/core";
 import type { MeteredRun, RunMeter, RunStop, RunTicket, Store } from "@cem/core";
 import { chargeRun, chargeTime, createSharedUsage, createUsageFile, settleRun } from "./quotas.ts";
-import type { CustomerQuota, RunCharge, Usage, UsageKeeper } from "./quotas.ts";
+import type { OwnerQuota, RunCharge, Usage, UsageKeeper } from "./quotas.ts";
 import { followOwner, goneStop, noteUse } from "./shared-owner.ts";
 
 /** Between two looks at a run under way. */
@@ -16,7 +16,7 @@ export interface RunMeterSettings {
   /** Absolute path of the owner's folder, which exists. */
   home: string;
   /** All of them hold. */
-  quotas: readonly CustomerQuota[];
+  quotas: readonly OwnerQuota[];
   /** The time of day in milliseconds, by which periods end without a store. Default: this machine's. */
   now?: (() => number) | undefined;
   /** Where machines share usage. Default: a file beside the owner's folder. */
@@ -35,7 +35,7 @@ export function createRunMeter(settings: RunMeterSettings): RunMeter {
 
 class OwnerMeter implements RunMeter {
   readonly #home: string;
-  readonly #quotas: readonly CustomerQuota[];
+  readonly #quotas: readonly OwnerQuota[];
   readonly #store: Store | undefined;
   readonly #usage: UsageKeeper;
   /** Whether the owner's folder is the one that there was at the first run. */

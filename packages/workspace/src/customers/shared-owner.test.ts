@@ -7,12 +7,12 @@ import { createFolderStore } from "@cem/store";
 import { afterEach, beforeEach, describe, expect, it, vi } from "vitest";
 import { createCustomerFolders } from "./customer-folders.ts";
 import type { CustomerFolders } from "./customer-folders.ts";
-import type { CustomerQuota } from "./quotas.ts";
+import type { OwnerQuota } from "./quotas.ts";
 import { createRunMeter } from "./run-meter.ts";
 import { ownerKey } from "./shared-owner.ts";
 
 const isTicket = (admitted: RunTicket | RunStop): admitted is RunTicket => "settle" in admitted;
-const HOUR: CustomerQuota[] = [{ per: "hour", runs: 7 }];
+const HOUR: OwnerQuota[] = [{ per: "hour", runs: 7 }];
 const run = { spentMs: () => 0, stop: () => {} };
 
 let place: string;
@@ -25,14 +25,14 @@ interface Machine {
 }
 
 /** A machine with folders and a connection of its own. */
-function machine(name: string, quotas: readonly CustomerQuota[] = HOUR): Machine {
+function machine(name: string, quotas: readonly OwnerQuota[] = HOUR): Machine {
   const store = createFolderStore({ folder: path.join(place, "store") });
   stores.push(store);
   const root = path.join(place, name);
   return { root, store, folders: createCustomerFolders(root, { quotas, store, noticeMs: 0 }) };
 }
 
-async function meterOf({ folders, store }: Machine, quotas: readonly CustomerQuota[] = HOUR) {
+async function meterOf({ folders, store }: Machine, quotas: readonly OwnerQuota[] = HOUR) {
   const { home } = await folders.open("ada");
   return createRunMeter({ home, quotas, store });
 }
@@ -60,7 +60,7 @@ describe("a customer's quota on several machines", () => {
   });
 
   it("counts seconds of all, and gives back what was not used", async () => {
-    const quotas: CustomerQuota[] = [{ per: "hour", seconds: 3 }];
+    const quotas: OwnerQuota[] = [{ per: "hour", seconds: 3 }];
     const [one, two] = [machine("a", quotas), machine("b", quotas)];
     const meters = [await meterOf(one, quotas), await meterOf(two, quotas)];
     for (const [at, spent] of [1_000, 1_500, 400].entries()) {
@@ -108,7 +108,7 @@ describe("a customer who is deleted on one machine", () => {
       if (isTicket(ticket)) ticket.watch({ ...run, stop: resolve });
     });
     await one.folders.remove("ada");
-    expect(await stopped).toMatchObject({ code: "CUSTOMER_GONE" });
+    expect(await stopped).toMatchObject({ code: "OWNER_GONE" });
     if (isTicket(ticket)) await ticket.settle();
     expect(await one.store.list(["customers"])).toEqual([]);
     expect(await one.store.add(ownerKey("ada", "calls"), 0)).toBe(0);
@@ -144,7 +144,7 @@ describe("a customer who is deleted on one machine", () => {
     });
     await vi.waitFor(() => expect(begun).toBe(true), 30_000);
     await expect(two.folders.open("ada")).rejects.toMatchObject({
-      code: "CUSTOMER_GONE",
+      code: "OWNER_GONE",
       message: expect.stringContaining("Try again in 2 s"),
     });
     await two.store.write(ownerKey("ada", "late"), Buffer.from("late"));

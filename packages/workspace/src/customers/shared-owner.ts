@@ -107,14 +107,14 @@ export async function removeShared(
 /** The reason why runs of a deleted customer end. */
 export function goneStop(customer: string, outcome: string): RunStop {
   const message = `The customer ${customer} was deleted. ${outcome}`;
-  return { code: "CUSTOMER_GONE", message, details: { customer } };
+  return { code: "OWNER_GONE", message, details: { customer } };
 }
 
-/** @throws CemError `CUSTOMER_GONE` while the customer is being deleted. */
+/** @throws CemError `OWNER_GONE` while the customer is being deleted. */
 export async function assertNotDeleting(store: Store, id: string): Promise<void> {
   if ((await store.read(deletingKey(id))) === undefined) return;
   throw new CemError(
-    "CUSTOMER_GONE",
+    "OWNER_GONE",
     `The customer ${id} is being deleted. Nothing was run. Try again in ${NOTICE_MS / MS_PER_SECOND} s.`,
     { details: { customer: id, retryAfterMs: NOTICE_MS } },
   );

@@ -61,7 +61,7 @@ async function withTokens(
   return { ...record, ...shown };
 }
 
-function toRecord(run: EndedRun, onHost: RecordedCall[], customer: string | undefined): RunRecord {
+function toRecord(run: EndedRun, onHost: RecordedCall[], workspaceOwner: string | undefined): RunRecord {
   const { id, kind, input, startedAt, ms, owner, result, error } = run;
   const calls = callsOf(result, onHost);
   const failure = result === undefined ? (error ?? null) : result.error;
@@ -73,7 +73,7 @@ function toRecord(run: EndedRun, onHost: RecordedCall[], customer: string | unde
     startedAt: startedAt.toISOString(),
     ms,
     status: result?.status ?? "failed",
-    ...(customer !== undefined && { customer }),
+    ...(workspaceOwner !== undefined && { workspaceOwner }),
     ...(owner !== undefined && { owner: ownerDigest(owner) }),
     input: copyBeginning(input, MAX_INPUT_CHARACTERS),
     code: copyBeginning(code, MAX_CODE_CHARACTERS),

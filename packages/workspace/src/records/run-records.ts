@@ -31,7 +31,8 @@ const UNREADABLE: Matchable = {
 /** Extracts the summary and searchable text of a record, which are kept in memory. */
 function matchable(record: RunRecord | undefined): Matchable {
   if (record === undefined) return UNREADABLE;
-  const { id, kind, input, status, startedAt, ms, customer, owner, calls, callsLeftOut, error } = record;
+  const { id, kind, input, status, startedAt, ms, workspaceOwner, owner, calls, callsLeftOut, error } =
+    record;
   const tools = new Set(calls.map(({ server, tool }) => `${server}.${tool}`));
   const texts = [input, error?.code ?? "", error?.message ?? "", ...tools, record.code];
   return {
@@ -43,7 +44,7 @@ function matchable(record: RunRecord | undefined): Matchable {
       status,
       startedAt,
       ms,
-      ...(customer !== undefined && { customer }),
+      ...(workspaceOwner !== undefined && { workspaceOwner }),
       ...(owner !== undefined && { owner }),
       calls: calls.length + callsLeftOut,
       tokensSaved: record.contextTokens.saved,

@@ -2,6 +2,7 @@ import { writeFailure } from "@cem/core";
 import type { JsonValue, SessionCheckpoint, SessionRecord, SessionTask } from "@cem/core";
 import { STATE_ENDINGS } from "../state/state-format.ts";
 import { createNext, hasFile, markCurrent, openSessions, SESSIONS_FOLDER } from "./session-files.ts";
+import type { StoredSession } from "./session-files.ts";
 import { redacted, toSessionTask } from "./session-task.ts";
 import type { Redact, SessionRun } from "./session-task.ts";
 
@@ -24,7 +25,7 @@ const NAMED_FILE = new RegExp(
 /** How a session begins. */
 interface SessionStart {
   /** The log to go on with. */
-  earlier: Promise<SessionRecord> | undefined;
+  earlier: Promise<StoredSession> | undefined;
   /** Resolves when the log before this one is written, whose number is lower. */
   before: Promise<void> | undefined;
   startedAt: Date;
@@ -38,7 +39,7 @@ function latest(one: string, other: string): string {
 /** The log of one session while it goes on. */
 export class OpenSession {
   readonly #settings: SessionLogSettings;
-  readonly #earlier: Promise<SessionRecord> | undefined;
+  readonly #earlier: Promise<StoredSession> | undefined;
   readonly #before: Promise<void> | undefined;
   readonly #startedAt: Date;
   readonly #added: SessionTask[] = [];
@@ -46,7 +47,7 @@ export class OpenSession {
   readonly #written: string[] = [];
   readonly #tasks: SessionTask[] = [];
   readonly #stateFiles = new Set<string>();
-  #record: SessionRecord | undefined;
+  #record: StoredSession | undefined;
   #checkpoint: { step: number | undefined; context: JsonValue; at: Date } | undefined;
   #id: string | undefined;
   #endedAt: Date | undefined;
@@ -157,7 +158,7 @@ export class OpenSession {
     if ((await isThere?.()) === false) return;
     await using folder = await openSessions(logDir ?? workspaceDir, true);
     if (folder === undefined) return;
-    const record = this.#record as SessionRecord;
+    const record = this.#record as StoredSession;
     if (this.#checkpoint !== undefined) {
       const { step, context, at } = this.#checkpoint;
       const last = this.#tasks.at(-1)?.task_id ?? null;
@@ -236,7 +237,7 @@ export class OpenSession {
   }
 
   #encode(id: string): Uint8Array {
-    const record = this.#record as SessionRecord;
+    const record = this.#record as StoredSession;
     record.session_id = id;
     const { tasks: _, ...rest } = record;
     const { checkpoint, state_files: files, ...head } = rest;

@@ -33,8 +33,14 @@ function parseSessionId(id: string): number | undefined {
 
 type Members = Record<string, unknown>;
 
+/** The log of a session as it is stored. */
+export interface StoredSession extends SessionRecord {
+  /** The owner of the workspace. */
+  customer_uid: string | null;
+}
+
 /** Reads a session's log, which guest code may have changed. `undefined` when it is none. */
-function toSessionRecord(text: string): SessionRecord | undefined {
+function toSessionRecord(text: string): StoredSession | undefined {
   let parsed: unknown;
   try {
     parsed = JSON.parse(text);
@@ -129,7 +135,7 @@ export async function listSessions(
  * @param id - `session_001`, `1`, or `last` for the one that was written last.
  * @throws CemError `SESSION_NOT_FOUND`
  */
-export async function readSession(workspaceDir: string, id: string): Promise<SessionRecord> {
+export async function readSession(workspaceDir: string, id: string): Promise<StoredSession> {
   const number = parseSessionId(id);
   const name = id === "last" ? CURRENT_FILE : number === undefined ? undefined : `${sessionId(number)}.json`;
   await using folder = name === undefined ? undefined : await openSessions(workspaceDir, false);
@@ -219,7 +225,7 @@ async function numbersIn(folder: ContainedFolder): Promise<number[]> {
     .toSorted((one, other) => one - other);
 }
 
-async function readRecord(folder: ContainedFolder, name: string): Promise<SessionRecord | undefined> {
+async function readRecord(folder: ContainedFolder, name: string): Promise<StoredSession | undefined> {
   try {
     const bytes = await readContained(folder, name, { check: requireSize });
     return bytes && toSessionRecord(bytes.toString("utf8"));

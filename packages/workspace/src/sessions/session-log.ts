@@ -2,6 +2,7 @@ import type { SessionCheckpoint, SessionLog, SessionRecord } from "@cem/core";
 import { OpenSession } from "./open-session.ts";
 import type { SessionLogSettings } from "./open-session.ts";
 import { readSession } from "./session-files.ts";
+import type { StoredSession } from "./session-files.ts";
 import { recapSession } from "./session-task.ts";
 import type { SessionRun } from "./session-task.ts";
 
@@ -24,7 +25,7 @@ class FileSessionLog implements SessionLog {
   readonly #ending = new Set<Promise<void>>();
   /** In milliseconds. Read once: a clock that is set while the log goes on does not turn its order round. */
   readonly #epoch = Date.now() - performance.now();
-  #resumed: Promise<SessionRecord> | undefined;
+  #resumed: Promise<StoredSession> | undefined;
 
   constructor(settings: SessionLogSettings) {
     this.#settings = settings;
@@ -67,7 +68,7 @@ class FileSessionLog implements SessionLog {
     return new Date(this.#epoch + performance.now());
   }
 
-  #resume(): Promise<SessionRecord> | undefined {
+  #resume(): Promise<StoredSession> | undefined {
     const { logDir, resume, workspaceDir } = this.#settings;
     if (resume !== undefined) this.#resumed ??= readSession(logDir ?? workspaceDir, resume);
     return this.#resumed;

@@ -21,7 +21,7 @@ export function tooManyFiles(count: number, bytes: number, limits: Limits): CemE
 
 /** The workspace was deleted by someone else. */
 export function workspaceGone(): CemError {
-  return new CemError("CUSTOMER_GONE", "The workspace was deleted meanwhile, and what the run wrote, too.");
+  return new CemError("OWNER_GONE", "The workspace was deleted meanwhile, and what the run wrote, too.");
 }
 
 /** Maximum size of a shared workspace: its quota and some room. */

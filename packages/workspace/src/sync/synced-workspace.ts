@@ -172,7 +172,7 @@ class SyncedWorkspace implements WorkspaceSync {
       } catch (error) {
         const { code, message } = toErrorInfo(error);
         if (tries < PUT_TRIES && code.endsWith("_UNAVAILABLE")) await sleep(PUT_PAUSE_MS * tries);
-        else if (code === "CUSTOMER_GONE") return [message];
+        else if (code === "OWNER_GONE") return [message];
         else {
           this.#settings.onProblem?.(error);
           return [

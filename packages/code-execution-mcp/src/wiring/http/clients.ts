@@ -33,12 +33,12 @@ export function authOf({ customers, server }: Config): AuthSettings | undefined 
     scopes: authScopes,
     audience: authAudience,
     jwksUrl: authJwksUrl,
-    customerClaim: customers.claim,
+    ownerClaim: customers.claim,
   };
 }
 
 /** The header in which a trusted proxy names the owner of a request's runs. `undefined` where no proxy does. */
-export function customerHeaderOf({ customers }: Config): HttpOptions["customerHeader"] {
+export function ownerHeaderOf({ customers }: Config): HttpOptions["ownerHeader"] {
   const { header: name, trustedProxies } = customers;
   if (name === undefined) return undefined;
   return { name, trustedProxies: trustedProxies.length === 0 ? undefined : trustedProxies };

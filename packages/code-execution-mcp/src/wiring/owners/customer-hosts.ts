@@ -1,7 +1,7 @@
 import { Lazy } from "@cem/core";
 import type { Agent } from "@cem/core";
 import { observeOwners } from "@cem/core/telemetry";
-import type { CustomerParts } from "@cem/mcp-server";
+import type { OwnerParts } from "@cem/mcp-server";
 import type { RunQueue } from "@cem/queue";
 import type { OpenCustomer, OpenCustomers } from "@cem/workspace";
 import type { AgentOptions } from "../../options.ts";
@@ -21,7 +21,7 @@ import { OwnerMemories } from "./owner-memories.ts";
 const MS_PER_SECOND = 1_000;
 
 /** The agent of one customer, and the other parts of a server that are the customer's own. */
-export interface CustomerHost extends CustomerParts {
+export interface CustomerHost extends OwnerParts {
   quotaOwner: string;
   /** The project with the customer's folders. */
   project: Project;

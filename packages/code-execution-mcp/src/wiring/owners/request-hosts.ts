@@ -1,12 +1,12 @@
 import type { Config } from "@cem/config";
-import { CemError, isGivenCustomerId } from "@cem/core";
-import type { CustomerName } from "@cem/mcp-server";
+import { CemError, isGivenOwnerId } from "@cem/core";
+import type { OwnerName } from "@cem/mcp-server";
 import type { AgentOptions, CemServer } from "../../options.ts";
 import type { Project } from "../project.ts";
 import { openCustomerHosts } from "./customer-hosts.ts";
 import type { CustomerHost, CustomerHosts, CustomerRuns } from "./customer-hosts.ts";
 
-type OpenCustomerHost = (name: CustomerName) => Promise<CustomerHost>;
+type OpenCustomerHost = (name: OwnerName) => Promise<CustomerHost>;
 
 /** Hosts of the customers that requests come from. */
 export interface RequestHosts extends Pick<CustomerHosts, "refreshSkills" | "dispose"> {
@@ -32,13 +32,12 @@ export async function openRequestHosts(
   if (!hasCustomers(config)) return undefined;
   assertNothingShared(config, expose);
   const hosts = await openCustomerHosts(project, options, runs);
-  const get = async (name: CustomerName): Promise<CustomerHost> =>
-    hosts.get(await customerIdFor(name, config));
+  const get = async (name: OwnerName): Promise<CustomerHost> => hosts.get(await customerIdFor(name, config));
   return {
     get,
     async getFor(identity) {
-      const { customerNameOf } = await import("@cem/mcp-server");
-      return get(customerNameOf({ http: identity === undefined ? {} : { authInfo: identity } }));
+      const { ownerNameOf } = await import("@cem/mcp-server");
+      return get(ownerNameOf({ http: identity === undefined ? {} : { authInfo: identity } }));
     },
     refreshSkills: () => hosts.refreshSkills(),
     dispose: () => hosts.dispose(),
@@ -56,17 +55,17 @@ function hasCustomers({ customers, server }: Config): boolean {
  *
  * @throws CemError `CUSTOMER_UNKNOWN` where the request does not say, `CUSTOMER_INVALID` for a header that can't be an id.
  */
-async function customerIdFor({ given, identity }: CustomerName, { customers }: Config): Promise<string> {
-  const [{ customerIdOf, requireCustomerId }, { customerUnknown }] = await Promise.all([
+async function customerIdFor({ given, identity }: OwnerName, { customers }: Config): Promise<string> {
+  const [{ customerIdOf, requireCustomerId }, { ownerUnknown }] = await Promise.all([
     import("@cem/workspace"),
     import("@cem/mcp-server"),
   ]);
   if (customers.header !== undefined) {
-    if (given === undefined) throw customerUnknown();
+    if (given === undefined) throw ownerUnknown();
     return requireCustomerId(given);
   }
-  if (given !== undefined) return isGivenCustomerId(given) ? given : customerIdOf(["claim", given]);
-  if (identity === "") throw customerUnknown();
+  if (given !== undefined) return isGivenOwnerId(given) ? given : customerIdOf(["claim", given]);
+  if (identity === "") throw ownerUnknown();
   return customerIdOf([identity]);
 }
 

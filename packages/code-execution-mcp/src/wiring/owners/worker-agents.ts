@@ -42,7 +42,7 @@ export class WorkerAgents {
 
   /**
    * @throws CemError `CUSTOMER_NOT_FOUND` for what is no id, `CONFIG_INVALID` where the worker is another customer's,
-   *   `CUSTOMER_GONE` where the customer was deleted since.
+   *   `OWNER_GONE` where the customer was deleted since.
    */
   async get(owner: string | undefined, incarnation: string | undefined): Promise<Agent> {
     const own = this.#loaded.owner?.id;
