@@ -24,7 +24,7 @@ export async function redacted(
   const redactor = await lazy?.get();
   if (redactor === undefined) return carryOut(options);
   await redactor.restore?.(options.session);
-  const scope: RedactionScope = { session: options.session };
+  const scope: RedactionScope = { session: options.session, isOfCode: redactor.guest === "tokens" };
   const events = new RedactedEvents(redactor, scope, options.onEvent);
   try {
     const raw = await carryOut({ ...options, onEvent: (event) => events.emit(event) });

@@ -17,6 +17,13 @@ export interface RedactionScope {
    * @defaultValue false
    */
   isWritten?: boolean | undefined;
+  /**
+   * Whether code that sees tokens only wrote the data. What it writes in clear is its own, even where a tool returned the same:
+   * it has a token of its own, so that guesses tell nothing.
+   *
+   * @defaultValue false
+   */
+  isOfCode?: boolean | undefined;
   /** Whether texts are cut at their ends, so that the beginning of a value is to be replaced too. */
   isCut?: boolean | undefined;
 }

@@ -1,6 +1,7 @@
 import { MAX_KEYS } from "./context.ts";
 import { creditCardDetector, ibanDetector, ssnDetector } from "./detectors/account-numbers.ts";
 import { cryptoAddressDetector, emailDetector, ipDetector, macDetector } from "./detectors/addresses.ts";
+import { findColumns } from "./detectors/columns.ts";
 import { createCustomDetector } from "./detectors/custom.ts";
 import type { CustomDetector } from "./detectors/custom.ts";
 import {
@@ -67,6 +68,7 @@ const HINTS: Readonly<Record<(typeof PRECEDENCE)[number], (traits: Traits, text:
 const MOMENT = /^\d{4}-\d\d-\d\d(?:[T ]\d\d:[\d:.]+(?:Z|[+-]\d\d:?\d\d)?)?$/;
 const MAX_MOMENT_CHARACTERS = 40;
 const SHORTEST_VALUE = 3;
+const SHORTEST_TABLE = 16;
 const NONE: readonly PiiType[] = [];
 /** The same for the name of the key that a text stands under, as far as its name makes what stands there a value. */
 const KEY_HINTS: Partial<Readonly<Record<PiiType, RegExp>>> = {
@@ -110,13 +112,15 @@ export function createDetector({ types, regions, custom = [] }: DetectorSettings
       const found = own.length === 0 ? [] : own.flatMap((detector) => detector.find(text, key));
       const traits = traitsOf(text);
       const told = key === undefined ? NONE : toldBy(key);
-      if (told.length === 0 && !mayHold(traits, text)) return found;
+      const isTable = text.length >= SHORTEST_TABLE && wanted.includes("SECRET") && text.includes("\n");
+      if (told.length === 0 && !isTable && !mayHold(traits, text)) return found;
       const isMoment = text.length <= MAX_MOMENT_CHARACTERS && traits.digits >= 8 && MOMENT.test(text);
       if (isMoment && !(key !== undefined && told.includes("BIRTH_DATE") && isBirthKey(key))) return found;
       for (const type of wanted) {
         if (told.includes(type) || HINTS[type](traits, text))
           for (const finding of known[type].find(text, key)) found.push(finding);
       }
+      if (isTable) found.push(...findColumns(text).found);
       return found.length < 2 ? found : withoutOverlaps(found);
     },
   };

@@ -21,6 +21,21 @@ describe("text in base64", () => {
     ["a file of no known type", Buffer.from(`id;mail\n1;${EMAIL}\n`), "application/octet-stream"],
     ["JSON, by its keys", Buffer.from(JSON.stringify([{ password: "letmein" }])), undefined],
     ["lines of JSON", Buffer.from(`{"mail":"${EMAIL}"}\n{"mail":"${EMAIL}"}\n`), "application/x-ndjson"],
+    ["a table, by its heading", Buffer.from('id;Passwort\r\n1;"letmein"\r\n'), "text/csv"],
+    [
+      "a part of a mail in quoted-printable",
+      Buffer.from(
+        "Content-Transfer-Encoding: quoted-printable\r\n\r\nDear M=C3=BCller, ada=\r\n=40example.com",
+      ),
+      "message/rfc822",
+    ],
+    [
+      "a part of a mail in base64",
+      Buffer.from(
+        `Content-Transfer-Encoding: base64\r\n\r\n${base64(`${"Dear Müller, how are you? ".repeat(9)}${EMAIL}\r\n`.repeat(2)).replace(/.{76}/g, "$&\r\n")}\r\n--x\r\n`,
+      ),
+      "message/rfc822",
+    ],
     ["Latin-1", Buffer.from(`Müller;${EMAIL}`, "latin1"), "text/csv"],
     ["UTF-16", utf16(`Müller;${EMAIL}`), "text/csv"],
     ["UTF-16, big end first", utf16(`Müller;${EMAIL}`, true), "text/csv"],
@@ -107,6 +122,10 @@ describe("redactKept", () => {
     ["a list in an object in an object", JSON.stringify({ data: { total: 2, people, by: "x" } })],
     ["an object of many members", JSON.stringify(Object.fromEntries(people.map((one) => [one.email, one])))],
     ["lines of JSON", people.map((one) => JSON.stringify(one)).join("\n")],
+    [
+      "a table with a heading",
+      `email,note,password\n${people.map((one) => `${one.email},"${"-".repeat(300)}, a",${one.password}`).join("\n")}`,
+    ],
     ["a table", people.map((one) => `${one.email};password=${one.password};${"-".repeat(300)}`).join("\n")],
   ];
 
@@ -123,7 +142,7 @@ describe("redactKept", () => {
   it.each(forms)("puts tokens into all of %s where code sees tokens only", async (_form, text) => {
     const redactor = createRedactor({ guest: "tokens" });
     const shown = Buffer.from(await redactKept(Buffer.from(text), redactor, crm)).toString();
-    expect(shown).not.toMatch(/@example\.com|"secret\d|=secret/);
+    expect(shown).not.toMatch(/@example\.com|"secret\d|[=,]secret/);
     expect(await redactor.detokenize(shown, mail)).toBe(text);
   });
 
@@ -173,6 +192,23 @@ describe("origins", () => {
     const { signal } = new AbortController();
     await redactCalls(redactor)(next).invoke({ ...crm, args: {} }, { signal });
     await expect(redactor.detokenize(EMAIL, mail)).rejects.toMatchObject(DENIED);
+  });
+
+  it("are those of what a tool throws, which code that sees tokens only has with tokens", async () => {
+    const next = {
+      specificationVersion: "v1" as const,
+      invoke: async () => Promise.reject(new Error(`${EMAIL} is locked`)),
+    };
+    const { signal } = new AbortController();
+    for (const guest of ["values", "tokens"] as const) {
+      const redactor = createRedactor({ rules, guest });
+      const thrown = redactCalls(redactor)(next).invoke({ ...crm, args: {} }, { signal });
+      const message =
+        guest === "values" ? `${EMAIL} is locked` : expect.stringMatching(/^\[\[EMAIL:\w+\]\] is locked$/);
+      await expect(thrown).rejects.toMatchObject({ message });
+      const shown = redactor.tokenize(EMAIL, crm);
+      await expect(redactor.detokenize(shown, mail)).rejects.toMatchObject(DENIED);
+    }
   });
 
   it("are known to later sessions of the workspace, but for what their code has in its text", async () => {

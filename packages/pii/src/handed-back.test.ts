@@ -63,6 +63,39 @@ describe("restoreTokens", () => {
   });
 });
 
+describe("what code writes that sees tokens only", () => {
+  const phone = "+1 (202) 555-0143";
+
+  it("tells nothing of what tools returned, however often it guesses", async () => {
+    const redactor = createRedactor({
+      guest: "tokens",
+      rules: [{ from: "crm", to: "mail", action: "deny" }],
+    });
+    const shown = redactor.tokenize(
+      { phone, password: "Kuchen-4711" },
+      { session, server: "crm", tool: "get" },
+    );
+    const guesses = Array.from({ length: 200 }, (_, at) => `+1 (202) 555-${String(at).padStart(4, "0")}`);
+    const stream = redactor.openStream({ session, isOfCode: true });
+    const printed = stream.push(`${[...guesses, "12025550143", "Kuchen-4711"].join("\n")}\n`) + stream.end();
+    const returned = redactor.tokenize(guesses, { session, isOfCode: true });
+    expect(new Set(returned).size).toBe(200);
+    expect(returned).not.toContain(shown.phone);
+    expect(printed).not.toContain(shown.phone);
+    expect(printed.trim().split("\n").slice(-2)).toEqual(["12025550143", "Kuchen-4711"]);
+    // Nor does a rule answer whether a guess is right.
+    const mail = { session, server: "mail", tool: "send" };
+    expect(await redactor.detokenize(returned, mail)).toEqual(guesses);
+    await expect(redactor.detokenize(shown.phone, mail)).rejects.toMatchObject({ code: "FLOW_DENIED" });
+  });
+
+  it("has the token that a user's own words have", () => {
+    const redactor = createRedactor({ guest: "tokens" });
+    const token = redactor.tokenize(phone, { session, isWritten: true });
+    expect(redactor.tokenize({ to: phone }, { session, isOfCode: true })).toEqual({ to: token });
+  });
+});
+
 describe("reveal", () => {
   it.each(["p'a$s`w/{}-1", "*/ ${1} // `'", "https://ada:pw@example.com/a?b=$c#'d'", "O'Brien"])(
     "writes %j into every literal of code",

@@ -1,4 +1,4 @@
-import { tokenizeInTurns } from "@cem/core";
+import { toErrorInfo, tokenizeInTurns, withoutValues } from "@cem/core";
 import type {
   Elicit,
   InvokeContext,
@@ -12,6 +12,7 @@ import type {
   ToolInvoker,
   ToolResult,
 } from "@cem/core";
+import { findColumns } from "./detectors/columns.ts";
 import { decodeText, parsedText } from "./embedded-text.ts";
 
 /** Settings of {@link redactCalls}. */
@@ -42,11 +43,18 @@ export function redactCalls(
         elicit: waiting(elicit, context),
         signal,
       });
-      const result = await next.invoke(
-        restored === call.args ? call : { ...call, args: restored },
-        elicit === undefined && sample === undefined ? context : { ...context, elicit, sample },
-      );
       const scope = { session, server, tool };
+      const result = await next
+        .invoke(
+          restored === call.args ? call : { ...call, args: restored },
+          elicit === undefined && sample === undefined ? context : { ...context, elicit, sample },
+        )
+        // What a tool throws is as much its answer as what it returns.
+        .catch(async (error: unknown) => {
+          if (redactor.guest === "tokens") throw await withoutValues(error, redactor, scope);
+          redactor.observe(toErrorInfo(error) as unknown as JsonValue, scope);
+          throw error;
+        });
       if (redactor.guest === "values") {
         // The error that code is shown may hold as many values as an answer.
         redactor.observe(result.ok ? result.value : (result.error as unknown as JsonValue), scope);
@@ -167,9 +175,15 @@ async function changeInParts(data: unknown, change: Change, depth = 0): Promise<
 
 async function changeText(text: string, change: Change): Promise<string> {
   let changed = "";
+  const { heading } = findColumns(text.slice(0, text.indexOf("\n") + 1));
+  // The columns of a table are known by its first line.
+  const first = heading === undefined ? "" : text.slice(0, text.indexOf("\n") + 1);
   for (let from = 0; from < text.length;) {
     const end = endOfPart(text, from);
-    changed += await changePart(text.slice(from, end), change);
+    changed +=
+      from === 0 || first === ""
+        ? await changePart(text.slice(from, end), change)
+        : (await changePart(first + text.slice(from, end), change)).slice(first.length);
     from = end;
   }
   return changed;

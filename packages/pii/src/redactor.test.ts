@@ -209,6 +209,21 @@ describe("tokenizePart", () => {
 });
 
 describe("openStream", () => {
+  it("knows the columns of a table that is printed line by line", () => {
+    const stream = createRedactor().openStream({});
+    const pieces = [
+      "id,password,city\n",
+      "1,letmein,Berlin\n",
+      '2,"open, sesame",Rome\n',
+      "Done: all of them, really\n",
+      "a,b,c\n",
+    ];
+    const printed = pieces.map((piece) => stream.push(piece)).join("") + stream.end();
+    expect(printed).toMatch(
+      /^id,password,city\n1,\[\[SECRET:\w+\]\],Berlin\n2,"\[\[SECRET:\w+\]\]",Rome\nDone: all of them, really\na,b,c\n$/,
+    );
+  });
+
   it("lets no value through, cut anywhere, and gives back the text", async () => {
     const line = fc.array(fc.tuple(words, value), { maxLength: 3 });
     await fc.assert(

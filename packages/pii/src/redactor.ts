@@ -86,7 +86,13 @@ export function createRedactor(settings: RedactorSettings = {}): Redactor {
     let found = sessions.get(session);
     if (found === undefined) {
       const data = store?.load(session);
-      found = new RedactionSession(detector, { rules, secrets, data, origins: originsOf(session) });
+      found = new RedactionSession(detector, {
+        rules,
+        seesTokens: guest === "tokens",
+        secrets,
+        data,
+        origins: originsOf(session),
+      });
     } else sessions.delete(session);
     // The last one in the map is the one used last.
     sessions.set(session, found);
@@ -136,7 +142,13 @@ export function createRedactor(settings: RedactorSettings = {}): Redactor {
       session.noteWritten(code);
       return guest === "values" ? session.reveal(code) : code;
     },
-    openStream: (scope) => createRedactionStream(open(scope)),
+    openStream({ isOfCode, ...scope }) {
+      const session = open(scope);
+      return createRedactionStream({
+        findIn: (text) => session.findIn(text, { isOfCode }),
+        replace: (text, found) => session.replace(text, found, { isOfCode }),
+      });
+    },
     async endSession(session = "") {
       sessions.delete(session);
       latest = undefined;

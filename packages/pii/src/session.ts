@@ -53,6 +53,7 @@ export class RedactionSession {
   readonly #detector: Detector;
   readonly #rules: readonly FlowRule[];
   readonly #secrets: Detector | undefined;
+  readonly #seesTokens: boolean;
   readonly #pending: Observed[] = [];
   readonly #unread: Observed[] = [];
   readonly #flows: FlowCheck;
@@ -63,11 +64,14 @@ export class RedactionSession {
     detector: Detector,
     {
       rules,
+      seesTokens = false,
       secrets,
       data,
       origins,
     }: {
       rules: readonly FlowRule[];
+      /** Whether code sees tokens only. */
+      seesTokens?: boolean | undefined;
       /** Finds secrets alone. Absent where they are not looked for. */
       secrets?: Detector | undefined;
       data?: VaultData | undefined;
@@ -76,6 +80,7 @@ export class RedactionSession {
   ) {
     this.#detector = detector;
     this.#secrets = secrets;
+    this.#seesTokens = seesTokens;
     this.#rules = rules;
     this.#flows = new FlowCheck(rules);
     this.#origins = origins;
@@ -84,22 +89,22 @@ export class RedactionSession {
 
   tokenize<Data>(data: Data, scope: RedactionScope): Data {
     if (this.#pending.length > 0 && typeof data !== "number") this.#lookThrough();
-    const { schema, isCut } = scope;
+    const { schema, isCut, isOfCode } = scope;
     const origin = originOf(scope);
-    return mapLeaves(data, this.#changes({ schema, isCut, origin })) as Data;
+    return mapLeaves(data, this.#changes({ schema, isCut, origin, isOfCode })) as Data;
   }
 
   /** Does what `tokenize` does, with turns for others in between. Long texts are read in pieces. */
   async tokenizeInTurns<Data>(data: Data, scope: RedactionScope): Promise<Data> {
     const turns = new Turns();
     if (this.#pending.length > 0 && typeof data !== "number") this.#lookThrough();
-    const { schema, isCut } = scope;
+    const { schema, isCut, isOfCode } = scope;
     const origin = originOf(scope);
     const changed = await mapLeavesInTurns(
       data,
       {
-        ...this.#changes({ schema, isCut, origin }),
-        longText: (text, key) => this.#replaceLong(text, { key, isCut, origin }, turns),
+        ...this.#changes({ schema, isCut, origin, isOfCode }),
+        longText: (text, key) => this.#replaceLong(text, { key, isCut, origin, isOfCode }, turns),
       },
       turns,
     );
@@ -109,10 +114,12 @@ export class RedactionSession {
   #changes(place: Place): LeafChanges {
     return {
       text: (text, key, path) => this.#replaceIn(text, { ...place, key, path }),
-      number: (value, key) => this.#replaceNumber(value, key, place.origin),
+      number: (value, key) => this.#replaceNumber(value, { ...place, key }),
       name: (name) =>
-        this.#isPlainName(name) ? name : String(this.#replaceIn(name, { origin: place.origin })),
-      cells: (cells) => this.#replaceSplit(cells, place.origin),
+        this.#isPlainName(name)
+          ? name
+          : String(this.#replaceIn(name, { ...place, isCut: undefined, schema: undefined })),
+      cells: (cells) => (place.isOfCode === true ? undefined : this.#replaceSplit(cells, place.origin)),
     };
   }
 
@@ -160,7 +167,8 @@ export class RedactionSession {
       name: (name) => this.#restoreIn(name, target, use),
     }) as JsonValue;
     if (this.#rules.length > 0 && target.isKept !== true) {
-      const flowing = [...entries, ...this.#valuesIn(restored)];
+      // What code that sees tokens only has in clear is its own: to compare it would answer its guesses.
+      const flowing = this.#seesTokens ? [...entries] : [...entries, ...this.#valuesIn(restored)];
       await this.#flows.assertAllowed(new Set(flowing), target);
     }
     return restored;
@@ -182,22 +190,24 @@ export class RedactionSession {
   }
 
   /** Values in a text, in order, and none within a token. */
-  findIn(text: string, key?: string, isCut = false): ValueFinding[] {
-    const found = this.#find(text, key, isCut);
+  findIn(text: string, place: Pick<Place, "key" | "isCut" | "isOfCode"> = {}): ValueFinding[] {
+    const found = this.#find(text, place);
+    if (place.isOfCode === true) return found;
     if (this.#unread.length === 0 || !mayHoldMore(text, found)) return found;
     for (const unread of this.#unread.splice(0)) this.#learn(unread);
-    return this.#find(text, key, isCut);
+    return this.#find(text, place);
   }
 
   /** @param depth - How often the text was decoded. */
-  #find(text: string, key: string | undefined, isCut: boolean, depth = 0): ValueFinding[] {
+  #find(text: string, place: Pick<Place, "key" | "isCut" | "isOfCode">, depth = 0): ValueFinding[] {
+    const { key, isCut, isOfCode = false } = place;
     const found = this.#detected(text, key);
     const [first] = found;
     // What is a value as a whole is that value, whatever it is like. Only rules ask that.
     if (first?.end === text.length && first.start === 0 && this.#rules.length === 0)
       return this.#withoutTokens(text, found);
-    const known = this.vault.known.find(text, isCut);
-    const decoded = depth < MAX_DECODED ? this.#decoded(text, key, depth) : [];
+    const known = isOfCode ? [] : this.vault.known.find(text, isCut);
+    const decoded = depth < MAX_DECODED ? this.#decoded(text, { key, isOfCode }, depth) : [];
     if (found.length + known.length + decoded.length === 0) return [];
     // A value that was seen whole wins over what a detector makes of a part of it.
     const longer = known.filter((one) => !found.some((other) => covers(other, one)));
@@ -220,9 +230,9 @@ export class RedactionSession {
   }
 
   /** Values in what is encoded in a text, with the places of their encoded forms. */
-  #decoded(text: string, key: string | undefined, depth: number): ValueFinding[] {
+  #decoded(text: string, place: Pick<Place, "key" | "isOfCode">, depth: number): ValueFinding[] {
     return readingsOf(text).flatMap((reading) =>
-      this.#find(reading.text, key, false, depth + 1).map(({ start, end, type, entry, alike }) => ({
+      this.#find(reading.text, place, depth + 1).map(({ start, end, type, entry, alike }) => ({
         ...reading.placeOf(start, end),
         type,
         alike: alike ?? (entry && [entry]),
@@ -230,11 +240,12 @@ export class RedactionSession {
     );
   }
 
-  replace(text: string, found: readonly ValueFinding[], origin?: string, form?: "plain" | "email"): string {
+  replace(text: string, found: readonly ValueFinding[], place: Partial<Place> = {}): string {
+    const form = isAddress(place.key) ? "email" : "plain";
     let result = "";
     let from = 0;
     for (const finding of found) {
-      const entry = this.#entryOf(text, finding, origin);
+      const entry = this.#entryOf(text, finding, place);
       result += text.slice(from, finding.start) + String(this.vault.tokenOf(entry, form));
       from = finding.end;
     }
@@ -242,9 +253,10 @@ export class RedactionSession {
   }
 
   /** The entry of a finding as it is written. One that is like known ones came from where these did. */
-  #entryOf(text: string, finding: ValueFinding, origin?: string): VaultEntry {
+  #entryOf(text: string, finding: ValueFinding, { origin, isOfCode }: Partial<Place> = {}): VaultEntry {
     if (finding.entry !== undefined) return finding.entry;
     const value = text.slice(finding.start, finding.end);
+    if (isOfCode === true) return this.vault.entryOfCode(value, finding.type);
     return this.#joined(this.vault.entryOf(value, finding.type, origin), finding);
   }
 
@@ -289,28 +301,29 @@ export class RedactionSession {
 
   #replaceIn(text: string, place: Place): string | number {
     if (text.length < MIN_TEXT_CHARACTERS) return text;
-    const { key, path = [], schema, isCut, origin } = place;
-    const found = this.findIn(text, key, isCut);
+    const { path = [], schema } = place;
+    const found = this.findIn(text, place);
     const [first] = found;
     if (first === undefined) return text;
     const isWhole = found.length === 1 && first.start === 0 && first.end === text.length;
     const shape = tokenShape(schema, path, isWhole);
     if (shape === undefined) return text;
     if (shape === "plain" || (!isWhole && shape !== "same" && shape !== "uri"))
-      return this.replace(text, found, origin, isAddress(key) ? "email" : "plain");
+      return this.replace(text, found, place);
     const whole = this.#entryOf(
       text,
       isWhole ? first : { ...first, start: 0, end: text.length, entry: undefined },
-      origin,
+      place,
     );
     return this.vault.tokenOf(whole, shape);
   }
 
-  async #replaceLong(text: string, { key, isCut, origin }: Place, turns: Turns): Promise<string> {
+  async #replaceLong(text: string, place: Place, turns: Turns): Promise<string> {
     let isEnd = false;
     const changes = {
-      findIn: (piece: string) => this.findIn(piece, key, isCut === true && isEnd),
-      replace: (piece: string, found: readonly ValueFinding[]) => this.replace(piece, found, origin),
+      findIn: (piece: string) => this.findIn(piece, { ...place, isCut: place.isCut === true && isEnd }),
+      replace: (piece: string, found: readonly ValueFinding[]) =>
+        this.replace(piece, found, { ...place, key: undefined }),
     };
     return streamInTurns(text, changes, turns, () => (isEnd = true));
   }
@@ -320,13 +333,16 @@ export class RedactionSession {
     return PLAIN_NAME.test(name) && (this.vault.size === 0 || this.vault.known.find(name).length === 0);
   }
 
-  #replaceNumber(value: number, key: string | undefined, origin: string | undefined): number {
+  #replaceNumber(value: number, place: Place): number {
     if (value < MIN_NUMBER || !Number.isSafeInteger(value)) return value;
     if (this.vault.entryByShaped(value) !== undefined) return value;
     const text = String(value);
-    const [first] = this.findIn(text, key);
+    const [first] = this.findIn(text, place);
     if (first === undefined || first.start > 0 || first.end < text.length) return value;
-    const entry = this.#joined(this.vault.entryOf(value, first.type, origin), first);
+    const entry =
+      place.isOfCode === true
+        ? this.vault.entryOfCode(value, first.type)
+        : this.#joined(this.vault.entryOf(value, first.type, place.origin), first);
     return Number(this.vault.tokenOf(entry, "number"));
   }
 
@@ -368,7 +384,7 @@ export class RedactionSession {
     const values: KnownValue[] = [];
     const look = (text: string, key?: string): string => {
       const own: KnownValue[] = [];
-      for (const { start, end, type, entry, alike = [] } of this.findIn(text, key)) {
+      for (const { start, end, type, entry, alike = [] } of this.findIn(text, { key })) {
         own.push(...(entry ? [entry] : []), ...alike);
         if (entry === undefined && alike.length === 0)
           own.push({ value: text.slice(start, end), type, origins: [] });
@@ -507,6 +523,7 @@ interface Place {
   path?: readonly string[] | undefined;
   schema?: JsonSchema | undefined;
   isCut?: boolean | undefined;
+  isOfCode?: boolean | undefined;
   origin: string | undefined;
 }
 

@@ -1,4 +1,7 @@
 import type { JsonSchema, RedactionStream } from "@cem/core";
+import { withoutOverlaps } from "./detect.ts";
+import { findColumns } from "./detectors/columns.ts";
+import type { Heading } from "./detectors/columns.ts";
 import type { TokenShape, ValueFinding } from "./vault.ts";
 
 /** Longer than every plain token of a type that is known. */
@@ -113,13 +116,18 @@ export interface StreamSession {
 export function createRedactionStream(session: StreamSession): RedactionStream {
   let held = "";
   let context = "";
+  let heading: Heading | undefined;
   /** Whether a private key has begun, whose rest is swallowed. */
   let isInKey = false;
 
   const emit = (length: number): string => {
     const text = context + held;
     const from = context.length;
-    const found = session.findIn(text).filter(({ end }) => end > from);
+    const cells = heading === undefined ? [] : findColumns(held, heading).found;
+    const found = withoutOverlaps([
+      ...session.findIn(text).filter(({ end }) => end > from),
+      ...cells.map((cell) => ({ ...cell, start: cell.start + from, end: cell.end + from })),
+    ]) as ValueFinding[];
     // A value that reaches beyond the end waits, unless it is longer than what may wait.
     const crossing = found.find(({ start, end }) => start < from + length && end > from + length);
     const until =
@@ -131,6 +139,7 @@ export function createRedactionStream(session: StreamSession): RedactionStream {
       .map((one) => ({ ...one, start: Math.max(from, one.start) - from, end: one.end - from }));
     const result = session.replace(held.slice(0, until - from), shown);
     context = text.slice(Math.max(0, until - CONTEXT_CHARACTERS), until);
+    ({ heading } = findColumns(held.slice(0, until - from), heading));
     held = text.slice(until);
     return result;
   };

@@ -115,6 +115,8 @@ export interface VaultEntry {
   shaped?: Partial<Record<TokenShape, string | number>> | undefined;
   /** Whether the value is a part of one, which says nothing where it stands alone. */
   isPart?: boolean | undefined;
+  /** Whether code that sees tokens only wrote the value. It is not known from what tools returned, or by it. */
+  isOfCode?: boolean | undefined;
   /** Tokens that look like values and that other machines gave it at the same time. They stand for it too. */
   alsoShaped?: (string | number)[] | undefined;
 }
@@ -133,6 +135,7 @@ const MAX_SHAPED_CHARACTERS = 512;
 export class Vault {
   readonly #byId = new Map<string, VaultEntry>();
   readonly #byValue = new Map<string | number, VaultEntry>();
+  readonly #ofCode = new Map<string | number, VaultEntry>();
   readonly #byShaped = new Map<string, VaultEntry>();
   readonly known = new KnownValues<VaultEntry>();
   readonly #origins: OriginIndex | undefined;
@@ -155,7 +158,8 @@ export class Vault {
   /** Adds what another vault of the same session has. Of two tokens of one value both stand for it, and one is used. */
   merge({ entries }: VaultData): void {
     for (const entry of entries) {
-      const own = this.#byId.get(entry.id) ?? this.#byValue.get(entry.value);
+      const sameValue = (entry.isOfCode === true ? this.#ofCode : this.#byValue).get(entry.value);
+      const own = this.#byId.get(entry.id) ?? sameValue;
       if (own === undefined || (own.id !== "" && own.id !== entry.id)) this.#keep({ ...entry });
       else {
         own.id = entry.id;
@@ -166,7 +170,7 @@ export class Vault {
   }
 
   toJSON(): VaultData {
-    for (const entry of this.#byValue.values()) this.#idOf(entry);
+    for (const entry of [...this.#byValue.values(), ...this.#ofCode.values()]) this.#idOf(entry);
     return { version: 1, entries: [...this.#byId.values()] };
   }
 
@@ -181,6 +185,19 @@ export class Vault {
     if (origin !== undefined && !entry.origins.includes(origin)) {
       entry.origins.push(origin);
       if (isPart !== true) this.#origins?.add(value, type, origin);
+      this.#changes += 1;
+    }
+    return entry;
+  }
+
+  /** The entry of a value that code wrote which sees tokens only: one of its own, unless whoever asked wrote the value. */
+  entryOfCode(value: string | number, type: PiiType): VaultEntry {
+    const written = this.#byValue.get(value);
+    if (written !== undefined && written.origins.every((origin) => origin === "")) return written;
+    let entry = this.#ofCode.get(value);
+    if (entry === undefined) {
+      entry = { id: "", type, value, origins: [], isOfCode: true };
+      this.#keep(entry);
       this.#changes += 1;
     }
     return entry;
@@ -240,6 +257,10 @@ export class Vault {
 
   #keep(entry: VaultEntry): void {
     if (entry.id !== "") this.#byId.set(entry.id, entry);
+    if (entry.isOfCode === true) {
+      this.#ofCode.set(entry.value, entry);
+      return this.#knowShaped(entry);
+    }
     // The same on every machine, whichever it saw first.
     const before = this.#byValue.get(entry.value);
     if (before === undefined || entry.id <= before.id) {

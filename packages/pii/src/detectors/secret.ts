@@ -181,7 +181,7 @@ function isPasswordKey(key: string): boolean {
 }
 
 /** Whether a text stands where a password would be. */
-function isPlaceholder(text: string): boolean {
+export function isPlaceholder(text: string): boolean {
   return (
     PLACEHOLDERS.has(text.toLowerCase()) ||
     /^(?:\$.*|\*+|x+|<.*|%.*|\[\[.*|process\.env.*|os\.environ.*)$/.test(text)
