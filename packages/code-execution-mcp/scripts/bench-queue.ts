@@ -1,10 +1,12 @@
 // What the queue, PostgreSQL and shared files add to a run, side by side, and runs a second here and with one, two and four
-// workers. And what a session saves whose runs are handed to the worker that has its guest.
+// workers. And what a session saves whose runs are handed to the worker that has its guest, and how soon runs go on elsewhere
+// whose workers were killed.
 //   node --conditions=@cem/source packages/code-execution-mcp/scripts/bench-queue.ts [runs]
 import { spawn } from "node:child_process";
 import type { ChildProcess } from "node:child_process";
 import { once } from "node:events";
 import { rmSync } from "node:fs";
+import { setTimeout as sleep } from "node:timers/promises";
 import type { Agent } from "@cem/core";
 import { createRunQueue } from "@cem/queue";
 import type { RunQueue } from "@cem/queue";
@@ -14,6 +16,9 @@ import { createAgent, runWorker } from "../src/index.ts";
 import { temporaryFolder } from "../../../scripts/temporary-folder.ts";
 
 const CODE = "return 6 * 7;";
+const SLOW_CODE = "await new Promise((resolve) => setTimeout(resolve, 700)); return 6 * 7;";
+const WORKING_MS = 5_000;
+const BETWEEN_DEATHS_MS = 300;
 const CLIENTS = 16;
 const WARM_UP = 30;
 const WORKERS = [1, 2, 4];
@@ -115,6 +120,9 @@ async function measure(runs: number): Promise<void> {
   process.stdout.write(
     `${workers.length} workers: a session's first run p50 ${quantile(begun, 0.5).toFixed(0)} ms, a later one p50 ${quantile(later, 0.5).toFixed(1)} ms, p95 ${quantile(later, 0.95).toFixed(1)} ms\n`,
   );
+  process.stdout.write(
+    `${workers.length - 1} of ${workers.length} workers killed: all runs went on within ${(await recoveryOf(queued, workers)).toFixed(1)} s of the last death\n`,
+  );
   for (const worker of workers) worker.kill("SIGKILL");
   await Promise.all(places.map(({ agent }) => agent.dispose()));
   await Promise.all(queues.map((queue) => queue.close()));
@@ -151,7 +159,24 @@ async function rateOf(agent: Agent, runs: number): Promise<number> {
   return (runs * MS_PER_SECOND) / (performance.now() - started);
 }
 
-async function execute(agent: Agent, session: string): Promise<void> {
-  const { value, error } = await agent.executeCode(CODE, { session });
+/** Kills all workers but one while runs go on. @returns the seconds from the last death until each run was answered. */
+async function recoveryOf(agent: Agent, workers: readonly ChildProcess[]): Promise<number> {
+  let killedAt = 0;
+  const client = async (_: unknown, index: number): Promise<void> => {
+    while (killedAt === 0) await execute(agent, `dying${index}`, SLOW_CODE);
+  };
+  const clients = Array.from({ length: CLIENTS }, client);
+  await sleep(WORKING_MS);
+  for (const worker of workers.slice(1)) {
+    worker.kill("SIGKILL");
+    await sleep(BETWEEN_DEATHS_MS);
+  }
+  killedAt = performance.now() - BETWEEN_DEATHS_MS;
+  await Promise.all(clients);
+  return (performance.now() - killedAt) / MS_PER_SECOND;
+}
+
+async function execute(agent: Agent, session: string, code = CODE): Promise<void> {
+  const { value, error } = await agent.executeCode(code, { session });
   if (value !== 42) throw new Error(error?.message ?? "It came to something else.");
 }

@@ -21,7 +21,9 @@ import { Streams } from "./streams.ts";
 import { Throughput, Turns } from "./turns.ts";
 
 const DEFAULT_CONCURRENCY = 4;
-const DEFAULT_LOST_AFTER_MS = 30_000;
+const DEFAULT_LOST_AFTER_MS = 8_000;
+/** How often lost workers are looked for while one counts as lost: a look too late adds to the time. */
+const LOOKS = 5;
 /** How often a run is given to another worker before it counts as what loses them. */
 const MAX_LOSSES = 2;
 const CLOSE_GRACE_MS = 5_000;
@@ -48,7 +50,7 @@ export interface QueueWorkerSettings extends QueueConnection {
   /**
    * After so many milliseconds without a sign of life its runs are given to another worker.
    *
-   * @defaultValue 30000
+   * @defaultValue 8000
    */
   lostAfterMs?: number | undefined;
   /**
@@ -137,7 +139,7 @@ export async function startQueueWorker(settings: QueueWorkerSettings): Promise<Q
     prefix,
     concurrency,
     lockDuration: lostAfterMs,
-    stalledInterval: lostAfterMs,
+    stalledInterval: Math.ceil(lostAfterMs / LOOKS),
     maxStalledCount: MAX_LOSSES,
   });
   worker.on("error", onProblem);

@@ -42,7 +42,7 @@ export const queueSettings = {
     { risk: needsYes(["spend"], "a worker executes that many runs at once", { isStricter: atMost }) },
   ),
   lostAfter: setting(
-    withDefault(number(1, MAX_LOST_AFTER_SECONDS), 30),
+    withDefault(number(1, MAX_LOST_AFTER_SECONDS), 8),
     "Seconds without a sign of life after which a worker's runs are given to another.",
     { risk: "none" },
   ),
