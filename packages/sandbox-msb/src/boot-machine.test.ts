@@ -1,7 +1,7 @@
 import { describe, expect, it } from "vitest";
 import { bootMachine } from "./boot-machine.ts";
 import type { Microvm, MicrovmSpec } from "./microvm-driver.ts";
-import { ProcessMachine } from "./testing.ts";
+import { ProcessMachine } from "./testing/process-machine.ts";
 
 const SPEC: MicrovmSpec = {
   name: "one",

@@ -2,7 +2,7 @@ import type { RunOutcome, RunRequest } from "@cem/core";
 import { createGuestSandbox, FairGate, type GuestSandbox } from "@cem/sandbox";
 import { afterEach, describe, expect, it } from "vitest";
 import { startMicrovmGuest } from "./microvm-guest.ts";
-import { ProcessMachine } from "./testing.ts";
+import { ProcessMachine } from "./testing/process-machine.ts";
 
 const isolation = { level: "microvm", sandbox: "microsandbox", mechanisms: ["none"] } as const;
 

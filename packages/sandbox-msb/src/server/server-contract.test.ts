@@ -1,7 +1,7 @@
 import { describeSandboxContract } from "@cem/sandbox/contract";
 import { afterAll, beforeAll } from "vitest";
 import { createMicrosandboxServerProvider } from "./server-provider.ts";
-import { OldServer } from "./testing.ts";
+import { OldServer } from "../testing/old-server.ts";
 import { describeWith } from "../../../../vitest.tools.ts";
 
 // Each of its runs starts a sandbox on the server, so it takes minutes: CEM_OLD_SERVER_CONTRACT=1 asks for it.

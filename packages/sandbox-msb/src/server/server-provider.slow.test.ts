@@ -5,7 +5,7 @@ import type { RunOutcome, ToolInvoker } from "@cem/core";
 import type { GuestSandbox } from "@cem/sandbox";
 import { afterEach, expect, it } from "vitest";
 import { createMicrosandboxServerProvider, type MicrosandboxServerSettings } from "./server-provider.ts";
-import { OldServer, type OldServerOptions } from "./testing.ts";
+import { OldServer, type OldServerOptions } from "../testing/old-server.ts";
 import { describeWith } from "../../../../vitest.tools.ts";
 
 const KEY = "msb_key-of-the-old-server";

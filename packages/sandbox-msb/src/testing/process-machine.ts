@@ -1,6 +1,6 @@
 import { spawn, type ChildProcess } from "node:child_process";
 import { EventEmitter, on } from "node:events";
-import type { Microvm, MicrovmCommand, MicrovmEvent, MicrovmProcess } from "./microvm-driver.ts";
+import type { Microvm, MicrovmCommand, MicrovmEvent, MicrovmProcess } from "../microvm-driver.ts";
 
 /** A plain process in place of a machine, for tests of the code around machines. */
 export class ProcessMachine implements Microvm {
