@@ -388,7 +388,6 @@ describe("other guards of tools that are files", () => {
   const limited = agentWith(
     {
       rateLimits: [{ tools: ["store.get"], calls: 2, per: 600 }],
-      budgets: [{ tools: ["reports"], calls: 1 }],
       egress: [{ tools: ["other"], hosts: ["api.example.com"] }],
       blockedTools: ["store.put_twice"],
     },
@@ -400,11 +399,6 @@ describe("other guards of tools that are files", () => {
       "a rate limit",
       `import { sum } from "./servers/store/index.ts"; const { get } = await import("./servers/store/get.ts"); await Deno.writeTextFile("a", "b"); for (let i = 0; i < 3; i += 1) await get({ name: "a" });`,
       "RATE_LIMITED",
-    ],
-    [
-      "a budget",
-      `import { report } from "./servers/reports/index.ts"; await report({ name: "1" }); await report({ name: "2" });`,
-      "BUDGET_EXCEEDED",
     ],
     [
       "a rule for hosts",

@@ -25,7 +25,6 @@ const NO_PATHS = [
   "guardrails.approvals[]",
   "guardrails.blocked_patterns[]",
   "guardrails.blocked_tools[]",
-  "guardrails.budgets[].tools[]",
   "guardrails.egress[].hosts[]",
   "guardrails.egress[].tools[]",
   "guardrails.rate_limits[].tools[]",

@@ -46,18 +46,6 @@ const rateLimit = z.strictObject({
   ),
 });
 
-const budget = z.strictObject({
-  tools: described(withDefault(toolPatterns, ["*"]), "Tools whose calls count."),
-  per: described(choice(["run", "session"], "run"), "What the budget is for."),
-  calls: described(z.optional(whole(0, MAX_COUNT)), "Most calls."),
-  bytes: described(
-    z.optional(whole(0, Number.MAX_SAFE_INTEGER)),
-    "Most bytes of arguments and results, as JSON.",
-  ),
-  seconds: described(z.optional(number(0, MAX_EXECUTION_TIME_SECONDS)), "Most seconds that the tools take."),
-  cost: described(z.optional(number(0, MAX_COUNT)), "Most cost, in the unit of tool_costs."),
-});
-
 const egressRule = z.strictObject({
   tools: toolsOfRule,
   hosts: described(
@@ -112,16 +100,6 @@ export const guardrailSettings = {
   rateLimits: setting(
     withDefault(z.array(rateLimit), []),
     "How often tools may be called: {tools, calls, per}. All limits that name a tool hold.",
-    { risk: "none" },
-  ),
-  budgets: setting(
-    withDefault(z.array(budget), []),
-    "What the calls of one run or session may use: {per, tools, calls, bytes, seconds, cost}.",
-    { risk: "none" },
-  ),
-  toolCosts: setting(
-    withDefault(z.record(z.string(), number(0, MAX_COUNT)), {}),
-    "What one call costs, by pattern of tools; the first that matches counts.",
     { risk: "none" },
   ),
   allowedTools: setting(withDefault(toolPatterns, ["*"]), "Tools that code may call, such as weather.*.", {

@@ -13,12 +13,6 @@ export const CALL_ERRORS = {
     hint: ({ from, to }) =>
       `Where that is meant, add to privacy.rules: { from: ${String(from)}, to: ${String(to)}, action: allow }`,
   },
-  BUDGET_EXCEEDED: {
-    meaning: "The calls of a run or session have used up their budget.",
-    cause: "`guardrails.budgets` are used up for the run or the session.",
-    fix: "Allow more with `guardrails.budgets`.",
-    hint: "fix",
-  },
   NOT_APPROVED: {
     meaning: "The call needs a person's yes, and a person said no or nobody could be asked.",
     fix: "Answer the question, use a client that can ask, or exempt the tool in `guardrails.approvals`.",

@@ -19,7 +19,6 @@ import {
   matchTools,
   planWrites,
   requireApproval,
-  spendBudgets,
 } from "./index.ts";
 import type { CallGuard, PlannedWrite } from "./index.ts";
 
@@ -294,55 +293,6 @@ describe("limitCalls", () => {
     expect(retryAfterMs).toBeLessThanOrEqual(1_000);
     await new Promise((resolve) => setTimeout(resolve, retryAfterMs + 20));
     await call({}, { session: "a" });
-  });
-});
-
-describe("spendBudgets", () => {
-  it("ends once the seconds that the tools take are used up", async () => {
-    const guard = spendBudgets({ budgets: [{ seconds: 0.05 }] });
-    const slow: ToolInvoker = {
-      specificationVersion: "v1",
-      async invoke() {
-        await new Promise((resolve) => setTimeout(resolve, 30));
-        throw new Error("failed");
-      },
-    };
-    const context = { signal: new AbortController().signal };
-    const invoke = async () => guard(slow).invoke({ server: "a", tool: "b", args: {} }, context);
-    await expect(invoke()).rejects.toThrow("failed");
-    await expect(invoke()).rejects.toThrow("failed");
-    await expect(invoke()).rejects.toMatchObject({ details: { unit: "seconds", budget: 0.05 } });
-  });
-
-  it("counts the bytes of results", async () => {
-    const { call } = guarded(spendBudgets({ budgets: [{ bytes: 9 }] }));
-    await call({});
-    await expect(call({})).rejects.toMatchObject({ details: { unit: "bytes", used: 8 } });
-  });
-
-  it("ends a run's calls, and a session's cost", async () => {
-    const guard = spendBudgets({
-      budgets: [{ calls: 2 }, { per: "session", cost: 1, tools: ["files.*"] }],
-      costs: { "files.*": 0.4 },
-    });
-    const { call, reached } = guarded(guard);
-    await call({}, { run: "1" });
-    await call({}, { run: "1" });
-    await expect(call({}, { run: "1" })).rejects.toMatchObject({
-      code: "BUDGET_EXCEEDED",
-      details: { unit: "calls" },
-    });
-    await expect(call({}, { run: "2" })).rejects.toMatchObject({ details: { unit: "cost", used: 0.8 } });
-    await call({}, { run: "2" }, "other.tool");
-    expect(reached).toHaveLength(3);
-  });
-  it("counts bytes, and parallel calls before they end", async () => {
-    const bytes = guarded(spendBudgets({ budgets: [{ bytes: 30 }] }));
-    await bytes.call({ a: "12345" });
-    await expect(bytes.call({ a: "1234567890" })).rejects.toMatchObject({ details: { unit: "bytes" } });
-    const calls = guarded(spendBudgets({ budgets: [{ calls: 3 }] }));
-    const all = await Promise.allSettled([1, 2, 3, 4, 5].map((id) => calls.call({ id })));
-    expect(all.filter(({ status }) => status === "fulfilled")).toHaveLength(3);
   });
 });
 

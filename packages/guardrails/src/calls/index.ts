@@ -12,8 +12,8 @@ export {
   createSharedApprovals,
 } from "./require-approval.ts";
 export type { CallGuard, GuardedCall, ToolMatch } from "./guarded-call.ts";
-export { limitCalls, spendBudgets } from "./limit-calls.ts";
-export type { RateLimit, Budget, BudgetSettings } from "./limit-calls.ts";
+export { limitCalls } from "./limit-calls.ts";
+export type { RateLimit } from "./limit-calls.ts";
 export { followPlan, planWrites } from "./plan-writes.ts";
 export type { PlannedWrite } from "./plan-writes.ts";
 export type { ApprovalMemory, ApprovalSettings, SharedApprovalsSettings } from "./require-approval.ts";

@@ -50,14 +50,13 @@ export interface CallGuards {
 
 /** Whether anything is set by which a guard may concern tools that are files. With the defaults none does. */
 export function concernsFiles(loaded: Project, options: CallGuardSettings): boolean {
-  const { enabled, rateLimiting, rateLimits, budgets, egress, allowedTools, blockedTools } =
-    loaded.config.guardrails;
+  const { enabled, rateLimiting, rateLimits, egress, allowedTools, blockedTools } = loaded.config.guardrails;
   const { rules = [], contentFilter, onPlannedWrite, approvedWrites } = options;
   const { tools: approvals = [], sandboxed } = approvalsOf(loaded);
   const isApproved = approvals.some(
     (pattern) => !pattern.startsWith("!") && (sandboxed || pattern !== "destructive"),
   );
-  const isLimited = (rateLimiting && rateLimits.length > 0) || budgets.length + egress.length > 0;
+  const isLimited = (rateLimiting && rateLimits.length > 0) || egress.length > 0;
   return (
     isApproved ||
     (enabled && (isLimited || contentFilter !== undefined)) ||
@@ -96,8 +95,7 @@ export async function createCallGuards(loaded: Project, settings: CallGuardSetti
     owner,
   } = loaded;
   const calls = await import("@cem/guardrails/calls");
-  const { enabled, securityChecks, contentFiltering, rateLimiting, rateLimits, budgets, toolCosts } =
-    guardrails;
+  const { enabled, securityChecks, contentFiltering, rateLimiting, rateLimits } = guardrails;
   const { allowedTools, blockedTools, approvals, readTools, egress } = guardrails;
   const {
     rules = [],
@@ -141,12 +139,6 @@ export async function createCallGuards(loaded: Project, settings: CallGuardSetti
     addFor(
       limits.flatMap(({ tools }) => tools),
       calls.limitCalls(limits),
-    );
-  }
-  if (enabled && budgets.length > 0) {
-    addFor(
-      budgets.flatMap(({ tools }) => tools),
-      calls.spendBudgets({ budgets, costs: toolCosts }),
     );
   }
   if (hasFlowRules(loaded, settings)) concerned.push(() => true);
