@@ -24,7 +24,6 @@ export type { PluginCommandRequest } from "./admin/plugins.ts";
 export type { PluginReport } from "./plugins/open-plugins.ts";
 export { resealSharedStore } from "./admin/shared-services.ts";
 export type { ResealedStore } from "./admin/shared-services.ts";
-export { stampProject } from "./admin/project.ts";
 export { pullEmbeddingModel } from "./admin/pull-embedding-model.ts";
 export type { PulledEmbeddingModel, PullEmbeddingModelRequest } from "./admin/pull-embedding-model.ts";
 export { readToolCode } from "./admin/servers.ts";
