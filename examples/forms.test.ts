@@ -24,14 +24,14 @@ it("forms are filled on paper, and on a page where a browser is there", async ()
     const { name, born, membership, terms, ...others } = parse(read("ada.yaml")) as Record<string, unknown>;
     const data = { name, born, membership, terms };
     const paper = await fillForm(parseForm(read("membership-pdf.yaml")), { data, workspace });
-    expect(paper).toMatchObject({ status: "filled", problems: [] });
+    expect(paper).toMatchObject({ status: "success", problems: [] });
     const page = parseForm(read("membership.yaml").replace("http://127.0.0.1:8123/", url));
     const filling = fillForm(page, { data: { ...data, ...others }, workspace });
     const code = await filling.then(
       ({ status }) => status,
       (error: unknown) => (CemError.isInstance(error) ? error.code : "UNEXPECTED"),
     );
-    expect(["filled", "BROWSER_NOT_FOUND"]).toContain(code);
+    expect(["success", "BROWSER_NOT_FOUND"]).toContain(code);
   } finally {
     samples.kill();
     await once(samples, "close");

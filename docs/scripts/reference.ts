@@ -2,6 +2,8 @@ import type { Tool } from "@modelcontextprotocol/client";
 import { Client } from "@modelcontextprotocol/client";
 import { InMemoryTransport } from "@modelcontextprotocol/server";
 import { SETTINGS } from "@cem/config";
+import { STATUSES } from "@cem/core";
+import type { Status } from "@cem/core";
 import { ERRORS, hintFor } from "@cem/core/errors";
 import type { ErrorEntry } from "@cem/core/errors";
 import { createServer } from "code-execution-mcp";
@@ -18,6 +20,7 @@ export async function referencePages(): Promise<Record<string, string>> {
     "configuration.md": configurationPage(),
     "error-codes.md": errorCodesPage(),
     "mcp-tools.md": await mcpToolsPage(),
+    "statuses.md": statusesPage(),
   };
 }
 
@@ -109,6 +112,29 @@ means, when it happens where that is not evident, and the way out. \`cem\` and t
         return [...parts, ...(hint === undefined ? [] : [`**Hint.** ${escaped(hint)}`])].join("\n\n");
       }),
   );
+}
+
+function statusesPage(): string {
+  const introduction = `How work stands, in the same words in what \`cem\` prints, in the console and the REST API, in records and in results.
+Records of earlier versions are read with these words: \`completed\` as \`success\`, \`failed\` as \`error\`, \`started\` as \`running\`.`;
+  const of: Readonly<Record<Status, string>> = {
+    waiting: "runs and jobs of a queue",
+    running: "runs, jobs, workflows, steps",
+    asking: "runs",
+    success: "runs, calls, workflows, steps, forms",
+    error: "runs, calls, jobs, workflows, steps, forms",
+    refused: "runs, forms",
+    timeout: "runs, workflows",
+    cancelled: "runs, calls, workflows",
+    interrupted: "workflows",
+    skipped: "steps",
+  };
+  const rows = Object.entries(STATUSES).map(
+    ([status, meaning]) => `| \`${status}\` | ${meaning} | ${of[status as Status]} |`,
+  );
+  return page("Statuses", introduction, [
+    ["| status | means | of |", "| --- | --- | --- |", ...rows].join("\n"),
+  ]);
 }
 
 async function mcpToolsPage(): Promise<string> {

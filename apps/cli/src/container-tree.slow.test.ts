@@ -60,7 +60,7 @@ it.skipIf(!canUnshare)(
     await once(tree, "close");
     expect(read("state")).toContain("Z");
     expect(JSON.parse(read("listed"))).toMatchObject({ runs: [{ workflow: "slow", status: "interrupted" }] });
-    expect(JSON.parse(read("resumed"))).toMatchObject({ status: "completed", outputs: { wait: 2 } });
+    expect(JSON.parse(read("resumed"))).toMatchObject({ status: "success", outputs: { wait: 2 } });
     expect(read("code").trim()).toBe("0");
   },
   120_000,

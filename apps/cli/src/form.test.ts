@@ -36,7 +36,7 @@ describe("cem form", () => {
     const right = await cem("validate", "club.yaml", "--data", "data.yaml", "--json");
     expect(right.code).toBe(0);
     expect(JSON.parse(right.stdout)).toMatchObject({
-      status: "valid",
+      status: "success",
       values: { mail: expect.stringMatching(/^\[\[EMAIL/), age: 36 },
     });
     const young = await cem("validate", "club.yaml", "--data", "young.yaml");
@@ -71,7 +71,7 @@ describe("cem form", () => {
     copyFileSync(samples, path.join(cwd, folder, "a.pdf"));
     const { code, stdout } = await cem("fill", "paper.yaml", "--data", "data.yaml", ...options, "--json");
     expect(JSON.parse(stdout)).toMatchObject({
-      status: "filled",
+      status: "success",
       problems: [],
       output: expect.stringMatching(/b\.pdf$/),
     });

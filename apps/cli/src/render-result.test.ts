@@ -70,7 +70,7 @@ describe("renderFailure", () => {
     });
     expect(renderFailure(result, style, options).join("\n")).toMatchInlineSnapshot(`
       "
-        failed     Line 4 of the code threw RangeError: too much
+        error      Line 4 of the code threw RangeError: too much
 
            2  import { get_weather } from "./servers/weather/index.ts";
            3

@@ -32,7 +32,7 @@ describe("createRunProgress", () => {
   });
 
   it("shows each call when it is verbose", () => {
-    expect(record(recordedEvents, true)).toMatch(/call {7}calculator\.calculate {2}ok/u);
+    expect(record(recordedEvents, true)).toMatch(/call {7}calculator\.calculate {2}success/u);
   });
 
   it("gives guest code no way to the terminal", () => {

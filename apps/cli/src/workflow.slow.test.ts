@@ -83,8 +83,8 @@ describe("cem workflow", () => {
     expect((await cem("list")).stdout).toMatch(new RegExp(`${id} +completed`, "u"));
     const shown = await cem("show", id);
     expect(shown.stdout).toMatch(/status +completed[^]*sum +completed[^]*verdict +completed[^]*sum +42/u);
-    expect(await json("resume", id)).toMatchObject({ status: "completed", outputs: { sum: 42 } });
-    expect((await cem("cancel", id)).stdout).toContain("completed");
+    expect(await json("resume", id)).toMatchObject({ status: "success", outputs: { sum: 42 } });
+    expect((await cem("cancel", id)).stdout).toContain("success");
     const undecided = await cem("resume", id, "--done", "sum=1");
     expect(undecided.stderr).toMatch(/Step sum of run .* is none that may have been executed/u);
     expect(undecided.code).not.toBe(0);
@@ -93,7 +93,7 @@ describe("cem workflow", () => {
   it("asks about a step that may have been executed, and takes --done and --repeat for an answer", async () => {
     const failed = await json("run", "late.yaml");
     const id = String(failed["run"]);
-    expect(failed).toMatchObject({ status: "failed", error: { code: "WORKFLOW_STEP_TIMED_OUT" } });
+    expect(failed).toMatchObject({ status: "error", error: { code: "WORKFLOW_STEP_TIMED_OUT" } });
     expect((await cem("show", id)).stdout).toMatch(/unclear +may have been executed: wait/u);
     const asked = await cem("resume", id);
     expect(asked.code).toBe(1);
@@ -101,11 +101,11 @@ describe("cem workflow", () => {
       new RegExp(`stopped +Step wait had begun[^]*resume ${id} --done wait[^]*--repeat wait`, "u"),
     );
     expect(await json("resume", id, "--repeat", "wait")).toMatchObject({
-      status: "failed",
+      status: "error",
       error: { code: "WORKFLOW_STEP_TIMED_OUT" },
     });
     expect(await json("resume", id, "--done", "wait=7")).toMatchObject({
-      status: "completed",
+      status: "success",
       outputs: { after: 7 },
     });
   });

@@ -1,5 +1,5 @@
 import { randomBytes } from "node:crypto";
-import { toErrorInfo } from "@cem/core";
+import { statusOfRun, toErrorInfo } from "@cem/core";
 import { auditDigest } from "@cem/core/telemetry";
 import type {
   AuditEvent,
@@ -97,7 +97,8 @@ export async function recordEnd(
   result: TaskResult,
 ): Promise<void> {
   const audit = await stages.audit?.get();
-  const { status, error, toolCalls, timings } = result;
+  const { error, toolCalls, timings } = result;
+  const status = statusOfRun(result);
   const ms = timings.total ?? 0;
   audit?.record({ type: "run-ended", run, session, status, error: error?.code, calls: toolCalls.length, ms });
   await audit?.flush?.();
@@ -110,7 +111,8 @@ export async function recordFailure(
 ): Promise<void> {
   const audit = await stages.audit?.get();
   const { code } = toErrorInfo(thrown);
-  audit?.record({ type: "run-ended", run, session, status: "error", error: code, calls: 0, ms: 0 });
+  const status = statusOfRun(undefined, thrown);
+  audit?.record({ type: "run-ended", run, session, status, error: code, calls: 0, ms: 0 });
   await audit?.flush?.();
 }
 

@@ -1,4 +1,5 @@
-import type { RunOutcome, TaskResult, ToolCall, ToolResult } from "@cem/core";
+import type { RunOutcome, Status, TaskResult, ToolCall, ToolResult } from "@cem/core";
+import { statusOfRun } from "@cem/core";
 import { failSpan, instruments, keepTrace, traced } from "@cem/core/telemetry";
 
 const MS_PER_SECOND = 1_000;
@@ -9,10 +10,14 @@ export function traceRun(kind: "task" | "code", work: () => Promise<TaskResult>)
   return traced(`cem.run ${kind}`, { attributes }, async (span) => {
     const started = performance.now();
     let result: TaskResult | undefined;
+    let thrown: unknown;
     try {
       result = await work();
+    } catch (error) {
+      thrown = error;
+      throw error;
     } finally {
-      countRun(kind, result, performance.now() - started);
+      countRun({ kind, status: statusOfRun(result, thrown) }, result, performance.now() - started);
     }
     const { attempts, error, isolation, origin, status, toolCalls } = result;
     span.setAttributes({
@@ -27,9 +32,12 @@ export function traceRun(kind: "task" | "code", work: () => Promise<TaskResult>)
   });
 }
 
-function countRun(kind: "task" | "code", result: TaskResult | undefined, ms: number): void {
+function countRun(
+  { kind, status }: { kind: "task" | "code"; status: Status },
+  result: TaskResult | undefined,
+  ms: number,
+): void {
   const { refusals, runDuration, runs, tokensKeptOut, toolCalls } = instruments();
-  const status = result?.status ?? "failed";
   runs.add(1, { kind, status, isolation: result?.isolation?.level ?? "none" });
   runDuration.record(ms / MS_PER_SECOND, { kind });
   if (result === undefined) return;

@@ -98,7 +98,7 @@ return { found: await find({}), to: "${MAIL}" };`;
     expect(data).toMatchObject({
       status: "success",
       kind: "code",
-      toolCalls: [{ server: "crm", tool: "find", ok: true }],
+      toolCalls: [{ server: "crm", tool: "find", status: "success" }],
       value: { found: { name: HOSTILE } },
       redactions: [{ type: "EMAIL" }],
       sandbox: { name: "deno" },

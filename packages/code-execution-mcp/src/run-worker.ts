@@ -1,5 +1,5 @@
-import { assertKnownOptions } from "@cem/core";
-import type { Agent, Lazy, Store, TaskResult } from "@cem/core";
+import { assertKnownOptions, statusOfRun } from "@cem/core";
+import type { Agent, Lazy, RecordedStatus, Store, TaskResult } from "@cem/core";
 import { flushTelemetry, instruments, observeQueue } from "@cem/core/telemetry";
 import { nearest } from "@cem/core/text";
 import type { ReadinessReport, WorkerMetrics } from "@cem/mcp-server";
@@ -132,11 +132,15 @@ export async function runWorker(options: WorkerOptions = {}): Promise<RunningWor
 function watchRuns(agent: Agent, onFinished: WorkerMetrics["onFinished"]): RunningAgent {
   const watched = async (kind: "task" | "code", run: () => Promise<TaskResult>): Promise<TaskResult> => {
     const began = performance.now();
-    let result: TaskResult | undefined;
+    const tell = (status: RecordedStatus, result?: TaskResult): void =>
+      onFinished({ kind, ms: performance.now() - began, status, result });
     try {
-      return (result = await run());
-    } finally {
-      onFinished({ kind, ms: performance.now() - began, result });
+      const result = await run();
+      tell(statusOfRun(result), result);
+      return result;
+    } catch (error) {
+      tell(statusOfRun(undefined, error));
+      throw error;
     }
   };
   return {

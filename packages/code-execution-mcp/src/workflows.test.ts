@@ -98,14 +98,14 @@ describe("openWorkflows", () => {
       variables: { cities: ["Paris", "Cairo"] },
     });
     expect(weather).toMatchObject({
-      status: "completed",
+      status: "success",
       outputs: { warmest: "Cairo", report: "reports/weather.txt" },
     });
     expect(readFileSync(path.join(folder, "reports/weather.txt"), "utf8")).toMatch(
       /^Warmest in July: Cairo \(/u,
     );
     const check = await workflows.run(example("order-check.yaml"), { variables: { limit: 1 } });
-    expect(check).toMatchObject({ status: "completed", outputs: { verdict: "many" } });
+    expect(check).toMatchObject({ status: "success", outputs: { verdict: "many" } });
   });
 
   it("calls a tool by its name in tool_mappings, by server and name, and says what a wrong name may mean", async () => {
@@ -138,9 +138,9 @@ describe("openWorkflows", () => {
     });
     const run = (approvals: string[]) =>
       workflows.run({ name: "g", steps: [{ ...write, guardrails: { approvals } }] });
-    expect(await run(["writes"])).toMatchObject({ status: "failed", error: { code: "NOT_APPROVED" } });
+    expect(await run(["writes"])).toMatchObject({ status: "error", error: { code: "NOT_APPROVED" } });
     expect(existsSync(path.join(folder, "guarded.txt"))).toBe(false);
-    expect(await run(["calculator"])).toMatchObject({ status: "completed" });
+    expect(await run(["calculator"])).toMatchObject({ status: "success" });
   });
 
   it("tightens guardrails for a step, and never loosens them", async () => {
@@ -149,7 +149,7 @@ describe("openWorkflows", () => {
       name: "g",
       steps: [{ ...step, guardrails: { blocked_tools: ["calculator.*"] } }],
     });
-    expect(blocked).toMatchObject({ status: "failed" });
+    expect(blocked).toMatchObject({ status: "error" });
     expect(blocked.error?.message).toMatch(/blocked/u);
     const looser = await workflows.run({ name: "g", guardrails: { enabled: false }, steps: [step] });
     expect(looser.error?.message).toMatch(/only tighten/u);
@@ -171,7 +171,7 @@ describe("openWorkflows", () => {
       },
       { variables: { to: email } },
     );
-    expect(result.status).toBe("completed");
+    expect(result.status).toBe("success");
     const runFolder = path.join(runs, result.run);
     for (const name of ["run.json", "journal.jsonl"])
       expect(readFileSync(path.join(runFolder, name), "utf8")).not.toContain(email);
@@ -213,12 +213,12 @@ describe("openWorkflows", () => {
         },
       ],
     });
-    expect(result).toMatchObject({ status: "completed", outputs: { look: { found: [] } } });
+    expect(result).toMatchObject({ status: "success", outputs: { look: { found: [] } } });
     // A link is made, and leads nowhere: what it names is not there.
     const { tried } = result.outputs["look"] as { tried: string[] };
     expect(tried.filter((what) => !what.startsWith("link"))).toEqual([]);
     const { steps, status } = await workflows.show(result.run);
-    expect([status, steps.map(({ step }) => step)]).toEqual(["completed", ["before", "look"]]);
+    expect([status, steps.map(({ step }) => step)]).toEqual(["success", ["before", "look"]]);
   });
 
   it.each(["workspaceDir", "mountDirectories"] as const)(
@@ -277,7 +277,7 @@ describe("steps of type form", () => {
       const plan = await opened.plan(join, { variables: { mail } });
       expect(plan[0]?.does).toEqual(["fill the form club with 2 given values into club.join"]);
       const result = await opened.run(join, { variables: { mail } });
-      expect(result).toMatchObject({ status: "completed", outputs: { fill: { status: "filled" } } });
+      expect(result).toMatchObject({ status: "success", outputs: { fill: { status: "success" } } });
       expect(got).toEqual([{ name: "Ada Lovelace", mail }]);
       expect(JSON.stringify(result.outputs)).not.toMatch(/Lovelace|ada@/u);
     } finally {
@@ -296,8 +296,8 @@ describe("steps of type form", () => {
     const withoutName = source(target, [{ name: "mail", type: "email", pii: "EMAIL" }]);
     const result = await workflows.run(withoutName, { variables: { mail } });
     expect(result).toMatchObject({
-      status: "completed",
-      outputs: { fill: { status: "filled", output, readBack: [{ field: "mail", matches: true }] } },
+      status: "success",
+      outputs: { fill: { status: "success", output, readBack: [{ field: "mail", matches: true }] } },
     });
     expect(existsSync(output)).toBe(true);
     expect(JSON.stringify(result.outputs)).not.toContain(mail);
@@ -328,7 +328,7 @@ describe("steps of plugins", () => {
     const steps = [{ name: "tell", type: "journal", config: { text: "Hello" } }];
     try {
       expect(await opened.run({ name: "tell", steps })).toMatchObject({
-        status: "completed",
+        status: "success",
         outputs: { tell: { written: true } },
       });
       expect(readFileSync(path.join(runs, "../told.jsonl"), "utf8")).toContain('"text":"Hello"');

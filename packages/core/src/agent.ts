@@ -11,6 +11,7 @@ import type { Isolation, OutputChunk, SandboxStats } from "./sandbox.ts";
 import type { GenerationMode, GenerationProgress, GenerationUsage, UnfilledStep } from "./generation.ts";
 import type { Sample } from "./sampling.ts";
 import type { RankedTool } from "./selection.ts";
+import type { Status } from "./status.ts";
 import type { CheckpointOptions, SessionCheckpoint } from "./sessions.ts";
 import type { CatalogSnapshot } from "./tools.ts";
 
@@ -18,7 +19,7 @@ import type { CatalogSnapshot } from "./tools.ts";
  * How a task ended. `error`: it failed. `refused`: its code was not written or not run, for a stated reason. `timeout`:
  * the run exceeded its timeout.
  */
-export type TaskStatus = "success" | "error" | "refused" | "timeout";
+export type TaskStatus = Extract<Status, "success" | "error" | "refused" | "timeout">;
 
 /** The stages of a task, in order. */
 export const STAGES = ["discover", "select", "generate", "review", "run"] as const;

@@ -1,4 +1,5 @@
-import type { TaskResult, TaskStatus } from "./agent.ts";
+import type { TaskResult } from "./agent.ts";
+import type { RecordedStatus } from "./status.ts";
 import type { ErrorInfo } from "./errors.ts";
 import type { JsonValue } from "./json.ts";
 
@@ -23,9 +24,6 @@ export interface RecordedCall {
   /** The result as the invoker returned it: `{ ok: true, value }` or `{ ok: false, error }`. */
   result?: RecordedData | undefined;
 }
-
-/** `failed`: the agent itself could not be used. */
-export type RecordedStatus = TaskStatus | "failed";
 
 /** Summary of a run, as shown in lists. */
 export interface RunRecordSummary {

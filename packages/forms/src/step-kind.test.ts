@@ -50,7 +50,7 @@ describe("the workflow step form", () => {
     const result = await kind.run({ form: FORM, data: { guest: "Ada Lovelace", mail } }, context);
     expect(got).toEqual([{ guest: "Ada Lovelace", mail: "ada@example.org", seats: 2 }]);
     expect(JSON.stringify(passed)).not.toContain("Lovelace");
-    expect(result).toMatchObject({ status: "filled", submitted: true, values: { mail, seats: 2 } });
+    expect(result).toMatchObject({ status: "success", submitted: true, values: { mail, seats: 2 } });
     expect(JSON.stringify(result)).not.toContain("Lovelace");
   });
 

@@ -22,7 +22,7 @@ export function Calls({ run: { toolCalls, toolCallsLeftOut } }: { run: RunDetail
           <EndedRow
             key={at}
             name={`${call.server}.${call.tool}`}
-            ended={call.ok ? "well" : call.isCancelled ? "cancelled" : "failed"}
+            ended={call.status}
             figure={formatMs(call.ms)}
           >
             <Bar call={call} end={end} />
@@ -36,13 +36,19 @@ export function Calls({ run: { toolCalls, toolCallsLeftOut } }: { run: RunDetail
   );
 }
 
-function Bar({ call: { startMs, ms, ok }, end }: { call: Call; end: number }) {
+function Bar({ call: { startMs, ms, status }, end }: { call: Call; end: number }) {
   if (startMs === undefined || end === 0) return null;
   const width = Math.max(MIN_BAR_PERCENT, (ms / end) * 100);
   const from = Math.min(100 - width, (startMs / end) * 100);
   const told = `From ${formatMs(startMs)} to ${formatMs(startMs + ms)}`;
   return (
-    <svg class={`bar-line ${ok ? "" : "bad"}`} role="img" aria-label={told} width="100%" height="6">
+    <svg
+      class={`bar-line ${status === "success" ? "" : "bad"}`}
+      role="img"
+      aria-label={told}
+      width="100%"
+      height="6"
+    >
       <title>{told}</title>
       <rect class="track" width="100%" height="6" rx="3" />
       <rect x={`${from}%`} width={`${width}%`} height="6" rx="3" />

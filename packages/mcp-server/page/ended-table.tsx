@@ -26,7 +26,7 @@ export function EndedTable({
   );
 }
 
-/** One that has ended; `failed` stands out. */
+/** One that has ended; `error` stands out. */
 export function EndedRow({
   name,
   ended,
@@ -44,7 +44,7 @@ export function EndedRow({
         <code>{name}</code>
         {children}
       </td>
-      <td>{ended === "failed" ? <strong class="bad">failed</strong> : ended}</td>
+      <td>{ended === "error" ? <strong class="bad">error</strong> : ended}</td>
       <td class="number">{figure}</td>
     </tr>
   );

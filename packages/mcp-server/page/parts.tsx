@@ -1,21 +1,12 @@
 import type { ComponentChildren } from "preact";
 import { useEffect, useState } from "preact/hooks";
+import type { WorkflowRun } from "../src/console/history-schemas.ts";
 import type { RunSummary } from "../src/console/schemas.ts";
 import { get } from "./api.ts";
 import { Redacted } from "./redacted.tsx";
 
-export const STATUS_WORDS: Readonly<Record<RunSummary["status"], string>> = {
-  running: "Running",
-  asking: "Needs an answer",
-  success: "Done",
-  error: "Failed",
-  refused: "Refused",
-  timeout: "Timed out",
-  failed: "Broken",
-};
-
-export function Status({ status }: { status: RunSummary["status"] }) {
-  return <span class={`status ${status}`}>{STATUS_WORDS[status]}</span>;
+export function Status({ status }: { status: RunSummary["status"] | WorkflowRun["status"] }) {
+  return <span class={`status ${status}`}>{status}</span>;
 }
 
 /** A section of a page with its heading. */

@@ -6,20 +6,12 @@ import type {
 } from "../src/console/history-schemas.ts";
 import { Code } from "./code.tsx";
 import { EndedRow, EndedTable } from "./ended-table.tsx";
-import { Empty, Entry, formatMs, formatWhen, Part, Problem, useAnswer } from "./parts.tsx";
+import { Empty, Entry, formatMs, formatWhen, Part, Problem, Status, useAnswer } from "./parts.tsx";
 import { Redacted } from "./redacted.tsx";
 import { DetailsTitle, NoDetails, Split } from "./split.tsx";
 import { Graph } from "./workflow-graph.tsx";
 
 const RUN = "run:";
-const TONES: Readonly<Record<WorkflowRun["status"], string>> = {
-  running: "running",
-  completed: "success",
-  failed: "error",
-  cancelled: "refused",
-  interrupted: "asking",
-};
-
 export function Workflows({ selected }: { selected: string }) {
   const { answer, problem } = useAnswer<WorkflowList>("workflows");
   const { answer: kept, problem: trouble } = useAnswer<WorkflowRunList>("workflow-runs");
@@ -72,7 +64,7 @@ export function Workflows({ selected }: { selected: string }) {
                 isSelected={selected === `${RUN}${run}`}
                 title={workflow}
               >
-                <span class={`status ${TONES[status]}`}>{status}</span>{" "}
+                <Status status={status} />{" "}
                 <span>
                   {formatWhen(startedAt)} · {formatMs(ms)}
                 </span>

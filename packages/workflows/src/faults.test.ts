@@ -65,7 +65,7 @@ describe("a disk that is full", () => {
       const { status, uncertain } = await workflows.show(full.run);
       expect(status).toBe("interrupted");
       const resumed = await workflows.resume(full.run, uncertainOutcomes(folder, uncertain));
-      expect(resumed).toMatchObject({ status: "completed", error: null });
+      expect(resumed).toMatchObject({ status: "success", error: null });
       expect(counts()).toEqual(TEN_FILES.map(() => 1));
       for (const line of readFileSync(journal, "utf8").trimEnd().split("\n")) JSON.parse(line);
     },
@@ -85,7 +85,7 @@ describe("two processes that go on with the same run", () => {
     });
     await expect(sampleWorkflows(folder).resume(run)).rejects.toMatchObject({ code: "WORKFLOW_RUN_BUSY" });
     writeFileSync(gate, "");
-    expect(await first.ended).toMatchObject({ status: "completed" });
+    expect(await first.ended).toMatchObject({ status: "success" });
     expect(counts()).toEqual(TEN_FILES.map(() => 1));
   });
 });
@@ -107,12 +107,12 @@ describe("a clock that jumps", () => {
         if (type === "step-completed") vi.setSystemTime(new Date(day));
       },
     });
-    expect(failed).toMatchObject({ status: "failed", error: { code: "TOOL_FAILED" } });
+    expect(failed).toMatchObject({ status: "error", error: { code: "TOOL_FAILED" } });
     vi.useRealTimers();
     const resumed = await workflows.resume(failed.run);
-    expect(resumed).toMatchObject({ status: "failed", error: { code: "TOOL_FAILED" } });
+    expect(resumed).toMatchObject({ status: "error", error: { code: "TOOL_FAILED" } });
     expect(resumed.ms).toBeLessThan(600_000);
     expect([countOf(folder, "a"), countOf(folder, "b")]).toEqual([1, 1]);
-    expect(await workflows.list()).toMatchObject([{ run: failed.run, status: "failed" }]);
+    expect(await workflows.list()).toMatchObject([{ run: failed.run, status: "error" }]);
   });
 });

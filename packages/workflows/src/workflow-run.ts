@@ -19,6 +19,10 @@ import { outputsOf } from "./steps/step-kinds.ts";
 /** The name of the file that asks for the end of a run. */
 export const CANCEL_FILE = "cancel";
 const CANCEL_POLL_MS = 500;
+const STATUS_OF: Readonly<Record<string, EndedStatus>> = {
+  ABORTED: "cancelled",
+  WORKFLOW_TIMED_OUT: "timeout",
+};
 
 /** The parts that runs share. */
 export interface RunParts {
@@ -62,7 +66,7 @@ export class WorkflowRun {
     const outcomes = new Outcomes();
     const length = await readJournal(place.journal, outcomes.add);
     assertUndecided(this.#request.decisions, outcomes, place.id);
-    if (outcomes.end?.status === "completed") return this.#result(outcomes.end);
+    if (outcomes.end?.status === "success") return this.#result(outcomes.end);
     this.#before = outcomes.ms;
     const now = (): number => this.#ms();
     const journal = Journal.open(place.journal, { now, length, assertOwned: lock.assertHeld });
@@ -148,15 +152,15 @@ export class WorkflowRun {
     const at = { path: "", signal: this.#controller.signal, guardrails, setWaiting: () => {} };
     const results = await runList({ execution, workflow, at, steps: workflow.steps, scope, prefix: "" });
     const outputs = outputsOf(workflow, scope, results);
-    await write({ type: "run-ended", status: "completed", outputs, error: null });
-    return this.#result({ status: "completed", outputs, error: null });
+    await write({ type: "run-ended", status: "success", outputs, error: null });
+    return this.#result({ status: "success", outputs, error: null });
   }
 
   /** The result of a run that did not complete. One that must not be ended now can be resumed. */
   async #ended(thrown: unknown, write: (line: NewRecord) => Promise<void>): Promise<WorkflowResult> {
     const isEnded = !(thrown instanceof RunInterrupted) || this.#controller.signal.aborted;
     const error = thrown instanceof RunInterrupted ? thrown.info : toErrorInfo(thrown);
-    const status: EndedStatus = error.code === "ABORTED" && isEnded ? "cancelled" : "failed";
+    const status = STATUS_OF[isEnded ? error.code : ""] ?? "error";
     if (!isEnded || error.code === "WORKFLOW_RUN_UNWRITABLE" || error.code === "WORKFLOW_RUN_BUSY")
       return this.#result({ status: "interrupted", outputs: {}, error });
     try {

@@ -44,7 +44,7 @@ describe("run", () => {
       { value: TEN_STEPS, origin: "ten" },
       { onEvent: (event) => events.push(event) },
     );
-    expect(result).toMatchObject({ status: "completed", error: null });
+    expect(result).toMatchObject({ status: "success", error: null });
     expect(TEN_FILES.map((file) => countOf(folder, file))).toEqual(TEN_FILES.map(() => 1));
     const order = events.flatMap((event) => (event.type === "step-completed" ? [event.step] : []));
     for (const [first, second] of [
@@ -58,11 +58,11 @@ describe("run", () => {
 
   /** What each `on_error` makes of the run, of the step behind that depends on it, and of one that does not. */
   const AFTER: Record<string, [status: string, dependent: number, other: number]> = {
-    stop: ["failed", 0, 0],
-    skip: ["completed", 0, 1],
-    continue: ["completed", 1, 1],
-    retry: ["failed", 0, 0],
-    rescue: ["completed", 0, 1],
+    stop: ["error", 0, 0],
+    skip: ["success", 0, 1],
+    continue: ["success", 1, 1],
+    retry: ["error", 0, 0],
+    rescue: ["success", 0, 1],
   };
   const WAYS: [how: string, more: JsonObject, code: string][] = [
     ["code", {}, "TOOL_FAILED"],
@@ -91,7 +91,7 @@ describe("run", () => {
       dependent,
       between,
     ]);
-    expect(status === "failed" ? result.error?.code : result.outputs["rescue"]).toBe(code);
+    expect(status === "error" ? result.error?.code : result.outputs["rescue"]).toBe(code);
   });
 
   it("lets a step that reads the error of another wait for it", async () => {
@@ -99,13 +99,13 @@ describe("run", () => {
       count("told", { config: { file: "told", value: "${{ errors.?bad.?code.orValue('none') }}" } }),
       fail("code", { on_error: "skip" }),
     ]);
-    expect(result).toMatchObject({ status: "completed", outputs: { told: "TOOL_FAILED" } });
+    expect(result).toMatchObject({ status: "success", outputs: { told: "TOOL_FAILED" } });
   });
 
   it("tries again as often as it is told, with what it is told", async () => {
     const flaky = { config: { how: "code", times: 2 }, on_error: "retry", retry: { attempts: 3, delay: 0 } };
     expect(await run([fail("code", flaky)])).toMatchObject({
-      status: "completed",
+      status: "success",
       outputs: { bad: "worked" },
     });
   });
@@ -115,7 +115,7 @@ describe("run", () => {
     const refused = await run([fail("timeout", uncertain)]);
     expect(refused.error?.message).toMatch(/was not tried again, since it may have been executed/);
     expect(await run([fail("timeout", { ...uncertain, idempotent: true })])).toMatchObject({
-      status: "completed",
+      status: "success",
     });
   });
 
@@ -133,7 +133,7 @@ describe("run", () => {
         ],
       },
     };
-    expect(await run([loop])).toMatchObject({ status: "completed" });
+    expect(await run([loop])).toMatchObject({ status: "success" });
     expect([countOf(folder, "once1"), countOf(folder, "once2")]).toEqual([1, 1]);
   });
 
@@ -178,7 +178,7 @@ describe("run", () => {
     const timed = await workflows.run(
       sourceOf([count("a"), fail("abort", { needs: ["a"] })], { timeout: 0.05 }),
     );
-    expect(timed).toMatchObject({ status: "failed", error: { code: "WORKFLOW_TIMED_OUT" } });
+    expect(timed).toMatchObject({ status: "timeout", error: { code: "WORKFLOW_TIMED_OUT" } });
     const controller = new AbortController();
     const cancelled = await workflows.run(sourceOf([count("b"), fail("hang", { needs: ["b"] })]), {
       signal: controller.signal,
@@ -188,7 +188,7 @@ describe("run", () => {
     });
     expect(cancelled).toMatchObject({ status: "cancelled", error: { code: "ABORTED" } });
     const resumed = await workflows.resume(cancelled.run, { done: { bad: "seen" } });
-    expect(resumed).toMatchObject({ status: "completed", outputs: { bad: "seen" } });
+    expect(resumed).toMatchObject({ status: "success", outputs: { bad: "seen" } });
     expect(countOf(folder, "b")).toBe(1);
   });
 
@@ -255,7 +255,7 @@ describe("resume", () => {
     const { run: id } = await workflows.run(sourceOf([count("a"), fail("code", { needs: ["a"] })]));
     appendFileSync(journalOf(id), '{"type":"step-completed","step":"bad","val');
     const resumed = await workflows.resume(id);
-    expect(resumed).toMatchObject({ status: "failed", error: { code: "TOOL_FAILED" } });
+    expect(resumed).toMatchObject({ status: "error", error: { code: "TOOL_FAILED" } });
     expect(countOf(folder, "a")).toBe(1);
     for (const line of readFileSync(journalOf(id), "utf8").trimEnd().split("\n")) JSON.parse(line);
   });
@@ -281,7 +281,7 @@ describe("resume", () => {
         return { action: "accept", content: { decision: "done" } };
       },
     });
-    expect(asked.status).toBe("completed");
+    expect(asked.status).toBe("success");
     expect(countOf(folder, "z")).toBe(1);
   });
 

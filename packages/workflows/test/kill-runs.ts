@@ -58,7 +58,7 @@ async function killOneRun(folder: string, report: KillReport, kills: number): Pr
     // What was said once is not said again: the step may have been done since.
     Object.assign(decisions, { repeat: "", done: "{}" });
     run = (await workflows.list())[0]?.run ?? "";
-    if (result?.status === "completed") break;
+    if (result?.status === "success") break;
     if (result !== undefined && result.error?.code !== "WORKFLOW_STEP_UNCERTAIN")
       throw new Error(`The run ended as ${result.status}: ${result.error?.message}`);
     if (run === "") continue;

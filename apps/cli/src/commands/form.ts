@@ -80,7 +80,7 @@ async function handleForm(
     workspace: config.execution.workspaceDir,
     ask: elicitOf(context, createTurns()),
   });
-  if (action === "validate") return answer(await filler.check(form, { data: given }), "valid");
+  if (action === "validate") return answer(await filler.check(form, { data: given }));
   if (form.target === undefined) {
     throw new CemError(
       "USAGE",
@@ -90,17 +90,17 @@ async function handleForm(
   if (form.target.type === "tool" || form.sources.length > 0) {
     throw new CemError("USAGE", `${file} calls tools, which a step of type form does in a workflow.`);
   }
-  return answer(await filler.fill(form, { data: given, isTrial: trial, signal }), "filled");
+  return answer(await filler.fill(form, { data: given, isTrial: trial, signal }));
 }
 
-function answer(result: FormResult, done: string): Answer {
+function answer(result: FormResult): Answer {
   const safe = safeData(result);
-  const isDone = result.status === "filled";
+  const isDone = result.status === "success";
   return {
     exitCode: isDone ? EXIT_OK : EXIT_FAILED,
-    data: { ...result, status: isDone ? done : result.status },
-    report: (style) => renderFormResult(safe, done, style),
-    brief: () => (isDone ? (result.output ?? result.screenshot ?? done) : result.status),
+    data: { ...result },
+    report: (style) => renderFormResult(safe, style),
+    brief: () => (isDone && (result.output ?? result.screenshot)) || result.status,
   };
 }
 
@@ -143,7 +143,7 @@ function renderForm({ name, description = "", fields, target }: Form, style: Sty
 }
 
 /** Renders what filling a form came to. */
-function renderFormResult(result: FormResult, done: string, style: Style): string[] {
+function renderFormResult(result: FormResult, style: Style): string[] {
   const { status, values, missing, problems, screenshots, output, submitted } = result;
   const shown = Object.entries(values).map(
     ([name, value]) =>
@@ -162,7 +162,7 @@ function renderFormResult(result: FormResult, done: string, style: Style): strin
     "",
     ...screenshots.flatMap((file) => renderRow("picture", file, style)),
     ...(output === undefined ? [] : renderRow("written", output, style)),
-    ...renderRow(status === "filled" ? done : status, summary(result, submitted), style),
+    ...renderRow(status, summary(result, submitted), style),
   ];
 }
 

@@ -96,7 +96,7 @@ async function lookAtQueue(
   switch (action) {
     case "status": {
       const { waiting, running, dead, workers, oldestWaitMs, endedPerMinute } = await queueLoad(source);
-      const counts = { workers, waiting, running, failed: dead, oldestWaitMs, endedPerMinute };
+      const counts = { workers, waiting, running, error: dead, oldestWaitMs, endedPerMinute };
       return {
         exitCode: EXIT_OK,
         data: { status: "success", ...counts },
@@ -114,7 +114,7 @@ async function lookAtQueue(
           ),
           ...renderRow("running", counted(running, "run"), style),
           ...renderRow("ended", `${counted(endedPerMinute, "run")} in the last minute`, style),
-          ...renderRow("failed", counted(dead, "run"), style),
+          ...renderRow("error", counted(dead, "run"), style),
         ],
         brief: () => Object.values(counts).join(" "),
       };

@@ -1,5 +1,5 @@
-import { CemError } from "@cem/core";
-import type { RecordedCall, RecordedData, RunRecord, RunRecordSummary } from "@cem/core";
+import { CemError, RECORDED_STATUSES, statusOfCall } from "@cem/core";
+import type { RecordedCall, RecordedData, RecordedStatus, RunRecord, RunRecordSummary } from "@cem/core";
 import { EXIT_OK } from "../errors.ts";
 import type { Answer, CommandContext } from "../io/command-context.ts";
 import { renderCode } from "../render/code.ts";
@@ -17,7 +17,6 @@ import type { Given } from "../command/define-command.ts";
 import { settingOptions, actionArgument, wholeNumber } from "../command/options.ts";
 
 const ACTIONS = ["list", "show", "replay"] as const;
-const STATUSES = ["success", "error", "refused", "timeout", "failed"] as const;
 const MAX_LISTED = 100_000;
 const MS_OF: Readonly<Record<string, number>> = { m: 60_000, h: 3_600_000, d: 86_400_000 };
 
@@ -26,7 +25,7 @@ interface Runs {
   action: (typeof ACTIONS)[number];
   /** The id of a run, or `last`. */
   id?: string | undefined;
-  status?: (typeof STATUSES)[number] | undefined;
+  status?: RecordedStatus | undefined;
   since?: Date | undefined;
   text?: string | undefined;
   max: number;
@@ -53,7 +52,7 @@ Examples:
     addOptions(command, settingOptions())
       .addArgument(actionArgument(ACTIONS, "list"))
       .argument("[id]", "the run: its id, or last")
-      .addOption(new Option("--status <status>", "for list: how they ended").choices(STATUSES))
+      .addOption(new Option("--status <status>", "for list: how they ended").choices(RECORDED_STATUSES))
       .option("--since <time>", "for list: 30m, 2h, 3d, or a date such as 2026-11-22", parseSince)
       .option("--text <text>", "for list: a text in the task, code, tools or error")
       .option("--max <count>", "the most runs to list", wholeNumber(1, MAX_LISTED), 20)
@@ -232,15 +231,14 @@ function renderReplay({
   ];
 }
 
-function renderCall(
-  { server, tool, ms, ok, isCancelled, args, result }: RecordedCall,
-  style: Style,
-): string[] {
+function renderCall(call: RecordedCall, style: Style): string[] {
+  const { server, tool, ms, args, result } = call;
   const name = oneLine(safeText(`${server}.${tool}`));
+  const status = statusOfCall(call);
   return [
-    ...renderRow(ok ? "call" : isCancelled ? "left" : "failed", name, style, {
+    ...renderRow(status === "success" ? "call" : status, name, style, {
       right: duration(ms),
-      ...(!ok && { paint: style.colors.red }),
+      ...(status !== "success" && { paint: style.colors.red }),
     }),
     ...(args === undefined ? [] : renderRow("", shown(args), style)),
     ...(result === undefined ? [] : renderRow("", `→ ${shown(result)}`, style)),

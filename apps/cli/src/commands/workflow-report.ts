@@ -30,14 +30,14 @@ export function showSteps(output: Output, verbose: boolean): (event: WorkflowEve
         if (event.error !== undefined)
           return row("went on", `${event.step}: ${event.error.message}`, event.ms, colors.yellow);
         if (event.isKnown) return verbose ? row("known", event.step) : undefined;
-        return row("done", event.step, event.ms, colors.green);
+        return row("success", event.step, event.ms, colors.green);
       case "step-skipped":
         return row(
-          "left out",
+          "skipped",
           event.error === undefined ? event.step : `${event.step}: ${event.error.message}`,
         );
       case "step-failed":
-        return row("failed", event.step, event.ms, colors.red);
+        return row("error", event.step, event.ms, colors.red);
       case "step-retrying":
         return row(
           "again",
@@ -78,7 +78,7 @@ export function renderRunFailure({ error, run, status }: WorkflowResult, style: 
   const safe = safeData(error);
   return [
     "",
-    ...renderRow(status === "interrupted" ? "stopped" : status, safe.message, style, {
+    ...renderRow(status, safe.message, style, {
       paint: style.colors.red,
     }),
     ...(safe.hint === undefined ? [] : renderRow("", safe.hint, style)),

@@ -157,10 +157,10 @@ async function run(target: string, given: Given<Workflow>, context: CommandConte
 function answerToRun(given: WorkflowResult): Answer {
   const result = given.error === null ? given : { ...given, error: withHint(given.error) };
   return {
-    exitCode: result.status === "completed" ? EXIT_OK : EXIT_FAILED,
+    exitCode: result.status === "success" ? EXIT_OK : EXIT_FAILED,
     data: result,
     report: (style) => renderRun(result, style),
-    brief: () => (result.status === "completed" ? safeJson(result.outputs, 2) : ""),
+    brief: () => (result.status === "success" ? safeJson(result.outputs, 2) : ""),
     complaint: (style) => renderRunFailure(result, style),
   };
 }

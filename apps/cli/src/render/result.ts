@@ -79,8 +79,7 @@ export function renderFailure(result: TaskResult, style: Style, { verbose }: Res
   const { steps, nearest, tools, line, stack } = error.details;
   const { hint } = error;
   if (Array.isArray(steps)) return ["", ...renderRefusal({ steps, nearest, tools, hint }, style)];
-  const label = status === "error" ? "failed" : status;
-  const lines = ["", ...renderRow(label, error.message, style, { paint: style.colors.red })];
+  const lines = ["", ...renderRow(status, error.message, style, { paint: style.colors.red })];
   if (hint !== undefined) lines.push(...renderRow("", hint, style));
   for (const note of notes) lines.push(...renderRow("note", note, style));
   if (typeof line === "number" && code !== "") lines.push("", ...renderCodeAround(code, line, style));

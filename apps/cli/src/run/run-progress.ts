@@ -1,3 +1,4 @@
+import { statusOfCall } from "@cem/core";
 import type { AgentEvent, Finding, Isolation, ToolCallRecord } from "@cem/core";
 import type { Output } from "../io/terminal.ts";
 import { ROW_INDENT, renderPairs, renderRow } from "../render/rows.ts";
@@ -53,8 +54,10 @@ export function createRunProgress(
     if (allowed && pairs.length > 0) write(renderPairs(pairs, ROW_INDENT, style));
   };
 
-  const showCall = ({ server, tool, ms, ok }: ToolCallRecord): void => {
-    if (verbose) row("call", `${oneLine(`${server}.${tool}`)}  ${ok ? "ok" : colors.red("failed")}`, ms);
+  const showCall = (call: ToolCallRecord): void => {
+    const status = statusOfCall(call);
+    const shown = status === "success" ? status : colors.red(status);
+    if (verbose) row("call", `${oneLine(`${call.server}.${call.tool}`)}  ${shown}`, call.ms);
   };
 
   const show = (event: AgentEvent): void => {

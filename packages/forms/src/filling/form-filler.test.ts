@@ -45,7 +45,7 @@ describe("fillForm", () => {
       { name: "note" },
     ]);
     const result = await fillForm(form, { data: { name: "Ada" }, ask });
-    expect(result.status).toBe("filled");
+    expect(result.status).toBe("success");
     expect(asked[0]?.requestedSchema).toEqual({
       type: "object",
       properties: {
@@ -75,7 +75,7 @@ describe("fillForm", () => {
       },
     ]);
     const result = await fillForm(form, { ask });
-    expect(result).toMatchObject({ status: "filled", values: { kind: "company", vat: "DE1" } });
+    expect(result).toMatchObject({ status: "success", values: { kind: "company", vat: "DE1" } });
     expect(asked.map(({ requestedSchema }) => requestedSchema["required"])).toEqual([["kind"], ["vat"]]);
   });
 
@@ -85,7 +85,7 @@ describe("fillForm", () => {
       { name: "password", type: "password", required: true },
     ]);
     expect(await fillForm(form)).toMatchObject({
-      status: "missing",
+      status: "refused",
       missing: [{ field: "name", label: "Name" }, { field: "password" }],
     });
     const { ask, asked } = person({ action: "decline" });
@@ -115,7 +115,7 @@ describe("fillForm", () => {
       other: 1,
     };
     const result = await fillForm(form, { data });
-    expect(result).toMatchObject({ status: "invalid", values: {} });
+    expect(result).toMatchObject({ status: "refused", values: {} });
     expect(result.problems.map(({ field, message }) => `${field} ${message}`)).toEqual([
       "zip must be five digits",
       "day must be a date such as 2026-01-31",
@@ -158,7 +158,7 @@ describe("fillForm", () => {
       ["get", { id: 7 }],
     ]);
     expect(asked.map(({ requestedSchema }) => requestedSchema["required"])).toEqual([["login"], ["fax"]]);
-    expect(result.status).toBe("missing");
+    expect(result.status).toBe("refused");
   });
 
   it("calls a tool with the values, and shows nothing personal of what it returns", async () => {
@@ -221,7 +221,7 @@ describe("fillForm", () => {
       expect(JSON.stringify(result)).not.toContain(value);
     const foreign = await filler.fill(form, { data, session: "s2" });
     expect(foreign).toMatchObject({
-      status: "invalid",
+      status: "refused",
       problems: [{ field: "mail", message: expect.stringContaining("stands for no value") }],
     });
   });
@@ -235,7 +235,7 @@ describe("fillForm", () => {
     });
     const result = await fillForm(form, { data: { mail: token }, redactor, targets: { web } });
     expect(result).toMatchObject({
-      status: "invalid",
+      status: "refused",
       problems: [{ message: "must not go to this form: a rule keeps it" }],
     });
     expect(got).toEqual({});
@@ -255,8 +255,8 @@ describe("FormFiller", () => {
       { name: "a", required: true },
       { name: "b", default: "x" },
     ]);
-    expect(await filler.check(form)).toMatchObject({ status: "missing", values: { b: "x" } });
-    expect(await filler.check(form, { data: { a: "1" } })).toMatchObject({ status: "filled" });
+    expect(await filler.check(form)).toMatchObject({ status: "refused", values: { b: "x" } });
+    expect(await filler.check(form, { data: { a: "1" } })).toMatchObject({ status: "success" });
     expect(asked).toEqual([]);
   });
 });

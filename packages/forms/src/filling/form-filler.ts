@@ -188,11 +188,11 @@ async function incomplete(
   const missing = collected.missing().map((field) => missingField(field, reasons.get(field.name)));
   if (problems.length === 0 && missing.length === 0) return undefined;
   const { shown } = await prepareFields(collected.applicable(), collected, personal);
-  return unfilled(problems.length > 0 ? "invalid" : "missing", missing, problems, shown);
+  return unfilled("refused", missing, problems, shown);
 }
 
 async function settle(collected: CollectedValues, personal: PersonalValues): Promise<FormResult> {
   const { shown } = await prepareFields(collected.applicable(), collected, personal);
   const values: Record<string, JsonValue> = shown;
-  return unfilled("filled", [], [], values);
+  return unfilled("success", [], [], values);
 }

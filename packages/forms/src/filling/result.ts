@@ -1,4 +1,4 @@
-import type { JsonValue } from "@cem/core";
+import type { JsonValue, Status } from "@cem/core";
 import type { FieldValue } from "../form/field-values.ts";
 import { labelOf } from "../form/form-schema.ts";
 import type { Form, FormField } from "../form/form-schema.ts";
@@ -25,13 +25,12 @@ export interface ReadBack {
 /**
  * The result of filling a form. Personal data are tokens in all of it.
  *
- * - `filled`: the target holds every value, as read back.
- * - `missing`: required values are not there; nothing was opened or sent.
- * - `invalid`: values do not fit their fields; nothing was opened or sent.
- * - `failed`: the target did not take the values.
+ * - `success`: the target holds every value, as read back.
+ * - `refused`: required values are `missing`, or there are `problems` with those that were given; nothing was opened or sent.
+ * - `error`: the target did not take the values.
  */
 export interface FormResult {
-  status: "filled" | "missing" | "invalid" | "failed";
+  status: Extract<Status, "success" | "refused" | "error">;
   missing: MissingField[];
   problems: TargetProblem[];
   /** The values by field. */
@@ -101,7 +100,7 @@ export async function toResult(
   const isWhole = problems.length === 0 && fields.every(({ field }) => read.has(field.name));
   const [screenshot] = outcome.screenshots;
   return {
-    status: isWhole ? "filled" : "failed",
+    status: isWhole ? "success" : "error",
     missing: [],
     problems,
     values: shown,
@@ -116,7 +115,7 @@ export async function toResult(
 
 /** A result where nothing was filled. */
 export function unfilled(
-  status: "missing" | "invalid" | "filled",
+  status: "refused" | "success",
   missing: readonly MissingField[],
   problems: readonly TargetProblem[],
   values: Record<string, JsonValue>,

@@ -38,7 +38,7 @@ export async function runFormStep(
       isTrial: config["trial"] === true,
     },
   );
-  if (result.status !== "filled") throw notFilled(form, result);
+  if (result.status !== "success") throw notFilled(form, result);
   return result as unknown as JsonValue;
 }
 

@@ -96,7 +96,7 @@ describe("a PDF file", () => {
   it("is filled with every kind of field, read back and written", async () => {
     const result = await fill(DATA);
     expect(result).toMatchObject({
-      status: "filled",
+      status: "success",
       problems: [],
       output: path.join(workspace, "out/filled.pdf"),
     });
@@ -116,7 +116,7 @@ describe("a PDF file", () => {
   it("takes other scripts with a font, and says that it needs one without", async () => {
     const data = { ...DATA, name: "Άντα Λόβλεϊς" };
     const without = await fill(data, { output: "without.pdf" });
-    expect(without.status).toBe("failed");
+    expect(without.status).toBe("error");
     expect(without.problems).toEqual([
       {
         field: "name",
@@ -125,7 +125,7 @@ describe("a PDF file", () => {
     ]);
     expect(existsSync(path.join(workspace, "without.pdf"))).toBe(false);
     const withFont = await fill(data, { font: "DejaVuSans.ttf" });
-    expect(withFont).toMatchObject({ status: "filled", problems: [] });
+    expect(withFont).toMatchObject({ status: "success", problems: [] });
     const form = (await PDFDocument.load(readFileSync(withFont.output ?? ""))).getForm();
     expect(form.getTextField("person.name").getText()).toBe("Άντα Λόβλεϊς");
     const lacking = await fill({ ...DATA, name: "愛達" }, { font: "DejaVuSans.ttf" });
@@ -153,7 +153,7 @@ describe("a PDF file", () => {
     ];
     const data = { nowhere: "x", locked: "x", code: "12345", born: "a\nb", member: 3, plan: "gold" };
     const result = await fill(data, { output: "refused.pdf" }, fields);
-    expect(result.status).toBe("failed");
+    expect(result.status).toBe("error");
     expect(result.problems.map(({ field, message }) => `${field} ${message}`)).toEqual([
       "nowhere is not in the document",
       "locked can't be changed in the document",

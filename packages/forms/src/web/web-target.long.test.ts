@@ -90,7 +90,7 @@ describeWith("chromium")("a web page", () => {
         target: { next: "Next", confirmation: "All set" },
       },
     );
-    expect(result).toMatchObject({ status: "filled", submitted: true, problems: [] });
+    expect(result).toMatchObject({ status: "success", submitted: true, problems: [] });
     expect(result.readBack.map(({ field, matches }) => [field, matches])).toEqual([
       ["name", true],
       ["age", true],
@@ -105,7 +105,7 @@ describeWith("chromium")("a web page", () => {
 
   it("is not sent in a trial", async () => {
     const result = await fill("/trial", { name: "Ada" }, { isTrial: true });
-    expect(result).toMatchObject({ status: "filled", submitted: false });
+    expect(result).toMatchObject({ status: "success", submitted: false });
     expect(site.requests.map((request) => request.path)).not.toContain("/tried");
   });
 
@@ -120,12 +120,12 @@ describeWith("chromium")("a web page", () => {
       { name: "Ada" },
       { target: { allowed_origins: [elsewhere.origin] } },
     );
-    expect(allowed.status).toBe("filled");
+    expect(allowed.status).toBe("success");
   });
 
   it("reaches no other origin with what it is given", async () => {
     const result = await fill("/leaks", { name: "Ada Lovelace" });
-    expect(result.status).toBe("filled");
+    expect(result.status).toBe("success");
     expect(
       elsewhere.requests.filter((request) => !["/", "/done", "/favicon.ico"].includes(request.path)),
     ).toEqual([]);
@@ -133,7 +133,7 @@ describeWith("chromium")("a web page", () => {
 
   it("is found out when it holds another value, and nothing is sent", async () => {
     const result = await fill("/changes", { name: "Ada" });
-    expect(result).toMatchObject({ status: "failed", submitted: false });
+    expect(result).toMatchObject({ status: "error", submitted: false });
     expect(result.problems).toEqual([{ field: "name", message: "holds another value than was filled in" }]);
     expect(JSON.stringify(result)).not.toContain("IGNORE");
   });
@@ -172,7 +172,7 @@ describeWith("chromium")("a web page", () => {
         fields: [{ name: "name", locate: { selector: "label:nth-of-type(2) input" } }],
       },
     );
-    expect(chosen.status).toBe("filled");
+    expect(chosen.status).toBe("success");
   });
 
   it("gets files of the workspace only", async () => {
@@ -182,9 +182,9 @@ describeWith("chromium")("a web page", () => {
     writeFileSync(path.join(workspace, "small.txt"), "small");
     for (const file of ["/etc/hostname", "../x", "link", "folder", "nothing"]) {
       const result = await fill("/strict", { file }, { fields });
-      expect({ file, ...result }).toMatchObject({ file, status: "invalid", screenshots: [] });
+      expect({ file, ...result }).toMatchObject({ file, status: "refused", screenshots: [] });
     }
-    expect((await fill("/strict", { file: "small.txt" }, { fields })).status).toBe("filled");
+    expect((await fill("/strict", { file: "small.txt" }, { fields })).status).toBe("success");
   });
 
   it("needs a browser, and says so", async () => {

@@ -18,7 +18,7 @@ import { shown } from "./resource-routes.ts";
 import { Done } from "./schemas.ts";
 
 const Id = z.object({ id: z.string() });
-const RESUMABLE: ReadonlySet<string> = new Set(["failed", "cancelled", "interrupted"]);
+const RESUMABLE: ReadonlySet<string> = new Set(["error", "timeout", "cancelled", "interrupted"]);
 const NO_SESSIONS = "Sessions are not shown here: clients with identities of their own share one workspace.";
 const NO_WORKFLOWS =
   "Workflows are not shown here: clients with identities of their own share one workspace.";

@@ -1,4 +1,4 @@
-import { CemError, forClients, runTitle, toErrorInfo } from "@cem/core";
+import { CemError, forClients, runTitle, statusOfCall, statusOfRun, toErrorInfo } from "@cem/core";
 import type { AgentEvent, ElicitAnswer, Finding, Redactor, TaskResult, ToolCallRecord } from "@cem/core";
 import type { Run } from "../runs/run.ts";
 import type { RunDetails, RunSummary } from "./schemas.ts";
@@ -194,7 +194,7 @@ export class RecordedRun implements RunWatcher {
     Object.assign(this.#seen, definedOf(seen));
     this.#valueIsLeftOut = isLarge;
     this.#ms = Date.now() - this.#run.since.getTime();
-    this.#status = result?.status ?? "failed";
+    this.#status = statusOfRun(result, error);
     if (result !== undefined) this.#note(result);
     this.#onEnded(this);
     this.#onChange(this);
@@ -259,15 +259,15 @@ function cut(text: string): string {
   return text.slice(0, MAX_TEXT_CHARACTERS);
 }
 
-function callOf(call: ToolCallRecord): RunDetails["toolCalls"][number] {
-  const { server, tool, startMs, ms, ok, isCancelled } = call;
+/** A call as the console shows it. */
+export function callOf(call: Omit<ToolCallRecord, "args" | "result">): RunDetails["toolCalls"][number] {
+  const { server, tool, startMs, ms } = call;
   return {
     server,
     tool,
     ms,
-    ok,
+    status: statusOfCall(call),
     ...(startMs !== undefined && { startMs }),
-    ...(isCancelled && { isCancelled }),
   };
 }
 

@@ -1,9 +1,9 @@
 import { CemError, forClients, runTitle } from "@cem/core";
-import type { RunRecord, RunRecordSummary } from "@cem/core";
+import type { RecordedCall, RunRecord, RunRecordSummary } from "@cem/core";
 import * as z from "zod";
 import { declareRoute } from "./api-route.ts";
 import type { ApiScope } from "./api-route.ts";
-import { countRedactions, shownIsolation } from "./recorded-run.ts";
+import { callOf, countRedactions, shownIsolation } from "./recorded-run.ts";
 import { streamRuns } from "./run-board.ts";
 import {
   ActivityAnswer,
@@ -159,7 +159,12 @@ async function readRun({ board, client, parts }: ApiScope, id: string): Promise<
   const details = followed.details;
   return record === undefined
     ? details
-    : { ...details, toolCalls: record.calls, toolCallsLeftOut: record.callsLeftOut };
+    : { ...details, toolCalls: record.calls.map(withData), toolCallsLeftOut: record.callsLeftOut };
+}
+
+function withData(call: RecordedCall): RunDetails["toolCalls"][number] {
+  const { args, result } = call;
+  return { ...callOf(call), ...(args !== undefined && { args }), ...(result !== undefined && { result }) };
 }
 
 function toSummary(record: RunRecordSummary): RunSummary {
@@ -203,7 +208,7 @@ function toDetails(record: RunRecord): RunDetails {
     stages: Object.entries(timings)
       .filter(([stage]) => stage !== "total")
       .map(([stage, took]) => ({ stage, ms: took })),
-    toolCalls: calls,
+    toolCalls: calls.map(withData),
     toolCallsLeftOut: callsLeftOut,
     findings: [],
     output,

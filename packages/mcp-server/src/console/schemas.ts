@@ -1,3 +1,4 @@
+import { RECORDED_STATUSES } from "@cem/core";
 import * as z from "zod";
 
 const MAX_LISTED_RUNS = 1_000;
@@ -15,8 +16,8 @@ export const ErrorAnswer = z
   .meta({ id: "Error", description: "What happened, with a stable code." });
 
 const RunStatus = z
-  .enum(["running", "asking", "success", "error", "refused", "timeout", "failed"])
-  .meta({ description: "asking: waits for a person's answer. failed: the agent itself failed." });
+  .enum(["running", "asking", ...RECORDED_STATUSES])
+  .meta({ description: "asking: waits for a person's answer." });
 
 const Redaction = z.object({ type: text, values: count }).meta({ id: "Redaction" });
 
@@ -48,11 +49,9 @@ const ToolCall = z
     tool: text,
     startMs: ms.optional().meta({ description: "When it began, from the start of the code." }),
     ms,
-    ok: z.boolean(),
-    isCancelled: z
-      .boolean()
-      .optional()
-      .meta({ description: "Whether its run ended before it was answered." }),
+    status: z
+      .enum(["success", "error", "cancelled"])
+      .meta({ description: "cancelled: its run ended before it was answered." }),
     args: Data.optional(),
     result: Data.optional(),
   })
@@ -179,9 +178,8 @@ export const SkillDetails = z
   .object({ ...SkillFields, instructions: text, code: text, test: text })
   .meta({ id: "Skill" });
 
-const RUN_STATUSES = ["running", "asking", "success", "error", "refused", "timeout", "failed"] as const;
 export const RunQuery = z.object({
-  status: z.enum(RUN_STATUSES).optional(),
+  status: RunStatus.optional(),
   since: z.iso.datetime().optional().meta({ description: "Those that began then or later." }),
   text: text.min(1).max(MAX_QUERY_CHARACTERS).optional().meta({ description: "A text in the task or code." }),
   limit: z.coerce.number().int().min(1).max(MAX_LISTED_RUNS).default(DEFAULT_LISTED_RUNS),

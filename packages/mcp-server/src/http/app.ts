@@ -85,9 +85,9 @@ export class HttpApp {
       errorHandler: (error) =>
         error instanceof RequestError ? badUrl() : textAnswer(500, "Internal server error."),
     });
-    server.runs.onFinished(({ kind, ms, result }) => {
+    server.runs.onFinished(({ kind, ms, status, result }) => {
       const { requestId } = currentExchange();
-      const facts = { requestId, kind, ms: Math.round(ms), status: result?.status ?? "failed" };
+      const facts = { requestId, kind, ms: Math.round(ms), status };
       logger.info({ ...facts, code: result?.error?.code, toolCalls: result?.toolCalls.length }, "run");
     });
   }

@@ -181,8 +181,8 @@ function measureRuns(registry: Registry): RunListener {
     labelNames: ["ok"],
     registers,
   });
-  return ({ kind, ms, result }) => {
-    ended.inc({ kind, status: result?.status ?? "failed" });
+  return ({ kind, ms, status, result }) => {
+    ended.inc({ kind, status });
     durations.observe({ kind }, ms / MS_PER_SECOND);
     if (result === undefined) return;
     if (result.status === "refused") refusals.inc({ code: result.error?.code ?? "UNKNOWN" });

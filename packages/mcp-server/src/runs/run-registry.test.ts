@@ -377,8 +377,8 @@ describe("RunRegistry", () => {
       await runs.start({ ...request(async () => finished), kind: "task" });
       await runs.start(request(() => Promise.reject(new Error("broken")))).catch(() => {});
       expect(heard).toEqual([
-        { kind: "task", ms: expect.any(Number), result: finished },
-        { kind: "code", ms: expect.any(Number), result: undefined },
+        { kind: "task", ms: expect.any(Number), status: "success", result: finished },
+        { kind: "code", ms: expect.any(Number), status: "error", result: undefined },
       ]);
       for (const { ms } of heard as { ms: number }[]) expect(ms).toBeLessThan(10_000);
     });

@@ -1,6 +1,6 @@
 import { setTimeout as delay } from "node:timers/promises";
-import { CemError } from "@cem/core";
-import type { Agent, TaskResult } from "@cem/core";
+import { CemError, statusOfRun } from "@cem/core";
+import type { Agent, RecordedStatus, TaskResult } from "@cem/core";
 import {
   MAX_ACTIVE_RUNS_PER_CLIENT,
   MAX_KEPT_RUNS_PER_CLIENT,
@@ -20,6 +20,7 @@ const MS_PER_MINUTE = 60_000;
 export type RunListener = (run: {
   kind: RunRequest["kind"];
   ms: number;
+  status: RecordedStatus;
   result?: TaskResult | undefined;
 }) => void;
 
@@ -253,14 +254,15 @@ export class RunRegistry {
   #track(run: Run, kind: RunRequest["kind"]): void {
     const started = performance.now();
     this.#runs.add(run);
-    const finish = (result?: TaskResult): void => {
+    const finish = (result?: TaskResult, thrown?: unknown): void => {
       this.#runs.delete(run);
       const ms = performance.now() - started;
       // It was not begun here.
       if (run.isAdopted) return;
-      for (const listener of this.#listeners) listener({ kind, ms, result });
+      for (const listener of this.#listeners)
+        listener({ kind, ms, status: statusOfRun(result, thrown), result });
     };
-    run.result.then(finish, () => finish());
+    run.result.then(finish, (thrown: unknown) => finish(undefined, thrown));
   }
 
   /** Keeps a run for later calls. False where too many are kept already. */

@@ -1,15 +1,16 @@
+import { readStatus } from "@cem/core";
 import type { ErrorInfo, JsonObject, JsonValue, ToolProgress } from "@cem/core";
 import type { EndedStatus, JournalRecord } from "./journal.ts";
 
 /** How a run stands. `interrupted`: nobody carries it out, and it can be resumed. */
-export type RunStatus = "running" | "completed" | "failed" | "cancelled" | "interrupted";
+export type RunStatus = "running" | EndedStatus | "interrupted";
 
 /** The result of a run. */
 export interface WorkflowResult {
   run: string;
   workflow: string;
   status: Exclude<RunStatus, "running">;
-  /** By name. Empty unless it is completed. */
+  /** By name. Empty unless it is a success. */
   outputs: JsonObject;
   error: ErrorInfo | null;
   /** How long it was at work, in all its processes, in milliseconds. */
@@ -31,8 +32,8 @@ export type WorkflowEvent =
 
 /** The state of one step, from the journal. */
 export interface StepOutcome {
-  /** `started`: it may have been done. */
-  status: "started" | "completed" | "failed" | "skipped";
+  /** `running`: it may have been done. */
+  status: "running" | "success" | "error" | "skipped";
   value?: JsonValue | undefined;
   error?: ErrorInfo | undefined;
   /** Whether a failed step may have been done all the same. */
@@ -73,7 +74,7 @@ export class Outcomes {
     this.updatedAt = record.at;
     if (record.type === "run-ended") {
       const { status, outputs, error } = record;
-      this.end = { status, outputs, error };
+      this.end = { status: readStatus(status), outputs, error };
       return;
     }
     if (record.type === "run-resumed") this.end = undefined;
@@ -84,15 +85,15 @@ export class Outcomes {
     if (known === undefined) this.#remember(step);
     switch (record.type) {
       case "step-started":
-        this.#steps.set(step, { status: "started", attempts, isUncertain: true });
+        this.#steps.set(step, { status: "running", attempts, isUncertain: true });
         break;
       case "step-completed":
-        this.#steps.set(step, { ...settled(record), status: "completed", value: record.value, attempts });
+        this.#steps.set(step, { ...settled(record), status: "success", value: record.value, attempts });
         this.#forgetWithin(step);
         break;
       case "step-failed":
         this.#steps.set(step, {
-          status: "failed",
+          status: "error",
           error: record.error,
           attempts,
           isUncertain: record.isUncertain === true,

@@ -19,10 +19,10 @@ export interface ListRequest {
 
 /** How a step ended, as far as the others of its list have to know. */
 export type StepEnd =
-  | { status: "completed"; value: JsonValue; error?: ErrorInfo | undefined }
+  | { status: "success"; value: JsonValue; error?: ErrorInfo | undefined }
   | { status: "skipped"; error?: ErrorInfo | undefined }
   /** The list ends. */
-  | { status: "failed"; error: ErrorInfo };
+  | { status: "error"; error: ErrorInfo };
 
 /** Runs the steps of a list. @returns the results by name. */
 export type RunList = (request: ListRequest) => Promise<JsonObject>;

@@ -89,11 +89,11 @@ class ListRun {
   #note({ name, onError }: WorkflowStep, end: StepEnd): void {
     const { scope, steps } = this.#request;
     if (end.error !== undefined) scope.errors[name] = { code: end.error.code, message: end.error.message };
-    if (end.status === "failed") {
+    if (end.status === "error") {
       this.#failures.push(toError(end.error));
       return;
     }
-    scope.steps[name] = end.status === "completed" ? end.value : null;
+    scope.steps[name] = end.status === "success" ? end.value : null;
     if (end.status !== "skipped") return;
     this.#skipped.add(name);
     const target = steps.findIndex((step) => step.name === onError);

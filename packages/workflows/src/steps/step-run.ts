@@ -51,10 +51,10 @@ export class StepRun {
     const { execution, path } = this.#settings;
     const { outcomes, emit } = execution.settings;
     const known = outcomes.of(path);
-    if (known?.status === "completed") {
+    if (known?.status === "success") {
       const { value = null, error } = known;
       emit({ type: "step-completed", step: path, ms: 0, isKnown: true, error });
-      return { status: "completed", value, error };
+      return { status: "success", value, error };
     }
     if (known?.status === "skipped") {
       emit({ type: "step-skipped", step: path, error: known.error });
@@ -80,7 +80,7 @@ export class StepRun {
     if (decision !== "done") throw new RunInterrupted(stepUncertain(id, path));
     const value = decisions.done.get(path) ?? null;
     this.#append({ type: "step-completed", step: path, value, isToldByUser: true });
-    return { status: "completed", value };
+    return { status: "success", value };
   }
 
   /** @param before - How often earlier processes tried it. */
@@ -175,7 +175,7 @@ export class StepRun {
     const { path, execution } = this.#settings;
     this.#append({ type: "step-completed", step: path, value });
     execution.settings.emit({ type: "step-completed", step: path, ms: this.#ms(), isKnown: false });
-    return { status: "completed", value };
+    return { status: "success", value };
   }
 
   #failed(error: ErrorInfo): StepEnd {
@@ -185,7 +185,7 @@ export class StepRun {
     if (onError === "continue") {
       this.#append({ type: "step-completed", step: path, value: null, error });
       emit({ type: "step-completed", step: path, ms: this.#ms(), isKnown: false, error });
-      return { status: "completed", value: null, error };
+      return { status: "success", value: null, error };
     }
     if (onError !== "stop" && onError !== "retry") {
       this.#append({ type: "step-skipped", step: path, error });
@@ -193,7 +193,7 @@ export class StepRun {
       return { status: "skipped", error };
     }
     emit({ type: "step-failed", step: path, ms: this.#ms(), error });
-    return { status: "failed", error };
+    return { status: "error", error };
   }
 
   #ms(): number {

@@ -1,5 +1,5 @@
 import { createHash } from "node:crypto";
-import { copyBeginning, tokenizeInTurns } from "@cem/core";
+import { copyBeginning, statusOfRun, tokenizeInTurns } from "@cem/core";
 import type {
   EndedRun,
   JsonValue,
@@ -72,7 +72,7 @@ function toRecord(run: EndedRun, onHost: RecordedCall[], workspaceOwner: string 
     kind,
     startedAt: startedAt.toISOString(),
     ms,
-    status: result?.status ?? "failed",
+    status: statusOfRun(result, error),
     ...(workspaceOwner !== undefined && { workspaceOwner }),
     ...(owner !== undefined && { owner: ownerDigest(owner) }),
     input: copyBeginning(input, MAX_INPUT_CHARACTERS),

@@ -1,5 +1,5 @@
 import { setImmediate } from "node:timers/promises";
-import { CemError, copyBeginning, runTitle } from "@cem/core";
+import { CemError, copyBeginning, readStatus, runTitle } from "@cem/core";
 import type { RunRecord, RunRecordFilter, RunRecords, RunRecordSummary, Store } from "@cem/core";
 import { RunSegments } from "./run-segments.ts";
 import type { RunRecordBounds } from "./run-segments.ts";
@@ -20,7 +20,7 @@ const UNREADABLE: Matchable = {
     id: "",
     kind: "code",
     title: "",
-    status: "failed",
+    status: "error",
     startedAt: "",
     ms: 0,
     calls: 0,
@@ -225,7 +225,8 @@ async function encoded(
 function parse(bytes: Uint8Array): RunRecord | undefined {
   try {
     const record = JSON.parse(new TextDecoder().decode(bytes)) as RunRecord;
-    return typeof record.id === "string" && Array.isArray(record.calls) ? record : undefined;
+    if (typeof record.id !== "string" || !Array.isArray(record.calls)) return undefined;
+    return { ...record, status: readStatus(record.status) };
   } catch {
     return undefined;
   }

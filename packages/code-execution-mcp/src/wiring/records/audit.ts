@@ -57,7 +57,7 @@ function toLogLine(event: AuditEvent): Parameters<Log> {
         : ["warning", `${run} was refused by the review: ${found}`];
     }
     case "call": {
-      const outcome = event.ok ? "ok" : (event.error ?? "failed");
+      const outcome = event.ok ? "success" : (event.error ?? "error");
       return [
         event.ok ? "debug" : "warning",
         `${run} called ${event.server}.${event.tool}: ${outcome}, ${event.ms} ms`,

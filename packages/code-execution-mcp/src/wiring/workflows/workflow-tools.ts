@@ -71,9 +71,9 @@ function tellProgress(event: WorkflowEvent, onEvent: NonNullable<ExecuteOptions[
 
 /** A workflow's run as the result of a task. */
 function toTaskResult({ run, status, outputs, error, ms }: WorkflowResult): TaskResult {
-  const isDone = status === "completed";
+  const isDone = status === "success";
   return {
-    status: isDone ? "success" : error?.code === "WORKFLOW_TIMED_OUT" ? "timeout" : "error",
+    status: isDone || status === "timeout" ? status : "error",
     value: isDone ? outputs : null,
     output: "",
     outputDroppedBytes: 0,
