@@ -51,8 +51,8 @@ export interface ConfigSource {
    */
   trustFolder?: boolean | undefined;
   /**
-   * The customer whose workspace, state, skills, sessions and sign-ins are used, and nobody else's: lower-case letters,
-   * digits, `_` and `-`. Default: `customers.id` of the configuration, else one workspace without customers.
+   * The customer whose workspace, state, skills, sessions and sign-ins are used, and nobody else's: letters, digits,
+   * `_` and `-`. Default: `customers.id` of the configuration, else one workspace without customers.
    */
   customer?: string | undefined;
 }

@@ -88,7 +88,7 @@ export type {
 } from "./sandbox.ts";
 export { DEFAULT_RUN_LIMITS } from "./limits.ts";
 export type { RunLimits } from "./limits.ts";
-export { OWNER_ID, OWNER_ID_RULE, isGivenOwnerId } from "./owner-ids.ts";
+export { OWNER_ID_RULE, GIVEN_OWNER_ID, isGivenOwnerId } from "./owner-ids.ts";
 export type { MeteredRun, RunMeter, RunStop, RunTicket } from "./run-meter.ts";
 export { STAGES } from "./agent.ts";
 export type {

@@ -66,7 +66,7 @@ async function withFolders<Result>(
   try {
     const folders = createCustomerFolders(dir, { quotas, store: await store?.get() });
     return await action(folders, (id) =>
-      folders.remove(id, () => removeElsewhere({ config: loaded.config, store }, id)),
+      folders.remove(id, (name) => removeElsewhere({ config: loaded.config, store }, name)),
     );
   } finally {
     await (await store?.settled())?.close();

@@ -1,5 +1,5 @@
 import * as z from "zod/mini";
-import { OWNER_ID, OWNER_ID_RULE } from "@cem/core";
+import { OWNER_ID_RULE, GIVEN_OWNER_ID } from "@cem/core";
 import { atMost, needsYes } from "./risk.ts";
 import { addressRange, described, number, setting, text, unique, whole, withDefault } from "./setting.ts";
 
@@ -9,7 +9,7 @@ const MAX_QUOTA_SECONDS = 1_000_000_000;
 
 const customerId = z
   .string()
-  .check(z.regex(OWNER_ID, `is not a customer's id, which needs ${OWNER_ID_RULE}`));
+  .check(z.regex(GIVEN_OWNER_ID, `is not a customer's id, which needs ${OWNER_ID_RULE}`));
 
 const quota = z
   .strictObject({

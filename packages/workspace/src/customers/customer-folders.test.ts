@@ -22,8 +22,6 @@ describe("a customer's id", () => {
     "../a",
     "a/b",
     "a\\b",
-    "A",
-    "Ada",
     "a.",
     ".a",
     "-a",
@@ -37,6 +35,7 @@ describe("a customer's id", () => {
     "com1",
     "x".repeat(65),
     "id-0123456789abcdef0123456789abcdef",
+    "ada-id-0123456789abcdef0123456789abcdef",
     "a\n",
     "%2e%2e",
     "~",
@@ -46,6 +45,23 @@ describe("a customer's id", () => {
   ])("can't be %j", (id) => {
     expect(() => requireCustomerId(id)).toThrowError(expect.objectContaining({ code: "CUSTOMER_INVALID" }));
   });
+
+  it.each(["Ada", "X".repeat(64), "A-1_B"])(
+    "may be %j, apart from others that differ in case alone",
+    async (id) => {
+      const ids = [id, id.toLowerCase(), `${id.slice(0, 1).toLowerCase()}${id.slice(1)}`];
+      const names = new Set(ids.map(requireCustomerId));
+      expect([...names].map((name) => name.toLowerCase())).toEqual([...names]);
+      expect(names.size).toBe(new Set(ids).size);
+      const folders = createCustomerFolders(root);
+      for (const name of names) await folders.open(name);
+      expect(new Set(await folders.list())).toEqual(names);
+      expect((await folders.usage(id)).id).toBe(requireCustomerId(id));
+      await folders.remove(id);
+      expect(await folders.list()).toHaveLength(names.size - 1);
+      expect(() => requireCustomerId(requireCustomerId(id))).toThrow("can't be a customer's id");
+    },
+  );
 
   it("is another one for every identity, however its parts are cut", () => {
     const identities = [

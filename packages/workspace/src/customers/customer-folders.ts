@@ -1,7 +1,7 @@
 import { hash } from "node:crypto";
 import { lstat, mkdir, opendir, readdir, rename, rm } from "node:fs/promises";
 import path from "node:path";
-import { CemError, OWNER_ID_RULE, isGivenOwnerId } from "@cem/core";
+import { CemError, OWNER_ID_RULE, GIVEN_OWNER_ID, isGivenOwnerId } from "@cem/core";
 import type { Store } from "@cem/core";
 import { createSharedUsage, createUsageFile, quotaUsage, removeEndedUsage } from "./quotas.ts";
 import type { OwnerQuota, QuotaUsage } from "./quotas.ts";
@@ -95,10 +95,10 @@ export interface CustomerFolders {
   /**
    * Removes everything of a customer, also while code of theirs runs: agents of this and of other processes end it.
    *
-   * @param removeMore - Removes what there is elsewhere, once every machine has noticed. Tells whether there was any.
+   * @param removeMore - Removes what there is elsewhere under the customer's name, once every machine has noticed. Tells whether there was any.
    * @throws CemError `CUSTOMER_NOT_FOUND`
    */
-  remove(id: string, removeMore?: () => Promise<boolean>): Promise<void>;
+  remove(id: string, removeMore?: (name: string) => Promise<boolean>): Promise<void>;
 }
 
 /** @param root - Absolute path of the folder with one folder for each customer. */
@@ -171,7 +171,8 @@ export function createCustomerFolders(
       await noteUse(home, undefined);
       return folder;
     },
-    async usage(id) {
+    async usage(given) {
+      const id = nameOf(given);
       const home = store === undefined || !isCustomerId(id) ? await requireHome(id) : homeOf(id);
       const size = await measure(home);
       const idleMs = await idleMsOf(home, { store, now });
@@ -198,18 +199,19 @@ export function createCustomerFolders(
         if (await removeStale(path.join(root, id), store)) removed.push(id);
       return removed;
     },
-    async remove(id, removeMore = async () => false) {
+    async remove(given, removeMore = async () => false) {
+      const id = nameOf(given);
       let wasThere = await isHere(id);
       if (store === undefined) {
         if (wasThere) await removeHere(id);
-        wasThere = (await removeMore()) || wasThere;
+        wasThere = (await removeMore(id)) || wasThere;
       } else {
         wasThere = (await isInStore(id)) || wasThere;
         await removeShared(store, id, {
           noticeMs,
           async removeMore() {
             if (await isHere(id)) await removeHere(id);
-            wasThere = (await removeMore()) || wasThere;
+            wasThere = (await removeMore(id)) || wasThere;
           },
         });
       }
@@ -253,18 +255,22 @@ function ignoreMissing(error: NodeJS.ErrnoException): undefined {
   if (error.code !== "ENOENT") throw error;
 }
 
-/** Ids that are made from an identity. */
-const DERIVED = /^id-[0-9a-f]{32}$/u;
+/** Ids that are made from an identity, or from an id with capital letters. */
+const DERIVED = /^(?:[a-z0-9][a-z0-9_-]{0,27}-)?id-[0-9a-f]{32}$/u;
+const MAX_READABLE_CHARACTERS = 28;
 const DERIVED_CHARACTERS = 32;
 
 /**
  * Checks a customer's id.
  *
- * @throws CemError `CUSTOMER_INVALID` for one that can't be the name of a folder, or could be taken for another's.
+ * @returns The name that the customer's folder and values have. It differs from an id with capital letters, so that ids that
+ *   differ in case alone stay apart where a file system knows no case.
+ * @throws CemError `CUSTOMER_INVALID` for one that could be taken for another's.
  */
 export function requireCustomerId(id: unknown): string {
   if (isGivenOwnerId(id)) return id;
-  throw invalidCustomer(id);
+  if (typeof id !== "string" || !GIVEN_OWNER_ID.test(id)) throw invalidCustomer(id);
+  return `${id.toLowerCase().slice(0, MAX_READABLE_CHARACTERS)}-${customerIdOf(["capitals", id])}`;
 }
 
 /**
@@ -278,6 +284,11 @@ export function customerIdOf(identity: readonly string[]): string {
 /** Whether a name is a customer's id, given or derived. */
 export function isCustomerId(name: string): boolean {
   return DERIVED.test(name) || isGivenOwnerId(name);
+}
+
+/** The name of a customer's folder, of an id as it was given or of the name itself. */
+function nameOf(id: string): string {
+  return !isCustomerId(id) && GIVEN_OWNER_ID.test(id) ? requireCustomerId(id) : id;
 }
 
 function invalidCustomer(id: unknown): CemError {

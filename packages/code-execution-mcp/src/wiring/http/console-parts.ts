@@ -109,6 +109,6 @@ function customersOf(project: Project): ConsoleParts["customers"] {
       const ids = owner === undefined ? await folders.list() : [owner.id];
       return Promise.all(ids.slice(0, MAX_LISTED_CUSTOMERS).map((id) => folders.usage(id)));
     },
-    remove: async (id) => (await open()).remove(id, () => removeElsewhere(project, id)),
+    remove: async (id) => (await open()).remove(id, (name) => removeElsewhere(project, name)),
   };
 }
