@@ -3,7 +3,7 @@
  * looks like another letter, none of the names that Windows keeps for devices, none of those that are derived from an
  * identity or from an id with capital letters.
  */
-export const OWNER_ID =
+const OWNER_ID =
   /^(?!(?:con|prn|aux|nul|com\d|lpt\d)$)(?!(?:.*-)?id-[0-9a-f]{32}$)[a-z0-9](?:[a-z0-9_-]{0,62}[a-z0-9])?$/;
 
 /** The ids that owners may be given: those of {@link OWNER_ID}, also with capital letters. */
