@@ -5,7 +5,7 @@ import { createAgent, defineTool } from "../src/index.ts";
 import type { Agent, ConfigInput } from "../src/index.ts";
 import { temporaryFolder } from "../../../scripts/temporary-folder.ts";
 
-const ROUNDS = 5;
+const ROUNDS = 4;
 const ROWS = 10_000;
 const MEGABYTE = 1_000_000;
 
@@ -15,7 +15,7 @@ const WAYS: Readonly<Record<string, ConfigInput>> = {
   tokens: { privacy: { guest: "tokens" } },
   rules: { privacy: { rules: [{ to: "elsewhere", action: "deny" }] } },
 };
-const importing = 'import { one, rows } from "./servers/crm/index.ts";\n';
+const importing = 'import { one, rows, texts } from "./servers/crm/index.ts";\n';
 const PROGRAMS: Readonly<Record<string, { code: string; times: number }>> = {
   "trivial run": { code: "return 1;", times: 60 },
   "one call": { code: `${importing}return one({ n: 1 });`, times: 25 },
@@ -24,8 +24,16 @@ const PROGRAMS: Readonly<Record<string, { code: string; times: number }>> = {
     times: 10,
   },
   "10,000 rows in, 5 out": {
-    code: `${importing}const all = await rows({}); return all.filter((row) => row.status === "open").sort((a, b) => b.amount - a.amount).slice(0, 5);`,
-    times: 10,
+    code: `${importing}const all = await rows({}); const list = Array.isArray(all) ? all : await all.json(); return list.filter((row) => row.status === "open").sort((a, b) => b.amount - a.amount).slice(0, 5);`,
+    times: 8,
+  },
+  "10,000 rows in and out": {
+    code: `${importing}const all = await rows({}); return Array.isArray(all) ? all : await all.json();`,
+    times: 4,
+  },
+  "texts without people": {
+    code: `${importing}const all = await texts({}); console.log(all.slice(0, 50).join("\\n")); return all;`,
+    times: 12,
   },
 };
 
@@ -35,10 +43,21 @@ const rows = Array.from({ length: ROWS }, (_, id) => ({
   status: id % 3 === 0 ? "paid" : "open",
   amount: id * 1.5,
   email: `user${id}@example.com`,
+  phone: `+1 415 555 ${String(id).padStart(4, "0")}`,
+  created: "2026-02-03T10:11:12Z",
+  city: "Berlin",
 }));
+/** Sentences as issues, reports and pages have them: numbers, versions and names of things, and nobody. */
+const texts = Array.from(
+  { length: 400 },
+  (_, id) =>
+    `Release ${id}.2.1 of the parser reads ${id * 37} lines in ${id % 90} ms: see docs/how-to/read-${id}.md and issue #${id + 1000}. ` +
+    `The build of 2026-02-${String(1 + (id % 28)).padStart(2, "0")} is green; its cache is at /var/cache/build-${id} and the order of steps is as before.`,
+);
 const tools = {
   crm: {
     rows: defineTool({ description: "Rows.", input: z.object({}), execute: async () => rows }),
+    texts: defineTool({ description: "Texts.", input: z.object({}), execute: async () => texts }),
     one: defineTool({
       description: "One.",
       input: z.object({ n: z.number() }),
@@ -66,13 +85,13 @@ for (let round = 0; round < ROUNDS; round += 1) {
     }
   }
 }
-print(`${"ms, median".padEnd(24)}${[...agents.keys()].map((way) => way.padStart(10)).join("")}`);
+print(`${"ms, median".padEnd(24)}${[...agents.keys()].map((way) => way.padStart(16)).join("")}`);
 for (const name of Object.keys(PROGRAMS)) {
-  const cells = [...agents.keys()].map((way) =>
-    median(times.get(`${name} ${way}`) ?? [])
-      .toFixed(2)
-      .padStart(10),
-  );
+  const off = median(times.get(`${name} off`) ?? []);
+  const cells = [...agents.keys()].map((way) => {
+    const ms = median(times.get(`${name} ${way}`) ?? []);
+    return `${ms.toFixed(2)}${way === "off" ? "" : ` ×${(ms / off).toFixed(2)}`}`.padStart(16);
+  });
   print(name.padEnd(24) + cells.join(""));
 }
 for (const agent of agents.values()) await agent.dispose();

@@ -95,6 +95,12 @@ const FILLERS: ReadonlySet<string> = new Set([
   "at",
   "to",
   "from",
+  "lautet",
+  "ist",
+  "é",
+  "es",
+  "est",
+  "è",
 ]);
 /** Words that say that a number names a thing: an order, a place, a moment. */
 const THINGS: ReadonlySet<string> = new Set(
@@ -103,7 +109,9 @@ const THINGS: ReadonlySet<string> = new Set(
   digest timestamp timestamps time epoch date nonce seed offset lat lon lng latitude longitude coordinate coordinates
   price amount total sum revenue cost usd eur barcode part model batch lot record row line page count bytes size
   duration port pid po rma quote zip zipcode trace span request transaction txn sequence seq snowflake tweet license licence
-  licenses passport voucher coupon permit article`.split(/\s+/),
+  licenses passport voucher coupon permit article nhs cpf cnpj aadhaar aadhar pesel bsn steueridentifikationsnummer`.split(
+    /\s+/,
+  ),
 );
 
 /** The words around a value: the key it stands under and the text before it, in lower case. */

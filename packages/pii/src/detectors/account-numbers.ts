@@ -37,6 +37,8 @@ const MAX_GROUPS = 6;
 const CARD_CONTEXT = wordSet(
   "card cards cc credit debit visa mastercard amex american discover diners jcb unionpay maestro pan creditcard cardnumber ccn billed payment",
 );
+/** Words before a number that is one of a card, also of a brand that is not known. */
+const SAYS_CARD = /(?:credit|debit|payment) ?card(?: (?:no|number|#))?\W{0,3}$/;
 const SEPARATORS = /^[ \u00A0-]$/;
 
 /** Finds numbers of payment cards of all brands by beginning, length and the check of Luhn. */
@@ -78,7 +80,8 @@ function groupsOfCard(
     }
     digits += group.text;
     if (digits.length > 19) return 0;
-    if (digits.length < 12 || !(hasBrand(digits) || RARE.test(digits)) || !passesLuhn(digits)) continue;
+    if (digits.length < 12 || !passesLuhn(digits)) continue;
+    if (!hasBrand(digits) && !RARE.test(digits) && !SAYS_CARD.test(before(text, first.start, key))) continue;
     if (!isGrouped(groups.slice(from, from + count))) continue;
     if (
       !/^[\d_a-z]|^[.,]\d/i.test(text.slice(group.end, group.end + 2)) &&

@@ -99,7 +99,8 @@ const KINDS: readonly Kind[] = [
     isValid: hasDigits(5),
   },
   {
-    shape: /[A-Z]{2} ?[A-Z\d](?:[ .]?[A-Z\d]){6,13}/gu,
+    // Not a word in capitals before the number.
+    shape: /(?<![\p{L}\d])(?!VAT|TVA|BTW|IVA|ID )[A-Z]{2} ?[A-Z\d](?:[ .]?[A-Z\d]){6,13}/gu,
     words: words("vat, vat (?:no|number|id), ust-?id, ust-?idnr, tva, btw, partita iva, p\\. ?iva, nif-iva"),
     isValid: hasDigits(7),
   },
