@@ -1,15 +1,13 @@
-import { Lexer, LineCounter, isAlias, isMap, isScalar, isSeq, parseDocument } from "yaml";
-import type { Alias, Document, ErrorCode, Pair, YAMLMap } from "yaml";
-
-const MAX_DEPTH = 64;
-/** The most values in a file, with aliases resolved. */
-const MAX_VALUES = 100_000;
+import { Lexer, LineCounter, isAlias, isMap, isScalar, isSeq, parseDocument, visit } from "yaml";
+import type { Document, ErrorCode, Pair, YAMLMap } from "yaml";
 
 /** A 1-based position in a file. */
 export interface Position {
   line: number;
   column: number;
 }
+
+type PositionAt = (offset: number | undefined) => Partial<Position>;
 
 export interface YamlProblem extends Partial<Position> {
   message: string;
@@ -64,7 +62,7 @@ const NO_ANCHOR =
 /** Parses one YAML document: its value, or the problems that were found. */
 export function readYaml(text: string): YamlDocument {
   const counter = new LineCounter();
-  const at = (offset: number | undefined): Partial<Position> => {
+  const at: PositionAt = (offset) => {
     if (offset === undefined) return {};
     const { line, col } = counter.linePos(offset);
     return { line, column: col };
@@ -77,6 +75,7 @@ export function readYaml(text: string): YamlDocument {
       prettyErrors: false,
       stringKeys: true,
       uniqueKeys: false,
+      merge: true,
       logLevel: "error",
     });
   } catch (thrown) {
@@ -93,15 +92,20 @@ export function readYaml(text: string): YamlDocument {
     const misindented = findMisindented(text, problems[0]?.line ?? 0);
     return failed(misindented === undefined ? problems : [misindented]);
   }
-  const converter = new Converter(at);
-  const value = converter.convert(document.contents, 0);
-  const found = converter.problems;
+  const { problems: found, pairs } = inspect(document, at);
   if (found.length > 0) return failed(found);
-  return {
-    value: value ?? undefined,
-    problems: [],
-    at: (path) => converter.placeOf(document.contents, path),
-  };
+  try {
+    const value: unknown = document.toJS();
+    return {
+      value: value ?? undefined,
+      problems: [],
+      at: (path) => findPlace(document, path, { pairs, at }),
+    };
+  } catch (thrown) {
+    // Aliases of aliases can stand for more than a machine holds.
+    if (!(thrown instanceof ReferenceError || thrown instanceof RangeError)) throw thrown;
+    return failed([{ message: "uses aliases (*…) for more than it may hold" }]);
+  }
 }
 
 const BLOCK_TEXT = /[:-] [|>][-+\d]*\s*$/u;
@@ -150,105 +154,58 @@ function unclosedProblem({ what, offset }: Unclosed, at: (offset: number) => Par
   return { message, ...at(offset) };
 }
 
-/** Converts nodes to plain data in one pass, with bounds on depth and size, and finds the places of parts. */
-class Converter {
-  readonly #at: (offset: number | undefined) => Partial<Position>;
-  readonly #problems: YamlProblem[] = [];
-  readonly #anchors = new Map<string, unknown>();
-  readonly #targets = new Map<Alias, unknown>();
-  readonly #pairs = new Map<YAMLMap, ReadonlyMap<string, Pair>>();
-  #values = 0;
+type Pairs = Map<YAMLMap, ReadonlyMap<string, Pair>>;
 
-  constructor(at: (offset: number | undefined) => Partial<Position>) {
-    this.#at = at;
-  }
-
-  get problems(): YamlProblem[] {
-    if (this.#values <= MAX_VALUES) return this.#problems;
-    return [{ message: `holds more than ${MAX_VALUES} values, each alias counted with all it stands for` }];
-  }
-
-  convert(node: unknown, depth: number): unknown {
-    this.#values += 1;
-    if (this.#values > MAX_VALUES) return null;
-    if (depth > MAX_DEPTH) {
-      this.#problems.push({ message: `is nested deeper than ${MAX_DEPTH} levels`, ...this.#startOf(node) });
-      return null;
-    }
-    if (isAlias(node)) {
-      const anchored = this.#anchors.get(node.source);
-      if (anchored === undefined) this.#problems.push({ message: NO_ANCHOR, ...this.#startOf(node) });
-      this.#targets.set(node, anchored);
-      return this.convert(anchored, depth + 1);
-    }
-    if (isScalar(node)) {
-      this.#remember(node.anchor, node);
-      return node.value;
-    }
-    if (isSeq(node)) {
-      this.#remember(node.anchor, node);
-      return node.items.map((item) => this.convert(item, depth + 1));
-    }
-    if (!isMap(node)) return null;
-    this.#remember(node.anchor, node);
-    return this.#object(node, depth);
-  }
-
-  #object(map: YAMLMap, depth: number): Record<string, unknown> {
-    const values = new Map<string, unknown>();
-    const merged: unknown[] = [];
-    const pairs = new Map<string, Pair>();
-    for (const pair of map.items) {
-      const key = keyOf(pair);
-      const value = this.convert(pair.value, depth + 1);
-      const first = pairs.get(key);
-      if (key === "<<") merged.push(...(Array.isArray(value) ? value : [value]));
-      else if (first === undefined) {
-        pairs.set(key, pair);
-        values.set(key, value);
-      } else {
-        const { line } = this.#startOf(first.key);
-        const message = `sets ${JSON.stringify(key.slice(0, 60))} twice, first on line ${line}`;
-        this.#problems.push({ message, ...this.#startOf(pair.key) });
+/** Finds keys that are given twice, and aliases that stand for nothing or for what they are in. */
+function inspect(document: Document.Parsed, at: PositionAt): { problems: YamlProblem[]; pairs: Pairs } {
+  const problems: YamlProblem[] = [];
+  const pairs: Pairs = new Map();
+  visit(document, {
+    Map(_, map) {
+      const known = new Map<string, Pair>();
+      for (const pair of map.items) {
+        const key = keyOf(pair);
+        const first = known.get(key);
+        if (first === undefined) known.set(key, pair);
+        else if (key !== "<<") {
+          const message = `sets ${JSON.stringify(key.slice(0, 60))} twice, first on line ${at(startOf(first.key)).line}`;
+          problems.push({ message, ...at(startOf(pair.key)) });
+        }
       }
-    }
-    for (const source of merged) {
-      if (typeof source !== "object" || source === null || Array.isArray(source)) continue;
-      for (const [key, value] of Object.entries(source)) if (!values.has(key)) values.set(key, value);
-    }
-    this.#pairs.set(map, pairs);
-    return Object.fromEntries(values);
-  }
+      pairs.set(map, known);
+    },
+    Alias(_, alias) {
+      const anchored = alias.resolve(document);
+      if (anchored !== undefined && (startOf(alias) ?? 0) >= (anchored.range?.[1] ?? 0)) return;
+      const message = anchored === undefined ? NO_ANCHOR : "uses an alias (*…) within what it stands for";
+      problems.push({ message, ...at(startOf(alias)) });
+    },
+  });
+  return { problems, pairs };
+}
 
-  placeOf(root: unknown, path: readonly PropertyKey[]): YamlPlace {
-    let node = root;
-    let position = positionOf(this.#startOf(node));
-    for (const part of path) {
-      if (isAlias(node)) node = this.#targets.get(node);
-      if (isMap(node)) {
-        const pair = this.#pairs.get(node)?.get(String(part));
-        if (pair === undefined) return { position };
-        position = positionOf(this.#startOf(pair.key)) ?? position;
-        node = pair.value;
-      } else {
-        const item: unknown = isSeq(node) ? node.items[Number(part)] : undefined;
-        if (item === undefined) return { position };
-        position = positionOf(this.#startOf(item)) ?? position;
-        node = item;
-      }
-    }
-    if (isAlias(node)) node = this.#targets.get(node);
-    return { position, source: isScalar(node) && node.type === "PLAIN" ? node.source : undefined };
+function findPlace(
+  document: Document.Parsed,
+  path: readonly PropertyKey[],
+  { pairs, at }: { pairs: Pairs; at: PositionAt },
+): YamlPlace {
+  let node: unknown = document.contents;
+  let position = positionOf(at(startOf(node)));
+  for (const part of path) {
+    if (isAlias(node)) node = node.resolve(document);
+    const pair = isMap(node) ? pairs.get(node)?.get(String(part)) : undefined;
+    const item: unknown = isSeq(node) ? node.items[Number(part)] : pair?.key;
+    if (item === undefined) return { position };
+    position = positionOf(at(startOf(item))) ?? position;
+    node = pair === undefined ? item : pair.value;
   }
+  if (isAlias(node)) node = node.resolve(document);
+  return { position, source: isScalar(node) && node.type === "PLAIN" ? node.source : undefined };
+}
 
-  #remember(anchor: string | undefined, node: unknown): void {
-    if (anchor !== undefined) this.#anchors.set(anchor, node);
-  }
-
-  #startOf(node: unknown): Partial<Position> {
-    const range = (node as { range?: [number, number, number] | null | undefined } | null)?.range;
-    return this.#at(range?.[0]);
-  }
+/** Where a node begins, in characters from the start. */
+function startOf(node: unknown): number | undefined {
+  return (node as { range?: readonly number[] | null } | null)?.range?.[0];
 }
 
 function keyOf({ key }: Pair): string {
