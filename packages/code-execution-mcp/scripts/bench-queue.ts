@@ -161,9 +161,9 @@ async function rateOf(agent: Agent, runs: number): Promise<number> {
 
 /** Kills all workers but one while runs go on. @returns the seconds from the last death until each run was answered. */
 async function recoveryOf(agent: Agent, workers: readonly ChildProcess[]): Promise<number> {
-  let killedAt = 0;
+  const deaths = { lastAt: 0 };
   const client = async (_: unknown, index: number): Promise<void> => {
-    while (killedAt === 0) await execute(agent, `dying${index}`, SLOW_CODE);
+    while (deaths.lastAt === 0) await execute(agent, `dying${index}`, SLOW_CODE);
   };
   const clients = Array.from({ length: CLIENTS }, client);
   await sleep(WORKING_MS);
@@ -171,9 +171,9 @@ async function recoveryOf(agent: Agent, workers: readonly ChildProcess[]): Promi
     worker.kill("SIGKILL");
     await sleep(BETWEEN_DEATHS_MS);
   }
-  killedAt = performance.now() - BETWEEN_DEATHS_MS;
+  deaths.lastAt = performance.now() - BETWEEN_DEATHS_MS;
   await Promise.all(clients);
-  return (performance.now() - killedAt) / MS_PER_SECOND;
+  return (performance.now() - deaths.lastAt) / MS_PER_SECOND;
 }
 
 async function execute(agent: Agent, session: string, code = CODE): Promise<void> {

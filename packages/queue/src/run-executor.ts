@@ -84,6 +84,9 @@ export class RunExecutor {
   }
 
   #attempt(id: string, run: QueuedRun, workerRun: WorkerRun): Promise<boolean> {
+    // A worker that was stuck may have found its own run lost, and taken it again.
+    const before = this.#active.get(id);
+    if (before instanceof WorkerRun) before.lose();
     const attributes = { ...messaging("process"), "messaging.message.id": id };
     return this.during(id, workerRun, async () => {
       let isOver: boolean;
