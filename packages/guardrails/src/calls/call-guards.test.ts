@@ -382,13 +382,6 @@ describe("requireApproval", () => {
     await expect(said()).rejects.toThrow(/and nobody could be asked or nobody answered\.$/);
   });
 
-  it("asks the memory for sessions alone", async () => {
-    const memory = { has: async () => true, add: async () => {} };
-    const { call } = guarded(requireApproval({ memory }), DESTRUCTIVE);
-    await call({}, { session: "a" });
-    await expect(call({})).rejects.toMatchObject({ code: "NOT_APPROVED" });
-  });
-
   it("ends with its run", async () => {
     const controller = new AbortController();
     const { call } = guarded(requireApproval({ approve: () => new Promise(() => {}) }), DESTRUCTIVE);

@@ -1,15 +1,5 @@
-import { createHash } from "node:crypto";
 import { abandonOnAbort, CemError } from "@cem/core";
-import type {
-  ApprovalAnswer,
-  ApprovalRequest,
-  Approve,
-  AuditLog,
-  Elicit,
-  InvokeContext,
-  Store,
-  StoreKey,
-} from "@cem/core";
+import type { ApprovalAnswer, ApprovalRequest, Approve, AuditLog, Elicit, InvokeContext } from "@cem/core";
 import { auditedValue } from "../audit/audit-calls.ts";
 import { questionOf } from "./apply-rules.ts";
 import { annotationsOf, checkingGuard, matchTools, PerSubject } from "./guarded-call.ts";
@@ -64,41 +54,8 @@ function visible(text: string): string {
   );
 }
 
-/** How long a yes for a session holds, which has no end that every machine knows. */
-const HOLDS_MS = 86_400_000;
-
-/** Settings of {@link createSharedApprovals}. */
-export interface SharedApprovalsSettings {
-  store: Store;
-  /** Prefix of the keys, such as that of one owner. */
-  scope: StoreKey;
-}
-
-/** Remembers in a store what a person has said yes to for a session, for a day, so that no other machine asks again. */
-export function createSharedApprovals({ store, scope }: SharedApprovalsSettings): ApprovalMemory {
-  const keyOf = (session: string, tool: string): StoreKey => [...scope, digest(session), digest(tool)];
-  return {
-    async has(session, tool) {
-      return (await store.read(keyOf(session, tool))) !== undefined;
-    },
-    async add(session, tool) {
-      await store.write(keyOf(session, tool), Buffer.from("session"), { expiresInMs: HOLDS_MS });
-    },
-  };
-}
-
-function digest(text: string): string {
-  return createHash("sha256").update(text).digest("hex");
-}
-
 /** How long a question waits for others of the same moment, so that parallel calls are asked about together. */
 const GATHER_MS = 10;
-
-/** Remembers answers for sessions beyond the process. */
-export interface ApprovalMemory {
-  has(session: string, tool: string): Promise<boolean>;
-  add(session: string, tool: string): Promise<void>;
-}
 
 /** Settings of {@link requireApproval}. */
 export interface ApprovalSettings {
@@ -121,8 +78,6 @@ export interface ApprovalSettings {
   elicit?: Elicit | undefined;
   /** Records questions and answers. */
   audit?: AuditLog | undefined;
-  /** Where machines share what was said yes to for a session. Default: this process alone knows. */
-  memory?: ApprovalMemory | undefined;
 }
 
 /**
@@ -135,7 +90,6 @@ export function requireApproval({
   approve,
   elicit: ownElicit,
   audit,
-  memory,
 }: ApprovalSettings = {}): CallGuard {
   const reasonFor = approvalReason({ tools, sandboxed });
   const allowed = new PerSubject<Set<string>>(() => new Set());
@@ -178,10 +132,8 @@ export function requireApproval({
     const answers = allowed.get(holderOf(context));
     // A rule's question depends on the arguments: an earlier yes does not hold.
     const { run, session } = context;
-    const isKnown = async (): Promise<boolean> =>
-      answers.has(name) || (session !== undefined && (await memory?.has(session, name)) === true);
-    const earlier = questionOf(call) === undefined && (await isKnown());
-    const answer = earlier ? "earlier" : await ask(call, context, reason);
+    const isKnown = questionOf(call) === undefined && answers.has(name);
+    const answer = isKnown ? "earlier" : await ask(call, context, reason);
     audit?.record({
       type: "approval",
       run,
@@ -192,10 +144,7 @@ export function requireApproval({
       answer,
     });
     if (answer === "no" || answer === "unanswered") throw notApproved(call, reason, answer);
-    if (answer !== "session") return;
-    answers.add(name);
-    // If the answer can't be stored, other machines ask again.
-    if (session !== undefined) await memory?.add(session, name).catch(() => {});
+    if (answer === "session") answers.add(name);
   };
 
   return checkingGuard((call, context) => {

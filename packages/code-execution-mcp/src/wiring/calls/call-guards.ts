@@ -1,6 +1,5 @@
 import type { Approve, AuditLog, Elicit, InvokeContext, Redactor, ToolCall, ToolDefinition } from "@cem/core";
 import type {
-  ApprovalMemory,
   ApprovalSettings,
   CallGuard,
   CallRule,
@@ -152,8 +151,7 @@ export async function createCallGuards(loaded: Project, settings: CallGuardSetti
   if (approvedWrites !== undefined) guards.push(calls.followPlan(approvedWrites, readTools));
   else if (rules.length > 0 || (enabled && approvals.length > 0)) {
     const asked = approvalsOf(loaded);
-    const memory = await approvalMemory(loaded);
-    guards.push(calls.requireApproval({ ...asked, approve: onApprove, elicit: onElicit, audit, memory }));
+    guards.push(calls.requireApproval({ ...asked, approve: onApprove, elicit: onElicit, audit }));
     const reasonFor = calls.approvalReason(asked);
     needsApproval = ({ server, name, originalName: tool = name, annotations, kind }) =>
       reasonFor({ server, tool, found: { annotations, sandboxed: kind !== "host" } }) !== undefined;
@@ -172,17 +170,6 @@ export async function createCallGuards(loaded: Project, settings: CallGuardSetti
       isAllowed({ server: tool.server, tool: tool.name }, { allowedTools }) !== true ||
       concerned.some((concerns) => concerns(tool)),
   };
-}
-
-/** Approvals given for a session, in the store that machines share. `undefined` without a store. */
-async function approvalMemory({ owner, store }: Project): Promise<ApprovalMemory | undefined> {
-  if (store === undefined) return undefined;
-  const [{ createSharedApprovals }, { ownerKey }] = await Promise.all([
-    import("@cem/guardrails/calls"),
-    import("@cem/workspace"),
-  ]);
-  const scope = owner === undefined ? ["approvals"] : ownerKey(owner.id, "approvals");
-  return createSharedApprovals({ store: await store.get(), scope });
 }
 
 type MatchTools = (patterns: readonly string[]) => (server: string, tool: string) => boolean;
