@@ -106,7 +106,7 @@ const LITERAL = /^(?<prefix>[rRuUbB]*)(?<quote>"""|'''|"|')(?<content>[\s\S]*)\k
 const ESCAPES: Readonly<Record<string, string>> = { n: "\n", t: "\t", r: "\r", "\n": "" };
 
 /** The text of a string literal in Python, with the indentation of a docstring taken off. */
-export function unquotePython(literal: string): string {
+function unquotePython(literal: string): string {
   const { prefix = "", content = "" } = LITERAL.exec(literal)?.groups ?? {};
   const isRaw = prefix.toLowerCase().includes("r");
   const text = isRaw
