@@ -1,6 +1,6 @@
 import { execFileSync } from "node:child_process";
 import { readdirSync } from "node:fs";
-import { mkdir, readdir, readFile, rm, symlink, writeFile } from "node:fs/promises";
+import { mkdir, readdir, readFile, rm, stat, symlink, writeFile } from "node:fs/promises";
 import path from "node:path";
 import { beforeEach, describe, expect, it } from "vitest";
 import { temporaryWorkspace } from "../../test/temporary-workspace.ts";
@@ -28,6 +28,8 @@ describe("createResultStore", () => {
       });
       const file = path.join(root, kept.path);
       expect(await readFile(file, "utf8")).toBe("hello");
+      // It may hold values of persons: nobody else on the machine reads it.
+      expect((await stat(file)).mode & 0o777).toBe(0o600);
     });
 
     it.each([
