@@ -80,9 +80,9 @@ describe("cem workflow", () => {
     expect(run.stdout).toMatch(/sum +42/u);
     const [id = ""] = readdirSync(path.join(cwd, ".cem/workflows"));
     expect(statSync(path.join(cwd, ".cem/workflows")).mode & 0o077).toBe(0);
-    expect((await cem("list")).stdout).toMatch(new RegExp(`${id} +completed`, "u"));
+    expect((await cem("list")).stdout).toMatch(new RegExp(`${id} +success`, "u"));
     const shown = await cem("show", id);
-    expect(shown.stdout).toMatch(/status +completed[^]*sum +completed[^]*verdict +completed[^]*sum +42/u);
+    expect(shown.stdout).toMatch(/status +success[^]*sum +success[^]*verdict +success[^]*sum +42/u);
     expect(await json("resume", id)).toMatchObject({ status: "success", outputs: { sum: 42 } });
     expect((await cem("cancel", id)).stdout).toContain("success");
     const undecided = await cem("resume", id, "--done", "sum=1");
@@ -98,7 +98,7 @@ describe("cem workflow", () => {
     const asked = await cem("resume", id);
     expect(asked.code).toBe(1);
     expect(asked.stderr).toMatch(
-      new RegExp(`stopped +Step wait had begun[^]*resume ${id} --done wait[^]*--repeat wait`, "u"),
+      new RegExp(`interrupted +Step wait had begun[^]*resume ${id} --done wait[^]*--repeat wait`, "u"),
     );
     expect(await json("resume", id, "--repeat", "wait")).toMatchObject({
       status: "error",
