@@ -197,15 +197,15 @@ describe("executeTask", () => {
     expect(result.error?.message).toContain("10 * 5 is 50, not 51");
   });
 
-  it("refuses a branch that can't be done only where it is taken, and nothing was changed before", async () => {
+  it("refuses a branch that can't be done before anything ran", async () => {
     const task = (degrees: number) =>
       `Get weather for San Francisco, and if temperature is above ${degrees}, calculate how many days until summer`;
-    expect((await succeed(task(60))).value).toMatchObject({ location: "San Francisco" });
-    const taken = await agent.executeTask(task(-50));
-    expect(taken).toMatchObject({ status: "error", value: null });
-    expect(taken.error?.message).toContain("calculate how many days until summer");
     const changing = `Write "a" to branch.txt. ${task(60)}`;
-    expect(await agent.executeTask(changing)).toMatchObject({ status: "refused", toolCalls: [] });
+    for (const given of [task(60), task(-50), changing]) {
+      const refused = await agent.executeTask(given);
+      expect(refused).toMatchObject({ status: "refused", toolCalls: [] });
+      expect(refused.error?.message).toContain("how many days until summer");
+    }
     await expect(readFile(path.join(workspace, "branch.txt"))).rejects.toThrow("ENOENT");
   });
 

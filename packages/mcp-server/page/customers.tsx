@@ -1,5 +1,6 @@
 import { useRef, useState } from "preact/hooks";
 import type { CustomerList } from "../src/console/history-schemas.ts";
+import { Activity } from "./activity.tsx";
 import { send } from "./api.ts";
 import { Empty, formatBytes, formatCount, formatTime, Problem, textIn, useAnswer } from "./parts.tsx";
 
@@ -21,6 +22,7 @@ export function Customers() {
           </p>
         </Empty>
       )}
+      {(answer?.customers.length ?? 0) > 0 && <Activity version={`${round}`} />}
       {answer?.customers.map((customer) => (
         <OneCustomer key={customer.id} customer={customer} onRemoved={() => setRound((at) => at + 1)} />
       ))}

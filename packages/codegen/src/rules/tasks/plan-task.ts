@@ -41,10 +41,10 @@ class Branch {
     this.#plan.block = holds ? this.#then : this.#otherwise;
   }
 
-  /** Whether a step that can't be planned needs to be refused only where its side is taken: nothing was changed by then. */
-  mayWait(holds: boolean): boolean {
+  /** Whether it is known that a side is not taken. */
+  isLeftOut(holds: boolean): boolean {
     const { known } = this.#test;
-    return known === undefined ? !this.#plan.hasChanged : known !== holds;
+    return known !== undefined && known !== holds;
   }
 
   /** Puts the branch into the program: `const x = test ? … : null` where that says it all. */
@@ -143,7 +143,7 @@ function planSteps(task: string, plan: Plan, signal: AbortSignal | undefined): v
     );
 }
 
-/** A step of a branch that can't be planned is an error of the run where that side is taken and nothing was changed before. */
+/** A step that can't be planned refuses the task before anything ran, unless it is known that it is left out. */
 function planGuarded(step: TaskStep, branch: Branch | undefined, plan: Plan): void {
   const { block } = plan;
   const planned = block.length;
@@ -153,7 +153,11 @@ function planGuarded(step: TaskStep, branch: Branch | undefined, plan: Plan): vo
     planStep(Phrase.read(step.text), step.fields, plan);
   } catch (error) {
     const { condition } = step;
-    if (!(error instanceof Unfilled) || condition === undefined || branch?.mayWait(condition.holds) !== true)
+    if (
+      !(error instanceof Unfilled) ||
+      condition === undefined ||
+      branch?.isLeftOut(condition.holds) !== true
+    )
       throw error;
     block.splice(planned);
     plan.add({ kind: "throw", message: literal(`${cite(step.text)} can't be done: ${error.step.hint}`) });
