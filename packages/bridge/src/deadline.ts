@@ -20,6 +20,7 @@ export interface Deadline {
  * @param timeoutMs - Time until it expires, in milliseconds, without pauses.
  * @param maxTotalMs - Time until it expires however often it is restarted, in milliseconds, without pauses.
  * @param outer - The signal of the caller.
+ * @param reason - The reason of the deadline's signal, whoever aborted it. Absent: a `TimeoutError`, or that of the caller.
  *
  * @example
  * ```ts
@@ -33,7 +34,12 @@ export interface Deadline {
  * }
  * ```
  */
-export function createDeadline(timeoutMs: number, maxTotalMs: number, outer: AbortSignal): Deadline {
+export function createDeadline(
+  timeoutMs: number,
+  maxTotalMs: number,
+  outer: AbortSignal,
+  reason?: string,
+): Deadline {
   const controller = new AbortController();
   let expired = false;
   let isDisposed = false;
@@ -46,7 +52,7 @@ export function createDeadline(timeoutMs: number, maxTotalMs: number, outer: Abo
   const expire = (): void => {
     if (controller.signal.aborted) return;
     expired = true;
-    controller.abort(new DOMException("The timeout expired.", "TimeoutError"));
+    controller.abort(reason ?? new DOMException("The timeout expired.", "TimeoutError"));
   };
   const startClock = (): void => {
     // A pause may end after the call it belongs to.
@@ -60,7 +66,7 @@ export function createDeadline(timeoutMs: number, maxTotalMs: number, outer: Abo
     leftMs = Math.max(0, leftMs - ranMs);
     totalMs += ranMs;
   };
-  const onOuterAbort = (): void => controller.abort(outer.reason);
+  const onOuterAbort = (): void => controller.abort(reason ?? outer.reason);
   if (outer.aborted) onOuterAbort();
   else outer.addEventListener("abort", onOuterAbort, { once: true });
   startClock();

@@ -6,21 +6,21 @@
  * @returns the value that `work` resolves to.
  * @throws the reason that `work` rejects with, or the signal's reason as soon as it aborts.
  */
-export async function abandonOnAbort<T>(work: Promise<T>, signal: AbortSignal | undefined): Promise<T> {
+export function abandonOnAbort<T>(work: Promise<T>, signal: AbortSignal | undefined): Promise<T> {
   if (signal === undefined) return work;
-  if (signal.aborted) {
-    // Its own failure, which nobody waits for any more, must not count as unhandled.
-    work.catch(() => {});
-    throw signal.reason;
-  }
-  const { promise: aborted, reject } = Promise.withResolvers<never>();
-  const onAbort = (): void => reject(signal.reason as Error);
-  signal.addEventListener("abort", onAbort, { once: true });
-  try {
-    return await Promise.race([work, aborted]);
-  } finally {
-    signal.removeEventListener("abort", onAbort);
-  }
+  return new Promise((resolve, reject) => {
+    const onAbort = (): void => reject(signal.reason as Error);
+    if (signal.aborted) onAbort();
+    else signal.addEventListener("abort", onAbort, { once: true });
+    const settle =
+      <Value>(end: (value: Value) => void) =>
+      (value: Value): void => {
+        signal.removeEventListener("abort", onAbort);
+        end(value);
+      };
+    // A failure after the abort has no effect, and counts as handled.
+    work.then(settle(resolve), settle(reject));
+  });
 }
 
 /** Name of the reason with which the signals of calls abort that their program left without an answer. */

@@ -42,8 +42,21 @@ export function isTypeOnly(node: Node): boolean {
  * Visits `root` and every node below it that exists at run time, parents before children. It is iterative, so that deep
  * nesting can't exhaust the stack.
  */
-export function runtimeNodes(root: Node): Generator<NodeVisit> {
-  return visitNodes(root, (node) => !isTypeOnly(node));
+export function runtimeNodes(root: Node): Iterable<NodeVisit> {
+  return walked.get(root) ?? walkRuntimeNodes(root);
+}
+
+/** The visits of small programs, which several stages walk. */
+const walked = new WeakMap<Node, readonly NodeVisit[]>();
+const MAX_KEPT_VISITS = 5_000;
+
+function* walkRuntimeNodes(root: Node): Generator<NodeVisit> {
+  const visits: NodeVisit[] = [];
+  for (const visit of visitNodes(root, (node) => !isTypeOnly(node))) {
+    if (visits.length <= MAX_KEPT_VISITS) visits.push(visit);
+    yield visit;
+  }
+  if (visits.length <= MAX_KEPT_VISITS) walked.set(root, visits);
 }
 
 /**
@@ -56,12 +69,14 @@ export function* visitNodes(root: Node, enters: (node: Node) => boolean): Genera
   for (let visit = pending.pop(); visit !== undefined; visit = pending.pop()) {
     yield visit;
     const parent = visit.node;
-    const entries = Object.entries(parent);
-    for (let index = entries.length - 1; index >= 0; index -= 1) {
-      const [key, value] = entries[index] as [string, unknown];
-      if (NOT_CHILDREN.has(key)) continue;
-      const children = Array.isArray(value) ? value : [value];
-      for (const node of children.toReversed() as unknown[]) {
+    const keys = Object.keys(parent);
+    for (let index = keys.length - 1; index >= 0; index -= 1) {
+      const key = keys[index] as string;
+      const value = (parent as unknown as Record<string, unknown>)[key];
+      if (typeof value !== "object" || value === null || NOT_CHILDREN.has(key)) continue;
+      const children = Array.isArray(value) ? (value as unknown[]) : [value];
+      for (let at = children.length - 1; at >= 0; at -= 1) {
+        const node = children[at];
         if (isNode(node) && enters(node)) pending.push({ node, parent, key });
       }
     }

@@ -141,7 +141,7 @@ export function createConnectionPool({
     const isOpen = members.some(({ connection }) => connection.current !== undefined);
     // How the server is reached tells whether it can be shared.
     if (sharing !== "shared" && !isOpen) await firstMember().connection.open(signal);
-    const late = AbortSignal.timeout(timeoutMs);
+    let late: AbortSignal | undefined;
     for (;;) {
       if (closing.signal.aborted) throw serverClosed(name);
       const member = find(user, signal);
@@ -149,6 +149,7 @@ export function createConnectionPool({
         member.calls += 1;
         return member;
       }
+      late ??= AbortSignal.timeout(timeoutMs);
       try {
         await freed(AbortSignal.any([signal, late, closing.signal]));
       } catch (error) {

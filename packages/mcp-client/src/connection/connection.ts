@@ -1,6 +1,6 @@
 import { createDeadline } from "@cem/bridge";
 import type { HideSecrets } from "@cem/bridge";
-import { CemError, withReason } from "@cem/core";
+import { CemError } from "@cem/core";
 import type { Elicit } from "@cem/core";
 import { StreamableHTTPClientTransport } from "@modelcontextprotocol/client";
 import type { Client } from "@modelcontextprotocol/client";
@@ -116,7 +116,8 @@ export function createConnection(
 
   const attempt = async <T>(options: RequestOptions, run: Run<T>): Promise<T> => {
     const opened = await reconnecting.acquire(options.signal);
-    const deadline = createDeadline(timeoutMs, timeoutMs * MAX_TIMEOUTS_PER_CALL, options.signal);
+    const maxMs = timeoutMs * MAX_TIMEOUTS_PER_CALL;
+    const deadline = createDeadline(timeoutMs, maxMs, options.signal, NO_LONGER_WANTED);
     const { onWaiting, elicit, sample, session, isList } = options;
     const call: CallInFlight = { deadline, onWaiting, elicit, sample, session, isList };
     const onProgress: RunOptions["onProgress"] = (progress) => {
@@ -125,7 +126,7 @@ export function createConnection(
     };
     calls.begin(call);
     try {
-      const running = { signal: withReason(deadline.signal, NO_LONGER_WANTED), onProgress, call };
+      const running = { signal: deadline.signal, onProgress, call };
       const result = await currentCall.run(call, () => run(opened, running));
       reconnecting.reportSuccess();
       return result;

@@ -74,6 +74,7 @@ export function createServerClient(settings: McpServerSettings, context: ServerC
   const health = createConnectionHealth();
   const closing = new AbortController();
   let tools: ToolList | undefined;
+  let statefulTools: string[] | undefined;
   let toolsAreStale = true;
   let listing: Promise<ToolList> | undefined;
   let latencyMs: number | undefined;
@@ -132,6 +133,7 @@ export function createServerClient(settings: McpServerSettings, context: ServerC
       ({ latencyMs } = fetched);
       const before = tools;
       tools = fetched.list;
+      statefulTools = findStatefulTools(tools.tools.map((tool) => tool.name));
       for (const tool of tools.tools) tool.serial = serialOf(tool, settings);
       for (const { name, reason } of tools.leftOut) {
         const isKnown = before?.leftOut.some((other) => other.name === name && other.reason === reason);
@@ -160,7 +162,7 @@ export function createServerClient(settings: McpServerSettings, context: ServerC
     status() {
       const { connections } = pool;
       const shown = connections.find(({ state }) => state === "ready") ?? connections[0];
-      return statusOf(settings, shown, health, tools, latencyMs);
+      return { ...statusOf(settings, shown, health, tools, latencyMs), statefulTools };
     },
     knownTools: () => tools,
     listTools,
@@ -199,7 +201,7 @@ function statusOf(
   { backoff: { waitMs }, lastError }: ConnectionHealth,
   tools: ToolList | undefined,
   latencyMs: number | undefined,
-): ServerStatus {
+): Omit<ServerStatus, "statefulTools"> {
   const { state = "idle", current } = connection ?? {};
   const server = current?.client.getServerVersion() ?? tools?.server;
   return {
@@ -212,7 +214,6 @@ function statusOf(
     leftOutCount: tools?.leftOut.length,
     latencyMs,
     sharing: sharingOf(connections, connection),
-    statefulTools: tools && findStatefulTools(tools.tools.map((tool) => tool.name)),
     lastError,
     retryInMs: waitMs === 0 ? undefined : waitMs,
     pid: current?.process?.pid ?? undefined,

@@ -68,10 +68,11 @@ export interface RunningCalls {
 }
 
 export function createRunningCalls(): RunningCalls {
-  const calls = new Map<CallInFlight, AbortController>();
+  /** Each with what tells of its end, where somebody asked for it. */
+  const calls = new Map<CallInFlight, AbortController | undefined>();
   return {
     begin(call) {
-      calls.set(call, new AbortController());
+      calls.set(call, undefined);
     },
     end(call) {
       const ended = calls.get(call);
@@ -79,7 +80,12 @@ export function createRunningCalls(): RunningCalls {
       ended?.abort(new Error("the call that asked has ended"));
     },
     has: (call) => calls.has(call),
-    signalOf: (call) => calls.get(call)?.signal,
+    signalOf(call) {
+      if (!calls.has(call)) return undefined;
+      const ends = calls.get(call) ?? new AbortController();
+      calls.set(call, ends);
+      return ends.signal;
+    },
     asking() {
       const own = currentCall.getStore();
       if (own !== undefined && calls.has(own)) return [own];

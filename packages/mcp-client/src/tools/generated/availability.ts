@@ -2,6 +2,7 @@ import { hash } from "node:crypto";
 import path from "node:path";
 import { authRequired, serverDisabled, toErrorInfo } from "@cem/core";
 import type { CatalogSnapshot, ErrorInfo, ToolCatalog, ToolServer } from "@cem/core";
+import type { ServerStatus } from "../../connection/connection-types.ts";
 import type { McpServers } from "../servers/mcp-servers.ts";
 import { toolChanged } from "./generated-folders.ts";
 import type { GeneratedFolder, GeneratedFolders, ToolChanges } from "./generated-folders.ts";
@@ -24,9 +25,15 @@ export function withAvailability(catalog: ToolCatalog, settings: MarkSettings): 
 
 async function markUnavailable(snapshot: CatalogSnapshot, settings: MarkSettings): Promise<CatalogSnapshot> {
   const marks: [string, ErrorInfo][] = [];
+  const statuses = new Map(
+    settings.servers
+      .openConnections()
+      ?.status()
+      .map((one) => [one.name, one]),
+  );
   const servers = await Promise.all(
     snapshot.servers.map(async (server): Promise<ToolServer> => {
-      const reasonOf = server.kind === "host" ? await reasonsFor(server, settings) : undefined;
+      const reasonOf = server.kind === "host" ? await reasonsFor(server, settings, statuses) : undefined;
       if (reasonOf === undefined) return server;
       const tools = server.tools.map((tool) => {
         const unavailable = reasonOf(tool.originalName ?? tool.name);
@@ -46,16 +53,24 @@ async function markUnavailable(snapshot: CatalogSnapshot, settings: MarkSettings
 type ReasonOf = (tool: string) => ErrorInfo | undefined;
 
 /** @returns `undefined` where all tools of the server can be called, or none was generated. */
-async function reasonsFor(server: ToolServer, settings: MarkSettings): Promise<ReasonOf | undefined> {
+async function reasonsFor(
+  server: ToolServer,
+  settings: MarkSettings,
+  statuses: ReadonlyMap<string, ServerStatus>,
+): Promise<ReasonOf | undefined> {
   const file = server.tools.find((tool) => tool.file !== undefined)?.file;
   const generated = file === undefined ? undefined : await settings.folders.read(path.dirname(file));
   if (generated === undefined) return undefined;
-  const whole = serverReason(generated.lock.server.name, settings.servers);
+  const whole = serverReason(generated.lock.server.name, settings.servers, statuses);
   return whole === undefined ? toolReasons(generated, settings) : () => whole;
 }
 
 /** Why no tool of a server can be called. */
-function serverReason(name: string, servers: McpServers): ErrorInfo | undefined {
+function serverReason(
+  name: string,
+  servers: McpServers,
+  statuses: ReadonlyMap<string, ServerStatus>,
+): ErrorInfo | undefined {
   const details = { server: name };
   const configured = servers.byName.get(name);
   if (configured === undefined) {
@@ -63,10 +78,7 @@ function serverReason(name: string, servers: McpServers): ErrorInfo | undefined 
   }
   if (configured.error !== undefined) return toErrorInfo(configured.error);
   if (!configured.enabled) return toErrorInfo(serverDisabled(name));
-  const status = servers
-    .openConnections()
-    ?.status()
-    .find((one) => one.name === name);
+  const status = statuses.get(name);
   switch (status?.state) {
     case "auth-required":
       return toErrorInfo(authRequired(name));
