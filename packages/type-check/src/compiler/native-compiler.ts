@@ -92,15 +92,27 @@ export class NativeCompiler {
     return this.#process.dispose();
   }
 
-  /** Has the compiler see the files as they are now. It is told what has changed and asks for what it needs. */
-  async update(): Promise<void> {
+  /**
+   * Has the compiler see the files as they are now. It is told what has changed and asks for what it needs.
+   *
+   * @returns Whether it found no other file changed than the program.
+   */
+  async update(): Promise<boolean> {
     await this.#initialized;
     const last = this.#snapshot;
-    if (last !== undefined) this.#process.request("release", { snapshot: last }).catch(() => {});
-    const next =
-      last === undefined ? { openProjects: [STRICT] } : { fileChanges: notEmpty(this.#files.takeChanges()) };
+    const changes = this.#files.takeChanges();
+    const next = last === undefined ? { openProjects: [STRICT] } : { fileChanges: notEmpty(changes) };
     const { snapshot } = (await this.#process.request("updateSnapshot", next)) as { snapshot: number };
     this.#snapshot = snapshot;
+    // After what is asked next.
+    if (last !== undefined)
+      setImmediate(() => this.#process.request("release", { snapshot: last }).catch(() => {}));
+    return (
+      last !== undefined &&
+      Object.values(changes)
+        .flat()
+        .every((file) => file === PROGRAM_FILE)
+    );
   }
 
   /** TypeScript's diagnostics of the program, with strict null checks. */
