@@ -106,7 +106,9 @@ export class NativeCompiler {
     this.#snapshot = snapshot;
     // After what is asked next.
     if (last !== undefined)
-      setImmediate(() => this.#process.request("release", { snapshot: last }).catch(() => {}));
+      setImmediate(() => {
+        this.#process.request("release", { snapshot: last }).catch(() => {});
+      });
     return (
       last !== undefined &&
       Object.values(changes)
