@@ -1,0 +1,143 @@
+import { readdirSync, readFileSync } from "node:fs";
+import path from "node:path";
+import { fileURLToPath } from "node:url";
+import { Client, StreamableHTTPClientTransport } from "@modelcontextprotocol/client";
+import { expect, it, onTestFinished, vi } from "vitest";
+import { WRITTEN_FORMS, WRITTEN_VALUES } from "../../mcp-client/fixtures/written-forms.ts";
+import { makeProject } from "../test/upstream-project.ts";
+import { generateTools } from "./admin.ts";
+import { runServer } from "./index.ts";
+
+vi.setConfig({ testTimeout: 400_000 });
+
+const fixture = fileURLToPath(new URL("../../mcp-client/fixtures/forms-server.ts", import.meta.url));
+const servers = { forms: { command: process.execPath, args: ["--conditions=@cem/source", fixture] } };
+const importing = 'import * as forms from "./servers/forms/index.ts";\nawait forms.plain({});\n';
+const FORMS = Object.keys(WRITTEN_FORMS);
+
+/** What a server writes to its standard error belongs to no session: a value that only its key or its session tells is not known. */
+const OUTSIDE_SESSIONS = "stderr in the log";
+
+/** A text of something, with that of the blobs in it. */
+function textOf(seen: unknown): string {
+  const plain = typeof seen === "string" ? seen : JSON.stringify(seen);
+  const blobs = [...plain.matchAll(/[A-Za-z\d+/]{40,}={0,2}/g)].map(([blob]) =>
+    Buffer.from(blob, "base64").toString(),
+  );
+  return [plain, ...blobs].join("\n");
+}
+
+/** The values that stand in something in a form, also in blobs. */
+function leaked(seen: unknown, form: string): string[] {
+  const text = textOf(seen);
+  const write = WRITTEN_FORMS[form] ?? String;
+  return Object.values(WRITTEN_VALUES).filter((value) => {
+    const written = write(value);
+    return [written, JSON.stringify(written).slice(1, -1), value].some((one) => text.includes(one));
+  });
+}
+
+it("personal data passes no door in any form", async () => {
+  const project = await makeProject();
+  const { onLog: _onLog, ...source } = project.source(servers);
+  await generateTools(project.source(servers));
+  const log: string[] = [];
+  const running = await runServer({
+    ...source,
+    expose: ["resources", "prompts"],
+    log: (level, message) => void log.push(`${level} ${message}`),
+    transport: "http",
+    port: 0,
+  });
+  onTestFinished(() => running.close(0));
+  const url = new URL(running.url ?? "");
+  const client = new Client(
+    { name: "test", version: "1.0.0" },
+    { capabilities: { elicitation: { form: {} }, sampling: {} }, versionNegotiation: { mode: "legacy" } },
+  );
+  let asked: unknown[] = [];
+  client.setRequestHandler("elicitation/create", async ({ params }) => {
+    asked.push(params);
+    return { action: "accept" as const, content: { name: "x" } };
+  });
+  client.setRequestHandler("sampling/createMessage", async ({ params }) => {
+    asked.push(params);
+    return { model: "test", role: "assistant", content: { type: "text", text: "x" } };
+  });
+  await client.connect(new StreamableHTTPClientTransport(url));
+  onTestFinished(() => client.close());
+
+  const run = async (code: string): Promise<unknown[]> => {
+    const progress: unknown[] = [];
+    asked = [];
+    const answer = await client.callTool(
+      { name: "execute_code", arguments: { code: importing + code } },
+      { onprogress: (one) => progress.push(one), timeout: 120_000 },
+    );
+    return [answer, progress, asked];
+  };
+  const call = (tool: string) => (form: string) =>
+    run(`return forms.${tool}({ form: ${JSON.stringify(form)} });`);
+  const byCode = (use: string) => (form: string) =>
+    run(`const write = ${String(WRITTEN_FORMS[form])};
+const text = Object.values(await forms.plain({})).map((value) => write(String(value))).join("\\n");\n${use}`);
+  const read = (kind: string) => (form: string) =>
+    client
+      .readResource({ uri: `mcp://forms/forms://${kind}/${encodeURIComponent(form)}` })
+      .catch(() => client.readResource({ uri: `forms://${kind}/${encodeURIComponent(form)}` }));
+  const doors: Record<string, (form: string) => Promise<unknown>> = {
+    "tool: text": call("text"),
+    "tool: structured": call("structured"),
+    "tool: error": call("fail"),
+    elicitation: call("ask"),
+    sampling: call("sample"),
+    "progress, logs": call("tell"),
+    "code: result": byCode("return { text };"),
+    "code: console": byCode("console.log(text); return 1;"),
+    "code: error": byCode("throw new Error(text);"),
+    "prompts/get": (form) => client.getPrompt({ name: "forms.say", arguments: { form } }),
+    "blob: csv": read("csv"),
+    "blob: ndjson": read("ndjson"),
+    "blob: eml": read("eml"),
+    "blob: untyped": read("untyped"),
+  };
+  const matrix = new Map<string, Record<string, number>>();
+  const note = (door: string, form: string, seen: unknown): void =>
+    void matrix.set(door, { ...matrix.get(door), [form]: leaked(seen, form).length });
+  await run("return 1;");
+  for (const [door, use] of Object.entries(doors)) {
+    for (const form of FORMS) {
+      log.length = 0;
+      const seen = await use(form);
+      note(door, form, seen);
+      // The values came that far, with tokens in their places.
+      expect([door, form, textOf(seen)]).toEqual([
+        door,
+        form,
+        expect.stringMatching(/\[\[[A-Z_]+:[a-z2-7]{16}\]\]/),
+      ]);
+      if (door !== "progress, logs") continue;
+      expect(leaked(log.join("\n"), form)).not.toContain(WRITTEN_VALUES.email);
+      note(OUTSIDE_SESSIONS, form, log.join("\n"));
+    }
+  }
+  const rest = await fetch(new URL("/api/v1/runs", url)).then((answer) => answer.text());
+  const files = readdirSync(project.folder, { recursive: true, withFileTypes: true })
+    .filter((entry) => entry.isFile())
+    .map((entry) => readFileSync(path.join(entry.parentPath, entry.name), "latin1"))
+    .join("\n");
+  for (const form of FORMS) {
+    note("REST: runs", form, rest);
+    note("files, records", form, files);
+  }
+  const lines = [...matrix].map(([door, cells]) =>
+    [door.padEnd(18), ...FORMS.map((form) => String(cells[form] || "·").padStart(form.length))].join("  "),
+  );
+  process.stdout.write(
+    `Values of ${Object.keys(WRITTEN_VALUES).length} that passed, by door and form:\n${["".padEnd(18), ...FORMS].join("  ")}\n${lines.join("\n")}\n`,
+  );
+  const open = [...matrix].flatMap(([door, cells]) =>
+    FORMS.filter((form) => cells[form] !== 0 && door !== OUTSIDE_SESSIONS).map((form) => `${door}, ${form}`),
+  );
+  expect(open).toEqual([]);
+});
