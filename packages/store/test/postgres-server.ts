@@ -3,6 +3,7 @@ import type { ChildProcess } from "node:child_process";
 import { once } from "node:events";
 import { chownSync, mkdtempSync, rmSync } from "node:fs";
 import path from "node:path";
+import { Client } from "pg";
 import { freePort } from "./free-port.ts";
 import { findPostgresql } from "../../../vitest.tools.ts";
 
@@ -11,6 +12,10 @@ const binaries = findPostgresql();
 /** A real server on this machine's loopback. */
 export interface PostgresServer {
   url: string;
+  /** The process that all its others come from. */
+  readonly pid: number;
+  /** How many transactions were committed. */
+  commits(): Promise<number>;
   /** Ends it as a crash would. */
   kill(): Promise<void>;
   start(): Promise<void>;
@@ -48,6 +53,18 @@ export async function startPostgres(): Promise<PostgresServer> {
   };
   await start();
   return {
+    get pid() {
+      return server.pid ?? 0;
+    },
+    async commits() {
+      const client = new Client(`postgresql://cem@127.0.0.1:${port}/postgres`);
+      await client.connect();
+      const { rows } = await client.query<{ commits: string }>(
+        "select sum(xact_commit) as commits from pg_stat_database",
+      );
+      await client.end();
+      return Number(rows[0]?.commits);
+    },
     url: `postgresql://cem@127.0.0.1:${port}/postgres`,
     // Its other processes notice that they are alone; a plain kill would leave them for a while.
     kill: () => end("SIGQUIT"),

@@ -11,6 +11,7 @@ import { createRunQueue } from "@cem/queue";
 import { createAgent, runWorker } from "code-execution-mcp";
 import type { Agent } from "code-execution-mcp";
 import { Redis } from "ioredis";
+import { startPostgres } from "../../../packages/store/test/postgres-server.ts";
 import { startRedis } from "../../../packages/store/test/redis-server.ts";
 import { temporaryFolder } from "../../temporary-folder.ts";
 import { treeOf } from "./processes.ts";
@@ -20,13 +21,14 @@ import type { Measured, Observed, RunCost } from "./measured.ts";
 
 const RUNS = 400;
 const SESSIONS = 16;
+const SHARED_RUNS = 100;
 const WARM_UP_ROUNDS = 3;
 const IDLE_MS = 5_000;
 const MS_PER_SECOND = 1_000;
 const MICROSECONDS = 1_000;
 const CODE = "return 6 * 7;";
 
-const [word, url = "", concurrency = "4"] = process.argv.slice(2);
+const [word, url = "", concurrency = "4", storeUrl = ""] = process.argv.slice(2);
 if (word === "worker") await work();
 else await calibrate();
 
@@ -36,6 +38,7 @@ function optionsFor(queueUrl?: string) {
     config: {
       execution: { typeCheck: "off" as const, workspaceDir: "./workspace", serversDir: "./servers" },
       queue: { url: queueUrl, concurrency: Number(concurrency) },
+      ...(storeUrl !== "" && { store: { url: storeUrl, files: "store" } }),
       logging: { level: "CRITICAL" },
     },
   };
@@ -50,7 +53,7 @@ async function calibrate(): Promise<void> {
   const folder = temporaryFolder("cem-scale");
   process.chdir(folder);
   try {
-    const costs = await measureCosts();
+    const costs = { ...(await measureCosts()), shared: await measureShared() };
     const observed: Observed[] = [];
     for (const workers of VALIDATION.workers) observed.push(await bestOf(workers));
     const machine = `${os.cpus().length} cores of ${os.cpus()[0]?.model ?? "?"}, Node ${process.versions.node}`;
@@ -69,6 +72,7 @@ async function withWorkers<Result>(
   count: number,
   slots: number,
   measure: (parts: { agent: Agent; workers: ChildProcess[]; redis: Redis }) => Promise<Result>,
+  store = "",
 ): Promise<Result> {
   const server = await startRedis();
   const redis = new Redis(server.url);
@@ -77,7 +81,8 @@ async function withWorkers<Result>(
   const workers: ChildProcess[] = [];
   try {
     for (let index = 0; index < count; index += 1) {
-      const args = ["--conditions=@cem/source", import.meta.filename, "worker", server.url, String(slots)];
+      const parts = [server.url, String(slots), store];
+      const args = ["--conditions=@cem/source", import.meta.filename, "worker", ...parts];
       const worker = spawn(process.execPath, args, { stdio: ["ignore", "inherit", "inherit", "ipc"] });
       workers.push(worker);
       await once(worker, "message");
@@ -92,7 +97,38 @@ async function withWorkers<Result>(
   }
 }
 
-async function measureCosts(): Promise<Omit<Measured, "machine" | "observed">> {
+/** What a run costs whose workspace is shared in PostgreSQL, with the log of its session. */
+async function measureShared(): Promise<Measured["shared"]> {
+  const postgres = await startPostgres();
+  const commits = async (): Promise<number> => {
+    // Counts are handed in when a connection rests.
+    await idleTime();
+    return postgres.commits();
+  };
+  try {
+    return await withWorkers(
+      1,
+      1,
+      async ({ agent, workers: [worker] }) => {
+        const pid = worker?.pid ?? 0;
+        for (let index = 0; index < RUNS / 8; index += 1) await execute(agent, CODE, "s");
+        const [committed, before, server] = [await commits(), treeOf(pid), treeOf(postgres.pid)];
+        for (let index = 0; index < SHARED_RUNS; index += 1) await execute(agent, CODE, "s");
+        const [after, afterServer] = [treeOf(pid), treeOf(postgres.pid)];
+        return {
+          workerCpuMs: (after.cpuMs - before.cpuMs) / SHARED_RUNS,
+          postgresCpuMs: (afterServer.cpuMs - server.cpuMs) / SHARED_RUNS,
+          postgresCommits: Math.round(((await commits()) - committed) / SHARED_RUNS),
+        };
+      },
+      postgres.url,
+    );
+  } finally {
+    await postgres.stop();
+  }
+}
+
+async function measureCosts(): Promise<Omit<Measured, "machine" | "observed" | "shared">> {
   const idle = await withWorkers(0, SESSIONS, async ({ redis }) => redisUseWhile(redis, idleTime));
   const costs = await withWorkers(1, SESSIONS, async ({ agent, workers, redis }) => {
     const pid = workers[0]?.pid ?? 0;

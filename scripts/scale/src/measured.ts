@@ -29,5 +29,7 @@ export interface Measured {
   /** From the host's call to its answer, one at a time. */
   warmMs: number;
   coldMs: number;
+  /** A run whose files are shared in PostgreSQL: a log of its session that changed. One at a time. */
+  shared: { workerCpuMs: number; postgresCpuMs: number; postgresCommits: number };
   observed: Observed[];
 }

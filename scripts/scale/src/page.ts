@@ -23,7 +23,8 @@ function table(heading: readonly string[], rows: readonly (readonly string[])[])
 
 /** `docs/scale.md`. Every number comes from what was measured or simulated. */
 export function renderPage(measured: Measured, results: Results): string {
-  const { warm, cold, idleRedisCpuMsPerSecond, guestMiB, workerMiB, warmMs, coldMs, machine } = measured;
+  const { warm, cold, idleRedisCpuMsPerSecond, guestMiB, workerMiB, warmMs, coldMs, machine, shared } =
+    measured;
   const ceiling = MS_PER_SECOND / warm.redisCpuMs;
   const full = rateFor(1, SLOTS, 1, measured);
   const largest = results.sizes.at(-2);
@@ -64,6 +65,11 @@ ${table(
     ["call to answer, ms (median)", short(warmMs), short(coldMs)],
   ],
 )}
+
+Where the files of workspaces are shared in PostgreSQL (\`store.files\`), a run whose session's log is all that changed takes ${short(shared.workerCpuMs)} ms of
+the worker's processor, one at a time, and ${short(shared.postgresCpuMs)} ms of PostgreSQL's in ${shared.postgresCommits} transactions, of which the last alone waits for the disk: a
+processor of PostgreSQL carries ${whole(MS_PER_SECOND / shared.postgresCpuMs)} such runs a second. Files that runs change go through it too, unless they
+are in S3. (Measured on a busy machine, which makes it the most that it takes.)
 
 A worker takes ${whole(workerMiB)} MiB, each guest that it keeps ${whole(guestMiB)} MiB (proportional share).
 
