@@ -1,4 +1,4 @@
-import type { Elicit, RunOutcome, ToolCallRecord, ToolInvoker } from "@cem/core";
+import type { Elicit, RunOutcome, ToolCallRecord, ToolInvoker, Verdict } from "@cem/core";
 import type { Program, RunContext } from "./run-context.ts";
 import { localCallRecorder } from "./run-recording.ts";
 import { callTracer, traceGuest } from "./run-telemetry.ts";
@@ -6,18 +6,20 @@ import { callTracer, traceGuest } from "./run-telemetry.ts";
 interface ExecutionSettings {
   /** Reduces a call to the fields that events and results report. */
   describeCall: (call: ToolCallRecord) => ToolCallRecord;
+  /** The calls of the code that need a yes. */
+  planned?: Verdict["needsApproval"];
 }
 
 /** The stage `run`: runs the code in the sandbox. */
 export async function execute(
   context: RunContext,
   program: Program,
-  { describeCall }: ExecutionSettings,
+  { describeCall, planned }: ExecutionSettings,
 ): Promise<RunOutcome> {
   const { options, progress, signal, stages } = context;
   const run = async (): Promise<RunOutcome> => {
     const sandbox = await stages.sandbox.get();
-    const invoker = await invokerOfRun(context);
+    const invoker = await invokerOfRun(context, undefined, planned);
     const redactor = await stages.redactor?.get();
     const recordLocalCall = await localCallRecorder(context);
     return sandbox.run({
@@ -50,6 +52,7 @@ export async function execute(
 export async function invokerOfRun(
   { id, options, progress, stages }: RunContext,
   elicit: Elicit | undefined = options.onElicit,
+  planned?: Verdict["needsApproval"],
 ): Promise<ToolInvoker | undefined> {
   const invoker = await stages.invoker?.get();
   if (invoker === undefined) return undefined;
@@ -64,6 +67,7 @@ export async function invokerOfRun(
           ...context,
           run: id,
           approve: options.onApprove ?? context.approve,
+          planned,
           allowedTools: options.allowedTools ?? context.allowedTools,
           elicit: elicit ?? context.elicit,
           sample: options.onSample,

@@ -88,7 +88,7 @@ async function examineCode(
   const isWrong = typeFindings.some(({ severity }) => severity === "error");
   return isWrong
     ? { allowed: false, findings, refusal: refusedTypes(typeFindings, { ranBefore }) }
-    : { allowed: true, findings };
+    : { ...verdict, findings };
 }
 
 /** A token of another session, which the program would keep or print as if it were the value. */

@@ -174,7 +174,7 @@ export class TaskRun {
     const { history, program } = state;
     const { ranBefore } = history;
     state.outcome = undefined;
-    const { findings, refusal } = await review(this.#context, program, {
+    const { findings, refusal, needsApproval } = await review(this.#context, program, {
       tools,
       problems: state.catalog.problems,
       ranBefore,
@@ -183,6 +183,7 @@ export class TaskRun {
     if (refusal !== undefined) return refusal;
     state.outcome = await execute(this.#context, program, {
       describeCall: describeCallIn(state.catalog),
+      planned: needsApproval,
     });
     history.calls.push(...state.outcome.toolCalls);
     return endingOf(state.outcome, describeCallIn(state.catalog));

@@ -15,6 +15,15 @@ export interface ApprovalRequest {
   signal: AbortSignal;
 }
 
+/** A call, named in a program, that needs a yes. */
+export interface PlannedCall {
+  server: string;
+  /** The tool's name as its server has it. */
+  tool: string;
+  /** The arguments, where the program states them. Absent: the program computes them. */
+  args?: JsonValue | undefined;
+}
+
 /** `once`: this call alone. `session`: this tool for the rest of the session. `no`, like no answer: the call is refused. */
 export type ApprovalAnswer = "once" | "session" | "no";
 

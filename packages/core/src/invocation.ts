@@ -1,4 +1,4 @@
-import type { Approve } from "./approval.ts";
+import type { Approve, PlannedCall } from "./approval.ts";
 import type { Elicit } from "./elicitation.ts";
 import type { ErrorInfo } from "./errors.ts";
 import type { JsonValue } from "./json.ts";
@@ -77,6 +77,8 @@ export interface InvokeContext {
    * @defaultValue the invoker's own way to ask; without one, the question is put through `elicit`
    */
   approve?: Approve | undefined;
+  /** The calls of the run's program that need a yes, where they are evident from its code. */
+  planned?: readonly PlannedCall[] | undefined;
   /** Patterns of the tools that the run may call, such as `weather.*`. Absent: no others than the invoker's own rules. */
   allowedTools?: readonly string[] | undefined;
 }

@@ -1,3 +1,4 @@
+import type { PlannedCall } from "./approval.ts";
 import type { JsonValue } from "./json.ts";
 import type { GuestError } from "./sandbox.ts";
 import type { ToolDefinition } from "./tools.ts";
@@ -35,6 +36,8 @@ export interface Verdict {
   findings: Finding[];
   /** Why the code can't be parsed, where it is refused for nothing else. It is also one of the findings. */
   syntaxError?: GuestError | undefined;
+  /** The calls that the code names and that need a yes. Absent where there are none. */
+  needsApproval?: readonly PlannedCall[] | undefined;
 }
 
 /** Reviews code before it runs. */

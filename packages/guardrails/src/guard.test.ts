@@ -36,6 +36,22 @@ describe("createGuard", () => {
       });
     });
 
+    it("names the calls that need a yes, with the arguments that the code states", async () => {
+      const asking = tools.map((one): ToolDefinition => ({
+        ...one,
+        originalName: "get-weather",
+        needsApproval: true,
+      }));
+      const code = `import { get_weather as get } from "./servers/weather/index.ts";
+        await get({ city: "Oslo", days: [1, null], "a b": { c: true } });
+        for (const city of ["Rome"]) await get({ city });
+        await get({ city: "Oslo", days: [1, null], "a b": { c: true } });`;
+      const named = { server: "weather", tool: "get-weather" };
+      const { needsApproval } = await createGuard().review({ code, tools: asking });
+      const args = { city: "Oslo", days: [1, null], "a b": { c: true } };
+      expect(needsApproval).toEqual([{ ...named, args }, named]);
+    });
+
     it.each([
       [["double_number.*", "weather.*"], undefined],
       [

@@ -15,7 +15,7 @@ import { collectParts, Report } from "./review/collect.ts";
 import { checkImports, checkMissingImports } from "./review/imports.ts";
 import { checkPlaces, checkSecrets } from "./review/secrets-and-hosts.ts";
 import { checkSecurity } from "./review/security.ts";
-import { checkToolCalls } from "./review/tool-calls.ts";
+import { callsToApprove, checkToolCalls } from "./review/tool-calls.ts";
 import { Values } from "./review/values.ts";
 
 /** The most characters that are looked at. */
@@ -145,9 +145,11 @@ export function createGuard(settings: GuardSettings = {}): Guard {
       const isAllowedHere = (tool: ToolDefinition): true | string => isAllowed(tool, allowedTools);
       checkToolCalls(parts, values, tools, { isAllowed: isAllowedHere, destructive }, report);
       findings.push(...report.findings, ...rules.flatMap((rule) => applyRule(rule, program, tools)));
+      const needsApproval = callsToApprove(parts, values, tools);
       return {
         allowed: !findings.some((finding) => isBlocking(finding, strict)),
         findings: firstOf(findings),
+        ...(needsApproval.length > 0 && { needsApproval }),
       };
     },
   };

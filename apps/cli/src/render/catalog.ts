@@ -86,6 +86,7 @@ function renderTool(tool: ToolDefinition, style: Style): string[] {
   return [
     ...indented(oneLine(tool.signature), TOOL_INDENT, style).map((line) => colors.cyan(line)),
     ...indented(tool.description.trim(), TOOL_INDENT, style),
+    ...(tool.needsApproval === true ? [`${TOOL_INDENT}${colors.yellow("needs your approval")}`] : []),
     ...unavailableLines(tool, style),
     `${TOOL_INDENT}${colors.dim(imported)}`,
   ];

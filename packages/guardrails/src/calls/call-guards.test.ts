@@ -424,6 +424,80 @@ describe("requireApproval", () => {
   });
 });
 
+describe("requireApproval, of a program that names several calls", () => {
+  const planned = [
+    { server: "files", tool: "remove", args: { id: 1 } },
+    { server: "files", tool: "move" },
+  ];
+  function asked(answer: string | undefined) {
+    const questions: string[] = [];
+    const elicit: InvokeContext["elicit"] = async ({ message }) => {
+      questions.push(message);
+      return answer === undefined ? { action: "cancel" } : { action: "accept", content: { answer } };
+    };
+    const context = { planned, elicit, run: "r1", session: "s1" };
+    return { questions, context };
+  }
+  const tool = () => guarded(requireApproval({ tools: ["files"] }));
+
+  it("asks once, before the first call, and a yes holds for these calls alone", async () => {
+    const { call, reached } = tool();
+    const { questions, context } = asked("Yes, this once");
+    await call({}, context, "other.look");
+    expect(questions).toEqual([
+      'The code names 2 calls that need a yes, and asks for all of them at once. files.remove: { "id": 1 }; files.move: arguments that the code computes',
+    ]);
+    await Promise.all([call({ id: 1 }, context), call({ to: 2 }, context, "files.move")]);
+    expect(questions).toHaveLength(1);
+    await call({ id: 2 }, context);
+    expect(questions).toHaveLength(2);
+    expect(questions[1]).toContain('"id": 2');
+    expect(reached).toHaveLength(4);
+  });
+
+  it("makes no call after a no", async () => {
+    const { call, reached } = tool();
+    const { questions, context } = asked("No");
+    for (const name of ["other.look", "files.remove", "files.copy"]) {
+      await expect(call({ id: 1 }, context, name)).rejects.toMatchObject({ code: "NOT_APPROVED" });
+    }
+    expect(questions).toHaveLength(1);
+    expect(reached).toEqual([]);
+  });
+
+  it("asks anew about another program of the run", async () => {
+    const { call } = tool();
+    const { questions, context } = asked("Yes, this once");
+    await call({ id: 1 }, context);
+    await call({ id: 1 }, { ...context, planned: [...planned] });
+    expect(questions).toHaveLength(2);
+  });
+
+  it("does not ask again who did not answer, nor about tools that a session said yes to", async () => {
+    const { call } = tool();
+    const { questions, context } = asked(undefined);
+    await expect(call({ id: 1 }, context)).rejects.toThrow("nobody could be asked");
+    expect(questions).toHaveLength(1);
+    const known = tool();
+    const always = asked("Yes, for this session");
+    for (const name of ["files.remove", "files.move"])
+      await known.call({ id: 1 }, { ...always.context, planned: [] }, name);
+    const never = asked("No");
+    await known.call({ id: 1 }, never.context);
+    expect(never.questions).toEqual([]);
+  });
+
+  it("leaves each call to a function that decides calls", async () => {
+    const { questions, context } = asked("No");
+    const seen: ApprovalRequest[] = [];
+    const { call } = tool();
+    const approve = async (request: ApprovalRequest) => (seen.push(request), "once" as const);
+    await call({ id: 1 }, { ...context, approve });
+    expect(questions).toEqual([]);
+    expect(seen).toMatchObject([{ tool: "remove", args: { id: 1 } }]);
+  });
+});
+
 describe("elicitApproval", () => {
   const request = {
     server: "files",

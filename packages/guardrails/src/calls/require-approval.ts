@@ -1,5 +1,14 @@
+import { isDeepStrictEqual } from "node:util";
 import { abandonOnAbort, CemError } from "@cem/core";
-import type { ApprovalAnswer, ApprovalRequest, Approve, AuditLog, Elicit, InvokeContext } from "@cem/core";
+import type {
+  ApprovalAnswer,
+  ApprovalRequest,
+  Approve,
+  AuditLog,
+  Elicit,
+  InvokeContext,
+  JsonValue,
+} from "@cem/core";
 import { auditedValue } from "../audit/audit-calls.ts";
 import { questionOf } from "./apply-rules.ts";
 import { annotationsOf, checkingGuard, matchTools, PerSubject } from "./guarded-call.ts";
@@ -16,34 +25,67 @@ const CHOICES: Readonly<Record<string, ApprovalAnswer>> = {
 
 /** Asks through the elicitation of a client: a form with one choice, whose first is no. */
 export function elicitApproval(elicit: Elicit): Approve {
-  return async (request) => {
-    const answer = await elicit({
-      server: "cem",
-      message: describeApproval(request),
-      signal: request.signal,
-      mode: "form",
-      requestedSchema: {
-        type: "object",
-        properties: { answer: { type: "string", title: "May it?", enum: Object.keys(CHOICES) } },
-        required: ["answer"],
-      },
-    });
-    if (answer.action === "cancel") throw new Error(answer.reason ?? "The question was dismissed.");
-    if (answer.action !== "accept") return "no";
-    const chosen = answer.content?.["answer"];
-    return typeof chosen === "string" && Object.hasOwn(CHOICES, chosen) ? (CHOICES[chosen] ?? "no") : "no";
-  };
+  return (request) => choose(elicit, describeApproval(request), Object.keys(CHOICES), request.signal);
+}
+
+async function choose(
+  elicit: Elicit,
+  message: string,
+  choices: string[],
+  signal: AbortSignal,
+): Promise<ApprovalAnswer> {
+  const answer = await elicit({
+    server: "cem",
+    message,
+    signal,
+    mode: "form",
+    requestedSchema: {
+      type: "object",
+      properties: { answer: { type: "string", title: "May it?", enum: choices } },
+      required: ["answer"],
+    },
+  });
+  if (answer.action === "cancel") throw new Error(answer.reason ?? "The question was dismissed.");
+  if (answer.action !== "accept") return "no";
+  const chosen = answer.content?.["answer"];
+  return typeof chosen === "string" && choices.includes(chosen) ? (CHOICES[chosen] ?? "no") : "no";
+}
+
+/** A call, named in a program, that needs a yes. */
+type PlannedCall = NonNullable<InvokeContext["planned"]>[number];
+
+/** The most calls of a program that one question lists; a program with more asks call by call. */
+const MAX_PLANNED = 20;
+
+/** Answers to it: it is about these calls alone. */
+const ONCE = Object.keys(CHOICES).filter((choice) => CHOICES[choice] !== "session");
+/** `unasked`: most of its tools were said yes to before. */
+type PlanAnswer = ApprovalAnswer | "unanswered" | "unasked";
+
+/** Says which calls a program will make, for one question about all of them. */
+function describePlan(planned: readonly PlannedCall[]): string {
+  const lines = planned.map(({ server, tool, args }) => {
+    const given =
+      args === undefined ? "arguments that the code computes" : shownArgs(args, MAX_SHOWN_CHARACTERS / 5);
+    return `${shownName(server, tool)}: ${given}`;
+  });
+  return `The code names ${planned.length} calls that need a yes, and asks for all of them at once. ${lines.join("; ")}`;
 }
 
 /** Says what will be done with which arguments, without what could deceive the reader. */
 export function describeApproval({ server, tool, args, reason }: Omit<ApprovalRequest, "signal">): string {
+  return `The code wants to call ${shownName(server, tool)}, and ${visible(reason)}. Its arguments: ${shownArgs(args, MAX_SHOWN_CHARACTERS)}`;
+}
+
+function shownName(...parts: string[]): string {
+  return parts.map((part) => (PLAIN_NAME.test(part) ? part : visible(JSON.stringify(part)))).join(".");
+}
+
+function shownArgs(args: JsonValue, most: number): string {
   const shown = visible(JSON.stringify(args, undefined, 1).replaceAll(/\n\s*/g, " "));
-  const cut =
-    shown.length > MAX_SHOWN_CHARACTERS
-      ? `${shown.slice(0, MAX_SHOWN_CHARACTERS)}… (${shown.length - MAX_SHOWN_CHARACTERS} more characters are not shown)`
-      : shown;
-  const name = [server, tool].map((part) => (PLAIN_NAME.test(part) ? part : visible(JSON.stringify(part))));
-  return `The code wants to call ${name.join(".")}, and ${visible(reason)}. Its arguments: ${cut}`;
+  return shown.length > most
+    ? `${shown.slice(0, most)}… (${shown.length - most} more characters are not shown)`
+    : shown;
 }
 
 /** Shows characters that control how a text is shown, rather than being seen, by their number. */
@@ -126,14 +168,64 @@ export function requireApproval({
     }
   };
 
+  /** Whether a tool was said yes to for the session. */
+  const isKnown = ({ server, tool }: Pick<GuardedCall, "server" | "tool">, context: InvokeContext): boolean =>
+    allowed.get(holderOf(context)).has(JSON.stringify([server, tool]));
+
+  const askAboutPlan = async (
+    planned: readonly PlannedCall[],
+    elicit: Elicit,
+    context: InvokeContext,
+  ): Promise<PlanAnswer> => {
+    const { run, session, signal } = context;
+    if (planned.filter((call) => !isKnown(call, context)).length < 2) return "unasked";
+    let answer: PlanAnswer = "unanswered";
+    context.onWaiting?.(true);
+    try {
+      answer = await abandonOnAbort(choose(elicit, describePlan(planned), ONCE, signal), signal);
+    } catch {
+      signal.throwIfAborted();
+    } finally {
+      context.onWaiting?.(false);
+    }
+    for (const { server, tool, args = null } of planned)
+      audit?.record({
+        type: "approval",
+        run,
+        session,
+        server,
+        tool,
+        args: auditedValue(audit, args),
+        answer,
+      });
+    return answer;
+  };
+
+  /** By the calls of one program: a repaired program is another, and is asked about anew. */
+  const plans = new WeakMap<readonly PlannedCall[], Promise<PlanAnswer>>();
+
+  /** Asks about all calls of a program before the first is made. `undefined` where calls are asked about one by one. */
+  const planAnswer = (context: InvokeContext): Promise<PlanAnswer> | undefined => {
+    const { planned = [], elicit = ownElicit } = context;
+    if (planned.length < 2 || planned.length > MAX_PLANNED || elicit === undefined) return undefined;
+    // A function that decides calls decides each by its own arguments.
+    if ((context.approve ?? approve) !== undefined) return undefined;
+    const answer = plans.get(planned) ?? askAboutPlan(planned, elicit, context);
+    plans.set(planned, answer);
+    return answer;
+  };
+
   const requireYes = async (call: GuardedCall, context: InvokeContext, reason: string): Promise<void> => {
     const { server, tool } = call;
     const name = JSON.stringify([server, tool]);
-    const answers = allowed.get(holderOf(context));
-    // A rule's question depends on the arguments: an earlier yes does not hold.
     const { run, session } = context;
-    const isKnown = questionOf(call) === undefined && answers.has(name);
-    const answer = isKnown ? "earlier" : await ask(call, context, reason);
+    const plan = await planAnswer(context);
+    if (plan === "no") throw notApproved(call, reason, plan);
+    // A rule's question depends on the arguments: an earlier yes does not hold.
+    const isAsked = questionOf(call) !== undefined;
+    const ofPlan = plan !== undefined && plan !== "unasked" && !isAsked && covers(context.planned, call);
+    const isEarlier = ofPlan ? plan !== "unanswered" : !isAsked && isKnown(call, context);
+    const answer = isEarlier ? "earlier" : ofPlan ? "unanswered" : await ask(call, context, reason);
     audit?.record({
       type: "approval",
       run,
@@ -144,13 +236,28 @@ export function requireApproval({
       answer,
     });
     if (answer === "no" || answer === "unanswered") throw notApproved(call, reason, answer);
-    if (answer === "session") answers.add(name);
+    if (answer === "session") allowed.get(holderOf(context)).add(name);
   };
 
   return checkingGuard((call, context) => {
     const reason = questionOf(call) ?? reasonFor(call);
-    return reason === undefined ? undefined : requireYes(call, context, reason);
+    if (reason !== undefined) return requireYes(call, context, reason);
+    // Before the first call, so that a no ends the run before anything is done.
+    const [first = call] = context.planned ?? [];
+    return planAnswer(context)?.then((answer) =>
+      answer === "no" ? Promise.reject(notApproved(first, "it needs a yes", answer)) : undefined,
+    );
   });
+}
+
+/** Whether a program's plan names a call, with these arguments where it states them. */
+function covers(planned: readonly PlannedCall[] = [], { server, tool, args }: GuardedCall): boolean {
+  return planned.some(
+    (one) =>
+      one.server === server &&
+      one.tool === tool &&
+      (one.args === undefined || isDeepStrictEqual(one.args, args)),
+  );
 }
 
 /** The key that a yes is remembered under. Without a session, a yes ends with its run. */
@@ -185,7 +292,11 @@ export function approvalReason({
   };
 }
 
-function notApproved({ server, tool }: GuardedCall, reason: string, answer: "no" | "unanswered"): CemError {
+function notApproved(
+  { server, tool }: Pick<GuardedCall, "server" | "tool">,
+  reason: string,
+  answer: "no" | "unanswered",
+): CemError {
   const why =
     answer === "no"
       ? "the answer was no. That is final: do not do it in another way"

@@ -1,8 +1,10 @@
 import type { Node } from "@babel/types";
 import { toolId } from "@cem/core";
-import type { ToolDefinition } from "@cem/core";
+import type { JsonValue, ToolDefinition, Verdict } from "@cem/core";
 import type { ProgramParts, Report } from "./collect.ts";
 import type { Values } from "./values.ts";
+
+type PlannedCall = NonNullable<Verdict["needsApproval"]>[number];
 
 /** Rules about the tools that code calls. */
 interface ToolRules {
@@ -47,6 +49,66 @@ export function checkToolCalls(
   // A tool that is handed on is called elsewhere.
   for (const { node, scope, key } of references)
     if (key !== "callee" && key !== "object") check(node, values.originOf(node, scope));
+}
+
+/** The calls of tools that need a yes, each once, in the order of the code. */
+export function callsToApprove(
+  { calls }: ProgramParts,
+  values: Values,
+  tools: readonly ToolDefinition[],
+): PlannedCall[] {
+  const asked = new Map(
+    tools.filter(({ needsApproval }) => needsApproval).map((tool) => [toolId(tool), tool]),
+  );
+  if (asked.size === 0) return [];
+  const planned = new Map<string, PlannedCall>();
+  const inOrder = calls.toSorted((one, other) => (one.node.start ?? 0) - (other.node.start ?? 0));
+  for (const { node, scope } of inOrder) {
+    if (node.type !== "CallExpression") continue;
+    const origin = values.originOf(node.callee, scope) ?? "";
+    const { server = "", name = "" } = TOOL_ORIGIN.exec(origin)?.groups ?? {};
+    const tool = asked.get(toolId({ server, name }));
+    if (tool === undefined) continue;
+    const [first] = node.arguments;
+    const args = first === undefined ? {} : literalOf(first);
+    const call = {
+      server: tool.server,
+      tool: tool.originalName ?? tool.name,
+      ...(args !== undefined && { args }),
+    };
+    planned.set(JSON.stringify(call), call);
+  }
+  return [...planned.values()];
+}
+
+/** The value of an expression that is nothing but literals. */
+function literalOf(node: Node): JsonValue | undefined {
+  switch (node.type) {
+    case "StringLiteral":
+    case "NumericLiteral":
+    case "BooleanLiteral":
+      return node.value;
+    case "NullLiteral":
+      return null;
+    case "ArrayExpression": {
+      const items = node.elements.map((item) => (item === null ? undefined : literalOf(item)));
+      return items.every((item) => item !== undefined) ? items : undefined;
+    }
+    case "ObjectExpression": {
+      const members: [string, JsonValue][] = [];
+      for (const member of node.properties) {
+        if (member.type !== "ObjectProperty" || member.computed) return undefined;
+        const { key } = member;
+        const value = literalOf(member.value);
+        if (value === undefined || (key.type !== "Identifier" && key.type !== "StringLiteral"))
+          return undefined;
+        members.push([key.type === "Identifier" ? key.name : key.value, value]);
+      }
+      return Object.fromEntries(members);
+    }
+    default:
+      return undefined;
+  }
 }
 
 /**

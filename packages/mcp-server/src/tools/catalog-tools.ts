@@ -77,7 +77,7 @@ const DEFAULT_RESULTS = 10;
 /** About 900 tokens of signatures, where nobody says how many tools are wanted: the first few are mostly those that are needed. */
 const MAX_SIGNATURE_CHARACTERS = 3_600;
 /** So many are shown whatever their signatures take. */
-const LEAST_RESULTS = 3;
+const LEAST_RESULTS = 2;
 /** The most servers that are named when nothing was found. */
 const MAX_NAMED_SERVERS = 20;
 
@@ -123,15 +123,33 @@ const searchTools = declareTool<{
 /** Tools that show the catalog. */
 export const CATALOG_TOOLS = [searchTools, listServers, getServerTools, listAvailableTools];
 
-/** The first tools, as far as their signatures are short together, and at least a few. */
+/**
+ * The first tools, as far as their signatures are short together, and at least a few. Those whose signatures fill much of the
+ * room show their results without the comments on fields, whose names mostly say the same.
+ */
 export function shortList(best: readonly RankedTool[], hintFor?: HintFor): readonly RankedTool[] {
-  let count = best.length;
-  const isLong = (): boolean => {
-    const tools = best.slice(0, count).map(({ tool }) => tool);
-    return signaturesOf(tools, hintFor).text.length > MAX_SIGNATURE_CHARACTERS;
-  };
-  while (count > LEAST_RESULTS && isLong()) count -= 1;
-  return best.slice(0, count);
+  const lengthOf = (found: readonly RankedTool[]): number =>
+    signaturesOf(
+      found.map(({ tool }) => tool),
+      hintFor,
+    ).text.length;
+  const shown = best.map((found): RankedTool => {
+    const { outputSchema } = found.tool;
+    if (outputSchema === undefined || lengthOf([found]) < MAX_SIGNATURE_CHARACTERS / 4) return found;
+    return { ...found, tool: { ...found.tool, outputSchema: withoutDescriptions(outputSchema) } };
+  });
+  let count = shown.length;
+  while (count > LEAST_RESULTS && lengthOf(shown.slice(0, count)) > MAX_SIGNATURE_CHARACTERS) count -= 1;
+  return shown.slice(0, count);
+}
+
+/** A schema without its descriptions. A property of that name stays: its value is no text. */
+function withoutDescriptions<Schema extends object>(schema: Schema): Schema {
+  return JSON.parse(
+    JSON.stringify(schema, (key, value: unknown) =>
+      key === "description" && typeof value === "string" ? undefined : value,
+    ),
+  ) as Schema;
 }
 
 async function answerFound(

@@ -20,7 +20,7 @@ function found(count: number, characters: number): RankedTool[] {
 }
 
 describe("shortList", () => {
-  it("keeps all whose signatures are short, the first of those that are long, and never fewer than three", () => {
+  it("keeps all whose signatures are short, the first of those that are long, and never fewer than two", () => {
     const kept = (characters: number): number => {
       const tools = found(10, characters).map((one) => ({
         ...one,
@@ -34,6 +34,27 @@ describe("shortList", () => {
     expect(kept(20)).toBe(10);
     expect(kept(600)).toBeLessThan(8);
     expect(kept(600)).toBeGreaterThan(3);
-    expect(kept(5_000)).toBe(3);
+    expect(kept(5_000)).toBe(2);
+  });
+
+  it("leaves out comments on results where a signature takes much room", () => {
+    const fields = (description?: string) => ({
+      type: "object",
+      properties: Object.fromEntries(
+        ["description", "a", "b", "c", "d", "e", "f", "g", "h", "i"].map((name) => [
+          name,
+          { type: "string", ...(description !== undefined && { description }) },
+        ]),
+      ),
+    });
+    const shown = (description: string) => {
+      const inputSchema = { type: "object", properties: { path: { type: "string" } } };
+      const [one] = found(1, 10);
+      if (one === undefined) return undefined;
+      const tool = { ...one.tool, inputSchema, outputSchema: fields(description) };
+      return shortList([{ ...one, tool }])[0]?.tool.outputSchema;
+    };
+    expect(shown("short")).toEqual(fields("short"));
+    expect(shown("words ".repeat(20))).toEqual(fields());
   });
 });

@@ -30,6 +30,7 @@ const GROUPS = `
   issue ticket bug
   website webpage page site
   url link
+  navigate visit browse open
   meeting appointment
   restaurant dining
   hotel accommodation
@@ -80,7 +81,8 @@ const SUBJECTS = `
   game gaming player play gamer
   news headline article journalism
   weather forecast temperature rain climate
-  website site webpage url link domain web
+  website site webpage url link domain web page
+  navigate visit browse open go url page browser
   internet web online
   seo keyword backlink
   pdf document doc file

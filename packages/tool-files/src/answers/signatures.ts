@@ -29,7 +29,10 @@ export function signaturesOf(tools: readonly ToolDefinition[], hintFor?: HintFor
     [`// import from "${module}"`, ...all.map(({ line }) => line)].join("\n"),
   );
   const isUnknown = (text: string): boolean => text.endsWith("Promise<unknown>");
-  const notes = signatures.some(isUnknown) ? [UNKNOWN_RESULT] : [];
+  const notes = [
+    ...(signatures.some(isUnknown) ? [UNKNOWN_RESULT] : []),
+    ...(tools.some(({ needsApproval }) => needsApproval) ? [APPROVALS] : []),
+  ];
   return {
     data: {
       types: [...types, ...notes],
@@ -39,8 +42,10 @@ export function signaturesOf(tools: readonly ToolDefinition[], hintFor?: HintFor
   };
 }
 
-/** A note on a tool whose calls wait for a person. */
-const NEEDS_APPROVAL = "Each call asks the user for a yes first.";
+/** A remark on a tool whose calls wait for a person, and a note that says what it means. */
+const NEEDS_APPROVAL = "Needs the user's yes.";
+const APPROVALS =
+  "// Needs the user's yes: asked before the first call, once for all such calls that the code names. Refused where nobody can be asked.";
 
 /** A tool's description on one line: its first sentence. */
 function lineComment(
@@ -53,7 +58,8 @@ function lineComment(
   const shown = line.length > limit ? `${line.slice(0, limit - 1).trimEnd()}…` : line;
   const cannot = unavailable === undefined ? "" : `Not available now: ${messageOf(unavailable, hintFor)}`;
   const asks = needsApproval === true ? NEEDS_APPROVAL : "";
-  const words = [shown, asks, cannot].filter((part) => part !== "").join(" ");
+  const about = shown === "" || asks + cannot === "" || /[.!?…]$/u.test(shown) ? shown : `${shown}.`;
+  const words = [about, asks, cannot].filter((part) => part !== "").join(" ");
   return words === "" ? "" : ` // ${words}`;
 }
 

@@ -85,6 +85,14 @@ function approvalsOf({
   return { tools: enabled ? approvals : [], sandboxed };
 }
 
+/** Creates the test whether calls of a tool need a person's yes, whatever their arguments. */
+export async function approvalTest(loaded: Project): Promise<CallGuards["needsApproval"]> {
+  const { approvalReason } = await import("@cem/guardrails/calls");
+  const reasonFor = approvalReason(approvalsOf(loaded));
+  return ({ server, name, originalName: tool = name, annotations, kind }) =>
+    reasonFor({ server, tool, found: { annotations, sandboxed: kind !== "host" } }) !== undefined;
+}
+
 const EVERY_TOOL = ["*"];
 
 /** Creates the guards of calls that the configuration and the options ask for. What is off is not there. */
@@ -153,8 +161,7 @@ export async function createCallGuards(loaded: Project, settings: CallGuardSetti
     const asked = approvalsOf(loaded);
     guards.push(calls.requireApproval({ ...asked, approve: onApprove, elicit: onElicit, audit }));
     const reasonFor = calls.approvalReason(asked);
-    needsApproval = ({ server, name, originalName: tool = name, annotations, kind }) =>
-      reasonFor({ server, tool, found: { annotations, sandboxed: kind !== "host" } }) !== undefined;
+    needsApproval = await approvalTest(loaded);
     concerned.push(
       ({ server, name, annotations }) =>
         reasonFor({ server, tool: name, found: { annotations, sandboxed: true } }) !== undefined,

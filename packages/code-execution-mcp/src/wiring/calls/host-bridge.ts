@@ -23,7 +23,9 @@ import type { Project } from "../project.ts";
 import { openRecordingFile, readRecordingFile } from "../records/audit.ts";
 import { createConfiguredSkills } from "../skills.ts";
 import { createConfiguredCatalog } from "../stages/stages.ts";
+import { approvalTest } from "./call-guards.ts";
 import type { CallGuards } from "./call-guards.ts";
+import { markApprovals } from "./mark-approvals.ts";
 
 /** The host's side of tool calls, and what host tools change in the catalog and in the sandbox. */
 export interface HostBridge {
@@ -145,7 +147,8 @@ export async function createListedCatalog(configuration: Project, mcpTools: McpT
   const problem = await heldProblem(configuration, loaded.held);
   const { descriptions } = createHostTools({ tools: loaded.tools });
   const catalog = await createConfiguredCatalog(configuration, mcpTools, namesByServer(descriptions));
-  return withHostTools(catalog, descriptions, withProblem(loaded, problem));
+  const listed = withHostTools(catalog, descriptions, withProblem(loaded, problem));
+  return markApprovals(listed, () => approvalTest(configuration));
 }
 
 function withProblem(loaded: LoadedHostTools, problem: ToolProblem | undefined): LoadedHostTools {

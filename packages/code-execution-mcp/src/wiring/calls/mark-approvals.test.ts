@@ -41,7 +41,7 @@ describe("markApprovals", () => {
       ["remove", true],
     ]);
     const lines = signaturesOf(tools).data.tools["./servers/files/index.ts"] ?? [];
-    expect(lines.map((line) => line.includes("asks the user for a yes"))).toEqual([false, false, true]);
+    expect(lines.map((line) => line.includes("Needs the user"))).toEqual([false, false, true]);
   });
 
   it("lists the same objects each time, by which indexes are cached", async () => {
