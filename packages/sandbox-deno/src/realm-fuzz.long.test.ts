@@ -2,8 +2,9 @@ import { fuzzRealm } from "@cem/sandbox/contract";
 import { expect, it } from "vitest";
 import { createDenoSandboxProvider } from "./index.ts";
 
-/** In milliseconds; an hour with `CEM_TESTS=all`. */
-const DURATION_MS = process.env["CEM_TESTS"] === "all" ? 3_600_000 : 20_000;
+/** `CEM_FUZZ_SECONDS`, else 20 seconds, or an hour with `CEM_TESTS=all`. */
+const SECONDS = Number(process.env["CEM_FUZZ_SECONDS"] ?? (process.env["CEM_TESTS"] === "all" ? 3600 : 20));
+const DURATION_MS = SECONDS * 1000;
 
 it(
   "lets no program of the language and tools reach an object of the guest's own realm",

@@ -20,25 +20,58 @@ const WELL_KNOWN = `
 `
   .trim()
   .split(/\s+/u);
+/** Packages on npm and PyPI that others imitate. */
+const WELL_KNOWN_PACKAGES = `
+  @modelcontextprotocol/server-everything @modelcontextprotocol/server-filesystem @modelcontextprotocol/server-memory
+  @modelcontextprotocol/server-sequential-thinking @modelcontextprotocol/server-github @modelcontextprotocol/server-gitlab
+  @modelcontextprotocol/server-postgres @modelcontextprotocol/server-puppeteer @modelcontextprotocol/server-slack
+  @modelcontextprotocol/server-brave-search @modelcontextprotocol/server-google-maps @modelcontextprotocol/server-gdrive
+  @notionhq/notion-mcp-server @playwright/mcp @sentry/mcp-server @stripe/mcp @supabase/mcp-server-supabase
+  @upstash/context7-mcp chrome-devtools-mcp figma-developer-mcp firecrawl-mcp mcp-atlassian mcp-remote
+  mcp-server-fetch mcp-server-git mcp-server-sqlite mcp-server-time
+`
+  .trim()
+  .split(/\s+/u);
 const CONTAINER_PROGRAMS = new Set(["docker", "podman", "nerdctl"]);
 /** Options of `run` without a value of their own. */
 const FLAGS =
   /^(?:-[itdPq]+|--(?:rm|init|interactive|tty|detach|privileged|read-only|publish-all|no-healthcheck|quiet|sig-proxy|oom-kill-disable|disable-content-trust))$/u;
 
-/** Warnings about a new server: a name that looks like another's, an image that is not pinned. */
+/** Warnings about a new server: a name or a package that looks like another, an image that is not pinned. */
 export function warningsOf(name: string, entry: ServerEntry, others: Iterable<string>): string[] {
   const other = findLookAlike(name, [...others, ...WELL_KNOWN]);
   const image = unpinnedImage(entry);
+  const near = imitatedPackage(entry);
   return [
     ...(other === undefined
       ? []
       : [`"${name}" looks like "${other}", which is another server. Is it the one you mean?`]),
+    ...(near === undefined
+      ? []
+      : [`The package "${near.name}" looks like "${near.other}", which is another. Is it the one you mean?`]),
     ...(image === undefined
       ? []
       : [
           `The image ${image} can change behind its tag. Pin it by its digest, which this prints: docker image inspect --format '{{index .RepoDigests 0}}' ${shellWord(image)}`,
         ]),
   ];
+}
+
+/** The package among the words of a command that can be taken for a well-known one. */
+function imitatedPackage({ args }: ServerEntry): { name: string; other: string } | undefined {
+  if (!Array.isArray(args)) return undefined;
+  for (const word of args.map(String)) {
+    const name = word.replace(/^--?[\w-]+=/u, "").replace(/(?<=.)(?:@|[=<>~![]).*$/u, "");
+    if (/^(?:[-./~\\]|\w:)/u.test(name) || WELL_KNOWN_PACKAGES.includes(name)) continue;
+    // No name has spaces, so none is found among the known ones though it is spelled otherwise.
+    const at = findLookAlike(
+      name.replaceAll("@", "").replace("/", "  "),
+      WELL_KNOWN_PACKAGES.map((known) => known.replace("@", "").replace("/", " ")),
+    );
+    const other = WELL_KNOWN_PACKAGES.find((known) => known.replace("@", "").replace("/", " ") === at);
+    if (other !== undefined) return { name, other };
+  }
+  return undefined;
 }
 
 /** The image that a container is started from, where it is not named by its digest. */
@@ -99,7 +132,7 @@ export async function addServers(
 export interface AddedServers {
   /** The path of the configuration file. */
   file: string;
-  /** Warnings to show before the servers are used: names that look like others, images that are not pinned. */
+  /** Warnings to show before the servers are used: names and packages that look like others, images that are not pinned. */
   warnings: string[];
 }
 

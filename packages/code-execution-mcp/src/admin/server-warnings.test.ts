@@ -13,6 +13,25 @@ describe("warningsOf", () => {
   });
 
   it.each([
+    [["-y", "@modelcontextprotoco1/server-github"], "@modelcontextprotocol/server-github"],
+    [["-y", "@modelcontextprotocol/server-githuh@1.0.0"], "@modelcontextprotocol/server-github"],
+    [["-y", "@modelc\u043Entextprotocol/server-github"], "@modelcontextprotocol/server-github"],
+    [["-y", "modelcontextprotocol-server-github"], "@modelcontextprotocol/server-github"],
+    [["-y", "@play/wright-mcp"], "@playwright/mcp"],
+    [["--from", "mcp_server_fetch==1.0", "x"], "mcp-server-fetch"],
+    [["--package=mcp-rem0te", "x"], "mcp-remote"],
+    [["-y", "@modelcontextprotocol/server-github@latest", "/data"], undefined],
+    [["-y", "mcp-remote", "https://x.example/mcp"], undefined],
+    [["-y", "@acme/mcp-server"], undefined],
+    [["./playwright-mcp", "/opt/mcp_remote"], undefined],
+  ])("of the words %j finds a package like %s", (args, other) => {
+    const warnings = warningsOf("mine", { command: "npx", args }, []);
+    expect(warnings.map((text) => /looks like "(.*?)"/u.exec(text)?.[1])).toEqual(
+      other === undefined ? [] : [other],
+    );
+  });
+
+  it.each([
     [["run", "-i", "--rm", "mcp/github"], "mcp/github"],
     [
       ["run", "-it", "-e", "TOKEN", "--env-file", "x", "-v", "/a:/b", "ghcr.io/x/y:1.2", "stdio"],
