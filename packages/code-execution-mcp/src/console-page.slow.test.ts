@@ -1,4 +1,4 @@
-import { mkdtempSync } from "node:fs";
+import { existsSync, mkdirSync, mkdtempSync, readFileSync, writeFileSync } from "node:fs";
 import os from "node:os";
 import path from "node:path";
 import { AxeBuilder } from "@axe-core/playwright";
@@ -8,6 +8,7 @@ import { afterAll, beforeAll, expect, it } from "vitest";
 import { createCustomerFolders } from "@cem/workspace";
 import { defineTool, runServer } from "./index.ts";
 import type { RunningServer } from "./index.ts";
+import { compareInPage } from "../test/compare-pictures.ts";
 import { describeWith } from "../../../vitest.tools.ts";
 
 const BROWSER = process.env["CHROMIUM_PATH"] ?? "/usr/bin/chromium";
@@ -15,6 +16,14 @@ const TOKEN = "a-token-that-is-long-enough";
 const HOSTILE = `<img src=x onerror="document.title='taken'"><script>document.title='taken'</script>`;
 /** Where pictures are put, to be looked at. */
 const pictures = process.env["CEM_CONSOLE_PICTURES"];
+
+/** The looks that are compared with pictures of before, in a quarter of their size. Remove a picture to take it anew. */
+const COMPARED = new Set(["sign-in", "empty", "workflows", "guests", "customers"]);
+const BASELINES = path.resolve(import.meta.dirname, "../test/console-pictures");
+const SCALE = 4;
+/** Of the pixels, those that may differ: times and figures, and edges of letters. */
+const MAX_DIFFERENT_SHARE = 0.03;
+const MAX_CHANNEL_DIFFERENCE = 40;
 
 let running: RunningServer;
 let browser: Browser;
@@ -241,16 +250,42 @@ describeWith("chromium")("the console's page", () => {
 async function look(name: string): Promise<void> {
   for (const colorScheme of ["light", "dark"] as const) {
     await page.emulateMedia({ colorScheme, reducedMotion: "reduce" });
-    for (const width of [1280, 320]) {
+    for (const width of [1280, 390, 320]) {
       await page.setViewportSize({ width, height: 800 });
+      expect(await page.evaluate("document.documentElement.scrollWidth")).toBeLessThanOrEqual(width);
+      if (width === 320) continue;
       // The page's policy keeps scripts of others out, so the check is not run in frames.
       const { violations } = await new AxeBuilder({ page }).setLegacyMode().analyze();
       const found = violations.map(({ id, nodes }) => `${id}: ${nodes.map(({ html }) => html).join(" ")}`);
       expect([name, colorScheme, width, ...found]).toEqual([name, colorScheme, width]);
-      expect(await page.evaluate("document.documentElement.scrollWidth")).toBeLessThanOrEqual(width);
+      if (COMPARED.has(name)) await compare(`${name}-${colorScheme}-${width}`);
       if (pictures !== undefined)
         await page.screenshot({ path: path.join(pictures, `${name}-${colorScheme}-${width}.png`) });
     }
   }
   await page.setViewportSize({ width: 1280, height: 800 });
+}
+
+/** Compares what the page looks like with its picture of before, which is written where there is none. */
+async function compare(name: string): Promise<void> {
+  const times = page.getByText(/ at work |^Since /);
+  const shot = await page.screenshot({ mask: [times, page.locator(".chart strong, .grid dd")] });
+  const file = path.join(BASELINES, `${name}.png`);
+  const before = existsSync(file) ? readFileSync(file).toString("base64") : undefined;
+  const blank = await browser.newPage();
+  try {
+    const { small, different } = await blank.evaluate(compareInPage, {
+      shot: shot.toString("base64"),
+      before,
+      scale: SCALE,
+      most: MAX_CHANNEL_DIFFERENCE,
+    });
+    if (before === undefined) {
+      mkdirSync(BASELINES, { recursive: true });
+      writeFileSync(file, Buffer.from(small, "base64"));
+    }
+    expect(different, `${name} differs from ${file}`).toBeLessThanOrEqual(MAX_DIFFERENT_SHARE);
+  } finally {
+    await blank.close();
+  }
 }
