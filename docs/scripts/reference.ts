@@ -3,7 +3,6 @@ import { Client } from "@modelcontextprotocol/client";
 import { InMemoryTransport } from "@modelcontextprotocol/server";
 import { SETTINGS } from "@cem/config";
 import { STATUSES } from "@cem/core";
-import type { Status } from "@cem/core";
 import { ERRORS, hintFor } from "@cem/core/errors";
 import type { ErrorEntry } from "@cem/core/errors";
 import { createServer } from "code-execution-mcp";
@@ -117,7 +116,7 @@ means, when it happens where that is not evident, and the way out. \`cem\` and t
 function statusesPage(): string {
   const introduction = `How work stands, in the same words in what \`cem\` prints, in the console and the REST API, in records and in results.
 Records of earlier versions are read with these words: \`completed\` as \`success\`, \`failed\` as \`error\`, \`started\` as \`running\`.`;
-  const of: Readonly<Record<Status, string>> = {
+  const of: Readonly<Record<keyof typeof STATUSES, string>> = {
     waiting: "runs and jobs of a queue",
     running: "runs, jobs, workflows, steps",
     asking: "runs",
@@ -130,7 +129,7 @@ Records of earlier versions are read with these words: \`completed\` as \`succes
     skipped: "steps",
   };
   const rows = Object.entries(STATUSES).map(
-    ([status, meaning]) => `| \`${status}\` | ${meaning} | ${of[status as Status]} |`,
+    ([status, meaning]) => `| \`${status}\` | ${meaning} | ${of[status as keyof typeof of]} |`,
   );
   return page("Statuses", introduction, [
     ["| status | means | of |", "| --- | --- | --- |", ...rows].join("\n"),

@@ -1,4 +1,4 @@
-import type { RunOutcome, Status, TaskResult, ToolCall, ToolResult } from "@cem/core";
+import type { RunOutcome, STATUSES, TaskResult, ToolCall, ToolResult } from "@cem/core";
 import { statusOfRun } from "@cem/core";
 import { failSpan, instruments, keepTrace, traced } from "@cem/core/telemetry";
 
@@ -33,7 +33,7 @@ export function traceRun(kind: "task" | "code", work: () => Promise<TaskResult>)
 }
 
 function countRun(
-  { kind, status }: { kind: "task" | "code"; status: Status },
+  { kind, status }: { kind: "task" | "code"; status: keyof typeof STATUSES },
   result: TaskResult | undefined,
   ms: number,
 ): void {

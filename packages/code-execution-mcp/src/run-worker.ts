@@ -1,5 +1,5 @@
 import { assertKnownOptions, statusOfRun } from "@cem/core";
-import type { Agent, Lazy, RecordedStatus, Store, TaskResult } from "@cem/core";
+import type { Agent, Lazy, RunRecord, Store, TaskResult } from "@cem/core";
 import { flushTelemetry, instruments, observeQueue } from "@cem/core/telemetry";
 import { nearest } from "@cem/core/text";
 import type { ReadinessReport, WorkerMetrics } from "@cem/mcp-server";
@@ -132,7 +132,7 @@ export async function runWorker(options: WorkerOptions = {}): Promise<RunningWor
 function watchRuns(agent: Agent, onFinished: WorkerMetrics["onFinished"]): RunningAgent {
   const watched = async (kind: "task" | "code", run: () => Promise<TaskResult>): Promise<TaskResult> => {
     const began = performance.now();
-    const tell = (status: RecordedStatus, result?: TaskResult): void =>
+    const tell = (status: RunRecord["status"], result?: TaskResult): void =>
       onFinished({ kind, ms: performance.now() - began, status, result });
     try {
       const result = await run();

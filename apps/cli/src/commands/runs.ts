@@ -1,5 +1,5 @@
 import { CemError, RECORDED_STATUSES, statusOfCall } from "@cem/core";
-import type { RecordedCall, RecordedData, RecordedStatus, RunRecord, RunRecordSummary } from "@cem/core";
+import type { RecordedCall, RecordedData, RunRecord, RunRecordSummary } from "@cem/core";
 import { EXIT_OK } from "../errors.ts";
 import type { Answer, CommandContext } from "../io/command-context.ts";
 import { renderCode } from "../render/code.ts";
@@ -25,7 +25,7 @@ interface Runs {
   action: (typeof ACTIONS)[number];
   /** The id of a run, or `last`. */
   id?: string | undefined;
-  status?: RecordedStatus | undefined;
+  status?: RunRecord["status"] | undefined;
   since?: Date | undefined;
   text?: string | undefined;
   max: number;

@@ -61,7 +61,10 @@ export function warningsOf(name: string, entry: ServerEntry, others: Iterable<st
 function imitatedPackage({ args }: ServerEntry): { name: string; other: string } | undefined {
   if (!Array.isArray(args)) return undefined;
   for (const word of args.map(String)) {
-    const name = word.replace(/^--?[\w-]+=/u, "").replace(/(?<=.)(?:@|[=<>~![]).*$/u, "");
+    const given = word.replace(/^--?[\w-]+=/u, "");
+    // A version follows the name; the first character may be the @ of a scope.
+    const [rest = ""] = given.slice(1).split(/[@=<>~![]/u, 1);
+    const name = given.slice(0, 1) + rest;
     if (/^(?:[-./~\\]|\w:)/u.test(name) || WELL_KNOWN_PACKAGES.includes(name)) continue;
     // No name has spaces, so none is found among the known ones though it is spelled otherwise.
     const at = findLookAlike(

@@ -1,4 +1,4 @@
-import type { JsonValue, Status } from "@cem/core";
+import type { JsonValue, STATUSES } from "@cem/core";
 import type { FieldValue } from "../form/field-values.ts";
 import { labelOf } from "../form/form-schema.ts";
 import type { Form, FormField } from "../form/form-schema.ts";
@@ -30,7 +30,7 @@ export interface ReadBack {
  * - `error`: the target did not take the values.
  */
 export interface FormResult {
-  status: Extract<Status, "success" | "refused" | "error">;
+  status: Extract<keyof typeof STATUSES, "success" | "refused" | "error">;
   missing: MissingField[];
   problems: TargetProblem[];
   /** The values by field. */

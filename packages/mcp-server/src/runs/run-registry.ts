@@ -1,6 +1,6 @@
 import { setTimeout as delay } from "node:timers/promises";
 import { CemError, statusOfRun } from "@cem/core";
-import type { Agent, RecordedStatus, TaskResult } from "@cem/core";
+import type { Agent, RunRecord, TaskResult } from "@cem/core";
 import {
   MAX_ACTIVE_RUNS_PER_CLIENT,
   MAX_KEPT_RUNS_PER_CLIENT,
@@ -20,7 +20,7 @@ const MS_PER_MINUTE = 60_000;
 export type RunListener = (run: {
   kind: RunRequest["kind"];
   ms: number;
-  status: RecordedStatus;
+  status: RunRecord["status"];
   result?: TaskResult | undefined;
 }) => void;
 

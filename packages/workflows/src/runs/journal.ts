@@ -2,7 +2,7 @@ import { closeSync, fdatasync, ftruncateSync, writeSync } from "node:fs";
 import { open } from "node:fs/promises";
 import { promisify } from "node:util";
 import { CemError, createLineSplitter, isObject } from "@cem/core";
-import type { ErrorInfo, JsonObject, JsonValue, Status } from "@cem/core";
+import type { ErrorInfo, JsonObject, JsonValue, STATUSES } from "@cem/core";
 import { openForAppending } from "@cem/core/files";
 
 const sync = promisify(fdatasync);
@@ -20,7 +20,7 @@ export type JournalRecord = { ms: number; at: string } & (
   | { type: "run-ended"; status: EndedStatus; outputs: JsonObject; error: ErrorInfo | null }
 );
 
-export type EndedStatus = Extract<Status, "success" | "error" | "timeout" | "cancelled">;
+export type EndedStatus = Extract<keyof typeof STATUSES, "success" | "error" | "timeout" | "cancelled">;
 
 type Undated<Record> = Record extends unknown ? Omit<Record, "ms" | "at"> : never;
 /** A record without its times. */
