@@ -160,7 +160,9 @@ async function start() {
   writeFileSync(inDir("list.json"), opening);
   const count = (/** @type {string} */ text) => encode(text).length;
   note({ label: values.direct ? "direct" : "cem", in: count(opening), out: 0 });
-  const server = createServer(async (request, response) => {
+  /** @param {import("node:http").IncomingMessage} request
+   *  @param {import("node:http").ServerResponse} response */
+  const answer = async (request, response) => {
     let body = "";
     for await (const part of request.setEncoding("utf8")) body += part;
     const [name = "", argument = "{}"] = JSON.parse(body);
@@ -170,11 +172,11 @@ async function start() {
     const begun = performance.now();
     const args = JSON.parse(argument);
     /** @type {any} */
-    const answer = await clients
+    const result = await clients
       .get(owner)
       ?.callTool({ name: tool, arguments: args }, { timeout: 120_000 })
       .catch((error) => ({ content: [{ type: "text", text: String(error) }] }));
-    const text = (answer?.content ?? [{ type: "text", text: `There is no ${name}.` }])
+    const text = (result?.content ?? [{ type: "text", text: `There is no ${name}.` }])
       .map((/** @type {any} */ part) => part.text ?? `[${part.type}]`)
       .join("\n");
     const line = {
@@ -185,16 +187,16 @@ async function start() {
     };
     note(line);
     response.end(`${text}\n-- ${JSON.stringify(line)}\n`);
-  });
+  };
+  const server = createServer((request, response) => void answer(request, response));
   server.listen(0, "127.0.0.1", () => {
     const address = server.address();
     writeFileSync(inDir("port"), String(typeof address === "object" ? address?.port : ""));
     process.stdout.write(`${tools.length} tools, ${count(opening)} tokens; ready\n`);
   });
   process.on("SIGTERM", () => process.emit("SIGINT"));
-  process.on("SIGINT", async () => {
-    await Promise.all([...clients.values()].map((client) => client.close()));
-    process.exit();
+  process.on("SIGINT", () => {
+    void Promise.all([...clients.values()].map((client) => client.close())).then(() => process.exit());
   });
 }
 

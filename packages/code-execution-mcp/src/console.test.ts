@@ -148,11 +148,11 @@ return { found: await find({}), to: "${MAIL}" };`;
     let seen = "";
     for await (const chunk of stream.body?.pipeThrough(new TextDecoderStream()) ?? []) {
       seen += chunk;
-      if (new RegExp(`event: run\\ndata: [^\\n]*${id}[^\\n]*"status":"error"`).test(seen)) break;
+      if (new RegExp(`event: run\\ndata: [^\\n]*${id}[^\\n]*"status":"cancelled"`).test(seen)) break;
     }
     ending.abort();
     expect((await ended).status).toBe(200);
-    expect((await finished(id)).data).toMatchObject({ status: "error", error: { code: "ABORTED" } });
+    expect((await finished(id)).data).toMatchObject({ status: "cancelled", error: { code: "ABORTED" } });
   });
 
   it("finds tools, and keeps state", async () => {
