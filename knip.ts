@@ -66,7 +66,6 @@ const config: KnipConfig = {
       ignoreDependencies: [
         "@stryker-mutator/(core|vitest-runner)",
         "@lezer/python",
-        "@modelcontextprotocol/client",
         "ajv|ajv-formats|aws4fetch|p-map|re2js|diff|fastest-levenshtein|flatqueue|openai|stemmer|yaml|zod",
       ],
     },

@@ -130,11 +130,11 @@ const HERE: Readonly<Record<string, Printed>> = {
   "18-workflow.ts": [
     "Would: weather[].one: call weather.get_weather",
     /(?:Done: weather\[\d\].one\n){3}Done: weather\nDone: warmest\n/u,
-    'completed: {"city":"Cairo","temperature":29.1}\nKept: true',
+    'success: {"city":"Cairo","temperature":29.1}\nKept: true',
   ],
   "19-form.ts": [
-    "invalid [ { field: 'seats', message: 'must be 2 or more' } ]",
-    /filled \{\n {2}name: 'Ada',\n {2}email: '\[\[EMAIL:/u,
+    "refused [ { field: 'seats', message: 'must be 2 or more' } ]",
+    /success \{\n {2}name: 'Ada',\n {2}email: '\[\[EMAIL:/u,
     "The club has [ { name: 'Ada', email: 'ada@example.com', plan: 'team', seats: 5 } ]",
   ],
   "20-plugin.ts": ["{ rolls: [ 1, 6, 5, 4, 3, 2 ], total: 21 }", /Rolled at \[\[TABLE:\w+\]\]\./u],
