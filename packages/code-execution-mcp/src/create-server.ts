@@ -115,7 +115,6 @@ export async function createServer(options: ServerOptions = {}): Promise<CemServ
   if (requestHosts === undefined) tellChanges(server, host, log).catch(() => {});
   const following = followSkills(config.execution.skillsDir, async () => {
     await requestHosts?.refreshSkills();
-    server.listChanged("resources");
   });
   agent.warm().catch(() => {});
   if (queue !== undefined) void reportUnreachable(() => queue.counts(), log);

@@ -143,7 +143,9 @@ class ToolServer<Config> implements AgentServer<Config> {
   }
 
   listChanged(list: ListName, message?: string): void {
-    for (const server of this.#connected.keys()) {
+    for (const [server, contents] of this.#connected) {
+      // A server without exposed contents did not declare resources and prompts, and may not announce changes of them.
+      if (list !== "tools" && contents === undefined) continue;
       if (list === "tools") server.sendToolListChanged();
       else if (list === "resources") server.sendResourceListChanged();
       else server.sendPromptListChanged();
