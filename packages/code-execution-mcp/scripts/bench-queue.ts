@@ -1,5 +1,5 @@
-// What the queue, PostgreSQL and shared files add to a run, side by side, and runs a second here and with one, two and four
-// workers. And what a session saves whose runs are handed to the worker that has its guest, and how soon runs go on elsewhere
+// The time that the queue, PostgreSQL and shared files add to a run, side by side, and runs a second here and with one, two
+// and four workers. And what a session saves whose runs are handed to the worker that has its guest, and how soon runs go on elsewhere
 // whose workers were killed.
 //   node --conditions=@cem/source packages/code-execution-mcp/scripts/bench-queue.ts [runs]
 import { spawn } from "node:child_process";
@@ -26,7 +26,7 @@ const SESSIONS = 40;
 const RUNS_A_SESSION = 4;
 const MS_PER_SECOND = 1_000;
 
-/** What machines share. */
+/** The services that machines share. */
 interface Shared {
   queue?: { url: string; prefix?: string };
   store?: { url: string; files?: "store" };

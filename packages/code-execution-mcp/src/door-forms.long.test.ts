@@ -15,7 +15,7 @@ const servers = { forms: { command: process.execPath, args: ["--conditions=@cem/
 const importing = 'import * as forms from "./servers/forms/index.ts";\nawait forms.plain({});\n';
 const FORMS = Object.keys(WRITTEN_FORMS);
 
-/** What a server writes to its standard error belongs to no session: a value that only its key or its session tells is not known. */
+/** The standard error of a server belongs to no session: a value that only its key or its session tells is not known. */
 const OUTSIDE_SESSIONS = "stderr in the log";
 
 /** A text of something, with that of the blobs in it. */

@@ -14,7 +14,7 @@ import {
 } from "./detectors/identity.ts";
 import { createPhoneDetector } from "./detectors/phone.ts";
 import { secretDetector } from "./detectors/secret.ts";
-import { ASSIGNING, AT, COLON, mayHold, PERCENT, traitsOf } from "./traits.ts";
+import { AT, COLON, mayHold, mayHoldSecretText, PERCENT, traitsOf } from "./traits.ts";
 import type { Traits } from "./traits.ts";
 import type { Detector, Finding, PiiType } from "./types.ts";
 
@@ -48,8 +48,7 @@ const PRECEDENCE = [
 ] as const;
 /** Cheap tests that a text must pass before a type is searched for, after its {@link Traits} allow it. */
 const HINTS: Readonly<Record<(typeof PRECEDENCE)[number], (traits: Traits, text: string) => boolean>> = {
-  SECRET: ({ signs, word }, text) =>
-    (signs & ASSIGNING) !== 0 || word >= 15 || / is | -u|-----BEGIN/.test(text),
+  SECRET: mayHoldSecretText,
   IBAN: ({ digits }, text) => digits >= 4 && /[A-Za-z]{2}[ -]?\d{2}/.test(text),
   EMAIL: ({ signs }, text) => (signs & AT) !== 0 || ((signs & PERCENT) !== 0 && text.includes("%40")),
   NATIONAL_ID: ({ digits }, text) => digits >= 4 && IDENTITY_HINT.test(text),

@@ -11,7 +11,7 @@ const MIN_LOOSE_DIGITS = 7;
 /** Characters that may stand between two letters or digits of a value: `202) 555`, `ada <at> example`, or the same with line ends. */
 const MAX_BETWEEN = 5;
 const WORD = /[\p{L}\p{N}]/u;
-/** What stands before a phone's number without the code of its country: `0`, `1`, `001`, `49`, `0049`. */
+/** The prefix of a phone's number without the code of its country: `0`, `1`, `001`, `49`, `0049`. */
 const DIALLED_BEFORE = /(?<!\d)(?:\+|00)?(?:0|[1-9]\d{0,2})$/;
 
 interface Known {

@@ -49,7 +49,7 @@ export function redactCalls(
           restored === call.args ? call : { ...call, args: restored },
           elicit === undefined && sample === undefined ? context : { ...context, elicit, sample },
         )
-        // What a tool throws is as much its answer as what it returns.
+        // An error that a tool throws is as much its answer as a result.
         .catch(async (error: unknown) => {
           if (redactor.guest === "tokens") throw await withoutValues(error, redactor, scope);
           redactor.observe(toErrorInfo(error) as unknown as JsonValue, scope);

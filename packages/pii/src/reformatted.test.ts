@@ -28,7 +28,7 @@ const NAMED: Record<string, string> = {
   "+": "plus",
 };
 
-/** What honest code does with a value. */
+/** Changes that honest code makes to a value. */
 const FORMS: Record<string, (value: string) => JsonValue> = {
   "as it is": (value) => value,
   "separators out": (value) => value.replace(/[^A-Za-z\d@.]/g, ""),

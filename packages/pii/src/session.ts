@@ -17,6 +17,8 @@ import type { LeafChanges } from "./json-walk.ts";
 import { createRedactionStream, tokenShape } from "./stream.ts";
 import type { StreamSession } from "./stream.ts";
 import { readingsOf } from "./readings.ts";
+import { mayBeSplit, mayHoldMore } from "./suspected-values.ts";
+import type { Cell } from "./suspected-values.ts";
 import type { Detector } from "./types.ts";
 import { Vault } from "./vault.ts";
 import type { KnownValue, OriginIndex, ValueFinding, VaultData, VaultEntry } from "./vault.ts";
@@ -29,11 +31,6 @@ const MAX_UNREAD = 4;
 const AS_SMALL = 16;
 /** How often what is decoded is decoded again: JSON in a query string in base64. */
 const MAX_DECODED = 3;
-/** Digits as no detector needs to know them. */
-const MANY_DIGITS = /\d(?:\D{0,3}\d){6}/;
-const MOMENTS = /\d{4}-\d\d-\d\d(?:[T ]\d\d:\d\d(?::\d\d(?:\.\d{1,9})?)?(?:Z|[+-]\d\d:?\d\d)?)?/g;
-/** The end of an address of email, and a letter alone: cells of what may be split. */
-const SPLIT_CELL = /^@?[\w-]+(?:\.[\w-]+)*\.[A-Za-z]{2,}$|^[^\s\d]$/;
 const PLAIN_NAME = /^[A-Za-z_]{1,32}$/;
 /** Numbers below are no number of a card, a phone or a person. */
 const MIN_NUMBER = 1_000_000;
@@ -194,7 +191,7 @@ export class RedactionSession {
     const found = this.#find(text, place);
     if (place.isOfCode === true) return found;
     if (this.#unread.length === 0 || !mayHoldMore(text, found)) return found;
-    for (const unread of this.#unread.splice(0)) this.#learn(unread);
+    this.#learnUnread();
     return this.#find(text, place);
   }
 
@@ -271,8 +268,7 @@ export class RedactionSession {
   #replaceSplit(cells: readonly (string | number)[], origin: string | undefined): Cell[] | undefined {
     if (this.vault.size === 0 && this.#unread.length === 0) return undefined;
     const text = cells.join("\n");
-    if (this.#unread.length > 0 && mayBeSplit(cells))
-      for (const unread of this.#unread.splice(0)) this.#learn(unread);
+    if (this.#unread.length > 0 && mayBeSplit(cells)) this.#learnUnread();
     const found = this.vault.known
       .find(text)
       .filter(({ start, end }) => text.slice(start, end).includes("\n"));
@@ -419,7 +415,12 @@ export class RedactionSession {
         this.#unread.push(one);
       }
     }
-    for (const unread of this.#unread.splice(0, this.#unread.length - MAX_UNREAD)) this.#learn(unread);
+    if (this.#unread.length > MAX_UNREAD) this.#learnUnread(this.#unread.length - MAX_UNREAD);
+  }
+
+  /** Looks the oldest results through that were left for later, or all of them. */
+  #learnUnread(count = this.#unread.length): void {
+    for (const unread of this.#unread.splice(0, count)) this.#learn(unread);
   }
 
   /** Keeps the secrets that only their surroundings tell, since these may be gone where they leave. */
@@ -465,30 +466,6 @@ function writtenIn(text: string, depth = 0): string[] {
   return [text, ...readingsOf(text).flatMap((reading) => writtenIn(reading.text, depth + 1))];
 }
 
-/** Whether cells beside each other may be parts of a value. */
-function mayBeSplit(cells: readonly Cell[]): boolean {
-  let digits = 0;
-  for (const cell of cells) {
-    const text = String(cell);
-    if (SPLIT_CELL.test(text)) return true;
-    digits = /^[\d\s()+.-]{1,6}$/.test(text) ? digits + text.length : 0;
-    if (digits > text.length && digits > MIN_TEXT_CHARACTERS * 2) return true;
-  }
-  return false;
-}
-
-/** Whether a text has more than what was found in it that may be a value in another form. */
-function mayHoldMore(text: string, found: readonly ValueFinding[]): boolean {
-  if (!MANY_DIGITS.test(text)) return false;
-  let rest = "";
-  let from = 0;
-  for (const { start, end } of found) {
-    rest += `${text.slice(from, start)}    `;
-    from = end;
-  }
-  return MANY_DIGITS.test((rest + text.slice(from)).replace(MOMENTS, "    "));
-}
-
 /** Reads a long text in pieces that cut no value, with turns for others in between. */
 async function streamInTurns(
   text: string,
@@ -515,8 +492,6 @@ interface Observed {
   data: unknown;
   origin: string | undefined;
 }
-
-type Cell = string | number;
 
 interface Place {
   key?: string | undefined;

@@ -14,7 +14,7 @@ export const EQUALS = 8;
 export const AMPERSAND = 16;
 export const BACKSLASH = 32;
 /** Marks between a name and its value. */
-export const ASSIGNING = COLON | EQUALS;
+const ASSIGNING = COLON | EQUALS;
 
 const DIGIT = 64;
 const IN_WORD = 128;
@@ -44,10 +44,10 @@ export function traitsOf(text: string): Traits {
 
 /** Whether a text may hold a value: most texts of records are words that hold none. */
 export function mayHold({ digits, word, signs }: Traits, text: string): boolean {
-  return (
-    digits >= 4 ||
-    word >= 15 ||
-    (signs & (AT | ASSIGNING | PERCENT)) !== 0 ||
-    / is | -u|-----BEGIN/.test(text)
-  );
+  return digits >= 4 || (signs & (AT | PERCENT)) !== 0 || mayHoldSecretText({ word, signs }, text);
+}
+
+/** Whether a text may hold a secret, by its own signs: something is assigned, a long word, or the beginning of a key. */
+export function mayHoldSecretText({ word, signs }: Pick<Traits, "word" | "signs">, text: string): boolean {
+  return (signs & ASSIGNING) !== 0 || word >= 15 || / is | -u|-----BEGIN/.test(text);
 }

@@ -32,6 +32,10 @@ const WELL_KNOWN_PACKAGES = `
 `
   .trim()
   .split(/\s+/u);
+/** The same as they are compared, with what stands between scope and name as one mark. */
+const COMPARED_PACKAGES = new Map(
+  WELL_KNOWN_PACKAGES.map((name) => [name.replace("@", "").replace("/", " "), name]),
+);
 const CONTAINER_PROGRAMS = new Set(["docker", "podman", "nerdctl"]);
 /** Options of `run` without a value of their own. */
 const FLAGS =
@@ -67,11 +71,8 @@ function imitatedPackage({ args }: ServerEntry): { name: string; other: string }
     const name = given.slice(0, 1) + rest;
     if (/^(?:[-./~\\]|\w:)/u.test(name) || WELL_KNOWN_PACKAGES.includes(name)) continue;
     // No name has spaces, so none is found among the known ones though it is spelled otherwise.
-    const at = findLookAlike(
-      name.replaceAll("@", "").replace("/", "  "),
-      WELL_KNOWN_PACKAGES.map((known) => known.replace("@", "").replace("/", " ")),
-    );
-    const other = WELL_KNOWN_PACKAGES.find((known) => known.replace("@", "").replace("/", " ") === at);
+    const near = findLookAlike(name.replaceAll("@", "").replace("/", "  "), COMPARED_PACKAGES.keys());
+    const other = COMPARED_PACKAGES.get(near ?? "");
     if (other !== undefined) return { name, other };
   }
   return undefined;

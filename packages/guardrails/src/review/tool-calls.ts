@@ -32,9 +32,8 @@ export function checkToolCalls(
     if (isDestructive || obstacleOf(tool) !== undefined) watched.set(toolId(tool), tool);
   }
   if (watched.size === 0) return;
-  const check = (node: Node, origin = ""): void => {
-    const { server = "", name = "" } = TOOL_ORIGIN.exec(origin)?.groups ?? {};
-    const tool = watched.get(toolId({ server, name }));
+  const check = (node: Node, origin?: string): void => {
+    const tool = toolAt(origin, watched);
     if (tool === undefined) return;
     const obstacle = obstacleOf(tool);
     if (obstacle !== undefined) {
@@ -51,6 +50,15 @@ export function checkToolCalls(
     if (key !== "callee" && key !== "object") check(node, values.originOf(node, scope));
 }
 
+/** The tool that a value comes from, where it is one of these. */
+function toolAt(
+  origin: string | undefined,
+  tools: ReadonlyMap<string, ToolDefinition>,
+): ToolDefinition | undefined {
+  const { server = "", name = "" } = TOOL_ORIGIN.exec(origin ?? "")?.groups ?? {};
+  return tools.get(toolId({ server, name }));
+}
+
 /** The calls of tools that need a yes, each once, in the order of the code. */
 export function callsToApprove(
   { calls }: ProgramParts,
@@ -65,9 +73,7 @@ export function callsToApprove(
   const inOrder = calls.toSorted((one, other) => (one.node.start ?? 0) - (other.node.start ?? 0));
   for (const { node, scope } of inOrder) {
     if (node.type !== "CallExpression") continue;
-    const origin = values.originOf(node.callee, scope) ?? "";
-    const { server = "", name = "" } = TOOL_ORIGIN.exec(origin)?.groups ?? {};
-    const tool = asked.get(toolId({ server, name }));
+    const tool = toolAt(values.originOf(node.callee, scope), asked);
     if (tool === undefined) continue;
     const [first] = node.arguments;
     const args = first === undefined ? {} : literalOf(first);

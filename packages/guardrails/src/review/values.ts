@@ -149,7 +149,7 @@ export class Values {
         const called = this.originOf(node.callee, scope);
         const [first] = node.arguments;
         if (LOADERS.has(called)) return first && this.#moduleOrigin(first, scope);
-        // What `bind` returns is the function that it is called of.
+        // `bind` returns the function that it is called of.
         const isBound = "property" in node.callee && this.keyOf(node.callee, scope) === "bind";
         return isBound ? called : undefined;
       }

@@ -88,7 +88,7 @@ async function withoutDeadTokens(
   return result + text.slice(from);
 }
 
-/** What else is in the file stays as it is. */
+/** Everything else in the file stays as it is. */
 function saveCode(file: string, progress: string): string {
   return `const file = ${JSON.stringify(`/workspace/${file}`)};
 const progress = ${progress};
