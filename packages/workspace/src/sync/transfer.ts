@@ -115,9 +115,11 @@ export class FileSender {
     return this.#shared.writeFiles(files, salt).map((piece) => this.#follow(piece, 0));
   }
 
-  /** Waits until all is written. */
+  /** Waits until all is written, also where a part fails: nothing is to be written after an attempt has ended. */
   async settle(): Promise<void> {
-    await Promise.all(this.#writing.splice(0));
+    const ends = await Promise.allSettled(this.#writing.splice(0));
+    const failed = ends.find((end) => end.status === "rejected");
+    if (failed !== undefined) throw failed.reason;
   }
 
   /** Removes all that was sent. */
