@@ -61,7 +61,9 @@ const HINTS: Readonly<Record<(typeof PRECEDENCE)[number], (traits: Traits, text:
   BIRTH_DATE: ({ digits }, text) => digits >= 4 && BIRTH_HINT.test(text),
   IP: ({ digits, signs }, text) =>
     (digits >= 4 && /\d\.\d{1,3}\.\d/.test(text)) || ((signs & COLON) !== 0 && /:[\da-f]{0,4}:/i.test(text)),
-  PHONE: ({ digits }, text) => digits >= 7 && /\d(?:[ \u00A0\u2011./()-]{0,2}\d){6}/.test(text),
+  // Digits alone are a phone's number under a key that says so, and nowhere else.
+  PHONE: ({ digits }, text) =>
+    digits >= 7 && digits < text.length && /\d(?:[ \u00A0\u2011./()-]{0,2}\d){6}/.test(text),
 };
 /** A date, with or without a time: half of what records hold. */
 const MOMENT = /^\d{4}-\d\d-\d\d(?:[T ]\d\d:[\d:.]+(?:Z|[+-]\d\d:?\d\d)?)?$/;
@@ -75,6 +77,7 @@ const KEY_HINTS: Partial<Readonly<Record<PiiType, RegExp>>> = {
     /pass|pwd|secret|key|token|connection|senha|contrase|wachtwoord|kennwort|has[łl]o|parola|jwt|otp|cookie|pin|cv[vc]/i,
   NATIONAL_ID: IDENTITY_WORDS,
   BIRTH_DATE: BIRTH_HINT,
+  PHONE: /phone|tel|mobil|cell|fax|landline|hotline|whatsapp|msisdn|handy/i,
 };
 
 /** Creates a detector of personal data and secrets in a text. */

@@ -140,9 +140,11 @@ export const identityDetector: Detector = {
 
 const NUMBERS = new RegExp(IDENTITY_HINT.source, "gu");
 const MAX_NUMBER_CHARACTERS = 24;
+const LETTER = /\p{L}/u;
 
 /** Whether one of the words stands before digits. Only there it is looked for: digits are fewer than words. */
 function isAnyNamed(text: string): boolean {
+  if (!LETTER.test(text)) return false;
   if (text.length < 200) return ANY_WORD.test(text.toLowerCase());
   for (const { 0: match, index } of text.matchAll(NUMBERS)) {
     const from = Math.max(0, index - CHARACTERS_BEFORE - MAX_NUMBER_CHARACTERS);
