@@ -13,9 +13,9 @@ fields:
 const form = parseForm(text, { file: "club.yaml" });
 const values = { mail: "ada@example.org", code: "123" };
 const { status, values: shown } = await fillForm(form, { data: values });
-assert.equal(status, "filled");
+assert.equal(status, "success");
 assert.match(shown.mail, /^\[\[EMAIL:/);
-assert.equal((await fillForm(form, { data: { code: "12" } })).status, "invalid");
+assert.equal((await fillForm(form, { data: { code: "12" } })).status, "refused");
 assert.throws(() => parseForm(text.replace("email", "emial"), { file: "club.yaml" }), {
   code: "FORM_INVALID",
   message: /^club\.yaml:3 /,

@@ -13,4 +13,4 @@ const workflows = createWorkflows({ agent: {}, runsDir: mkdtempSync("runs-"), st
 const step = (name, n) => ({ name, type: "double", config: { n } });
 const value = { name: "w", steps: [step("a", 3), step("b", "${{ steps.a + 1 }}")] };
 const { status, outputs } = await workflows.run({ value, origin: "w" });
-assert.deepEqual([status, outputs], ["completed", { a: 6, b: 14 }]);
+assert.deepEqual([status, outputs], ["success", { a: 6, b: 14 }]);
