@@ -122,11 +122,6 @@ export class LocalRecord {
     this.#known = { states, identity: await this.#identity() };
   }
 
-  /** Notes in memory which of the states that were written was reached. Others find out by the head. */
-  settle(states: CommonState[]): void {
-    if (this.#known !== undefined) this.#known = { ...this.#known, states };
-  }
-
   async remove(): Promise<void> {
     this.#known = undefined;
     await rm(this.#file, { force: true });

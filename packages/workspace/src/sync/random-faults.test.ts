@@ -107,3 +107,24 @@ it("loses nothing to faults, and has it once", async () => {
   );
   await assert(property, { numRuns: RUNS, endOnFailure: true });
 }, 600_000);
+
+it("does not bring a file back that another machine deleted after the one that wrote it had begun anew", async () => {
+  const machines = await Machines.open();
+  try {
+    const store = machines.scope();
+    const [one, two] = ["one", "two"].map((name) => machines.machine(name, { store })) as [Machine, Machine];
+    await one.sync.fetch();
+    await one.write("a.txt", "text");
+    await one.sync.put();
+    one.restart();
+    await two.sync.fetch();
+    await two.remove("a.txt");
+    await two.sync.put();
+    await one.sync.fetch();
+    await one.sync.put();
+    await two.sync.fetch();
+    expect([await one.files(), await two.files()]).toEqual([{}, {}]);
+  } finally {
+    await machines.close();
+  }
+});

@@ -185,7 +185,8 @@ export class SyncAttempt {
     const next = { ...reached, head: { ...reached.head, manifest } };
     await record.write([next, ...(before === undefined ? [] : [before])]);
     await this.#sender.settle();
-    record.settle([{ ...next, version: await shared.writeHead(next.head, reached.version) }]);
+    // Once others have gone on, the head no longer tells which of the two was reached.
+    await record.write([{ ...next, version: await shared.writeHead(next.head, reached.version) }]);
   }
 }
 
