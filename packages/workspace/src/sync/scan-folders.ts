@@ -175,7 +175,8 @@ export class RootFolders {
       const found = child === undefined ? undefined : await lstat(child).catch(ignoreMissing);
       if (child === undefined || found === undefined) return;
       if (found.isFile()) throw new ChangedMeanwhile(part);
-      if (!found.isDirectory()) return unlink(child);
+      // Another file that goes to the same place may have removed it.
+      if (!found.isDirectory()) return unlink(child).catch(ignoreMissing);
     }
   }
 
