@@ -8,8 +8,8 @@ import { createInterface } from "node:readline";
 import { pathToFileURL } from "node:url";
 import { beforeEach, describe, expect, it, onTestFinished, vi } from "vitest";
 
-// Each example is a process, perhaps on a busy machine.
-vi.setConfig({ testTimeout: 120_000, hookTimeout: 120_000 });
+// Twenty examples run one after another, perhaps beside the tests of other packages on a busy machine.
+vi.setConfig({ testTimeout: 400_000, hookTimeout: 120_000 });
 
 const root = path.resolve(import.meta.dirname, "..");
 let cwd: string;

@@ -7,8 +7,6 @@ import { generateTools } from "./admin.ts";
 import { runServer } from "./index.ts";
 import type { RunningServer } from "./index.ts";
 
-vi.setConfig({ testTimeout: 60_000, hookTimeout: 60_000 });
-
 type Era = "modern" | "legacy";
 const ERAS: readonly Era[] = ["modern", "legacy"];
 
