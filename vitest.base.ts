@@ -26,10 +26,10 @@ export default defineConfig({
     exclude: isComplete ? [] : isMore ? ["**/*.long.test.ts"] : ["**/*.{long,slow}.test.ts"],
     globalSetup: [fileURLToPath(new URL("./vitest.guard.ts", import.meta.url))],
     // Tests that start a browser or several processes share two processors with those of three more packages.
-    testTimeout: isMore ? 240_000 : 60_000,
+    testTimeout: isMore ? 240_000 : 120_000,
     // A poll ends with what it waits for; a busy machine may take long.
-    expect: { poll: { timeout: 30_000 } },
-    hookTimeout: 60_000,
+    expect: { poll: { timeout: 60_000 } },
+    hookTimeout: 120_000,
     maxWorkers: workers(),
     // Test files share the workers: loading the modules for each would take longer than most of the tests.
     isolate: false,

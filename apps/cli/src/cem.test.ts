@@ -262,7 +262,7 @@ describe.skipIf(process.platform === "win32")("being stopped", () => {
     const folder = temporaryFolder();
     const args = ["exec", "-", "--json", ...SAMPLES, "--workspace", folder];
     const running = startCem(args, { cwd, input: code });
-    await vi.waitFor(() => statSync(path.join(folder, "started")), { timeout: 20_000 });
+    await vi.waitFor(() => statSync(path.join(folder, "started")), { timeout: 60_000 });
     running.signal("SIGINT");
     const { code: exitCode, stdout } = await running.ended;
     expect(exitCode).toBe(130);

@@ -129,7 +129,7 @@ describe("cem serve", () => {
       const family = [pid, ...processesOf(pid)];
       expect(family.length).toBeGreaterThan(1);
       await client.close();
-      await expect.poll(() => family.filter(isAlive), { timeout: 10_000 }).toEqual([]);
+      await expect.poll(() => family.filter(isAlive)).toEqual([]);
     });
   });
 
@@ -184,7 +184,7 @@ describe("cem serve", () => {
       child.kill("SIGTERM");
       expect((await answer).structuredContent).toMatchObject({ result: "finished" });
       expect((await child.ended).code).toBe(143);
-      await expect.poll(() => family.filter(isAlive), { timeout: 10_000 }).toEqual([]);
+      await expect.poll(() => family.filter(isAlive)).toEqual([]);
     });
 
     it("ends by the signal that stops it, and prints nothing on stdout", async () => {

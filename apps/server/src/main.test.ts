@@ -35,11 +35,11 @@ function start(env: Record<string, string>): Started {
 describe("the server process", () => {
   it("listens as the environment says, gets ready, and stops cleanly", async () => {
     const { child, log } = start({ CEM_SERVER_HOST: "0.0.0.0", CEM_SERVER_TOKEN: TOKEN });
-    await expect.poll(log, { timeout: 20_000 }).toContain('"msg":"listening on every address');
+    await expect.poll(log).toContain('"msg":"listening on every address');
     const [, port = ""] = /localhost:(\d+)\/mcp/.exec(log()) ?? [];
     const at = (route: string) => fetch(`http://127.0.0.1:${port}${route}`);
     expect((await at("/healthz")).status).toBe(200);
-    await expect.poll(async () => (await at("/readyz")).status, { timeout: 20_000 }).toBe(200);
+    await expect.poll(async () => (await at("/readyz")).status).toBe(200);
     expect((await at("/metrics")).status).toBe(401);
     child.kill("SIGTERM");
     expect(await once(child, "close")).toEqual([0, null]);

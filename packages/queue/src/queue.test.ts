@@ -80,7 +80,7 @@ describeWith("redis-server")("a queue of runs", () => {
     const queue = open();
     const events: AgentEvent[] = [];
     const running = queue.execute(code("x"), { onEvent: (event) => events.push(event) });
-    await expect.poll(() => events, { timeout: 5_000 }).toEqual([{ type: "waiting", workers: 0 }]);
+    await expect.poll(() => events).toEqual([{ type: "waiting", workers: 0 }]);
     await work(async () => "done");
     expect((await running).value).toBe("done");
     events.length = 0;
@@ -92,7 +92,7 @@ describeWith("redis-server")("a queue of runs", () => {
     const queue = open();
     const cancelled = new AbortController();
     const waiting = queue.execute(code("x"), { signal: cancelled.signal });
-    await expect.poll(async () => (await queue.counts()).waiting, { timeout: 20_000 }).toBe(1);
+    await expect.poll(async () => (await queue.counts()).waiting).toBe(1);
     cancelled.abort();
     expect((await waiting).error?.code).toBe("ABORTED");
     expect((await queue.counts()).waiting).toBe(0);
@@ -131,10 +131,10 @@ describeWith("redis-server")("a queue of runs", () => {
     const queue = open();
     const order: string[] = [];
     const runs = Array.from({ length: 8 }, (_, at) => queue.execute(code(`ada ${at}`, "ada")));
-    await expect.poll(async () => (await queue.counts()).waiting, { timeout: 20_000 }).toBe(8);
+    await expect.poll(async () => (await queue.counts()).waiting).toBe(8);
     for (const at of [0, 1]) runs.push(queue.execute(code(`bob ${at}`, "bob")));
     runs.push(queue.execute(code("eve", "eve"), { urgency: "high" }));
-    await expect.poll(async () => (await queue.counts()).waiting, { timeout: 20_000 }).toBe(11);
+    await expect.poll(async () => (await queue.counts()).waiting).toBe(11);
     await work(async (input) => order.push(input), { concurrency: 1 });
     await Promise.all(runs);
     expect(order.indexOf("eve")).toBeLessThan(3);
@@ -150,9 +150,9 @@ describeWith("redis-server")("a queue of runs", () => {
     const order: unknown[] = [];
     const runs: Promise<unknown>[] = [];
     for (const at of [0, 1, 2, 3]) runs.push(queue.execute(code(`ada ${at}`), { owner: "ada" }));
-    await expect.poll(async () => (await queue.counts()).waiting, { timeout: 20_000 }).toBe(4);
+    await expect.poll(async () => (await queue.counts()).waiting).toBe(4);
     runs.push(queue.execute(code("bob 0"), { owner: "bob" }));
-    await expect.poll(async () => (await queue.counts()).waiting, { timeout: 20_000 }).toBe(5);
+    await expect.poll(async () => (await queue.counts()).waiting).toBe(5);
     await work(async (input) => order.push(input), { concurrency: 1 });
     await Promise.all(runs);
     expect(order.indexOf("bob 0")).toBeLessThan(3);
@@ -161,7 +161,7 @@ describeWith("redis-server")("a queue of runs", () => {
   it("refuses more than may wait, with the time to wait", async () => {
     const queue = open({ maxWaiting: 2 });
     const runs = [queue.execute(code("1")), queue.execute(code("2"))];
-    await expect.poll(async () => (await queue.counts()).waiting, { timeout: 20_000 }).toBe(2);
+    await expect.poll(async () => (await queue.counts()).waiting).toBe(2);
     await expect(queue.execute(code("3"))).rejects.toMatchObject({
       code: "QUEUE_FULL",
       details: { waiting: 2, limit: 2, retryAfterMs: expect.any(Number) as number },
@@ -175,7 +175,7 @@ describeWith("redis-server")("a queue of runs", () => {
     const done: Promise<unknown>[] = [];
     const put = async (owner: string, waiting: number): Promise<void> => {
       done.push(queue.execute(code(owner, owner)));
-      await expect.poll(async () => (await queue.counts()).waiting, { timeout: 20_000 }).toBe(waiting);
+      await expect.poll(async () => (await queue.counts()).waiting).toBe(waiting);
     };
     for (const waiting of [1, 2, 3, 4, 5]) await put("ada", waiting);
     const refused = await queue.execute(code("6", "ada")).catch((error: unknown) => error as CemError);
@@ -230,7 +230,7 @@ describeWith("redis-server")("a queue of runs", () => {
       await releaseLocks(server().url);
       await work(lost.doing, QUICK);
       expect((await result).value).toBe("repeated");
-      await expect.poll(() => lost.late.length, { timeout: 20_000 }).toBe(1);
+      await expect.poll(() => lost.late.length).toBe(1);
       expect(lost.late[0]).toMatchObject({ code: "RUN_INTERRUPTED" });
       expect(lost.attempts()).toBe(2);
       await lost.worker.close();
@@ -260,16 +260,14 @@ describeWith("redis-server")("a queue of runs", () => {
     await expect(queue.execute(code("x", "ada"), { idempotencyKey: "k" })).rejects.toMatchObject({
       code: "CONFIG_INVALID",
     });
-    await expect.poll(() => queue.dead(), { timeout: 20_000 }).toHaveLength(1);
+    await expect.poll(() => queue.dead()).toHaveLength(1);
     const [dead] = await queue.dead();
     expect(dead).toMatchObject({ owner: "ada", kind: "code", reason: "config.yaml:3: no such setting" });
     await broken.close();
     await work(async () => 1);
     expect(await queue.retry(dead?.id ?? "")).toBe(true);
     expect(await queue.retry("none")).toBe(false);
-    await expect
-      .poll(() => queue.counts(), { timeout: 20_000 })
-      .toMatchObject({ waiting: 0, running: 0, dead: 0 });
+    await expect.poll(() => queue.counts()).toMatchObject({ waiting: 0, running: 0, dead: 0 });
   });
 
   it("finishes what is under way before a worker closes", async () => {
@@ -288,7 +286,7 @@ describeWith("redis-server")("a queue of runs", () => {
     await closed;
     const controller = new AbortController();
     const second = queue.execute(code("2"), { signal: controller.signal });
-    await expect.poll(async () => (await queue.counts()).waiting, { timeout: 20_000 }).toBe(1);
+    await expect.poll(async () => (await queue.counts()).waiting).toBe(1);
     controller.abort();
     await second;
   });
@@ -317,12 +315,12 @@ describeWith("redis-server")("a queue of runs", () => {
   it("tells how it keeps up: workers, the oldest wait, and the runs that ended", async () => {
     const queue = open();
     const results = [queue.execute(code("1")), queue.execute(code("2", "ada"))];
-    await expect.poll(async () => (await queue.load()).oldestWaitMs, { timeout: 20_000 }).toBeGreaterThan(50);
+    await expect.poll(async () => (await queue.load()).oldestWaitMs).toBeGreaterThan(50);
     expect(await queue.load()).toMatchObject({ waiting: 2, workers: 0, endedPerMinute: 0 });
     await work(async (input) => input);
     await Promise.all(results);
     await expect
-      .poll(() => queue.load(), { timeout: 20_000 })
+      .poll(() => queue.load())
       .toMatchObject({ waiting: 0, dead: 0, workers: 1, oldestWaitMs: 0, endedPerMinute: 2 });
   });
 
@@ -412,7 +410,7 @@ describeWith("redis-server")("a queue of runs", () => {
     const stopped = await work(waits, { drainMs: 50 });
     const queue = open();
     const running = Promise.all([queue.execute(code("send")), queue.execute(code("read"))]);
-    await expect.poll(() => doing.toSorted(), { timeout: 20_000 }).toEqual(["read", "send"]);
+    await expect.poll(() => doing.toSorted()).toEqual(["read", "send"]);
     await stopped.close();
     await work(async (input) => `${input} again`);
     const [sent, read] = await running;

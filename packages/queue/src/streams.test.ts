@@ -55,7 +55,7 @@ describeWith("redis-server")("streams", () => {
     await again;
     await expect.poll(async () => client.pubsub("NUMSUB", "t")).toEqual(["t", 1]);
     await streams.append("t", { contents: ["heard"] });
-    await expect.poll(() => followed, { timeout: 4_000 }).toEqual(["heard"]);
+    await expect.poll(() => followed).toEqual(["heard"]);
     const ended = once(subscriber, "end");
     subscriber.once("ready", () => {
       subscriber.disconnect();

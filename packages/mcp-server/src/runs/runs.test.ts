@@ -36,7 +36,7 @@ function clientOf(era: "modern" | "legacy"): Client {
 }
 
 async function nothingRuns({ runs }: AgentServer): Promise<void> {
-  await expect.poll(() => runs.active, { timeout: 5_000, interval: 5 }).toBe(0);
+  await expect.poll(() => runs.active, { interval: 5 }).toBe(0);
 }
 
 describe.each(["modern", "legacy"] as const)("a run, by the %s protocol", (era) => {
@@ -120,7 +120,7 @@ describe("a run, by a client over SSE", () => {
     client.callTool({ name: "execute_code", arguments: { code: FOREVER } }).catch(() => {});
     await expect.poll(() => sse.server.runs.active).toBeGreaterThan(0);
     await client.close();
-    await expect.poll(() => sse.server.runs.active, { timeout: 5_000 }).toBe(0);
+    await expect.poll(() => sse.server.runs.active).toBe(0);
   });
 
   it("is answered, and streams are bounded in number", async () => {
