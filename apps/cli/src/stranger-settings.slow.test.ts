@@ -142,17 +142,16 @@ describe("a stranger's folder that asks for more than a sandbox", () => {
     expect(asked).toEqual(["GET /leak"]);
   });
 
-  it("contacts nothing that it names: a microsandbox server, a mirror, an issuer, a page for a form", async () => {
+  it("contacts nothing that it names: a microsandbox server, an issuer, a page for a form", async () => {
     const { origin, asked } = await listenForAnything();
     const form = { name: "f", fields: [{ name: "a" }], target: { type: "web", url: `${origin}/form` } };
     const { cem } = stranger({
       "config.yaml": JSON.stringify({
         execution: { sandbox_type: "microsandbox", msb_server_url: origin },
-        optimizations: { model_mirror: origin },
         server: { auth_issuer: origin, auth_jwks_url: `${origin}/keys` },
         workflows: [{ name: "w", steps: [{ name: "s", type: "form", config: { form, data: { a: "1" } } }] }],
       }),
-      ".env": `HF_ENDPOINT=${origin}\nMICROSANDBOX_URL=${origin}\nMSB_API_KEY=k\n`,
+      ".env": `MICROSANDBOX_URL=${origin}\nMSB_API_KEY=k\n`,
     });
     expect(await cem(["run", "--quiet", TASK])).toMatchObject({ code: 0, stdout: "5\n" });
     expect((await cem(["workflow", "run", "w"])).code).not.toBe(0);
@@ -167,7 +166,6 @@ describe("a stranger's folder that asks for more than a sandbox", () => {
     const config = {
       queue: { url: `redis://${host}` },
       store: { url: `redis://${host}`, files },
-      logging: { audit_store: true },
       server: { port: 0 },
     };
     const { cem } = stranger({ "config.yaml": JSON.stringify(config) });

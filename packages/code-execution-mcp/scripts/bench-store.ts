@@ -1,4 +1,4 @@
-// What a store costs a run, beside files on this machine: quota, values of persons and audit log of one customer.
+// What a store costs a run, beside files on this machine: quota and personal data of one customer.
 //   node --conditions=@cem/source packages/code-execution-mcp/scripts/bench-store.ts [runs]
 import { mkdirSync } from "node:fs";
 import path from "node:path";
@@ -26,14 +26,13 @@ function agentFor(name: string, url: string | undefined) {
   const cwd = path.join(folder, name);
   mkdirSync(path.join(cwd, "servers"), { recursive: true });
   const shared = url === undefined ? {} : { store: { url, keys: KEYS } };
-  const logging = url === undefined ? { auditFile: "audit.jsonl" } : { auditStore: true };
   return createAgent({
     cwd,
     configFile: false,
     customer: "ada",
     config: {
       ...shared,
-      logging: { level: "CRITICAL", ...logging },
+      logging: { level: "CRITICAL", auditFile: "audit.jsonl" },
       execution: { typeCheck: "off" },
       customers: { quotas: [{ per: "day", runs: 1_000_000 }] },
       privacy: url === undefined ? { vault: "disk", vaultKey: "00".repeat(32) } : {},

@@ -10,7 +10,7 @@ import { afterAll, beforeAll, expect, it, vi } from "vitest";
 import { describeWith } from "../../../vitest.tools.ts";
 import { startPostgres } from "../../store/test/postgres-server.ts";
 import { startRedis } from "../../store/test/redis-server.ts";
-import { customerUsage, deleteCustomer, resealSharedStore, verifyAudit } from "./admin.ts";
+import { customerUsage, deleteCustomer, resealSharedStore } from "./admin.ts";
 
 const MACHINE = fileURLToPath(new URL("../test/shared-machine.ts", import.meta.url));
 const IMPORT = 'import { find, is_ada, remove } from "./servers/crm/index.ts";';
@@ -78,12 +78,11 @@ function describeMachines(start: () => Promise<Server>): void {
     configFile: false as const,
     config: {
       store: { url: server.url, keys },
-      logging: { auditStore: true },
       customers: { quotas: [{ per: "day" as const, runs: 8 }] },
     },
   });
 
-  it("know each other's tokens and answers, count one quota, write one audit log, and outlive an outage", async () => {
+  it("know each other's tokens and answers, count one quota, and outlive an outage", async () => {
     const [one, two] = ["a", "b"].map((name) => machine(path.join(place, name), server.url, OLD));
     if (one === undefined || two === undefined) throw new Error("unreachable");
 
@@ -117,20 +116,16 @@ function describeMachines(start: () => Promise<Server>): void {
     expect(await two.run("return 3;")).toMatchObject({ error: "QUOTA_EXCEEDED" });
     expect((await customerUsage("ada", admin(OLD))).quotas).toMatchObject([{ runs: 8 }]);
     await Promise.all([one.close(), two.close()]);
-
-    expect(await verifyAudit(admin(OLD))).toMatchObject({ problems: [] });
   });
 
   it("change keys, one machine after another, and do without the old one", async () => {
     expect((await resealSharedStore(admin(BOTH))).resealed).toBeGreaterThan(3);
     expect((await resealSharedStore(admin(BOTH))).resealed).toBe(0);
-    expect(await verifyAudit(admin(NEW))).toMatchObject({ problems: [] });
-    await expect(verifyAudit(admin(OLD))).rejects.toMatchObject({ code: "STORE_SEALED" });
+    expect((await customerUsage("ada", admin(NEW))).quotas).toMatchObject([{ runs: 8 }]);
   });
 
   it("have nothing of a customer who was deleted", async () => {
     await deleteCustomer("ada", admin(NEW));
     await expect(customerUsage("ada", admin(NEW))).rejects.toMatchObject({ code: "CUSTOMER_NOT_FOUND" });
-    expect(await verifyAudit(admin(NEW))).toMatchObject({ problems: [] });
   });
 }

@@ -21,7 +21,6 @@ const agent = createAgent({
   customer: "ada",
   config: {
     store: { url, keys },
-    logging: { auditStore: true },
     customers: { quotas: [{ per: "day", runs: 8 }] },
     optimizations: { sandboxPooling: false },
   },

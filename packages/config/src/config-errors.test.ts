@@ -26,11 +26,11 @@ describe("an unknown key", () => {
     ],
     [
       "logging:\n  zzzzzz: x",
-      "config.yaml:2  logging.zzzzzz  is not a setting. Settings here: level, file, audit_file, audit_max_mb, audit_store.",
+      "config.yaml:2  logging.zzzzzz  is not a setting. Settings here: level, file, audit_file, audit_max_mb.",
     ],
     [
       "logging: {__proto__: {level: x}}",
-      "config.yaml:1  logging.__proto__  is not a setting. Settings here: level, file, audit_file, audit_max_mb, audit_store.",
+      "config.yaml:1  logging.__proto__  is not a setting. Settings here: level, file, audit_file, audit_max_mb.",
     ],
     [
       "constructor: 1",

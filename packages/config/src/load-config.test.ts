@@ -249,7 +249,6 @@ describe("loadConfig", () => {
         "s3://cem-files/prod?endpoint=http://127.0.0.1:9000",
       ],
       "store.url": ["postgresql://cem@127.0.0.1/cem", "postgresql://cem@127.0.0.1/cem"],
-      "optimizations.model_mirror": ["https://hub.example", "https://hub.example"],
     };
 
     it.each(VARIABLES)("reads $name", async ({ name, path, provider = "openai" }) => {

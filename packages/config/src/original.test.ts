@@ -65,7 +65,7 @@ workflows:
 `;
 /** What we added. */
 const OURS =
-  /^plugins$|^execution\.(?:min_isolation|type_check|workflow_runs_dir|limits\..*|kubernetes\..*|msb_.*)$|^llm\.(?:base_url|timeout|max_re.*|price_.*|budget_.*|tool_tokens|data_facts|azure_embedder_.*|embedding_model)$|^optimizations\.(?:sandbox_kept_guests|sandbox_reuse|embedding_model|embedding_model_dir|model_cache_dir|model_mirror|search_cache_dir)$|^server\.|^privacy\.|^customers\.|^queue\.|^runs\.|^store\.|^guardrails\.(?:changed_tools|rate_limits|budgets|tool_costs|(?:allowed|blocked|read)_tools|approvals|egress)$|^logging\.audit_/;
+  /^plugins$|^execution\.(?:min_isolation|type_check|workflow_runs_dir|limits\..*|kubernetes\..*|msb_.*)$|^llm\.(?:base_url|timeout|max_re.*|price_.*|budget_.*|tool_tokens|data_facts|azure_embedder_.*|embedding_model)$|^optimizations\.(?:sandbox_kept_guests|sandbox_reuse|embedding_model_dir|search_cache_dir)$|^server\.|^privacy\.|^customers\.|^queue\.|^runs\.|^store\.|^guardrails\.(?:changed_tools|rate_limits|budgets|tool_costs|(?:allowed|blocked|read)_tools|approvals|egress)$|^logging\.audit_/;
 
 describe("a config.yaml written for the Python original", () => {
   it("loads as it is, every key of it", async () => {

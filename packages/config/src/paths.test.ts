@@ -45,7 +45,6 @@ const NO_PATHS = [
   "mcp_servers[].command",
   "mcp_servers[].name",
   "mcp_servers[].url",
-  "optimizations.embedding_model",
   "plugins[]",
   "privacy.custom[].pattern",
   "privacy.custom[].values[]",

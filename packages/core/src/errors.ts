@@ -72,9 +72,8 @@ const INTERNAL = new Set(["STORE_UNAVAILABLE", "STORE_SEALED", "FILES_UNAVAILABL
 export function forClients<Info extends Pick<ErrorInfo, "code" | "message"> & Partial<ErrorInfo>>(
   error: Info,
 ): Info {
-  const { code, message, details } = error;
-  // The audit log is a file of this machine, or in a store that has an address.
-  if (!INTERNAL.has(code) && !(code === "AUDIT_UNWRITABLE" && message.includes("://"))) return error;
+  const { code, details } = error;
+  if (!INTERNAL.has(code)) return error;
   const shown = `A service behind this server does not work now (${code}). Try again in a moment; the server's log has the reason.`;
   return { ...error, message: shown, ...(details !== undefined && { details: {} }) };
 }

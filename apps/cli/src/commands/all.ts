@@ -8,7 +8,6 @@ import { form } from "./form.ts";
 import { importCommand } from "./import.ts";
 import { init } from "./init.ts";
 import { migrate } from "./migrate.ts";
-import { model } from "./model.ts";
 import { plugins, runPluginCommand } from "./plugins.ts";
 import { queue, store, worker } from "./queue.ts";
 import { RUN_COMMANDS } from "./run.ts";
@@ -51,7 +50,6 @@ export const COMMANDS: CommandSet = {
     workflow,
     customers,
     plugins,
-    model,
     audit,
     completion,
     complete,

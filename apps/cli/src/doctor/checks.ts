@@ -170,7 +170,7 @@ function checkService({ name, location, problem, risks }: HostReport["services"]
 function checkSearch({ embedder, problem }: HostReport["search"]): Check {
   if (embedder === undefined) {
     const notes = [
-      "cem model pull loads a model that runs here and compares tools by meaning, or set optimizations.embedding_model_dir, llm.azure_embedder_name or llm.embedding_model",
+      "To compare by meaning, set optimizations.embedding_model_dir, llm.azure_embedder_name or llm.embedding_model",
     ];
     return { name: "search", state: "off", summary: "by words only: no embedding model is set", notes };
   }

@@ -14,7 +14,6 @@ import type { ConfigSource, ServerSource } from "../options.ts";
 import { createLog } from "../wiring/log.ts";
 import { openProject } from "../wiring/open-project.ts";
 import { logDirOf } from "../wiring/records/workspace.ts";
-import { requireStore } from "../wiring/shared/store.ts";
 
 /** Lists recorded runs of the project, or of the owner that `source` names, those that began last first. */
 export async function listRuns(
@@ -92,7 +91,7 @@ export async function readSession(id: string, source: ConfigSource = {}): Promis
 }
 
 /**
- * Verifies an audit log: that of the store where `logging.audit_store` keeps one there, else the file.
+ * Verifies an audit log.
  *
  * @param source - With `file`, that one instead of the one that `logging.audit_file` names; with `expect`, a hash of an
  *   earlier verification that the log has to have.
@@ -106,20 +105,10 @@ export async function verifyAudit({
   file?: string | undefined;
   expect?: string | undefined;
 } = {}): Promise<AuditVerification> {
-  const { verifyAuditLog, verifySharedAuditLog } = await import("@cem/guardrails/audit");
+  const { verifyAuditLog } = await import("@cem/guardrails/audit");
   if (file !== undefined) return verifyAuditLog(file, { expect });
   const loaded = await openProject(source);
-  const { auditFile, auditStore } = loaded.config.logging;
-  if (auditStore) {
-    try {
-      return await verifySharedAuditLog(await requireStore(loaded), { expect });
-    } finally {
-      await loaded.dispose();
-    }
-  }
+  const { auditFile } = loaded.config.logging;
   if (auditFile !== undefined) return verifyAuditLog(auditFile, { expect });
-  throw new CemError(
-    "FILE_NOT_FOUND",
-    "No audit log is kept here. Set logging.audit_file or logging.audit_store, or name a file.",
-  );
+  throw new CemError("FILE_NOT_FOUND", "No audit log is kept here. Set logging.audit_file, or name a file.");
 }

@@ -1,4 +1,3 @@
-import { homedir } from "node:os";
 import path from "node:path";
 import type { Config } from "@cem/config";
 import { CemError } from "@cem/core";
@@ -16,13 +15,6 @@ export async function authFolder(
   if (own !== undefined && own !== "") return path.resolve(project, own);
   const { userConfigFolder } = await import("@cem/config");
   return path.join(userConfigFolder(environment), "auth");
-}
-
-/** Where pulled models are kept unless the configuration says: the user's, shared by all projects. */
-export function modelsFolder(environment: NodeJS.ProcessEnv = process.env): string {
-  const { XDG_CACHE_HOME: xdg, LOCALAPPDATA: appData } = environment;
-  const base = process.platform === "win32" ? appData : xdg;
-  return path.join(base ?? path.join(homedir(), ".cache"), "cem", "models");
 }
 
 /** A folder of the host's own. */

@@ -1,6 +1,6 @@
 import * as z from "zod/mini";
 import { atMost, needsYes, oneOf } from "./risk.ts";
-import { choice, count, flag, httpUrl, setting, text, withDefault } from "./setting.ts";
+import { choice, count, flag, setting, text, withDefault } from "./setting.ts";
 
 /** Settings of pools, caches and parallel work. */
 export const optimizationSettings = {
@@ -38,28 +38,9 @@ export const optimizationSettings = {
     pending: "embeddings are computed by the processor",
     risk: "none",
   }),
-  embeddingModel: setting(
-    z.optional(text),
-    "Sentence-embedding model that cem model pull has loaded, as it was named there; none: no model. Enables semantic search of tools on this machine, with precedence over a service. Default: the model that cem model pull loads without a name, once it is there.",
-    { risk: "none" },
-  ),
-  modelCacheDir: setting(
-    z.optional(text),
-    "Folder of pulled models. Default: cem/models in the user's cache folder.",
-    {
-      variables: ["CEM_MODELS_DIR"],
-      path: true,
-      risk: needsYes(["reach", "spend"], "models are loaded into this process from there"),
-    },
-  ),
-  modelMirror: setting(
-    z.optional(httpUrl),
-    "URL of a server with the paths of huggingface.co, which models are pulled from instead.",
-    { variables: ["HF_ENDPOINT"], risk: needsYes(["reach"], "models are downloaded from there") },
-  ),
   embeddingModelDir: setting(
     z.optional(text),
-    "Folder of a sentence-embedding model in ONNX format. Enables semantic search of tools, with precedence over embedding_model and a service.",
+    "Folder of a sentence-embedding model in ONNX format. Enables semantic search of tools, with precedence over a service.",
     { path: true, risk: needsYes(["reach", "spend"], "that model is loaded into this process") },
   ),
   searchCacheDir: setting(

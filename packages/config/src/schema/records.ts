@@ -45,13 +45,6 @@ export const loggingSettings = {
     "Size at which that file is put aside and another begun, in MiB.",
     { risk: "none" },
   ),
-  auditStore: setting(
-    flag(false),
-    "Keep the audit log of all machines in store.url, as one chain. It grows without end.",
-    {
-      risk: needsYes(["spend"], "the audit log grows without end in the store", { isStricter: oneOf(false) }),
-    },
-  ),
 };
 
 const MAX_COUNT = 1_000_000;

@@ -1,4 +1,3 @@
-import { shellWord } from "../text/shell-word.ts";
 import { textOr } from "./entry.ts";
 import type { ErrorEntries } from "./entry.ts";
 
@@ -8,29 +7,10 @@ export const MODEL_ERRORS = {
     meaning: "The model that compares tools by meaning failed; tools are searched by words.",
     fix: "Check the model's folder, or the provider's key and URL.",
   },
-  EMBEDDER_MODEL_CHANGED: {
-    meaning: "A file of the embedding model is not the one that was pulled, or that is known for it.",
-    fix: "Check the mirror, then `cem model pull` again.",
-    hint: ({ url, model }) => {
-      if (url !== undefined) return "See which server is asked: optimizations.model_mirror (HF_ENDPOINT).";
-      return `Pull it again with  cem model pull${model === undefined ? "" : ` ${shellWord(textOr(model, ""))}`}`;
-    },
-  },
   EMBEDDER_MODEL_NOT_FOUND: {
-    meaning: "There is no model in that folder or under that name.",
-    fix: "Correct `optimizations.embedding_model_dir`, or run `cem model pull`.",
-    hint: ({ modelDir, model }) => {
-      if (modelDir !== undefined) return "Correct optimizations.embedding_model_dir.";
-      return model === undefined ? undefined : "Name another model, or none for the default one.";
-    },
-  },
-  EMBEDDER_PULL_FAILED: {
-    meaning: "The embedding model can't be downloaded or kept.",
-    fix: "Name a mirror in `optimizations.model_mirror`, or a folder that can be written.",
-    hint: ({ url }) =>
-      url === undefined
-        ? "Set optimizations.model_cache_dir (CEM_MODELS_DIR) to a folder that can be written."
-        : "From a mirror it may work: set optimizations.model_mirror (HF_ENDPOINT). Until then tools are searched by words alone.",
+    meaning: "There is no model in that folder.",
+    fix: "Correct `optimizations.embedding_model_dir`.",
+    hint: "fix",
   },
   LLM_ANSWER_UNUSABLE: {
     meaning: "The model answered with neither code nor a call, or its answer was cut.",

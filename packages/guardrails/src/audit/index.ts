@@ -2,5 +2,4 @@ export { auditCalls, auditedValue } from "./audit-calls.ts";
 export { createAuditLog, verifyAuditLog } from "./audit-file.ts";
 export type { AuditLogSettings, AuditVerification } from "./audit-file.ts";
 export type { AuditProblem } from "./audit-chain.ts";
-export { createSharedAuditLog, verifySharedAuditLog } from "./shared-audit-log.ts";
 export type { AuditEvent, AuditLog } from "@cem/core";

@@ -53,6 +53,16 @@ describe("createTransformersEmbedder", () => {
       expect(vectors.map(([vector]) => vector?.findIndex((value) => value > 0.9))).toEqual([0, 4, 3]);
     });
 
+    it("takes quantized weights where the folder has them", async () => {
+      const quantized = path.join(path.dirname(modelDir), "quantized");
+      await writeTinyModel(quantized, "model_quantized.onnx");
+      const own = createTransformersEmbedder({ modelDir: quantized, library });
+      expect(await own.embed(["weather"], { kind: "query" })).toEqual(
+        await embedder.embed(["weather"], { kind: "query" }),
+      );
+      await own.dispose?.();
+    });
+
     it("puts the model's prefixes before the texts", async () => {
       const own = createTransformersEmbedder({ modelDir, library, queryPrefix: "music music music " });
       const [asQuery] = await own.embed(["weather"], { kind: "query" });

@@ -1,9 +1,9 @@
+import { existsSync } from "node:fs";
 import { stat } from "node:fs/promises";
 import path from "node:path";
 import type { Worker } from "node:worker_threads";
 import { CemError, moduleBeside, type ErrorInfo } from "@cem/core";
-import type { ModelLock } from "../models/model-lock.ts";
-import { TRANSFORMERS } from "../models/transformers-library.ts";
+import { TRANSFORMERS } from "./transformers-library.ts";
 import type { Embedder, EmbedOptions } from "./semantic-search.ts";
 import type { EmbedFailure, EmbedReply, EmbedRequest, ModelSettings } from "./transformers-worker.ts";
 
@@ -12,21 +12,15 @@ export interface TransformersEmbedderSettings {
   /** Folder of the model: `config.json`, `tokenizer.json` and `onnx/model.onnx`. Nothing is downloaded. */
   modelDir: string;
   /**
-   * Digests of the pulled files, which are checked before the model is loaded.
-   *
-   * @defaultValue none: the files are taken as they are
-   */
-  lock?: ModelLock | undefined;
-  /**
    * How the vectors of a text's tokens are combined.
    *
-   * @defaultValue that of the lock, else `mean`
+   * @defaultValue `mean`
    */
   pooling?: "mean" | "cls" | undefined;
   /**
    * Precision of the weights: `fp32` is `onnx/model.onnx`, `q8` is `onnx/model_quantized.onnx`.
    *
-   * @defaultValue that of the lock, else `fp32`
+   * @defaultValue `q8` where the folder has its file, else `fp32`
    */
   dtype?: "fp32" | "fp16" | "q8" | "int8" | "q4" | undefined;
   /**
@@ -53,11 +47,13 @@ export interface TransformersEmbedderSettings {
  * Creates an embedder that runs a model on disk with the optional peer `@huggingface/transformers`, in a worker thread.
  * The thread starts with the first text and does not keep the process alive.
  *
- * `embed` throws CemError `EMBEDDER_MODEL_NOT_FOUND`, `EMBEDDER_MODEL_CHANGED` or `EMBEDDER_FAILED`.
+ * `embed` throws CemError `EMBEDDER_MODEL_NOT_FOUND` or `EMBEDDER_FAILED`.
  */
 export function createTransformersEmbedder(settings: TransformersEmbedderSettings): Embedder {
   return new TransformersEmbedder(settings);
 }
+
+const QUANTIZED_WEIGHTS = "onnx/model_quantized.onnx";
 
 interface Waiting {
   resolve(reply: EmbedReply): void;
@@ -74,13 +70,13 @@ class TransformersEmbedder implements Embedder {
   #requests = 0;
 
   constructor(settings: TransformersEmbedderSettings) {
-    const { modelDir, lock, library = TRANSFORMERS } = settings;
-    const { pooling = lock?.pooling ?? "mean", dtype = lock?.dtype ?? "fp32" } = settings;
+    const { pooling = "mean", library = TRANSFORMERS } = settings;
+    const modelDir = path.resolve(settings.modelDir);
+    const dtype = settings.dtype ?? (existsSync(path.join(modelDir, QUANTIZED_WEIGHTS)) ? "q8" : "fp32");
     this.#settings = settings;
-    this.#model = { modelDir: path.resolve(modelDir), pooling, dtype, library, lock };
+    this.#model = { modelDir, pooling, dtype, library };
     const prefixes = [settings.queryPrefix ?? "", settings.documentPrefix ?? ""];
-    const weights = lock === undefined ? this.#model.modelDir : digestsOf(lock);
-    this.id = JSON.stringify(["transformers", weights, pooling, dtype, ...prefixes]);
+    this.id = JSON.stringify(["transformers", modelDir, pooling, dtype, ...prefixes]);
   }
 
   async embed(texts: readonly string[], { kind, signal }: EmbedOptions): Promise<Float32Array[]> {
@@ -158,13 +154,6 @@ class TransformersEmbedder implements Embedder {
   #failAll(error: unknown): void {
     for (const waiting of this.#waiting.values()) waiting.reject(error);
   }
-}
-
-/** The digests that identify a pulled model, independent of its folder. */
-function digestsOf({ files }: ModelLock): string[] {
-  return Object.entries(files)
-    .map(([file, { sha256 }]) => `${file} ${sha256}`)
-    .toSorted();
 }
 
 /** The error of the worker, which has its code unless the library threw it. */

@@ -1,8 +1,7 @@
 import { parentPort, workerData } from "node:worker_threads";
 import { toErrorInfo } from "@cem/core";
 import type { ErrorInfo } from "@cem/core";
-import { checkModelFiles, type ModelLock } from "../models/model-lock.ts";
-import { importTransformers } from "../models/transformers-library.ts";
+import { importTransformers } from "./transformers-library.ts";
 
 /** The data that the worker is started with. */
 export interface ModelSettings {
@@ -10,8 +9,6 @@ export interface ModelSettings {
   pooling: "mean" | "cls";
   dtype: string;
   library: string;
-  /** Digests that the files must have. */
-  lock?: ModelLock | undefined;
 }
 
 /** A message to the worker. */
@@ -69,9 +66,8 @@ async function answer({ id, texts }: EmbedRequest): Promise<void> {
 }
 
 async function load(): Promise<Extractor> {
-  const { modelDir, dtype, library, lock } = settings;
+  const { modelDir, dtype, library } = settings;
   const transformers = await importTransformers<Transformers>(library);
-  if (lock !== undefined) await checkModelFiles(modelDir, lock);
   const { env } = transformers;
   env.allowRemoteModels = false;
   env.allowLocalModels = true;

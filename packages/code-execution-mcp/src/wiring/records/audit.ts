@@ -5,7 +5,6 @@ import type { AuditEvent, AuditLog } from "@cem/core";
 import { replaceFile } from "@cem/core/files";
 import type { Log } from "../log.ts";
 import type { Project } from "../project.ts";
-import { requireStore } from "../shared/store.ts";
 
 const BYTES_PER_MB = 1024 * 1024;
 
@@ -16,29 +15,23 @@ const BYTES_PER_MB = 1024 * 1024;
  * @returns `undefined` where nothing is to be recorded.
  */
 export async function createConfiguredAudit(
-  loaded: Project,
+  { config }: Project,
   log: Log | undefined,
 ): Promise<AuditLog | undefined> {
-  const { auditFile, auditMaxMb, auditStore } = loaded.config.logging;
-  const logs: AuditLog[] = [];
-  if (auditFile !== undefined || auditStore) {
-    const { createAuditLog, createSharedAuditLog } = await import("@cem/guardrails/audit");
-    if (auditStore) logs.push(createSharedAuditLog(await requireStore(loaded)));
-    if (auditFile !== undefined)
-      logs.push(createAuditLog({ file: auditFile, maxBytes: auditMaxMb * BYTES_PER_MB }));
+  const { auditFile, auditMaxMb } = config.logging;
+  let file: AuditLog | undefined;
+  if (auditFile !== undefined) {
+    const { createAuditLog } = await import("@cem/guardrails/audit");
+    file = createAuditLog({ file: auditFile, maxBytes: auditMaxMb * BYTES_PER_MB });
   }
-  if (logs.length === 0 && log === undefined) return undefined;
-  const audit: AuditLog = {
+  if (file === undefined && log === undefined) return undefined;
+  return {
     specificationVersion: "v1",
     record(event) {
       log?.(...toLogLine(event));
-      for (const one of logs) one.record(event);
+      file?.record(event);
     },
   };
-  if (!auditStore) return audit;
-  audit.flush = async () => void (await Promise.all(logs.map(async (one) => one.flush?.())));
-  audit.close = async () => void (await Promise.all(logs.map(async (one) => one.close?.())));
-  return audit;
 }
 
 /** Log line of an event. Like the audit log, it contains no values. */

@@ -65,8 +65,7 @@ const tools: ToolDefinition[] = [
 ];
 
 async function search(overrides: ConfigInput, env: Record<string, string> = {}) {
-  const models = { CEM_MODELS_DIR: path.join(folder, "models") };
-  const { config } = await loadConfig({ cwd: folder, env: { ...models, ...env }, overrides });
+  const { config } = await loadConfig({ cwd: folder, env, overrides });
   const selector = await createConfiguredSelector(config);
   await selector.prepare(tools);
   const { notes = [] } = await selector.select({ task: "weather", tools });
@@ -118,30 +117,6 @@ describe("createConfiguredSelector", () => {
     expect(notes.join()).toMatch(/^by words only: /u);
     expect(report).toMatchObject({ embedder: optimizations.embeddingModelDir, problem: /is missing/u });
     expect(asked).toEqual([]);
-  });
-
-  it("says what to do where a model that is named was not pulled, and asks nobody", async () => {
-    const optimizations = { embeddingModel: "cem/tiny", modelMirror: origin };
-    expect(await search({ optimizations, llm: { embeddingModel: "m", baseUrl: origin } })).toEqual({
-      notes: ["by words only: cem/tiny is not pulled: cem model pull cem/tiny"],
-      report: { embedder: "cem/tiny", problem: "cem/tiny is not pulled: cem model pull cem/tiny" },
-    });
-    expect(asked).toEqual([]);
-  });
-
-  it("uses no model on this machine where none is wanted", async () => {
-    const none = { optimizations: { embeddingModel: "none" } };
-    expect(await search(none)).toEqual({
-      notes: ["by words only: no embedding model is set"],
-      report: {},
-    });
-    const llm = { embeddingModel: "small", baseUrl: `${origin}/v1`, apiKey: "k" };
-    expect((await search({ ...none, llm })).report).toEqual({ embedder: "small" });
-  });
-
-  it("says what is wrong with the name of a model", async () => {
-    const { notes } = await search({ optimizations: { embeddingModel: "../secrets" } });
-    expect(notes.join()).toMatch(/^by words only: "\.\.\/secrets" is not the name of a model/u);
   });
 
   it("keeps nothing on disk where tool_cache is off", async () => {

@@ -1,29 +1,21 @@
 import { stat } from "node:fs/promises";
 import path from "node:path";
 import type { Config } from "@cem/config";
-import { CemError } from "@cem/core";
+import { toErrorInfo } from "@cem/core";
 import type * as SelectorPackage from "@cem/selector";
-import type { Embedder, PulledModel, Selector } from "@cem/selector";
+import type { Embedder, Selector } from "@cem/selector";
 import { offloadSelection } from "../../work-threads/offloaded-selector.ts";
-import { modelsFolder } from "../places.ts";
 
 /** How a configuration searches for tools. */
 export interface SearchReport {
   /** The model that compares by meaning, for people to read. Absent: tools are searched by words alone. */
   embedder?: string | undefined;
-  /** The name of the pulled model that is used. */
-  model?: string | undefined;
   /** Why the model can't be used, and what helps. */
   problem?: string | undefined;
 }
 
-/** The value of `optimizations.embedding_model` for no model. */
-const NO_MODEL = "none";
 /** How long the only request of a process waits for the vectors of its catalog. */
 const ONE_RUN_PATIENCE_MS = 10_000;
-
-/** Length of the prefix by which a commit is shown. */
-const SHOWN_REVISION_CHARACTERS = 12;
 
 type Selectors = typeof SelectorPackage;
 
@@ -50,17 +42,12 @@ export async function inspectSearch(config: Config): Promise<SearchReport> {
   if (embeddingModelDir !== undefined) {
     const file = path.join(embeddingModelDir, "config.json");
     const found = await stat(file).catch(() => undefined);
-    const problem = `${file} is missing: put a sentence-embedding model in ONNX form there`;
-    return { embedder: embeddingModelDir, problem: found?.isFile() === true ? undefined : problem };
+    const problem =
+      found?.isFile() === true
+        ? await libraryProblem()
+        : `${file} is missing: put a sentence-embedding model in ONNX form there`;
+    return { embedder: embeddingModelDir, problem };
   }
-  const selectors = await import("@cem/selector");
-  const { model, pulled, problem } = await findPulled(config, selectors);
-  if (pulled !== undefined) {
-    const problem = await problemOf(pulled, selectors);
-    const revision = pulled.lock.revision.slice(0, SHOWN_REVISION_CHARACTERS);
-    return { embedder: `${model} at ${revision}`, model, problem };
-  }
-  if (problem !== undefined) return { embedder: model, problem };
   if (llm.azureEmbedderName !== undefined) {
     const embedder = `${llm.azureEmbedderName} on Azure`;
     return llm.azureEndpoint === undefined
@@ -70,61 +57,14 @@ export async function inspectSearch(config: Config): Promise<SearchReport> {
   return llm.embeddingModel === undefined ? {} : { embedder: llm.embeddingModel };
 }
 
-/** The folder of pulled models that the configuration says. */
-export function modelsDirOf({ optimizations }: Config): string {
-  return optimizations.modelCacheDir ?? modelsFolder();
-}
-
-/** The pulled model that the configuration names. */
-export function namedModelOf({ optimizations }: Config): string | undefined {
-  return optimizations.embeddingModel === NO_MODEL ? undefined : optimizations.embeddingModel;
-}
-
-interface Found {
-  model: string;
-  pulled?: PulledModel | undefined;
-  /** Why a model that is named can't be used. */
-  problem?: string | undefined;
-}
-
-/** The pulled model that the configuration names; without a name the default one, when no service is named either. */
-async function findPulled(config: Config, { DEFAULT_MODEL, findModel }: Selectors): Promise<Found> {
-  const { optimizations, llm } = config;
-  const named = optimizations.embeddingModel;
-  const model = named ?? DEFAULT_MODEL;
-  const hasService = llm.azureEmbedderName !== undefined || llm.embeddingModel !== undefined;
-  if (model === NO_MODEL || (named === undefined && hasService)) return { model };
+async function libraryProblem(): Promise<string | undefined> {
+  const { checkTransformers } = await import("@cem/selector");
   try {
-    const pulled = await findModel(modelsDirOf(config), model);
-    const isMissing = pulled === undefined && named !== undefined;
-    return {
-      model,
-      pulled,
-      problem: isMissing ? `${model} is not pulled: cem model pull ${model}` : undefined,
-    };
-  } catch (error) {
-    return { model, problem: messageOf(error) };
-  }
-}
-
-/** Why a pulled model can't be used. */
-async function problemOf(
-  { folder, lock }: PulledModel,
-  { checkModelFiles, checkTransformers }: Selectors,
-): Promise<string | undefined> {
-  try {
-    await checkModelFiles(folder, lock);
     checkTransformers();
     return undefined;
   } catch (error) {
-    return messageOf(error);
+    return toErrorInfo(error).message;
   }
-}
-
-function messageOf(error: unknown): string {
-  if (!CemError.isInstance(error)) return String(error);
-  const help = error.code === "EMBEDDER_MODEL_CHANGED" ? " Pull it again: cem model pull" : "";
-  return `${error.message}${help}`;
 }
 
 /** The embedding model that is named: one on disk before a service, Azure before others. */
@@ -136,11 +76,6 @@ async function createEmbedder(
   const { createOpenAiEmbedder, createTransformersEmbedder } = selectors;
   if (optimizations.embeddingModelDir !== undefined) {
     return { embedder: createTransformersEmbedder({ modelDir: optimizations.embeddingModelDir }) };
-  }
-  const { pulled, problem } = await findPulled(config, selectors);
-  if (problem !== undefined) return { lexicalReason: problem };
-  if (pulled !== undefined) {
-    return { embedder: createTransformersEmbedder({ modelDir: pulled.folder, lock: pulled.lock }) };
   }
   const apiKey = llm.apiKey?.reveal();
   const { azureEmbedderName, azureEmbedderVersion, azureEndpoint, embeddingModel, baseUrl } = llm;
