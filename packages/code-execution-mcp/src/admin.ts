@@ -1,6 +1,6 @@
 export { ERRORS, hintFor } from "@cem/core/errors";
 export { warningsOf } from "./admin/edit-servers.ts";
-export { addServers, removeServerAndFiles } from "./admin/edit-servers.ts";
+export { addServers, exemptFromApproval, removeServerAndFiles } from "./admin/edit-servers.ts";
 export type { RemovedServer } from "./admin/edit-servers.ts";
 export { cleanCustomers, customerUsage, deleteCustomer, listCustomers } from "./admin/shared-services.ts";
 export type { CustomerUsage } from "@cem/workspace";

@@ -61,14 +61,18 @@ async function execute(era: Era, reply: string | undefined, waitMs = 0) {
     });
   }
   await client.connect(new StreamableHTTPClientTransport(new URL(running.url ?? "")));
+  const found = await client.callTool({ name: "search_tools", arguments: { query: "remove a contact" } });
+  const names = await client.callTool({ name: "get_server_tools", arguments: { server_name: "crm" } });
   const result = await client.callTool({ name: "execute_code", arguments: { code: removeBoth } });
   await client.close();
-  return { answer: result.structuredContent, asked };
+  return { answer: result.structuredContent, asked, lists: JSON.stringify([found, names]) };
 }
 
 describe.each<Era>(["modern", "legacy"])("calls that need a yes, by the %s protocol", (era) => {
   it("show the user what will be done with which arguments, while the run's clock stands still", async () => {
-    const { answer, asked } = await execute(era, "Yes, this once", 2_700);
+    const { answer, asked, lists } = await execute(era, "Yes, this once", 2_700);
+    expect(lists).toContain("crm.remove: Needs the user's yes.");
+    expect(lists).not.toContain("can't ask");
     expect(answer).toMatchObject({ success: true, result: [{ ok: true }, { ok: true }] });
     expect(asked).toEqual([
       expect.stringContaining(
@@ -89,8 +93,11 @@ describe.each<Era>(["modern", "legacy"])("calls that need a yes, by the %s proto
   });
 
   it("say what lets them through where nobody can be asked", async () => {
-    const { answer } = await execute(era, undefined);
+    const { answer, lists } = await execute(era, undefined);
     expect(JSON.stringify(answer)).toContain("guardrails.approvals");
+    expect(lists.match(/Refused: it needs the user's yes, which this client can't ask for/gu)).toHaveLength(
+      3,
+    );
   });
 });
 

@@ -1,6 +1,6 @@
 import { describe, expect, it } from "vitest";
 import { load } from "../test/config-folder.ts";
-import { addServer, removeServer } from "./edit.ts";
+import { addServer, exemptServer, removeServer } from "./edit.ts";
 import { renderStarterConfig } from "./template.ts";
 
 const entry = { command: "npx", args: ["-y", "@scope/server"] };
@@ -48,5 +48,17 @@ describe("removeServer", () => {
     expect(removeServer(addServer(yaml, "a", entry), "a")).toBe(yaml);
     expect(removeServer(yaml, "a")).toBeUndefined();
     expect(removeServer("", "a")).toBeUndefined();
+  });
+});
+
+describe("exemptServer", () => {
+  it.each([
+    ["", ["destructive", "!files"]],
+    [renderStarterConfig(), ["destructive", "!files"]],
+    ["guardrails: # ours\n  approvals: [writes] # all\n", ["writes", "!files"]],
+  ])("adds to the approvals of %j", async (before, approvals) => {
+    const after = exemptServer(before, "files");
+    expect(after.match(/#.*/gu)).toEqual(before.match(/#.*/gu));
+    expect((await load(after)).config.guardrails.approvals).toEqual(approvals);
   });
 });

@@ -52,6 +52,24 @@ export function removeServer(yaml: string, name: string): string | undefined {
   return print(document);
 }
 
+/**
+ * Exempts a server's tools from the approvals in the text of a config.yaml. Comments and all other settings are kept.
+ *
+ * @returns the new text.
+ * @throws CemError `CONFIG_INVALID` for a text that is not a mapping in YAML.
+ */
+export function exemptServer(yaml: string, name: string): string {
+  const document = parse(yaml);
+  const approvals = document.getIn(["guardrails", "approvals"], true);
+  if (isSeq(approvals)) approvals.add(`!${name}`);
+  else {
+    if (!isMap(document.get("guardrails", true))) document.set("guardrails", document.createNode({}));
+    const list = document.createNode(["destructive", `!${name}`], { flow: true });
+    document.setIn(["guardrails", "approvals"], list);
+  }
+  return print(document);
+}
+
 function parse(yaml: string): Document {
   const document = parseDocument(yaml);
   const [error] = document.errors;

@@ -27,6 +27,7 @@ import { DEFAULT_YIELD_AFTER_MS } from "./limits.ts";
 import { INSTRUCTIONS, toolsOf } from "./tools/profiles.ts";
 import type { Probe } from "./http/health.ts";
 import { hostPerRequest, servedClient } from "./served-client.ts";
+import { canAskUser } from "./runs/questions.ts";
 import { RunRegistry } from "./runs/run-registry.ts";
 import type { ServedClient } from "./served-client.ts";
 import { SERVED_PARTS } from "./tools/server-tool.ts";
@@ -195,7 +196,7 @@ class ToolServer<Config> implements AgentServer<Config> {
     server.registerTool(name, shown as Registration, async (input, context) => {
       const request = () => ({ server, context, isConnected: this.#connected.has(server) });
       const call = traceRequest(name, context, this.#clientTrace, () =>
-        handle(input, context)
+        handle(input, context, canAskUser(context, server.server.getClientCapabilities()))
           .then((answer) => this.#states.signed(answer, context))
           .catch((error: unknown) => this.#answerError(error))
           .then((answer) => this.#redaction?.redact(answer, request()) ?? answer)

@@ -1,4 +1,7 @@
+import { statSync } from "node:fs";
 import { shellWord } from "@cem/core/text";
+import type { ServerSource } from "code-execution-mcp/admin";
+import { askYesNo } from "../ask/prompt.ts";
 import { EXIT_FAILED, EXIT_OK, withHints } from "../errors.ts";
 import type { Answer, CommandContext } from "../io/command-context.ts";
 import { FIRST_START, showWaiting } from "../io/terminal.ts";
@@ -114,6 +117,7 @@ async function addMcpServer(
   const generated = withHints(await showWaiting(live, FIRST_START, generating));
   const [server] = generated;
   const isDone = server?.state === "generated";
+  if (isDone) await askAboutFolders(name, entry, source, context);
   const safe = safeData(generated);
   const word = shellWord(name);
   const next = isDone ? { next: `cem tools ${word}` } : afterFailure(word, server?.error?.code);
@@ -127,6 +131,27 @@ async function addMcpServer(
     ],
     brief: () => (isDone ? `${name}: ${server.tools}` : (safe[0]?.error?.message ?? "")),
   };
+}
+
+/** Asks once whether a server may write in the folders that its command was given without a yes for each call. */
+async function askAboutFolders(
+  name: string,
+  { args = [] }: Record<string, unknown>,
+  source: ServerSource,
+  context: CommandContext,
+): Promise<void> {
+  if (context.live === undefined || context.io.stdin.isTTY !== true) return;
+  const folders = (args as string[]).filter((word) =>
+    statSync(word, { throwIfNoEntry: false })?.isDirectory(),
+  );
+  if (folders.length === 0) return;
+  const { exemptFromApproval, listCatalog } = await import("code-execution-mcp/admin");
+  const { servers } = await listCatalog({ ...source, only: name, triesServers: false });
+  const tools = servers.filter((one) => one.name === name).flatMap((one) => one.tools);
+  const asked = tools.filter((tool) => tool.needsApproval).map((tool) => tool.name);
+  if (asked.length === 0) return;
+  const question = `${asked.join(", ")} may delete or overwrite, so each call needs your yes. Make an exception for ${folders.join(", ")}, which you gave it?`;
+  if (await askYesNo(oneLine(question), context)) await exemptFromApproval(name, source);
 }
 
 /** The commands to go on with when a server gave no tools, by what they are for. What else helps stands with its error. */

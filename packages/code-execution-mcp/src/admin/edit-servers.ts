@@ -9,7 +9,7 @@ import type { ServerSource } from "../options.ts";
 import { shellWord } from "@cem/core/text";
 import { loadConfig, openProject } from "../wiring/open-project.ts";
 import { layFilesFor, withMcpTools } from "./servers.ts";
-import { trustServers } from "./trust.ts";
+import { trustItems, trustServers } from "./trust.ts";
 
 /** Names that people take for the servers of those who made what they are named for. */
 const WELL_KNOWN = `
@@ -130,6 +130,20 @@ export async function addServers(
     ),
   );
   return { file, warnings };
+}
+
+/**
+ * Writes to the configuration file that calls of a server's tools need no yes. It counts at once, unless something else
+ * in the folder waits for the user's trust.
+ */
+export async function exemptFromApproval(name: string, source: ServerSource = {}): Promise<void> {
+  const { exemptServer } = await import("@cem/config/edit");
+  const { file, text = "" } = await readConfigText(source);
+  const load = (): Promise<LoadedConfig> => loadConfig({ cwd: source.cwd, file, trustFolder: false });
+  const before = await load();
+  await replaceFile(file, exemptServer(text, name));
+  const { trust } = await load();
+  if (before.trust.held.length === 0) await trustItems(trust.folder, trust.requested);
 }
 
 /** The outcome of adding servers. */

@@ -137,7 +137,7 @@ function commentOf({ description, flags = [], needsApproval, signature }: ToolDe
   const end = signature.endsWith("Promise<unknown>") ? PARAGRAPH_END : SENTENCE_END;
   const [first = ""] = isFlagged ? [description] : description.trim().split(end);
   const about = oneLine(first, isFlagged ? MAX_FLAGGED_CHARACTERS : MAX_SENTENCE_CHARACTERS);
-  const asks = needsApproval === true ? "Each call asks the user for a yes first." : "";
+  const asks = needsApproval === true ? "Each call asks the user for a yes first; a no is final." : "";
   const words = [about, asks].filter((part) => part !== "").join(" ");
   return words === "" ? "" : ` // ${words}`;
 }

@@ -476,8 +476,10 @@ describe("requireApproval, of a program that names several calls", () => {
   it("does not ask again who did not answer, nor about tools that a session said yes to", async () => {
     const { call } = tool();
     const { questions, context } = asked(undefined);
-    await expect(call({ id: 1 }, context)).rejects.toThrow("nobody could be asked");
+    for (const name of ["other.look", "files.remove"])
+      await expect(call({ id: 1 }, context, name)).rejects.toThrow("nobody could be asked");
     expect(questions).toHaveLength(1);
+    await expect(call({}, { planned, run: "r2" }, "other.look")).rejects.toThrow("nobody could be asked");
     const known = tool();
     const always = asked("Yes, for this session");
     for (const name of ["files.remove", "files.move"])

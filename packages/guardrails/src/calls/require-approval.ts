@@ -174,7 +174,7 @@ export function requireApproval({
 
   const askAboutPlan = async (
     planned: readonly PlannedCall[],
-    elicit: Elicit,
+    elicit: Elicit | undefined,
     context: InvokeContext,
   ): Promise<PlanAnswer> => {
     const { run, session, signal } = context;
@@ -182,7 +182,8 @@ export function requireApproval({
     let answer: PlanAnswer = "unanswered";
     context.onWaiting?.(true);
     try {
-      answer = await abandonOnAbort(choose(elicit, describePlan(planned), ONCE, signal), signal);
+      if (elicit !== undefined)
+        answer = await abandonOnAbort(choose(elicit, describePlan(planned), ONCE, signal), signal);
     } catch {
       signal.throwIfAborted();
     } finally {
@@ -207,7 +208,7 @@ export function requireApproval({
   /** Asks about all calls of a program before the first is made. `undefined` where calls are asked about one by one. */
   const planAnswer = (context: InvokeContext): Promise<PlanAnswer> | undefined => {
     const { planned = [], elicit = ownElicit } = context;
-    if (planned.length < 2 || planned.length > MAX_PLANNED || elicit === undefined) return undefined;
+    if (planned.length < 2 || planned.length > MAX_PLANNED) return undefined;
     // A function that decides calls decides each by its own arguments.
     if ((context.approve ?? approve) !== undefined) return undefined;
     const answer = plans.get(planned) ?? askAboutPlan(planned, elicit, context);
@@ -220,12 +221,12 @@ export function requireApproval({
     const name = JSON.stringify([server, tool]);
     const { run, session } = context;
     const plan = await planAnswer(context);
-    if (plan === "no") throw notApproved(call, reason, plan);
+    if (plan === "no" || plan === "unanswered") throw notApproved(call, reason, plan);
     // A rule's question depends on the arguments: an earlier yes does not hold.
     const isAsked = questionOf(call) !== undefined;
     const ofPlan = plan !== undefined && plan !== "unasked" && !isAsked && covers(context.planned, call);
-    const isEarlier = ofPlan ? plan !== "unanswered" : !isAsked && isKnown(call, context);
-    const answer = isEarlier ? "earlier" : ofPlan ? "unanswered" : await ask(call, context, reason);
+    const isEarlier = ofPlan || (!isAsked && isKnown(call, context));
+    const answer = isEarlier ? "earlier" : await ask(call, context, reason);
     audit?.record({
       type: "approval",
       run,
@@ -242,11 +243,12 @@ export function requireApproval({
   return checkingGuard((call, context) => {
     const reason = questionOf(call) ?? reasonFor(call);
     if (reason !== undefined) return requireYes(call, context, reason);
-    // Before the first call, so that a no ends the run before anything is done.
+    // Before the first call, so that a program without a yes ends before anything is done.
     const [first = call] = context.planned ?? [];
-    return planAnswer(context)?.then((answer) =>
-      answer === "no" ? Promise.reject(notApproved(first, "it needs a yes", answer)) : undefined,
-    );
+    return planAnswer(context)?.then((answer) => {
+      if (answer === "no" || answer === "unanswered") throw notApproved(first, "it needs a yes", answer);
+      return undefined;
+    });
   });
 }
 

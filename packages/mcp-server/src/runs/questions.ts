@@ -193,12 +193,8 @@ export function asksLater({ mcpReq }: ServerContext): boolean {
 
 /** Cancels the questions of a kind that the client can't ask its user or its model. */
 export function cancelUnaskable(questions: Questions, { mcpReq }: ServerContext): Answers {
-  // The SDK's types leave the envelope's members open.
-  const envelope: { [CLIENT_CAPABILITIES_META_KEY]?: ClientCapabilities | undefined } = mcpReq.envelope ?? {};
-  const { elicitation: can, sampling } = envelope[CLIENT_CAPABILITIES_META_KEY] ?? {};
-  // By the specification an empty declaration means forms.
-  const modes: ClientCapabilities["elicitation"] =
-    can === undefined || Object.keys(can).length > 0 ? can : { form: {} };
+  const { elicitation, sampling } = capabilitiesIn(mcpReq) ?? {};
+  const modes = modesOf(elicitation);
   const answers = new Map<string, Answer>();
   for (const [key, { mode }] of questions) {
     if (mode === "sample") {
@@ -206,6 +202,31 @@ export function cancelUnaskable(questions: Questions, { mcpReq }: ServerContext)
     } else if (modes?.[mode] === undefined) answers.set(key, NO_USER);
   }
   return answers;
+}
+
+/**
+ * Whether the client of a call can show its user a form.
+ *
+ * @param connected - The capabilities that a client of 2025-11-25 or older declared when it connected.
+ * @returns `undefined` where it is not known.
+ */
+export function canAskUser(
+  { mcpReq }: ServerContext,
+  connected: ClientCapabilities | undefined,
+): boolean | undefined {
+  const capabilities = mcpReq.envelope === undefined ? connected : capabilitiesIn(mcpReq);
+  return capabilities && modesOf(capabilities.elicitation)?.form !== undefined;
+}
+
+function capabilitiesIn({ envelope }: ServerContext["mcpReq"]): ClientCapabilities | undefined {
+  // The SDK's types leave the envelope's members open.
+  const open: { [CLIENT_CAPABILITIES_META_KEY]?: ClientCapabilities | undefined } = envelope ?? {};
+  return open[CLIENT_CAPABILITIES_META_KEY];
+}
+
+/** By the specification an empty declaration means forms. */
+function modesOf(declared: ClientCapabilities["elicitation"]): ClientCapabilities["elicitation"] {
+  return declared === undefined || Object.keys(declared).length > 0 ? declared : { form: {} };
 }
 
 /** The longest timeout a timer takes: a question has a deadline of its own. */

@@ -1,7 +1,7 @@
 import { open } from "node:fs/promises";
-import { UNKNOWN_RESULT, messageOf, signaturesOf } from "@cem/tool-files/answers";
-import type { HintFor } from "@cem/tool-files/answers";
-import { exampleCall, serverNotFound } from "@cem/core";
+import { UNKNOWN_RESULT, approvalRemark, messageOf, signaturesOf } from "@cem/tool-files/answers";
+import type { ListSettings } from "@cem/tool-files/answers";
+import { exampleCall, serverNotFound, toolId } from "@cem/core";
 import type { Agent, RankedTool, ToolDefinition, ToolServer } from "@cem/core";
 import { nearest } from "@cem/core/text";
 import { describeCalls } from "@cem/tool-files";
@@ -20,9 +20,10 @@ const listAvailableTools = declareTool<unknown>({
   input: NO_INPUT,
   output: { type: "object", additionalProperties: NAMES },
   annotations: READ_ONLY,
-  async handle(_input, { agent }, { mcpReq: { signal } }) {
-    const servers = await serversOf(agent, signal);
-    return answerValue(Object.fromEntries(servers.map(({ name, tools }) => [name, tools.map(nameOf)])));
+  async handle(_input, host, { mcpReq: { signal } }) {
+    const servers = await serversOf(host.agent, signal);
+    const names = Object.fromEntries(servers.map(({ name, tools }) => [name, tools.map(nameOf)]));
+    return withRemark(answerValue(names), servers, host);
   },
 });
 
@@ -48,11 +49,23 @@ const getServerTools = declareTool<{ server_name: string }>({
   input: { type: "object", properties: { server_name: text }, required: ["server_name"] },
   output: NAMES,
   annotations: READ_ONLY,
-  async handle({ server_name: wanted }, { agent }, { mcpReq: { signal } }) {
-    const servers = await serversOf(agent, signal);
-    return answerValue(findServer(servers, wanted).tools.map(nameOf));
+  async handle({ server_name: wanted }, host, { mcpReq: { signal } }) {
+    const server = findServer(await serversOf(host.agent, signal), wanted);
+    return withRemark(answerValue(server.tools.map(nameOf)), [server], host);
   },
 });
+
+/** Adds to a list of names, which of the tools need a yes. */
+function withRemark(
+  answer: CallToolResult,
+  servers: readonly ToolServer[],
+  settings: ListSettings,
+): CallToolResult {
+  const asked = servers.flatMap(({ tools }) => tools.filter((tool) => tool.needsApproval).map(toolId));
+  if (asked.length === 0) return answer;
+  const text = `${asked.join(", ")}: ${approvalRemark(settings)}`;
+  return { ...answer, content: [...answer.content, { type: "text", text }] };
+}
 
 /** The tool servers. Skills are left out: they belong to no server and are found by search. */
 async function serversOf(agent: Agent, signal: AbortSignal): Promise<ToolServer[]> {
@@ -111,10 +124,10 @@ const searchTools = declareTool<{
     // One more than can be asked for, so that an answer knows whether it is all.
     const all = await host.agent.searchTools(query, { limit: MAX_SEARCH_RESULTS + 1, signal, onNote });
     const best = all.slice(0, wanted ?? DEFAULT_RESULTS);
-    const found = wanted === undefined && detail === "signature" ? shortList(best, host.hintFor) : best;
+    const found = wanted === undefined && detail === "signature" ? shortList(best, host) : best;
     if (all.length > found.length) notes.push(moreMatches(all.length, found.length));
     if (found.length === 0) notes.push(whatToTry(await serversOf(host.agent, signal)));
-    const answer = await answerFound(found, detail, host.hintFor);
+    const answer = await answerFound(found, detail, host);
     if (notes.length > 0) answer.content.push({ type: "text", text: notes.map(asSentence).join(" ") });
     return answer;
   },
@@ -127,11 +140,11 @@ export const CATALOG_TOOLS = [searchTools, listServers, getServerTools, listAvai
  * The first tools, as far as their signatures are short together, and at least a few. Those whose signatures fill much of the
  * room show their results without the comments on fields, whose names mostly say the same.
  */
-export function shortList(best: readonly RankedTool[], hintFor?: HintFor): readonly RankedTool[] {
+export function shortList(best: readonly RankedTool[], settings: ListSettings = {}): readonly RankedTool[] {
   const lengthOf = (found: readonly RankedTool[]): number =>
     signaturesOf(
       found.map(({ tool }) => tool),
-      hintFor,
+      settings,
     ).text.length;
   const shown = best.map((found): RankedTool => {
     const { outputSchema } = found.tool;
@@ -155,12 +168,12 @@ function withoutDescriptions<Schema extends object>(schema: Schema): Schema {
 async function answerFound(
   found: readonly RankedTool[],
   detail: Detail,
-  hintFor: HintFor | undefined,
+  settings: ListSettings,
 ): Promise<CallToolResult> {
   const tools = found.map(({ tool }) => tool);
   switch (detail) {
     case "signature": {
-      const { data, text: shown } = signaturesOf(tools, hintFor);
+      const { data, text: shown } = signaturesOf(tools, settings);
       const content = tools.length === 0 ? [] : [{ type: "text" as const, text: shown }];
       return { content, structuredContent: data };
     }
@@ -173,7 +186,7 @@ async function answerFound(
         ),
       );
     case "full": {
-      const codes = new Map(await codesOf(tools, hintFor));
+      const codes = new Map(await codesOf(tools, settings));
       return answerValue(
         byServer(found, (all) => Object.fromEntries(all.map(({ tool }) => [tool.name, codes.get(tool)]))),
       );
@@ -214,13 +227,16 @@ const MAX_SHOWN_CODES = 3;
 /** Each tool in full, for a model that writes one call with care. The best have their code too. */
 function codesOf(
   tools: readonly ToolDefinition[],
-  hintFor: HintFor | undefined,
+  { hintFor, canAsk }: ListSettings,
 ): Promise<[ToolDefinition, object][]> {
   return Promise.all(
     tools.map(async (tool, at): Promise<[ToolDefinition, object]> => {
-      const { name, module, description, unavailable } = tool;
+      const { name, module, description, unavailable, needsApproval } = tool;
       const { types, signatures } = describeCalls([tool]);
-      const notes = signatures.some((text) => text.endsWith("Promise<unknown>")) ? [UNKNOWN_RESULT] : [];
+      const notes = [
+        ...(signatures.some((text) => text.endsWith("Promise<unknown>")) ? [UNKNOWN_RESULT] : []),
+        ...(needsApproval === true ? [`// ${approvalRemark({ canAsk })}`] : []),
+      ];
       return [
         tool,
         {

@@ -72,6 +72,8 @@ export interface ToolHost extends ServedParts {
   quotaOwner?: string | undefined;
   /** Adds what helps to errors in answers. */
   hintFor?: HintFor | undefined;
+  /** Whether the client of the call can ask its user. Absent: it is not known. */
+  canAsk?: boolean | undefined;
 }
 
 /** A tool as the protocol lists and calls it. */
@@ -82,7 +84,11 @@ export interface ServerTool {
   inputSchema: StandardSchemaWithJSON;
   outputSchema?: StandardSchemaWithJSON | undefined;
   annotations?: ToolAnnotations | undefined;
-  handle: (input: unknown, context: ServerContext) => Promise<CallToolResult | InputRequiredResult>;
+  handle: (
+    input: unknown,
+    context: ServerContext,
+    canAsk?: boolean,
+  ) => Promise<CallToolResult | InputRequiredResult>;
 }
 
 interface ToolDeclaration<Input> {
@@ -138,10 +144,10 @@ export function declareTool<Input>(declaration: ToolDeclaration<Input>): Declare
     inputSchema,
     outputSchema,
     // The SDK has validated the input against the schema.
-    handle: async (checked, context) => {
+    handle: async (checked, context, canAsk) => {
       // Others wait while a long text is read. Over stdio there are none.
       if (context.http !== undefined) requireLengths(checked, maxCharacters);
-      return handle(checked as Input, await hostOf(context), context);
+      return handle(checked as Input, { ...(await hostOf(context)), canAsk }, context);
     },
   });
   return { profiles, needs, bind };

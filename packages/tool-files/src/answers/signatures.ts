@@ -17,12 +17,19 @@ export interface SignatureList {
   text: string;
 }
 
+/** What lists of tools depend on beside the tools. */
+export interface ListSettings {
+  hintFor?: HintFor | undefined;
+  /** Whether a person can be asked for a yes. Absent: it is not known. */
+  canAsk?: boolean | undefined;
+}
+
 /** Lists by module, for a model that writes calls, the signature of each tool and one line on what it does. */
-export function signaturesOf(tools: readonly ToolDefinition[], hintFor?: HintFor): SignatureList {
+export function signaturesOf(tools: readonly ToolDefinition[], settings: ListSettings = {}): SignatureList {
   const { types, signatures } = describeCalls(tools);
   const lines = tools.map((tool, at) => ({
     tool,
-    line: `${signatures[at] ?? tool.signature}${lineComment(tool, hintFor)}`,
+    line: `${signatures[at] ?? tool.signature}${lineComment(tool, settings)}`,
   }));
   const modules = Map.groupBy(lines, ({ tool }) => tool.module);
   const blocks = [...modules].map(([module, all]) =>
@@ -31,7 +38,9 @@ export function signaturesOf(tools: readonly ToolDefinition[], hintFor?: HintFor
   const isUnknown = (text: string): boolean => text.endsWith("Promise<unknown>");
   const notes = [
     ...(signatures.some(isUnknown) ? [UNKNOWN_RESULT] : []),
-    ...(tools.some(({ needsApproval }) => needsApproval) ? [APPROVALS] : []),
+    ...(tools.some(({ needsApproval }) => needsApproval) && settings.canAsk !== false
+      ? [`// ${NEEDS_APPROVAL} ${APPROVALS}`]
+      : []),
   ];
   return {
     data: {
@@ -42,22 +51,28 @@ export function signaturesOf(tools: readonly ToolDefinition[], hintFor?: HintFor
   };
 }
 
-/** A remark on a tool whose calls wait for a person, and a note that says what it means. */
+/** A remark on a tool whose calls wait for a person, and what it means. */
 const NEEDS_APPROVAL = "Needs the user's yes.";
 const APPROVALS =
-  "// Needs the user's yes: asked before the first call, once for all such calls that the code names. Refused where nobody can be asked.";
+  "It is asked before the first call, once for all such calls that the code names. Refused where nobody can be asked.";
+const UNASKABLE = "Refused: it needs the user's yes, which this client can't ask for.";
+
+/** Says what becomes of calls of a tool that needs a yes. */
+export function approvalRemark({ canAsk }: Pick<ListSettings, "canAsk">): string {
+  return canAsk === false ? UNASKABLE : NEEDS_APPROVAL;
+}
 
 /** A tool's description on one line: its first sentence. */
 function lineComment(
   { description, flags = [], unavailable, needsApproval }: ToolDefinition,
-  hintFor?: HintFor,
+  { hintFor, canAsk }: ListSettings,
 ): string {
   const limit = flags.length > 0 ? MAX_FLAGGED_LINE_CHARACTERS : MAX_LINE_CHARACTERS;
   const [first = ""] = flags.length > 0 ? [description] : description.split(/(?<=[.!?])\s+(?=\p{Lu})/u);
   const line = first.replaceAll(/\s+/gu, " ").trim();
   const shown = line.length > limit ? `${line.slice(0, limit - 1).trimEnd()}…` : line;
   const cannot = unavailable === undefined ? "" : `Not available now: ${messageOf(unavailable, hintFor)}`;
-  const asks = needsApproval === true ? NEEDS_APPROVAL : "";
+  const asks = needsApproval === true ? approvalRemark({ canAsk }) : "";
   const about = shown === "" || asks + cannot === "" || /[.!?…]$/u.test(shown) ? shown : `${shown}.`;
   const words = [about, asks, cannot].filter((part) => part !== "").join(" ");
   return words === "" ? "" : ` // ${words}`;

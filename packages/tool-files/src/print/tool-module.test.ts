@@ -18,6 +18,12 @@ function typeOf(schema: unknown, more: object = {}): string {
 }
 
 describe("generateToolModule", () => {
+  it("says of a tool that may delete that a call needs a yes", () => {
+    const annotated = (more: object) => generate({}, { description: "Clears.", annotations: more }).code;
+    expect(annotated({ destructiveHint: true })).toContain("each call needs the user's yes");
+    expect(annotated({ destructiveHint: true, readOnlyHint: true })).not.toContain("yes");
+  });
+
   it("writes one documented function with named types and one call", () => {
     const module = generateToolModule(
       {

@@ -1,3 +1,4 @@
+import { isObject } from "@cem/core";
 import type { ToolFlag } from "@cem/core";
 import { compactJson, TOO_LARGE } from "../canonical-json.ts";
 import type { LearnedOutput } from "../schema/learn-output-schema.ts";
@@ -145,7 +146,7 @@ function declare({ types }: SchemaTypes, settings: PrintSettings): string[] {
 }
 
 function functionComment(
-  { name, title, description, outputSchema }: RawToolDefinition,
+  { name, title, description, outputSchema, annotations }: RawToolDefinition,
   { learned, flags = [] }: ToolModuleNaming,
 ): string {
   const shown = markFlagged(description?.trim() ? description : (title ?? name), flags);
@@ -153,6 +154,13 @@ function functionComment(
   if (outputSchema === undefined && learned !== undefined) {
     const results = `${learned.results} observed result${learned.results === 1 ? "" : "s"}`;
     lines.push("", `The result's type was learned from ${results}: the server states none.`);
+  }
+  if (
+    isObject(annotations) &&
+    annotations["destructiveHint"] === true &&
+    annotations["readOnlyHint"] !== true
+  ) {
+    lines.push("", "It may delete or overwrite: where nothing else is set, each call needs the user's yes.");
   }
   if (lines.length === 1) return `/** ${lines[0]} */`;
   return ["/**", ...lines.map((line) => ` * ${line}`.trimEnd()), " */"].join("\n");
