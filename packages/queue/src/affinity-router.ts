@@ -2,7 +2,7 @@ import { setTimeout as sleep } from "node:timers/promises";
 import { toErrorInfo } from "@cem/core";
 import type { ErrorInfo } from "@cem/core";
 import { errorOf } from "./awaited-run.ts";
-import type { Peers, WarmSessions } from "./peers.ts";
+import type { Peers } from "./peers.ts";
 import type { QueuedRun } from "./protocol.ts";
 import type { RunExecutor } from "./run-executor.ts";
 import type { ActiveRun } from "./worker-run.ts";
@@ -31,11 +31,10 @@ interface AffinityRouterSettings {
   /** The worker's name among its peers. */
   name: string;
   peers: Peers<WorkerMessage>;
-  sessions: WarmSessions;
   executor: RunExecutor;
   slots: Slots;
-  /** Whether runs of one session are executed by one worker. */
-  isEnabled: boolean;
+  /** The name that keeps where a run's session is warm. `undefined` where it doesn't matter. */
+  sessionOf: (run: QueuedRun) => string | undefined;
 }
 
 /**
@@ -59,14 +58,21 @@ export class AffinityRouter {
   }
 
   /**
-   * Executes a run here, in a slot.
+   * Executes a run from the queue in a slot, here or on the worker where its session's guest is warm.
    *
+   * @param turn - Its turn, which has come.
    * @returns whether it is over. If not, another worker may execute it: this one has no slot, or stops.
+   * @throws CemError why it can't be set up, and `OWNER_GONE` where its owner was deleted.
    */
-  async execute(id: string, run: QueuedRun): Promise<boolean> {
-    const { executor, slots } = this.#settings;
+  async execute(id: string, run: QueuedRun, turn: number): Promise<boolean> {
+    const { executor, sessionOf, slots } = this.#settings;
+    const hasSlot = slots.tryAcquire();
+    const beginning = { turn, session: sessionOf(run), isAsked: !hasSlot };
+    const first = await executor.execute(id, run, beginning).finally(() => hasSlot && slots.release());
+    const isOver = typeof first === "object" ? await this.#route(id, run, first.worker) : first;
+    if (isOver !== undefined) return isOver;
     if (!(await slots.take(SLOT_MS))) return false;
-    return executor.execute(id, run).finally(() => slots.release());
+    return (await executor.execute(id, run).finally(() => slots.release())) === true;
   }
 
   /** Accepts no more runs of others. Those in progress go on. */
@@ -80,19 +86,12 @@ export class AffinityRouter {
   }
 
   /**
-   * Routes a run to the worker where its session's guest is warm, if that is another one.
+   * Has another worker execute a run.
    *
    * @returns whether it is over. `undefined`: it is to be executed here, where it may have been tried before.
-   * @throws CemError why it can't be set up there, and `OWNER_GONE` where its owner was deleted.
    */
-  async tryRoute(id: string, run: QueuedRun): Promise<boolean | undefined> {
-    const { peers, sessions, executor, slots, name, isEnabled } = this.#settings;
-    const worker = isEnabled ? await sessions.take(run) : undefined;
-    if (worker === undefined) return undefined;
-    if (!(await peers.lives(worker))) {
-      await sessions.takeOver(run);
-      return undefined;
-    }
+  async #route(id: string, run: QueuedRun, worker: string): Promise<boolean | undefined> {
+    const { peers, executor, slots, name } = this.#settings;
     const routed = new RoutedRun(() => void peers.send(worker, { type: "stop", id }).catch(() => {}));
     this.#routed.set(id, routed);
     const stopWatching = peers.watch(worker, {
@@ -105,8 +104,9 @@ export class AffinityRouter {
         const hasBegun = await routed.word(WORD_MS);
         if (hasBegun === false) return undefined;
         if (hasBegun === undefined && (await slots.take(SLOT_MS))) {
-          const isOver = await executor.executeFirst(id, run).finally(() => slots.release());
-          if (isOver !== undefined) return isOver;
+          const first = executor.execute(id, run, { isFirst: true });
+          const isOver = await first.finally(() => slots.release());
+          if (typeof isOver === "boolean") return isOver;
         }
         return routed.result();
       });
@@ -133,10 +133,10 @@ export class AffinityRouter {
     this.#taken.add(id);
     let end: End | undefined;
     try {
-      const isOver = await executor.executeFirst(id, run, () => {
+      const isOver = await executor.execute(id, run, { isFirst: true }, () => {
         void peers.send(from, { type: "begun", id }).catch(() => {});
       });
-      if (isOver !== undefined) end = { isOver };
+      if (typeof isOver === "boolean") end = { isOver };
     } catch (error) {
       end = { error: toErrorInfo(error) };
     }

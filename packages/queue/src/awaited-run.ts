@@ -62,11 +62,13 @@ export class AwaitedRun {
   /**
    * Follows the worker's messages from the first on.
    *
-   * @param put - Puts the run into the queue meanwhile.
+   * @param put - Puts the run into the queue meanwhile. If it is new, not before it is followed, so that its messages need not be
+   *   looked for.
    */
-  async follow(put?: Promise<void>): Promise<void> {
+  async follow(put?: { isNew: boolean; run: (followed: Promise<void>) => Promise<void> }): Promise<void> {
     const { signal, rejoin } = this.#options;
-    await Promise.all([this.#followMessages(), put]);
+    const followed = this.#followMessages(put?.isNew);
+    await Promise.all([followed, put?.run(followed)]);
     this.#looking = setInterval(() => void this.#look().catch(() => {}), LOOK_MS);
     this.#waiting = setTimeout(() => void this.#reportWaiting().catch(() => {}), WAITING_MS);
     signal?.addEventListener("abort", this.#cancel, { once: true });
@@ -75,12 +77,13 @@ export class AwaitedRun {
     else if (signal?.aborted === true) this.#cancel();
   }
 
-  async #followMessages(): Promise<void> {
+  async #followMessages(isNew?: boolean): Promise<void> {
     const stop = await this.#opened.streams.follow(
       this.#names.messages,
       (message) => this.#receive(message as RunMessage),
       // A message that can't be decoded stays so; a cut ends.
       (problem) => CemError.isInstance(problem) && this.#reject(problem),
+      isNew,
     );
     // It may not have come into the queue.
     if (this.#isOver) stop();
@@ -163,7 +166,8 @@ export class AwaitedRun {
 
   /** A reply that does not arrive leaves the question open until its call ends. */
   async #send(reply: RunReply): Promise<void> {
-    await this.#opened.streams.append(this.#names.replies, { contents: [reply] }).catch(() => {});
+    const { attempt: toWorkerOf, replies } = this.#names;
+    await this.#opened.streams.append(replies, { contents: [reply], toWorkerOf }).catch(() => {});
   }
 
   /** A job that failed or is gone sends nothing more. Checked twice, in case its last message is on its way. */

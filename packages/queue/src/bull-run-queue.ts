@@ -98,7 +98,10 @@ class BullRunQueue implements RunQueue {
     return this.#ask(async (opened) => {
       const awaited = new AwaitedRun(opened, namesOf(this.#prefix, id), id, run, options);
       try {
-        await awaited.follow(this.#put(opened, id, run, options));
+        await awaited.follow({
+          isNew: !GIVEN_TWICE.test(id),
+          run: (followed) => this.#put(opened, { id, run, followed }, options),
+        });
       } catch (error) {
         awaited.stop();
         throw error;
@@ -183,15 +186,14 @@ class BullRunQueue implements RunQueue {
 
   async #put(
     opened: Opened,
-    id: string,
-    run: QueuedRun,
+    { id, run, followed }: { id: string; run: QueuedRun; followed: Promise<void> },
     { urgency = "normal" }: QueuedOptions,
   ): Promise<void> {
     const { queue, codec } = opened;
     const mayBeKnown = GIVEN_TWICE.test(id);
     const known = mayBeKnown ? await queue.getJob(id) : undefined;
     if (known !== undefined) return requireSame(codec, known, run);
-    const priority = await this.#takeTurn(opened, run, urgency);
+    const [priority] = await Promise.all([this.#takeTurn(opened, run, urgency), followed]);
     const data: JobData = {
       payload: codec.encode(`job:${id}`, run),
       owner: run.owner,

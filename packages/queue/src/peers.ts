@@ -52,12 +52,12 @@ export class Peers<Message> {
   async join(receive: (message: Message) => void): Promise<void> {
     const { client, streams, name } = this.#settings;
     const sign = (): void => {
-      client.set(this.#signOf(name), "1", "PX", this.#lostAfterMs).catch(() => {});
+      client.set(signOf(this.#settings.base, name), "1", "PX", this.#lostAfterMs).catch(() => {});
     };
     this.#signing = setInterval(sign, this.#signEveryMs);
     this.#signing.unref();
     sign();
-    const inbox = this.#inboxOf(name);
+    const inbox = inboxOf(this.#settings.base, name);
     const read = (message: unknown, entry: string): void => {
       client.xdel(inbox, entry).catch(() => {});
       receive(message as Message);
@@ -66,14 +66,14 @@ export class Peers<Message> {
   }
 
   async send(name: string, message: Message): Promise<void> {
-    await this.#settings.streams.append(this.#inboxOf(name), {
+    await this.#settings.streams.append(inboxOf(this.#settings.base, name), {
       contents: [message],
       keepMs: KEEP_MESSAGES_MS,
     });
   }
 
   async lives(name: string): Promise<boolean> {
-    return (await this.#settings.client.exists(this.#signOf(name))) === 1;
+    return (await this.#settings.client.exists(signOf(this.#settings.base, name))) === 1;
   }
 
   /** Looks again and again whether a peer is there, until it is lost or the watch is stopped. */
@@ -95,60 +95,29 @@ export class Peers<Message> {
     const { client, name } = this.#settings;
     clearInterval(this.#signing);
     this.#stopFollowing?.();
-    await client.del(this.#signOf(name)).catch(() => {});
-  }
-
-  #signOf(name: string): string {
-    return `${this.#settings.base}:${name}:lives`;
-  }
-
-  #inboxOf(name: string): string {
-    return `${this.#settings.base}:${name}:inbox`;
+    await client.del(signOf(this.#settings.base, name)).catch(() => {});
   }
 }
 
 /** As long as a guest that waits for the next run of its session stays. */
-const KEEP_SESSION_MS = 300_000;
+export const KEEP_SESSION_MS = 300_000;
 
-/** The worker on which the guest of a session is warm. A hint: the worker may be gone. */
-export class WarmSessions {
-  readonly #client: Redis;
-  readonly #base: string;
-  readonly #worker: string;
+/** The name that keeps the worker on which a session's guest is warm. `undefined` where no guest is kept for a later run. */
+export function warmSession(
+  prefix: string,
+  { owner, options: { session, singleUse } }: QueuedRun,
+): string | undefined {
+  if (session === undefined || singleUse === true) return undefined;
+  const digest = createHash("sha256").update(JSON.stringify([owner ?? null, session]));
+  return `${prefix}:warm:${digest.digest("base64url")}`;
+}
 
-  /** @param worker - The name of the worker that asks. */
-  constructor(client: Redis, prefix: string, worker: string) {
-    this.#client = client;
-    this.#base = `${prefix}:warm`;
-    this.#worker = worker;
-  }
+/** The name that a worker's sign of life has. */
+export function signOf(base: string, name: string): string {
+  return `${base}:${name}:lives`;
+}
 
-  /**
-   * Takes a run's session, unless another worker has it.
-   *
-   * @returns that one's name. `undefined`: the run is for this worker.
-   */
-  async take(run: QueuedRun): Promise<string | undefined> {
-    const name = this.#nameOf(run);
-    if (name === undefined) return undefined;
-    const replies = await this.#client
-      .multi()
-      .set(name, this.#worker, "PX", KEEP_SESSION_MS, "NX")
-      .getex(name, "PX", KEEP_SESSION_MS)
-      .exec();
-    const worker = replies?.at(-1)?.[1];
-    return typeof worker === "string" && worker !== this.#worker ? worker : undefined;
-  }
-
-  /** Takes a run's session from a worker that is gone. */
-  async takeOver(run: QueuedRun): Promise<void> {
-    const name = this.#nameOf(run);
-    if (name !== undefined) await this.#client.set(name, this.#worker, "PX", KEEP_SESSION_MS);
-  }
-
-  #nameOf({ owner, options: { session, singleUse } }: QueuedRun): string | undefined {
-    if (session === undefined || singleUse === true) return undefined;
-    const digest = createHash("sha256").update(JSON.stringify([owner ?? null, session]));
-    return `${this.#base}:${digest.digest("base64url")}`;
-  }
+/** The stream of messages to a worker, and the channel of its notices. */
+export function inboxOf(base: string, name: string): string {
+  return `${base}:${name}:inbox`;
 }

@@ -13,12 +13,11 @@ import type { RunningAgent } from "./worker-run.ts";
 import { RunExecutor } from "./run-executor.ts";
 import { DEFAULT_PREFIX, QUEUE, connectPatiently, createMessageCodec, requireKept } from "./connection.ts";
 import { AffinityRouter, Slots } from "./affinity-router.ts";
-import { Peers, WarmSessions } from "./peers.ts";
+import { Peers, warmSession } from "./peers.ts";
 import type { QueuedRun } from "./protocol.ts";
 import { placeOfReason } from "./run-queue.ts";
 import type { JobData, QueueConnection } from "./run-queue.ts";
 import { Streams } from "./streams.ts";
-import { Throughput, Turns } from "./turns.ts";
 
 const DEFAULT_CONCURRENCY = 4;
 const DEFAULT_LOST_AFTER_MS = 8_000;
@@ -87,18 +86,17 @@ export async function startQueueWorker(settings: QueueWorkerSettings): Promise<Q
   const [client, subscriber] = [connectPatiently(url), connectPatiently(url)];
   const codec = createMessageCodec(keys);
   const streams = new Streams(client, subscriber, codec);
-  const turns = new Turns(client, prefix);
-  const throughput = new Throughput(client, prefix);
 
-  const executor = new RunExecutor({ client, streams, prefix, worker: name, agentFor: settings.agentFor });
+  const { agentFor, keepsGuests = true } = settings;
   // Names that people give may be given twice.
   const ownId = randomBytes(ID_BYTES).toString("hex");
+  const group = { base: `${prefix}:worker`, name: ownId };
+  const executor = new RunExecutor({ client, streams, prefix, worker: name, peers: group, agentFor });
   const router = new AffinityRouter({
     name: ownId,
-    peers: new Peers({ client, streams, base: `${prefix}:worker`, name: ownId, lostAfterMs }),
-    sessions: new WarmSessions(client, prefix, ownId),
+    peers: new Peers({ client, streams, ...group, lostAfterMs }),
     executor,
-    isEnabled: settings.keepsGuests ?? true,
+    sessionOf: (run) => (keepsGuests ? warmSession(prefix, run) : undefined),
     slots: new Slots(concurrency),
   });
 
@@ -118,16 +116,12 @@ export async function startQueueWorker(settings: QueueWorkerSettings): Promise<Q
     // By two clocks, which may differ.
     const waitedMs = Math.max(0, Date.now() - job.timestamp);
     instruments().queueWait.record(waitedMs / MS_PER_SECOND);
-    // What it notes is for later runs: this one need not wait for it.
-    turns.serve(job.priority).catch(() => {});
     let isOver = true;
     try {
       const run = await executor.read(id, () => codec.decode(`job:${id}`, job.data.payload) as QueuedRun);
-      isOver = (await router.tryRoute(id, run)) ?? (await router.execute(id, run));
+      isOver = await router.execute(id, run, job.priority - 1);
     } catch (error) {
       await refuse(job, toErrorInfo(error));
-    } finally {
-      if (isOver) throughput.count().catch(() => {});
     }
     if (isOver) return;
     await job.moveToWait(token);

@@ -1,22 +1,15 @@
 import { setTimeout as sleep } from "node:timers/promises";
 import { CemError, toErrorInfo } from "@cem/core";
 import { contextOf, traced } from "@cem/core/telemetry";
-import type { Redis } from "ioredis";
 import { errorOf } from "./awaited-run.ts";
-import { QUEUE, messaging, namesOf } from "./connection.ts";
+import { QUEUE, messaging } from "./connection.ts";
 import type { QueuedRun } from "./protocol.ts";
-import type { Streams } from "./streams.ts";
 import { WorkerRun } from "./worker-run.ts";
-import type { WorkerRunSettings, ActiveRun, RunningAgent } from "./worker-run.ts";
+import type { ActiveRun, Beginning, RunningAgent, WorkerRunSettings } from "./worker-run.ts";
 
 const IDLE_POLL_MS = 50;
 
-interface RunExecutorSettings {
-  client: Redis;
-  streams: Streams;
-  prefix: string;
-  /** The worker's name. */
-  worker: string;
+interface RunExecutorSettings extends WorkerRunSettings {
   agentFor: (owner: string | undefined, incarnation: string | undefined) => Promise<RunningAgent>;
 }
 
@@ -30,19 +23,26 @@ export class RunExecutor {
   }
 
   /**
-   * Executes a run here.
+   * Begins an attempt at a run and executes it here.
    *
-   * @returns whether it is over. If not, another worker may repeat it.
+   * @param onBegun - Called once it was begun.
+   * @returns whether it is over. If not, another worker may repeat it. `undefined`: it was not begun; or the worker to which it goes.
    * @throws CemError why it can't be set up, and `OWNER_GONE` where its owner was deleted.
    */
-  async execute(id: string, run: QueuedRun): Promise<boolean> {
-    return this.#attempt(id, run, await WorkerRun.begin(this.#attemptAt(id)));
-  }
-
-  /** Executes a run here that was not tried before. `undefined`: it was. */
-  async executeFirst(id: string, run: QueuedRun, onBegun?: () => void): Promise<boolean | undefined> {
-    const workerRun = await WorkerRun.beginFirst(this.#attemptAt(id));
-    if (workerRun === undefined) return undefined;
+  async execute(
+    id: string,
+    run: QueuedRun,
+    beginning: Beginning = {},
+    onBegun?: () => void,
+  ): Promise<boolean | { worker: string } | undefined> {
+    const workerRun = new WorkerRun(this.#settings, id);
+    let begun: Awaited<ReturnType<WorkerRun["begin"]>>;
+    try {
+      begun = await workerRun.begin(beginning);
+    } finally {
+      if (begun !== "begun") workerRun.end();
+    }
+    if (begun !== "begun") return begun;
     onBegun?.();
     return this.#attempt(id, run, workerRun);
   }
@@ -52,7 +52,13 @@ export class RunExecutor {
     try {
       return open();
     } catch (error) {
-      throw await failed(await WorkerRun.begin(this.#attemptAt(id)), error);
+      const workerRun = new WorkerRun(this.#settings, id);
+      try {
+        await workerRun.begin();
+        throw await failed(workerRun, error);
+      } finally {
+        workerRun.end();
+      }
     }
   }
 
@@ -104,11 +110,6 @@ export class RunExecutor {
       if (workerRun.isOfGone) throw new CemError("OWNER_GONE", "The owner of the run was deleted.");
       return isOver;
     });
-  }
-
-  #attemptAt(id: string): WorkerRunSettings {
-    const { client, streams, prefix, worker } = this.#settings;
-    return { client, streams, worker, names: namesOf(prefix, id) };
   }
 }
 

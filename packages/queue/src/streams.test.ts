@@ -41,6 +41,35 @@ describeWith("redis-server")("streams", () => {
     stop();
   });
 
+  it("are read where a notice does not follow on what is known, or is too small for what was said", async () => {
+    const { client, streams } = open();
+    const followed: unknown[] = [];
+    const receive = (content: unknown): void => void followed.push(content);
+    await streams.follow("n", receive, () => {}, true);
+    await streams.append("n", { contents: ["a", "b"] });
+    // Nobody is told of it.
+    await client.xadd("n", "*", "payload", '["lost"]', "by", "other.1");
+    await streams.append("n", { contents: ["c"] });
+    const large = "x".repeat(100_000);
+    await streams.append("n", { contents: [large] });
+    await expect.poll(() => followed, { timeout: 4_000 }).toEqual(["a", "b", "lost", "c", large]);
+  });
+
+  it("give notice of replies to the worker that has the run, and to nobody after its attempt", async () => {
+    const { client, streams } = open();
+    const followed: unknown[] = [];
+    const receive = (content: unknown): void => void followed.push(content);
+    await streams.follow("inbox", receive, () => {}, true);
+    const { stop } = streams.listen("replies", receive, () => {});
+    await client.set("attempt", "2 inbox");
+    await streams.append("replies", { contents: ["to 2"], toWorkerOf: "attempt" });
+    await expect.poll(() => followed, { timeout: 4_000 }).toEqual(["to 2"]);
+    const late = { name: "attempt", attempt: "1 inbox" };
+    expect(await streams.append("messages", { contents: ["of 1"], while: late })).toBe(false);
+    expect(await streams.read("messages")).toEqual([]);
+    stop();
+  });
+
   it("are followed again after a cut, and survive one more at that very moment", async () => {
     const { client, subscriber, streams } = open();
     const followed: unknown[] = [];

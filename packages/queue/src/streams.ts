@@ -2,6 +2,7 @@ import { randomBytes } from "node:crypto";
 import type { Redis } from "ioredis";
 import type { MessageCodec } from "./connection.ts";
 import { KEEP_RUN_MS } from "./connection.ts";
+import { KEPT_SECONDS, MINUTE_SECONDS } from "./turns.ts";
 
 const FIELD = "payload";
 const WRITER_BYTES = 9;
@@ -9,23 +10,47 @@ const PAGE = 500;
 /** A notice can be lost in a cut: the stream is looked at so often without one. */
 const LOOK_MS = 5_000;
 
-/** Adds pairs of a payload and its writer to a stream and gives notice. With a number in ARGV[2] only while the attempt in KEYS[2] is that. */
+/** The notice of a larger entry comes without it: it is read from the stream. */
+const MAX_NOTICE_BYTES = 65_536;
+
+/**
+ * Adds an entry and gives notice, with the entry and the id of the one before, so that who has that one need not read.
+ * KEYS: the stream, a run's attempt, the prefix of counts by the minute. ARGV: how long the stream is kept, the payload, its
+ * writer, the attempt that has to be the newest. Without the last, the notice goes to the inbox of the attempt's worker.
+ */
 const TELL = `
-  if ARGV[2] ~= "" and redis.call("GET", KEYS[2]) ~= ARGV[2] then return false end
-  local id
-  for at = 3, #ARGV, 2 do id = redis.call("XADD", KEYS[1], "*", "${FIELD}", ARGV[at], "by", ARGV[at + 1]) end
+  local channel = KEYS[1]
+  if KEYS[2] then
+    local attempt = redis.call("GET", KEYS[2]) or ""
+    if ARGV[4] == "" then channel = string.match(attempt, " (.*)")
+    elseif attempt ~= ARGV[4] then return false end
+  end
+  local last = redis.call("XREVRANGE", KEYS[1], "+", "-", "COUNT", 1)[1]
+  local id = redis.call("XADD", KEYS[1], "*", "${FIELD}", ARGV[2], "by", ARGV[3])
   redis.call("PEXPIRE", KEYS[1], ARGV[1])
-  redis.call("PUBLISH", KEYS[1], id)
+  local payload = #ARGV[2] > ${MAX_NOTICE_BYTES} and "" or ARGV[2]
+  local notice = {KEYS[1], id, last and last[1] or "", ARGV[3], payload}
+  if channel then redis.call("PUBLISH", channel, table.concat(notice, "\\n")) end
+  if KEYS[3] then
+    local minute = KEYS[3] .. math.floor(redis.call("TIME")[1] / ${MINUTE_SECONDS})
+    redis.call("INCR", minute)
+    redis.call("EXPIRE", minute, ${KEPT_SECONDS})
+  end
   return id
 `;
 
-/** Entries for {@link Streams.append}, one or more. */
+/** An entry for {@link Streams.append}. */
 export interface AppendRequest {
+  /** What it consists of. */
   contents: readonly unknown[];
   /** How long the stream is kept from now on. @defaultValue a day */
   keepMs?: number | undefined;
-  /** Appends them only while this attempt is the newest. */
-  while?: { name: string; attempt: number } | undefined;
+  /** A run's attempt, by the name that it is kept under: the entry is appended only while it is the newest. */
+  while?: { name: string; attempt: string } | undefined;
+  /** The name of a run's attempt whose worker gets the notice, in the channel of its inbox. */
+  toWorkerOf?: string | undefined;
+  /** Counts the entry by the minute, in names that begin so. */
+  countedIn?: string | undefined;
 }
 
 /**
@@ -39,36 +64,33 @@ export class Streams {
   readonly #writer = randomBytes(WRITER_BYTES).toString("base64url");
   #appended = 0;
   readonly #followers = new Map<string, Set<Follower>>();
+  /** Streams whose notices come in a channel of their own. */
+  readonly #subscribed = new Set<string>();
 
   constructor(client: Redis, subscriber: Redis, codec: MessageCodec) {
     this.#client = client;
     this.#subscriber = subscriber;
     this.#codec = codec;
-    subscriber.on("message", (name: string) => lookAll(this.#followers.get(name)));
+    subscriber.on("message", (_: string, notice: string) => this.#hear(notice));
     subscriber.on("ready", () => {
-      const names = [...this.#followers.keys()];
-      if (names.length > 0) subscriber.subscribe(...names).catch(() => {});
-      for (const followers of this.#followers.values()) lookAll(followers);
+      if (this.#subscribed.size > 0) subscriber.subscribe(...this.#subscribed).catch(() => {});
+      for (const followers of this.#followers.values()) for (const follower of followers) follower.look();
     });
   }
 
-  /** @returns whether they were appended: another attempt may have begun. */
-  async append(
-    name: string,
-    { contents, keepMs = KEEP_RUN_MS, while: condition }: AppendRequest,
-  ): Promise<boolean> {
-    const entries = contents.flatMap((content) => [
-      this.#codec.encode(name, content),
-      `${this.#writer}.${(this.#appended += 1)}`,
-    ]);
+  /** @returns whether it was appended: another attempt may have begun. */
+  async append(name: string, request: AppendRequest): Promise<boolean> {
+    const { contents, keepMs = KEEP_RUN_MS, while: condition, toWorkerOf, countedIn } = request;
+    const attempt = condition?.name ?? toWorkerOf;
+    const keys = [name, attempt, countedIn].filter((key) => key !== undefined);
     const entry = await this.#client.eval(
       TELL,
-      2,
-      name,
-      condition?.name ?? name,
+      keys.length,
+      ...keys,
       keepMs,
-      condition === undefined ? "" : String(condition.attempt),
-      ...entries,
+      this.#codec.encode(name, contents),
+      `${this.#writer}.${(this.#appended += 1)}`,
+      condition?.attempt ?? "",
     );
     return entry !== null;
   }
@@ -80,7 +102,7 @@ export class Streams {
     for (let after = "-"; ;) {
       const page = await this.#client.xrange(name, after, "+", "COUNT", PAGE);
       for (const [, [, payload = "", , by]] of page)
-        if (seen.isNew(by)) contents.push(this.#codec.decode(name, payload));
+        if (seen.isNew(by)) contents.push(...this.#contentsOf(name, payload));
       const last = page.at(-1);
       if (last === undefined || page.length < PAGE) return contents;
       after = `(${last[0]}`;
@@ -92,19 +114,35 @@ export class Streams {
    *
    * @param receive - Gets each content in order, with the id of its entry.
    * @param onProblem - Called for entries that can't be read; the next look tries again.
+   * @param isNew - Whether nothing is in the stream yet, so that there is no need to read it.
    */
-  async follow(
-    name: string,
-    receive: (content: unknown, entry: string) => void,
-    onProblem: (problem: unknown) => void,
-  ): Promise<() => void> {
-    const seen = new SeenEntries();
+  async follow(name: string, receive: Receive, onProblem: OnProblem, isNew = false): Promise<() => void> {
+    const { look, stop } = this.listen(name, receive, onProblem);
+    this.#subscribed.add(name);
+    const leave = (): void => {
+      stop();
+      if (this.#followers.has(name)) return;
+      this.#subscribed.delete(name);
+      this.#subscriber.unsubscribe(name).catch(() => {});
+    };
+    try {
+      await this.#subscriber.subscribe(name);
+    } catch (error) {
+      leave();
+      throw error;
+    }
+    if (!isNew) look();
+    return leave;
+  }
+
+  /** Follows a stream whose notices come in the channel of another one that is followed. */
+  listen(name: string, receive: Receive, onProblem: OnProblem): { look: () => void; stop: () => void } {
     const next = async (after: string): Promise<Entry[]> => {
       const page = await this.#client.xrange(name, after, "+", "COUNT", PAGE);
-      return page.map(([id, [, payload = "", , by]]) => ({
+      return page.map(([id, [, payload = "", , by = ""]]) => ({
         id,
-        content: this.#codec.decode(name, payload),
-        isNew: () => seen.isNew(by),
+        by,
+        contents: this.#contentsOf(name, payload),
       }));
     };
     const follower = new Follower(next, receive, onProblem);
@@ -113,30 +151,32 @@ export class Streams {
     const stop = (): void => {
       follower.stop();
       others.delete(follower);
-      if (others.size > 0) return;
-      this.#followers.delete(name);
-      this.#subscriber.unsubscribe(name).catch(() => {});
+      if (others.size === 0) this.#followers.delete(name);
     };
-    try {
-      await this.#subscriber.subscribe(name);
-    } catch (error) {
-      stop();
-      throw error;
+    return { look: () => follower.look(), stop };
+  }
+
+  #hear(notice: string): void {
+    const [name = "", id = "", before = "", by = "", payload = ""] = notice.split("\n");
+    for (const follower of this.#followers.get(name) ?? []) {
+      if (payload === "") follower.look();
+      else follower.hear(before, () => ({ id, by, contents: this.#contentsOf(name, payload) }));
     }
-    follower.look();
-    return stop;
+  }
+
+  #contentsOf(name: string, payload: string): unknown[] {
+    return this.#codec.decode(name, payload) as unknown[];
   }
 }
 
-function lookAll(followers: Iterable<Follower> = []): void {
-  for (const follower of followers) follower.look();
-}
+type Receive = (content: unknown, entry: string) => void;
+type OnProblem = (problem: unknown) => void;
 
 interface Entry {
   id: string;
-  content: unknown;
-  /** False for one that was sent again after a cut. */
-  isNew: () => boolean;
+  /** Its writer, and its number among the entries of that writer. */
+  by: string;
+  contents: readonly unknown[];
 }
 
 type Next = (after: string) => Promise<Entry[]>;
@@ -155,22 +195,19 @@ class SeenEntries {
   }
 }
 
-/** Reads on at each notice, one look at a time. */
+/** Takes what comes with notices as long as nothing is missing before it, and reads on otherwise, one look at a time. */
 class Follower {
   readonly #next: Next;
-  readonly #receive: (content: unknown, entry: string) => void;
-  readonly #onProblem: (problem: unknown) => void;
+  readonly #receive: Receive;
+  readonly #onProblem: OnProblem;
+  readonly #seen = new SeenEntries();
   readonly #timer: NodeJS.Timeout;
   #after = "-";
   #isLooking = false;
   #lookAgain = false;
   #isStopped = false;
 
-  constructor(
-    next: Next,
-    receive: (content: unknown, entry: string) => void,
-    onProblem: (problem: unknown) => void,
-  ) {
+  constructor(next: Next, receive: Receive, onProblem: OnProblem) {
     this.#next = next;
     this.#receive = receive;
     this.#onProblem = onProblem;
@@ -183,9 +220,25 @@ class Follower {
     if (!this.#isLooking) void this.#read();
   }
 
+  /** @param before - The id of the entry before it; empty where there is none. */
+  hear(before: string, open: () => Entry): void {
+    if (this.#isLooking || (before !== "" && `(${before}` !== this.#after)) return this.look();
+    try {
+      this.#take(open());
+    } catch (error) {
+      this.#onProblem(error);
+    }
+  }
+
   stop(): void {
     this.#isStopped = true;
     clearInterval(this.#timer);
+  }
+
+  #take({ id, by, contents }: Entry): void {
+    this.#after = `(${id}`;
+    if (!this.#seen.isNew(by)) return;
+    for (const content of contents) if (!this.#isStopped) this.#receive(content, id);
   }
 
   async #read(): Promise<void> {
@@ -194,11 +247,7 @@ class Follower {
       while (this.#lookAgain && !this.#isStopped) {
         this.#lookAgain = false;
         const page = await this.#next(this.#after);
-        for (const { id, content, isNew } of page) {
-          if (this.#isStopped) return;
-          this.#after = `(${id}`;
-          if (isNew()) this.#receive(content, id);
-        }
+        for (const entry of page) this.#take(entry);
         if (page.length === PAGE) this.#lookAgain = true;
       }
     } catch (error) {

@@ -36,12 +36,6 @@ const TAKE = `
   return {turn, waiting, own}
 `;
 
-/** Notes that a turn came. */
-const SERVE = `
-  if tonumber(redis.call("GET", KEYS[1]) or "0") < tonumber(ARGV[1]) then redis.call("SET", KEYS[1], ARGV[1]) end
-  return 1
-`;
-
 /** How many milliseconds the oldest run has waited. KEYS: the runs that wait, those given back. ARGV: the prefix of runs. */
 const OLDEST = `
   local clock = redis.call("TIME")
@@ -55,13 +49,15 @@ const OLDEST = `
   return now - oldest
 `;
 
-/** Counts a run. KEYS: the prefix of the counts. ARGV: how many seconds each is for, and is kept. */
-const COUNT = `
-  local name = KEYS[1] .. math.floor(redis.call("TIME")[1] / ARGV[1])
-  redis.call("INCR", name)
-  redis.call("EXPIRE", name, ARGV[2])
-  return 1
-`;
+/** The name of the turn that is served. */
+export function servedTurn(prefix: string): string {
+  return `${prefix}:turns:stands`;
+}
+
+/** The prefix of the counts of runs that ended, by the minute. */
+export function endedRuns(prefix: string): string {
+  return `${prefix}:served:`;
+}
 
 /** A run's turn. */
 export interface Turn {
@@ -82,8 +78,8 @@ export class Turns {
   /** @param renewAt - From which turn on they begin anew once nothing waits. */
   constructor(client: Redis, prefix: string, renewAt = RENEW_AT) {
     this.#client = client;
-    const [turns, runs] = [`${prefix}:turns`, `${prefix}:${QUEUE}`];
-    this.#keys = [`${turns}:stands`, `${turns}:last`, `${runs}:prioritized`, `${runs}:wait`];
+    const runs = `${prefix}:${QUEUE}`;
+    this.#keys = [servedTurn(prefix), `${prefix}:turns:last`, `${runs}:prioritized`, `${runs}:wait`];
     this.#renewAt = renewAt;
   }
 
@@ -115,15 +111,12 @@ export class Turns {
     const runs = waiting.slice(0, -"wait".length);
     return Number(await this.#client.eval(OLDEST, 2, prioritized, waiting, runs));
   }
-
-  async serve(priority: number): Promise<void> {
-    await this.#client.eval(SERVE, 1, this.#keys[0], priority - 1);
-  }
 }
 
 const MINUTE_MS = 60_000;
-const MINUTE_SECONDS = 60;
-const KEPT_SECONDS = 180;
+export const MINUTE_SECONDS = 60;
+/** How long the count of a minute is kept. */
+export const KEPT_SECONDS = 180;
 const MIN_WAIT_MS = 1_000;
 const MAX_WAIT_MS = 600_000;
 
@@ -134,11 +127,7 @@ export class Throughput {
 
   constructor(client: Redis, prefix: string) {
     this.#client = client;
-    this.#prefix = `${prefix}:served:`;
-  }
-
-  async count(): Promise<void> {
-    await this.#client.eval(COUNT, 1, this.#prefix, MINUTE_SECONDS, KEPT_SECONDS);
+    this.#prefix = endedRuns(prefix);
   }
 
   /** How long so many runs will probably take, in milliseconds. */

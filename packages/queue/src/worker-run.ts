@@ -11,11 +11,13 @@ import type {
   TaskResult,
 } from "@cem/core";
 import type { Redis } from "ioredis";
-import { KEEP_GONE_MS, KEEP_RESULTS_MS, KEEP_RUN_MS } from "./connection.ts";
+import { KEEP_GONE_MS, KEEP_RESULTS_MS, KEEP_RUN_MS, namesOf } from "./connection.ts";
 import type { RunNames } from "./connection.ts";
+import { inboxOf, KEEP_SESSION_MS, signOf } from "./peers.ts";
 import { interrupted, unrunResult } from "./protocol.ts";
 import type { Question, QueuedRun, RunMessage, RunReply } from "./protocol.ts";
 import type { Streams } from "./streams.ts";
+import { endedRuns, servedTurn } from "./turns.ts";
 
 /** Keeps the questions of an attempt apart from those of an earlier one. */
 const MAX_QUESTIONS = 1_000_000;
@@ -27,13 +29,54 @@ const MAX_SOON = 64;
 /** The part of an agent that executes runs. */
 export type RunningAgent = Pick<Agent, "executeTask" | "executeCode">;
 
-/** Where an attempt is made. */
+/** Where attempts are made. */
 export interface WorkerRunSettings {
   client: Redis;
   streams: Streams;
-  names: RunNames;
+  prefix: string;
+  /** The worker's name, as hosts are told. */
   worker: string;
+  /** The prefix of the names of workers, and this one's own name among them. */
+  peers: { base: string; name: string };
 }
+
+/** How an attempt begins. */
+export interface Beginning {
+  /** The run's turn, if it comes from the queue. */
+  turn?: number | undefined;
+  /** The name of its session's warm worker. The run is not begun where that is another one. */
+  session?: string | undefined;
+  /** Begins a run only if it was not tried before. */
+  isFirst?: boolean | undefined;
+  /** Only asks where its session is warm. */
+  isAsked?: boolean | undefined;
+}
+
+/**
+ * Notes that a run's turn came, looks where its session is warm, and takes it from earlier attempts, which send nothing more
+ * afterwards. KEYS: the attempt, messages, replies, the turn that is served, the session. ARGV: this worker's name, its inbox, how
+ * long an attempt is kept, the turn, how long a session is kept, the name of another worker's sign of life with `*` for its name,
+ * how it begins. Returns the number of the attempt, how much there is to be read, and the other worker.
+ */
+const BEGIN = `
+  if ARGV[4] ~= "" and tonumber(redis.call("GET", KEYS[4]) or "0") < tonumber(ARGV[4]) then
+    redis.call("SET", KEYS[4], ARGV[4])
+  end
+  if KEYS[5] then
+    local warm = redis.call("GET", KEYS[5])
+    local isElsewhere = warm and warm ~= ARGV[1]
+    if isElsewhere and redis.call("EXISTS", (string.gsub(ARGV[6], "%*", warm))) == 1 then
+      redis.call("PEXPIRE", KEYS[5], ARGV[5])
+      return {0, 0, warm}
+    end
+    redis.call("SET", KEYS[5], ARGV[1], "PX", ARGV[5])
+  end
+  local found = redis.call("GET", KEYS[1])
+  if ARGV[7] == "asked" or (ARGV[7] == "first" and found) then return {0, 0} end
+  local attempt = (tonumber(string.match(found or "", "^%d+")) or 0) + 1
+  redis.call("SET", KEYS[1], attempt .. " " .. ARGV[2], "PX", ARGV[3])
+  return {attempt, redis.call("XLEN", KEYS[2]) + redis.call("XLEN", KEYS[3])}
+`;
 
 /** Whether a run can't go on because its owner was deleted. */
 export function isOfGone(error: ErrorInfo | null): boolean {
@@ -56,43 +99,68 @@ interface OpenQuestion {
 /** One attempt at a run, as its worker sees it. Once another attempt has begun, it sends and calls nothing more. */
 export class WorkerRun implements ActiveRun {
   readonly #settings: WorkerRunSettings;
-  readonly #attempt: number;
-  readonly #earlier: readonly RunMessage[];
+  readonly #names: RunNames;
+  #attempt = 0;
+  #earlier: readonly RunMessage[] = [];
   readonly #controller = new AbortController();
   readonly #questions = new Map<number, OpenQuestion>();
   #asked = 0;
   #isLost = false;
   #isStopped = false;
   #isOfGone = false;
-  readonly #calls: AnnouncedCall[];
-  #stopFollowing: (() => void) | undefined;
-  #hasEnded = false;
+  #calls: AnnouncedCall[] = [];
+  readonly #replies: { look: () => void; stop: () => void };
   readonly #soon: RunMessage[] = [];
   #sendingSoon: NodeJS.Timeout | undefined;
 
-  private constructor(settings: WorkerRunSettings, attempt: number, earlier: readonly RunMessage[]) {
+  constructor(settings: WorkerRunSettings, id: string) {
     this.#settings = settings;
-    this.#attempt = attempt;
-    this.#earlier = earlier;
-    this.#calls = earlier.filter((message) => message.type === "call").map(({ call }) => call);
+    this.#names = namesOf(settings.prefix, id);
+    // Before it begins, so that no reply passes by unheard.
+    this.#replies = settings.streams.listen(
+      this.#names.replies,
+      (reply) => this.#hear(reply as RunReply),
+      () => {},
+    );
   }
 
-  /** Takes the run from earlier attempts, then reads their messages: after that they send nothing more. */
-  static async begin(settings: WorkerRunSettings): Promise<WorkerRun> {
-    const { client, streams, names } = settings;
-    // They are executed in this order, without waiting for each.
-    const [attempt, , earlier] = await Promise.all([
-      client.incr(names.attempt),
-      client.pexpire(names.attempt, KEEP_RUN_MS),
-      streams.read(names.messages),
-    ]);
-    return new WorkerRun(settings, attempt, earlier as RunMessage[]);
-  }
-
-  /** Takes a run that was not tried before. `undefined`: it was. */
-  static async beginFirst(settings: WorkerRunSettings): Promise<WorkerRun | undefined> {
-    const isFirst = await settings.client.set(settings.names.attempt, "1", "PX", KEEP_RUN_MS, "NX");
-    return isFirst === null ? undefined : new WorkerRun(settings, 1, []);
+  /**
+   * Takes the run from earlier attempts, and reads their messages.
+   *
+   * @returns `begun`, or the worker to which it goes. `undefined`: it was only asked, or is not the first attempt.
+   */
+  async begin({ turn, session, isFirst = false, isAsked = false }: Beginning = {}): Promise<
+    "begun" | { worker: string } | undefined
+  > {
+    const { client, streams, prefix, peers } = this.#settings;
+    const { attempt, messages, replies } = this.#names;
+    const keys = [
+      attempt,
+      messages,
+      replies,
+      servedTurn(prefix),
+      ...(session === undefined ? [] : [session]),
+    ];
+    const [number, length, worker] = (await client.eval(
+      BEGIN,
+      keys.length,
+      ...keys,
+      peers.name,
+      inboxOf(peers.base, peers.name),
+      KEEP_RUN_MS,
+      turn ?? "",
+      KEEP_SESSION_MS,
+      signOf(peers.base, "*"),
+      isAsked ? "asked" : isFirst ? "first" : "",
+    )) as [number, number, string?];
+    if (number === 0) return worker === undefined ? undefined : { worker };
+    this.#attempt = number;
+    if (length > 0) {
+      this.#earlier = (await streams.read(messages)) as RunMessage[];
+      this.#calls = this.#earlier.filter((message) => message.type === "call").map(({ call }) => call);
+      this.#replies.look();
+    }
+    return "begun";
   }
 
   /** @returns whether the run is over. If not, its worker stops, and another one may repeat it. */
@@ -104,7 +172,6 @@ export class WorkerRun implements ActiveRun {
       return true;
     }
     this.#sendSoon({ type: "started", worker: this.#settings.worker, attempt: this.#attempt });
-    this.#followReplies().catch(() => {});
     const agent = await openAgent();
     const options = this.#optionsOf(run);
     const result =
@@ -139,9 +206,8 @@ export class WorkerRun implements ActiveRun {
   }
 
   end(): void {
-    this.#hasEnded = true;
     clearTimeout(this.#sendingSoon);
-    this.#stopFollowing?.();
+    this.#replies.stop();
   }
 
   #optionsOf({ options, asked }: QueuedRun): ExecuteOptions {
@@ -198,20 +264,10 @@ export class WorkerRun implements ActiveRun {
     }
   }
 
-  async #followReplies(): Promise<void> {
-    const { streams, names } = this.#settings;
-    const stop = await streams.follow(
-      names.replies,
-      (content) => {
-        const reply = content as RunReply;
-        if (reply.type === "cancel") this.#controller.abort();
-        else if (reply.type === "answer") this.#questions.get(reply.number)?.resolve(reply.value);
-        else this.#questions.get(reply.number)?.reject(new Error(reply.reason));
-      },
-      () => {},
-    );
-    if (this.#hasEnded) stop();
-    else this.#stopFollowing = stop;
+  #hear(reply: RunReply): void {
+    if (reply.type === "cancel") this.#controller.abort();
+    else if (reply.type === "answer") this.#questions.get(reply.number)?.resolve(reply.value);
+    else this.#questions.get(reply.number)?.reject(new Error(reply.reason));
   }
 
   get #isRepeatable(): boolean {
@@ -230,13 +286,14 @@ export class WorkerRun implements ActiveRun {
 
   /** The last word about a run of an owner who was deleted is all that is kept of it, and not for long. */
   async #endOfGone(message: RunMessage): Promise<void> {
-    const { client, names } = this.#settings;
+    const { client } = this.#settings;
+    const { attempt, messages, replies } = this.#names;
     this.#isOfGone = true;
     this.#soon.length = 0;
-    await client.xtrim(names.messages, "MAXLEN", 0);
+    await client.xtrim(messages, "MAXLEN", 0);
     await this.#send(message, KEEP_GONE_MS);
-    await client.del(names.replies);
-    await client.pexpire(names.attempt, KEEP_GONE_MS);
+    await client.del(replies);
+    await client.pexpire(attempt, KEEP_GONE_MS);
   }
 
   /** Sends what nobody waits for with what is sent next, or after a moment: each message costs the run and all machines. */
@@ -247,17 +304,24 @@ export class WorkerRun implements ActiveRun {
     } else this.#send().catch(() => {});
   }
 
-  /** @returns whether this attempt still has the right to the run. If not, it ends. */
+  /**
+   * @param keepMs - How long the last message is kept. The run is over then.
+   * @returns whether this attempt still has the right to the run. If not, it ends.
+   */
   async #send(message?: RunMessage, keepMs?: number): Promise<boolean> {
     clearTimeout(this.#sendingSoon);
     this.#sendingSoon = undefined;
     if (this.#isLost) return false;
-    const { streams, names } = this.#settings;
+    const { streams, prefix, peers } = this.#settings;
     const contents = [...this.#soon.splice(0), ...(message === undefined ? [] : [message])];
-    const isNewest = await streams.append(names.messages, {
+    const isNewest = await streams.append(this.#names.messages, {
       contents,
       keepMs,
-      while: { name: names.attempt, attempt: this.#attempt },
+      while: {
+        name: this.#names.attempt,
+        attempt: `${this.#attempt} ${inboxOf(peers.base, peers.name)}`,
+      },
+      countedIn: keepMs === undefined ? undefined : endedRuns(prefix),
     });
     if (!isNewest) this.lose();
     return isNewest;

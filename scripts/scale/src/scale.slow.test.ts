@@ -3,7 +3,7 @@ import path from "node:path";
 import { Redis } from "ioredis";
 import { describe, expect, it } from "vitest";
 import { startRedis } from "../../../packages/store/test/redis-server.ts";
-import { Turns } from "../../../packages/queue/src/turns.ts";
+import { servedTurn, Turns } from "../../../packages/queue/src/turns.ts";
 import { FairTurns } from "./fair-turns.ts";
 import type { Measured } from "./measured.ts";
 import { renderPage } from "./page.ts";
@@ -55,7 +55,7 @@ describeWith("redis-server")("FairTurns", () => {
         expect(taken).toEqual({ priority: turn + 1, waiting: step + 1, own });
         if (step % 3 === 0) {
           simulated.serve(turn);
-          await real.serve(turn + 1);
+          await client.set(servedTurn("{test}"), turn);
         }
       }
     } finally {
