@@ -125,23 +125,29 @@ export function after(text: string, end: number): string {
   return text.slice(end, end + CHARACTERS_AFTER).toLowerCase();
 }
 
-/** Keys as words: the same few stand over many texts. */
-const wordsOfKeys = new Map<string, string>();
-export const MAX_KEYS = 10_000;
+const MAX_KEYS = 10_000;
+
+/** Remembers answers by key: the same few keys stand over many texts. */
+export function byKey<Answer>(answer: (key: string) => Answer): (key: string) => Answer {
+  const answers = new Map<string, Answer>();
+  return (key) => {
+    let known = answers.get(key);
+    if (known === undefined) {
+      known = answer(key);
+      if (answers.size >= MAX_KEYS) answers.clear();
+      answers.set(key, known);
+    }
+    return known;
+  };
+}
 
 /** `workPhone_number` as words. */
-export function spaced(key: string): string {
-  let words = wordsOfKeys.get(key);
-  if (words === undefined) {
-    words = key
-      .slice(0, MAX_KEY_CHARACTERS)
-      .replace(/([a-z\d])([A-Z])/g, "$1 $2")
-      .replace(/[_.-]/g, " ");
-    if (wordsOfKeys.size >= MAX_KEYS) wordsOfKeys.clear();
-    wordsOfKeys.set(key, words);
-  }
-  return words;
-}
+export const spaced = byKey((key) =>
+  key
+    .slice(0, MAX_KEY_CHARACTERS)
+    .replace(/([a-z\d])([A-Z])/g, "$1 $2")
+    .replace(/[_.-]/g, " "),
+);
 
 /** The text before a value in its own clause. Text before a comma or a line's end belongs to another value. */
 export function lastClause(text: string): string {
@@ -151,6 +157,7 @@ export function lastClause(text: string): string {
 
 /** Whether words end with one of a set, with at most a few like `number is` after it. */
 export function endsWith(words: string, names: ReadonlySet<string>): boolean {
+  if (words === "") return false;
   const all = words.match(WORD) ?? [];
   for (let index = all.length - 1; index >= 0 && index >= all.length - 1 - MAX_FILLERS; index -= 1) {
     const word = all[index] ?? "";
@@ -167,7 +174,7 @@ export function namesThing(words: string): boolean {
 
 /** Whether words hold one of a set. */
 export function hasWord(words: string, names: ReadonlySet<string>): boolean {
-  return (words.match(WORD) ?? []).some((word) => names.has(word));
+  return words !== "" && (words.match(WORD) ?? []).some((word) => names.has(word));
 }
 
 /** A set of words, written as one text. */

@@ -1,4 +1,4 @@
-import { MAX_KEYS } from "./context.ts";
+import { byKey } from "./context.ts";
 import { creditCardDetector, ibanDetector, ssnDetector } from "./detectors/account-numbers.ts";
 import { cryptoAddressDetector, emailDetector, ipDetector, macDetector } from "./detectors/addresses.ts";
 import { findColumns } from "./detectors/columns.ts";
@@ -14,7 +14,7 @@ import {
 } from "./detectors/identity.ts";
 import { createPhoneDetector } from "./detectors/phone.ts";
 import { secretDetector } from "./detectors/secret.ts";
-import { AT, COLON, mayHold, mayHoldSecretText, PERCENT, traitsOf } from "./traits.ts";
+import { AT, COLON, DOT, LETTER, mayHold, mayHoldSecretText, PERCENT, SPACE, traitsOf } from "./traits.ts";
 import type { Traits } from "./traits.ts";
 import type { Detector, Finding, PiiType } from "./types.ts";
 
@@ -49,7 +49,11 @@ const PRECEDENCE = [
 /** Cheap tests that a text must pass before a type is searched for, after its {@link Traits} allow it. */
 const HINTS: Readonly<Record<(typeof PRECEDENCE)[number], (traits: Traits, text: string) => boolean>> = {
   SECRET: mayHoldSecretText,
-  IBAN: ({ digits }, text) => digits >= 4 && /[A-Za-z]{2}[ -]?\d{2}/.test(text),
+  IBAN: ({ digits, word, signs }, text) =>
+    digits >= 4 &&
+    (word >= 15 || (signs & SPACE) !== 0) &&
+    (signs & LETTER) !== 0 &&
+    /[A-Za-z]{2}[ -]?\d{2}/.test(text),
   EMAIL: ({ signs }, text) => (signs & AT) !== 0 || ((signs & PERCENT) !== 0 && text.includes("%40")),
   NATIONAL_ID: ({ digits }, text) => digits >= 4 && IDENTITY_HINT.test(text),
   CREDIT_CARD: ({ digits }, text) => digits >= 12 && /\d(?:[ \u00A0-]?\d){11}/.test(text),
@@ -58,9 +62,10 @@ const HINTS: Readonly<Record<(typeof PRECEDENCE)[number], (traits: Traits, text:
     (word >= 17 || (signs & COLON) !== 0) && /:[\da-f]{2}:|-[\da-f]{2}-[\da-f]{2}-/i.test(text),
   CRYPTO_ADDRESS: ({ digits, word }, text) =>
     digits > 0 && word >= 14 && /0x[\da-f]{8}|bc1[a-z\d]{8}/i.test(text),
-  BIRTH_DATE: ({ digits }, text) => digits >= 4 && BIRTH_HINT.test(text),
+  BIRTH_DATE: ({ digits, signs }, text) => digits >= 4 && (signs & LETTER) !== 0 && BIRTH_HINT.test(text),
   IP: ({ digits, signs }, text) =>
-    (digits >= 4 && /\d\.\d{1,3}\.\d/.test(text)) || ((signs & COLON) !== 0 && /:[\da-f]{0,4}:/i.test(text)),
+    (digits >= 4 && (signs & DOT) !== 0 && /\d\.\d{1,3}\.\d/.test(text)) ||
+    ((signs & COLON) !== 0 && /:[\da-f]{0,4}:/i.test(text)),
   // Digits alone are a phone's number under a key that says so, and nowhere else.
   PHONE: ({ digits }, text) =>
     digits >= 7 && digits < text.length && /\d(?:[ \u00A0\u2011./()-]{0,2}\d){6}/.test(text),
@@ -97,35 +102,32 @@ export function createDetector({ types, regions, custom = [] }: DetectorSettings
   };
   const wanted = PRECEDENCE.filter((type) => types === undefined || types.includes(type));
   const own = custom.map(createCustomDetector);
-  /** By key, since few keys stand over many texts. */
-  const telling = new Map<string, readonly PiiType[]>();
-  const toldBy = (key: string): readonly PiiType[] => {
-    let types = telling.get(key);
-    if (types === undefined) {
-      types = wanted.filter((type) => KEY_HINTS[type]?.test(key));
-      if (telling.size >= MAX_KEYS) telling.clear();
-      telling.set(key, types);
-    }
-    return types;
-  };
+  const toldBy = byKey((key) => wanted.filter((type) => KEY_HINTS[type]?.test(key)));
+  const hasSecrets = wanted.includes("SECRET");
   return {
     find(text, key) {
       if (text.length < SHORTEST_VALUE) return [];
       const found = own.length === 0 ? [] : own.flatMap((detector) => detector.find(text, key));
-      const traits = traitsOf(text);
       const told = key === undefined ? NONE : toldBy(key);
-      const isTable = text.length >= SHORTEST_TABLE && wanted.includes("SECRET") && text.includes("\n");
+      if (isMoment(text) && !(key !== undefined && told.includes("BIRTH_DATE") && isBirthKey(key)))
+        return found;
+      const traits = traitsOf(text);
+      const isTable = text.length >= SHORTEST_TABLE && hasSecrets && text.includes("\n");
       if (told.length === 0 && !isTable && !mayHold(traits, text)) return found;
-      const isMoment = text.length <= MAX_MOMENT_CHARACTERS && traits.digits >= 8 && MOMENT.test(text);
-      if (isMoment && !(key !== undefined && told.includes("BIRTH_DATE") && isBirthKey(key))) return found;
       for (const type of wanted) {
-        if (told.includes(type) || HINTS[type](traits, text))
-          for (const finding of known[type].find(text, key)) found.push(finding);
+        if (!told.includes(type) && !HINTS[type](traits, text)) continue;
+        for (const finding of known[type].find(text, key)) found.push(finding);
+        // No later type has a part of what is a value as a whole.
+        if (found.length === 1 && found[0]?.start === 0 && found[0].end === text.length) return found;
       }
       if (isTable) found.push(...findColumns(text).found);
       return found.length < 2 ? found : withoutOverlaps(found);
     },
   };
+}
+
+function isMoment(text: string): boolean {
+  return text[4] === "-" && text.length <= MAX_MOMENT_CHARACTERS && MOMENT.test(text);
 }
 
 /** Findings in the order of the text, of which none overlaps another. Those listed first win. */

@@ -2,13 +2,16 @@ import { before, endsWith, isEscape, withoutEnding, wordSet } from "../context.t
 import type { Detector, Finding, PiiType } from "../types.ts";
 
 /** As it is, and as it is written in addresses of pages. */
-const SIGN = /@|%40/g;
+const SIGNS = ["@", "%40"];
 const MAX_LOCAL_CHARACTERS = 64;
 const MAX_DOMAIN_CHARACTERS = 253;
-const LOCAL = /[\p{L}\p{N}\p{M}._%+'’~-]/u;
-const DOMAIN = /[\p{L}\p{N}\p{M}.-]/u;
+const LOCAL = charactersOf(/[\p{L}\p{N}\p{M}._%+'’~-]/u);
+const DOMAIN = charactersOf(/[\p{L}\p{N}\p{M}.-]/u);
+const ASCII_DOMAIN_NAME =
+  /^(?:[a-zA-Z\d](?:[a-zA-Z\d-]{0,61}[a-zA-Z\d])?\.){1,8}(?:[a-zA-Z]{2,63}|xn--[a-zA-Z\d-]{1,59})$/;
 const DOMAIN_NAME =
   /^(?:[\p{L}\p{N}](?:[\p{L}\p{N}\p{M}-]{0,61}[\p{L}\p{N}\p{M}])?\.){1,8}(?:\p{L}[\p{L}\p{M}]{1,62}|xn--[a-z\d-]{1,59})$/iu;
+const NOT_ASCII = /\P{ASCII}/u;
 /** Endings of files such as `logo@2x.png`. */
 const FILE_ENDING = /\.(?:png|jpe?g|gif|svg|webp|css|m?js|json|tsx?|woff2?|pdf|tgz|zip)$/i;
 
@@ -21,23 +24,34 @@ const MACHINE_ADDRESS =
 export const emailDetector: Detector = {
   find(text) {
     const found: Finding[] = [];
-    for (const { 0: sign, index: at } of text.matchAll(SIGN)) {
-      const start = localStart(text, at);
-      if (start === at) continue;
-      const end = domainEnd(text, at + sign.length);
-      const domain = text.slice(at + sign.length, end);
-      if (!DOMAIN_NAME.test(domain) || FILE_ENDING.test(domain) || isLocation(text, start, end)) continue;
-      found.push({ start, end, type: "EMAIL" });
+    for (const sign of SIGNS) {
+      for (let at = text.indexOf(sign); at !== -1; at = text.indexOf(sign, at + sign.length)) {
+        const start = localStart(text, at);
+        if (start === at) continue;
+        const end = domainEnd(text, at + sign.length);
+        const domain = text.slice(at + sign.length, end);
+        if (!isDomainName(domain) || FILE_ENDING.test(domain) || isLocation(text, start, end)) continue;
+        found.push({ start, end, type: "EMAIL" });
+      }
     }
     return found;
   },
 };
 
+/** Whether a character is one of a class, by a table for those of ASCII. */
+function charactersOf(pattern: RegExp): (character: string) => boolean {
+  const ascii = Array.from({ length: 128 }, (_, code) => pattern.test(String.fromCharCode(code)));
+  return (character) => ascii[character.charCodeAt(0)] ?? pattern.test(character);
+}
+
+function isDomainName(domain: string): boolean {
+  return ASCII_DOMAIN_NAME.test(domain) || (NOT_ASCII.test(domain) && DOMAIN_NAME.test(domain));
+}
+
 function localStart(text: string, at: number): number {
   let start = at;
   const least = Math.max(0, at - MAX_LOCAL_CHARACTERS);
-  while (start > least && LOCAL.test(characterBefore(text, start)))
-    start -= characterBefore(text, start).length;
+  while (start > least && LOCAL(characterBefore(text, start))) start -= characterBefore(text, start).length;
   if (start < at && isEscape(text, start)) start += 1;
   while (start < at && ".'’~%-".includes(text[start] ?? "")) start += 1;
   return text[at - 1] === "." ? at : start;
@@ -48,7 +62,7 @@ function domainEnd(text: string, start: number): number {
   const most = Math.min(text.length, start + MAX_DOMAIN_CHARACTERS);
   while (end < most) {
     const character = String.fromCodePoint(text.codePointAt(end) ?? 0);
-    if (!DOMAIN.test(character)) break;
+    if (!DOMAIN(character)) break;
     end += character.length;
   }
   while (end > start && ".-".includes(text[end - 1] ?? "")) end -= 1;
@@ -64,7 +78,8 @@ function characterBefore(text: string, index: number): string {
 /** Whether a place on a machine is meant, as in `git@github.com:org/repo.git` and `ssh://me@host.org`. */
 function isLocation(text: string, start: number, end: number): boolean {
   if (start > 0 && text[start - 1] === "@") return true;
-  if (MACHINE_ADDRESS.test(text.slice(Math.max(0, start - MAX_SCHEME_CHARACTERS), start))) return true;
+  if (start > 0 && MACHINE_ADDRESS.test(text.slice(Math.max(0, start - MAX_SCHEME_CHARACTERS), start)))
+    return true;
   return text[end] === ":" && /^:[a-z~][\w.~-]*\//i.test(text.slice(end, end + 64));
 }
 

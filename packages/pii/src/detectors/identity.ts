@@ -6,7 +6,7 @@ import * as nie from "stdnum/lib/cjs/es/nie.js";
 import * as nir from "stdnum/lib/cjs/fr/nir.js";
 import * as bsn from "stdnum/lib/cjs/nl/bsn.js";
 import * as pesel from "stdnum/lib/cjs/pl/pesel.js";
-import { before, CHARACTERS_BEFORE, spaced, standsAlone } from "../context.ts";
+import { before, byKey, CHARACTERS_BEFORE, spaced, standsAlone } from "../context.ts";
 import type { Detector, Finding, PiiType } from "../types.ts";
 
 /** A number of a person, by which a state or an office knows them. */
@@ -34,78 +34,78 @@ const hasDigits =
   (found: string): boolean =>
     digitsOf(found).length >= least;
 
-const KINDS: readonly Kind[] = [
+const NUMBERED = [
   {
     shape: /\d{3}\.\d{3}\.\d{3}-\d{2}|\d{11}/gu,
-    words: words("cpf"),
+    words: "cpf",
     distinct: /^\d{3}\./u,
     isValid: checked(cpf),
   },
   {
     shape: /\d{2}\.\d{3}\.\d{3}\/\d{4}-\d{2}|\d{14}/gu,
-    words: words("cnpj"),
+    words: "cnpj",
     distinct: /\//u,
     isValid: checked(cnpj),
   },
-  { shape: /\d{4} ?\d{4} ?\d{4}/gu, words: words("aadhaar, aadhar, uidai"), isValid: passesVerhoeff },
-  { shape: /[A-Z]{3}[ABCFGHJLPT][A-Z]\d{4}[A-Z]/gu, words: words("pan, income tax") },
+  { shape: /\d{4} ?\d{4} ?\d{4}/gu, words: "aadhaar, aadhar, uidai", isValid: passesVerhoeff },
+  { shape: /[A-Z]{3}[ABCFGHJLPT][A-Z]\d{4}[A-Z]/gu, words: "pan, income tax" },
   {
     shape: /\d{2} ?\d{3} ?\d{3} ?\d{3}/gu,
-    words: words("steuer-?id, steueridentifikationsnummer, steuer-?idnr, idnr, tin"),
+    words: "steuer-?id, steueridentifikationsnummer, steuer-?idnr, idnr, tin",
     isValid: checked(idnr),
   },
   {
     shape: /[12] ?\d{2} ?\d{2} ?\d[\dAB] ?\d{3} ?\d{3} ?\d{2}/gu,
-    words: words("nir, insee, sécurité sociale, securite sociale, sécu, numéro de sécu"),
+    words: "nir, insee, sécurité sociale, securite sociale, sécu, numéro de sécu",
     distinct: /^[12] \d{2} \d{2} /u,
     isValid: checked(nir),
   },
-  { shape: /\d{8}-?[A-Z]/gu, words: words("dni, nif, documento"), isValid: checked(dni) },
+  { shape: /\d{8}-?[A-Z]/gu, words: "dni, nif, documento", isValid: checked(dni) },
   {
     shape: /[XYZ]-?\d{7}-?[A-Z]/gu,
-    words: words("nie, extranjero"),
+    words: "nie, extranjero",
     distinct: /-/u,
     isValid: checked(nie),
   },
   {
     shape: /\d{4}\.?\d{2}\.?\d{3}/gu,
-    words: words("bsn, burgerservicenummer, sofinummer"),
+    words: "bsn, burgerservicenummer, sofinummer",
     isValid: checked(bsn),
   },
-  { shape: /\d{11}/gu, words: words("pesel"), isValid: checked(pesel) },
-  { shape: /\d{3}[ -]?\d{3}[ -]?\d{4}/gu, words: words("nhs"), isValid: passesModulus11 },
+  { shape: /\d{11}/gu, words: "pesel", isValid: checked(pesel) },
+  { shape: /\d{3}[ -]?\d{3}[ -]?\d{4}/gu, words: "nhs", isValid: passesModulus11 },
   {
     shape: /[A-CEGHJ-PR-TW-Z][A-CEGHJ-NPR-TW-Z] ?\d{2} ?\d{2} ?\d{2} ?[A-D]/gu,
-    words: words("nino, national insurance, ni number"),
+    words: "nino, national insurance, ni number",
     distinct: / \d{2} \d{2} \d{2} /u,
   },
   {
     shape: /9\d{2}[- ](?:5\d|6[0-5]|7\d|8[0-8]|9[0-24-9])[- ]\d{4}/gu,
-    words: words("itin"),
+    words: "itin",
     distinct: /^\d{3}-\d{2}-\d{4}$/u,
   },
   {
     shape: /[A-Z\d]{6,9}/gu,
     isValid: hasDigits(5),
-    words: words(
+    words:
       "passports?, passport (?:no|number), reisepass, pass-?nr, passeport, pasaporte, passaporto, passaporte, paspoort, paszport",
-    ),
   },
   {
     shape: /[A-Z\d](?:[ -]?[A-Z\d]){5,17}/gu,
-    words: words(
+    words:
       "driver'?s? licen[cs]e, driving licen[cs]e, licen[cs]e (?:no|number), führerschein, permis de conduire, carnet de conducir, patente, rijbewijs, prawo jazdy, habilitação, cnh",
-    ),
     isValid: hasDigits(5),
   },
   {
     // Not a word in capitals before the number.
     shape: /(?<![\p{L}\d])(?!VAT|TVA|BTW|IVA|ID )[A-Z]{2} ?[A-Z\d](?:[ .]?[A-Z\d]){6,13}/gu,
-    words: words("vat, vat (?:no|number|id), ust-?id, ust-?idnr, tva, btw, partita iva, p\\. ?iva, nif-iva"),
+    words: "vat, vat (?:no|number|id), ust-?id, ust-?idnr, tva, btw, partita iva, p\\. ?iva, nif-iva",
     isValid: hasDigits(7),
   },
-];
-const ANY_WORD = anyOf(KINDS.map((kind) => kind.words));
+] satisfies readonly (Omit<Kind, "words"> & { words: string })[];
+const KINDS: readonly Kind[] = NUMBERED.map((kind) => ({ ...kind, words: words(kind.words) }));
+const ANY_WORD = words(NUMBERED.map((kind) => kind.words).join(", "));
+const isIdentityKey = byKey((key) => ANY_WORD.test(spaced(key).toLowerCase()));
 /** Matches every form that needs no words: groups as no other number has them. */
 const DISTINCT =
   /\d{3}\.\d{3}\.\d{3}-|\d{3}\/\d{4}-|[12] \d{2} \d{2} |[XYZ]-\d{7}|[A-Z]{2} \d{2} \d{2} \d{2}|9\d{2}-\d{2}-\d{4}/u;
@@ -130,7 +130,7 @@ const BIRTH: Kind = {
 /** Finds numbers of identity: of persons to their states, of passports, driving licences and for VAT. */
 export const identityDetector: Detector = {
   find(text, key) {
-    const isNamed = (key !== undefined && isUnder(key, ANY_WORD)) || isAnyNamed(text);
+    const isNamed = (key !== undefined && isIdentityKey(key)) || isAnyNamed(text);
     if (!isNamed && !DISTINCT.test(text)) return [];
     return KINDS.flatMap((kind) =>
       isNamed || kind.distinct !== undefined ? findKind(text, key, kind, "NATIONAL_ID") : [],
@@ -156,19 +156,13 @@ function isAnyNamed(text: string): boolean {
 /** Finds dates of birth, which words or the name of their key tell from other dates. */
 export const birthDateDetector: Detector = {
   find(text, key) {
-    const isNamed = BIRTH.words.test(text.toLowerCase()) || (key !== undefined && isUnder(key, BIRTH.words));
+    const isNamed = BIRTH.words.test(text.toLowerCase()) || (key !== undefined && isBirthKey(key));
     return isNamed ? findKind(text, key, BIRTH, "BIRTH_DATE") : [];
   },
 };
 
 /** Whether a key says that a date of birth stands under it. */
-export function isBirthKey(key: string): boolean {
-  return isUnder(key, BIRTH.words);
-}
-
-function isUnder(key: string, names: RegExp): boolean {
-  return names.test(spaced(key).toLowerCase());
-}
+export const isBirthKey = byKey((key) => BIRTH.words.test(spaced(key).toLowerCase()));
 
 function findKind(text: string, key: string | undefined, kind: Kind, type: PiiType): Finding[] {
   const found: Finding[] = [];
@@ -184,10 +178,6 @@ function findKind(text: string, key: string | undefined, kind: Kind, type: PiiTy
 /** The words right before a value: those of an earlier line are of another. */
 function lastWords(text: string, start: number, key: string | undefined): string {
   return before(text, start, key).split("\n").at(-1) ?? "";
-}
-
-function anyOf(patterns: readonly RegExp[]): RegExp {
-  return new RegExp(patterns.map(({ source }) => source).join("|"), "u");
 }
 
 function digitsOf(found: string): number[] {

@@ -3,6 +3,7 @@ import type { CountryCode } from "libphonenumber-js/min";
 import {
   after,
   before,
+  byKey,
   hasWord,
   isWordBefore,
   lastClause,
@@ -33,6 +34,18 @@ const SAYS_PHONE_AFTER = /^[ \-(,|]{1,2}(?:office|fax|mobile|cell|home|work|desk
 const MONEY_BEFORE = /[$€£¥#]\s?$|\d[.,:]$/;
 const MONEY_AFTER = /^(?:\s?(?:%|€|usd|eur|gbp|kg|km|ms|bytes|kb|mb|gb|°)|[:,]\d|\.\d|[\p{L}_@=])/u;
 
+const isPhoneKey = byKey((key) => hasWord(spaced(key).toLowerCase(), PHONE_KEYS));
+
+/** What may be a number, in a text. */
+interface Candidate {
+  start: number;
+  end: number;
+  /** Without its extension. */
+  number: string;
+  /** How many it has. */
+  digits: number;
+}
+
 /** Settings of {@link createPhoneDetector}. */
 interface PhoneSettings {
   /**
@@ -48,26 +61,25 @@ export function createPhoneDetector({ regions = ["US"] }: PhoneSettings = {}): D
   const isKnown = (number: string, region?: string): boolean =>
     parsePhoneNumberFromString(number, region as CountryCode | undefined)?.isValid() === true;
 
-  const isPhone = (text: string, match: string, start: number, key: string | undefined): boolean => {
-    const number = match.replace(EXTENSION, "");
-    const digits = number.replace(/\D/g, "");
+  const isPhone = (
+    text: string,
+    { start, end, number, digits }: Candidate,
+    key: string | undefined,
+  ): boolean => {
     const words = before(text, start);
-    const name = key === undefined ? "" : spaced(key).toLowerCase();
-    const isUnderPhone = hasWord(name, PHONE_KEYS);
-    if (MONEY_BEFORE.test(words) || MONEY_AFTER.test(after(text, start + match.length))) return false;
-    const isNamed =
-      isUnderPhone ||
-      hasWord(lastClause(words), SAYS_PHONE) ||
-      SAYS_PHONE_AFTER.test(after(text, start + match.length));
+    const rest = after(text, end);
+    const isUnderPhone = key !== undefined && isPhoneKey(key);
+    if ((words !== "" && MONEY_BEFORE.test(words)) || (rest !== "" && MONEY_AFTER.test(rest))) return false;
+    const isNamed = isUnderPhone || hasWord(lastClause(words), SAYS_PHONE) || SAYS_PHONE_AFTER.test(rest);
     if (number.startsWith("+"))
       return isNamed || isKnown(number.replace("(0)", "")) || /^\+\d{1,3}[ (-]/.test(number);
     const isFrench = FRENCH.test(number) && regions.includes("FR");
     if (/\p{L}[-/#]$|#$/u.test(words) || (SINGLE_DIGITS.test(number) && !isFrench)) return false;
     if (DATE.test(number) || isDecimal(number)) return false;
-    if (namesThing(words) || namesThing(name)) return false;
+    if (namesThing(words) || (key !== undefined && namesThing(spaced(key).toLowerCase()))) return false;
     if (isNamed)
-      return digits.length > MIN_DIGITS || /\D/.test(number) || isUnderPhone || /phone|tel|call/.test(words);
-    if (NORTH_AMERICAN.test(number) || WITH_EXIT_CODE.test(number)) return digits.length >= 10;
+      return digits > MIN_DIGITS || /\D/.test(number) || isUnderPhone || /phone|tel|call/.test(words);
+    if (NORTH_AMERICAN.test(number) || WITH_EXIT_CODE.test(number)) return digits >= 10;
     return /\d[ ().-]\(?\d/.test(number) && regions.some((region) => isKnown(number, region));
   };
 
@@ -76,17 +88,28 @@ export function createPhoneDetector({ regions = ["US"] }: PhoneSettings = {}): D
       const found: Finding[] = [];
       for (const { 0: match, index } of text.matchAll(CANDIDATE)) {
         if (match.length < MIN_DIGITS || match.length > 40) continue;
-        const digits = match.replace(EXTENSION, "").replace(/\D/g, "").length;
+        const plain = match.replace(EXTENSION, "");
+        const digits = digitsIn(plain);
         if (digits < MIN_DIGITS || digits > MAX_DIGITS) continue;
         // A bracket that is not closed stands around the number.
-        const start = match.startsWith("(") && !match.includes(")") ? index + 1 : index;
-        const number = match.slice(start - index);
-        if (isWordBefore(text, start) || !isPhone(text, number, start, key)) continue;
-        found.push({ start, end: index + match.length, type: "PHONE" });
+        const lead = match.startsWith("(") && !match.includes(")") ? 1 : 0;
+        const [start, end] = [index + lead, index + match.length];
+        if (isWordBefore(text, start)) continue;
+        if (isPhone(text, { start, end, digits, number: plain.slice(lead) }, key))
+          found.push({ start, end, type: "PHONE" });
       }
       return found;
     },
   };
+}
+
+function digitsIn(text: string): number {
+  let digits = 0;
+  for (let at = 0; at < text.length; at += 1) {
+    const code = text.charCodeAt(at);
+    if (code > 47 && code < 58) digits += 1;
+  }
+  return digits;
 }
 
 /** Whether a number with one dot is a decimal fraction. */

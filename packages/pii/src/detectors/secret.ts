@@ -1,4 +1,4 @@
-import { hasWord, MAX_KEYS, spaced, withoutEnding, wordSet } from "../context.ts";
+import { byKey, hasWord, spaced, withoutEnding, wordSet } from "../context.ts";
 import type { Detector, Finding } from "../types.ts";
 
 /** Keys and tokens whose issuers give them a beginning of their own. */
@@ -140,16 +140,10 @@ function findPrivateKeys(text: string, add: Add): void {
 }
 
 /** Whether the name of a key says that a secret stands under it. */
-export function isSecretKey(key: string): boolean {
-  let isSecret = secretKeys.get(key);
-  if (isSecret === undefined) {
-    const name = spaced(key);
-    isSecret = SECRET_KEY.test(name) || CODE_KEY.test(name) || isPasswordKey(key);
-    if (secretKeys.size >= MAX_KEYS) secretKeys.clear();
-    secretKeys.set(key, isSecret);
-  }
-  return isSecret;
-}
+export const isSecretKey = byKey((key) => {
+  const name = spaced(key);
+  return SECRET_KEY.test(name) || CODE_KEY.test(name) || isPasswordKey(key);
+});
 
 /** Parts of the names of secrets. */
 const STEMS =
@@ -162,9 +156,6 @@ export function mayHoldSecret(text: string): boolean {
   const lower = text.toLowerCase();
   return STEMS.some((stem) => lower.includes(stem));
 }
-
-/** Answers by key: the same few stand over many texts. */
-const secretKeys = new Map<string, boolean>();
 
 function isSecretUnder(text: string, key: string): boolean {
   if (/^\d{3,8}$/u.test(text)) return CODE_KEY.test(spaced(key)) || isPasswordKey(key);
