@@ -36,8 +36,12 @@ export function endingOf(
       return failure("RUN_TIMED_OUT", message, { limitMs }, "timeout");
     }
     case "out-of-memory": {
-      const { limitMb } = outcome;
-      const message = `The code needed more than ${limitMb} MiB of memory and was stopped.`;
+      const { limitMb, toolCalls } = outcome;
+      const parts =
+        toolCalls.length === 0
+          ? ""
+          : " Read a large result in parts: await result.page(offset, limit) gives { text, next }.";
+      const message = `The code needed more than ${limitMb} MiB of memory and was stopped.${parts}`;
       return failure("RUN_OUT_OF_MEMORY", message, { limitMb });
     }
     case "killed":

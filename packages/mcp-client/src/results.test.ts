@@ -94,7 +94,7 @@ describe("a tool with an output schema", () => {
     });
     const message = result.ok ? "" : result.error.message;
     expect(message).toContain("answering.list answered, but its result does not fit its own output schema: ");
-    expect(message.endsWith(complaint)).toBe(true);
+    expect(message.endsWith(`${complaint} It came as ${JSON.stringify(structuredContent)}`)).toBe(true);
   });
 
   it("fails without structured content, whatever the text says", async () => {
@@ -104,7 +104,9 @@ describe("a tool with an output schema", () => {
         ok: false,
         error: {
           code: "RESULT_INVALID",
-          message: "answering.list answered without structuredContent, which its own output schema promises.",
+          message: expect.stringMatching(
+            /^answering\.list answered without structuredContent, which its own output schema promises\.(?: It came as .*)?$/u,
+          ),
           details: { server: "answering", tool: "list", place: "" },
         },
       });

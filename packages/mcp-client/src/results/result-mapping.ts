@@ -10,6 +10,9 @@ const MAX_ERROR_CHARACTERS = 8_000;
 /** Larger structured content is left out of an error's details. In characters of JSON. */
 const MAX_ERROR_CONTENT_CHARACTERS = 64 * 1024;
 
+/** Of a result that is not what was promised. */
+const MAX_SHOWN_CHARACTERS = 200;
+
 /** The tool that a result is of. */
 export interface ResultOrigin extends FailedTool {
   /** The schema that the server promises its structured content to fit. */
@@ -66,14 +69,14 @@ async function toValue(
 async function assertPromised(
   tool: ResultOrigin,
   schema: JsonSchema,
-  { structuredContent }: RawToolResult,
+  { structuredContent, content }: RawToolResult,
   checkResult: ResultCheck,
 ): Promise<void> {
   const { server, tool: name } = tool;
   if (structuredContent === undefined) {
     throw new CemError(
       "RESULT_INVALID",
-      `${server}.${name} answered without structuredContent, which its own output schema promises.`,
+      `${server}.${name} answered without structuredContent, which its own output schema promises.${cameAs(content)}`,
       { details: { server, tool: name, place: "" } },
     );
   }
@@ -82,8 +85,17 @@ async function assertPromised(
   } catch (error) {
     if (!CemError.isInstance(error)) throw error;
     const details = { ...error.details, structuredContent: smallOnly(structuredContent) };
-    throw new CemError(error.code, error.message, { details, cause: error });
+    const message = `${error.message}${cameAs(structuredContent)}`;
+    throw new CemError(error.code, message, { details, cause: error });
   }
+}
+
+/** The beginning of what came instead, as a sentence, so that code can be written for it. */
+function cameAs(value: JsonValue): string {
+  const json = JSON.stringify(value);
+  if (json === "[]") return "";
+  const isShort = json.length <= MAX_SHOWN_CHARACTERS;
+  return ` It came as ${isShort ? json : `${copyBeginning(json, MAX_SHOWN_CHARACTERS)}…`}`;
 }
 
 function toFailure({ server, tool }: FailedTool, raw: RawToolResult): ErrorInfo {

@@ -69,6 +69,20 @@ describe.runIf(process.platform === "linux")("a package that npm does not find",
   });
 });
 
+it.runIf(process.platform === "linux")(
+  "a message that is too large ends its server, and says so",
+  async () => {
+    const args = ["-c", "head -c 68000000 /dev/zero; sleep 60"];
+    const transport = createStdioTransport({ kind: "stdio", command: "sh", args }, { onStderr: () => {} });
+    const closed = new Promise<void>((resolve) => Object.assign(transport, { onclose: resolve }));
+    await transport.start();
+    await closed;
+    expect(transport.describeExit()).toMatch(
+      /was ended, since it sent a message of more than 67108864 bytes/u,
+    );
+  },
+);
+
 describe("close", () => {
   it.runIf(process.platform === "linux")("ends a server that will not go, and what it started", async () => {
     const { transport: settings } = odd("stubborn");

@@ -89,7 +89,7 @@ export function createStdioTransport(
           resolve();
         });
         started.once("exit", (code, signal) => {
-          exit = signal === null ? `exited with code ${code}` : `was ended by ${signal}`;
+          exit ??= signal === null ? `exited with code ${code}` : `was ended by ${signal}`;
           exited.resolve();
         });
         started.once("close", () => {
@@ -97,10 +97,14 @@ export function createStdioTransport(
           if (!isGroupAlive(started)) untrackGroup(started);
           transport.onclose?.();
         });
-        listen(started, transport, contexts, (line) => {
+        const onLine = (line: string): void => {
           if (!NPM_CHATTER.test(line)) lastWords.push(line);
           if (lastWords.length > KEPT_STDERR_LINES) lastWords.shift();
           onStderr(line);
+        };
+        listen(started, transport, contexts, onLine, (reason) => {
+          exit = `was ended, since ${reason}`;
+          lastWords.length = 0;
         });
       });
     },
@@ -156,6 +160,7 @@ function listen(
   transport: Transport,
   contexts: CallContexts,
   onStderr: (line: string) => void,
+  onEnding: (reason: string) => void,
 ): void {
   const fail = (error: unknown): void => {
     transport.onerror?.(error instanceof Error ? error : new Error(String(error)));
@@ -179,6 +184,9 @@ function listen(
       }
     } catch (error) {
       fail(error);
+      onEnding(
+        `it sent a message of more than ${MAX_MESSAGE_BYTES} bytes, the most that is read: ask it for less at a time`,
+      );
       signalGroup(child, "SIGKILL");
     }
   });

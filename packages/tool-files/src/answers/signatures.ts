@@ -8,7 +8,7 @@ const MAX_LINE_CHARACTERS = 160;
 const MAX_FLAGGED_LINE_CHARACTERS = 320;
 /** A note on results whose type can't describe them. */
 export const UNKNOWN_RESULT =
-  "// Promise<unknown>: a text comes as a string, JSON text parsed, an image, sound or file as { type, path }.";
+  "// Promise<unknown>: a text comes as a string, JSON text parsed, an image, sound or file as { type, path }, a large result perhaps as a handle with text(), json(), page(offset, limit).";
 
 /** Signatures for a model. */
 export interface SignatureList {

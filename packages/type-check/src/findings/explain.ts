@@ -51,6 +51,8 @@ const MAX_LISTED = 12;
 const SUGGESTION = /Did you mean/u;
 /** Advice to install type definitions, which a program can't follow. */
 const INSTALL_ADVICE = / (?:Do you need|Try) /u;
+/** Methods that a large result has beside what its tool gives, which no declaration has. */
+const HANDLE_METHODS: ReadonlySet<string> = new Set(["page", "text", "json", "bytes"]);
 const ITERATOR = "__@iterator";
 /** A property that the type does not have; too many or too few arguments. */
 const UNKNOWN_PROPERTY = new Set([2353, 2561]);
@@ -143,6 +145,7 @@ async function explainMember({ node, checker, diagnostic }: Place): Promise<Expl
       message: `${promise} is a Promise: write (await ${promise}).${name}.`,
     };
   }
+  if (called === true && HANDLE_METHODS.has(name) && (await someOf(members, ofTool))) return undefined;
   const message = await withMembers(textOf(diagnostic), nonNull, checker);
   if (await someOf(members, (member) => isKnown(member, called === true)))
     return { rule: "unknown-member", message };
