@@ -1,9 +1,9 @@
 /** A file that is open for reading. */
 export interface GuestFile {
-  /** Resolves with `null` at the end of the file. */
-  read(buffer: Uint8Array): Promise<number | null>;
-  seek(offset: number, whence: 0): Promise<number>;
-  stat(): Promise<{ size: number }>;
+  /** Gives `null` at the end of the file. */
+  readSync(buffer: Uint8Array): number | null;
+  seekSync(offset: number, whence: 0): number;
+  statSync(): { size: number };
   close(): void;
 }
 
@@ -15,7 +15,7 @@ export interface DenoRuntime {
   };
   readonly version: { deno: string };
   exit(code?: number): never;
-  open(path: string): Promise<GuestFile>;
+  openSync(path: string): GuestFile;
   readTextFileSync(path: string): string;
   readDirSync(path: string): Iterable<{ name: string; isDirectory: boolean }>;
   inspect: object;

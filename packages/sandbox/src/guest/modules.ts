@@ -1,5 +1,4 @@
 import { SourceTextModule } from "node:vm";
-import { closestName } from "./closest-name.ts";
 import { deno } from "./deno.ts";
 import { FiniteWork } from "./finite-work.ts";
 import { attempt, type ErrorPlace } from "./guest-errors.ts";
@@ -14,6 +13,9 @@ import { reExportsOf, toJavaScript, type ReExport } from "./source-text.ts";
 
 const HIDDEN =
   "This file runs on the host, where code in the sandbox can't see it. Import its tools from ./servers/<server>/index.ts.";
+
+/** The most names that an error lists. */
+const MAX_LISTED = 20;
 
 /** One import declaration, as the compiled program asks for it. */
 export interface ImportRequest {
@@ -321,27 +323,30 @@ export class Modules {
     return this.#realm.inside.makeError(name, message);
   }
 
-  /** The error of a module that is not there, with the name that was probably meant. */
+  /** The error of a module that is not there, with those that are. */
   #missing({ specifier }: ImportRequest): object {
     const kind = specifier.startsWith("./skills/") ? "skills" : "servers";
-    const server = folderOf(new URL(specifier, PROGRAM_URL).href);
-    const near = server === undefined ? undefined : closestName(server, foldersOf(kind));
-    // The folder may be there without the module.
-    const hint = near === undefined || near === server ? "" : ` Did you mean ./${kind}/${near}/index.ts?`;
+    const isTool = folderOf(new URL(specifier, PROGRAM_URL).href) !== undefined;
+    const hint = isTool ? listed(`./${kind}/ has`, foldersOf(kind)) : "";
     return this.#error("TypeError", `There is no module ${specifier}.${hint}`);
   }
 
   #checkNames(request: ImportRequest, namespace: Namespace): void {
     for (const { name, line, column } of request.names) {
       if (name in namespace) continue;
-      const near = closestName(name, Object.keys(namespace));
-      const hint = near === undefined ? "" : ` Did you mean ${near}?`;
-      const message = `${name} is not exported by ${request.specifier}.${hint}`;
-      const error = this.#error("SyntaxError", message);
+      const hint = listed("It exports", Object.keys(namespace));
+      const error = this.#error("SyntaxError", `${name} is not exported by ${request.specifier}.${hint}`);
       this.#realm.inside.placeError(error, line, column);
       throw error;
     }
   }
+}
+
+/** The first of the names, as a sentence. */
+function listed(beginning: string, names: readonly string[]): string {
+  if (names.length === 0) return "";
+  const more = names.length > MAX_LISTED ? ` and ${names.length - MAX_LISTED} more` : "";
+  return ` ${beginning} ${names.slice(0, MAX_LISTED).join(", ")}${more}.`;
 }
 
 type InitializeMeta = (meta: Namespace) => void;

@@ -10,7 +10,7 @@ import {
   type Primitive,
   type RuntimeParts,
 } from "./inside/index.ts";
-import { readKept, readKeptNow } from "./kept-results.ts";
+import { readKept, readKeptText } from "./kept-results.ts";
 import { resolveModule } from "./module-urls.ts";
 import { hidesHost, toGuestText } from "./paths.ts";
 import { byteText, bytesOf, decode, encode, now, parseJson } from "./primordials.ts";
@@ -90,25 +90,9 @@ export function createRealm(settings: RealmSettings, isLight: boolean): Realm {
     done: (json: string | undefined) => done(realm, json),
     failed: (json: string) => failed(realm, json),
     import: (id: number, requests: string, isLater: boolean) => importModules(realm, id, requests, isLater),
-    readKept(id: number, path: string, offset: number, limit: number) {
-      readKept(path, offset, limit).then(
-        ({ bytes, size }) => isOver || realm.inside.kept(id, byteText(bytes), size),
-        (error: unknown) => isOver || realm.inside.keptFailed(id, (error as Error).message),
-      );
-    },
-    readText(id: number, path: string) {
-      readKept(path, 0, Infinity).then(
-        ({ bytes, size }) => isOver || realm.inside.kept(id, decode(bytes), size),
-        (error: unknown) => isOver || realm.inside.keptFailed(id, (error as Error).message),
-      );
-    },
-    readTextNow(path: string) {
-      try {
-        return `+${readKeptNow(path)}`;
-      } catch (error) {
-        return `!${inSandboxTerms(toGuestText((error as Error).message))}`;
-      }
-    },
+    readKept: (path: string, offset: number, limit: number) =>
+      attemptToRead(() => readKept(path, offset, limit)),
+    readText: (path: string) => attemptToRead(() => readKeptText(path)),
     file: doWithFile,
     resolve(specifier: string, url: string) {
       const { url: found, refusal } = resolveModule(specifier, url) as { url?: string; refusal?: string };
@@ -181,6 +165,15 @@ function doWithFile(method: string, path: string, other: string, options: string
   } catch (error) {
     const { name, message, code } = error as Error & { code?: string };
     return `!${JSON.stringify({ name, message: inSandboxTerms(toGuestText(message)), code })}`;
+  }
+}
+
+/** `+` and what was read, or `!` and why it was not. */
+function attemptToRead(read: () => string): string {
+  try {
+    return `+${read()}`;
+  } catch (error) {
+    return `!${textOf(error as Error)}`;
   }
 }
 

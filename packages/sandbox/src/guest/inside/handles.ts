@@ -10,11 +10,9 @@ export interface KeptPiece {
 /** Settings of {@link createHandles}, provided by the guest. */
 export interface HandleSettings {
   /** Reads bytes of a file in which the host keeps a result. */
-  readKept(path: string, offset: number, limit: number): Promise<KeptPiece>;
-  /** Reads a file in which the host keeps a result. */
-  readText(path: string): Promise<string>;
-  /** Does the same at once. @throws an error of the realm. */
-  readTextNow(path: string): string;
+  readKept(path: string, offset: number, limit: number): KeptPiece;
+  /** Reads a file in which the host keeps a result. @throws an error of the realm. */
+  readText(path: string): string;
   /** The text of the bytes up to `end`. */
   decode(bytes: Uint8Array, end: number): string;
 }
@@ -33,7 +31,7 @@ export interface Handles {
 /** Creates what is made of kept results in a realm. */
 export function createHandles(
   primordials: Primordials,
-  { readKept, readText, readTextNow, decode }: HandleSettings,
+  { readKept, readText, decode }: HandleSettings,
 ): Handles {
   const { SafeWeakMap, constructors, create, defineProperty, defineValue } = primordials;
   const { execPattern, isArray, keys, max, ownProperty, parseJson } = primordials;
@@ -123,9 +121,9 @@ export function createHandles(
       addMethods(handle, handle);
       return handle;
     }
-    if (shape.kind === "text") return readTextNow(path);
+    if (shape.kind === "text") return readText(path);
     if (shape.kind === "list") {
-      const list = parseJson(readTextNow(path)) as object;
+      const list = parseJson(readText(path)) as object;
       addMethods(list, handle);
       return list;
     }
@@ -137,7 +135,7 @@ export function createHandles(
           `This result has ${size} bytes, which is too much to read at once. Read it in parts: await result.page(offset, limit) gives { text, next }, await result.bytes(offset, limit) bytes.`,
         );
       }
-      const whole = parseJson(readTextNow(path)) as Record<string, unknown>;
+      const whole = parseJson(readText(path)) as Record<string, unknown>;
       unread.set(result, undefined);
       for (let index = 0; index < names.length; index += 1) {
         const name = names[index] as string;

@@ -54,9 +54,6 @@ export interface Inside {
   addImported(id: number, namespace: unknown): void;
   imported(id: number): void;
   importFailed(id: number, thrown: unknown): void;
-  /** Takes what was read of a kept result: its text, or one character for each byte. */
-  kept(id: number, text: string, size: number): void;
-  keptFailed(id: number, message: string): void;
   /** Exports of the module `cem:client`. */
   clientExports(): Record<string, unknown>;
   hostTool(server: string, tool: string): unknown;
@@ -89,6 +86,12 @@ export interface UnawaitedWork {
   leftMs: number;
   /** Says where the work was begun. */
   stack: string;
+}
+
+interface Import {
+  namespaces: Record<string, unknown>[];
+  resolve(namespaces: Record<string, unknown>[]): void;
+  reject(thrown: unknown): void;
 }
 
 type Parts = typeof PARTS;
@@ -137,7 +140,7 @@ function createInside(parts: Parts, hostFunction: HostFunction, runtime: Runtime
   const readThrown = parts.createThrownReader(primordials);
   const noteTimer = parts.createRaces(primordials);
   const timers = parts.installTimers(primordials, { host, now, noteTimer, fail: (thrown) => fail(thrown) });
-  const print = parts.createPrinter(primordials, runtime?.inspect);
+  const print = parts.createPrinter(primordials, json, runtime?.inspect);
   const console = parts.createConsole(
     primordials,
     print,
@@ -165,60 +168,29 @@ function createInside(parts: Parts, hostFunction: HostFunction, runtime: Runtime
       host("file", method, path, other, options) as string;
     parts.installFiles(primordials, { file, makeError });
   }
-  // Each with the function that settles it.
-  const waiting = create(null) as Record<number, (value: unknown, error: unknown, isFailed: boolean) => void>;
-  const lists = create(null) as Record<number, Record<string, unknown>[]>;
-  let nextId = 1;
+  /** Imports that go on. */
+  const imports = create(null) as Record<number, Import>;
+  let nextImport = 1;
 
-  function whenTold<Value>(begin: (id: number) => void): Promise<Value> {
-    return new PromiseConstructor<Value>((resolve, reject) => {
-      const id = nextId;
-      nextId += 1;
-      waiting[id] = (value, error, isFailed) => {
-        delete waiting[id];
-        if (isFailed) reject(error);
-        else resolve(value as Value);
-      };
-      begin(id);
-    });
+  /** The result of an operation that gives `+` and a text, or `!` and why it failed. */
+  function answered(answer: Primitive): string {
+    const text = primordials.sliceText(answer as string, 1);
+    if ((answer as string)[0] === "+") return text;
+    throw new constructors.Error(text);
   }
 
   const handles = parts.createHandles(primordials, {
     decode: (list, end) => decode(bytes.toText(list, 0, end)),
-    readText: (path) =>
-      readPiece(
-        (id) => host("readText", id, path),
-        ({ text }) => text,
-      ),
-    readTextNow(path) {
-      const answer = host("readTextNow", path) as string;
-      if (answer[0] === "+") return primordials.sliceText(answer, 1);
-      throw new constructors.Error(primordials.sliceText(answer, 1));
+    readText: (path) => answered(host("readText", path)),
+    readKept(path, offset, limit) {
+      const answer = answered(host("readKept", path, offset, limit));
+      const comma = primordials.indexOfText(answer, ",", 0);
+      return {
+        bytes: bytes.fromText(primordials.sliceText(answer, comma + 1)),
+        size: primordials.toNumber(primordials.sliceText(answer, 0, comma)),
+      };
     },
-    readKept: (path, offset, limit) =>
-      readPiece(
-        (id) => host("readKept", id, path, offset, limit),
-        ({ text, size }) => ({ bytes: bytes.fromText(text), size }),
-      ),
   });
-
-  function readPiece<Value>(
-    begin: (id: number) => void,
-    convert: (piece: { text: string; size: number }) => Value,
-  ): Promise<Value> {
-    const work = pending.begin("operation", "the reading of a result");
-    return promiseThen(
-      whenTold<{ text: string; size: number }>(begin),
-      (piece) => {
-        work.end();
-        return convert(piece);
-      },
-      (error) => {
-        work.end();
-        throw error;
-      },
-    );
-  }
 
   let client: Client;
   let trace: ReturnType<typeof createTracer>;
@@ -227,9 +199,11 @@ function createInside(parts: Parts, hostFunction: HostFunction, runtime: Runtime
   /** @param isLater - Whether code of the program has run before. */
   function importModules(requests: unknown, isLater: boolean): Promise<Record<string, unknown>[]> {
     const text = primordials.stringify(requests);
-    // A list, since a namespace with an export named `then` must never be the value of a promise.
-    return whenTold((id) => {
-      lists[id] = [];
+    return new PromiseConstructor((resolve, reject) => {
+      const id = nextImport;
+      nextImport += 1;
+      // A list, since a namespace with an export named `then` must never be the value of a promise.
+      imports[id] = { __proto__: null, namespaces: [], resolve, reject } as never;
       host("import", id, text, isLater);
     });
   }
@@ -342,23 +316,16 @@ function createInside(parts: Parts, hostFunction: HostFunction, runtime: Runtime
     },
     nextCallId: () => client.nextId(),
     addImported(id, namespace) {
-      const list = lists[id];
+      const list = imports[id]?.namespaces;
       if (list !== undefined) defineValue(list, `${list.length}`, namespace, true);
     },
     imported(id) {
-      const list = lists[id];
-      delete lists[id];
-      waiting[id]?.(list, undefined, false);
+      imports[id]?.resolve(imports[id].namespaces);
+      delete imports[id];
     },
     importFailed(id, thrown) {
-      delete lists[id];
-      waiting[id]?.(undefined, thrown, true);
-    },
-    kept(id, text, size) {
-      waiting[id]?.({ __proto__: null, text, size }, undefined, false);
-    },
-    keptFailed(id, message) {
-      waiting[id]?.(undefined, new constructors.Error(message), true);
+      imports[id]?.reject(thrown);
+      delete imports[id];
     },
     clientExports: () => client.exports,
     hostTool: (server, tool) => client.hostTool(server, tool),

@@ -26,8 +26,26 @@ export interface JsonEncoder {
    * @throws As {@link JsonEncoder.encode}, for functions, symbols, promises and cycles.
    */
   encodeResult(value: unknown, what: string, limit: number): EncodedResult;
+  /**
+   * Writes a value as a program prints it: as compact JSON, where what JSON has no form for has a name, such as
+   * `Map(1) {"a":1}`, `Point {"x":1}` and `[Circular]`.
+   *
+   * @returns The text, or its beginning where it is longer than the limit.
+   */
+  encodePrinted(value: unknown, limit: number, printing: Printing): { text: string; isCut: boolean };
   /** Whether an error says that the text was longer than the limit. */
   isTooLarge(error: unknown): error is Error;
+}
+
+/** How a program prints what is not plain data. */
+export interface Printing {
+  string(text: string): string;
+  /** Text of an object that is not printed by its members. */
+  named(value: object): string | undefined;
+  /** The name of an object's class; empty for a plain object. */
+  className(value: object): string;
+  /** Bytes of a longer list are counted, not shown. */
+  maxShownBytes: number;
 }
 
 /**
@@ -41,7 +59,8 @@ export function createJsonEncoder(
 ): JsonEncoder {
   const { SafeWeakMap, apply, execPattern, isArray, isFiniteNumber, isInstance, isView, keys, quote } =
     primordials;
-  const { PromiseConstructor, forEachEntry, forEachMember } = primordials;
+  const { PromiseConstructor, forEachEntry, forEachMember, ownProperty, sizeOfSet, toText } = primordials;
+  const { typedArrayLength, typedArrayName } = primordials;
   /** The deepest nesting of a value that crosses between guest and host; the host has the same limit. */
   const MAX_DEPTH = 500;
   /** The most values in one; the host has the same limit. */
@@ -76,12 +95,15 @@ export function createJsonEncoder(
     open: InstanceType<typeof SafeWeakMap<boolean>>;
     /** Whether collections, bytes and large integers are written as what comes closest. */
     isResult: boolean;
+    /** Of a value that is printed. */
+    printing: Printing | undefined;
     notes: string;
     noteCount: number;
   }
 
-  function begin(what: string, limit: number, isResult: boolean): Encoder {
-    return { text: "", limit, values: 0, what, open: new SafeWeakMap(), isResult, notes: "", noteCount: 0 };
+  function begin(what: string, limit: number, isResult: boolean, printing?: Printing): Encoder {
+    const open = new SafeWeakMap<boolean>();
+    return { text: "", limit, values: 0, what, open, isResult, printing, notes: "", noteCount: 0 };
   }
 
   function encode(value: unknown, what: string, limit: number): string | undefined {
@@ -100,6 +122,21 @@ export function createJsonEncoder(
     return { text: encoder.text, notes: encoder.notes + more };
   }
 
+  function encodePrinted(
+    value: unknown,
+    limit: number,
+    printing: Printing,
+  ): { text: string; isCut: boolean } {
+    const encoder = begin("", limit, false, printing);
+    try {
+      write(encoder, value, "", 0);
+    } catch (error) {
+      if (!isInstance(TooLargeError, error)) throw error;
+      return { text: encoder.text, isCut: true };
+    }
+    return { text: encoder.text, isCut: false };
+  }
+
   function note(encoder: Encoder, path: string, text: string): void {
     encoder.noteCount += 1;
     if (encoder.noteCount <= MAX_NOTES) encoder.notes += `Note: ${encoder.what}${path} ${text}\n`;
@@ -115,6 +152,10 @@ export function createJsonEncoder(
       throw new NotJsonError(
         `${encoder.what} has more than ${MAX_VALUES} values inside. Leave some out, or write them to a file in /workspace.`,
       );
+    }
+    if (encoder.printing !== undefined && (typeof value !== "object" || value === null)) {
+      put(encoder, typeof value === "string" ? encoder.printing.string(value) : printedPrimitive(value));
+      return;
     }
     switch (typeof value) {
       case "string":
@@ -145,6 +186,13 @@ export function createJsonEncoder(
     }
   }
 
+  function printedPrimitive(value: unknown): string {
+    if (typeof value === "bigint") return `${value}n`;
+    if (typeof value !== "function") return toText(value);
+    const name = ownProperty(value, "name")?.value as unknown;
+    return `[Function: ${typeof name === "string" && name !== "" ? name : "(anonymous)"}]`;
+  }
+
   function put(encoder: Encoder, text: string): void {
     encoder.text += text;
     if (encoder.text.length > encoder.limit) {
@@ -153,27 +201,39 @@ export function createJsonEncoder(
   }
 
   function writeObject(encoder: Encoder, value: object, path: string, depth: number): void {
+    const { isResult, open, printing } = encoder;
+    const isOpen = open.get(value) === true;
+    if (printing !== undefined && (isOpen || depth >= MAX_DEPTH))
+      return put(encoder, isOpen ? "[Circular]" : "[Object]");
     if (depth >= MAX_DEPTH) refuse(encoder, "", `is nested deeper than ${MAX_DEPTH} levels`, "Flatten it.");
-    if (encoder.open.get(value) === true)
-      refuse(encoder, path, "refers back to itself", "Leave that part out.");
-    const other = encoder.isResult ? standIn(value) : undefined;
+    if (isOpen) refuse(encoder, path, "refers back to itself", "Leave that part out.");
+    const other = isResult ? standIn(value) : undefined;
     if (other !== undefined) return writeMembers(encoder, other, path, depth);
-    encoder.open.set(value, true);
-    if (encoder.isResult && writeCollection(encoder, value, path, depth)) {
-      encoder.open.set(value, false);
-      return;
-    }
+    open.set(value, true);
+    if (!(isResult || printing !== undefined) || !writeCollection(encoder, value, path, depth))
+      writePlain(encoder, value, path, depth);
+    open.set(value, false);
+  }
+
+  function writePlain(encoder: Encoder, value: object, path: string, depth: number): void {
+    const { printing } = encoder;
     const { toJSON } = value as { toJSON?: unknown };
-    if (typeof toJSON === "function") write(encoder, apply(toJSON, value, [""]), path, depth + 1);
-    else if (isArray(value)) writeArray(encoder, value, path, depth);
-    else writeMembers(encoder, plain(encoder, value, path), path, depth);
-    encoder.open.set(value, false);
+    if (typeof toJSON === "function") return write(encoder, apply(toJSON, value, [""]), path, depth + 1);
+    if (isArray(value)) return writeArray(encoder, value, path, depth);
+    if (printing === undefined) return writeMembers(encoder, plain(encoder, value, path), path, depth);
+    const named = printing.named(value);
+    if (named !== undefined) return put(encoder, named);
+    const name = printing.className(value);
+    put(encoder, name === "" ? "" : `${name} `);
+    writeMembers(encoder, value, path, depth);
   }
 
   /** Writes a collection or bytes as what comes closest. False for anything else. */
   function writeCollection(encoder: Encoder, value: object, path: string, depth: number): boolean {
     if (isInstance(MapConstructor, value)) writeMap(encoder, value, path, depth);
     else if (isInstance(SetConstructor, value)) writeSet(encoder, value, path, depth);
+    else if (encoder.printing !== undefined && (isView(value) || isInstance(BufferConstructor, value)))
+      writePrintedBytes(encoder, value, path, depth);
     else if (isBytes(value)) {
       const { byteLength } = value as ArrayBuffer;
       note(
@@ -187,6 +247,16 @@ export function createJsonEncoder(
     return true;
   }
 
+  function writePrintedBytes(encoder: Encoder, value: object, path: string, depth: number): void {
+    const isList = isView(value) && !isInstance(DataViewConstructor, value);
+    const name = isList ? typedArrayName(value) : isView(value) ? "DataView" : "ArrayBuffer";
+    const { byteLength } = value as ArrayBuffer;
+    if (!isList || (isBytes(value) && byteLength > (encoder.printing as Printing).maxShownBytes))
+      return put(encoder, `[${name}: ${byteLength} bytes]`);
+    put(encoder, `${name}(${typedArrayLength(value)}) `);
+    writeArray(encoder, value as unknown as unknown[], path, depth);
+  }
+
   function isBytes(value: object): boolean {
     return (
       isInstance(BytesConstructor, value) ||
@@ -198,11 +268,13 @@ export function createJsonEncoder(
 
   function writeMap(encoder: Encoder, map: object, path: string, depth: number): void {
     let hasNames = true;
+    let size = 0;
     forEachEntry(map, (_, key) => {
+      size += 1;
       if (typeof key !== "string") hasNames = false;
     });
     let index = 0;
-    put(encoder, hasNames ? "{" : "[");
+    put(encoder, `${encoder.printing === undefined ? "" : `Map(${size}) `}${hasNames ? "{" : "["}`);
     forEachEntry(map, (item, key) => {
       const place = hasNames ? `${path}${stepTo(key as string)}` : `${path}[${index}]`;
       put(encoder, index > 0 ? "," : "");
@@ -221,7 +293,7 @@ export function createJsonEncoder(
 
   function writeSet(encoder: Encoder, set: object, path: string, depth: number): void {
     let index = 0;
-    put(encoder, "[");
+    put(encoder, encoder.printing === undefined ? "[" : `Set(${toText(sizeOfSet(set))}) [`);
     forEachMember(set, (item) => {
       put(encoder, index > 0 ? "," : "");
       write(encoder, item, `${path}[${index}]`, depth + 1);
@@ -264,14 +336,30 @@ export function createJsonEncoder(
     put(encoder, "{");
     for (let index = 0; index < names.length; index += 1) {
       const name = names[index] as string;
-      const member = (value as Record<string, unknown>)[name];
-      if (member === undefined) continue;
+      let member: unknown;
+      let isRead = true;
+      try {
+        member = (value as Record<string, unknown>)[name];
+      } catch (error) {
+        if (encoder.printing === undefined) throw error;
+        isRead = false;
+      }
+      if (member === undefined && encoder.printing === undefined) continue;
       put(encoder, `${first ? "" : ","}${quote(name)}:`);
       first = false;
+      if (!isRead) {
+        put(encoder, "[Getter]");
+        continue;
+      }
       write(encoder, member, path + stepTo(name), depth + 1);
     }
     put(encoder, "}");
   }
 
-  return { encode, encodeResult, isTooLarge: (error): error is Error => isInstance(TooLargeError, error) };
+  return {
+    encode,
+    encodeResult,
+    encodePrinted,
+    isTooLarge: (error): error is Error => isInstance(TooLargeError, error),
+  };
 }

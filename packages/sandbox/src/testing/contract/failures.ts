@@ -37,18 +37,20 @@ check({ id: -1 });`;
     expect(await harness().run(code)).toMatchObject({ status: "failed", error });
   });
 
-  it("tells what is missing from a module, where, and what may have been meant", async () => {
+  it("tells what is missing from a module, where, and what it has", async () => {
     const code = `// weather\nimport { ad } from "./servers/calculator/index.ts";\nexport default await ad({});`;
-    const message = "ad is not exported by ./servers/calculator/index.ts. Did you mean add?";
+    const message = expect.stringMatching(
+      /^ad is not exported by \.\/servers\/calculator\/index\.ts\. It exports .*add/,
+    ) as string;
     expect(await harness().run(code)).toMatchObject({
       status: "failed",
       error: { message, line: 2, column: 10 },
     });
   });
 
-  it("tells a module that is not there, and what may have been meant", async () => {
+  it("tells a module that is not there, and those that are", async () => {
     const code = `import { add } from "./servers/calculater/index.ts";\nadd({});`;
-    const message = expect.stringContaining("Did you mean ./servers/calculator/index.ts?");
+    const message = expect.stringMatching(/\.\/servers\/ has .*calculator/) as string;
     expect(await harness().run(code)).toMatchObject({ status: "failed", error: { message, line: 1 } });
     const bare = await harness().run(`import _ from "lodash";\nexport default _;`);
     expect(bare).toMatchObject({

@@ -52,14 +52,14 @@ return [await add({ a: 1, b: 2 }), await again.add({ a: 3, b: 4 }), version, typ
     const outcome = await harness().run(code, {});
     expect(outcome).toMatchObject({
       status: "failed",
-      error: { line: 1, message: expect.stringContaining("Did you mean find_customer?") },
+      error: { line: 1, message: expect.stringMatching(/It exports .*find_customer/) as string },
     });
     const server = await harness().run(
       `import { x } from "./servers/calculater/index.ts";\nexport default x;`,
       {},
     );
     expect(server).toMatchObject({
-      error: { message: expect.stringContaining("Did you mean ./servers/calculator") },
+      error: { message: expect.stringMatching(/\.\/servers\/ has .*calculator/) as string },
     });
   });
 

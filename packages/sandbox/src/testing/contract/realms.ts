@@ -192,9 +192,9 @@ export function realmsContract(makeProvider: () => SandboxProvider): void {
     const nowhere = `import "./servers/conter/index.ts";`;
     for (let turn = 0; turn < 2; turn += 1) {
       expect(await session.run(code)).toMatchObject({ status: "failed", error: { message: "1", line: 3 } });
-      const message = "coun is not exported by ./servers/counter/index.ts. Did you mean count?";
+      const message = expect.stringMatching(/^coun is not exported by .* It exports .*count/) as string;
       expect(await session.run(missing)).toMatchObject({ error: { message, line: 1 } });
-      const hint = expect.stringContaining("Did you mean");
+      const hint = expect.stringMatching(/\.\/servers\/ has .*counter/) as string;
       expect(await session.run(nowhere)).toMatchObject({ error: { message: hint } });
     }
     expect(session.kept).toBe(1);
