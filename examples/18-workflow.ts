@@ -40,8 +40,6 @@ const report = {
 };
 
 const workflows = await openWorkflows();
-for (const { step, does } of await workflows.plan(report)) console.log(`Would: ${step}: ${does.join("; ")}`);
-
 const { run, status, outputs } = await workflows.run(report, {
   variables: { cities: ["Oslo", "Cairo", "Paris"] },
   onEvent: (event) => {

@@ -128,7 +128,6 @@ const HERE: Readonly<Record<string, Printed>> = {
     "More than 1,000 is paid by hand.\nPaid in all: 220",
   ],
   "18-workflow.ts": [
-    "Would: weather[].one: call weather.get_weather",
     /(?:Done: weather\[\d\].one\n){3}Done: weather\nDone: warmest\n/u,
     'success: {"city":"Cairo","temperature":29.1}\nKept: true',
   ],

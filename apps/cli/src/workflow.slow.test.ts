@@ -41,7 +41,7 @@ beforeAll(() => {
 });
 
 describe("cem workflow", () => {
-  it("checks and draws a file, and says what a run would do, without leaving anything", async () => {
+  it("checks and draws a file, without leaving anything", async () => {
     // Whatever reads the tools caches what it read.
     const files = (): string[] => readdirSync(cwd).filter((name) => name !== ".tool_cache.json");
     const before = files();
@@ -52,10 +52,6 @@ describe("cem workflow", () => {
     });
     const graph = await cem("graph", "order.yaml");
     expect(graph.stdout).toMatch(/1 +sum +calculator\.add\n +2 +verdict +if steps\.sum > 10 after sum/u);
-    expect(files()).toEqual(before);
-    const plan = await cem("run", "order.yaml", "--dry-run", "--var", "a=40", ...SAMPLES);
-    expect(plan.code).toBe(0);
-    expect(plan.stdout).toContain('call calculator.add with {"a":40,"b":2}');
     expect(files()).toEqual(before);
   });
 

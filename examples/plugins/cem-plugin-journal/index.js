@@ -36,7 +36,6 @@ export default definePlugin({
             additionalProperties: false,
           },
           isIdempotent: true,
-          plan: ({ text }) => [`write ${JSON.stringify(text)} into ${file}`],
           // A step that is repeated finds its line and writes no second one.
           async run({ text }, { step, idempotencyKey }) {
             const before = await readFile(file, "utf8").catch(() => "");

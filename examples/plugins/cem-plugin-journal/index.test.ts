@@ -29,7 +29,6 @@ describe("cem-plugin-journal", () => {
     const { steps } = await module.default.setup({ file }, context as PluginContext);
     const step = steps?.[0];
     const work = { step: "note", idempotencyKey: "run-1/note" } as never;
-    expect(step?.plan?.({ text: "done" })).toEqual([`write "done" into ${file}`]);
     expect(await step?.run({ text: "done" }, work)).toEqual({ written: true });
     expect(await step?.run({ text: "done" }, work)).toEqual({ written: false });
     expect(await lines(file)).toEqual([{ step: "note", text: "done", key: "run-1/note" }]);

@@ -56,7 +56,6 @@ export async function recordStart(
 ): Promise<void> {
   const audit = await stages.audit?.get();
   audit?.record({ type: "run-started", run, session, kind, input: audited(audit, input) });
-  await audit?.flush?.();
 }
 
 /** Records what the review said of code. */
@@ -101,7 +100,6 @@ export async function recordEnd(
   const status = statusOfRun(result);
   const ms = timings.total ?? 0;
   audit?.record({ type: "run-ended", run, session, status, error: error?.code, calls: toolCalls.length, ms });
-  await audit?.flush?.();
 }
 
 /** Records that a stage could not be created or used. */
@@ -113,7 +111,6 @@ export async function recordFailure(
   const { code } = toErrorInfo(thrown);
   const status = statusOfRun(undefined, thrown);
   audit?.record({ type: "run-ended", run, session, status, error: code, calls: 0, ms: 0 });
-  await audit?.flush?.();
 }
 
 function audited(audit: AuditLog, text: string): Extract<AuditEvent, { type: "refusal" }>["args"] {

@@ -4,7 +4,6 @@ import type { Config } from "@cem/config";
 import { Lazy } from "@cem/core";
 import type { Agent, ExecuteOptions, Redactor, TaskResult } from "@cem/core";
 import { observeSandbox } from "@cem/core/telemetry";
-import { assertAgentOptions, assertTaskOptions } from "./options.ts";
 import type { AgentOptions } from "./options.ts";
 import { lazyHost } from "./wiring/calls/tool-host.ts";
 import type { Host } from "./wiring/calls/tool-host.ts";
@@ -25,11 +24,10 @@ import { createConfiguredGuard, createConfiguredTypeChecker } from "./wiring/sta
 /**
  * Creates an agent of the default stages, set up by the configuration, which is read at the first request.
  *
- * @throws CemError `OPTION_INVALID` for an option that does not exist. Requests reject with `CONFIG_INVALID`,
- * `CONFIG_NOT_FOUND`, `SANDBOX_UNAVAILABLE` and other codes of a broken set-up; a task that merely fails is a result.
+ * @returns the agent. Its requests reject with `CONFIG_INVALID`, `CONFIG_NOT_FOUND`, `SANDBOX_UNAVAILABLE` and other codes of a
+ *   broken set-up; a task that merely fails is a result.
  */
 export function createAgent(options: AgentOptions = {}): Agent {
-  assertAgentOptions(options);
   return createPipeline(() => setUpOwned(options));
 }
 
@@ -47,7 +45,6 @@ export async function executeTask(
   task: string,
   options: AgentOptions & ExecuteOptions = {},
 ): Promise<TaskResult> {
-  assertTaskOptions(options);
   const agent = createPipeline(() => setUpOwned({ ...options, oneRun: true }));
   try {
     return await agent.executeTask(task, options);
@@ -212,7 +209,6 @@ async function createStages(
       try {
         await opened?.bridge.finish();
       } finally {
-        if (options.audit === undefined) await opened?.audit?.close?.();
         await sessionLog?.close();
         await loaded.records?.flush();
         await (await recordRedactor.settled())?.dispose();

@@ -4,7 +4,6 @@ export { generateTools } from "./admin/servers.ts";
 export { openWorkflows, resumeWorkflow, runWorkflow } from "./workflows.ts";
 export type { OwnWorkflows, WorkflowOptions } from "./workflows.ts";
 export type {
-  PlannedStep,
   ResumeOptions,
   RunDetails,
   RunStatus,

@@ -1,9 +1,6 @@
-import { assertKnownOptions } from "@cem/core";
 import type { JsonObject, WorkflowStepKind } from "@cem/core";
-import { nearest } from "@cem/core/text";
 import type { ResumeOptions, RunWorkflowOptions, WorkflowResult, Workflows } from "@cem/workflows";
 import { createLoadedAgent } from "./create-agent.ts";
-import { AGENT_OPTIONS } from "./options.ts";
 import type { AgentOptions } from "./options.ts";
 import { openProject } from "./wiring/open-project.ts";
 import { openConfiguredWorkflows } from "./wiring/workflows/workflows.ts";
@@ -15,15 +12,13 @@ export interface WorkflowOptions extends AgentOptions {
 }
 
 /** Workflows with an agent of their own. */
-export interface OwnWorkflows extends Omit<Workflows, "load" | "validate" | "run" | "plan"> {
+export interface OwnWorkflows extends Omit<Workflows, "load" | "validate" | "run"> {
   /**
    * Runs a workflow.
    *
    * @param workflow - Its name in the configuration, the path of its file, or itself.
    */
   run(workflow: string | JsonObject, options?: RunWorkflowOptions): ReturnType<Workflows["run"]>;
-  /** Lists the actions of a run. Nothing is called. */
-  plan(workflow: string | JsonObject, options?: RunWorkflowOptions): ReturnType<Workflows["plan"]>;
   /** Checks a workflow. */
   load(workflow: string | JsonObject): ReturnType<Workflows["load"]>;
   /** Checks a workflow, its tools and its code. */
@@ -31,32 +26,12 @@ export interface OwnWorkflows extends Omit<Workflows, "load" | "validate" | "run
   dispose(): Promise<void>;
 }
 
-const WORKFLOW_OPTIONS = { ...AGENT_OPTIONS, stepKinds: true } satisfies Record<keyof WorkflowOptions, true>;
-
-const RUN_OPTIONS = {
-  ...WORKFLOW_OPTIONS,
-  variables: true,
-  signal: true,
-  onEvent: true,
-  session: true,
-} satisfies Record<keyof (WorkflowOptions & RunWorkflowOptions), true>;
-
-const RESUME_OPTIONS = {
-  ...WORKFLOW_OPTIONS,
-  variables: true,
-  signal: true,
-  onEvent: true,
-  repeat: true,
-  done: true,
-} satisfies Record<keyof (WorkflowOptions & ResumeOptions), true>;
-
 /**
  * Opens the workflow engine that the configuration sets up.
  *
  * @throws CemError `OPTION_INVALID`, `CONFIG_INVALID` and other codes of a broken set-up.
  */
 export async function openWorkflows(options: WorkflowOptions = {}): Promise<OwnWorkflows> {
-  assertKnownOptions(options, WORKFLOW_OPTIONS, "openWorkflows", nearest);
   const { stepKinds, ...agentOptions } = options;
   const loaded = await openProject(agentOptions);
   const parts = { stepKinds, openAgent: createLoadedAgent };
@@ -67,7 +42,6 @@ export async function openWorkflows(options: WorkflowOptions = {}): Promise<OwnW
   const asked = { onElicit: options.onElicit, onApprove: options.onApprove };
   return {
     run: async (workflow, given) => workflows.run(await sourceOf(workflow), { ...asked, ...given }),
-    plan: async (workflow, given) => workflows.plan(await sourceOf(workflow), given),
     load: async (workflow) => workflows.load(await sourceOf(workflow)),
     validate: async (workflow) => workflows.validate(await sourceOf(workflow)),
     resume: (run, given) => workflows.resume(run, { ...asked, ...given }),
@@ -92,7 +66,6 @@ export async function runWorkflow(
   workflow: string | JsonObject,
   options: WorkflowOptions & RunWorkflowOptions = {},
 ): Promise<WorkflowResult> {
-  assertKnownOptions(options, RUN_OPTIONS, "runWorkflow", nearest);
   const { variables, signal, onEvent, session, ...own } = options;
   const workflows = await openWorkflows(own);
   try {
@@ -111,7 +84,6 @@ export async function resumeWorkflow(
   run: string,
   options: WorkflowOptions & ResumeOptions = {},
 ): Promise<WorkflowResult> {
-  assertKnownOptions(options, RESUME_OPTIONS, "resumeWorkflow", nearest);
   const { variables, signal, onEvent, repeat, done, ...own } = options;
   const workflows = await openWorkflows(own);
   try {

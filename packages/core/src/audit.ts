@@ -58,12 +58,4 @@ export interface AuditLog {
   readonly specificationVersion: "v1";
   /** @throws CemError `AUDIT_UNWRITABLE`: what can't be recorded is not done. */
   record(event: AuditEvent): void;
-  /**
-   * Resolves once all that was recorded is kept. Absent where `record` keeps it at once.
-   *
-   * @throws CemError `AUDIT_UNWRITABLE`
-   */
-  flush?(): Promise<void>;
-  /** Keeps what was recorded, and notes where the log ends. */
-  close?(): Promise<void>;
 }

@@ -71,12 +71,6 @@ export interface WorkflowStepKind {
    */
   readonly isIdempotent?: boolean | undefined;
   /**
-   * Lists the actions of a step for a dry run, one line each. Must not do anything.
-   *
-   * @defaultValue the name of the kind
-   */
-  plan?(config: JsonObject): readonly string[];
-  /**
    * Executes a step.
    *
    * @param config - Its `config`, with the values of its expressions.

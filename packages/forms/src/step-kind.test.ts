@@ -73,10 +73,4 @@ describe("the workflow step form", () => {
     await expect(kind.run({ file: "none.yaml" }, context)).rejects.toMatchObject({ code: "FORM_INVALID" });
     expect(got).toEqual([]);
   });
-
-  it("says what it would do", () => {
-    expect(kind.plan?.({ form: FORM, data: { guest: "Ada" } })).toEqual([
-      "fill the form booking with 1 given values into tables.book",
-    ]);
-  });
 });

@@ -1,5 +1,4 @@
-import { isObject } from "@cem/core";
-import type { JsonObject, JsonValue, WorkflowStepKind } from "@cem/core";
+import type { WorkflowStepKind } from "@cem/core";
 import type { FormStepSettings } from "./filling/run-form-step.ts";
 
 /**
@@ -21,24 +20,9 @@ export function createFormStepKind(settings: FormStepSettings = {}): WorkflowSte
       anyOf: [{ required: ["form"] }, { required: ["file"] }],
       additionalProperties: false,
     },
-    plan: (config) => describePlan(config),
     async run(config, context) {
       const { runFormStep } = await import("./filling/run-form-step.ts");
       return runFormStep(config, context, settings);
     },
   };
-}
-
-function describePlan({ form, file, data }: JsonObject): string[] {
-  const { name = file } = asObject(form);
-  const target = asObject(asObject(form)["target"]);
-  const where = target["url"] ?? target["output"] ?? target["tool"];
-  const given = Object.keys(asObject(data)).length;
-  return [
-    `fill the form ${typeof name === "string" ? name : ""} with ${given} given values${typeof where === "string" ? ` into ${where}` : ""}`,
-  ];
-}
-
-function asObject(value: JsonValue | undefined): JsonObject {
-  return isObject(value) ? value : {};
 }

@@ -9,6 +9,5 @@ export type { RunStatus, WorkflowEvent, WorkflowResult, StepOutcome } from "./ru
 export type { RunDetails, RunSummary } from "./runs/run-summary.ts";
 export { drawWorkflow } from "./graph.ts";
 export type { DrawnStep } from "./graph.ts";
-export type { PlannedStep } from "./dry-run.ts";
 export type { ToolNames } from "./steps/call-code.ts";
 export type { Agent, Redactor, WorkflowStepContext, WorkflowStepKind } from "@cem/core";

@@ -1,6 +1,5 @@
 import type { Agent, Approve, Elicit, JsonObject, Redactor, WorkflowStepKind } from "@cem/core";
 import type { FindWorkflow, LoadedWorkflow, WorkflowSource } from "./definition/load-workflow.ts";
-import type { PlannedStep } from "./dry-run.ts";
 import type { RunStatus, WorkflowEvent, WorkflowResult } from "./runs/outcomes.ts";
 import type { RunDetails, RunSummary } from "./runs/run-summary.ts";
 import type { ToolNames } from "./steps/call-code.ts";
@@ -68,11 +67,6 @@ export interface Workflows {
    * @throws CemError as {@link load}, `WORKFLOW_VARIABLES_INVALID`, `WORKFLOW_RUN_UNWRITABLE` before it began.
    */
   run(source: WorkflowSource, options?: RunWorkflowOptions): Promise<WorkflowResult>;
-  /** Plans a run without calling anything. @throws CemError as {@link run}. */
-  plan(
-    source: WorkflowSource,
-    options?: Pick<RunWorkflowOptions, "variables" | "signal">,
-  ): Promise<PlannedStep[]>;
   /**
    * Goes on with a run where it stood, with the definition it began with.
    *

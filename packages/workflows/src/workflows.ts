@@ -8,8 +8,6 @@ import { loadWorkflow, sourcesOf } from "./definition/load-workflow.ts";
 import type { FindWorkflow, LoadedWorkflow, WorkflowSource } from "./definition/load-workflow.ts";
 import { isBuiltIn } from "./definition/parse-workflow.ts";
 import { variablesOf } from "./definition/value-schema.ts";
-import { planWorkflow } from "./dry-run.ts";
-import type { PlannedStep } from "./dry-run.ts";
 import type { RunStatus, WorkflowResult } from "./runs/outcomes.ts";
 import { createRunId, RunFolders, runHolder, RunLock } from "./runs/run-folder.ts";
 import type { RunFolder, RunRecord } from "./runs/run-folder.ts";
@@ -93,17 +91,6 @@ class AgentWorkflows implements Workflows {
       decisions: decisionsOf({}),
       ...options,
     });
-  }
-
-  async plan(
-    source: WorkflowSource,
-    { variables = {}, signal }: Pick<RunWorkflowOptions, "variables" | "signal"> = {},
-  ): Promise<PlannedStep[]> {
-    const loaded = await this.load(source);
-    const given = variablesOf(loaded.workflow, variables);
-    const agent = await this.#parts.agentFor([]);
-    const catalog = await agent.discoverTools({ signal });
-    return planWorkflow(loaded, given, { ...this.#parts, catalog });
   }
 
   async resume(run: string, options: ResumeOptions = {}): Promise<WorkflowResult> {

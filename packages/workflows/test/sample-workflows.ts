@@ -19,7 +19,6 @@ export function countKind(
     specificationVersion: "v1",
     name: "count",
     configSchema: { type: "object", properties: { file: { type: "string" } }, required: ["file"] },
-    plan: ({ file }) => [`count in ${file as string}`],
     async run({ file, value = null }) {
       appendFileSync(path.join(folder, file as string), "x");
       if (ms > 0) await delay(ms);

@@ -25,8 +25,6 @@ export interface CommandDefinition<Own extends object = object> {
   group: CommandGroup;
   /** The text below the options in its help: notes and examples. */
   help: string;
-  /** Leaves it out of the help. */
-  isHidden?: boolean;
   /** Declares its arguments and options. */
   declare(command: Command): Command;
   /**
@@ -76,12 +74,12 @@ export function buildProgram(
     .addHelpText("after", PROGRAM_HELP);
   for (const definition of definitions) {
     const command = program
-      .command(definition.name, { hidden: definition.isHidden ?? false })
+      .command(definition.name)
       .description(definition.about)
       .helpGroup(COMMAND_GROUPS[definition.group])
       .configureHelp(HELP)
       .addHelpText("after", definition.help);
-    if (definition.isHidden !== true) addOptions(command, OUTPUT_OPTIONS);
+    addOptions(command, OUTPUT_OPTIONS);
     definition.declare(command).action(() => found(invocationOf(definition, program, command)));
   }
   addOptions(program.command("help [command]"), OUTPUT_OPTIONS)

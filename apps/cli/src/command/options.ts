@@ -4,7 +4,7 @@ import { Argument, InvalidArgumentError, Option } from "commander";
 import type { Command } from "commander";
 
 /** The sandboxes that there are without plugins. */
-export const BUILT_IN_SANDBOXES: readonly string[] = ["auto", "deno", "microsandbox", "kubernetes"];
+const BUILT_IN_SANDBOXES: readonly string[] = ["auto", "deno", "microsandbox", "kubernetes"];
 
 export const MAX_PORT = 65_535;
 

@@ -1,7 +1,6 @@
 import type { CommandSet } from "../command/command-line.ts";
 import { add, remove } from "./add.ts";
 import { audit } from "./audit.ts";
-import { complete, completion } from "./completion.ts";
 import { customers } from "./customers.ts";
 import { doctor } from "./doctor.ts";
 import { form } from "./form.ts";
@@ -22,7 +21,6 @@ import { trust } from "./trust.ts";
 import { workflow } from "./workflow.ts";
 
 /**
- * Every command, in the order of the help. Their files load what a command needs once it runs, so that help, completion and
  * mistakes are answered at once.
  */
 export const COMMANDS: CommandSet = {
@@ -51,8 +49,6 @@ export const COMMANDS: CommandSet = {
     customers,
     plugins,
     audit,
-    completion,
-    complete,
     form,
   ],
   runUnknown: runPluginCommand,

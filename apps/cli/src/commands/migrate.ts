@@ -17,21 +17,22 @@ export const migrate = defineCommand<{ folder: string; write: boolean }>({
   about: "Move a project of the Python original over",
   help: `
 Reads config.yaml, .env, servers/, skills/ and workspace/ of a project in Python (AgentKernel, code_execution_mcp,
-mcpruntime) and shows what it would make of them. Tools and skills in Python become skeletons in TypeScript, with their
-signatures and comments, whose bodies are yours to write. Files that are there are never changed.
+mcpruntime) and shows which configuration it would write, what works as it is, and what is left to do: tools and skills in
+Python are yours to write in TypeScript. Files that are there are never changed.
 
 Examples:
-  cem migrate                    look, and make nothing
-  cem migrate ../old --write     make the files beside the old ones`,
+  cem migrate                    look, and write nothing
+  cem migrate ../old --write     write config.cem.yaml beside the old one`,
   declare: (command) =>
     command
       .argument("[folder]", "the project", ".")
       .addOption(
-        new Option("--dry-run", "show what would be made, and make nothing (as without --write)").conflicts(
-          "write",
-        ),
+        new Option(
+          "--dry-run",
+          "show what would be written, and write nothing (as without --write)",
+        ).conflicts("write"),
       )
-      .option("--write", "make the files; nothing that is there is changed", false),
+      .option("--write", "write the configuration; nothing that is there is changed", false),
   run: migrateProject,
 });
 
@@ -50,21 +51,25 @@ async function migrateProject(
       { details: { path: migration.folder } },
     );
   }
-  const made = write ? await writeMigration(migration) : [];
-  const wanted = migration.files.filter(({ isThere }) => !isThere);
-  const diffs = write ? [] : wanted.map(diffOf);
+  const isMade = write && (await writeMigration(migration));
+  const { config, changes, works, left } = migration;
+  const isNew = config !== undefined && !config.isThere;
+  const diffs = write || !isNew ? [] : [diffOf(config)];
   const next = nextSteps(migration, write, folder);
-  const files = migration.files.map(({ file, from, isThere }) => ({
-    file,
-    from,
-    state: isThere ? "kept" : made.some((one) => one.file === file) ? "made" : "planned",
-  }));
-  const { changes, works, left, servers } = migration;
+  const files =
+    config === undefined
+      ? []
+      : [
+          {
+            file: config.file,
+            from: config.from,
+            state: config.isThere ? "kept" : isMade ? "made" : "planned",
+          },
+        ];
   return {
     exitCode: EXIT_OK,
-    data: { status: "success", dir: migration.folder, files, changes, works, left, servers, diffs, next },
-    report: (style) =>
-      renderMigration(safeData({ files, changes, works, left, servers, diffs, next }), style),
+    data: { status: "success", dir: migration.folder, files, changes, works, left, diffs, next },
+    report: (style) => renderMigration(safeData({ files, changes, works, left, diffs, next }), style),
     brief: () =>
       files
         .filter(({ state }) => state !== "kept")
@@ -73,27 +78,23 @@ async function migrateProject(
   };
 }
 
-function nextSteps({ files, servers }: Migration, isWritten: boolean, folder: string): string[] {
-  const config = files.find(({ before }) => before !== undefined)?.file;
+function nextSteps({ config }: Migration, isWritten: boolean, folder: string): string[] {
   if (!isWritten) {
-    const isNew = files.some(({ isThere }) => !isThere);
+    const isNew = config !== undefined && !config.isThere;
     return isNew ? [`cem migrate ${folder === "." ? "" : `${shellWord(folder)} `}--write`] : [];
   }
-  const place = folder === "." ? [] : [`cd ${shellWord(folder)}`];
-  const missing = servers.filter(({ isConfigured }) => !isConfigured);
-  const known = servers.filter(({ isConfigured }) => isConfigured);
   return [
-    ...place,
-    ...(config === undefined ? [] : [`mv config.yaml config.python.yaml && mv ${config} config.yaml`]),
-    ...missing.map(({ name }) => `cem add ${shellWord(name)} -- <its command>`),
-    ...(known.length === 0 ? [] : [`cem generate ${known.map(({ name }) => shellWord(name)).join(" ")}`]),
+    ...(folder === "." ? [] : [`cd ${shellWord(folder)}`]),
+    ...(config === undefined
+      ? []
+      : [`mv ${config.from} config.python.yaml && mv ${config.file} config.yaml`]),
     "cem init",
     "cem doctor",
   ];
 }
 
 /** The content of the report of `cem migrate`. */
-interface ShownMigration extends Pick<Migration, "changes" | "works" | "left" | "servers"> {
+interface ShownMigration extends Pick<Migration, "changes" | "works" | "left"> {
   files: { file: string; from: string; state: string }[];
   diffs: string[];
   next: string[];
@@ -101,7 +102,7 @@ interface ShownMigration extends Pick<Migration, "changes" | "works" | "left" | 
 
 /** Renders what a migration makes, what works as it is, and what is left to do. */
 function renderMigration(shown: ShownMigration, style: Style): string[] {
-  const { files, changes, works, left, servers, diffs, next } = shown;
+  const { files, changes, works, left, diffs, next } = shown;
   const { colors } = style;
   const rows = (name: string, texts: readonly string[]): string[] =>
     texts.length === 0
@@ -109,15 +110,10 @@ function renderMigration(shown: ShownMigration, style: Style): string[] {
       : ["", ...texts.flatMap((text, at) => renderRow(at === 0 ? name : "", oneLine(text), style))];
   const inState = (state: string): string[] =>
     files.filter((one) => one.state === state).map(({ file, from }) => `${file}  from ${from}`);
-  const calls = servers.map(
-    ({ name, tools, isConfigured }) =>
-      `${name}: ${tools.join(", ")} only call this MCP server${isConfigured ? ", whose tools are generated" : ", which is not configured"}`,
-  );
   return [
     ...diffs.flatMap((diff) => ["", ...diff.split("\n").map((line) => painted(line, colors))]),
     ...rows("works", works),
     ...rows("changed", changes),
-    ...rows("servers", calls),
     ...rows("planned", inState("planned")),
     ...rows("made", inState("made")),
     ...rows(

@@ -1,4 +1,4 @@
-import type { PlannedStep, RunDetails, RunSummary, WorkflowEvent, WorkflowResult } from "code-execution-mcp";
+import type { RunDetails, RunSummary, WorkflowEvent, WorkflowResult } from "code-execution-mcp";
 import type { ConfiguredWorkflow, DrawnStep } from "code-execution-mcp/admin";
 import type { Output } from "../io/terminal.ts";
 import { renderPairs, renderRow } from "../render/rows.ts";
@@ -87,16 +87,6 @@ export function renderRunFailure({ error, run, status }: WorkflowResult, style: 
       ? []
       : renderRow("go on", `cem workflow resume ${run}`, style)),
   ];
-}
-
-/** Renders what a run would do. */
-export function renderPlan(steps: readonly PlannedStep[], style: Style): string[] {
-  return safeData(steps).flatMap(({ step, does, problem }) => [
-    "",
-    `${INDENT}${style.colors.bold(oneLine(step))}`,
-    ...does.map((line) => `${INDENT}${INDENT}${line}`),
-    ...(problem === undefined ? [] : [`${INDENT}${INDENT}${style.colors.red(oneLine(problem.message))}`]),
-  ]);
 }
 
 /** Renders the workflows of the configuration, and runs. */

@@ -9,7 +9,6 @@ import { withHint } from "../errors.ts";
 import { renderRow } from "../render/rows.ts";
 import {
   renderDrawing,
-  renderPlan,
   renderRun,
   renderRunDetails,
   renderRunFailure,
@@ -51,7 +50,6 @@ idempotent, or you say so.
 
 Examples:
   cem workflow run report.yaml --var city=Oslo --var 'days=[1,2]'
-  cem workflow run report.yaml --dry-run      what it would call
   cem workflow validate report.yaml
   cem workflow list                           workflows and runs
   cem workflow show report-1f0c2a9b3d
@@ -66,7 +64,6 @@ Examples:
           .argParser(variable)
           .default({}, "none"),
       )
-      .option("--dry-run", "for run: say what would be called, and call nothing", false)
       .addOption(
         new Option("--repeat <step>", "for resume: do this step again").argParser(more).default([], "none"),
       )
@@ -116,12 +113,11 @@ const WANTED: Record<Exclude<Action, "list">, string> = {
 };
 
 async function manageWorkflows(given: Given<Workflow>, context: CommandContext): Promise<Answer> {
-  const { action, options } = given;
+  const { action } = given;
   if (action === "list") return list(given, context);
   const target = requireTarget(action, given.target);
   switch (action) {
     case "run":
-      return options.dryRun === true ? plan(target, given, context) : run(target, given, context);
     case "resume":
       return run(target, given, context);
     case "validate":
@@ -162,23 +158,6 @@ function answerToRun(given: WorkflowResult): Answer {
     report: (style) => renderRun(result, style),
     brief: () => (result.status === "success" ? safeJson(result.outputs, 2) : ""),
     complaint: (style) => renderRunFailure(result, style),
-  };
-}
-
-async function plan(target: string, given: Given<Workflow>, context: CommandContext): Promise<Answer> {
-  const { options, variables } = given;
-  const steps = await withWorkflows(
-    options,
-    context,
-    (workflows) => workflows.plan(target, { variables }),
-    true,
-  );
-  const isPossible = steps.every(({ problem }) => problem === undefined);
-  return {
-    exitCode: isPossible ? EXIT_OK : EXIT_FAILED,
-    data: { status: isPossible ? "success" : "error", steps },
-    report: (style) => renderPlan(steps, style),
-    brief: () => steps.map(({ step, does }) => safeText(`${step}: ${does.join(" ")}`)).join("\n"),
   };
 }
 

@@ -1,4 +1,4 @@
-import { isPython } from "./python-module.ts";
+import { parser } from "@lezer/python";
 import type { LeftOver } from "./migration.ts";
 
 const SERVER = "clients of the server";
@@ -54,6 +54,14 @@ export function differencesOf(settings: Record<string, unknown>): string[] {
         ),
     ),
   ];
+}
+
+/** Whether a text is a program in Python and not in TypeScript, as far as its form shows. */
+function isPython(text: unknown): boolean {
+  if (typeof text !== "string" || /\bawait\b|;\s*$/mu.test(text)) return false;
+  let isValid = true;
+  parser.parse(`${text}\n`).iterate({ enter: ({ type }) => void (isValid &&= !type.isError) });
+  return isValid;
 }
 
 function listOf(value: unknown): Record<string, unknown>[] {

@@ -1,13 +1,5 @@
 import path from "node:path";
-import {
-  mkdirSync,
-  mkdtempSync,
-  readFileSync,
-  readdirSync,
-  rmSync,
-  symlinkSync,
-  writeFileSync,
-} from "node:fs";
+import { mkdirSync, mkdtempSync, readFileSync, readdirSync, rmSync, writeFileSync } from "node:fs";
 import { tmpdir } from "node:os";
 import { describe, expect, it, onTestFinished } from "vitest";
 import { ANSWER_DIFFERENCES } from "./differences.ts";
@@ -64,14 +56,7 @@ describe("planMigration", () => {
     const folder = projectWith(PROJECT);
     const migration = await planMigration(folder);
     expect(filesOf(folder)).toEqual(PROJECT);
-    expect(migration.files.map(({ file }) => file)).toEqual([
-      "config.cem.yaml",
-      "servers/math/add.ts",
-      "servers/math/index.ts",
-      "skills/clean/SKILL.md",
-      "skills/clean/index.ts",
-    ]);
-    expect(migration.servers).toEqual([{ name: "weather", tools: ["now"], isConfigured: true }]);
+    expect(migration.config).toMatchObject({ file: "config.cem.yaml", from: "config.yaml", isThere: false });
     expect(migration.works).toContain("workspace/state.json  is read as it is");
     const left = migration.left.map(({ place, reason }) => `${place} ${reason}`).join("\n");
     for (const text of [
@@ -80,20 +65,24 @@ describe("planMigration", () => {
       "AZURE_OPENAI_ENDPOINT",
       "old.pkl is pickled",
       ".replay 1 logs",
+      "servers/math/add.py is Python: write it as servers/math/add.ts",
+      "servers/weather/now.py calls the MCP server weather",
+      "workspace/skills/clean.py is Python: write it as skills/clean/index.ts",
     ])
       expect(left).toContain(text);
+    expect(left).not.toMatch(/_helper|test_add|__init__/u);
   });
 
   it("shows no secret in a diff", async () => {
-    const { files } = await planMigration(projectWith(PROJECT));
-    const diff = files.map(diffOf).join("\n");
+    const { config } = await planMigration(projectWith(PROJECT));
+    const diff = config === undefined ? "" : diffOf(config);
     expect(diff).toContain("+  sandbox_type: auto # why");
     expect(diff).not.toContain("sk-secret");
   });
 
   it("says what of a configuration it can't mend", async () => {
     const broken = await planMigration(projectWith({ "config.yaml": "llm: [a\n" }));
-    expect(broken.files).toEqual([]);
+    expect(broken.config).toBeUndefined();
     expect(broken.left).toEqual([
       { place: "config.yaml", reason: expect.stringContaining("lacks a closing bracket") },
       ...ANSWER_DIFFERENCES,
@@ -135,8 +124,7 @@ describe("planMigration", () => {
       ".env MSB_SERVER_URL",
       'step "old" of "w" is Python',
       'step "older" of "w" is Python',
-      "bare/SKILL.md has no description",
-      "bare/index.ts throws",
+      "skills/bare.py is Python",
       ...ANSWER_DIFFERENCES.map(({ reason }) => reason),
     ])
       expect(before).toContain(text);
@@ -144,56 +132,40 @@ describe("planMigration", () => {
     const migration = await planMigration(folder);
     await writeMigration(migration);
     expect(await reasons()).toBe(before);
-    writeFileSync(path.join(folder, "skills/bare/SKILL.md"), "---\nname: bare\ndescription: Mine.\n---\n");
-    expect(await reasons()).not.toContain("bare/SKILL.md");
+    mkdirSync(path.join(folder, "skills/bare"));
+    writeFileSync(path.join(folder, "skills/bare/index.ts"), "export const run = 1;\n");
+    expect(await reasons()).not.toContain("skills/bare.py");
   });
 
   it("finds nothing in an empty folder", async () => {
-    expect(await planMigration(projectWith({}))).toMatchObject({ isProject: false, files: [] });
+    expect(await planMigration(projectWith({}))).toMatchObject({ isProject: false, left: [] });
   });
 });
 
 describe("writeMigration", () => {
-  it("makes the files, and the second time none", async () => {
+  it("writes the configuration, and the second time nothing", async () => {
     const folder = projectWith(PROJECT);
-    expect(await writeMigration(await planMigration(folder))).toHaveLength(5);
+    expect(await writeMigration(await planMigration(folder))).toBe(true);
     const files = filesOf(folder);
-    expect(files).toMatchObject(PROJECT);
+    expect(files).toEqual({ ...PROJECT, "config.cem.yaml": expect.any(String) });
     expect(files["config.cem.yaml"]).toBe(
       "# mine\nexecution:\n  sandbox_type: auto # why\n  sandbox_image: auto\n  state: { state_format: binary }\nllm:\n  api_key: sk-secret\n",
     );
-    expect(files["servers/math/index.ts"]).toBe('/** Mathematics. */\nexport { add } from "./add.ts";\n');
-    expect(files["skills/clean/SKILL.md"]).toContain("name: clean\ndescription: Cleans a file.\n");
-    const again = await planMigration(folder);
-    // Until somebody writes the bodies.
-    expect(again.left.filter(({ reason }) => reason.startsWith("throws"))).toHaveLength(2);
-    expect(await writeMigration(again)).toEqual([]);
+    expect(await writeMigration(await planMigration(folder))).toBe(false);
     expect(filesOf(folder)).toEqual(files);
   });
 
-  it("keeps files that are there, also those that appear after the plan", async () => {
-    const folder = projectWith({ ...PROJECT, "servers/math/add.ts": "mine" });
+  it("keeps a file that appears after the plan", async () => {
+    const folder = projectWith(PROJECT);
     const migration = await planMigration(folder);
     writeFileSync(path.join(folder, "config.cem.yaml"), "mine");
-    const made = await writeMigration(migration);
-    expect(made.map(({ file }) => file)).toEqual([
-      "servers/math/index.ts",
-      "skills/clean/SKILL.md",
-      "skills/clean/index.ts",
-    ]);
-    expect(filesOf(folder)).toMatchObject({ "servers/math/add.ts": "mine", "config.cem.yaml": "mine" });
+    expect(await writeMigration(migration)).toBe(false);
+    expect(filesOf(folder)).toEqual({ ...PROJECT, "config.cem.yaml": "mine" });
   });
 
-  it("writes nothing outside of the project", async () => {
-    const elsewhere = projectWith({});
-    const folder = projectWith({
-      "config.yaml": "execution: {servers_dir: ../x}\n",
-      "workspace/skills/clean.py": SKILL,
-    });
-    symlinkSync(elsewhere, path.join(folder, "skills"));
-    const migration = await planMigration(folder);
-    expect(migration.left[0]?.reason).toContain("execution.servers_dir leads out of the project");
-    expect(await writeMigration(migration)).toEqual([]);
-    expect(readdirSync(elsewhere)).toEqual([]);
+  it("looks at nothing outside of the project", async () => {
+    const folder = projectWith({ "config.yaml": "execution: {servers_dir: ../x}\n" });
+    const { left } = await planMigration(folder);
+    expect(left[0]?.reason).toContain("execution.servers_dir leads out of the project");
   });
 });

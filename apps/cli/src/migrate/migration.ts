@@ -1,16 +1,17 @@
 import path from "node:path";
-import { lstat, mkdir, readFile, readdir, realpath, writeFile } from "node:fs/promises";
+import { lstat, readFile, readdir, writeFile } from "node:fs/promises";
+import { PRIVATE_FILE } from "@cem/core/files";
 import { createTwoFilesPatch } from "diff";
 
-/** A file that a migration makes. */
+/** A configuration that a migration writes: a changed copy of the one that is there. */
 export interface MigratedFile {
-  /** Relative to the project, with `/`. */
+  /** Its name in the project. */
   file: string;
-  /** The file of the Python original that it comes from, relative to the project. */
+  /** The name of the file of the Python original. */
   from: string;
   text: string;
-  /** The text of `from`, where the new file is a changed copy of it. */
-  before?: string | undefined;
+  /** The text of `from`. */
+  before: string;
   /** Whether there is such a file already, which stays as it is. */
   isThere: boolean;
 }
@@ -22,38 +23,28 @@ export interface LeftOver {
   reason: string;
 }
 
-/** Functions in Python that only call an MCP server. */
-export interface CalledServer {
-  name: string;
-  tools: string[];
-  /** Whether the configuration has it. */
-  isConfigured: boolean;
-}
-
 /** The plan of moving a project over. */
 export interface Migration {
   /** Absolute path of the project. */
   folder: string;
   /** Whether anything of the Python original was found. */
   isProject: boolean;
-  files: MigratedFile[];
+  /** Absent where the configuration loads as it is. */
+  config?: MigratedFile | undefined;
   /** Changes to the configuration, in the new file. */
   changes: string[];
   /** Parts that work as they are. */
   works: string[];
   left: LeftOver[];
-  servers: CalledServer[];
 }
 
 /** A key that may hold a secret. */
 const SECRET_KEY = /key|token|secret|password|authorization/iu;
 
-/** Renders the changes of a migrated file as a unified diff, without secrets of a configuration. */
+/** Renders the changes of a migrated configuration as a unified diff, without its secrets. */
 export function diffOf({ file, from, text, before }: MigratedFile): string {
-  const source = before === undefined ? "/dev/null" : from;
-  const patch = createTwoFilesPatch(source, file, before ?? "", text, "", "", { context: 2 });
-  const shown = patch.replace(/^=+\n/u, "").trimEnd();
-  return before === undefined ? shown : shown.split("\n").map(withoutSecret).join("\n");
+  const patch = createTwoFilesPatch(from, file, before, text, "", "", { context: 2 });
+  return patch.replace(/^=+\n/u, "").trimEnd().split("\n").map(withoutSecret).join("\n");
 }
 
 function withoutSecret(line: string): string {
@@ -62,45 +53,22 @@ function withoutSecret(line: string): string {
   return isSet && SECRET_KEY.test(line.slice(0, at)) ? `${line.slice(0, at)}: [secret]` : line;
 }
 
-/** Secrets may stand in a configuration. */
-const PRIVATE_FILE = 0o600;
-
 /**
- * Writes the files of a migration. What is there stays as it is, and nothing is written through a link out of the project.
+ * Writes the configuration of a migration, unless there is one.
  *
- * @returns the files that were made.
+ * @returns whether it was written.
  * @throws the file system's error.
  */
-export async function writeMigration({ folder, files }: Migration): Promise<MigratedFile[]> {
-  const made: MigratedFile[] = [];
-  for (const file of files) if (!file.isThere && (await make(folder, file))) made.push(file);
-  return made;
-}
-
-async function make(project: string, { file, text, before }: MigratedFile): Promise<boolean> {
-  const target = path.join(project, file);
-  const folder = path.dirname(target);
-  const [root, parent] = await Promise.all([
-    realpath(project),
-    nearestExisting(folder).then((one) => realpath(one)),
-  ]);
-  if (parent !== root && !isInside(root, parent)) return false;
-  await mkdir(folder, { recursive: true });
+export async function writeMigration({ folder, config }: Migration): Promise<boolean> {
+  if (config === undefined || config.isThere) return false;
   try {
-    await writeFile(target, text, { flag: "wx", mode: before === undefined ? undefined : PRIVATE_FILE });
+    // Secrets may stand in it.
+    await writeFile(path.join(folder, config.file), config.text, { flag: "wx", mode: PRIVATE_FILE });
     return true;
   } catch (error) {
     if ((error as NodeJS.ErrnoException).code === "EEXIST") return false;
     throw error;
   }
-}
-
-async function nearestExisting(folder: string): Promise<string> {
-  const isThere = await lstat(folder).then(
-    () => true,
-    () => false,
-  );
-  return isThere ? folder : nearestExisting(path.dirname(folder));
 }
 
 /** A larger file is no tool. */
@@ -123,11 +91,6 @@ export async function textOf(file: string): Promise<string | undefined> {
   const found = await lstat(file).catch(() => undefined);
   if (found?.isFile() !== true || found.size > MAX_FILE_BYTES) return undefined;
   return readFile(file, "utf8");
-}
-
-/** Whether a module in Python is one of tools or skills, and not a package's index, private or a test. */
-export function isPublicModule(name: string): boolean {
-  return name.endsWith(".py") && !/^(?:[._]|test_|conftest\.py$|setup\.py$)|_test\.py$/u.test(name);
 }
 
 /** Whether a path is in a folder. */

@@ -5,7 +5,6 @@ import { CemError } from "@cem/core";
 import { parse } from "yaml";
 import { ANSWER_DIFFERENCES, differencesOf, toRecord } from "./differences.ts";
 import { migrateConfig } from "./migrate-config.ts";
-import { isUnwritten, migrateSkills, migrateTools } from "./migrate-modules.ts";
 import { isInside, namesIn, textOf } from "./migration.ts";
 import type { LeftOver, MigratedFile, Migration } from "./migration.ts";
 
@@ -15,72 +14,81 @@ const NEW_CONFIG = "config.cem.yaml";
 /** Reads a project of the Python original and says what moving it over comes to. Changes nothing. */
 export async function planMigration(project: string): Promise<Migration> {
   const folder = path.resolve(project);
-  const config = await planConfig(folder);
-  const { servers: serversDir, skills: skillsDir, workspace } = config.folders;
-  const dirs = await Promise.all([
-    serversDir === undefined ? undefined : migrateTools(folder, serversDir),
-    skillsDir === undefined
-      ? undefined
-      : migrateSkills(
-          folder,
-          [skillsDir, ...(workspace === undefined ? [] : [`${workspace}/skills`])],
-          skillsDir,
-        ),
-  ]);
-  const [tools, skills] = dirs.map((one) => one ?? { files: [], left: [], servers: [] });
+  const { config, ...planned } = await planConfig(folder);
+  const { servers, skills, workspace } = planned.folders;
+  const tools = servers === undefined ? [] : await toolsInPython(folder, servers);
+  const skillFolders = skills === undefined ? [] : [skills, ...(workspace ? [`${workspace}/skills`] : [])];
+  const moved = await Promise.all(skillFolders.map((from) => skillsInPython(folder, from, skills ?? "")));
   const data = workspace === undefined ? { works: [], left: [] } : await inspectData(folder, workspace);
   const variables = await inspectVariables(folder);
-  const files = [...config.files, ...(tools?.files ?? []), ...(skills?.files ?? [])].map(
-    (file): MigratedFile => ({ ...file, isThere: existsSync(path.join(folder, file.file)) }),
-  );
-  const done = new Set<string>();
-  for (const { file, isThere } of files)
-    if (isThere && !isUnwritten(await textOf(path.join(folder, file)))) done.add(file);
-  const servers = (tools?.servers ?? []).map((server) => ({
-    ...server,
-    isConfigured: config.servers.has(server.name) || variables.servers.includes(server.name),
-  }));
-  const isProject =
-    config.isThere || variables.isThere || files.length + servers.length + data.works.length > 0;
+  const left = [...planned.left, ...variables.left, ...tools, ...moved.flat(), ...data.left];
+  const isProject = planned.isThere || variables.isThere || left.length + data.works.length > 0;
   return {
     folder,
     isProject,
-    files,
-    changes: config.changes,
-    works: [...config.works, ...variables.works, ...data.works],
-    left: [
-      ...config.left,
-      ...variables.left,
-      ...(tools?.left ?? []),
-      ...(skills?.left ?? []),
-      ...data.left,
-      ...(isProject ? ANSWER_DIFFERENCES : []),
-    ].filter(({ place }) => !done.has(place)),
-    servers,
+    config: config && { ...config, isThere: existsSync(path.join(folder, config.file)) },
+    changes: planned.changes,
+    works: [...planned.works, ...variables.works, ...data.works],
+    left: [...left, ...(isProject ? ANSWER_DIFFERENCES : [])],
   };
+}
+
+const CALLS_SERVER = /\bcall_mcp_tool\(\s*(?:server_name\s*=\s*)?["'](?<server>[\w-]+)["']/u;
+
+/** Tools in Python that have no file in TypeScript beside them. */
+async function toolsInPython(project: string, serversDir: string): Promise<LeftOver[]> {
+  const left: LeftOver[] = [];
+  for (const server of await namesIn(path.join(project, serversDir), "folder")) {
+    for (const name of await modulesIn(project, `${serversDir}/${server}`)) {
+      const place = `${serversDir}/${server}/${name}`;
+      const tool = `${place.slice(0, -".py".length)}.ts`;
+      if (existsSync(path.join(project, tool))) continue;
+      const called = CALLS_SERVER.exec((await textOf(path.join(project, place))) ?? "")?.groups?.["server"];
+      const reason =
+        called === undefined
+          ? `is Python: write it as ${tool}`
+          : `calls the MCP server ${called}, whose tools are generated: cem add ${called} -- <its command>`;
+      left.push({ place, reason });
+    }
+  }
+  return left;
+}
+
+/** Skills in Python that have no folder with code in TypeScript. */
+async function skillsInPython(project: string, from: string, skillsDir: string): Promise<LeftOver[]> {
+  return (await modulesIn(project, from)).flatMap((name) => {
+    const skill = `${skillsDir}/${path.parse(name).name}`;
+    if (existsSync(path.join(project, skill, "index.ts"))) return [];
+    const reason = `is Python: write it as ${skill}/index.ts, with its description in ${skill}/SKILL.md`;
+    return [{ place: `${from}/${name}`, reason }];
+  });
+}
+
+/** Modules in Python that hold a tool or a skill: none of them a package's index, private or a test. */
+async function modulesIn(project: string, folder: string): Promise<string[]> {
+  const names = await namesIn(path.join(project, folder), "file");
+  return names.filter(
+    (name) => name.endsWith(".py") && !/^(?:[._]|test_|conftest\.py$|setup\.py$)|_test\.py$/u.test(name),
+  );
 }
 
 interface PlannedConfig {
   isThere: boolean;
-  files: Omit<MigratedFile, "isThere">[];
+  config?: Omit<MigratedFile, "isThere"> | undefined;
   changes: string[];
   works: string[];
   left: LeftOver[];
   /** Folders relative to the project; absent where they are outside of it. */
   folders: { servers?: string | undefined; skills?: string | undefined; workspace?: string | undefined };
-  /** The names of the MCP servers. */
-  servers: ReadonlySet<string>;
 }
 
 async function planConfig(folder: string): Promise<PlannedConfig> {
   const planned: PlannedConfig = {
     isThere: false,
-    files: [],
     changes: [],
     works: [],
     left: [],
     folders: { servers: "servers", skills: "skills", workspace: "workspace" },
-    servers: new Set(),
   };
   for (const name of CONFIG_FILES) {
     const before = await textOf(path.join(folder, name));
@@ -93,7 +101,7 @@ async function planConfig(folder: string): Promise<PlannedConfig> {
       if (isInside(folder, dir)) return path.relative(folder, dir).split(path.sep).join("/");
       planned.left.push({
         place: name,
-        reason: `execution.${key} leads out of the project, where nothing is written`,
+        reason: `execution.${key} leads out of the project, where nothing is looked for`,
       });
       return undefined;
     };
@@ -102,14 +110,10 @@ async function planConfig(folder: string): Promise<PlannedConfig> {
       skills: place("skills_dir", "skills"),
       workspace: place("workspace_dir", "workspace"),
     };
-    const entries = settings["mcp_servers"];
-    const names = Array.isArray(entries)
-      ? entries.map((entry) => toRecord(entry)["name"])
-      : Object.keys(toRecord(entries));
     return {
       ...planned,
       isThere: true,
-      files: changes.length === 0 ? [] : [{ file: NEW_CONFIG, from: name, text, before }],
+      config: changes.length === 0 ? undefined : { file: NEW_CONFIG, from: name, text, before },
       changes,
       works: changes.length === 0 && problems.length === 0 ? [`${name}  loads as it is`] : [],
       left: [
@@ -117,7 +121,6 @@ async function planConfig(folder: string): Promise<PlannedConfig> {
         ...[...problems, ...differencesOf(settings)].map((reason) => ({ place: name, reason })),
       ],
       folders,
-      servers: new Set(names.map(String)),
     };
   }
   return planned;
@@ -125,8 +128,6 @@ async function planConfig(folder: string): Promise<PlannedConfig> {
 
 interface InspectedVariables {
   isThere: boolean;
-  /** The names of the MCP servers. */
-  servers: string[];
   works: string[];
   left: LeftOver[];
 }
@@ -134,7 +135,7 @@ interface InspectedVariables {
 /** Sorts the variables of `.env` into those that set something here and those that do not. */
 async function inspectVariables(folder: string): Promise<InspectedVariables> {
   const isThere = (await textOf(path.join(folder, ".env"))) !== undefined;
-  if (!isThere) return { isThere, servers: [], works: [], left: [] };
+  if (!isThere) return { isThere, works: [], left: [] };
   try {
     const { origins, config, warnings } = await loadConfig({
       cwd: folder,
@@ -150,7 +151,6 @@ async function inspectVariables(folder: string): Promise<InspectedVariables> {
     const url = isMicrosandbox ? undefined : origins["execution.msb_server_url"]?.variable;
     return {
       isThere,
-      servers,
       works: [
         ...(names.length === 0 ? [] : [`.env  sets ${[...new Set(names)].toSorted().join(", ")}`]),
         ...servers.map((name) => `.env  MCP_SERVER_${name.toUpperCase()}_URL is the MCP server ${name}`),
@@ -179,7 +179,6 @@ async function inspectVariables(folder: string): Promise<InspectedVariables> {
     if (!CemError.isInstance(error)) throw error;
     return {
       isThere,
-      servers: [],
       works: [],
       left: error.message.split("\n").map((reason) => ({ place: ".env", reason })),
     };

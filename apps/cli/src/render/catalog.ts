@@ -14,7 +14,7 @@ const TOOL_INDENT = "    ";
 const MIN_SUMMARY_COLUMNS = 20;
 
 /** The fix for tools in Python. */
-export const PYTHON_HINT = "Begin them in TypeScript with:  cem migrate";
+export const PYTHON_HINT = "See what is left to do with:  cem migrate";
 
 /** The first sentence of a description, or its beginning. */
 function summary(description: string, width: number): string {

@@ -57,7 +57,6 @@ export async function withWorkflows<T>(
   options: SharedOptions,
   context: CommandContext,
   work: (workflows: OwnWorkflows) => Promise<T>,
-  isDry = false,
 ): Promise<T> {
   await settleTrust(options, context);
   const { openWorkflows } = await import("code-execution-mcp");
@@ -65,7 +64,6 @@ export async function withWorkflows<T>(
   const turns = createTurns();
   const workflows = await openWorkflows({
     ...source,
-    ...(isDry && { config: { ...source.config, optimizations: { toolCache: false } } }),
     onElicit: elicitOf(context, turns),
     onApprove: approveOf(context, turns),
   });

@@ -70,14 +70,14 @@ export function inspectServers(source: ServerSource = {}): Promise<ExaminedServe
  * Lists every tool there is, as an agent of the same configuration finds it. MCP servers are tried first, so that
  * tools are marked where they can't be called. A server that does not answer within 4 s is taken to be available.
  *
- * @param source - With `only`, no other server is tried; with `triesServers: false` none is.
+ * @param source - With `only`, no other server is tried.
  */
 export function listCatalog(
-  source: ServerSource & { only?: string | undefined; triesServers?: boolean | undefined } = {},
+  source: ServerSource & { only?: string | undefined } = {},
 ): Promise<CatalogSnapshot> {
-  const { only, signal, triesServers = true } = source;
+  const { only, signal } = source;
   return withMcpTools(source, "listing tools", async (mcpTools, configuration) => {
-    if (triesServers && (only === undefined || mcpTools.servers.has(only))) {
+    if (only === undefined || mcpTools.servers.has(only)) {
       await mcpTools.examine({ signal, only, timeoutMs: LIST_TIMEOUT_MS });
     }
     const catalog = await createListedCatalog(configuration, mcpTools);

@@ -131,7 +131,5 @@ export function auditOfDryRun(audit: AuditLog, planned: readonly PlannedWrite[])
     record(event) {
       if (event.type !== "call" || !isPlanned(event.server, event.tool)) audit.record(event);
     },
-    flush: async () => audit.flush?.(),
-    close: async () => audit.close?.(),
   };
 }

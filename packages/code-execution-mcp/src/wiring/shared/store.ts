@@ -79,12 +79,11 @@ async function openFolder(config: Config, folder: string): Promise<Store> {
   return createFolderStore({ folder });
 }
 
-/** @throws CemError `CONFIG_INVALID` where no store is configured, `FOLDER_UNTRUSTED` where it is held back. */
-export async function requireStore(loaded: Project): Promise<Store> {
-  return loaded.store?.get() ?? missing(loaded);
-}
-
-/** The URL of the store. @throws CemError as {@link requireStore} */
+/**
+ * The URL of the store.
+ *
+ * @throws CemError `CONFIG_INVALID` where none is configured, `FOLDER_UNTRUSTED` where it is held back.
+ */
 export async function requireStoreUrl(loaded: Project): Promise<string> {
   return loaded.config.store.url ?? missing(loaded);
 }
