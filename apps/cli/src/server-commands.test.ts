@@ -40,11 +40,10 @@ describe("the commands about MCP servers", () => {
   });
 
   it("take which servers are meant, and what to do", () => {
-    expect(parse("generate")).toMatchObject({ servers: [], accept: false, learn: false });
-    expect(parse("generate", "a", "b", "--accept", "--learn")).toMatchObject({
+    expect(parse("generate")).toMatchObject({ servers: [], accept: false });
+    expect(parse("generate", "a", "b", "--accept")).toMatchObject({
       servers: ["a", "b"],
       accept: true,
-      learn: true,
     });
     expect(parse("import", "-y", "a")).toMatchObject({ names: ["a"], yes: true });
     expect(parse("auth", "a", "--no-browser")).toMatchObject({ server: "a", browser: false });

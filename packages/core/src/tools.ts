@@ -44,8 +44,6 @@ export interface ToolDefinition {
   inputSchema: JsonSchema;
   /** The schema of the result. Absent when unknown. */
   outputSchema?: JsonSchema | undefined;
-  /** How many results `outputSchema` was inferred from. Absent when the tool itself states it. */
-  learnedFrom?: number | undefined;
   annotations?: ToolAnnotations | undefined;
   /** How arguments are passed. `object`: as one object. `positional`: one by one, in the order of the properties. */
   callStyle: "object" | "positional";

@@ -1,8 +1,6 @@
 export { describeCalls } from "./print/signature.ts";
 export { compareWithLock, formatDifferences } from "./folder/compare-with-lock.ts";
 export { inspectDescription, findSuspiciousText } from "./inspect-description.ts";
-export { learnOutputSchema } from "./schema/learn-output-schema.ts";
-export { addObserved, allowObserving, readObserved } from "./folder/observed-results.ts";
 export { readLock, LOCK_FILE } from "./folder/server-lock.ts";
 export { listForeignModules } from "./folder/server-folder.ts";
 export { readDefinition } from "./tool-definition.ts";
@@ -13,9 +11,7 @@ export { removeServerFiles, writeServerFiles } from "./folder/write-server-files
 export type { DescribedCalls } from "./print/signature.ts";
 export type { ChangedTool, LockComparison, Difference } from "./folder/compare-with-lock.ts";
 export type { DescriptionFinding, InspectSettings, TextFinding } from "./inspect-description.ts";
-export type { ObservedResults } from "./folder/observed-results.ts";
 export type { ToolWarning } from "./folder/plan-server-files.ts";
-export type { LearnedOutput } from "./schema/learn-output-schema.ts";
 export type { ReadLock, LockedTool, ServerLock } from "./folder/server-lock.ts";
 export type { RawToolDefinition, SkippedTool } from "./tool-definition.ts";
 export type { ToolModule, ToolModuleNaming } from "./print/tool-module.ts";

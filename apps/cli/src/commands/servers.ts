@@ -27,7 +27,7 @@ Examples:
 });
 
 /** `cem generate`: tools of MCP servers as files. Fails when a server failed, or a change waits for a yes. */
-export const generate = defineCommand<{ servers: string[]; accept: boolean; learn: boolean }>({
+export const generate = defineCommand<{ servers: string[]; accept: boolean }>({
   name: "generate",
   group: "tools",
   about: "Write the tools of MCP servers as files",
@@ -35,19 +35,13 @@ export const generate = defineCommand<{ servers: string[]; accept: boolean; lear
 When a tool's definition changed, the difference is shown and the tool can't be called until --accept. Files that
 you wrote or edited are never changed.
 
-A tool that states no return type has an unknown one. After --learn, runs record the types of results (names and
-types, no values) in tools.observed.json beside the tools, and the next --learn writes them into the files.
-Delete that file to stop it.
-
 Examples:
   cem generate
-  cem generate github --accept
-  cem generate github --learn`,
+  cem generate github --accept`,
   declare: (command) =>
     addOptions(command, settingOptions(["config", "servers"]))
       .argument("[servers...]", "only these")
-      .option("--accept", "take over definitions that changed", false)
-      .option("--learn", "let results be looked at, and write their types where a server states none", false),
+      .option("--accept", "take over definitions that changed", false),
   run: generateFiles,
 });
 
@@ -84,7 +78,7 @@ async function listServers({ options }: Given, context: CommandContext): Promise
 }
 
 async function generateFiles(
-  { servers, accept, learn, options }: Given<{ servers: string[]; accept: boolean; learn: boolean }>,
+  { servers, accept, options }: Given<{ servers: string[]; accept: boolean }>,
   context: CommandContext,
 ): Promise<Answer> {
   const { generateTools } = await import("code-execution-mcp/admin");
@@ -93,7 +87,6 @@ async function generateFiles(
     ...serverSourceOf(options, context),
     servers: servers.length === 0 ? undefined : servers,
     accept,
-    learn,
   });
   return answerToGenerated(withHints(generated));
 }

@@ -129,7 +129,7 @@ function summaryOf({ state, tools, directory, written, removed }: GeneratedServe
 }
 
 function detailsOf(server: GeneratedServer): string[] {
-  const { server: name, state, changed, skipped, conflicts, warnings, flagged, learned, error } = server;
+  const { server: name, state, changed, skipped, conflicts, warnings, flagged, error } = server;
   const verb = state === "held" ? "changed, held back" : "changed, accepted";
   return [
     // The hint for a server that is down is to try it, as was just done.
@@ -145,13 +145,7 @@ function detailsOf(server: GeneratedServer): string[] {
     ...listed(conflicts.map((file) => `yours, left as it is: ${file}`)),
     ...listed(warnings.map(({ tool, message }) => `${tool}: ${oneLine(message)}`)),
     ...flagged.flatMap(({ tool, flags }) => flags.map((flag) => flagNote(tool, flag))),
-    ...(learned === undefined ? [] : [learnedNote(learned)]),
   ];
-}
-
-function learnedNote(learned: readonly string[]): string {
-  if (learned.length > 0) return `return types learned from results: ${names(learned)}`;
-  return "results are looked at from now on; after some calls, --learn again writes their types";
 }
 
 function listed(notes: readonly string[]): string[] {

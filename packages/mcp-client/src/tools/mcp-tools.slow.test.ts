@@ -210,53 +210,6 @@ describe("createMcpTools", () => {
       expect(await readFile(edited, "utf8")).toContain("mine");
     });
 
-    it("infers return types from results once that is allowed", async () => {
-      const project = await makeProject();
-      await project.open([odd()]).tools.generate();
-      const callOnce = async (): Promise<void> => {
-        const { tools, call } = project.open([odd()]);
-        expect(await call("odd", "parts")).toMatchObject({ ok: true });
-        await tools.close();
-      };
-      await callOnce();
-      const { tools } = project.open([odd()]);
-      expect(await tools.generate({ learn: true })).toMatchObject([{ learned: [] }]);
-      await callOnce();
-      expect(await tools.generate({ learn: true })).toMatchObject([
-        { learned: ["parts"], written: ["parts.ts", "tools.lock.json"] },
-      ]);
-      const text = await readFile(path.join(project.serversDir, "odd/parts.ts"), "utf8");
-      expect(text).toMatch(/learned from 1 observed result[^]*Promise<PartsOutput>/);
-      expect(await tools.generate()).toMatchObject([{ written: [] }]);
-    });
-
-    it("learns what arrives: texts as texts, whatever they look like, beside what is parsed", async () => {
-      const project = await makeProject();
-      const servers = [answering({ look_up: undefined, count: undefined })];
-      await project.open(servers).tools.generate({ learn: true });
-      const typesAfter = async (tool: string, said: string): Promise<string | undefined> => {
-        const { tools, call } = project.open(servers);
-        const content = [{ type: "text", text: said }];
-        await call("answering", tool, { result: { content } });
-        await tools.close();
-        await project.open(servers).tools.generate({ learn: true });
-        const code = await readFile(path.join(project.serversDir, `answering/${tool}.ts`), "utf8");
-        return /export (?:type|interface) \w+Output[^]*?(?=\n\/\*\*)/
-          .exec(code)?.[0]
-          .replaceAll(/\s+/g, " ")
-          .trim();
-      };
-      expect(await typesAfter("count", "42")).toBe("export type CountOutput = string;");
-      expect(await typesAfter("count", "none")).toBe("export type CountOutput = string;");
-      expect(await typesAfter("look_up", '{"id": 7}')).toBe("export interface LookUpOutput { id: number; }");
-      expect(await typesAfter("look_up", "There is no such record.")).toBe(
-        "export type LookUpOutput = { id: number; } | string;",
-      );
-      expect(await typesAfter("look_up", '[{"id": 7}]')).toBe(
-        "export type LookUpOutput = { id: number; }[] | { id: number; } | string;",
-      );
-    });
-
     it("refuses a name that is not configured before any server starts", async () => {
       const project = await makeProject();
       const { tools, log } = project.open([odd("plain", { name: "weather" })]);

@@ -23,7 +23,7 @@ export interface McpToolsSettings extends McpServersSettings {
    */
   holdChanged?: boolean | undefined;
   /**
-   * Whether files of generated tools are updated while they are used: by what servers list anew, and by observed results.
+   * Whether files of generated tools are updated while they are used, by what servers list anew.
    *
    * @defaultValue true
    */
@@ -122,7 +122,6 @@ export function createMcpTools(settings: McpToolsSettings): McpTools {
     async close() {
       await servers.close();
       await watch.exclusively(async () => {});
-      if (changesFiles) await source.save();
     },
   };
 }

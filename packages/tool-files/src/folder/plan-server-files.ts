@@ -9,7 +9,6 @@ import {
   type SkippedTool,
 } from "../tool-definition.ts";
 import { nameTools, type ToolName } from "../tool-names.ts";
-import type { LearnedOutput } from "../schema/learn-output-schema.ts";
 import { markGenerated } from "./server-folder.ts";
 import {
   GENERATOR_VERSION,
@@ -30,9 +29,7 @@ export interface ServerFilesRequest {
   serverInfo?: { name?: string | undefined; version?: string | undefined } | undefined;
   /** The entries of the server's `tools/list` result, unchanged. */
   definitions: readonly unknown[];
-  /** Inferred result types by the name the server gives the tool. Used for tools without an output schema. */
-  learned?: ReadonlyMap<string, LearnedOutput> | undefined;
-  /** The lock of the present files, from which names and inferred result types are carried over. */
+  /** The lock of the present files, from which names are carried over. */
   previous?: ServerLock | undefined;
   /** Names of files in the server's folder that were not generated. Tools that belong there are skipped. */
   occupied?: readonly string[] | undefined;
@@ -129,18 +126,15 @@ function planTool(
   read: ReadDefinition,
   name: ToolName,
   before: LockedTool | undefined,
-  { server, clientModule, learned }: ServerFilesRequest,
+  { server, clientModule }: ServerFilesRequest,
 ): { tool: LockedTool; code: string; messages: string[] } {
   const isUnchanged = before?.sha256 === read.sha256;
   // A definition whose keys are in another order has the same digest.
   const definition = isUnchanged ? before.definition : read.definition;
-  const seen = learned?.get(name.original) ?? (isUnchanged ? before.learned : undefined);
-  const known = definition.outputSchema === undefined ? seen : undefined;
   const flags = isUnchanged ? (before.flags ?? []) : flagsOf(definition);
   const { code, signature, warnings } = generateToolModule(definition, {
     server,
     identifier: name.identifier,
-    learned: known,
     flags,
     clientModule,
   });
@@ -150,7 +144,6 @@ function planTool(
     sha256: read.sha256,
     signature,
     definition,
-    learned: known,
     flags: flags.length === 0 ? undefined : flags,
   };
   return { tool, code, messages: warnings };

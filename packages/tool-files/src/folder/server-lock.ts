@@ -2,7 +2,6 @@ import path from "node:path";
 import { CemError, isObject } from "@cem/core";
 import type { ToolAnnotations, ToolDefinition } from "@cem/core";
 import * as z from "zod";
-import { learnedOutput } from "../schema/learn-output-schema.ts";
 import { canonicalJson, compactJson, sha256 } from "../canonical-json.ts";
 import { markFlagged, visibleText } from "../safe-text.ts";
 import { rawToolDefinition } from "../tool-definition.ts";
@@ -26,7 +25,6 @@ const lockedTool = z.object({
   signature: z.string(),
   /** The definition by the server. */
   definition: rawToolDefinition,
-  learned: learnedOutput.optional(),
   /** Findings of `inspectDescription`. */
   flags: z.array(z.object({ rule: z.string(), place: z.string(), excerpt: z.string() })).optional(),
 });
@@ -131,7 +129,6 @@ export async function readLock(serverDir: string): Promise<ReadLock | undefined>
 function toToolDefinition(tool: LockedTool, serverDir: string): ToolDefinition {
   const { name, title, description, inputSchema, outputSchema, annotations } = tool.definition;
   const server = path.basename(serverDir);
-  const output = outputSchema ?? tool.learned?.schema;
   const { flags = [] } = tool;
   return {
     server,
@@ -140,8 +137,7 @@ function toToolDefinition(tool: LockedTool, serverDir: string): ToolDefinition {
     kind: "host",
     description: markFlagged(visibleText(description ?? title ?? ""), flags),
     inputSchema: isObject(inputSchema) ? inputSchema : {},
-    outputSchema: isObject(output) ? output : undefined,
-    learnedFrom: outputSchema === undefined ? tool.learned?.results : undefined,
+    outputSchema: isObject(outputSchema) ? outputSchema : undefined,
     annotations: toAnnotations(annotations, title),
     callStyle: "object",
     signature: tool.signature,

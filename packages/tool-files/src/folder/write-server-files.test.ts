@@ -122,15 +122,6 @@ describe("writeServerFiles", () => {
     await expect(up).rejects.toMatchObject({ code: "TOOL_FILES_UNSAFE_FOLDER" });
   });
 
-  it("carries over what was learned until the definition changes", async () => {
-    const learned = new Map([["sub-tract", { schema: { type: "number" }, results: 2 }]]);
-    await write([SUB], { learned });
-    await write([SUB]);
-    expect((await contents())["sub_tract.ts"]).toContain("learned from 2 observed results");
-    await write([{ ...SUB, description: "Other." }]);
-    expect((await contents())["sub_tract.ts"]).not.toContain("learned");
-  });
-
   it("lets one bad definition cost only itself", async () => {
     const { skipped, lock } = await write([
       null,

@@ -1,7 +1,6 @@
 import { readdir, rm, rmdir } from "node:fs/promises";
 import path from "node:path";
 import { replaceFile } from "@cem/core/files";
-import { OBSERVED_FILE } from "./observed-results.ts";
 import { planServerFiles, type ServerFilesPlan, type ServerFilesRequest } from "./plan-server-files.ts";
 import { openServerFolder, readServerFolder, type PresentFile, withFolderLock } from "./server-folder.ts";
 import type { FileOrigin } from "./server-folder.ts";
@@ -9,7 +8,6 @@ import { invalidLock, LOCK_FILE, parseLock, type ServerLock } from "./server-loc
 
 /** Everyone who may read the folder may read the tools: the code that runs may be another user. */
 const SHARED_FILE = 0o644;
-const OWN_DATA: ReadonlySet<string> = new Set([LOCK_FILE, OBSERVED_FILE]);
 
 /** The folder of a server. */
 export interface ServerFolder {
@@ -79,7 +77,7 @@ export async function removeServerFiles({ serversDir, folder, signal }: ServerFo
   const directory = await openServerFolder(serversDir, folder);
   const removed = await withFolderLock(directory, signal, async () => {
     const present = [...(await readServerFolder(directory))];
-    const ours = present.filter(([file, { origin }]) => origin === "generated" || OWN_DATA.has(file));
+    const ours = present.filter(([file, { origin }]) => origin === "generated" || file === LOCK_FILE);
     for (const [file] of ours) await rm(path.join(directory, file));
     return ours.map(([file]) => file);
   });

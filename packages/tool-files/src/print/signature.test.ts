@@ -114,16 +114,6 @@ describe("describeCalls", () => {
     expect(input(property)).toContain(expected);
   });
 
-  it.each([
-    [1, "Promise<{ a?: string }> /* result as seen in 1 call, not stated by the server */"],
-    [3, "Promise<{ a?: string }> /* result as seen in 3 calls, not stated by the server */"],
-    [undefined, "Promise<{ a?: string }>"],
-  ])("marks a result that was learned from %s results", (learnedFrom, expected) => {
-    const output = { type: "object", properties: { a: { type: "string" } } };
-    const { signatures } = describeCalls([{ ...tool("tool", { type: "object" }, output), learnedFrom }]);
-    expect(signatures[0]?.endsWith(expected)).toBe(true);
-  });
-
   it("has the whole of a description that is not long, and the first sentence of a long one", () => {
     expect(input({ type: "string", description: "SQL. Tables: users (id, name)." })).toContain(
       "/* SQL. Tables: users (id, name) */",

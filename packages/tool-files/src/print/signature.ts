@@ -80,10 +80,7 @@ function write(
   return `${identifier}(${parameter}): Promise<${result}>`;
 }
 
-type CallableTool = Pick<
-  ToolDefinition,
-  "name" | "inputSchema" | "outputSchema" | "learnedFrom" | "callStyle" | "signature"
->;
+type CallableTool = Pick<ToolDefinition, "name" | "inputSchema" | "outputSchema" | "callStyle" | "signature">;
 
 /** Signatures for a reader who knows nothing else of the tools. */
 export interface DescribedCalls {
@@ -116,14 +113,7 @@ function printerOf(tool: CallableTool): (unions: UnionNames) => string {
   const optional = acceptsEmptyObject(input.node);
   const call: Call = { identifier: name, input, optional, output: isKnown ? output : undefined };
   const result = resultOf(signature);
-  const learned = learnedText(tool);
-  return (unions) => printDescribedSignature(call, unions, result) + learned;
-}
-
-/** A comment on a result whose type no server states: another result may be different. */
-function learnedText({ learnedFrom }: CallableTool): string {
-  if (learnedFrom === undefined) return "";
-  return ` /* result as seen in ${learnedFrom === 1 ? "1 call" : `${learnedFrom} calls`}, not stated by the server */`;
+  return (unions) => printDescribedSignature(call, unions, result);
 }
 
 function wholeOf(

@@ -138,15 +138,6 @@ export async function get_weather(input: GetWeatherInput): Promise<GetWeatherOut
     expect(generate({ type: "object", properties: { image } }).signature).toContain("data: string");
   });
 
-  it("says from how many results a type was learned", () => {
-    const { code } = generateToolModule(
-      { name: "tool" },
-      { server: "server", identifier: "tool", learned: { schema: { type: "string" }, results: 3 } },
-    );
-    expect(code).toContain("learned from 3 observed results");
-    expect(code).toContain("export type ToolOutput = string;");
-  });
-
   it("imports the client from where it is told", () => {
     const naming = { server: "s", identifier: "tool", clientModule: "cem:client" };
     expect(generateToolModule({ name: "tool" }, naming).code).toContain(
@@ -196,15 +187,6 @@ describe("the comment of a function", () => {
     expect(commentOf({ description: "Adds." }, { flags })).toBe(
       "/** [flagged: hidden-text, html-comment] Adds. */",
     );
-  });
-
-  it("says where the type of the result is from", () => {
-    const learned = (results: number): Partial<ToolModuleNaming> => ({ learned: { schema: {}, results } });
-    expect(commentOf({}, learned(1))).toBe(
-      "/**\n * a-tool\n *\n * The result's type was learned from 1 observed result: the server states none.\n */",
-    );
-    expect(commentOf({}, learned(2))).toContain("from 2 observed results:");
-    expect(commentOf({ outputSchema: {} }, learned(2))).toBe("/** a-tool */");
   });
 });
 

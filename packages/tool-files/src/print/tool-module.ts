@@ -1,7 +1,6 @@
 import { isObject } from "@cem/core";
 import type { ToolFlag } from "@cem/core";
 import { compactJson, TOO_LARGE } from "../canonical-json.ts";
-import type { LearnedOutput } from "../schema/learn-output-schema.ts";
 import { clip, harmlessInComment, markFlagged, quote, visibleText } from "../safe-text.ts";
 import { withHandles } from "../schema/handle-types.ts";
 import { createTypeNames, readSchemaTypes, type SchemaTypes } from "../schema/schema-types.ts";
@@ -33,8 +32,6 @@ export interface ToolModuleNaming {
    * @defaultValue `"../../client/index.ts"`
    */
   clientModule?: string | undefined;
-  /** The inferred result type, for a definition without an output schema. */
-  learned?: LearnedOutput | undefined;
   /** Findings of `inspectDescription`. The comment of the function starts with their rules. */
   flags?: readonly ToolFlag[] | undefined;
 }
@@ -54,10 +51,10 @@ export interface ToolModule {
  * definition becomes code, and size and time are proportional to the size of the definition.
  */
 export function generateToolModule(definition: RawToolDefinition, naming: ToolModuleNaming): ToolModule {
-  const { identifier, learned } = naming;
+  const { identifier } = naming;
   const names = createTypeNames();
   const inputName = names.next(`${identifier} input`);
-  const outputSchema = definition.outputSchema ?? learned?.schema;
+  const { outputSchema } = definition;
   const outputName = outputSchema === undefined ? "" : names.next(`${identifier} output`);
   const input = readSchemaTypes(definition.inputSchema ?? {}, inputName, names, true);
   const output =
@@ -97,7 +94,7 @@ interface ModuleParts {
 function withinBounds(parts: ModuleParts): string {
   const detailed = printModule(parts, { comments: true });
   if (detailed.length <= MIN_SIZE_BOUND_CHARACTERS) return detailed;
-  const bound = sizeBound(parts.definition, parts.naming);
+  const bound = sizeBound(parts.definition);
   if (detailed.length <= bound) return detailed;
   const plain = printModule(parts, { comments: false });
   if (plain.length <= bound) return plain;
@@ -110,11 +107,8 @@ function withinBounds(parts: ModuleParts): string {
 }
 
 /** Limit of the size of a module, in characters. */
-function sizeBound(
-  { description = "", inputSchema, outputSchema }: RawToolDefinition,
-  { learned }: ToolModuleNaming,
-): number {
-  const json = compactJson([inputSchema, outputSchema ?? learned?.schema], MAX_MODULE_CHARACTERS);
+function sizeBound({ description = "", inputSchema, outputSchema }: RawToolDefinition): number {
+  const json = compactJson([inputSchema, outputSchema], MAX_MODULE_CHARACTERS);
   const size = json === TOO_LARGE ? MAX_MODULE_CHARACTERS : json.length;
   const types = Math.min(Math.max(size * MAX_GROWTH, MIN_SIZE_BOUND_CHARACTERS), MAX_MODULE_CHARACTERS);
   // Its text is escaped, and each line is a line of a comment.
@@ -146,15 +140,11 @@ function declare({ types }: SchemaTypes, settings: PrintSettings): string[] {
 }
 
 function functionComment(
-  { name, title, description, outputSchema, annotations }: RawToolDefinition,
-  { learned, flags = [] }: ToolModuleNaming,
+  { name, title, description, annotations }: RawToolDefinition,
+  { flags = [] }: ToolModuleNaming,
 ): string {
   const shown = markFlagged(description?.trim() ? description : (title ?? name), flags);
   const lines = harmlessInComment(wholeText(shown)).split("\n");
-  if (outputSchema === undefined && learned !== undefined) {
-    const results = `${learned.results} observed result${learned.results === 1 ? "" : "s"}`;
-    lines.push("", `The result's type was learned from ${results}: the server states none.`);
-  }
   if (
     isObject(annotations) &&
     annotations["destructiveHint"] === true &&

@@ -16,12 +16,6 @@ export interface GenerateOptions {
    * @defaultValue false
    */
   accept?: boolean | undefined;
-  /**
-   * Allows results to be kept, and writes what is inferred from them into the return types.
-   *
-   * @defaultValue false
-   */
-  learn?: boolean | undefined;
   signal?: AbortSignal | undefined;
 }
 
@@ -47,8 +41,6 @@ export interface GeneratedServer {
   changed: { tool: string; differences: Difference[] }[];
   /** Tools whose definitions seem to contain instructions for a model. */
   flagged: { tool: string; flags: readonly ToolFlag[] }[];
-  /** Tools whose return type was inferred from results. Absent where results are not observed. */
-  learned?: string[] | undefined;
 }
 
 interface GenerateParts {
@@ -88,7 +80,7 @@ export async function generateServers(
 async function generateServer(
   { servers, folders, holdChanged }: GenerateParts,
   server: string,
-  { accept = false, learn = false, signal }: GenerateOptions,
+  { accept = false, signal }: GenerateOptions,
 ): Promise<GeneratedServer> {
   const files = await import("@cem/tool-files");
   const directory = await servers.folderOf(server);
@@ -98,17 +90,14 @@ async function generateServer(
   const list = await connections.listTools(server, { refresh: true, signal });
   const changed = before === undefined ? [] : (await compareDefinitions(list, before.lock)).changed;
   const isHeld = holdChanged && !accept && changed.length > 0;
-  const observed = await files.readObserved(directory);
   const result = await files.writeServerFiles({
     serversDir: path.dirname(directory),
     folder: path.basename(directory),
     server,
     serverInfo: list.server,
     definitions: withAccepted(definitionsOf(list), isHeld ? changed : []),
-    learned: learn ? observed : undefined,
     signal,
   });
-  if (learn) await files.allowObserving(result.directory);
   const { lock, written, removed, unchanged, conflicts, warnings } = result;
   return {
     server,
@@ -125,10 +114,6 @@ async function generateServer(
     flagged: lock.tools.flatMap(({ definition, flags }) =>
       flags === undefined ? [] : [{ tool: definition.name, flags }],
     ),
-    learned:
-      learn || observed !== undefined
-        ? lock.tools.filter((tool) => tool.learned).map(({ definition }) => definition.name)
-        : undefined,
   };
 }
 
