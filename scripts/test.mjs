@@ -17,8 +17,7 @@ const REPORT = path.join(".cem", "vitest.json");
 /** What is no test, by turbo's name of the task. Tasks of one name count as one check. */
 const SOURCE_CHECKS = {
   "format:check": { does: "formatting (oxfmt)", fix: "npx pnpm@12.18.0 format" },
-  lint: { does: "lint, with types (oxlint)" },
-  typecheck: { does: "types (TypeScript)" },
+  lint: { does: "lint and types (oxlint, TypeScript)" },
 };
 const MORE_CHECKS = { knip: { does: "unused code and dependencies (knip)" } };
 const PACKED_CHECKS = {
@@ -36,7 +35,7 @@ const mode = process.argv[2] ?? "sources";
 const { checks: CHECKS, tests, env = {} } = MODES[mode];
 const TESTS = new Set(tests);
 /** Tasks of the root: they look at all packages at once. */
-const ROOT_ONLY = new Set(["typecheck", "knip"]);
+const ROOT_ONLY = new Set(["knip"]);
 
 const count = { passed: 0, failed: 0, skipped: 0 };
 /** Counts of skipped tests, by the programs that they need and this machine lacks. */

@@ -14,7 +14,7 @@ export interface SelectFigures {
   /** Share of the queries that got no tool. */
   empty: number;
   /** Share of the off-topic queries that got no tool; absent without such queries. */
-  refused?: number;
+  refused?: number | undefined;
 }
 
 export async function reportSelect(
