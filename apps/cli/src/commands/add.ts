@@ -146,7 +146,7 @@ async function askAboutFolders(
   );
   if (folders.length === 0) return;
   const { exemptFromApproval, listCatalog } = await import("code-execution-mcp/admin");
-  const { servers } = await listCatalog({ ...source, only: name, triesServers: false });
+  const { servers } = await listCatalog({ ...source, only: name });
   const tools = servers.filter((one) => one.name === name).flatMap((one) => one.tools);
   const asked = tools.filter((tool) => tool.needsApproval).map((tool) => tool.name);
   if (asked.length === 0) return;
