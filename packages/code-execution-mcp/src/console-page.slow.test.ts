@@ -1,15 +1,16 @@
 import { existsSync, mkdirSync, mkdtempSync, readFileSync, writeFileSync } from "node:fs";
 import os from "node:os";
 import path from "node:path";
-import { AxeBuilder } from "@axe-core/playwright";
+import axe from "axe-core";
 import { chromium } from "playwright-core";
 import type { Browser, Page } from "playwright-core";
-import { afterAll, beforeAll, expect, it } from "vitest";
+import { afterAll, afterEach, beforeAll, beforeEach, expect, it, onTestFinished } from "vitest";
 import { createCustomerFolders } from "@cem/workspace";
-import { defineTool, runServer } from "./index.ts";
-import type { RunningServer } from "./index.ts";
+import { startRedis } from "../../store/test/redis-server.ts";
+import { defineTool, runServer, runWorker } from "./index.ts";
+import type { ConfigInput, RunningServer } from "./index.ts";
 import { compareInPage } from "../test/compare-pictures.ts";
-import { describeWith } from "../../../vitest.tools.ts";
+import { describeWith, isInstalled } from "../../../vitest.tools.ts";
 
 const BROWSER = process.env["CHROMIUM_PATH"] ?? "/usr/bin/chromium";
 const TOKEN = "a-token-that-is-long-enough";
@@ -18,73 +19,118 @@ const HOSTILE = `<img src=x onerror="document.title='taken'"><script>document.ti
 const pictures = process.env["CEM_CONSOLE_PICTURES"];
 
 /** The looks that are compared with pictures of before, in a quarter of their size. Remove a picture to take it anew. */
-const COMPARED = new Set(["sign-in", "empty", "workflows", "guests", "customers"]);
+const COMPARED = new Set(["sign-in", "empty", "workflows", "guests", "customers", "queue"]);
 const BASELINES = path.resolve(import.meta.dirname, "../test/console-pictures");
 const SCALE = 4;
 /** Of the pixels, those that may differ: times and figures, and edges of letters. */
 const MAX_DIFFERENT_SHARE = 0.03;
 const MAX_CHANNEL_DIFFERENCE = 40;
 
+const WIDE = { width: 1280, height: 800 };
+
 let running: RunningServer;
 let browser: Browser;
 let page: Page;
+/** Where pictures are compared. */
+let blank: Page;
+let isOpen = false;
 const problems: string[] = [];
 
+function newFolder(): string {
+  return mkdtempSync(path.join(os.tmpdir(), "cem-console-page-"));
+}
+
+function serve(cwd: string, config: ConfigInput = {}): Promise<RunningServer> {
+  return runServer({
+    cwd,
+    transport: "http",
+    port: 0,
+    config: { logging: { level: "CRITICAL" }, server: { authToken: TOKEN }, ...config },
+    tools: {
+      crm: {
+        remove: defineTool({
+          description: `Remove a contact. ${HOSTILE}`,
+          annotations: { destructiveHint: true },
+          input: { type: "object", properties: { id: { type: "string" } }, required: ["id"] },
+          execute: () => ({ removed: HOSTILE, mail: "ada@example.org" }),
+        }),
+      },
+    },
+  });
+}
+
+/** Opens a view of a server as who has signed in. */
+async function open(view: string, { url } = running): Promise<void> {
+  const address = new URL("/console/", url).href;
+  if (!page.url().startsWith(address)) {
+    await page.goto(address);
+    await page.evaluate(`sessionStorage.setItem("cem-console-token", ${JSON.stringify(TOKEN)})`);
+    await page.reload();
+  }
+  await page.locator("nav").getByRole("link", { name: view, exact: true }).click();
+}
+
+/** It broke none of its own rules, and ran nothing that a tool returned. */
+function checkHarmless(title: string): void {
+  expect(problems.splice(0)).toEqual([]);
+  expect(title).toContain("Console");
+}
+
+async function runCode(code: string): Promise<void> {
+  await page.getByRole("radio", { name: "Code" }).check();
+  await page.getByLabel("TypeScript to run").fill(code);
+  await page.keyboard.press("Control+Enter");
+}
+
 describeWith("chromium")("the console's page", () => {
+  const folder = newFolder();
   beforeAll(async () => {
-    const cwd = mkdtempSync(path.join(os.tmpdir(), "cem-console-page-"));
-    const customers = createCustomerFolders(path.join(cwd, "workspaces"));
-    for (const id of ["ada", "bob"]) await customers.open(id);
-    running = await runServer({
-      cwd,
-      transport: "http",
-      port: 0,
-      config: {
-        logging: { level: "CRITICAL" },
-        server: { authToken: TOKEN },
-        customers: { quotas: [{ per: "hour", runs: 100 }] },
-        workflows: [
-          {
-            name: "greet",
-            description: "Greets twice.",
-            mcpTool: true,
-            steps: [
-              { name: "first", type: "code_execution", config: { code: "return 1;" } },
-              { name: "second", type: "code_execution", needs: ["first"], config: { code: "return 2;" } },
-            ],
-          },
-        ],
-      },
-      tools: {
-        crm: {
-          remove: defineTool({
-            description: `Remove a contact. ${HOSTILE}`,
-            annotations: { destructiveHint: true },
-            input: { type: "object", properties: { id: { type: "string" } }, required: ["id"] },
-            execute: () => ({ removed: HOSTILE, mail: "ada@example.org" }),
-          }),
+    running = await serve(folder, {
+      customers: { quotas: [{ per: "hour", runs: 100 }] },
+      workflows: [
+        {
+          name: "greet",
+          description: "Greets twice.",
+          mcpTool: true,
+          steps: [
+            { name: "first", type: "code_execution", config: { code: "return 1;" } },
+            { name: "second", type: "code_execution", needs: ["first"], config: { code: "return 2;" } },
+          ],
         },
-      },
+      ],
     });
     browser = await chromium.launch({ executablePath: BROWSER, args: ["--no-sandbox"] });
-    const context = await browser.newContext({ viewport: { width: 1280, height: 800 } });
-    page = await context.newPage();
+    blank = await browser.newPage();
+  });
+  afterAll(async () => {
+    await browser?.close();
+    await running?.close(0);
+  });
+  // Each test begins where none was before, so that it can be tried again by itself; a failed one leaves no page behind.
+  beforeEach(async () => {
+    if (isOpen) return;
+    isOpen = true;
+    page = await browser.newPage({ viewport: WIDE });
     page.setDefaultTimeout(60_000);
     page.on("console", (message) => {
       // Chromium says so itself where a token is refused, or nothing is there.
       if (message.type() === "error" && !/40[014]/.test(message.text())) problems.push(message.text());
     });
     page.on("pageerror", (error) => problems.push(error.message));
-    await page.goto(new URL("/console", running.url).href);
   });
-  afterAll(async () => {
-    await browser?.close();
-    await running?.close(0);
+  afterEach(async ({ task }) => {
+    const title = await page.title();
+    if (task.result?.state === "fail") {
+      isOpen = false;
+      await page.close();
+    }
+    checkHarmless(title);
   });
 
-  const open = (view: string) => page.locator("nav").getByRole("link", { name: view }).click();
-
-  it("asks for the token, and says where it is refused", async () => {
+  it("asks for the token, says where it is refused, and what to do first", async () => {
+    const fresh = await serve(newFolder());
+    onTestFinished(() => fresh.close(0));
+    await page.goto(new URL("/console", fresh.url).href);
     const field = page.getByLabel("Access token");
     await look("sign-in");
     await field.fill("not-the-token-of-this-server");
@@ -95,9 +141,11 @@ describeWith("chromium")("the console's page", () => {
     await page.getByText("No runs yet").waitFor();
     expect(await page.getByRole("button", { name: "Sign out" }).count()).toBe(1);
     await look("empty");
+    await open("Runs");
   });
 
   it("runs code, has a call approved, and shows its result as text, by keyboard alone", async () => {
+    await open("Runs");
     await page.getByRole("radio", { name: "Code" }).focus();
     await page.keyboard.press("Space");
     await page.getByLabel("TypeScript to run").focus();
@@ -119,18 +167,16 @@ describeWith("chromium")("the console's page", () => {
     expect(await result.textContent()).not.toContain("ada@example.org");
     expect(await result.locator("mark").textContent()).toBe("email");
     await page.getByText("Kept out of context").waitFor();
+    await page.getByText("answered").first().click();
+    await page.getByRole("region", { name: "answered" }).getByText("removed").waitFor();
     await look("finished");
   });
 
   it("shows what code prints while it runs, starts code by Ctrl+Enter, and runs it again", async () => {
     await open("Runs");
-    await page.getByRole("radio", { name: "Code" }).check();
-    await page
-      .getByLabel("TypeScript to run")
-      .fill(
-        `// Counts slowly.\nfor (let at = 1; at <= 3; at += 1) {\n  console.log("at", at);\n  await new Promise((go) => setTimeout(go, at === 3 ? 60_000 : 100));\n}`,
-      );
-    await page.keyboard.press("Control+Enter");
+    await runCode(
+      `// Counts slowly.\nfor (let at = 1; at <= 3; at += 1) {\n  console.log("at", at);\n  await new Promise((go) => setTimeout(go, at === 3 ? 60_000 : 100));\n}`,
+    );
     const output = page.getByRole("region", { name: "Output" });
     await output.getByText("at 2").waitFor();
     expect(await page.getByRole("button", { name: "End this run" }).count()).toBe(1);
@@ -146,22 +192,24 @@ describeWith("chromium")("the console's page", () => {
     expect(page.url()).not.toBe(first);
   });
 
-  it.each(["#nowhere", "#runs/%E0%A4%A", "#runs/none", "#workflows/run:none"])(
-    "says of the address %s that nothing is there",
-    async (hash) => {
+  it("says of addresses that nothing is there", async () => {
+    await open("Runs");
+    for (const hash of ["#nowhere", "#runs/%E0%A4%A", "#runs/none", "#workflows/run:none"]) {
       await page.evaluate(`location.hash = ${JSON.stringify(hash)}`);
       await page
         .getByText(/has no page at|No run|no run/)
         .first()
         .waitFor();
       expect(await page.getByRole("heading", { level: 1 }).count()).toBeGreaterThan(0);
-      await look(`not-found-${hash.replaceAll(/\W+/gu, "")}`);
-    },
-  );
+      if (["#nowhere", "#runs/none"].includes(hash)) await look(`not-found-${hash.replaceAll(/\W+/gu, "")}`);
+    }
+  });
 
   it("finds runs by their status and their text", async () => {
     await open("Runs");
-    await page.getByLabel("Find runs").fill("CRM");
+    await runCode(`return "a needle";`);
+    await page.getByRole("region", { name: "Result" }).waitFor();
+    await page.getByLabel("Find runs").fill("needle");
     await page
       .getByRole("status")
       .getByText(/^\d runs?$/u)
@@ -184,16 +232,6 @@ describeWith("chromium")("the console's page", () => {
     await look("tools");
   });
 
-  it("shows what calls were given and answered", async () => {
-    await open("Runs");
-    await page.locator(".runs a", { hasText: "asking" }).first().click();
-    await page.getByText("answered").first().click();
-    await expect
-      .poll(() => page.getByRole("region", { name: "answered" }).getByText("removed").isVisible())
-      .toBe(true);
-    await look("call");
-  });
-
   it("draws workflows", async () => {
     await open("Workflows");
     await page.getByText("None yet. Start one").waitFor();
@@ -203,20 +241,25 @@ describeWith("chromium")("the console's page", () => {
     await look("workflows");
   });
 
-  it("shows sessions with what a model is told of them", async () => {
+  it("shows sessions with what a model is told of them, and counts guests", async () => {
+    await open("Runs");
+    await runCode("return 1;");
+    await page.getByRole("region", { name: "Result" }).waitFor();
     await open("Sessions");
-    await page.getByRole("link", { name: /session_001/ }).click();
+    await page
+      .getByRole("link", { name: /session_001/ })
+      .first()
+      .click();
     await expect.poll(() => page.getByRole("region", { name: "Recap" }).isVisible()).toBe(true);
     await look("sessions");
-  });
-
-  it("counts guests", async () => {
     await open("Guests");
-    await expect.poll(() => page.getByText("Warm, ready for a first run").isVisible()).toBe(true);
+    await page.getByText("Warm, ready for a first run").waitFor();
     await look("guests");
   });
 
   it("deletes a customer once the id is written again, by keyboard alone", async () => {
+    const customers = createCustomerFolders(path.join(folder, "workspaces"));
+    for (const id of ["ada", "bob"]) await customers.open(id);
     await open("Customers");
     const button = page.getByRole("button", { name: "Delete ada" });
     await button.focus();
@@ -236,59 +279,86 @@ describeWith("chromium")("the console's page", () => {
   it.each([
     ["Skills", "No skills yet"],
     ["State", "Nothing is kept here"],
+    ["Queue", "No queue here"],
   ])("says what to do where there are no %s", async (view, words) => {
     await open(view);
     await page.getByText(words).waitFor();
     expect(await page.title()).toContain(view);
-    await look(view.toLowerCase());
+    await look(`no-${view.toLowerCase()}`);
   });
 
-  it("broke none of its own rules, and ran nothing that a tool returned", async () => {
-    expect(problems).toEqual([]);
-    expect(await page.title()).toContain("Console");
-  });
+  it.skipIf(!isInstalled("redis-server"))(
+    "shows what waits for a worker, and how the queue keeps up",
+    async () => {
+      const redis = await startRedis();
+      const [cwd, config] = [newFolder(), { queue: { url: redis.url } }] as const;
+      const queued = await serve(cwd, config);
+      onTestFinished(async () => {
+        await queued.close(0);
+        await redis.stop();
+      });
+      await open("Runs", queued);
+      await runCode("return 1;");
+      await page.getByText("no worker takes runs").first().waitFor();
+      await open("Queue", queued);
+      await page.getByRole("alert").getByText("No worker takes runs.").waitFor();
+      await page.getByText("1 waiting").waitFor();
+      await look("queue");
+      const worker = await runWorker({ cwd, config: { ...config, logging: { level: "CRITICAL" } } });
+      onTestFinished(() => worker.close());
+      await page.getByText("nothing waits").waitFor();
+      await page.getByText("1, 0 running now").waitFor();
+      await open("Runs", queued);
+      const ended = page.locator(".runs a", { hasText: "return 1" });
+      await expect.poll(() => ended.getByText("success").isVisible()).toBe(true);
+      await open("Runs");
+    },
+  );
 });
 
-/** Checks accessibility, and that nothing is cut, in light and dark, wide and narrow. */
+/**
+ * Checks that nothing is cut in light and dark, wide and narrow. Accessibility is checked once for each colour scheme and
+ * once for each width: what depends on one does not depend on the other.
+ */
 async function look(name: string): Promise<void> {
   for (const colorScheme of ["light", "dark"] as const) {
     await page.emulateMedia({ colorScheme, reducedMotion: "reduce" });
-    for (const width of [1280, 390, 320]) {
-      await page.setViewportSize({ width, height: 800 });
+    for (const width of [WIDE.width, 390, 320]) {
+      await page.setViewportSize({ ...WIDE, width });
       expect(await page.evaluate("document.documentElement.scrollWidth")).toBeLessThanOrEqual(width);
       if (width === 320) continue;
-      // The page's policy keeps scripts of others out, so the check is not run in frames.
-      const { violations } = await new AxeBuilder({ page }).setLegacyMode().analyze();
-      const found = violations.map(({ id, nodes }) => `${id}: ${nodes.map(({ html }) => html).join(" ")}`);
-      expect([name, colorScheme, width, ...found]).toEqual([name, colorScheme, width]);
+      const isWide = width === WIDE.width;
+      if (isWide === (colorScheme === "light")) await checkAccessibility(`${name} ${colorScheme} ${width}`);
       if (COMPARED.has(name)) await compare(`${name}-${colorScheme}-${width}`);
       if (pictures !== undefined)
         await page.screenshot({ path: path.join(pictures, `${name}-${colorScheme}-${width}.png`) });
     }
   }
-  await page.setViewportSize({ width: 1280, height: 800 });
+  await page.setViewportSize(WIDE);
+}
+
+async function checkAccessibility(shown: string): Promise<void> {
+  if (!(await page.evaluate("'axe' in globalThis"))) await page.evaluate(axe.source);
+  const { violations } = await page.evaluate<axe.AxeResults>(`axe.run({ resultTypes: ["violations"] })`);
+  const found = violations.map(({ id, nodes }) => `${id}: ${nodes.map(({ html }) => html).join(" ")}`);
+  expect([shown, ...found]).toEqual([shown]);
 }
 
 /** Compares what the page looks like with its picture of before, which is written where there is none. */
 async function compare(name: string): Promise<void> {
-  const times = page.getByText(/ at work |^Since /);
+  const times = page.getByText(/ at work |^Since |waiting$/);
   const shot = await page.screenshot({ mask: [times, page.locator(".chart strong, .grid dd")] });
   const file = path.join(BASELINES, `${name}.png`);
   const before = existsSync(file) ? readFileSync(file).toString("base64") : undefined;
-  const blank = await browser.newPage();
-  try {
-    const { small, different } = await blank.evaluate(compareInPage, {
-      shot: shot.toString("base64"),
-      before,
-      scale: SCALE,
-      most: MAX_CHANNEL_DIFFERENCE,
-    });
-    if (before === undefined) {
-      mkdirSync(BASELINES, { recursive: true });
-      writeFileSync(file, Buffer.from(small, "base64"));
-    }
-    expect(different, `${name} differs from ${file}`).toBeLessThanOrEqual(MAX_DIFFERENT_SHARE);
-  } finally {
-    await blank.close();
+  const { small, different } = await blank.evaluate(compareInPage, {
+    shot: shot.toString("base64"),
+    before,
+    scale: SCALE,
+    most: MAX_CHANNEL_DIFFERENCE,
+  });
+  if (before === undefined) {
+    mkdirSync(BASELINES, { recursive: true });
+    writeFileSync(file, Buffer.from(small, "base64"));
   }
+  expect(different, `${name} differs from ${file}`).toBeLessThanOrEqual(MAX_DIFFERENT_SHARE);
 }

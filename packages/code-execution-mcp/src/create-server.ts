@@ -10,6 +10,7 @@ import type { CemServer, RunServerOptions, ServerOptions, TransportName } from "
 import { lazyHost } from "./wiring/calls/tool-host.ts";
 import { authOf, ownerHeaderOf, findHeldAuthorization } from "./wiring/http/clients.ts";
 import { consolePartsOf, partsFor, showInConsole } from "./wiring/http/console-parts.ts";
+import { QueueHistory } from "./wiring/http/queue-history.ts";
 import { loggerOf, logTo, logWarnings } from "./wiring/log.ts";
 import { openProject } from "./wiring/open-project.ts";
 import { openRequestHosts } from "./wiring/owners/request-hosts.ts";
@@ -106,9 +107,13 @@ export async function createServer(options: ServerOptions = {}): Promise<CemServ
       },
     });
   }
-  showInConsole(server, async (authInfo) => {
-    const parts = (await requestHosts?.getFor(authInfo)) ?? { project: loaded, workflows };
-    return consolePartsOf({ ...parts, identity: authInfo });
+  let queueHistory: QueueHistory | undefined;
+  showInConsole(server, () => {
+    queueHistory = queue && new QueueHistory(queue);
+    return async (authInfo) => {
+      const parts = (await requestHosts?.getFor(authInfo)) ?? { project: loaded, workflows };
+      return consolePartsOf({ ...parts, identity: authInfo, queue: queueHistory });
+    };
   });
   if (requestHosts === undefined) tellChanges(server, host, log).catch(() => {});
   const following = followSkills(config.execution.skillsDir, async () => {
@@ -127,6 +132,7 @@ export async function createServer(options: ServerOptions = {}): Promise<CemServ
       await Promise.all([close(graceMs), stopFollowing()]);
       await flushTelemetry();
       stopObserving?.();
+      queueHistory?.stop();
       await requestHosts?.dispose();
       await workflows.dispose();
       await agent.dispose();

@@ -1,11 +1,11 @@
+import type { ComponentChildren } from "preact";
 import type { ActivityAnswer } from "../src/console/schemas.ts";
 import { formatCount, formatMs, Problem, useAnswer } from "./parts.tsx";
 
 const WIDTH = 240;
 const HEIGHT = 64;
 
-type Minutes = ActivityAnswer["minutes"];
-type Figure = (minute: Minutes[number]) => number | undefined;
+type Figure<Minute> = (minute: Minute) => number | undefined;
 
 /**
  * Small charts of the last hour.
@@ -20,43 +20,49 @@ export function Activity({ version }: { version: string }) {
   const failed = sum(minutes, ({ failed }) => failed);
   const latest = minutes.findLast(({ runs }) => runs > 0);
   return (
-    <section aria-labelledby="activity-title" class="part">
-      <h2 id="activity-title" class="part-title">
+    <Charts>
+      <Chart
+        title="Runs a minute"
+        figure={`${formatCount(runs)} ${runs === 1 ? "run" : "runs"}${failed === 0 ? "" : `, ${formatCount(failed)} not successful`}`}
+        minutes={minutes}
+        bars={({ runs }) => runs}
+        marked={({ failed }) => failed}
+      />
+      <Chart
+        title="Duration, p50 and p95"
+        figure={latest === undefined ? "—" : `${formatMs(latest.p50Ms)}, ${formatMs(latest.p95Ms)}`}
+        minutes={minutes}
+        lines={[({ p50Ms }) => p50Ms, ({ p95Ms }) => p95Ms]}
+      />
+      <Chart
+        title="Tokens kept out of contexts"
+        figure={formatCount(sum(minutes, ({ tokensSaved }) => tokensSaved))}
+        minutes={minutes}
+        bars={({ tokensSaved }) => tokensSaved}
+      />
+      <Chart
+        title="Memory of the server"
+        figure={latest?.memoryMb === undefined ? "—" : `${formatCount(latest.memoryMb)} MiB`}
+        minutes={minutes}
+        lines={[({ memoryMb }) => memoryMb]}
+      />
+    </Charts>
+  );
+}
+
+export function Charts({ children }: { children: ComponentChildren }) {
+  return (
+    <section aria-labelledby="charts-title" class="part">
+      <h2 id="charts-title" class="part-title">
         The last hour
       </h2>
-      <div class="charts">
-        <Chart
-          title="Runs a minute"
-          figure={`${formatCount(runs)} ${runs === 1 ? "run" : "runs"}${failed === 0 ? "" : `, ${formatCount(failed)} not successful`}`}
-          minutes={minutes}
-          bars={({ runs }) => runs}
-          marked={({ failed }) => failed}
-        />
-        <Chart
-          title="Duration, p50 and p95"
-          figure={latest === undefined ? "—" : `${formatMs(latest.p50Ms)}, ${formatMs(latest.p95Ms)}`}
-          minutes={minutes}
-          lines={[({ p50Ms }) => p50Ms, ({ p95Ms }) => p95Ms]}
-        />
-        <Chart
-          title="Tokens kept out of contexts"
-          figure={formatCount(sum(minutes, ({ tokensSaved }) => tokensSaved))}
-          minutes={minutes}
-          bars={({ tokensSaved }) => tokensSaved}
-        />
-        <Chart
-          title="Memory of the server"
-          figure={latest?.memoryMb === undefined ? "—" : `${formatCount(latest.memoryMb)} MiB`}
-          minutes={minutes}
-          lines={[({ memoryMb }) => memoryMb]}
-        />
-      </div>
+      <div class="charts">{children}</div>
     </section>
   );
 }
 
 /** One figure over time: bars of each minute, a part of which may be marked, or lines. */
-function Chart({
+export function Chart<Minute extends { at: string }>({
   title,
   figure,
   minutes,
@@ -67,12 +73,15 @@ function Chart({
   title: string;
   /** The figure in words. */
   figure: string;
-  minutes: Minutes;
-  bars?: Figure;
-  marked?: Figure;
-  lines?: readonly Figure[];
+  minutes: readonly Minute[];
+  bars?: Figure<Minute>;
+  marked?: Figure<Minute>;
+  lines?: readonly Figure<Minute>[];
 }) {
-  const most = Math.max(1e-9, ...minutes.flatMap((minute) => [bars, ...lines].map((of) => of(minute) ?? 0)));
+  const most = Math.max(
+    1e-9,
+    ...minutes.flatMap((minute) => [bars, marked, ...lines].map((of) => of(minute) ?? 0)),
+  );
   const step = WIDTH / minutes.length;
   const heightOf = (value: number): number => (value / most) * (HEIGHT - 4);
   return (
@@ -108,7 +117,12 @@ function Chart({
 }
 
 /** A line through the minutes that have a figure. A single one is as wide as its minute. */
-function pointsOf(minutes: Minutes, of: Figure, step: number, heightOf: (value: number) => number): string {
+function pointsOf<Minute>(
+  minutes: readonly Minute[],
+  of: Figure<Minute>,
+  step: number,
+  heightOf: (value: number) => number,
+): string {
   const points = minutes.flatMap((minute, at) => {
     const value = of(minute);
     return value === undefined ? [] : [{ x: (at + 0.5) * step, y: HEIGHT - heightOf(value) }];
@@ -122,6 +136,6 @@ function none(): undefined {
   return undefined;
 }
 
-function sum(minutes: Minutes, of: (minute: Minutes[number]) => number): number {
+export function sum<Minute>(minutes: readonly Minute[], of: (minute: Minute) => number): number {
   return minutes.reduce((total, minute) => total + of(minute), 0);
 }

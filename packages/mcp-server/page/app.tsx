@@ -2,6 +2,7 @@ import { useEffect, useState } from "preact/hooks";
 import { hasToken, setToken } from "./api.ts";
 import { Customers } from "./customers.tsx";
 import { Guests } from "./guests.tsx";
+import { Queue } from "./queue.tsx";
 import { Runs } from "./runs.tsx";
 import { Sessions } from "./sessions.tsx";
 import { SignIn } from "./sign-in.tsx";
@@ -20,6 +21,7 @@ const VIEWS = {
   state: "State",
   customers: "Customers",
   guests: "Guests",
+  queue: "Queue",
 } as const;
 type View = keyof typeof VIEWS;
 
@@ -96,6 +98,7 @@ export function App() {
         {view === "state" && <State />}
         {view === "customers" && <Customers />}
         {view === "guests" && <Guests />}
+        {view === "queue" && <Queue />}
       </main>
     </>
   );

@@ -1,7 +1,6 @@
-import { useEffect, useState } from "preact/hooks";
 import type { GuestCounts } from "../src/console/history-schemas.ts";
 import { Activity } from "./activity.tsx";
-import { Empty, formatCount, formatTime, Problem, useAnswer } from "./parts.tsx";
+import { Empty, formatCount, formatTime, Problem, useAnswer, useRound } from "./parts.tsx";
 
 const REFRESH_MS = 2_000;
 /** The charts are read anew with each so-many-th refresh. */
@@ -22,11 +21,7 @@ const SINCE = {
 } as const;
 
 export function Guests() {
-  const [round, setRound] = useState(0);
-  useEffect(() => {
-    const timer = setInterval(() => setRound((at) => at + 1), REFRESH_MS);
-    return () => clearInterval(timer);
-  }, []);
+  const round = useRound(REFRESH_MS);
   const { answer, problem } = useAnswer<GuestCounts>("guests", `${round}`);
   const counts = answer?.counts;
   return (

@@ -93,6 +93,16 @@ export function useAnswer<Answer>(
   return { answer: isCurrent ? state.answer : undefined, problem: isCurrent ? state.problem : undefined };
 }
 
+/** Counts how often an interval has passed, to read what changes by itself anew. */
+export function useRound(intervalMs: number): number {
+  const [round, setRound] = useState(0);
+  useEffect(() => {
+    const timer = setInterval(() => setRound((at) => at + 1), intervalMs);
+    return () => clearInterval(timer);
+  }, [intervalMs]);
+  return round;
+}
+
 export function formatMs(ms: number | undefined): string {
   if (ms === undefined) return "";
   return ms < 1_000 ? `${Math.round(ms * 10) / 10} ms` : `${(ms / 1_000).toFixed(1)} s`;

@@ -47,6 +47,7 @@ export function Runs({ feed, selected }: { feed: Feed; selected: string }) {
 
 function RunLink({ run, isSelected }: { run: RunSummary; isSelected: boolean }) {
   const facts = [
+    run.stage ?? "",
     formatWhen(run.startedAt),
     run.calls === 0 ? "" : `${run.calls} ${run.calls === 1 ? "call" : "calls"}`,
     formatMs(run.ms),

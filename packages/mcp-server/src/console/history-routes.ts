@@ -7,6 +7,7 @@ import {
   Confirmation,
   CustomerList,
   GuestCounts,
+  QueueFigures,
   Session,
   SessionList,
   WorkflowGraph,
@@ -24,6 +25,8 @@ const NO_WORKFLOWS =
   "Workflows are not shown here: clients with identities of their own share one workspace.";
 const NO_CUSTOMERS =
   "Customers are not shown here: clients with identities of their own share one workspace.";
+const NO_QUEUE =
+  "This server executes runs itself, or has several customers, who don't see the queue of all.";
 
 /** Records of earlier work and its resources: workflows, sessions, customers, guests. */
 export const HISTORY_ROUTES = [
@@ -176,6 +179,19 @@ export const HISTORY_ROUTES = [
         memoryLimitMb: parts.guestMemoryMb ?? null,
         since: board.since.toISOString(),
       };
+    },
+  }),
+  declareRoute({
+    method: "get",
+    path: "/queue",
+    operationId: "getQueue",
+    summary: "How the queue of runs keeps up",
+    input: {},
+    answer: QueueFigures,
+    answerDescription: "Workers, waits and failures, now and by the minute.",
+    async handle(_, { parts, client }) {
+      if (parts.queue === undefined) return { minutes: [], failed: [], absent: NO_QUEUE };
+      return shown(await parts.queue.read(), client);
     },
   }),
 ];

@@ -127,6 +127,36 @@ export const GuestCounts = z
   })
   .meta({ id: "Guests" });
 
+export const QueueFigures = z
+  .object({
+    now: z
+      .object({
+        workers: count,
+        waiting: count,
+        running: count,
+        error: count.meta({ description: "Runs that no worker could execute." }),
+        oldestWaitMs: count,
+        endedPerMinute: count,
+      })
+      .optional(),
+    minutes: z
+      .array(
+        z.object({
+          at: text,
+          workers: count.optional(),
+          oldestWaitMs: count.optional(),
+          ended: count.optional(),
+          failed: count,
+        }),
+      )
+      .meta({ description: "The last hour, as this server saw it." }),
+    failed: z
+      .array(z.object({ id: text, customer: text.optional(), kind: text, reason: text, at: text }))
+      .meta({ description: "The latest runs that no worker could execute." }),
+    absent: text.optional().meta({ description: NOT_HERE }),
+  })
+  .meta({ id: "Queue" });
+
 export type WorkflowList = z.infer<typeof WorkflowList>;
 export type WorkflowGraph = z.infer<typeof WorkflowGraph>;
 export type WorkflowRunList = z.infer<typeof WorkflowRunList>;
@@ -135,3 +165,4 @@ export type SessionList = z.infer<typeof SessionList>;
 export type Session = z.infer<typeof Session>;
 export type CustomerList = z.infer<typeof CustomerList>;
 export type GuestCounts = z.infer<typeof GuestCounts>;
+export type QueueFigures = z.infer<typeof QueueFigures>;

@@ -1,4 +1,5 @@
 import type { RunRecords, SessionRecord } from "@cem/core";
+import type { QueueFigures } from "./history-schemas.ts";
 
 /** A workflow of the configuration. */
 export interface ConfiguredWorkflow {
@@ -104,6 +105,8 @@ export interface ConsoleParts {
   sessions?: ConsoleSessions | undefined;
   workflows?: ConsoleWorkflows | undefined;
   customers?: ConsoleCustomers | undefined;
+  /** The queue that runs of all customers wait in. */
+  queue?: { read(): Promise<QueueFigures> } | undefined;
   /** Memory that a guest may take, in MiB. */
   guestMemoryMb?: number | undefined;
 }

@@ -73,7 +73,11 @@ export class RecordedRun implements RunWatcher {
   readonly onEvent = (event: AgentEvent): void => {
     const { stages, toolCalls } = this.#seen;
     switch (event.type) {
+      case "waiting":
+        stages.push({ stage: event.workers === 0 ? "wait: no worker takes runs" : "wait for a worker" });
+        break;
       case "stage-started":
+        if (stages[0]?.stage.startsWith("wait") === true) stages.shift();
         stages.push({ stage: event.stage });
         break;
       case "generated":
@@ -137,6 +141,7 @@ export class RecordedRun implements RunWatcher {
   get summary(): RunSummary {
     const { id, kind, since } = this.#run;
     const { tokensSaved, isolation } = this.#ending;
+    const stage = this.hasEnded ? undefined : this.#seen.stages.at(-1)?.stage;
     return {
       id,
       kind,
@@ -150,6 +155,7 @@ export class RecordedRun implements RunWatcher {
       ...(this.#ms !== undefined && { ms: this.#ms }),
       ...(tokensSaved !== undefined && { tokensSaved }),
       ...(isolation !== undefined && { isolation }),
+      ...(stage !== undefined && { stage }),
     };
   }
 

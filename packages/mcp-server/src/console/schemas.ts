@@ -37,6 +37,7 @@ export const RunSummary = z
     redacted: count.meta({ description: "Values that tokens stand for." }),
     tokensSaved: count.optional().meta({ description: "Tokens kept out of the model's context." }),
     isolation: z.enum(["microvm", "namespaces", "permissions"]).optional(),
+    stage: text.optional().meta({ description: "What it is at. Absent once it has ended." }),
   })
   .meta({ id: "RunSummary" });
 

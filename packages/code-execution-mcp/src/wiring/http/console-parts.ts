@@ -12,19 +12,23 @@ type Identity = Parameters<CemServer["openClient"]>[0];
 
 const MAX_LISTED_SESSIONS = 200;
 const MAX_LISTED_CUSTOMERS = 500;
-const partsOfServers = new WeakMap<CemServer, (identity: Identity) => Promise<ConsoleParts>>();
+const partsOfServers = new WeakMap<CemServer, () => (identity: Identity) => Promise<ConsoleParts>>();
 
-/** Has a server's console show records, sessions, workflows and customers. */
+/**
+ * Has a server's console show records, sessions, workflows, customers and the queue.
+ *
+ * @param open - Is called where the server has a console.
+ */
 export function showInConsole(
   server: CemServer,
-  partsOf: (identity: Identity) => Promise<ConsoleParts>,
+  open: () => (identity: Identity) => Promise<ConsoleParts>,
 ): void {
-  partsOfServers.set(server, partsOf);
+  partsOfServers.set(server, open);
 }
 
 /** Parts that a server's console shows, by client. `undefined` for a server of a given agent. */
 export function partsFor(server: CemServer): ((identity: Identity) => Promise<ConsoleParts>) | undefined {
-  return partsOfServers.get(server);
+  return partsOfServers.get(server)?.();
 }
 
 /** Parts of a configuration that a client may see: of its customer's, or of the project that it has for itself. */
@@ -32,10 +36,12 @@ export async function consolePartsOf({
   project,
   workflows,
   identity,
+  queue,
 }: {
   project: Project;
   workflows: WorkflowTools;
   identity: Identity;
+  queue: ConsoleParts["queue"];
 }): Promise<ConsoleParts> {
   const { config, owner, records } = project;
   const guestMemoryMb = config.guardrails.maxMemoryMb;
@@ -50,6 +56,8 @@ export async function consolePartsOf({
     sessions: sessionsOf(project),
     workflows: workflowsOf(project, workflows),
     customers: customersOf(project),
+    // Who is one of several customers sees nothing of the others.
+    queue: owner === undefined ? queue : undefined,
   };
 }
 

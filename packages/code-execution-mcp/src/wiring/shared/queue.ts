@@ -52,7 +52,9 @@ export async function requireQueueConnection({ config, trust }: LoadedConfig): P
  */
 export async function probeQueue(queue: RunQueue): Promise<{ lacks?: string }> {
   const { workers, waiting } = await queue.counts();
-  return workers > 0 ? {} : { lacks: `no worker takes runs, and ${waiting} wait. Start one: cem worker` };
+  if (workers > 0) return {};
+  const runs = waiting === 1 ? "1 run waits" : `${waiting} runs wait`;
+  return { lacks: `no worker takes runs, and ${runs}. Start one: cem worker` };
 }
 
 async function connectionOf(config: Config): Promise<QueueConnection | undefined> {
