@@ -7,5 +7,12 @@ export type { FileLockOptions } from "./file-lock.ts";
 export type { LockHolder } from "./lock-holder.ts";
 export { createProcessFolder, removeProcessFolder } from "./process-folder.ts";
 export { isProcessRunning, processStart } from "./processes.ts";
-export { isTemporaryFile, PRIVATE_FILE, PRIVATE_FOLDER, replaceFile } from "./replace-file.ts";
+export {
+  AT_ONCE_BYTES,
+  isTemporaryFile,
+  PRIVATE_FILE,
+  PRIVATE_FOLDER,
+  replaceFile,
+  writeTo,
+} from "./replace-file.ts";
 export type { ReplaceOptions } from "./replace-file.ts";

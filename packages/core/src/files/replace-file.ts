@@ -1,13 +1,25 @@
 import { randomBytes } from "node:crypto";
-import { open, rename, rm } from "node:fs/promises";
+import {
+  closeSync,
+  fchmodSync,
+  fsync,
+  openSync,
+  renameSync,
+  rmSync,
+  writeFile as writeFileLater,
+  writeFileSync,
+} from "node:fs";
 import path from "node:path";
-import { makeFolder } from "./make-folder.ts";
+import { promisify } from "node:util";
+import { makeFolderSync } from "./make-folder.ts";
 
 /** The mode of a file that only its owner may read. */
 export const PRIVATE_FILE = 0o600;
 /** The mode of a folder that only its owner may enter. */
 export const PRIVATE_FOLDER = 0o700;
 
+/** Up to so many bytes are read or written at once: handing each step to another thread takes longer than the step. */
+export const AT_ONCE_BYTES = 131_072;
 const TEMPORARY_FILE = /^\.cem-[0-9a-f]{16}\.tmp$/;
 
 export interface ReplaceOptions {
@@ -42,28 +54,45 @@ export async function replaceFile(
 ): Promise<void> {
   const folder = path.dirname(file);
   const temporary = path.join(folder, `.cem-${randomBytes(8).toString("hex")}.tmp`);
-  if (makeFolders) await makeFolder(folder, PRIVATE_FOLDER);
-  const handle = await open(temporary, "wx", mode);
+  if (makeFolders) makeFolderSync(folder, PRIVATE_FOLDER);
+  const descriptor = openSync(temporary, "wx", mode);
   try {
-    await handle.writeFile(content);
-    // Whatever the process's umask is.
-    await handle.chmod(mode);
-    if (durable) await handle.sync();
-    await handle.close();
-    await rename(temporary, file);
+    try {
+      await writeTo(descriptor, content, durable);
+      // Whatever the process's umask is.
+      fchmodSync(descriptor, mode);
+    } finally {
+      closeSync(descriptor);
+    }
+    renameSync(temporary, file);
   } catch (error) {
-    await handle.close().catch(() => undefined);
-    await rm(temporary, { force: true });
+    rmSync(temporary, { force: true });
     throw error;
   }
   if (durable) await syncFolder(folder);
 }
 
+/** Writes a new file by its descriptor. @param isDurable - Whether to wait until the disk has it. */
+export async function writeTo(
+  descriptor: number,
+  content: string | Uint8Array,
+  isDurable: boolean,
+): Promise<void> {
+  if (content.length <= AT_ONCE_BYTES) writeFileSync(descriptor, content);
+  else await promisify(writeFileLater)(descriptor, content);
+  if (isDurable) await promisify(fsync)(descriptor);
+}
+
 /** Keeps the new name over a loss of power. Not every system can open a folder. */
 async function syncFolder(folder: string): Promise<void> {
-  const handle = await open(folder, "r").catch(() => undefined);
-  await handle?.sync().catch(() => undefined);
-  await handle?.close();
+  let descriptor: number;
+  try {
+    descriptor = openSync(folder, "r");
+  } catch {
+    return;
+  }
+  await promisify(fsync)(descriptor).catch(() => undefined);
+  closeSync(descriptor);
 }
 
 /** Whether a name is one that {@link replaceFile} gives a file until it is renamed. */

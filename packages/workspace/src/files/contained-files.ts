@@ -1,8 +1,20 @@
 import { randomBytes } from "node:crypto";
-import { constants, existsSync } from "node:fs";
-import { lstat, mkdir, open, readdir, realpath, rename, rm } from "node:fs/promises";
-import type { FileHandle } from "node:fs/promises";
+import {
+  closeSync,
+  constants,
+  existsSync,
+  fsync,
+  lstatSync,
+  mkdirSync,
+  openSync,
+  realpathSync,
+  renameSync,
+  rmSync,
+} from "node:fs";
+import { open, readdir, rm } from "node:fs/promises";
 import path from "node:path";
+import { promisify } from "node:util";
+import { writeTo } from "@cem/core/files";
 
 const { O_RDONLY, O_DIRECTORY, O_NOFOLLOW, O_NONBLOCK } = constants;
 /** Paths below an open folder's descriptor stay valid when the folder is swapped for a link meanwhile. */
@@ -49,50 +61,52 @@ export async function openContained(
   parts: readonly string[],
   create: boolean,
 ): Promise<ContainedFolder | undefined> {
-  let folder = await realpath(root);
-  let handle = await open(folder, O_RDONLY | O_DIRECTORY);
-  try {
-    for (const part of parts) {
-      folder = path.join(HAS_DESCRIPTORS ? `${DESCRIPTORS}/${handle.fd}` : folder, part);
-      if (create) await makeFolder(folder);
-      const next = await openFolder(folder);
-      await handle.close();
+  let folder = realpathSync.native(root);
+  let descriptor = openSync(folder, O_RDONLY | O_DIRECTORY);
+  for (const part of parts) {
+    const above = descriptor;
+    try {
+      folder = path.join(HAS_DESCRIPTORS ? `${DESCRIPTORS}/${above}` : folder, part);
+      if (create) makeFolder(folder);
+      const next = openFolder(folder);
       if (next === undefined) return undefined;
-      handle = next;
+      descriptor = next;
+    } finally {
+      closeSync(above);
     }
-  } catch (error) {
-    await handle.close();
-    throw error;
   }
-  return hold(handle, folder);
+  return hold(descriptor, folder);
 }
 
-function hold(handle: FileHandle, folder: string): ContainedFolder {
-  return containedFolder(handle, HAS_DESCRIPTORS ? `${DESCRIPTORS}/${handle.fd}` : folder);
+function hold(descriptor: number, folder: string): ContainedFolder {
+  return containedFolder(descriptor, HAS_DESCRIPTORS ? `${DESCRIPTORS}/${descriptor}` : folder);
 }
 
-function containedFolder(handle: FileHandle, base: string): ContainedFolder {
+function containedFolder(descriptor: number, base: string): ContainedFolder {
   const child = (name: string): string => path.join(base, name);
   return {
     child,
     async open(name) {
-      const next = await openFolder(child(name));
-      return next && hold(next, child(name));
+      const next = openFolder(child(name));
+      return next === undefined ? undefined : hold(next, child(name));
     },
     // write-file-atomic does not fit: it resolves the real path, which gives up the open folder, and opens a temporary
     // file of a predictable name, which guest code could have replaced by a link.
     async replace(name, bytes, isDurable = true) {
       const temporary = child(`.${name}.${randomBytes(6).toString("hex")}.tmp`);
       try {
-        await using file = await open(temporary, "wx", FILE_MODE);
-        await file.writeFile(bytes);
-        if (isDurable) await file.sync();
-        await rename(temporary, child(name));
+        const file = openSync(temporary, "wx", FILE_MODE);
+        try {
+          await writeTo(file, bytes, isDurable);
+        } finally {
+          closeSync(file);
+        }
+        renameSync(temporary, child(name));
       } catch (error) {
-        await rm(temporary, { force: true });
+        rmSync(temporary, { force: true });
         throw error;
       }
-      if (isDurable) await handle.sync();
+      if (isDurable) await promisify(fsync)(descriptor);
     },
     async removeUnfinished(name) {
       for (const found of await readdir(base)) {
@@ -100,21 +114,23 @@ function containedFolder(handle: FileHandle, base: string): ContainedFolder {
         if (isOwn) await rm(child(found), { force: true });
       }
     },
-    [Symbol.asyncDispose]: () => handle.close(),
+    [Symbol.asyncDispose]: async () => closeSync(descriptor),
   };
 }
 
-async function makeFolder(folder: string): Promise<void> {
-  await mkdir(folder, FOLDER_MODE).catch((error: NodeJS.ErrnoException) => {
-    if (error.code !== "EEXIST") throw error;
-  });
+function makeFolder(folder: string): void {
+  try {
+    mkdirSync(folder, FOLDER_MODE);
+  } catch (error) {
+    if ((error as NodeJS.ErrnoException).code !== "EEXIST") throw error;
+  }
 }
 
-async function openFolder(folder: string): Promise<FileHandle | undefined> {
+function openFolder(folder: string): number | undefined {
   try {
     // Without descriptors' paths the system may follow the link although O_NOFOLLOW is set.
-    if (!HAS_DESCRIPTORS && (await lstat(folder)).isSymbolicLink()) throw new NotAFolder(folder);
-    return await open(folder, O_RDONLY | O_DIRECTORY | O_NOFOLLOW);
+    if (!HAS_DESCRIPTORS && lstatSync(folder).isSymbolicLink()) throw new NotAFolder(folder);
+    return openSync(folder, O_RDONLY | O_DIRECTORY | O_NOFOLLOW);
   } catch (error) {
     const { code } = error as NodeJS.ErrnoException;
     if (code === "ENOENT") return undefined;

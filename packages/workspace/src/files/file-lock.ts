@@ -1,6 +1,6 @@
 import { createHash } from "node:crypto";
-import { lstat, mkdir } from "node:fs/promises";
-import { tmpdir, userInfo } from "node:os";
+import { lstatSync, mkdirSync } from "node:fs";
+import { tmpdir } from "node:os";
 import { join } from "node:path";
 import { CemError, writeFailure } from "@cem/core";
 import { FileLock, PRIVATE_FOLDER } from "@cem/core/files";
@@ -22,7 +22,7 @@ export async function withLock<Result>(
   action: () => Promise<Result>,
   waitMs: number = DEFAULT_WAIT_MS,
 ): Promise<Result> {
-  const place = join(await lockFolder(), `${createHash("sha256").update(key).digest("hex")}.lock`);
+  const place = join(lockFolder(), `${createHash("sha256").update(key).digest("hex")}.lock`);
   const busy = (): CemError =>
     new CemError("STATE_BUSY", `Another process has been writing ${shown} for ${waitMs / 1_000} s.`, {
       details: { file: shown },
@@ -41,13 +41,15 @@ export async function withLock<Result>(
   }
 }
 
-async function lockFolder(): Promise<string> {
-  const { uid } = userInfo();
+function lockFolder(): string {
+  const uid = process.getuid?.() ?? -1;
   const folder = join(tmpdir(), `cem-locks-${uid}`);
-  await mkdir(folder, { mode: PRIVATE_FOLDER }).catch((error: NodeJS.ErrnoException) => {
-    if (error.code !== "EEXIST") throw error;
-  });
-  const found = await lstat(folder);
+  try {
+    mkdirSync(folder, { mode: PRIVATE_FOLDER });
+  } catch (error) {
+    if ((error as NodeJS.ErrnoException).code !== "EEXIST") throw error;
+  }
+  const found = lstatSync(folder);
   if (found.isDirectory() && (uid < 0 || found.uid === uid)) return folder;
   throw new CemError("WORKSPACE_UNUSABLE", `${folder} has to be a folder of this user.`, {
     details: { folder },

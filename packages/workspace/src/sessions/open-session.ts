@@ -180,7 +180,7 @@ export class OpenSession {
       const isDurable = this.#settings.nextNumber === undefined;
       await folder.replace(`${this.#id}.json`, this.#encode(this.#id), isDurable);
     }
-    await markCurrent(folder, this.#id);
+    markCurrent(folder, this.#id);
   }
 
   /** Where it fails, nothing of the context is kept. */

@@ -1,5 +1,6 @@
 import { randomBytes } from "node:crypto";
-import { link, lstat, readdir, rename, rm } from "node:fs/promises";
+import { linkSync, renameSync, rmSync } from "node:fs";
+import { link, lstat, readdir, rm } from "node:fs/promises";
 import { CemError } from "@cem/core";
 import type { JsonValue, SessionCheckpoint, SessionRecord, SessionTask } from "@cem/core";
 import { NotAFolder, openContained, readContained, UnusableFile } from "../files/contained-files.ts";
@@ -192,14 +193,14 @@ export async function createNext(
 }
 
 /** Gives a session's file the second name of the current one. */
-export async function markCurrent(folder: ContainedFolder, id: string): Promise<void> {
+export function markCurrent(folder: ContainedFolder, id: string): void {
   const beside = folder.child(`.${CURRENT_FILE}.${randomBytes(6).toString("hex")}.tmp`);
   try {
-    await link(folder.child(`${id}.json`), beside);
-    await rename(beside, folder.child(CURRENT_FILE));
+    linkSync(folder.child(`${id}.json`), beside);
+    renameSync(beside, folder.child(CURRENT_FILE));
   } finally {
     // Two names of one file: renaming one to the other does nothing.
-    await rm(beside, { force: true });
+    rmSync(beside, { force: true });
   }
 }
 

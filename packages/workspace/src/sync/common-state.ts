@@ -1,6 +1,6 @@
-import { readFileSync } from "node:fs";
+import { lstatSync, readFileSync } from "node:fs";
 import os from "node:os";
-import { lstat, readFile, rm } from "node:fs/promises";
+import { readFile, rm } from "node:fs/promises";
 import { replaceFile } from "@cem/core/files";
 import { isSame } from "./file-content.ts";
 import type { Files, LocalFile, LocalFiles } from "./file-content.ts";
@@ -103,7 +103,7 @@ export class LocalRecord {
 
   /** The last states, newest first: of a process that was killed it is not known whether the newest was reached. */
   async read(): Promise<readonly CommonState[]> {
-    const identity = await this.#identity();
+    const identity = this.#identity();
     if (this.#known?.identity === identity) return this.#known.states;
     const states = parse(await readFile(this.#file, "utf8").catch(() => ""));
     this.#known = { states, identity };
@@ -119,7 +119,7 @@ export class LocalRecord {
       files: [...files].map(([path, { size, pieces, signature }]) => [path, size, pieces, signature ?? null]),
     }));
     await replaceFile(this.#file, JSON.stringify(written));
-    this.#known = { states, identity: await this.#identity() };
+    this.#known = { states, identity: this.#identity() };
   }
 
   async remove(): Promise<void> {
@@ -127,8 +127,8 @@ export class LocalRecord {
     await rm(this.#file, { force: true });
   }
 
-  async #identity(): Promise<string> {
-    const found = await lstat(this.#file, { bigint: true }).catch(() => undefined);
+  #identity(): string {
+    const found = lstatSync(this.#file, { bigint: true, throwIfNoEntry: false });
     return found === undefined ? "" : `${found.ino}.${found.size}.${found.ctimeNs}`;
   }
 }

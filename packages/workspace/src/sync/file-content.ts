@@ -1,8 +1,8 @@
 import { createHmac, randomBytes } from "node:crypto";
-import { constants } from "node:fs";
+import { closeSync, constants, fstatSync, openSync, read, readSync } from "node:fs";
 import type { BigIntStats } from "node:fs";
-import { open } from "node:fs/promises";
-import type { FileHandle } from "node:fs/promises";
+import { promisify } from "node:util";
+import { AT_ONCE_BYTES } from "@cem/core/files";
 
 /** Files are kept in pieces of at most this size, so that what is added to a long one does not send all of it again. */
 export const PIECE_BYTES = 1024 * 1024;
@@ -101,6 +101,7 @@ export function nameOf(path: string): string {
 }
 
 const { O_RDONLY, O_NOFOLLOW, O_NONBLOCK } = constants;
+const readLater = promisify(read);
 /** A file that was changed so shortly before it was read may be changed again without its time telling. */
 const UNSURE_MS = 100;
 
@@ -115,48 +116,71 @@ export type LocalFiles = Map<string, LocalFile>;
 /** Thrown when a file was changed since it was looked at. */
 export class ChangedMeanwhile extends Error {}
 
+/**
+ * Reads a file piece by piece, each into a buffer of its own.
+ *
+ * @returns its signature where it is sure, and whether it stayed as it was. `undefined` where it is gone, or is no file.
+ */
+export async function readPieces(
+  file: string,
+  take: (piece: Buffer) => void | Promise<void>,
+): Promise<{ signature: string | undefined; isChanged: boolean } | undefined> {
+  const descriptor = openFile(file);
+  if (descriptor === undefined) return undefined;
+  try {
+    const before = fstatSync(descriptor, { bigint: true });
+    if (!before.isFile()) return undefined;
+    const openedMs = Date.now();
+    const size = Number(before.size);
+    for (let at = 0; at < size; at += PIECE_BYTES) {
+      const piece = Buffer.allocUnsafe(Math.min(PIECE_BYTES, size - at));
+      const read = await readAt(descriptor, piece, at);
+      if (read > 0) await take(piece.subarray(0, read));
+      // Cut off meanwhile.
+      if (read < piece.length) break;
+    }
+    const signature = signatureOf(before);
+    const isChanged = signatureOf(fstatSync(descriptor, { bigint: true })) !== signature;
+    return { signature: isSettled(before, openedMs) ? signature : undefined, isChanged };
+  } finally {
+    closeSync(descriptor);
+  }
+}
+
 /** Without O_NONBLOCK a named pipe that guest code put there would block. */
-export async function openFile(file: string): Promise<FileHandle | undefined> {
-  const handle = await open(file, O_RDONLY | O_NOFOLLOW | O_NONBLOCK).catch(
-    (error: NodeJS.ErrnoException) => {
-      if (error.code !== "ENOENT" && error.code !== "ELOOP") throw error;
-      return undefined;
-    },
-  );
-  if (handle === undefined || (await handle.stat()).isFile()) return handle;
-  await handle.close();
-  return undefined;
+function openFile(file: string): number | undefined {
+  try {
+    return openSync(file, O_RDONLY | O_NOFOLLOW | O_NONBLOCK);
+  } catch (error) {
+    const { code } = error as NodeJS.ErrnoException;
+    if (code !== "ENOENT" && code !== "ELOOP") throw error;
+    return undefined;
+  }
+}
+
+async function readAt(descriptor: number, piece: Buffer, at: number): Promise<number> {
+  let read = 0;
+  while (read < piece.length) {
+    const [left, from] = [piece.length - read, at + read];
+    const bytes =
+      piece.length <= AT_ONCE_BYTES
+        ? readSync(descriptor, piece, read, left, from)
+        : (await readLater(descriptor, piece, read, left, from)).bytesRead;
+    if (bytes === 0) break;
+    read += bytes;
+  }
+  return read;
 }
 
 /** Reads a file's digests. @returns `undefined` where it is gone, or is no file. */
 export async function digestFile(file: string, salt: string): Promise<LocalFile | undefined> {
-  await using handle = await openFile(file);
-  if (handle === undefined) return undefined;
-  const before = await handle.stat({ bigint: true });
-  const openedMs = Date.now();
   const pieces: string[] = [];
   let size = 0;
-  for await (const piece of piecesOf(handle, Number(before.size))) {
+  const read = await readPieces(file, (piece) => {
     pieces.push(digestPiece(salt, piece));
     size += piece.length;
-  }
-  return { size, pieces, signature: isSettled(before, openedMs) ? signatureOf(before) : undefined };
-}
-
-/** Reads a file piece by piece, each into a buffer of its own. */
-export async function* piecesOf(handle: FileHandle, size: number): AsyncGenerator<Buffer> {
-  for (let at = 0; at < size; at += PIECE_BYTES) {
-    const piece = Buffer.allocUnsafe(Math.min(PIECE_BYTES, size - at));
-    let read = 0;
-    while (read < piece.length) {
-      const { bytesRead } = await handle.read(piece, read, piece.length - read, at + read);
-      if (bytesRead === 0) break;
-      read += bytesRead;
-    }
-    if (read > 0) yield piece.subarray(0, read);
-    // Cut off meanwhile.
-    if (read < piece.length) return;
-  }
+  });
+  return read && { size, pieces, signature: read.signature };
 }
 
 export function signatureOf({ ino, size, mtimeNs, ctimeNs }: BigIntStats): string {

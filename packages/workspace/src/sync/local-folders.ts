@@ -9,9 +9,8 @@ import {
   isSettled,
   nameBeside,
   nameOf,
-  openFile,
   parentOf,
-  piecesOf,
+  readPieces,
   signatureOf,
 } from "./file-content.ts";
 import type { LocalFile } from "./file-content.ts";
@@ -29,7 +28,7 @@ export class LocalFolders {
   }
 
   /** Which folders the roots are, by their names. */
-  identities(): Promise<Record<string, string>> {
+  identities(): Record<string, string> {
     return this.#folders.identities();
   }
 
@@ -50,13 +49,9 @@ export class LocalFolders {
    */
   async read(path: string, take: (piece: Buffer) => void | Promise<void>): Promise<string | undefined> {
     await using folder = await this.#folders.open(parentOf(path));
-    await using handle = folder && (await openFile(folder.child(nameOf(path))));
-    if (handle === undefined) throw new ChangedMeanwhile(path);
-    const before = await handle.stat({ bigint: true });
-    const openedMs = Date.now();
-    for await (const piece of piecesOf(handle, Number(before.size))) await take(piece);
-    const after = signatureOf(await handle.stat({ bigint: true }));
-    return after === signatureOf(before) && isSettled(before, openedMs) ? after : undefined;
+    const found = folder && (await readPieces(folder.child(nameOf(path)), take));
+    if (found === undefined) throw new ChangedMeanwhile(path);
+    return found.isChanged ? undefined : found.signature;
   }
 
   /**

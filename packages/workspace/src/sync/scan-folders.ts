@@ -1,6 +1,6 @@
-import { lstatSync, readdirSync } from "node:fs";
+import { chmodSync, lstatSync, mkdirSync, readdirSync, statSync, unlinkSync } from "node:fs";
 import type { BigIntStats } from "node:fs";
-import { chmod, lstat, mkdir, stat, unlink } from "node:fs/promises";
+import { mkdir } from "node:fs/promises";
 import { setImmediate as nextTurn } from "node:timers/promises";
 import { isTemporaryFile, PRIVATE_FOLDER } from "@cem/core/files";
 import pMap from "p-map";
@@ -8,15 +8,7 @@ import { NotAFolder, openContained } from "../files/contained-files.ts";
 import type { ContainedFolder } from "../files/contained-files.ts";
 import { tooManyFiles } from "./blobs.ts";
 import type { Limits } from "./blobs.ts";
-import {
-  ChangedMeanwhile,
-  digestFile,
-  ignoreMissing,
-  nameOf,
-  parentOf,
-  pathProblem,
-  signatureOf,
-} from "./file-content.ts";
+import { ChangedMeanwhile, digestFile, nameOf, parentOf, pathProblem, signatureOf } from "./file-content.ts";
 import type { LocalFile, LocalFiles } from "./file-content.ts";
 
 /** Asked at once, which takes a tenth of the time of asking for each by itself. Others have their turn between. */
@@ -137,11 +129,8 @@ export class RootFolders {
   }
 
   /** Which folders the roots are, so that one that was removed and made anew is not taken for one that was emptied. */
-  async identities(): Promise<Record<string, string>> {
-    const found = await Promise.all(
-      this.roots.map(async ({ name, folder }) => [name, await identityOf(folder)] as const),
-    );
-    return Object.fromEntries(found);
+  identities(): Record<string, string> {
+    return Object.fromEntries(this.roots.map(({ name, folder }) => [name, identityOf(folder)]));
   }
 
   /** @returns `undefined` where there is none. */
@@ -172,11 +161,10 @@ export class RootFolders {
       const part = parts.slice(0, length).join("/");
       await using above = await this.open(parentOf(part));
       const child = above?.child(nameOf(part));
-      const found = child === undefined ? undefined : await lstat(child).catch(ignoreMissing);
+      const found = child === undefined ? undefined : lstatSync(child, { throwIfNoEntry: false });
       if (child === undefined || found === undefined) return;
       if (found.isFile()) throw new ChangedMeanwhile(part);
-      // Another file that goes to the same place may have removed it.
-      if (!found.isDirectory()) return unlink(child).catch(ignoreMissing);
+      if (!found.isDirectory()) return unlinkSync(child);
     }
   }
 
@@ -193,16 +181,16 @@ export class RootFolders {
 }
 
 /** A number may be given to another folder when the first is gone; the time of birth tells them apart. */
-async function identityOf(folder: string): Promise<string> {
-  let found = await stat(folder, { bigint: true }).catch(ignoreMissing);
+function identityOf(folder: string): string {
+  let found = statSync(folder, { bigint: true, throwIfNoEntry: false });
   if (found === undefined) {
-    await mkdir(folder, { recursive: true, mode: PRIVATE_FOLDER });
-    found = await stat(folder, { bigint: true });
+    mkdirSync(folder, { recursive: true, mode: PRIVATE_FOLDER });
+    found = statSync(folder, { bigint: true });
   }
   if (found.birthtimeNs === found.ctimeNs) {
     // Just made; or the file system knows no time of birth, and gives that of the last change, which this moves.
-    await chmod(folder, Number(found.mode) & MODE_BITS);
-    found = await stat(folder, { bigint: true });
+    chmodSync(folder, Number(found.mode) & MODE_BITS);
+    found = statSync(folder, { bigint: true });
   }
   const { dev, ino, birthtimeNs, ctimeNs } = found;
   return [dev, ino, birthtimeNs === ctimeNs ? 0 : birthtimeNs].join(":");

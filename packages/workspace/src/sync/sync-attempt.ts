@@ -110,7 +110,7 @@ export class SyncAttempt {
     const { local, record } = this.#sides;
     await this.#sender.begin(read.head);
     const common = pickCommon(states, read);
-    const roots = await local.identities();
+    const roots = local.identities();
     if (isGone(read, common)) {
       await local.clear();
       await this.#sender.takeBack();
@@ -197,7 +197,7 @@ export class SyncAttempt {
 export async function isUnchangedHere({ local, record }: Omit<SyncSides, "shared">): Promise<boolean> {
   const [common, ...older] = await record.read();
   if (common?.head?.manifest === undefined || older.length > 0) return false;
-  const roots = await local.identities();
+  const roots = local.identities();
   if (Object.keys(roots).some((name) => roots[name] !== common.roots[name])) return false;
   const { files, left } = await local.scan(common.head.salt, common.files);
   return left.length === 0 && isUnchanged(common.files, files) && !hasNewSignature(common.files, files);
