@@ -22,8 +22,6 @@ export type { DeadRun, QueueLoad } from "@cem/queue";
 export { listPlugins, runPluginCommand } from "./admin/plugins.ts";
 export type { PluginCommandRequest } from "./admin/plugins.ts";
 export type { PluginReport } from "./plugins/open-plugins.ts";
-export { resealSharedStore } from "./admin/shared-services.ts";
-export type { ResealedStore } from "./admin/shared-services.ts";
 export { readToolCode } from "./admin/servers.ts";
 export { verifyAudit } from "./admin/records.ts";
 export type { AuditVerification } from "@cem/guardrails/audit";

@@ -85,12 +85,6 @@ export interface Store {
   /** The keys of logs that begin with these parts, in order. An empty list lists all. */
   listLogs(prefix: StoreKey, options?: ListOptions): Promise<StoreKey[]>;
   /**
-   * Writes an entry of a log anew, while others put more at its end. Does nothing where there is none.
-   *
-   * @param number - The entry's place, from 0.
-   */
-  rewriteEntry(key: StoreKey, number: number, entry: Uint8Array): Promise<void>;
-  /**
    * Adds to a counter, which starts at 0. An amount of 0 reads it.
    *
    * @param amount - A whole number, also a negative one.

@@ -126,8 +126,7 @@ export function createDetector({ types, regions, custom = [] }: DetectorSettings
   };
 }
 
-/** Whether a text is a date, with or without a time. */
-export function isMoment(text: string): boolean {
+function isMoment(text: string): boolean {
   return text[4] === "-" && text.length <= MAX_MOMENT_CHARACTERS && MOMENT.test(text);
 }
 

@@ -137,7 +137,11 @@ export function createRedactor(settings: RedactorSettings = {}): Redactor {
         return open(target).detokenize(args, target);
       }
     },
-    reveal: (code, scope) => open(scope).reveal(code),
+    reveal: (code, scope) => {
+      const session = open(scope);
+      session.noteWritten(code);
+      return guest === "values" ? session.reveal(code) : code;
+    },
     openStream({ isOfCode, ...scope }) {
       const session = open(scope);
       return createRedactionStream({

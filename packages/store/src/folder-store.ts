@@ -144,15 +144,6 @@ class FolderStore implements Store {
     ]);
   }
 
-  async rewriteEntry(key: StoreKey, number: number, entry: Uint8Array): Promise<void> {
-    checkSize(key, entry);
-    this.#change((database) => {
-      database
-        .prepare("update cem_logs set entry = ? where key = ? and number = ?")
-        .run(entry, encodeKey(key), number);
-    });
-  }
-
   async add(key: StoreKey, amount: number, expiresInMs?: number): Promise<number> {
     const bytes = encodeKey(key);
     return this.#change((database) => {

@@ -30,7 +30,6 @@ export function scopeStore(store: Store, ...scope: [string, ...string[]]): Store
     listLogs: listed((prefix, options) => store.listLogs(prefix, options)),
     append: async (key, entries) => store.append(within(key), entries),
     entries: async (key, options) => store.entries(within(key), options),
-    rewriteEntry: async (key, number, entry) => store.rewriteEntry(within(key), number, entry),
     add: async (key, amount, expiresInMs) => store.add(within(key), amount, expiresInMs),
     now: async () => store.now(),
     removeAll: async (prefix) => store.removeAll(within(prefix)),

@@ -8,7 +8,7 @@ import { importCommand } from "./import.ts";
 import { init } from "./init.ts";
 import { migrate } from "./migrate.ts";
 import { plugins, runPluginCommand } from "./plugins.ts";
-import { queue, store, worker } from "./queue.ts";
+import { queue, worker } from "./queue.ts";
 import { RUN_COMMANDS } from "./run.ts";
 import { runs } from "./runs.ts";
 import { search } from "./tools.ts";
@@ -35,7 +35,6 @@ export const COMMANDS: CommandSet = {
     search,
     worker,
     queue,
-    store,
     migrate,
     trust,
     servers,

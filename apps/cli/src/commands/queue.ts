@@ -56,23 +56,6 @@ Examples:
   run: lookAtQueue,
 });
 
-/** `cem store reseal`: seals all values in the store with the newest key. */
-export const store = defineCommand({
-  name: "store",
-  group: "operation",
-  about: "Change the keys of what machines share",
-  help: `
-Seals all values in the store that store.url (CEM_STORE_URL) names with the first of store.keys (CEM_STORE_KEYS), while
-servers and workers go on. To change keys: give every machine the new key second, then first, then reseal, then leave the
-old one out.
-
-Examples:
-  CEM_STORE_KEYS=new:...,old:... cem store reseal`,
-  declare: (command) =>
-    addOptions(command, settingOptions(["config"])).addArgument(actionArgument(["reseal"])),
-  run: resealStore,
-});
-
 async function work(
   { port, options }: Given<{ port?: number | undefined }>,
   { signal }: CommandContext,
@@ -167,20 +150,4 @@ function retry(id = "", wasThere: boolean): Answer {
 function requireId(id: string | undefined): string {
   if (id !== undefined) return id;
   throw new CemError("USAGE", "cem queue retry needs a run's id. See which failed: cem queue failed");
-}
-
-async function resealStore({ options }: Given, context: CommandContext): Promise<Answer> {
-  const { resealSharedStore } = await import("code-execution-mcp/admin");
-  const { location, key, resealed } = await resealSharedStore(serverSourceOf(options, context));
-  return {
-    exitCode: EXIT_OK,
-    data: { status: "success", location, key, resealed },
-    report: (style) => [
-      "",
-      ...renderRow("store", location, style),
-      ...renderRow("key", key, style),
-      ...renderRow("sealed anew", counted(resealed, "value"), style),
-    ],
-    brief: () => String(resealed),
-  };
 }

@@ -1,12 +1,10 @@
 import type { LoadedConfig } from "@cem/config";
-import { CemError } from "@cem/core";
 import type { DeadRun, QueueLoad, RunQueue } from "@cem/queue";
 import type { CustomerFolders, CustomerUsage } from "@cem/workspace";
 import type { ServerSource } from "../options.ts";
 import { removeElsewhere } from "../wiring/http/clients.ts";
-import { loadConfig, openProject, storeOf } from "../wiring/open-project.ts";
+import { loadConfig, storeOf } from "../wiring/open-project.ts";
 import { requireQueueConnection } from "../wiring/shared/queue.ts";
-import { openUnsealed, requireStoreUrl, sealingKeysOf } from "../wiring/shared/store.ts";
 
 /** Settings of places that have something of customers. */
 const PLACES = new Set(["customers.dir", "queue.url", "store.files", "store.url"]);
@@ -107,39 +105,5 @@ async function withQueue<T>(
     return await ask(queue);
   } finally {
     await queue.close();
-  }
-}
-
-/** Result of {@link resealSharedStore}. */
-export interface ResealedStore {
-  /** Where the store is. */
-  location: string;
-  /** The name of the key that all values are sealed with now. */
-  key: string;
-  /** How many values were sealed with another. */
-  resealed: number;
-}
-
-/**
- * Seals what is in the store with the first of `store.keys`, while machines go on. Afterwards the others can be left out.
- *
- * @throws CemError `CONFIG_INVALID` without store or keys, `STORE_UNAVAILABLE`, `STORE_SEALED`.
- */
-export async function resealSharedStore(source: ServerSource = {}): Promise<ResealedStore> {
-  const loaded = await openProject(source);
-  const url = await requireStoreUrl(loaded);
-  const keys = await sealingKeysOf(loaded.config);
-  const [newest] = keys ?? [];
-  if (keys === undefined || newest === undefined) {
-    throw new CemError("CONFIG_INVALID", "There are no keys to seal with. Set store.keys (CEM_STORE_KEYS).", {
-      details: { setting: "store.keys" },
-    });
-  }
-  const { reseal } = await import("@cem/store");
-  const store = await openUnsealed(loaded.config, url);
-  try {
-    return { location: store.location, key: newest.id, resealed: await reseal(store, keys, []) };
-  } finally {
-    await store.close();
   }
 }

@@ -140,7 +140,6 @@ export function createReconnectingClient(options: ReconnectingClientOptions): Re
         signal: AbortSignal.any([late, closing.signal]),
         timeoutMs: connectTimeoutMs,
         onStderr: (line) => log("info", line, "stderr"),
-        onWarning: (message) => log("warn", message),
         prepare: options.prepare,
       });
       hasAnswered = false;

@@ -152,15 +152,6 @@ class PostgresStore implements Store {
     return rows.map(({ key }) => decodeKey(key));
   }
 
-  async rewriteEntry(key: StoreKey, number: number, entry: Uint8Array): Promise<void> {
-    checkSize(key, entry);
-    await this.#ask("update cem_logs set entry = $3 where key = $1 and number = $2", [
-      encodeKey(key),
-      number,
-      Buffer.from(entry),
-    ]);
-  }
-
   async add(key: StoreKey, amount: number, expiresInMs?: number): Promise<number> {
     const bytes = encodeKey(key);
     if (amount === 0) {

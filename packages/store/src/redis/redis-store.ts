@@ -5,7 +5,7 @@ import { Redis } from "ioredis";
 import type { RedisOptions } from "ioredis";
 import { checkSize, decodeKey, encodeKey, pageSize, rangeOf, shownLocation, storeConflict } from "../keys.ts";
 import { evictionRisk, storeUnavailable } from "../unavailable.ts";
-import { ADD, APPEND, CONFLICT, LIST, REMOVE, REMOVE_ALL, REWRITE, WRITE } from "./scripts.ts";
+import { ADD, APPEND, CONFLICT, LIST, REMOVE, REMOVE_ALL, WRITE } from "./scripts.ts";
 
 const CONNECT_TIMEOUT_MS = 5_000;
 const COMMAND_TIMEOUT_MS = 15_000;
@@ -100,11 +100,6 @@ class RedisStore implements Store {
     const wanted = pageSize(limit);
     if (wanted === 0) return [];
     return this.#ask((client) => client.lrangeBuffer(name, from, from + wanted - 1));
-  }
-
-  async rewriteEntry(key: StoreKey, number: number, entry: Uint8Array): Promise<void> {
-    checkSize(key, entry);
-    await this.#script(REWRITE, "logs", key, [number, Buffer.from(entry)]);
   }
 
   async add(key: StoreKey, amount: number, expiresInMs = 0): Promise<number> {

@@ -44,13 +44,6 @@ export const APPEND = `
   return redis.call("LLEN", KEYS[1])
 `;
 
-/** ARGV: member, number of an entry, entry. */
-export const REWRITE = `
-  if tonumber(ARGV[2]) >= redis.call("LLEN", KEYS[1]) then return 0 end
-  redis.call("LSET", KEYS[1], ARGV[2], ARGV[3])
-  return 1
-`;
-
 /** ARGV: member, amount, milliseconds until it expires or 0. */
 export const ADD = `
   if ARGV[2] == "0" then return tonumber(redis.call("GET", KEYS[1]) or "0") end

@@ -193,7 +193,7 @@ export function describeStoreContract(name: string, setUp: () => Promise<StoreCo
         expect(await open().append(["log"], [])).toBe(60);
       });
 
-      it("are listed, and an entry is written anew while others are added", async () => {
+      it("are listed, while others are added", async () => {
         const store = open();
         for (const key of [["logs", "b"], ["logs", "a"], ["other"]]) await store.append(key, [text("1")]);
         await store.write(["logs", "value"], text("x"));
@@ -202,13 +202,8 @@ export function describeStoreContract(name: string, setUp: () => Promise<StoreCo
           ["logs", "b"],
         ]);
         expect(await store.listLogs([], { after: ["logs", "a"], limit: 1 })).toEqual([["logs", "b"]]);
-        await Promise.all([
-          ...Array.from({ length: 20 }, () => open().append(["logs", "a"], [text("+")])),
-          store.rewriteEntry(["logs", "a"], 0, text("one")),
-          store.rewriteEntry(["logs", "a"], 99, text("none")),
-          store.rewriteEntry(["none"], 0, text("none")),
-        ]);
-        expect((await open().entries(["logs", "a"])).map(shown)).toEqual(["one", ...Array(20).fill("+")]);
+        await Promise.all(Array.from({ length: 20 }, () => open().append(["logs", "a"], [text("+")])));
+        expect((await open().entries(["logs", "a"])).map(shown)).toEqual(["1", ...Array(20).fill("+")]);
         expect(await store.entries(["none"])).toEqual([]);
         await store.removeAll(["logs"]);
         expect(await store.listLogs([])).toEqual([["other"]]);

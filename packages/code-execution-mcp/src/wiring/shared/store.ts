@@ -6,7 +6,6 @@ import { hintFor } from "@cem/core/errors";
 import type { Log } from "../log.ts";
 import { assertOutOfReach } from "../places.ts";
 import { ownersDirOf } from "../project.ts";
-import type { Project } from "../project.ts";
 
 /** Read to see whether a store answers. It need not be there. */
 const PROBED = ["probe"];
@@ -77,25 +76,4 @@ async function openFolder(config: Config, folder: string): Promise<Store> {
   await assertOutOfReach(config, { folder, what, setting: "store.url", reached: [ownersDirOf(config)] });
   const { createFolderStore } = await import("@cem/store");
   return createFolderStore({ folder });
-}
-
-/**
- * The URL of the store.
- *
- * @throws CemError `CONFIG_INVALID` where none is configured, `FOLDER_UNTRUSTED` where it is held back.
- */
-export async function requireStoreUrl(loaded: Project): Promise<string> {
-  return loaded.config.store.url ?? missing(loaded);
-}
-
-async function missing({ trust }: Project): Promise<never> {
-  if (trust.held.some(({ name }) => name === "store.url")) {
-    const { folderUntrusted } = await import("@cem/config");
-    throw folderUntrusted("The store", trust.folder);
-  }
-  throw new CemError(
-    "CONFIG_INVALID",
-    "No store is configured. Set store.url (CEM_STORE_URL) to that of Redis, PostgreSQL or a folder: redis://127.0.0.1:6379/0",
-    { details: { setting: "store.url" } },
-  );
 }
