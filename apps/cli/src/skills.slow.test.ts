@@ -22,7 +22,7 @@ const cem = (...args: string[]): Promise<Ended> => runCem([...args, servers, ser
 
 describe("cem skills", () => {
   it("lists none, with how to add one", async () => {
-    expect((await cem("skills")).stdout).toContain("no skills here. Add a folder with a SKILL.md");
+    expect((await cem("skills")).stdout).toContain("no skills here. A folder in skills");
   });
 
   it("shows, promotes, tests and removes what code proposed", async () => {
@@ -41,16 +41,13 @@ describe("cem skills", () => {
     expect(gone.stderr).toContain("See which there are with  cem skills");
   });
 
-  it("adds a folder from elsewhere, and refuses one that is no skill", async () => {
-    mkdirSync(path.join(cwd, "theirs/notes"), { recursive: true });
+  it("lists a folder that somebody put there", async () => {
+    mkdirSync(path.join(cwd, "skills/notes"), { recursive: true });
     writeFileSync(
-      path.join(cwd, "theirs/notes/SKILL.md"),
+      path.join(cwd, "skills/notes/SKILL.md"),
       "---\nname: notes\ndescription: Take notes.\n---\n",
     );
-    expect((await cem("skills", "add", "theirs/notes")).stdout).toMatch(/added {6}notes/u);
-    const { code, stderr } = await cem("skills", "add", "theirs");
-    expect(code).toBe(1);
-    expect(stderr).toContain("has no SKILL.md");
+    expect((await cem("skills")).stdout).toContain("Take notes.");
   });
 
   it("says what a name is missing", async () => {

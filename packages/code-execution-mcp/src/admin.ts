@@ -26,7 +26,7 @@ export { readToolCode } from "./admin/servers.ts";
 export { verifyAudit } from "./admin/records.ts";
 export type { AuditVerification } from "@cem/guardrails/audit";
 export { makeFolder } from "@cem/core/files";
-export { addSkill, listSkills, promoteSkill, readSkill, removeSkill, testSkill } from "./admin/skills.ts";
+export { listSkills, promoteSkill, readSkill, removeSkill, testSkill } from "./admin/skills.ts";
 export { listRuns, readRun, recordingOfRun } from "./admin/records.ts";
 export type { RunRecording } from "./admin/records.ts";
 export { listSessions, readSession } from "./admin/records.ts";

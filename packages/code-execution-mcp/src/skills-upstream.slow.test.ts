@@ -6,7 +6,7 @@ import { describe, expect, it, vi } from "vitest";
 import { makeProject, reference } from "../test/upstream-project.ts";
 import type { Project } from "../test/upstream-project.ts";
 import { generateTools } from "./admin.ts";
-import { addSkill, listSkills, promoteSkill, testSkill } from "./admin/skills.ts";
+import { listSkills, promoteSkill, testSkill } from "./admin/skills.ts";
 import { createAgent, defineTool, runServer } from "./index.ts";
 import type { Agent, AgentOptions } from "./index.ts";
 
@@ -102,8 +102,8 @@ export async function count(): Promise<string> {
     },
   );
 
-  it("are promoted, listed, tested and added as folders", async () => {
-    const { project, agent, source } = await open();
+  it("are promoted, listed and tested", async () => {
+    const { agent, source } = await open();
     const draft = { description: "Count the graph.", code: COUNT("./servers/memory/index.ts") };
     await agent.saveSkill({ ...draft, name: "kept", test: testOf("kept") }, { author: "model" });
     expect(await promoteSkill("kept", source)).toMatchObject({
@@ -112,16 +112,8 @@ export async function count(): Promise<string> {
     });
     expect(await testSkill("kept", source)).toMatchObject({ name: "kept", changedTools: [] });
 
-    const theirs = path.join(project.folder, "theirs", "added");
-    await writeFiles(theirs, {
-      "SKILL.md": "---\nname: added\ndescription: Count the graph.\n---\n",
-      "index.ts": COUNT("./servers/memory/index.ts"),
-      "index.test.ts": testOf("added"),
-    });
-    expect(await addSkill(theirs, source)).toMatchObject({ name: "added", status: "active" });
-    expect((await listSkills(source)).map(({ name }) => name)).toEqual(["added", "kept"]);
-    for (const name of ["kept", "added"])
-      expect(await agent.executeCode(use(name))).toMatchObject({ error: null, value: 0 });
+    expect((await listSkills(source)).map(({ name }) => name)).toEqual(["kept"]);
+    expect(await agent.executeCode(use("kept"))).toMatchObject({ error: null, value: 0 });
     await agent.dispose();
 
     const running = await runServer({ ...source, transport: "http", port: 0 });

@@ -1,10 +1,10 @@
-import { mkdir, mkdtemp, readdir, rm, writeFile } from "node:fs/promises";
+import { mkdir, mkdtemp, rm, writeFile } from "node:fs/promises";
 import os from "node:os";
 import path from "node:path";
 import { fileURLToPath } from "node:url";
 import type { Agent, SkillDraft } from "@cem/core";
 import { afterAll, beforeAll, describe, expect, it } from "vitest";
-import { addSkill, listSkills, promoteSkill, readSkill, removeSkill, testSkill } from "./admin/skills.ts";
+import { listSkills, promoteSkill, readSkill, removeSkill, testSkill } from "./admin/skills.ts";
 import { createAgent } from "./index.ts";
 
 const serversDir = fileURLToPath(new URL("../../../servers", import.meta.url));
@@ -128,8 +128,8 @@ describe("skills", () => {
     await store.remove("wrong");
   });
 
-  it("come from elsewhere as a folder", async () => {
-    const theirs = path.join(folder, "theirs", "report");
+  it("may be a folder that somebody put there", async () => {
+    const theirs = path.join(folder, "skills", "report");
     await mkdir(path.join(theirs, "scripts"), { recursive: true });
     await writeFile(
       path.join(theirs, "SKILL.md"),
@@ -139,16 +139,12 @@ describe("skills", () => {
       path.join(theirs, "scripts", "format_report.ts"),
       "/** Formats rows as a report. */\nexport function format_report(rows: string[]): string {\n  return rows.join('; ');\n}\n",
     );
-    expect(await addSkill(theirs, source())).toMatchObject({ name: "report", status: "active", version: 0 });
-    expect(await readdir(path.join(folder, "skills", "report"))).toEqual(["SKILL.md", "scripts"]);
+    expect(await readSkill("report", source())).toMatchObject({ status: "active", version: 0 });
     const use =
       'import { format_report } from "./skills/report/scripts/format_report.ts";\nreturn format_report(["a", "b"]);';
     expect(await agent.executeCode(use)).toMatchObject({ error: null, value: "a; b" });
     const [found] = await agent.searchTools("format rows as a report", { limit: 1 });
     expect(found?.tool).toMatchObject({ server: "report", name: "format_report" });
-    await expect(addSkill(theirs, source())).rejects.toMatchObject({
-      message: expect.stringContaining("already"),
-    });
   });
 
   it("are tested again when asked", async () => {

@@ -1,5 +1,3 @@
-export { adoptSkillFolder, readSkillDraft } from "./skill-folder.ts";
-export type { ForeignSkill } from "./skill-folder.ts";
 export { checkSkill } from "./check-skill.ts";
 export { mergeSkills } from "./merge-skills.ts";
 export type { MergedSkills } from "./merge-skills.ts";

@@ -1,23 +1,9 @@
-import { CemError } from "@cem/core";
 import type { Skill, ToolDefinition } from "@cem/core";
 import { parse, stringify } from "yaml";
 import { formatToolDigests } from "./tool-digests.ts";
 
 /** By whom and when a skill was saved. */
 export type SkillProvenance = NonNullable<Skill["provenance"]>;
-
-const MAX_FILES = 512;
-const MAX_BYTES = 16 * 1024 * 1024;
-
-/** @throws CemError `SKILL_INVALID` */
-export function requireSkillSize(name: string, files: number, bytes: number): void {
-  if (files <= MAX_FILES && bytes <= MAX_BYTES) return;
-  throw new CemError(
-    "SKILL_INVALID",
-    `The skill has ${files} files and ${bytes} bytes; ${MAX_FILES} files and ${MAX_BYTES} bytes are allowed.`,
-    { details: { skill: name, files, bytes } },
-  );
-}
 
 const FRONT_MATTER = /^\uFEFF?---[ \t]*\r?\n([\s\S]*?)\r?\n---[ \t]*(?:\r?\n|$)/;
 

@@ -56,17 +56,17 @@ const call = defineCommand<{ target: string; args: string[] }>({
   group: "tools",
   about: "Call one tool",
   help: `
-Values are read as the tool's parameters want them: days=3 is a number where it takes one.
+A value is JSON where it is some, and text where the parameter takes text: days=3 is a number, name=3 a text.
 
 Examples:
   cem call weather.get_weather location=Oslo
   cem call calculator.add a=5 b=3 --quiet
-  cem call crm.update id=7 tags:='["new"]'
+  cem call crm.update id=7 'tags=["new"]'
   cem call crm.update '{"id":7,"tags":["new"]}'`,
   declare: (command) =>
     addOptions(command, RUN_OPTIONS)
       .argument("<server.tool>", "the tool")
-      .argument("[arguments...]", "name=value, name:=json, or one JSON object"),
+      .argument("[arguments...]", "name=value, or one JSON object"),
   read: ({ args: [target = "", ...args] }) => ({ target, args }),
   run: callTool,
 });

@@ -1,4 +1,3 @@
-import path from "node:path";
 import { CemError } from "@cem/core";
 import type { Skill, SkillSummary } from "@cem/core";
 import { EXIT_OK } from "../errors.ts";
@@ -13,33 +12,33 @@ import { addOptions, defineCommand } from "../command/define-command.ts";
 import type { Given } from "../command/define-command.ts";
 import { CATALOG_SETTINGS, settingOptions, actionArgument } from "../command/options.ts";
 
-const ACTIONS = ["list", "show", "add", "test", "promote", "remove"] as const;
+const ACTIONS = ["list", "show", "test", "promote", "remove"] as const;
 type Action = (typeof ACTIONS)[number];
 
 /** `cem skills`: lists skills, or does something with one. */
 export const skills = defineCommand<{ action: Action; name?: string | undefined }>({
   name: "skills",
   group: "runs",
-  about: "List, add, test, promote and remove skills",
+  about: "List, test, promote and remove skills",
   help: `
-A skill is a folder with a SKILL.md and code that programs import as "./skills/<name>/index.ts". What a model wrote is a
-proposal: nothing can import it before it is promoted. Before a skill is added or promoted it is reviewed, its types are
-checked, and its index.test.ts is run in the sandbox.
+A skill is a folder in skills/ with a SKILL.md and code that programs import as "./skills/<name>/index.ts". What a model
+wrote is a proposal: nothing can import it before it is promoted. Before that it is reviewed, its types are checked, and its
+index.test.ts is run in the sandbox; test does the same with any skill.
 
 Examples:
   cem skills
   cem skills show double_number
-  cem skills add ../their-skills/report
+  cem skills test report
   cem skills promote monthly_report`,
   declare: (command) =>
     addOptions(command, settingOptions(CATALOG_SETTINGS))
       .addArgument(actionArgument(ACTIONS, "list"))
-      .argument("[name]", "the skill; for add the folder with its SKILL.md"),
+      .argument("[name]", "the skill"),
   run: manageSkills,
 });
 
 /** The past participle of each action on one skill. */
-const DONE = { add: "added", test: "passed", promote: "promoted", remove: "removed" } as const;
+const DONE = { test: "passed", promote: "promoted", remove: "removed" } as const;
 
 async function manageSkills(
   { action, name, options }: Given<{ action: Action; name?: string | undefined }>,
@@ -82,20 +81,18 @@ async function act(
   name: string,
   source: ReturnType<typeof serverSourceOf>,
 ): Promise<string> {
-  const { addSkill, promoteSkill, removeSkill, testSkill } = await import("code-execution-mcp/admin");
+  const { promoteSkill, removeSkill, testSkill } = await import("code-execution-mcp/admin");
   if (action === "remove") {
     await removeSkill(name, source);
     return name;
   }
-  if (action === "add") return (await addSkill(path.resolve(name), source)).name;
   return (await (action === "test" ? testSkill : promoteSkill)(name, source)).name;
 }
 
 /** @throws CemError `USAGE` */
 function requireName(action: Action, name: string | undefined): string {
   if (name !== undefined) return name;
-  const what = action === "add" ? "the folder of a skill" : "the name of a skill";
-  throw new CemError("USAGE", `cem skills ${action} needs ${what}. See: cem skills --help`);
+  throw new CemError("USAGE", `cem skills ${action} needs the name of a skill. See: cem skills --help`);
 }
 
 const INDENT = "  ";
@@ -104,7 +101,7 @@ const INDENT = "  ";
 function renderSkills(skills: readonly SkillSummary[], style: Style): string[] {
   const { colors } = style;
   if (skills.length === 0)
-    return ["", "  There are no skills here. Add a folder with a SKILL.md: cem skills add <folder>"];
+    return ["", "  There are no skills here. A folder in skills/ with a SKILL.md is one."];
   const lines = skills.flatMap((skill) => [
     "",
     `${INDENT}${colors.bold(oneLine(skill.name))}${remarks(skill)}`,

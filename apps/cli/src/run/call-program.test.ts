@@ -37,6 +37,7 @@ describe("readArguments", () => {
     ["price=2.5", { price: 2.5 }],
     ["price=null", { price: null }],
     ["urgent=false", { urgent: false }],
+    ["count=five", { count: "five" }],
     ['tags=["a","b"]', { tags: ["a", "b"] }],
     ['where={"a":1}', { where: { a: 1 } }],
     ["level=high", { level: "high" }],
@@ -44,22 +45,14 @@ describe("readArguments", () => {
     ["key=seven", { key: "seven" }],
     ["any=7", { any: 7 }],
     ["any=seven", { any: "seven" }],
-    ['name:="x"', { name: "x" }],
-    ["count:=[1]", { count: [1] }],
     ['{"count":1,"name":"x"}', { count: 1, name: "x" }],
   ])("reads %s", (word, args) => {
     expect(readArguments([word], tool)).toEqual(args);
   });
 
   it.each([
-    ["count=five", 'count is an integer, and "five" is none'],
-    ["count=2.5", 'count is an integer, and "2.5" is none'],
-    ["price=x", 'price is a number or null, and "x" is none'],
-    ["tags=a", 'tags is an array, and "a" is none'],
-    ["nam=x", "has no parameter nam. Did you mean name?"],
     ["name", '"name" is no argument'],
     ["=x", '"=x" is no argument'],
-    ["name:=x", "name is no JSON"],
     ["{nonsense}", "The argument is no JSON"],
   ])("refuses %s", (word, message) => {
     expect(() => readArguments([word], tool)).toThrow(message);
@@ -69,7 +62,7 @@ describe("readArguments", () => {
     expect(() => readArguments(["name=a", "name=b"], tool)).toThrow("name is given twice");
   });
 
-  it("takes any name where the schema is open", () => {
+  it("takes any name, since its tool says which there are", () => {
     const open = toolWith({}, { additionalProperties: true });
     expect(JSON.stringify(readArguments(["x=1", "__proto__=2"], open))).toBe('{"x":1,"__proto__":2}');
   });

@@ -3,7 +3,6 @@ import type { Skill, SkillDraft, SkillSummary, ToolDefinition } from "@cem/core"
 import { createLoadedAgent } from "../create-agent.ts";
 import type { ServerSource } from "../options.ts";
 import { openProject } from "../wiring/open-project.ts";
-import { refreshSkills } from "../wiring/project.ts";
 import type { Project } from "../wiring/project.ts";
 import { createConfiguredSkills, promoteCheckedSkill, trySkill } from "../wiring/skills.ts";
 import type { SkillTrial } from "../wiring/skills.ts";
@@ -18,21 +17,6 @@ export async function listSkills(source: ServerSource = {}): Promise<SkillSummar
 export async function readSkill(name: string, source: ServerSource = {}): Promise<Skill> {
   const { store, tools } = await openSkills(source);
   return store.get(name, { tools });
-}
-
-/**
- * Adds a folder with a SKILL.md as a skill. Where it has code and a test, it has to pass.
- *
- * @throws CemError `SKILL_INVALID` or `SKILL_REFUSED`
- */
-export async function addSkill(folder: string, source: ServerSource = {}): Promise<Skill> {
-  const { adoptSkillFolder, readSkillDraft } = await import("@cem/skills");
-  const { store, tools, trial, skillsDir, onAdopted } = await openSkills(source);
-  const { name, draft } = await readSkillDraft(folder);
-  if (draft !== undefined) await trySkill(draft, { tools, signal: source.signal }, trial);
-  await adoptSkillFolder(folder, skillsDir, name);
-  await onAdopted();
-  return store.get(name, { status: "active", tools });
 }
 
 /**
@@ -73,10 +57,6 @@ interface OpenSkills {
   store: Awaited<ReturnType<typeof createConfiguredSkills>>;
   tools: readonly ToolDefinition[];
   trial: SkillTrial;
-  /** Where an owner's own skills are, else all. */
-  skillsDir: string;
-  /** To be called after a folder was put there. */
-  onAdopted: () => Promise<void>;
 }
 
 async function openSkills(source: ServerSource): Promise<OpenSkills> {
@@ -87,15 +67,10 @@ async function openSkills(source: ServerSource): Promise<OpenSkills> {
   try {
     const { servers } = await agent.discoverTools({ signal });
     const store = await createConfiguredSkills(loaded);
-    const { owner } = loaded;
-    const onAdopted = async (): Promise<void> => owner && refreshSkills(owner);
-    const { skillsDir } = loaded.owner ?? loaded.config.execution;
     return {
       store,
       tools: servers.flatMap(({ tools }) => tools),
       trial: { loaded, openAgent },
-      skillsDir,
-      onAdopted,
     };
   } finally {
     await agent.dispose();
