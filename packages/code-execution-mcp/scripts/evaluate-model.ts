@@ -2,7 +2,10 @@ import { parseArgs } from "node:util";
 import { loadConfig } from "@cem/config";
 import type { ConfigInput } from "@cem/config";
 import type { CodeGenerator } from "@cem/core";
+import { loadTokenCounter } from "@cem/core/tokens";
+import { describeCalls } from "@cem/tool-files";
 import { startChatServer } from "../../codegen/fixtures/chat-server.ts";
+import { createPrompt } from "../../codegen/src/llm/prompt.ts";
 import { createConfiguredModel } from "../src/wiring/stages/generators.ts";
 import { summaryOf } from "./model/figures.ts";
 import type { TaskFigures } from "./model/figures.ts";
@@ -21,7 +24,7 @@ import { readSets } from "./retrieval-sets.ts";
  * tools.jsonl and a queries.dev.jsonl is a further set; its servers are not at hand, so nothing of it is run.
  *
  * With `--recorded`, in place of an endpoint, a server on this machine plays recorded answers to our own tasks. With neither, no
- * model is asked, and only the recall of the selection for a model is printed for the sets.
+ * model is asked, and only the recall of the selection and the tokens of the prompt are printed for the sets.
  *
  * `--tokens N` is `llm.tool_tokens`. `--prompt ID` prints what a model is told for one of our own tasks; `--failures` prints what went wrong.
  */
@@ -76,20 +79,25 @@ async function modelAt(endpoint: string): Promise<CodeGenerator> {
 /** A generator that is told what a model would be told, and refuses as rules do, so that it is asked once. */
 async function askNobody(): Promise<CodeGenerator> {
   const { toolBudget } = await modelAt("http://127.0.0.1:9");
+  const count = await loadTokenCounter();
   return {
     specificationVersion: "v1",
     toolBudget,
-    generate: async ({ task }) => ({
-      status: "refused",
-      origin: "rules",
-      steps: [{ step: task, reason: "no-tool", hint: "Nobody was asked." }],
-    }),
+    generate: async (request) => {
+      const prompt = createPrompt(request, { describeCalls }).map(({ content }) => content);
+      return {
+        status: "refused",
+        origin: "rules",
+        steps: [{ step: request.task, reason: "no-tool", hint: "Nobody was asked." }],
+        usage: { model: "none", requests: 1, inputTokens: count(prompt.join("\n")), outputTokens: 0 },
+      };
+    },
   };
 }
 
 function report(set: string, figures: readonly TaskFigures[], recallOnly = false): void {
   const line = summaryOf(set, figures);
-  process.stdout.write(`${recallOnly ? line.split(", ").slice(0, 2).join(", ") : line}\n`);
+  process.stdout.write(`${recallOnly ? line.split(", ").slice(0, 3).join(", ") : line}\n`);
   if (!values.failures || recallOnly) return;
   for (const { id, outcome, detail } of figures)
     if (detail !== undefined) process.stdout.write(`  ${outcome}: ${id}: ${detail}\n`);

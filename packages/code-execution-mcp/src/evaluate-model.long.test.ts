@@ -43,7 +43,7 @@ describe("the evaluation of a model", () => {
     });
     expect(figures.find(({ id }) => id === "express")?.recall).toBe(1);
     expect(summaryOf("own", figures)).toMatch(
-      /^own: 6 tasks, selection recall 100\.0 %, first try 50\.0 %, after repair 100\.0 %, false refusals 0\.0 %, tokens a task [\d,]+ in, \d+ out$/u,
+      /^own: 6 tasks, selection recall 100\.0 %, median tokens [\d,]+ in, \d+ out, first try 50\.0 %, after repair 100\.0 %, false refusals 0\.0 %$/u,
     );
   });
 

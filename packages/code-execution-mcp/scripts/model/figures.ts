@@ -18,15 +18,17 @@ export function summaryOf(set: string, tasks: readonly TaskFigures[]): string {
   const recalls = tasks.flatMap(({ recall }) => recall ?? []);
   const mean = (values: readonly number[]): number =>
     values.reduce((sum, value) => sum + value, 0) / Math.max(1, values.length);
-  const tokens = (of: "inputTokens" | "outputTokens"): string =>
-    Math.round(mean(tasks.map((task) => task[of]))).toLocaleString("en");
+  const tokens = (of: "inputTokens" | "outputTokens"): string => {
+    const sorted = tasks.map((task) => task[of]).toSorted((one, other) => one - other);
+    return Math.round(sorted[Math.floor(sorted.length / 2)] ?? 0).toLocaleString("en");
+  };
   const first = having("first try", "refused rightly");
   return [
     `${set}: ${tasks.length} tasks`,
     `selection recall ${recalls.length === 0 ? "unknown" : `${(100 * mean(recalls)).toFixed(1)} %`}`,
+    `median tokens ${tokens("inputTokens")} in, ${tokens("outputTokens")} out`,
     `first try ${share(first)}`,
     `after repair ${share(first + having("after repair"))}`,
     `false refusals ${share(having("refused wrongly"))}`,
-    `tokens a task ${tokens("inputTokens")} in, ${tokens("outputTokens")} out`,
   ].join(", ");
 }
