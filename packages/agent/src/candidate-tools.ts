@@ -21,7 +21,7 @@ const CLOSE_SHARE = 0.5;
 /** Below this score even the best tool says little about the task: the ranking is not to be trusted. */
 const CLEAR_SCORE = 0.1;
 /** The tokens up to which tools that are not close are described as well, for a task whose words are clear. */
-const SPARE_TOKENS = 1_500;
+const SPARE_TOKENS = 2_000;
 
 /** Tools that a model is offered already, and all tools. */
 interface Offer {
@@ -49,8 +49,9 @@ export async function offerTools(
   const offered = selected.map(({ tool }) => tool);
   const { tokens, describe, count } = await measure(context, toolBudget);
   for (const tool of offered) tokens.take(describe(tool));
-  const found = await findOthers(context, task, { offered, tools }, MAX_FOUND);
-  const best = found[0]?.score ?? 0;
+  const all = await findOthers(context, task, { offered: [], tools }, MAX_FOUND);
+  const best = all[0]?.score ?? 0;
+  const found = all.filter(({ tool }) => !offered.includes(tool));
   const ranked = withOthers(
     found.map(({ tool }) => tool),
     { offered, tools },

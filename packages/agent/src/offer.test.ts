@@ -95,9 +95,9 @@ describe("what a model is offered", () => {
   });
 
   describe("of a catalog that takes many tokens", () => {
-    // 100 tokens each, so that 15 are what is spent on tools that are not close.
+    // 100 tokens each, so that 20 are what is spent on tools that are not close.
     const budget: ToolBudget = { tokens: 6_000, describe: () => "a ".repeat(49) };
-    const task = others.map(({ name }) => name).join(" ");
+    const task = [add, ...others].map(({ name }) => name).join(" ");
     const offered = async (scoreOf: Model["scoreOf"]): Promise<string[]> => {
       const { agent, requests } = pipeline([add, ...others], "none", { budget, scoreOf });
       await agent.executeTask(task);
@@ -113,7 +113,11 @@ describe("what a model is offered", () => {
       const names = await offered((name) => (name === "other_70" ? 0.9 : 0.4));
       expect(names[0]).toBe("other_70");
       expect(names.length).toBeGreaterThan(10);
-      expect(names.length).toBeLessThan(16);
+      expect(names.length).toBeLessThan(21);
+    });
+
+    it("is few where a selected tool is what the task is about", async () => {
+      expect((await offered((name) => (name === "add" ? 0.9 : 0.05))).length).toBeLessThan(21);
     });
 
     it("is as many as there is room for, where the words of the task say little", async () => {
