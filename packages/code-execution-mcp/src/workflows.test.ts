@@ -1,10 +1,20 @@
-import { copyFileSync, existsSync, mkdirSync, mkdtempSync, readFileSync, rmSync, symlinkSync } from "node:fs";
+import {
+  copyFileSync,
+  existsSync,
+  mkdirSync,
+  mkdtempSync,
+  readFileSync,
+  rmSync,
+  symlinkSync,
+  writeFileSync,
+} from "node:fs";
 import { tmpdir } from "node:os";
 import path from "node:path";
 import { Client, StreamableHTTPClientTransport } from "@modelcontextprotocol/client";
 import type { JsonObject } from "@cem/core";
-import { afterAll, beforeAll, describe, expect, it } from "vitest";
+import { afterAll, beforeAll, describe, expect, it, onTestFinished, vi } from "vitest";
 import * as z from "zod";
+import { inspectTrust, trustItems } from "./admin/trust.ts";
 import { createServer, definePlugin, defineTool, openWorkflows, runServer } from "./index.ts";
 import type { AgentOptions, ConfigInput, OwnWorkflows } from "./index.ts";
 
@@ -51,6 +61,40 @@ const call = (name: string, config: JsonObject, more: JsonObject = {}) => ({
 });
 
 describe("openWorkflows", () => {
+  it("holds a file with a form back where its folder is not taken for trusted, until a yes to it as it is", async () => {
+    vi.stubEnv("XDG_CONFIG_HOME", path.join(folder, "home"));
+    onTestFinished(() => void vi.unstubAllEnvs());
+    const file = path.join(folder, "with-form.yaml");
+    const form =
+      "{ name: f, target: { type: tool, tool: calculator.add }, fields: [{ name: a, type: number }] }";
+    const inner = `[{ name: ask, type: form, config: { trial: true, form: ${form}, data: { a: 1 } } }]`;
+    const write = (version: number): void =>
+      writeFileSync(
+        file,
+        `name: w\nversion: "${version}.0"\nsteps: [{ name: s, type: condition, config: { condition: true, then: ${inner} } }]\n`,
+      );
+    write(1);
+    const source = { ...configWith(), trustFolder: false };
+    const strict = await openWorkflows(source);
+    onTestFinished(() => strict.dispose());
+    await expect(strict.run(file)).rejects.toMatchObject({
+      code: "FOLDER_UNTRUSTED",
+      details: { folder: file },
+    });
+    const allow = async (): Promise<void> => {
+      const report = await inspectTrust(source, file);
+      await trustItems(report.folder, report.requested);
+    };
+    await allow();
+    const trusted = await openWorkflows(source);
+    onTestFinished(() => trusted.dispose());
+    expect(await trusted.run(file)).toMatchObject({ status: "success" });
+    write(2);
+    await expect(trusted.run(file)).rejects.toMatchObject({ code: "FOLDER_UNTRUSTED" });
+    // Whoever calls the library has named the file.
+    expect(await workflows.run(file)).toMatchObject({ status: "success" });
+  });
+
   it("are validated with the tools that they call and the code that they run", async () => {
     const step = (name: string, type: string, config: JsonObject): JsonObject => ({ name, type, config });
     const steps = [

@@ -20,6 +20,16 @@ describe("createLineSplitter", () => {
     expect(split(Buffer.from("\n1234\n"))).toEqual(["", "1234"]);
   });
 
+  it("tells the ends of a line that is too long once it has ended, wherever it was cut", () => {
+    const bytes = Buffer.from(`{"id":1,${"x".repeat(2_000)}}\nnext\n`);
+    for (let at = 0; at <= bytes.length; at += 7) {
+      const told: string[][] = [];
+      const split = createLineSplitter(1_000, (ends) => void told.push(ends));
+      expect([...split(bytes.subarray(0, at)), ...split(bytes.subarray(at))]).toEqual(["next"]);
+      expect(told).toEqual([[expect.stringMatching(/^\{"id":1,x/), expect.stringMatching(/x\}$/)]]);
+    }
+  });
+
   it("joins a line of many small pieces", () => {
     const split = createLineSplitter(10_000_000);
     const piece = Buffer.alloc(16, "x");

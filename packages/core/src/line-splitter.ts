@@ -1,14 +1,24 @@
 const NEWLINE = 0x0a;
 
+/** Bytes that are kept of each end of a line that is too long. */
+const END_BYTES = 256;
+
 /**
  * Creates a function that takes chunks of a byte stream and returns the complete UTF-8 lines in them.
  *
- * The function throws a RangeError for a line that is longer than the limit, drops the chunk, and goes on with the
- * next one.
+ * Without `onLongLine` the function throws a RangeError for a line that is longer than the limit, drops the chunk, and goes
+ * on with the next one.
+ *
+ * @param onLongLine - Called at the end of a line that is longer than the limit, with its beginning and its end.
  */
-export function createLineSplitter(maxLineBytes: number): (chunk: Buffer) => string[] {
+export function createLineSplitter(
+  maxLineBytes: number,
+  onLongLine?: (ends: [first: string, last: string]) => void,
+): (chunk: Buffer) => string[] {
   let pending: Buffer[] = [];
   let pendingBytes = 0;
+  /** The ends of a line that is too long, whose rest is still to come. */
+  let ends: [Buffer, Buffer] | undefined;
   const take = (last: Buffer): string => {
     const line = pending.length === 0 ? last : Buffer.concat([...pending, last]);
     pending = [];
@@ -21,10 +31,24 @@ export function createLineSplitter(maxLineBytes: number): (chunk: Buffer) => str
     for (;;) {
       const end = rest.indexOf(NEWLINE);
       const length = end === -1 ? rest.length : end;
-      if (pendingBytes + length > maxLineBytes) {
+      if (ends === undefined && pendingBytes + length > maxLineBytes) {
+        const first = Buffer.concat([...pending.slice(0, 1), rest.subarray(0, length)]).subarray(
+          0,
+          END_BYTES,
+        );
         pending = [];
         pendingBytes = 0;
-        throw new RangeError(`a line is longer than ${maxLineBytes} bytes`);
+        if (onLongLine === undefined) throw new RangeError(`a line is longer than ${maxLineBytes} bytes`);
+        ends = [Buffer.from(first), Buffer.alloc(0)];
+      }
+      if (ends !== undefined) {
+        const last = Buffer.concat([ends[1], rest.subarray(Math.max(0, length - END_BYTES), length)]);
+        ends[1] = last.subarray(-END_BYTES);
+        if (end === -1) return lines;
+        onLongLine?.([ends[0].toString("utf8"), ends[1].toString("utf8")]);
+        ends = undefined;
+        rest = rest.subarray(end + 1);
+        continue;
       }
       if (end === -1) break;
       lines.push(take(rest.subarray(0, end)));

@@ -126,7 +126,8 @@ export function createDetector({ types, regions, custom = [] }: DetectorSettings
   };
 }
 
-function isMoment(text: string): boolean {
+/** Whether a text is a date, with or without a time. */
+export function isMoment(text: string): boolean {
   return text[4] === "-" && text.length <= MAX_MOMENT_CHARACTERS && MOMENT.test(text);
 }
 

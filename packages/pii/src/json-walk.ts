@@ -34,7 +34,7 @@ export interface LeafChanges {
   /** Changes the name of a property. */
   name(name: string): string;
   /**
-   * Changes texts and numbers that stand beside each other, in a list or an object, ahead of each alone.
+   * Changes texts and numbers that stand beside each other, in a list or an object, and did not change alone.
    *
    * @returns `undefined` where none changes.
    */
@@ -44,20 +44,18 @@ export interface LeafChanges {
 /** A longer text is no part of what is split over cells. */
 const MAX_CELL_CHARACTERS = 64;
 
-/** Values with those changed that stand beside each other. */
-function withCells(values: readonly unknown[], changes: LeafChanges): readonly unknown[] {
-  if (changes.cells === undefined || values.length < 2) return values;
-  let result: unknown[] | undefined;
+/** Changes values that stand beside each other, of those that did not change alone. */
+function changeCells(given: readonly unknown[], values: unknown[], changes: LeafChanges): void {
+  if (changes.cells === undefined || values.length < 2) return;
   for (let from = 0; from < values.length; from += 1) {
     let to = from;
-    while (to < values.length && isCell(values[to])) to += 1;
+    while (to < values.length && values[to] === given[to] && isCell(values[to])) to += 1;
     if (to - from > 1) {
       const cells = changes.cells(values.slice(from, to) as (string | number)[]);
-      if (cells !== undefined) (result ??= values.slice()).splice(from, cells.length, ...cells);
+      for (const [index, cell] of (cells ?? []).entries()) values[from + index] = cell;
     }
     from = to;
   }
-  return result ?? values;
 }
 
 function isCell(value: unknown): boolean {
@@ -88,7 +86,7 @@ const MAX_LEAVES_AT_ONCE = 64;
 export const MAX_CHARACTERS_AT_ONCE = 4_096;
 
 /** Changes to the leaves of large data. */
-interface LargeLeafChanges extends LeafChanges {
+export interface LargeLeafChanges extends LeafChanges {
   /** Changes a text that takes long. */
   longText(text: string, key: string | undefined): Promise<string>;
 }
@@ -103,52 +101,72 @@ export async function mapLeavesInTurns(
 ): Promise<unknown> {
   if (typeof data === "string" && data.length > MAX_CHARACTERS_AT_ONCE) return changes.longText(data, key);
   if (isSmall(data) || path.length >= MAX_DEPTH) return mapLeaves(data, changes, key, path);
-  const isList = Array.isArray(data);
-  const entries: [string, unknown][] = [];
-  let isChanged = false;
-  const values = withCells(Object.values(data as object), changes);
-  for (const [index, [name, given]] of (Object.entries(data as object) as [string, unknown][]).entries()) {
-    const value = values[index];
+  const given = Array.isArray(data) ? (data as unknown[]) : Object.values(data as object);
+  const names = Array.isArray(data) ? undefined : Object.keys(data as object);
+  const values: unknown[] = [];
+  for (const [index, value] of given.entries()) {
     const pause = turns.next();
     if (pause !== undefined) await pause;
-    const nextKey = isList ? key : name;
-    path.push(isList ? "*" : name);
-    const embedded = isList ? undefined : embeddedText(data as object, name, value);
+    const name = names?.[index];
+    path.push(name ?? "*");
+    const embedded = name === undefined ? undefined : embeddedText(data as object, name, value);
     // A small part is not awaited: large data has many small parts.
-    const changed =
+    values.push(
       embedded !== undefined
         ? mapEmbedded(embedded, value, changes, path)
         : isSmall(value)
-          ? mapLeaves(value, changes, nextKey, path)
-          : await mapLeavesInTurns(value, changes, turns, nextKey, path);
+          ? mapLeaves(value, changes, name ?? key, path)
+          : await mapLeavesInTurns(value, changes, turns, name ?? key, path),
+    );
     path.pop();
-    const renamed = isList ? name : changes.name(name);
-    isChanged ||= changed !== given || renamed !== name;
-    entries.push([renamed, changed]);
   }
+  return rebuilt(data as object, names, given, values, changes);
+}
+
+/** Data with changed values and names. The same where none changed. */
+function rebuilt(
+  data: object,
+  names: readonly string[] | undefined,
+  given: readonly unknown[],
+  values: unknown[],
+  changes: LeafChanges,
+): unknown {
+  changeCells(given, values, changes);
+  let isChanged = false;
+  for (let index = 0; index < values.length; index += 1) isChanged ||= values[index] !== given[index];
+  if (names === undefined) return isChanged ? values : data;
+  let renamed: string[] | undefined;
+  for (let index = 0; index < names.length; index += 1) {
+    const name = names[index] ?? "";
+    const changed = changes.name(name);
+    // Unlike an assignment a list of entries gives `__proto__` no meaning.
+    if (changed !== name || (name === "__proto__" && isChanged)) (renamed ??= names.slice())[index] = changed;
+  }
+  if (renamed !== undefined) return Object.fromEntries(renamed.map((name, index) => [name, values[index]]));
   if (!isChanged) return data;
-  return isList ? entries.map(([, value]) => value) : Object.fromEntries(entries);
+  const copy: Record<string, unknown> = { ...data };
+  for (let index = 0; index < names.length; index += 1)
+    if (values[index] !== given[index]) copy[names[index] ?? ""] = values[index];
+  return copy;
 }
 
 /** Whether data has few leaves and little text, or so many times as much. It is not looked at further than that. */
 export function isSmall(data: unknown, times = 1): boolean {
-  const most = MAX_LEAVES_AT_ONCE * times;
-  let [leaves, characters] = [0, 0];
-  const pending: unknown[] = [data];
-  while (pending.length > 0) {
-    const one = pending.pop();
-    leaves += 1;
-    if (typeof one === "string") characters += one.length;
-    else if (typeof one === "object" && one !== null && !(one instanceof Uint8Array)) {
-      for (const name in one) {
-        characters += name.length;
-        pending.push((one as Record<string, unknown>)[name]);
-        if (pending.length > most) return false;
-      }
+  return sizeLeft(data, { leaves: MAX_LEAVES_AT_ONCE * times, characters: MAX_CHARACTERS_AT_ONCE * times });
+}
+
+/** @returns whether data is no larger than what is left, from which its size is taken. */
+function sizeLeft(data: unknown, left: { leaves: number; characters: number }): boolean {
+  left.leaves -= 1;
+  if (typeof data === "string") left.characters -= data.length;
+  else if (typeof data === "object" && data !== null && !(data instanceof Uint8Array)) {
+    if (Array.isArray(data)) return data.length <= left.leaves && data.every((item) => sizeLeft(item, left));
+    for (const name in data) {
+      left.characters -= name.length;
+      if (!sizeLeft((data as Record<string, unknown>)[name], left)) return false;
     }
-    if (leaves > most || characters > MAX_CHARACTERS_AT_ONCE * times) return false;
   }
-  return true;
+  return left.leaves >= 0 && left.characters >= 0;
 }
 
 function mapItems(
@@ -157,37 +175,24 @@ function mapItems(
   key: string | undefined,
   path: string[],
 ): unknown {
-  let copy: unknown[] | undefined;
-  const values = withCells(items, changes);
-  for (let index = 0; index < items.length; index += 1) {
-    path.push("*");
-    const changed = mapLeaves(values[index], changes, key, path);
-    path.pop();
-    if (changed !== items[index]) (copy ??= items.slice())[index] = changed;
-  }
-  return copy ?? items;
+  path.push("*");
+  const values = items.map((item) => mapLeaves(item, changes, key, path));
+  path.pop();
+  return rebuilt(items, undefined, items, values, changes);
 }
 
 function mapProperties(data: object, changes: LeafChanges, path: string[]): unknown {
   if (data instanceof Uint8Array || data instanceof Date) return data;
   const names = Object.keys(data);
-  let entries: [string, unknown][] | undefined;
-  const given = Object.values(data);
-  const values = withCells(given, changes);
-  for (let index = 0; index < names.length; index += 1) {
+  const given = Object.values(data) as unknown[];
+  const values = given.map((value, index) => {
     const name = names[index] ?? "";
-    const value = values[index];
     path.push(name);
     const changed = mapProperty(data, name, value, changes, path);
     path.pop();
-    const renamed = changes.name(name);
-    if (entries === undefined && (changed !== given[index] || renamed !== name)) {
-      entries = names.slice(0, index).map((before, at) => [before, given[at]]);
-    }
-    entries?.push([renamed, changed]);
-  }
-  // Unlike an assignment this gives `__proto__` no meaning.
-  return entries === undefined ? data : Object.fromEntries(entries);
+    return changed;
+  });
+  return rebuilt(data, names, given, values, changes);
 }
 
 function mapProperty(

@@ -23,8 +23,8 @@ interface Known {
 interface Alike<Entry> {
   /** The lengths that there are, longest first. */
   lengths: number[];
-  /** By their letters and digits. */
-  entries: Map<string, Entry | Entry[]>;
+  /** By a hash of their letters and digits. */
+  entries: Map<number, Entry | Entry[]>;
 }
 
 /** A value of the vault in a text: as it was written there, or `alike` but for its separators and its case. */
@@ -47,35 +47,50 @@ export class KnownValues<Entry extends Known> {
   add(entry: Entry): void {
     const value = String(entry.value);
     if (value.length < MIN_CHARACTERS) return;
-    const compact = compactOf(value);
-    if (compact.length < MIN_CHARACTERS) return void this.#marks.set(value, entry);
-    this.#add(compact, entry);
-    const national = entry.type === "PHONE" ? compact.slice(countryCodeDigits(value)) : compact;
-    if (national !== compact && national.length >= MIN_LOOSE_DIGITS) this.#add(national, entry);
+    const count = readCompact(value);
+    if (count < MIN_CHARACTERS) return void this.#marks.set(value, entry);
+    this.#add(0, count, entry);
+    const code = entry.type === "PHONE" ? countryCodeDigits(value) : 0;
+    if (code > 0 && count - code >= MIN_LOOSE_DIGITS) this.#add(code, count, entry);
   }
 
-  #add(compact: string, entry: Entry): void {
-    const beginning = beginningOf(compact);
+  /** Adds an entry by the letters and digits from one place to another of those that were read. */
+  #add(from: number, to: number, entry: Entry): void {
+    const beginning = beginningOf(from);
     let alike = this.#byBeginning.get(beginning);
     if (alike === undefined) {
       this.#byBeginning.set(beginning, (alike = { lengths: [], entries: new Map() }));
       this.#filter[hashOf(beginning)] = 1;
     }
-    const same = alike.entries.get(compact);
-    if (same === undefined) alike.entries.set(compact, entry);
-    else alike.entries.set(compact, [...listOf(same).filter(({ value }) => value !== entry.value), entry]);
-    if (alike.lengths.includes(compact.length)) return;
-    alike.lengths.push(compact.length);
+    const hash = hashOfRun(from, to);
+    const same = alike.entries.get(hash);
+    if (same === undefined) alike.entries.set(hash, entry);
+    else alike.entries.set(hash, [...listOf(same).filter(({ value }) => value !== entry.value), entry]);
+    if (alike.lengths.includes(to - from)) return;
+    alike.lengths.push(to - from);
     alike.lengths.sort((a, b) => b - a);
   }
 
   remove({ value }: Known): void {
-    const compact = compactOf(String(value));
+    const count = readCompact(String(value));
     this.#marks.delete(String(value));
-    const entries = this.#byBeginning.get(beginningOf(compact))?.entries;
-    const others = listOf(entries?.get(compact)).filter((one) => one.value !== value);
-    if (others.length > 0) entries?.set(compact, others);
-    else entries?.delete(compact);
+    const hash = hashOfRun(0, count);
+    const entries = this.#byBeginning.get(beginningOf(0))?.entries;
+    const others = listOf(entries?.get(hash)).filter((one) => one.value !== value);
+    if (others.length > 0) entries?.set(hash, others);
+    else entries?.delete(hash);
+  }
+
+  /** Whether a value may begin as a text does. */
+  mayBegin(text: string): boolean {
+    let [beginning, count] = [0, 0];
+    for (let at = 0; at < text.length && count < MIN_CHARACTERS; at += 1) {
+      const code = lowered(text.charCodeAt(at));
+      if (code === 0) continue;
+      beginning = withNext(beginning, code);
+      count += 1;
+    }
+    return count === MIN_CHARACTERS && this.#filter[hashOf(beginning)] === 1;
   }
 
   /**
@@ -144,15 +159,25 @@ function lowered(code: number): number {
   return (code & 0xf800) === 0xd800 || WORD.test(character) ? character.toLowerCase().charCodeAt(0) : 0;
 }
 
-/** The letters and digits of a value, in lower case. */
-function compactOf(value: string): string {
-  return textOf(0, readCompact(value));
+function textOf(from: number, to: number): string {
+  return String.fromCharCode(...codes.subarray(from, to));
 }
 
-function textOf(from: number, to: number): string {
-  let text = "";
-  for (let at = from; at < to; at += 1) text += String.fromCharCode(codes[at] ?? 0);
-  return text;
+function hashOfRun(from: number, to: number): number {
+  let hash = 0;
+  for (let at = from; at < to; at += 1) hash = (Math.imul(hash, 31) + (codes[at] ?? 0)) | 0;
+  return hash;
+}
+
+/** Whether the letters and digits of a value end with those from one place to another. */
+function endsWithRun({ value }: Known, from: number, to: number): boolean {
+  const text = String(value);
+  let at = to;
+  for (let index = text.length - 1; index >= 0 && at > from; index -= 1) {
+    const code = lowered(text.charCodeAt(index));
+    if (code !== 0 && code !== codes[(at -= 1)]) return false;
+  }
+  return at === from;
 }
 
 /** Six bits for each of the last five characters. */
@@ -162,9 +187,9 @@ function withNext(beginning: number, code: number): number {
   );
 }
 
-function beginningOf(compact: string): number {
+function beginningOf(from: number): number {
   let beginning = 0;
-  for (let at = 0; at < MIN_CHARACTERS; at += 1) beginning = withNext(beginning, compact.charCodeAt(at));
+  for (let at = from; at < from + MIN_CHARACTERS; at += 1) beginning = withNext(beginning, codes[at] ?? 0);
   return beginning;
 }
 
@@ -185,8 +210,9 @@ function wholeAt<Entry extends Known>(
 ): KnownFinding<Entry> | undefined {
   for (const length of lengths) {
     if (first + length > count) continue;
-    const compact = textOf(first, first + length);
-    const same = listOf(entries.get(compact));
+    const same = listOf(entries.get(hashOfRun(first, first + length))).filter((entry) =>
+      endsWithRun(entry, first, first + length),
+    );
     if (same.length === 0) continue;
     const start = places[first] ?? 0;
     const end = (places[first + length - 1] ?? 0) + 1;
@@ -194,6 +220,7 @@ function wholeAt<Entry extends Known>(
       const exact = exactAt(text, start, entry);
       if (exact !== undefined) return { ...exact, type: entry.type, entry, alike: same };
     }
+    const compact = textOf(first, first + length);
     const loose = same.find((entry) => isLoose(entry, compact, text.slice(start, end)));
     if (loose === undefined || !isClose(first, length)) continue;
     const from = boundBefore(text, start, loose);
@@ -250,10 +277,15 @@ function beginningAt<Entry extends Known>(
   const start = places[first] ?? 0;
   if (count - first >= (lengths[0] ?? 0) || isInWord(text, start)) return undefined;
   const rest = textOf(first, count);
-  for (const [compact, same] of entries) {
-    const [entry] = listOf(same);
-    if (entry !== undefined && compact.startsWith(rest))
-      return { start, end: text.length, type: entry.type, entry, alike: [entry] };
+  for (const entry of [...entries.values()].flatMap(listOf)) {
+    const characters = Array.from(String(entry.value), (one) =>
+      String.fromCharCode(lowered(one.charCodeAt(0))),
+    );
+    const compact = characters.join("").replaceAll("\0", "");
+    const isBegun =
+      compact.startsWith(rest) ||
+      (entry.type === "PHONE" && compact.startsWith(rest, countryCodeDigits(String(entry.value))));
+    if (isBegun) return { start, end: text.length, type: entry.type, entry, alike: [entry] };
   }
   return undefined;
 }

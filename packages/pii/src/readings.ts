@@ -1,3 +1,4 @@
+import { isMoment } from "./detect.ts";
 import { AMPERSAND, BACKSLASH, EQUALS, PERCENT, traitsOf } from "./traits.ts";
 
 /** A text as it reads once it is decoded. */
@@ -53,7 +54,7 @@ const ENTITIES: Readonly<Record<string, string>> = {
 /** The ways in which a text can be read besides the way it is written. Empty for most texts. */
 export function readingsOf(text: string): readonly Reading[] {
   const { signs, word } = traitsOf(text);
-  if (word < MIN_BASE64_CHARACTERS && (signs & ENCODING) === 0) return NONE;
+  if ((word < MIN_BASE64_CHARACTERS && (signs & ENCODING) === 0) || isMoment(text)) return NONE;
   const readings: Reading[] = [];
   if ((signs & (PERCENT | AMPERSAND | BACKSLASH)) !== 0) addDecoded(text, ESCAPE, unescaped, readings);
   if ((signs & EQUALS) !== 0) addDecoded(text, QUOTED_PRINTABLE, unquoted, readings);

@@ -52,20 +52,19 @@ const DOMAIN = "redacted.invalid";
 /** The forms of a token that say themselves that they are one. */
 type TokenForm = "plain" | "email" | "uri";
 
-const PAIRS = Array.from(ALPHABET, (first) => Array.from(ALPHABET, (second) => first + second)).flat();
 /** Random bytes, got for many ids at once. */
 const random = new Uint8Array(ID_CHARACTERS * 512);
 let used = random.length;
+const characters = Array.from({ length: ID_CHARACTERS }, () => 0);
 
 function randomId(): string {
   if (used === random.length) {
     globalThis.crypto.getRandomValues(random);
     used = 0;
   }
-  let id = "";
-  for (const end = used + ID_CHARACTERS; used < end; used += 2)
-    id += PAIRS[(((random[used] ?? 0) & 31) << 5) | ((random[used + 1] ?? 0) & 31)];
-  return id;
+  for (let at = 0; at < ID_CHARACTERS; at += 1)
+    characters[at] = ALPHABET.charCodeAt((random[used++] ?? 0) & 31);
+  return String.fromCharCode(...characters);
 }
 
 /** Writes a token. */
@@ -178,7 +177,8 @@ export class Vault {
   entryOf(value: string | number, type: PiiType, origin?: string, isPart?: true): VaultEntry {
     let entry = this.#byValue.get(value);
     if (entry === undefined || (entry.isPart === true && isPart !== true)) {
-      entry = { ...(entry ?? { id: "", value, origins: [] }), type, isPart };
+      const origins = origin === undefined ? [] : [origin];
+      entry = entry === undefined ? { id: "", type, value, origins, isPart } : { ...entry, type, isPart };
       this.#keep(entry);
       this.#changes += 1;
     }
@@ -201,6 +201,20 @@ export class Vault {
       this.#changes += 1;
     }
     return entry;
+  }
+
+  /** The value that a text as a whole is. Shorter ones are values only where they stood. */
+  whole(text: string): VaultEntry | undefined {
+    const entry = this.known.mayBegin(text) ? this.#byValue.get(text) : undefined;
+    return entry?.isPart === true ? undefined : entry;
+  }
+
+  /** Whether a text is a token, and nothing else. */
+  isToken(text: string): boolean {
+    if (!text.startsWith("[[") || !text.endsWith("]]")) return false;
+    const id = text.slice(-2 - ID_CHARACTERS, -2);
+    const entry = this.#byId.get(id);
+    return entry !== undefined && text === formatToken(entry.type, id);
   }
 
   /** The token of an entry: in text, or as a schema demands. */

@@ -21,6 +21,8 @@ export interface WorkflowsSettings {
   toolNames?: ToolNames | undefined;
   /** Finds workflows that are part of others. Default: there are none. */
   find?: FindWorkflow | undefined;
+  /** Rejects for a workflow, by its origin, that may not be run though it has steps of other types than the built-in ones. */
+  assertAllowed?: ((origin: string) => Promise<void>) | undefined;
 }
 
 /** Options of {@link Workflows.run}. */

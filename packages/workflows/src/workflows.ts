@@ -8,6 +8,7 @@ import { loadWorkflow, sourcesOf } from "./definition/load-workflow.ts";
 import type { FindWorkflow, LoadedWorkflow, WorkflowSource } from "./definition/load-workflow.ts";
 import { isBuiltIn } from "./definition/parse-workflow.ts";
 import { variablesOf } from "./definition/value-schema.ts";
+import type { WorkflowStep } from "./definition/workflow.ts";
 import type { RunStatus, WorkflowResult } from "./runs/outcomes.ts";
 import { createRunId, RunFolders, runHolder, RunLock } from "./runs/run-folder.ts";
 import type { RunFolder, RunRecord } from "./runs/run-folder.ts";
@@ -31,11 +32,13 @@ class AgentWorkflows implements Workflows {
   readonly #parts: RunParts;
   readonly #folders: RunFolders;
   readonly #find: FindWorkflow;
+  readonly #assertAllowed: WorkflowsSettings["assertAllowed"];
 
   constructor({ agent, agentWith, redactor, runsDir, ownerDir, ...settings }: WorkflowsSettings) {
     const { stepKinds = [], toolNames = new Map(), find = noWorkflows } = settings;
     this.#folders = new RunFolders(runsDir, ownerDir);
     this.#find = find;
+    this.#assertAllowed = settings.assertAllowed;
     this.#parts = {
       redactor,
       toolNames,
@@ -69,6 +72,8 @@ class AgentWorkflows implements Workflows {
   async run(source: WorkflowSource, options: RunWorkflowOptions = {}): Promise<WorkflowResult> {
     const loaded = await this.load(source);
     const { workflow, parts } = loaded;
+    for (const [origin, { steps }] of [[source.origin, workflow] as const, ...parts])
+      if (steps.some(isOfOtherKind)) await this.#assertAllowed?.(origin);
     const given = variablesOf(workflow, options.variables ?? {});
     const id = createRunId(workflow.name);
     const session = options.session ?? `workflow:${id}`;
@@ -189,4 +194,9 @@ function kindsOf(stepKinds: readonly WorkflowStepKind[]): ReadonlyMap<string, Wo
     kinds.set(kind.name, kind);
   }
   return kinds;
+}
+
+/** Whether a step, or one within it, is of a type that is not built in. */
+function isOfOtherKind({ type, bodies }: WorkflowStep): boolean {
+  return !isBuiltIn(type) || bodies.some(({ steps }) => steps.some(isOfOtherKind));
 }

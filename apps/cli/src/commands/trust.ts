@@ -37,11 +37,12 @@ containers: CEM_TRUST_FOLDER=1, or a list of folders, in the environment.
 Examples:
   cem trust                                   show what this folder asks for, and ask
   cem trust ../project --yes
+  cem trust report.yaml                       a workflow whose steps fill in forms, as it is now
   cem trust --list
   cem trust --remove`,
   declare: (command) =>
     addOptions(command, settingOptions(["config"]))
-      .argument("[folder]", "the folder", ".")
+      .argument("[folder]", "the folder, or the file of a workflow", ".")
       .option("-y, --yes", "trust it without asking", false)
       .addOption(new Option("--list", "list the folders that are trusted").default(false).conflicts("remove"))
       .option("--remove", "trust the folder no longer", false),
@@ -53,8 +54,9 @@ async function trustFolder(invocation: Given<Trust>, context: CommandContext): P
   if (invocation.list) return answerToList(await listTrusted());
   if (invocation.remove) return untrust(invocation.folder);
   const { folder, yes, options } = invocation;
-  const source = { ...serverSourceOf(options, context), cwd: folder };
-  const report = await inspectTrust(source);
+  const isWorkflow = /\.(?:ya?ml|json)$/iu.test(folder);
+  const source = { ...serverSourceOf(options, context), cwd: isWorkflow ? "." : folder };
+  const report = await inspectTrust(source, isWorkflow ? folder : undefined);
   const { live } = context;
   if (live !== undefined && report.held.length > 0) {
     live.write(`${renderAsked(safeData(report), live.style).join("\n")}\n`);

@@ -15,16 +15,22 @@ export interface TrustReport {
   warnings: string[];
 }
 
-/** Lists the host access that files of a folder request. Imports and starts nothing. */
-export async function inspectTrust(source: ServerSource = {}): Promise<TrustReport> {
+/**
+ * Lists the host access that files of a folder request. Imports and starts nothing.
+ *
+ * @param workflow - The file of a workflow that is to be run.
+ */
+export async function inspectTrust(source: ServerSource = {}, workflow?: string): Promise<TrustReport> {
   const { cwd, configFile: file, config: overrides } = source;
   const loaded = await loadConfig({ cwd, file, overrides, trustFolder: false });
   const { findHostToolFiles } = await import("@cem/mcp-client/tools");
   const files = await findHostToolFiles(loaded.config.execution.serversDir);
   const { folder, requested, held } = loaded.trust;
-  const tools = await Promise.all(
-    files.map(({ server, name, file }) => loaded.trust.hostTool(`${server}.${name}`, file)),
-  );
+  const named = workflow === undefined ? [] : [path.resolve(loaded.folder, workflow)];
+  const tools = await Promise.all([
+    ...files.map(({ server, name, file }) => loaded.trust.hostTool(`${server}.${name}`, file)),
+    ...named.map((file) => loaded.trust.hostTool(file, file)),
+  ]);
   return {
     folder,
     requested: [...requested, ...tools.map(({ item }) => item)],

@@ -3,6 +3,8 @@ import type { LogEntry } from "./connection-types.ts";
 /** Entries of one server at once, and each second after them. */
 const BURST = 200;
 const PER_SECOND = 20;
+/** Further entries that only warnings about the server may use, so that what it sends can't hide them. */
+const RESERVE = 20;
 const MS_PER_SECOND = 1_000;
 
 interface Allowance {
@@ -33,7 +35,8 @@ export function limitLog(log: (entry: LogEntry) => void): (entry: LogEntry) => v
     allowances.set(server, allowance);
     allowance.left = Math.min(BURST, allowance.left + ((at - allowance.at) / MS_PER_SECOND) * PER_SECOND);
     allowance.at = at;
-    if (allowance.left < 1) {
+    const isWarning = entry.source === "client" && entry.level === "warn";
+    if (allowance.left < (isWarning ? 1 - RESERVE : 1)) {
       allowance.dropped += 1;
       allowance.timer ??= setTimeout(() => reportDropped(server, allowance), MS_PER_SECOND).unref();
       return;

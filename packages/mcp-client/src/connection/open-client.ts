@@ -36,6 +36,7 @@ export interface OpenClientOptions {
   /** Timeout of the handshake, in milliseconds. */
   timeoutMs: number;
   onStderr: (line: string) => void;
+  onWarning: (message: string) => void;
   /** Registers handlers before the handshake. */
   prepare: (client: Client) => void;
 }
@@ -122,7 +123,8 @@ async function createTransport(
 ): Promise<{ transport: Transport; process?: StdioTransport | undefined }> {
   const { transport } = options.settings;
   if (transport.kind === "stdio") {
-    const process = createStdioTransport(transport, { onStderr: options.onStderr });
+    const { onStderr, onWarning } = options;
+    const process = createStdioTransport(transport, { onStderr, onWarning });
     return { transport: process, process };
   }
   if (transport.kind === "custom") {

@@ -140,6 +140,7 @@ export function createReconnectingClient(options: ReconnectingClientOptions): Re
         signal: AbortSignal.any([late, closing.signal]),
         timeoutMs: connectTimeoutMs,
         onStderr: (line) => log("info", line, "stderr"),
+        onWarning: (message) => log("warn", message),
         prepare: options.prepare,
       });
       hasAnswered = false;

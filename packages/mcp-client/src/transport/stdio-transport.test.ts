@@ -2,6 +2,7 @@ import { spawn } from "node:child_process";
 import { mkdtempSync, readFileSync, rmSync, writeFileSync } from "node:fs";
 import { tmpdir } from "node:os";
 import { join } from "node:path";
+import { setTimeout as sleep } from "node:timers/promises";
 import { fileURLToPath } from "node:url";
 import { isProcessRunning } from "@cem/core/files";
 import { describe, expect, it, onTestFinished } from "vitest";
@@ -70,9 +71,9 @@ describe.runIf(process.platform === "linux")("a package that npm does not find",
 });
 
 it.runIf(process.platform === "linux")(
-  "a message that is too large ends its server, and says so",
+  "a message that does not end ends its server, and says so",
   async () => {
-    const args = ["-c", "head -c 68000000 /dev/zero; sleep 60"];
+    const args = ["-c", "head -c 280000000 /dev/zero; sleep 60"];
     const transport = createStdioTransport({ kind: "stdio", command: "sh", args }, { onStderr: () => {} });
     const closed = new Promise<void>((resolve) => Object.assign(transport, { onclose: resolve }));
     await transport.start();
@@ -83,7 +84,51 @@ it.runIf(process.platform === "linux")(
   },
 );
 
+describe("a server that sends too much", () => {
+  it("loses the one call whose answer is too large, and serves the others", async () => {
+    await using connections = connect([odd("plain")]);
+    const call = (tool: string, args = {}) => connections.callTool("odd", tool, args, { signal });
+    const waiting = call("wait", { ms: 500 });
+    await expect(call("huge", { bytes: 70_000_000 })).rejects.toMatchObject({
+      code: "PROTOCOL_ERROR",
+      message: expect.stringMatching(/the answer has more than 67108864 bytes.*ask for less/) as string,
+    });
+    expect(await waiting).toMatchObject({ content: [{ text: "waited" }] });
+    expect(connections.status()).toMatchObject([{ state: "ready" }]);
+  });
+
+  it.runIf(process.platform === "linux")("is read more slowly, which is said once", async () => {
+    const args = ["-c", "yes | head -n 400000; sleep 60"];
+    const warnings: string[] = [];
+    let lines = 0;
+    const warned = Promise.withResolvers<void>();
+    const onWarning = (message: string): void => {
+      warnings.push(message);
+      warned.resolve();
+    };
+    const settings = { kind: "stdio", command: "sh", args } as const;
+    const transport = createStdioTransport(settings, { onStderr: () => {}, onWarning, graceMs: 100 });
+    Object.assign(transport, { onerror: () => (lines += 1) });
+    await transport.start();
+    await warned.promise;
+    await sleep(300);
+    // One or two chunks of a pipe.
+    expect(lines).toBeLessThan(100_000);
+    expect(warnings).toEqual([expect.stringContaining("so it is read more slowly")]);
+    await transport.close();
+  });
+});
+
 describe("close", () => {
+  it.runIf(process.platform === "linux")("ends what has left the server's group", async () => {
+    const connections = connect([odd("plain")]);
+    const { content } = await connections.callTool("odd", "leave_group", {}, { signal });
+    const pid = Number((content[0] as { text: string }).text);
+    expect(isProcessRunning(pid)).toBe(true);
+    await connections.close();
+    await until(() => !isProcessRunning(pid));
+  });
+
   it.runIf(process.platform === "linux")("ends a server that will not go, and what it started", async () => {
     const { transport: settings } = odd("stubborn");
     if (settings.kind !== "stdio") throw new Error("The server is started over stdio.");

@@ -1,16 +1,22 @@
 import type { ChildProcess } from "node:child_process";
+import { randomUUID } from "node:crypto";
 import { setTimeout as sleep } from "node:timers/promises";
 import { abandonOnAbort, createLineSplitter } from "@cem/core";
 import { parseJSONRPCMessage, serializeMessage } from "@modelcontextprotocol/client";
 import type { JSONRPCMessage, Transport } from "@modelcontextprotocol/client";
 import { getDefaultEnvironment } from "@modelcontextprotocol/client/stdio";
 import type { StdioSettings } from "../settings/server-settings.ts";
-import { isGroupAlive, signalGroup, trackGroup, untrackGroup } from "./process-group.ts";
+import { isGroupAlive, SERVER_MARK, signalGroup, trackGroup, untrackGroup } from "./process-group.ts";
 import { createCallContexts } from "./running-calls.ts";
 import type { CallContexts } from "./running-calls.ts";
 
 /** Limit of one message of a server. */
 const MAX_MESSAGE_BYTES = 64 * 1024 * 1024;
+/** A longer message, of which nothing but its ends is kept, ends the server. */
+const MAX_SKIPPED_BYTES = 4 * MAX_MESSAGE_BYTES;
+/** Messages other than answers that a server may send at once, and each second after them. */
+const BURST = 5_000;
+const PER_SECOND = 1_000;
 const MAX_STDERR_LINE_BYTES = 64 * 1024;
 const KEPT_STDERR_LINES = 10;
 /** Lines of npm that don't say why it failed. */
@@ -19,6 +25,9 @@ const NPM_CHATTER =
 /** The package that a registry does not have, at all or in this version. */
 const MISSING_PACKAGE =
   /^npm (?:error|ERR!) (?:404 [^'\n]{0,200}'|notarget No matching version found for )([^'\s]{1,214}?)(?:@\*)?(?:'|\.?$)/mu;
+const MS_PER_SECOND = 1_000;
+/** JSON-RPC code. */
+const INTERNAL_ERROR = -32_603;
 const DEFAULT_GRACE_MS = 1_000;
 const POLL_MS = 20;
 const LAST_WORDS_MS = 500;
@@ -27,6 +36,8 @@ const LAST_WORDS_MS = 500;
 export interface StdioTransportOptions {
   /** Called with each line the process writes to stderr. */
   onStderr: (line: string) => void;
+  /** Called with what is to be known of the server, such as that it sends too much. */
+  onWarning?: ((message: string) => void) | undefined;
   /**
    * How long the process may take to exit after its input ended, and again after SIGTERM, in milliseconds.
    *
@@ -54,7 +65,7 @@ export interface StdioTransport extends Transport {
  */
 export function createStdioTransport(
   settings: StdioSettings,
-  { onStderr, graceMs = DEFAULT_GRACE_MS }: StdioTransportOptions,
+  { onStderr, onWarning, graceMs = DEFAULT_GRACE_MS }: StdioTransportOptions,
 ): StdioTransport {
   let child: ChildProcess | undefined;
   let exit: string | undefined;
@@ -71,9 +82,10 @@ export function createStdioTransport(
     async start() {
       if (child !== undefined) throw new Error("This transport was started before.");
       const { default: spawn } = await import("cross-spawn");
+      const mark = randomUUID();
       await new Promise<void>((resolve, reject) => {
         const started = spawn(settings.command, [...(settings.args ?? [])], {
-          env: { ...getDefaultEnvironment(), ...networkEnvironment(), ...settings.env },
+          env: { ...getDefaultEnvironment(), ...networkEnvironment(), ...settings.env, [SERVER_MARK]: mark },
           stdio: ["pipe", "pipe", "pipe"],
           detached: process.platform !== "win32",
           windowsHide: true,
@@ -85,7 +97,7 @@ export function createStdioTransport(
           transport.onerror?.(error);
         });
         started.once("spawn", () => {
-          trackGroup(started);
+          trackGroup(started, mark);
           resolve();
         });
         started.once("exit", (code, signal) => {
@@ -97,12 +109,12 @@ export function createStdioTransport(
           if (!isGroupAlive(started)) untrackGroup(started);
           transport.onclose?.();
         });
-        const onLine = (line: string): void => {
+        const noteStderr = (line: string): void => {
           if (!NPM_CHATTER.test(line)) lastWords.push(line);
           if (lastWords.length > KEPT_STDERR_LINES) lastWords.shift();
           onStderr(line);
         };
-        listen(started, transport, contexts, onLine, (reason) => {
+        listen(started, transport, contexts, { onStderr: noteStderr, onWarning }, (reason) => {
           exit = `was ended, since ${reason}`;
           lastWords.length = 0;
         });
@@ -159,7 +171,7 @@ function listen(
   child: ChildProcess,
   transport: Transport,
   contexts: CallContexts,
-  onStderr: (line: string) => void,
+  { onStderr, onWarning }: StdioTransportOptions,
   onEnding: (reason: string) => void,
 ): void {
   const fail = (error: unknown): void => {
@@ -175,20 +187,31 @@ function listen(
   const deliver = (message: JSONRPCMessage): void => {
     delivered = delivered.then(() => contexts.run(message, () => transport.onmessage?.(message))).catch(fail);
   };
-  const splitMessages = createLineSplitter(MAX_MESSAGE_BYTES);
+  const endForSize = (): void => {
+    onEnding(
+      `it sent a message of more than ${MAX_MESSAGE_BYTES} bytes, the most that is read: ask it for less at a time`,
+    );
+    signalGroup(child, "SIGKILL");
+  };
+  let lineBytes = 0;
+  const splitMessages = createLineSplitter(MAX_MESSAGE_BYTES, (ends) => {
+    const id = idOf(ends);
+    const message = `the answer has more than ${MAX_MESSAGE_BYTES} bytes, the most that is read: ask for less at a time`;
+    if (id !== undefined) return deliver({ jsonrpc: "2.0", id, error: { code: INTERNAL_ERROR, message } });
+    endForSize();
+  });
+  const slowDown = createBrake(child, onWarning);
   child.stdout?.on("data", (chunk: Buffer) => {
-    try {
-      for (const line of splitMessages(chunk)) {
-        const message = readMessage(line, fail);
-        if (message !== undefined) deliver(message);
-      }
-    } catch (error) {
-      fail(error);
-      onEnding(
-        `it sent a message of more than ${MAX_MESSAGE_BYTES} bytes, the most that is read: ask it for less at a time`,
-      );
-      signalGroup(child, "SIGKILL");
+    let others = 0;
+    const lines = splitMessages(chunk);
+    lineBytes = lines.length > 0 ? 0 : lineBytes + chunk.length;
+    if (lineBytes > MAX_SKIPPED_BYTES) endForSize();
+    for (const line of lines) {
+      const message = readMessage(line, fail);
+      if (message !== undefined) deliver(message);
+      if (message === undefined || "method" in message) others += 1;
     }
+    slowDown(others);
   });
 
   const splitStderr = createLineSplitter(MAX_STDERR_LINE_BYTES);
@@ -199,6 +222,39 @@ function listen(
       onStderr(`(a line of more than ${MAX_STDERR_LINE_BYTES} bytes was dropped)`);
     }
   });
+}
+
+/** The id of an answer of which the ends are known: it stands before or after the result. */
+function idOf([first, last]: [string, string]): number | string | undefined {
+  const found =
+    /^\s*\{\s*(?:"jsonrpc"\s*:\s*"2\.0"\s*,\s*)?"id"\s*:\s*(\d+)\s*,/.exec(first) ??
+    /[}\]"]\s*,\s*(?:"jsonrpc"\s*:\s*"2\.0"\s*,\s*)?"id"\s*:\s*(\d+)\s*(?:,\s*"jsonrpc"\s*:\s*"2\.0"\s*)?\}\s*$/.exec(
+      last,
+    );
+  return found === null ? undefined : Number(found[1]);
+}
+
+/** Reads a server that sends too much besides answers more slowly, so that it takes little of the host's time. */
+function createBrake(
+  child: ChildProcess,
+  onWarning: StdioTransportOptions["onWarning"],
+): (messages: number) => void {
+  let left = BURST;
+  let at = performance.now();
+  let isTold = false;
+  return (messages) => {
+    const now = performance.now();
+    left = Math.min(BURST, left + ((now - at) * PER_SECOND) / MS_PER_SECOND) - messages;
+    at = now;
+    if (left >= 0) return;
+    if (!isTold)
+      onWarning?.(
+        `It sends more than ${PER_SECOND} messages a second besides answers, so it is read more slowly.`,
+      );
+    isTold = true;
+    child.stdout?.pause();
+    setTimeout(() => child.stdout?.resume(), (-left / PER_SECOND) * MS_PER_SECOND).unref();
+  };
 }
 
 /** Parses a message. A line that is none, such as a banner, is reported and skipped. */

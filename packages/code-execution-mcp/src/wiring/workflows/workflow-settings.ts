@@ -6,7 +6,7 @@ import type { JsonObject, JsonValue } from "@cem/core";
 import { nearest } from "@cem/core/text";
 import type { FindWorkflow, WorkflowSource } from "@cem/workflows";
 
-const WORKFLOW_FILE = /\.(?:ya?ml|json)$/iu;
+export const WORKFLOW_FILE = /\.(?:ya?ml|json)$/iu;
 
 /**
  * Finds workflows by their name in the configuration or by the path of their file.

@@ -1,5 +1,6 @@
+import path from "node:path";
 import type { Config } from "@cem/config";
-import { Lazy } from "@cem/core";
+import { CemError, Lazy } from "@cem/core";
 import type { Agent, JsonObject, WorkflowStepKind } from "@cem/core";
 import type { FindWorkflow, ToolNames, Workflows } from "@cem/workflows";
 import type { AgentOptions } from "../../options.ts";
@@ -8,7 +9,7 @@ import type { Host } from "../calls/tool-host.ts";
 import { assertOutOfReach } from "../places.ts";
 import { redactorOf } from "../privacy/redaction.ts";
 import type { Project } from "../project.ts";
-import { tightenGuardrails, workflowFinder } from "./workflow-settings.ts";
+import { tightenGuardrails, WORKFLOW_FILE, workflowFinder } from "./workflow-settings.ts";
 
 /** The workflow engine of a configuration, with the lookup of its workflows. */
 export interface OpenWorkflows {
@@ -63,6 +64,7 @@ export async function openConfiguredWorkflows(
     ],
     find,
     toolNames: toolNamesOf(config),
+    assertAllowed: options.trustFolder === false ? async (name) => assertTrusted(name, loaded) : undefined,
     agentWith: (guardrails) => others.get(guardrails),
   });
   return {
@@ -77,6 +79,21 @@ export async function openConfiguredWorkflows(
       if (options.redactor === undefined) await redactor?.dispose();
     },
   };
+}
+
+/**
+ * Holds back a file whose steps fill in forms or do what a plugin adds, until the user says yes to it as it is.
+ *
+ * @throws CemError `FOLDER_UNTRUSTED`
+ */
+async function assertTrusted(name: string, { folder, trust }: Project): Promise<void> {
+  const file = path.resolve(folder, name);
+  if (!WORKFLOW_FILE.test(name) || (await trust.hostTool(file, file)).held === undefined) return;
+  throw new CemError(
+    "FOLDER_UNTRUSTED",
+    `${name} is held back: steps of it reach out of the sandbox, and nobody said yes to the file as it is now.`,
+    { details: { folder: file } },
+  );
 }
 
 /** The agents of workflows and steps that have guardrails of their own, one for each set of them. */

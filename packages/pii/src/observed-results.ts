@@ -1,0 +1,158 @@
+import { isSecretKey, mayHoldSecret } from "./detectors/secret.ts";
+import { parsedText } from "./embedded-text.ts";
+import { isSmall, mapLeaves, mapLeavesInTurns, visitTexts } from "./json-walk.ts";
+import type { LargeLeafChanges, Turns } from "./json-walk.ts";
+import { readingsOf } from "./readings.ts";
+import type { Detector, Finding, PiiType } from "./types.ts";
+import { isPlainWord, MAX_DECODED, MIN_NUMBER, MIN_TEXT_CHARACTERS } from "./value-finder.ts";
+
+/** Results that wait to be looked through until something leaves. */
+const MAX_PENDING = 16;
+/** Large results that are looked through for more than secrets only where what leaves may have more of them. */
+const MAX_UNREAD = 16;
+/** A result of up to so many times what is gone through at once is looked through for all values. */
+const AS_SMALL = 16;
+/** In longer texts, words around a value tell what it is. */
+const LONG_TEXT_CHARACTERS = 64;
+/** Digits as no detector needs to know them. */
+const MIN_HELD_CHARACTERS = 7;
+const MANY_DIGITS = /\d(?:\D{0,3}\d){6}/;
+const MOMENTS = /\d{4}-\d\d-\d\d(?:[T ]\d\d:\d\d(?::\d\d(?:\.\d{1,9})?)?(?:Z|[+-]\d\d:?\d\d)?)?/g;
+/** The end of an address of email, and a letter alone: cells of what may be split. */
+const SPLIT_CELL = /^@?[\w-]+(?:\.[\w-]+)*\.[A-Za-z]{2,}$|^[^\s\d]$/;
+const MIN_SPLIT_DIGITS = 6;
+
+/** What a tool returned. */
+interface Observed {
+  data: unknown;
+  origin: string | undefined;
+}
+
+/** What results are looked through with. */
+interface Looking {
+  detected: (text: string, key: string | undefined) => Finding[];
+  /** Finds secrets alone. Absent where they are not looked for. */
+  secrets: Detector | undefined;
+  keep: (value: string | number, type: PiiType, origin: string | undefined) => void;
+}
+
+/** Results of tools whose values are to be known when something leaves. They are looked through no earlier than that. */
+export class ObservedResults {
+  readonly #looking: Looking;
+  readonly #pending: Observed[] = [];
+  readonly #unread: Observed[] = [];
+
+  constructor(looking: Looking) {
+    this.#looking = looking;
+  }
+
+  /** Whether there are large results of which only the secrets are known. */
+  get hasUnread(): boolean {
+    return this.#unread.length > 0;
+  }
+
+  add(observed: Observed): void {
+    this.#pending.push(observed);
+    if (this.#pending.length > MAX_PENDING) this.lookThrough();
+  }
+
+  lookThrough(): void {
+    if (this.#pending.length === 0) return;
+    for (const one of this.#pending.splice(0)) {
+      if (isSmall(one.data, AS_SMALL)) this.learn(one);
+      else {
+        this.#noteSecrets(one);
+        this.#unread.push(one);
+      }
+    }
+    if (this.#unread.length > MAX_UNREAD) this.learnUnread(this.#unread.length - MAX_UNREAD);
+  }
+
+  /** Looks the oldest results through that were left for later, or all of them. */
+  learnUnread(count = this.#unread.length): void {
+    for (const unread of this.#unread.splice(0, count)) this.learn(unread);
+  }
+
+  /** The same, with turns for others in between. */
+  async learnUnreadInTurns(turns: Turns, count = this.#unread.length): Promise<void> {
+    for (const unread of this.#unread.splice(0, count)) {
+      const changes = this.#changes(unread.origin);
+      await mapLeavesInTurns(
+        dataOf(unread),
+        { ...changes, longText: async (text, key) => (changes.text(text, key), text) },
+        turns,
+      );
+    }
+  }
+
+  /** Keeps the secrets that only their surroundings tell, since these may be gone where they leave. */
+  #noteSecrets({ data, origin }: Observed): void {
+    const { secrets, keep } = this.#looking;
+    if (secrets === undefined) return;
+    const note = (text: string, key: string | undefined): void => {
+      if (text.length < LONG_TEXT_CHARACTERS && !(key !== undefined && isSecretKey(key))) return;
+      for (const { start, end, type } of secrets.find(text, key)) keep(text.slice(start, end), type, origin);
+    };
+    if (typeof data !== "string") visitTexts(data, note);
+    else if (mayHoldSecret(data)) visitTexts(parsedText(data), note);
+  }
+
+  /** Keeps all values that are found in data, without giving them tokens. */
+  learn(observed: Observed): void {
+    mapLeaves(dataOf(observed), this.#changes(observed.origin));
+  }
+
+  #changes(
+    origin: string | undefined,
+  ): Omit<LargeLeafChanges, "longText"> & { text(text: string, key: string | undefined): string } {
+    const { detected, keep } = this.#looking;
+    const note = (text: string, key?: string, depth = 0): string => {
+      if (text.length < MIN_TEXT_CHARACTERS) return text;
+      for (const { start, end, type } of detected(text, key)) keep(text.slice(start, end), type, origin);
+      if (depth < MAX_DECODED) for (const reading of readingsOf(text)) note(reading.text, key, depth + 1);
+      return text;
+    };
+    return {
+      text: (text, key) => note(text, key),
+      number: (value, key) => {
+        if (value < MIN_NUMBER || !Number.isSafeInteger(value)) return value;
+        const text = String(value);
+        const [first] = detected(text, key);
+        if (first?.start === 0 && first.end === text.length) keep(value, first.type, origin);
+        return value;
+      },
+      name: (name) => (isPlainWord(name) ? name : note(name)),
+    };
+  }
+}
+
+function dataOf({ data }: Observed): unknown {
+  return typeof data === "string" ? parsedText(data) : data;
+}
+
+/** Whether cells beside each other may be parts of a value. */
+export function mayBeSplit(cells: readonly (string | number)[]): boolean {
+  let digits = 0;
+  for (const cell of cells) {
+    // A fraction, such as a measured time, is no part of a number.
+    const text = typeof cell === "number" && !Number.isInteger(cell) ? "" : String(cell);
+    if ((text.length === 1 || text.includes(".")) && SPLIT_CELL.test(text)) return true;
+    digits = text.length < 7 && /^[\d\s()+.-]+$/.test(text) ? digits + text.length : 0;
+    if (digits > text.length && digits > MIN_SPLIT_DIGITS) return true;
+  }
+  return false;
+}
+
+/** Whether a text has more than what was found in it that may be a value in another form. */
+export function mayHoldMore(text: string, found: readonly Pick<Finding, "start" | "end">[]): boolean {
+  const [first] = found;
+  if (first?.start === 0 && first.end === text.length) return false;
+  if (text.length < MIN_HELD_CHARACTERS || !MANY_DIGITS.test(text)) return false;
+  let rest = "";
+  let from = 0;
+  for (const { start, end } of found) {
+    rest += `${text.slice(from, start)}    `;
+    from = end;
+  }
+  return MANY_DIGITS.test((rest + text.slice(from)).replace(MOMENTS, "    "));
+}

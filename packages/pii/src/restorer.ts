@@ -1,0 +1,170 @@
+import { brokenTokenIn, CemError } from "@cem/core";
+import type { JsonValue } from "@cem/core";
+import { FlowCheck, serverOf } from "./flow-rules.ts";
+import type { FlowRule, RedactionTarget } from "./flow-rules.ts";
+import { mapLeaves } from "./json-walk.ts";
+import { readingsOf } from "./readings.ts";
+import { MAX_DECODED, MIN_NUMBER, MIN_TEXT_CHARACTERS } from "./value-finder.ts";
+import type { ValueFinder } from "./value-finder.ts";
+import type { KnownValue, OriginIndex, Vault, VaultEntry } from "./vault.ts";
+
+/** Values that can be written into a literal of code of any kind, and into JSON within it. */
+const HARMLESS_IN_CODE = /^[^"\\\n\r\u2028\u2029[\]]*$/;
+/** Characters of such values that would end a literal or a comment, unless they are escaped. */
+const ESCAPED_IN_CODE = /['`$/]/g;
+
+/** What a restorer knows of its session. */
+interface RestorerSettings {
+  vault: Vault;
+  finder: ValueFinder;
+  rules: readonly FlowRule[];
+  /** Whether code sees tokens only. */
+  seesTokens: boolean;
+  /** What other sessions of the workspace know of where values came from. */
+  origins?: OriginIndex | undefined;
+}
+
+/** Puts values in the place of a session's tokens: in the arguments of calls, as far as rules allow it, and in code. */
+export class Restorer {
+  readonly #vault: Vault;
+  readonly #finder: ValueFinder;
+  readonly #rules: readonly FlowRule[];
+  readonly #seesTokens: boolean;
+  readonly #flows: FlowCheck;
+  readonly #origins: OriginIndex | undefined;
+
+  constructor({ vault, finder, rules, seesTokens, origins }: RestorerSettings) {
+    this.#vault = vault;
+    this.#finder = finder;
+    this.#rules = rules;
+    this.#seesTokens = seesTokens;
+    this.#flows = new FlowCheck(rules);
+    this.#origins = origins;
+  }
+
+  /** Puts values into the arguments of a call. Rules may forbid some. */
+  async restore(args: JsonValue, target: RedactionTarget): Promise<JsonValue> {
+    const entries = new Set<VaultEntry>();
+    const use = (entry: VaultEntry): string | number | undefined => {
+      if (target.ownOnly === true && !isFrom(target.server, entry)) return undefined;
+      entries.add(entry);
+      return entry.value;
+    };
+    const restored = mapLeaves(args, {
+      text: (text) => this.#restoreIn(text, target, use),
+      number: (value) => {
+        const entry = value >= MIN_NUMBER ? this.#vault.entryByShaped(value) : undefined;
+        return (entry && use(entry)) ?? value;
+      },
+      name: (name) => this.#restoreIn(name, target, use),
+    }) as JsonValue;
+    if (this.#rules.length > 0 && target.isKept !== true) {
+      // What code that sees tokens only has in clear is its own: to compare it would answer its guesses.
+      const flowing = this.#seesTokens ? [...entries] : [...entries, ...this.#valuesIn(restored)];
+      await this.#flows.assertAllowed(new Set(flowing), target);
+    }
+    return restored;
+  }
+
+  /**
+   * Puts values into code, unless that sees tokens only. One that could end a literal stays a token, which the bridge turns
+   * back. Whoever wrote the code knows the values that it has in its text, wherever else they came from.
+   */
+  reveal(code: string): string {
+    if (this.#rules.length > 0)
+      for (const { start, end, type } of this.#finder.find(code))
+        this.#vault.entryOf(code.slice(start, end), type, "");
+    if (this.#seesTokens) return code;
+    return this.#rewrite(code, (entry) => {
+      const value = String(entry.value);
+      return HARMLESS_IN_CODE.test(value) ? value.replace(ESCAPED_IN_CODE, unicodeEscape) : undefined;
+    });
+  }
+
+  #restoreIn(text: string, target: RedactionTarget, use: ValueOf): string {
+    if (text.length < MIN_TEXT_CHARACTERS) return text;
+    if (target.ownOnly !== true) {
+      const unknown = this.#vault.tokensIn(text).find(({ entry }) => entry === undefined);
+      if (unknown !== undefined)
+        throw unusableToken(
+          `the token ${text.slice(unknown.start, unknown.end)}, which stands for no value of this session. Tokens last as long as their session: get the value again`,
+          text.slice(unknown.start, unknown.end),
+          target,
+        );
+      const broken = brokenTokenIn(text);
+      if (broken !== undefined)
+        throw unusableToken(
+          `"${broken}", which is a part of a token. Pass tokens whole: code can't cut or join them`,
+          broken,
+          target,
+        );
+    }
+    return this.#rewrite(text, use);
+  }
+
+  #rewrite(text: string, valueOf: ValueOf): string {
+    let result = "";
+    let from = 0;
+    for (const { start, end, entry, isEncoded } of this.#vault.tokensIn(text)) {
+      const value = entry && start >= from ? valueOf(entry) : undefined;
+      if (value === undefined) continue;
+      result += text.slice(from, start) + (isEncoded ? encodeURIComponent(value) : String(value));
+      from = end;
+    }
+    return from === 0 ? text : result + text.slice(from);
+  }
+
+  /** Values that stand in arguments as they are, in whatever way they are written. */
+  #valuesIn(args: JsonValue): KnownValue[] {
+    const values: KnownValue[] = [];
+    const look = (text: string, key?: string): string => {
+      const own: KnownValue[] = [];
+      for (const { start, end, type, entry, alike = [] } of this.#finder.find(text, { key })) {
+        own.push(...(entry ? [entry] : []), ...alike);
+        if (entry === undefined && alike.length === 0)
+          own.push({ value: text.slice(start, end), type, origins: [] });
+      }
+      values.push(...own);
+      // A detector may take what is joined to a value, or its encoded form, for a value of its own.
+      for (const written of writtenIn(text)) {
+        values.push(...this.#vault.known.find(written).flatMap(({ alike }) => alike));
+        // A value that this session got from no tool may stand in a file that another session got.
+        for (const one of this.#origins?.in(written) ?? []) {
+          const known = this.#vault.known.find(String(one.value)).flatMap(({ alike }) => alike);
+          if (!known.some(({ origins }) => origins.length > 0)) values.push(one);
+        }
+      }
+      return text;
+    };
+    mapLeaves(args, {
+      text: look,
+      number: (value, key) => (value < MIN_NUMBER ? value : (look(String(value), key), value)),
+      name: (name) => look(name),
+      cells: (cells) => void look(cells.join("\n")),
+    });
+    return values;
+  }
+}
+
+/** A text and what can be read in it. */
+function writtenIn(text: string, depth = 0): string[] {
+  if (depth === MAX_DECODED) return [text];
+  return [text, ...readingsOf(text).flatMap((reading) => writtenIn(reading.text, depth + 1))];
+}
+
+/** The value to put in the place of a token. `undefined`: the token stays. */
+type ValueOf = (entry: VaultEntry) => string | number | undefined;
+
+function isFrom(server: string, { origins }: VaultEntry): boolean {
+  return origins.some((origin) => origin !== "" && serverOf(origin) === server);
+}
+
+function unusableToken(what: string, token: string, { server, tool }: RedactionTarget): CemError {
+  return new CemError("TOKEN_UNKNOWN", `The arguments of ${server}.${tool} have ${what}.`, {
+    details: { server, tool, token },
+  });
+}
+
+function unicodeEscape(character: string): string {
+  return `\\u${character.charCodeAt(0).toString(16).padStart(4, "0")}`;
+}

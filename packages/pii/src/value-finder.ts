@@ -1,0 +1,96 @@
+import { withoutOverlaps } from "./detect.ts";
+import { readingsOf } from "./readings.ts";
+import type { Detector } from "./types.ts";
+import type { ValueFinding, Vault } from "./vault.ts";
+
+/** How often what is decoded is decoded again: JSON in a query string in base64. */
+export const MAX_DECODED = 3;
+/** Numbers below are no number of a card, a phone or a person. */
+export const MIN_NUMBER = 1_000_000;
+export const MIN_TEXT_CHARACTERS = 3;
+const PLAIN_WORD = /^[A-Za-z_]{1,32}$/;
+/** Addresses that are of nobody: this machine, and any. */
+const OWN_MACHINE = /^(?:127\.\d{1,3}\.\d{1,3}\.\d{1,3}|0\.0\.0\.0|::1?)$/;
+
+/** Where a text stands. */
+export interface FindingPlace {
+  key?: string | undefined;
+  /** Whether the text is cut, so that its end may be the beginning of a value. */
+  isCut?: boolean | undefined;
+  /** Whether code wrote it that sees tokens only, and is told nothing of what the vault knows. */
+  isOfCode?: boolean | undefined;
+}
+
+/** Finds values in texts: those that a detector sees and those that a vault knows, also in what is encoded. */
+export class ValueFinder {
+  readonly #detector: Detector;
+  readonly #vault: Vault;
+  readonly #hasRules: boolean;
+
+  /** @param hasRules - Whether rules ask for all values that one is like. */
+  constructor(detector: Detector, vault: Vault, hasRules: boolean) {
+    this.#detector = detector;
+    this.#vault = vault;
+    this.#hasRules = hasRules;
+  }
+
+  /**
+   * Lists the values in a text, in order, and none within a token.
+   *
+   * @param depth - How often the text was decoded.
+   */
+  find(text: string, place: FindingPlace = {}, depth = 0): ValueFinding[] {
+    const { key, isCut, isOfCode = false } = place;
+    // What is a value as a whole is that value, whatever it is like. Only rules ask that.
+    const whole = isOfCode || this.#hasRules ? undefined : this.#vault.whole(text);
+    if (whole !== undefined) return [{ start: 0, end: text.length, type: whole.type, entry: whole }];
+    if (this.#vault.isToken(text)) return [];
+    const found = this.detected(text, key);
+    const [first] = found;
+    if (first?.end === text.length && first.start === 0 && !this.#hasRules)
+      return this.#withoutTokens(text, found);
+    const known = isOfCode ? [] : this.#vault.known.find(text, isCut);
+    const decoded = depth < MAX_DECODED ? this.#decoded(text, { key, isOfCode }, depth) : [];
+    if (found.length + known.length + decoded.length === 0) return [];
+    // A value that was seen whole wins over what a detector makes of a part of it.
+    const longer = known.filter((one) => !found.some((other) => covers(other, one)));
+    const plain = [...longer, ...found].filter((one) => !decoded.some((other) => covers(other, one)));
+    return this.#withoutTokens(text, withoutOverlaps([...plain, ...decoded]));
+  }
+
+  #withoutTokens(text: string, found: ValueFinding[]): ValueFinding[] {
+    const tokens =
+      this.#vault.size === 0 ? [] : this.#vault.tokensIn(text).filter(({ entry }) => entry !== undefined);
+    if (tokens.length === 0) return found;
+    return found.filter((one) => !tokens.some((token) => one.start < token.end && token.start < one.end));
+  }
+
+  /** What is a value by its form or its surroundings. */
+  detected(text: string, key: string | undefined): ValueFinding[] {
+    const found = this.#detector.find(text, key);
+    return found.length === 0
+      ? found
+      : found.filter(({ start, end, type }) => type !== "IP" || !OWN_MACHINE.test(text.slice(start, end)));
+  }
+
+  /** Values in what is encoded in a text, with the places of their encoded forms. */
+  #decoded(text: string, place: FindingPlace, depth: number): ValueFinding[] {
+    return readingsOf(text).flatMap((reading) =>
+      this.find(reading.text, place, depth + 1).map(({ start, end, type, entry, alike }) => ({
+        ...reading.placeOf(start, end),
+        type,
+        alike: alike ?? (entry && [entry]),
+      })),
+    );
+  }
+}
+
+/** Whether a name is a word, which no detector finds anything in. */
+export function isPlainWord(name: string): boolean {
+  return PLAIN_WORD.test(name);
+}
+
+function covers(outer: ValueFinding, inner: ValueFinding): boolean {
+  const isSame = outer.start === inner.start && outer.end === inner.end;
+  return !isSame && outer.start <= inner.start && outer.end >= inner.end;
+}
