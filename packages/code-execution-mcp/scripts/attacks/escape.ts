@@ -45,6 +45,27 @@ const { echo } = await import("./servers/crm/index.ts"); try { (null as any).x; 
   await attempt(() => { one.execSync("true"); return "ESCAPED"; }); await attempt(() => { one.spawnSync("true").pid && got.push("ESCAPED"); }); await attempt(() => one.runInThisContext?.("typeof Deno.Command").includes("x")); await attempt(() => { one.writeHeapSnapshot("/workspace/../outside/planted"); }); await attempt(() => { one.setFlagsFromString?.("--allow-natives-syntax"); }); return "looked"; });
 return texts();`,
   ),
+  {
+    title: "the memory of processes, and snapshots of the heap",
+    programs: ({
+      pid,
+    }) => `import fs from "node:fs"; import v8 from "node:v8"; import process from "node:process";
+${COLLECT}const words = (text: string) => (text.match(/(?:tok_|canary)[0-9a-f]{8,}/g) ?? []).slice(0, 9).join();
+await attempt(() => { (v8 as any).writeHeapSnapshot("/workspace/heap.json"); return words(fs.readFileSync("/workspace/heap.json", "latin1")); });
+await attempt(async () => { let text = ""; for await (const part of (v8 as any).getHeapSnapshot()) text += part; return words(text); });
+for (const id of ["self", "1", process.ppid, ${pid}]) await attempt(() => {
+  const file = fs.openSync("/proc/" + id + "/mem", "r"); const found: string[] = []; let left = 64;
+  for (const [, from, to] of fs.readFileSync("/proc/" + id + "/maps", "utf8").matchAll(/^([0-9a-f]+)-([0-9a-f]+) rw/gm)) {
+    const bytes = Buffer.alloc(Math.min(2 ** 20, Number("0x" + to) - Number("0x" + from))); if (left-- < 0) break;
+    try { fs.readSync(file, bytes, 0, bytes.length, Number("0x" + from)); found.push(words(bytes.toString("latin1"))); } catch {}
+  }
+  return found.join("");
+});
+for (const name of ["environ", "auxv", "stack", "syscall", "map_files", "ns/user", "uid_map", "mountinfo"]) await attempt(() => words(fs.readFileSync("/proc/${pid}/" + name, "latin1")));
+return texts();`,
+    limits: { timeoutMs: 6_000 },
+    check: NOTHING,
+  },
   escape(
     "native code",
     `${COLLECT}Deno.writeFileSync("x.node", new Uint8Array([127, 69, 76, 70])); await attempt(() => { Deno.dlopen("libc.so.6", {}); return "ESCAPED"; }); await attempt(async () => { (await import("node:module")).createRequire("file:///workspace/x.js")("./x.node"); return "ESCAPED"; });

@@ -174,6 +174,27 @@ return texts();`,
     },
   },
   {
+    title: "copies of trees, watches, globs, blobs and streams of files",
+    programs: ({
+      outside,
+    }) => `import fs from "node:fs"; import fsp from "node:fs/promises"; import process from "node:process";
+${COLLECT}const folder = ${JSON.stringify(outside)}; const file = folder + "/secret.txt"; const any = fs as any;
+await attempt(() => { any.cpSync(folder, "/workspace/tree", { recursive: true, dereference: true, verbatimSymlinks: true }); return fs.readFileSync("/workspace/tree/secret.txt", "utf8"); });
+await attempt(() => any.globSync(folder + "/*").join()); await attempt(async () => (await any.openAsBlob(file)).text()); await attempt(() => any.statfsSync(folder) && "STATED");
+await attempt(() => new Promise((ok, no) => { const watcher = fs.watch(folder, () => {}); watcher.on("error", no); setTimeout(() => { watcher.close(); ok("WATCHED"); }, 50); }));
+await attempt(() => new Promise((ok) => { fs.watchFile(file, { interval: 20 }, (now) => ok(now.size > 0 ? "WATCHED" : "no")); setTimeout(() => { fs.unwatchFile(file); ok("no"); }, 100); }));
+await attempt(() => { process.chdir(folder); return fs.readFileSync("secret.txt", "utf8"); }); await attempt(() => { Deno.chdir(folder); return Deno.readTextFileSync("secret.txt"); });
+await attempt(async () => { for await (const part of fs.createReadStream(file, "utf8")) return part; }); await attempt(async () => (await fsp.open(file)).readFile("utf8")); await attempt(() => fs.opendirSync(folder).readSync()?.name);
+for (const way of ["rename", "link", "symlink", "copyFile"]) await attempt(() => { any[way + "Sync"](file, "/workspace/by-" + way); return fs.readFileSync("/workspace/by-" + way, "utf8"); });
+for (const way of ["rename", "copyFile"]) await attempt(() => { fs.writeFileSync("/workspace/own", "planted"); any[way + "Sync"]("/workspace/own", folder + "/planted"); });
+await attempt(() => new Function("return import('file://' + file)")()); await attempt(async () => new Promise((ok) => { const made = new EventSource("file://" + file); made.onmessage = ({ data }) => ok(data); made.onerror = () => ok("no"); }));
+return texts();`,
+    limits: { timeoutMs: 5_000 },
+    check: (evidence) => {
+      if (/WATCHED|STATED/u.test(told(evidence))) throw new Error("a folder of the host is seen");
+    },
+  },
+  {
     title: "databases and archives that open files by themselves",
     programs: ({ outside }) => `${COLLECT}
 await attempt(async () => { const { DatabaseSync } = await import("node:sqlite"); const db = new DatabaseSync(${JSON.stringify(outside)} + "/planted.db"); db.exec("create table t(x)"); });

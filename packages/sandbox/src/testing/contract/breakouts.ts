@@ -55,6 +55,53 @@ for (const make of [() => import("./none.ts"), () => import("data:text/javascrip
 for (const type of types) try { look(type("return import('node:fs')")()); found.push("code"); } catch (error) { look(error); }
 for (const wrong of [null, 1, [null], [{ specifier: {} }], [{ specifier: "node:fs", names: [] }], [{ specifier: "./servers/counter/index.ts", names: [{ name: {}, line: {}, column: {} }] }], new Proxy([], { get: (_, key) => look(key) })]) try { look(await arguments[0].load(wrong)); } catch (error) { look(error); }`,
   ],
+  [
+    "species, and what methods of the language call back",
+    `const trap = function (...all) { look(this); for (const one of all) look(one); return all[0]; };
+class Species extends Array { static get [Symbol.species]() { return function (...all) { look(this); for (const one of all) look(one); return new Proxy([], { set: (_, key, value) => (look(value), true), defineProperty: (_, key, descriptor) => (look(descriptor), true) }); }; } }
+const list = Species.from([1, {}]); for (const act of ["map", "filter", "slice", "concat", "splice", "flat", "flatMap"]) try { look(list[act](trap)); } catch (error) { look(error); }
+class Bytes extends Uint8Array { static get [Symbol.species]() { return trap; } } for (const act of ["map", "filter", "slice", "subarray"]) try { look(new Bytes(2)[act](trap)); } catch (error) { look(error); }
+look(JSON.parse('{"a":[1]}', function (key, value, context) { look(this); look(context); return value; })); look(JSON.stringify({ a: { toJSON: trap } }, trap)); "xy".replace(/(?<n>x)/, trap); look("xy".match({ [Symbol.match]: trap })); look("x".split({ [Symbol.split]: trap })); look([..."xx".matchAll(/x/g)]);
+class Pattern extends RegExp { exec(text) { look(this); return { index: 0, get 0() { look(this); return "x"; }, length: 1, groups: new Proxy({}, { get: trap }) }; } } look("x".replace(new Pattern("x", "g").constructor === Pattern ? new Pattern("x") : /x/, "$<a>"));
+for (const make of [() => Array.fromAsync({ async *[Symbol.asyncIterator]() { yield trap; } }, trap), () => Array.fromAsync([{ then: trap }].slice(1)), () => Promise.try(trap, {}), () => Object.groupBy([1], trap), () => Map.groupBy([{}], trap), () => Iterator.from({ next: trap, return: trap }).map(trap).take(1).toArray(), () => Reflect.construct(Date, [], trap), () => Object.fromEntries({ [Symbol.iterator]: () => ({ next: () => ({ done: false, get value() { look(this); throw 1; } }), return: trap }) })]) try { look(await make()); } catch (error) { look(error); }`,
+  ],
+  [
+    "generators, iterators and what is disposed of",
+    `const log = function (...all) { look(this); for (const one of all) look(one); };
+const walk = function* () { try { look(yield 1); } catch (error) { look(error); } finally { look(this); } }; const one = walk(); one.next(); one.throw(new Error("x")); const two = walk(); two.next(); two.return({});
+async function* async() { try { look(yield { then: (go) => go(1) }); } finally { look(this); } } const three = async(); void three.next().then(look, look); await three.return(1).catch(look);
+for (const make of [async () => { for await (const one of Deno.readDir("/workspace")) look(one); }, async () => { const entries = Deno.readDir("/workspace"); look(entries); const iterator = entries[Symbol.asyncIterator](); look(iterator); look(Object.getPrototypeOf(iterator)); look(await iterator.next({ then: log })); look(await iterator.throw(new Error("x")).catch((error) => error)); }, async () => look(Deno.readDirSync("/workspace")), () => { look(walk.constructor); look(async.constructor.prototype); }]) try { await make(); } catch (error) { look(error); }
+try { const stack = new DisposableStack(); stack.use({ [Symbol.dispose]: log }); stack.defer(log); stack.dispose(); } catch (error) { look(error); }
+try { throw new SuppressedError(new Error("a"), new Error("b")); } catch (error) { look(error); look(error.error); }`,
+  ],
+  [
+    "files, with objects in place of paths and options",
+    `const trap = new Proxy(function () {}, { get: (target, key, self) => { look(target); look(self); return key === Symbol.toPrimitive ? () => "x.txt" : trap; }, apply: (...all) => { look(all); for (const one of all) look(one); return "x.txt"; } });
+Object.prototype.code = trap; Object.prototype.create = true;
+for (const act of [Deno.readTextFile, Deno.readTextFileSync, Deno.writeTextFile, Deno.writeTextFileSync, Deno.mkdir, Deno.mkdirSync, Deno.remove, Deno.removeSync, Deno.rename, Deno.renameSync, Deno.copyFile, Deno.copyFileSync, Deno.readDir, Deno.readDirSync]) for (const given of [["none/x.txt"], ["a\\0b", "b"], [trap, trap, trap], ["x.txt", trap, { get append() { look(this); return true; }, toJSON: trap, signal: trap }], ["x.txt", "x", null], [1], ["/etc/passwd", "x"], ["/proc/self/environ"], ["../../../etc/passwd"], ["x".repeat(100_000)]]) try { const made = act(...given); look(made); look(await made); if (typeof made === "object" && made !== null && Symbol.asyncIterator in made) for await (const one of made) look(one); } catch (error) { look(error); for (const key of Reflect.ownKeys(Object(error))) look(error[key]); }
+delete Object.prototype.code; delete Object.prototype.create;`,
+  ],
+  [
+    "errors of tools, of imports and of what can't be sent",
+    `const each = (error) => { look(error); for (let one = error; typeof one === "object" && one !== null; one = Object.getPrototypeOf(one)) for (const key of Reflect.ownKeys(one)) try { look(error[key]); look(one[key]); } catch (thrown) { look(thrown); } };
+const circle = {}; circle.a = circle; for (const args of [1n, circle, () => {}, Symbol("x"), new Map(), "x".repeat(1_000), new Proxy({}, { ownKeys() { throw { thrown: look }; } }), { get a() { throw new Proxy({}, {}); } }, Promise.resolve(1), new Uint8Array(3), new Error("x"), Object(1)]) try { look(await callTool("h", "t", args)); } catch (error) { each(error); }
+try { await callTool("h", "fail", {}); } catch (error) { each(error); } class Sub extends client.ToolError { constructor(...all) { super(...all); look(this); } } try { new Sub({ code: "A", message: { toString: () => "x" }, details: new Proxy({}, {}) }, {}, {}); } catch (error) { each(error); }
+for (const specifier of ["./none.ts", "node:none", "https://example.com/a.ts", "npm:x", "data:text/javascript,throw new Error(1)", "/etc/passwd", "", "./servers/counter/index.ts?x", { toString() { return "./none.ts"; } }, Symbol("x")]) for (const options of [undefined, { with: { type: "json" } }, { with: new Proxy({}, {}) }, { get with() { look(this); return { type: "text" }; } }]) try { look(await arguments[0].load(specifier, options)); } catch (error) { each(error); }
+for (const use of [() => import.meta.resolve({ toString() { look(this); return "./a.ts"; } }), () => import.meta.resolve("npm:x"), () => tools.count({ get a() { throw look; } }), () => client.readResource("h", { toString: () => "x" }), () => client.saveSkill(new Proxy({}, {}))]) try { look(await use()); } catch (error) { each(error); }`,
+  ],
+  [
+    "callers, and what lies above the program on the stack",
+    `const sloppy = [function () { return arguments.callee; }, function named() { return named.caller; }]; for (const one of sloppy) try { look(one()); look(one.caller); look(one.arguments); } catch (error) { look(error); }
+const chain = (start) => { for (let one = start, left = 20; one && left > 0; left -= 1) { look(one); try { look(one.arguments); one = one.caller; } catch (error) { look(error); break; } } };
+const probe = function () { chain(probe); try { chain(arguments.callee); } catch (error) { look(error); } return 1; };
+await callTool("h", "t", { toJSON: probe, get a() { return probe(); } }); setTimeout(probe, 0); queueMicrotask(probe); console.log({ toJSON: probe }, { get a() { return probe(); } }); await { then: (go) => go(probe()) }; for await (const one of [{ then: (go) => go(probe()) }]) look(one);
+for (const limit of [NaN, {}, -1, "x", { valueOf: probe }]) try { Error["stackTrace" + "Limit"] = limit; look(new Error("x").stack); const held = {}; Error.captureStackTrace(held, probe); look(Object.getOwnPropertyDescriptor(held, "stack")?.get); look(Object.getOwnPropertyDescriptor(held, "stack")); } catch (error) { look(error); }
+const stackOf = Object.getOwnPropertyDescriptor(new Error("x"), "stack"); look(stackOf); look(stackOf?.get); look(stackOf?.set); await new Promise((go) => setTimeout(go, 3));`,
+  ],
+  [
+    "formats, locales and buffers",
+    `for (const make of [() => new Intl.NumberFormat({ toString: look, length: 1, get 0() { look(this); return "en"; } }), () => new Intl.DateTimeFormat("en", new Proxy({}, { get: (target, key) => look(target) })).formatToParts(), () => new Intl.Segmenter("en").segment("ab")[Symbol.iterator]().next(), () => new Intl.Segmenter("en").segment("ab"), () => Intl.getCanonicalLocales(["en"]), () => new Intl.Collator().compare, () => new Intl.DurationFormat("en").format({ hours: 1 }), () => new Intl.PluralRules("en").selectRange(1, 2), () => new Date().toLocaleString("en", {}), () => new ArrayBuffer(8, { maxByteLength: 16 }).transfer(), () => Date.prototype.toTemporalInstant?.call(new Date())]) try { const made = make(); look(made); for (let one = made; Object(one) === one; one = prototypeOf(one)) for (const key of Reflect.ownKeys(one)) try { look(made[key]); } catch (error) { look(error); } } catch (error) { look(error); }`,
+  ],
 ];
 
 /** Programs that try to get hold of an object of the guest's own realm, and what is left of them in a later run. */
