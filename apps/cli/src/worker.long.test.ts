@@ -97,7 +97,10 @@ describeWith("redis-server")("servers and workers on a queue", () => {
       const answer = await fetch(ready);
       return [answer.status, await answer.text()];
     };
-    expect(await said()).toEqual([200, "ready; no worker takes runs, and 0 runs wait. Start one: cem worker\n"]);
+    expect(await said()).toEqual([
+      200,
+      "ready; no worker takes runs, and 0 runs wait. Start one: cem worker\n",
+    ]);
     const worker = await project.work();
     await expect.poll(said, POLL).toEqual([200, "ready\n"]);
     worker.kill("SIGKILL");
