@@ -5,6 +5,7 @@ import { connectHttp } from "../fixtures/clients.ts";
 import { createRealAgent, temporaryFolder } from "../fixtures/real-agent.ts";
 import { ask, at, servesInTests } from "../fixtures/serve.ts";
 import { createLogger } from "./index.ts";
+import { readableLine } from "./logger.ts";
 
 const { agent, close } = createRealAgent();
 const serve = servesInTests(agent);
@@ -28,6 +29,20 @@ describe("the log", () => {
         details: { file },
       }),
     );
+  });
+
+  it("is text in a terminal, which nothing in it can steer", () => {
+    const line = (facts: object): string =>
+      readableLine(JSON.stringify({ level: "info", time: new Date(2026, 1, 1, 22, 59, 2), ...facts }));
+    expect(line({ status: 200, level: "warn", msg: "request\u001B[2J" })).toBe(
+      "  22:59:02  warn  request\uFFFD[2J  status 200",
+    );
+    const [url, page] = ["http://127.0.0.1:3000/mcp", "http://127.0.0.1:3000/console/"];
+    expect(line({ msg: "listening on this machine's loopback", url, console: page }).split("\n")).toEqual([
+      "  22:59:02  listening on this machine's loopback",
+      `            url      ${url}`,
+      `            console  ${page}`,
+    ]);
   });
 
   it("ties runs to requests, and tells neither code nor tokens", async () => {

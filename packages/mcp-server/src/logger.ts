@@ -16,6 +16,10 @@ const PINO_LEVELS: Readonly<Record<LogLevel, string>> = {
   CRITICAL: "fatal",
 };
 const STDERR = 2;
+/** The time of day: `22:59:02`. */
+const CLOCK_CHARACTERS = 8;
+/** Facts of a longer line have a line each. */
+const MAX_LINE_CHARACTERS = 96;
 
 export interface LoggerSettings {
   /** Default: `INFO`. */
@@ -25,7 +29,7 @@ export interface LoggerSettings {
 }
 
 /**
- * Creates a logger that writes one JSON object per line. The server logs no arguments or results of tools and no
+ * Creates a logger that writes one JSON object per line, and text where standard error is a terminal. The server logs no arguments or results of tools and no
  * headers.
  *
  * @throws CemError `LOG_UNWRITABLE` where the file can't be opened.
@@ -41,9 +45,30 @@ export function createLogger({ level = "INFO", file }: LoggerSettings = {}): Log
   return pino(options, openDestination(file));
 }
 
+/** A line of the log as a person at a terminal reads it: the time of day, the message, its facts. */
+export function readableLine(line: string): string {
+  const { level, time, msg, ...facts } = JSON.parse(line) as Record<string, string>;
+  const clock = new Date(String(time)).toTimeString().slice(0, CLOCK_CHARACTERS);
+  const head = level === "info" ? [clock, msg] : [clock, level, msg];
+  const shown = Object.entries(facts).map(([name, value]) => [
+    name,
+    typeof value === "string" ? value : JSON.stringify(value),
+  ]);
+  const one = [...head, ...shown.map((fact) => fact.join(" "))].join("  ");
+  const width = Math.max(0, ...shown.map(([name = ""]) => name.length)) + 2;
+  const rows = shown.map(
+    ([name = "", value]) => `${" ".repeat(CLOCK_CHARACTERS + 2)}${name.padEnd(width)}${value}`,
+  );
+  const lines = one.length <= MAX_LINE_CHARACTERS ? [one] : [head.join("  "), ...rows];
+  // What others gave must not steer the terminal.
+  return lines.map((text) => `  ${text.replaceAll(/[\p{C}\p{Zl}\p{Zp}]/gu, "\uFFFD")}`).join("\n");
+}
+
 /** Writes synchronously, so that the last lines before a crash are kept. */
 function openDestination(file: string | undefined): DestinationStream {
   try {
+    if (file === undefined && process.stderr.isTTY)
+      return { write: (line) => void process.stderr.write(`${readableLine(line)}\n`) };
     return destination({ dest: file === undefined ? STDERR : openForAppending(file), sync: true });
   } catch (error) {
     const reason = error instanceof Error ? error.message : String(error);

@@ -119,7 +119,10 @@ function unknownCommand(program: Command, usage: CemError, { runUnknown }: Comma
 }
 
 function usageError(error: CommanderError, argv: readonly string[], program: Command): CemError {
-  const message = error.message.replace(/^error: /u, "").replace(/\n?\((Did you mean [^()]+\?)\)$/u, ". $1");
+  const message = error.message
+    .replace(/^error: /u, "")
+    .replace(/^command-argument value ('.*') is invalid for argument '([^']*)'\./su, "There is no $2 $1.")
+    .replace(/\n?\((Did you mean [^()]+\?)\)$/u, ". $1");
   const sentence = message.charAt(0).toUpperCase() + message.slice(1);
   const ended = /[.?]$/u.test(sentence) ? sentence : `${sentence}.`;
   return new CemError("USAGE", `${ended} ${adviceFor(error, argv, program)}`, {
