@@ -84,7 +84,9 @@ async function askNobody(): Promise<CodeGenerator> {
     specificationVersion: "v1",
     toolBudget,
     generate: async (request) => {
-      const prompt = createPrompt(request, { describeCalls }).map(({ content }) => content);
+      const prompt = createPrompt(request, { describeCalls }).map(({ content }) =>
+        typeof content === "string" ? content : "",
+      );
       return {
         status: "refused",
         origin: "rules",
