@@ -69,6 +69,8 @@ const REASONS: Readonly<Record<string, [why: string, help: string]>> = {
   EMFILE: ["too many files are open", "Close other programs, or raise the limit with: ulimit -n 4096"],
   ENFILE: ["too many files are open", "Close other programs, and try again."],
   EISDIR: ["it is a folder", "Give a file, or move the folder out of the way."],
+  // Of a folder that is to be made.
+  EEXIST: ["a file stands where a folder should be", "Move it out of the way."],
   ENOTDIR: ["a file stands where a folder should be", "Move it out of the way."],
   ELOOP: ["it is a link that leads back to itself", "Remove the link."],
   ENAMETOOLONG: ["its name is too long", "Choose a shorter one."],

@@ -84,6 +84,7 @@ describe("systemErrorOf", () => {
       "FILE_UNREADABLE",
       "sessions can't be read: permission was denied.",
     ],
+    ["EEXIST", "mkdir", "/x", "NOT_WRITABLE", "/x can't be written: a file stands where a folder should be."],
     ["EACCES", "open", "/x/config.yaml", "FILE_UNREADABLE", "/x/config.yaml can't be opened"],
   ])("explains %s of %s", (code, syscall, file, expected, message) => {
     const error = systemErrorOf(failure(code, syscall, file));

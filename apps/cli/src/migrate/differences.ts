@@ -46,7 +46,7 @@ export function differencesOf(settings: Record<string, unknown>): string[] {
   return [
     ...keys.map(({ section, key, reason }) => `${section}.${key}  ${reason}`),
     ...listOf(settings["workflows"]).flatMap((workflow) =>
-      listOf(workflow["steps"])
+      stepsIn(workflow["steps"])
         .filter(({ config }) => isPython(toRecord(config)["code"]))
         .map(
           (step) =>
@@ -54,6 +54,14 @@ export function differencesOf(settings: Record<string, unknown>): string[] {
         ),
     ),
   ];
+}
+
+/** The steps of a list, with those within their branches and loops. */
+function stepsIn(value: unknown): Record<string, unknown>[] {
+  return listOf(value).flatMap((step) => {
+    const inner = Object.values(toRecord(step["config"])).filter((one) => Array.isArray(one));
+    return [step, ...inner.flatMap(stepsIn)];
+  });
 }
 
 /** Whether a text is a program in Python and not in TypeScript, as far as its form shows. */

@@ -101,6 +101,13 @@ describe("planMigration", () => {
     const steps = [
       { name: "old", type: "code_execution", config: { code: "# Extract\ndata = [1]\nprint(data)\n" } },
       { name: "older", type: "code_execution", config: { code: 'if x:\n  raise ValueError("no")\n' } },
+      {
+        name: "each",
+        type: "loop",
+        config: {
+          steps: [{ name: "oldest", type: "code_execution", config: { code: "x = 1\nprint(x)\n" } }],
+        },
+      },
       { name: "new", type: "code_execution", config: { code: "return 1;\n" } },
     ];
     const config = {
@@ -124,6 +131,7 @@ describe("planMigration", () => {
       ".env MSB_SERVER_URL",
       'step "old" of "w" is Python',
       'step "older" of "w" is Python',
+      'step "oldest" of "w" is Python',
       "skills/bare.py is Python",
       ...ANSWER_DIFFERENCES.map(({ reason }) => reason),
     ])
