@@ -17,11 +17,8 @@ export interface WriteOptions {
    * The version that is replaced, as it was read; empty for a value that must not exist yet. Absent: whatever is there.
    */
   version?: string | undefined;
-  /**
-   * After so many milliseconds on the store's own clock the value is gone. `kept`, with a version: when the value of
-   * that version would be. Absent: it stays.
-   */
-  expiresInMs?: number | "kept" | undefined;
+  /** After so many milliseconds on the store's own clock the value is gone. Absent: it stays. */
+  expiresInMs?: number | undefined;
   /**
    * Whether it may be lost in a crash of the store until a later write without this was answered, which keeps both.
    *
@@ -82,8 +79,6 @@ export interface Store {
    */
   append(key: StoreKey, entries: readonly Uint8Array[]): Promise<number>;
   entries(key: StoreKey, options?: EntriesOptions): Promise<Uint8Array[]>;
-  /** The keys of logs that begin with these parts, in order. An empty list lists all. */
-  listLogs(prefix: StoreKey, options?: ListOptions): Promise<StoreKey[]>;
   /**
    * Adds to a counter, which starts at 0. An amount of 0 reads it.
    *

@@ -75,13 +75,12 @@ class FolderStore implements Store {
     const next = randomUUID();
     this.#change((database) => {
       this.#requireVersion(database, key, version);
-      const kept = expiresInMs === "kept";
       database
         .prepare(
           `insert into cem_values (key, value, version, expires_at) values (?, ?, ?, ?)
-             on conflict (key) do update set value = excluded.value, version = excluded.version${kept ? "" : ", expires_at = excluded.expires_at"}`,
+             on conflict (key) do update set value = excluded.value, version = excluded.version, expires_at = excluded.expires_at`,
         )
-        .run(encodeKey(key), value, next, kept ? null : expiryOf(expiresInMs));
+        .run(encodeKey(key), value, next, expiryOf(expiresInMs));
     });
     return next;
   }
@@ -130,18 +129,6 @@ class FolderStore implements Store {
         .all(encodeKey(key), from, pageSize(limit)),
     );
     return found.map((row) => row["entry"] as Uint8Array);
-  }
-
-  async listLogs(
-    prefix: StoreKey,
-    { after, limit }: { after?: StoreKey | undefined; limit?: number | undefined } = {},
-  ): Promise<StoreKey[]> {
-    const { from, to } = rangeOf(prefix, after);
-    return this.#keys("select distinct key from cem_logs where key >= ? and key < ? order by key limit ?", [
-      from,
-      to,
-      pageSize(limit),
-    ]);
   }
 
   async add(key: StoreKey, amount: number, expiresInMs?: number): Promise<number> {

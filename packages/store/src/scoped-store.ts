@@ -11,23 +11,19 @@ export function scopeStore(store: Store, ...scope: [string, ...string[]]): Store
     encodeKey(key); // refuses one that is none, as the whole store would
     return under(key);
   };
-  const listed =
-    (list: Store["list"]): Store["list"] =>
-    async (prefix, { after, limit } = {}) => {
-      const found = await list(under(prefix), {
-        limit,
-        after: after === undefined ? undefined : within(after),
-      });
-      return found.map((key) => key.slice(scope.length));
-    };
   return {
     specificationVersion: "v1",
     location: store.location,
     read: async (key) => store.read(within(key)),
     write: async (key, value, options) => store.write(within(key), value, options),
     remove: async (key, version) => store.remove(within(key), version),
-    list: listed((prefix, options) => store.list(prefix, options)),
-    listLogs: listed((prefix, options) => store.listLogs(prefix, options)),
+    list: async (prefix, { after, limit } = {}) => {
+      const found = await store.list(under(prefix), {
+        limit,
+        after: after === undefined ? undefined : within(after),
+      });
+      return found.map((key) => key.slice(scope.length));
+    },
     append: async (key, entries) => store.append(within(key), entries),
     entries: async (key, options) => store.entries(within(key), options),
     add: async (key, amount, expiresInMs) => store.add(within(key), amount, expiresInMs),

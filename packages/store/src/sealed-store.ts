@@ -123,7 +123,6 @@ export function sealStore(store: Store, keys: readonly SealingKey[]): Store {
       ),
     entries: async (key, options) =>
       (await store.entries(key, options)).map((entry) => open(key, "entry", entry)),
-    listLogs: (prefix, options) => store.listLogs(prefix, options),
     add: (key, amount, expiresInMs) => store.add(key, amount, expiresInMs),
     now: () => store.now(),
     removeAll: (prefix) => store.removeAll(prefix),

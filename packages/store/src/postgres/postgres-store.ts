@@ -71,10 +71,8 @@ class PostgresStore implements Store {
     await this.#sweep();
     const next = randomUUID();
     const { version, expiresInMs, isKeptByNext = false } = options;
-    const isKept = expiresInMs === "kept";
-    const values = [encodeKey(key), Buffer.from(value), next, isKept ? null : (expiresInMs ?? null)];
-    const expires = isKept ? "cem_values.expires_at" : "excluded.expires_at";
-    const set = `value = excluded.value, version = excluded.version, expires_at = ${expires}`;
+    const values = [encodeKey(key), Buffer.from(value), next, expiresInMs ?? null];
+    const set = "value = excluded.value, version = excluded.version, expires_at = excluded.expires_at";
     const insert = `insert into cem_values (key, value, version, expires_at)
       select $1::bytea, $2::bytea, $3::uuid, ${expiry("$4")}${isKeptByNext ? UNSYNCED : ""}
       on conflict (key) do update set ${set}`;
@@ -86,7 +84,7 @@ class PostgresStore implements Store {
       requireOne(
         key,
         await this.#ask(
-          `update cem_values set value = $2, version = $3, expires_at = coalesce(${expiry("$4")}, ${isKept ? "expires_at" : "null"})
+          `update cem_values set value = $2, version = $3, expires_at = ${expiry("$4")}
             where key = $1 and version = $5 and ${lives("cem_values")}`,
           [...values, version],
         ),
@@ -141,15 +139,6 @@ class PostgresStore implements Store {
       [encodeKey(key), from, pageSize(limit)],
     );
     return rows.map(({ entry }) => entry);
-  }
-
-  async listLogs(prefix: StoreKey, { after, limit }: ListOptions = {}): Promise<StoreKey[]> {
-    const { from, to } = rangeOf(prefix, after);
-    const { rows } = await this.#ask<{ key: Buffer }>(
-      "select key from cem_log_lengths where key >= $1 and key < $2 and length > 0 order by key limit $3",
-      [from, to, pageSize(limit)],
-    );
-    return rows.map(({ key }) => decodeKey(key));
   }
 
   async add(key: StoreKey, amount: number, expiresInMs?: number): Promise<number> {

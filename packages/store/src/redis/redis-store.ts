@@ -65,7 +65,7 @@ class RedisStore implements Store {
       expected(version),
       Buffer.from(value),
       next,
-      expiresInMs === "kept" ? expiresInMs : wholeMs(expiresInMs),
+      wholeMs(expiresInMs),
     ]);
     return next;
   }
@@ -74,12 +74,22 @@ class RedisStore implements Store {
     return (await this.#script(REMOVE, "values", key, [expected(version)])) === 1;
   }
 
-  async list(prefix: StoreKey, options?: ListOptions): Promise<StoreKey[]> {
-    return this.#list("values", prefix, options);
-  }
-
-  async listLogs(prefix: StoreKey, options?: ListOptions): Promise<StoreKey[]> {
-    return this.#list("logs", prefix, options);
+  async list(prefix: StoreKey, { after, limit }: ListOptions = {}): Promise<StoreKey[]> {
+    const { from, to } = rangeOf(prefix, after);
+    const wanted = pageSize(limit);
+    const found = await this.#ask((client) =>
+      client.callBuffer(
+        "EVAL",
+        LIST,
+        1,
+        this.#listName("values"),
+        bound("[", from),
+        bound("(", to),
+        wanted,
+        this.#name("values"),
+      ),
+    );
+    return (found as Buffer[]).map((member) => decodeKey(member));
   }
 
   async append(key: StoreKey, entries: readonly Uint8Array[]): Promise<number> {
@@ -138,24 +148,6 @@ class RedisStore implements Store {
   async close(): Promise<void> {
     this.#client?.disconnect();
     this.#client = undefined;
-  }
-
-  async #list(kind: Kind, prefix: StoreKey, { after, limit }: ListOptions = {}): Promise<StoreKey[]> {
-    const { from, to } = rangeOf(prefix, after);
-    const wanted = pageSize(limit);
-    const found = await this.#ask((client) =>
-      client.callBuffer(
-        "EVAL",
-        LIST,
-        1,
-        this.#listName(kind),
-        bound("[", from),
-        bound("(", to),
-        wanted,
-        this.#name(kind),
-      ),
-    );
-    return (found as Buffer[]).map((member) => decodeKey(member));
   }
 
   async #script(

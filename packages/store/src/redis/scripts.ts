@@ -19,13 +19,13 @@ const REQUIRE_VERSION = `
 /**
  * Its first change is one that a server without memory refuses: such a server lets a script go on that has changed something.
  *
- * ARGV: member, expected version (\`*\` or \`=\` and the version), value, next version, milliseconds until it expires, 0 or \`kept\`.
+ * ARGV: member, expected version (\`*\` or \`=\` and the version), value, next version, milliseconds until it expires, or 0.
  */
 export const WRITE = `${REQUIRE_VERSION}
   requireVersion(ARGV[2])
   redis.call("HSET", KEYS[1], "value", ARGV[3], "version", ARGV[4])
-  if ARGV[5] ~= "kept" then redis.call("PERSIST", KEYS[1]) end
-  if ARGV[5] ~= "kept" and tonumber(ARGV[5]) > 0 then redis.call("PEXPIRE", KEYS[1], ARGV[5]) end
+  redis.call("PERSIST", KEYS[1])
+  if tonumber(ARGV[5]) > 0 then redis.call("PEXPIRE", KEYS[1], ARGV[5]) end
   redis.call("ZADD", KEYS[2], 0, ARGV[1])
   return 1
 `;
