@@ -41,11 +41,20 @@ const CONTAINER_PROGRAMS = new Set(["docker", "podman", "nerdctl"]);
 const FLAGS =
   /^(?:-[itdPq]+|--(?:rm|init|interactive|tty|detach|privileged|read-only|publish-all|no-healthcheck|quiet|sig-proxy|oom-kill-disable|disable-content-trust))$/u;
 
-/** Warnings about a new server: a name or a package that looks like another, an image that is not pinned. */
-export function warningsOf(name: string, entry: ServerEntry, others: Iterable<string>): string[] {
+/**
+ * Warnings about a new server: a name, a package or an image that looks like another, an image that is not pinned.
+ *
+ * @param otherWords - Words of the commands of other servers.
+ */
+export function warningsOf(
+  name: string,
+  entry: ServerEntry,
+  others: Iterable<string>,
+  otherWords: Iterable<string> = [],
+): string[] {
   const other = findLookAlike(name, [...others, ...WELL_KNOWN]);
   const image = unpinnedImage(entry);
-  const near = imitatedPackage(entry);
+  const near = imitatedPackage(entry, otherWords);
   return [
     ...(other === undefined
       ? []
@@ -61,21 +70,35 @@ export function warningsOf(name: string, entry: ServerEntry, others: Iterable<st
   ];
 }
 
-/** The package among the words of a command that can be taken for a well-known one. */
-function imitatedPackage({ args }: ServerEntry): { name: string; other: string } | undefined {
+/** The package or image among the words of a command that can be taken for a well-known one, or for another server's. */
+function imitatedPackage(
+  { args }: ServerEntry,
+  otherWords: Iterable<string>,
+): { name: string; other: string } | undefined {
   if (!Array.isArray(args)) return undefined;
+  const compared = new Map(COMPARED_PACKAGES);
+  // Other words of a command, such as `run`, name nothing.
+  for (const name of [...otherWords].map(packageOf))
+    if (name !== undefined && /[/-]/u.test(name)) compared.set(name.replace("@", "").replace("/", " "), name);
+  const known = new Set(compared.values());
   for (const word of args.map(String)) {
-    const given = word.replace(/^--?[\w-]+=/u, "");
-    // A version follows the name; the first character may be the @ of a scope.
-    const [rest = ""] = given.slice(1).split(/[@=<>~![]/u, 1);
-    const name = given.slice(0, 1) + rest;
-    if (/^(?:[-./~\\]|\w:)/u.test(name) || WELL_KNOWN_PACKAGES.includes(name)) continue;
+    const name = packageOf(word);
+    if (name === undefined || known.has(name)) continue;
     // No name has spaces, so none is found among the known ones though it is spelled otherwise.
-    const near = findLookAlike(name.replaceAll("@", "").replace("/", "  "), COMPARED_PACKAGES.keys());
-    const other = COMPARED_PACKAGES.get(near ?? "");
+    const near = findLookAlike(name.replaceAll("@", "").replace("/", "  "), compared.keys());
+    const other = compared.get(near ?? "");
     if (other !== undefined) return { name, other };
   }
   return undefined;
+}
+
+/** The name of a package or an image without its version; `undefined` for a path or an option. */
+function packageOf(word: string): string | undefined {
+  const given = word.replace(/^--?[\w-]+=/u, "");
+  // A version follows the name; the first character may be the @ of a scope.
+  const [rest = ""] = given.slice(1).split(/[@=<>~![]|:[\w.-]*$/u, 1);
+  const name = given.slice(0, 1) + rest;
+  return /^(?:[-./~\\]|\w:|https?$)/u.test(name) || name === "" ? undefined : name;
 }
 
 /** The image that a container is started from, where it is not named by its digest. */
@@ -127,6 +150,9 @@ export async function addServers(
       name,
       entry,
       [...known].filter((other) => other !== name),
+      config.mcpServers.flatMap((other) =>
+        other.name !== name && other.connectionType === "stdio" ? other.args : [],
+      ),
     ),
   );
   return { file, warnings };

@@ -31,6 +31,25 @@ describe("warningsOf", () => {
     );
   });
 
+  it("finds a package or an image that looks like one of another server", () => {
+    const words = [
+      "-y",
+      "@acme/crm-server@2.0.0",
+      "run",
+      "-i",
+      "ghcr.io/acme/tickets:1.4",
+      "/data/acme-files",
+    ];
+    const others = (args: string[]): (string | undefined)[] =>
+      warningsOf("mine", { command: "npx", args }, [], words).map(
+        (text) => /looks like "(.*?)"/u.exec(text)?.[1],
+      );
+    expect(others(["-y", "@acme/crm-servor"])).toEqual(["@acme/crm-server"]);
+    expect(others(["-y", "acme-crm-server"])).toEqual(["@acme/crm-server"]);
+    expect(others(["run", "ghcr.io/acrne/tickets:1.4"])).toEqual(["ghcr.io/acme/tickets"]);
+    expect(others(["ran", "@acme/crm-server@3.0.0", "ghcr.io/acme/tickets:2", "acme-file"])).toEqual([]);
+  });
+
   it.each([
     [["run", "-i", "--rm", "mcp/github"], "mcp/github"],
     [
