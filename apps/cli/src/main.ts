@@ -5,11 +5,10 @@ import type { CommandIo } from "./io/command-io.ts";
 import { parseCommandLine, parseQuick } from "./command/command-line.ts";
 import type { Invocation } from "./command/define-command.ts";
 import { RUN_COMMANDS } from "./commands/run.ts";
-import { EXIT_FAILED, exitCodeOfError, isOwnCode } from "./errors.ts";
+import { EXIT_FAILED, exitCodeOfError, isOwnCode, systemErrorOf } from "./errors.ts";
 import { GRACE_MS, watchForInterruption } from "./io/interruption.ts";
 import type { Interruption, StopReason } from "./io/interruption.ts";
 import { safeJson, safeText } from "./render/text.ts";
-import { systemErrorOf } from "./errors.ts";
 import { createTerminal } from "./io/terminal.ts";
 import type { Output, Terminal } from "./io/terminal.ts";
 

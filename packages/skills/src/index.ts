@@ -1,9 +1,8 @@
-export { checkSkill } from "./check-skill.ts";
+export { checkSkill, stageSkill } from "./check-skill.ts";
 export { mergeSkills } from "./merge-skills.ts";
 export type { MergedSkills } from "./merge-skills.ts";
 export { toProgramCode } from "./skill-draft.ts";
 export { createSkillStore } from "./skill-store.ts";
 export type { SkillStoreSettings } from "./skill-store.ts";
-export { stageSkill } from "./check-skill.ts";
 export { toolDigest, toolsUsedBy } from "./tool-digests.ts";
 export type { Skill, SkillDraft, SkillStore, SkillSummary } from "@cem/core";

@@ -82,7 +82,7 @@ export function exportedNames({ ast }: Program): string[] {
   });
 }
 
-export function invalid(name: unknown, reason: string): CemError {
+function invalid(name: unknown, reason: string): CemError {
   return new CemError("SKILL_INVALID", `The skill can't be saved: ${reason}.`, {
     details: { skill: String(name) },
   });

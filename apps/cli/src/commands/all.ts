@@ -11,12 +11,11 @@ import { plugins, runPluginCommand } from "./plugins.ts";
 import { queue, worker } from "./queue.ts";
 import { RUN_COMMANDS } from "./run.ts";
 import { runs } from "./runs.ts";
-import { search } from "./tools.ts";
+import { search, tools } from "./tools.ts";
 import { serve } from "./serve.ts";
 import { auth, generate, servers } from "./servers.ts";
 import { sessions } from "./sessions.ts";
 import { skills } from "./skills.ts";
-import { tools } from "./tools.ts";
 import { trust } from "./trust.ts";
 import { workflow } from "./workflow.ts";
 

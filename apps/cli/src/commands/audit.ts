@@ -1,11 +1,8 @@
-import type { Answer } from "../io/command-context.ts";
-import type { CommandContext } from "../io/command-context.ts";
+import type { Answer, CommandContext } from "../io/command-context.ts";
 import { serverSourceOf } from "../run/config-source.ts";
 import { EXIT_FAILED, EXIT_OK } from "../errors.ts";
 import { renderRow } from "../render/rows.ts";
-import { oneLine, safeText } from "../render/text.ts";
-import { shortPath } from "../render/text.ts";
-import { counted } from "../render/text.ts";
+import { oneLine, safeText, shortPath, counted } from "../render/text.ts";
 import { addOptions, defineCommand } from "../command/define-command.ts";
 import type { Given } from "../command/define-command.ts";
 import { settingOptions, actionArgument } from "../command/options.ts";

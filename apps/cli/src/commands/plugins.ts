@@ -1,12 +1,10 @@
 import type { PluginReport } from "code-execution-mcp/admin";
-import { approveOf } from "../ask/terminal-questions.ts";
-import { elicitOf } from "../ask/terminal-questions.ts";
+import { approveOf, elicitOf } from "../ask/terminal-questions.ts";
 import { createTurns } from "../ask/prompt.ts";
 import { EXIT_FAILED, EXIT_OK } from "../errors.ts";
 import type { Answer, CommandContext } from "../io/command-context.ts";
 import { renderRow } from "../render/rows.ts";
-import { oneLine, safeData, safeText } from "../render/text.ts";
-import { counted, duration } from "../render/text.ts";
+import { oneLine, safeData, safeText, counted, duration } from "../render/text.ts";
 import type { Style } from "../render/text.ts";
 import { renderValue } from "../render/value.ts";
 import { serverSourceOf } from "../run/config-source.ts";

@@ -1,8 +1,7 @@
 import { CemError } from "@cem/core";
 import type { ConfigSource, Exposed, Profile, TransportName } from "code-execution-mcp";
 import type { TokenCost } from "code-execution-mcp/admin";
-import type { Answer } from "../io/command-context.ts";
-import type { CommandContext } from "../io/command-context.ts";
+import type { Answer, CommandContext } from "../io/command-context.ts";
 import { configSourceOf } from "../run/config-source.ts";
 import { EXIT_OK } from "../errors.ts";
 import { renderRow } from "../render/rows.ts";

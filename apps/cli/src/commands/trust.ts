@@ -1,16 +1,13 @@
 import type { TrustRecord } from "@cem/config";
 import { CemError } from "@cem/core";
 import type { TrustReport } from "code-execution-mcp/admin";
-import type { Answer } from "../io/command-context.ts";
-import type { CommandContext } from "../io/command-context.ts";
+import type { Answer, CommandContext } from "../io/command-context.ts";
 import { askYesNo } from "../ask/prompt.ts";
 import { serverSourceOf } from "../run/config-source.ts";
 import { EXIT_FAILED, EXIT_OK } from "../errors.ts";
 import { renderRow } from "../render/rows.ts";
 import { renderAsked, renderTrustItems } from "../run/settle-trust.ts";
-import { oneLine, safeData } from "../render/text.ts";
-import { shortPath } from "../render/text.ts";
-import { counted } from "../render/text.ts";
+import { oneLine, safeData, shortPath, counted } from "../render/text.ts";
 import { Option } from "commander";
 import { addOptions, defineCommand } from "../command/define-command.ts";
 import type { Given } from "../command/define-command.ts";

@@ -1,11 +1,9 @@
 import { CemError } from "@cem/core";
 import type { JsonObject, JsonValue } from "@cem/core";
 import type { WorkflowResult } from "code-execution-mcp";
-import type { Answer } from "../io/command-context.ts";
-import type { CommandContext } from "../io/command-context.ts";
+import type { Answer, CommandContext } from "../io/command-context.ts";
 import { configSourceOf } from "../run/config-source.ts";
-import { EXIT_FAILED, EXIT_OK } from "../errors.ts";
-import { withHint } from "../errors.ts";
+import { EXIT_FAILED, EXIT_OK, withHint } from "../errors.ts";
 import { renderRow } from "../render/rows.ts";
 import {
   renderDrawing,

@@ -2,8 +2,7 @@ import { exampleCall } from "@cem/core";
 import type { RankedTool, ToolDefinition, ToolProblem, ToolServer } from "@cem/core";
 import { renderCode } from "./code.ts";
 import { renderPairs } from "./rows.ts";
-import { oneLine } from "./text.ts";
-import { columnsOf, counted, cut, shortPath, wrapIndented } from "./text.ts";
+import { oneLine, columnsOf, counted, cut, shortPath, wrapIndented } from "./text.ts";
 import type { Style } from "./text.ts";
 
 /** The amount shown of each tool that was found. */

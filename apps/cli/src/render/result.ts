@@ -2,8 +2,7 @@ import { redactionTokensIn } from "@cem/core";
 import type { JsonValue, TaskResult } from "@cem/core";
 import { renderCode, renderCodeAround } from "./code.ts";
 import { renderPairs, renderRow } from "./rows.ts";
-import { oneLine, safeData, safeJson } from "./text.ts";
-import { counted, duration, grouped, wrapIndented } from "./text.ts";
+import { oneLine, safeData, safeJson, counted, duration, grouped, wrapIndented } from "./text.ts";
 import type { Style } from "./text.ts";
 import { renderValue, withReadableNumbers } from "./value.ts";
 

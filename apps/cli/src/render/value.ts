@@ -2,8 +2,7 @@ import type { JsonValue } from "@cem/core";
 import { readableNumber } from "@cem/core/text";
 import { LABEL_COLUMNS, MAX_ROWS, renderTable } from "./rows.ts";
 import type { Row } from "./rows.ts";
-import { oneLine } from "./text.ts";
-import { columnsOf, counted, cut, grouped, padEnd, wrap } from "./text.ts";
+import { oneLine, columnsOf, counted, cut, grouped, padEnd, wrap } from "./text.ts";
 import type { Style } from "./text.ts";
 
 const MAX_TEXT_CHARACTERS = 2_000;

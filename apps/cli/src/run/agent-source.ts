@@ -1,7 +1,6 @@
 import type { Agent } from "@cem/core";
 import type { AgentOptions, OwnWorkflows } from "code-execution-mcp";
-import { approveOf } from "../ask/terminal-questions.ts";
-import { elicitOf } from "../ask/terminal-questions.ts";
+import { approveOf, elicitOf } from "../ask/terminal-questions.ts";
 import { createTurns } from "../ask/prompt.ts";
 import type { SharedOptions } from "../command/options.ts";
 import { serverSourceOf } from "./config-source.ts";

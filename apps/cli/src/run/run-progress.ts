@@ -2,8 +2,7 @@ import { statusOfCall } from "@cem/core";
 import type { AgentEvent, Finding, Isolation, ToolCallRecord } from "@cem/core";
 import type { Output } from "../io/terminal.ts";
 import { ROW_INDENT, renderPairs, renderRow } from "../render/rows.ts";
-import { oneLine, safeData } from "../render/text.ts";
-import { counted, duration } from "../render/text.ts";
+import { oneLine, safeData, counted, duration } from "../render/text.ts";
 
 type SelectedEvent = Extract<AgentEvent, { type: "selected" }>;
 

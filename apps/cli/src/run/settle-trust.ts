@@ -3,8 +3,7 @@ import { askYesNo } from "../ask/prompt.ts";
 import type { SharedOptions } from "../command/options.ts";
 import type { CommandContext } from "../io/command-context.ts";
 import { renderRow } from "../render/rows.ts";
-import { oneLine, safeData, safeText } from "../render/text.ts";
-import { cut, shortPath } from "../render/text.ts";
+import { oneLine, safeData, safeText, cut, shortPath } from "../render/text.ts";
 import type { Style } from "../render/text.ts";
 import { serverSourceOf } from "./config-source.ts";
 

@@ -1,9 +1,8 @@
-import type { PDFButton, PDFDocument, PDFField } from "@cantoo/pdf-lib";
+import type { PDFDocument, PDFField } from "@cantoo/pdf-lib";
 import type { FieldValue } from "../form/field-values.ts";
 import type { FormField } from "../form/form-schema.ts";
 import { chooseOffered, isSameText, textOf } from "../targets/target.ts";
 import type { FilledField } from "../targets/target.ts";
-import { readWorkspaceFile } from "../targets/workspace-files.ts";
 import type { PdfLibrary } from "./pdf-fonts.ts";
 
 const NO_SUCH_OPTION = "has no such option in the document";
@@ -42,9 +41,9 @@ export function pdfTextOf(
 export async function fillPdfField(
   target: PDFField,
   { field, value }: FilledField,
-  { library, document, workspace }: PdfContext,
+  { library }: Pick<PdfContext, "library">,
 ): Promise<string | undefined> {
-  const { PDFTextField, PDFCheckBox, PDFRadioGroup, PDFDropdown, PDFOptionList, PDFButton } = library;
+  const { PDFTextField, PDFCheckBox, PDFRadioGroup, PDFDropdown, PDFOptionList } = library;
   if (target.isReadOnly()) return "can't be changed in the document";
   if (target instanceof PDFTextField) {
     const text = textOf(field, value);
@@ -78,8 +77,7 @@ export async function fillPdfField(
     target.select(names);
     return undefined;
   }
-  if (target instanceof PDFButton) return setImage(target, value, { library, document, workspace });
-  return "is a kind of field that can't be filled, such as a signature";
+  return "is a kind of field that can't be filled, such as an image or a signature";
 }
 
 /** Compares a field of the saved document with what it was filled with. */
@@ -88,7 +86,7 @@ export function readPdfField(
   { field, value }: FilledField,
   { library }: Pick<PdfContext, "library">,
 ): { value: FieldValue | undefined; matches: boolean } {
-  const { PDFTextField, PDFCheckBox, PDFRadioGroup, PDFDropdown, PDFOptionList, PDFButton } = library;
+  const { PDFTextField, PDFCheckBox, PDFRadioGroup, PDFDropdown, PDFOptionList } = library;
   if (target instanceof PDFTextField) {
     const text = target.getText() ?? "";
     return { value: text, matches: isSameText(field, textOf(field, value), text) };
@@ -107,35 +105,5 @@ export function readPdfField(
     );
     return { value: Array.isArray(value) ? read : (read[0] ?? ""), matches: chosen?.length === read.length };
   }
-  const hasImage = target instanceof PDFButton && holdsImage(target, library);
-  return { value: hasImage ? value : undefined, matches: hasImage };
-}
-
-async function setImage(
-  target: PDFButton,
-  value: FieldValue,
-  { document, workspace }: PdfContext,
-): Promise<string | undefined> {
-  if (!Array.isArray(value) || value.length !== 1) return "is an image in the document, which takes one file";
-  const { bytes, mimeType } = await readWorkspaceFile(workspace, value[0] ?? "");
-  const isPng = mimeType === "image/png";
-  if (!isPng && mimeType !== "image/jpeg") return "is an image in the document, which takes a PNG or a JPEG";
-  try {
-    target.setImage(await (isPng ? document.embedPng(bytes) : document.embedJpg(bytes)));
-    return undefined;
-  } catch {
-    return `is a file that can't be read as ${isPng ? "PNG" : "JPEG"}`;
-  }
-}
-
-/** Whether what a button shows refers to an image. */
-function holdsImage(target: PDFButton, { PDFName, PDFDict, PDFStream }: PdfLibrary): boolean {
-  return target.acroField.getWidgets().some((widget) => {
-    const { normal } = widget.getAppearances() ?? {};
-    if (!(normal instanceof PDFStream)) return false;
-    const images = normal.dict
-      .lookupMaybe(PDFName.of("Resources"), PDFDict)
-      ?.lookupMaybe(PDFName.of("XObject"), PDFDict);
-    return (images?.keys().length ?? 0) > 0;
-  });
+  return { value: undefined, matches: false };
 }

@@ -29,7 +29,6 @@ const FIELDS = [
     ],
   },
   { name: "topics", type: "multiselect", options: ["art", "music", "sport"] },
-  { name: "photo", type: "file", accept: ["image/*"] },
 ];
 const DATA = {
   name: "Ada Lovelace",
@@ -40,7 +39,6 @@ const DATA = {
   plan: "full",
   country: "gr",
   topics: ["art", "sport"],
-  photo: "photo.png",
 };
 
 async function writeTemplate(file: string): Promise<void> {
@@ -150,8 +148,17 @@ describe("a PDF file", () => {
       { name: "born", type: "textarea" },
       { name: "member", type: "integer" },
       { name: "plan", type: "select", options: ["gold"] },
+      { name: "photo" },
     ];
-    const data = { nowhere: "x", locked: "x", code: "12345", born: "a\nb", member: 3, plan: "gold" };
+    const data = {
+      nowhere: "x",
+      locked: "x",
+      code: "12345",
+      born: "a\nb",
+      member: 3,
+      plan: "gold",
+      photo: "x",
+    };
     const result = await fill(data, { output: "refused.pdf" }, fields);
     expect(result.status).toBe("error");
     expect(result.problems.map(({ field, message }) => `${field} ${message}`)).toEqual([
@@ -161,6 +168,7 @@ describe("a PDF file", () => {
       "born takes one line in the document",
       "member is a check box in the document, which takes yes or no",
       "plan has no such option in the document",
+      "photo is a kind of field that can't be filled, such as an image or a signature",
     ]);
     expect(existsSync(path.join(workspace, "refused.pdf"))).toBe(false);
   });

@@ -1,6 +1,6 @@
 import type { JsonValue, WorkflowStepKind } from "@cem/core";
 import { nearest } from "@cem/core/text";
-import type { Expression } from "../expressions/expression.ts";
+import type { Expression, DocumentPath } from "../expressions/expression.ts";
 import { visitExpressions } from "../expressions/template.ts";
 import { dependenciesOf, findCircle, visitStep } from "./dependencies.ts";
 import { isBuiltIn } from "./parse-workflow.ts";
@@ -8,7 +8,6 @@ import type { ParsedWorkflow, Problems } from "./parse-workflow.ts";
 import { schemaProblems } from "./value-schema.ts";
 import { ON_ERROR } from "./workflow.ts";
 import type { Workflow, WorkflowStep } from "./workflow.ts";
-import type { DocumentPath } from "../expressions/expression.ts";
 
 /** The names that expressions find everywhere. */
 const GLOBALS = ["variables", "steps", "errors", "run", "step"] as const;

@@ -1,8 +1,7 @@
 import { CemError } from "@cem/core";
 import { visitExpressions, wholeExpression } from "../expressions/template.ts";
-import type { Expression } from "../expressions/expression.ts";
+import type { Expression, DocumentPath } from "../expressions/expression.ts";
 import type { WorkflowStep } from "./workflow.ts";
-import type { DocumentPath } from "../expressions/expression.ts";
 
 /** The keys of `config` that are an expression as a whole, without `${{ }}`. */
 const WHOLE: Readonly<Record<string, readonly string[]>> = {
