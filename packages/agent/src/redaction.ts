@@ -98,7 +98,11 @@ class RedactedEvents {
   #pass(event: AgentEvent): void {
     if (event.type === "output") return this.#passOutput(event.chunk.stream, event.chunk.text);
     if (event.type === "ran") this.#endStreams();
-    this.#onEvent?.(this.#redactor.tokenize(event, this.#scope));
+    // What a tool tells is not what code wrote: it may be of a value in another form.
+    const { session } = this.#scope;
+    const scope =
+      event.type === "tool-progressed" ? { session, server: event.server, tool: event.tool } : this.#scope;
+    this.#onEvent?.(this.#redactor.tokenize(event, scope));
   }
 
   async #passInTurns(event: AgentEvent): Promise<void> {

@@ -20,6 +20,9 @@ import { configuredVaults } from "./vaults.ts";
 const RECORDING = "recording";
 /** Session and tool of the call being executed. */
 const scopeOfCall = new AsyncLocalStorage<RedactionScope>();
+/** Sessions that made the latest calls: what a server's process writes is of no call, and may hold values of theirs. */
+const latestSessions = new WeakMap<Redactor, Set<string | undefined>>();
+const MAX_LATEST_SESSIONS = 8;
 
 /** The redactor that the configuration asks for, or that an option brings. `undefined` where values are passed on. */
 export function redactorOf(
@@ -79,6 +82,8 @@ export async function redactCallsOf(
   source: Pick<ToolSource, "find">,
 ): Promise<Middleware> {
   const { redactCalls } = await import("@cem/pii");
+  const latest = new Set<string | undefined>();
+  latestSessions.set(redactor, latest);
   const redact = redactCalls(redactor, {
     outputSchemaOf: async (call, signal) => (await source.find(call, signal))?.outputSchema,
   });
@@ -89,6 +94,9 @@ export async function redactCallsOf(
       invoke: (call, context) => {
         const { server, tool } = call;
         const scope = { session: context.session, server, tool };
+        latest.delete(context.session);
+        latest.add(context.session);
+        if (latest.size > MAX_LATEST_SESSIONS) latest.delete([...latest][0]);
         return scopeOfCall.run(scope, () => invoker.invoke(call, context));
       },
     };
@@ -128,8 +136,12 @@ function redactTool(tool: ToolDefinition, redactor: Redactor, session: string | 
 
 export function redactLog(log: Log, redactor: Redactor | undefined): Log {
   if (redactor === undefined) return log;
-  return (level, message) =>
-    log(level, redactor.tokenize(message, { session: scopeOfCall.getStore()?.session }));
+  return (level, message) => {
+    const sessions = new Set([scopeOfCall.getStore()?.session, ...(latestSessions.get(redactor) ?? [])]);
+    let shown = message;
+    for (const session of sessions) shown = redactor.tokenize(shown, { session });
+    log(level, shown);
+  };
 }
 
 export async function redactElicit(
