@@ -14,7 +14,7 @@ const blocksIn = (document: string): string[] =>
     .filter(({ language }) => language === "sh")
     .map(({ code }) => code);
 const isPathLine = (code: string): boolean => code.startsWith("export PATH=");
-const [pathLine = ""] = blocksIn("docs/tutorial/first-server.md").filter(isPathLine);
+const pathLine = blocksIn("docs/tutorial/first-server.md").find(isPathLine) ?? "";
 
 /** An empty folder, which is the home as well, with an `npx` for servers that are installed here. */
 function emptyHome(): string {
