@@ -13,6 +13,8 @@ describe("createDetector", () => {
     ["Write to Maria.Santos+crm@acme-corp.co.uk.", "EMAIL Maria.Santos+crm@acme-corp.co.uk"],
     ["https://x.org/?e=bob%40example.com&y=1", "EMAIL bob%40example.com"],
     ["müller@köln.de", "EMAIL müller@köln.de"],
+    ["Kontakt:buero@kanzlei.example.at", "EMAIL buero@kanzlei.example.at"],
+    ["E-Mail:a.b@example.org", "EMAIL a.b@example.org"],
     ["people://ada@example.com/profile", "EMAIL ada@example.com"],
     ["SSN 536-90-4399", "SSN 536-90-4399"],
     ["social security number: 536904399", "SSN 536904399"],

@@ -23,7 +23,8 @@ const USER_AND_PASSWORD = /(?<![\w.%+/:@-])[\w.-]{1,64}:[^\s:@/?#"'<>,;(){}]{4,1
 /** Words before a colon and an address of email. */
 const LABELS = wordSet(
   `mailto mail email emails to from cc bcc reply sip sips xmpp acct contact sender recipient address author user username
-  login id name owner by`,
+  login id name owner by e-mail reply-to delivered-to return-path signed-off-by kontakt contacto contatto correo courriel
+  absender`,
 );
 const OPTION = /(?<=\s(?:-u|--user)[ =])[^\s:"']{1,64}:[^\s"']{4,128}/g;
 const BEARER = /(?<=\b(?:bearer|basic) )[\w.~+/-]{16,4000}=*/gi;
