@@ -46,6 +46,20 @@ describe("cem run", () => {
     expect(stdout).not.toMatch(/\u001B/u);
   });
 
+  it("says at once that the records of runs were damaged, and begins new ones", async () => {
+    const damaged = path.join(cwd, "damaged");
+    mkdirSync(path.join(damaged, ".cem/runs"), { recursive: true });
+    writeFileSync(path.join(damaged, ".cem/runs/store.db"), "no database ".repeat(500));
+    const run = () => runCem(["run", "Calculate 5 + 3", ...SAMPLES], { cwd: damaged });
+    expect(await run()).toMatchObject({
+      code: 0,
+      stderr: expect.stringMatching(
+        /^The records of runs were damaged\. They were moved to .*, and new ones begun/u,
+      ),
+    });
+    expect(await run()).toMatchObject({ code: 0, stderr: "" });
+  });
+
   it("prints the whole result as one JSON object", async () => {
     const { code, stdout } = await cem(["run", "--json", MAIN_JOB, ...SAMPLES]);
     const result = resultOf(stdout);

@@ -1,5 +1,5 @@
 import { spawn } from "node:child_process";
-import { mkdtempSync, readdirSync, readFileSync, rmSync, statSync, writeFileSync } from "node:fs";
+import { mkdirSync, mkdtempSync, readFileSync, readdirSync, rmSync, statSync, writeFileSync } from "node:fs";
 import os from "node:os";
 import path from "node:path";
 import { DatabaseSync } from "node:sqlite";
@@ -97,6 +97,17 @@ it("moves a damaged file aside and begins anew where somebody is told, once for 
   expect(await other.read(["a"])).toMatchObject({ value: new Uint8Array([1]) });
   expect(moved).toHaveLength(1);
   expect(readFileSync(moved[0] ?? "", "utf8")).toMatch(/^no database/u);
+});
+
+it("does the same with a folder in place of the file", async () => {
+  const folder = temporary();
+  const moved: string[] = [];
+  mkdirSync(path.join(folder, "store.db"));
+  await using store = closing(
+    createFolderStore({ folder, onDamaged: (movedTo) => void moved.push(movedTo) }),
+  );
+  await store.write(["a"], new Uint8Array([1]));
+  expect(moved).toHaveLength(1);
 });
 
 function closing(store: ReturnType<typeof createFolderStore>) {

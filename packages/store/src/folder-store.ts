@@ -1,5 +1,5 @@
 import { randomUUID } from "node:crypto";
-import { chmodSync, renameSync, rmSync } from "node:fs";
+import { chmodSync, renameSync, rmSync, statSync } from "node:fs";
 import path from "node:path";
 import { DatabaseSync } from "node:sqlite";
 import { CemError } from "@cem/core";
@@ -201,7 +201,8 @@ class FolderStore implements Store {
       return action((this.#database ??= this.#open()));
     } catch (error) {
       if (CemError.isInstance(error)) throw error;
-      if (this.#onDamaged === undefined || !isDamage(error)) throw storeUnavailable(this.location, error);
+      if (this.#onDamaged === undefined || !(isDamage(error) || isFolder(this.location)))
+        throw storeUnavailable(this.location, error);
     }
     this.#beginAnew();
     return this.#run(action);
@@ -256,7 +257,12 @@ function isDamage(error: unknown): boolean {
   return DAMAGE.has((error as { errcode?: number }).errcode ?? 0);
 }
 
+function isFolder(file: string): boolean {
+  return statSync(file, { throwIfNoEntry: false })?.isDirectory() === true;
+}
+
 function isDamaged(file: string): boolean {
+  if (isFolder(file)) return true;
   try {
     using database = new DatabaseSync(file, { readOnly: true });
     const { quick_check: found } = database.prepare("pragma quick_check(1)").get() as { quick_check: string };

@@ -14,10 +14,16 @@ export function configSourceOf(options: SharedOptions): ConfigSource {
   };
 }
 
-/** The same, with what stops the work, and where the log goes when no file is set for it: with --verbose to stderr. */
+const CRITICAL = /^\S+ CRITICAL +/u;
+
+/**
+ * The same, with what stops the work, and where the log goes when no file is set for it: with --verbose to stderr. What is
+ * critical, such as records that were damaged, is said in any case.
+ */
 export function serverSourceOf(options: SharedOptions, { io, signal }: CommandContext): ServerSource {
   const onLog = (line: string): void => {
     if (options.verbose) io.stderr.write(`${safeText(line)}\n`);
+    else if (CRITICAL.test(line)) io.stderr.write(`${safeText(line.replace(CRITICAL, ""))}\n`);
   };
   return { ...configSourceOf(options), onLog, signal };
 }

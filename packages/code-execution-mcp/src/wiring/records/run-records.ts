@@ -27,7 +27,7 @@ export function openConfiguredRecords(recorded: Recorded, logOf: RecordsLog): Ru
   if (!records) return undefined;
   let isReported = false;
   const warn = (message: string): void =>
-    void Promise.resolve(logOf(config)).then((log) => log("warning", message));
+    void Promise.resolve(logOf(config)).then((log) => log("critical", message));
   return lazyRecords(async () => {
     const { createRunRecords, followOwner } = await import("@cem/workspace");
     let isThere: (() => Promise<boolean>) | undefined;
