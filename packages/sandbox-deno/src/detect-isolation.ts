@@ -4,18 +4,21 @@ import { findBubblewrap } from "./bubblewrap.ts";
 import type { GuestPlan } from "./guest-plan.ts";
 import { permissionsOnly } from "./permissions.ts";
 import type { IsolationBackend, BackendProbe } from "./isolation-backend.ts";
+import { findSandboxExec } from "./sandbox-exec.ts";
 import { startGuest } from "./start-guest.ts";
 import { findUnshare } from "./unshare.ts";
 
 /** An isolation backend by name, or `auto` for the strongest that works on this host. */
-export type IsolationChoice = "auto" | "bubblewrap" | "unshare" | "permissions";
+export type IsolationChoice = "auto" | IsolationBackend["name"];
 
 const FINDERS: Record<Exclude<IsolationChoice, "auto">, () => BackendProbe> = {
   bubblewrap: findBubblewrap,
   unshare: findUnshare,
+  "sandbox-exec": findSandboxExec,
   permissions: () => ({ ok: true, backend: permissionsOnly() }),
 };
-const STRONGEST_FIRST = ["bubblewrap", "unshare", "permissions"] as const;
+const STRONGEST_FIRST: readonly IsolationBackend["name"][] =
+  process.platform === "darwin" ? ["sandbox-exec", "permissions"] : ["bubblewrap", "unshare", "permissions"];
 
 /** The isolation backend that works on this host. */
 export interface DetectedIsolation {

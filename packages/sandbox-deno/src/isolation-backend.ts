@@ -18,7 +18,7 @@ export interface SpawnPlan {
 
 /** One way to isolate a guest from the host. */
 export interface IsolationBackend {
-  readonly name: "bubblewrap" | "unshare" | "permissions";
+  readonly name: "bubblewrap" | "unshare" | "sandbox-exec" | "permissions";
   readonly level: IsolationLevel;
   /** The mechanisms in force, for display. */
   readonly mechanisms: readonly string[];

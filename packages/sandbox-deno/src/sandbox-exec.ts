@@ -1,0 +1,80 @@
+import { realpathSync } from "node:fs";
+import { dirname } from "node:path";
+import { findProgram } from "./find-program.ts";
+import type { GuestPlan } from "./guest-plan.ts";
+import type { BackendProbe } from "./isolation-backend.ts";
+import { permissionsOnly } from "./permissions.ts";
+
+/** Folders of macOS in which people, programs and other disks keep files. The system's own stay readable. */
+const PRIVATE_FOLDERS = [
+  "/Users",
+  "/Volumes",
+  "/Network",
+  "/opt",
+  "/private/var",
+  "/private/tmp",
+  "/private/etc",
+];
+/** What a process needs of them to start. */
+const NEEDED_FOLDERS = ["/private/var/db/dyld", "/private/var/db/timezone"];
+
+/**
+ * Deno's permissions within a profile of macOS's `sandbox-exec`, which the kernel holds. It is not run in the checks of this
+ * project, so its level is that of the permissions; where no guest starts with it, the permissions hold alone.
+ */
+export function findSandboxExec(): BackendProbe {
+  if (process.platform !== "darwin") return { ok: false, reason: "it is a program of macOS" };
+  const program = findProgram("sandbox-exec");
+  if (program === undefined) return { ok: false, reason: "sandbox-exec is not installed" };
+  const permissions = permissionsOnly();
+  return {
+    ok: true,
+    backend: {
+      name: "sandbox-exec",
+      level: "permissions",
+      mechanisms: ["sandbox-exec", ...permissions.mechanisms],
+      plan(plan) {
+        const started = permissions.plan(plan);
+        const profile = profileOf(plan, started.ownFolder);
+        return { ...started, file: program, args: ["-p", profile, started.file, ...started.args] };
+      },
+    },
+  };
+}
+
+/** The profile in which a guest runs. Of rules that match the last one counts. */
+export function profileOf(plan: GuestPlan, ownFolder: string | undefined): string {
+  const { workspaceDir, mounts, network, denoFile, bootFile } = plan;
+  const own = ownFolder === undefined ? [] : [ownFolder];
+  const readable = [workspaceDir, ...mounts.map(({ hostPath }) => hostPath), dirname(bootFile), ...own];
+  const writable = [
+    workspaceDir,
+    ...mounts.filter(({ readOnly }) => !readOnly).map(({ hostPath }) => hostPath),
+  ];
+  const locked = mounts.filter(({ readOnly }) => readOnly).map(({ hostPath }) => hostPath);
+  const folders = (paths: readonly string[]): string =>
+    paths.map((path) => `(subpath ${quoted(path)})`).join(" ");
+  return [
+    "(version 1)",
+    "(allow default)",
+    `(deny file-read-data ${folders(PRIVATE_FOLDERS)})`,
+    `(allow file-read* ${folders([...NEEDED_FOLDERS, ...readable.map(real)])} (literal ${quoted(real(denoFile))}))`,
+    "(deny file-write*)",
+    `(allow file-write* ${folders([...writable, ...own].map(real))} (literal "/dev/null"))`,
+    ...(locked.length === 0 ? [] : [`(deny file-write* ${folders(locked.map(real))})`]),
+    ...(network === "none" ? ["(deny network*)"] : []),
+    "(deny process-fork)",
+    "(deny process-exec*)",
+    `(allow process-exec (literal ${quoted(real(denoFile))}))`,
+    "(deny signal (target others))",
+  ].join("\n");
+}
+
+/** The kernel compares real paths, and `/tmp` and `/var` are links. */
+function real(path: string): string {
+  return realpathSync(path);
+}
+
+function quoted(path: string): string {
+  return `"${path.replaceAll("\\", "\\\\").replaceAll('"', '\\"')}"`;
+}
