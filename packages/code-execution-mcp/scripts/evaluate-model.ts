@@ -20,7 +20,7 @@ import { readSets } from "./retrieval-sets.ts";
  * How a model does behind `llm.enabled`: `pnpm eval:model --endpoint URL [--model NAME] [--data DIR] [--most N]`. Any service
  * that speaks the Chat Completions API is an endpoint; its key is read from CEM_EVAL_API_KEY.
  *
- * The 40 tasks of our own run with real tools, and their results are checked. Each folder of DIR (or CEM_EVAL_DATA) with a
+ * The 42 tasks of our own run with real tools, and their results are checked. Each folder of DIR (or CEM_EVAL_DATA) with a
  * tools.jsonl and a queries.dev.jsonl is a further set; its servers are not at hand, so nothing of it is run.
  *
  * With `--recorded`, in place of an endpoint, a server on this machine plays recorded answers to our own tasks. With neither, no

@@ -32,7 +32,16 @@ function outcomesOf(figures: readonly TaskFigures[]): Record<string, string> {
 
 describe("the evaluation of a model", () => {
   it("runs tasks with recorded answers: a call, code that is mended or repaired, and a refusal", async () => {
-    const figures = await measure(["sum", "days-between", "fahrenheit", "recent-mail", "express", "fax"]);
+    const figures = await measure([
+      "sum",
+      "days-between",
+      "fahrenheit",
+      "recent-mail",
+      "express",
+      "fax",
+      "history",
+      "delete-issue",
+    ]);
     expect(outcomesOf(figures)).toEqual({
       sum: "first try",
       "days-between": "first try",
@@ -40,10 +49,12 @@ describe("the evaluation of a model", () => {
       "recent-mail": "after repair",
       express: "after repair",
       fax: "refused rightly",
+      history: "first try",
+      "delete-issue": "refused rightly",
     });
     expect(figures.find(({ id }) => id === "express")?.recall).toBe(1);
     expect(summaryOf("own", figures)).toMatch(
-      /^own: 6 tasks, selection recall 100\.0 %, median tokens [\d,]+ in, \d+ out, first try 50\.0 %, after repair 100\.0 %, false refusals 0\.0 %$/u,
+      /^own: 8 tasks, selection recall 100\.0 %, median tokens [\d,]+ in, \d+ out, first try 62\.5 %, after repair 100\.0 %, false refusals 0\.0 %$/u,
     );
   });
 
@@ -65,12 +76,12 @@ describe("the evaluation of a model", () => {
     expect(summaryOf("own", figures)).toContain("first try 0.0 %, after repair 0.0 %, false refusals 20.0 %");
   });
 
-  it("has 40 tasks, each with an answer", async () => {
+  it("has 42 tasks, each with an answer", async () => {
     server = await startPlayback([], new Map());
     const recordings = readRecordings(RECORDINGS);
-    expect(OWN_TASKS).toHaveLength(40);
+    expect(OWN_TASKS).toHaveLength(42);
     expect(OWN_TASKS.map(({ id }) => id).filter((id) => !recordings.has(id))).toEqual([]);
-    expect(recordings.size).toBe(40);
+    expect(recordings.size).toBe(42);
   });
 
   it("checks the code for labelled sets without running it", async () => {

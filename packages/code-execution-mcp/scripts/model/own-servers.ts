@@ -86,6 +86,22 @@ function trackerTools(): HostToolsByServer[string] {
         return { number };
       },
     }),
+    export_history: defineTool({
+      description: "Export the history of all issues, as one line of text for each event.",
+      annotations: readOnly,
+      input: z.object({}),
+      output: z.object({ events: z.array(z.string()) }),
+      // Larger than what is sent to the guest as it is.
+      execute: () => ({
+        events: Array.from({ length: 60_000 }, (_, at) => `${at}: issue ${at % 6} was read`),
+      }),
+    }),
+    delete_issue: defineTool({
+      description: "Delete an issue for good.",
+      annotations: { destructiveHint: true },
+      input: z.object({ number: z.int() }),
+      execute: ({ number }) => issues.splice(issues.indexOf(find(number)), 1).length,
+    }),
     close_issue: defineTool({
       description: "Close an issue for a reason.",
       input: z.object({
