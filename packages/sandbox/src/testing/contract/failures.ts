@@ -40,7 +40,7 @@ check({ id: -1 });`;
   it("tells what is missing from a module, where, and what it has", async () => {
     const code = `// weather\nimport { ad } from "./servers/calculator/index.ts";\nexport default await ad({});`;
     const message = expect.stringMatching(
-      /^ad is not exported by \.\/servers\/calculator\/index\.ts\. It exports .*add/,
+      /^ad is not exported by \.\/servers\/calculator\/index\.ts\. It exports .{0,200}add/,
     ) as string;
     expect(await harness().run(code)).toMatchObject({
       status: "failed",
@@ -50,7 +50,7 @@ check({ id: -1 });`;
 
   it("tells a module that is not there, and those that are", async () => {
     const code = `import { add } from "./servers/calculater/index.ts";\nadd({});`;
-    const message = expect.stringMatching(/\.\/servers\/ has .*calculator/) as string;
+    const message = expect.stringMatching(/\.\/servers\/ has .{0,200}calculator/) as string;
     expect(await harness().run(code)).toMatchObject({ status: "failed", error: { message, line: 1 } });
     const bare = await harness().run(`import _ from "lodash";\nexport default _;`);
     expect(bare).toMatchObject({

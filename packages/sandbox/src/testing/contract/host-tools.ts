@@ -52,14 +52,14 @@ return [await add({ a: 1, b: 2 }), await again.add({ a: 3, b: 4 }), version, typ
     const outcome = await harness().run(code, {});
     expect(outcome).toMatchObject({
       status: "failed",
-      error: { line: 1, message: expect.stringMatching(/It exports .*find_customer/) as string },
+      error: { line: 1, message: expect.stringMatching(/It exports .{0,200}find_customer/) as string },
     });
     const server = await harness().run(
       `import { x } from "./servers/calculater/index.ts";\nexport default x;`,
       {},
     );
     expect(server).toMatchObject({
-      error: { message: expect.stringMatching(/\.\/servers\/ has .*calculator/) as string },
+      error: { message: expect.stringMatching(/\.\/servers\/ has .{0,200}calculator/) as string },
     });
   });
 
