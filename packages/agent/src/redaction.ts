@@ -29,9 +29,10 @@ export async function redacted(
   try {
     const raw = await carryOut({ ...options, onEvent: (event) => events.emit(event) });
     await redactor.recognize?.(raw, scope);
-    const { output: printed, ...rest } = raw;
+    // Counts of our own hold no value, and look like the parts of one.
+    const { output: printed, contextTokens, ...rest } = raw;
     const output = await tokenizeInTurns(redactor, printed, { ...scope, isCut: raw.outputDroppedBytes > 0 });
-    const result = { ...(await tokenizeInTurns(redactor, rest, scope)), output };
+    const result = { ...(await tokenizeInTurns(redactor, rest, scope)), contextTokens, output };
     await events.finish(result);
     return result;
   } catch (error) {
