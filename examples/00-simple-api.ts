@@ -8,7 +8,7 @@ console.log(`5 + 3 is ${JSON.stringify(value)}`);
 
 // Several tasks: an agent stays, with its catalog read and a sandbox ready.
 const agent = createAgent();
-for (const task of ["Calculate 10 * 5", "Calculate 5 + 3 and get weather for San Francisco"]) {
+for (const task of ["Calculate 10 * 5", "Get weather for San Francisco"]) {
   const result = await agent.executeTask(task);
   console.log(`${task}: ${JSON.stringify(result.value)}`);
 }

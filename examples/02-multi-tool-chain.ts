@@ -3,7 +3,7 @@ import { createAgent } from "code-execution-mcp";
 
 const agent = createAgent();
 const { value, code, contextTokens } = await agent.executeTask(
-  "Calculate 2 * 3, then get the weather for that many cities starting with San Francisco",
+  "Calculate 10 * 5, then get weather for that many cities starting with San Francisco",
 );
 console.log(code);
 const cities = value as { location: string; temperature: number }[];

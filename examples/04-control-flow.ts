@@ -9,6 +9,12 @@ console.log(inWords.code);
 const { value: packing } = await agent.executeTask("Read packing.txt");
 console.log("Packed:", packing);
 
+// What no tool here can tell is refused before the first call, and not done by half.
+const refused = await agent.executeTask(
+  "Get weather for San Francisco, and if temperature is above 20, calculate how many days until summer",
+);
+console.log(`Refused after ${refused.toolCalls.length} calls: ${refused.error?.message}`);
+
 const { value } = await agent.executeCode(`
 import { get_weather } from "./servers/weather/index.ts";
 
