@@ -57,7 +57,17 @@ export class ObservedResults {
   }
 
   lookThrough(): void {
-    if (this.#pending.length === 0) return;
+    this.#sort();
+    this.learnUnread(Math.max(0, this.#unread.length - MAX_UNREAD));
+  }
+
+  /** The same, with turns for others in between. */
+  async lookThroughInTurns(turns: Turns): Promise<void> {
+    this.#sort();
+    await this.learnUnreadInTurns(turns, Math.max(0, this.#unread.length - MAX_UNREAD));
+  }
+
+  #sort(): void {
     for (const one of this.#pending.splice(0)) {
       if (isSmall(one.data, AS_SMALL)) this.learn(one);
       else {
@@ -65,7 +75,6 @@ export class ObservedResults {
         this.#unread.push(one);
       }
     }
-    if (this.#unread.length > MAX_UNREAD) this.learnUnread(this.#unread.length - MAX_UNREAD);
   }
 
   /** Looks the oldest results through that were left for later, or all of them. */
@@ -75,13 +84,16 @@ export class ObservedResults {
 
   /** The same, with turns for others in between. */
   async learnUnreadInTurns(turns: Turns, count = this.#unread.length): Promise<void> {
-    for (const unread of this.#unread.splice(0, count)) {
+    for (const unread of this.#unread.slice(0, count)) {
       const changes = this.#changes(unread.origin);
       await mapLeavesInTurns(
         dataOf(unread),
         { ...changes, longText: async (text, key) => (changes.text(text, key), text) },
         turns,
       );
+      // Until its values are known, others who ask look it through themselves.
+      const at = this.#unread.indexOf(unread);
+      if (at !== -1) this.#unread.splice(at, 1);
     }
   }
 

@@ -60,17 +60,20 @@ export class RedactionSession {
   /** Does what `tokenize` does, with turns for others in between. Long texts are read in pieces. */
   async tokenizeInTurns<Data>(data: Data, scope: RedactionScope): Promise<Data> {
     const turns = new Turns();
-    if (typeof data !== "number") this.#observed.lookThrough();
+    if (typeof data !== "number") await this.#observed.lookThroughInTurns(turns);
     const pass = { wantsUnread: false };
     const place = { ...placeOf(scope), pass };
     const changes = {
       ...this.#changes(place),
       longText: (text: string, key: string | undefined) => this.#replaceLong(text, { ...place, key }, turns),
     };
-    const changed = (await mapLeavesInTurns(data, changes, turns)) as Data;
-    if (!pass.wantsUnread) return changed;
-    await this.#observed.learnUnreadInTurns(turns);
-    return (await mapLeavesInTurns(data, changes, turns)) as Data;
+    let changed = (await mapLeavesInTurns(data, changes, turns)) as Data;
+    while (pass.wantsUnread) {
+      pass.wantsUnread = false;
+      await this.#observed.learnUnreadInTurns(turns);
+      changed = (await mapLeavesInTurns(data, changes, turns)) as Data;
+    }
+    return changed;
   }
 
   #changes(place: Place): LeafChanges {
