@@ -19,12 +19,8 @@ export interface WriteOptions {
   version?: string | undefined;
   /** After so many milliseconds on the store's own clock the value is gone. Absent: it stays. */
   expiresInMs?: number | undefined;
-  /**
-   * Whether it may be lost in a crash of the store until a later write without this was answered, which keeps both.
-   *
-   * @defaultValue false
-   */
-  isKeptByNext?: boolean | undefined;
+  /** Other values, which are there once this one is written. Those of a write that is refused may be. */
+  also?: readonly (readonly [key: StoreKey, value: Uint8Array])[] | undefined;
 }
 
 /** Options of {@link Store.list}. */

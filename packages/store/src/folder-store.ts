@@ -69,9 +69,10 @@ class FolderStore implements Store {
   async write(
     key: StoreKey,
     value: Uint8Array,
-    { version, expiresInMs }: WriteOptions = {},
+    { version, expiresInMs, also = [] }: WriteOptions = {},
   ): Promise<string> {
     checkSize(key, value);
+    for (const [other, content] of also) await this.write(other, content);
     const next = randomUUID();
     this.#change((database) => {
       this.#requireVersion(database, key, version);

@@ -75,24 +75,6 @@ describeWith("postgresql")("a store in PostgreSQL", () => {
     expect(await open().read(["a"])).toBeDefined();
   });
 
-  it("waits for the disk once where several writes are kept by the last", async () => {
-    const store = open();
-    // The server flushes by itself so often.
-    await query("alter system set wal_writer_delay = '10s'");
-    await query("select pg_reload_conf()");
-    await store.write(["begun"], bytes("1"));
-    const flushed = async (): Promise<string> =>
-      String((await query("select pg_current_wal_flush_lsn() as at")).rows[0]["at"]);
-    const before = await flushed();
-    await store.write(["piece"], bytes("1"), { isKeptByNext: true });
-    const unsynced = await flushed();
-    await store.write(["head"], bytes("1"));
-    expect([unsynced, await flushed()]).toEqual([before, expect.not.stringMatching(before)]);
-    await server.kill();
-    await server.start();
-    await expect.poll(() => store.list([]).catch(() => [])).toContainEqual(["piece"]);
-  });
-
   it("goes on after the server was killed and started again, with all it had answered for", async () => {
     const store = open();
     await store.write(["kept"], bytes("1"));

@@ -4,15 +4,7 @@ import type { Store, StoreKey } from "@cem/core";
 import pMap from "p-map";
 import { filesDamaged, tooManyFiles } from "./blobs.ts";
 import type { BlobStore, Limits } from "./blobs.ts";
-import {
-  digestOf,
-  digestPiece,
-  foldersOf,
-  isPieceName,
-  namePiece,
-  pathProblem,
-  PIECE_BYTES,
-} from "./file-content.ts";
+import { digestOf, digestPiece, foldersOf, isPieceName, pathProblem, PIECE_BYTES } from "./file-content.ts";
 import type { FileEntry, Files } from "./file-content.ts";
 
 const HEAD = ["head"];
@@ -53,12 +45,6 @@ export interface SharedCopySettings {
   limits: Limits;
 }
 
-/** A piece whose name is known before it is written. */
-export interface PieceBeingWritten {
-  name: string;
-  written: Promise<void>;
-}
-
 /** The copy of a workspace that machines share. */
 export class SharedCopy {
   readonly #settings: SharedCopySettings;
@@ -80,9 +66,20 @@ export class SharedCopy {
     return { head, version: found.version };
   }
 
-  /** Makes a manifest the newest one. @throws CemError `STORE_CONFLICT` when another was meanwhile. */
-  async writeHead(head: Head, version: string): Promise<string> {
-    return this.#settings.store.write(HEAD, encodeHead(head), { version });
+  /**
+   * Makes a manifest the newest one.
+   *
+   * @param pieces - Pieces that are written with it, where {@link BlobStore.keyOf} is there.
+   * @throws CemError `STORE_CONFLICT` when another was meanwhile.
+   */
+  async writeHead(
+    head: Head,
+    version: string,
+    pieces: ReadonlyMap<string, Uint8Array> = new Map(),
+  ): Promise<string> {
+    const { blobs, store } = this.#settings;
+    const also = [...pieces].map(([name, bytes]) => [blobs.keyOf?.(name) ?? [], bytes] as const);
+    return store.write(HEAD, encodeHead(head), { version, also });
   }
 
   async readFiles({ manifest = [], salt }: Head): Promise<Map<string, FileEntry>> {
@@ -94,14 +91,6 @@ export class SharedCopy {
     return parseManifest(Buffer.concat(pieces), { location: blobs.location, roots, limits });
   }
 
-  writeFiles(files: Files, salt: string): PieceBeingWritten[] {
-    const bytes = encodeManifest(files);
-    const pieces: PieceBeingWritten[] = [];
-    for (let at = 0; at < bytes.length; at += PIECE_BYTES)
-      pieces.push(this.writePiece(bytes.subarray(at, at + PIECE_BYTES), salt));
-    return pieces;
-  }
-
   /** @throws CemError `FILES_DAMAGED` */
   async readPiece(name: string, salt: string): Promise<Uint8Array> {
     const { blobs } = this.#settings;
@@ -110,12 +99,6 @@ export class SharedCopy {
     if (digestPiece(salt, bytes) !== digestOf(name))
       throw filesDamaged(blobs.location, `the piece ${name} is not what it was`);
     return bytes;
-  }
-
-  /** Begins to write a piece. It has to be written before a head names it. */
-  writePiece(bytes: Uint8Array, salt: string): PieceBeingWritten {
-    const name = namePiece(digestPiece(salt, bytes));
-    return { name, written: this.#settings.blobs.write(name, bytes) };
   }
 
   /**
@@ -182,7 +165,7 @@ function parseHead(bytes: Uint8Array): Head | undefined {
 }
 
 /** The files of a workspace as bytes. The same files give the same bytes. */
-function encodeManifest(files: Files): Buffer {
+export function encodeManifest(files: Files): Buffer {
   const rows = [...files]
     .toSorted(([one], [other]) => (one < other ? -1 : 1))
     .map(([path, { size, pieces }]) => JSON.stringify([path, size, ...pieces]));

@@ -186,7 +186,8 @@ export class SyncAttempt {
     await record.write([next, ...(before === undefined ? [] : [before])]);
     await this.#sender.settle();
     // Once others have gone on, the head no longer tells which of the two was reached.
-    await record.write([{ ...next, version: await shared.writeHead(next.head, reached.version) }]);
+    const version = await shared.writeHead(next.head, reached.version, this.#sender.held);
+    await record.write([{ ...next, version }]);
   }
 }
 

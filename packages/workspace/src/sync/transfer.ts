@@ -1,13 +1,16 @@
 import pMap from "p-map";
-import { digestOf, digestPiece, isSame, PIECE_BYTES } from "./file-content.ts";
+import { digestOf, digestPiece, isSame, namePiece, PIECE_BYTES } from "./file-content.ts";
 import type { FileEntry, Files, LocalFile, LocalFiles } from "./file-content.ts";
 import type { LocalFolders } from "./local-folders.ts";
 import { sharedPieces } from "./reconcile.ts";
 import type { Reconciled } from "./reconcile.ts";
-import type { Head, PieceBeingWritten, SharedCopy } from "./shared-copy.ts";
+import { encodeManifest } from "./shared-copy.ts";
+import type { Head, SharedCopy } from "./shared-copy.ts";
 
 const FILES_AT_ONCE = 8;
 const MAX_WRITING_BYTES = FILES_AT_ONCE * PIECE_BYTES;
+/** How much is written together with the head: for small changes, one way to the store and one wait for its disk. */
+const MAX_HELD_BYTES = 262_144;
 
 /** The files of both sides, which a plan brings together. */
 export interface PlannedSides {
@@ -79,6 +82,9 @@ export class FileSender {
   /** What is being written, and how many bytes that holds in memory. */
   readonly #writing: Promise<void>[] = [];
   #writingBytes = 0;
+  /** Pieces that are to be written with the head, by their names. */
+  readonly held = new Map<string, Uint8Array>();
+  #heldBytes = 0;
 
   constructor({ shared, local }: { shared: SharedCopy; local: LocalFolders }) {
     this.#shared = shared;
@@ -88,7 +94,11 @@ export class FileSender {
   /** Ends what an attempt before was writing, and forgets what may have been swept away since it was sent. */
   async begin(head: Head | undefined): Promise<void> {
     await Promise.allSettled(this.#writing.splice(0));
-    if (this.#sweeps !== head?.sweeps) this.#sent.clear();
+    if (this.#sweeps !== head?.sweeps) {
+      this.#sent.clear();
+      this.held.clear();
+      this.#heldBytes = 0;
+    }
     this.#sweeps = head?.sweeps;
   }
 
@@ -112,7 +122,13 @@ export class FileSender {
 
   /** Sends the list of all files, until {@link settle}. @returns the names of its pieces. */
   sendManifest(files: Files, salt: string): string[] {
-    return this.#shared.writeFiles(files, salt).map((piece) => this.#follow(piece, 0));
+    const bytes = encodeManifest(files);
+    const names: string[] = [];
+    for (let at = 0; at < bytes.length; at += PIECE_BYTES) {
+      const piece = bytes.subarray(at, at + PIECE_BYTES);
+      names.push(this.#write(piece, digestPiece(salt, piece)).name);
+    }
+    return names;
   }
 
   /** Waits until all is written, also where a part fails: nothing is to be written after an attempt has ended. */
@@ -135,30 +151,35 @@ export class FileSender {
       const digest = digestPiece(salt, piece);
       const key = `${salt} ${digest}`;
       const known = names.get(digest) ?? this.#sent.get(key);
-      pieces.push(known ?? this.#sendPiece(piece, salt, key));
+      pieces.push(known ?? this.#sendPiece(piece, digest, key));
       if (this.#writingBytes > MAX_WRITING_BYTES) await this.settle();
       size += piece.length;
     });
     return { size, pieces, signature };
   }
 
-  #sendPiece(bytes: Uint8Array, salt: string, key: string): string {
-    const { name, written } = this.#shared.writePiece(bytes, salt);
+  #sendPiece(bytes: Uint8Array, digest: string, key: string): string {
+    const { name, written } = this.#write(bytes, digest);
     this.#sent.set(key, name);
-    const known = written.catch((error: unknown) => {
-      this.#sent.delete(key);
-      throw error;
-    });
-    return this.#follow({ name, written: known }, bytes.length);
+    written.catch(() => this.#sent.delete(key));
+    return name;
   }
 
-  #follow({ name, written }: PieceBeingWritten, bytes: number): string {
+  /** Begins to write a piece, or holds it until the head is written. */
+  #write(bytes: Uint8Array, digest: string): { name: string; written: Promise<void> } {
+    const name = namePiece(digest);
+    const { blobs } = this.#shared;
     this.#written.push(name);
-    this.#writingBytes += bytes;
-    const ended = written.finally(() => (this.#writingBytes -= bytes));
+    if (blobs.keyOf !== undefined && this.#heldBytes + bytes.length <= MAX_HELD_BYTES) {
+      this.#heldBytes += bytes.length;
+      this.held.set(name, bytes);
+      return { name, written: Promise.resolve() };
+    }
+    this.#writingBytes += bytes.length;
+    const written = blobs.write(name, bytes).finally(() => (this.#writingBytes -= bytes.length));
     // Thrown where it is waited for.
-    ended.catch(() => {});
-    this.#writing.push(ended);
-    return name;
+    written.catch(() => {});
+    this.#writing.push(written);
+    return { name, written };
   }
 }
