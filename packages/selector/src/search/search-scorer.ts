@@ -2,6 +2,7 @@ import { splitWords, stem } from "@cem/core/text";
 import { fieldMask } from "../catalog/document.ts";
 import type { LexicalIndex } from "../catalog/lexical-index.ts";
 import type { Vocabulary } from "../catalog/vocabulary.ts";
+import type { Hint } from "../words/hints.ts";
 import { relatedTo, synonymsOf } from "../words/synonyms.ts";
 import { ACTION_SETS, actionFactor, askedVerbClass } from "../words/verbs.ts";
 import { queryStems, readPart, type Reading } from "./reading.ts";
@@ -108,6 +109,7 @@ const NAME_COVER_WEIGHT = 0.3;
 const ACTION_WEIGHT = 0.3;
 /** Gain of a tool whose name has a verb of the text's class, and loss of one with only others. */
 const VERB_WEIGHT = 0.1;
+const HINT_WEIGHT = 0.5;
 
 const NAME_FIELD = fieldMask(["name"]);
 
@@ -143,6 +145,9 @@ export class SearchScorer {
     for (const [word, weight] of searchWords(text, reading, this.#index.vocabulary)) {
       this.#addWord(tally, this.#expansions.of(word), weight);
     }
+    for (const hint of reading.hints) {
+      this.#addHint(tally, hint);
+    }
     this.#temper(tally, reading, askedVerbClass(text));
     return tally.totals;
   }
@@ -173,6 +178,14 @@ export class SearchScorer {
       word[document] = 0;
       wordInName[document] = 0;
     }
+  }
+
+  #addHint(tally: Tally, hint: Hint): void {
+    const terms = hint.stems.map((key) => this.#index.vocabulary.find(key));
+    const expansions = terms.filter((term) => term !== undefined).map((term) => ({ term, factor: 1 }));
+    // The words of a hint are not in the text, so they don't count as words of the name.
+    const named = new Float32Array(tally.named.length);
+    this.#addWord({ ...tally, named }, expansions, HINT_WEIGHT);
   }
 
   #temper({ totals, named }: Tally, reading: Reading, asked: number): void {
