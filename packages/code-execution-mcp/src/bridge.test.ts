@@ -272,7 +272,7 @@ try {
 }`;
     expect(await value(code)).toEqual([
       "RESULT_INVALID",
-      'answering.price answered, but its result does not fit its own output schema: `/price` must be a number, not a string: it is "4.20".',
+      'answering.price answered, but its result does not fit its own output schema: `/price` must be a number, not a string: it is "4.20". It came as {"price":"4.20"}.',
       "/price",
       4.2,
     ]);

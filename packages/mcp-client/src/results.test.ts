@@ -94,7 +94,7 @@ describe("a tool with an output schema", () => {
     });
     const message = result.ok ? "" : result.error.message;
     expect(message).toContain("answering.list answered, but its result does not fit its own output schema: ");
-    expect(message.endsWith(`${complaint} It came as ${JSON.stringify(structuredContent)}`)).toBe(true);
+    expect(message.endsWith(`${complaint} It came as ${JSON.stringify(structuredContent)}.`)).toBe(true);
   });
 
   it("fails without structured content, whatever the text says", async () => {

@@ -95,7 +95,7 @@ function cameAs(value: JsonValue): string {
   const json = JSON.stringify(value);
   if (json === "[]") return "";
   const isShort = json.length <= MAX_SHOWN_CHARACTERS;
-  return ` It came as ${isShort ? json : `${copyBeginning(json, MAX_SHOWN_CHARACTERS)}…`}`;
+  return ` It came as ${isShort ? json : `${copyBeginning(json, MAX_SHOWN_CHARACTERS)}…`}.`;
 }
 
 function toFailure({ server, tool }: FailedTool, raw: RawToolResult): ErrorInfo {

@@ -101,7 +101,10 @@ describe("the tools", () => {
   describe("execute_code", () => {
     it.each([
       [`import { add } from "./servers/calculatr/index.ts"; return add({});`, "Did you mean calculator?"],
-      [`import { ad } from "./servers/calculator/index.ts"; return ad({});`, "Did you mean add"],
+      [
+        `import { ad } from "./servers/calculator/index.ts"; return ad({});`,
+        "ad is not exported by ./servers/calculator/index.ts. It exports add, calculate,",
+      ],
       [`return await nothing();`, "nothing is not defined"],
       [`return (`, "is not valid TypeScript"],
       ["  ", "The code is empty"],
