@@ -66,12 +66,12 @@ describeWith("redis-server")("a store in Redis", () => {
     await store.write(["a"], bytes("1"));
     expect(await store.risks?.()).toEqual([]);
     await client.config("SET", "maxmemory", "1");
-    for (const full of [
-      store.write(["a"], bytes("2")),
-      store.append(["log"], [bytes("2")]),
-      store.add(["count"], 1),
+    for (const fill of [
+      () => store.write(["a"], bytes("2")),
+      () => store.append(["log"], [bytes("2")]),
+      () => store.add(["count"], 1),
     ]) {
-      await expect(full).rejects.toMatchObject({ code: "STORE_UNAVAILABLE", details: { problem: "full" } });
+      await expect(fill()).rejects.toMatchObject({ code: "STORE_UNAVAILABLE", details: { problem: "full" } });
     }
     expect(Buffer.from((await store.read(["a"]))?.value ?? []).toString()).toBe("1");
     await client.config("SET", "maxmemory-policy", "allkeys-lru");
