@@ -72,13 +72,15 @@ const agents = new Map<string, Agent>(
 );
 const times = new Map<string, number[]>();
 for (let round = 0; round < ROUNDS; round += 1) {
-  for (const [name, program] of Object.entries(PROGRAMS)) {
+  for (const [at, [name, program]] of Object.entries(PROGRAMS).entries()) {
+    // A session for each: large results of one program are looked through at last in the runs that come after.
+    const session = `bench-${at}`;
     for (const [way, agent] of agents) {
       const measured = times.get(`${name} ${way}`) ?? [];
       times.set(`${name} ${way}`, measured);
       for (let turn = 0; turn < program.times; turn += 1) {
         const start = processorMs();
-        const { error } = await agent.executeCode(program.code, { session: "bench", typeCheck: "off" });
+        const { error } = await agent.executeCode(program.code, { session, typeCheck: "off" });
         if (error !== null) throw new Error(error.message);
         if (round > 0) measured.push(processorMs() - start);
       }

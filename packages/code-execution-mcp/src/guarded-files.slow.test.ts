@@ -328,9 +328,8 @@ return [names.sort(), Deno.readTextFileSync(folder + "/put.ts"), Deno.readTextFi
       string[],
     ];
     expect(names).toEqual(["get.ts", "index.ts", "put.ts", "put_twice.ts", "sum.ts"]);
-    expect(put).toContain(
-      "/** Puts a text into a file. */\nexport async function put(input: PutInput): Promise<PutOutput>",
-    );
+    expect(put).toContain("/**\n * Puts a text into a file.\n *\n * It may delete or overwrite");
+    expect(put).toContain("export async function put(input: PutInput): Promise<PutOutput>");
     expect(put).not.toContain("write(");
     expect(sum).toContain("sum(first: number, by?: number, ...others: number[]): Promise<number>");
     expect(index).toContain(`export { put } from "./put.ts";`);

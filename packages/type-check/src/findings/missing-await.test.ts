@@ -64,8 +64,15 @@ describe("a promise", () => {
     'const w1 = w({city:"c"}); return { city: w1.city }',
     'export default { a: [w({city:"x"})] }',
     'const ps = ["a"].map((c) => w({city:c})); return ps.join(", ")',
+    'return ["a"].reduce(async (sum, c) => sum + (await w({city:c})).t, 0)',
     'const p = w({city:"x"}); return p && 1',
     'return w({city:"x"}) || 1',
+    'const r = w({city:"x"}) as any; return r.t',
+    'return (w({city:"x"}) as unknown as { t: number }).t',
+    'const rows: any = query({sql:""}); return rows.map((r: any) => r.name)',
+    'const r: any = w({city:"x"}); const { t } = r; return t',
+    'const cache = new Map(); cache.set("a", w({city:"a"})); return cache.get("a").t',
+    'const by: Record<string, any> = {}; by["a"] = w({city:"a"}); return by',
     "new Promise((done) => setTimeout(done, 1)) + 1",
   ])("is no value in %j", async (code) => {
     const [finding] = await checker.check({ code: IMPORT + code, tools });

@@ -1,6 +1,9 @@
 import {
   isArrayLiteralExpression,
+  isArrowFunction,
+  isAwaitExpression,
   isCallExpression,
+  isFunctionExpression,
   isIdentifier,
   isObjectLiteralExpression,
   isPropertyAssignment,
@@ -9,10 +12,12 @@ import {
   SignatureKind,
   type Checker,
   type Expression,
+  type Node,
   type SourceFile,
   type Type,
   TypeFlags,
 } from "../compiler/typescript.ts";
+import { createHiddenPromises, type HiddenPromises, withoutCasts } from "./hidden-promises.ts";
 import { promiseUses, type PromiseUse } from "./promise-uses.ts";
 import { clip, declaredBy, isPromise, itemOf, membersOf } from "./type-facts.ts";
 import type { Explanation } from "./type-facts.ts";
@@ -22,6 +27,8 @@ const MAX_DEPTH = 4;
 const MAX_PROPERTIES = 50;
 /** Of how many uses of values it is found out whether they are promises. */
 const MAX_USES = 2_000;
+/** In a longer callback it is not looked for `await`. Callbacks may be within callbacks. */
+const MAX_CALLBACK_CHARACTERS = 2_000;
 
 /** A promise that is used where its value is meant. */
 export interface MisusedPromise extends Explanation {
@@ -32,14 +39,54 @@ export interface MisusedPromise extends Explanation {
 export async function misusedPromises(source: SourceFile, checker: Checker): Promise<MisusedPromise[]> {
   const uses = promiseUses(source).slice(0, MAX_USES);
   const types = await checker.getTypeAtLocation(uses.map(({ expression }) => expression));
+  const hidden = createHiddenPromises(source, checker);
   const found = uses.map(async (use, index): Promise<MisusedPromise[]> => {
     const type = types[index];
-    // Plain values are told by their flags, so that nothing has to be asked of the compiler.
-    const mayHold = type !== undefined && (type.flags & (TypeFlags.Object | TypeFlags.Union)) !== 0;
-    const message = mayHold ? await problemOf(use, type, checker) : undefined;
+    const message = type === undefined ? undefined : await messageFor(use, type, { checker, hidden });
     return message === undefined ? [] : [{ rule: "missing-await", message, pos: use.expression.getStart() }];
   });
   return (await Promise.all(found)).flat();
+}
+
+async function messageFor(
+  promiseUse: PromiseUse,
+  type: Type,
+  { checker, hidden }: { checker: Checker; hidden: HiddenPromises },
+): Promise<string | undefined> {
+  const { use, expression } = promiseUse;
+  if (use === "cast") return castText(expression, type, checker);
+  if (
+    (use === "result" || use === "printed") &&
+    (await hidden.fill(expression)) &&
+    (await holdsAny(type, checker))
+  ) {
+    return `${clip(expression.getText())} holds Promises: await each before it is put there.`;
+  }
+  if ((type.flags & TypeFlags.Any) !== 0) {
+    // The result of a program is awaited, and what was kept may be missing.
+    if (use === "result" || use === "awaited" || use === "condition") return undefined;
+    const promise = await hidden.behind(expression);
+    return promise === undefined ? undefined : awaitText(clip(expression.getText()));
+  }
+  // TypeScript itself says which member a promise does not have.
+  if (use === "member" || (type.flags & (TypeFlags.Object | TypeFlags.Union)) === 0) return undefined;
+  return problemOf(promiseUse, type, checker);
+}
+
+/** The message about a promise that is cast to the type of its value. */
+async function castText(expression: Expression, type: Type, checker: Checker): Promise<string | undefined> {
+  if (!type.isObjectType() || (await checker.getPropertyOfType(type, "then")) !== undefined) return undefined;
+  const value = withoutCasts(expression);
+  const given = await checker.getTypeAtLocation(value);
+  if (given === undefined || !given.isObjectType() || !(await isPromise(given))) return undefined;
+  const text = clip(value.getText());
+  return `${text} is a Promise, and a cast does not wait for it: write (await ${text}).`;
+}
+
+/** Whether what a Map or a record holds may be anything. */
+async function holdsAny(type: Type, checker: Checker): Promise<boolean> {
+  const [index] = await checker.getIndexInfosOfType(type);
+  return index !== undefined && (index.valueType.flags & TypeFlags.Any) !== 0;
 }
 
 async function problemOf(
@@ -60,6 +107,8 @@ async function problemOf(
       return (await isListOfPromises(type, checker)) ? allText(text) : undefined;
     case "result":
       return heldText(expression, (await valueOf(type, checker)) ?? type, checker);
+    case "reducer":
+      return reducerText(expression, type, checker);
     default:
       return predicateText(type, checker);
   }
@@ -78,6 +127,32 @@ async function predicateText(type: Type, checker: Checker): Promise<string | und
   const answer = signature === undefined ? undefined : await checker.getReturnTypeOfSignature(signature);
   if (answer === undefined || !(await isPromise(answer))) return undefined;
   return "The callback returns a Promise, which is not waited for here and counts as true: await what it needs before, with await Promise.all(list.map(…)).";
+}
+
+/** The message about an async callback of `reduce` whose initial value is not a promise. */
+async function reducerText(callback: Expression, type: Type, checker: Checker): Promise<string | undefined> {
+  if (!isCallExpression(callback.parent) || !readsUnawaited(callback)) return undefined;
+  if ((await predicateText(type, checker)) === undefined) return undefined;
+  const initial = callback.parent.arguments[1];
+  const first = initial === undefined ? undefined : await checker.getTypeAtLocation(initial);
+  if (first === undefined || (first.flags & TypeFlags.Any) !== 0 || (await isPromise(first)))
+    return undefined;
+  return "The callback of reduce returns a Promise, which the next one is given: use a for…of loop with await.";
+}
+
+/** Whether a function reads its first parameter and awaits it nowhere. Not where it is too long to be searched. */
+function readsUnawaited(callback: Expression): boolean {
+  if (callback.end - callback.pos > MAX_CALLBACK_CHARACTERS) return false;
+  if (!isArrowFunction(callback) && !isFunctionExpression(callback)) return true;
+  const name = callback.parameters[0]?.name.getText();
+  let isRead = false;
+  const pending: Node[] = [callback.body];
+  for (let node = pending.pop(); node !== undefined; node = pending.pop()) {
+    if (isAwaitExpression(node) && withoutCasts(node.expression).getText() === name) return false;
+    isRead ||= isIdentifier(node) && node.text === name;
+    node.forEachChild((child) => void pending.push(child));
+  }
+  return isRead;
 }
 
 /** The message about a value that holds promises; `undefined` for one that holds none. */

@@ -1,6 +1,7 @@
 import {
   isArrayBindingPattern,
   isArrayLiteralExpression,
+  isAsExpression,
   isAwaitExpression,
   isBinaryExpression,
   isCallExpression,
@@ -37,10 +38,21 @@ import { toolModuleName } from "./type-facts.ts";
 
 /**
  * How a program uses a value: `value` as one that can't be a promise, `printed` with all that it holds, `condition` as true or
- * false, `awaited`, `result` of the program, `predicate` a function whose answer is used at once, `items` a list whose items
- * are used.
+ * false, `awaited`, `result` of the program, `predicate` a function whose answer is used at once, `reducer` one whose answer
+ * it is given again, `items` a list whose items are used, `member` an object whose member is read, `cast` a value that is
+ * said to be of another type.
  */
-export type Use = "value" | "printed" | "condition" | "awaited" | "result" | "predicate" | "items";
+export type Use =
+  | "value"
+  | "printed"
+  | "condition"
+  | "awaited"
+  | "result"
+  | "predicate"
+  | "reducer"
+  | "items"
+  | "member"
+  | "cast";
 
 /** An expression that a promise must not stand for. */
 export interface PromiseUse {
@@ -93,6 +105,9 @@ const PREDICATES = new Set([
 /** The member read of a called name, with the space before it. */
 const MAX_NAME_CHARACTERS = 200;
 
+/** Members that promises have. */
+const PROMISE_METHODS = new Set(["catch", "finally", "then"]);
+
 /** Finds where a program uses a value in a way that makes no sense for a promise. */
 export function promiseUses(source: SourceFile): PromiseUse[] {
   const found: PromiseUse[] = [];
@@ -108,6 +123,9 @@ export function promiseUses(source: SourceFile): PromiseUse[] {
 function usesIn(node: Node, tools: ReadonlySet<string>): PromiseUse[] {
   const as = (use: Use, ...expressions: readonly Expression[]): PromiseUse[] =>
     expressions.map((expression) => ({ use, expression }));
+  if (isAsExpression(node)) return isAsExpression(node.parent) ? [] : as("cast", node);
+  if (isPropertyAccessExpression(node))
+    return PROMISE_METHODS.has(node.name.text) ? [] : as("member", node.expression);
   if (isTemplateSpan(node)) return as("printed", node.expression);
   if (isBinaryExpression(node)) {
     const { kind } = node.operatorToken;
@@ -133,8 +151,8 @@ function usesIn(node: Node, tools: ReadonlySet<string>): PromiseUse[] {
   // A top-level `return` is checked as `throw`.
   if (isThrowStatement(node) || isExportAssignment(node)) return as("result", node.expression);
   if (isVariableDeclaration(node)) {
-    if (node.initializer === undefined || !isArrayBindingPattern(node.name)) return [];
-    return as("value", node.initializer);
+    if (node.initializer === undefined || isIdentifier(node.name)) return [];
+    return as(isArrayBindingPattern(node.name) ? "value" : "member", node.initializer);
   }
   if (isNewExpression(node)) {
     return READS.test(nameOf(node.expression)) ? as("value", ...(node.arguments ?? [])) : [];
@@ -153,7 +171,9 @@ function usesInCall(call: CallExpression, tools: ReadonlySet<string>): PromiseUs
   if (!isPropertyAccessExpression(callee)) return [];
   const method = callee.name.text;
   if (method === "join") return [{ use: "printed", expression: callee.expression }];
-  const [callback] = given;
+  const [callback, initial] = given;
+  if (method === "reduce" && callback !== undefined && initial !== undefined)
+    return [{ use: "reducer", expression: callback }];
   return PREDICATES.has(method) && callback !== undefined ? [{ use: "predicate", expression: callback }] : [];
 }
 
