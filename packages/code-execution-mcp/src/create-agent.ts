@@ -4,6 +4,7 @@ import type { Config } from "@cem/config";
 import { Lazy } from "@cem/core";
 import type { Agent, ExecuteOptions, Redactor, TaskResult } from "@cem/core";
 import { observeSandbox } from "@cem/core/telemetry";
+import { assertAgentOptions, assertTaskOptions } from "./options.ts";
 import type { AgentOptions } from "./options.ts";
 import { lazyHost } from "./wiring/calls/tool-host.ts";
 import type { Host } from "./wiring/calls/tool-host.ts";
@@ -24,10 +25,11 @@ import { createConfiguredGuard, createConfiguredTypeChecker } from "./wiring/sta
 /**
  * Creates an agent of the default stages, set up by the configuration, which is read at the first request.
  *
- * @returns the agent. Its requests reject with `CONFIG_INVALID`, `CONFIG_NOT_FOUND`, `SANDBOX_UNAVAILABLE` and other codes of a
- *   broken set-up; a task that merely fails is a result.
+ * @throws CemError `OPTION_INVALID` for an option that does not exist. Requests reject with `CONFIG_INVALID`,
+ * `CONFIG_NOT_FOUND`, `SANDBOX_UNAVAILABLE` and other codes of a broken set-up; a task that merely fails is a result.
  */
 export function createAgent(options: AgentOptions = {}): Agent {
+  assertAgentOptions(options);
   return createPipeline(() => setUpOwned(options));
 }
 
@@ -45,6 +47,7 @@ export async function executeTask(
   task: string,
   options: AgentOptions & ExecuteOptions = {},
 ): Promise<TaskResult> {
+  assertTaskOptions(options);
   const agent = createPipeline(() => setUpOwned({ ...options, oneRun: true }));
   try {
     return await agent.executeTask(task, options);

@@ -6,6 +6,7 @@ import type * as McpServer from "@cem/mcp-server";
 import type { AuthSettings, Serving } from "@cem/mcp-server";
 import { createLoadedAgent } from "./create-agent.ts";
 import { hintForAgent } from "@cem/core/errors";
+import { agentOptionsOf, assertRunServerOptions, assertServerOptions } from "./options.ts";
 import type { CemServer, RunServerOptions, ServerOptions, TransportName } from "./options.ts";
 import { lazyHost } from "./wiring/calls/tool-host.ts";
 import { authOf, ownerHeaderOf, findHeldAuthorization } from "./wiring/http/clients.ts";
@@ -34,9 +35,10 @@ const heldAuthorization = new WeakMap<CemServer, CemError>();
  * Creates an MCP server, set up by the configuration. Its own agent is warmed in the background, so that the first call
  * need not wait; what fails at that, that call reports.
  *
- * @throws CemError `CONFIG_INVALID`, `CONFIG_NOT_FOUND`, `OPTION_INVALID`, `TOOL_INVALID` or `TOOL_NAME_TAKEN`.
+ * @throws CemError `OPTION_INVALID`, `CONFIG_INVALID`, `CONFIG_NOT_FOUND`, `TOOL_INVALID` or `TOOL_NAME_TAKEN`.
  */
 export async function createServer(options: ServerOptions = {}): Promise<CemServer> {
+  assertServerOptions(options);
   const isRecorded = options.agent === undefined && options.records !== false;
   const loaded = await openProject(
     options,
@@ -48,7 +50,7 @@ export async function createServer(options: ServerOptions = {}): Promise<CemServ
   logWarnings(loaded, log);
   const ownRedactor = options.agent === undefined ? redactorOf(loaded, options) : undefined;
   const redactor = options.redactor ?? (await ownRedactor?.get());
-  const agentOptions = { ...options, redactor, log };
+  const agentOptions = { ...agentOptionsOf(options), redactor, log };
   // A given agent brings its own queue, replicas and owners.
   const queue = options.agent === undefined ? await openConfiguredQueue(config) : undefined;
   const replicas = queue && (await openConfiguredReplicas(config));
@@ -171,6 +173,7 @@ export interface RunningServer {
  *   where the authorization of clients is held back.
  */
 export async function runServer(options: RunServerOptions = {}): Promise<RunningServer> {
+  assertRunServerOptions(options);
   const { transport = "stdio", host, port, server: given, ...serverOptions } = options;
   const server = given ?? (await createServer(serverOptions));
   const { config } = server;

@@ -1,9 +1,11 @@
 import type { Config, ConfigInput } from "@cem/config";
+import { assertKnownOptions } from "@cem/core";
 import type {
   Agent,
   AuditLog,
   CodeGenerator,
   Elicit,
+  ExecuteOptions,
   Guard,
   Redactor,
   ResultStore,
@@ -14,6 +16,7 @@ import type {
   ToolSelector,
   TypeChecker,
 } from "@cem/core";
+import { nearest } from "@cem/core/text";
 import type { ReviewRule } from "@cem/guardrails";
 import type { AgentServer, AnyCustomTool, Exposed, Profile } from "@cem/mcp-server";
 import type { HostToolsByServer } from "@cem/mcp-client/tools";
@@ -108,6 +111,72 @@ export interface AgentOptions extends ConfigSource, CallGuardOptions {
   log?: Log | undefined;
 }
 
+/** The names of all options of an agent. */
+export const AGENT_OPTIONS = {
+  cwd: true,
+  configFile: true,
+  config: true,
+  trustFolder: true,
+  customer: true,
+  catalog: true,
+  selector: true,
+  generator: true,
+  guard: true,
+  reviewRules: true,
+  audit: true,
+  rules: true,
+  contentFilter: true,
+  onApprove: true,
+  onPlannedWrite: true,
+  approvedWrites: true,
+  typeChecker: true,
+  sandboxProvider: true,
+  oneRun: true,
+  tools: true,
+  plugins: true,
+  invoker: true,
+  onElicit: true,
+  redactor: true,
+  recordFile: true,
+  replayFile: true,
+  replay: true,
+  resume: true,
+  sessions: true,
+  records: true,
+  onLog: true,
+  log: true,
+} satisfies Record<keyof AgentOptions, true>;
+
+const EXECUTE_OPTIONS = {
+  signal: true,
+  onEvent: true,
+  limits: true,
+  typeCheck: true,
+  mode: true,
+  context: true,
+  onElicit: true,
+  onApprove: true,
+  onCall: true,
+  allowedTools: true,
+  onSample: true,
+  session: true,
+  singleUse: true,
+  runId: true,
+  record: true,
+  owner: true,
+  rejoin: true,
+} satisfies Record<keyof ExecuteOptions, true>;
+
+/** @throws CemError `OPTION_INVALID` for an option that does not exist. */
+export function assertAgentOptions(options: AgentOptions): void {
+  assertKnownOptions(options, AGENT_OPTIONS, "createAgent", nearest);
+}
+
+/** @throws CemError `OPTION_INVALID` for an option that does not exist. */
+export function assertTaskOptions(options: AgentOptions & ExecuteOptions): void {
+  assertKnownOptions(options, { ...AGENT_OPTIONS, ...EXECUTE_OPTIONS }, "executeTask", nearest);
+}
+
 export interface ServerOptions extends AgentOptions {
   /** An agent of your own, which you warm and dispose. Default: one that the configuration sets up and the server disposes. */
   agent?: Agent | undefined;
@@ -153,6 +222,39 @@ export interface RunServerOptions extends ServerOptions {
   port?: number | undefined;
   /** A server of your own, made by `createServer`. */
   server?: CemServer | undefined;
+}
+
+const SERVER_OPTIONS = {
+  ...AGENT_OPTIONS,
+  agent: true,
+  customTools: true,
+  profile: true,
+  expose: true,
+  state: true,
+  results: true,
+} satisfies Record<keyof ServerOptions, true>;
+
+const RUN_SERVER_OPTIONS = {
+  ...SERVER_OPTIONS,
+  transport: true,
+  host: true,
+  port: true,
+  server: true,
+} satisfies Record<keyof RunServerOptions, true>;
+
+/** @throws CemError `OPTION_INVALID` for an option that does not exist. */
+export function assertServerOptions(options: ServerOptions): void {
+  assertKnownOptions(options, SERVER_OPTIONS, "createServer", nearest);
+}
+
+/** @throws CemError `OPTION_INVALID` for an option that does not exist. */
+export function assertRunServerOptions(options: RunServerOptions): void {
+  assertKnownOptions(options, RUN_SERVER_OPTIONS, "runServer", nearest);
+}
+
+/** The options that an agent takes. */
+export function agentOptionsOf(options: AgentOptions): AgentOptions {
+  return Object.fromEntries(Object.entries(options).filter(([name]) => name in AGENT_OPTIONS));
 }
 
 /** Where the configuration comes from, and where its log goes. */

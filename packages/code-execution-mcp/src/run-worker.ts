@@ -1,9 +1,11 @@
-import { statusOfRun } from "@cem/core";
+import { assertKnownOptions, statusOfRun } from "@cem/core";
 import type { Agent, Lazy, RunRecord, Store, TaskResult } from "@cem/core";
 import { flushTelemetry, instruments, observeQueue } from "@cem/core/telemetry";
+import { nearest } from "@cem/core/text";
 import type { ReadinessReport, WorkerMetrics } from "@cem/mcp-server";
 import type { QueueWorker, RunningAgent, RunQueue } from "@cem/queue";
 import { createLoadedAgent } from "./create-agent.ts";
+import { AGENT_OPTIONS, agentOptionsOf } from "./options.ts";
 import type { AgentOptions } from "./options.ts";
 import { loggerOf, logTo, logWarnings } from "./wiring/log.ts";
 import { openProject } from "./wiring/open-project.ts";
@@ -26,6 +28,12 @@ export interface WorkerOptions extends AgentOptions {
   name?: string | undefined;
 }
 
+const WORKER_OPTIONS = {
+  ...AGENT_OPTIONS,
+  port: true,
+  name: true,
+} satisfies Record<keyof WorkerOptions, true>;
+
 /** A worker that takes runs from the queue. */
 export interface RunningWorker {
   readonly name: string;
@@ -39,9 +47,10 @@ export interface RunningWorker {
  * Executes runs that wait in the queue of the configuration, until it is closed. Each owner of runs has an agent of its
  * own, which is let go when it is idle.
  *
- * @throws CemError `CONFIG_INVALID`, `FOLDER_UNTRUSTED`, `STORE_UNAVAILABLE` or `ADDRESS_UNUSABLE`.
+ * @throws CemError `OPTION_INVALID`, `CONFIG_INVALID`, `FOLDER_UNTRUSTED`, `STORE_UNAVAILABLE` or `ADDRESS_UNUSABLE`.
  */
 export async function runWorker(options: WorkerOptions = {}): Promise<RunningWorker> {
+  assertKnownOptions(options, WORKER_OPTIONS, "runWorker", nearest);
   const loaded = await openProject(
     options,
     options.records === false ? undefined : async (config) => options.log ?? logTo(await loggerOf(config)),
@@ -57,7 +66,7 @@ export async function runWorker(options: WorkerOptions = {}): Promise<RunningWor
   logWarnings(loaded, log);
   const queue = createRunQueue(connection);
   const threads = startWorkThreads();
-  const agents = await WorkerAgents.open(loaded, { ...options, log }, createLoadedAgent);
+  const agents = await WorkerAgents.open(loaded, { ...agentOptionsOf(options), log }, createLoadedAgent);
   // Gauges are there before the first run.
   instruments();
   const stopObserving = observeQueue(() => queue.counts());

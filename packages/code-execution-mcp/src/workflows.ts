@@ -1,6 +1,9 @@
+import { assertKnownOptions } from "@cem/core";
 import type { JsonObject, WorkflowStepKind } from "@cem/core";
+import { nearest } from "@cem/core/text";
 import type { ResumeOptions, RunWorkflowOptions, WorkflowResult, Workflows } from "@cem/workflows";
 import { createLoadedAgent } from "./create-agent.ts";
+import { AGENT_OPTIONS } from "./options.ts";
 import type { AgentOptions } from "./options.ts";
 import { openProject } from "./wiring/open-project.ts";
 import { openConfiguredWorkflows } from "./wiring/workflows/workflows.ts";
@@ -26,12 +29,32 @@ export interface OwnWorkflows extends Omit<Workflows, "load" | "validate" | "run
   dispose(): Promise<void>;
 }
 
+const WORKFLOW_OPTIONS = { ...AGENT_OPTIONS, stepKinds: true } satisfies Record<keyof WorkflowOptions, true>;
+
+const RUN_OPTIONS = {
+  ...WORKFLOW_OPTIONS,
+  variables: true,
+  signal: true,
+  onEvent: true,
+  session: true,
+} satisfies Record<keyof (WorkflowOptions & RunWorkflowOptions), true>;
+
+const RESUME_OPTIONS = {
+  ...WORKFLOW_OPTIONS,
+  variables: true,
+  signal: true,
+  onEvent: true,
+  repeat: true,
+  done: true,
+} satisfies Record<keyof (WorkflowOptions & ResumeOptions), true>;
+
 /**
  * Opens the workflow engine that the configuration sets up.
  *
  * @throws CemError `OPTION_INVALID`, `CONFIG_INVALID` and other codes of a broken set-up.
  */
 export async function openWorkflows(options: WorkflowOptions = {}): Promise<OwnWorkflows> {
+  assertKnownOptions(options, WORKFLOW_OPTIONS, "openWorkflows", nearest);
   const { stepKinds, ...agentOptions } = options;
   const loaded = await openProject(agentOptions);
   const parts = { stepKinds, openAgent: createLoadedAgent };
@@ -66,6 +89,7 @@ export async function runWorkflow(
   workflow: string | JsonObject,
   options: WorkflowOptions & RunWorkflowOptions = {},
 ): Promise<WorkflowResult> {
+  assertKnownOptions(options, RUN_OPTIONS, "runWorkflow", nearest);
   const { variables, signal, onEvent, session, ...own } = options;
   const workflows = await openWorkflows(own);
   try {
@@ -84,6 +108,7 @@ export async function resumeWorkflow(
   run: string,
   options: WorkflowOptions & ResumeOptions = {},
 ): Promise<WorkflowResult> {
+  assertKnownOptions(options, RESUME_OPTIONS, "resumeWorkflow", nearest);
   const { variables, signal, onEvent, repeat, done, ...own } = options;
   const workflows = await openWorkflows(own);
   try {

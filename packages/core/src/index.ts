@@ -22,6 +22,7 @@ export { readStatus, RECORDED_STATUSES, STATUSES, statusOfCall, statusOfRun } fr
 export { Lazy } from "./lazy.ts";
 export { hasWorkThreads, moduleBeside, offload, useWorkThreads } from "./offload.ts";
 export type { OffloadedWork } from "./offload.ts";
+export { assertKnownOptions } from "./options.ts";
 export { toolId } from "./tools.ts";
 export type {
   CatalogSnapshot,

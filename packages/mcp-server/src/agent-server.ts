@@ -9,6 +9,7 @@ import type { Probe } from "./http/health.ts";
 import type { RunRegistry } from "./runs/run-registry.ts";
 import type { Exposed, UpstreamContents } from "./upstream/upstream-lists.ts";
 import type { WorkflowTool } from "./tools/run-tools.ts";
+import { SERVED_PARTS } from "./tools/server-tool.ts";
 import type { GuestFacts, Profile, ServedParts } from "./tools/server-tool.ts";
 
 export interface AgentServerSettings<Config = unknown> extends ServedParts {
@@ -52,6 +53,26 @@ export interface AgentServerSettings<Config = unknown> extends ServedParts {
   /** The replicas of this server behind the same address. Absent: there is one. */
   replicas?: Replicas | undefined;
 }
+
+/** Every setting's name. */
+export const SETTINGS: Readonly<Record<keyof AgentServerSettings, true>> = {
+  ...SERVED_PARTS,
+  openOwner: true,
+  workflows: true,
+  profile: true,
+  customTools: true,
+  config: true,
+  yieldAfterMs: true,
+  guest: true,
+  name: true,
+  hintFor: true,
+  clientTrace: true,
+  expose: true,
+  upstream: true,
+  onMissing: true,
+  replicas: true,
+  probe: true,
+};
 
 /** The lists of a server, which may change while clients are connected. */
 export type ListName = "tools" | Exposed;

@@ -1,7 +1,7 @@
 import { setImmediate } from "node:timers/promises";
 import { messageOf } from "@cem/tool-files/answers";
 import type { HintFor } from "@cem/tool-files/answers";
-import { CemError, toErrorInfo } from "@cem/core";
+import { assertKnownOptions, CemError, toErrorInfo } from "@cem/core";
 import type { Agent, Replicas } from "@cem/core";
 import type { ClientTrace } from "@cem/core/telemetry";
 import { McpServer } from "@modelcontextprotocol/server";
@@ -12,8 +12,10 @@ import type {
   ServerContext,
   StandardSchemaV1,
 } from "@modelcontextprotocol/server";
+import { nearest } from "@cem/core/text";
 import packageJson from "../package.json" with { type: "json" };
 import { strictInput, traceRequest } from "./tool-calls.ts";
+import { SETTINGS } from "./agent-server.ts";
 import type { AgentServer, AgentServerSettings, ListName } from "./agent-server.ts";
 import { AnswerRedaction } from "./answer-redaction.ts";
 import { AskingRequests, RequestStates } from "./upstream/asking-requests.ts";
@@ -35,12 +37,13 @@ import { workflowTool } from "./tools/run-tools.ts";
 /**
  * Creates a server for an agent. It is connected to no transport yet.
  *
- * @throws CemError `OPTION_INVALID` for an unknown profile; `TOOL_INVALID` or `TOOL_NAME_TAKEN` for a custom
+ * @throws CemError `OPTION_INVALID` for an unknown setting or profile; `TOOL_INVALID` or `TOOL_NAME_TAKEN` for a custom
  *   tool.
  */
 export function createAgentServer<Config = undefined>(
   settings: AgentServerSettings<Config>,
 ): AgentServer<Config> {
+  assertKnownOptions(settings, SETTINGS, "createAgentServer", nearest);
   return new ToolServer(settings);
 }
 

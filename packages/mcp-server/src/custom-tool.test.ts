@@ -233,6 +233,7 @@ describe("a custom tool of the wrong shape", () => {
 
 describe("createAgentServer", () => {
   it.each<[object, string]>([
+    [{ customTool: [] }, '"customTool" is not an option of createAgentServer. Did you mean "customTools"?'],
     [{ profile: "most" }, 'There is no profile "most". There are: full, code, original.'],
     [{ profile: "constructor" }, 'There is no profile "constructor".'],
   ])("refuses %j", (settings, message) => {

@@ -32,8 +32,8 @@ export const CONFIGURATION_ERRORS = {
     hint: "fix",
   },
   OPTION_INVALID: {
-    meaning: "An option of a function has a value that it can't have.",
-    fix: "Take one that the message names.",
+    meaning: "An option of a function is unknown or has a value of the wrong kind.",
+    fix: "Take the name that the message suggests.",
   },
   PLUGIN_FAILED: {
     meaning: "A plugin threw, or gave something that can't be used. It was left out.",

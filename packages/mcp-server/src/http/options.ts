@@ -68,6 +68,23 @@ export interface HttpOptions {
   sessionIdleMs?: number | undefined;
 }
 
+/** Every option's name. */
+export const HTTP_OPTIONS: Readonly<Record<keyof HttpOptions, true>> = {
+  transport: true,
+  host: true,
+  port: true,
+  auth: true,
+  ownerHeader: true,
+  trustedProxies: true,
+  publicUrl: true,
+  allowedHosts: true,
+  allowedOrigins: true,
+  logger: true,
+  mounts: true,
+  maxSessions: true,
+  sessionIdleMs: true,
+};
+
 /** A host as it stands in a URL: an IPv6 address in brackets. */
 export function bracketed(host: string): string {
   return host.includes(":") && !host.startsWith("[") ? `[${host}]` : host;

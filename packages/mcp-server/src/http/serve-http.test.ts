@@ -5,6 +5,7 @@ import { afterAll, describe, expect, it, onTestFinished } from "vitest";
 import { connectHttp, jsonOf } from "../../fixtures/clients.ts";
 import { createLocalAgent } from "../../fixtures/local-agent.ts";
 import { ask, at, INITIALIZE, post, servesInTests } from "../../fixtures/serve.ts";
+import type { HttpOptions } from "../index.ts";
 
 const { agent, release } = createLocalAgent();
 const serve = servesInTests(agent);
@@ -107,6 +108,13 @@ describe("serveHttp", () => {
       const auth = { token: "short" };
       await expect(serve({ port, auth })).rejects.toMatchObject({ code: "AUTH_INVALID" });
       await expect(ask(`http://127.0.0.1:${port}/healthz`)).rejects.toThrow("ECONNREFUSED");
+    });
+  });
+
+  it("refuses unknown options by name", async () => {
+    await expect(serve({ allowedHost: ["a"] } as HttpOptions)).rejects.toMatchObject({
+      code: "OPTION_INVALID",
+      message: '"allowedHost" is not an option of serveHttp. Did you mean "allowedHosts"?',
     });
   });
 

@@ -1,5 +1,6 @@
 import type { Server } from "node:http";
-import { CemError } from "@cem/core";
+import { assertKnownOptions, CemError } from "@cem/core";
+import { nearest } from "@cem/core/text";
 import type { Servable } from "../agent-server.ts";
 import { DEFAULT_HOST, DEFAULT_PORT } from "../limits.ts";
 import { createLogger } from "../logger.ts";
@@ -7,7 +8,7 @@ import type { Logger } from "../logger.ts";
 import type { Serving } from "../stdio.ts";
 import type { HttpApp, HttpTransport } from "./app.ts";
 import type { AuthSettings } from "./auth.ts";
-import { bracketed } from "./options.ts";
+import { bracketed, HTTP_OPTIONS } from "./options.ts";
 import type { HttpOptions } from "./options.ts";
 import { TrustedProxies } from "./trusted-proxies.ts";
 
@@ -33,6 +34,7 @@ export interface HttpServing extends Serving {
  *   where the server can't listen; `AUTH_INVALID` for a token that is too short; `OPTION_INVALID`.
  */
 export async function serveHttp(server: Servable, options: HttpOptions = {}): Promise<HttpServing> {
+  assertKnownOptions(options, HTTP_OPTIONS, "serveHttp", nearest);
   const { host = DEFAULT_HOST, port = DEFAULT_PORT, auth, transport = "http" } = options;
   const { trustedProxies = [], logger = createLogger() } = options;
   requireAuthBeyondLoopback(host, auth);
