@@ -387,23 +387,32 @@ describe("files of host tools", () => {
 it("reports a call that a program leaves in the result and the audit log, with the answer that still comes", async () => {
   const audited: AuditEvent[] = [];
   const answer = Promise.withResolvers<JsonValue>();
+  const began = Promise.withResolvers<JsonValue>();
+  const transfer = (): Promise<JsonValue> => {
+    began.resolve(true);
+    return answer.promise;
+  };
   const leaving = createAgent({
     cwd: folder,
     configFile: false,
     tools: {
-      bank: { transfer: defineTool({ description: "Transfer money.", execute: () => answer.promise }) },
+      bank: {
+        transfer: defineTool({ description: "Transfer money.", execute: transfer }),
+        hear: defineTool({ description: "Hear of a transfer.", execute: () => began.promise }),
+      },
     },
     audit: { specificationVersion: "v1", record: (event) => void audited.push(event) },
     config: { logging: { level: "CRITICAL" } },
   });
   try {
     const result = await leaving.executeCode(
-      'import { transfer } from "./servers/bank/index.ts";\nvoid transfer();\nawait new Promise((go) => setTimeout(go, 20));\nthrow new Error("gone");',
+      'import { hear, transfer } from "./servers/bank/index.ts";\nvoid transfer();\nawait hear();\nthrow new Error("gone");',
     );
     expect(result.error?.message).toMatch(/gone$/u);
-    expect(result.toolCalls).toMatchObject([{ tool: "transfer", ok: false, isCancelled: true }]);
+    const isTransfer = ({ tool }: { tool: string }): boolean => tool === "transfer";
+    expect(result.toolCalls?.filter(isTransfer)).toMatchObject([{ ok: false, isCancelled: true }]);
     answer.resolve("done");
-    const calls = () => audited.filter(({ type }) => type === "call");
+    const calls = () => audited.filter((event) => event.type === "call" && isTransfer(event));
     await expect.poll(() => calls().length).toBe(2);
     expect(calls()).toMatchObject([
       { tool: "transfer", ok: false, error: "ABORTED" },
