@@ -28,7 +28,7 @@ function emptyHome(): string {
   return folder;
 }
 
-/** What steps print, after the line that puts the clone's `cem` on the PATH. They stop at the first that fails. */
+/** Output of the steps, after the line that puts the clone's `cem` on the PATH. They stop at the first that fails. */
 function outputsOf(folder: string, steps: readonly string[]): string[] {
   const { status, stdout, stderr } = spawnSync(
     "sh",

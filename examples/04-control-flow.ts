@@ -9,7 +9,7 @@ console.log(inWords.code);
 const { value: packing } = await agent.executeTask("Read packing.txt");
 console.log("Packed:", packing);
 
-// What no tool here can tell is refused before the first call, and not done by half.
+// A task that asks for something no tool here can tell is refused before the first call, and not done by half.
 const refused = await agent.executeTask(
   "Get weather for San Francisco, and if temperature is above 20, calculate how many days until summer",
 );

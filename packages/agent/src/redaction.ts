@@ -99,7 +99,7 @@ class RedactedEvents {
   #pass(event: AgentEvent): void {
     if (event.type === "output") return this.#passOutput(event.chunk.stream, event.chunk.text);
     if (event.type === "ran") this.#endStreams();
-    // What a tool tells is not what code wrote: it may be of a value in another form.
+    // Progress of a tool is not text of the code: it may hold a value in another form.
     const { session } = this.#scope;
     const scope =
       event.type === "tool-progressed" ? { session, server: event.server, tool: event.tool } : this.#scope;

@@ -1,4 +1,4 @@
-// What a store costs a run, beside files on this machine: quota and personal data of one customer.
+// Cost of a store for a run, beside files on this machine: quota and personal data of one customer.
 //   node --conditions=@cem/source packages/code-execution-mcp/scripts/bench-store.ts [runs]
 import { mkdirSync } from "node:fs";
 import path from "node:path";

@@ -86,7 +86,7 @@ async function record(page: Page): Promise<string[]> {
   return frames;
 }
 
-/** What the page shows, in a format that takes a fourth of a PNG's room. */
+/** A screenshot of the page, in a format that takes a fourth of a PNG's room. */
 async function asWebp(page: Page): Promise<string> {
   const shot = (await page.screenshot()).toString("base64");
   const blank = await browser.newPage();

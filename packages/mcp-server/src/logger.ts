@@ -60,7 +60,7 @@ export function readableLine(line: string): string {
     ([name = "", value]) => `${" ".repeat(CLOCK_CHARACTERS + 2)}${name.padEnd(width)}${value}`,
   );
   const lines = one.length <= MAX_LINE_CHARACTERS ? [one] : [head.join("  "), ...rows];
-  // What others gave must not steer the terminal.
+  // Facts may hold text of others, which must not control the terminal.
   return lines.map((text) => `  ${text.replaceAll(/[\p{C}\p{Zl}\p{Zp}]/gu, "\uFFFD")}`).join("\n");
 }
 

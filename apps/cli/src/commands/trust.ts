@@ -47,11 +47,11 @@ Examples:
 });
 
 async function trustFolder(invocation: Given<Trust>, context: CommandContext): Promise<Answer> {
-  const { inspectTrust, listTrusted, trustItems } = await import("code-execution-mcp/admin");
+  const { inspectTrust, listTrusted, trustItems, WORKFLOW_FILE } = await import("code-execution-mcp/admin");
   if (invocation.list) return answerToList(await listTrusted());
   if (invocation.remove) return untrust(invocation.folder);
   const { folder, yes, options } = invocation;
-  const isWorkflow = /\.(?:ya?ml|json)$/iu.test(folder);
+  const isWorkflow = WORKFLOW_FILE.test(folder);
   const source = { ...serverSourceOf(options, context), cwd: isWorkflow ? "." : folder };
   const report = await inspectTrust(source, isWorkflow ? folder : undefined);
   const { live } = context;

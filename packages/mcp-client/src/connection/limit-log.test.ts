@@ -18,7 +18,7 @@ it("lets a burst through, then few a second, and says how many were left out", (
   };
   send("noisy", 100_000);
   send("quiet", 5);
-  // What a server sends can't hide what is said of it.
+  // Entries that a server sends can't crowd out the warnings about it.
   log({ server: "noisy", level: "warn", source: "client", message: "slowed" });
   expect(entries).toHaveLength(206);
   vi.advanceTimersByTime(1_000);

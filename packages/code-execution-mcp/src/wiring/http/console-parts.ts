@@ -56,7 +56,7 @@ export async function consolePartsOf({
     sessions: sessionsOf(project),
     workflows: workflowsOf(project, workflows),
     customers: customersOf(project),
-    // Who is one of several customers sees nothing of the others.
+    // A customer of several sees nothing of the others.
     queue: owner === undefined ? queue : undefined,
   };
 }

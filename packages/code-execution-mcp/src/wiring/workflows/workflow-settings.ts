@@ -6,6 +6,7 @@ import type { JsonObject, JsonValue } from "@cem/core";
 import { nearest } from "@cem/core/text";
 import type { FindWorkflow, WorkflowSource } from "@cem/workflows";
 
+/** The name of a file that holds a workflow. */
 export const WORKFLOW_FILE = /\.(?:ya?ml|json)$/iu;
 
 /**
