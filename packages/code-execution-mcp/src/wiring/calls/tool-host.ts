@@ -93,6 +93,7 @@ async function openHost(
     });
     const fileTools: FileTools = createFileTools({
       serversDir: config.execution.serversDir,
+      skillsDir: config.execution.skillsDir,
       viewsDir: viewsDirOf(config),
       isGuarded: concernsFiles(loaded, options),
       concern: async () => (await callGuards.get()).concern,

@@ -10,7 +10,6 @@ import type { PluginSet } from "../../plugins/open-plugins.ts";
 import { assertOutOfReach } from "../places.ts";
 import { makeWorkspace } from "../records/workspace.ts";
 import { chooseProvider } from "./choose-sandbox.ts";
-import { followFolders } from "./follow-folders.ts";
 
 const BYTES_PER_KB = 1024;
 const BYTES_PER_MB = 1024 * 1024;
@@ -52,7 +51,7 @@ export async function sandboxProviderOf(
 export async function createSandbox(config: Config, options: SandboxOptions = {}): Promise<Sandbox> {
   const { hidden = [], hostTools = {}, mounts = [], owner, meter, servers, nested } = options;
   const sandboxProvider = await sandboxProviderOf(config, options);
-  const { workspaceDir, serversDir, skillsDir } = config.execution;
+  const { workspaceDir, serversDir } = config.execution;
   await makeWorkspace(workspaceDir);
   for (const entry of options.hosted ?? []) {
     await assertOutOfReach(config, {
@@ -62,26 +61,22 @@ export async function createSandbox(config: Config, options: SandboxOptions = {}
       besides: serversDir,
     });
   }
-  const create = async (): Promise<Sandbox> => {
-    const spec = sandboxSpec(config, servers);
-    const all = [...(spec.mounts ?? []), ...mounts];
-    try {
-      return await sandboxProvider.create({
-        ...spec,
-        mounts: all,
-        hidden,
-        hostTools,
-        owner,
-        // The time of a part of a run is time of the run.
-        meter: nested === true ? undefined : meter,
-        nested,
-        defaultSession: AGENT_SESSION,
-      });
-    } catch (error) {
-      throw withChoice(error, config, options.chosenBy);
-    }
-  };
-  return followFolders(create, [...(servers === undefined ? [serversDir] : []), skillsDir]);
+  const spec = sandboxSpec(config, servers);
+  try {
+    return await sandboxProvider.create({
+      ...spec,
+      mounts: [...(spec.mounts ?? []), ...mounts],
+      hidden,
+      hostTools,
+      owner,
+      // The time of a part of a run is time of the run.
+      meter: nested === true ? undefined : meter,
+      nested,
+      defaultSession: AGENT_SESSION,
+    });
+  } catch (error) {
+    throw withChoice(error, config, options.chosenBy);
+  }
 }
 
 /** Where folders are made that sandboxes mount for a while: pods mount what is on their volume only. */

@@ -33,6 +33,8 @@ const OWN_TEXT = "own";
 export interface FileToolsSettings {
   /** The folder of servers. Absolute. */
   serversDir: string;
+  /** The folder of skills. Absolute. */
+  skillsDir: string;
   /** The folder in which folders are made that sandboxes mount. Absolute. */
   viewsDir: string;
   /** Whether a guard may concern tools in every run. Otherwise it may in those with a list of tools of their own. */
@@ -106,12 +108,12 @@ class GuardedFiles implements FileTools {
   }
 
   openSandbox(open: OpenSandbox): Promise<Sandbox> {
-    const { serversDir, viewsDir } = this.#settings;
+    const { serversDir, skillsDir, viewsDir } = this.#settings;
     const tools = new Lazy(() => open({ nested: true }));
     this.#tools = tools;
     const viewOf = async (allowedTools?: readonly string[]): Promise<ProgramView | undefined> =>
       (await this.#arrange(allowedTools))?.view;
-    return ViewSandboxes.open({ open, tools, serversDir, viewsDir, viewOf });
+    return ViewSandboxes.open({ open, tools, serversDir, skillsDir, viewsDir, viewOf });
   }
 
   /** Finds out which tools guards concern in the runs with a list of allowed tools. `undefined`: none. */

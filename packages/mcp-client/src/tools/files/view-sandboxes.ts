@@ -1,3 +1,4 @@
+import { existsSync } from "node:fs";
 import type { Isolation, Mount, RunOutcome, RunRequest, Sandbox, SandboxStats } from "@cem/core";
 import { Lazy } from "@cem/core";
 import { removeProcessFolder } from "@cem/core/files";
@@ -25,6 +26,7 @@ export interface ViewSandboxesSettings {
   /** The sandbox of tools, opened when one is called. */
   tools: Lazy<Sandbox>;
   serversDir: string;
+  skillsDir: string;
   /** The folder in which folders of views are made. */
   viewsDir: string;
   /** The view of a run. `undefined`: the folder of servers as it is. */
@@ -36,9 +38,14 @@ interface Opened {
   sandbox: Lazy<Sandbox>;
   folder: string | undefined;
   runs: number;
+  /** Which of the folders were there that it mounts. */
+  mounted: string;
 }
 
-/** One sandbox for each view of the folder of servers, opened when a run needs it, and the one of tools. */
+/**
+ * One sandbox for each view of the folder of servers, opened when a run needs it, and the one of tools. A sandbox mounts the
+ * folders that are there when it is opened; once the first server or skill makes a folder, later runs get another.
+ */
 export class ViewSandboxes implements Sandbox {
   stats?: () => SandboxStats;
   readonly #settings: ViewSandboxesSettings;
@@ -117,19 +124,25 @@ export class ViewSandboxes implements Sandbox {
   }
 
   #take(view: ProgramView | undefined): Opened {
-    const key = view?.key ?? "";
-    const opened = this.#opened.get(key) ?? this.#plan(view);
+    const mounted = this.#mounted();
+    const key = `${mounted} ${view?.key ?? ""}`;
+    const opened = this.#opened.get(key) ?? this.#plan(view, mounted);
     this.#opened.delete(key);
     this.#opened.set(key, opened);
     return opened;
   }
 
-  #plan(view: ProgramView | undefined): Opened {
+  #mounted(): string {
+    const { serversDir, skillsDir } = this.#settings;
+    return JSON.stringify([existsSync(serversDir), existsSync(skillsDir)]);
+  }
+
+  #plan(view: ProgramView | undefined, mounted: string): Opened {
     const { open, serversDir, viewsDir } = this.#settings;
-    if (view === undefined) return { sandbox: new Lazy(() => open({})), folder: undefined, runs: 0 };
+    const state = { folder: undefined, runs: 0, mounted };
+    if (view === undefined) return { ...state, sandbox: new Lazy(() => open({})) };
     const opened: Opened = {
-      folder: undefined,
-      runs: 0,
+      ...state,
       sandbox: new Lazy(async () => {
         opened.folder ??= await writeView(view, viewsDir);
         return open({ servers: mountsOf(view, opened.folder, serversDir), hosted: view.hosted });
@@ -140,7 +153,9 @@ export class ViewSandboxes implements Sandbox {
 
   #closeIdle(): void {
     const idle = [...this.#opened].filter(([, { runs }]) => runs === 0);
-    for (const [key, opened] of idle.slice(0, -MAX_IDLE_VIEWS)) this.#close(key, opened);
+    const mounted = this.#mounted();
+    for (const [at, [key, opened]] of idle.entries())
+      if (at < idle.length - MAX_IDLE_VIEWS || opened.mounted !== mounted) this.#close(key, opened);
   }
 
   #close(key: string, { sandbox, folder }: Opened): void {
