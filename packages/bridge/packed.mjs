@@ -1,7 +1,6 @@
 // Run by `npm test` in an empty folder where only the packed package is installed.
 import assert from "node:assert/strict";
-import { answerErrors, checkCalls, compose, createHostTools, defineTool } from "@cem/bridge";
-import { createRecorder, createReplayer } from "@cem/bridge/recording";
+import { answerErrors, checkCalls, compose, createHostTools, createReplayer, defineTool } from "@cem/bridge";
 
 const greet = defineTool({
   description: "Greet somebody.",
@@ -9,12 +8,13 @@ const greet = defineTool({
   execute: ({ name }) => ({ greeted: name }),
 });
 const tools = createHostTools({ tools: { greeter: { greet } } });
-const recorder = createRecorder(compose([answerErrors, checkCalls(tools)], tools));
+const invoker = compose([answerErrors, checkCalls(tools)], tools);
 const signal = AbortSignal.timeout(10_000);
 const call = (invoker, args) => invoker.invoke({ server: "greeter", tool: "greet", args }, { signal });
 
-assert.deepEqual(await call(recorder, { name: "Ada" }), { ok: true, value: { greeted: "Ada" } });
-assert.equal((await call(recorder, { nam: "Ada" })).error.code, "ARGUMENTS_INVALID");
-const replayer = createReplayer(JSON.parse(JSON.stringify(recorder.recording())));
+const result = await call(invoker, { name: "Ada" });
+assert.deepEqual(result, { ok: true, value: { greeted: "Ada" } });
+assert.equal((await call(invoker, { nam: "Ada" })).error.code, "ARGUMENTS_INVALID");
+const replayer = createReplayer([{ server: "greeter", tool: "greet", args: { name: "Ada" }, result }]);
 assert.deepEqual(await call(replayer, { name: "Ada" }), { ok: true, value: { greeted: "Ada" } });
 assert.equal((await call(replayer, { name: "Bob" })).error.code, "NOT_RECORDED");

@@ -30,6 +30,8 @@ export {
 } from "./secrets.ts";
 export type { HideSecrets } from "./secrets.ts";
 export { CallRecorder } from "./call-recorder.ts";
+export { createReplayer } from "./replayer.ts";
+export type { AnsweredCall } from "./replayer.ts";
 export { CemError } from "@cem/core";
 export type {
   Elicit,

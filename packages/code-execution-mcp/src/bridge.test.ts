@@ -1,4 +1,4 @@
-import { mkdir, mkdtemp, readFile, rm, writeFile } from "node:fs/promises";
+import { mkdir, mkdtemp, rm, writeFile } from "node:fs/promises";
 import { createServer } from "node:http";
 import type { Server } from "node:http";
 import { createRequire } from "node:module";
@@ -306,51 +306,6 @@ const [first]: any = await readResource("everything", resources[0].uri);
 const { messages }: any = await getPrompt("everything", prompts[0].name);
 export default [prompts.length > 1, resources.length > 1, typeof (first.text ?? first.path), messages.length > 0];`;
     expect(await value(code)).toEqual([true, true, "string", true]);
-  });
-});
-
-describe("recordFile and replayFile", () => {
-  it("answer a run without its tools, and fail for what was not recorded", async () => {
-    const file = path.join(folder, "run.json");
-    const code = `import { find_customer, order_total } from "./servers/crm/index.ts";
-import { dot } from "./servers/lab/index.ts";
-const failed = await order_total({ customer: "nobody" }).catch((error: any) => error.message);
-const { picture }: any = await dot();
-export default [await find_customer({ name: "Ada" }), failed, [...await picture.bytes()]];`;
-    const recording = newAgent({ recordFile: file });
-    const first = await recording.executeCode(code);
-    await recording.dispose();
-    expect(first.error).toBeNull();
-    const written = await readFile(file, "utf8");
-    expect(written).not.toContain(SECRET);
-    expect(JSON.parse(written).calls).toHaveLength(3);
-
-    await rm(path.join(workspaceDir, "results"), { recursive: true });
-    const before = requests.length;
-    const replaying = newAgent({ replayFile: file });
-    expect((await replaying.executeCode(code)).value).toEqual(first.value);
-    expect(requests).toHaveLength(before);
-    const other = await replaying.executeCode(
-      `import { find_customer } from "./servers/crm/index.ts";\nawait find_customer({ name: "Bob" });`,
-    );
-    expect(other.error?.message).toContain("is not in the recording. Record the run again.");
-    await replaying.dispose();
-  });
-
-  it("say what is wrong with a file before anything runs", async () => {
-    const unreadable = newAgent({ replayFile: path.join(folder, "none.json") });
-    await expect(unreadable.executeCode("export default 1")).rejects.toMatchObject({
-      code: "RECORDING_UNREADABLE",
-    });
-    await writeFile(path.join(folder, "other.json"), "{}");
-    const invalid = newAgent({ replayFile: path.join(folder, "other.json") });
-    await expect(invalid.executeCode("export default 1")).rejects.toMatchObject({
-      code: "RECORDING_INVALID",
-    });
-    const unwritable = newAgent({ recordFile: path.join(folder, "no/such/folder.json") });
-    await expect(unwritable.executeCode("export default 1")).rejects.toMatchObject({
-      code: "RECORDING_UNWRITABLE",
-    });
   });
 });
 

@@ -209,19 +209,15 @@ async function createStages(
     async dispose() {
       stopObserving?.();
       const opened = await host.settled();
-      try {
-        await opened?.bridge.finish();
-      } finally {
-        await sessionLog?.close();
-        await loaded.records?.flush();
-        await (await recordRedactor.settled())?.dispose();
-        // Changes that can't be uploaded now are uploaded when the workspace is opened here again.
-        await workspaceSync?.put().catch(() => undefined);
-        await workspaceSync?.close();
-        await opened?.mcpTools.close();
-        await (await selector.settled())?.dispose();
-        if (options.redactor === undefined) await opened?.redactor?.dispose();
-      }
+      await sessionLog?.close();
+      await loaded.records?.flush();
+      await (await recordRedactor.settled())?.dispose();
+      // Changes that can't be uploaded now are uploaded when the workspace is opened here again.
+      await workspaceSync?.put().catch(() => undefined);
+      await workspaceSync?.close();
+      await opened?.mcpTools.close();
+      await (await selector.settled())?.dispose();
+      if (options.redactor === undefined) await opened?.redactor?.dispose();
     },
   };
 }

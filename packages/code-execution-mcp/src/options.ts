@@ -1,3 +1,4 @@
+import type { AnsweredCall } from "@cem/bridge";
 import type { Config, ConfigInput } from "@cem/config";
 import { assertKnownOptions } from "@cem/core";
 import type {
@@ -85,12 +86,8 @@ export interface AgentOptions extends ConfigSource, CallGuardOptions {
   onElicit?: Elicit | undefined;
   /** Redacts personal data and secrets in events and results. Default: as `privacy` and `guardrails` configure it. */
   redactor?: Redactor | undefined;
-  /** A file to record every call of a host tool in, written when the agent is disposed. */
-  recordFile?: string | undefined;
-  /** A recording that answers in place of the host tools. */
-  replayFile?: string | undefined;
-  /** The same, as parsed from JSON. */
-  replay?: unknown;
+  /** Calls of an earlier run, whose results answer in place of the host tools. */
+  replay?: readonly AnsweredCall[] | undefined;
   /** The session to go on with: `session_001`, `1`, or `last`. Its earlier tasks are part of the prompt. */
   resume?: string | undefined;
   /**
@@ -137,8 +134,6 @@ export const AGENT_OPTIONS = {
   invoker: true,
   onElicit: true,
   redactor: true,
-  recordFile: true,
-  replayFile: true,
   replay: true,
   resume: true,
   sessions: true,

@@ -32,10 +32,6 @@ export interface SharedOptions {
   dryRun?: boolean | undefined;
   /** A plan that a dry run printed: its changes are made, and no others. */
   plan?: string | undefined;
-  /** A file to record the run's calls to the host in. */
-  record?: string | undefined;
-  /** A recording that answers those calls. */
-  replay?: string | undefined;
 }
 
 /** Options of how an answer is printed. */
@@ -96,15 +92,9 @@ export function configOrList(): Option[] {
   return [...group(SETTINGS_GROUP, [new Option("--config [file]", CONFIG)]), ...others];
 }
 
-export const RECORDING_OPTIONS = group("Recording:", [
-  new Option("--record <file>", "write the calls to tools on the host, and their results, to this file"),
-  new Option("--replay <file>", "answer those calls from a recording, without the tools").conflicts("record"),
-]);
-
 /** Options of a command that runs a task or a program. */
 export const RUN_OPTIONS = [
   ...settingOptions(),
-  ...RECORDING_OPTIONS,
   ...group("Changes:", [
     new Option("--dry-run", "list the changes that the code would make, and make none"),
     new Option(

@@ -11,7 +11,7 @@ import { withAgent } from "../run/agent-source.ts";
 import { answerToResult, executeOptions } from "../run/run-agent.ts";
 import { addOptions, defineCommand } from "../command/define-command.ts";
 import type { Given } from "../command/define-command.ts";
-import { RECORDING_OPTIONS, settingOptions, actionArgument, wholeNumber } from "../command/options.ts";
+import { settingOptions, actionArgument, wholeNumber } from "../command/options.ts";
 
 const ACTIONS = ["list", "show", "resume"] as const;
 type Action = (typeof ACTIONS)[number];
@@ -42,7 +42,7 @@ Examples:
   cem sessions resume 3 "Continue from step 2"
   cem sessions show last --json > session.json`,
   declare: (command) =>
-    addOptions(command, [...settingOptions(), ...RECORDING_OPTIONS])
+    addOptions(command, settingOptions())
       .addArgument(actionArgument(ACTIONS, "list"))
       .argument("[id]", "the session: session_003, 3, or last")
       .argument("[task...]", "for resume: what to do next, in plain words")

@@ -30,8 +30,6 @@ export async function withAgent<T>(
     ...agentOptions,
     oneRun: true,
     records: true,
-    recordFile: options.record,
-    replayFile: options.replay,
     ...askingOf(context),
   });
   try {

@@ -1,4 +1,4 @@
-import type { Recording } from "@cem/bridge/recording";
+import type { AnsweredCall } from "@cem/bridge";
 import { CemError } from "@cem/core";
 import type {
   RecordedCall,
@@ -7,6 +7,7 @@ import type {
   RunRecords,
   RunRecordSummary,
   SessionRecord,
+  ToolResult,
 } from "@cem/core";
 import type { AuditVerification } from "@cem/guardrails/audit";
 import type { SessionSummary } from "@cem/workspace";
@@ -33,27 +34,23 @@ export async function readRun(id: string, source: ConfigSource = {}): Promise<Ru
   return withRecords(source, (records) => records.read(id));
 }
 
-/** The recording of a run's calls, as a replay takes it, and the number of calls that it lacks. */
+/** The calls of a run, as a replay takes them, and the number of calls that it lacks. */
 export interface RunRecording {
-  recording: Recording;
+  recording: AnsweredCall[];
   /** Calls on the host that can't be answered: their arguments or results were too large, or are not kept. */
   missing: number;
 }
 
-/** Makes a recording of the calls of a run, as a replay takes it. */
+/** Takes the calls of a run from its record, as a replay answers them. */
 export function recordingOfRun({ calls }: RunRecord): RunRecording {
   const onHost = calls.filter(({ args }) => args !== undefined);
   const answered = onHost.flatMap(recordedCall);
-  return {
-    recording: { format: "cem-recording", version: 1, calls: answered },
-    missing: onHost.length - answered.length,
-  };
+  return { recording: answered, missing: onHost.length - answered.length };
 }
 
-function recordedCall({ server, tool, ms, args, result }: RecordedCall): Recording["calls"] {
+function recordedCall({ server, tool, args, result }: RecordedCall): AnsweredCall[] {
   if (args === undefined || result === undefined || !("value" in args) || !("value" in result)) return [];
-  const answer = result.value as unknown as Recording["calls"][number]["result"];
-  return [{ server, tool, ms, args: args.value, result: answer, files: [] }];
+  return [{ server, tool, args: args.value, result: result.value as unknown as ToolResult }];
 }
 
 /** @throws CemError `OPTION_INVALID` where no records are kept. */

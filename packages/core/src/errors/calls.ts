@@ -22,8 +22,9 @@ export const CALL_ERRORS = {
         : undefined,
   },
   NOT_RECORDED: {
-    meaning: "A replay met a call that the recording does not hold.",
-    fix: "Record the run again with `--record`.",
+    meaning: "A replay met a call that the record of the run does not hold.",
+    cause: "The call was not made then, or its arguments or result were too large to be recorded.",
+    fix: "Replay without `--recorded`: calls are made for real then.",
     hint: "fix",
   },
   RATE_LIMITED: {

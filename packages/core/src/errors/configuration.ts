@@ -51,14 +51,9 @@ export const CONFIGURATION_ERRORS = {
     hint: () => PLUGINS_HINT,
   },
   RECORDING_INVALID: {
-    meaning: "The file is not a recording of tool calls.",
-    fix: "Make a recording with `--record`.",
+    meaning: "The record of a run does not hold its whole code, so it can't be run again.",
+    fix: "Run the task or the program itself again.",
     hint: "fix",
-  },
-  RECORDING_UNREADABLE: { meaning: "The recording can't be read.", fix: "Check its name and its rights." },
-  RECORDING_UNWRITABLE: {
-    meaning: "The recording can't be written.",
-    fix: "Name a file in a folder that can be written.",
   },
   DOCTOR_FOUND_BROKEN: {
     meaning: "Something that is set up does not work.",

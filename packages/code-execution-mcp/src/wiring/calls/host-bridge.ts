@@ -1,7 +1,6 @@
 import type { CallRecorder, Middleware, OnUnvalidated } from "@cem/bridge";
 import { defineTool } from "@cem/bridge/define-tool";
 import type { HostTool } from "@cem/bridge/define-tool";
-import type { Recorder } from "@cem/bridge/recording";
 import type { LoadedConfig } from "@cem/config";
 import { Lazy } from "@cem/core";
 import type {
@@ -18,9 +17,8 @@ import type { FileTools, HostToolFolders, LoadedHostTools, McpTools } from "@cem
 import { hintFor } from "@cem/core/errors";
 import type { AgentOptions } from "../../options.ts";
 import type { Log } from "../log.ts";
-import { redactCallsOf, redactRecording } from "../privacy/redaction.ts";
+import { redactCallsOf } from "../privacy/redaction.ts";
 import type { Project } from "../project.ts";
-import { openRecordingFile, readRecordingFile } from "../records/audit.ts";
 import { createConfiguredSkills } from "../skills.ts";
 import { createConfiguredCatalog } from "../stages/stages.ts";
 import { approvalTest } from "./call-guards.ts";
@@ -33,14 +31,9 @@ export interface HostBridge {
   addTo(catalog: ToolCatalog): ToolCatalog;
   /** The parts of the sandbox spec that depend on host tools: their names, and hidden files. */
   spec: Pick<SandboxSpec, "hidden" | "hostTools">;
-  /** Writes the recording, if one was asked for. */
-  finish(): Promise<void>;
 }
 
-interface HostBridgeSettings extends Pick<
-  AgentOptions,
-  "tools" | "onElicit" | "redactor" | "recordFile" | "replayFile" | "replay"
-> {
+interface HostBridgeSettings extends Pick<AgentOptions, "tools" | "onElicit" | "redactor" | "replay"> {
   /** Decides which calls are made. */
   callGuards: Lazy<CallGuards>;
   audit: AuditLog | undefined;
@@ -58,7 +51,7 @@ interface HostBridgeSettings extends Pick<
 /**
  * Sets up everything between guest code and the tools on the host.
  *
- * @throws CemError `TOOL_INVALID`, `RECORDING_UNREADABLE`, `RECORDING_INVALID` or `RECORDING_UNWRITABLE`.
+ * @throws CemError `TOOL_INVALID`.
  */
 export async function createHostBridge(forWhom: Project, settings: HostBridgeSettings): Promise<HostBridge> {
   const {
@@ -67,6 +60,7 @@ export async function createHostBridge(forWhom: Project, settings: HostBridgeSet
     combineSources,
     compose,
     createHostTools,
+    createReplayer,
     createSecretFilter,
     followSentCalls,
     orderCalls,
@@ -75,8 +69,7 @@ export async function createHostBridge(forWhom: Project, settings: HostBridgeSet
   const {
     onElicit: elicit,
     redactor,
-    recordFile,
-    replayFile,
+    replay,
     others,
     fileTools,
     store,
@@ -92,29 +85,21 @@ export async function createHostBridge(forWhom: Project, settings: HostBridgeSet
   const hostTools = createHostTools({ tools: loaded.tools, store, elicit, hideSecrets });
   const { descriptions } = hostTools;
 
-  const replay = replayFile === undefined ? settings.replay : await readRecordingFile(replayFile);
-  const writeRecording = recordFile === undefined ? undefined : await openRecordingFile(recordFile);
-  const recording =
-    recordFile === undefined && replay === undefined ? undefined : await import("@cem/bridge/recording");
   const proposals = createHostTools({ tools: skillTools(forWhom) });
   const source = combineSources([hostTools, proposals, fileTools.source, others]);
-  let recorder: Recorder | undefined;
-  const recorded: Middleware = (next) =>
-    recording === undefined ? next : (recorder = recording.createRecorder(next, { store, hideSecrets }));
   /** Made with the first run, whose review has loaded the guards. */
   const invoker = new Lazy(async (): Promise<ToolInvoker> => {
     const { isAllowed, guards } = await callGuards.get();
     const record = recorderOfCalls?.middleware;
-    const replayer = replay === undefined ? undefined : recording?.createReplayer(replay, { store });
+    const replayer = replay && createReplayer(replay);
     if (replayer !== undefined) return record?.(replayer) ?? replayer;
     const onUnvalidated: OnUnvalidated = ({ server, tool, reason }) =>
       log("warning", `${server}.${tool}: its arguments are not checked: ${reason}.`);
-    // The order in which a call meets the middlewares. The recorders come first, since they take what code sent and got;
+    // The order in which a call meets the middlewares. The recorder comes first, since it takes what code sent and got;
     // then errors become results. Values take the place of tokens; is the call allowed, are its arguments valid; contents,
     // rules, limits, approval; calls that must not overlap wait. On the way back tokens take the place of values.
     const middlewares: Middleware[] = [
       ...(record === undefined ? [] : [record]),
-      ...(writeRecording === undefined ? [] : [recorded]),
       ...(audit === undefined ? [] : [(await import("@cem/guardrails/audit")).auditCalls(audit)]),
       answerErrors,
       ...(redactor === undefined ? [] : [await redactCallsOf(redactor, source)]),
@@ -133,9 +118,6 @@ export async function createHostBridge(forWhom: Project, settings: HostBridgeSet
       descriptions.length + loaded.problems.length === 0 && problem === undefined
         ? catalog
         : withHostTools(catalog, descriptions, withProblem(loaded, problem)),
-    async finish() {
-      if (recorder !== undefined) await writeRecording?.(redactRecording(recorder.recording(), redactor));
-    },
   };
 }
 

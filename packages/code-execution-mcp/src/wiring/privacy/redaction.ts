@@ -1,23 +1,12 @@
 import { AsyncLocalStorage } from "node:async_hooks";
 import type { Middleware, ToolSource } from "@cem/bridge";
-import type { Recording } from "@cem/bridge/recording";
 import { Lazy } from "@cem/core";
-import type {
-  CodeGenerator,
-  Elicit,
-  JsonValue,
-  RedactionScope,
-  Redactor,
-  ResultStore,
-  ToolDefinition,
-} from "@cem/core";
+import type { CodeGenerator, Elicit, RedactionScope, Redactor, ResultStore, ToolDefinition } from "@cem/core";
 import type { Log } from "../log.ts";
 import type { Project } from "../project.ts";
 import { scopeOfSession, scopeRedactor } from "./scoped-redactor.ts";
 import { configuredVaults } from "./vaults.ts";
 
-/** Session name of recordings: they belong to no session, and have tokens of their own. */
-const RECORDING = "recording";
 /** Session and tool of the call being executed. */
 const scopeOfCall = new AsyncLocalStorage<RedactionScope>();
 /** Sessions that made the latest calls: what a server's process writes is of no call, and may hold values of theirs. */
@@ -165,11 +154,4 @@ export function redactStore(store: ResultStore, redactor: Redactor | undefined):
     },
     read: (path, range) => store.read(path, range),
   };
-}
-
-/** A recording with tokens in place of values, also in the files that belong to it. */
-export function redactRecording(recording: Recording, redactor: Redactor | undefined): Recording {
-  if (redactor === undefined) return recording;
-  redactor.observe(recording as unknown as JsonValue, { session: RECORDING });
-  return { ...recording, calls: redactor.tokenize(recording.calls, { session: RECORDING }) };
 }
