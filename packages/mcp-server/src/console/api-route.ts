@@ -3,7 +3,7 @@ import type { CemError } from "@cem/core";
 import type { Context, Hono } from "hono";
 import type * as z from "zod";
 import type { ServedClient } from "../served-client.ts";
-import type { ConsoleParts } from "./ports.ts";
+import type { ConsoleParts, Frozen } from "./ports.ts";
 import type { RunBoard } from "./run-board.ts";
 
 /** HTTP statuses of errors, by code. Any other is 400. */
@@ -82,7 +82,7 @@ interface Declaration<Given extends Input, Answer extends z.ZodType> extends Pic
     input: Checked<Given>,
     scope: ApiScope,
     signal: AbortSignal,
-  ) => Promise<z.input<Answer> | Response> | z.input<Answer> | Response;
+  ) => Promise<Frozen<z.input<Answer>> | Response> | Frozen<z.input<Answer>> | Response;
 }
 
 /** Declares an operation. What a request carries is checked by the schemas that describe it. */

@@ -1,4 +1,4 @@
-import { CemError, forClients } from "@cem/core";
+import { CemError } from "@cem/core";
 import type { SessionTask } from "@cem/core";
 import * as z from "zod";
 import { declareRoute } from "./api-route.ts";
@@ -40,7 +40,7 @@ export const HISTORY_ROUTES = [
     answerDescription: "In the order of the configuration.",
     async handle(_, { parts }) {
       if (parts.workflows === undefined) return { workflows: [], absent: NO_WORKFLOWS };
-      return { workflows: [...(await parts.workflows.list())] };
+      return { workflows: await parts.workflows.list() };
     },
   }),
   declareRoute({
@@ -51,10 +51,10 @@ export const HISTORY_ROUTES = [
     input: { params: z.object({ name: z.string() }) },
     answer: WorkflowGraph,
     answerDescription: "Its steps in the order in which they can run, and a flow chart of Mermaid.",
-    async handle({ params: { name } }, { parts }) {
-      const steps = await workflowsOf(parts).draw(name);
-      return { name, steps: steps.map((step) => ({ ...step, after: [...step.after] })) };
-    },
+    handle: async ({ params: { name } }, { parts }) => ({
+      name,
+      steps: await workflowsOf(parts).draw(name),
+    }),
   }),
   declareRoute({
     method: "get",
@@ -64,10 +64,7 @@ export const HISTORY_ROUTES = [
     input: {},
     answer: WorkflowRunList,
     answerDescription: "Those that are kept.",
-    async handle(_, { parts }) {
-      const runs = (await parts.workflows?.runs()) ?? [];
-      return { runs: runs.map((run) => ({ ...run, status: statusOf(run.status) })) };
-    },
+    handle: async (_, { parts }) => ({ runs: (await parts.workflows?.runs()) ?? [] }),
   }),
   declareRoute({
     method: "get",
@@ -79,15 +76,7 @@ export const HISTORY_ROUTES = [
     answerDescription: "The run, and whether it can be resumed.",
     async handle({ params }, { parts, client }) {
       const run = await workflowsOf(parts).run(params.id);
-      const status = statusOf(run.status);
-      const steps = run.steps.map(({ step, status: ended, attempts, error }) => ({
-        step,
-        status: ended as "started",
-        attempts,
-        ...(error !== undefined && { error: forClients(error).message }),
-      }));
-      const canResume = RESUMABLE.has(status);
-      return shown({ ...run, status, canResume, steps, uncertain: [...run.uncertain] }, client);
+      return shown({ ...run, canResume: RESUMABLE.has(run.status) }, client);
     },
   }),
   declareRoute({
@@ -100,17 +89,7 @@ export const HISTORY_ROUTES = [
     answerDescription: "Those that are kept.",
     async handle(_, { parts, client }) {
       if (parts.sessions === undefined) return { sessions: [], absent: NO_SESSIONS };
-      const all = await parts.sessions.list();
-      const sessions = all.map(
-        ({ session_id: id, started_at: startedAt, ended_at: endedAt, tasks, lastTask }) => ({
-          id,
-          startedAt,
-          endedAt,
-          tasks,
-          lastTask,
-        }),
-      );
-      return shown({ sessions }, client);
+      return shown({ sessions: await parts.sessions.list() }, client);
     },
   }),
   declareRoute({
@@ -138,8 +117,7 @@ export const HISTORY_ROUTES = [
     answerDescription: "The customer of the request where there are customers, else all.",
     async handle(_, { parts }) {
       if (parts.customers === undefined) return { customers: [], absent: NO_CUSTOMERS };
-      const all = await parts.customers.list();
-      return { customers: all.map(({ quotas = [], ...customer }) => ({ ...customer, quotas: [...quotas] })) };
+      return { customers: await parts.customers.list() };
     },
   }),
   declareRoute({
@@ -203,8 +181,4 @@ function taskOf({ task_id: id, description, code, result, output, timestamp: at,
 function workflowsOf({ workflows }: ApiScope["parts"]): NonNullable<ApiScope["parts"]["workflows"]> {
   if (workflows !== undefined) return workflows;
   throw new CemError("WORKFLOW_NOT_FOUND", NO_WORKFLOWS);
-}
-
-function statusOf(status: string): z.infer<typeof WorkflowRun>["status"] {
-  return status as z.infer<typeof WorkflowRun>["status"];
 }

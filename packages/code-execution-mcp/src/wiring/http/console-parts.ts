@@ -1,5 +1,5 @@
 import type { ConsoleParts } from "@cem/mcp-server/console";
-import { CemError } from "@cem/core";
+import { CemError, forClients } from "@cem/core";
 import type { CemServer } from "../../options.ts";
 import type { Project } from "../project.ts";
 import { logDirOf } from "../records/workspace.ts";
@@ -66,7 +66,16 @@ function sessionsOf(project: Project): ConsoleParts["sessions"] {
   return {
     async list() {
       const { listSessions } = await import("@cem/workspace");
-      return listSessions(folder, { max: MAX_LISTED_SESSIONS });
+      const sessions = await listSessions(folder, { max: MAX_LISTED_SESSIONS });
+      return sessions.map(
+        ({ session_id: id, started_at: startedAt, ended_at: endedAt, tasks, lastTask }) => ({
+          id,
+          startedAt,
+          endedAt,
+          tasks,
+          lastTask,
+        }),
+      );
     },
     async read(id) {
       const { readSession, recapSession } = await import("@cem/workspace");
@@ -97,7 +106,16 @@ function workflowsOf({ config }: Project, tools: WorkflowTools): ConsoleParts["w
       return drawWorkflow(checked);
     },
     runs: async () => (await tools.open()).workflows.list(),
-    run: async (id) => (await tools.open()).workflows.show(id),
+    async run(id) {
+      const { definition: _, ...run } = await (await tools.open()).workflows.show(id);
+      const steps = run.steps.map(({ step, status, attempts, error }) => ({
+        step,
+        status,
+        attempts,
+        error: error && forClients(error).message,
+      }));
+      return { ...run, steps };
+    },
   };
 }
 
@@ -115,7 +133,8 @@ function customersOf(project: Project): ConsoleParts["customers"] {
     async list() {
       const folders = await open();
       const ids = owner === undefined ? await folders.list() : [owner.id];
-      return Promise.all(ids.slice(0, MAX_LISTED_CUSTOMERS).map((id) => folders.usage(id)));
+      const usages = await Promise.all(ids.slice(0, MAX_LISTED_CUSTOMERS).map((id) => folders.usage(id)));
+      return usages.map((usage) => ({ ...usage, quotas: usage.quotas ?? [] }));
     },
     remove: async (id) => (await open()).remove(id, (name) => removeElsewhere(project, name)),
   };
