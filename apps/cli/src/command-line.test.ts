@@ -1,8 +1,69 @@
+import { writeFileSync } from "node:fs";
+import path from "node:path";
 import { describe, expect, it } from "vitest";
 import { COMMANDS } from "./commands/all.ts";
 import { parseCommandLine } from "./command/command-line.ts";
+import { buildProgram } from "./command/define-command.ts";
+import { runCem, temporaryFolder } from "./testing/run-cem.ts";
 
 const parse = (...argv: string[]) => parseCommandLine(argv, COMMANDS, false);
+
+/** Arguments and options with which each command comes to the point where it answers; others need none. */
+const NEEDED: Record<string, string[]> = {
+  add: ["x", "--", "node", "-e", "0"],
+  audit: ["verify"],
+  auth: ["x"],
+  call: ["a.b"],
+  exec: ["a.ts"],
+  form: ["validate", "form.yaml"],
+  remove: ["x"],
+  run: ["x"],
+  search: ["x"],
+  serve: ["--cost"],
+};
+const SAMPLE_VALUES: Record<string, string> = {
+  "--data": "ada.yaml",
+  "--env": "KEY=1",
+  "--header": "x-key: 1",
+  "--inactive": "30d",
+  "--since": "2d",
+  "--var": "city=Oslo",
+};
+
+describe("options that help lists", () => {
+  const program = buildProgram(COMMANDS.definitions);
+  const listed = program.commands.map((command) => ({
+    name: command.name(),
+    options: command.options.filter(({ hidden }) => !hidden),
+    needed: NEEDED[command.name()] ?? [],
+  }));
+
+  it.each(listed)("are read: $name", ({ name, options, needed }) => {
+    for (const { long = "", argChoices, required, flags } of options) {
+      const isForUrl = name === "add" && (long === "--header" || long === "--transport");
+      const value =
+        argChoices?.[0] ?? SAMPLE_VALUES[long] ?? (/dir|file|id|type|name/u.test(flags) ? "x" : "1");
+      const given = long === "--expose" ? ["resources"] : [value];
+      const words = isForUrl ? ["x", "https://x.org"] : needed;
+      expect(parse(name, long, ...(required ? given : []), ...words).command).toBe(name);
+    }
+  });
+
+  it.each(listed)("have an answer printed as JSON: $name", async ({ name, options, needed }) => {
+    const cwd = temporaryFolder();
+    writeFileSync(path.join(cwd, "form.yaml"), "name: f\nfields:\n  - name: a\n    type: text\n");
+    writeFileSync(path.join(cwd, "a.ts"), "export default 1;");
+    const names = new Set(options.map(({ long }) => long));
+    // A configuration that is not there is written by the command that adds servers.
+    const broken = name !== "add" && names.has("--config") ? ["--config", "missing.yaml"] : [];
+    const { stdout } = await runCem([name, "--json", ...broken, ...needed], { cwd });
+    const { error } = JSON.parse(stdout) as { error?: { code: string; message: string } };
+    const said = broken.length === 0 ? /./u : /missing\.yaml|needs are broken|is broken: config/u;
+    const refusal = new RegExp(`cem ${name} prints no answer`, "u");
+    expect(error?.message ?? "none").toMatch(names.has("--json") ? said : refusal);
+    expect(error?.code === "USAGE").toBe(!names.has("--json"));
+  });
+});
 
 describe("parseCommandLine", () => {
   it("takes shared options before and after the command", () => {

@@ -3,7 +3,7 @@ import { Command, CommanderError } from "commander";
 import type { Answer, CommandContext } from "../io/command-context.ts";
 import { addOptions, buildProgram, VERSION } from "./define-command.ts";
 import type { CommandDefinition, Given, Invocation } from "./define-command.ts";
-import { OUTPUT_OPTIONS, settingOptions, sharedOptions } from "./options.ts";
+import { outputOptions, settingOptions, sharedOptions } from "./options.ts";
 
 /** A command that a plugin may have: which plugins there are is known once the configuration is read. */
 export interface UnknownCommand {
@@ -102,7 +102,7 @@ function printing(command: "help" | "version", text: string): Invocation {
 function unknownCommand(program: Command, usage: CemError, { runUnknown }: CommandSet): Invocation {
   const [name = "", ...rest] = program.args;
   if (!/^[a-z][a-z\d-]*$/u.test(name)) throw usage;
-  const command = addOptions(new Command(name), [...OUTPUT_OPTIONS, ...settingOptions()])
+  const command = addOptions(new Command(name), [...outputOptions(), ...settingOptions()])
     .argument("[words...]")
     .allowUnknownOption()
     .helpOption(false)

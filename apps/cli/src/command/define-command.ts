@@ -1,7 +1,7 @@
 import { Command, Help } from "commander";
 import packageJson from "../../package.json" with { type: "json" };
 import type { Answer, CommandContext } from "../io/command-context.ts";
-import { OUTPUT_OPTIONS, settingOptions, sharedOptions } from "./options.ts";
+import { outputOptions, settingOptions, sharedOptions } from "./options.ts";
 import type { SharedOptions } from "./options.ts";
 
 export const VERSION: string = packageJson.version;
@@ -25,6 +25,8 @@ export interface CommandDefinition<Own extends object = object> {
   group: CommandGroup;
   /** The text below the options in its help: notes and examples. */
   help: string;
+  /** The option with which it prints an answer. Default: it always does. `false`: it prints none. */
+  answers?: string | false;
   /** Declares its arguments and options. */
   declare(command: Command): Command;
   /**
@@ -79,10 +81,10 @@ export function buildProgram(
       .helpGroup(COMMAND_GROUPS[definition.group])
       .configureHelp(HELP)
       .addHelpText("after", definition.help);
-    addOptions(command, OUTPUT_OPTIONS);
+    addOptions(command, outputOptions(definition.answers));
     definition.declare(command).action(() => found(invocationOf(definition, program, command)));
   }
-  addOptions(program.command("help [command]"), OUTPUT_OPTIONS)
+  addOptions(program.command("help [command]"), outputOptions())
     .description("Print help for a command")
     .helpGroup(COMMAND_GROUPS.more)
     .configureHelp(HELP)
@@ -92,7 +94,7 @@ export function buildProgram(
       // The parser suggests a similar name.
       program.parse([name ?? ""], { from: "user" });
     });
-  return addOptions(program, [...OUTPUT_OPTIONS, ...settingOptions()]);
+  return addOptions(program, [...outputOptions(), ...settingOptions()]);
 }
 
 /** Adds options, which commands may share. */

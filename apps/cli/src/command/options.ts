@@ -1,5 +1,5 @@
 import { ISOLATION_LEVELS } from "@cem/core";
-import type { ExecuteOptions, IsolationLevel, TypeCheckMode } from "@cem/core";
+import type { ExecuteOptions, IsolationLevel } from "@cem/core";
 import { Argument, InvalidArgumentError, Option } from "commander";
 import type { Command } from "commander";
 
@@ -24,7 +24,7 @@ export interface SharedOptions {
   customer?: string | undefined;
   sandbox?: string | undefined;
   minIsolation?: IsolationLevel | undefined;
-  typeCheck?: TypeCheckMode | undefined;
+  typeCheck?: (typeof TYPE_CHECK_MODES)[number] | undefined;
   mode?: ExecuteOptions["mode"];
   /** Seconds. */
   timeout?: number | undefined;
@@ -34,13 +34,20 @@ export interface SharedOptions {
   plan?: string | undefined;
 }
 
-/** Options of how an answer is printed. */
-export const OUTPUT_OPTIONS = group("Output:", [
-  new Option("--json", "print exactly one JSON object, also for errors"),
-  new Option("-q, --quiet", "print the result alone"),
-  new Option("-v, --verbose", "print more about each stage, and the log"),
-  new Option("--no-color", "print without colours (also NO_COLOR=1)"),
-]);
+/**
+ * Options of how an answer is printed.
+ *
+ * @param answers - The option with which there is an answer. Default: always. `false`: the command prints none.
+ */
+export function outputOptions(answers: string | false = ""): Option[] {
+  const when = answers === "" || answers === false ? "" : `with ${answers}: `;
+  return group("Output:", [
+    new Option("--json", `${when}print exactly one JSON object, also for errors`).hideHelp(answers === false),
+    new Option("-q, --quiet", `${when}print the result alone`).hideHelp(answers === false),
+    new Option("-v, --verbose", "print more about each stage, and the log"),
+    new Option("--no-color", "print without colours (also NO_COLOR=1)"),
+  ]);
+}
 
 const SETTINGS_GROUP = "Settings (they win over the environment and config.yaml):";
 const CONFIG = "read this file instead of ./config.yaml; its folder is the project";
@@ -74,6 +81,9 @@ const ALL_SETTINGS = Object.keys(SETTINGS) as SettingName[];
 /** The settings of a command that looks at tools and skills, and runs nothing. */
 export const CATALOG_SETTINGS: readonly SettingName[] = ["config", "servers", "skills", "customer"];
 
+/** The settings of a command that runs code. How a model answers matters to tasks alone. */
+export const CODE_SETTINGS: readonly SettingName[] = ALL_SETTINGS.filter((name) => name !== "mode");
+
 /**
  * Options that take precedence over the configuration. All of them are accepted, as they are before a command's name.
  *
@@ -86,23 +96,25 @@ export function settingOptions(acting: readonly SettingName[] = ALL_SETTINGS): O
   );
 }
 
-/** The same for a command that lists the configuration where `--config` has no file, and heeds nothing else. */
+/** The same for a command that lists the configuration where `--config` has no file. */
 export function configOrList(): Option[] {
-  const others = settingOptions([]).filter((option) => option.attributeName() !== "config");
+  const others = settingOptions(CODE_SETTINGS).filter((option) => option.attributeName() !== "config");
   return [...group(SETTINGS_GROUP, [new Option("--config [file]", CONFIG)]), ...others];
 }
 
-/** Options of a command that runs a task or a program. */
-export const RUN_OPTIONS = [
-  ...settingOptions(),
-  ...group("Changes:", [
-    new Option("--dry-run", "list the changes that the code would make, and make none"),
-    new Option(
-      "--plan <file>",
-      "make the changes of a plan and no others: what --dry-run --json printed",
-    ).conflicts("dryRun"),
-  ]),
-];
+/** Options of a command that runs a task or a program, with the settings that act on it. */
+export function runOptions(acting: readonly SettingName[] = ALL_SETTINGS): Option[] {
+  return [
+    ...settingOptions(acting),
+    ...group("Changes:", [
+      new Option("--dry-run", "list the changes that the code would make, and make none"),
+      new Option(
+        "--plan <file>",
+        "make the changes of a plan and no others: what --dry-run --json printed",
+      ).conflicts("dryRun"),
+    ]),
+  ];
+}
 
 function group(heading: string, options: Option[]): Option[] {
   return options.map((option) => option.helpGroup(heading));

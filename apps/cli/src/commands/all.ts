@@ -19,9 +19,7 @@ import { skills } from "./skills.ts";
 import { trust } from "./trust.ts";
 import { workflow } from "./workflow.ts";
 
-/**
- * mistakes are answered at once.
- */
+/** The commands, in the order of the help. Each loads what it needs when it runs, so that mistakes are answered at once. */
 export const COMMANDS: CommandSet = {
   definitions: [
     init,

@@ -27,7 +27,7 @@ Examples:
   cem import
   cem import github sentry --yes`,
   declare: (command) =>
-    addOptions(command, settingOptions())
+    addOptions(command, settingOptions(["config", "servers"]))
       .argument("[names...]", "only these")
       .option("-y, --yes", "add them without asking", false),
   run: importServers,

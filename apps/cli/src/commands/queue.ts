@@ -8,7 +8,7 @@ import { counted, duration } from "../render/text.ts";
 import { configSourceOf, serverSourceOf } from "../run/config-source.ts";
 import { addOptions, defineCommand } from "../command/define-command.ts";
 import type { Given } from "../command/define-command.ts";
-import { MAX_PORT, settingOptions, actionArgument, wholeNumber } from "../command/options.ts";
+import { CODE_SETTINGS, MAX_PORT, settingOptions, actionArgument, wholeNumber } from "../command/options.ts";
 
 const ACTIONS = ["status", "failed", "retry"] as const;
 
@@ -17,6 +17,7 @@ export const worker = defineCommand<{ port?: number | undefined }>({
   name: "worker",
   group: "operation",
   about: "Execute the runs of servers, from a queue",
+  answers: false,
   help: `
 Takes runs from the queue that queue.url (CEM_QUEUE_URL) names, which  cem serve  puts there with the same setting. Both
 need the same configuration, and folders of customers and workspaces that all machines reach. SIGTERM or Ctrl-C: it takes
@@ -28,7 +29,7 @@ Examples:
   cem worker --port 3001                      with /healthz, /readyz and /metrics
   cem queue                                   how many runs wait`,
   declare: (command) =>
-    addOptions(command, settingOptions()).option(
+    addOptions(command, settingOptions(CODE_SETTINGS)).option(
       "--port <number>",
       "port that answers /healthz, /readyz and /metrics",
       wholeNumber(0, MAX_PORT),

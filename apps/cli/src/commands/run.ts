@@ -3,7 +3,7 @@ import { readInput, requireIntact, requireText } from "../io/input.ts";
 import { runAgent } from "../run/run-agent.ts";
 import { addOptions, defineCommand } from "../command/define-command.ts";
 import type { Given } from "../command/define-command.ts";
-import { RUN_OPTIONS } from "../command/options.ts";
+import { CODE_SETTINGS, runOptions } from "../command/options.ts";
 
 /** `cem run`: a task in plain words, from its argument or stdin. */
 const run = defineCommand<{ task: string }>({
@@ -19,7 +19,7 @@ Examples:
   cat task.txt | cem run -
   cem run -- "-5 + 3"                         a task that begins with "-"`,
   declare: (command) =>
-    addOptions(command, RUN_OPTIONS).argument(
+    addOptions(command, runOptions()).argument(
       "<task...>",
       'the task in plain words, or "-" to read it from stdin',
     ),
@@ -43,7 +43,7 @@ Examples:
   cem exec --dry-run --json report.ts > plan.json
   cem exec --plan plan.json report.ts         the changes of that plan and no others`,
   declare: (command) =>
-    addOptions(command, RUN_OPTIONS).argument(
+    addOptions(command, runOptions(CODE_SETTINGS)).argument(
       "<file>",
       'a TypeScript file, or "-" to read the code from stdin',
     ),
@@ -64,7 +64,7 @@ Examples:
   cem call crm.update id=7 'tags=["new"]'
   cem call crm.update '{"id":7,"tags":["new"]}'`,
   declare: (command) =>
-    addOptions(command, RUN_OPTIONS)
+    addOptions(command, runOptions(CODE_SETTINGS))
       .argument("<server.tool>", "the tool")
       .argument("[arguments...]", "name=value, or one JSON object"),
   read: ({ args: [target = "", ...args] }) => ({ target, args }),

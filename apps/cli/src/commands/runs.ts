@@ -14,7 +14,7 @@ import { answerToResult, executeOptions } from "../run/run-agent.ts";
 import { InvalidArgumentError, Option } from "commander";
 import { addOptions, defineCommand } from "../command/define-command.ts";
 import type { Given } from "../command/define-command.ts";
-import { settingOptions, actionArgument, wholeNumber } from "../command/options.ts";
+import { CODE_SETTINGS, settingOptions, actionArgument, wholeNumber } from "../command/options.ts";
 
 const ACTIONS = ["list", "show", "replay"] as const;
 const MAX_LISTED = 100_000;
@@ -49,7 +49,7 @@ Examples:
   cem runs show last
   cem runs replay run-tbE6NbkVYnPd --recorded`,
   declare: (command) =>
-    addOptions(command, settingOptions())
+    addOptions(command, settingOptions(CODE_SETTINGS))
       .addArgument(actionArgument(ACTIONS, "list"))
       .argument("[id]", "the run: its id, or last")
       .addOption(new Option("--status <status>", "for list: how they ended").choices(RECORDED_STATUSES))

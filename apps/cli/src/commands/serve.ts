@@ -10,7 +10,7 @@ import type { Style } from "../render/text.ts";
 import { Argument, InvalidArgumentError, Option } from "commander";
 import { addOptions, defineCommand } from "../command/define-command.ts";
 import type { Given } from "../command/define-command.ts";
-import { MAX_PORT, settingOptions, wholeNumber } from "../command/options.ts";
+import { MAX_PORT, CODE_SETTINGS, settingOptions, wholeNumber } from "../command/options.ts";
 
 /** Arguments. What is absent is as the configuration says. */
 interface Serve {
@@ -33,6 +33,7 @@ export const serve = defineCommand<Serve>({
   name: "serve",
   group: "start",
   about: "Start an MCP server, for any client",
+  answers: "--cost",
   help: `
 stdio serves one client, which starts this command itself:
   { "mcpServers": { "code-execution": { "command": "npx", "args": ["-y", "@cem/cli", "serve"] } } }
@@ -46,7 +47,7 @@ Examples:
   cem serve --profile code
   cem serve --cost                            how many tokens the tools of each profile take`,
   declare: (command) =>
-    addOptions(command, settingOptions())
+    addOptions(command, settingOptions(CODE_SETTINGS))
       .addArgument(new Argument("[transport]", "how clients connect").choices(TRANSPORTS).default("stdio"))
       .addOption(new Option("--profile <name>", "which tools clients see").choices(PROFILES))
       .option("--expose <kinds>", "what clients see of MCP servers besides tools: resources,prompts", exposed)

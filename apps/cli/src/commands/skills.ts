@@ -9,7 +9,7 @@ import type { Style } from "../render/text.ts";
 import { serverSourceOf } from "../run/config-source.ts";
 import { addOptions, defineCommand } from "../command/define-command.ts";
 import type { Given } from "../command/define-command.ts";
-import { CATALOG_SETTINGS, settingOptions, actionArgument } from "../command/options.ts";
+import { CODE_SETTINGS, settingOptions, actionArgument } from "../command/options.ts";
 
 const ACTIONS = ["list", "show", "test", "promote", "remove"] as const;
 type Action = (typeof ACTIONS)[number];
@@ -30,7 +30,7 @@ Examples:
   cem skills test report
   cem skills promote monthly_report`,
   declare: (command) =>
-    addOptions(command, settingOptions(CATALOG_SETTINGS))
+    addOptions(command, settingOptions(CODE_SETTINGS))
       .addArgument(actionArgument(ACTIONS, "list"))
       .argument("[name]", "the skill"),
   run: manageSkills,

@@ -38,7 +38,7 @@ Examples:
   cem trust --list
   cem trust --remove`,
   declare: (command) =>
-    addOptions(command, settingOptions(["config"]))
+    addOptions(command, settingOptions(["config", "servers"]))
       .argument("[folder]", "the folder, or the file of a workflow", ".")
       .option("-y, --yes", "trust it without asking", false)
       .addOption(new Option("--list", "list the folders that are trusted").default(false).conflicts("remove"))

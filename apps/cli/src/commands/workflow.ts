@@ -18,7 +18,7 @@ import { withWorkflows } from "../run/agent-source.ts";
 import { InvalidArgumentError, Option } from "commander";
 import { addOptions, defineCommand } from "../command/define-command.ts";
 import type { Given } from "../command/define-command.ts";
-import { settingOptions, actionArgument } from "../command/options.ts";
+import { CODE_SETTINGS, settingOptions, actionArgument } from "../command/options.ts";
 
 const ACTIONS = ["run", "validate", "list", "show", "resume", "cancel", "graph"] as const;
 type Action = (typeof ACTIONS)[number];
@@ -54,7 +54,7 @@ Examples:
   cem workflow resume report-1f0c2a9b3d --done send
   cem workflow graph report.yaml`,
   declare: (command) =>
-    addOptions(command, settingOptions())
+    addOptions(command, settingOptions(CODE_SETTINGS))
       .addArgument(actionArgument(ACTIONS, "list"))
       .argument("[target]", "the workflow's name or file; the run")
       .addOption(

@@ -30,7 +30,7 @@ export function serverSourceOf(options: SharedOptions, { io, signal }: CommandCo
 
 /** Settings given on the command line, in the shape of the configuration. */
 function overridesOf(options: SharedOptions): ConfigInput {
-  const { workspace, servers, skills, sandbox, minIsolation, timeout } = options;
+  const { workspace, servers, skills, sandbox, minIsolation, typeCheck, timeout } = options;
   return {
     execution: {
       workspaceDir: workspace,
@@ -38,6 +38,7 @@ function overridesOf(options: SharedOptions): ConfigInput {
       skillsDir: skills,
       sandboxType: sandbox,
       minIsolation,
+      typeCheck,
     },
     guardrails: { maxExecutionTime: timeout },
   };

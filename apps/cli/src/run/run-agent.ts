@@ -105,10 +105,10 @@ function isWrite(value: unknown): value is PlannedWrite {
 
 /** How a task or program is to run, with its progress shown where somebody looks. Once stopped, nothing more is shown. */
 export function executeOptions({ signal, live }: CommandContext, options: SharedOptions): ExecuteOptions {
-  const { mode, typeCheck } = options;
-  if (live === undefined) return { signal, mode, typeCheck };
+  const { mode } = options;
+  if (live === undefined) return { signal, mode };
   const show = createRunProgress(live, options);
-  return { signal, mode, typeCheck, onEvent: (event) => signal.aborted || show(event) };
+  return { signal, mode, onEvent: (event) => signal.aborted || show(event) };
 }
 
 /** Turns the result of a task or program into the answer of its command. */
