@@ -8,7 +8,5 @@ export default library({
     "define-plugin": "src/plugins/define-plugin.ts",
     "work-thread": "src/work-threads/work-thread.ts",
     "review-work": "src/work-threads/review-work.ts",
-    "rules-work": "src/work-threads/rules-work.ts",
-    "selection-work": "src/work-threads/selection-work.ts",
   },
 });

@@ -12,10 +12,8 @@ export const DEFAULT_THRESHOLD = 0.45;
 export const DEFAULT_SELECT_LIMIT = 20;
 /** The default number of tools that `search` returns at most. */
 export const DEFAULT_SEARCH_LIMIT = 10;
-/** The longest task that is read, in UTF-16 units. Longer ones are cut. */
-export const MAX_TASK_CHARACTERS = 50_000;
-/** The longest query that is read, in UTF-16 units. Longer ones are cut. */
-const MAX_QUERY_CHARACTERS = 10_000;
+/** The longest task or query that is read, in UTF-16 units. Of a longer one the beginning and the end are. */
+export const MAX_TASK_CHARACTERS = 10_000;
 
 const NO_EMBEDDER = "no embedding model is set";
 const NO_CLOSE_MATCH = "no close match: no tool is about enough of these words";
@@ -104,7 +102,7 @@ export function createSelector(settings: SelectorSettings = {}): Selector {
     async select({ task, tools, limit = DEFAULT_SELECT_LIMIT, signal }: SelectRequest): Promise<Selection> {
       signal?.throwIfAborted();
       const catalog = catalogs.get(tools);
-      const text = task.slice(0, MAX_TASK_CHARACTERS);
+      const text = endsOf(task);
       const meaning = await semantic?.similarities(catalog.index, text, signal);
       const selection = new TaskSelection(catalog, threshold, meaning);
       return { ...selection.run(text, limit, signal), notes: notesOn(meaning) };
@@ -119,7 +117,7 @@ export function createSelector(settings: SelectorSettings = {}): Selector {
     }: SelectRequest): Promise<RankedTool[]> {
       signal?.throwIfAborted();
       const { index, ranking } = catalogs.get(tools);
-      const text = task.slice(0, MAX_QUERY_CHARACTERS);
+      const text = endsOf(task);
       const meaning = await semantic?.similarities(index, text, signal);
       for (const note of notesOn(meaning)) onNote?.(note);
       const ranks = ranking.rank(text);
@@ -133,6 +131,13 @@ export function createSelector(settings: SelectorSettings = {}): Selector {
       return found;
     },
   };
+}
+
+/** Pasted data stands in the middle, behind what is asked or before it. */
+function endsOf(task: string): string {
+  if (task.length <= MAX_TASK_CHARACTERS) return task;
+  const half = MAX_TASK_CHARACTERS / 2;
+  return `${task.slice(0, half)}\n${task.slice(-half)}`;
 }
 
 function reasonOf(state: SemanticState): string {

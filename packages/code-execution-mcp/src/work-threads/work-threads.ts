@@ -66,7 +66,7 @@ export function currentOwner(): string | undefined {
 }
 
 /**
- * Has what takes long be done by threads of this process: reading large tasks and programs, searching large catalogs.
+ * Has what takes long be done by threads of this process: reading large programs.
  *
  * @param clientOf - The client that the work under way is for, where it has no owner.
  * @returns a function that ends them.

@@ -3,7 +3,6 @@ import type { LlmSettings } from "@cem/codegen/llm";
 import type { Config, LoadedConfig } from "@cem/config";
 import type { CodeGenerator, JsonObject, Redactor, SessionLog, ToolDefinition } from "@cem/core";
 import { hintFor } from "@cem/core/errors";
-import { offloadRules } from "../../work-threads/offloaded-stages.ts";
 import type { Log } from "../log.ts";
 import { withProgressTasks } from "./progress-tasks.ts";
 
@@ -24,7 +23,7 @@ export async function createGenerator(
   }: { sessionLog?: SessionLog | undefined; redactor?: Redactor | undefined; log: Log },
 ): Promise<CodeGenerator> {
   const { createRulesGenerator } = await import("@cem/codegen/rules");
-  const rules = withProgressTasks(offloadRules(createRulesGenerator()), sessionLog, redactor);
+  const rules = withProgressTasks(createRulesGenerator(), sessionLog, redactor);
   if (!llm.enabled) return trust.held.some(asksForModel) ? withHeldModel(rules, trust.folder) : rules;
   const { createFallbackGenerator } = await import("@cem/codegen/llm");
   return createFallbackGenerator(

@@ -4,7 +4,6 @@ import type { Config } from "@cem/config";
 import { toErrorInfo } from "@cem/core";
 import type * as SelectorPackage from "@cem/selector";
 import type { Embedder, Selector } from "@cem/selector";
-import { offloadSelection } from "../../work-threads/offloaded-selector.ts";
 
 /** How a configuration searches for tools. */
 export interface SearchReport {
@@ -29,11 +28,7 @@ export async function createConfiguredSelector(config: Config, oneRun = false): 
   const { enabled, toolCache, searchCacheDir } = config.optimizations;
   const cacheDir = enabled && toolCache ? searchCacheDir : undefined;
   const patienceMs = oneRun ? ONE_RUN_PATIENCE_MS : 0;
-  const chosen = { ...(await createEmbedder(config, selectors)), cacheDir, patienceMs };
-  return offloadSelection(selectors.createSelector(chosen), {
-    cacheDir,
-    lexicalReason: chosen.lexicalReason,
-  });
+  return selectors.createSelector({ ...(await createEmbedder(config, selectors)), cacheDir, patienceMs });
 }
 
 export async function inspectSearch(config: Config): Promise<SearchReport> {

@@ -3,7 +3,7 @@ import type { Guard, Lazy, SandboxSpec, ToolCatalog, TypeChecker } from "@cem/co
 import type { FindOrders, ReviewRule } from "@cem/guardrails";
 import type { McpTools } from "@cem/mcp-client/tools";
 import { hasSkills } from "../skills.ts";
-import { offloadReview } from "../../work-threads/offloaded-stages.ts";
+import { offloadReview } from "../../work-threads/offloaded-review.ts";
 import type { CallGuards } from "../calls/call-guards.ts";
 import type { Project } from "../project.ts";
 

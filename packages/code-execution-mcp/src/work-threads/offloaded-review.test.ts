@@ -1,16 +1,14 @@
 import { PassThrough } from "node:stream";
 import { setTimeout as delay } from "node:timers/promises";
-import { createRulesGenerator } from "@cem/codegen/rules";
+import { useWorkThreads } from "@cem/core";
 import type { Guard, ToolDefinition } from "@cem/core";
 import { createGuard } from "@cem/guardrails";
 import { serveStdio } from "@cem/mcp-server";
-import { createSelector } from "@cem/selector";
-import { afterAll, beforeAll, describe, expect, it, onTestFinished } from "vitest";
+import { describe, expect, it, onTestFinished } from "vitest";
 import { makeProject } from "../../test/upstream-project.ts";
 import { createServer } from "../create-server.ts";
-import { offloadSelection } from "./offloaded-selector.ts";
-import { offloadReview, offloadRules } from "./offloaded-stages.ts";
-import { startWorkThreads } from "./work-threads.ts";
+import { offloadReview } from "./offloaded-review.ts";
+import { OwnedWorkThreads, WORK_THREAD_LIMITS } from "./work-threads.ts";
 
 const tool = (server: string, name: string, description: string): ToolDefinition => ({
   server,
@@ -35,37 +33,14 @@ const many = [
   ...Array.from({ length: 600 }, (_, at) => tool("other", `tool_${at}`, `Does thing ${at}.`)),
 ];
 
-let threads: ReturnType<typeof startWorkThreads>;
-beforeAll(() => {
-  threads = startWorkThreads();
-});
-afterAll(() => threads.close());
-
-describe("stages that threads work for", () => {
-  it("find the tools of a large catalog as the stage itself does, and the same objects", async () => {
-    const selector = createSelector();
-    const offloaded = offloadSelection(createSelector(), {});
-    await offloaded.prepare(many);
-    for (const task of ["multiply 6 and 7", "add 5 and 3"]) {
-      const notes: string[] = [];
-      const request = { task, tools: many, limit: 5 };
-      const found = await offloaded.search({ ...request, onNote: (note) => notes.push(note) });
-      expect(found).toEqual(await selector.search(request));
-      expect(many).toContain(found[0]?.tool);
-      expect(notes).toEqual(["by words only: no embedding model is set"]);
-      expect(await offloaded.select(request)).toEqual(await selector.select(request));
-    }
-  });
-
-  it("write the code for a long task as the stage itself does", async () => {
-    const task = `${"call add with a 5 and b 3, then ".repeat(7)}call multiply with a 6 and b 7`;
-    const request = { task, tools: [add, multiply] };
-    const generated = await offloadRules(createRulesGenerator()).generate(request);
-    expect(generated).toEqual(await createRulesGenerator().generate(request));
-    expect(generated).toMatchObject({ status: "generated", uses: [add, multiply] });
-  });
-
-  it("review long code as the stage itself does", async () => {
+describe("a guard that threads work for", () => {
+  it("reviews long code as it does itself", async () => {
+    const threads = new OwnedWorkThreads(() => "", { ...WORK_THREAD_LIMITS, timeoutMs: 60_000 });
+    const stopUsing = useWorkThreads(threads);
+    onTestFinished(async () => {
+      stopUsing();
+      await threads.close();
+    });
     const settings = {
       blockedPatterns: ["forbidden"],
       securityChecks: true,

@@ -1,10 +1,6 @@
 import { moduleBeside, offload } from "@cem/core";
-import type { CodeGenerator, Guard, ReviewRequest, ToolDefinition } from "@cem/core";
+import type { Guard, ReviewRequest, ToolDefinition } from "@cem/core";
 import type { ReviewSettings } from "./review-work.ts";
-import type { Planned } from "./rules-work.ts";
-
-/** A longer task is planned where nobody waits for the thread. */
-const MAX_QUICK_CHARACTERS = 200;
 
 /** Has programs that are not read quickly reviewed by the process's threads. */
 export function offloadReview(guard: Guard, settings: ReviewSettings): Guard {
@@ -37,27 +33,4 @@ function toolsInSight({ code, tools }: ReviewRequest): Partial<ToolDefinition>[]
       return known === undefined || seen.isNamed || words.has(name);
     })
     .map(({ server, name, kind, module, annotations }) => ({ server, name, kind, module, annotations }));
-}
-
-/** Has tasks that are not read quickly planned by the process's threads. */
-export function offloadRules(rules: CodeGenerator): CodeGenerator {
-  return {
-    ...rules,
-    async generate(request) {
-      const { task, tools, signal } = request;
-      if (task.length <= MAX_QUICK_CHARACTERS) return rules.generate(request);
-      const planned = await offload<Planned | undefined>(
-        () => ({
-          module: moduleBeside("rules-work", import.meta.url),
-          name: "plan",
-          args: [task, tools],
-          signal,
-        }),
-        () => undefined,
-      );
-      if (planned === undefined) return rules.generate(request);
-      if (planned.status === "refused") return planned;
-      return { ...planned, uses: planned.uses.map((at) => tools[at]).filter((tool) => tool !== undefined) };
-    },
-  };
 }
