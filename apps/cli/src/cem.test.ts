@@ -1,4 +1,5 @@
 import { execFileSync, spawnSync } from "node:child_process";
+import { hash } from "node:crypto";
 import { mkdirSync, readFileSync, statSync, writeFileSync } from "node:fs";
 import path from "node:path";
 import type { Readable } from "node:stream";
@@ -58,6 +59,33 @@ describe("cem run", () => {
       ),
     });
     expect(await run()).toMatchObject({ code: 0, stderr: "" });
+  });
+
+  it("says in doctor that personal data or the audit log are damaged, and the way out", async () => {
+    const folder = path.join(cwd, "damaged-files");
+    const vault = path.join(folder, "vaults", `${hash("sha256", "")}.vault`);
+    mkdirSync(path.dirname(vault), { recursive: true });
+    writeFileSync(vault, "no vault");
+    writeFileSync(path.join(folder, "audit.jsonl"), "no line of an audit log\n");
+    writeFileSync(
+      path.join(folder, "config.yaml"),
+      "privacy: { vault: disk, vault_dir: vaults }\nlogging: { audit_file: audit.jsonl }\n",
+    );
+    const { code, stdout } = await runCem(["doctor", "--json"], {
+      cwd: folder,
+      env: { CEM_VAULT_KEY: "ab".repeat(32), CEM_TRUST_FOLDER: "1" },
+    });
+    const { checks } = JSON.parse(stdout) as { checks: { name: string; state: string; notes: string[] }[] };
+    const found = (name: string): unknown => checks.find((check) => check.name === name);
+    expect(code).toBe(1);
+    expect(found("vault")).toMatchObject({
+      state: "broken",
+      notes: [expect.stringContaining(vault), expect.stringContaining("move the file aside")],
+    });
+    expect(found("audit log")).toMatchObject({
+      state: "warning",
+      notes: expect.arrayContaining([expect.stringContaining("audit.jsonl:1  This line was changed")]),
+    });
   });
 
   it("prints the whole result as one JSON object", async () => {

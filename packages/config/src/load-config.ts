@@ -122,6 +122,7 @@ export async function loadConfig(options: LoadConfigOptions = {}): Promise<Loade
   const warnings = [
     ...[found, dotenv, ...environment].flatMap((source) => source.warnings),
     ...unusable,
+    ...(trust.problem === undefined ? [] : [trust.problem]),
     ...sources.flatMap(({ from, variables }) => warnOfRemovedVariables(from, variables)),
     ...noticeOfIdleModel(origins["llm.enabled"], sources),
   ];

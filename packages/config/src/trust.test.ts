@@ -326,6 +326,17 @@ describe("the record of what is trusted", () => {
     ).toEqual(["server files"]);
   });
 
+  it.each(["", '{"version": 1, "fold', "[]"])("is said to be damaged: %j", async (content) => {
+    const env = await homeEnv();
+    const cwd = await folderWith({ "config.yaml": NODE });
+    await trustAll(cwd, env);
+    expect((await loadConfig({ cwd, env, trustFolder: false })).warnings).toEqual([]);
+    await writeFile(trustFile(env), content);
+    const { warnings, trust } = await loadConfig({ cwd, env, trustFolder: false });
+    expect(warnings).toEqual([expect.stringContaining(`${trustFile(env)} is damaged or can't be read`)]);
+    expect(trust.held).toHaveLength(1);
+  });
+
   it("forgets a folder", async () => {
     const env = await homeEnv();
     const cwd = await folderWith({ "config.yaml": NODE });

@@ -1,5 +1,5 @@
 import { randomBytes } from "node:crypto";
-import { mkdtempSync, readdirSync, readFileSync, statSync, writeFileSync } from "node:fs";
+import { mkdirSync, mkdtempSync, readdirSync, readFileSync, rmSync, statSync, writeFileSync } from "node:fs";
 import os from "node:os";
 import path from "node:path";
 import { describe, expect, it } from "vitest";
@@ -44,6 +44,11 @@ describe("createVaultFiles", () => {
     expect(() => files.load("s")).toThrow(expect.objectContaining({ code: "VAULT_UNREADABLE" }));
     bytes[40] = (bytes[40] ?? 0) ^ 1;
     writeFileSync(one, bytes);
+    expect(() => files.load("s")).toThrow(expect.objectContaining({ code: "VAULT_UNREADABLE" }));
+    for (const file of [one, two]) {
+      rmSync(file);
+      mkdirSync(file);
+    }
     expect(() => files.load("s")).toThrow(expect.objectContaining({ code: "VAULT_UNREADABLE" }));
   });
 

@@ -51,7 +51,7 @@ export function createVaultFiles({ folder, key }: VaultFilesSettings): VaultStor
       const own = folderOf(session);
       if (own === undefined) return undefined;
       const file = fileIn(own, session);
-      return existsSync(file) ? decrypt(readFileSync(file), secret, session, file) : undefined;
+      return existsSync(file) ? decrypt(file, secret, session) : undefined;
     },
     async save(session, data) {
       const before = saves.get(session);
@@ -95,8 +95,9 @@ function encrypt(data: VaultData, key: Buffer, session: string): Buffer {
   return Buffer.concat([HEADER, nonce, cipher.getAuthTag(), body]);
 }
 
-function decrypt(bytes: Buffer, key: Buffer, session: string, file: string): VaultData {
+function decrypt(file: string, key: Buffer, session: string): VaultData {
   try {
+    const bytes = readFileSync(file);
     const nonceAt = HEADER.length;
     const tagAt = nonceAt + NONCE_BYTES;
     const bodyAt = tagAt + TAG_BYTES;

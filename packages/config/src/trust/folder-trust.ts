@@ -42,16 +42,24 @@ export function trustFile(env: Variables): string {
   return join(userConfigFolder(env), "trust.json");
 }
 
-/** Reads what the user trusted. A file that is broken, a link, or that others can write counts as empty. */
-export async function readTrust(file: string): Promise<TrustRecord> {
+/**
+ * Reads what the user trusted. A file that is damaged, a link, or that others can write counts as empty, and `problem`
+ * says so.
+ */
+export async function readTrust(file: string): Promise<TrustRecord & { problem?: string | undefined }> {
+  const none = (reason: string): ReturnType<typeof readTrust> => {
+    const problem = `${file} ${reason}: no folder counts as trusted. Move it aside, and trust each folder again with  cem trust`;
+    return Promise.resolve({ ...NOTHING, problem });
+  };
   try {
     await using handle = await open(file, constants.O_RDONLY | (constants.O_NOFOLLOW ?? 0));
     const { mode, uid } = await handle.stat();
     const own = process.getuid?.();
-    if (own !== undefined && (uid !== own || (mode & OTHERS_WRITE) !== 0)) return NOTHING;
+    if (own !== undefined && (uid !== own || (mode & OTHERS_WRITE) !== 0))
+      return await none("belongs to another user, or others can write it");
     return record.parse(JSON.parse(await handle.readFile("utf8")));
-  } catch {
-    return NOTHING;
+  } catch (error) {
+    return (error as NodeJS.ErrnoException).code === "ENOENT" ? NOTHING : none("is damaged or can't be read");
   }
 }
 
@@ -98,6 +106,8 @@ export interface FolderTrust {
   readonly held: readonly HeldItem[];
   /** Why nothing can run before the folder is trusted: its workspace or its tools are a link out of it. */
   readonly obstacle?: CemError | undefined;
+  /** Why the file of what the user trusted can't be used, where something is blocked. */
+  readonly problem?: string | undefined;
   /** Returns the item of a file that runs on the host, and whether it is blocked. */
   hostTool(name: string, file: string): Promise<{ item: TrustItem; held: HeldItem | undefined }>;
 }
@@ -118,8 +128,10 @@ export async function openFolderTrust(settings: FolderTrustSettings): Promise<Fo
   const folder = realPath(settings.folder);
   const isAllowed = settings.isAllowed || isTrustedByEnvironment(folder, env);
   let known: Promise<ReadonlyMap<string, TrustItem>> | undefined;
+  let unusable: string | undefined;
   const load = async (): Promise<ReadonlyMap<string, TrustItem>> => {
-    const { folders } = await readTrust(trustFile(env));
+    const { folders, problem } = await readTrust(trustFile(env));
+    unusable = problem;
     const items: readonly TrustItem[] = Object.hasOwn(folders, folder) ? (folders[folder]?.items ?? []) : [];
     return new Map(items.map((item) => [keyOf(item), item]));
   };
@@ -131,6 +143,7 @@ export async function openFolderTrust(settings: FolderTrustSettings): Promise<Fo
   return {
     folder,
     requested,
+    problem: unusable,
     held: holdSettingsTogether(
       requested,
       found.filter((item) => item !== undefined),

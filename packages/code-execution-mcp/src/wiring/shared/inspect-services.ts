@@ -1,12 +1,13 @@
 import { existsSync } from "node:fs";
 import { toErrorInfo, type ErrorInfo } from "@cem/core";
 import type { Project } from "../project.ts";
+import { configuredVaults } from "../privacy/vaults.ts";
 import { openUnsealed, probeStore } from "./store.ts";
 
 /** State of a service that the configuration names. */
 export interface ServiceReport {
-  name: "records" | "store" | "queue";
-  /** The folder, or the URL without user and password. */
+  name: "records" | "store" | "queue" | "vault" | "audit log";
+  /** The file or folder, or the URL without user and password. */
   location: string;
   /** Why it can't be used. */
   problem?: ErrorInfo | undefined;
@@ -15,15 +16,16 @@ export interface ServiceReport {
 }
 
 /**
- * Looks at the store and the queue of a configuration, and at the records of its runs.
+ * Looks at the store and the queue of a configuration, and at its files: records of runs, personal data, the audit log.
  *
  * @param warnings - What was logged about the records.
  */
 export async function inspectServices(
-  { config, records }: Project,
+  project: Project,
   warnings: readonly string[],
 ): Promise<ServiceReport[]> {
-  const { store, queue, runs } = config;
+  const { config } = project;
+  const { store, queue } = config;
   const urls = (["store", "queue"] as const).flatMap((name) => {
     const { url } = { store, queue }[name];
     return url === undefined ? [] : [{ name, url }];
@@ -40,13 +42,50 @@ export async function inspectServices(
       await opened.close().catch(() => {});
     }
   });
-  // To look is not to make any.
-  if (records !== undefined && store.url === undefined && existsSync(runs.dir)) {
-    const problem = await records.list({ limit: 1 }).then(() => undefined, toErrorInfo);
-    return [
-      { name: "records", location: runs.dir, problem, risks: [...warnings] },
-      ...(await Promise.all(services)),
-    ];
-  }
-  return Promise.all(services);
+  return [...(await inspectFiles(project, warnings)), ...(await Promise.all(services))];
+}
+
+/** The most problems of an audit log that are reported. */
+const MAX_SHOWN = 3;
+
+/** Looks at files that are there: to look is not to make any. */
+async function inspectFiles(project: Project, warnings: readonly string[]): Promise<ServiceReport[]> {
+  const { config, records } = project;
+  const { auditFile } = config.logging;
+  const inspect = async (
+    name: ServiceReport["name"],
+    location: string,
+    find: () => Promise<readonly string[]>,
+  ): Promise<ServiceReport[]> => {
+    if (!existsSync(location)) return [];
+    const found = await find().catch(toErrorInfo);
+    const isProblem = "code" in found;
+    return [{ name, location, problem: isProblem ? found : undefined, risks: isProblem ? [] : [...found] }];
+  };
+  const isLocal = config.store.url === undefined;
+  return [
+    ...(records === undefined || !isLocal
+      ? []
+      : await inspect("records", config.runs.dir, async () => {
+          await records.list({ limit: 1 });
+          return warnings;
+        })),
+    ...(config.privacy.vault !== "disk" || !isLocal
+      ? []
+      : await inspect("vault", config.privacy.vaultDir, async () => {
+          const { store: files } = await configuredVaults(project);
+          files?.load("");
+          return [];
+        })),
+    ...(auditFile === undefined
+      ? []
+      : await inspect("audit log", auditFile, async () => {
+          const { verifyAuditLog } = await import("@cem/guardrails/audit");
+          const { problems } = await verifyAuditLog(auditFile);
+          const shown = problems
+            .slice(0, MAX_SHOWN)
+            .map(({ file, line, message }) => `${line === undefined ? file : `${file}:${line}`}  ${message}`);
+          return problems.length > MAX_SHOWN ? [...shown, "cem audit verify shows all of it"] : shown;
+        })),
+  ];
 }
