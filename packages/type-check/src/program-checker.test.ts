@@ -290,6 +290,10 @@ describe("ProgramChecker", () => {
       ["const m = new Map();\nm.get('a').b;\n[1, 2].find((n) => n > 1).toFixed(2);\nJSON.parse('{}').a.b;"],
       ["const key: unknown = JSON.parse('{}');\nexport default key.a.b();"],
       ["if (typeof Shiny !== 'undefined') Shiny.polish();"],
+      // Declared late, over several files of TypeScript's library, one of which is a module.
+      [
+        "const odd = new Set([1]).union(new Set([2])).values().filter((n) => n % 2 === 1);\nexport default [odd instanceof Iterator, [...odd].toSorted(), await Promise.try(() => 'a'.isWellFormed())];",
+      ],
       ["new URL('http://x').port_number; new URL('http://x').refresh?.();"],
       ["const v: { a: 1 } | { b: 2 } = JSON.parse('{}');\nv.a;"],
       [

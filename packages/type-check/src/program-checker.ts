@@ -29,8 +29,6 @@ const HOST_TOOLS_FILE = "host-tools.cem.d.ts";
 const UNRESOLVED_IMPORT = new Set([2307, 2882]);
 /** The most findings of one check. */
 const MAX_FINDINGS = 20;
-/** Sets of imports whose files are kept. */
-const MAX_IMPORTS = 100;
 /** How much of what TypeScript reports is looked at. */
 const MAX_DIAGNOSTICS = 200;
 
@@ -47,8 +45,6 @@ export class ProgramChecker {
   #absent: string[] = [];
   #unresolved = false;
   #sourceFiles: Promise<readonly string[]> | undefined;
-  /** The files of programs by their imports, until another file changes. */
-  readonly #filesByImports = new Map<string, Promise<readonly string[]>>();
 
   constructor(compiler: NativeCompiler, files: GuestFiles) {
     this.#compiler = compiler;
@@ -62,16 +58,16 @@ export class ProgramChecker {
    */
   async check({ code, tools, strict = false }: CheckRequest, { cached = false } = {}): Promise<Finding[]> {
     // The parser loads while the compiler starts.
-    const { checkedText, importsOf, mayLackAwait } = await import("./program-text.ts");
+    const { checkedText, mayLackAwait } = await import("./program-text.ts");
     const text = checkedText(code);
     if (text === undefined) return [];
     this.#declare(code, tools);
     this.#files.write(PROGRAM_FILE, text);
-    if (!(await this.#compiler.update())) this.#filesByImports.clear();
-    this.#sourceFiles = undefined;
+    await this.#compiler.update();
     // Asked for at once, so that the answers need one round trip.
     const asked = this.#compiler.diagnostics("Semantic");
-    if (cached) this.#sourceFiles = this.#filesOf(importsOf(code));
+    this.#sourceFiles = cached ? this.#compiler.sourceFiles() : undefined;
+    this.#sourceFiles?.catch(() => {});
     const diagnostics = await asked;
     this.#unresolved = diagnostics.some((diagnostic) => UNRESOLVED_IMPORT.has(diagnostic.code));
     const isWrong = diagnostics.some(strict ? isError : mayStop);
@@ -82,17 +78,6 @@ export class ProgramChecker {
       return strict ? withErrors(certain, views.strict) : certain;
     };
     return this.#compiler.inspect(look, { lenient: isWrong });
-  }
-
-  /** The files that a program depends on, of which the compiler lists more than a hundred. */
-  #filesOf(imports: string | undefined): Promise<readonly string[]> {
-    const known = imports === undefined ? undefined : this.#filesByImports.get(imports);
-    if (known !== undefined) return known;
-    const files = this.#compiler.sourceFiles();
-    files.catch(() => {});
-    if (this.#filesByImports.size >= MAX_IMPORTS) this.#filesByImports.clear();
-    if (imports !== undefined) this.#filesByImports.set(imports, files);
-    return files;
   }
 
   /**

@@ -48,16 +48,6 @@ export function checkedText(code: string): string | undefined {
   return text.replace(/^\uFEFF/u, " ").toWellFormed();
 }
 
-/** What a program names other files by beside its import declarations. */
-const OTHER_REFERENCE = /\b(?:import\s*\(|require\b)|\/\/\/\s*</u;
-
-/** The imports that decide on which files a program depends; `undefined` where it may name others too. */
-export function importsOf(code: string): string | undefined {
-  const parsed = parseProgram(code);
-  if (!parsed.ok || OTHER_REFERENCE.test(code)) return undefined;
-  return JSON.stringify(parsed.program.imports.map(({ specifier }) => specifier));
-}
-
 /** A replacement for a part of the code, of the same length. */
 interface Overlay {
   start: number;

@@ -100,8 +100,9 @@ export class GuestFiles {
 
   #hostFile(file: string): KnownFile | undefined {
     const known = this.#known.get(file);
-    if (known !== undefined && known.stamp === this.#host.stamp(file)) return known;
-    const found = this.#host.find(file);
+    const stamp = this.#host.stamp(file);
+    if (known !== undefined && known.stamp === stamp) return known;
+    const found = stamp === undefined ? undefined : this.#host.find(file);
     if (found === undefined) this.#known.delete(file);
     else this.#known.set(file, found);
     return found;

@@ -2,16 +2,16 @@ import { CompilerProcess } from "./compiler-process.ts";
 import type { CompilerPackage } from "./compiler-process.ts";
 import type { Diagnostic } from "./diagnostics.ts";
 import { GLOBALS_FILE, PROGRAM_FILE, type FileChanges, type GuestFiles } from "./guest-files.ts";
+import { LIBRARY_FILES, readLibrary } from "./library.ts";
 import type { Checker, SourceFile } from "./typescript.ts";
 
 const FOLDER = "/workspace";
 const STRICT = `${FOLDER}/strict.tsconfig.json`;
 const LENIENT = `${FOLDER}/lenient.tsconfig.json`;
-const LIBRARY_NAME = /^lib(?:\.[a-z0-9]+)*\.d\.ts$/u;
 
 const OPTIONS = {
   target: "esnext",
-  lib: ["esnext", "webworker"],
+  noLib: true,
   module: "esnext",
   moduleResolution: "bundler",
   moduleDetection: "force",
@@ -60,7 +60,7 @@ export class NativeCompiler {
 
   constructor(compiler: CompilerPackage, files: GuestFiles, memoryMb: number) {
     this.#files = files;
-    this.#libraryFolder = folderName(compiler.libraryFolder);
+    this.#libraryFolder = compiler.libraryFolder;
     this.#process = new CompilerProcess({
       compiler,
       workingFolder: FOLDER,
@@ -92,29 +92,19 @@ export class NativeCompiler {
     return this.#process.dispose();
   }
 
-  /**
-   * Has the compiler see the files as they are now. It is told what has changed and asks for what it needs.
-   *
-   * @returns Whether it found no other file changed than the program.
-   */
-  async update(): Promise<boolean> {
+  /** Has the compiler see the files as they are now. It is told what has changed and asks for what it needs. */
+  async update(): Promise<void> {
     await this.#initialized;
     const last = this.#snapshot;
-    const changes = this.#files.takeChanges();
-    const next = last === undefined ? { openProjects: [STRICT] } : { fileChanges: notEmpty(changes) };
+    const next =
+      last === undefined ? { openProjects: [STRICT] } : { fileChanges: notEmpty(this.#files.takeChanges()) };
     const { snapshot } = (await this.#process.request("updateSnapshot", next)) as { snapshot: number };
     this.#snapshot = snapshot;
-    // After what is asked next.
+    // After what is asked next, in the same write.
     if (last !== undefined)
-      setImmediate(() => {
+      process.nextTick(() => {
         this.#process.request("release", { snapshot: last }).catch(() => {});
       });
-    return (
-      last !== undefined &&
-      Object.values(changes)
-        .flat()
-        .every((file) => file === PROGRAM_FILE)
-    );
   }
 
   /** TypeScript's diagnostics of the program, with strict null checks. */
@@ -176,16 +166,13 @@ export class NativeCompiler {
     return answer ?? [];
   }
 
-  /** Answers the compiler's questions about files, so that it reads nothing of the host but its own library. */
+  /** Answers the compiler's questions about files, so that it reads nothing of the host itself. */
   #answer(method: string, file: string): unknown {
     switch (method) {
       case "readFile":
-        // `null`: it reads the file itself.
-        return this.#isLibrary(file)
-          ? null
-          : { content: CONFIGS.get(file) ?? this.#files.read(file) ?? null };
+        return { content: this.#read(file) ?? null };
       case "fileExists":
-        return this.#files.exists(file);
+        return LIBRARY_FILES.includes(file) || this.#files.exists(file);
       case "directoryExists":
         return this.#files.isFolder(file);
       case "getAccessibleEntries":
@@ -195,19 +182,13 @@ export class NativeCompiler {
     }
   }
 
-  #isLibrary(file: string): boolean {
-    const { length } = this.#libraryFolder;
-    return folderName(file.slice(0, length)) === this.#libraryFolder && LIBRARY_NAME.test(file.slice(length));
+  #read(file: string): string | undefined {
+    return CONFIGS.get(file) ?? readLibrary(this.#libraryFolder, file) ?? this.#files.read(file);
   }
 }
 
 function configOf(compilerOptions: object): string {
-  return JSON.stringify({ compilerOptions, files: [PROGRAM_FILE, GLOBALS_FILE] });
-}
-
-/** The name of a folder however its separators and, on Windows, its letters are written. */
-function folderName(folder: string): string {
-  return folder.replaceAll("\\", "/").toLowerCase();
+  return JSON.stringify({ compilerOptions, files: [PROGRAM_FILE, GLOBALS_FILE, ...LIBRARY_FILES] });
 }
 
 function notEmpty(changes: FileChanges): FileChanges | undefined {
