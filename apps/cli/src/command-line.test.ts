@@ -1,5 +1,6 @@
 import { writeFileSync } from "node:fs";
 import path from "node:path";
+import { RECORDED_STATUSES } from "@cem/core";
 import { describe, expect, it } from "vitest";
 import { COMMANDS } from "./commands/all.ts";
 import { parseCommandLine } from "./command/command-line.ts";
@@ -63,6 +64,15 @@ describe("options that help lists", () => {
     expect(error?.message ?? "none").toMatch(names.has("--json") ? said : refusal);
     expect(error?.code === "USAGE").toBe(!names.has("--json"));
   });
+});
+
+it("statuses that can be asked for are those of records", () => {
+  const { commands } = buildProgram(COMMANDS.definitions);
+  const choices = commands.flatMap(({ options, registeredArguments }) =>
+    [...options, ...registeredArguments].flatMap(({ argChoices = [] }) => argChoices),
+  );
+  expect(choices).toEqual(expect.arrayContaining([...RECORDED_STATUSES]));
+  for (const other of ["failed", "completed", "aborted", "queued"]) expect(choices).not.toContain(other);
 });
 
 describe("parseCommandLine", () => {

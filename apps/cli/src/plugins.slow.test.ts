@@ -197,7 +197,7 @@ describe("plugins of a stranger's folder", () => {
     const at = project([name], { "evil.mjs": marking("evil"), "folder/index.js": marking("evil") });
     await at.cem("trust", "--yes");
     const list = await at.cem("plugins", "list", "--json");
-    expect(JSON.parse(list.stdout).plugins).toMatchObject([{ state: "failed" }]);
+    expect(JSON.parse(list.stdout).plugins).toMatchObject([{ state: "error" }]);
     expect(at.hasRun()).toBe(false);
   });
 

@@ -7,7 +7,7 @@ import type { OwnedPipelineSettings } from "./stages.ts";
 
 const stats: SandboxStats = {
   running: 0,
-  queued: 0,
+  waiting: 0,
   standby: 1,
   kept: 0,
   taken: 0,

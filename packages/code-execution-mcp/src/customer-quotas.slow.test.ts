@@ -143,7 +143,7 @@ describe("guests", () => {
     await vi.waitFor(() => {
       const stats = ada.sandboxStats?.();
       expect(stats?.running).toBeGreaterThan(0);
-      expect((stats?.running ?? 0) + (stats?.queued ?? 0)).toBe(100);
+      expect((stats?.running ?? 0) + (stats?.waiting ?? 0)).toBe(100);
     }, WAIT);
     // None of the hundred ever ends by itself.
     expect(await bob.executeCode("return 2;")).toMatchObject({ value: 2 });

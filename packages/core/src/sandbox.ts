@@ -231,7 +231,7 @@ export interface SandboxStats {
   /** Runs that have a guest. */
   running: number;
   /** Runs that wait for a guest. */
-  queued: number;
+  waiting: number;
   /** Guests of the pool that are ready or starting and have had no run. */
   standby: number;
   /** Idle guests that are kept for another run of their session. */

@@ -17,16 +17,16 @@ export function Activity({ version }: { version: string }) {
   if (answer === undefined) return <Problem text={problem} />;
   const { minutes } = answer;
   const runs = sum(minutes, ({ runs }) => runs);
-  const failed = sum(minutes, ({ failed }) => failed);
+  const unsuccessful = sum(minutes, ({ unsuccessful }) => unsuccessful);
   const latest = minutes.findLast(({ runs }) => runs > 0);
   return (
     <Charts>
       <Chart
         title="Runs a minute"
-        figure={`${formatCount(runs)} ${runs === 1 ? "run" : "runs"}${failed === 0 ? "" : `, ${formatCount(failed)} not successful`}`}
+        figure={`${formatCount(runs)} ${runs === 1 ? "run" : "runs"}${unsuccessful === 0 ? "" : `, ${formatCount(unsuccessful)} not successful`}`}
         minutes={minutes}
         bars={({ runs }) => runs}
-        marked={({ failed }) => failed}
+        marked={({ unsuccessful }) => unsuccessful}
       />
       <Chart
         title="Duration, p50 and p95"

@@ -9,7 +9,7 @@ const NOW = {
   running: "Busy with a run",
   standby: "Warm, ready for a first run",
   kept: "Warm, kept for their session",
-  queued: "Runs that wait for one",
+  waiting: "Runs that wait for one",
 } as const;
 const SINCE = {
   started: "Started",

@@ -4,7 +4,7 @@ import { Empty, formatCount, formatMs, formatTime, Part, Problem, useAnswer, use
 import { Redacted } from "./redacted.tsx";
 
 const REFRESH_MS = 5_000;
-const MAX_SHOWN_FAILED = 20;
+const MAX_SHOWN = 20;
 
 export function Queue() {
   const { answer, problem } = useAnswer<QueueFigures>("queue", `${useRound(REFRESH_MS)}`);
@@ -27,7 +27,7 @@ export function Queue() {
 }
 
 function Figures({ now, answer }: { now: NonNullable<QueueFigures["now"]>; answer: QueueFigures }) {
-  const { minutes, failed } = answer;
+  const { minutes, runs } = answer;
   return (
     <>
       {now.workers === 0 && (
@@ -60,15 +60,15 @@ function Figures({ now, answer }: { now: NonNullable<QueueFigures["now"]>; answe
         />
         <Chart
           title="Runs that no worker could execute"
-          figure={formatCount(sum(minutes, (minute) => minute.failed))}
+          figure={formatCount(sum(minutes, (minute) => minute.error))}
           minutes={minutes}
-          marked={(minute) => minute.failed}
+          marked={(minute) => minute.error}
         />
       </Charts>
-      {failed.length > 0 && (
-        <Part title={`Not executed (${formatCount(failed.length)})`}>
+      {runs.length > 0 && (
+        <Part title={`Not executed (${formatCount(runs.length)})`}>
           <ul class="tools flat">
-            {failed.slice(0, MAX_SHOWN_FAILED).map(({ id, customer, reason, at }) => (
+            {runs.slice(0, MAX_SHOWN).map(({ id, customer, reason, at }) => (
               <li key={id}>
                 <code>{id}</code>
                 <p>

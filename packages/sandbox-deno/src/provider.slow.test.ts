@@ -91,7 +91,7 @@ describe("createDenoSandboxProvider", () => {
           standby: 1,
           started: 3,
           running: 0,
-          queued: 0,
+          waiting: 0,
         });
       await sandbox.dispose();
       expect(sandbox.stats()).toMatchObject({ standby: 0, taken: 0 });

@@ -36,7 +36,7 @@ async function listPlugins({ options }: Given, context: CommandContext): Promise
   const { listPlugins: findPlugins } = await import("code-execution-mcp/admin");
   await settleTrust(options, context);
   const plugins = await findPlugins(serverSourceOf(options, context));
-  const isFailed = plugins.some(({ state }) => state === "failed");
+  const isFailed = plugins.some(({ state }) => state === "error");
   return {
     exitCode: isFailed ? EXIT_FAILED : EXIT_OK,
     data: { status: isFailed ? "error" : "success", plugins },
@@ -49,7 +49,7 @@ const COMMAND = "command ";
 const LABELS: Readonly<Record<PluginReport["state"], string>> = {
   ready: "ready",
   held: "held back",
-  failed: "failed",
+  error: "error",
 };
 
 /** Renders plugins, a row each, with what they add and what went wrong below. */

@@ -10,7 +10,7 @@ import { addOptions, defineCommand } from "../command/define-command.ts";
 import type { Given } from "../command/define-command.ts";
 import { CODE_SETTINGS, MAX_PORT, settingOptions, actionArgument, wholeNumber } from "../command/options.ts";
 
-const ACTIONS = ["status", "failed", "retry"] as const;
+const ACTIONS = ["status", "error", "retry"] as const;
 
 /** `cem worker`: takes runs from the queue until it is stopped, then finishes those under way. */
 export const worker = defineCommand<{ port?: number | undefined }>({
@@ -48,7 +48,7 @@ harm twice.
 
 Examples:
   cem queue                                   workers, how many runs wait and since when, throughput
-  cem queue failed                            those that no worker could execute
+  cem queue error                             those that no worker could execute
   cem queue retry run-1f0c2a9b`,
   declare: (command) =>
     addOptions(command, settingOptions(["config"]))
@@ -103,7 +103,7 @@ async function lookAtQueue(
         brief: () => Object.values(counts).join(" "),
       };
     }
-    case "failed":
+    case "error":
       return listDead(await deadRuns(source));
     case "retry":
       return retry(id, await retryDeadRun(requireId(id), source));
@@ -126,7 +126,11 @@ function listDead(runs: readonly DeadRun[]): Answer {
         reason,
       }));
       const table = rows.length === 0 ? [] : [...renderTable(rows, style).map((line) => `  ${line}`), ""];
-      return ["", ...table, style.colors.dim(`  ${counted(rows.length, "failed run")}.`)];
+      return [
+        "",
+        ...table,
+        style.colors.dim(`  ${counted(rows.length, "run")} that no worker could execute.`),
+      ];
     },
     brief: () => runs.map(({ id }) => id).join("\n"),
   };
@@ -135,7 +139,7 @@ function listDead(runs: readonly DeadRun[]): Answer {
 /** @throws CemError `RUN_NOT_FOUND` */
 function retry(id = "", wasThere: boolean): Answer {
   if (!wasThere) {
-    throw new CemError("RUN_NOT_FOUND", `No run ${id} failed. See which did: cem queue failed`, {
+    throw new CemError("RUN_NOT_FOUND", `No worker gave up run ${id}. See which there are: cem queue error`, {
       details: { run: id },
     });
   }
@@ -150,5 +154,5 @@ function retry(id = "", wasThere: boolean): Answer {
 /** @throws CemError `USAGE` */
 function requireId(id: string | undefined): string {
   if (id !== undefined) return id;
-  throw new CemError("USAGE", "cem queue retry needs a run's id. See which failed: cem queue failed");
+  throw new CemError("USAGE", "cem queue retry needs a run's id. See which there are: cem queue error");
 }

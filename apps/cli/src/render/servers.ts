@@ -120,7 +120,7 @@ export function renderGenerated(servers: readonly GeneratedServer[], style: Styl
 }
 
 function summaryOf({ state, tools, directory, written, removed }: GeneratedServer): string {
-  if (state === "failed") return "failed";
+  if (state === "error") return "error";
   const changes = [
     ...(written.length > 0 ? [`${counted(written.length, "file")} written`] : []),
     ...(removed.length > 0 ? [`${removed.length} removed`] : []),

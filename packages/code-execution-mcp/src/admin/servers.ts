@@ -47,7 +47,7 @@ export function generateTools(
   const minConnectTimeoutMs = source.isFirstStart === true ? FIRST_START_TIMEOUT_MS : undefined;
   const generate = async (mcpTools: McpTools, configuration: Project): Promise<GeneratedServer[]> => {
     const generated = await mcpTools.generate(source);
-    if (generated.some(({ state }) => state !== "failed")) await layFilesFor(configuration);
+    if (generated.some(({ state }) => state !== "error")) await layFilesFor(configuration);
     return generated;
   };
   return withMcpTools(source, "generating tool files", generate, { minConnectTimeoutMs });

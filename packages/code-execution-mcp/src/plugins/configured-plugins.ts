@@ -102,7 +102,7 @@ async function configuredRequests({ config, plugins, trust }: LoadedConfig): Pro
         : `Code in the sandbox can write to ${written}, where files of it are. Move it out of there.`);
     if (why !== undefined) {
       const error = new CemError("PLUGIN_INVALID", `The plugin ${name} can't be loaded. ${why}`, { details });
-      return { ...request, obstacle: { state: "failed", error } };
+      return { ...request, obstacle: { state: "error", error } };
     }
     pluginFolders.add(`${pathToFileURL(root).href}/`);
     return request;

@@ -107,7 +107,7 @@ describe("openPlugins", () => {
         },
       })),
     );
-    expect(set.reports().map(({ state }) => state)).toEqual(Array.from({ length: 5 }, () => "failed"));
+    expect(set.reports().map(({ state }) => state)).toEqual(Array.from({ length: 5 }, () => "error"));
   });
 });
 

@@ -27,7 +27,7 @@ export interface PluginRequest {
   options?: Readonly<Record<string, unknown>> | undefined;
   required?: boolean | undefined;
   /** Why it may not be loaded. Its code is then not touched. */
-  obstacle?: { state: "held" | "failed"; error: CemError } | undefined;
+  obstacle?: { state: "held" | "error"; error: CemError } | undefined;
 }
 
 /** Settings of {@link openPlugins}. */
@@ -50,7 +50,7 @@ export interface PluginReport {
   /** How the configuration names it: a path or a package. */
   source: string;
   /** `held`: its folder is not trusted. `failed`: it was not set up. */
-  state: "ready" | "held" | "failed";
+  state: "ready" | "held" | "error";
   required: boolean;
   /** Parts that it adds: `tool crm.find`, `detector EMPLOYEE`. */
   adds: readonly string[];
@@ -165,7 +165,7 @@ class PluginOpening {
       }
       await this.#open(entry);
     } catch (error) {
-      if (entry.state === "ready") entry.state = "failed";
+      if (entry.state === "ready") entry.state = "error";
       entry.closing.abort();
       entry.use.note(toErrorInfo(error).message);
       if (!required) return;

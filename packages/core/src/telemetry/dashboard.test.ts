@@ -27,7 +27,16 @@ const dashboard = JSON.parse(readFileSync(path.join(root, "docs/public/grafana-d
 async function exported(): Promise<Map<string, Set<string>>> {
   const reader = new Reader();
   metrics.setGlobalMeterProvider(new MeterProvider({ readers: [reader] }));
-  const counted = { running: 1, queued: 0, hits: 1, reused: 2, misses: 3, started: 4, lost: 0, discarded: 1 };
+  const counted = {
+    running: 1,
+    waiting: 0,
+    hits: 1,
+    reused: 2,
+    misses: 3,
+    started: 4,
+    lost: 0,
+    discarded: 1,
+  };
   observeSandbox(() => ({ standby: 1, kept: 1, taken: 1, ...counted }));
   observeQueue(async () => ({ waiting: 3, running: 2, dead: 1 }));
   observeOwners(() => 5);

@@ -61,7 +61,7 @@ export function observeGauges(meter: Meter): void {
   );
   add("Gauge", "cem.sandbox.runs", "Runs that have a guest, and runs that wait for one.", "state", () => ({
     running: sum("running"),
-    queued: sum("queued"),
+    waiting: sum("waiting"),
   }));
   add("Counter", "cem.guest.takes", "Guests that runs got, by where from.", "from", () => ({
     pool: sum("hits"),

@@ -198,7 +198,7 @@ describe("createMcpTools", () => {
       await mkdir(path.dirname(mine), { recursive: true });
       await writeFile(mine, "export const mine = 1;\n");
       expect(await project.open([odd()]).tools.generate()).toMatchObject([
-        { state: "failed", error: { code: "SERVER_FOLDER_TAKEN" } },
+        { state: "error", error: { code: "SERVER_FOLDER_TAKEN" } },
       ]);
       expect(await readFile(mine, "utf8")).toBe("export const mine = 1;\n");
 
@@ -224,7 +224,7 @@ describe("createMcpTools", () => {
       const project = await makeProject();
       const { tools } = project.open([odd("crash-at-start", { name: "crash" }), odd()]);
       expect(await tools.generate()).toMatchObject([
-        { server: "crash", state: "failed", tools: 0, error: { code: "SERVER_DOWN" } },
+        { server: "crash", state: "error", tools: 0, error: { code: "SERVER_DOWN" } },
         { server: "odd", state: "generated", tools: 12 },
       ]);
     });

@@ -15,13 +15,13 @@ it("Activity counts the runs of each minute of the last hour", () => {
     {
       at: "2026-01-01T12:00:00.000Z",
       runs: 3,
-      failed: 1,
+      unsuccessful: 1,
       tokensSaved: 15,
       p50Ms: 20,
       p95Ms: 20,
       memoryMb: expect.any(Number),
     },
-    { at: "2026-01-01T12:01:00.000Z", runs: 0, failed: 0, tokensSaved: 0 },
+    { at: "2026-01-01T12:01:00.000Z", runs: 0, unsuccessful: 0, tokensSaved: 0 },
     expect.objectContaining({ runs: 1, p50Ms: 7 }),
   ]);
   vi.setSystemTime(new Date("2026-01-01T13:01:59Z"));

@@ -6,7 +6,7 @@ const BYTES_PER_MIB = 1024 * 1024;
 
 interface Minute {
   runs: number;
-  failed: number;
+  unsuccessful: number;
   tokensSaved: number;
   durations: number[];
   memoryBytes: number;
@@ -19,7 +19,7 @@ export interface ActivityMinute {
   /** Runs that ended. */
   runs: number;
   /** Those of them that did not succeed. */
-  failed: number;
+  unsuccessful: number;
   tokensSaved: number;
   /** Durations of the runs in milliseconds. Absent without a run. */
   p50Ms?: number | undefined;
@@ -40,14 +40,14 @@ export class Activity {
     }
     const minute = this.#minutes.get(now) ?? {
       runs: 0,
-      failed: 0,
+      unsuccessful: 0,
       tokensSaved: 0,
       durations: [],
       memoryBytes: 0,
     };
     this.#minutes.set(now, minute);
     minute.runs += 1;
-    minute.failed += hasFailed ? 1 : 0;
+    minute.unsuccessful += hasFailed ? 1 : 0;
     minute.tokensSaved += tokensSaved;
     if (minute.durations.length < MAX_DURATIONS) minute.durations.push(ms);
     minute.memoryBytes = Math.max(minute.memoryBytes, process.memoryUsage.rss());
@@ -60,14 +60,14 @@ export class Activity {
       const minute = now - SHOWN_MINUTES + 1 + index;
       const at = new Date(minute * MINUTE_MS).toISOString();
       const counted = this.#minutes.get(minute);
-      if (counted === undefined) return { at, runs: 0, failed: 0, tokensSaved: 0 };
-      const { runs, failed, tokensSaved, durations, memoryBytes } = counted;
+      if (counted === undefined) return { at, runs: 0, unsuccessful: 0, tokensSaved: 0 };
+      const { runs, unsuccessful, tokensSaved, durations, memoryBytes } = counted;
       const sorted = durations.toSorted((one, other) => one - other);
       const percentile = (share: number): number => sorted[Math.floor((sorted.length - 1) * share)] ?? 0;
       return {
         at,
         runs,
-        failed,
+        unsuccessful,
         tokensSaved,
         p50Ms: percentile(0.5),
         p95Ms: percentile(0.95),

@@ -168,7 +168,7 @@ export const HISTORY_ROUTES = [
     answer: QueueFigures,
     answerDescription: "Workers, waits and failures, now and by the minute.",
     async handle(_, { parts, client }) {
-      if (parts.queue === undefined) return { minutes: [], failed: [], absent: NO_QUEUE };
+      if (parts.queue === undefined) return { minutes: [], runs: [], absent: NO_QUEUE };
       return shown(await parts.queue.read(), client);
     },
   }),

@@ -43,7 +43,14 @@ export const WorkflowRun = z
     variables: anything,
     outputs: anything,
     error: z.object({ code: text, message: text }).nullable(),
-    steps: z.array(z.object({ step: text, status: text, attempts: count, error: text.optional() })),
+    steps: z.array(
+      z.object({
+        step: text,
+        status: z.enum(["running", "success", "error", "skipped"]),
+        attempts: count,
+        error: text.optional(),
+      }),
+    ),
     uncertain: z.array(text).meta({ description: "Steps that may have been executed; a resume asks." }),
     canResume: z.boolean(),
   })
@@ -107,7 +114,7 @@ export const GuestCounts = z
     counts: z
       .object({
         running: count,
-        queued: count,
+        waiting: count,
         standby: count,
         kept: count,
         taken: count,
@@ -146,11 +153,11 @@ export const QueueFigures = z
           workers: count.optional(),
           oldestWaitMs: count.optional(),
           ended: count.optional(),
-          failed: count,
+          error: count,
         }),
       )
       .meta({ description: "The last hour, as this server saw it." }),
-    failed: z
+    runs: z
       .array(z.object({ id: text, customer: text.optional(), kind: text, reason: text, at: text }))
       .meta({ description: "The latest runs that no worker could execute." }),
     absent: text.optional().meta({ description: NOT_HERE }),

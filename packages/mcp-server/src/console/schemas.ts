@@ -191,7 +191,7 @@ export const ActivityAnswer = z
       z.object({
         at: z.iso.datetime(),
         runs: count.meta({ description: "Runs that ended." }),
-        failed: count.meta({ description: "Those of them that did not succeed." }),
+        unsuccessful: count.meta({ description: "Those of them that did not succeed." }),
         tokensSaved: count,
         p50Ms: ms.optional(),
         p95Ms: ms.optional(),

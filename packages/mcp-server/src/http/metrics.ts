@@ -67,7 +67,7 @@ function measureSandbox(agent: Agent, registry: Registry): void {
     });
   add(Gauge, "cem_sandbox_runs", "Runs that have a guest, and runs that wait for one.", "state", {
     running: "running",
-    queued: "queued",
+    waiting: "waiting",
   });
   add(Gauge, "cem_guests", "Guests there are, by state (standby, kept, taken).", "state", {
     standby: "standby",

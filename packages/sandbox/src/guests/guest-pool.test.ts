@@ -80,7 +80,7 @@ describe("the guest pool of a sandbox", () => {
         lost: 0,
         discarded: 0,
         running: 0,
-        queued: 0,
+        waiting: 0,
       });
     });
 
@@ -327,7 +327,7 @@ describe("the guest pool of a sandbox", () => {
       expect(await run(sandbox)).toBe(first);
       expect(await run(sandbox, "agent")).toBe(first);
       expect(await run(sandbox, "other")).not.toBe(first);
-      expect(sandbox.stats()).toMatchObject({ reused: 2, running: 0, queued: 0 });
+      expect(sandbox.stats()).toMatchObject({ reused: 2, running: 0, waiting: 0 });
     });
 
     it("keeps no guest where guests are not reused", async () => {

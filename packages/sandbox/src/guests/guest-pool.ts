@@ -54,7 +54,7 @@ export interface GuestPoolSettings {
 }
 
 /** Counts of a pool's guests. */
-export type GuestPoolStats = Omit<SandboxStats, "running" | "queued">;
+export type GuestPoolStats = Omit<SandboxStats, "running" | "waiting">;
 
 interface Standby {
   starting: Promise<ConnectedGuest>;

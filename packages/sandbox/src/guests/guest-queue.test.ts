@@ -42,7 +42,7 @@ describe("the queue and the end of a sandbox", () => {
       expect(await sandbox.run({ code: "" })).toMatchObject({
         status: "refused",
         code: "SANDBOX_BUSY",
-        message: "No guest was free within 20 ms; 0 more runs are queued.",
+        message: "No guest was free within 20 ms; 0 more runs wait.",
       });
       abort.abort();
       expect(await endless).toMatchObject({ status: "killed", reason: "aborted" });
@@ -54,10 +54,10 @@ describe("the queue and the end of a sandbox", () => {
       await expect.poll(() => sandbox.stats().running).toBe(1);
       const abort = new AbortController();
       const queued = sandbox.run({ code: "", signal: abort.signal });
-      await expect.poll(() => sandbox.stats().queued).toBe(1);
+      await expect.poll(() => sandbox.stats().waiting).toBe(1);
       abort.abort();
       expect(await queued).toMatchObject({ status: "killed", reason: "aborted" });
-      expect(sandbox.stats().queued).toBe(0);
+      expect(sandbox.stats().waiting).toBe(0);
       await sandbox.dispose();
       expect(await endless).toMatchObject({ status: "killed", reason: "disposed" });
     });
@@ -84,7 +84,7 @@ describe("the queue and the end of a sandbox", () => {
       const cleanUp = async () => void (cleaned += 1);
       const sandbox = open(script, { gate: new FairGate(1), cleanUp });
       const runs = [sandbox.run({ code: "" }), sandbox.run({ code: "" })];
-      await expect.poll(() => sandbox.stats()).toMatchObject({ running: 1, queued: 1, taken: 1 });
+      await expect.poll(() => sandbox.stats()).toMatchObject({ running: 1, waiting: 1, taken: 1 });
       const drained = sandbox.drain();
       expect(await sandbox.run({ code: "" })).toMatchObject({
         status: "killed",
@@ -96,7 +96,7 @@ describe("the queue and the end of a sandbox", () => {
       await drained;
       clearInterval(ticking);
       for (const outcome of await Promise.all(runs)) expect(outcome.status).toBe("completed");
-      expect(sandbox.stats()).toMatchObject({ standby: 0, taken: 0, running: 0, queued: 0 });
+      expect(sandbox.stats()).toMatchObject({ standby: 0, taken: 0, running: 0, waiting: 0 });
       expect(cleaned).toBe(1);
       expect(guests.every(({ alive }) => !alive)).toBe(true);
     });

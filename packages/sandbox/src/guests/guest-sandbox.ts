@@ -130,7 +130,7 @@ class PooledSandbox implements GuestSandbox {
   readonly #pool: GuestPool;
   readonly #disposal = new AbortController();
   #running = 0;
-  #queued = 0;
+  #waiting = 0;
   #disposed: Promise<void> | undefined;
   #draining = false;
   #drained: PromiseWithResolvers<void> | undefined;
@@ -154,7 +154,7 @@ class PooledSandbox implements GuestSandbox {
   }
 
   stats(): SandboxStats {
-    return { ...this.#pool.stats(), running: this.#running, queued: this.#queued };
+    return { ...this.#pool.stats(), running: this.#running, waiting: this.#waiting };
   }
 
   async run(request: RunRequest): Promise<RunOutcome> {
@@ -219,7 +219,7 @@ class PooledSandbox implements GuestSandbox {
 
   #busy(): RunRefusal {
     const { queueTimeoutMs } = this.#settings;
-    const message = `No guest was free within ${queueTimeoutMs} ms; ${this.#queued} more runs are queued.`;
+    const message = `No guest was free within ${queueTimeoutMs} ms; ${this.#waiting} more runs wait.`;
     return { code: "SANDBOX_BUSY", message };
   }
 
@@ -241,7 +241,7 @@ class PooledSandbox implements GuestSandbox {
     const { gate, queueTimeoutMs } = this.#settings;
     const late = queueTimeoutMs === undefined ? undefined : AbortSignal.timeout(queueTimeoutMs);
     const signals = [this.#disposal.signal, signal, late].filter((one) => one !== undefined);
-    this.#queued += 1;
+    this.#waiting += 1;
     try {
       return await gate.enter(this.#keyOf(request), AbortSignal.any(signals));
     } catch {
@@ -249,7 +249,7 @@ class PooledSandbox implements GuestSandbox {
         ? "busy"
         : "gone";
     } finally {
-      this.#queued -= 1;
+      this.#waiting -= 1;
     }
   }
 
@@ -265,7 +265,7 @@ class PooledSandbox implements GuestSandbox {
   }
 
   #checkDrained(): void {
-    if (this.#running === 0 && this.#queued === 0) this.#drained?.resolve();
+    if (this.#running === 0 && this.#waiting === 0) this.#drained?.resolve();
   }
 
   dispose(): Promise<void> {

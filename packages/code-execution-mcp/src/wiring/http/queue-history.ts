@@ -20,7 +20,7 @@ export class QueueHistory implements NonNullable<ConsoleParts["queue"]> {
 
   async read(): ReturnType<NonNullable<ConsoleParts["queue"]>["read"]> {
     const [now, dead] = await Promise.all([this.#measure(), this.#queue.dead()]);
-    const failed = dead.map(({ owner, at, ...run }) => ({ ...run, customer: owner, at: at.toISOString() }));
+    const runs = dead.map(({ owner, at, ...run }) => ({ ...run, customer: owner, at: at.toISOString() }));
     const latest = minuteOf(Date.now());
     const minutes = Array.from({ length: SHOWN_MINUTES }, (_, index) => {
       const minute = latest - SHOWN_MINUTES + 1 + index;
@@ -30,10 +30,10 @@ export class QueueHistory implements NonNullable<ConsoleParts["queue"]> {
         workers: load?.workers,
         oldestWaitMs: load?.oldestWaitMs,
         ended: load?.endedPerMinute,
-        failed: dead.filter(({ at }) => minuteOf(at.getTime()) === minute).length,
+        error: dead.filter(({ at }) => minuteOf(at.getTime()) === minute).length,
       };
     });
-    return { now: countsOf(now), minutes, failed };
+    return { now: countsOf(now), minutes, runs };
   }
 
   stop(): void {

@@ -71,7 +71,7 @@ describe("createSandbox", () => {
       await sandbox.run({ code: "return 1;" });
       await expect.poll(() => sandbox.stats?.().kept).toBe(1);
       await sandbox.run({ code: "return 2;", session: "agent" });
-      expect(sandbox.stats?.()).toMatchObject({ reused: 1, running: 0, queued: 0 });
+      expect(sandbox.stats?.()).toMatchObject({ reused: 1, running: 0, waiting: 0 });
     } finally {
       await sandbox.dispose();
     }

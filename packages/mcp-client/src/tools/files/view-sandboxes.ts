@@ -95,7 +95,7 @@ export class ViewSandboxes implements Sandbox {
     const sum = (key: keyof SandboxStats): number => all.reduce((total, one) => total + (one?.[key] ?? 0), 0);
     return {
       running: sum("running"),
-      queued: sum("queued"),
+      waiting: sum("waiting"),
       standby: sum("standby"),
       kept: sum("kept"),
       taken: sum("taken"),

@@ -23,7 +23,7 @@ export interface GenerateOptions {
 export interface GeneratedServer {
   server: string;
   /** `held`: changed tools wait to be accepted. `failed`: nothing was written. */
-  state: "generated" | "held" | "failed";
+  state: "generated" | "held" | "error";
   error?: ErrorInfo | undefined;
   /** The server's folder, absolute. */
   directory: string;
@@ -145,5 +145,5 @@ function failed(server: string, directory: string, error: ErrorInfo): GeneratedS
     changed: [],
     flagged: [],
   };
-  return { server, state: "failed", error, directory, tools: 0, unchanged: 0, ...nothing };
+  return { server, state: "error", error, directory, tools: 0, unchanged: 0, ...nothing };
 }

@@ -65,7 +65,7 @@ export function lifecycleContract(makeProvider: () => SandboxProvider): void {
         );
         const waiting = new AbortController();
         const late = harness.run("export default 1", { signal: waiting.signal });
-        await until(() => (harness.sandbox.stats?.().queued ?? 1) > 0);
+        await until(() => (harness.sandbox.stats?.().waiting ?? 1) > 0);
         waiting.abort();
         expect(await late).toMatchObject({ status: "killed", reason: "aborted" });
         endless.abort();
