@@ -38,6 +38,8 @@ let modules: Modules | undefined;
 let returned: string | undefined;
 let isChecking = false;
 let isWaiting = false;
+/** Imports of the current run that go on. */
+let importing = 0;
 let nextCallId = 1;
 let onWarm: (() => void) | undefined;
 
@@ -57,12 +59,14 @@ function isCurrent(own: Realm): boolean {
 }
 
 function importModules(own: Realm, id: number, requests: string, isLater: boolean): void {
-  void importAll(own, id, requests).catch((error: unknown) => {
+  importing += 1;
+  const importedAll = importAll(own, id, requests).catch((error: unknown) => {
     if (current === undefined || own !== realm) return;
     // Code that has run is not run again.
     if (isRuntimeNeeded(error) && !isLater) void runInOwnRealm(current);
     else own.inside.importFailed(id, own.ownError(error));
   });
+  void importedAll.finally(() => (importing -= 1));
 }
 
 async function importAll(own: Realm, id: number, requests: string): Promise<void> {
@@ -278,5 +282,16 @@ function giveUp(error: unknown): void {
   deno.exit(1);
 }
 
+/**
+ * Whether only a result can take the current program on. In a light realm there are but calls, timers and imports, and this
+ * looks after all that follows at once.
+ */
+async function waitsForResults(): Promise<boolean> {
+  if (current === undefined || realm?.context === undefined) return false;
+  await new Promise<void>((resolve) => later(resolve));
+  if (current === undefined || isChecking || importing > 0) return false;
+  return realm.context !== undefined && !realm.hasTimers && realm.inside.hasCalls();
+}
+
 // The host has closed the channel.
-void readMessages(receive).finally(() => deno.exit(0));
+void readMessages(receive, waitsForResults).finally(() => deno.exit(0));

@@ -1,4 +1,4 @@
-import { readStdin, writeStdoutSync } from "./deno.ts";
+import { readStdin, readStdinSync, writeStdoutSync } from "./deno.ts";
 import {
   ByteArray,
   decode,
@@ -80,8 +80,16 @@ export function writeStdout(text: string): void {
   writeAll(encode(text));
 }
 
-/** Reads one message per line until the host closes the channel. */
-export async function readMessages(receive: (line: string) => void): Promise<void> {
+/**
+ * Reads one message per line until the host closes the channel.
+ *
+ * @param hasNothingElse - Tells, after all that follows a message at once, whether nothing can happen before the next one.
+ * This thread itself waits then: an asynchronous read takes another thread, and wakes two for each message.
+ */
+export async function readMessages(
+  receive: (line: string) => void,
+  hasNothingElse: () => Promise<boolean>,
+): Promise<void> {
   let buffer: Uint8Array = new ByteArray(READ_BYTES);
   let used = 0;
   for (;;) {
@@ -90,7 +98,8 @@ export async function readMessages(receive: (line: string) => void): Promise<voi
       setBytes(larger, buffer, 0);
       buffer = larger;
     }
-    const count = await readStdin(subarray(buffer, used));
+    const free = subarray(buffer, used);
+    const count = (await hasNothingElse()) ? readStdinSync(free) : await readStdin(free);
     if (count === 0) return;
     const end = used + count;
     let start = 0;

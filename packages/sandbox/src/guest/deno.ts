@@ -30,6 +30,7 @@ interface DenoInternal {
   core: {
     /** Resolves with 0 at the end of the stream. */
     read(resource: number, buffer: Uint8Array): Promise<number>;
+    readSync(resource: number, buffer: Uint8Array): number;
     writeSync(resource: number, bytes: Uint8Array): number;
   };
   Console: new (print: (text: string, level: number) => void) => Console;
@@ -41,6 +42,7 @@ const internals = deno[deno.internal] as DenoInternal;
 export const { Console } = internals;
 const { core } = internals;
 export const readStdin = (buffer: Uint8Array): Promise<number> => core.read(0, buffer);
+export const readStdinSync = (buffer: Uint8Array): number => core.readSync(0, buffer);
 export const writeStdoutSync = (bytes: Uint8Array): number => core.writeSync(1, bytes);
 
 interface UncaughtEvent extends Event {

@@ -22,6 +22,7 @@ export interface Realm {
   readonly inside: Inside;
   /** An error of the guest's own realm as one of this realm; others are this realm's already. */
   ownError(error: unknown): unknown;
+  readonly hasTimers: boolean;
   /** Ends what it has left: its timers. */
   end(): void;
 }
@@ -128,6 +129,9 @@ export function createRealm(settings: RealmSettings, isLight: boolean): Realm {
     context,
     inside,
     ownError: (error) => (isLight && isOfGuest(error) ? inside.makeError(error.name, textOf(error)) : error),
+    get hasTimers() {
+      return timers.size > 0;
+    },
     end() {
       isOver = true;
       for (const timer of timers.values()) stopTimer(timer as number);

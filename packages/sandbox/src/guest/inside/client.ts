@@ -54,6 +54,8 @@ export interface Client {
   toolError(thrown: unknown, server: string, tool: string): unknown;
   /** The id of the next call. */
   nextId(): number;
+  /** Whether the host has calls to answer. */
+  hasCalls(): boolean;
 }
 
 /** Creates the client of one run. */
@@ -133,6 +135,7 @@ export function createClient(
     onHostCall: () => {},
     toolError,
     nextId: () => nextId,
+    hasCalls: () => inFlight > 0,
   };
 
   function endByLimit(limit: "calls" | "payload", message: string): Promise<never> {

@@ -50,6 +50,8 @@ export interface Inside {
   listUnawaited(hasValue: boolean): string;
   /** The id of the next call to the host. */
   nextCallId(): number;
+  /** Whether the host has calls to answer. */
+  hasCalls(): boolean;
   /** Adds a module to those of an import that goes on. */
   addImported(id: number, namespace: unknown): void;
   imported(id: number): void;
@@ -315,6 +317,7 @@ function createInside(parts: Parts, hostFunction: HostFunction, runtime: Runtime
       return `{"kept":[${works}${comma}${kept}],"stopped":[${stopped}]}`;
     },
     nextCallId: () => client.nextId(),
+    hasCalls: () => client.hasCalls(),
     addImported(id, namespace) {
       const list = imports[id]?.namespaces;
       if (list !== undefined) defineValue(list, `${list.length}`, namespace, true);
