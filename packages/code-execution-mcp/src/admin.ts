@@ -30,8 +30,6 @@ export { makeFolder } from "@cem/core/files";
 export { listSkills, promoteSkill, readSkill, removeSkill, testSkill } from "./admin/skills.ts";
 export { listRuns, readRun, recordingOfRun } from "./admin/records.ts";
 export type { RunRecording } from "./admin/records.ts";
-export { listSessions, readSession } from "./admin/records.ts";
-export type { SessionSummary } from "./admin/records.ts";
 export type { SearchReport } from "./wiring/stages/selector.ts";
 export type { TokenCost } from "@cem/mcp-server";
 export type { ExaminedServer, GeneratedServer, GenerateOptions } from "@cem/mcp-client/tools";

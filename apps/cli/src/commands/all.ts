@@ -14,7 +14,6 @@ import { runs } from "./runs.ts";
 import { search, tools } from "./tools.ts";
 import { serve } from "./serve.ts";
 import { auth, generate, servers } from "./servers.ts";
-import { sessions } from "./sessions.ts";
 import { skills } from "./skills.ts";
 import { trust } from "./trust.ts";
 import { workflow } from "./workflow.ts";
@@ -40,7 +39,6 @@ export const COMMANDS: CommandSet = {
     auth,
     skills,
     runs,
-    sessions,
     workflow,
     customers,
     plugins,

@@ -5,8 +5,15 @@ import { addOptions, defineCommand } from "../command/define-command.ts";
 import type { Given } from "../command/define-command.ts";
 import { CODE_SETTINGS, runOptions } from "../command/options.ts";
 
+/** Arguments. */
+interface Task {
+  task: string;
+  /** The logged session to go on with: its number, its name or `last`. */
+  resume?: string | undefined;
+}
+
 /** `cem run`: a task in plain words, from its argument or stdin. */
-const run = defineCommand<{ task: string }>({
+const run = defineCommand<Task>({
   name: "run",
   group: "start",
   about: "Do a task: find tools, write code, run it",
@@ -16,14 +23,17 @@ Examples:
   cem run --quiet "Calculate 5 + 3"           the value alone
   cem run --timeout 10 --json "Calculate 5 + 3"
   cem run --dry-run "Write a report to report.txt"   what it would change
+  cem run --resume last "Continue from step 2" told what the last session did
   cat task.txt | cem run -
   cem run -- "-5 + 3"                         a task that begins with "-"`,
   declare: (command) =>
-    addOptions(command, runOptions()).argument(
-      "<task...>",
-      'the task in plain words, or "-" to read it from stdin',
-    ),
-  read: (command) => ({ task: command.args.join(" ") }),
+    addOptions(command, runOptions())
+      .argument("<task...>", 'the task in plain words, or "-" to read it from stdin')
+      .option(
+        "--resume <session>",
+        "go on with a session in sessions/ of the workspace: its number, or last",
+      ),
+  read: (command, named) => ({ ...named, task: command.args.join(" ") }),
   run: runTask,
 });
 
@@ -74,11 +84,11 @@ Examples:
 /** Commands that somebody waits for at the shell, again and again: they are found before all others are described. */
 export const RUN_COMMANDS = [run, exec, call];
 
-async function runTask({ task, options }: Given<{ task: string }>, context: CommandContext): Promise<Answer> {
+async function runTask({ task, resume, options }: Given<Task>, context: CommandContext): Promise<Answer> {
   const text = task === "-" ? await readInput("-", "task", context) : task;
   requireText(text, "task", "the argument");
   requireIntact(text, "task");
-  return runAgent({ kind: "task", task: text }, options, context);
+  return runAgent({ kind: "task", task: text, resume }, options, context);
 }
 
 async function runFile({ file, options }: Given<{ file: string }>, context: CommandContext): Promise<Answer> {

@@ -3,7 +3,7 @@ import { callProgram } from "./call-program.ts";
 
 /** The work of a command: a task, code or one call. */
 export type Work =
-  | { kind: "task"; task: string }
+  | { kind: "task"; task: string; resume?: string | undefined }
   | { kind: "code"; code: string }
   | { kind: "call"; target: string; args: readonly string[] };
 

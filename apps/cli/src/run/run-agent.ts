@@ -32,6 +32,7 @@ export async function runAgent(work: Work, options: SharedOptions, context: Comm
   const execute = executeOptions(context, options);
   const done = await withAgent(options, context, (agent) => performWork(agent, work, execute), {
     approvedWrites,
+    resume: resumedBy(work),
   });
   return answerToResult(done, options);
 }
@@ -43,7 +44,7 @@ async function runDry(work: Work, options: SharedOptions, context: CommandContex
     options,
     context,
     (agent) => performWork(agent, work, executeOptions(context, options)),
-    { onPlannedWrite: (write) => void writes.push(write) },
+    { onPlannedWrite: (write) => void writes.push(write), resume: resumedBy(work) },
   );
   const answer = await answerToResult(result, options);
   const plan = { code: result.code, writes };
@@ -64,6 +65,10 @@ async function runDry(work: Work, options: SharedOptions, context: CommandContex
     { approvedWrites: writes },
   );
   return answerToResult(made, options);
+}
+
+function resumedBy(work: Work): string | undefined {
+  return work.kind === "task" ? work.resume : undefined;
 }
 
 function renderWrites(writes: readonly PlannedWrite[], style: Style): string[] {

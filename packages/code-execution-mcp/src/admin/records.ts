@@ -6,15 +6,12 @@ import type {
   RunRecordFilter,
   RunRecords,
   RunRecordSummary,
-  SessionRecord,
   ToolResult,
 } from "@cem/core";
 import type { AuditVerification } from "@cem/guardrails/audit";
-import type { SessionSummary } from "@cem/workspace";
 import type { ConfigSource, ServerSource } from "../options.ts";
 import { createLog } from "../wiring/log.ts";
 import { openProject } from "../wiring/open-project.ts";
-import { logDirOf } from "../wiring/records/workspace.ts";
 
 /** Lists recorded runs of the project, or of the owner that `source` names, those that began last first. */
 export async function listRuns(
@@ -62,29 +59,6 @@ async function withRecords<T>(source: ConfigSource, work: (records: RunRecords) 
   } finally {
     await loaded.dispose();
   }
-}
-
-export type { SessionSummary } from "@cem/workspace";
-
-/** Lists the logged sessions of the workspace, newest first. */
-export async function listSessions(
-  source: ConfigSource & { max?: number | undefined } = {},
-): Promise<SessionSummary[]> {
-  const loaded = await openProject(source);
-  const workspace = await import("@cem/workspace");
-  return workspace.listSessions(logDirOf(loaded), source);
-}
-
-/**
- * Reads the log of a session.
- *
- * @param id - `session_001`, `1`, or `last`.
- * @throws CemError `SESSION_NOT_FOUND`
- */
-export async function readSession(id: string, source: ConfigSource = {}): Promise<SessionRecord> {
-  const loaded = await openProject(source);
-  const workspace = await import("@cem/workspace");
-  return workspace.readSession(logDirOf(loaded), id);
 }
 
 /**

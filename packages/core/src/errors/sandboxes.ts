@@ -91,7 +91,7 @@ export const SANDBOX_ERRORS = {
   },
   SESSION_NOT_FOUND: {
     meaning: "There is no log of this session.",
-    fix: "See which there are with `cem sessions`.",
+    fix: "Give the number of one in `sessions` of the workspace, or `last`.",
     hint: "fix",
   },
   SESSIONS_DISABLED: {
