@@ -1,4 +1,5 @@
 // What keeping values from the model costs: runs and calls with and without it, side by side, and 1 MB of JSON.
+// Arguments, if any, name the rows to measure: `pnpm bench:redaction "texts without people"`.
 import { createRedactor } from "@cem/pii";
 import { z } from "zod";
 import { createAgent, defineTool } from "../src/index.ts";
@@ -71,8 +72,10 @@ const agents = new Map<string, Agent>(
   Object.entries(WAYS).map(([way, config]) => [way, createAgent({ cwd, configFile: false, config, tools })]),
 );
 const times = new Map<string, number[]>();
+const named = process.argv.slice(2);
+const programs = Object.entries(PROGRAMS).filter(([name]) => named.length === 0 || named.includes(name));
 for (let round = 0; round < ROUNDS; round += 1) {
-  for (const [at, [name, program]] of Object.entries(PROGRAMS).entries()) {
+  for (const [at, [name, program]] of programs.entries()) {
     // A session for each: large results of one program are looked through at last in the runs that come after.
     const session = `bench-${at}`;
     for (const [way, agent] of agents) {
@@ -90,7 +93,7 @@ for (let round = 0; round < ROUNDS; round += 1) {
 print(
   `${"processor ms of host, median".padEnd(24)}${[...agents.keys()].map((way) => way.padStart(16)).join("")}`,
 );
-for (const name of Object.keys(PROGRAMS)) {
+for (const [name] of programs) {
   const off = median(times.get(`${name} off`) ?? []);
   const cells = [...agents.keys()].map((way) => {
     const ms = median(times.get(`${name} ${way}`) ?? []);

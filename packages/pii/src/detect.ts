@@ -11,6 +11,7 @@ import {
   IDENTITY_WORDS,
   identityDetector,
   isBirthKey,
+  mayHoldIdentity,
 } from "./detectors/identity.ts";
 import { createPhoneDetector } from "./detectors/phone.ts";
 import { secretDetector } from "./detectors/secret.ts";
@@ -55,9 +56,11 @@ const HINTS: Readonly<Record<(typeof PRECEDENCE)[number], (traits: Traits, text:
     (signs & LETTER) !== 0 &&
     /[A-Za-z]{2}[ -]?\d{2}/.test(text),
   EMAIL: ({ signs }, text) => (signs & AT) !== 0 || ((signs & PERCENT) !== 0 && text.includes("%40")),
-  NATIONAL_ID: ({ digits }, text) => digits >= 4 && IDENTITY_HINT.test(text),
-  CREDIT_CARD: ({ digits }, text) => digits >= 12 && /\d(?:[ \u00A0-]?\d){11}/.test(text),
-  SSN: ({ digits }, text) => digits >= 9 && /\d{3}[- .\u2011]?\d{2}[- .\u2011]?\d{4}/.test(text),
+  NATIONAL_ID: ({ digits }, text) => digits >= 4 && IDENTITY_HINT.test(text) && mayHoldIdentity(text),
+  CREDIT_CARD: (traits, text) =>
+    traits.digits >= 12 && hasLongNumber(traits, text) && /\d(?:[ \u00A0-]?\d){11}/.test(text),
+  SSN: (traits, text) =>
+    traits.digits >= 9 && hasLongNumber(traits, text) && /\d{3}[- .\u2011]?\d{2}[- .\u2011]?\d{4}/.test(text),
   MAC: ({ word, signs }, text) =>
     (word >= 17 || (signs & COLON) !== 0) && /:[\da-f]{2}:|-[\da-f]{2}-[\da-f]{2}-/i.test(text),
   CRYPTO_ADDRESS: ({ digits, word }, text) =>
@@ -67,9 +70,10 @@ const HINTS: Readonly<Record<(typeof PRECEDENCE)[number], (traits: Traits, text:
     (digits >= 4 && (signs & DOT) !== 0 && /\d\.\d{1,3}\.\d/.test(text)) ||
     ((signs & COLON) !== 0 && /:[\da-f]{0,4}:/i.test(text)),
   // Digits alone are a phone's number under a key that says so, and nowhere else.
-  PHONE: ({ digits }, text) =>
-    digits >= 7 && digits < text.length && /\d(?:[ \u00A0\u2011./()-]{0,2}\d){6}/.test(text),
+  PHONE: (traits, text) => traits.digits >= 7 && traits.digits < text.length && hasLongNumber(traits, text),
 };
+/** Seven digits as numbers of phones, cards and persons have them. A date alone is none. */
+const LONG_NUMBER = /(?<!\d)(?!\d{4}-\d\d-\d\d(?!\d))\d(?:[ \u00A0\u2011./()-]{0,2}\d){6}/;
 /** A date, with or without a time: half of what records hold. */
 const MOMENT = /^\d{4}-\d\d-\d\d(?:[T ]\d\d:[\d:.]+(?:Z|[+-]\d\d:?\d\d)?)?$/;
 const MAX_MOMENT_CHARACTERS = 40;
@@ -124,6 +128,11 @@ export function createDetector({ types, regions, custom = [] }: DetectorSettings
       return found.length < 2 ? found : withoutOverlaps(found);
     },
   };
+}
+
+/** Asked by several types, looked for once. */
+function hasLongNumber(traits: Traits, text: string): boolean {
+  return (traits.hasLongNumber ??= LONG_NUMBER.test(text));
 }
 
 /** Whether a text is a date, with or without a time. */

@@ -83,14 +83,22 @@ export class KnownValues<Entry extends Known> {
 
   /** Whether a value may begin as a text does. */
   mayBegin(text: string): boolean {
+    return this.#mayHold(text, MIN_CHARACTERS);
+  }
+
+  /** Whether a value may begin in a text, within so many of its letters and digits. Most texts hold none. */
+  #mayHold(text: string, most = text.length): boolean {
+    const filter = this.#filter;
     let [beginning, count] = [0, 0];
-    for (let at = 0; at < text.length && count < MIN_CHARACTERS; at += 1) {
-      const code = lowered(text.charCodeAt(at));
-      if (code === 0) continue;
-      beginning = withNext(beginning, code);
+    for (let at = 0; at < text.length && count < most; at += 1) {
+      const code = text.charCodeAt(at);
+      const bits = code < 128 ? (BITS[code] ?? NO_BITS) : bitsOf(lowered(code));
+      if (bits === NO_BITS) continue;
+      beginning = ((beginning << 6) | bits) & BEGINNING;
       count += 1;
+      if (filter[hashOf(beginning)] === 1 && count >= MIN_CHARACTERS) return true;
     }
-    return count === MIN_CHARACTERS && this.#filter[hashOf(beginning)] === 1;
+    return false;
   }
 
   /**
@@ -104,7 +112,7 @@ export class KnownValues<Entry extends Known> {
       for (let at = text.indexOf(value); at !== -1; at = text.indexOf(value, at + value.length))
         found.push({ start: at, end: at + value.length, type: entry.type, entry, alike: [entry] });
     }
-    if (this.#byBeginning.size === 0 || text.length < MIN_CHARACTERS) return found;
+    if (this.#byBeginning.size === 0 || text.length < MIN_CHARACTERS || !this.#mayHold(text)) return found;
     const count = readCompact(text);
     let beginning = 0;
     let next = 0;
@@ -151,6 +159,11 @@ for (let code = 48; code < 123; code += 1) {
   if (/[A-Za-z\d]/.test(character)) LOWERED[code] = character.toLowerCase().charCodeAt(0);
 }
 
+const BEGINNING = 0x3fff_ffff;
+const NO_BITS = 64;
+/** The bits of each character of ASCII, see {@link withNext}. */
+const BITS = Uint8Array.from(LOWERED, bitsOf);
+
 /** A letter or digit in lower case; 0 for any other character. */
 function lowered(code: number): number {
   if (code < 128) return LOWERED[code] ?? 0;
@@ -182,9 +195,12 @@ function endsWithRun({ value }: Known, from: number, to: number): boolean {
 
 /** Six bits for each of the last five characters. */
 function withNext(beginning: number, code: number): number {
-  return (
-    ((beginning << 6) | (code < 58 ? code - 48 : code < 123 ? code - 87 : 36 + (code % 28))) & 0x3fff_ffff
-  );
+  return ((beginning << 6) | bitsOf(code)) & BEGINNING;
+}
+
+function bitsOf(code: number): number {
+  if (code === 0) return NO_BITS;
+  return code < 58 ? code - 48 : code < 123 ? code - 87 : 36 + (code % 28);
 }
 
 function beginningOf(from: number): number {

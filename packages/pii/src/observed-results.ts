@@ -5,11 +5,14 @@ import type { LargeLeafChanges, Turns } from "./json-walk.ts";
 import { readingsOf } from "./readings.ts";
 import type { Detector, Finding, PiiType } from "./types.ts";
 import { isPlainWord, MAX_DECODED, MIN_NUMBER, MIN_TEXT_CHARACTERS } from "./value-finder.ts";
+import type { ValueFinder } from "./value-finder.ts";
 
 /** Results that wait to be looked through until something leaves. */
 const MAX_PENDING = 16;
-/** Large results that are looked through for more than secrets only where what leaves may have more of them. */
-const MAX_UNREAD = 16;
+/** Large results are looked through for more than secrets only where what leaves may have more of them. In characters. */
+const MAX_UNREAD = 64 * 1024 * 1024;
+/** The size that a result is taken to have which code got at once. */
+const INLINE_CHARACTERS = 1024 * 1024;
 /** A result of up to so many times what is gone through at once is looked through for all values. */
 const AS_SMALL = 16;
 /** In longer texts, words around a value tell what it is. */
@@ -30,7 +33,7 @@ interface Observed {
 
 /** What results are looked through with. */
 interface Looking {
-  detected: (text: string, key: string | undefined) => Finding[];
+  finder: Pick<ValueFinder, "detected" | "isPlain">;
   /** Finds secrets alone. Absent where they are not looked for. */
   secrets: Detector | undefined;
   keep: (value: string | number, type: PiiType, origin: string | undefined) => void;
@@ -58,23 +61,35 @@ export class ObservedResults {
 
   lookThrough(): void {
     this.#sort();
-    this.learnUnread(Math.max(0, this.#unread.length - MAX_UNREAD));
+    this.learnUnread(this.#countOfTooMany());
   }
 
   /** The same, with turns for others in between. */
   async lookThroughInTurns(turns: Turns): Promise<void> {
     this.#sort();
-    await this.learnUnreadInTurns(turns, Math.max(0, this.#unread.length - MAX_UNREAD));
+    await this.learnUnreadInTurns(turns, this.#countOfTooMany());
   }
 
   #sort(): void {
     for (const one of this.#pending.splice(0)) {
       if (isSmall(one.data, AS_SMALL)) this.learn(one);
-      else {
+      // The same answer to the same question.
+      else if (!this.#unread.some(({ data, origin }) => data === one.data && origin === one.origin)) {
         this.#noteSecrets(one);
         this.#unread.push(one);
       }
     }
+  }
+
+  /** How many of the oldest are more than may wait. */
+  #countOfTooMany(): number {
+    let characters = 0;
+    for (let at = this.#unread.length; at > 0; at -= 1) {
+      const data = this.#unread[at - 1]?.data;
+      characters += typeof data === "string" ? data.length : INLINE_CHARACTERS;
+      if (characters > MAX_UNREAD) return at;
+    }
+    return 0;
   }
 
   /** Looks the oldest results through that were left for later, or all of them. */
@@ -99,10 +114,11 @@ export class ObservedResults {
 
   /** Keeps the secrets that only their surroundings tell, since these may be gone where they leave. */
   #noteSecrets({ data, origin }: Observed): void {
-    const { secrets, keep } = this.#looking;
+    const { finder, secrets, keep } = this.#looking;
     if (secrets === undefined) return;
     const note = (text: string, key: string | undefined): void => {
       if (text.length < LONG_TEXT_CHARACTERS && !(key !== undefined && isSecretKey(key))) return;
+      if (finder.isPlain(text, key)) return;
       for (const { start, end, type } of secrets.find(text, key)) keep(text.slice(start, end), type, origin);
     };
     if (typeof data !== "string") visitTexts(data, note);
@@ -117,10 +133,11 @@ export class ObservedResults {
   #changes(
     origin: string | undefined,
   ): Omit<LargeLeafChanges, "longText"> & { text(text: string, key: string | undefined): string } {
-    const { detected, keep } = this.#looking;
+    const { finder, keep } = this.#looking;
     const note = (text: string, key?: string, depth = 0): string => {
-      if (text.length < MIN_TEXT_CHARACTERS) return text;
-      for (const { start, end, type } of detected(text, key)) keep(text.slice(start, end), type, origin);
+      if (text.length < MIN_TEXT_CHARACTERS || finder.isPlain(text, key)) return text;
+      for (const { start, end, type } of finder.detected(text, key))
+        keep(text.slice(start, end), type, origin);
       if (depth < MAX_DECODED) for (const reading of readingsOf(text)) note(reading.text, key, depth + 1);
       return text;
     };
@@ -129,7 +146,7 @@ export class ObservedResults {
       number: (value, key) => {
         if (value < MIN_NUMBER || !Number.isSafeInteger(value)) return value;
         const text = String(value);
-        const [first] = detected(text, key);
+        const [first] = finder.detected(text, key);
         if (first?.start === 0 && first.end === text.length) keep(value, first.type, origin);
         return value;
       },

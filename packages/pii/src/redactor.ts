@@ -8,6 +8,7 @@ import { OriginIndex } from "./vault.ts";
 import { RedactionSession } from "./session.ts";
 import { createRedactionStream } from "./stream.ts";
 import type { Recognizer } from "./types.ts";
+import { PlainTexts } from "./value-finder.ts";
 import type { VaultData } from "./vault.ts";
 
 /** Sessions beyond are forgotten, those first that were not used for longest. */
@@ -77,6 +78,7 @@ export function createRedactor(settings: RedactorSettings = {}): Redactor {
   const { types } = settings;
   const secrets =
     types === undefined || types.includes("SECRET") ? createDetector({ types: ["SECRET"] }) : undefined;
+  const plain = new PlainTexts();
   const sessions = new Map<string, RedactionSession>();
   /** The session that was used last: most are used many times in a row. */
   let latest: { name: string; opened: RedactionSession } | undefined;
@@ -90,6 +92,7 @@ export function createRedactor(settings: RedactorSettings = {}): Redactor {
         rules,
         seesTokens: guest === "tokens",
         secrets,
+        plain,
         data,
         origins: originsOf(session),
       });

@@ -8,7 +8,7 @@ import { createRedactionStream, tokenShape } from "./stream.ts";
 import type { StreamSession } from "./stream.ts";
 import type { Detector } from "./types.ts";
 import { isPlainWord, MIN_NUMBER, MIN_TEXT_CHARACTERS, ValueFinder } from "./value-finder.ts";
-import type { FindingPlace } from "./value-finder.ts";
+import type { FindingPlace, PlainTexts } from "./value-finder.ts";
 import { Vault } from "./vault.ts";
 import type { OriginIndex, ValueFinding, VaultData, VaultEntry } from "./vault.ts";
 
@@ -26,6 +26,7 @@ export class RedactionSession {
       rules,
       seesTokens = false,
       secrets,
+      plain,
       data,
       origins,
     }: {
@@ -34,6 +35,8 @@ export class RedactionSession {
       seesTokens?: boolean | undefined;
       /** Finds secrets alone. Absent where they are not looked for. */
       secrets?: Detector | undefined;
+      /** Texts that hold nothing, which sessions share. */
+      plain: PlainTexts;
       data?: VaultData | undefined;
       /** What other sessions of the workspace know of where values came from. */
       origins?: OriginIndex | undefined;
@@ -42,10 +45,10 @@ export class RedactionSession {
     const vault = new Vault(data, origins);
     this.vault = vault;
     this.#hasRules = rules.length > 0;
-    const finder = new ValueFinder(detector, vault, this.#hasRules);
+    const finder = new ValueFinder(detector, vault, this.#hasRules, plain);
     this.#finder = finder;
     this.#observed = new ObservedResults({
-      detected: (text, key) => finder.detected(text, key),
+      finder,
       secrets,
       keep: (value, type, origin) => vault.entryOf(value, type, origin),
     });
@@ -79,6 +82,7 @@ export class RedactionSession {
   #changes(place: Place): LeafChanges {
     // One for all leaves: there are many.
     const leaf: Place = { ...place };
+    const plainNames = new Set<string>();
     const at = (key: string | undefined, path?: readonly string[]): Place => {
       leaf.key = key;
       leaf.path = path;
@@ -87,10 +91,13 @@ export class RedactionSession {
     return {
       text: (text, key, path) => this.#replaceIn(text, at(key, path)),
       number: (value, key) => this.#replaceNumber(value, at(key)),
-      name: (name) =>
-        this.#isPlainName(name)
-          ? name
-          : String(this.#replaceIn(name, { ...place, isCut: undefined, schema: undefined })),
+      name: (name) => {
+        if (plainNames.has(name)) return name;
+        if (!this.#isPlainName(name))
+          return String(this.#replaceIn(name, { ...place, isCut: undefined, schema: undefined }));
+        plainNames.add(name);
+        return name;
+      },
       cells: (cells) => (place.isOfCode === true ? undefined : this.#replaceSplit(cells, place)),
     };
   }

@@ -5,6 +5,8 @@ export interface Traits {
   word: number;
   /** What stands in the text: {@link AT} and the others. */
   signs: number;
+  /** Whether it has a number of seven digits. Known once somebody asked. */
+  hasLongNumber?: boolean;
 }
 
 export const AT = 1;

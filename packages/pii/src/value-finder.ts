@@ -1,5 +1,6 @@
 import { withoutOverlaps } from "./detect.ts";
 import { readingsOf } from "./readings.ts";
+import type { Reading } from "./readings.ts";
 import type { Detector } from "./types.ts";
 import type { ValueFinding, Vault } from "./vault.ts";
 
@@ -21,17 +22,54 @@ export interface FindingPlace {
   isOfCode?: boolean | undefined;
 }
 
+/** Shorter texts are looked through sooner than they are remembered. */
+const MIN_REMEMBERED = 32;
+const MAX_REMEMBERED = 8_192;
+/** Of all texts that are remembered, in characters. */
+const MAX_REMEMBERED_IN_ALL = 2_000_000;
+
+/**
+ * Remembers texts in which no detector sees a value, however they are read: the same text comes in, is printed, is returned
+ * and is kept in a record. For all sessions.
+ */
+export class PlainTexts {
+  readonly #byKey = new Map<string | undefined, Set<string>>();
+  #characters = 0;
+
+  has(text: string, key: string | undefined): boolean {
+    return isRemembered(text) && this.#byKey.get(key)?.has(text) === true;
+  }
+
+  add(text: string, key: string | undefined): void {
+    if (!isRemembered(text)) return;
+    if (this.#characters > MAX_REMEMBERED_IN_ALL) {
+      this.#byKey.clear();
+      this.#characters = 0;
+    }
+    let texts = this.#byKey.get(key);
+    if (texts === undefined) this.#byKey.set(key, (texts = new Set()));
+    texts.add(text);
+    this.#characters += text.length + (key?.length ?? 0);
+  }
+}
+
+function isRemembered({ length }: string): boolean {
+  return length >= MIN_REMEMBERED && length <= MAX_REMEMBERED;
+}
+
 /** Finds values in texts: those that a detector sees and those that a vault knows, also in what is encoded. */
 export class ValueFinder {
   readonly #detector: Detector;
   readonly #vault: Vault;
   readonly #hasRules: boolean;
+  readonly #plain: PlainTexts;
 
   /** @param hasRules - Whether rules ask for all values that one is like. */
-  constructor(detector: Detector, vault: Vault, hasRules: boolean) {
+  constructor(detector: Detector, vault: Vault, hasRules: boolean, plain: PlainTexts) {
     this.#detector = detector;
     this.#vault = vault;
     this.#hasRules = hasRules;
+    this.#plain = plain;
   }
 
   /**
@@ -45,13 +83,18 @@ export class ValueFinder {
     const whole = isOfCode || this.#hasRules ? undefined : this.#vault.whole(text);
     if (whole !== undefined) return [{ start: 0, end: text.length, type: whole.type, entry: whole }];
     if (this.#vault.isToken(text)) return [];
-    const found = this.detected(text, key);
+    const isPlain = this.#plain.has(text, key);
+    const found = isPlain ? [] : this.detected(text, key);
     const [first] = found;
     if (first?.end === text.length && first.start === 0 && !this.#hasRules)
       return this.#withoutTokens(text, found);
     const known = isOfCode ? [] : this.#vault.known.find(text, isCut);
-    const decoded = depth < MAX_DECODED ? this.#decoded(text, { key, isOfCode }, depth) : [];
-    if (found.length + known.length + decoded.length === 0) return [];
+    const readings = isPlain || depth === MAX_DECODED ? [] : readingsOf(text);
+    const decoded = readings.length === 0 ? [] : this.#decoded(readings, { key, isOfCode }, depth);
+    if (found.length + known.length + decoded.length === 0) {
+      if (!isPlain && readings.length === 0 && depth < MAX_DECODED) this.#plain.add(text, key);
+      return [];
+    }
     // A value that was seen whole wins over what a detector makes of a part of it.
     const longer = known.filter((one) => !found.some((other) => covers(other, one)));
     const plain = [...longer, ...found].filter((one) => !decoded.some((other) => covers(other, one)));
@@ -65,6 +108,11 @@ export class ValueFinder {
     return found.filter((one) => !tokens.some((token) => one.start < token.end && token.start < one.end));
   }
 
+  /** Whether a text is remembered in which no detector sees a value, however it is read. */
+  isPlain(text: string, key: string | undefined): boolean {
+    return this.#plain.has(text, key);
+  }
+
   /** What is a value by its form or its surroundings. */
   detected(text: string, key: string | undefined): ValueFinding[] {
     const found = this.#detector.find(text, key);
@@ -74,8 +122,8 @@ export class ValueFinder {
   }
 
   /** Values in what is encoded in a text, with the places of their encoded forms. */
-  #decoded(text: string, place: FindingPlace, depth: number): ValueFinding[] {
-    return readingsOf(text).flatMap((reading) =>
+  #decoded(readings: readonly Reading[], place: FindingPlace, depth: number): ValueFinding[] {
+    return readings.flatMap((reading) =>
       this.find(reading.text, place, depth + 1).map(({ start, end, type, entry, alike }) => ({
         ...reading.placeOf(start, end),
         type,

@@ -114,7 +114,15 @@ const DISTINCT =
 export const IDENTITY_HINT = /\d(?:\D{0,3}\d){4}|[A-Z]{5}\d{4}/;
 /** A quick test of the name of a key: parts of the words. */
 export const IDENTITY_WORDS =
-  /cpf|cnpj|aadha|uidai|pan|tax|steuer|idnr|tin|nir|insee|s[ée]cu|dni|nif|docum|nie|extranj|bsn|burger|sofi|pesel|nhs|nino|insurance|ni number|passp|reisepass|pass-?nr|pasap|paspoort|paszport|licen|f[üu]hrer|permis|carnet|patente|rijbewijs|prawo|habilita|cnh|vat|ust-|tva|btw|iva/i;
+  /cpf|cnpj|aadha|uidai|pan|tax|steuer|idnr|tin|nir|insee|s[ée]cu|dni|nif|docum|nie|extranj|bsn|burger|sofi|pesel|nhs|nino|insurance|ni number|passe?p|reisepass|pass-?nr|pasap|paspoort|paszport|licen|f[üu]hrer|permis|carnet|patente|rijbewijs|prawo|habilita|cnh|vat|ust-|tva|btw|iva/i;
+/** The same in the midst of a text, where parts as short as these are parts of many words. */
+const IDENTITY_WORDS_IN_TEXT = new RegExp(
+  IDENTITY_WORDS.source
+    .split("|")
+    .map((part) => (part.length > 3 ? part : `(?<![a-z])${part}`))
+    .join("|"),
+  "i",
+);
 /** The same for dates of birth. */
 export const BIRTH_HINT =
   /born|dob|birth|gebor|geburt|\bn[ée]e? le|naiss|nacid|nacim|nascid|nascim|nascita|\bnat[oa] il|geboorte|urodz/i;
@@ -137,6 +145,11 @@ export const identityDetector: Detector = {
     );
   },
 };
+
+/** Whether a text has a word or a form of such numbers. */
+export function mayHoldIdentity(text: string): boolean {
+  return IDENTITY_WORDS_IN_TEXT.test(text) || DISTINCT.test(text);
+}
 
 const NUMBERS = new RegExp(IDENTITY_HINT.source, "gu");
 const MAX_NUMBER_CHARACTERS = 24;
