@@ -74,7 +74,7 @@ const LARGE: Scored[] = [
   [
     "Restart the production gateway that keeps dropping requests",
     ["restart_gateway 0.2038", "delete_gateway 0.096", "restart_backup 0.0915", "restart_certificate 0.0915"],
-    ["restart_gateway 0.651"],
+    ["restart_gateway 0.7374"],
     ["restart_backup 0.2857", "restart_certificate 0.2857", "restart_cluster 0.2857"],
   ],
   [

@@ -24,24 +24,21 @@ export class GramIndex {
   /** How many grams each text shares with the query; all zero between two queries. */
   readonly #shared: Uint32Array;
 
-  /** @param texts - Each a word, or an array of words. */
-  constructor(texts: readonly (string | readonly string[])[]) {
+  constructor(texts: readonly string[]) {
     this.#gramCounts = new Uint32Array(texts.length);
     this.#shared = new Uint32Array(texts.length);
     const counts: number[] = [];
     const grams: number[] = [];
     const lastText: number[] = [];
-    for (const [text, words] of texts.entries()) {
+    for (const [text, word] of texts.entries()) {
       const before = grams.length;
-      for (const word of typeof words === "string" ? [words] : words) {
-        eachGram(word, (code) => {
-          const gram = this.#numberOf(code);
-          if (lastText[gram] === text) return;
-          lastText[gram] = text;
-          counts[gram] = (counts[gram] ?? 0) + 1;
-          grams.push(gram);
-        });
-      }
+      eachGram(word, (code) => {
+        const gram = this.#numberOf(code);
+        if (lastText[gram] === text) return;
+        lastText[gram] = text;
+        counts[gram] = (counts[gram] ?? 0) + 1;
+        grams.push(gram);
+      });
       this.#gramCounts[text] = grams.length - before;
     }
     this.#starts = new Uint32Array(counts.length + 1);
@@ -62,15 +59,13 @@ export class GramIndex {
   }
 
   /**
-   * Finds the texts similar to a word or words, in no order.
+   * Finds the texts similar to a word, in no order.
    *
    * @param least - The least Dice coefficient, 0 to 1.
    */
-  alike(words: string | readonly string[], least: number): Alike[] {
+  alike(word: string, least: number): Alike[] {
     const grams = new Set<number>();
-    for (const word of typeof words === "string" ? [words] : words) {
-      eachGram(word, (code) => grams.add(code));
-    }
+    eachGram(word, (code) => grams.add(code));
     const touched: number[] = [];
     for (const code of grams) {
       const gram = this.#numbers.get(code);

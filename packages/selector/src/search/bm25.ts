@@ -6,35 +6,6 @@ const MAX_EXPLAINED_WORDS = 2;
 /** The most parts of one query that are searched separately. */
 export const MAX_PARTS = 64;
 
-/** BM25F scores of a text by document. Cached for each text. */
-export type Scorer = (text: string) => Float32Array;
-
-/** Creates a scorer with a cache of its own. */
-export function createScorer(index: LexicalIndex): Scorer {
-  const known = new Map<string, Float32Array>();
-  return (text) => {
-    const scores = known.get(text) ?? scoreText(index, text);
-    known.set(text, scores);
-    return scores;
-  };
-}
-
-/** BM25F of one text against every document. */
-function scoreText(index: LexicalIndex, text: string): Float32Array {
-  const scores = new Float32Array(index.tools.length);
-  for (const word of queryStems(text)) {
-    const term = index.vocabulary.find(word);
-    if (term === undefined) continue;
-    const rarity = index.inverseFrequency[term] ?? 0;
-    const end = index.starts[term + 1] ?? 0;
-    for (let at = index.starts[term] ?? 0; at < end; at++) {
-      const document = index.documents[at] ?? 0;
-      scores[document] = (scores[document] ?? 0) + rarity * (index.impacts[at] ?? 0);
-    }
-  }
-  return scores;
-}
-
 /** The inverse document frequency of a word that no tool has. */
 function unknownWordScore(index: LexicalIndex): number {
   return Math.log(1 + (index.tools.length + 0.5) / 0.5);

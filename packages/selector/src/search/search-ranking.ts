@@ -43,6 +43,11 @@ export class SearchRanking {
     this.#phrases = new Phrases(index);
   }
 
+  /** Scores a text as it is against every document: without its steps, and without the other tools of each server. */
+  score(text: string): Float32Array {
+    return this.#scorer.score(text);
+  }
+
   /** Ranks every document. */
   rank(text: string): Ranks {
     const whole = this.#scorer.score(text);

@@ -2,88 +2,38 @@ import { toolId } from "@cem/core";
 import type { RankedTool, Selection } from "@cem/core";
 import type { IndexedCatalog } from "../search/catalog-cache.ts";
 import type { LexicalIndex } from "../catalog/lexical-index.ts";
-import { createScorer, explainedShare, highest, type Scorer } from "../search/bm25.ts";
+import { highest } from "../search/bm25.ts";
 import { readPart, type Reading } from "../search/reading.ts";
-import { knownWords, likeness, matchReason, NAMED_REASON, ranked } from "../search/results.ts";
+import { best, knownWords, matchReason, NAMED_REASON, ranked } from "../search/results.ts";
 import type { SearchRanking } from "../search/search-ranking.ts";
 import { fuse } from "../semantic/fusion.ts";
 import { isPath, type Hint } from "../words/hints.ts";
-import { hasAction } from "../words/verbs.ts";
-import { FitJudge, type Fit } from "./fit.ts";
+import { NO_ACTIONS } from "../words/verbs.ts";
+import { coverOf, type Covers } from "./cover.ts";
 import { findSupplier, isPlainOperation, partsOf, type Part } from "./parts.ts";
 
-/** The size from which a catalog is searched by rank: from there on the rarity of words is informative. */
+/** The size from which a catalog is searched for the whole task, too: from there on the rarity of words is informative. */
 export const MIN_LARGE_CATALOG_TOOLS = 50;
-/** Tools with this share of the best score are chosen with the best. */
+/** Tools of a large catalog with this share of the best rank are chosen with the best. */
 const CLOSE_MARGIN = 0.6;
 const MAX_CLOSE_TOOLS = 5;
-/** The share of a task that the best tool must cover, as a share of the threshold. */
+/** The share of a task that the best tool must explain, as a share of the threshold. */
 const COVER_OF_THRESHOLD = 0.66;
-/** A document with its score. */
-interface RankedDocument {
-  document: number;
-  /** 0 to 1. */
-  score: number;
-}
-
-/**
- * Chooses the tools of a large catalog that rank near the best for a task. None when even the best one covers too little,
- * which means that only common words matched.
- *
- * @param scores - BM25F scores of the task by document.
- * @param rank - The ranking of the task, computed when it is needed.
- * @param threshold - The selector's threshold, 0 to 1.
- */
-function chooseByRank(
-  index: LexicalIndex,
-  scores: Float32Array,
-  rank: () => Float32Array,
-  task: string,
-  threshold: number,
-): RankedDocument[] {
-  const cover = explainedShare(index, task, scores);
-  if (cover < threshold * COVER_OF_THRESHOLD) return [];
-  const close = highestRanked(rank(), MAX_CLOSE_TOOLS);
-  const top = close[0]?.score ?? 0;
-  return close
-    .filter(({ score }) => score >= top * CLOSE_MARGIN)
-    .map(({ document, score }) => ({ document, score: scoreOf(cover, threshold) * (score / top) }));
-}
-
-function scoreOf(cover: number, threshold: number): number {
-  return threshold + (1 - threshold) * Math.min(1, cover);
-}
-
-/** The documents with the highest scores above 0, best first; equal scores in the order of their ids. */
-function highestRanked(scores: Float32Array, count: number): RankedDocument[] {
-  const best: RankedDocument[] = [];
-  for (let document = 0; document < scores.length; document++) {
-    const score = scores[document] ?? 0;
-    if (score > (best.length < count ? 0 : (best.at(-1)?.score ?? 0))) {
-      const at = best.findIndex((other) => other.score < score);
-      best.splice(at < 0 ? best.length : at, 0, { document, score });
-      best.length = Math.min(best.length, count);
-    }
-  }
-  return best;
-}
-
-/** Tools with this share of the best score of a part are chosen with the best. */
+/** Tools with this share of the best cover of a part are chosen with the best. */
 const TIE_MARGIN = 0.97;
 const MAX_TIES = 3;
-/** Weight of BM25F in ordering the tools of a part. */
+/** Weight of the search's rank in ordering the tools of a part. */
 const RANK_WEIGHT = 0.6;
 /** The least certainty of the object from which a tool is chosen for a plain operation. */
 const PLAIN_OBJECT_CERTAINTY = 0.8;
 /** Factor for the words of the previous part that "it" may refer to. */
 const REFERENCE_WEIGHT = 0.5;
-/** The least certainty with which a second tool must match a word that the first one lacks. */
-const SECOND_TOOL_CERTAINTY = 0.6;
-/** How much higher the score of two tools must be than that of one. */
-const SECOND_TOOL_GAIN = 0.12;
-/** Verbs that change something existing. */
+/** The least cover of the words that the first tool of a part lacks, from which a second one is chosen. */
+const SECOND_TOOL_COVER = 0.6;
+/** Verbs that change something existing, which is read before. */
 const CHANGES =
   /\b(?:append|copy|duplicate|update|edit|modify|change|increment|decrement|replace|prepend)\b/iu;
+const READS_FILE = "read file";
 /** Beginnings of parts that save results. */
 const SAVES = /^\W*(?:and |then )?(?:save|store|persist|write)\b/iu;
 const NEAREST_TOOLS = 3;
@@ -93,17 +43,18 @@ interface Chosen {
   reason: string;
 }
 
-/** The selection of the tools for one task. */
+/** The selection of the tools for one task: those that the search ranks first for each of its parts, and that cover enough of it. */
 export class TaskSelection {
   readonly #index: LexicalIndex;
   readonly #ranking: SearchRanking;
   /** Semantic similarities by document, where there are any. */
   readonly #meaning: Float32Array | undefined;
   readonly #threshold: number;
-  readonly #score: Scorer;
   readonly #chosen = new Map<number, Chosen>();
-  /** The best fit of every tool over all parts. */
-  readonly #best = new Map<number, Fit>();
+  /** The best cover of each tool over all parts. */
+  readonly #best: Float32Array;
+  /** The ranks for the whole task, in a large catalog. */
+  #ranks: Float32Array | undefined;
   #previous: Reading | undefined;
   /** The last path in the task, which "save it" refers to. */
   #path: Hint | undefined;
@@ -112,84 +63,103 @@ export class TaskSelection {
     this.#index = index;
     this.#ranking = ranking;
     this.#meaning = meaning;
-    this.#score = createScorer(index);
     this.#threshold = threshold;
+    this.#best = new Float32Array(index.tools.length);
   }
 
   run(task: string, limit: number, signal: AbortSignal | undefined): Selection {
-    for (const document of this.#index.names.findIn(task)) {
-      this.#choose(document, 1, NAMED_REASON);
-    }
-    const parts = partsOf(task);
-    for (const part of parts) {
+    for (const document of this.#index.names.findIn(task)) this.#choose(document, 1, NAMED_REASON);
+    for (const part of partsOf(task)) {
       signal?.throwIfAborted();
       this.#addPart(part);
     }
-    if (this.#index.tools.length >= MIN_LARGE_CATALOG_TOOLS) {
-      this.#addByRank(task);
-    }
-    const documents = [...this.#chosen].toSorted(([one, a], [other, b]) => b.score - a.score || one - other);
+    if (this.#index.tools.length >= MIN_LARGE_CATALOG_TOOLS) this.#addByRank(task);
+    const rankOf = (document: number): number => this.#ranks?.[document] ?? 0;
+    const documents = [...this.#chosen].toSorted(
+      ([one, a], [other, b]) => b.score - a.score || rankOf(other) - rankOf(one) || one - other,
+    );
     const selected = documents
       .slice(0, Math.max(0, limit))
       .flatMap(([document, { score, reason }]) => ranked(this.#index, document, score, reason));
     return { selected, nearest: this.#nearest(task) };
   }
 
-  /** Adds tools of a large catalog by rank. The best by rank gets the score of the best by fit, if that is higher. */
+  /**
+   * Adds tools of a large catalog that rank near the best for the whole task. The best gets the score of the best part, if
+   * that is higher.
+   */
   #addByRank(task: string): void {
-    const rank = (): Float32Array => {
-      const { scores } = this.#ranking.rank(task);
-      return this.#meaning === undefined ? scores : fuse(scores, this.#meaning);
-    };
-    const close = chooseByRank(this.#index, this.#score(task), rank, task, this.#threshold);
-    const fitting = [...this.#chosen.values()].filter(({ reason }) => reason !== NAMED_REASON);
-    const scale = Math.max(1, bestScore(fitting) / bestScore(close));
-    for (const { document, score } of close) {
-      this.#choose(document, score * scale, matchReason(knownWords(this.#index, document, task)));
+    const { scores, explained } = this.#ranking.rank(task);
+    if (explained < this.#threshold * COVER_OF_THRESHOLD) return;
+    const ranks = this.#meaning === undefined ? scores : fuse(scores, this.#meaning);
+    this.#ranks = ranks;
+    const top = highest(ranks);
+    const parts = [...this.#chosen.values()].filter(({ reason }) => reason !== NAMED_REASON);
+    const own = this.#threshold + (1 - this.#threshold) * Math.min(1, explained);
+    const most = parts.reduce((most, { score }) => Math.max(most, score), own);
+    for (const document of best(ranks, MAX_CLOSE_TOOLS)) {
+      const share = (ranks[document] ?? 0) / top;
+      const reason = matchReason(knownWords(this.#index, document, task));
+      if (share >= CLOSE_MARGIN) this.#choose(document, most * share, reason);
     }
   }
 
   #addPart(part: Part): void {
     const reading = this.#withReference(readPart(part.text, this.#index), part);
     this.#path = reading.hints.find(isPath) ?? this.#path;
-    const judge = new FitJudge(this.#index, reading);
-    const fits = this.#rank(part.text, judge);
-    for (const fit of fits) {
-      if (fit.score > (this.#best.get(fit.document)?.score ?? 0)) {
-        this.#best.set(fit.document, fit);
-      }
+    const covers = coverOf(this.#index, reading);
+    for (let document = 0; document < this.#best.length; document++)
+      this.#best[document] = Math.max(this.#best[document] ?? 0, covers.scores[document] ?? 0);
+    const named = [...this.#index.names.findIn(part.text)];
+    const isPlain = this.#isPlain(part);
+    const isFitting = highest(covers.scores) >= this.#threshold;
+    const ranks = isFitting ? this.#ranking.score(part.text) : covers.scores;
+    const picked = named.length > 0 ? named : this.#pick(covers, ranks, part.isCondition || isPlain);
+    for (const document of picked) {
+      this.#chooseFor(document, reading, covers);
+      this.#addSupplier(document, part.text);
     }
-    const named = [...this.#index.names.findIn(part.text)].map((document) => judge.judge(document));
-    const chosen = named.length > 0 ? named : this.#pick(part, fits);
-    for (const fit of chosen) {
-      this.#chooseFit(fit, fit.score);
-      this.#addSupplier(fit.document, part.text);
-      this.#addReader(fit, part, fits);
-    }
-    if (chosen.length <= 1 && !this.#isPlain(part)) {
-      this.#addSecond(chosen[0] ?? fits[0], fits, judge);
-    }
+    const [only, another] = picked;
+    if (only !== undefined && another === undefined && !isPlain)
+      this.#addSecond(only, ranks, reading, covers);
+    if (picked.length > 0 && CHANGES.test(part.text) && reading.hints.some(isPath))
+      this.#addReader(reading.hints);
     this.#previous = reading;
   }
 
-  /** The fitting tools, best first. Equal fits are ordered by BM25F, then by id. */
-  #rank(text: string, judge: FitJudge): Fit[] {
-    const scores = this.#score(text);
-    const top = highest(scores);
-    const order = (fit: Fit) => fit.score + (RANK_WEIGHT * (scores[fit.document] ?? 0)) / (top || 1);
-    return judge
-      .candidates()
-      .map((document) => judge.judge(document))
-      .toSorted((one, other) => order(other) - order(one) || one.document - other.document);
+  /** The tools that cover enough and as much as the best, in the order of the search. */
+  #pick(
+    { scores, objects }: Covers,
+    ranks: Float32Array,
+    isPlain: boolean,
+    least = this.#threshold,
+  ): number[] {
+    const top = highest(ranks) || 1;
+    const order = scores.map((score, document) => {
+      if (score < least || (isPlain && (objects[document] ?? 0) < PLAIN_OBJECT_CERTAINTY)) return 0;
+      return score + (RANK_WEIGHT * (ranks[document] ?? 0)) / top;
+    });
+    const first = best(order, MAX_TIES);
+    const most = first.reduce((most, document) => Math.max(most, scores[document] ?? 0), 0);
+    return first.filter((document, at) => at === 0 || (scores[document] ?? 0) >= most * TIE_MARGIN);
   }
 
-  #pick(part: Part, fits: readonly Fit[]): Fit[] {
-    const plain = part.isCondition || this.#isPlain(part);
-    const fitting = fits.filter(
-      (fit) => fit.score >= this.#threshold && (!plain || fit.objectCertainty >= PLAIN_OBJECT_CERTAINTY),
-    );
-    const best = fitting.slice(0, MAX_TIES).reduce((top, { score }) => Math.max(top, score), 0);
-    return fitting.slice(0, MAX_TIES).filter((fit, at) => at === 0 || fit.score >= best * TIE_MARGIN);
+  /** Adds the tool for the words that the first one lacks: `get the weather for each city of our users`. */
+  #addSecond(first: number, ranks: Float32Array, reading: Reading, { terms }: Covers): void {
+    const missing = reading.terms.filter((term, at) => !term.general && (terms[at]?.[first] ?? 0) === 0);
+    if (missing.length === 0) return;
+    const rest = { ...reading, terms: missing, hints: [], actions: NO_ACTIONS };
+    const covers = coverOf(this.#index, rest);
+    for (const document of this.#pick(covers, ranks, false, Math.max(SECOND_TOOL_COVER, this.#threshold)))
+      this.#chooseFor(document, rest, covers);
+  }
+
+  /** Adds the tool that reads a file before it is changed: `copy a.txt`, `update state.json`. */
+  #addReader(hints: readonly Hint[]): void {
+    const labels = hints.filter(isPath).map(({ label }) => label);
+    const covers = coverOf(this.#index, readPart(READS_FILE, this.#index));
+    const [reader] = this.#pick(covers, this.#ranking.score(READS_FILE), false);
+    if (reader !== undefined) this.#choose(reader, this.#threshold, matchReason([], labels));
   }
 
   /** Whether a part is a plain operation. The first part is not, since it has no results to work on. */
@@ -201,42 +171,6 @@ export class TaskSelection {
     );
   }
 
-  /** Adds a second tool to a part about two things: `compare the weather with the orders`. */
-  #addSecond(first: Fit | undefined, fits: readonly Fit[], judge: FitJudge): void {
-    if (first === undefined || first.missing.length === 0) {
-      return;
-    }
-    let best: { second: Fit; together: number } | undefined;
-    for (const second of fits) {
-      const adds = first.missing.some((term) => second.certaintyOf(term) >= SECOND_TOOL_CERTAINTY);
-      const together = adds ? judge.judgeTogether(first, second) : 0;
-      if (together > (best?.together ?? 0)) {
-        best = { second, together };
-      }
-    }
-    if (best && best.together >= this.#threshold && best.together - first.score >= SECOND_TOOL_GAIN) {
-      this.#chooseFit(first, best.together);
-      this.#chooseFit(best.second, best.together);
-    }
-  }
-
-  /** Adds the tool that reads a file before it is changed: `copy a.txt`, `update state.json`. */
-  #addReader(writer: Fit, part: Part, fits: readonly Fit[]): void {
-    const { actionsOf, serverOf } = this.#index;
-    if (!CHANGES.test(part.text) || !hasAction(actionsOf[writer.document], "write")) {
-      return;
-    }
-    const reader = fits.find(
-      ({ document, hinted }) =>
-        serverOf[document] === serverOf[writer.document] &&
-        hinted.length > 0 &&
-        hasAction(actionsOf[document], "read"),
-    );
-    if (reader !== undefined) {
-      this.#chooseFit(reader, this.#threshold);
-    }
-  }
-
   #addSupplier(document: number, text: string): void {
     const supplier = findSupplier(this.#index, document, text);
     const tool = this.#index.tools[document];
@@ -245,24 +179,32 @@ export class TaskSelection {
     }
   }
 
-  #chooseFit(fit: Fit, score: number): void {
-    this.#choose(fit.document, score, matchReason(fit.matched, fit.hinted));
+  #chooseFor(document: number, { terms, hints }: Reading, covers: Covers): void {
+    const words = terms
+      .map(({ word, weight }, at) => ({ word, worth: weight * (covers.terms[at]?.[document] ?? 0) }))
+      .filter(({ worth }) => worth > 0)
+      .toSorted((one, other) => other.worth - one.worth);
+    const hinted = hints.filter((_, at) => (covers.hints[at]?.[document] ?? 0) > 0);
+    this.#choose(
+      document,
+      covers.scores[document] ?? 0,
+      matchReason(
+        words.map(({ word }) => word),
+        hinted.map(({ label }) => label),
+      ),
+    );
   }
 
   #choose(document: number, score: number, reason: string): void {
     const before = this.#chosen.get(document);
-    if (before === undefined || score > before.score) {
-      this.#chosen.set(document, { score, reason });
-    }
+    if (before === undefined || score > before.score) this.#chosen.set(document, { score, reason });
   }
 
   /** Adds the words of the previous part to one that refers to it: "read it back" after "write a file". */
   #withReference(own: Reading, part: Part): Reading {
     const saves = this.#path !== undefined && own.hints.length === 0 && SAVES.test(part.text);
     const reading = saves && this.#path ? { ...own, hints: [this.#path] } : own;
-    if (!reading.refersBack || this.#previous === undefined) {
-      return reading;
-    }
+    if (!reading.refersBack || this.#previous === undefined) return reading;
     const said = new Set(reading.terms.map(({ stem }) => stem));
     const borrowed = this.#previous.terms
       .filter((term) => !term.general && !said.has(term.stem))
@@ -271,22 +213,16 @@ export class TaskSelection {
     return { ...reading, terms: [...reading.terms, ...borrowed], hints };
   }
 
+  /** The tools with the highest covers among those that were not chosen. */
   #nearest(task: string): RankedTool[] {
-    const left = [...this.#best.values()].filter(({ document }) => !this.#chosen.has(document));
-    left.sort((one, other) => other.score - one.score || one.document - other.document);
-    const nearest = left
-      .slice(0, NEAREST_TOOLS)
-      .flatMap(({ document, score, matched, hinted }) =>
-        ranked(this.#index, document, score, matchReason(matched, hinted)),
-      );
-    if (this.#chosen.size > 0) {
-      return nearest;
-    }
-    const known = new Set(this.#best.keys());
-    return [...nearest, ...likeness(this.#index, task, known, NEAREST_TOOLS - nearest.length)];
+    const left = this.#best.map((score, document) => (this.#chosen.has(document) ? 0 : score));
+    return best(left, NEAREST_TOOLS).flatMap((document) =>
+      ranked(
+        this.#index,
+        document,
+        left[document] ?? 0,
+        matchReason(knownWords(this.#index, document, task)),
+      ),
+    );
   }
-}
-
-function bestScore(scored: readonly { score: number }[]): number {
-  return scored.reduce((best, { score }) => Math.max(best, score), 0);
 }
