@@ -48,8 +48,6 @@ export const MAX_JSON_VALUES = 20_000;
 export const MAX_JSON_DEPTH = 200;
 /** The length of a property's name in it. */
 export const MAX_JSON_NAME_BYTES = 1_024;
-/** The length of a number in it: twice what any number needs that is not rounded. */
-export const MAX_JSON_NUMBER_BYTES = 1_024;
 /** The length of what a message names: its id, a method, a tool, a URI, a client. */
 export const MAX_NAMED_CHARACTERS = 2_048;
 /** The length of an argument that is no code, task or variable: a query, a name, a path. */

@@ -1,12 +1,6 @@
 import { isJsonContentType } from "@modelcontextprotocol/server";
 import type { MiddlewareHandler } from "hono";
-import {
-  MAX_BODY_BYTES,
-  MAX_JSON_DEPTH,
-  MAX_JSON_NAME_BYTES,
-  MAX_JSON_NUMBER_BYTES,
-  MAX_JSON_VALUES,
-} from "../limits.ts";
+import { MAX_BODY_BYTES, MAX_JSON_DEPTH, MAX_JSON_NAME_BYTES, MAX_JSON_VALUES } from "../limits.ts";
 import { rpcRefusal } from "./checks.ts";
 import type { HttpEnv } from "../exchange.ts";
 
@@ -20,21 +14,19 @@ export const readJsonBody: MiddlewareHandler<HttpEnv> = async (context, next) =>
   const isRead = req.method === "GET" || req.method === "HEAD";
   if (isRead || !isJsonContentType(req.header("content-type") ?? null)) return next();
   if (Number(req.header("content-length")) > MAX_BODY_BYTES) return tooLarge();
-  const scan = new JsonScan();
   const pieces: Buffer[] = [];
   let bytes = 0;
-  let problem: string | undefined;
   for await (const piece of env.incoming as AsyncIterable<Buffer>) {
     bytes += piece.byteLength;
     if (bytes > MAX_BODY_BYTES) return tooLarge();
-    // The rest is read and dropped: a client that is still sending would not see the answer.
-    problem ??= scan.push(piece);
-    if (problem === undefined) pieces.push(piece);
+    pieces.push(piece);
   }
+  const body = Buffer.concat(pieces);
+  const problem = tooMuchIn(body);
   if (problem !== undefined)
     return rpcRefusal(400, INVALID_REQUEST, `Bad Request: the body's JSON has ${problem}`);
   try {
-    context.set("body", JSON.parse(new TextDecoder().decode(Buffer.concat(pieces))));
+    context.set("body", JSON.parse(new TextDecoder().decode(body)));
   } catch {
     return rpcRefusal(400, PARSE_ERROR, "Parse error: Invalid JSON");
   }
@@ -54,84 +46,55 @@ const BACKSLASH = 0x5c;
 const CLOSE_BRACKET = 0x5d;
 const OPEN_BRACE = 0x7b;
 const CLOSE_BRACE = 0x7d;
-const SPACE = 0x20;
 
 /**
- * Measures JSON as it arrives, before it is parsed: parsing and checking a body takes as long as it has values, levels and
- * digits, and holds up everybody meanwhile. Text that is no JSON is measured too, and left to the parser.
+ * Measures JSON before it is parsed: parsing and checking a body takes as long as it has values and levels, and holds up
+ * everybody meanwhile. Text that is no JSON is measured too, and left to the parser.
+ *
+ * @returns what is too large, as a part of a sentence; `undefined` where nothing is.
  */
-export class JsonScan {
-  #values = 1;
-  #depth = 0;
-  #inText = false;
-  #isEscaped = false;
-  /** Bytes of the text or the number that is being read, or was read last. */
-  #length = 0;
-
-  /** Reads on. @returns what is too large, as a part of a sentence; `undefined` where nothing is. */
-  push(piece: Uint8Array): string | undefined {
-    for (let at = 0; at < piece.length; at++) {
-      if (this.#inText) {
-        at = this.#readText(piece, at);
-        continue;
-      }
-      const problem = this.#readMark(piece[at] ?? SPACE);
-      if (problem !== undefined) return problem;
-    }
-    return undefined;
-  }
-
-  /** Skips to the end of a text, since most of a large body is in one. @returns where its last byte here is. */
-  #readText(piece: Uint8Array, from: number): number {
-    let at = from;
-    if (this.#isEscaped) at++;
-    this.#isEscaped = false;
-    for (; at < piece.length; at++) {
-      const byte = piece[at];
-      if (byte === QUOTE) {
-        this.#inText = false;
+export function tooMuchIn(json: Buffer): string | undefined {
+  let values = 1;
+  let depth = 0;
+  let textBytes = 0;
+  for (let at = 0; at < json.length; at++) {
+    switch (json[at]) {
+      case QUOTE: {
+        const end = endOfText(json, at + 1);
+        textBytes = end - at;
+        at = end;
         break;
       }
-      if (byte === BACKSLASH) at++;
-    }
-    this.#isEscaped = at > piece.length;
-    const last = Math.min(at, piece.length - 1);
-    this.#length += last - from + 1;
-    return last;
-  }
-
-  #readMark(byte: number): string | undefined {
-    switch (byte) {
-      case QUOTE:
-        this.#inText = true;
-        this.#length = 0;
-        return undefined;
       case COLON:
-        if (this.#length <= MAX_JSON_NAME_BYTES) return undefined;
-        return `a name of ${this.#length} bytes, and ${MAX_JSON_NAME_BYTES} are the most`;
+        if (textBytes > MAX_JSON_NAME_BYTES)
+          return `a name of ${textBytes} bytes, and ${MAX_JSON_NAME_BYTES} are the most`;
+        break;
       case OPEN_BRACKET:
       case OPEN_BRACE:
-        this.#depth++;
-        if (this.#depth > MAX_JSON_DEPTH) return `more than ${MAX_JSON_DEPTH} levels`;
-        return this.#count();
+        values++;
+        depth++;
+        if (depth > MAX_JSON_DEPTH) return `more than ${MAX_JSON_DEPTH} levels`;
+        break;
       case COMMA:
-        return this.#count();
+        values++;
+        break;
       case CLOSE_BRACKET:
       case CLOSE_BRACE:
-        this.#depth--;
-        this.#length = 0;
-        return undefined;
+        depth--;
+        break;
       default:
-        if (byte <= SPACE) return undefined;
-        this.#length++;
-        if (this.#length <= MAX_JSON_NUMBER_BYTES) return undefined;
-        return `a number of more than ${MAX_JSON_NUMBER_BYTES} digits`;
     }
+    if (values > MAX_JSON_VALUES) return `more than ${MAX_JSON_VALUES} values`;
   }
+  return undefined;
+}
 
-  #count(): string | undefined {
-    this.#length = 0;
-    this.#values++;
-    return this.#values > MAX_JSON_VALUES ? `more than ${MAX_JSON_VALUES} values` : undefined;
+/** Where the quote stands that ends a text. */
+function endOfText(json: Buffer, from: number): number {
+  for (let end = json.indexOf(QUOTE, from); end !== -1; end = json.indexOf(QUOTE, end + 1)) {
+    let backslashes = 0;
+    while (end - backslashes > from && json[end - backslashes - 1] === BACKSLASH) backslashes++;
+    if (backslashes % 2 === 0) return end;
   }
+  return json.length;
 }

@@ -1,5 +1,4 @@
 import { randomUUID } from "node:crypto";
-import { isObject } from "@cem/core";
 import {
   createMcpHandler,
   isInitializeRequest,
@@ -103,7 +102,7 @@ export function openStreamableHttp(
     const problem =
       messages.length > MAX_BATCH_MESSAGES
         ? `the batch has ${messages.length} messages, and may have ${MAX_BATCH_MESSAGES}`
-        : tooLongIn(messages);
+        : tooLongIn(given.parsedBody);
     if (problem !== undefined) return rpcRefusal(400, -32_600, `Bad Request: ${problem}`);
     const forwarded = replicas && (await forwardToOwner(replicas, request, given));
     return forwarded ?? handle(request, given);
@@ -150,40 +149,17 @@ function messagesOf(body: unknown): unknown[] {
   return Array.isArray(body) ? body : [body];
 }
 
-/** Parts of a request that answers repeat or search for: its id, and parameters that name something. */
-const NAMES: readonly (readonly string[])[] = [
-  ["id"],
-  ["method"],
-  ["params", "name"],
-  ["params", "uri"],
-  ["params", "cursor"],
-  ["params", "level"],
-  ["params", "protocolVersion"],
-  ["params", "requestId"],
-  ["params", "progressToken"],
-  ["params", "reason"],
-  ["params", "_meta", "progressToken"],
-  ["params", "clientInfo", "name"],
-  ["params", "clientInfo", "version"],
-  ["params", "ref", "name"],
-  ["params", "ref", "uri"],
-  ["params", "argument", "name"],
-  ["params", "argument", "value"],
-];
+/** Members that carry data. Every other text of a message names something, which answers repeat or search for. */
+const DATA: ReadonlySet<string> = new Set(["arguments", "icons", "inputResponses", "requestState", "result"]);
 
-/** The problem with a name in the messages that is longer than names are. */
-function tooLongIn(messages: readonly unknown[]): string | undefined {
-  for (const message of messages) {
-    const path = NAMES.find((names) => lengthAt(message, names) > MAX_NAMED_CHARACTERS);
-    if (path === undefined) continue;
-    const length = lengthAt(message, path);
-    return `${path.join(".")} has ${length} characters, and may have ${MAX_NAMED_CHARACTERS}`;
+/** The problem with a name in a message that is longer than names are. */
+function tooLongIn(part: unknown, path = ""): string | undefined {
+  if (typeof part === "string" && part.length > MAX_NAMED_CHARACTERS)
+    return `${path} has ${part.length} characters, and may have ${MAX_NAMED_CHARACTERS}`;
+  if (typeof part !== "object" || part === null) return undefined;
+  for (const [name, value] of Object.entries(part)) {
+    const problem = DATA.has(name) ? undefined : tooLongIn(value, path === "" ? name : `${path}.${name}`);
+    if (problem !== undefined) return problem;
   }
   return undefined;
-}
-
-function lengthAt(message: unknown, path: readonly string[]): number {
-  let value = message;
-  for (const name of path) value = isObject(value) ? value[name] : undefined;
-  return typeof value === "string" ? value.length : 0;
 }

@@ -1,5 +1,5 @@
 import { availableParallelism } from "node:os";
-import { CemError, toErrorInfo } from "@cem/core";
+import { abandonOnAbort, CemError, toErrorInfo } from "@cem/core";
 import type {
   ErrorInfo,
   InvokeContext,
@@ -10,6 +10,8 @@ import type {
   ToolInvoker,
   ToolResult,
 } from "@cem/core";
+import pLimit from "p-limit";
+import type { LimitFunction } from "p-limit";
 import { ARGUMENTS, printCall } from "./hosted-servers.ts";
 
 /** Calls beyond those of the tool itself: for its arguments, and the tool's own. */
@@ -145,43 +147,26 @@ const MIN_AT_ONCE = 4;
 /** Lets only some calls of each session go on at once: each has a process, with all the memory that a run may use. */
 export class CallSlots {
   readonly #atOnce = Math.max(MIN_AT_ONCE, availableParallelism());
-  readonly #sessions = new Map<string, { inside: number; waiting: Set<() => void> }>();
+  readonly #sessions = new Map<string, { limit: LimitFunction; calls: number }>();
 
-  /**
-   * Waits for a slot.
-   *
-   * @returns a function that frees it.
-   * @throws the reason of the signal, where it aborts meanwhile.
-   */
-  async take(session: string, signal: AbortSignal): Promise<() => void> {
-    const own = this.#sessions.get(session) ?? { inside: 0, waiting: new Set() };
-    this.#sessions.set(session, own);
-    if (own.inside >= this.#atOnce) await waitIn(own.waiting, signal);
-    else own.inside += 1;
-    return () => {
-      const [next] = own.waiting;
-      if (next !== undefined) {
-        own.waiting.delete(next);
-        return next();
-      }
-      own.inside -= 1;
-      if (own.inside === 0) this.#sessions.delete(session);
-    };
-  }
-}
-
-async function waitIn(waiting: Set<() => void>, signal: AbortSignal): Promise<void> {
-  const { promise, resolve, reject } = Promise.withResolvers<void>();
-  const leave = (): void => {
-    waiting.delete(resolve);
-    reject(signal.reason as Error);
-  };
-  signal.addEventListener("abort", leave, { once: true });
-  waiting.add(resolve);
-  if (signal.aborted) leave();
-  try {
-    await promise;
-  } finally {
-    signal.removeEventListener("abort", leave);
+  /** Does the work once there is a slot. @throws the reason of the signal, where it aborts before. */
+  async run<Result>(session: string, signal: AbortSignal, work: () => Promise<Result>): Promise<Result> {
+    const slots = this.#sessions.get(session) ?? { limit: pLimit(this.#atOnce), calls: 0 };
+    this.#sessions.set(session, slots);
+    slots.calls++;
+    const { promise: turn, resolve: begin } = Promise.withResolvers<void>();
+    const done = slots.limit(async () => {
+      begin();
+      signal.throwIfAborted();
+      return work();
+    });
+    done.catch(() => {});
+    try {
+      await abandonOnAbort(turn, signal);
+      return await done;
+    } finally {
+      slots.calls--;
+      if (slots.calls === 0) this.#sessions.delete(session);
+    }
   }
 }

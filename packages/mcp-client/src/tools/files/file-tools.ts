@@ -184,10 +184,8 @@ class GuardedFiles implements FileTools {
       throw new CemError("TOOL_FAILED", message, { details: { server, tool: name, depth } });
     }
     const session = this.#sessionOf(context, depth, sandbox);
-    // Calls of a tool go on within the slot of the tool.
-    const end = depth > 0 ? undefined : await this.#slots.take(session ?? "", context.signal);
-    try {
-      return await callFileTool(tool, call, context, {
+    const run = async (): Promise<ToolResult> =>
+      callFileTool(tool, call, context, {
         sandbox,
         session,
         modules: await this.#replacements(tool, context),
@@ -198,9 +196,8 @@ class GuardedFiles implements FileTools {
         },
         onOutput: (text) => this.#settings.onOutput(`${server}.${name}`, text),
       });
-    } finally {
-      end?.();
-    }
+    // Calls of a tool go on within the slot of the tool.
+    return depth > 0 ? run() : this.#slots.run(session ?? "", context.signal, run);
   }
 
   /**
