@@ -71,6 +71,11 @@ async function run(
   return { ...result, events };
 }
 
+/** Code as it is in a line of the log. */
+function oneLine(code: string): string {
+  return code.trimEnd().replaceAll("\n", " | ");
+}
+
 /** The last message of a request: what went wrong the time before. */
 function told(request: ChatRequest | undefined): string {
   return request?.body.messages.at(-1)?.content ?? "";
@@ -271,13 +276,22 @@ export default commits.map((c) => ({ hash: c.hash, when: c.date }));`;
     expect(await agent.executeCode(code)).toMatchObject({ status: "success", notes: [note] });
   });
 
-  it("falls back to the rules when the model fails, and says so", async () => {
-    await start([{ status: 503, error: { message: "down for maintenance" } }]);
-    const result = await run();
-    expect(result).toMatchObject({ status: "success", origin: "rules", value: { sum: 8 } });
-    expect(result.notes).toEqual([
-      "The API of gpt-4o-mini failed (503): down for maintenance. The code was written by rules instead.",
-    ]);
+  it.each([
+    ["fails", { status: 503, error: { message: "down for maintenance" } }, "LLM_FAILED", "failed (503)"],
+    ["answers with nonsense", { text: "I like turtles." }, "LLM_ANSWER_UNUSABLE", "holds no program"],
+  ] as const)("falls back to the rules when the model %s, and logs the code", async (_, reply, code, said) => {
+    const log: string[] = [];
+    await start([reply, reply], { onLog: (line) => void log.push(line) });
+    const result = await run("Calculate 5 + 3");
+    expect(result).toMatchObject({ status: "success", origin: "rules", value: 8 });
+    expect(result.notes).toEqual([expect.stringMatching(/ The code was written by rules instead\.$/u)]);
+    expect(result.notes?.join()).toContain(said);
+    await run('Write "ada@example.com" to mail.txt');
+    const warnings = log.filter((line) => line.includes("WARNING"));
+    expect(warnings[0]).toContain(`The model wrote no code (${code}): `);
+    expect(warnings[0]).toContain(`Rules wrote the code instead: ${oneLine(result.code)}`);
+    expect(warnings[1]).toContain("mail.txt");
+    expect(log.join()).not.toContain("ada@example.com");
   });
 
   it("refuses when the model can't do the task with these tools", async () => {

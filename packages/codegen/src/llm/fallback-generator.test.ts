@@ -30,7 +30,7 @@ describe("createFallbackGenerator", () => {
     it("asks the second when the first fails, says so, and keeps what was spent", async () => {
       const reported: unknown[] = [];
       const generator = createFallbackGenerator(failing, rules, ({ code }, instead) =>
-        reported.push(code, instead),
+        reported.push(code, instead.status),
       );
       expect(await generator.generate(request)).toEqual({
         status: "generated",

@@ -174,12 +174,16 @@ function isUsed({ module, name }: ToolDefinition, code: string): boolean {
  *
  * @param first - The generator to ask first, such as that of `createLlmGenerator`.
  * @param second - The generator to fall back to, such as that of `createRulesGenerator`.
- * @param onFailure - Receives the error of `first`, once `second` has answered, with what it came to.
+ * @param onFailure - Receives the error of `first`, once `second` has answered, with that answer.
  */
 export function createFallbackGenerator(
   first: CodeGenerator,
   second: CodeGenerator,
-  onFailure?: (error: ErrorInfo, instead: (GeneratedCode | GenerationRefused)["status"]) => void,
+  onFailure?: (
+    error: ErrorInfo,
+    instead: GeneratedCode | GenerationRefused,
+    request: GenerateRequest,
+  ) => void,
 ): CodeGenerator {
   return {
     specificationVersion: "v1",
@@ -193,7 +197,7 @@ export function createFallbackGenerator(
         const failure = toErrorInfo(error);
         const { message, details } = failure;
         const generated = await second.generate(request);
-        onFailure?.(failure, generated.status);
+        onFailure?.(failure, generated, request);
         const usage = details["usage"] as GenerationUsage | undefined;
         const notes = [`${message} The code was written by rules instead.`];
         return { ...generated, usage: usage ?? generated.usage, notes };

@@ -29,8 +29,11 @@ export async function createGenerator(
   return createFallbackGenerator(
     redact(await createConfiguredModel(llm)),
     rules,
-    ({ code, message }, instead) => {
-      const outcome = instead === "generated" ? "Rules wrote the code instead." : "Rules could not, either.";
+    ({ code, message }, instead, { session }) => {
+      const outcome =
+        instead.status === "generated"
+          ? `Rules wrote the code instead: ${redactor?.tokenize(instead.code, { session, isWritten: true }) ?? instead.code}`
+          : "Rules could not, either.";
       log("warning", `The model wrote no code (${code}): ${message} ${outcome}`);
     },
   );
