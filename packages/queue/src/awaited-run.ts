@@ -69,6 +69,8 @@ export class AwaitedRun {
     const { signal, rejoin } = this.#options;
     const followed = this.#followMessages(put?.isNew);
     await Promise.all([followed, put?.run(followed)]);
+    // The answer may be there before the server's word that the run was put.
+    if (this.#isOver) return;
     this.#looking = setInterval(() => void this.#look().catch(() => {}), LOOK_MS);
     this.#waiting = setTimeout(() => void this.#reportWaiting().catch(() => {}), WAITING_MS);
     signal?.addEventListener("abort", this.#cancel, { once: true });

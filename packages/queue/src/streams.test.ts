@@ -2,7 +2,10 @@ import { once } from "node:events";
 import { afterAll, beforeAll, expect, it, onTestFinished } from "vitest";
 import { startRedis } from "../../store/test/redis-server.ts";
 import type { RedisServer } from "../../store/test/redis-server.ts";
-import { connectBriefly, createMessageCodec } from "./connection.ts";
+import { AwaitedRun } from "./awaited-run.ts";
+import { connectBriefly, createMessageCodec, namesOf } from "./connection.ts";
+import { unrunResult } from "./protocol.ts";
+import type { Opened } from "./run-queue.ts";
 import { Streams } from "./streams.ts";
 import { describeWith } from "../../../vitest.tools.ts";
 
@@ -68,6 +71,27 @@ describeWith("redis-server")("streams", () => {
     expect(await streams.append("messages", { contents: ["of 1"], while: late })).toBe(false);
     expect(await streams.read("messages")).toEqual([]);
     stop();
+  });
+
+  it("leave nothing that looks for a run on and on whose answer came before the word that it was put", async () => {
+    const { client, subscriber, streams } = open();
+    // Timers of connections that are being made are no longer there.
+    await Promise.all([client.ping(), subscriber.ping()]);
+    const run = { kind: "code" as const, input: "x", options: {}, asked: [] };
+    const names = namesOf("{cem}", "r");
+    const awaited = new AwaitedRun({ client, streams } as Opened, names, "r", run, {});
+    const result = unrunResult(run, { code: "ABORTED", message: "", details: {} });
+    const timers = (): number => process.getActiveResourcesInfo().filter((one) => one === "Timeout").length;
+    const before = timers();
+    await awaited.follow({
+      isNew: true,
+      run: async () => {
+        await expect.poll(async () => client.pubsub("NUMSUB", names.messages)).toEqual([names.messages, 1]);
+        await streams.append(names.messages, { contents: [{ type: "result", result }] });
+        await awaited.result;
+      },
+    });
+    expect(timers()).toBe(before);
   });
 
   it("are followed again after a cut, and survive one more at that very moment", async () => {

@@ -22,7 +22,7 @@ import { endedRuns, servedTurn } from "./turns.ts";
 /** Keeps the questions of an attempt apart from those of an earlier one. */
 const MAX_QUESTIONS = 1_000_000;
 /** How long an event waits for others to be sent with. */
-const SOON_MS = 20;
+const SOON_MS = 100;
 /** How many of them wait at most. */
 const MAX_SOON = 64;
 

@@ -1,4 +1,4 @@
-import { lstatSync, readFileSync } from "node:fs";
+import { appendFileSync, lstatSync, readFileSync } from "node:fs";
 import os from "node:os";
 import { readFile, rm } from "node:fs/promises";
 import { replaceFile } from "@cem/core/files";
@@ -72,6 +72,8 @@ export function withNames(named: LocalFiles, now: LocalFiles): LocalFiles {
 }
 
 const FORMAT = 1;
+/** From here on the record is written anew. */
+const MAX_RECORD_BYTES = 262_144;
 const BOOT_ID = "/proc/sys/kernel/random/boot_id";
 
 /** Identifies the machine's run from start to shutdown, as far as the system tells it. */
@@ -91,11 +93,12 @@ interface Written extends Omit<CommonState, "files"> {
 
 /**
  * The file that notes what this machine and the shared copy had in common, where code in the sandbox can't reach it. Without
- * it, or after a restart of the machine, which may have lost what was written last, files that differ are kept twice.
+ * it, or after a restart of the machine, which may have lost what was written last, files that differ are kept twice. Its last
+ * whole line holds: each run adds two, and a line is added without waiting for the disk, which replacing a file may have to.
  */
 export class LocalRecord {
   readonly #file: string;
-  #known: { states: CommonState[]; identity: string } | undefined;
+  #known: { states: CommonState[]; identity: string; bytes: number } | undefined;
 
   constructor(file: string) {
     this.#file = file;
@@ -105,8 +108,9 @@ export class LocalRecord {
   async read(): Promise<readonly CommonState[]> {
     const identity = this.#identity();
     if (this.#known?.identity === identity) return this.#known.states;
-    const states = parse(await readFile(this.#file, "utf8").catch(() => ""));
-    this.#known = { states, identity };
+    const text = await readFile(this.#file, "utf8").catch(() => "");
+    const states = parse(text);
+    this.#known = { states, identity, bytes: Buffer.byteLength(text) };
     return states;
   }
 
@@ -118,8 +122,14 @@ export class LocalRecord {
       boot,
       files: [...files].map(([path, { size, pieces, signature }]) => [path, size, pieces, signature ?? null]),
     }));
-    await replaceFile(this.#file, JSON.stringify(written));
-    this.#known = { states, identity: this.#identity() };
+    const line = Buffer.from(`${JSON.stringify(written)}\n`);
+    const before = this.#known?.identity === this.#identity() ? this.#known.bytes : 0;
+    const isAdded = before > 0 && before + line.length < MAX_RECORD_BYTES;
+    // What a full disk cut off is no part of the line.
+    if (isAdded) appendFileSync(this.#file, Buffer.concat([Buffer.from("\n"), line]));
+    else await replaceFile(this.#file, line);
+    const bytes = isAdded ? before + 1 + line.length : line.length;
+    this.#known = { states, identity: this.#identity(), bytes };
   }
 
   async remove(): Promise<void> {
@@ -134,10 +144,19 @@ export class LocalRecord {
 }
 
 function parse(text: string): CommonState[] {
+  const boot = bootId();
+  for (const line of text.split("\n").toReversed()) {
+    const states = line === "" ? undefined : parseLine(line, boot);
+    if (states !== undefined) return states;
+  }
+  return [];
+}
+
+function parseLine(line: string, bootNow: string): CommonState[] | undefined {
   try {
-    const written = JSON.parse(text) as Written[];
+    const written = JSON.parse(line) as Written[];
     return written
-      .filter(({ boot, format }) => format === FORMAT && boot === bootId())
+      .filter(({ boot, format }) => format === FORMAT && boot === bootNow)
       .map(({ files, head, version, roots }) => ({
         head,
         version,
@@ -150,6 +169,6 @@ function parse(text: string): CommonState[] {
         ),
       }));
   } catch {
-    return [];
+    return undefined;
   }
 }

@@ -1,9 +1,10 @@
-import { lstat, mkdir, readdir, readFile, rm, symlink, writeFile } from "node:fs/promises";
+import { lstat, mkdir, readdir, readFile, rm, symlink, truncate, writeFile } from "node:fs/promises";
 import path from "node:path";
 import type { Store } from "@cem/core";
 import { afterEach, beforeEach, describe, expect, it } from "vitest";
 import { Machines } from "../../test/sync/machines.ts";
 import { createStoreBlobs } from "./blobs.ts";
+import { LocalRecord } from "./common-state.ts";
 import { deleteSharedWorkspace } from "./synced-workspace.ts";
 
 let machines: Machines;
@@ -291,5 +292,25 @@ describe("pieces that no file has", () => {
     const two = machines.machine("two");
     await two.sync.fetch();
     expect(await two.files()).toEqual({ "n.txt": "number 5" });
+  });
+});
+
+describe("the record of what was shared", () => {
+  it("holds as it was before a line that was cut off, and does not grow without end", async () => {
+    const file = path.join(machines.folder, "record.json");
+    const state = (version: string) => ({ head: undefined, version, files: new Map(), roots: {} });
+    const versions = async () => (await new LocalRecord(file).read()).map(({ version }) => version);
+    const record = new LocalRecord(file);
+    await record.write([state("1")]);
+    await record.write([state("2"), state("1")]);
+    expect(await versions()).toEqual(["2", "1"]);
+    await record.write([state("2")]);
+    await truncate(file, (await lstat(file)).size - 5);
+    expect(await versions()).toEqual(["2", "1"]);
+    const next = new LocalRecord(file);
+    await next.read();
+    for (let version = 3; version < 4_000; version += 1) await next.write([state(String(version))]);
+    expect(await versions()).toEqual(["3999"]);
+    expect((await lstat(file)).size).toBeLessThan(262_144);
   });
 });
