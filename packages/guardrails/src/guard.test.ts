@@ -166,7 +166,7 @@ describe("createGuard", () => {
     it.each([
       ["const = ;", 1, 7, "Unexpected token"],
       ["const a = 1;\nconst a = 2;", 2, 7, "Identifier 'a' has already been declared."],
-      ["const a = 1;\n  namespace N { export const b = a }", 2, 3, "A program can't contain a namespace."],
+      ["const a = 1;\n  export = a;", 2, 3, "`export =` is not allowed in ES modules."],
     ])("refuses %j as a syntax error, with its place", async (code, line, column, message) => {
       const { allowed, findings, syntaxError } = await createGuard().review({ code, tools });
       expect(allowed).toBe(false);

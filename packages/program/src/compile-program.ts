@@ -1,4 +1,5 @@
 import type { GuestError } from "@cem/core";
+import { withoutDecorators } from "./decorators.ts";
 import { emitModule } from "./emit-module.ts";
 import { parseProgram, type Program } from "./parse-program.ts";
 
@@ -53,7 +54,9 @@ export function compileProgram(code: string): CompileResult {
 }
 
 function compileParsed(program: Program): CompileResult {
-  const emitted = emitModule(program);
+  const lowered = withoutDecorators(program);
+  if (!lowered.ok) return lowered;
+  const emitted = emitModule(lowered.program);
   if (!emitted.ok) return emitted;
   return { ok: true, compiled: { source: emitted.source, lineOffset: 1, program } };
 }

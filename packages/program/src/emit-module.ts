@@ -25,9 +25,6 @@ function problemOf(statement: Statement): string | undefined {
       return '`import … =` is not allowed in ES modules. Use `import … from "…"`.';
     case "TSNamespaceExportDeclaration":
       return "`export as namespace` is allowed in declaration files only.";
-    case "TSModuleDeclaration":
-      if (statement.declare === true) return undefined;
-      return "A program can't contain a namespace. Use an object, a class or a separate module.";
     default:
       return undefined;
   }
@@ -163,9 +160,8 @@ function remove(node: Node, edits: SourceEdits): void {
 function emitNamedExport(statement: ExportNamedDeclaration, emitter: Emitter): void {
   const { declaration } = statement;
   if (declaration != null) {
-    if (declaration.type === "TSModuleDeclaration" || isDeclaredOnly(declaration)) {
+    if (isDeclaredOnly(declaration)) {
       emitStatement(declaration, emitter);
-      if (!isDeclaredOnly(declaration)) return;
       return emitter.edits.overwrite(statement.start ?? 0, declaration.start ?? 0);
     }
     return emitter.edits.overwrite(statement.start ?? 0, declaration.start ?? 0, ";");

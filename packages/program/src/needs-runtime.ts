@@ -68,6 +68,7 @@ export function needsRuntime({ ast, imports, dynamicImports }: Program): boolean
       declare(patternNames(node.id), parent.kind === "var" ? outer.body : outer.block);
     else if (node.type === "CatchClause" && node.param != null) declare(patternNames(node.param), node);
     else if (node.type === "TSEnumDeclaration") declare([node.id.name], outer.block);
+    else if (node.type === "TSModuleDeclaration") declare([namespaceName(node.id)], outer.block);
     else if ("params" in node && Array.isArray(node.params)) declare(node.params.flatMap(patternNames), node);
     if (isNamedDeclaration(node) && node.id?.type === "Identifier")
       declare([node.id.name], node.type.endsWith("Expression") ? node : outer.block);
@@ -85,9 +86,15 @@ function isNamedDeclaration(node: Node): node is Node & { id?: Node | null } {
   return /^(?:Function|Class)(?:Declaration|Expression)$/.test(node.type);
 }
 
+/** The first name of `A.B.C`. */
+function namespaceName(id: Node): string {
+  if (id.type === "TSQualifiedName") return namespaceName(id.left);
+  return id.type === "Identifier" ? id.name : "";
+}
+
 function scopeWithin(node: Node, outer: Scope): Scope {
   if ("params" in node) return { block: node, body: node };
-  if (node.type === "StaticBlock") return { block: node, body: node };
+  if (node.type === "StaticBlock" || node.type === "TSModuleBlock") return { block: node, body: node };
   return /^(?:Block|For|Switch|Catch|Class)/.test(node.type) ? { block: node, body: outer.body } : outer;
 }
 

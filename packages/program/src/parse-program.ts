@@ -182,7 +182,7 @@ function mayBeSlow(code: string): boolean {
 function parseCode(code: string): Program {
   const ast = parse(code, {
     sourceType: "module",
-    plugins: ["typescript"],
+    plugins: ["typescript", "decorators", "decoratorAutoAccessors"],
     allowReturnOutsideFunction: true,
     attachComment: false,
   }) as File;
