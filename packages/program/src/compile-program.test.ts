@@ -284,6 +284,10 @@ return [a, b, c, d(), E.value, F.G, q(7)];`;
     ["export namespace A.B { export const a = 3; }\nA.B.a", 3],
     ["namespace T { export type U = number; }\nconst a: T.U = 4;\nexport default a;", 4],
     ["declare namespace D { const a: number; }\nexport default 5;", 5],
+    [
+      "let n = 0;\nclass A { @((_: unknown, c: DecoratorContext) => c.addInitializer(() => { n = 6; })) static m() {} }\nexport default n;",
+      6,
+    ],
     ["class A { accessor a = 5; }\nconst a = new A();\na.a += 1;\nexport default a.a;", 6],
     [
       "const twice = (of: () => number) => function (this: A): number { return 2 * of.call(this); };\nclass A { #n = 3.5; @twice m(): number { return this.#n; } }\nexport default new A().m();",

@@ -1,11 +1,10 @@
 import { createRequire } from "node:module";
 import type * as Babel from "@babel/core";
 import type * as DecoratorsPlugin from "@babel/plugin-proposal-decorators";
-import { parseProgram, runWithTimeout, SyncTimeoutError } from "./parse-program.ts";
+import { MAYBE_DECORATED, parseProgram, runWithTimeout, SyncTimeoutError } from "./parse-program.ts";
 import type { ParseResult, Program } from "./parse-program.ts";
 import { runtimeNodes } from "./syntax-tree.ts";
 
-const MAYBE = /@|\baccessor\b/;
 const TIMEOUT_MS = 5_000;
 
 /** Loaded by the first program that has decorators, which few have. */
@@ -43,7 +42,7 @@ export function withoutDecorators(program: Program): ParseResult {
 }
 
 function hasDecorators({ ast, code }: Program): boolean {
-  if (!MAYBE.test(code)) return false;
+  if (!MAYBE_DECORATED.test(code)) return false;
   for (const { node } of runtimeNodes(ast.program))
     if (node.type === "Decorator" || node.type === "ClassAccessorProperty") return true;
   return false;

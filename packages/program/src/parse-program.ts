@@ -155,9 +155,12 @@ export function parseProgram(code: string): ParseResult {
   return result;
 }
 
+/** Whether a program may have decorators or accessors, which have to be translated. */
+export const MAYBE_DECORATED = /(?:^|[\s(;{}])@[\w$(]|\baccessor\b/;
+
 /** Whether a program is read in a few milliseconds for sure. Others are read where nobody waits for the thread. */
 export function isQuicklyRead(code: string): boolean {
-  return code.length <= MAX_QUICK_CHARACTERS && !mayBeSlow(code);
+  return code.length <= MAX_QUICK_CHARACTERS && !mayBeSlow(code) && !MAYBE_DECORATED.test(code);
 }
 
 function parseAnew(code: string): ParseResult {
