@@ -43,8 +43,7 @@ async function problemsOf(
 
 /** @throws CemError `USAGE` where `cem` has no such command, option or choice. */
 function assertParsed(words: readonly string[]): void {
-  const invocation = parseCommandLine(words, COMMANDS, false);
-  if ("usage" in invocation) throw invocation.usage;
+  parseCommandLine(words, COMMANDS, false);
 }
 
 /** The arguments that a line of shell gives to `cem`, by whichever way it starts it. */

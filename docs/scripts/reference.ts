@@ -40,7 +40,7 @@ function escaped(text: string): string {
 }
 
 function commandsPage(): string {
-  const names = COMMANDS.definitions.map(({ name }) => name);
+  const names = COMMANDS.map(({ name }) => name);
   const helpOf = (...words: string[]): string => {
     const { text = "" } = parseCommandLine([...words, "--help"], COMMANDS, false, HELP_COLUMNS);
     return `\`\`\`text\n${text}\n\`\`\``;

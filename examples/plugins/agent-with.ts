@@ -2,8 +2,7 @@ import { mkdir, mkdtemp, rm, symlink } from "node:fs/promises";
 import os from "node:os";
 import path from "node:path";
 import { createAgent } from "code-execution-mcp";
-import type { Agent, AgentOptions, JsonValue } from "code-execution-mcp";
-import { runPluginCommand } from "code-execution-mcp/admin";
+import type { Agent, AgentOptions } from "code-execution-mcp";
 
 const agents: Agent[] = [];
 const folders: string[] = [];
@@ -19,18 +18,6 @@ export async function agentWith(plugin: string, options?: Record<string, unknown
   const agent = createAgent(await projectWith(plugin, options));
   agents.push(agent);
   return agent;
-}
-
-/** Calls a command that a plugin adds to `cem`. */
-export async function runCommand(
-  plugin: string,
-  options: Record<string, unknown>,
-  name: string,
-  words: readonly string[],
-): Promise<JsonValue | undefined> {
-  const signal = AbortSignal.timeout(60_000);
-  const answer = await runPluginCommand({ ...(await projectWith(plugin, options)), name, words, signal });
-  return answer?.value;
 }
 
 export async function disposeAgents(): Promise<void> {

@@ -32,7 +32,7 @@ const SAMPLE_VALUES: Record<string, string> = {
 };
 
 describe("options that help lists", () => {
-  const program = buildProgram(COMMANDS.definitions);
+  const program = buildProgram(COMMANDS);
   const listed = program.commands.map((command) => ({
     name: command.name(),
     options: command.options.filter(({ hidden }) => !hidden),
@@ -67,7 +67,7 @@ describe("options that help lists", () => {
 });
 
 it("statuses that can be asked for are those of records", () => {
-  const { commands } = buildProgram(COMMANDS.definitions);
+  const { commands } = buildProgram(COMMANDS);
   const choices = commands.flatMap(({ options, registeredArguments }) =>
     [...options, ...registeredArguments].flatMap(({ argChoices = [] }) => argChoices),
   );
@@ -143,19 +143,5 @@ describe("parseCommandLine", () => {
     expect(() => parse(...argv)).toThrow(
       expect.objectContaining({ code: "USAGE", message: expect.stringMatching(message) }),
     );
-  });
-
-  it("takes an unknown command for a plugin's, with what to say where no plugin has it", () => {
-    const usage = expect.objectContaining({
-      code: "USAGE",
-      message: expect.stringMatching(/unknown command 'rnu'\. Did you mean run\?/iu),
-    });
-    expect(parse("rnu", "x", "--own", "--json")).toMatchObject({
-      command: "plugin-command",
-      name: "rnu",
-      words: ["x", "--own"],
-      options: { json: true },
-      usage,
-    });
   });
 });

@@ -16,7 +16,7 @@ describe("what the hints name", () => {
 
   it("are commands between two spaces, and options there are", () => {
     expect(hints.join("\n").match(/\bcem [a-z]/gu)).toHaveLength(commands.length);
-    const program = buildProgram(COMMANDS.definitions);
+    const program = buildProgram(COMMANDS);
     const options = [program, ...program.commands].flatMap((command) => command.options);
     const known = new Set(options.map(({ long }) => long));
     const named = hints.flatMap((hint) => hint.match(/--[a-z-]+/gu) ?? []);

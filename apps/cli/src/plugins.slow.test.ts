@@ -45,7 +45,7 @@ ${extra}
 writeFileSync(MARK, "");
 export default {
   specificationVersion: "v1", name: "${name}", version: "1.0.0",
-  setup: () => ({ commands: { hello: { description: "Greets.", run: (words) => ({ hello: words.join(" ") }) } } }),
+  setup: () => ({ detectors: [{ type: "HELLO", values: ["hello"] }] }),
 };
 `;
 }
@@ -61,15 +61,7 @@ describe("plugins of a stranger's folder", () => {
       [`${PACKAGE}/package.json`]: manifest("index.js"),
       [`${PACKAGE}/index.js`]: marking("x"),
     });
-    for (const args of [
-      ["plugins", "list"],
-      ["doctor"],
-      ["tools"],
-      ["trust"],
-      ["hello"],
-      ["skills"],
-      ["servers"],
-    ]) {
+    for (const args of [["plugins", "list"], ["doctor"], ["tools"], ["trust"], ["skills"], ["servers"]]) {
       await cem(...args);
     }
     const run = await cem("run", "Add 2 and 3");
@@ -225,7 +217,9 @@ describe("cem plugins list", () => {
     await at.cem("trust", "--yes");
     const { stdout, code } = await at.cem("plugins", "list");
     expect(code).toBe(1);
-    expect(stdout).toMatch(/ready +mine 1\.0\.0 from \.\/mine\.mjs +set up in \d+ ms\n +adds command hello/u);
+    expect(stdout).toMatch(
+      /ready +mine 1\.0\.0 from \.\/mine\.mjs +set up in \d+ ms\n +adds detector HELLO/u,
+    );
     expect(stdout.replace(/\s+/gu, " ")).toContain("The plugin ./broken.mjs can't be loaded: no");
     expect(stdout.replace(/\s+/gu, " ")).toContain('./old.mjs is made for version "v0" of the ports');
     expect(stdout).not.toContain("\u001B[31mluck");
@@ -240,34 +234,5 @@ describe("cem plugins list", () => {
   it("says so where there are none", async () => {
     const at = project([]);
     expect((await at.cem("plugins", "list")).stdout).toContain("No plugins.");
-  });
-});
-
-describe("a command of a plugin", () => {
-  const files = {
-    "mine.mjs": `export default { specificationVersion: "v1", name: "mine", version: "1.0.0", setup: () => ({ commands: {
-      hello: { description: "Greets.", run: (words) => ({ hello: words.join(" ") }) },
-      sum: { description: "Adds.", run: async (words, { agent }) => (await agent.executeCode("return 1 + 1;")).value },
-      break: { description: "Breaks.", run: () => { throw new Error("no luck"); } },
-      say: { description: "Says.", run: () => "plain \\u001b[2J text" },
-      run: { description: "Never.", run: () => "never" },
-    } }) };`,
-  };
-
-  it("runs with its words, an agent, and the ways to print", async () => {
-    const at = project(["./mine.mjs"], files);
-    await at.cem("trust", "--yes");
-    expect(JSON.parse((await at.cem("hello", "a", "--json", "--own", "b")).stdout)).toEqual({
-      status: "success",
-      value: { hello: "a --own b" },
-    });
-    expect((await at.cem("sum", "--quiet")).stdout).toBe("2\n");
-    expect((await at.cem("say")).stdout).not.toContain("\u001B");
-    const broken = await at.cem("break");
-    expect([broken.code, broken.stderr]).toEqual([1, expect.stringContaining("no luck")]);
-    // A command of cem stays one.
-    expect((await at.cem("run")).stderr).not.toContain("never");
-    const unknown = await at.cem("helo");
-    expect([unknown.code, unknown.stderr]).toEqual([2, expect.stringContaining("Unknown command 'helo'")]);
   });
 });

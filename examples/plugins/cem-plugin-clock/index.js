@@ -22,13 +22,13 @@ export default definePlugin({
   specificationVersion: "v1",
   name: "cem-plugin-clock",
   version: "1.0.0",
-  options: z.strictObject({ zones: z.array(zone).default(["UTC"]) }),
-  setup: ({ zones }) => ({
+  options: z.strictObject({ zone: zone.default("UTC") }),
+  setup: (options) => ({
     tools: {
       clock: {
         time_in: defineTool({
           description: "Tell the time of day in a time zone.",
-          input: z.object({ zone, moment: z.iso.datetime().optional() }),
+          input: z.object({ zone: zone.default(options.zone), moment: z.iso.datetime().optional() }),
           output: z.object({ zone: z.string(), time: z.string() }),
           annotations: { readOnlyHint: true },
           execute: (input) => ({
@@ -36,16 +36,6 @@ export default definePlugin({
             time: timeIn(input.zone, input.moment === undefined ? new Date() : new Date(input.moment)),
           }),
         }),
-      },
-    },
-    commands: {
-      clock: {
-        description: "Show the time of day in time zones.",
-        usage: "[zone...]",
-        run(words) {
-          const asked = words.length === 0 ? zones : words.map((word) => zone.parse(word));
-          return asked.map((name) => ({ zone: name, time: timeIn(name, new Date()) }));
-        },
       },
     },
   }),

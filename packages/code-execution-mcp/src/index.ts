@@ -20,13 +20,7 @@ export type { CemServer, RunServerOptions, ServerOptions, TransportName } from "
 export type { Log, LogLevel } from "./wiring/log.ts";
 export { defineTool } from "@cem/bridge/define-tool";
 export { definePlugin } from "./plugins/define-plugin.ts";
-export type {
-  Plugin,
-  PluginCommand,
-  PluginCommandContext,
-  PluginContext,
-  PluginParts,
-} from "./plugins/define-plugin.ts";
+export type { Plugin, PluginContext, PluginParts } from "./plugins/define-plugin.ts";
 export type { GivenPlugin } from "./plugins/configured-plugins.ts";
 export type { ReviewRule } from "@cem/guardrails";
 export type { HostTool, HostToolContext, ToolSchema } from "@cem/bridge/define-tool";

@@ -1,23 +1,8 @@
 import { CemError } from "@cem/core";
-import { Command, CommanderError } from "commander";
-import type { Answer, CommandContext } from "../io/command-context.ts";
-import { addOptions, buildProgram, VERSION } from "./define-command.ts";
-import type { CommandDefinition, Given, Invocation } from "./define-command.ts";
-import { outputOptions, settingOptions, sharedOptions } from "./options.ts";
-
-/** A command that a plugin may have: which plugins there are is known once the configuration is read. */
-export interface UnknownCommand {
-  name: string;
-  words: string[];
-  /** Thrown where no plugin has it, with what was perhaps meant. */
-  usage: CemError;
-}
-
-/** Commands that a command line can name. */
-export interface CommandSet {
-  definitions: readonly CommandDefinition[];
-  runUnknown: (given: Given<UnknownCommand>, context: CommandContext) => Promise<Answer>;
-}
+import { CommanderError } from "commander";
+import type { Command } from "commander";
+import { buildProgram, VERSION } from "./define-command.ts";
+import type { CommandDefinition, Invocation } from "./define-command.ts";
 
 /**
  * Reads a command line that simply is one of these commands.
@@ -53,14 +38,14 @@ export function parseQuick(
  */
 export function parseCommandLine(
   argv: readonly string[],
-  set: CommandSet,
+  definitions: readonly CommandDefinition[],
   colors: boolean,
   columns?: number,
 ): Invocation {
   let invocation: Invocation | undefined;
   let printed = "";
   const help = (text: string): Invocation => printing("help", text.trimEnd());
-  const program = buildProgram(set.definitions, (found) => {
+  const program = buildProgram(definitions, (found) => {
     invocation = found;
   });
   if (argv.indexOf("--") === argv.indexOf("add") + 1 && argv.includes("add")) {
@@ -85,9 +70,7 @@ export function parseCommandLine(
     if (error.code === "commander.help" || error.code === "commander.helpDisplayed") {
       return help(printed);
     }
-    const usage = usageError(error, argv, program);
-    if (error.code !== "commander.unknownCommand") throw usage;
-    return unknownCommand(program, usage, set);
+    throw usageError(error, argv, program);
   }
   if (invocation === undefined) return help(program.helpInformation());
   return invocation;
@@ -96,26 +79,6 @@ export function parseCommandLine(
 function printing(command: "help" | "version", text: string): Invocation {
   const answer = { exitCode: 0, data: { [command]: text }, report: () => [text], brief: () => text };
   return { command, text, run: () => Promise.resolve(answer) };
-}
-
-/** @throws CemError `USAGE` for a name that no plugin's command can have. */
-function unknownCommand(program: Command, usage: CemError, { runUnknown }: CommandSet): Invocation {
-  const [name = "", ...rest] = program.args;
-  if (!/^[a-z][a-z\d-]*$/u.test(name)) throw usage;
-  const command = addOptions(new Command(name), [...outputOptions(), ...settingOptions()])
-    .argument("[words...]")
-    .allowUnknownOption()
-    .helpOption(false)
-    .exitOverride()
-    .configureOutput({ outputError: () => {} });
-  try {
-    command.parse(rest, { from: "user" });
-  } catch (error) {
-    if (error instanceof CommanderError) throw usageError(error, [name, ...rest], program);
-    throw error;
-  }
-  const given = { name, words: [...command.args], usage, options: sharedOptions(program, command) };
-  return { command: "plugin-command", ...given, run: (context) => runUnknown(given, context) };
 }
 
 function usageError(error: CommanderError, argv: readonly string[], program: Command): CemError {

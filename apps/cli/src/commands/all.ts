@@ -1,4 +1,4 @@
-import type { CommandSet } from "../command/command-line.ts";
+import type { CommandDefinition } from "../command/define-command.ts";
 import { add, remove } from "./add.ts";
 import { audit } from "./audit.ts";
 import { customers } from "./customers.ts";
@@ -7,7 +7,7 @@ import { form } from "./form.ts";
 import { importCommand } from "./import.ts";
 import { init } from "./init.ts";
 import { migrate } from "./migrate.ts";
-import { plugins, runPluginCommand } from "./plugins.ts";
+import { plugins } from "./plugins.ts";
 import { queue, worker } from "./queue.ts";
 import { RUN_COMMANDS } from "./run.ts";
 import { runs } from "./runs.ts";
@@ -19,31 +19,28 @@ import { trust } from "./trust.ts";
 import { workflow } from "./workflow.ts";
 
 /** The commands, in the order of the help. Each loads what it needs when it runs, so that mistakes are answered at once. */
-export const COMMANDS: CommandSet = {
-  definitions: [
-    init,
-    add,
-    importCommand,
-    ...RUN_COMMANDS,
-    tools,
-    serve,
-    doctor,
-    search,
-    worker,
-    queue,
-    migrate,
-    trust,
-    servers,
-    remove,
-    generate,
-    auth,
-    skills,
-    runs,
-    workflow,
-    customers,
-    plugins,
-    audit,
-    form,
-  ],
-  runUnknown: runPluginCommand,
-};
+export const COMMANDS: readonly CommandDefinition[] = [
+  init,
+  add,
+  importCommand,
+  ...RUN_COMMANDS,
+  tools,
+  serve,
+  doctor,
+  search,
+  worker,
+  queue,
+  migrate,
+  trust,
+  servers,
+  remove,
+  generate,
+  auth,
+  skills,
+  runs,
+  workflow,
+  customers,
+  plugins,
+  audit,
+  form,
+];

@@ -1,15 +1,11 @@
 import type { PluginReport } from "code-execution-mcp/admin";
-import { approveOf, elicitOf } from "../ask/terminal-questions.ts";
-import { createTurns } from "../ask/prompt.ts";
 import { EXIT_FAILED, EXIT_OK } from "../errors.ts";
 import type { Answer, CommandContext } from "../io/command-context.ts";
 import { renderRow } from "../render/rows.ts";
-import { oneLine, safeData, safeText, counted, duration } from "../render/text.ts";
+import { oneLine, safeData, counted, duration } from "../render/text.ts";
 import type { Style } from "../render/text.ts";
-import { renderValue } from "../render/value.ts";
 import { serverSourceOf } from "../run/config-source.ts";
 import { settleTrust } from "../run/settle-trust.ts";
-import type { UnknownCommand } from "../command/command-line.ts";
 import { addOptions, defineCommand } from "../command/define-command.ts";
 import type { Given } from "../command/define-command.ts";
 import { settingOptions, actionArgument } from "../command/options.ts";
@@ -21,8 +17,8 @@ export const plugins = defineCommand({
   about: "List plugins: what each adds, how it stands",
   help: `
 Plugins are named under plugins in config.yaml: a path (./my-plugin.ts), or a package that is installed there. They add
-tools, detectors, guards, generators, selectors, sandboxes, steps of workflows, transports, listeners and commands: a
-command of a plugin is called as  cem <name>. They run on this host, so those of a folder need its trust: cem trust.
+tools, detectors, guards, generators, selectors, sandboxes, steps of workflows, transports and listeners. They run on this
+host, so those of a folder need its trust: cem trust.
 
 Examples:
   cem plugins list
@@ -45,7 +41,6 @@ async function listPlugins({ options }: Given, context: CommandContext): Promise
   };
 }
 
-const COMMAND = "command ";
 const LABELS: Readonly<Record<PluginReport["state"], string>> = {
   ready: "ready",
   held: "held back",
@@ -62,9 +57,6 @@ function renderPlugins(plugins: readonly PluginReport[], style: Style): string[]
     return [
       ...renderRow(LABELS[state], oneLine(title), style, { right: `set up in ${duration(setupMs)}`, paint }),
       ...(adds.length === 0 ? [] : renderRow("", oneLine(`adds ${adds.join(", ")}`), style)),
-      ...adds
-        .filter((part) => part.startsWith(COMMAND))
-        .flatMap((part) => renderRow("", oneLine(`run it with  cem ${part.slice(COMMAND.length)}`), style)),
       ...problems.flatMap((problem) => renderRow("", oneLine(problem), style).map(colors.yellow)),
     ];
   });
@@ -73,37 +65,4 @@ function renderPlugins(plugins: readonly PluginReport[], style: Style): string[]
       ? "No plugins. Name some under plugins in config.yaml: plugins: [./my-plugin.ts]"
       : `${counted(plugins.length, "plugin")}.`;
   return ["", ...rows, ...(rows.length === 0 ? [] : [""]), colors.dim(`  ${size}`)];
-}
-
-/**
- * `cem <name>`: a command that a plugin adds.
- *
- * @throws CemError `USAGE` where no plugin has it, with what was perhaps meant.
- */
-export async function runPluginCommand(
-  { name, words, usage, options }: Given<UnknownCommand>,
-  context: CommandContext,
-): Promise<Answer> {
-  const { runPluginCommand: run } = await import("code-execution-mcp/admin");
-  const { loadConfig } = await import("code-execution-mcp");
-  const { signal: _signal, ...source } = serverSourceOf(options, context);
-  const { configFile: file, config: overrides, trustFolder } = source;
-  const { plugins } = await loadConfig({ file, overrides, trustFolder }).catch(() => ({ plugins: [] }));
-  if (plugins.length === 0) throw usage;
-  await settleTrust(options, context);
-  const turns = createTurns();
-  const asked = { onElicit: elicitOf(context, turns), onApprove: approveOf(context, turns) };
-  const answer = await run({ ...source, ...asked, name, words, signal: context.signal });
-  if (answer === undefined) throw usage;
-  const { value } = answer;
-  const text = typeof value === "string" ? value : value === undefined ? "" : JSON.stringify(value);
-  return {
-    exitCode: EXIT_OK,
-    data: { status: "success", value: value ?? null },
-    report: (style) => {
-      if (value === undefined) return [];
-      return typeof value === "string" ? safeText(value).split("\n") : renderValue(value, style);
-    },
-    brief: (forTerminal) => (forTerminal ? safeText(text) : text),
-  };
 }

@@ -1,10 +1,8 @@
 import type { HostTool } from "@cem/bridge/define-tool";
 import type {
-  Agent,
   AgentEvent,
   CodeGenerator,
   Guard,
-  JsonValue,
   McpTransportProvider,
   SandboxProvider,
   ToolSelector,
@@ -25,35 +23,7 @@ export interface PluginContext {
   log(message: string): void;
 }
 
-/** Context of a plugin's command, passed with its arguments. */
-export interface PluginCommandContext {
-  /** The folder that the command was started in. */
-  readonly folder: string;
-  /** Aborts when the command is interrupted. */
-  readonly signal: AbortSignal;
-  /** An agent as `cem run` has it. It is set up when it is first used, and disposed after the command. */
-  readonly agent: Agent;
-}
-
-/** A command of `cem`: `cem <name> [arguments]`. */
-export interface PluginCommand {
-  /** Its purpose, in one line. */
-  description: string;
-  /** Arguments after the name, as help shows them: `<employee> [month]`. */
-  usage?: string | undefined;
-  /**
-   * Executes the command.
-   *
-   * @param words - The words after the command's name, without options of `cem` itself.
-   * @returns the output: text is printed as it is, other values as a result. `undefined` prints nothing.
-   */
-  run(
-    words: readonly string[],
-    context: PluginCommandContext,
-  ): JsonValue | undefined | Promise<JsonValue | undefined>;
-}
-
-/** Tools, stages, detectors, commands and listeners that a plugin adds. */
+/** Tools, stages, detectors and listeners that a plugin adds. */
 export interface PluginParts {
   /** Functions of the host by server and name, made with `defineTool`. */
   tools?: Readonly<Record<string, Readonly<Record<string, HostTool>>>> | undefined;
@@ -73,8 +43,6 @@ export interface PluginParts {
   transports?: readonly McpTransportProvider[] | undefined;
   /** Receives copies of all events, with tokens in place of personal data, soon after they happened. */
   onEvent?: ((event: AgentEvent) => void | Promise<void>) | undefined;
-  /** Commands of `cem` by name. */
-  commands?: Readonly<Record<string, PluginCommand>> | undefined;
   /** Frees what the plugin holds. */
   dispose?: (() => void | Promise<void>) | undefined;
 }

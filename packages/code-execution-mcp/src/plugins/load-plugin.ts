@@ -16,7 +16,6 @@ const isPort = (value: unknown, ...methods: readonly string[]): value is Fields 
   methods.every((name) => typeof value[name] === "function");
 
 const DETECTED_TYPE = /^[A-Z][A-Z\d_]{0,31}$/u;
-const COMMAND_NAME = /^[a-z][a-z\d-]{0,40}$/u;
 const SCHEME = /^[a-z][a-z\d+.-]{0,20}$/u;
 
 /** Lists of a plugin: the expected form of an item, in words, and the check of an item. */
@@ -51,7 +50,7 @@ const LISTS: Readonly<Record<string, { takes: string; fits: (value: unknown) => 
   },
 };
 const FUNCTIONS = new Set(["onEvent", "dispose"]);
-const KNOWN = [...Object.keys(LISTS), ...FUNCTIONS, "tools", "commands"];
+const KNOWN = [...Object.keys(LISTS), ...FUNCTIONS, "tools"];
 
 /**
  * Takes what can be used of what a plugin's `setup` returned.
@@ -69,7 +68,6 @@ export function checkParts(returned: unknown, onFault: (part: string, why: strin
     const list = Object.hasOwn(LISTS, key) ? LISTS[key] : undefined;
     if (list !== undefined) parts[key] = checkList(key, value, list, onFault);
     else if (key === "tools") parts[key] = checkTools(value, onFault);
-    else if (key === "commands") parts[key] = checkCommands(value, onFault);
     else if (!FUNCTIONS.has(key)) onFault(key, unknownPart(key));
     else if (typeof value === "function") parts[key] = value.bind(returned);
     else onFault(key, "it has to be a function");
@@ -106,20 +104,6 @@ function checkTools(value: unknown, onFault: (part: string, why: string) => void
       if (isHostTool(tool)) (kept[server] ??= {})[name] = tool;
       else onFault(`tools.${server}.${name}`, "it has to be made with defineTool({ … }), by server and name");
     }
-  }
-  return kept;
-}
-
-function checkCommands(value: unknown, onFault: (part: string, why: string) => void): Fields {
-  const kept = Object.create(null) as Record<string, unknown>;
-  for (const [name, command] of Object.entries(isObject(value) ? value : { "": value })) {
-    const isUsable =
-      COMMAND_NAME.test(name) &&
-      isObject(command) &&
-      isText(command["description"]) &&
-      typeof command["run"] === "function";
-    if (isUsable) kept[name] = command;
-    else onFault(`commands.${name}`, "it has to be { description, run() } under a name in lower case");
   }
   return kept;
 }

@@ -22,7 +22,7 @@ describe("openPlugins", () => {
   it("gives what the plugins add, in their order", async () => {
     const set = await open(
       plugin("one", async () => ({ detectors: [{ type: "ONE", values: ["first"] }], onEvent: () => {} })),
-      plugin("two", () => ({ commands: { go: { description: "Goes.", run: () => null } } })),
+      plugin("two", () => ({ detectors: [{ type: "TWO", values: ["second"] }] })),
     );
     expect(set.reports()).toMatchObject([
       {
@@ -32,7 +32,7 @@ describe("openPlugins", () => {
         adds: ["detector ONE", "event listener"],
         problems: [],
       },
-      { name: "two", state: "ready", adds: ["command go"] },
+      { name: "two", state: "ready", adds: ["detector TWO"] },
     ]);
     expect(set.reports()[0]?.setupMs).toBeGreaterThanOrEqual(0);
     await set.dispose();

@@ -11,7 +11,7 @@ import type {
 import type { CustomDetector } from "@cem/pii";
 import { ownedGenerator, ownedGuard, ownedSelector } from "./added-stages.ts";
 import type { OwnedStage } from "./added-stages.ts";
-import type { Plugin, PluginCommand, PluginParts } from "./define-plugin.ts";
+import type { Plugin, PluginParts } from "./define-plugin.ts";
 import { EventListeners } from "./event-listeners.ts";
 import type { OwnedListener } from "./event-listeners.ts";
 import { guardDetector, guardPart, guardSandbox } from "./guarded-part.ts";
@@ -41,7 +41,7 @@ export interface OpenPluginsSettings {
 }
 
 /** Parts that have names, of which each belongs to the first that has it. */
-export type NamedPart = "server" | "sandbox" | "step" | "transport" | "command";
+export type NamedPart = "server" | "sandbox" | "step" | "transport";
 
 /** How a plugin stands, for people. */
 export interface PluginReport {
@@ -70,7 +70,6 @@ export interface PluginSet {
   readonly sandboxes: ReadonlyMap<string, SandboxProvider>;
   readonly steps: readonly WorkflowStepKind[];
   readonly transports: ReadonlyMap<string, McpTransportProvider>;
-  readonly commands: ReadonlyMap<string, { command: PluginCommand; use: PluginUse }>;
   readonly listeners: EventListeners;
   /** Has what is logged from now on go elsewhere. */
   logTo(log: (message: string) => void): void;
@@ -126,7 +125,6 @@ class PluginOpening {
   readonly #sandboxes = new Map<string, SandboxProvider>();
   readonly #steps: WorkflowStepKind[] = [];
   readonly #transports = new Map<string, McpTransportProvider>();
-  readonly #commands = new Map<string, { command: PluginCommand; use: PluginUse }>();
   readonly #listeners: OwnedListener[] = [];
   #log: (message: string) => void;
   #disposed: Promise<void> | undefined;
@@ -142,7 +140,6 @@ class PluginOpening {
       sandbox: owned(taken.sandbox),
       step: owned(taken.step),
       transport: owned(taken.transport),
-      command: owned(taken.command),
     };
   }
 
@@ -236,9 +233,6 @@ class PluginOpening {
       const part = `transport ${transport.scheme}`;
       this.#transports.set(transport.scheme, guardPart(part, transport, use, { connect: TRANSPORT }));
     }
-    for (const [name, command] of Object.entries(parts.commands ?? {})) {
-      if (this.#claim("command", name, entry)) this.#commands.set(name, { command, use });
-    }
     if (parts.onEvent !== undefined) {
       this.#listeners.push({ onEvent: parts.onEvent, use });
       adds.push("event listener");
@@ -286,7 +280,6 @@ class PluginOpening {
       sandboxes: this.#sandboxes,
       steps: this.#steps,
       transports: this.#transports,
-      commands: this.#commands,
       listeners,
       logTo: (log) => {
         this.#log = log;
