@@ -55,12 +55,6 @@ export interface DenoSandboxSettings extends GuestProviderSettings {
    * @defaultValue Twice the number of processors, at least 8.
    */
   maxConcurrentRuns?: number | undefined;
-  /**
-   * Upper bound of ready guests, which grow by one with each run that finds none ready.
-   *
-   * @defaultValue Four times `standby` where each run has a guest of its own, else `standby`.
-   */
-  maxStandby?: number | undefined;
 }
 
 const MIN_CONCURRENT_RUNS = 8;
@@ -106,7 +100,6 @@ class DenoProvider implements GuestSandboxProvider {
       ...sandboxSettings(spec, this.#settings),
       isolation: this.#isolation(backend),
       gate: this.#gate,
-      maxStandby: this.#settings.maxStandby,
       firstGuest,
       startGuest: () => startGuest(backend.plan(plan), this.#isReused),
       checkWorkspace: await workspaceCheck(backend, plan),

@@ -81,7 +81,7 @@ class PodProvider implements GuestSandboxProvider {
       ...settings,
       isolation: prepared.isolation,
       gate: this.#gate,
-      maxStandby: this.#settings.standby,
+      maxStandby: settings.maxStandby ?? settings.standby,
       startTimeoutMs: GUEST_TIMEOUT_MS,
       healthTimeoutMs: HEALTH_TIMEOUT_MS,
       startGuest: () => this.#startGuest(prepared, spec),

@@ -39,10 +39,4 @@ export interface MicrosandboxSettings extends GuestProviderSettings {
    * @defaultValue The number of processors, at least 2.
    */
   maxConcurrentRuns?: number | undefined;
-  /**
-   * Upper bound of ready machines, which grow by one with each run that finds none ready.
-   *
-   * @defaultValue Four times `standby` where each run has a guest of its own, else `standby`.
-   */
-  maxStandby?: number | undefined;
 }

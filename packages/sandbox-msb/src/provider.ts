@@ -106,7 +106,6 @@ class EmbeddedProvider implements GuestSandboxProvider {
       ...settings,
       isolation: this.#isolation,
       gate: this.#gate,
-      maxStandby: this.#settings.maxStandby,
       startTimeoutMs: this.#bootTimeoutMs,
       healthTimeoutMs: this.#bootTimeoutMs / BOOT_TO_HEALTH,
       startGuest: () => this.#startGuest(prepared, spec),

@@ -122,7 +122,7 @@ class ServerProvider implements GuestSandboxProvider {
       ...settings,
       isolation: ISOLATION,
       gate: this.#gate,
-      maxStandby: this.#settings.standby,
+      maxStandby: settings.maxStandby ?? settings.standby,
       startTimeoutMs: SETUP_TIMEOUT_MS,
       healthTimeoutMs: HEALTH_TIMEOUT_MS,
       startGuest: () => this.#startGuest(known),

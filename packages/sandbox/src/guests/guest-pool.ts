@@ -18,17 +18,23 @@ const LOOK_MS = 1_000;
 const MAX_KEPT_MS = 60_000;
 /** Default of `maxStandby`, as a multiple of `standby`. */
 const GROWTH_FACTOR = 4;
+const DEFAULT_STANDBY = 2;
+const DEFAULT_IDLE_MS = 300_000;
 
 /** Settings of a {@link GuestPool}. */
 export interface GuestPoolSettings {
   /** Starts one guest. */
   start(): Promise<Guest> | Guest;
-  /** Number of booted guests kept ready. 0 starts each guest when it is needed. */
-  standby: number;
+  /**
+   * Number of booted guests kept ready. 0 starts each guest when it is needed.
+   *
+   * @defaultValue 2
+   */
+  standby?: number | undefined;
   /**
    * Upper bound of ready guests: their number grows by one with each run that finds none ready.
    *
-   * @defaultValue Four times `standby`.
+   * @defaultValue Four times `standby` where each run has a guest of its own, else `standby`.
    */
   maxStandby?: number | undefined;
   /**
@@ -37,8 +43,12 @@ export interface GuestPoolSettings {
    * @defaultValue 16
    */
   keptGuests?: number | undefined;
-  /** Idle time after which ready guests are killed, and kept ones after a minute at most, in milliseconds. */
-  idleMs: number;
+  /**
+   * Idle time after which ready guests are killed, and kept ones after a minute at most, in milliseconds.
+   *
+   * @defaultValue 300,000
+   */
+  idleMs?: number | undefined;
   /**
    * Timeout of a guest's start, in milliseconds.
    *
@@ -75,6 +85,8 @@ export interface Lease {
  */
 export class GuestPool {
   readonly #settings: GuestPoolSettings;
+  readonly #minStandby: number;
+  readonly #idleMs: number;
   readonly #standby: Standby[] = [];
   readonly #sessions: SessionGuests;
   readonly #living = new Set<Guest>();
@@ -91,7 +103,9 @@ export class GuestPool {
   constructor(settings: GuestPoolSettings) {
     this.#settings = settings;
     this.#sessions = new SessionGuests(settings.keptGuests);
-    this.#wanted = settings.standby;
+    this.#minStandby = settings.standby ?? DEFAULT_STANDBY;
+    this.#idleMs = settings.idleMs ?? DEFAULT_IDLE_MS;
+    this.#wanted = this.#minStandby;
   }
 
   /** Current and cumulative counts. */
@@ -205,8 +219,8 @@ export class GuestPool {
 
   async #startNow(): Promise<ConnectedGuest> {
     this.#counts.misses += 1;
-    const { standby, maxStandby = standby * GROWTH_FACTOR } = this.#settings;
-    this.#wanted = Math.min(this.#wanted + 1, Math.max(standby, maxStandby));
+    const { maxStandby = this.#minStandby * GROWTH_FACTOR } = this.#settings;
+    this.#wanted = Math.min(this.#wanted + 1, Math.max(this.#minStandby, maxStandby));
     try {
       return await this.#start();
     } catch (error) {
@@ -277,22 +291,21 @@ export class GuestPool {
   }
 
   #lookLater(): NodeJS.Timeout {
-    return setTimeout(() => this.#look(), Math.min(LOOK_MS, this.#settings.idleMs)).unref();
+    return setTimeout(() => this.#look(), Math.min(LOOK_MS, this.#idleMs)).unref();
   }
 
   /** Kills guests that have been idle for too long, and kept ones that do something between their runs. */
   #look(): void {
-    const { idleMs } = this.#settings;
-    for (const { connected } of this.#sessions.look(Math.min(MAX_KEPT_MS, idleMs))) {
+    for (const { connected } of this.#sessions.look(Math.min(MAX_KEPT_MS, this.#idleMs))) {
       this.#counts.discarded += 1;
       connected.guest.kill();
     }
-    if (performance.now() - this.#takenAt >= idleMs) this.#releaseStandby();
+    if (performance.now() - this.#takenAt >= this.#idleMs) this.#releaseStandby();
     this.#lookTimer = this.#living.size > 0 ? this.#lookLater() : undefined;
   }
 
   #releaseStandby(): void {
-    this.#wanted = this.#settings.standby;
+    this.#wanted = this.#minStandby;
     for (const { starting } of this.#standby.splice(0)) {
       void starting.then(
         ({ guest }) => guest.kill(),

@@ -1,5 +1,5 @@
 import { CemError, type Mount, type SandboxProbe, type SandboxProvider, type SandboxSpec } from "@cem/core";
-import type { GuestSandbox, GuestSandboxSettings, SandboxReuse } from "./guest-sandbox.ts";
+import type { GuestSandbox, GuestSandboxSettings } from "./guest-sandbox.ts";
 import type { InitMessage } from "../protocol/host-messages.ts";
 import { resolveLimits } from "../runs/run-limits.ts";
 import { createWorkspaceQuota } from "../workspace/workspace-quota.ts";
@@ -10,63 +10,28 @@ export interface GuestSandboxProvider extends SandboxProvider {
 }
 
 /** Settings that providers share. */
-export interface GuestProviderSettings {
+export interface GuestProviderSettings extends Pick<
+  GuestSandboxSettings,
+  "standby" | "maxStandby" | "keptGuests" | "idleMs" | "reuse" | "queueTimeoutMs"
+> {
   /** Concurrent runs over all sandboxes of this provider; further runs are queued. */
   maxConcurrentRuns?: number | undefined;
-  /**
-   * Number of started guests that each sandbox keeps ready.
-   *
-   * @defaultValue 2
-   */
-  standby?: number | undefined;
-  /**
-   * Guests that wait for the next run of their session; beyond it the one that has waited longest ends.
-   *
-   * @defaultValue 16
-   */
-  keptGuests?: number | undefined;
-  /**
-   * Idle time after which a sandbox ends its ready and kept guests, in milliseconds.
-   *
-   * @defaultValue 300,000
-   */
-  idleMs?: number | undefined;
-  /**
-   * `session`: runs of the same session may share a guest, one after another. `none`: each run has one of its own.
-   *
-   * @defaultValue `session`
-   */
-  reuse?: SandboxReuse | undefined;
-  /** Timeout for a run's wait in the queue, in milliseconds. Absent: no timeout. */
-  queueTimeoutMs?: number | undefined;
 }
 
 /** The provider-independent part of the `init` message: reuse, tools on the host, and what is said of files. */
 export type GuestInit = Pick<InitMessage, "reuse" | "hostTools" | "toolFolders" | "hidden">;
 
-type SharedSettings = Pick<
-  GuestSandboxSettings,
-  | "limits"
-  | "standby"
-  | "keptGuests"
-  | "idleMs"
-  | "reuse"
-  | "queueTimeoutMs"
-  | "defaultSession"
-  | "owner"
-  | "meter"
-  | "nested"
-  | "quota"
->;
-
 /** The part of a sandbox's settings that follows from its spec and the settings of its provider. */
-export function sandboxSettings(spec: SandboxSpec, provider: GuestProviderSettings): SharedSettings {
-  const { standby, keptGuests, idleMs, reuse, queueTimeoutMs } = provider;
+export function sandboxSettings(
+  spec: SandboxSpec,
+  provider: GuestProviderSettings,
+): Omit<GuestSandboxSettings, "isolation" | "startGuest" | "gate"> {
+  const { standby, maxStandby, keptGuests, idleMs, reuse, queueTimeoutMs } = provider;
   const { defaultSession, owner, meter, nested } = spec;
   const limits = resolveLimits(spec.limits);
   const quota = createWorkspaceQuota(spec);
   const own = { defaultSession, owner, meter, nested };
-  return { limits, standby, keptGuests, idleMs, reuse, queueTimeoutMs, quota, ...own };
+  return { limits, standby, maxStandby, keptGuests, idleMs, reuse, queueTimeoutMs, quota, ...own };
 }
 
 /** Derives the guest's `init` fields from a sandbox spec and the provider's settings. */

@@ -12,7 +12,7 @@ import {
 import { compileForGuest } from "../runs/compile-for-guest.ts";
 import type { ConnectedGuest } from "./connected-guest.ts";
 import type { FairGate, GateKey } from "./fair-gate.ts";
-import { GuestPool, type Lease } from "./guest-pool.ts";
+import { GuestPool, type GuestPoolSettings, type Lease } from "./guest-pool.ts";
 import type { Guest } from "./guest.ts";
 import { resolveLimits } from "../runs/run-limits.ts";
 import type { RunRefusal } from "../runs/run-refusal.ts";
@@ -21,15 +21,13 @@ import { RunSession } from "../runs/run-session.ts";
 import type { WorkspaceQuota } from "../workspace/workspace-quota.ts";
 import type { KillReason } from "../runs/run-report.ts";
 
-const DEFAULT_STANDBY = 2;
 const DISPOSED = "The sandbox was disposed.";
-const DEFAULT_IDLE_MS = 300_000;
 
 /** `none`: each guest serves one run. `session`: a guest may serve several runs of one session. */
 export type SandboxReuse = "none" | "session";
 
 /** Settings of {@link createGuestSandbox}. */
-export interface GuestSandboxSettings {
+export interface GuestSandboxSettings extends Omit<GuestPoolSettings, "start"> {
   /** Isolation of the guests, reported in every outcome. */
   isolation: Isolation;
   /** Limits of every run; a run's own limits override them. */
@@ -51,51 +49,15 @@ export interface GuestSandboxSettings {
   /** Bounds concurrent runs over all sandboxes that share it. */
   gate: FairGate;
   /**
-   * Number of booted guests kept ready.
-   *
-   * @defaultValue 2
-   */
-  standby?: number | undefined;
-  /**
-   * Upper bound of ready guests, which grow by one with each run that finds none ready.
-   *
-   * @defaultValue Four times `standby` where each run has a guest of its own, else `standby`.
-   */
-  maxStandby?: number | undefined;
-  /**
    * `session`: runs of the same session may share a guest, one after another. `none`: each run has one of its own.
    *
    * @defaultValue `session`
    */
   reuse?: SandboxReuse | undefined;
-  /**
-   * Guests that wait for the next run of their session; beyond it the one that has waited longest ends.
-   *
-   * @defaultValue 16
-   */
-  keptGuests?: number | undefined;
   /** The session of runs that name none. Absent: such a run shares its guest with no other. */
   defaultSession?: string | undefined;
   /** Timeout for a run's wait in the queue, in milliseconds. Absent: no timeout. */
   queueTimeoutMs?: number | undefined;
-  /**
-   * Timeout of a guest's start, in milliseconds.
-   *
-   * @defaultValue 15,000
-   */
-  startTimeoutMs?: number | undefined;
-  /**
-   * Timeout of an idle guest's health check, in milliseconds.
-   *
-   * @defaultValue 2,000
-   */
-  healthTimeoutMs?: number | undefined;
-  /**
-   * Idle time after which ready guests are killed, and kept ones after a minute at most, in milliseconds.
-   *
-   * @defaultValue 300,000
-   */
-  idleMs?: number | undefined;
   /** Releases what the sandbox holds besides its guests, after the last of them has ended. */
   cleanUp?: (() => Promise<void>) | undefined;
 }
@@ -138,16 +100,19 @@ class PooledSandbox implements GuestSandbox {
   constructor(settings: GuestSandboxSettings) {
     this.#settings = settings;
     this.isolation = settings.isolation;
-    const { standby = DEFAULT_STANDBY, maxStandby = settings.reuse === "none" ? undefined : standby } =
+    const { reuse, nested, standby, maxStandby, startTimeoutMs, healthTimeoutMs, keptGuests, idleMs } =
       settings;
-    const ahead = settings.nested === true ? { standby: 0, maxStandby: 0 } : { standby, maxStandby };
+    const ahead =
+      nested === true
+        ? { standby: 0, maxStandby: 0 }
+        : { standby, maxStandby: maxStandby ?? (reuse === "none" ? undefined : 0) };
     this.#pool = new GuestPool({
       start: () => settings.startGuest(),
       ...ahead,
-      startTimeoutMs: settings.startTimeoutMs,
-      healthTimeoutMs: settings.healthTimeoutMs,
-      keptGuests: settings.keptGuests,
-      idleMs: settings.idleMs ?? DEFAULT_IDLE_MS,
+      startTimeoutMs,
+      healthTimeoutMs,
+      keptGuests,
+      idleMs,
     });
     if (settings.firstGuest === undefined) this.#pool.refill();
     else this.#pool.adopt(settings.firstGuest);
