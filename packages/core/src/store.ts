@@ -19,8 +19,6 @@ export interface WriteOptions {
   version?: string | undefined;
   /** After so many milliseconds on the store's own clock the value is gone. Absent: it stays. */
   expiresInMs?: number | undefined;
-  /** Other values, which are there once this one is written. Those of a write that is refused may be. */
-  also?: readonly (readonly [key: StoreKey, value: Uint8Array])[] | undefined;
 }
 
 /** Options of {@link Store.list}. */

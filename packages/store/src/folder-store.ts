@@ -69,10 +69,9 @@ class FolderStore implements Store {
   async write(
     key: StoreKey,
     value: Uint8Array,
-    { version, expiresInMs, also = [] }: WriteOptions = {},
+    { version, expiresInMs }: WriteOptions = {},
   ): Promise<string> {
     checkSize(key, value);
-    for (const [other, content] of also) await this.write(other, content);
     const next = randomUUID();
     this.#change((database) => {
       this.#requireVersion(database, key, version);

@@ -15,11 +15,7 @@ export function scopeStore(store: Store, ...scope: [string, ...string[]]): Store
     specificationVersion: "v1",
     location: store.location,
     read: async (key) => store.read(within(key)),
-    write: async (key, value, { also, ...options } = {}) =>
-      store.write(within(key), value, {
-        ...options,
-        also: also?.map(([other, content]) => [within(other), content]),
-      }),
+    write: async (key, value, options) => store.write(within(key), value, options),
     remove: async (key, version) => store.remove(within(key), version),
     list: async (prefix, { after, limit } = {}) => {
       const found = await store.list(under(prefix), {

@@ -113,11 +113,7 @@ export function sealStore(store: Store, keys: readonly SealingKey[]): Store {
       const found = await store.read(key);
       return found && { ...found, value: open(key, "value", found.value) };
     },
-    write: async (key, value, { also, ...options } = {}) =>
-      store.write(key, close(key, "value", value), {
-        ...options,
-        also: also?.map(([other, content]) => [other, close(other, "value", content)]),
-      }),
+    write: async (key, value, options) => store.write(key, close(key, "value", value), options),
     remove: (key, version) => store.remove(key, version),
     list: (prefix, options) => store.list(prefix, options),
     append: async (key, entries) =>

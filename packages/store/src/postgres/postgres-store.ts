@@ -67,25 +67,23 @@ class PostgresStore implements Store {
     checkSize(key, value);
     await this.#sweep();
     const next = randomUUID();
-    const { version, expiresInMs, also = [] } = options;
+    const { version, expiresInMs } = options;
     const values = [encodeKey(key), Buffer.from(value), next, expiresInMs ?? null];
-    const { others, parameters } = insertAlso(also, values.length);
     const set = "value = excluded.value, version = excluded.version, expires_at = excluded.expires_at";
-    const insert = `${others} insert into cem_values (key, value, version, expires_at)
+    const insert = `insert into cem_values (key, value, version, expires_at)
       select $1::bytea, $2::bytea, $3::uuid, ${expiry("$4")}
       on conflict (key) do update set ${set}`;
-    const all = [...values, ...parameters];
-    if (version === undefined) await this.#ask(insert, all);
+    if (version === undefined) await this.#ask(insert, values);
     else if (version === "")
-      requireOne(key, await this.#ask(`${insert} where not ${lives("cem_values")}`, all));
+      requireOne(key, await this.#ask(`${insert} where not ${lives("cem_values")}`, values));
     else if (!isVersion(version)) throw storeConflict(key);
     else
       requireOne(
         key,
         await this.#ask(
-          `${others} update cem_values set value = $2, version = $3, expires_at = ${expiry("$4")}
-            where key = $1 and version = $${all.length + 1} and ${lives("cem_values")}`,
-          [...all, version],
+          `update cem_values set value = $2, version = $3, expires_at = ${expiry("$4")}
+            where key = $1 and version = $5 and ${lives("cem_values")}`,
+          [...values, version],
         ),
       );
     return next;
@@ -208,25 +206,6 @@ class PostgresStore implements Store {
       client.release();
     }
   }
-}
-
-/** Writes further values with a statement. @param count - The parameters that it has already. */
-function insertAlso(
-  also: NonNullable<WriteOptions["also"]>,
-  count: number,
-): { others: string; parameters: unknown[] } {
-  if (also.length === 0) return { others: "", parameters: [] };
-  for (const [key, value] of also) checkSize(key, value);
-  return {
-    others: `with also as (insert into cem_values (key, value, version)
-      select * from unnest($${count + 1}::bytea[], $${count + 2}::bytea[], $${count + 3}::uuid[])
-      on conflict (key) do update set value = excluded.value, version = excluded.version, expires_at = null)`,
-    parameters: [
-      also.map(([key]) => encodeKey(key)),
-      also.map(([, value]) => Buffer.from(value)),
-      also.map(() => randomUUID()),
-    ],
-  };
 }
 
 function requireOne(key: StoreKey, { rowCount }: { rowCount: number | null }): void {

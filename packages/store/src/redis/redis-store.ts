@@ -57,10 +57,9 @@ class RedisStore implements Store {
   async write(
     key: StoreKey,
     value: Uint8Array,
-    { version, expiresInMs = 0, also = [] }: WriteOptions = {},
+    { version, expiresInMs = 0 }: WriteOptions = {},
   ): Promise<string> {
     checkSize(key, value);
-    await Promise.all(also.map(async ([other, content]) => this.write(other, content)));
     const next = randomUUID();
     await this.#script(WRITE, "values", key, [
       expected(version),

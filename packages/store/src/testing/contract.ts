@@ -81,21 +81,6 @@ export function describeStoreContract(name: string, setUp: () => Promise<StoreCo
         });
       });
 
-      it("bring others along, which are there once they are", async () => {
-        const store = open();
-        await store.write(["other", "1"], text("old"));
-        const also = ["1", "2"].map((name) => [["other", name], text(name)] as const);
-        const version = await store.write(["a"], text("1"), { version: "", also });
-        await expect(store.write(["a"], text("x"), { version: "", also })).rejects.toMatchObject({
-          code: "STORE_CONFLICT",
-        });
-        await store.write(["a"], text("2"), { version, also: [[["other", "3"], text("3")]] });
-        const names = [["a"], ["other", "1"], ["other", "2"], ["other", "3"]];
-        expect(await store.list([])).toEqual(names);
-        const values = await Promise.all(names.map(async (name) => shown((await store.read(name))?.value)));
-        expect(values).toEqual(["2", "1", "2", "3"]);
-      });
-
       it("get one winner of many that write at once", async () => {
         const hosts = [open(), open(), open(), open()];
         const first = await open().write(["a"], text("0"));

@@ -36,8 +36,6 @@ export interface BlobStore {
   /** Where it is, for people. Without user and password. */
   readonly location: string;
   read(name: string): Promise<Uint8Array | undefined>;
-  /** The key of a piece where pieces are values of the store that has the head, so that small ones are written with it. */
-  keyOf?(name: string): StoreKey;
   write(name: string, bytes: Uint8Array): Promise<void>;
   remove(name: string): Promise<void>;
   /** The names of all pieces. */
@@ -52,7 +50,6 @@ export function createStoreBlobs(store: Store): BlobStore {
   return {
     specificationVersion: "v1",
     location: store.location,
-    keyOf,
     read: async (name) => (await store.read(keyOf(name)))?.value,
     write: async (name, bytes) => void (await store.write(keyOf(name), bytes)),
     remove: async (name) => void (await store.remove(keyOf(name))),

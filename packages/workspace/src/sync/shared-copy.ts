@@ -66,20 +66,9 @@ export class SharedCopy {
     return { head, version: found.version };
   }
 
-  /**
-   * Makes a manifest the newest one.
-   *
-   * @param pieces - Pieces that are written with it, where {@link BlobStore.keyOf} is there.
-   * @throws CemError `STORE_CONFLICT` when another was meanwhile.
-   */
-  async writeHead(
-    head: Head,
-    version: string,
-    pieces: ReadonlyMap<string, Uint8Array> = new Map(),
-  ): Promise<string> {
-    const { blobs, store } = this.#settings;
-    const also = [...pieces].map(([name, bytes]) => [blobs.keyOf?.(name) ?? [], bytes] as const);
-    return store.write(HEAD, encodeHead(head), { version, also });
+  /** Makes a manifest the newest one. @throws CemError `STORE_CONFLICT` when another was meanwhile. */
+  async writeHead(head: Head, version: string): Promise<string> {
+    return this.#settings.store.write(HEAD, encodeHead(head), { version });
   }
 
   async readFiles({ manifest = [], salt }: Head): Promise<Map<string, FileEntry>> {

@@ -186,7 +186,7 @@ export class SyncAttempt {
     await record.write([next, ...(before === undefined ? [] : [before])]);
     await this.#sender.settle();
     // Once others have gone on, the head no longer tells which of the two was reached.
-    const version = await shared.writeHead(next.head, reached.version, this.#sender.held);
+    const version = await shared.writeHead(next.head, reached.version);
     await record.write([{ ...next, version }]);
   }
 }

@@ -91,8 +91,8 @@ describe("a workspace on two machines", () => {
       // Known already.
       await one.write("copy.txt", "text 4");
     });
-    // A large piece, and the head with what is small.
-    expect(counts["write"]).toBe(2);
+    // A small piece, a large one, the list of the files, and the head.
+    expect(counts["write"]).toBe(4);
   });
 
   it("keeps what each of two runs at once wrote", async () => {

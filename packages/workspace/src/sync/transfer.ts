@@ -9,8 +9,6 @@ import type { Head, SharedCopy } from "./shared-copy.ts";
 
 const FILES_AT_ONCE = 8;
 const MAX_WRITING_BYTES = FILES_AT_ONCE * PIECE_BYTES;
-/** How much is written together with the head: for small changes, one way to the store and one wait for its disk. */
-const MAX_HELD_BYTES = 262_144;
 
 /** The files of both sides, which a plan brings together. */
 export interface PlannedSides {
@@ -82,9 +80,6 @@ export class FileSender {
   /** What is being written, and how many bytes that holds in memory. */
   readonly #writing: Promise<void>[] = [];
   #writingBytes = 0;
-  /** Pieces that are to be written with the head, by their names. */
-  readonly held = new Map<string, Uint8Array>();
-  #heldBytes = 0;
 
   constructor({ shared, local }: { shared: SharedCopy; local: LocalFolders }) {
     this.#shared = shared;
@@ -94,11 +89,7 @@ export class FileSender {
   /** Ends what an attempt before was writing, and forgets what may have been swept away since it was sent. */
   async begin(head: Head | undefined): Promise<void> {
     await Promise.allSettled(this.#writing.splice(0));
-    if (this.#sweeps !== head?.sweeps) {
-      this.#sent.clear();
-      this.held.clear();
-      this.#heldBytes = 0;
-    }
+    if (this.#sweeps !== head?.sweeps) this.#sent.clear();
     this.#sweeps = head?.sweeps;
   }
 
@@ -165,16 +156,11 @@ export class FileSender {
     return name;
   }
 
-  /** Begins to write a piece, or holds it until the head is written. */
+  /** Begins to write a piece. */
   #write(bytes: Uint8Array, digest: string): { name: string; written: Promise<void> } {
     const name = namePiece(digest);
     const { blobs } = this.#shared;
     this.#written.push(name);
-    if (blobs.keyOf !== undefined && this.#heldBytes + bytes.length <= MAX_HELD_BYTES) {
-      this.#heldBytes += bytes.length;
-      this.held.set(name, bytes);
-      return { name, written: Promise.resolve() };
-    }
     this.#writingBytes += bytes.length;
     const written = blobs.write(name, bytes).finally(() => (this.#writingBytes -= bytes.length));
     // Thrown where it is waited for.
