@@ -1,4 +1,3 @@
-import { isObject } from "@cem/core";
 import * as z from "zod";
 import { canonicalJson, compactJson, sha256, TOO_LARGE } from "./canonical-json.ts";
 
@@ -50,10 +49,10 @@ export const rawToolDefinition: z.ZodType<RawToolDefinition> = z.object({
  * @returns the definition, or the reason why the entry can't be used.
  */
 export function readDefinition(raw: unknown, position = 0): ReadDefinition | SkippedTool {
-  const definition = toDefinition(raw);
   const place = `#${position + 1}`;
-  if (definition === undefined)
-    return { name: place, reason: "The definition has no name that is a string." };
+  const read = rawToolDefinition.safeParse(raw);
+  if (!read.success) return { name: place, reason: "The definition has no name that is a string." };
+  const definition = read.data;
   const { name } = definition;
   if (name.trim() === "") return { name: place, reason: "The tool's name is empty, so it can't be called." };
   if (name.length > MAX_NAME_CHARACTERS) {
@@ -70,25 +69,6 @@ export function readDefinition(raw: unknown, position = 0): ReadDefinition | Ski
       return (digest ??= sha256(canonicalJson(definition)));
     },
   };
-}
-
-/** Reads what {@link rawToolDefinition} does; written out, since every tool of every list comes through here. */
-function toDefinition(raw: unknown): RawToolDefinition | undefined {
-  if (!isObject(raw)) return undefined;
-  const { name, title, description, inputSchema, outputSchema, annotations } = raw;
-  if (typeof name !== "string") return undefined;
-  return {
-    name,
-    title: ifText(title),
-    description: ifText(description),
-    inputSchema,
-    outputSchema,
-    annotations,
-  };
-}
-
-function ifText(value: unknown): string | undefined {
-  return typeof value === "string" ? value : undefined;
 }
 
 function isTooLarge(definition: RawToolDefinition): boolean {

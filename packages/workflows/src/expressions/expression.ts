@@ -67,8 +67,6 @@ export interface Expression {
   variables: ReadonlySet<string>;
   /** Whether it uses `steps` or `errors` as a whole, so that it depends on all steps. */
   usesAllSteps: boolean;
-  /** Whether it only picks and compares values, which takes no time that is worth bounding. */
-  isQuick: boolean;
   /** @throws CemError `EXPRESSION_FAILED` */
   evaluate(scope: Scope): unknown;
 }
@@ -150,7 +148,6 @@ function describe(text: string, run: ReturnType<Environment["parse"]>): Expressi
     names,
     ...keys,
     usesAllSteps: found.usesAllSteps,
-    isQuick: isQuick(run.ast),
     evaluate(scope) {
       try {
         return run(scope);
@@ -203,14 +200,6 @@ function visit(node: unknown, bound: ReadonlySet<string>, visitor: Visitor): voi
     return;
   }
   visit(args, bound, visitor);
-}
-
-const QUICK = new Set(["id", "value", ".", ".?", "[]", "[?]", "<", "<=", ">", ">=", "&&", "||", "!_", "?:"]);
-
-function isQuick(node: unknown): boolean {
-  if (Array.isArray(node)) return node.every(isQuick);
-  if (!isNode(node)) return true;
-  return QUICK.has(node.op) && (node.op === "value" || isQuick(node.args));
 }
 
 const KEYED = ["steps", "errors", "variables"] as const;

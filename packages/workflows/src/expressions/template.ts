@@ -5,8 +5,6 @@ import type { DocumentPath, Expression, Scope } from "./expression.ts";
 
 const OPENING = "${{";
 const CLOSING = "}}";
-/** The most expressions at once that are evaluated without a bound on their time. */
-const MAX_UNBOUNDED = 8;
 const MAX_TEXT_CHARACTERS = 8 * 1024 * 1024;
 
 type Part = string | Expression;
@@ -87,7 +85,7 @@ export function visitExpressions(
  */
 export function resolve<Value extends JsonValue>(value: Value, scope: Scope): Value {
   if (!hasExpression(value)) return value;
-  return inTime(expressionsIn(value), () => fill(value, scope)) as Value;
+  return bounded(() => fill(value, scope)) as Value;
 }
 
 /**
@@ -97,26 +95,7 @@ export function resolve<Value extends JsonValue>(value: Value, scope: Scope): Va
  */
 export function evaluate(text: string, scope: Scope): JsonValue {
   const expression = wholeExpression(text);
-  return inTime([expression], () => toJson(expression.evaluate(scope)));
-}
-
-/** Bounds the time of expressions, unless they are few that take none: the clock of the bound costs more than these. */
-function inTime<Result>(expressions: readonly Expression[], work: () => Result): Result {
-  const isQuick = expressions.length <= MAX_UNBOUNDED && expressions.every((one) => one.isQuick);
-  return isQuick ? work() : bounded(work);
-}
-
-function expressionsIn(value: JsonValue): Expression[] {
-  const found: Expression[] = [];
-  visitExpressions(
-    value,
-    [],
-    (expression) => found.push(expression),
-    (error) => {
-      throw error;
-    },
-  );
-  return found;
+  return bounded(() => toJson(expression.evaluate(scope)));
 }
 
 function hasExpression(value: JsonValue): boolean {
