@@ -8,7 +8,6 @@ export { findImportable } from "./admin/import-servers.ts";
 export type { Importable, ImportableServer } from "./admin/import-servers.ts";
 export { inspectTrust, listTrusted, trustItems, untrustFolder } from "./admin/trust.ts";
 export type { TrustReport } from "./admin/trust.ts";
-export { WORKFLOW_FILE } from "./wiring/workflows/workflow-settings.ts";
 export { inspectHost } from "./admin/inspect.ts";
 export type { FolderReport, HostReport } from "./admin/inspect.ts";
 export { generateTools, inspectServers, listCatalog, signIn } from "./admin/servers.ts";

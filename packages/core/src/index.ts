@@ -101,6 +101,7 @@ export type {
 } from "./agent.ts";
 export type { ForwardedAnswer, ForwardedRequest, Replicas } from "./replicas.ts";
 export type { McpTransportProvider } from "./mcp-transport.ts";
+export { WORKFLOW_FILE } from "./workflow-steps.ts";
 export type { WorkflowStepContext, WorkflowStepKind } from "./workflow-steps.ts";
 export type { WorkspaceSync } from "./workspace-sync.ts";
 export type { ListOptions, Store, StoredValue, StoreKey, WriteOptions } from "./store.ts";

@@ -2,6 +2,9 @@ import type { Elicit } from "./elicitation.ts";
 import type { ToolCall, ToolProgress } from "./invocation.ts";
 import type { JsonObject, JsonSchema, JsonValue } from "./json.ts";
 
+/** The path of a workflow's file; any other text names a workflow of the configuration. */
+export const WORKFLOW_FILE = /\.(?:ya?ml|json)$/iu;
+
 /** Context of a workflow step. All effects of the step go through it. */
 export interface WorkflowStepContext {
   /** The name of the step. */

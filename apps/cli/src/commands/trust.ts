@@ -1,5 +1,5 @@
 import type { TrustRecord } from "@cem/config";
-import { CemError } from "@cem/core";
+import { CemError, WORKFLOW_FILE } from "@cem/core";
 import type { TrustReport } from "code-execution-mcp/admin";
 import type { Answer, CommandContext } from "../io/command-context.ts";
 import { askYesNo } from "../ask/prompt.ts";
@@ -47,7 +47,7 @@ Examples:
 });
 
 async function trustFolder(invocation: Given<Trust>, context: CommandContext): Promise<Answer> {
-  const { inspectTrust, listTrusted, trustItems, WORKFLOW_FILE } = await import("code-execution-mcp/admin");
+  const { inspectTrust, listTrusted, trustItems } = await import("code-execution-mcp/admin");
   if (invocation.list) return answerToList(await listTrusted());
   if (invocation.remove) return untrust(invocation.folder);
   const { folder, yes, options } = invocation;

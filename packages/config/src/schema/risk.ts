@@ -1,3 +1,5 @@
+import { WORKFLOW_FILE } from "@cem/core";
+
 /**
  * The kinds of items. `server`: an MCP server. `host-tool`: a file that runs on the host. `plugin`: a module that runs in
  * this process. `mount` and `path`: a place outside of the folder. `key`: a key of the user for an address that the folder
@@ -113,7 +115,6 @@ export function quickOnes(value: readonly unknown[]): unknown[] {
 
 /** Steps whose work is done in the sandbox or by tools, whose calls are checked. */
 const CHECKED_STEPS = new Set(["tool_call", "code_execution", "condition", "loop", "workflow"]);
-const WORKFLOW_FILE = /\.(?:ya?ml|json)$/iu;
 
 /** Workflows without steps of other types, such as forms, and without workflows in files, which are read when they run. */
 export const staysInSandbox: IsStricter = (value) => {

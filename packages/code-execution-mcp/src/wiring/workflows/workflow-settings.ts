@@ -1,13 +1,10 @@
 import { open } from "node:fs/promises";
 import path from "node:path";
 import type { Config } from "@cem/config";
-import { CemError } from "@cem/core";
+import { CemError, WORKFLOW_FILE } from "@cem/core";
 import type { JsonObject, JsonValue } from "@cem/core";
 import { nearest } from "@cem/core/text";
 import type { FindWorkflow, WorkflowSource } from "@cem/workflows";
-
-/** The name of a file that holds a workflow. */
-export const WORKFLOW_FILE = /\.(?:ya?ml|json)$/iu;
 
 /**
  * Finds workflows by their name in the configuration or by the path of their file.

@@ -1,6 +1,6 @@
 import path from "node:path";
 import type { Config } from "@cem/config";
-import { CemError, Lazy } from "@cem/core";
+import { CemError, Lazy, WORKFLOW_FILE } from "@cem/core";
 import type { Agent, JsonObject, WorkflowStepKind } from "@cem/core";
 import type { FindWorkflow, ToolNames, Workflows } from "@cem/workflows";
 import type { AgentOptions } from "../../options.ts";
@@ -9,7 +9,7 @@ import type { Host } from "../calls/tool-host.ts";
 import { assertOutOfReach } from "../places.ts";
 import { redactorOf } from "../privacy/redaction.ts";
 import type { Project } from "../project.ts";
-import { tightenGuardrails, WORKFLOW_FILE, workflowFinder } from "./workflow-settings.ts";
+import { tightenGuardrails, workflowFinder } from "./workflow-settings.ts";
 
 /** The workflow engine of a configuration, with the lookup of its workflows. */
 export interface OpenWorkflows {
