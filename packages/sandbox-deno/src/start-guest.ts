@@ -6,7 +6,7 @@ import { rm } from "node:fs/promises";
 import type { Socket } from "node:net";
 import type { Readable, Writable } from "node:stream";
 import { type Guest, type GuestExit } from "@cem/sandbox";
-import { encodeHostMessage, readUsage } from "@cem/sandbox/provider-kit";
+import { createUsageReader, encodeHostMessage } from "@cem/sandbox/provider-kit";
 import type { SpawnPlan } from "./isolation-backend.ts";
 
 const TOKEN_BYTES = 16;
@@ -55,7 +55,7 @@ export function startGuest(plan: SpawnPlan, reuse = false): Guest {
     get alive() {
       return alive && child.exitCode === null && child.signalCode === null;
     },
-    usage: () => (process.platform === "linux" ? readUsage(child.pid) : undefined),
+    usage: process.platform === "linux" ? createUsageReader(child.pid) : () => undefined,
     ref() {
       child.ref();
       for (const stream of streams) stream.ref();

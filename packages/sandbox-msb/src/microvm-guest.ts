@@ -1,7 +1,7 @@
 import { randomBytes } from "node:crypto";
 import { Duplex, PassThrough, type Writable } from "node:stream";
 import { type Guest, type GuestExit, type GuestUsage } from "@cem/sandbox";
-import { encodeHostMessage, readUsage, type GuestInit } from "@cem/sandbox/provider-kit";
+import { createUsageReader, encodeHostMessage, type GuestInit } from "@cem/sandbox/provider-kit";
 import type { Microvm, MicrovmCommand, MicrovmProcess } from "./microvm-driver.ts";
 
 /** Memory of a machine for its kernel and runtime, beyond the program's limit, in MiB. */
@@ -38,6 +38,7 @@ class MicrovmGuest implements Guest {
   readonly #machine: Microvm;
   #alive = true;
   #killed = false;
+  #measure: (() => GuestUsage | undefined) | undefined;
 
   constructor(machine: Microvm, runner: MicrovmProcess, init: GuestInit) {
     this.#machine = machine;
@@ -53,7 +54,7 @@ class MicrovmGuest implements Guest {
   usage(): GuestUsage | undefined {
     const { pid, writtenBytes } = this.#machine;
     if (writtenBytes !== undefined) return { memoryBytes: 0, processorMs: 0, writtenBytes };
-    const usage = pid === undefined ? undefined : readUsage(pid);
+    const usage = pid === undefined ? undefined : (this.#measure ??= createUsageReader(pid))();
     // The machine's own size bounds its memory; the process's memory is the machine's, not the program's.
     return usage && { ...usage, memoryBytes: 0 };
   }

@@ -17,6 +17,6 @@ export { guestEnvironment, namespacedDenoArguments } from "./guests/namespaced-g
 export type { NamespacedGuest } from "./guests/namespaced-guest.ts";
 export { needsIpv6, networkRules, parseHost } from "./workspace/network-rules.ts";
 export type { AllowedHost, NetworkRules } from "./workspace/network-rules.ts";
-export { readUsage } from "./runs/process-usage.ts";
+export { createUsageReader } from "./runs/process-usage.ts";
 export { findLibraries, NETWORK_FILES, systemLibraries } from "./guests/system-libraries.ts";
 export type { WorkspaceQuota } from "./workspace/workspace-quota.ts";

@@ -1,6 +1,6 @@
 import type { JsonObject, JsonSchema, JsonValue } from "@cem/core";
 import { failSpan, instruments, traceCarrier, traced } from "@cem/core/telemetry";
-import { ProtocolError } from "@modelcontextprotocol/client";
+import { ProtocolError, SdkError, SdkErrorCode } from "@modelcontextprotocol/client";
 import type { RequestOptions, Tool } from "@modelcontextprotocol/client";
 import * as z from "zod";
 import { NO_SDK_TIMEOUT_MS } from "../transport/running-calls.ts";
@@ -12,11 +12,7 @@ const HEADER_MISMATCH = -32_020;
 
 const MS_PER_SECOND = 1_000;
 
-const resultSchema = z.looseObject({
-  content: z.array(z.unknown()).optional(),
-  structuredContent: z.unknown().optional(),
-  isError: z.boolean().optional(),
-});
+const anyResult = z.looseObject({});
 
 /** Options of {@link callTool}. */
 export interface ToolCallOptions {
@@ -77,26 +73,40 @@ function send(
 }
 
 async function request(
-  { client, transportKind }: OpenClient,
+  { client, process, transportKind }: OpenClient,
   tool: string,
   args: JsonObject,
   { signal, onProgress, findTool }: ToolCallOptions,
 ): Promise<RawToolResult> {
   const trace = traceCarrier();
   const params = { name: tool, arguments: args, ...(trace === undefined ? {} : { _meta: { ...trace } }) };
+  const isModern = client.getProtocolEra() === "modern";
+  if (process !== undefined && !isModern)
+    return toRawResult(await process.request("tools/call", params, { signal, onProgress }));
   const sdkOptions: RequestOptions = { signal, timeout: NO_SDK_TIMEOUT_MS, onprogress: onProgress };
-  const usesHeaders = transportKind === "http" && client.getProtocolEra() === "modern";
-  const known = usesHeaders ? findTool() : undefined;
+  const known = transportKind === "http" && isModern ? findTool() : undefined;
   const result =
     known === undefined
-      ? await client.request({ method: "tools/call", params }, resultSchema, sdkOptions)
+      ? await client.request({ method: "tools/call", params }, anyResult, sdkOptions)
       : await client.callTool(params, {
           ...sdkOptions,
           toolDefinition: { name: tool, inputSchema: known.inputSchema as Tool["inputSchema"] },
         });
+  return toRawResult(result);
+}
+
+function toRawResult({
+  content = [],
+  structuredContent,
+  isError = false,
+}: Record<string, unknown>): RawToolResult {
+  if (!Array.isArray(content) || typeof isError !== "boolean") {
+    const wrong = Array.isArray(content) ? "isError is neither true nor false" : "content is not a list";
+    throw new SdkError(SdkErrorCode.InvalidResult, `Invalid result for tools/call: ${wrong}`);
+  }
   return {
-    content: (result.content ?? []) as JsonValue[],
-    structuredContent: result.structuredContent as JsonValue | undefined,
-    isError: result.isError === true,
+    content: content as JsonValue[],
+    structuredContent: structuredContent as JsonValue | undefined,
+    isError,
   };
 }

@@ -2,11 +2,14 @@ import type { ChildProcess } from "node:child_process";
 import { randomUUID } from "node:crypto";
 import { setTimeout as sleep } from "node:timers/promises";
 import { abandonOnAbort, createLineSplitter } from "@cem/core";
-import { parseJSONRPCMessage, serializeMessage } from "@modelcontextprotocol/client";
+import type { JsonValue } from "@cem/core";
+import { parseJSONRPCMessage } from "@modelcontextprotocol/client";
 import type { JSONRPCMessage, Transport } from "@modelcontextprotocol/client";
 import { getDefaultEnvironment } from "@modelcontextprotocol/client/stdio";
 import type { StdioSettings } from "../settings/server-settings.ts";
 import { isGroupAlive, SERVER_MARK, signalGroup, trackGroup, untrackGroup } from "./process-group.ts";
+import { createDirectRequests } from "./direct-requests.ts";
+import type { DirectRequests } from "./direct-requests.ts";
 import { createCallContexts } from "./running-calls.ts";
 import type { CallContexts } from "./running-calls.ts";
 
@@ -50,6 +53,8 @@ export interface StdioTransportOptions {
 export interface StdioTransport extends Transport {
   /** The id of the process. `null` before it is started. */
   readonly pid: number | null;
+  /** Sends a request past the SDK. */
+  readonly request: DirectRequests["request"];
   /** The SDK tells stdio from HTTP by these two members. */
   readonly stderr: null;
   /** How the process ended and what it last wrote to stderr, as a clause. `undefined` while it runs. */
@@ -73,9 +78,17 @@ export function createStdioTransport(
   const closed = Promise.withResolvers<void>();
   const lastWords: string[] = [];
   const contexts = createCallContexts();
+  /** @returns whether more can be written at once. */
+  const write = (message: object): boolean => {
+    const input = child?.stdin;
+    if (!input || !input.writable) throw new Error("The server's process has ended.");
+    return input.write(`${JSON.stringify(message)}\n`);
+  };
+  const direct = createDirectRequests(write);
 
   const transport: StdioTransport = {
     stderr: null,
+    request: direct.request,
     get pid() {
       return child?.pid ?? null;
     },
@@ -108,23 +121,23 @@ export function createStdioTransport(
           closed.resolve();
           if (!isGroupAlive(started)) untrackGroup(started);
           transport.onclose?.();
+          direct.close();
         });
         const noteStderr = (line: string): void => {
           if (!NPM_CHATTER.test(line)) lastWords.push(line);
           if (lastWords.length > KEPT_STDERR_LINES) lastWords.shift();
           onStderr(line);
         };
-        listen(started, transport, contexts, { onStderr: noteStderr, onWarning }, (reason) => {
+        listen(started, transport, { contexts, direct, onStderr: noteStderr, onWarning }, (reason) => {
           exit = `was ended, since ${reason}`;
           lastWords.length = 0;
         });
       });
     },
     async send(message) {
-      const input = child?.stdin;
       contexts.note(message);
-      if (!input || !input.writable) throw new Error("The server's process has ended.");
-      if (input.write(serializeMessage(message))) return;
+      const input = child?.stdin;
+      if (write(message) || !input) return;
       await new Promise<void>((resolve) => {
         const done = (): void => {
           input.off("drain", done);
@@ -167,11 +180,15 @@ function npxAdvice({ command, args = [] }: StdioSettings, words: string): string
   return ` (npx found ${name} among the packages of this project, but not its command; ${name}@latest is fetched in any case)`;
 }
 
+interface ListenOptions extends Pick<StdioTransportOptions, "onStderr" | "onWarning"> {
+  contexts: CallContexts;
+  direct: DirectRequests;
+}
+
 function listen(
   child: ChildProcess,
   transport: Transport,
-  contexts: CallContexts,
-  { onStderr, onWarning }: StdioTransportOptions,
+  { contexts, direct, onStderr, onWarning }: ListenOptions,
   onEnding: (reason: string) => void,
 ): void {
   const fail = (error: unknown): void => {
@@ -184,9 +201,11 @@ function listen(
   // The SDK handles notifications asynchronously and responses at once. Messages are delivered in separate
   // microtasks, so that a call's response does not overtake its progress.
   let delivered = Promise.resolve();
-  const deliver = (message: JSONRPCMessage): void => {
-    delivered = delivered.then(() => contexts.run(message, () => transport.onmessage?.(message))).catch(fail);
+  const inTurn = (work: () => void): void => {
+    delivered = delivered.then(work).catch(fail);
   };
+  const deliver = (message: JSONRPCMessage): void =>
+    inTurn(() => contexts.run(message, () => transport.onmessage?.(message)));
   const endForSize = (): void => {
     onEnding(
       `it sent a message of more than ${MAX_MESSAGE_BYTES} bytes, the most that is read: ask it for less at a time`,
@@ -197,8 +216,10 @@ function listen(
   const splitMessages = createLineSplitter(MAX_MESSAGE_BYTES, (ends) => {
     const id = idOf(ends);
     const message = `the answer has more than ${MAX_MESSAGE_BYTES} bytes, the most that is read: ask for less at a time`;
-    if (id !== undefined) return deliver({ jsonrpc: "2.0", id, error: { code: INTERNAL_ERROR, message } });
-    endForSize();
+    if (id === undefined) return endForSize();
+    const answer = { jsonrpc: "2.0" as const, id, error: { code: INTERNAL_ERROR, message } };
+    if (direct.concerns(answer)) inTurn(() => direct.take(answer));
+    else deliver(answer);
   });
   const slowDown = createBrake(child, onWarning);
   child.stdout?.on("data", (chunk: Buffer) => {
@@ -207,7 +228,13 @@ function listen(
     lineBytes = lines.length > 0 ? 0 : lineBytes + chunk.length;
     if (lineBytes > MAX_SKIPPED_BYTES) endForSize();
     for (const line of lines) {
-      const message = readMessage(line, fail);
+      const read = readLine(line, fail);
+      if (read !== undefined && direct.concerns(read)) {
+        inTurn(() => direct.take(read));
+        if ("method" in (read as object)) others += 1;
+        continue;
+      }
+      const message = read === undefined ? undefined : readMessage(read, line, fail);
       if (message !== undefined) deliver(message);
       if (message === undefined || "method" in message) others += 1;
     }
@@ -257,16 +284,33 @@ function createBrake(
   };
 }
 
-/** Parses a message. A line that is none, such as a banner, is reported and skipped. */
-function readMessage(line: string, fail: (error: unknown) => void): JSONRPCMessage | undefined {
+/** Parses a line. One that is no JSON, such as a banner, is reported and skipped. */
+function readLine(line: string, fail: (error: unknown) => void): JsonValue | undefined {
   const text = line.trim();
   if (text === "") return undefined;
   try {
-    return parseJSONRPCMessage(JSON.parse(text));
+    return JSON.parse(text) as JsonValue;
   } catch {
-    fail(new Error(`The server wrote a line that is not a message: ${text.slice(0, 200)}`));
+    fail(notAMessage(line));
     return undefined;
   }
+}
+
+function readMessage(
+  read: JsonValue,
+  line: string,
+  fail: (error: unknown) => void,
+): JSONRPCMessage | undefined {
+  try {
+    return parseJSONRPCMessage(read);
+  } catch {
+    fail(notAMessage(line));
+    return undefined;
+  }
+}
+
+function notAMessage(line: string): Error {
+  return new Error(`The server wrote a line that is not a message: ${line.trim().slice(0, 200)}`);
 }
 
 async function endGroup(child: ChildProcess, graceMs: number): Promise<void> {

@@ -5,6 +5,9 @@ const PAGE_BYTES = 4_096;
 const MAX_PROCESSES = 64;
 /** Linux counts processor time for programs in hundredths of a second. */
 const TICK_MS = 10;
+/** Time between two looks at all processes. */
+const LOOK_MS = 200;
+const NOTHING: Readonly<GuestUsage> = { memoryBytes: 0, processorMs: 0, writtenBytes: 0 };
 
 function read(path: string): string | undefined {
   try {
@@ -26,25 +29,57 @@ function readProcessorMs(pid: number): number {
   return (Number(fields[11] ?? 0) + Number(fields[12] ?? 0)) * TICK_MS;
 }
 
-/** Measures a process and its descendants by `/proc`; `undefined` when the process is gone or there is no `/proc`. */
-export function readUsage(root: number | undefined): GuestUsage | undefined {
-  if (root === undefined) return undefined;
-  const pids = [root];
-  let memoryBytes = 0;
-  let processorMs = 0;
-  let writtenBytes = 0;
-  for (let index = 0; index < pids.length && index < MAX_PROCESSES; index += 1) {
-    const pid = pids[index] as number;
-    const [, resident, shared] = (read(`/proc/${pid}/statm`) ?? "").split(" ").map(Number);
-    if (resident === undefined || shared === undefined) {
-      if (index === 0) return undefined;
-      continue;
+/** Of one process. */
+interface Measured extends Omit<GuestUsage, "processorMs"> {
+  pid: number;
+}
+
+function measure(pid: number): Measured | undefined {
+  const [, resident, shared] = (read(`/proc/${pid}/statm`) ?? "").split(" ").map(Number);
+  if (resident === undefined || shared === undefined) return undefined;
+  const written = /^wchar: (\d+)$/m.exec(read(`/proc/${pid}/io`) ?? "");
+  return { pid, memoryBytes: (resident - shared) * PAGE_BYTES, writtenBytes: Number(written?.[1] ?? 0) };
+}
+
+/**
+ * Measures a process and its descendants by `/proc`. Between two looks at all of them it measures the largest alone, which is
+ * the runtime: what launched it does nothing more, and it starts no other.
+ *
+ * @returns a function that gives `undefined` when the process is gone or there is no `/proc`.
+ */
+export function createUsageReader(root: number | undefined): () => GuestUsage | undefined {
+  let largest: Measured | undefined;
+  /** Of all the others, and the processor time of all. */
+  let rest: GuestUsage = NOTHING;
+  let lookedAt = -Infinity;
+
+  const lookAtAll = (): GuestUsage | undefined => {
+    lookedAt = performance.now();
+    rest = { ...NOTHING };
+    largest = undefined;
+    const pids = root === undefined ? [] : [root];
+    for (let index = 0; index < pids.length && index < MAX_PROCESSES; index += 1) {
+      const pid = pids[index] as number;
+      const measured = measure(pid);
+      if (measured === undefined) continue;
+      rest.processorMs += readProcessorMs(pid);
+      const isLarger = largest === undefined || measured.memoryBytes > largest.memoryBytes;
+      addTo(rest, isLarger ? largest : measured);
+      if (isLarger) largest = measured;
+      pids.push(...childrenOf(pid));
     }
-    memoryBytes += (resident - shared) * PAGE_BYTES;
-    processorMs += readProcessorMs(pid);
-    const written = /^wchar: (\d+)$/m.exec(read(`/proc/${pid}/io`) ?? "");
-    writtenBytes += Number(written?.[1] ?? 0);
-    pids.push(...childrenOf(pid));
-  }
-  return { memoryBytes, processorMs, writtenBytes };
+    return largest && addTo({ ...rest }, largest);
+  };
+
+  return () => {
+    if (largest === undefined || performance.now() - lookedAt > LOOK_MS) return lookAtAll();
+    const again = measure(largest.pid);
+    return again === undefined ? lookAtAll() : addTo({ ...rest }, again);
+  };
+}
+
+function addTo(sum: GuestUsage, one: Measured | undefined): GuestUsage {
+  sum.memoryBytes += one?.memoryBytes ?? 0;
+  sum.writtenBytes += one?.writtenBytes ?? 0;
+  return sum;
 }

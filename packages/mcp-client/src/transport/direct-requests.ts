@@ -1,0 +1,111 @@
+import { isObject } from "@cem/core";
+import type { JsonObject, JsonValue, ToolProgress } from "@cem/core";
+import { ProtocolError, SdkError, SdkErrorCode } from "@modelcontextprotocol/client";
+
+/** Ids from here on are of these requests. The SDK counts its own from 0. */
+const FIRST_ID = 2 ** 30;
+
+type DirectParams = object & { _meta?: object };
+
+interface DirectOptions {
+  /** Cancels the request, also at the server. */
+  signal: AbortSignal;
+  onProgress: (progress: ToolProgress) => void;
+}
+
+/** A request that has no answer yet. */
+interface Pending extends Pick<DirectOptions, "onProgress"> {
+  settle: (answer: JsonObject | Error) => void;
+}
+
+/**
+ * Requests that are sent past the SDK, which takes several times as long for one. It has all other messages, and the
+ * handshake, which has to be one of a protocol before 2026-07-28: with that one a result may ask for input.
+ */
+export interface DirectRequests {
+  /** @throws what the SDK's client throws: `ProtocolError` for an error of the server, else `SdkError`. */
+  request: (method: string, params: DirectParams, options: DirectOptions) => Promise<JsonObject>;
+  /** Whether a message is for one of these requests. */
+  concerns(message: JsonValue): boolean;
+  /** Takes a message that concerns them. */
+  take(message: JsonValue): void;
+  /** Fails all that have no answer. */
+  close(): void;
+}
+
+/** @param write - Throws where the connection is lost. */
+export function createDirectRequests(write: (message: object) => void): DirectRequests {
+  const pending = new Map<JsonValue | undefined, Pending>();
+  let nextId = FIRST_ID;
+
+  return {
+    request: (method, params, { signal, onProgress }) =>
+      new Promise((resolve, reject) => {
+        const id = nextId;
+        nextId += 1;
+        const cancel = (): void => {
+          const reason = String(signal.reason);
+          settle(new SdkError(SdkErrorCode.RequestTimeout, reason));
+          notifyCancelled(write, id, reason);
+        };
+        const settle = (answer: JsonObject | Error): void => {
+          pending.delete(id);
+          signal.removeEventListener("abort", cancel);
+          if (answer instanceof Error) reject(answer);
+          else resolve(answer);
+        };
+        if (signal.aborted) return settle(new SdkError(SdkErrorCode.RequestTimeout, String(signal.reason)));
+        signal.addEventListener("abort", cancel, { once: true });
+        pending.set(id, { settle, onProgress });
+        const meta = { ...params["_meta"], progressToken: id };
+        try {
+          write({ jsonrpc: "2.0", id, method, params: { ...params, _meta: meta } });
+        } catch (error) {
+          settle(error as Error);
+        }
+      }),
+    concerns: (message) => pending.size > 0 && pending.has(subjectOf(message)),
+    take(message) {
+      const request = pending.get(subjectOf(message));
+      const { params, result, error } = message as JsonObject;
+      if (isObject(params)) request?.onProgress(progressOf(params));
+      else if (isObject(result)) request?.settle(result);
+      else if (isObject(error)) {
+        const { code, message: text, data } = error;
+        request?.settle(ProtocolError.fromError(code as number, text as string, data));
+      }
+    },
+    close() {
+      const lost = new SdkError(SdkErrorCode.ConnectionClosed, "Connection closed");
+      for (const { settle } of pending.values()) settle(lost);
+    },
+  };
+}
+
+/** The id of the request that a well-formed message answers, or tells the progress of. */
+function subjectOf(message: JsonValue): JsonValue | undefined {
+  if (!isObject(message) || message["jsonrpc"] !== "2.0") return undefined;
+  const { id, method, params, result, error } = message;
+  if (method === undefined) {
+    const isError =
+      isObject(error) && Number.isSafeInteger(error["code"]) && typeof error["message"] === "string";
+    return isObject(result) !== isError ? id : undefined;
+  }
+  if (method !== "notifications/progress" || id !== undefined || !isObject(params)) return undefined;
+  return typeof params["progress"] === "number" ? params["progressToken"] : undefined;
+}
+
+function progressOf({ progress, total, message }: JsonObject): ToolProgress {
+  return {
+    progress: progress as number,
+    ...(typeof total === "number" && { total }),
+    ...(typeof message === "string" && { message }),
+  };
+}
+
+/** A server that is gone needs no cancellation. */
+function notifyCancelled(write: (message: object) => void, requestId: number, reason: string): void {
+  try {
+    write({ jsonrpc: "2.0", method: "notifications/cancelled", params: { requestId, reason } });
+  } catch {}
+}
