@@ -9,7 +9,6 @@ import type {
   ListKind,
   LogEntry,
   RawToolResult,
-  Root,
   ServerRequest,
   ServerStatus,
   ToolList,
@@ -28,8 +27,6 @@ export interface McpConnectionsSettings {
   log?: ((entry: LogEntry) => void) | undefined;
   /** Asks the user on behalf of a server (elicitation). Absent: such requests are cancelled. */
   elicit?: Elicit | undefined;
-  /** Folders announced to servers. Default: none, which servers take as no restriction of their own folders. */
-  roots?: readonly Root[] | undefined;
   /** Folder where OAuth tokens are stored. Absent: they are kept in memory. */
   authFolder?: string | undefined;
   /**
@@ -38,6 +35,13 @@ export interface McpConnectionsSettings {
    * @defaultValue `{ name: "code-execution-mcp", version: "0" }`
    */
   identity?: { name: string; version: string } | undefined;
+  /**
+   * Called when a server's tools were listed again because they may have changed. With it they are listed at once when the
+   * server says so.
+   */
+  onToolsListed?: ((server: string, list: ToolList) => void) | undefined;
+  /** Called when a server said that its resources or prompts, or a resource that is watched, changed. */
+  onContentsChanged?: ((server: string, change: ContentChange) => void) | undefined;
 }
 
 interface WithSignal {
@@ -78,17 +82,6 @@ export interface McpConnections {
    * @throws CemError `AUTH_FAILED`, or `SERVER_NOT_FOUND`.
    */
   authorize(server: string, options: AuthorizeOptions): Promise<void>;
-  /** Removes the stored tokens of a server. */
-  forgetAuthorization(server: string): Promise<void>;
-  /** Calls the listener when a server's tools changed or may have changed. Returns a function that removes it. */
-  onToolsChanged(listener: (server: string) => void): () => void;
-  /**
-   * Calls the listener when a server's tools were listed again because they may have changed. When the server says so,
-   * they are listed at once. Returns a function that removes it.
-   */
-  onToolsListed(listener: (server: string, list: ToolList) => void): () => void;
-  /** Calls the listener when a server said that its resources or prompts, or a resource that is watched, changed. Returns a function that removes it. */
-  onContentsChanged(listener: (server: string, change: ContentChange) => void): () => void;
   /** Ends all calls, connections and server processes. May be called more than once. */
   close(): Promise<void>;
 }
@@ -96,34 +89,22 @@ export interface McpConnections {
 /** Creates connections to MCP servers. Nothing is started or connected before it is needed. */
 export function createMcpConnections(settings: McpConnectionsSettings): McpConnections {
   const never = new AbortController().signal;
-  const listeners = new Set<(server: string) => void>();
   const log = limitLog(settings.log ?? (() => {}));
   const identity = settings.identity ?? { name: "code-execution-mcp", version: "0" };
   const oauth = createOAuth({ folder: settings.authFolder, clientName: identity.name });
-  const listed = new Set<(server: string, list: ToolList) => void>();
-  const contents = new Set<(server: string, change: ContentChange) => void>();
   const clients = new Map<string, ServerClient>();
   const byName = new Map<string, McpServerSettings>();
   for (const server of settings.servers) {
     byName.set(server.name, server);
     const { name } = server;
+    const { onToolsListed, onContentsChanged } = settings;
     const client = createServerClient(server, {
       identity,
       log,
       elicit: settings.elicit,
-      roots: settings.roots,
       signIn: oauth.signInFor(server),
-      onToolsChanged(isTold) {
-        for (const listener of listeners) listener(name);
-        // Listeners get a new list at once, not at the next call.
-        if (isTold && listed.size > 0) client.listTools({ signal: never }).catch(() => {});
-      },
-      onToolsListed(list) {
-        for (const listener of listed) listener(name, list);
-      },
-      onContentsChanged(change) {
-        for (const listener of contents) listener(name, change);
-      },
+      onToolsListed: onToolsListed && ((list) => onToolsListed(name, list)),
+      onContentsChanged: (change) => onContentsChanged?.(name, change),
     });
     clients.set(name, client);
   }
@@ -155,22 +136,6 @@ export function createMcpConnections(settings: McpConnectionsSettings): McpConne
       const client = find(server);
       await oauth.authorize(byName.get(server) as McpServerSettings, options);
       client.reset();
-    },
-    async forgetAuthorization(server) {
-      find(server);
-      await oauth.forget(byName.get(server) as McpServerSettings);
-    },
-    onToolsChanged(listener) {
-      listeners.add(listener);
-      return () => listeners.delete(listener);
-    },
-    onContentsChanged(listener) {
-      contents.add(listener);
-      return () => contents.delete(listener);
-    },
-    onToolsListed(listener) {
-      listed.add(listener);
-      return () => listed.delete(listener);
     },
     async close() {
       await Promise.all([...clients.values()].map((client) => client.close()));

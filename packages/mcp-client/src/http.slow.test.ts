@@ -138,8 +138,8 @@ describe("a server of the current generation over HTTP", () => {
   });
 
   it("tells when its tools changed", async () => {
-    await using connections = connect([http(server.port)]);
-    const changed = new Promise((resolve) => connections.onToolsChanged(resolve));
+    const { promise: changed, resolve } = Promise.withResolvers<string>();
+    await using connections = connect([http(server.port)], { onToolsListed: resolve });
     await connections.listTools("remote");
     handler.notify.toolsChanged();
     expect(await changed).toBe("remote");

@@ -19,7 +19,6 @@ export type {
   ListKind,
   LogEntry,
   RawToolResult,
-  Root,
   ServerRequest,
   ServerStatus,
   ToolList,

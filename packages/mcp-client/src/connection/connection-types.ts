@@ -125,13 +125,6 @@ export interface LogEntry {
   message: string;
 }
 
-/** A folder announced to servers by `roots/list`. */
-export interface Root {
-  /** A `file:` URL. */
-  uri: string;
-  name?: string | undefined;
-}
-
 /** The lists that a server has besides that of its tools. */
 export type ListKind = "resources" | "resourceTemplates" | "prompts";
 

@@ -18,7 +18,7 @@ import { createRunningCalls, currentCall } from "../transport/running-calls.ts";
 import type { CallInFlight } from "../transport/running-calls.ts";
 import { answerSampling, createElicitationHandler } from "./client-handlers.ts";
 import type { ConnectionHealth } from "./connection-health.ts";
-import type { CallOptions, Root, ServerState } from "./connection-types.ts";
+import type { CallOptions, ServerState } from "./connection-types.ts";
 import type { OpenClient } from "./open-client.ts";
 import { createReconnectingClient } from "./reconnecting-client.ts";
 import type { ReconnectingClientOptions } from "./reconnecting-client.ts";
@@ -39,7 +39,6 @@ export interface ConnectionContext {
   redact: HideSecrets;
   log: ReconnectingClientOptions["log"];
   elicit?: Elicit | undefined;
-  roots?: readonly Root[] | undefined;
   signIn?: SignIn | undefined;
 }
 
@@ -83,7 +82,7 @@ export function createConnection(
   changes: Pick<ReconnectingClientOptions, "onToolsChanged" | "onContentsChanged">,
 ): Connection {
   const { name } = settings;
-  const { identity, health, redact, log, roots = [], signIn } = context;
+  const { identity, health, redact, log, signIn } = context;
   const timeoutMs = settings.timeoutMs ?? DEFAULT_TIMEOUT_MS;
   const calls = createRunningCalls();
   const elicitation = createElicitationHandler(name, { calls, elicit: context.elicit, log });
@@ -99,7 +98,8 @@ export function createConnection(
     client.setNotificationHandler("notifications/resources/updated", ({ params }) => {
       changes.onContentsChanged({ kind: "resources", uri: params.uri });
     });
-    client.setRequestHandler("roots/list", () => ({ roots: [...roots] }));
+    // Servers take none as no restriction of their own folders.
+    client.setRequestHandler("roots/list", () => ({ roots: [] }));
   };
 
   const reconnecting = createReconnectingClient({

@@ -15,7 +15,6 @@ import type {
   ContentChange,
   LogEntry,
   RawToolResult,
-  Root,
   ServerStatus,
   ToolList,
 } from "./connection-types.ts";
@@ -34,12 +33,9 @@ export interface ServerClientContext {
   identity: ConnectionContext["identity"];
   log: (entry: LogEntry) => void;
   elicit?: Elicit | undefined;
-  roots?: readonly Root[] | undefined;
   signIn?: SignIn | undefined;
-  /** Called when the server said that its tools changed (`isTold`), or when they may have changed. */
-  onToolsChanged: (isTold: boolean) => void;
-  /** Called when the tools were listed again because they may have changed. */
-  onToolsListed: (list: ToolList) => void;
+  /** Called when the tools were listed again because they may have changed: at once where the server says so. */
+  onToolsListed?: ((list: ToolList) => void) | undefined;
   /** Called when the server said that its resources or prompts, or a resource that is watched, changed. */
   onContentsChanged: (change: ContentChange) => void;
 }
@@ -66,7 +62,7 @@ export interface ServerClient {
 /** Creates the client of one server. Nothing is connected before it is needed. */
 export function createServerClient(settings: McpServerSettings, context: ServerClientContext): ServerClient {
   const { name } = settings;
-  const { identity, elicit, roots, signIn } = context;
+  const { identity, elicit, signIn, onToolsListed } = context;
   const redact = createRedact(settings, () => signIn?.secrets() ?? []);
   const limit = pLimit(settings.concurrency ?? Infinity);
   const log: ConnectionContext["log"] = (level, message, source = "client") =>
@@ -85,12 +81,13 @@ export function createServerClient(settings: McpServerSettings, context: ServerC
     settings,
     log: (message) => log("debug", message),
     create() {
-      const shared = { identity, health, redact, log, elicit, roots, signIn };
+      const shared = { identity, health, redact, log, elicit, signIn };
       const { onContentsChanged } = context;
       const onToolsChanged = (isTold: boolean): void => {
         toolsAreStale = true;
-        if (isTold) changed = connection;
-        context.onToolsChanged(isTold);
+        if (!isTold) return;
+        changed = connection;
+        if (onToolsListed !== undefined) listTools({ signal: closing.signal }).catch(() => {});
       };
       const connection = createConnection(settings, shared, { onToolsChanged, onContentsChanged });
       return connection;
@@ -140,7 +137,7 @@ export function createServerClient(settings: McpServerSettings, context: ServerC
         if (isKnown !== true) log("warn", `Tool "${name}" is left out: ${reason}.`);
       }
       if (tools.cut !== undefined) log("warn", `The list of tools is not complete: ${tools.cut}.`);
-      if (mayHaveChanged) context.onToolsListed(tools);
+      if (mayHaveChanged) onToolsListed?.(tools);
       return tools;
     } catch (error) {
       toolsAreStale = true;

@@ -104,14 +104,6 @@ describe("signing in", () => {
     }
   });
 
-  it("can be forgotten", async () => {
-    await using connections = connect([settings()], { authFolder: folder });
-    await connections.authorize("remote", { openBrowser });
-    await connections.forgetAuthorization("remote");
-    expect(await readdir(folder)).toEqual([]);
-    await expect(call(connections)).rejects.toMatchObject({ code: "AUTH_REQUIRED" });
-  });
-
   it("takes no answer that is not its own", async () => {
     await using connections = connect([settings()], { authFolder: folder });
     const statuses: number[] = [];

@@ -26,8 +26,6 @@ export interface OAuth {
   signInFor(server: McpServerSettings): SignIn | undefined;
   /** Signs in through the browser, with PKCE, and stores the tokens. */
   authorize(server: McpServerSettings, options: AuthorizeOptions): Promise<void>;
-  /** Removes the stored tokens. */
-  forget(server: McpServerSettings): Promise<void>;
 }
 
 /**
@@ -91,10 +89,6 @@ export function createOAuth(options: { folder?: string | undefined; clientName: 
       } finally {
         await callback.close();
       }
-    },
-
-    async forget({ transport }) {
-      if (isWeb(transport)) await store.remove(storeKey(transport.url));
     },
   };
 }

@@ -1,5 +1,5 @@
 import { createHash } from "node:crypto";
-import { readFile, rm } from "node:fs/promises";
+import { readFile } from "node:fs/promises";
 import { join } from "node:path";
 import * as z from "zod";
 
@@ -22,7 +22,6 @@ export type TokenRecord = z.infer<typeof recordSchema>;
 export interface TokenStore {
   read(url: string): Promise<TokenRecord | undefined>;
   write(record: TokenRecord): Promise<void>;
-  remove(url: string): Promise<void>;
 }
 
 /** The URL a sign-in is stored under: without credentials, query and fragment. */
@@ -40,9 +39,6 @@ export function createMemoryTokenStore(): TokenStore {
     },
     async write(record) {
       records.set(record.url, record);
-    },
-    async remove(url) {
-      records.delete(url);
     },
   };
 }
@@ -71,9 +67,6 @@ export function createFileTokenStore(folder: string): TokenStore {
       const written = lastWrite.then(() => replace(record));
       lastWrite = written.catch(() => {});
       return written;
-    },
-    async remove(url) {
-      await rm(fileOf(url), { force: true });
     },
   };
 }

@@ -1,6 +1,6 @@
 export { createMcpTools } from "./mcp-tools.ts";
 export type { McpTools, McpToolsSettings } from "./mcp-tools.ts";
-export type { ConfiguredServer, McpServersSettings, ServerContents } from "./servers/mcp-servers.ts";
+export type { ConfiguredServer, McpServersSettings } from "./servers/mcp-servers.ts";
 export type { ExaminedServer, ExamineOptions } from "./generated/examine-servers.ts";
 export type { GeneratedServer, GenerateOptions } from "./generated/generate-servers.ts";
 export type { ToolsChange } from "./generated/tool-updates.ts";

@@ -7,13 +7,13 @@ import { examineServers, startUsedServers } from "./generated/examine-servers.ts
 import type { ExaminedServer, ExamineOptions } from "./generated/examine-servers.ts";
 import { generateServers } from "./generated/generate-servers.ts";
 import type { GeneratedServer, GenerateOptions } from "./generated/generate-servers.ts";
-import { createGeneratedFolders, createToolChanges } from "./generated/generated-folders.ts";
+import { createGeneratedFolders } from "./generated/generated-folders.ts";
 import type { GeneratedFolder } from "./generated/generated-folders.ts";
 import { createGeneratedToolSource } from "./generated/generated-tool-source.ts";
 import { takeInChanges, watchChanges } from "./generated/tool-updates.ts";
 import type { ToolsChange } from "./generated/tool-updates.ts";
-import { connectionsFor, createMcpServers, createServerContents } from "./servers/mcp-servers.ts";
-import type { ConfiguredServer, McpServersSettings, ServerContents } from "./servers/mcp-servers.ts";
+import { connectionsFor, createMcpServers } from "./servers/mcp-servers.ts";
+import type { ConfiguredServer, McpServersSettings } from "./servers/mcp-servers.ts";
 
 export interface McpToolsSettings extends McpServersSettings {
   /**
@@ -38,8 +38,6 @@ export interface McpTools {
   readonly servers: ReadonlyMap<string, ConfiguredServer>;
   /** The generated tools, for a bridge to call. */
   readonly source: ToolSource;
-  /** The resources and prompts of the servers. */
-  readonly contents: ServerContents;
   /** Reads a generated folder's server and tools from its lock file, for discovery. `undefined`: it was not generated. */
   readListed(folder: string): Promise<ToolServer | undefined>;
   /** Marks the tools of a catalog that can't be called now, as far as that is known. Connects to nothing. */
@@ -73,6 +71,8 @@ export interface McpTools {
    * Calls the listener when a connected server's tools changed. New ones have their files then and can be imported.
    */
   onToolsChanged(listener: (change: ToolsChange) => void): void;
+  /** Calls the listener when a connected server said that its resources or prompts, or a resource that is watched, changed. */
+  onContentsChanged(listener: (server: string, change: ContentChange) => void): void;
   /** Ends every connection and server process. Safe to call twice. */
   close(): Promise<void>;
 }
@@ -81,24 +81,20 @@ export interface McpTools {
 export function createMcpTools(settings: McpToolsSettings): McpTools {
   const { holdChanged = true, changesFiles = true, store, onLog } = settings;
   const folders = createGeneratedFolders();
-  const changes = createToolChanges();
   const watch = watchChanges(
-    async (server, list) =>
-      changesFiles ? takeInChanges({ servers, folders, changes, holdChanged }, server, list) : undefined,
+    async (server, list) => (changesFiles ? takeInChanges(parts, server, list) : undefined),
     onLog ?? (() => {}),
   );
   const contentListeners = new Set<(server: string, change: ContentChange) => void>();
   const servers = createMcpServers(settings, {
-    onListed: (server, list) => watch.onListed(server, list),
+    onToolsListed: (server, list) => watch.onListed(server, list),
     onContentsChanged(server, change) {
       for (const listener of contentListeners) listener(server, change);
     },
   });
+  const parts = { servers, folders, holdChanged };
   const source = createGeneratedToolSource({
-    servers,
-    folders,
-    changes,
-    holdChanged,
+    ...parts,
     store,
     onUnvalidated({ server, tool, reason }) {
       const message = `${server}.${tool}: its result is not checked: ${reason}.`;
@@ -107,18 +103,17 @@ export function createMcpTools(settings: McpToolsSettings): McpTools {
   });
   return {
     servers: servers.byName,
-    contents: createServerContents(servers, (listener) => contentListeners.add(listener)),
     source,
     readListed: async (folder) => (await folders.read(folder))?.server,
-    withAvailability: (catalog) => withAvailability(catalog, { servers, folders, changes, holdChanged }),
+    withAvailability: (catalog) => withAvailability(catalog, parts),
     startingServers: (guard) => startUsedServers(guard, servers, folders),
-    generate: (options) =>
-      watch.exclusively(() => generateServers({ servers, folders, holdChanged }, options)),
-    examine: (options) => examineServers({ servers, folders, changes }, options),
+    generate: (options) => watch.exclusively(() => generateServers(parts, options)),
+    examine: (options) => examineServers(parts, options),
     connectionsFor: (server) => connectionsFor(server, servers),
     folderOf: (server) => servers.folderOf(server),
     readGenerated: async (server) => folders.read(await servers.folderOf(server)),
     onToolsChanged: (listener) => watch.onChange(listener),
+    onContentsChanged: (listener) => void contentListeners.add(listener),
     async close() {
       await servers.close();
       await watch.exclusively(async () => {});

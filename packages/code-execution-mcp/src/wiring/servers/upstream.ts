@@ -1,5 +1,5 @@
 import type { LoadedConfig } from "@cem/config";
-import { tokenizeInTurns, withoutValues } from "@cem/core";
+import { isObject, tokenizeInTurns, withoutValues } from "@cem/core";
 import type { JsonObject, JsonValue, Lazy, Redactor } from "@cem/core";
 import type { AgentServerSettings } from "@cem/mcp-server";
 import type { McpTools } from "@cem/mcp-client/tools";
@@ -19,11 +19,16 @@ export function upstreamOf(
   host: Lazy<Host>,
   redactor: Redactor | undefined,
 ): Upstream {
-  const contents = async (): Promise<McpTools["contents"]> => (await host.get()).mcpTools.contents;
+  const connectionsFor = async (server: string): ReturnType<McpTools["connectionsFor"]> =>
+    (await host.get()).mcpTools.connectionsFor(server);
   const upstream: Upstream = {
     servers: config.mcpServers.filter(({ enabled }) => enabled).map(({ name }) => name),
-    list: async (server, kind, options) => (await contents()).list(server, kind, options),
-    request: async (server, request, options) => (await contents()).request(server, request, options),
+    async list(server, kind, options) {
+      const { items } = await (await connectionsFor(server)).list(server, kind, options);
+      return items.filter((item) => isObject(item));
+    },
+    request: async (server, request, options) =>
+      (await connectionsFor(server)).request(server, request, options),
   };
   return redactor === undefined ? upstream : redactUpstream(upstream, redactor);
 }
@@ -75,7 +80,7 @@ export async function tellChanges(server: CemServer, host: Lazy<Host>, log: Log)
     const message = describeChange(change);
     server.listChanged("tools", redactor?.tokenize(message, {}) ?? message);
   });
-  mcpTools.contents.onChanged((name, { kind, uri }) => {
+  mcpTools.onContentsChanged((name, { kind, uri }) => {
     if (uri !== undefined) return server.resourceUpdated(name, uri);
     log("info", `The ${kind} of server "${name}" changed.`);
     return server.listChanged(kind);

@@ -5,25 +5,20 @@ import type { CatalogSnapshot, ErrorInfo, ToolCatalog, ToolServer } from "@cem/c
 import type { ServerStatus } from "../../connection/connection-types.ts";
 import type { McpServers } from "../servers/mcp-servers.ts";
 import { toolChanged } from "./generated-folders.ts";
-import type { GeneratedFolder, GeneratedFolders, ToolChanges } from "./generated-folders.ts";
-
-interface MarkSettings {
-  servers: McpServers;
-  folders: GeneratedFolders;
-  changes: ToolChanges;
-  /** Whether a tool whose definition changed is refused until the change is accepted. */
-  holdChanged: boolean;
-}
+import type { GeneratedFolder, GeneratedParts } from "./generated-folders.ts";
 
 /** A catalog whose generated tools are marked where they can't be called, as far as that is known. Connects to nothing. */
-export function withAvailability(catalog: ToolCatalog, settings: MarkSettings): ToolCatalog {
+export function withAvailability(catalog: ToolCatalog, settings: GeneratedParts): ToolCatalog {
   return {
     specificationVersion: "v1",
     list: async (options) => markUnavailable(await catalog.list(options), settings),
   };
 }
 
-async function markUnavailable(snapshot: CatalogSnapshot, settings: MarkSettings): Promise<CatalogSnapshot> {
+async function markUnavailable(
+  snapshot: CatalogSnapshot,
+  settings: GeneratedParts,
+): Promise<CatalogSnapshot> {
   const marks: [string, ErrorInfo][] = [];
   const statuses = new Map(
     settings.servers
@@ -55,7 +50,7 @@ type ReasonOf = (tool: string) => ErrorInfo | undefined;
 /** @returns `undefined` where all tools of the server can be called, or none was generated. */
 async function reasonsFor(
   server: ToolServer,
-  settings: MarkSettings,
+  settings: GeneratedParts,
   statuses: ReadonlyMap<string, ServerStatus>,
 ): Promise<ReasonOf | undefined> {
   const file = server.tools.find((tool) => tool.file !== undefined)?.file;
@@ -92,12 +87,12 @@ function serverReason(
 /** Why single tools of a server can't be called. */
 async function toolReasons(
   { lock, locked }: GeneratedFolder,
-  { servers, changes, holdChanged }: MarkSettings,
+  { servers, folders, holdChanged }: GeneratedParts,
 ): Promise<ReasonOf | undefined> {
   const { name } = lock.server;
   const list = servers.openConnections()?.knownTools(name);
   if (list === undefined) return undefined;
-  const { changed, removed } = await changes.compare(list, lock);
+  const { changed, removed } = await folders.compare(list, lock);
   const reasons = new Map<string, ErrorInfo>();
   for (const { definition } of removed) {
     reasons.set(definition.name, {

@@ -5,7 +5,7 @@ import type { Guard, ToolDefinition, ToolFlag } from "@cem/core";
 import type { ServerStatus } from "../../connection/connection-types.ts";
 import type { McpConnections } from "../../connections.ts";
 import type { McpServers } from "../servers/mcp-servers.ts";
-import type { GeneratedFolders, ToolChanges } from "./generated-folders.ts";
+import type { GeneratedFolders, GeneratedParts } from "./generated-folders.ts";
 
 const DEFAULT_TIMEOUT_MS = 10_000;
 
@@ -32,15 +32,9 @@ export interface ExamineOptions {
   timeoutMs?: number | undefined;
 }
 
-interface ExamineParts {
-  servers: McpServers;
-  folders: GeneratedFolders;
-  changes: ToolChanges;
-}
-
 /** Tries every enabled server, all at once. One that does not answer in time is reported as `connecting`. */
 export async function examineServers(
-  parts: ExamineParts,
+  parts: GeneratedParts,
   { signal, only, timeoutMs = DEFAULT_TIMEOUT_MS }: ExamineOptions = {},
 ): Promise<ExaminedServer[]> {
   if (parts.servers.byName.size === 0) return [];
@@ -57,7 +51,7 @@ export async function examineServers(
 async function examine(
   status: ServerStatus,
   connections: McpConnections,
-  { servers, folders, changes }: ExamineParts,
+  { servers, folders }: GeneratedParts,
 ): Promise<ExaminedServer> {
   const { name } = status;
   const error = servers.byName.get(name)?.error;
@@ -69,7 +63,7 @@ async function examine(
     if (generated === undefined) return { ...known, ...nothing };
     const { lock, definitions } = generated;
     const list = connections.knownTools(name);
-    const comparison = list === undefined ? undefined : await changes.compare(list, lock);
+    const comparison = list === undefined ? undefined : await folders.compare(list, lock);
     return {
       ...known,
       generated: lock.tools.length,

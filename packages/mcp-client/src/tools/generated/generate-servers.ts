@@ -3,9 +3,8 @@ import { CemError, toErrorInfo } from "@cem/core";
 import type { ErrorInfo, ToolFlag } from "@cem/core";
 import type { ChangedTool, Difference, SkippedTool, ToolWarning } from "@cem/tool-files";
 import { connectionsFor } from "../servers/mcp-servers.ts";
-import type { McpServers } from "../servers/mcp-servers.ts";
 import { compareDefinitions, definitionsOf } from "./generated-folders.ts";
-import type { GeneratedFolders } from "./generated-folders.ts";
+import type { GeneratedParts } from "./generated-folders.ts";
 
 export interface GenerateOptions {
   /** The servers to generate files for. Default: every one that is enabled. */
@@ -43,20 +42,13 @@ export interface GeneratedServer {
   flagged: { tool: string; flags: readonly ToolFlag[] }[];
 }
 
-interface GenerateParts {
-  servers: McpServers;
-  folders: GeneratedFolders;
-  /** Whether changed definitions are left as they were accepted. */
-  holdChanged: boolean;
-}
-
 /**
  * Writes the files of servers' tools, all servers at once. A server that fails costs no other.
  *
  * @throws CemError `SERVER_NOT_FOUND` for a name that is not configured.
  */
 export async function generateServers(
-  parts: GenerateParts,
+  parts: GeneratedParts,
   options: GenerateOptions = {},
 ): Promise<GeneratedServer[]> {
   const { servers } = parts;
@@ -78,7 +70,7 @@ export async function generateServers(
 }
 
 async function generateServer(
-  { servers, folders, holdChanged }: GenerateParts,
+  { servers, folders, holdChanged }: GeneratedParts,
   server: string,
   { accept = false, signal }: GenerateOptions,
 ): Promise<GeneratedServer> {

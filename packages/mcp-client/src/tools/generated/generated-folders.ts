@@ -5,6 +5,7 @@ import type { ToolDefinition, ToolServer } from "@cem/core";
 import type { ChangedTool, LockComparison, LockedTool, ServerLock } from "@cem/tool-files";
 import type { ToolList } from "../../connection/connection-types.ts";
 import { isServerRequest, serverRequestDefinitions } from "../../connection/server-request-definitions.ts";
+import type { McpServers } from "../servers/mcp-servers.ts";
 
 /** The lock file's name. Repeated from @cem/tool-files, which is loaded only for folders that have one. */
 const LOCK_FILE = "tools.lock.json";
@@ -22,18 +23,38 @@ export interface GeneratedFolder {
   definitions: ReadonlyMap<string, ToolDefinition>;
 }
 
-/** A reader of generated folders that parses a lock file again only when it changed, which it looks up at each read. */
+/** Reads generated folders, and parses a lock file again only when it changed, which it looks up at each read. */
 export interface GeneratedFolders {
   /**
    * @returns `undefined` for a folder that was not generated.
    * @throws CemError `TOOL_LOCK_INVALID`.
    */
   read(folder: string): Promise<GeneratedFolder | undefined>;
+  /** Compares what a server lists with a lock. The result for each list and its lock is cached. */
+  compare(list: ToolList, lock: ServerLock): Promise<ListComparison>;
+}
+
+/** The servers whose tools were generated, and their files. */
+export interface GeneratedParts {
+  servers: McpServers;
+  folders: GeneratedFolders;
+  /** Whether a tool whose definition changed is held back until the change is accepted. */
+  holdChanged: boolean;
 }
 
 export function createGeneratedFolders(): GeneratedFolders {
   const known = new Map<string, { stamp: string; generated: GeneratedFolder }>();
+  const compared = new WeakMap<ToolList, { lock: ServerLock; comparison: ListComparison }>();
   return {
+    async compare(list, lock) {
+      const present = compared.get(list);
+      if (present?.lock === lock) return present.comparison;
+      const { added, removed, changed } = await compareDefinitions(list, lock);
+      const byName = new Map(changed.map((change) => [change.name, change]));
+      const comparison = { added, removed, changed: byName };
+      compared.set(list, { lock, comparison });
+      return comparison;
+    },
     async read(folder) {
       const stamp = stampOf(path.join(folder, LOCK_FILE));
       const present = known.get(folder);
@@ -79,26 +100,6 @@ function toGenerated(name: string, lock: ServerLock, tools: ToolDefinition[]): G
 export interface ListComparison extends Pick<LockComparison, "added" | "removed"> {
   /** Tools whose definition changed, by name. */
   changed: ReadonlyMap<string, ChangedTool>;
-}
-
-/** Compares lists with locks. The result for each list and its lock is cached. */
-export interface ToolChanges {
-  compare(list: ToolList, lock: ServerLock): Promise<ListComparison>;
-}
-
-export function createToolChanges(): ToolChanges {
-  const known = new WeakMap<ToolList, { lock: ServerLock; comparison: ListComparison }>();
-  return {
-    async compare(list, lock) {
-      const present = known.get(list);
-      if (present?.lock === lock) return present.comparison;
-      const { added, removed, changed } = await compareDefinitions(list, lock);
-      const byName = new Map(changed.map((change) => [change.name, change]));
-      const comparison = { added, removed, changed: byName };
-      known.set(list, { lock, comparison });
-      return comparison;
-    },
-  };
 }
 
 /** Compares what a server lists with its lock. The functions for resources and prompts are ours: they are never changed. */

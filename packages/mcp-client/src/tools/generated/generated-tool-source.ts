@@ -2,16 +2,10 @@ import type { KnownTool, OnUnvalidated, ToolSource } from "@cem/bridge";
 import { CemError } from "@cem/core";
 import type { ResultStore } from "@cem/core";
 import { connectionsFor } from "../servers/mcp-servers.ts";
-import type { McpServers } from "../servers/mcp-servers.ts";
 import { toolChanged } from "./generated-folders.ts";
-import type { GeneratedFolders, ToolChanges } from "./generated-folders.ts";
+import type { GeneratedParts } from "./generated-folders.ts";
 
-export interface GeneratedToolSourceSettings {
-  servers: McpServers;
-  folders: GeneratedFolders;
-  changes: ToolChanges;
-  /** Whether a tool whose definition changed is refused until the change is accepted. */
-  holdChanged: boolean;
+export interface GeneratedToolSourceSettings extends GeneratedParts {
   /** Keeps images, other bytes and large results. */
   store?: ResultStore | undefined;
   /** Receives each tool whose results can't be checked, once, with the reason. */
@@ -20,7 +14,7 @@ export interface GeneratedToolSourceSettings {
 
 /** Makes the source of generated tools, for the bridge to call. Each is called as it was accepted. */
 export function createGeneratedToolSource(settings: GeneratedToolSourceSettings): ToolSource {
-  const { servers, folders, changes, holdChanged, store, onUnvalidated } = settings;
+  const { servers, folders, holdChanged, store, onUnvalidated } = settings;
   let loading: Promise<ToolSource> | undefined;
 
   const findTool = async (server: string, tool: string): Promise<KnownTool | undefined> => {
@@ -35,7 +29,7 @@ export function createGeneratedToolSource(settings: GeneratedToolSourceSettings)
       if (generated !== undefined && listed === undefined) return undefined;
       throw notGenerated(server, tool);
     }
-    const { changed } = await changes.compare(list, generated.lock);
+    const { changed } = await folders.compare(list, generated.lock);
     const change = changed.get(tool);
     if (change !== undefined && holdChanged) {
       const places = change.differences.map(({ place }) => place);

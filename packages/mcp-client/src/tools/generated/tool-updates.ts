@@ -1,9 +1,8 @@
 import path from "node:path";
 import { toErrorInfo } from "@cem/core";
 import type { LogEntry, ToolList } from "../../connection/connection-types.ts";
-import type { McpServers } from "../servers/mcp-servers.ts";
 import { definitionsOf } from "./generated-folders.ts";
-import type { GeneratedFolders, ToolChanges } from "./generated-folders.ts";
+import type { GeneratedParts } from "./generated-folders.ts";
 
 /** How the tools that a server lists now differ from those that were generated. */
 export interface ToolsChange {
@@ -18,21 +17,13 @@ export interface ToolsChange {
   removed: string[];
 }
 
-interface TakeInParts {
-  servers: McpServers;
-  folders: GeneratedFolders;
-  changes: ToolChanges;
-  /** Whether changed definitions are left as they were accepted. */
-  holdChanged: boolean;
-}
-
 /**
  * Writes the files of the tools that a server has since they were generated.
  *
  * @returns `undefined` for a server whose tools were not generated.
  */
 export async function takeInChanges(
-  { servers, folders, changes, holdChanged }: TakeInParts,
+  { servers, folders, holdChanged }: GeneratedParts,
   server: string,
   list: ToolList,
 ): Promise<ToolsChange | undefined> {
@@ -40,7 +31,7 @@ export async function takeInChanges(
   const before = await folders.read(directory);
   if (before === undefined) return undefined;
   const { lock } = before;
-  const { added, changed, removed } = await changes.compare(list, lock);
+  const { added, changed, removed } = await folders.compare(list, lock);
   const isNew = new Set(added.map(({ name }) => name));
   if (isNew.size > 0 || (changed.size > 0 && !holdChanged)) {
     const { writeServerFiles } = await import("@cem/tool-files");

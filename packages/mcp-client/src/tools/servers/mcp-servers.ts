@@ -1,15 +1,8 @@
 import path from "node:path";
 import { CemError } from "@cem/core";
-import type { Elicit, JsonObject } from "@cem/core";
-import type {
-  CallOptions,
-  ContentChange,
-  ListKind,
-  LogEntry,
-  ServerRequest,
-  ToolList,
-} from "../../connection/connection-types.ts";
-import type { McpConnections } from "../../connections.ts";
+import type { Elicit } from "@cem/core";
+import type { LogEntry } from "../../connection/connection-types.ts";
+import type { McpConnections, McpConnectionsSettings } from "../../connections.ts";
 import type { McpServerSettings } from "../../settings/server-settings.ts";
 
 export interface McpServersSettings {
@@ -38,12 +31,7 @@ export interface McpServersSettings {
 }
 
 /** Events of connected servers. */
-export interface ServerChanges {
-  /** Called when the tools of a server were listed again. */
-  onListed: (server: string, list: ToolList) => void;
-  /** Called when a server said that its resources or prompts, or a resource that is watched, changed. */
-  onContentsChanged: (server: string, change: ContentChange) => void;
-}
+export type ServerChanges = Pick<McpConnectionsSettings, "onToolsListed" | "onContentsChanged">;
 
 /** The state of a server that is known without connecting to it. */
 export interface ConfiguredServer {
@@ -94,9 +82,7 @@ export function createMcpServers(settings: McpServersSettings, changes: ServerCh
         return { ...server, enabled: false };
       }
     });
-    connected = createMcpConnections({ servers: filled, authFolder, log: onLog, elicit });
-    connected.onToolsListed(changes.onListed);
-    connected.onContentsChanged(changes.onContentsChanged);
+    connected = createMcpConnections({ servers: filled, authFolder, log: onLog, elicit, ...changes });
     return connected;
   };
 
@@ -127,40 +113,4 @@ export async function connectionsFor(server: string, servers: McpServers): Promi
   const error = servers.byName.get(server)?.error;
   if (error !== undefined) throw error;
   return connections;
-}
-
-/** Resources and prompts of MCP servers, for a client that wants them from one place. */
-export interface ServerContents {
-  /** The names of the servers that are switched on. */
-  readonly servers: readonly string[];
-  /**
-   * Lists what one server has. Empty where it has none of the kind.
-   *
-   * @throws CemError of the connection, or what is wrong with the server's settings.
-   */
-  list(server: string, kind: ListKind, options: CallOptions): Promise<readonly JsonObject[]>;
-  /** Reads a resource, renders a prompt or completes an argument of one. @throws as `list`. */
-  request(server: string, request: ServerRequest, options: CallOptions): Promise<JsonObject>;
-  /** Calls the listener when a connected server said that its resources or prompts, or a resource that is watched, changed. */
-  onChanged(listener: (server: string, change: ContentChange) => void): void;
-}
-
-/** @param onChanged - registers a listener at the connections, now or once they are made. */
-export function createServerContents(
-  servers: McpServers,
-  onChanged: ServerContents["onChanged"],
-): ServerContents {
-  return {
-    servers: [...servers.byName].filter(([, { enabled }]) => enabled).map(([name]) => name),
-    async list(server, kind, options) {
-      const connections = await connectionsFor(server, servers);
-      const { items } = await connections.list(server, kind, options);
-      return items.filter((item): item is JsonObject => typeof item === "object" && item !== null);
-    },
-    async request(server, request, options) {
-      const connections = await connectionsFor(server, servers);
-      return connections.request(server, request, options);
-    },
-    onChanged,
-  };
 }
