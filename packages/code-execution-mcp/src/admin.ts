@@ -32,5 +32,5 @@ export type { SearchReport } from "./wiring/stages/selector.ts";
 export type { TokenCost } from "@cem/mcp-server";
 export type { ExaminedServer, GeneratedServer, GenerateOptions } from "@cem/mcp-client/tools";
 export { drawWorkflow, listWorkflows } from "./admin/workflows.ts";
-export type { ConfiguredWorkflow } from "./admin/workflows.ts";
+export type { ConfiguredWorkflow } from "./wiring/workflows/workflow-settings.ts";
 export type { DrawnStep } from "@cem/workflows";

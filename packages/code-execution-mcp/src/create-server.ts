@@ -16,7 +16,7 @@ import { loggerOf, logTo, logWarnings } from "./wiring/log.ts";
 import { openProject } from "./wiring/open-project.ts";
 import { openRequestHosts } from "./wiring/owners/request-hosts.ts";
 import { redactorOf } from "./wiring/privacy/redaction.ts";
-import type { Project } from "./wiring/project.ts";
+import { withoutPool } from "./wiring/project.ts";
 import { createConfiguredState, createServedResults } from "./wiring/records/workspace.ts";
 import { guestFactsOf } from "./wiring/sandbox/sandboxes.ts";
 import { tellChanges, upstreamOf } from "./wiring/servers/upstream.ts";
@@ -64,6 +64,7 @@ export async function createServer(options: ServerOptions = {}): Promise<CemServ
         })
       : undefined;
   const host = lazyHost(loaded, agentOptions);
+  // Runs are executed by the agents of their owners, which have guests of their own, or by workers.
   const isElsewhere = requestHosts !== undefined || queue !== undefined;
   const local =
     options.agent ?? createLoadedAgent(isElsewhere ? withoutPool(loaded) : loaded, agentOptions, host);
@@ -145,15 +146,6 @@ export async function createServer(options: ServerOptions = {}): Promise<CemServ
       await loaded.dispose();
     },
   });
-}
-
-/** Runs are executed by the agents of their owners, which have guests of their own, or by workers. */
-function withoutPool(loaded: Project): Project {
-  const { config } = loaded;
-  return {
-    ...loaded,
-    config: { ...config, optimizations: { ...config.optimizations, sandboxPooling: false } },
-  };
 }
 
 /** A server that serves. Over HTTP `close` gives calls under way `server.shutdown_grace` to finish. */

@@ -1,15 +1,15 @@
 import { assertKnownOptions, statusOfRun } from "@cem/core";
-import type { Agent, Lazy, RunRecord, Store, TaskResult } from "@cem/core";
+import type { Agent, RunRecord, TaskResult } from "@cem/core";
 import { flushTelemetry, instruments, observeQueue } from "@cem/core/telemetry";
 import { nearest } from "@cem/core/text";
 import type { ReadinessReport, WorkerMetrics } from "@cem/mcp-server";
-import type { QueueWorker, RunningAgent, RunQueue } from "@cem/queue";
+import type { QueueWorker, RunningAgent } from "@cem/queue";
 import { createLoadedAgent } from "./create-agent.ts";
 import { AGENT_OPTIONS, agentOptionsOf } from "./options.ts";
 import type { AgentOptions } from "./options.ts";
 import { loggerOf, logTo, logWarnings } from "./wiring/log.ts";
 import { openProject } from "./wiring/open-project.ts";
-import { WorkerAgents } from "./wiring/owners/worker-agents.ts";
+import { openWorkerAgents } from "./wiring/owners/worker-agents.ts";
 import { requireQueueConnection } from "./wiring/shared/queue.ts";
 import { probeStore } from "./wiring/shared/store.ts";
 import { startWorkThreads } from "./work-threads/work-threads.ts";
@@ -66,7 +66,7 @@ export async function runWorker(options: WorkerOptions = {}): Promise<RunningWor
   logWarnings(loaded, log);
   const queue = createRunQueue(connection);
   const threads = startWorkThreads();
-  const agents = await WorkerAgents.open(loaded, { ...agentOptionsOf(options), log }, createLoadedAgent);
+  const agents = await openWorkerAgents(loaded, { ...agentOptionsOf(options), log }, createLoadedAgent);
   // Gauges are there before the first run.
   instruments();
   const stopObserving = observeQueue(() => queue.counts());
@@ -84,7 +84,7 @@ export async function runWorker(options: WorkerOptions = {}): Promise<RunningWor
     if (loaded.store !== undefined) await probeStore(await loaded.store.get());
     const { host } = config.server;
     const { enabled, sandboxReuse } = config.optimizations;
-    const concurrency = Math.min(config.queue.concurrency, agents.maxOpen);
+    const concurrency = Math.min(config.queue.concurrency, config.customers.maxOpen);
     const metrics = createWorkerMetrics(() => queue.load());
     worker = await startQueueWorker({
       ...connection,
@@ -98,7 +98,13 @@ export async function runWorker(options: WorkerOptions = {}): Promise<RunningWor
       onProblem: (error) => log("warning", `The queue: ${error.message}`),
     });
     const { name } = worker;
-    const readiness = new Readiness(queue, loaded.store);
+    let isStopped = false;
+    const report = async (): Promise<ReadinessReport> => {
+      if (isStopped) return { fault: "shutting down" };
+      const store = await loaded.store?.get();
+      await Promise.all([queue.counts(), store && probeStore(store)]);
+      return {};
+    };
     const port = options.port ?? config.queue.workerPort;
     const health =
       port === undefined
@@ -106,13 +112,13 @@ export async function runWorker(options: WorkerOptions = {}): Promise<RunningWor
         : await serveHealth({
             host,
             port,
-            report: () => readiness.report(),
+            report,
             logger,
             metrics: metrics.registry,
           });
     logger.info({ worker: name, concurrency, url: health?.url }, "taking runs");
     const close = async (): Promise<void> => {
-      readiness.stop();
+      isStopped = true;
       logger.info({ worker: name }, "finishing");
       await worker?.close();
       await flushTelemetry();
@@ -147,27 +153,4 @@ function watchRuns(agent: Agent, onFinished: WorkerMetrics["onFinished"]): Runni
     executeTask: (task, options) => watched("task", () => agent.executeTask(task, options)),
     executeCode: (code, options) => watched("code", () => agent.executeCode(code, options)),
   };
-}
-
-/** Whether a worker takes runs. */
-class Readiness {
-  readonly #queue: RunQueue;
-  readonly #store: Lazy<Store> | undefined;
-  #isStopped = false;
-
-  constructor(queue: RunQueue, store: Lazy<Store> | undefined) {
-    this.#queue = queue;
-    this.#store = store;
-  }
-
-  stop(): void {
-    this.#isStopped = true;
-  }
-
-  async report(): Promise<ReadinessReport> {
-    if (this.#isStopped) return { fault: "shutting down" };
-    const store = await this.#store?.get();
-    await Promise.all([this.#queue.counts(), store && probeStore(store)]);
-    return {};
-  }
 }

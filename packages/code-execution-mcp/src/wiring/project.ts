@@ -47,6 +47,13 @@ export function withOwnersDir(config: LoadedConfig["config"], dir: string): Load
   return { ...config, customers: { ...config.customers, dir } };
 }
 
+/** A project whose agents keep no guest ready. */
+export function withoutPool<Pooled extends Pick<LoadedConfig, "config">>(project: Pooled): Pooled {
+  const { config } = project;
+  const optimizations = { ...config.optimizations, sandboxPooling: false };
+  return { ...project, config: { ...config, optimizations } };
+}
+
 /** Brings the skills that an owner's code sees up to date. */
 export async function refreshSkills({
   sharedSkillsDir: shared,

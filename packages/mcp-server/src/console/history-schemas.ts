@@ -6,7 +6,7 @@ const anything = z.unknown().meta({ description: "Any JSON value." });
 const NOT_HERE = "Why there is none here.";
 
 const WorkflowSummary = z
-  .object({ name: text, description: text, version: text, steps: count })
+  .object({ name: text, description: text, version: text, steps: count, mcpTool: z.boolean() })
   .meta({ id: "WorkflowSummary" });
 export const WorkflowList = z
   .object({ workflows: z.array(WorkflowSummary), absent: text.optional().meta({ description: NOT_HERE }) })

@@ -1,7 +1,7 @@
 import type { CallRecorder } from "@cem/bridge";
 import type { Config } from "@cem/config";
 import { Lazy } from "@cem/core";
-import type { AuditLog, Redactor, ResultStore, ToolCatalog } from "@cem/core";
+import type { Agent, AuditLog, Redactor, ResultStore, ToolCatalog } from "@cem/core";
 import type { PlannedWrite } from "@cem/guardrails/calls";
 import type { FileTools, McpTools } from "@cem/mcp-client/tools";
 import type { AgentOptions } from "../../options.ts";
@@ -35,6 +35,9 @@ export interface Host {
   /** Keeps calls for the records of runs. Absent where there are none. */
   callRecorder: CallRecorder | undefined;
 }
+
+/** Opens an agent of a project. */
+export type OpenAgent = (project: Project, options: AgentOptions, host?: Lazy<Host>) => Agent;
 
 /**
  * The host side of an agent, opened when it is first needed. The agent closes it.

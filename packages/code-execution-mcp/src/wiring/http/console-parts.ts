@@ -3,7 +3,7 @@ import { CemError, forClients } from "@cem/core";
 import type { CemServer } from "../../options.ts";
 import type { Project } from "../project.ts";
 import { logDirOf } from "../records/workspace.ts";
-import { configuredSource } from "../workflows/workflow-settings.ts";
+import { configuredSource, summarizeWorkflows } from "../workflows/workflow-settings.ts";
 import type { WorkflowTools } from "../workflows/workflow-tools.ts";
 import { removeElsewhere } from "./clients.ts";
 
@@ -87,13 +87,7 @@ function sessionsOf(project: Project): ConsoleParts["sessions"] {
 
 function workflowsOf({ config }: Project, tools: WorkflowTools): ConsoleParts["workflows"] {
   return {
-    list: async () =>
-      config.workflows.map(({ name, description = "", version, steps }) => ({
-        name,
-        description,
-        version,
-        steps: steps.length,
-      })),
+    list: async () => summarizeWorkflows(config),
     async draw(name) {
       // By their names only: a path would read other files of the host.
       const workflow = config.workflows.find((one) => one.name === name);

@@ -1,13 +1,12 @@
 import { Lazy } from "@cem/core";
-import type { Agent } from "@cem/core";
 import { observeOwners } from "@cem/core/telemetry";
 import type { OwnerParts } from "@cem/mcp-server";
 import type { RunQueue } from "@cem/queue";
 import type { OpenCustomer, OpenCustomers } from "@cem/workspace";
 import type { AgentOptions } from "../../options.ts";
 import { lazyHost } from "../calls/tool-host.ts";
-import type { Host } from "../calls/tool-host.ts";
-import { refreshSkills } from "../project.ts";
+import type { OpenAgent } from "../calls/tool-host.ts";
+import { refreshSkills, withoutPool } from "../project.ts";
 import type { Project } from "../project.ts";
 import { createConfiguredState, createServedResults } from "../records/workspace.ts";
 import { shareSkills } from "../shared/files.ts";
@@ -27,9 +26,6 @@ export interface CustomerHost extends OwnerParts {
   project: Project;
   workflows: WorkflowTools;
 }
-
-/** Opens an agent of a project. */
-export type OpenAgent = (project: Project, options: AgentOptions, host?: Lazy<Host>) => Agent;
 
 /** Where customers' runs are executed. */
 export interface CustomerRuns {
@@ -59,6 +55,7 @@ export async function openCustomerHosts(
   const sharedChecker = new Lazy(() => createConfiguredTypeChecker(project.config));
 
   async function open(id: string): Promise<OpenCustomer<CustomerHost>> {
+    // A guest that waits for a customer's first run is worth less than what it takes while many are idle.
     const own = withoutPool(await project.forOwner(id));
     const { home = "", skillsDir = "" } = own.owner ?? {};
     const checker = new Lazy(() => createConfiguredTypeChecker(own.config));
@@ -125,13 +122,6 @@ export async function openCustomerHosts(
       await (await sharedChecker.settled())?.dispose();
     },
   };
-}
-
-/** A guest that waits for a customer's first run is worth less than what it takes while many are idle. */
-function withoutPool(project: Project): Project {
-  const { config } = project;
-  const optimizations = { ...config.optimizations, sandboxPooling: false };
-  return { ...project, config: { ...config, optimizations } };
 }
 
 function quotaKeyOf(id: string): string {

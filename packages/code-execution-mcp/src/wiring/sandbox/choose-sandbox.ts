@@ -171,11 +171,7 @@ export async function meterOf({ owner, store }: Project): Promise<RunMeter | und
 
 function sharedProvider(config: Config, root: string, oneRun: boolean): Lazy<SandboxProvider> {
   const { sandboxType, sandboxImage, msbServerUrl } = config.execution;
-  const { enabled, sandboxPooling, sandboxPoolSize, sandboxKeptGuests, sandboxReuse } = config.optimizations;
-  const key = JSON.stringify([
-    [sandboxType, sandboxImage, msbServerUrl, root],
-    [enabled && sandboxPooling && !oneRun ? sandboxPoolSize : 0, enabled && sandboxReuse, sandboxKeptGuests],
-  ]);
+  const key = JSON.stringify([sandboxType, sandboxImage, msbServerUrl, root, poolSettings(config, oneRun)]);
   let provider = providers.get(key);
   if (provider === undefined) {
     provider = new Lazy(() => chooseProvider(config, oneRun));

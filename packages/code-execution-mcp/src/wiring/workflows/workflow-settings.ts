@@ -26,6 +26,26 @@ export function workflowFinder({ workflows }: Pick<Config, "workflows">, folder:
   };
 }
 
+/** A workflow of the configuration, in short. */
+export interface ConfiguredWorkflow {
+  name: string;
+  description: string;
+  version: string;
+  steps: number;
+  mcpTool: boolean;
+}
+
+/** The workflows of a configuration, in its order. */
+export function summarizeWorkflows({ workflows }: Pick<Config, "workflows">): ConfiguredWorkflow[] {
+  return workflows.map(({ name, description = "", version, steps, mcpTool }) => ({
+    name,
+    description,
+    version,
+    steps: steps.length,
+    mcpTool,
+  }));
+}
+
 /** A workflow of the configuration, as a file would have it. */
 export function configuredSource(workflow: Config["workflows"][number]): WorkflowSource {
   const { steps, ...rest } = workflow;

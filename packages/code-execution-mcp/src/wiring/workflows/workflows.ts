@@ -5,7 +5,7 @@ import type { Agent, JsonObject, WorkflowStepKind } from "@cem/core";
 import type { FindWorkflow, ToolNames, Workflows } from "@cem/workflows";
 import type { AgentOptions } from "../../options.ts";
 import { lazyHost } from "../calls/tool-host.ts";
-import type { Host } from "../calls/tool-host.ts";
+import type { Host, OpenAgent } from "../calls/tool-host.ts";
 import { assertOutOfReach } from "../places.ts";
 import { redactorOf } from "../privacy/redaction.ts";
 import type { Project } from "../project.ts";
@@ -17,9 +17,6 @@ export interface OpenWorkflows {
   find: FindWorkflow;
   dispose(): Promise<void>;
 }
-
-/** Opens an agent of a configuration. */
-type OpenAgent = (loaded: Project, options: AgentOptions, host: Lazy<Host>) => Agent;
 
 export interface WorkflowParts {
   openAgent: OpenAgent;
@@ -43,7 +40,22 @@ export async function openConfiguredWorkflows(
   const agentOptions: AgentOptions = { ...options, redactor, sessions: false, resume: undefined };
   const host = hostOfGiven ?? lazyHost(loaded, agentOptions);
   const agent = given ?? openAgent(loaded, agentOptions, host);
-  const others = new AgentsByGuardrails(loaded, agentOptions, { openAgent, host });
+  /** The agents of workflows and steps that have guardrails of their own, by these. */
+  const others = new Map<string, Lazy<Agent>>();
+  const agentWith = async (wanted: readonly JsonObject[]): Promise<Agent> => {
+    const guardrails = tightenGuardrails(config.guardrails, wanted);
+    const key = JSON.stringify(guardrails);
+    const own: Project = { ...loaded, config: { ...config, guardrails } };
+    // All steps of a run meet the same state of a server. Which changed tools are held back is a matter of the connections.
+    const isConnected = guardrails.changedTools === config.guardrails.changedTools;
+    const opened =
+      others.get(key) ??
+      new Lazy(async () =>
+        openAgent(own, agentOptions, lazyHost(own, agentOptions, isConnected ? host : undefined)),
+      );
+    others.set(key, opened);
+    return opened.get();
+  };
   const { workspaceDir, workflowRunsDir } = config.execution;
   await assertOutOfReach(config, {
     folder: workflowRunsDir,
@@ -65,13 +77,13 @@ export async function openConfiguredWorkflows(
     find,
     toolNames: toolNamesOf(config),
     assertAllowed: options.trustFolder === false ? async (name) => assertTrusted(name, loaded) : undefined,
-    agentWith: (guardrails) => others.get(guardrails),
+    agentWith,
   });
   return {
     workflows,
     find,
     async dispose() {
-      await others.dispose();
+      await Promise.all([...others.values()].map(async (one) => (await one.settled())?.dispose()));
       if (given !== undefined) return;
       await agent.dispose();
       // An agent that ran nothing did not open it, and does not close it.
@@ -94,47 +106,6 @@ async function assertTrusted(name: string, { folder, trust }: Project): Promise<
     `${name} is held back: steps of it reach out of the sandbox, and nobody said yes to the file as it is now.`,
     { details: { folder: file } },
   );
-}
-
-/** The agents of workflows and steps that have guardrails of their own, one for each set of them. */
-class AgentsByGuardrails {
-  readonly #loaded: Project;
-  readonly #options: AgentOptions;
-  readonly #openAgent: OpenAgent;
-  readonly #host: Lazy<Host>;
-  readonly #agents = new Map<string, Lazy<Agent>>();
-
-  constructor(
-    loaded: Project,
-    options: AgentOptions,
-    { openAgent, host }: { openAgent: OpenAgent; host: Lazy<Host> },
-  ) {
-    this.#loaded = loaded;
-    this.#options = options;
-    this.#openAgent = openAgent;
-    this.#host = host;
-  }
-
-  /** @throws CemError `WORKFLOW_INVALID` for guardrails that would allow more. */
-  get(wanted: readonly JsonObject[]): Promise<Agent> {
-    const guardrails = tightenGuardrails(this.#loaded.config.guardrails, wanted);
-    const key = JSON.stringify(guardrails);
-    let agent = this.#agents.get(key);
-    if (agent === undefined) {
-      const config: Config = { ...this.#loaded.config, guardrails };
-      const loaded: Project = { ...this.#loaded, config };
-      // All steps of a run meet the same state of a server. Which changed tools are held back is a matter of the connections.
-      const isConnected = guardrails.changedTools === this.#loaded.config.guardrails.changedTools;
-      const host = lazyHost(loaded, this.#options, isConnected ? this.#host : undefined);
-      agent = new Lazy(async () => this.#openAgent(loaded, this.#options, host));
-      this.#agents.set(key, agent);
-    }
-    return agent.get();
-  }
-
-  async dispose(): Promise<void> {
-    await Promise.all([...this.#agents.values()].map(async (agent) => (await agent.settled())?.dispose()));
-  }
 }
 
 function toolNamesOf({ toolMappings }: Config): ToolNames {
