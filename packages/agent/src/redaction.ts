@@ -8,6 +8,7 @@ import type {
   Redactor,
   TaskResult,
 } from "@cem/core";
+import { sessionOf } from "./session-context.ts";
 import type { Stages } from "./stages.ts";
 
 /** A text that is longer is looked through in pieces, with turns for others in between. */
@@ -18,11 +19,13 @@ const LONG_CHARACTERS = 4_096;
  */
 export async function redacted(
   { redactor: lazy }: Stages,
-  options: ExecuteOptions,
+  given: ExecuteOptions,
   carryOut: (options: ExecuteOptions) => Promise<TaskResult>,
 ): Promise<TaskResult> {
   const redactor = await lazy?.get();
-  if (redactor === undefined) return carryOut(options);
+  if (redactor === undefined) return carryOut(given);
+  // The calls of a single run are of no session. What they returned is to be known when it leaves.
+  const options = { ...given, session: sessionOf(given) };
   await redactor.restore?.(options.session);
   const scope: RedactionScope = { session: options.session, isOfCode: redactor.guest === "tokens" };
   const events = new RedactedEvents(redactor, scope, options.onEvent);
@@ -46,10 +49,11 @@ export async function redacted(
 export async function redactedTask(
   { redactor: lazy }: Stages,
   task: string,
-  { session }: ExecuteOptions,
+  options: ExecuteOptions,
 ): Promise<string> {
   const redactor = await lazy?.get();
   if (redactor === undefined) return task;
+  const session = sessionOf(options);
   await redactor.recognize?.(task, { session });
   return tokenizeInTurns(redactor, task, { session });
 }

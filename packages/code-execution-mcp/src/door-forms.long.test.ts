@@ -2,13 +2,16 @@ import { readdirSync, readFileSync } from "node:fs";
 import path from "node:path";
 import { fileURLToPath } from "node:url";
 import { Client, StreamableHTTPClientTransport } from "@modelcontextprotocol/client";
+import { chromium } from "playwright-core";
 import { expect, it, onTestFinished, vi } from "vitest";
+import { isInstalled } from "../../../vitest.tools.ts";
+import { recordSpans } from "../../core/fixtures/recorded-spans.ts";
 import { WRITTEN_FORMS, WRITTEN_VALUES } from "../../mcp-client/fixtures/written-forms.ts";
 import { makeProject } from "../test/upstream-project.ts";
 import { generateTools } from "./admin.ts";
 import { runServer } from "./index.ts";
 
-vi.setConfig({ testTimeout: 400_000 });
+vi.setConfig({ testTimeout: 600_000 });
 
 const fixture = fileURLToPath(new URL("../../mcp-client/fixtures/forms-server.ts", import.meta.url));
 const servers = { forms: { command: process.execPath, args: ["--conditions=@cem/source", fixture] } };
@@ -34,6 +37,24 @@ function leaked(seen: unknown, form: string): string[] {
   });
 }
 
+/** What a browser shows of runs on the console's page. */
+async function pagesOf(server: URL, runs: readonly { id: string }[]): Promise<string> {
+  const executablePath = process.env["CHROMIUM_PATH"] ?? "/usr/bin/chromium";
+  const browser = await chromium.launch({ executablePath, args: ["--no-sandbox"] });
+  try {
+    const page = await browser.newPage();
+    const shown: string[] = [];
+    for (const { id } of runs) {
+      await page.goto(new URL(`/console/#runs/${id}`, server).href);
+      await page.getByText("forms.").first().waitFor();
+      shown.push(await page.content());
+    }
+    return shown.join("\n");
+  } finally {
+    await browser.close();
+  }
+}
+
 it.each(["values", "tokens"] as const)("no value passes a door in any form: guest: %s", async (guest) => {
   const project = await makeProject();
   const { onLog: _onLog, ...source } = project.source(servers);
@@ -49,33 +70,40 @@ it.each(["values", "tokens"] as const)("no value passes a door in any form: gues
   });
   onTestFinished(() => running.close(0));
   const url = new URL(running.url ?? "");
-  const client = new Client(
-    { name: "test", version: "1.0.0" },
-    { capabilities: { elicitation: { form: {} }, sampling: {} }, versionNegotiation: { mode: "legacy" } },
-  );
   let asked: unknown[] = [];
-  client.setRequestHandler("elicitation/create", async ({ params }) => {
-    asked.push(params);
-    return { action: "accept" as const, content: { name: "x" } };
-  });
-  client.setRequestHandler("sampling/createMessage", async ({ params }) => {
-    asked.push(params);
-    return { model: "test", role: "assistant", content: { type: "text", text: "x" } };
-  });
-  await client.connect(new StreamableHTTPClientTransport(url));
-  onTestFinished(() => client.close());
+  const connect = async (mode: "legacy" | { pin: string }): Promise<Client> => {
+    const opened = new Client(
+      { name: "test", version: "1.0.0" },
+      { capabilities: { elicitation: { form: {} }, sampling: {} }, versionNegotiation: { mode } },
+    );
+    opened.setRequestHandler("elicitation/create", async ({ params }) => {
+      asked.push(params);
+      return { action: "accept" as const, content: { name: "x" } };
+    });
+    opened.setRequestHandler("sampling/createMessage", async ({ params }) => {
+      asked.push(params);
+      return { model: "test", role: "assistant", content: { type: "text", text: "x" } };
+    });
+    await opened.connect(new StreamableHTTPClientTransport(url));
+    onTestFinished(() => opened.close());
+    return opened;
+  };
+  const client = await connect("legacy");
+  const newer = await connect({ pin: "2026-07-28" });
 
-  const run = async (code: string): Promise<unknown[]> => {
+  const run = async (code: string, from = client): Promise<unknown[]> => {
     const progress: unknown[] = [];
     asked = [];
-    const answer = await client.callTool(
+    const answer = await from.callTool(
       { name: "execute_code", arguments: { code: importing + code } },
       { onprogress: (one) => progress.push(one), timeout: 120_000 },
     );
     return [answer, progress, asked];
   };
-  const call = (tool: string) => (form: string) =>
-    run(`return forms.${tool}({ form: ${JSON.stringify(form)} });`);
+  const call =
+    (tool: string, from = client) =>
+    (form: string) =>
+      run(`return forms.${tool}({ form: ${JSON.stringify(form)} });`, from);
   const byCode = (use: string) => (form: string) =>
     run(`const write = ${String(WRITTEN_FORMS[form])};
 const text = Object.values(await forms.plain({})).map((value) => write(String(value))).join("\\n");\n${use}`);
@@ -90,6 +118,10 @@ const text = Object.values(await forms.plain({})).map((value) => write(String(va
     elicitation: call("ask"),
     sampling: call("sample"),
     "progress, logs": call("tell"),
+    "newer: text": call("text", newer),
+    "newer: error": call("fail", newer),
+    "newer: questions": call("ask", newer),
+    "newer: progress": call("tell", newer),
     "code: result": byCode("return { text };"),
     "code: console": byCode("console.log(text); return 1;"),
     "code: error": byCode("throw new Error(text);"),
@@ -103,6 +135,9 @@ const text = Object.values(await forms.plain({})).map((value) => write(String(va
   const note = (door: string, form: string, seen: unknown): void =>
     void matrix.set(door, { ...matrix.get(door), [form]: leaked(seen, form).length });
   await run("return 1;");
+  const exported: Record<string, string> = {};
+  const spans = recordSpans();
+  onTestFinished(() => spans.stop());
   for (const [door, use] of Object.entries(doors)) {
     for (const form of FORMS) {
       log.length = 0;
@@ -112,6 +147,7 @@ const text = Object.values(await forms.plain({})).map((value) => write(String(va
       const isOfTokens = guest === "tokens" && door.startsWith("code:");
       const isSeen = isOfTokens || /\[\[[A-Z_]+:[a-z2-7]{16}\]\]/.test(textOf(seen));
       expect([door, form, isSeen]).toEqual([door, form, true]);
+      exported[form] = `${exported[form] ?? ""}${spans.take()}`;
       if (door !== "progress, logs") continue;
       note("stderr in the log", form, log.join("\n"));
     }
@@ -125,7 +161,11 @@ const text = Object.values(await forms.plain({})).map((value) => write(String(va
     .filter((entry) => entry.isFile())
     .map((entry) => readFileSync(path.join(entry.parentPath, entry.name), "latin1"))
     .join("\n");
+  const rendered = isInstalled("chromium") ? await pagesOf(url, runs) : "";
   for (const form of FORMS) {
+    expect(exported[form]).toContain("execute_tool");
+    note("OpenTelemetry", form, exported[form]);
+    note("pages, rendered", form, rendered);
     note("REST: runs", form, rest);
     note("console: a run", form, pages.join("\n"));
     note("files, records", form, files);

@@ -4,7 +4,7 @@ import { Client, StreamableHTTPClientTransport } from "@modelcontextprotocol/cli
 import { describe, expect, it, onTestFinished, vi } from "vitest";
 import { z } from "zod";
 import { makeProject } from "../test/upstream-project.ts";
-import { customTool, runServer } from "./index.ts";
+import { customTool, defineTool, runServer } from "./index.ts";
 import type { ConfigInput } from "./index.ts";
 
 /** Each test starts a server, perhaps on a busy machine. */
@@ -41,10 +41,11 @@ async function open(more: ConfigInput = {}) {
     transport: "http",
     port: 0,
     customTools: [keep],
+    tools: { crm: { who: defineTool({ description: "Who.", execute: async () => ({ password: SECRET }) }) } },
   });
   onTestFinished(() => running.close(0));
-  const connect = async () => {
-    const client = new Client({ name: "model", version: "1" }, { versionNegotiation: { mode: "legacy" } });
+  const connect = async (mode: "legacy" | { pin: string } = "legacy") => {
+    const client = new Client({ name: "model", version: "1" }, { versionNegotiation: { mode } });
     await client.connect(new StreamableHTTPClientTransport(new URL(running.url ?? "")));
     onTestFinished(() => client.close());
     return async (name: string, args: object = {}) => {
@@ -120,6 +121,16 @@ return true;`;
     expect(saved).toHaveLength(1);
     const refused = await call("execute_code", { code: `return 1;\n// x\nconst email = "${unknown}";` });
     expect(refused.text).toContain(`Line 3: ${unknown} stands for no value of this session.`);
+  });
+
+  it("is known in each request of a client without a session, without its key and when it comes back", async () => {
+    const { connect, saved } = await open();
+    const call = await connect({ pin: "2026-07-28" });
+    const importing = 'import { who } from "./servers/crm/index.ts";\n';
+    const { data } = await call("execute_code", { code: `${importing}return (await who({})).password;` });
+    expect(data["result"]).toEqual(expect.stringMatching(/^\[\[SECRET:[a-z2-7]{16}\]\]$/u));
+    await call("keep_contact", { email: data["result"] });
+    expect(saved).toEqual([{ email: SECRET }]);
   });
 
   it("is refused in a skill, which another session could not read", async () => {

@@ -26,7 +26,7 @@ export class AnswerRedaction {
   readonly #redactor: Redactor;
   readonly #hostOf: HostOf;
   /** The sessions whose values are forgotten when their connection closes. */
-  readonly #sessions = new Map<McpServer, { session: string; redactor: Redactor | undefined }>();
+  readonly #sessions = new Map<McpServer, { session: string | undefined; redactor: Redactor | undefined }>();
 
   constructor(redactor: Redactor, hostOf: HostOf) {
     this.#redactor = redactor;
@@ -76,7 +76,7 @@ export class AnswerRedaction {
 async function redactAnswer(
   answer: CallToolResult,
   redactor: Redactor,
-  session: string,
+  session: string | undefined,
 ): Promise<CallToolResult> {
   await redactor.restore?.(session);
   await redactor.recognize?.(answer, { session });
@@ -90,7 +90,11 @@ async function redactAnswer(
 }
 
 /** An exception of a tool as a client may read it. */
-async function redactFailure(error: unknown, redactor: Redactor, session: string): Promise<unknown> {
+async function redactFailure(
+  error: unknown,
+  redactor: Redactor,
+  session: string | undefined,
+): Promise<unknown> {
   if (!(error instanceof ProtocolError)) return withoutValues(error, redactor, { session });
   const { code, message, data } = error;
   const shown = redactor.tokenize({ message, data }, { session });
@@ -99,7 +103,7 @@ async function redactFailure(error: unknown, redactor: Redactor, session: string
     : new ProtocolError(code, shown.message, shown.data);
 }
 
-function redactBlock(block: ContentBlock, redactor: Redactor, session: string): ContentBlock {
+function redactBlock(block: ContentBlock, redactor: Redactor, session: string | undefined): ContentBlock {
   const { text, ...rest } = { text: undefined, ...block };
   const shown = redactor.tokenize(rest, { session }) as ContentBlock;
   return text === undefined
@@ -108,7 +112,7 @@ function redactBlock(block: ContentBlock, redactor: Redactor, session: string): 
 }
 
 /** JSON is looked at by its keys, so that the text says the same as the structured content. */
-function redactText(text: string, redactor: Redactor, session: string): string {
+function redactText(text: string, redactor: Redactor, session: string | undefined): string {
   if (/^\s*[[{]/.test(text)) {
     try {
       const data: unknown = JSON.parse(text);

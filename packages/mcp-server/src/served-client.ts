@@ -25,7 +25,7 @@ export function hostPerRequest(host: ToolHost, openOwner: OpenOwner | undefined)
 export interface ServedClient extends Readonly<Omit<ServedParts, "runWorkflow">> {
   /** The owner of the runs that the client may see: the owner of its requests, else itself. */
   readonly audience: string;
-  readonly session: string;
+  readonly session: string | undefined;
   /**
    * Starts a run without waiting for it.
    *

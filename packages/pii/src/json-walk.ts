@@ -185,13 +185,13 @@ function mapProperties(data: object, changes: LeafChanges, path: string[]): unkn
   if (data instanceof Uint8Array || data instanceof Date) return data;
   const names = Object.keys(data);
   const given = Object.values(data) as unknown[];
-  const values = given.map((value, index) => {
+  const values: unknown[] = [];
+  for (let index = 0; index < names.length; index += 1) {
     const name = names[index] ?? "";
     path.push(name);
-    const changed = mapProperty(data, name, value, changes, path);
+    values.push(mapProperty(data, name, given[index], changes, path));
     path.pop();
-    return changed;
-  });
+  }
   return rebuilt(data, names, given, values, changes);
 }
 

@@ -23,6 +23,7 @@ const MANY_DIGITS = /\d(?:\D{0,3}\d){6}/;
 const MOMENTS = /\d{4}-\d\d-\d\d(?:[T ]\d\d:\d\d(?::\d\d(?:\.\d{1,9})?)?(?:Z|[+-]\d\d:?\d\d)?)?/g;
 /** The end of an address of email, and a letter alone: cells of what may be split. */
 const SPLIT_CELL = /^@?[\w-]+(?:\.[\w-]+)*\.[A-Za-z]{2,}$|^[^\s\d]$/;
+const SPLIT_NUMBER = /^[\d\s()+.-]+$/;
 const MIN_SPLIT_DIGITS = 6;
 
 /** What a tool returned. */
@@ -166,7 +167,7 @@ export function mayBeSplit(cells: readonly (string | number)[]): boolean {
     // A fraction, such as a measured time, is no part of a number.
     const text = typeof cell === "number" && !Number.isInteger(cell) ? "" : String(cell);
     if ((text.length === 1 || text.includes(".")) && SPLIT_CELL.test(text)) return true;
-    digits = text.length < 7 && /^[\d\s()+.-]+$/.test(text) ? digits + text.length : 0;
+    digits = text.length < MIN_HELD_CHARACTERS && SPLIT_NUMBER.test(text) ? digits + text.length : 0;
     if (digits > text.length && digits > MIN_SPLIT_DIGITS) return true;
   }
   return false;

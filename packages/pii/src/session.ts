@@ -12,6 +12,10 @@ import type { FindingPlace, PlainTexts } from "./value-finder.ts";
 import { Vault } from "./vault.ts";
 import type { OriginIndex, ValueFinding, VaultData, VaultEntry } from "./vault.ts";
 
+/** How many texts of a key are remembered while data is gone through, and how long they are. */
+const MAX_REPEATED = 256;
+const MAX_REPEATED_CHARACTERS = 64;
+
 /** The values of one session: found, replaced by tokens, and turned back. */
 export class RedactionSession {
   readonly vault: Vault;
@@ -66,15 +70,16 @@ export class RedactionSession {
     if (typeof data !== "number") await this.#observed.lookThroughInTurns(turns);
     const pass = { wantsUnread: false };
     const place = { ...placeOf(scope), pass };
-    const changes = {
-      ...this.#changes(place),
-      longText: (text: string, key: string | undefined) => this.#replaceLong(text, { ...place, key }, turns),
+    const change = (): Promise<Data> => {
+      const longText = (text: string, key: string | undefined): Promise<string> =>
+        this.#replaceLong(text, { ...place, key }, turns);
+      return mapLeavesInTurns(data, { ...this.#changes(place), longText }, turns) as Promise<Data>;
     };
-    let changed = (await mapLeavesInTurns(data, changes, turns)) as Data;
+    let changed = await change();
     while (pass.wantsUnread) {
       pass.wantsUnread = false;
       await this.#observed.learnUnreadInTurns(turns);
-      changed = (await mapLeavesInTurns(data, changes, turns)) as Data;
+      changed = await change();
     }
     return changed;
   }
@@ -82,20 +87,30 @@ export class RedactionSession {
   #changes(place: Place): LeafChanges {
     // One for all leaves: there are many.
     const leaf: Place = { ...place };
-    const plainNames = new Set<string>();
+    const unchangedNames = new Set<string>();
+    /** Short texts that did not change, by key: columns of records have few. What came to be known since has left with them. */
+    const unchanged = new Map<string | undefined, Set<string>>();
     const at = (key: string | undefined, path?: readonly string[]): Place => {
       leaf.key = key;
       leaf.path = path;
       return leaf;
     };
     return {
-      text: (text, key, path) => this.#replaceIn(text, at(key, path)),
+      text: (text, key, path) => {
+        if (text.length > MAX_REPEATED_CHARACTERS) return this.#replaceIn(text, at(key, path));
+        let same = unchanged.get(key);
+        if (same === undefined) unchanged.set(key, (same = new Set()));
+        if (same.has(text)) return text;
+        const changed = this.#replaceIn(text, at(key, path));
+        if (changed === text && same.size < MAX_REPEATED) same.add(text);
+        return changed;
+      },
       number: (value, key) => this.#replaceNumber(value, at(key)),
       name: (name) => {
-        if (plainNames.has(name)) return name;
+        if (unchangedNames.has(name)) return name;
         if (!this.#isPlainName(name))
           return String(this.#replaceIn(name, { ...place, isCut: undefined, schema: undefined }));
-        plainNames.add(name);
+        unchangedNames.add(name);
         return name;
       },
       cells: (cells) => (place.isOfCode === true ? undefined : this.#replaceSplit(cells, place)),

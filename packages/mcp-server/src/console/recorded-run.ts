@@ -35,7 +35,7 @@ export class RecordedRun implements RunWatcher {
   readonly audience: string;
   readonly #run: Run;
   readonly #redactor: Redactor | undefined;
-  readonly #scope: { session: string };
+  readonly #scope: { session: string | undefined };
   readonly #onChange: RunListener["onChange"];
   readonly #onEnded: RunListener["onEnded"];
   readonly #seen: Seen = { input: "", findings: [], output: "", notes: [], stages: [], toolCalls: [] };

@@ -6,7 +6,7 @@ export interface RunFacts {
   input: string;
   /** Owner that may see the run; the client where there are no owners. */
   audience: string;
-  session: string;
+  session: string | undefined;
   redactor: Redactor | undefined;
 }
 

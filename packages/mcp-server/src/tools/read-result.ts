@@ -52,7 +52,7 @@ export const RESULT_TOOLS = [readResult];
 async function readPage(
   { handle, offset = 0, limit }: ReadResultInput,
   host: ToolHost,
-  session: string,
+  session: string | undefined,
 ): Promise<CallToolResult> {
   const results = requireResults(host);
   const bytes = Math.min(Math.max(limit ?? DEFAULT_PAGE_BYTES, 1), MAX_PAGE_BYTES);
@@ -92,7 +92,7 @@ async function redactPage(
     results,
   }: { page: ResultPage; shown: TextPage; handle: string; results: ResultStore },
   redactor: Redactor,
-  session: string,
+  session: string | undefined,
 ): Promise<TextPage> {
   const from = Math.max(0, page.offset - MAX_VALUE_BYTES);
   const end = page.offset + Buffer.byteLength(shown.text);

@@ -1,4 +1,3 @@
-import { randomUUID } from "node:crypto";
 import type { HintFor } from "@cem/tool-files/answers";
 import { CemError, isObject } from "@cem/core";
 import type {
@@ -194,15 +193,16 @@ export function runQuotaOwnerOf(
 
 /**
  * The session that a run belongs to: over stdio that of the process, over HTTP that of the client's session, else of the
- * authenticated client. What comes from nobody in particular is a session of its own, whose guest serves one run.
+ * authenticated client. What comes from nobody in particular has none: its guest serves one run, and its values stand with
+ * those of all such runs, as its calls and its log do.
  */
-export function sessionOf(context: Caller): { session: string; singleUse?: boolean } {
+export function sessionOf(context: Caller): { session: string | undefined; singleUse?: boolean } {
   const { http, sessionId } = context;
   if (http === undefined) return { session: "stdio" };
   const owner = ownerOf(context);
   if (sessionId !== undefined) return { session: JSON.stringify([owner, sessionId]) };
   if (owner !== "") return { session: JSON.stringify([owner]) };
-  return { session: randomUUID(), singleUse: true };
+  return { session: undefined, singleUse: true };
 }
 
 /** JSON Schema of a string. */
