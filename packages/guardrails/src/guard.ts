@@ -101,12 +101,6 @@ export interface GuardSettings {
    * @defaultValue nothing is looked for
    */
   findOrders?: FindOrders | undefined;
-  /**
-   * The severity of a call of a tool that its annotations call destructive.
-   *
-   * @defaultValue `off`: whoever runs the code is asked before the call instead
-   */
-  destructiveCalls?: "error" | "warning" | "off" | undefined;
   /** Rules of your own, after the others. What one throws refuses the code. */
   rules?: readonly ReviewRule[] | undefined;
 }
@@ -117,7 +111,7 @@ export interface GuardSettings {
  */
 export function createGuard(settings: GuardSettings = {}): Guard {
   const { securityChecks = true, strict = false, blockedPatterns = [], rules = [] } = settings;
-  const { isAllowed = isNamed, destructiveCalls: destructive = "off", findOrders } = settings;
+  const { isAllowed = isNamed, findOrders } = settings;
   const patterns = blockedPatterns.map(parsePattern);
   return {
     specificationVersion: "v1",
@@ -142,8 +136,7 @@ export function createGuard(settings: GuardSettings = {}): Guard {
         checkPlaces(parts, values, report);
         checkSecrets(parts, values, report);
       }
-      const isAllowedHere = (tool: ToolDefinition): true | string => isAllowed(tool, allowedTools);
-      checkToolCalls(parts, values, tools, { isAllowed: isAllowedHere, destructive }, report);
+      checkToolCalls(parts, values, tools, (tool) => isAllowed(tool, allowedTools), report);
       findings.push(...report.findings, ...rules.flatMap((rule) => applyRule(rule, program, tools)));
       const needsApproval = callsToApprove(parts, values, tools);
       return {

@@ -261,12 +261,7 @@ describe("a call of a tool", () => {
       { rule: "tool-not-allowed", message: expect.stringContaining("customer") },
     ]);
   });
-  it.each(programs)("is found where the tool is destructive: %s", async (code) => {
-    const strict = createGuard({ destructiveCalls: "warning", strict: true });
-    expect(await strict.review({ code, tools: [remove] })).toMatchObject({
-      allowed: false,
-      findings: [{ rule: "destructive-call", severity: "warning" }],
-    });
+  it.each(programs)("is found nowhere else: %s", async (code) => {
     expect(await review(code, [remove])).toEqual({ allowed: true, findings: [] });
   });
 });

@@ -6,43 +6,30 @@ import type { Values } from "./values.ts";
 
 type PlannedCall = NonNullable<Verdict["needsApproval"]>[number];
 
-/** Rules about the tools that code calls. */
-interface ToolRules {
-  /** Decides whether code may call a tool: `true`, or why not. */
-  isAllowed?: ((tool: ToolDefinition) => true | string) | undefined;
-  /** The severity of a call that its tool's annotations call destructive; `off` for none. */
-  destructive: "error" | "warning" | "off";
-}
+/** Decides whether code may call a tool: `true`, or why not. */
+type IsAllowed = (tool: ToolDefinition) => true | string;
 
 const TOOL_ORIGIN =
   /^module:(?:\.\/|\/workspace\/|file:\/\/\/workspace\/)?(?<folder>servers|skills)\/(?<server>[^/]+)\/.*?\.(?:[mc]?[jt]s\.)(?<name>[\w$]+)$/;
 
-/** Reports calls of tools that may not be called, and of those that delete or overwrite. */
+/** Reports calls of tools that may not be called. */
 export function checkToolCalls(
   { calls, references }: ProgramParts,
   values: Values,
   tools: readonly ToolDefinition[],
-  { isAllowed, destructive }: ToolRules,
+  isAllowed: IsAllowed,
   report: Report,
 ): void {
-  const watched = new Map<string, ToolDefinition>();
   const obstacleOf = createObstacles(tools, isAllowed);
-  for (const tool of tools) {
-    const isDestructive = destructive !== "off" && isDestructiveTool(tool);
-    if (isDestructive || obstacleOf(tool) !== undefined) watched.set(toolId(tool), tool);
-  }
-  if (watched.size === 0) return;
+  const refused = new Map(
+    tools.filter((tool) => obstacleOf(tool) !== undefined).map((tool) => [toolId(tool), tool]),
+  );
+  if (refused.size === 0) return;
   const check = (node: Node, origin?: string): void => {
-    const tool = toolAt(origin, watched);
+    const tool = toolAt(origin, refused);
     if (tool === undefined) return;
-    const obstacle = obstacleOf(tool);
-    if (obstacle !== undefined) {
-      const message = `${toolId(tool)} may not be called: ${obstacle}.`;
-      report.add(node, { rule: "tool-not-allowed", severity: "error", message });
-    } else if (destructive !== "off") {
-      const message = `${toolId(tool)} may delete or overwrite, as its server says.`;
-      report.add(node, { rule: "destructive-call", severity: destructive, message });
-    }
+    const message = `${toolId(tool)} may not be called: ${obstacleOf(tool)}.`;
+    report.add(node, { rule: "tool-not-allowed", severity: "error", message });
   };
   for (const { node, scope } of calls) if ("callee" in node) check(node, values.originOf(node.callee, scope));
   // A tool that is handed on is called elsewhere.
@@ -123,9 +110,8 @@ function literalOf(node: Node): JsonValue | undefined {
  */
 function createObstacles(
   tools: readonly ToolDefinition[],
-  isAllowed: ToolRules["isAllowed"],
+  isAllowed: IsAllowed,
 ): (tool: ToolDefinition) => string | undefined {
-  if (isAllowed === undefined) return () => undefined;
   const held = new Map<string, string>();
   for (const tool of tools) {
     const allowed = tool.kind === "local" ? isAllowed(tool) : true;
@@ -139,9 +125,4 @@ function createObstacles(
     const used = tool.uses?.find((id) => held.has(id));
     return used === undefined ? undefined : held.get(used);
   };
-}
-
-/** Whether a tool's annotations call it destructive. */
-function isDestructiveTool({ annotations }: Pick<ToolDefinition, "annotations">): boolean {
-  return annotations?.destructiveHint === true && annotations.readOnlyHint !== true;
 }
