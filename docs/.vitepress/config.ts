@@ -28,7 +28,7 @@ export default defineConfig({
   cleanUrls: true,
   ignoreDeadLinks: "localhostLinks",
   srcExclude: ["node_modules/**", ".cem/**"],
-  rewrites: { "adr/README.md": "adr/index.md" },
+  rewrites: { "adr/README.md": "adr/index.md", "reference/README.md": "reference/index.md" },
   markdown: {
     // Braces are those of code.
     attrs: { disable: true },

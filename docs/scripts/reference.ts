@@ -9,7 +9,7 @@ import { createServer } from "code-execution-mcp";
 import { parseCommandLine } from "../../apps/cli/src/command/command-line.ts";
 import { COMMANDS } from "../../apps/cli/src/commands/all.ts";
 
-const MADE = "<!-- Made from code by `pnpm generate` in docs; change the code. -->";
+const MADE = "<!-- Made from code; change the code. -->";
 const HELP_COLUMNS = 100;
 
 /** Every page of `docs/reference`, by its name. */

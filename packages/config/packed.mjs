@@ -10,6 +10,8 @@ assert.equal(origins["guardrails.max_memory_mb"].from, "environment");
 assert.match(renderStarterConfig(), /^execution:/m);
 
 writeFileSync("config.yaml", "# Ours\nexecution:\n  workspace_dir: data\n");
+const schema = readFileSync(new URL(import.meta.resolve("@cem/config/config.schema.json")), "utf8");
+assert.ok(JSON.parse(schema).properties.execution);
 const fromFile = await loadConfig({ env: {} });
 assert.equal(fromFile.origins["execution.workspace_dir"].label, "config.yaml:3");
 const edited = addServer(readFileSync("config.yaml", "utf8"), "files", { command: "npx" });

@@ -96,17 +96,6 @@ export const VARIABLES: readonly Variable[] = settings.flatMap(({ path, keys }) 
   ),
 );
 
-/** The variables of a setting, in words. */
-export function variablesInWords(path: string): string {
-  const variables = VARIABLES.filter((variable) => variable.path === path);
-  const bound = variables.filter(({ provider }) => provider !== undefined);
-  const names = [
-    bound.map(({ name, provider }) => `${name} for ${provider}`).join(", "),
-    ...variables.filter(({ provider }) => provider === undefined).map(({ name }) => name),
-  ];
-  return names.filter((name) => name !== "").join(", else ");
-}
-
 /** The schema of a setting or section, with its traits. */
 export function schemaOf(keys: readonly string[]): z.ZodMiniType {
   let schema: z.ZodMiniType = configSchema;
