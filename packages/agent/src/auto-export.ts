@@ -1,7 +1,9 @@
-import { moduleBeside, offload } from "@cem/core";
+import { Lazy, moduleBeside, offload } from "@cem/core";
 import type { ToolDefinition } from "@cem/core";
 import { callable } from "./catalog.ts";
 import type { Program } from "./run-context.ts";
+
+const work = new Lazy(() => import("./auto-export-work.ts"));
 
 /**
  * Reads code as it was meant: takes it out of a Markdown fence, imports what it requires and the tools that it calls by
@@ -15,7 +17,7 @@ export async function normalizeProgram(
   tools: readonly ToolDefinition[],
   signal: AbortSignal,
 ): Promise<{ program: Program; notes: string[] }> {
-  const { isQuicklyRead, normalizeCode } = await import("./auto-export-work.ts");
+  const { isQuicklyRead, normalizeCode } = await work.get();
   const { code: given, origin } = program;
   const importable = callable(tools);
   const here = () => normalizeCode(given, origin, importable);

@@ -1,9 +1,11 @@
-import { moduleBeside, offload } from "@cem/core";
+import { Lazy, moduleBeside, offload } from "@cem/core";
 import type { CompiledForGuest } from "./compile-work.ts";
+
+const compiler = new Lazy(() => import("./compile-work.ts"));
 
 /** Compiles a program. Loads the compiler on first use. */
 export async function compileForGuest(code: string, signal?: AbortSignal): Promise<CompiledForGuest> {
-  const { compile, isQuicklyRead } = await import("./compile-work.ts");
+  const { compile, isQuicklyRead } = await compiler.get();
   if (isQuicklyRead(code)) return compile(code);
   const module = moduleBeside("compile-work", import.meta.url);
   return offload(

@@ -22,8 +22,15 @@ const NAMED_FILE = new RegExp(
   "g",
 );
 
+/** The disk that the logs of all sessions share. */
+export interface LogDisk {
+  /** When the next write may begin, unless somebody waits for it. */
+  restUntil: number;
+}
+
 /** How a session begins. */
 interface SessionStart {
+  disk: LogDisk;
   /** The log to go on with. */
   earlier: Promise<StoredSession> | undefined;
   /** Resolves when the log before this one is written, whose number is lower. */
@@ -56,14 +63,14 @@ export class OpenSession {
   #writing: Promise<void> | undefined;
   /** Why the last write failed. */
   #problem: unknown;
-  /** When the next write may begin, unless somebody waits for it. */
-  #restUntil = 0;
+  readonly #disk: LogDisk;
   #cutRest: (() => void) | undefined;
   /** How many wait until all is written. */
   #waiting = 0;
 
-  constructor(settings: SessionLogSettings, { earlier, before, startedAt }: SessionStart) {
+  constructor(settings: SessionLogSettings, { disk, earlier, before, startedAt }: SessionStart) {
     this.#settings = settings;
+    this.#disk = disk;
     this.#earlier = earlier;
     this.#before = before;
     this.#startedAt = startedAt;
@@ -133,22 +140,30 @@ export class OpenSession {
       }
       const endedAt = performance.now();
       const restMs = Math.max(MIN_REST_MS, (endedAt - startedAt) * REST_PER_WRITE);
-      this.#restUntil = endedAt + Math.min(restMs, MAX_REST_MS);
+      this.#disk.restUntil = endedAt + Math.min(restMs, MAX_REST_MS);
     }
   }
 
-  /** Waits before a write, unless somebody waits for it. A process may end meanwhile: everything is written. */
+  /**
+   * Waits before a write, unless somebody waits for it. A process may end meanwhile: everything is written. The logs of all
+   * sessions take turns, so that many of them write no more often than one, but for those that have waited for long.
+   */
   async #rest(): Promise<void> {
-    const ms = this.#restUntil - performance.now();
-    if (ms <= 0 || this.#waiting > 0) return;
-    await new Promise<void>((resolve) => {
-      const timer = setTimeout(resolve, ms);
-      this.#cutRest = () => {
-        clearTimeout(timer);
-        resolve();
-      };
-    });
-    this.#cutRest = undefined;
+    const latest = performance.now() + MAX_REST_MS;
+    for (;;) {
+      const now = performance.now();
+      const ms = Math.min(this.#disk.restUntil, latest) - now;
+      if (ms <= 0 || this.#waiting > 0) break;
+      await new Promise<void>((resolve) => {
+        const timer = setTimeout(resolve, ms);
+        this.#cutRest = () => {
+          clearTimeout(timer);
+          resolve();
+        };
+      });
+      this.#cutRest = undefined;
+    }
+    this.#disk.restUntil = performance.now() + MIN_REST_MS;
   }
 
   async #write(): Promise<void> {
