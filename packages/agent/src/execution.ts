@@ -1,4 +1,4 @@
-import type { Elicit, RunOutcome, ToolCallRecord, ToolInvoker, Verdict } from "@cem/core";
+import type { Elicit, RunOutcome, RunRequest, ToolCallRecord, ToolInvoker, Verdict } from "@cem/core";
 import type { Program, RunContext } from "./run-context.ts";
 import { localCallRecorder } from "./run-recording.ts";
 import { callTracer, traceGuest } from "./run-telemetry.ts";
@@ -8,29 +8,75 @@ interface ExecutionSettings {
   describeCall: (call: ToolCallRecord) => ToolCallRecord;
   /** The calls of the code that need a yes. */
   planned?: Verdict["needsApproval"];
+  /** The program, where a guest has loaded it before. */
+  loaded?: LoadedProgram | undefined;
 }
 
-/** The stage `run`: runs the code in the sandbox. */
-export async function execute(
-  context: RunContext,
+/** What a program needs to be executed, beyond itself. */
+type Execution = Pick<RunRequest, "invoker" | "onToolCall">;
+
+/** A program that a guest loads while it is reviewed. Nothing of it is executed before `run`. */
+export interface LoadedProgram {
+  run(execution: Execution): Promise<RunOutcome>;
+  /** Has the guest forget it, unless it was executed. */
+  drop(): void;
+}
+
+/** Has a guest load a program. A failure shows when it is executed. */
+export function loadProgram(
+  { options, progress, signal, stages }: RunContext,
   program: Program,
-  { describeCall, planned }: ExecutionSettings,
-): Promise<RunOutcome> {
-  const { options, progress, signal, stages } = context;
-  const run = async (): Promise<RunOutcome> => {
+): LoadedProgram {
+  const { promise: mayRun, resolve: decide } = Promise.withResolvers<boolean>();
+  let execution: Execution | undefined;
+  const load = async (): Promise<RunOutcome> => {
     const sandbox = await stages.sandbox.get();
-    const invoker = await invokerOfRun(context, undefined, planned);
     const redactor = await stages.redactor?.get();
-    const recordLocalCall = await localCallRecorder(context);
+    if (sandbox.loadsAhead !== true && !(await mayRun)) throw tooEarly();
     return sandbox.run({
       code: redactor?.reveal(program.code, { session: options.session }) ?? program.code,
-      invoker,
+      invoker: stages.invoker && {
+        specificationVersion: "v1",
+        invoke: (call, given) => execution?.invoker?.invoke(call, given) ?? Promise.reject(tooEarly()),
+      },
       limits: options.limits,
       allowedTools: options.allowedTools,
       session: options.session,
       singleUse: options.singleUse,
       signal,
       onOutput: (chunk) => progress.emit({ type: "output", chunk }),
+      onToolCall: (call, place) => execution?.onToolCall?.(call, place),
+      mayRun,
+    });
+  };
+  const outcome = load();
+  outcome.catch(() => {});
+  return {
+    run(given) {
+      execution = given;
+      decide(true);
+      return outcome;
+    },
+    drop: () => decide(false),
+  };
+}
+
+function tooEarly(): Error {
+  return new Error("The program may not run.");
+}
+
+/** The stage `run`: runs the code in the sandbox. */
+export async function execute(
+  context: RunContext,
+  program: Program,
+  { describeCall, planned, loaded = loadProgram(context, program) }: ExecutionSettings,
+): Promise<RunOutcome> {
+  const { progress } = context;
+  const run = async (): Promise<RunOutcome> => {
+    const invoker = await invokerOfRun(context, undefined, planned);
+    const recordLocalCall = await localCallRecorder(context);
+    return loaded.run({
+      invoker,
       onToolCall: (call, place) => {
         recordLocalCall?.(call, place);
         progress.emit({ type: "tool-called", call: describeCall(call) });

@@ -22,24 +22,27 @@ export interface Review extends Verdict {
   refusal?: Ending | undefined;
 }
 
+interface Known {
+  problems: readonly ToolProblem[];
+  ranBefore: boolean;
+  load: () => void;
+}
+
 /**
  * The stage `review`: has the guard and the type checker read code before it runs.
  *
  * @param known - With `problems`, the files of the catalog that can't be used, and `ranBefore`: whether an earlier attempt at the same task has run, which a refusal must not deny.
+ * `load` is called where only the types are left to check.
  */
 export async function review(
   context: RunContext,
   program: Program,
-  {
-    tools,
-    problems,
-    ranBefore,
-  }: { tools: readonly ToolDefinition[]; problems: readonly ToolProblem[]; ranBefore: boolean },
+  { tools, ...known }: { tools: readonly ToolDefinition[] } & Known,
 ): Promise<Review> {
   const { progress, signal } = context;
   const { allowedTools } = context.options;
   const request = { code: program.code, tools, allowedTools, signal };
-  const examine = (): Promise<Review> => examineCode(context, program, request, { problems, ranBefore });
+  const examine = (): Promise<Review> => examineCode(context, program, request, known);
   const { result, ms } = await progress.stage("review", examine);
   const { allowed, findings } = result;
   progress.emit({ type: "reviewed", allowed, findings, ms });
@@ -64,7 +67,7 @@ async function examineCode(
   context: RunContext,
   program: Program,
   request: ReviewRequest,
-  { problems, ranBefore }: { problems: readonly ToolProblem[]; ranBefore: boolean },
+  { problems, ranBefore, load }: Known,
 ): Promise<Review> {
   const unknown = await unknownToken(context, request.code);
   if (unknown !== undefined) {
@@ -83,7 +86,10 @@ async function examineCode(
   const typeChecker = typeCheckerOf(context);
   if (typeChecker === undefined || !checksTypesOf(program, context)) return verdict;
   const checker = await typeChecker.get();
-  const typeFindings = await checker.check({ ...request, strict: context.options.typeCheck === "strict" });
+  const checking = checker.check({ ...request, strict: context.options.typeCheck === "strict" });
+  // Once the compiler has been asked.
+  const loading = setImmediate(load);
+  const typeFindings = await checking.finally(() => clearImmediate(loading));
   const findings = [...verdict.findings, ...typeFindings];
   const isWrong = typeFindings.some(({ severity }) => severity === "error");
   return isWrong

@@ -236,6 +236,33 @@ describe("generation", () => {
 });
 
 describe("execution", () => {
+  it.each([
+    ["right", [], true],
+    ["wrong", [{ rule: "t", severity: "error", message: "mistyped" } as const], false],
+  ])("waits for the types, which are %s, of a program that is loaded", async (_, findings, mayRun) => {
+    const heard: unknown[] = [];
+    const loading = Promise.withResolvers<void>();
+    const sandbox = new MemorySandbox(async (request) => {
+      loading.resolve();
+      heard.push(await request.mayRun);
+      return completed;
+    });
+    const stages: PipelineSettings = {
+      ...settings(Object.assign(sandbox, { loadsAhead: true })),
+      typeChecker: {
+        ...checker(() => findings),
+        check: async () => {
+          await loading.promise;
+          return findings;
+        },
+      },
+    };
+    const onEvent = ({ type }: AgentEvent): void => void (type === "reviewed" && heard.push(type));
+    const result = await createPipeline(stages).executeCode("export default 8;", { onEvent });
+    expect(result.status).toBe(mayRun ? "success" : "refused");
+    await expect.poll(() => heard).toEqual(["reviewed", mayRun]);
+  });
+
   const call: ToolCall = { server: "calculator", tool: "add-original", args: {} };
   const named: ToolDefinition = {
     ...add,

@@ -6,7 +6,8 @@ import { discover, toolsOf, withNamedProblems } from "./catalog.ts";
 import { readDataFacts } from "./data-facts.ts";
 import { cancelledEnding, endingOf } from "./ending.ts";
 import type { Ending } from "./ending.ts";
-import { execute } from "./execution.ts";
+import { execute, loadProgram } from "./execution.ts";
+import type { LoadedProgram } from "./execution.ts";
 import { generate } from "./generation.ts";
 import type { GenerationInput } from "./generation.ts";
 import { prepareCode, prepareTask } from "./preparation.ts";
@@ -174,17 +175,24 @@ export class TaskRun {
     const { history, program } = state;
     const { ranBefore } = history;
     state.outcome = undefined;
-    const { findings, refusal, needsApproval } = await review(this.#context, program, {
-      tools,
-      problems: state.catalog.problems,
-      ranBefore,
-    });
-    state.findings = findings;
-    if (refusal !== undefined) return refusal;
-    state.outcome = await execute(this.#context, program, {
-      describeCall: describeCallIn(state.catalog),
-      planned: needsApproval,
-    });
+    let loaded: LoadedProgram | undefined;
+    try {
+      const { findings, refusal, needsApproval } = await review(this.#context, program, {
+        tools,
+        problems: state.catalog.problems,
+        ranBefore,
+        load: () => void (loaded = loadProgram(this.#context, program)),
+      });
+      state.findings = findings;
+      if (refusal !== undefined) return refusal;
+      state.outcome = await execute(this.#context, program, {
+        describeCall: describeCallIn(state.catalog),
+        planned: needsApproval,
+        loaded,
+      });
+    } finally {
+      loaded?.drop();
+    }
     history.calls.push(...state.outcome.toolCalls);
     return endingOf(state.outcome, describeCallIn(state.catalog));
   }

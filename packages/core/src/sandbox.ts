@@ -118,6 +118,11 @@ export interface RunRequest {
   onToolCall?: ((record: ToolCallRecord, place?: "guest" | "host") => void) | undefined;
   /** Ends the run, whose outcome is then `killed` with the reason `aborted`. */
   signal?: AbortSignal | undefined;
+  /**
+   * Whether the program may run, where that is not known yet. Until it resolves, a sandbox that {@link Sandbox.loadsAhead}
+   * loads the program and executes nothing of it; with `false` the run ends as an aborted one. Default: it may.
+   */
+  mayRun?: Promise<boolean> | undefined;
 }
 
 /** An error in the guest. Its places refer to the code as given. */
@@ -208,6 +213,8 @@ export type KillReason =
 /** Runs untrusted code. Runs share nothing but the workspace. */
 export interface Sandbox {
   readonly isolation: Isolation;
+  /** Whether {@link RunRequest.mayRun} is heeded. To others a program is given when it may run. */
+  readonly loadsAhead?: boolean | undefined;
   /**
    * Runs code.
    *

@@ -42,6 +42,8 @@ let isWaiting = false;
 let importing = 0;
 let nextCallId = 1;
 let onWarm: (() => void) | undefined;
+/** Lets the current program begin, which is held until then. */
+let onGo: (() => void) | undefined;
 
 function sayReady(): void {
   send(`{"type":"ready","version":${quote(version)}}`);
@@ -168,20 +170,36 @@ function failed(own: Realm, json: string): void {
 
 async function run(message: Run): Promise<void> {
   postponeCollection();
-  moduleSettings = { ...moduleSettings, texts: message.modules ?? {} };
   current = message;
+  // Of this run for good: a program that is dropped waits forever.
+  const mayRun = message.isHeld === true ? new Promise<void>((resolve) => (onGo = resolve)) : undefined;
+  moduleSettings = { ...moduleSettings, texts: message.modules ?? {}, mayRun };
   if (message.needsRuntime === true) return runInOwnRealm(message);
   const own = realm ?? prepare(true);
   begin(own, message);
   if (message.laterImports !== undefined) {
     try {
       // They are read again when the program imports them: it may write them before.
-      await new Modules(own, moduleSettings).prepare(message.laterImports);
+      const imports = message.laterImports.map((specifier) => ({ specifier, names: [] }));
+      await new Modules(own, moduleSettings).prepare(imports);
     } catch {
+      if (mayRun !== undefined) await mayRun;
       return runInOwnRealm(message);
     }
   }
-  return start(own, message);
+  if (mayRun !== undefined) {
+    modules = new Modules(own, moduleSettings);
+    // The program meets the error when it imports them.
+    await modules.prepare(message.imports ?? []).catch(() => {});
+  }
+  return start(own, message, mayRun);
+}
+
+/** Drops the program that is held. */
+function drop(): void {
+  current = undefined;
+  realm?.end();
+  later(recover);
 }
 
 function begin(own: Realm, { calls, callsInFlight, payloadBytes }: Run): void {
@@ -202,11 +220,12 @@ async function runInOwnRealm(message: Run): Promise<void> {
   return start(own, message);
 }
 
-async function start(own: Realm, { source }: Run): Promise<void> {
+async function start(own: Realm, { source }: Run, mayRun?: Promise<void>): Promise<void> {
   let main: unknown;
   try {
-    main = await loadProgram(own, source);
+    main = await loadProgram(own, source, mayRun);
   } catch (error) {
+    if (mayRun !== undefined) await mayRun;
     own.inside.fail(error, "syntax");
     return;
   }
@@ -272,8 +291,10 @@ function receive(line: string): void {
   }
   const message = parseJson(line) as HostMessage;
   if (message.type === "run") void run(message).catch(giveUp);
-  else if (message.type === "ping") sayReady();
-  else void initialize(message).catch(giveUp);
+  else if (message.type === "init") void initialize(message).catch(giveUp);
+  else if (message.type === "go") onGo?.();
+  else if (message.type === "drop") drop();
+  else sayReady();
 }
 
 /** Ends a guest that can't start. The host shows why. */

@@ -31,7 +31,7 @@ export type HostMessage =
       toolFolders?: string[];
       hidden?: string[];
     }
-  | { type: "ping" }
+  | { type: "ping" | "go" | "drop" }
   | {
       type: "run";
       source: string;
@@ -39,8 +39,10 @@ export type HostMessage =
       calls: number;
       payloadBytes: number;
       needsRuntime?: boolean;
+      imports?: { specifier: string; names: { name: string; line: number; column: number }[] }[];
       laterImports?: string[];
       modules?: Record<string, string>;
+      isHeld?: boolean;
     };
 
 let mark = "";

@@ -37,6 +37,8 @@ export interface ModuleSettings {
   hidden: readonly string[];
   /** Texts in place of those of files, by the URL of the module. */
   texts: Readonly<Record<string, string>>;
+  /** Settles once something may leave the guest, where it may not yet. */
+  mayRun?: Promise<void> | undefined;
 }
 
 type Namespace = Record<string, unknown>;
@@ -116,9 +118,9 @@ export class Modules {
    *
    * @throws RuntimeNeeded
    */
-  async prepare(specifiers: readonly string[]): Promise<void> {
-    for (const specifier of specifiers) {
-      await this.#import({ specifier, attributes: {}, names: [] }).catch((error: unknown) => {
+  async prepare(imports: readonly Pick<ImportRequest, "specifier" | "names">[]): Promise<void> {
+    for (const one of imports) {
+      await this.#import({ ...one, attributes: {} }).catch((error: unknown) => {
         // The program will meet any other error, or not.
         if (error instanceof RuntimeNeeded) throw error;
       });
@@ -217,6 +219,7 @@ export class Modules {
     const own = this.#hostToolsOf(url);
     if (own.length > 0) return this.#withHostTools(url, own);
     const isFile = url.startsWith("file:");
+    if (!isFile) await this.#settings.mayRun;
     const text = isFile ? this.#read(url) : await (await fetch(url)).text();
     if (attributes["type"] === "json") {
       const value = this.#realm.inside.parse(text.replace(/^\uFEFF/, ""));

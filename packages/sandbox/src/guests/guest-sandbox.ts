@@ -88,6 +88,7 @@ export function createGuestSandbox(settings: GuestSandboxSettings): GuestSandbox
 
 class PooledSandbox implements GuestSandbox {
   readonly isolation: Isolation;
+  readonly loadsAhead = true;
   readonly #settings: GuestSandboxSettings;
   readonly #pool: GuestPool;
   readonly #disposal = new AbortController();
@@ -134,6 +135,9 @@ class PooledSandbox implements GuestSandbox {
     const program = await compileForGuest(request.code, request.signal);
     if ("error" in program) return { ...report(), status: "failed", kind: "syntax", error: program.error };
     if (this.#draining) return ended("disposed", DISPOSED);
+    // What may use the runtime can't be loaded without effects, and what may not run is not metered.
+    const waits = program.needsRuntime || this.#settings.meter !== undefined;
+    if (waits && (await request.mayRun) === false) return ended("aborted", "The program may not run.");
     const entered = await this.#enter(request);
     if (entered === "busy") return { ...report(), status: "refused", ...this.#busy() };
     if (entered === "gone") return ended("aborted", "The run was aborted before it started.");

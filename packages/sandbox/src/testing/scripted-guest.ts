@@ -16,7 +16,7 @@ export class ScriptedGuest implements Guest {
   readonly stdin: Writable;
   readonly stdout: PassThrough = new PassThrough();
   readonly stderr: PassThrough = new PassThrough();
-  /** Messages from the host, except `init`, `run` and `ping`. */
+  /** Results of calls from the host, and whether a held program may go on. */
   readonly received: unknown[] = [];
   readonly exited: Promise<GuestExit>;
   alive = true;
@@ -82,8 +82,8 @@ export class ScriptedGuest implements Guest {
     const lines = (this.#rest + chunk.toString()).split("\n");
     this.#rest = lines.pop() ?? "";
     for (const line of lines) {
-      const message = JSON.parse(line) as RunMessage | { type: "ping" } | { type: "result" };
-      if (message.type === "result") this.received.push(message);
+      const message = JSON.parse(line) as RunMessage | { type: "ping" } | { type: "result" | "go" | "drop" };
+      if (message.type !== "run" && message.type !== "ping") this.received.push(message);
       else if (!this.alive) continue;
       else if (message.type === "ping") void onPing?.(this, message as never);
       else void this.#run(message, onRun, onRecover);

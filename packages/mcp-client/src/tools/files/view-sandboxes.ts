@@ -47,6 +47,7 @@ interface Opened {
  * folders that are there when it is opened; once the first server or skill makes a folder, later runs get another.
  */
 export class ViewSandboxes implements Sandbox {
+  loadsAhead?: boolean | undefined;
   stats?: () => SandboxStats;
   readonly #settings: ViewSandboxesSettings;
   /** By the key of the view; the one that was used least recently comes first. */
@@ -67,6 +68,7 @@ export class ViewSandboxes implements Sandbox {
     try {
       const first = await sandbox.get();
       sandboxes.#isolation = first.isolation;
+      sandboxes.loadsAhead = first.loadsAhead;
       if (first.stats !== undefined) sandboxes.stats = () => sandboxes.#stats();
       return sandboxes;
     } catch (error) {

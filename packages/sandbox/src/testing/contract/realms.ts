@@ -1,4 +1,6 @@
-import type { SandboxProvider, ToolInvoker } from "@cem/core";
+import { existsSync } from "node:fs";
+import path from "node:path";
+import type { RunOutcome, SandboxProvider, ToolInvoker } from "@cem/core";
 import { afterAll, beforeAll, describe, expect, it } from "vitest";
 import { breakoutsContract } from "./breakouts.ts";
 import { recordingInvoker, until } from "./harness.ts";
@@ -8,6 +10,7 @@ import { SessionHarness } from "./sessions.ts";
 const FILES = {
   "note.txt": "hello",
   "servers/counter/index.ts": `export { count } from "./count.ts";\n`,
+  "servers/eager/index.ts": `Deno.writeTextFileSync("/workspace/eager.txt", "");\nexport const eager = async () => 1;\n`,
   "uses-runtime.ts": `export const folder = Deno.cwd();\n`,
   "skills/where/index.ts": `import process from "node:process";\nexport const cwd = () => process.cwd();\n`,
   "servers/counter/count.ts": `let calls = 0;\nexport async function count(_: object) { return ++calls; }\n`,
@@ -310,6 +313,32 @@ throw new Error("end");`;
     late.answer();
     expect(await listening).toMatchObject({ value: 2, output: "settled\n" });
     expect(session.kept).toBe(1);
+  });
+
+  it("load a program that may not run yet, and execute nothing of it or of its imports", async () => {
+    const session = await SessionHarness.make(makeProvider, FILES);
+    const code = `import { eager } from "./servers/eager/index.ts";\nconsole.log("printed");\nDeno.writeTextFileSync("/workspace/made.txt", "");\nexport default await eager({});`;
+    const made = (): string[] =>
+      ["eager.txt", "made.txt"].filter((name) => existsSync(path.join(session.workspace, name)));
+    const decided = async (mayRun: boolean): Promise<RunOutcome> => {
+      const decision = Promise.withResolvers<boolean>();
+      const outcome = session.run(code, { mayRun: decision.promise });
+      await new Promise((resolve) => setTimeout(resolve, 100));
+      expect(made()).toEqual([]);
+      decision.resolve(mayRun);
+      return outcome;
+    };
+    try {
+      await session.run(COUNT);
+      expect(await decided(false)).toMatchObject({ status: "killed", reason: "aborted", output: "" });
+      expect(await session.value(COUNT)).toBe(1);
+      expect(made()).toEqual([]);
+      expect(await decided(true)).toMatchObject({ status: "completed", value: 1, output: "printed\n" });
+      expect(made()).toEqual(["eager.txt", "made.txt"]);
+      expect(session.stats()).toMatchObject({ reused: 3, kept: 1 });
+    } finally {
+      await session.dispose();
+    }
   });
 
   it("are never given the guest of another session, or of none", async () => {
