@@ -300,6 +300,7 @@ describeWith("chromium")("the console's page", () => {
       await open("Runs", queued);
       await runCode("return 1;");
       await page.getByText("no worker takes runs").first().waitFor();
+      await page.locator(".runs .status.waiting").waitFor();
       await open("Queue", queued);
       await page.getByRole("alert").getByText("No worker takes runs.").waitFor();
       await page.getByText("1 waiting").waitFor();
@@ -311,6 +312,19 @@ describeWith("chromium")("the console's page", () => {
       await open("Runs", queued);
       const ended = page.locator(".runs a", { hasText: "return 1" });
       await expect.poll(() => ended.getByText("success").isVisible()).toBe(true);
+      await worker.close();
+      const execution = { sandboxType: "kubernetes" };
+      const broken = await runWorker({
+        cwd,
+        config: { ...config, execution, logging: { level: "CRITICAL" } },
+      });
+      onTestFinished(() => broken.close());
+      await runCode("return 2;");
+      await page.locator(".runs .status.error").waitFor();
+      await open("Queue", queued);
+      await page.getByText("Not executed (1)").waitFor();
+      await page.getByText(/cem queue retry run-/u).waitFor();
+      await look("queue-error");
       await open("Runs");
     },
   );

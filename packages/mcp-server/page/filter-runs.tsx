@@ -6,6 +6,7 @@ import type { Feed } from "./use-runs.ts";
 /** Requests wait so long for the next letter. */
 const TYPING_MS = 250;
 const STATUSES: RunSummary["status"][] = [
+  "waiting",
   "running",
   "asking",
   "success",

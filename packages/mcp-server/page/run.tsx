@@ -19,7 +19,7 @@ export function Run({ id, summary }: { id: string; summary: RunSummary | undefin
   const shown = last.current?.id === id ? last.current : undefined;
   if (shown === undefined) return <NoDetails problem={problem} />;
   const code = codeOf(shown);
-  const isUnderWay = shown.status === "running" || shown.status === "asking";
+  const isUnderWay = ["waiting", "running", "asking"].includes(shown.status);
   return (
     <article class="run" aria-labelledby="details-title">
       <header>

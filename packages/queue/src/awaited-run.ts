@@ -17,7 +17,7 @@ import { interrupted, unrunResult } from "./protocol.ts";
 /** How often the run is looked for: its worker and its messages may both be lost. */
 const LOOK_MS = 5_000;
 /** A run that no worker has taken by then is reported as waiting. */
-const WAITING_MS = 500;
+const WAITING_MS = 250;
 /** How long a worker may take to end a run that is cancelled. */
 const CANCEL_MS = 10_000;
 

@@ -93,5 +93,5 @@ function sum(figure: keyof SandboxStats): number {
 async function readQueues(): Promise<Record<string, number>> {
   const [first] = queues;
   const counts = await first?.().catch(() => undefined);
-  return counts === undefined ? {} : { waiting: counts.waiting, active: counts.running, dead: counts.dead };
+  return counts === undefined ? {} : { waiting: counts.waiting, running: counts.running, error: counts.dead };
 }

@@ -74,10 +74,14 @@ export class RecordedRun implements RunWatcher {
     const { stages, toolCalls } = this.#seen;
     switch (event.type) {
       case "waiting":
-        stages.push({ stage: event.workers === 0 ? "wait: no worker takes runs" : "wait for a worker" });
+        this.#status = "waiting";
+        stages.push({ stage: event.workers === 0 ? "no worker takes runs" : "in the queue" });
         break;
       case "stage-started":
-        if (stages[0]?.stage.startsWith("wait") === true) stages.shift();
+        if (this.#status === "waiting") {
+          this.#status = "running";
+          stages.shift();
+        }
         stages.push({ stage: event.stage });
         break;
       case "generated":

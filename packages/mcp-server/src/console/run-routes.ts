@@ -21,7 +21,7 @@ import type { RunSummary } from "./schemas.ts";
 const RunId = z.object({ id: z.string() });
 const QuestionId = z.object({ id: z.string(), question: z.string() });
 const GOES_ON = "The run's id. It goes on by itself.";
-const UNDER_WAY: ReadonlySet<string> = new Set(["running", "asking"]);
+const UNDER_WAY: ReadonlySet<string> = new Set(["waiting", "running", "asking"]);
 
 /** Tasks and runs: start, list, follow, answer, end. */
 export const RUN_ROUTES = [

@@ -16,8 +16,8 @@ export const ErrorAnswer = z
   .meta({ id: "Error", description: "What happened, with a stable code." });
 
 const RunStatus = z
-  .enum(["running", "asking", ...RECORDED_STATUSES])
-  .meta({ description: "asking: waits for a person's answer." });
+  .enum(["waiting", "running", "asking", ...RECORDED_STATUSES])
+  .meta({ description: "waiting: no worker has taken it yet. asking: it waits for a person's answer." });
 
 const Redaction = z.object({ type: text, values: count }).meta({ id: "Redaction" });
 

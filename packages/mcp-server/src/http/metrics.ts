@@ -124,8 +124,8 @@ export function createWorkerMetrics(queue: () => Promise<QueueFigures>): WorkerM
     });
   add("cem_queue_runs", "Runs in the queue. Every worker reports the same number.", (figures) => ({
     waiting: figures.waiting,
-    active: figures.running,
-    dead: figures.dead,
+    running: figures.running,
+    error: figures.dead,
   }));
   add("cem_queue_workers", "Workers that take runs from the queue.", ({ workers }) => ({
     connected: workers,

@@ -56,6 +56,7 @@ describe("RunRegistry", () => {
         id: expect.stringMatching(/^run-[\w-]{12}$/),
         output: "one\ntwo\n",
         since: expect.any(Date),
+        isWaiting: false,
       });
       expect([runs.active, runs.kept]).toEqual([1, 1]);
     });
@@ -223,8 +224,10 @@ describe("RunRegistry", () => {
         ),
       );
       const print = (text: string): void => emit?.({ type: "output", chunk: { stream: "stdout", text } });
+      emit?.({ type: "waiting", workers: 0 });
+      expect(await runs.wait(id, waiter)).toMatchObject({ state: "running", isWaiting: true });
       print("more\n");
-      expect(await runs.wait(id, waiter)).toMatchObject({ state: "running", output: "more\n" });
+      expect(await runs.wait(id, waiter)).toMatchObject({ isWaiting: false, output: "more\n" });
       expect(await runs.wait(id, waiter)).toMatchObject({ output: "" });
       print("x".repeat(300_000));
       expect(await runs.wait(id, waiter)).toMatchObject({ output: "x".repeat(256 * 1024 - 5) });

@@ -310,7 +310,8 @@ export class RunRegistry {
   async #view(run: Run, state: RunState): Promise<RunView> {
     const { id } = run;
     if (state === "asking") return { state, id, questions: run.questions.all };
-    if (state === "running") return { state, id, output: run.takeOutput(), since: run.since };
+    if (state === "running")
+      return { state, id, output: run.takeOutput(), since: run.since, isWaiting: run.isWaiting };
     this.#forget(run);
     return { state, result: await run.result };
   }

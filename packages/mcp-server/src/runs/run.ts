@@ -35,7 +35,7 @@ export type Waiter = Pick<RunRequest, "owner" | "signal" | "onEvent">;
 /** The state of a run after a call waited for it. */
 export type RunView =
   | { state: "finished"; result: TaskResult }
-  | { state: "running"; id: string; output: string; since: Date }
+  | { state: "running"; id: string; output: string; since: Date; isWaiting: boolean }
   /** The run waits for answers to its questions. */
   | { state: "asking"; id: string; questions: Questions };
 
@@ -59,6 +59,8 @@ export class Run {
   #onEvent: RunRequest["onEvent"];
   #output = "";
   #outputCharacters = 0;
+  /** Whether no worker has taken it from the queue yet. */
+  isWaiting = false;
   finished = false;
   idleTimer: NodeJS.Timeout | undefined;
 
@@ -90,6 +92,7 @@ export class Run {
       owner: facts?.audience,
       signal: this.#controller.signal,
       onEvent: (event) => {
+        this.isWaiting = event.type === "waiting";
         if (event.type === "output") this.#collect(event.chunk.text);
         this.#onEvent?.(event);
         for (const watcher of watchers) watcher.onEvent(event);

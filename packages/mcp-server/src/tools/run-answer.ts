@@ -24,13 +24,17 @@ export async function answerRun(
   if (view.state === "finished") return answerResult(view.result, options);
   const { results } = options;
   const { id, output } = view;
-  const hint = `${stillRunning(view.since, options.guest)} read_result {"handle":"${id}"} waits for more; with "end":true it stops the run.`;
+  const hint = `${stillRunning(view, options.guest)} read_result {"handle":"${id}"} waits for more; with "end":true it stops the run.`;
   return answer({ run: id, output: await shortenOutput(output, results, readResult) }, [text(hint)]);
 }
 
 /** Says since when a run is under way and how long at most. The time limit begins with its code, not with the call. */
-function stillRunning(since: Date, { timeoutMs }: GuestFacts): string {
-  const begun = `Still running, since ${since.toISOString().slice(0, 19)}Z (${seconds(Date.now() - since.getTime())})`;
+function stillRunning(
+  { since, isWaiting }: { since: Date; isWaiting: boolean },
+  { timeoutMs }: GuestFacts,
+): string {
+  const state = isWaiting ? "Not begun: no worker has taken it from the queue" : "Still running";
+  const begun = `${state}, since ${since.toISOString().slice(0, 19)}Z (${seconds(Date.now() - since.getTime())})`;
   return timeoutMs === undefined ? `${begun}.` : `${begun}; its code is stopped after ${seconds(timeoutMs)}.`;
 }
 
