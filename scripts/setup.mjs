@@ -13,6 +13,8 @@ const LOG = path.join(STATE_DIR, "setup.log");
 const LOCK = path.join(STATE_DIR, "setup.lock");
 const HEARTBEAT_MS = 10_000;
 const LOCK_POLL_MS = 500;
+/** What the package manager says where packages are linked to the store of another home. */
+const OTHER_STORE = /ERR_PNPM_(?:UNEXPECTED_STORE|UNEXPECTED_VIRTUAL_STORE|ABORTED_REMOVE_MODULES_DIR)/u;
 
 /** What went wrong and what to do, for people. */
 export class SetupError extends Error {}
@@ -153,7 +155,12 @@ async function step(name, command, args, { wayOut }) {
     HEARTBEAT_MS,
   );
   try {
-    const { code, output } = await runLogged(command, args);
+    let { code, output } = await runLogged(command, args);
+    if (code !== 0 && OTHER_STORE.test(output)) {
+      say(`  ${"".padEnd(10)} those that are here were installed from another home: anew`);
+      rmSync(path.join(root, "node_modules"), { recursive: true, force: true });
+      ({ code, output } = await runLogged(command, args));
+    }
     if (code !== 0) {
       say(output.split("\n").slice(-30).join("\n"));
       throw new SetupError(`${wayOut}\nThe whole log: ${path.relative(root, LOG)}`);
