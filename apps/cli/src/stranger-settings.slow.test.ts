@@ -159,6 +159,32 @@ describe("a stranger's folder that asks for more than a sandbox", () => {
     expect(asked).toEqual([]);
   });
 
+  it("resumes no run that it brings, and those of a file that the user said yes to", async () => {
+    const { origin, asked } = await listenForAnything();
+    const form = { name: "f", fields: [{ name: "a" }], target: { type: "web", url: `${origin}/form` } };
+    const steps = [{ name: "s", type: "form", config: { form, data: { a: "1" } } }];
+    const run = { workflow: "w", version: "1.0", session: "s", startedAt: "", parts: {}, variables: {} };
+    const { cem } = stranger({
+      "w.yaml": JSON.stringify({ name: "w", steps }),
+      ".cem/workflows/w-0000000001/run.json": JSON.stringify({ ...run, definition: { name: "w", steps } }),
+      ".cem/workflows/w-0000000001/journal.jsonl": "",
+    });
+    const resume = (id: string): Promise<Ended> => cem(["workflow", "resume", id]);
+    const held = { code: 1, stderr: expect.stringMatching(/run\.json is held back[^]*cem trust/u) };
+    expect(await resume("w-0000000001")).toMatchObject(held);
+    expect(asked).toEqual([]);
+    expect((await cem(["trust", "w.yaml", "--yes"])).code).toBe(0);
+    expect((await cem(["workflow", "run", "w.yaml"])).stderr).not.toContain("held back");
+    const before = asked.length;
+    expect(await resume("w-0000000001")).toMatchObject(held);
+    expect(asked).toHaveLength(before);
+    const own = (await cem(["workflow", "list", "--quiet"])).stdout.match(/w-(?!0000000001)\S+/u)?.[0] ?? "";
+    expect((await resume(own)).stderr).not.toContain("held back");
+    const file = ".cem/workflows/w-0000000001/run.json";
+    expect((await cem(["trust", file, "--yes"])).code).toBe(0);
+    expect((await resume("w-0000000001")).stderr).not.toContain("held back");
+  });
+
   it("contacts no store, queue or bucket that it names, not even to look", async () => {
     const { origin, asked } = await listenForAnything();
     const { host } = new URL(origin);

@@ -21,8 +21,13 @@ export interface WorkflowsSettings {
   toolNames?: ToolNames | undefined;
   /** Finds workflows that are part of others. Default: there are none. */
   find?: FindWorkflow | undefined;
-  /** Rejects for a workflow, by its origin, that may not be run though it has steps of other types than the built-in ones. */
-  assertAllowed?: ((origin: string) => Promise<void>) | undefined;
+  /**
+   * Rejects for a workflow that may not be run since it has steps of other types than the built-in ones: by its origin, or, of
+   * a run that is resumed, by the file of what it began with and the workflow's name.
+   */
+  assertAllowed?: ((origin: string, workflow?: string) => Promise<void>) | undefined;
+  /** Notes that such a run was begun here, by its file and the workflow's name, so that it may be resumed. */
+  allow?: ((file: string, workflow: string) => Promise<void>) | undefined;
 }
 
 /** Options of {@link Workflows.run}. */

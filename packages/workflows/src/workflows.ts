@@ -33,12 +33,14 @@ class AgentWorkflows implements Workflows {
   readonly #folders: RunFolders;
   readonly #find: FindWorkflow;
   readonly #assertAllowed: WorkflowsSettings["assertAllowed"];
+  readonly #allow: WorkflowsSettings["allow"];
 
   constructor({ agent, agentWith, redactor, runsDir, ownerDir, ...settings }: WorkflowsSettings) {
     const { stepKinds = [], toolNames = new Map(), find = noWorkflows } = settings;
     this.#folders = new RunFolders(runsDir, ownerDir);
     this.#find = find;
     this.#assertAllowed = settings.assertAllowed;
+    this.#allow = settings.allow;
     this.#parts = {
       redactor,
       toolNames,
@@ -108,6 +110,8 @@ class AgentWorkflows implements Workflows {
       return value === undefined ? noWorkflows(name) : { value, origin: name };
     };
     const loaded = await loadWorkflow({ value: began.definition, origin: run }, kinds, find);
+    // Whoever put it there chose its steps and their values.
+    if (reachesOut(loaded)) await this.#assertAllowed?.(place.file, began.workflow);
     let record = began;
     if (variables !== undefined) {
       const given = variablesOf(loaded.workflow, { ...began.variables, ...variables });
@@ -154,11 +158,12 @@ class AgentWorkflows implements Workflows {
   }
 
   async #execute(request: Omit<RunRequest, "lock">): Promise<WorkflowResult> {
-    const { place, record, isResumed, signal } = request;
+    const { place, record, isResumed, signal, loaded } = request;
     const lock = await RunLock.take(place.folder, { signal });
     try {
       await this.#parts.redactor?.restore?.(record.session);
       if (isResumed) await this.#begin(place, record);
+      if (reachesOut(loaded)) await this.#allow?.(place.file, record.workflow);
       return await new WorkflowRun(this.#parts, { ...request, lock }).run();
     } finally {
       await this.#parts.redactor?.persist?.(record.session);
@@ -194,6 +199,11 @@ function kindsOf(stepKinds: readonly WorkflowStepKind[]): ReadonlyMap<string, Wo
     kinds.set(kind.name, kind);
   }
   return kinds;
+}
+
+/** Whether a workflow, or one that is part of it, has steps of other types than the built-in ones. */
+function reachesOut({ workflow, parts }: LoadedWorkflow): boolean {
+  return [workflow, ...parts.values()].some(({ steps }) => steps.some(isOfOtherKind));
 }
 
 /** Whether a step, or one within it, is of a type that is not built in. */

@@ -31,6 +31,8 @@ export interface RunRecord {
 export interface RunFolder {
   id: string;
   folder: string;
+  /** What it began with: a {@link RunRecord}. */
+  file: string;
   journal: string;
 }
 
@@ -69,8 +71,7 @@ export class RunFolders {
   }
 
   /** Replaces what a run began with, durably. */
-  async write({ folder }: RunFolder, record: RunRecord): Promise<void> {
-    const file = path.join(folder, RUN_FILE);
+  async write({ file }: RunFolder, record: RunRecord): Promise<void> {
     await replaceFile(file, JSON.stringify(record), { makeFolders: false, durable: true });
   }
 
@@ -97,9 +98,9 @@ export class RunFolders {
   }
 
   /** @throws CemError `WORKFLOW_RUN_UNREADABLE` */
-  async read({ id, folder }: RunFolder): Promise<RunRecord> {
+  async read({ id, file }: RunFolder): Promise<RunRecord> {
     try {
-      const text = await readFile(path.join(folder, RUN_FILE), "utf8");
+      const text = await readFile(file, "utf8");
       if (text.length > MAX_RUN_FILE_BYTES) throw new Error("it is too large");
       const record = JSON.parse(text) as Partial<RunRecord>;
       const { workflow, version, session, startedAt, definition, parts, variables } = record;
@@ -126,7 +127,7 @@ export class RunFolders {
 
   #place(id: string): RunFolder {
     const folder = path.join(this.#root, id);
-    return { id, folder, journal: path.join(folder, "journal.jsonl") };
+    return { id, folder, file: path.join(folder, RUN_FILE), journal: path.join(folder, "journal.jsonl") };
   }
 }
 

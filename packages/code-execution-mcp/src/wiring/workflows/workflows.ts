@@ -2,7 +2,7 @@ import path from "node:path";
 import type { Config } from "@cem/config";
 import { CemError, Lazy, WORKFLOW_FILE } from "@cem/core";
 import type { Agent, JsonObject, WorkflowStepKind } from "@cem/core";
-import type { FindWorkflow, ToolNames, Workflows } from "@cem/workflows";
+import type { FindWorkflow, ToolNames, Workflows, WorkflowsSettings } from "@cem/workflows";
 import type { AgentOptions } from "../../options.ts";
 import { lazyHost } from "../calls/tool-host.ts";
 import type { Host, OpenAgent } from "../calls/tool-host.ts";
@@ -76,7 +76,7 @@ export async function openConfiguredWorkflows(
     ],
     find,
     toolNames: toolNamesOf(config),
-    assertAllowed: options.trustFolder === false ? async (name) => assertTrusted(name, loaded) : undefined,
+    ...(options.trustFolder === false ? trustOf(loaded) : {}),
     agentWith,
   });
   return {
@@ -94,18 +94,31 @@ export async function openConfiguredWorkflows(
 }
 
 /**
- * Holds back a file whose steps fill in forms or do what a plugin adds, until the user says yes to it as it is.
- *
- * @throws CemError `FOLDER_UNTRUSTED`
+ * Holds back a file whose steps fill in forms or do what a plugin adds, until the user says yes to it as it is; and what a
+ * run began with, unless it is the latest run of its workflow that was begun or resumed here.
  */
-async function assertTrusted(name: string, { folder, trust }: Project): Promise<void> {
-  const file = path.resolve(folder, name);
-  if (!WORKFLOW_FILE.test(name) || (await trust.hostTool(file, file)).held === undefined) return;
-  throw new CemError(
-    "FOLDER_UNTRUSTED",
-    `${name} is held back: steps of it reach out of the sandbox, and nobody said yes to the file as it is now.`,
-    { details: { folder: file } },
-  );
+function trustOf({ folder, trust }: Project): Pick<WorkflowsSettings, "allow" | "assertAllowed"> {
+  const latestOf = (workflow: string): string => `latest run of ${workflow}`;
+  return {
+    async assertAllowed(name, workflow) {
+      const file = path.resolve(folder, name);
+      if (!WORKFLOW_FILE.test(name) || (await trust.hostTool(file, file)).held === undefined) return;
+      if (workflow !== undefined && (await trust.hostTool(latestOf(workflow), file)).held === undefined)
+        return;
+      throw new CemError(
+        "FOLDER_UNTRUSTED",
+        `${name} is held back: steps of it reach out of the sandbox, and nobody said yes to the file as it is now.`,
+        { details: { folder: file } },
+      );
+    },
+    async allow(file, workflow) {
+      const { item, held } = await trust.hostTool(latestOf(workflow), file);
+      if (held === undefined) return;
+      const { addTrust, trustFile } = await import("@cem/config");
+      // Where nothing can be noted, a resume asks.
+      await addTrust(trustFile(process.env), trust.folder, [item]).catch(() => {});
+    },
+  };
 }
 
 function toolNamesOf({ toolMappings }: Config): ToolNames {
