@@ -1,4 +1,4 @@
-import type { Agent, SandboxStats } from "@cem/core";
+import type { Agent } from "@cem/core";
 import { Counter, Gauge, Histogram, Registry, collectDefaultMetrics } from "prom-client";
 import type { RunListener, RunRegistry } from "../runs/run-registry.ts";
 
@@ -41,30 +41,9 @@ export function createMetrics(
   return { registry, countRequest: (status) => requests.inc({ status: String(status) }) };
 }
 
-/** Members of the statistics by the value of the label that distinguishes them. */
-type Figures = Readonly<Record<string, keyof SandboxStats>>;
-
-/** Adds the statistics of the agent's sandbox, read at each scrape. There are none before the first run. */
+/** Adds the statistics of the agent's sandbox. There are none before the first run. */
 function measureSandbox(agent: Agent, registry: Registry): void {
-  const add = (
-    Kind: typeof Gauge<string> | typeof Counter<string>,
-    name: string,
-    help: string,
-    label: string,
-    figures: Figures,
-  ): Gauge | Counter =>
-    new Kind({
-      name,
-      help,
-      labelNames: [label],
-      registers: [registry],
-      collect() {
-        const stats = agent.sandboxStats?.();
-        if (stats === undefined) return;
-        this.reset();
-        for (const [state, figure] of Object.entries(figures)) this.inc({ [label]: state }, stats[figure]);
-      },
-    });
+  const add = createAdder(registry, () => agent.sandboxStats?.());
   add(Gauge, "cem_sandbox_runs", "Runs that have a guest, and runs that wait for one.", "state", {
     running: "running",
     waiting: "waiting",
@@ -105,34 +84,21 @@ export interface WorkerMetrics {
 /** @param queue - Is read at each scrape. A queue that can't be reached has no figures. */
 export function createWorkerMetrics(queue: () => Promise<QueueFigures>): WorkerMetrics {
   const registry = processRegistry();
-  const add = (
-    name: string,
-    help: string,
-    figuresOf: (figures: QueueFigures) => Record<string, number>,
-  ): Gauge =>
-    new Gauge({
-      name,
-      help,
-      labelNames: ["state"],
-      registers: [registry],
-      async collect() {
-        this.reset();
-        const figures = await queue().catch(() => undefined);
-        if (figures === undefined) return;
-        for (const [state, value] of Object.entries(figuresOf(figures))) this.set({ state }, value);
-      },
-    });
-  add("cem_queue_runs", "Runs in the queue. Every worker reports the same number.", (figures) => ({
-    waiting: figures.waiting,
-    running: figures.running,
-    error: figures.dead,
-  }));
-  add("cem_queue_workers", "Workers that take runs from the queue.", ({ workers }) => ({
-    connected: workers,
-  }));
-  add("cem_queue_oldest_wait_seconds", "How long the oldest run in the queue has waited.", (figures) => ({
-    waiting: figures.oldestWaitMs / MS_PER_SECOND,
-  }));
+  const add = createAdder(registry, async () => {
+    const { oldestWaitMs, ...figures } = await queue();
+    return { ...figures, oldestWaitSeconds: oldestWaitMs / MS_PER_SECOND };
+  });
+  add(Gauge, "cem_queue_runs", "Runs in the queue. Every worker reports the same number.", "state", {
+    waiting: "waiting",
+    running: "running",
+    error: "dead",
+  });
+  add(Gauge, "cem_queue_workers", "Workers that take runs from the queue.", "state", {
+    connected: "workers",
+  });
+  add(Gauge, "cem_queue_oldest_wait_seconds", "How long the oldest run in the queue has waited.", "state", {
+    waiting: "oldestWaitSeconds",
+  });
   return { registry, onFinished: measureRuns(registry) };
 }
 
@@ -140,6 +106,33 @@ function processRegistry(): Registry {
   const registry = new Registry();
   collectDefaultMetrics({ register: registry });
   return registry;
+}
+
+/** Adds metrics of figures that are read at each scrape. What can't be read has no metrics. */
+function createAdder<Figure extends string>(
+  registry: Registry,
+  read: () => Readonly<Record<Figure, number>> | undefined | Promise<Readonly<Record<Figure, number>>>,
+) {
+  return (
+    Kind: typeof Gauge<string> | typeof Counter<string>,
+    name: string,
+    help: string,
+    label: string,
+    /** By the value of the label. */
+    figures: Readonly<Record<string, Figure>>,
+  ): Gauge | Counter =>
+    new Kind({
+      name,
+      help,
+      labelNames: [label],
+      registers: [registry],
+      async collect() {
+        const found = await Promise.resolve(read()).catch(() => undefined);
+        this.reset();
+        if (found === undefined) return;
+        for (const [value, figure] of Object.entries(figures)) this.inc({ [label]: value }, found[figure]);
+      },
+    });
 }
 
 function addGauge(registry: Registry, name: string, help: string, read: () => number): Gauge {
