@@ -117,14 +117,16 @@ class PluginOpening {
   readonly #settings: OpenPluginsSettings;
   readonly #entries: Entry[] = [];
   readonly #owners: Record<NamedPart, Map<string, string>>;
-  readonly #tools = Object.create(null) as Record<string, Record<string, HostTool>>;
-  readonly #detectors: CustomDetector[] = [];
-  readonly #guards: OwnedStage<Guard>[] = [];
-  readonly #generators: OwnedStage<CodeGenerator>[] = [];
-  readonly #selectors: OwnedStage<ToolSelector>[] = [];
-  readonly #sandboxes = new Map<string, SandboxProvider>();
-  readonly #steps: WorkflowStepKind[] = [];
-  readonly #transports = new Map<string, McpTransportProvider>();
+  readonly #parts = {
+    tools: Object.create(null) as Record<string, Record<string, HostTool>>,
+    detectors: [] as CustomDetector[],
+    guards: [] as OwnedStage<Guard>[],
+    generators: [] as OwnedStage<CodeGenerator>[],
+    selectors: [] as OwnedStage<ToolSelector>[],
+    sandboxes: new Map<string, SandboxProvider>(),
+    steps: [] as WorkflowStepKind[],
+    transports: new Map<string, McpTransportProvider>(),
+  };
   readonly #listeners: OwnedListener[] = [];
   #log: (message: string) => void;
   #disposed: Promise<void> | undefined;
@@ -205,33 +207,32 @@ class PluginOpening {
     const { use, adds } = entry;
     await this.#takeTools(entry, parts.tools);
     for (const detector of parts.detectors ?? []) {
-      this.#detectors.push(guardDetector(detector, use));
+      this.#parts.detectors.push(guardDetector(detector, use));
       adds.push(`detector ${detector.type}`);
     }
     for (const guard of parts.guards ?? []) {
-      this.#guards.push(ownedGuard(guard, use));
+      this.#parts.guards.push(ownedGuard(guard, use));
       adds.push("guard");
     }
     for (const generator of parts.generators ?? []) {
-      this.#generators.push(ownedGenerator(generator, use));
+      this.#parts.generators.push(ownedGenerator(generator, use));
       adds.push("generator");
     }
     for (const selector of parts.selectors ?? []) {
-      this.#selectors.push(ownedSelector(selector, use));
+      this.#parts.selectors.push(ownedSelector(selector, use));
       adds.push("selector");
     }
     for (const sandbox of parts.sandboxes ?? []) {
       if (this.#claim("sandbox", sandbox.name, entry))
-        this.#sandboxes.set(sandbox.name, guardSandbox(sandbox, use));
+        this.#parts.sandboxes.set(sandbox.name, guardSandbox(sandbox, use));
     }
     for (const step of parts.steps ?? []) {
-      if (!this.#claim("step", step.name, entry)) continue;
-      this.#steps.push(step);
+      if (this.#claim("step", step.name, entry)) this.#parts.steps.push(step);
     }
     for (const transport of parts.transports ?? []) {
       if (!this.#claim("transport", transport.scheme, entry)) continue;
       const part = `transport ${transport.scheme}`;
-      this.#transports.set(transport.scheme, guardPart(part, transport, use, { connect: TRANSPORT }));
+      this.#parts.transports.set(transport.scheme, guardPart(part, transport, use, { connect: TRANSPORT }));
     }
     if (parts.onEvent !== undefined) {
       this.#listeners.push({ onEvent: parts.onEvent, use });
@@ -253,7 +254,7 @@ class PluginOpening {
         taken[name] = tool;
         entry.adds.push(`tool ${server}.${name}`);
       }
-      this.#tools[server] = taken;
+      this.#parts.tools[server] = taken;
     }
   }
 
@@ -272,14 +273,7 @@ class PluginOpening {
   set(): PluginSet {
     const listeners = new EventListeners(this.#listeners);
     return {
-      tools: this.#tools,
-      detectors: this.#detectors,
-      guards: this.#guards,
-      generators: this.#generators,
-      selectors: this.#selectors,
-      sandboxes: this.#sandboxes,
-      steps: this.#steps,
-      transports: this.#transports,
+      ...this.#parts,
       listeners,
       logTo: (log) => {
         this.#log = log;
