@@ -88,6 +88,8 @@ export interface Redactor {
   keep(value: string | number, type: string, scope: RedactionScope): string;
   /** Takes note of what a tool returned, so that values without a form of their own are known when they leave. */
   observe(data: JsonValue, scope: RedactionScope): void;
+  /** Looks data through that may be large, and lets others have the thread in between. Absent: `observe` does it at once. */
+  observeInTurns?(data: JsonValue, scope: RedactionScope): Promise<void>;
   /**
    * Puts values in the place of tokens in the arguments of a call.
    *

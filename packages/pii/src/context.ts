@@ -76,7 +76,7 @@ export function withoutEnding(text: string, characters: string): string {
   return text.slice(0, end);
 }
 
-export const CHARACTERS_BEFORE = 48;
+const CHARACTERS_BEFORE = 48;
 const CHARACTERS_AFTER = 14;
 const MAX_KEY_CHARACTERS = 80;
 const WORD = /[\p{L}§]+/gu;

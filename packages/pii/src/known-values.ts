@@ -83,20 +83,23 @@ export class KnownValues<Entry extends Known> {
 
   /** Whether a value may begin as a text does. */
   mayBegin(text: string): boolean {
-    return this.#mayHold(text, MIN_CHARACTERS);
+    return this.mayHold([text], MIN_CHARACTERS);
   }
 
-  /** Whether a value may begin in a text, within so many of its letters and digits. Most texts hold none. */
-  #mayHold(text: string, most = text.length): boolean {
+  /** Whether a value may begin in texts that follow each other, within so many letters and digits. Most hold none. */
+  mayHold(texts: readonly (string | number)[], most = Number.POSITIVE_INFINITY): boolean {
     const filter = this.#filter;
     let [beginning, count] = [0, 0];
-    for (let at = 0; at < text.length && count < most; at += 1) {
-      const code = text.charCodeAt(at);
-      const bits = code < 128 ? (BITS[code] ?? NO_BITS) : bitsOf(lowered(code));
-      if (bits === NO_BITS) continue;
-      beginning = ((beginning << 6) | bits) & BEGINNING;
-      count += 1;
-      if (filter[hashOf(beginning)] === 1 && count >= MIN_CHARACTERS) return true;
+    for (const one of texts) {
+      const text = typeof one === "string" ? one : String(one);
+      for (let at = 0; at < text.length && count < most; at += 1) {
+        const code = text.charCodeAt(at);
+        const bits = code < 128 ? (BITS[code] ?? NO_BITS) : bitsOf(lowered(code));
+        if (bits === NO_BITS) continue;
+        beginning = ((beginning << 6) | bits) & BEGINNING;
+        count += 1;
+        if (filter[hashOf(beginning)] === 1 && count >= MIN_CHARACTERS) return true;
+      }
     }
     return false;
   }
@@ -112,7 +115,7 @@ export class KnownValues<Entry extends Known> {
       for (let at = text.indexOf(value); at !== -1; at = text.indexOf(value, at + value.length))
         found.push({ start: at, end: at + value.length, type: entry.type, entry, alike: [entry] });
     }
-    if (this.#byBeginning.size === 0 || text.length < MIN_CHARACTERS || !this.#mayHold(text)) return found;
+    if (this.#byBeginning.size === 0 || text.length < MIN_CHARACTERS || !this.mayHold([text])) return found;
     const count = readCompact(text);
     let beginning = 0;
     let next = 0;

@@ -1,8 +1,9 @@
 import { isSecretKey, mayHoldSecret } from "./detectors/secret.ts";
 import { parsedText } from "./embedded-text.ts";
 import { isSmall, mapLeaves, mapLeavesInTurns, visitTexts } from "./json-walk.ts";
-import type { LargeLeafChanges, Turns } from "./json-walk.ts";
+import type { LeafChanges, Turns } from "./json-walk.ts";
 import { readingsOf } from "./readings.ts";
+import { streamInTurns } from "./stream.ts";
 import type { Detector, Finding, PiiType } from "./types.ts";
 import { isPlainWord, MAX_DECODED, MIN_NUMBER, MIN_TEXT_CHARACTERS } from "./value-finder.ts";
 import type { ValueFinder } from "./value-finder.ts";
@@ -19,7 +20,7 @@ const AS_SMALL = 16;
 const LONG_TEXT_CHARACTERS = 64;
 /** Digits as no detector needs to know them. */
 const MIN_HELD_CHARACTERS = 7;
-const MANY_DIGITS = /\d(?:\D{0,3}\d){6}/;
+const MANY_DIGITS = /(?<!\d)(?!\d{4}-\d\d-\d\d)\d(?:\D{0,3}\d){6}/;
 const MOMENTS = /\d{4}-\d\d-\d\d(?:[T ]\d\d:\d\d(?::\d\d(?:\.\d{1,9})?)?(?:Z|[+-]\d\d:?\d\d)?)?/g;
 /** The end of an address of email, and a letter alone: cells of what may be split. */
 const SPLIT_CELL = /^@?[\w-]+(?:\.[\w-]+)*\.[A-Za-z]{2,}$|^[^\s\d]$/;
@@ -101,12 +102,7 @@ export class ObservedResults {
   /** The same, with turns for others in between. */
   async learnUnreadInTurns(turns: Turns, count = this.#unread.length): Promise<void> {
     for (const unread of this.#unread.slice(0, count)) {
-      const changes = this.#changes(unread.origin);
-      await mapLeavesInTurns(
-        dataOf(unread),
-        { ...changes, longText: async (text, key) => (changes.text(text, key), text) },
-        turns,
-      );
+      await this.learnInTurns(unread, turns);
       // Until its values are known, others who ask look it through themselves.
       const at = this.#unread.indexOf(unread);
       if (at !== -1) this.#unread.splice(at, 1);
@@ -115,12 +111,12 @@ export class ObservedResults {
 
   /** Keeps the secrets that only their surroundings tell, since these may be gone where they leave. */
   #noteSecrets({ data, origin }: Observed): void {
-    const { finder, secrets, keep } = this.#looking;
+    const { finder, secrets } = this.#looking;
     if (secrets === undefined) return;
     const note = (text: string, key: string | undefined): void => {
       if (text.length < LONG_TEXT_CHARACTERS && !(key !== undefined && isSecretKey(key))) return;
       if (finder.isPlain(text, key)) return;
-      for (const { start, end, type } of secrets.find(text, key)) keep(text.slice(start, end), type, origin);
+      this.#keep(text, secrets.find(text, key), origin);
     };
     if (typeof data !== "string") visitTexts(data, note);
     else if (mayHoldSecret(data)) visitTexts(parsedText(data), note);
@@ -131,28 +127,50 @@ export class ObservedResults {
     mapLeaves(dataOf(observed), this.#changes(observed.origin));
   }
 
-  #changes(
-    origin: string | undefined,
-  ): Omit<LargeLeafChanges, "longText"> & { text(text: string, key: string | undefined): string } {
-    const { finder, keep } = this.#looking;
-    const note = (text: string, key?: string, depth = 0): string => {
-      if (text.length < MIN_TEXT_CHARACTERS || finder.isPlain(text, key)) return text;
-      for (const { start, end, type } of finder.detected(text, key))
-        keep(text.slice(start, end), type, origin);
-      if (depth < MAX_DECODED) for (const reading of readingsOf(text)) note(reading.text, key, depth + 1);
-      return text;
+  /** The same, with turns for others in between. Long texts are read in pieces. */
+  async learnInTurns(observed: Observed, turns: Turns): Promise<void> {
+    const { origin } = observed;
+    const longText = (text: string, key: string | undefined): Promise<string> => {
+      const session = {
+        findIn: (piece: string) => (this.#note(piece, { key, origin }), []),
+        replace: (piece: string, found: readonly Finding[]) => (this.#keep(piece, found, origin), ""),
+      };
+      return streamInTurns(text, session, turns);
     };
+    await mapLeavesInTurns(dataOf(observed), { ...this.#changes(origin), longText }, turns);
+  }
+
+  #changes(origin: string | undefined): LeafChanges {
     return {
-      text: (text, key) => note(text, key),
+      text: (text, key) => this.#note(text, { key, origin }),
       number: (value, key) => {
         if (value < MIN_NUMBER || !Number.isSafeInteger(value)) return value;
         const text = String(value);
+        const { finder, keep } = this.#looking;
         const [first] = finder.detected(text, key);
         if (first?.start === 0 && first.end === text.length) keep(value, first.type, origin);
         return value;
       },
-      name: (name) => (isPlainWord(name) ? name : note(name)),
+      name: (name) => (isPlainWord(name) ? name : this.#note(name, { origin })),
     };
+  }
+
+  /** Keeps the values in a text, however it is read. */
+  #note(
+    text: string,
+    { key, origin }: { key?: string | undefined; origin: string | undefined },
+    depth = 0,
+  ): string {
+    const { finder } = this.#looking;
+    if (text.length < MIN_TEXT_CHARACTERS || finder.isPlain(text, key)) return text;
+    this.#keep(text, finder.detected(text, key), origin);
+    if (depth < MAX_DECODED)
+      for (const reading of readingsOf(text)) this.#note(reading.text, { key, origin }, depth + 1);
+    return text;
+  }
+
+  #keep(text: string, found: readonly Finding[], origin: string | undefined): void {
+    for (const { start, end, type } of found) this.#looking.keep(text.slice(start, end), type, origin);
   }
 }
 

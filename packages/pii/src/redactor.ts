@@ -129,6 +129,7 @@ export function createRedactor(settings: RedactorSettings = {}): Redactor {
     tokenizePart: (text, range, scope) => open(scope).tokenizePart(text, range),
     keep: (value, type, scope) => open(scope).keep(value, type, scope),
     observe: (data, scope) => open(scope).observe(data, scope),
+    observeInTurns: (data, scope) => open(scope).observeInTurns(data, scope),
     detokenize: async (args, target) => {
       try {
         return await open(target).detokenize(args, target);

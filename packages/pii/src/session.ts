@@ -1,11 +1,10 @@
 import type { JsonSchema, JsonValue, RedactionScope } from "@cem/core";
 import type { FlowRule, RedactionTarget } from "./flow-rules.ts";
-import { mapLeaves, mapLeavesInTurns, MAX_CHARACTERS_AT_ONCE, Turns } from "./json-walk.ts";
+import { mapLeaves, mapLeavesInTurns, Turns } from "./json-walk.ts";
 import type { LeafChanges } from "./json-walk.ts";
 import { mayBeSplit, mayHoldMore, ObservedResults } from "./observed-results.ts";
 import { Restorer } from "./restorer.ts";
-import { createRedactionStream, tokenShape } from "./stream.ts";
-import type { StreamSession } from "./stream.ts";
+import { streamInTurns, tokenShape } from "./stream.ts";
 import type { Detector } from "./types.ts";
 import { isPlainWord, MIN_NUMBER, MIN_TEXT_CHARACTERS, ValueFinder } from "./value-finder.ts";
 import type { FindingPlace, PlainTexts } from "./value-finder.ts";
@@ -139,6 +138,10 @@ export class RedactionSession {
     else this.#observed.add(observed);
   }
 
+  async observeInTurns(data: JsonValue, scope: RedactionScope): Promise<void> {
+    await this.#observed.learnInTurns({ data, origin: originOf(scope) }, new Turns());
+  }
+
   /** Keeps a value of a known type, and returns its token. */
   keep(value: string | number, type: string, scope: RedactionScope): string {
     return String(this.vault.tokenOf(this.vault.entryOf(value, type, originOf(scope))));
@@ -196,11 +199,10 @@ export class RedactionSession {
   /** Replaces the parts of values that are split over cells which stand beside each other. */
   #replaceSplit(cells: readonly (string | number)[], place: Place): (string | number)[] | undefined {
     if (this.#observed.hasUnread && mayBeSplit(cells)) this.#learnUnread(place);
-    if (this.vault.size === 0) return undefined;
+    const { known } = this.vault;
+    if (!known.mayHold(cells)) return undefined;
     const text = cells.join("\n");
-    const found = this.vault.known
-      .find(text)
-      .filter(({ start, end }) => text.slice(start, end).includes("\n"));
+    const found = known.find(text).filter(({ start, end }) => text.slice(start, end).includes("\n"));
     if (found.length === 0) return undefined;
     let from = 0;
     return cells.map((cell) => {
@@ -269,24 +271,6 @@ export class RedactionSession {
         : this.#joined(this.vault.entryOf(value, first.type, place.origin), first);
     return Number(this.vault.tokenOf(entry, "number"));
   }
-}
-
-/** Reads a long text in pieces that cut no value, with turns for others in between. */
-async function streamInTurns(
-  text: string,
-  session: StreamSession,
-  turns: Turns,
-  onEnd: () => void = () => {},
-): Promise<string> {
-  const stream = createRedactionStream(session);
-  const pieces: string[] = [];
-  for (let from = 0; from < text.length; from += MAX_CHARACTERS_AT_ONCE) {
-    pieces.push(stream.push(text.slice(from, from + MAX_CHARACTERS_AT_ONCE)));
-    const pause = turns.next();
-    if (pause !== undefined) await pause;
-  }
-  onEnd();
-  return [...pieces, stream.end()].join("");
 }
 
 interface Place extends FindingPlace {

@@ -2,6 +2,8 @@ import type { JsonSchema, RedactionStream } from "@cem/core";
 import { withoutOverlaps } from "./detect.ts";
 import { findColumns } from "./detectors/columns.ts";
 import type { Heading } from "./detectors/columns.ts";
+import { MAX_CHARACTERS_AT_ONCE } from "./json-walk.ts";
+import type { Turns } from "./json-walk.ts";
 import type { TokenShape, ValueFinding } from "./vault.ts";
 
 /** Longer than every plain token of a type that is known. */
@@ -104,7 +106,7 @@ const KEY_BEGINS = "-----BEGIN ";
 const KEY_ENDS = /-----END [A-Z\d ]{1,60}-----/;
 
 /** The part of a session that a stream needs. */
-export interface StreamSession {
+interface StreamSession {
   findIn(text: string): ValueFinding[];
   replace(text: string, found: readonly ValueFinding[]): string;
 }
@@ -180,4 +182,22 @@ function safeLength(text: string): number {
   if (space >= line) return space + 1;
   // A word without an end: more than a value can be.
   return rest > MAX_HELD_CHARACTERS ? text.length - MAX_VALUE_CHARACTERS : line;
+}
+
+/** Reads a long text in pieces that cut no value, with turns for others in between. */
+export async function streamInTurns(
+  text: string,
+  session: StreamSession,
+  turns: Turns,
+  onEnd: () => void = () => {},
+): Promise<string> {
+  const stream = createRedactionStream(session);
+  const pieces: string[] = [];
+  for (let from = 0; from < text.length; from += MAX_CHARACTERS_AT_ONCE) {
+    pieces.push(stream.push(text.slice(from, from + MAX_CHARACTERS_AT_ONCE)));
+    const pause = turns.next();
+    if (pause !== undefined) await pause;
+  }
+  onEnd();
+  return [...pieces, stream.end()].join("");
 }

@@ -6,7 +6,7 @@ import * as nie from "stdnum/lib/cjs/es/nie.js";
 import * as nir from "stdnum/lib/cjs/fr/nir.js";
 import * as bsn from "stdnum/lib/cjs/nl/bsn.js";
 import * as pesel from "stdnum/lib/cjs/pl/pesel.js";
-import { before, byKey, CHARACTERS_BEFORE, spaced, standsAlone } from "../context.ts";
+import { before, byKey, spaced, standsAlone } from "../context.ts";
 import type { Detector, Finding, PiiType } from "../types.ts";
 
 /** A number of a person, by which a state or an office knows them. */
@@ -138,7 +138,7 @@ const BIRTH: Kind = {
 /** Finds numbers of identity: of persons to their states, of passports, driving licences and for VAT. */
 export const identityDetector: Detector = {
   find(text, key) {
-    const isNamed = (key !== undefined && isIdentityKey(key)) || isAnyNamed(text);
+    const isNamed = (key !== undefined && isIdentityKey(key)) || ANY_WORD.test(text.toLowerCase());
     if (!isNamed && !DISTINCT.test(text)) return [];
     return KINDS.flatMap((kind) =>
       isNamed || kind.distinct !== undefined ? findKind(text, key, kind, "NATIONAL_ID") : [],
@@ -149,21 +149,6 @@ export const identityDetector: Detector = {
 /** Whether a text has a word or a form of such numbers. */
 export function mayHoldIdentity(text: string): boolean {
   return IDENTITY_WORDS_IN_TEXT.test(text) || DISTINCT.test(text);
-}
-
-const NUMBERS = new RegExp(IDENTITY_HINT.source, "gu");
-const MAX_NUMBER_CHARACTERS = 24;
-const LETTER = /\p{L}/u;
-
-/** Whether one of the words stands before digits. Only there it is looked for: digits are fewer than words. */
-function isAnyNamed(text: string): boolean {
-  if (!LETTER.test(text)) return false;
-  if (text.length < 200) return ANY_WORD.test(text.toLowerCase());
-  for (const { 0: match, index } of text.matchAll(NUMBERS)) {
-    const from = Math.max(0, index - CHARACTERS_BEFORE - MAX_NUMBER_CHARACTERS);
-    if (ANY_WORD.test(text.slice(from, index + match.length).toLowerCase())) return true;
-  }
-  return false;
 }
 
 /** Finds dates of birth, which words or the name of their key tell from other dates. */

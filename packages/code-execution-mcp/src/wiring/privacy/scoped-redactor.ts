@@ -60,6 +60,8 @@ export function scopeRedactor(redactor: Redactor, id: string): ScopedRedactor {
   };
   if (redactor.tokenizeInTurns !== undefined)
     made.tokenizeInTurns = async (data, scope) => tokenizeInTurns(redactor, data, own(scope));
+  if (redactor.observeInTurns !== undefined)
+    made.observeInTurns = async (data, scope) => redactor.observeInTurns?.(data, own(scope));
   if (redactor.recognize !== undefined)
     made.recognize = async (data, scope) => redactor.recognize?.(data, own(scope));
   if (redactor.restore !== undefined) made.restore = async (session) => redactor.restore?.(nameOf(session));
