@@ -22,7 +22,7 @@ export const optimizationSettings = {
   ),
   sandboxKeptGuests: setting(
     count(4096, 16),
-    "Guests that wait for the next run of their session, some 20 MiB each; beyond it the one that has waited longest ends.",
+    "Guests that wait for the next run of their session, some 20 MiB each; beyond it the one that has waited longest ends. After ten seconds two are left, or all of them with more than 16.",
     { risk: needsYes(["spend"], "that many used guests wait in memory", { isStricter: atMost }) },
   ),
   toolCache: setting(flag(true), "Cache what was read from the tool files.", {

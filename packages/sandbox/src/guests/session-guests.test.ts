@@ -193,6 +193,22 @@ describe("SessionGuests", () => {
       expect([guests.size, await guests.take("a")]).toEqual([1, undefined]);
     });
 
+    it.each([
+      [16, ["a", "b"]],
+      [17, []],
+    ])("ends all but two that ran last after ten seconds, where %d may be kept", async (kept, sessions) => {
+      const guests = new SessionGuests(kept, 2);
+      await keepAll(
+        guests,
+        ["a", "b", "c", "d"].map((session) => lease(session)),
+      );
+      vi.advanceTimersByTime(9_999);
+      expect(guests.look(60_000)).toEqual([]);
+      vi.advanceTimersByTime(1);
+      expect(guests.look(60_000).map(({ session }) => session)).toEqual(sessions);
+      expect(guests.look(60_000)).toEqual([]);
+    });
+
     it("ends a guest that works, writes or grows while it runs no program", async () => {
       expect(await looked({ processorMs: 1_151 })).toBe(1);
       expect(await looked({ writtenBytes: 5 * MIB + 64 * 1024 + 1 })).toBe(1);

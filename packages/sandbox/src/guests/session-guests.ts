@@ -6,6 +6,9 @@ import type { GuestUsage } from "./guest.ts";
 const MAX_RUNS = 1_000;
 /** Guests kept over all sessions; beyond it the one that has been idle longest is evicted. */
 const DEFAULT_KEPT = 16;
+/** Idle time, in milliseconds, after which only so many are kept, unless room for more than by default was asked for. */
+const REST_MS = 10_000;
+const RESTING = 2;
 /** Memory for each kept guest, in bytes: where all together, as last measured, have more, they are evicted as well. */
 const BYTES_A_GUEST = 32 * 1024 * 1024;
 /** Memory at which a guest is replaced, in bytes. */
@@ -183,12 +186,17 @@ export class SessionGuests {
   }
 
   /**
-   * Looks at the idle guests. Removes and returns those that have been idle for too long, and those that did something
-   * although they run no program.
+   * Looks at the idle guests. Removes and returns those that have been idle for too long, of many sooner than of few, and
+   * those that did something although they run no program.
    */
   look(maxIdleMs: number): SessionLease[] {
-    const before = performance.now() - maxIdleMs;
-    const ended = [...this.#idle].filter((lease) => (lease.idleSince ?? 0) <= before || isActive(lease));
+    const now = performance.now();
+    const resting = this.#maxKept > DEFAULT_KEPT ? this.#maxKept : RESTING;
+    const surplus = this.#idle.size - resting;
+    const ended = [...this.#idle].filter((lease, at) => {
+      const idleMs = now - (lease.idleSince ?? 0);
+      return idleMs >= maxIdleMs || (at < surplus && idleMs >= REST_MS) || isActive(lease);
+    });
     for (const lease of ended) this.#removeIdle(lease);
     return ended;
   }
