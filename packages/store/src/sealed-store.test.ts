@@ -3,7 +3,7 @@ import os from "node:os";
 import path from "node:path";
 import type { Store } from "@cem/core";
 import { expect, it, onTestFinished } from "vitest";
-import { createFolderStore, parseSealingKeys, sealStore } from "./index.ts";
+import { countOlderKeys, createFolderStore, parseSealingKeys, sealStore } from "./index.ts";
 
 const [OLD, NEW] = [1, 2].map((byte) => Buffer.alloc(32, byte).toString("base64"));
 const old = parseSealingKeys(`old:${OLD}`);
@@ -53,7 +53,11 @@ it("opens with a newer key first what an older one sealed, and seals with the ne
   await sealStore(store, old).write(["v"], secret);
   const changing = sealStore(store, both);
   expect(Buffer.from((await changing.read(["v"]))?.value ?? [])).toEqual(secret);
+  await changing.write(["w"], secret);
+  await store.write(["clear"], secret);
+  expect([...(await countOlderKeys(store, both))]).toEqual([["old", 1]]);
   await changing.write(["v"], secret);
+  expect([...(await countOlderKeys(store, both))]).toEqual([]);
   expect(Buffer.from((await sealStore(store, fresh).read(["v"]))?.value ?? [])).toEqual(secret);
 });
 

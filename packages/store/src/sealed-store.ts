@@ -92,6 +92,27 @@ function unopened(shown: string, why: string): CemError {
   return new CemError("STORE_SEALED", `${shown} can't be opened: ${why}.`, { details: { value: shown } });
 }
 
+/**
+ * How many values of a store are sealed with other keys than the newest, by the keys' names. Entries of logs, such as records of
+ * runs, are not looked at: they go with their age.
+ */
+export async function countOlderKeys(
+  store: Store,
+  [newest]: readonly SealingKey[],
+): Promise<Map<string, number>> {
+  const counts = new Map<string, number>();
+  let after: StoreKey | undefined;
+  do {
+    const page = await store.list([], { after });
+    for (const key of page) {
+      const id = keyIdOf((await store.read(key))?.value ?? Buffer.of());
+      if (id !== undefined && id !== newest?.id) counts.set(id, (counts.get(id) ?? 0) + 1);
+    }
+    after = page.at(-1);
+  } while (after !== undefined);
+  return counts;
+}
+
 type Kind = "value" | "entry";
 
 /**

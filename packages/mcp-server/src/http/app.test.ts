@@ -160,14 +160,20 @@ describe("the readiness", () => {
     const folder = mkdtempSync(path.join(os.tmpdir(), "cem-ready-"));
     onTestFinished(() => rmSync(folder, { recursive: true, force: true }));
     const file = path.join(folder, "server.log");
-    const { url } = await serve({ logger: createLogger({ file }) }, { probe: () => Promise.reject(failure) });
+    const probe = (): Promise<never> => Promise.reject(failure);
+    const { url, server } = await serve({ logger: createLogger({ file }) }, { probe });
     for (let times = 0; times < 2; times += 1) {
       const { status, body } = await ask(at(url, "/readyz"));
       expect([status, body]).toEqual([503, expect.stringContaining("Try again")]);
       expect(body).not.toContain("10.0.0.7");
     }
     const lines = (): string[] => readFileSync(file, "utf8").split("\n");
-    await expect.poll(() => lines().filter((line) => line.includes("10.0.0.7"))).toHaveLength(1);
+    const named = (): string[] => lines().filter((line) => line.includes("10.0.0.7"));
+    await expect.poll(named).toHaveLength(1);
+    // A run's client reads no more, and is sent to the log for it.
+    const { signal } = new AbortController();
+    await expect(server.runs.start({ kind: "code", owner: "", begin: probe, signal })).rejects.toBe(failure);
+    await expect.poll(() => named().at(-1)).toMatch(/"code":"STORE_UNAVAILABLE".*"msg":"run"/);
   });
 
   it("ends when the server begins to close", async () => {

@@ -1,6 +1,7 @@
 import { randomUUID } from "node:crypto";
 import type { IncomingMessage, ServerResponse } from "node:http";
 import { setTimeout as delay } from "node:timers/promises";
+import { forClients, toErrorInfo } from "@cem/core";
 import { getRequestListener, RequestError } from "@hono/node-server";
 import { RESPONSE_ALREADY_SENT } from "@hono/node-server/utils/response";
 import { localhostAllowedHostnames } from "@modelcontextprotocol/server";
@@ -85,10 +86,13 @@ export class HttpApp {
       errorHandler: (error) =>
         error instanceof RequestError ? badUrl() : textAnswer(500, "Internal server error."),
     });
-    server.runs.onFinished(({ kind, ms, status, result }) => {
+    server.runs.onFinished(({ kind, ms, status, result, thrown }) => {
       const { requestId } = currentExchange();
-      const facts = { requestId, kind, ms: Math.round(ms), status };
-      logger.info({ ...facts, code: result?.error?.code, toolCalls: result?.toolCalls.length }, "run");
+      const error = result?.error ?? (thrown === undefined ? undefined : toErrorInfo(thrown));
+      const facts = { requestId, kind, ms: Math.round(ms), status, code: error?.code };
+      // Clients are told that the log has the reason.
+      const fault = error && forClients(error).message !== error.message ? error.message : undefined;
+      logger.info({ ...facts, toolCalls: result?.toolCalls.length, fault }, "run");
     });
   }
 

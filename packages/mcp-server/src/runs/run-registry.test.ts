@@ -381,7 +381,13 @@ describe("RunRegistry", () => {
       await runs.start(request(() => Promise.reject(new Error("broken")))).catch(() => {});
       expect(heard).toEqual([
         { kind: "task", ms: expect.any(Number), status: "success", result: finished },
-        { kind: "code", ms: expect.any(Number), status: "error", result: undefined },
+        {
+          kind: "code",
+          ms: expect.any(Number),
+          status: "error",
+          result: undefined,
+          thrown: new Error("broken"),
+        },
       ]);
       for (const { ms } of heard as { ms: number }[]) expect(ms).toBeLessThan(10_000);
     });

@@ -16,12 +16,13 @@ import type { RunWatcher } from "./run-watcher.ts";
 
 const MS_PER_MINUTE = 60_000;
 
-/** Called at the end of each run. `result` is absent where the agent threw. */
+/** Called at the end of each run. `result` is absent where the agent threw, which is `thrown` then. */
 export type RunListener = (run: {
   kind: RunRequest["kind"];
   ms: number;
   status: RunRecord["status"];
   result?: TaskResult | undefined;
+  thrown?: unknown;
 }) => void;
 
 export interface RunRegistrySettings {
@@ -260,7 +261,7 @@ export class RunRegistry {
       // It was not begun here.
       if (run.isAdopted) return;
       for (const listener of this.#listeners)
-        listener({ kind, ms, status: statusOfRun(result, thrown), result });
+        listener({ kind, ms, status: statusOfRun(result, thrown), result, thrown });
     };
     run.result.then(finish, (thrown: unknown) => finish(undefined, thrown));
   }

@@ -183,5 +183,5 @@ describeWith("redis-server")("machines that are killed", () => {
     const kept: string[] = [];
     for await (const name of shared.blobs.names()) kept.push(name);
     expect(new Set(kept)).toEqual(used);
-  }, 600_000);
+  }, 3_600_000);
 });

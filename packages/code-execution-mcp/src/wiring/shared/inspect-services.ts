@@ -1,8 +1,10 @@
 import { existsSync } from "node:fs";
-import { toErrorInfo, type ErrorInfo } from "@cem/core";
+import type { Config } from "@cem/config";
+import { toErrorInfo } from "@cem/core";
+import type { ErrorInfo, Store } from "@cem/core";
 import type { Project } from "../project.ts";
 import { configuredVaults } from "../privacy/vaults.ts";
-import { openUnsealed, probeStore } from "./store.ts";
+import { openUnsealed, probeStore, sealingKeysOf } from "./store.ts";
 
 /** State of a service that the configuration names. */
 export interface ServiceReport {
@@ -35,7 +37,8 @@ export async function inspectServices(
     const { location } = opened;
     try {
       await probeStore(opened);
-      return { name, location, risks: (await opened.risks?.()) ?? [] };
+      const older = name === "store" ? await olderKeysIn(opened, config) : [];
+      return { name, location, risks: [...((await opened.risks?.()) ?? []), ...older] };
     } catch (error) {
       return { name, location, problem: toErrorInfo(error), risks: [] };
     } finally {
@@ -43,6 +46,16 @@ export async function inspectServices(
     }
   });
   return [...(await inspectFiles(project, warnings)), ...(await Promise.all(services))];
+}
+
+/** Which of the older keys may not be left out yet. */
+async function olderKeysIn(store: Store, config: Config): Promise<string[]> {
+  const keys = (await sealingKeysOf(config)) ?? [];
+  if (keys.length < 2) return [];
+  const { countOlderKeys } = await import("@cem/store");
+  return [...(await countOlderKeys(store, keys))].map(
+    ([id, count]) => `${count} values are sealed with the older key ${id}: keep it in store.keys`,
+  );
 }
 
 /** The most problems of an audit log that are reported. */
