@@ -38,7 +38,7 @@ interface Opened {
   sandbox: Lazy<Sandbox>;
   folder: string | undefined;
   runs: number;
-  /** Which of the folders were there that it mounts. */
+  /** Which of the folders had been there that it mounts. */
   mounted: string;
 }
 
@@ -52,6 +52,8 @@ export class ViewSandboxes implements Sandbox {
   readonly #settings: ViewSandboxesSettings;
   /** By the key of the view; the one that was used least recently comes first. */
   readonly #opened = new Map<string, Opened>();
+  /** Folders that have been there. Where one is gone with its owner, the sandbox that there is refuses the run. */
+  readonly #seen = new Set<string>();
   /** Disposals under way. */
   readonly #closing = new Set<Promise<void>>();
   /** The same for all of them. */
@@ -136,7 +138,8 @@ export class ViewSandboxes implements Sandbox {
 
   #mounted(): string {
     const { serversDir, skillsDir } = this.#settings;
-    return JSON.stringify([existsSync(serversDir), existsSync(skillsDir)]);
+    for (const folder of [serversDir, skillsDir]) if (existsSync(folder)) this.#seen.add(folder);
+    return JSON.stringify([...this.#seen]);
   }
 
   #plan(view: ProgramView | undefined, mounted: string): Opened {
