@@ -134,23 +134,14 @@ const UNUSABLE = new Set(`${RESERVED_WORDS} ${MAGIC_NAMES} ${OWN_NAMES}`.split("
 /** An ECMAScript identifier without invisible characters, which would make two names look the same. */
 const IDENTIFIER = /^(?!\p{DI})[\p{ID_Start}$_](?:(?!\p{DI})[\p{ID_Continue}$])*$/u;
 const NOT_IN_IDENTIFIER = /(?:(?![\p{ID_Continue}$])[\s\S]|\p{DI})+/gu;
-/** Most names are ASCII, for which a simple pattern says the same in less time. */
-const ASCII = /^[ -~]*$/;
-const ASCII_IDENTIFIER = /^[A-Za-z_$][\w$]*$/;
-const NOT_IN_ASCII_IDENTIFIER = /[^\w$]+/g;
-
 /** Whether a tool's name can be used unchanged as the name of a function. */
 export function isUsableIdentifier(name: string): boolean {
   return (
     name.length <= MAX_IDENTIFIER_CHARACTERS &&
-    isIdentifier(name) &&
+    IDENTIFIER.test(name) &&
     !UNUSABLE.has(name) &&
-    (ASCII.test(name) || name.normalize("NFC") === name)
+    name.normalize("NFC") === name
   );
-}
-
-function isIdentifier(name: string): boolean {
-  return ASCII_IDENTIFIER.test(name) || IDENTIFIER.test(name);
 }
 
 /** The first six hexadecimal digits of a name's digest. */
@@ -164,12 +155,10 @@ function nameHash(name: string): string {
  */
 export function toIdentifier(name: string): string {
   if (isUsableIdentifier(name)) return name;
-  const words = ASCII.test(name)
-    ? name.replace(NOT_IN_ASCII_IDENTIFIER, " ")
-    : name.toWellFormed().normalize("NFC").replace(NOT_IN_IDENTIFIER, " ");
+  const words = name.toWellFormed().normalize("NFC").replace(NOT_IN_IDENTIFIER, " ");
   let identifier = words.trim().replaceAll(" ", "_");
   if (identifier.replaceAll("_", "") === "") identifier = `tool_${nameHash(name)}`;
-  if (!isIdentifier(identifier)) identifier = `_${identifier}`;
+  if (!IDENTIFIER.test(identifier)) identifier = `_${identifier}`;
   if (identifier.length > MAX_IDENTIFIER_CHARACTERS) {
     identifier = `${identifier.slice(0, MAX_IDENTIFIER_CHARACTERS - 8).toWellFormed()}_${nameHash(name)}`;
   }

@@ -1,3 +1,5 @@
+import * as z from "zod";
+
 /** The parts of a date or a time, as they are written in formats. */
 const PARTS: Readonly<Record<string, readonly (string | undefined)[]>> = {
   date: ["YYYY", "MM", "DD"],
@@ -13,14 +15,10 @@ const SHAPES: Readonly<Record<string, RegExp>> = {
   month: /^(\d{4})-(\d\d)$/,
   week: /^(\d{4})-W(\d\d)$/,
 };
-const LIMITS: Readonly<Record<string, readonly [number, number]>> = {
-  YYYY: [1, 9999],
-  MM: [1, 12],
-  DD: [1, 31],
-  WW: [1, 53],
-  HH: [0, 23],
-  mm: [0, 59],
-  ss: [0, 59],
+const CALENDAR: Readonly<Record<string, z.ZodType>> = {
+  date: z.iso.date(),
+  time: z.iso.time(),
+  datetime: z.iso.datetime({ local: true }),
 };
 
 /** The formats in which people may type a date of a type. */
@@ -36,15 +34,14 @@ export const DATE_EXAMPLES: Readonly<Record<string, string>> = {
 export function readDate(text: string, type: string): string | undefined {
   const parts = partsOf(text, type);
   if (parts === undefined) return undefined;
-  for (const [part, value] of parts) {
-    const [least, most] = LIMITS[part] ?? [0, 0];
-    if (Number(value) < least || Number(value) > most) return undefined;
-  }
-  const [year = 0, month = 1, day = 1] = ["YYYY", "MM", "DD"].map((part) => Number(parts.get(part) ?? 1));
-  if (parts.has("DD") && day > daysIn(year, month)) return undefined;
-  if (parts.has("WW") && Number(parts.get("WW")) > weeksIn(year)) return undefined;
+  const written = text.replace(" ", "T");
+  const [calendar, whole] = type === "month" ? ["date", `${text}-01`] : [type, written];
+  if (parts.get("YYYY") === "0000" || CALENDAR[calendar]?.safeParse(whole).success === false)
+    return undefined;
+  const week = Number(parts.get("WW") ?? 1);
+  if (week < 1 || week > weeksIn(Number(parts.get("YYYY") ?? 1))) return undefined;
   const isMidMinute = parts.get("ss") === "00";
-  return (isMidMinute ? text.slice(0, -3) : text).replace(" ", "T");
+  return isMidMinute ? written.slice(0, -3) : written;
 }
 
 /** Writes a date in another way: `DD.MM.YYYY`. Parts that the value lacks are left as they are. */
@@ -68,17 +65,13 @@ function partsOf(text: string, type: string): Map<string, string> | undefined {
   );
 }
 
-function daysIn(year: number, month: number): number {
-  const last = new Date(Date.UTC(2000, month, 0));
-  // Date takes years below 100 for those of the last century.
-  last.setUTCFullYear(year, month, 0);
-  return last.getUTCDate();
-}
-
-/** A year has 53 weeks where it begins on a Thursday, or on a Wednesday in a leap year. */
+/** A year has 53 weeks where its first or its last day is a Thursday. */
 function weeksIn(year: number): number {
-  const first = new Date(Date.UTC(2000, 0, 1));
-  first.setUTCFullYear(year, 0, 1);
-  const isLeap = daysIn(year, 2) === 29;
-  return first.getUTCDay() === 4 || (first.getUTCDay() === 3 && isLeap) ? 53 : 52;
+  const isThursday = (month: number, day: number): boolean => {
+    const date = new Date(0);
+    // Date.UTC takes years below 100 for those of the last century.
+    date.setUTCFullYear(year, month, day);
+    return date.getUTCDay() === 4;
+  };
+  return isThursday(0, 1) || isThursday(11, 31) ? 53 : 52;
 }

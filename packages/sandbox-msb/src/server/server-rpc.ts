@@ -1,6 +1,6 @@
 import { CemError } from "@cem/core";
+import { request } from "undici";
 import * as z from "zod/mini";
-import { sendRequest } from "./http-request.ts";
 
 /** Default timeout of a request, in milliseconds. */
 const QUICK_TIMEOUT_MS = 10_000;
@@ -174,12 +174,17 @@ export class ServerRpc {
     if (body !== undefined) headers["content-type"] = "application/json";
     if (this.#apiKey !== undefined) headers["authorization"] = `Bearer ${this.#apiKey}`;
     try {
-      return await sendRequest(this.#base + path, {
+      const answer = await request(this.#base + path, {
         method,
         headers,
-        body,
+        body: body ?? null,
         signal: signal === undefined ? late : AbortSignal.any([signal, late]),
+        reset: true,
+        // The server answers only when a command has ended.
+        headersTimeout: 0,
+        bodyTimeout: 0,
       });
+      return { status: answer.statusCode, text: await answer.body.text() };
     } catch (error) {
       if (signal?.aborted === true) throw error;
       const why = late.aborted
