@@ -11,6 +11,7 @@ console.log(`Runs end after ${checked.guardrails.maxExecutionTime} s`);
 console.log(`As nothing says otherwise, they have ${checked.guardrails.maxMemoryMb} MiB`);
 
 const agent = createAgent({ configFile: false, config });
+console.log(`5 + 3 is ${JSON.stringify((await agent.executeTask("Calculate 5 + 3")).value)}`);
 const { status, error } = await agent.executeCode("while (true) {}", { limits: { timeoutMs: 200 } });
 console.log(`${status}: ${error?.code}`); // A limit of one run is an option of the run.
 await agent.dispose();

@@ -1,7 +1,7 @@
 // The same lines against an agent in this process and against a server. MCP_MODE=true does it for the other examples.
 import { open } from "./open.ts";
 
-const task = "Calculate 5 + 3 and get weather for San Francisco";
+const task = "Calculate 5 + 3";
 const values: unknown[] = [];
 for (const mode of ["direct", "mcp"] as const) {
   const agent = await open(mode);

@@ -10,12 +10,27 @@ const call = async (
   if (isError === true) throw new Error(JSON.stringify(content));
   return structuredContent;
 };
-const state_file = "statefulness.json";
+const state_file = "workflow_state.json";
 
 const first = await connect();
-await call(first, "save_state", { state_file, state_data: { workflow_id: "wf_1", step: 1, results: [] } });
+await call(first, "save_state", {
+  state_file,
+  state_data: {
+    workflow_id: "wf_stateful_001",
+    current_step: 0,
+    total_steps: 3,
+    results: [],
+    status: "initialized",
+  },
+});
 await call(first, "execute_task", {
-  task_description: `Read /workspace/${state_file}. Calculate 10 * 5 and add the result to the results array. Update step to 2. Save the updated state.`,
+  task_description: `
+    Read /workspace/workflow_state.json.
+    Calculate 10 * 5 = 50.
+    Add the result to the results array.
+    Update current_step to 1.
+    Save the updated state.
+  `,
 });
 console.log("First client:", JSON.stringify(await call(first, "get_state", { state_file })));
 await first.close(); // Over stdio its server ends with it.
@@ -25,7 +40,7 @@ const code = `
 const state = JSON.parse(await Deno.readTextFile("${state_file}")); // The same state is a file of the workspace.
 state.results.push(20 * 3);
 state.total = state.results.reduce((sum: number, one: number) => sum + one, 0);
-await Deno.writeTextFile("${state_file}", JSON.stringify({ ...state, step: 3 }));
+await Deno.writeTextFile("${state_file}", JSON.stringify({ ...state, current_step: 2 }));
 `;
 await call(second, "execute_code", { code });
 console.log("Second client:", JSON.stringify(await call(second, "get_state", { state_file })));

@@ -54,16 +54,16 @@ const [FIRST, SECOND, THIRD] = [
   '"current_step":4,"total_steps":3,"results":[50,60,60],"status":"completed","total":170',
 ];
 const STATE = [
-  'saved {"result":8,"step":1,"message":',
-  "Session 2 has { result: 9, step: 2, message: 'Saved in session 1' }",
+  'saved {"calculation":"5 + 3","result":8,"step":1,"message":"State saved in session 1"}',
+  'Session 2 has {"calculation":"5 + 3","result":9,"step":2,"message":"State saved in session 1"}',
 ];
 const SKILLS = ["Doubled: 30", "is a proposal", "is active, version 1, approved by you", "Tripled: 42"];
 const STATEFUL = [
-  '{"workflow_id":"wf_1","step":2,"results":[50]}',
-  '"results":[50,60],"total":110',
+  '{"workflow_id":"wf_stateful_001","current_step":1,"total_steps":3,"results":[50],"status":"initialized"}',
+  '"results":[50,60],"status":"initialized","total":110',
   '{"exists":false',
 ];
-const MODES = [`direct: {"sum":8,"weather":{${SAN_FRANCISCO}`, `mcp: {"sum":8`, "Both gave the same."];
+const MODES = ["direct: 8", "mcp: 8", "Both gave the same."];
 const TOOLS = [
   "greet: Hello, Ada!",
   /count_tools: \{"servers":\d+,"tools":\d+\}/u,

@@ -11,17 +11,17 @@ import { planUpdate, planWrite } from "./write.ts";
 
 const PRINT = "(?:print|log|output|display|show)";
 const CONFIRM = form(
-  "(?:print|log|output|display|show|write) confirmation(?: (?:that|of) {message}| message)?",
+  "(?:print|log|output|display|show|write) confirmation(?: message)?(?: (?:that|of|when|once) {message})?",
 );
 const STATE = form(
   `${PRINT} (?:(?:current|updated|final|new|whole) )?(?:state|contents? of file|contents?|summary(?: of(?: completed)? (?:workflow|state|results?))?)(?: \\( {fields} \\))?`,
 );
 const WHAT = form("(?:print|log|output|display) {what}(?: to (?:console|screen|terminal))?");
 const EXISTS = form(
-  "(?:verify|check|confirm|ensure)(?: that)? {file:path} exists(?<mounted> and is mounted)?",
+  "(?:verify|check|confirm|ensure)(?: that)? (?:{file:path} exists(?<mounted> and is mounted)?|file (?:was created|exists))",
 );
 const READABLE = form(
-  "(?:verify|check|confirm|ensure)(?: that)? (?:you can|can|it is possible to) read state(?: from previous session)?",
+  "(?:verify|check|confirm|ensure)(?: that)? (?:you can|can|it is possible to) read state(?: file)?(?: from previous session)?",
 );
 
 /** Plans a step that prints something or checks that a file is there; `false` where it does neither. */
@@ -68,8 +68,8 @@ function planState(phrase: Phrase, plan: Plan): boolean {
 /** `verify /workspace exists and is mounted` */
 function planCheck(phrase: Phrase, plan: Plan): boolean {
   const exists = phrase.match(EXISTS);
-  const path = exists?.text("file") ?? "";
   const document = plan.document;
+  const path = exists?.text("file") || (document?.path ?? "");
   if (exists !== undefined && isInWorkspace(path)) {
     plan.flush();
     plan.add({ kind: "do", value: plan.callFileSystem("access", literal(path)) });

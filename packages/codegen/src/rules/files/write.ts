@@ -16,7 +16,7 @@ const CREATE = form(
 );
 const APPEND = form("(?:append|add) {text:quote} to(?: end of)?(?: file)? {file:path}");
 const CREATE_JSON = form(
-  `(?:create|make|initialize|write)${KIND}${NAMED}(?: at)? {file:path}(?: (?:with|containing)(?: (?:fields|contents?|following|following fields))?)?(?: :)?(?: {fields})?`,
+  `(?:(?:create|make|initialize|write)${KIND}${NAMED}(?: at)?|save state to) {file:path}(?: (?:with|containing)(?: (?:fields|contents?|following|following fields))?)?(?: :)?(?: {fields})?`,
 );
 
 /** Plans a step that writes a text, or makes a JSON file with fields; `false` where it does not. */
