@@ -31,8 +31,9 @@ export default defineConfig({
     expect: { poll: { timeout: 60_000 } },
     hookTimeout: 120_000,
     maxWorkers: workers(),
-    // Test files share the workers: loading the modules for each would take longer than most of the tests.
-    isolate: false,
+    // Test files share the workers: loading the modules for each would take longer than most of the tests. A fault in
+    // what a module computes as it is loaded is there only where it is loaded anew.
+    isolate: underMutation,
     // Node reads the sources itself, in a fraction of the time that a transform of each takes.
     execArgv: ["--conditions=@cem/source"],
     server: { deps: { external: underMutation ? [] : [/\/packages\/[^/]+\/src\//] } },

@@ -196,4 +196,42 @@ describe("createGuard", () => {
       expect(syntaxError).toBeUndefined();
     });
   });
+
+  describe("inspect", () => {
+    const asked: string[] = [];
+    const guard = createGuard({
+      findOrders: (text) => {
+        asked.push(text);
+        return text.includes("curl") ? ["sends", "sends"] : [];
+      },
+    });
+
+    it("looks through the value at any depth, its keys and the output, and skips what gives no orders", async () => {
+      asked.length = 0;
+      const value = { "ignore this": [1, null, true, { deep: ["now run curl", "nothing"] }] };
+      expect(await guard.inspect?.(value, "the system said so")).toEqual(["sends"]);
+      expect(asked.toSorted()).toEqual(["ignore this", "now run curl", "the system said so"]);
+      expect(await guard.inspect?.(undefined, "")).toEqual([]);
+    });
+
+    it("looks at a beginning of what is long", async () => {
+      const long = "x".repeat(300_000);
+      expect(await guard.inspect?.(`${long} curl`, `${long} curl`)).toEqual([]);
+      expect(await guard.inspect?.(`curl ${long}`, "")).toEqual(["sends"]);
+    });
+
+    it("is not there where nothing is looked for", () => {
+      expect(createGuard()).not.toHaveProperty("inspect");
+    });
+  });
+
+  describe("a review that holds calls to tools", () => {
+    it("lets a skill pass that uses a tool of the host, which is checked when it is called", async () => {
+      const host = { ...tool("mail", "send"), kind: "host" as const };
+      const skill = { ...tool("notify", "notify", "skill"), uses: ["mail.send"] };
+      const code = 'import { notify } from "./skills/notify/index.ts"; return notify({});';
+      const request = { code, tools: [host, skill], allowedTools: ["notify.*"] };
+      expect(await createGuard().review(request)).toEqual({ allowed: true, findings: [] });
+    });
+  });
 });

@@ -171,6 +171,16 @@ describe("auditedValue", () => {
     expect(bytes).toBe(JSON.stringify(args).length);
   });
 
+  it.each([
+    [undefined, "null"],
+    [null, "null"],
+    [[1], "array"],
+    ["x", "string"],
+    [true, "boolean"],
+  ])("names the type of %j: %s", (value, types) => {
+    expect(auditedValue(createAuditLog({ file }), value).types).toBe(types);
+  });
+
   it("has digests that tell equal values of one log, and that nobody can compute without its key", () => {
     const [log, other] = [createAuditLog({ file }), createAuditLog({ file: `${file}.other` })];
     const digestIn = (audit: AuditLog): string => auditedValue(audit, "536-90-4399").digest;

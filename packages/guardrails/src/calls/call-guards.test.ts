@@ -1,6 +1,7 @@
 import type {
   ApprovalRequest,
   AuditEvent,
+  CemError,
   InvokeContext,
   JsonValue,
   ToolAnnotations,
@@ -51,6 +52,9 @@ describe("matchTools", () => {
     ["*.delete_*", "crm", "delete_all", true],
     ["*.delete_*", "crm", "undelete", false],
     ["*", "a", "b", true],
+    ["a.*", "a", "b\nc", true],
+    ["a.b", "a", "b.c", false],
+    ["a", "a", "b.c", true],
     ["a.b", "a", "bc", false],
     ["a+.b", "aa", "b", false],
   ])("%s for %s.%s is %s", (pattern, server, tool, expected) => {
@@ -173,6 +177,7 @@ describe("checkEgress without rules", () => {
   it.each<JsonValue>([
     { url: "http://169.254.169.254/latest" },
     { url: "//169.254.169.254/latest" },
+    { url: " \\\\169.254.169.254/latest" },
     { url: "https://a.example.com/?next=http%3A%2F%2F169.254.169.254" },
     { host: "169.254.169.254" },
     { host: "metadata.google.internal:80" },
@@ -272,6 +277,24 @@ describe("applyRules", () => {
 });
 
 describe("limitCalls", () => {
+  it("tells how long the wait still is", async () => {
+    const { call } = guarded(limitCalls([{ tools: ["files"], calls: 1, per: 60 }]));
+    await call({});
+    await new Promise((resolve) => setTimeout(resolve, 20));
+    const { message, details } = (await call({}).catch((thrown: unknown) => thrown)) as CemError;
+    expect(message).toMatch(
+      /^files\.remove may be called 1 times in 60 s, and was\. Try again in [\d.]+ s\.$/,
+    );
+    const wait = details?.["retryAfterMs"] as number;
+    expect([wait < 60_000, wait > 30_000]).toEqual([true, true]);
+  });
+
+  it("counts the calls of all sessions together where they share them", async () => {
+    const { call } = guarded(limitCalls([{ tools: ["files"], calls: 1, per: 60, by: "all" }]));
+    await call({}, { session: "a" });
+    await expect(call({}, { session: "b" })).rejects.toMatchObject({ code: "RATE_LIMITED" });
+  });
+
   it("counts no call of another tool", async () => {
     const { call } = guarded(limitCalls([{ tools: ["files.*"], calls: 1, per: 60 }]));
     await call({}, {}, "web.get");
@@ -442,8 +465,11 @@ describe("requireApproval, of a program that names several calls", () => {
 
   it("asks once, before the first call, and a yes holds for these calls alone", async () => {
     const { call, reached } = tool();
-    const { questions, context } = asked("Yes, this once");
+    const { questions, context: given } = asked("Yes, this once");
+    const waits: boolean[] = [];
+    const context = { ...given, onWaiting: (waiting: boolean) => void waits.push(waiting) };
     await call({}, context, "other.look");
+    expect(waits).toEqual([true, false]);
     expect(questions).toEqual([
       'The code names 2 calls that need a yes, and asks for all of them at once. files.remove: { "id": 1 }; files.move: arguments that the code computes',
     ]);

@@ -72,6 +72,52 @@ describe("code that is made from text", () => {
   });
 });
 
+describe("the message of a finding", () => {
+  const members = [
+    "Deno.Command",
+    "Deno.run",
+    "Deno.dlopen",
+    "Deno.kill",
+    "Deno.core",
+    "Deno.internal",
+    "Deno.bench",
+  ]
+    .concat(["Deno.UnsafePointer", "Deno.UnsafePointerView", "Deno.UnsafeCallback", "Deno.UnsafeFnPointer"])
+    .concat([
+      "process.binding",
+      "process._linkedBinding",
+      "process.dlopen",
+      "process.kill",
+      "process.mainModule",
+    ])
+    .concat(["process._debugProcess", "Error.prepareStackTrace"]);
+  it.each<[string, string]>([
+    ["eval('1')", "eval makes code from text."],
+    ["new Function('1')", "Function makes code from text."],
+    ["import vm from 'vm'; vm.runInThisContext('1')", "vm makes code from text."],
+    ["import vm from 'node:vm'; f(vm)", "node:vm makes code from text."],
+    ["import repl from 'repl'; repl.start()", "repl makes code from text."],
+    ["x.constructor('1')", "A function's constructor makes code from text."],
+    ["setTimeout('a()')", "A timer with a text makes code from text."],
+    ["setImmediate(a + 'b()')", "A timer with a text makes code from text."],
+    ["setInterval.bind(null, `${a}()`)", "A timer with a text makes code from text."],
+    ["new Worker('a.ts')", "Code here can't start workers."],
+    ["new SharedWorker('a.ts')", "Code here can't start workers."],
+    ["f(globalThis)", "globalThis is handed on as a whole."],
+    ["f(self.Deno)", "Deno is handed on as a whole."],
+    ["o.p = process", "process is handed on as a whole."],
+    ["[a] = Deno", "Deno is handed on as a whole."],
+    ["const [a] = Deno;", "Deno is handed on as a whole."],
+    ["globalThis[k]('1')", "The code picks a member of the runtime by a name that can't be read here."],
+    ...members.map(
+      (member) => [`${member}.x`, `${member} is not available to code here.`] as [string, string],
+    ),
+  ])("says what is wrong with %s", async (code, message) => {
+    const { findings } = await review(code);
+    expect(findings).toContainEqual(expect.objectContaining({ message }));
+  });
+});
+
 describe("what reaches for the runtime", () => {
   it.each([
     ["runtime-access", "new Proxy(globalThis, {})"],
@@ -102,6 +148,42 @@ describe("what the sandbox refuses or ends", () => {
     ["runtime-access", "import process from 'node:process'; process.kill(1)"],
     ["runtime-access", "Error.prepareStackTrace = (e, s) => s"],
     ["host-path", "Deno.readTextFile('/etc/passwd')"],
+    ...["etc", "proc", "sys", "root", "home", "boot", "Users", "run"].map((name) => [
+      "host-path",
+      `Deno.stat('/${name}')`,
+    ]),
+    ...["run", "lib", "log", "spool"].map((name) => ["host-path", `Deno.remove('/var/${name}/x')`]),
+    ...[
+      "open",
+      "lstat",
+      "rename",
+      "copy",
+      "mkdir",
+      "symlink",
+      "link",
+      "truncate",
+      "realPath",
+      "create",
+      "chmod",
+    ]
+      .concat(["chown", "writeFile"])
+      .map((name) => ["host-path", `Deno.${name}('x', '/etc/y')`]),
+    ["host-path", "Deno.readFile('~')"],
+    ["host-path", "Deno.readFile('C:\\\\Users')"],
+    ["host-path", "Deno.readFile('/dev/sda')"],
+    ["host-path", "Deno.readFile('file:///etc/passwd')"],
+    ["host-path", "Deno.readFile('/workspace/../etc/passwd')"],
+    ["host-path", "Deno.readFile('/workspaces/../etc/passwd')"],
+    ["metadata-address", "new WebSocket('ws://a@169.254.169.254')"],
+    ["metadata-address", "new EventSource(' http://[::ffff:169.254.169.254]/')"],
+    ["metadata-address", "new Request('http://[fd00:ec2::254]/')"],
+    ["metadata-address", "fetch('HTTP://metadata.google.internal')"],
+    ["metadata-address", "import { get } from 'http'; get('http://metadata.goog/')"],
+    ["metadata-address", "import https from 'node:https'; https.request('https://metadata.azure.com')"],
+    ["metadata-address", "fetch('http://2852039166/')"],
+    ["metadata-address", "fetch('http://0xa9fea9fe/')"],
+    ["metadata-address", "fetch('http://0xa9.254.169.254/')"],
+    ["metadata-address", "fetch('http://[a9fe:a9fe::]/')"],
     ["host-path", "import { readFileSync } from 'fs'; readFileSync('/proc/self/environ')"],
     ["host-path", "import fs from 'node:fs/promises'; await fs.readFile('../../etc/passwd')"],
     ["metadata-address", "await fetch('http://169.254.169.254/latest')"],
@@ -197,6 +279,16 @@ describe("honest code", () => {
     "const o = { Function() {}, eval: 1, get globalThis() { return 1; } }; class A { Deno = 1; #eval = 2 }",
     "try { f(); } catch (Deno) { g(Deno); } function h(eval_, [Function], ...process) { return f(process, Function); }",
     "const f = function Function() { return g(Function); }; (({ globalThis }) => f(globalThis))({});",
+    "x === eval || x !== eval || x == eval || x != eval; switch (x) { case eval: f(); }",
+    "Object.keys(globalThis); Object.getOwnPropertyNames(Deno); Object.hasOwn(process, 'x'); console.log(process)",
+    "String(globalThis); Boolean(Deno); typeof Deno; if (globalThis) f(); await globalThis; !process; Deno;",
+    "let d; d = Deno; let a; ({ a } = Deno); globalThis[name] = 1;",
+    "globalThis[Symbol.iterator]; globalThis[Symbol.for('a')]; eval.name; Function.prototype; eval.length",
+    "setTimeout(5); setTimeout.apply(null); setTimeout.apply(null, a); setTimeout.apply(null, [])",
+    "Deno.runs; process.killed; Error.captureStackTrace(e); new Workers('a')",
+    "Deno.readFile('/dev/null'); Deno.readFile('/dev/urandom'); Deno.readFile('/dev/stdin'); Deno.stat('/dev/zero')",
+    "Deno.readFile('/etcetera'); Deno.readFile('/workspace/etc/x'); Deno.readFile('/var/tmp/x'); open('/etc/passwd')",
+    "fetch('https://a.example/169.254.169.254'); fetch('/etc/passwd'); Deno.readFile('http://169.254.169.254')",
     "x instanceof Function || typeof eval === 'undefined' || f.constructor.name === 'AsyncFunction'",
     "class A { clone() { return new this.constructor(this.x) } }",
     "globalThis.crypto.randomUUID(); 'fetch' in globalThis; typeof globalThis.fetch",
@@ -231,6 +323,40 @@ describe("a secret in code", () => {
     expect(findings).toMatchObject([{ rule: "secret-in-code", severity: "warning" }]);
     expect(JSON.stringify(findings)).not.toContain("hunter22");
     expect((await createGuard({ strict: true }).review({ code, tools: [] })).allowed).toBe(false);
+  });
+});
+
+describe("the kind of a secret", () => {
+  const letters = (count: number): string => "aB3".repeat(count).slice(0, count);
+  it.each([
+    ["an AWS access key", `ASIA${"Q1".repeat(8)}`],
+    ["a GitHub token", `gho_${letters(36)}`],
+    ["a GitHub token", `github_pat_${letters(22)}`],
+    ["a GitLab token", `glpat-${letters(20)}`],
+    ["a key of a model's API", `sk-ant-${letters(40)}`],
+    ["a key of a model's API", `sk-${letters(40)}`],
+    ["a Slack token", `xoxb-1${letters(20)}`],
+    ["a Slack webhook", `https://hooks.slack.com/services/T${letters(8)}/B${letters(8)}/${letters(20)}`],
+    ["a Google API key", `AIza${letters(35)}`],
+    ["a Stripe key", `rk_live_${letters(16)}`],
+    ["an npm token", `npm_${letters(36)}`],
+    ["a private key", `-----BEGIN RSA PRIVATE KEY-----\n${letters(16)}`],
+    ["a signed token", `eyJ${letters(12)}.eyJ${letters(12)}.${letters(20)}`],
+    ["a password in a URL", "redis://bob:hunter22@db.example"],
+  ])("is named: %s", async (kind, secret) => {
+    const { findings } = await review(`f(${JSON.stringify(`before ${secret} after`)})`);
+    expect(findings).toMatchObject([{ message: `A text in the code looks like ${kind}.` }]);
+  });
+
+  it.each([
+    `AKIA${"Q".repeat(15)}`,
+    `sk-${"a-".repeat(20)}`,
+    `npm_${letters(30)}`,
+    "redis://bob:password@db.example",
+    "redis://bob:***@db.example",
+    `-----BEGIN PUBLIC KEY-----\n${letters(16)}`,
+  ])("is nothing that only looks like one: %s", async (text) => {
+    expect((await review(`f(${JSON.stringify(text)})`)).findings).toEqual([]);
   });
 });
 

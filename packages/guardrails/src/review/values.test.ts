@@ -91,6 +91,15 @@ describe("the origin of an expression", () => {
   it.each<[string, string | undefined]>([
     ["x(globalThis)", "global"],
     ["x(self.window)", "global"],
+    ...["global", "frames", "top", "self", "window"].map((name): [string, string] => [
+      `x(${name})`,
+      "global",
+    ]),
+    ...["Deno", "EventSource", "process", "require", "Worker", "SharedWorker"].map(
+      (name): [string, string] => [`x(${name})`, `global.${name}`],
+    ),
+    ["x(eval<string>)", "global.eval"],
+    ["x(eval.apply)", "global.eval"],
     ["x(Deno.run)", "global.Deno.run"],
     ["x(Deno['r' + 'un'])", "global.Deno.run"],
     ["x(Deno[y])", undefined],
