@@ -65,6 +65,7 @@ const config: KnipConfig = {
       project: ["scripts/{*,mutation,microvm}/**", "*.ts"],
       ignoreDependencies: [
         "@stryker-mutator/(core|vitest-runner)",
+        "@lezer/python",
         "ajv|ajv-formats|aws4fetch|p-map|re2js|diff|fastest-levenshtein|flatqueue|openai|stemmer|yaml|zod",
       ],
     },

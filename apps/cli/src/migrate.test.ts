@@ -20,7 +20,7 @@ describe("cem migrate", () => {
     const cwd = project();
     const shown = await runCem(["migrate"], { cwd });
     expect(shown).toMatchObject({ code: 0, stderr: "" });
-    expect(shown.stdout).toMatch(/changed +execution\.sandbox_type is auto: the strongest/u);
+    expect(shown.stdout).toContain("+  sandbox_type: auto");
     expect(shown.stdout).toMatch(
       /servers\/calculator\/add\.py is Python: write it as\s+servers\/calculator\/add\.ts/u,
     );
@@ -40,9 +40,6 @@ describe("cem migrate", () => {
   });
 
   it("says that a folder has nothing to move", async () => {
-    const cwd = temporaryFolder();
-    writeFileSync(path.join(cwd, "config.yaml"), "logging: {level: INFO}\n");
-    expect((await runCem(["migrate"], { cwd })).stdout).toContain("nothing is left to do");
     const ended = await runCem(["migrate"], { cwd: temporaryFolder() });
     expect(ended.code).toBe(2);
     expect(ended.stderr).toContain("has nothing of the Python original");

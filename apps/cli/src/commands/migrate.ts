@@ -1,6 +1,6 @@
 import { CemError } from "@cem/core";
 import { shellWord } from "@cem/core/text";
-import type { Migration } from "../migrate/plan-migration.ts";
+import type { Migration } from "../migrate/migration.ts";
 import { EXIT_OK } from "../errors.ts";
 import type { Answer, CommandContext } from "../io/command-context.ts";
 import { renderRow } from "../render/rows.ts";
@@ -16,9 +16,9 @@ export const migrate = defineCommand<{ folder: string; write: boolean }>({
   group: "more",
   about: "Move a project of the Python original over",
   help: `
-Reads config.yaml, servers/ and skills/ of a project in Python (AgentKernel, code_execution_mcp, mcpruntime) and shows what it
-would change in the configuration, and what is left to do: tools and skills in Python are yours to write in TypeScript. Files
-that are there are never changed.
+Reads config.yaml, .env, servers/, skills/ and workspace/ of a project in Python (AgentKernel, code_execution_mcp,
+mcpruntime) and shows which configuration it would write, what works as it is, and what is left to do: tools and skills in
+Python are yours to write in TypeScript. Files that are there are never changed.
 
 Examples:
   cem migrate                    look, and write nothing
@@ -40,26 +40,41 @@ async function migrateProject(
   { folder, write }: Given<{ folder: string; write: boolean }>,
   { signal }: CommandContext,
 ): Promise<Answer> {
-  const { planMigration, writeMigration } = await import("../migrate/plan-migration.ts");
+  const { planMigration } = await import("../migrate/plan-migration.ts");
+  const { diffOf, writeMigration } = await import("../migrate/migration.ts");
   const migration = await planMigration(folder);
   signal.throwIfAborted();
   if (!migration.isProject) {
     throw new CemError(
       "FILE_NOT_FOUND",
-      `${migration.folder} has nothing of the Python original: no config.yaml, no tools or skills in Python. A new project begins with: cem init`,
+      `${migration.folder} has nothing of the Python original: no config.yaml, no .env, no tools or skills in Python. A new project begins with: cem init`,
       { details: { path: migration.folder } },
     );
   }
   const isMade = write && (await writeMigration(migration));
-  const { config, changes, left } = migration;
-  const state = config?.isThere === true ? "kept" : isMade ? "made" : "planned";
-  const files = config === undefined ? [] : [{ file: config.file, from: config.from, state }];
+  const { config, changes, works, left } = migration;
+  const isNew = config !== undefined && !config.isThere;
+  const diffs = write || !isNew ? [] : [diffOf(config)];
   const next = nextSteps(migration, write, folder);
+  const files =
+    config === undefined
+      ? []
+      : [
+          {
+            file: config.file,
+            from: config.from,
+            state: config.isThere ? "kept" : isMade ? "made" : "planned",
+          },
+        ];
   return {
     exitCode: EXIT_OK,
-    data: { status: "success", dir: migration.folder, files, changes, left, next },
-    report: (style) => renderMigration(safeData({ files, changes, left, next }), style),
-    brief: () => (state === "kept" ? [] : files.map(({ file }) => file)).join("\n"),
+    data: { status: "success", dir: migration.folder, files, changes, works, left, diffs, next },
+    report: (style) => renderMigration(safeData({ files, changes, works, left, diffs, next }), style),
+    brief: () =>
+      files
+        .filter(({ state }) => state !== "kept")
+        .map(({ file }) => file)
+        .join("\n"),
   };
 }
 
@@ -79,26 +94,41 @@ function nextSteps({ config }: Migration, isWritten: boolean, folder: string): s
 }
 
 /** The content of the report of `cem migrate`. */
-interface ShownMigration extends Pick<Migration, "changes" | "left"> {
+interface ShownMigration extends Pick<Migration, "changes" | "works" | "left"> {
   files: { file: string; from: string; state: string }[];
+  diffs: string[];
   next: string[];
 }
 
-/** Renders what a migration changes and makes, and what is left to do. */
-function renderMigration({ files, changes, left, next }: ShownMigration, style: Style): string[] {
+/** Renders what a migration makes, what works as it is, and what is left to do. */
+function renderMigration(shown: ShownMigration, style: Style): string[] {
+  const { files, changes, works, left, diffs, next } = shown;
+  const { colors } = style;
   const rows = (name: string, texts: readonly string[]): string[] =>
     texts.length === 0
       ? []
       : ["", ...texts.flatMap((text, at) => renderRow(at === 0 ? name : "", oneLine(text), style))];
-  if (changes.length + left.length + next.length === 0)
-    return ["", "  There is nothing to change, and nothing is left to do."];
+  const inState = (state: string): string[] =>
+    files.filter((one) => one.state === state).map(({ file, from }) => `${file}  from ${from}`);
   return [
+    ...diffs.flatMap((diff) => ["", ...diff.split("\n").map((line) => painted(line, colors))]),
+    ...rows("works", works),
     ...rows("changed", changes),
-    ...files.flatMap(({ file, from, state }) => rows(state, [`${file}  from ${from}`])),
+    ...rows("planned", inState("planned")),
+    ...rows("made", inState("made")),
+    ...rows(
+      "kept",
+      inState("kept").map((text) => `${text}  (there already)`),
+    ),
     ...rows(
       "left",
       left.map(({ place, reason }) => (reason.startsWith(place) ? reason : `${place}  ${reason}`)),
     ),
     ...rows("next", next),
   ];
+}
+
+function painted(line: string, colors: Style["colors"]): string {
+  if (line.startsWith("+")) return colors.green(line);
+  return line.startsWith("-") ? colors.red(line) : line;
 }

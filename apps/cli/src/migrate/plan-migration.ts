@@ -1,101 +1,36 @@
 import path from "node:path";
 import { existsSync } from "node:fs";
-import { lstat, readFile, readdir, writeFile } from "node:fs/promises";
-import { PRIVATE_FILE } from "@cem/core/files";
-import { parseDocument } from "yaml";
+import { loadConfig } from "@cem/config";
+import { CemError } from "@cem/core";
+import { parse } from "yaml";
+import { ANSWER_DIFFERENCES, differencesOf, toRecord } from "./differences.ts";
 import { migrateConfig } from "./migrate-config.ts";
+import { isInside, namesIn, textOf } from "./migration.ts";
+import type { LeftOver, MigratedFile, Migration } from "./migration.ts";
 
 const CONFIG_FILES = ["config.yaml", "config.yml"] as const;
 const NEW_CONFIG = "config.cem.yaml";
-/** A larger file is neither a configuration nor a tool. */
-const MAX_FILE_BYTES = 1024 * 1024;
-
-/** A configuration that a migration writes: a changed copy of the one that is there. */
-export interface MigratedFile {
-  /** Its name in the project. */
-  file: string;
-  /** The name of the file of the Python original. */
-  from: string;
-  text: string;
-  /** Whether there is such a file already, which stays as it is. */
-  isThere: boolean;
-}
-
-/** Work that is left to a person. */
-export interface LeftOver {
-  /** Relative to the project. */
-  place: string;
-  reason: string;
-}
-
-/** The plan of moving a project over. */
-export interface Migration {
-  /** Absolute path of the project. */
-  folder: string;
-  /** Whether anything of the Python original was found. */
-  isProject: boolean;
-  /** Absent where the configuration loads as it is. */
-  config?: MigratedFile | undefined;
-  /** Changes to the configuration, in the new file. */
-  changes: string[];
-  left: LeftOver[];
-}
 
 /** Reads a project of the Python original and says what moving it over comes to. Changes nothing. */
 export async function planMigration(project: string): Promise<Migration> {
   const folder = path.resolve(project);
-  const from = CONFIG_FILES.find((name) => existsSync(path.join(folder, name)));
-  const before = from === undefined ? undefined : await textOf(path.join(folder, from));
-  const migrated = from === undefined || before === undefined ? undefined : await migrateConfig(before, from);
-  const { text = "", changes = [], problems = [] } = migrated ?? {};
-  const place = (key: string, standard: string): string => folderIn(folder, text, key) ?? standard;
-  const [servers, skills, workspace] = [
-    place("servers_dir", "servers"),
-    place("skills_dir", "skills"),
-    place("workspace_dir", "workspace"),
-  ];
-  const left = [
-    ...problems.map((reason) => ({ place: from ?? "", reason })),
-    ...(await toolsInPython(folder, servers)),
-    ...(await skillsInPython(folder, skills, skills)),
-    ...(await skillsInPython(folder, `${workspace}/skills`, skills)),
-  ];
-  const isThere = existsSync(path.join(folder, NEW_CONFIG));
+  const { config, ...planned } = await planConfig(folder);
+  const { servers, skills, workspace } = planned.folders;
+  const tools = servers === undefined ? [] : await toolsInPython(folder, servers);
+  const skillFolders = skills === undefined ? [] : [skills, ...(workspace ? [`${workspace}/skills`] : [])];
+  const moved = await Promise.all(skillFolders.map((from) => skillsInPython(folder, from, skills ?? "")));
+  const data = workspace === undefined ? { works: [], left: [] } : await inspectData(folder, workspace);
+  const variables = await inspectVariables(folder);
+  const left = [...planned.left, ...variables.left, ...tools, ...moved.flat(), ...data.left];
+  const isProject = planned.isThere || variables.isThere || left.length + data.works.length > 0;
   return {
     folder,
-    isProject: migrated !== undefined || left.length > 0,
-    config:
-      from === undefined || changes.length === 0 ? undefined : { file: NEW_CONFIG, from, text, isThere },
-    changes,
-    left,
+    isProject,
+    config: config && { ...config, isThere: existsSync(path.join(folder, config.file)) },
+    changes: planned.changes,
+    works: [...planned.works, ...variables.works, ...data.works],
+    left: [...left, ...(isProject ? ANSWER_DIFFERENCES : [])],
   };
-}
-
-/**
- * Writes the configuration of a migration, unless there is one.
- *
- * @returns whether it was written.
- * @throws the file system's error.
- */
-export async function writeMigration({ folder, config }: Migration): Promise<boolean> {
-  if (config === undefined || config.isThere) return false;
-  try {
-    // Secrets may stand in it.
-    await writeFile(path.join(folder, config.file), config.text, { flag: "wx", mode: PRIVATE_FILE });
-    return true;
-  } catch (error) {
-    if ((error as NodeJS.ErrnoException).code === "EEXIST") return false;
-    throw error;
-  }
-}
-
-/** The folder that a configuration names, relative to the project. Nothing is looked for outside of it. */
-function folderIn(project: string, yaml: string, key: string): string | undefined {
-  const document = parseDocument(yaml);
-  const named: unknown = document.errors.length > 0 ? undefined : document.getIn(["execution", key]);
-  if (typeof named !== "string") return undefined;
-  const relative = path.relative(project, path.resolve(project, named)).split(path.sep).join("/");
-  return relative === "" || relative.startsWith("..") || path.isAbsolute(relative) ? undefined : relative;
 }
 
 const CALLS_SERVER = /\bcall_mcp_tool\(\s*(?:server_name\s*=\s*)?["'](?<server>[\w-]+)["']/u;
@@ -137,21 +72,158 @@ async function modulesIn(project: string, folder: string): Promise<string[]> {
   );
 }
 
-/** The names in a folder, sorted; none where there is no folder. Links are left out. */
-async function namesIn(folder: string, kind: "file" | "folder"): Promise<string[]> {
-  const entries = await readdir(folder, { withFileTypes: true }).catch((error: NodeJS.ErrnoException) => {
-    if (error.code === "ENOENT" || error.code === "ENOTDIR") return [];
-    throw error;
-  });
-  return entries
-    .filter((entry) => (kind === "file" ? entry.isFile() : entry.isDirectory()))
-    .map(({ name }) => name)
-    .toSorted();
+interface PlannedConfig {
+  isThere: boolean;
+  config?: Omit<MigratedFile, "isThere"> | undefined;
+  changes: string[];
+  works: string[];
+  left: LeftOver[];
+  /** Folders relative to the project; absent where they are outside of it. */
+  folders: { servers?: string | undefined; skills?: string | undefined; workspace?: string | undefined };
 }
 
-/** The text of a small regular file; `undefined` where there is none. */
-async function textOf(file: string): Promise<string | undefined> {
-  const found = await lstat(file).catch(() => undefined);
-  if (found?.isFile() !== true || found.size > MAX_FILE_BYTES) return undefined;
-  return readFile(file, "utf8");
+async function planConfig(folder: string): Promise<PlannedConfig> {
+  const planned: PlannedConfig = {
+    isThere: false,
+    changes: [],
+    works: [],
+    left: [],
+    folders: { servers: "servers", skills: "skills", workspace: "workspace" },
+  };
+  for (const name of CONFIG_FILES) {
+    const before = await textOf(path.join(folder, name));
+    if (before === undefined) continue;
+    const { text, changes, problems } = await migrateConfig(before, name);
+    const settings = toRecord(problems.length > 0 ? safely(() => parse(text)) : parse(text));
+    const execution = toRecord(settings["execution"]);
+    const place = (key: string, standard: string): string | undefined => {
+      const dir = path.resolve(folder, typeof execution[key] === "string" ? execution[key] : standard);
+      if (isInside(folder, dir)) return path.relative(folder, dir).split(path.sep).join("/");
+      planned.left.push({
+        place: name,
+        reason: `execution.${key} leads out of the project, where nothing is looked for`,
+      });
+      return undefined;
+    };
+    const folders = {
+      servers: place("servers_dir", "servers"),
+      skills: place("skills_dir", "skills"),
+      workspace: place("workspace_dir", "workspace"),
+    };
+    return {
+      ...planned,
+      isThere: true,
+      config: changes.length === 0 ? undefined : { file: NEW_CONFIG, from: name, text, before },
+      changes,
+      works: changes.length === 0 && problems.length === 0 ? [`${name}  loads as it is`] : [],
+      left: [
+        ...planned.left,
+        ...[...problems, ...differencesOf(settings)].map((reason) => ({ place: name, reason })),
+      ],
+      folders,
+    };
+  }
+  return planned;
+}
+
+interface InspectedVariables {
+  isThere: boolean;
+  works: string[];
+  left: LeftOver[];
+}
+
+/** Sorts the variables of `.env` into those that set something here and those that do not. */
+async function inspectVariables(folder: string): Promise<InspectedVariables> {
+  const isThere = (await textOf(path.join(folder, ".env"))) !== undefined;
+  if (!isThere) return { isThere, works: [], left: [] };
+  try {
+    const { origins, config, warnings } = await loadConfig({
+      cwd: folder,
+      file: false,
+      env: {},
+      // Values are only reported: none of them is used.
+      trustFolder: true,
+    });
+    const names = Object.values(origins).flatMap(({ variable }) => variable ?? []);
+    const servers = config.mcpServers.map(({ name }) => name);
+    const isMicrosandbox = config.execution.sandboxType === "microsandbox";
+    const label = origins["execution.sandbox_type"]?.variable ?? "";
+    const url = isMicrosandbox ? undefined : origins["execution.msb_server_url"]?.variable;
+    return {
+      isThere,
+      works: [
+        ...(names.length === 0 ? [] : [`.env  sets ${[...new Set(names)].toSorted().join(", ")}`]),
+        ...servers.map((name) => `.env  MCP_SERVER_${name.toUpperCase()}_URL is the MCP server ${name}`),
+      ],
+      left: [
+        ...(isMicrosandbox
+          ? [
+              {
+                place: ".env",
+                reason: `${label}: auto takes the strongest sandbox that works on this host; microsandbox takes no other`,
+              },
+            ]
+          : []),
+        ...(url === undefined
+          ? []
+          : [
+              {
+                place: ".env",
+                reason: `${url}: is used with sandbox_type microsandbox alone, not under auto`,
+              },
+            ]),
+        ...warnings.map((reason) => ({ place: ".env", reason })),
+      ],
+    };
+  } catch (error) {
+    if (!CemError.isInstance(error)) throw error;
+    return {
+      isThere,
+      works: [],
+      left: error.message.split("\n").map((reason) => ({ place: ".env", reason })),
+    };
+  }
+}
+
+function safely(read: () => unknown): unknown {
+  try {
+    return read();
+  } catch {
+    return undefined;
+  }
+}
+
+/** Looks at what the Python original kept in the workspace: state, and logs of what it ran. */
+async function inspectData(
+  project: string,
+  workspace: string,
+): Promise<{ works: string[]; left: LeftOver[] }> {
+  const root = path.join(project, workspace);
+  const works: string[] = [];
+  const left: LeftOver[] = [];
+  for (const name of await namesIn(root, "file")) {
+    const place = `${workspace}/${name}`;
+    if (/\.(?:pkl|pickle)$/u.test(name))
+      left.push({ place, reason: "is pickled, which only Python reads: load it there and save it as JSON" });
+    else if (name === "state.json") {
+      if (isJson(await textOf(path.join(root, name)))) works.push(`${place}  is read as it is`);
+      else left.push({ place, reason: "is no JSON, or larger than 1 MiB" });
+    }
+  }
+  const logs = await namesIn(path.join(root, ".replay"), "file");
+  if (logs.length > 0)
+    left.push({
+      place: `${workspace}/.replay`,
+      reason: `${logs.length} logs of what the original ran stay there; sessions here begin anew`,
+    });
+  return { works, left };
+}
+
+function isJson(text: string | undefined): boolean {
+  try {
+    JSON.parse(text ?? "");
+    return true;
+  } catch {
+    return false;
+  }
 }

@@ -1,0 +1,83 @@
+import { parser } from "@lezer/python";
+import type { LeftOver } from "./migration.ts";
+
+const SERVER = "clients of the server";
+
+/** Differences of the MCP server's answers, which no file of a project shows. */
+export const ANSWER_DIFFERENCES: readonly LeftOver[] = [
+  {
+    place: SERVER,
+    reason: 'search_tools without detail_level gives signatures: pass "name" for the names of before',
+  },
+  { place: SERVER, reason: "get_state and save_state answer with a version besides" },
+  {
+    place: SERVER,
+    reason: "get_server_tools of a server that is not there is an error, where it was an empty list",
+  },
+];
+
+/** Keys that are read here as well, with another effect. */
+const CHANGED_KEYS: readonly { section: string; key: string; reason: string }[] = [
+  {
+    section: "optimizations",
+    key: "file_content_cache",
+    reason: "keeps which programs passed the check of types, not the contents of files",
+  },
+  {
+    section: "guardrails",
+    key: "content_filtering",
+    reason: "refuses destructive commands in arguments of calls and marks results that pose as instructions",
+  },
+  {
+    section: "execution",
+    key: "msb_server_url",
+    reason: "is used with sandbox_type microsandbox alone, not under auto",
+  },
+];
+
+/** Settings that load, and have another meaning here. */
+export function differencesOf(settings: Record<string, unknown>): string[] {
+  const { sandbox_type: type } = toRecord(settings["execution"]);
+  const keys = CHANGED_KEYS.filter(
+    ({ section, key }) =>
+      Object.hasOwn(toRecord(settings[section]), key) &&
+      !(key === "msb_server_url" && type === "microsandbox"),
+  );
+  return [
+    ...keys.map(({ section, key, reason }) => `${section}.${key}  ${reason}`),
+    ...listOf(settings["workflows"]).flatMap((workflow) =>
+      stepsIn(workflow["steps"])
+        .filter(({ config }) => isPython(toRecord(config)["code"]))
+        .map(
+          (step) =>
+            `workflows  step "${String(step["name"])}" of "${String(workflow["name"])}" is Python: write it in TypeScript`,
+        ),
+    ),
+  ];
+}
+
+/** The steps of a list, with those within their branches and loops. */
+function stepsIn(value: unknown): Record<string, unknown>[] {
+  return listOf(value).flatMap((step) => {
+    const inner = Object.values(toRecord(step["config"])).filter((one) => Array.isArray(one));
+    return [step, ...inner.flatMap(stepsIn)];
+  });
+}
+
+/** Whether a text is a program in Python and not in TypeScript, as far as its form shows. */
+function isPython(text: unknown): boolean {
+  if (typeof text !== "string" || /\bawait\b|;\s*$/mu.test(text)) return false;
+  let isValid = true;
+  parser.parse(`${text}\n`).iterate({ enter: ({ type }) => void (isValid &&= !type.isError) });
+  return isValid;
+}
+
+function listOf(value: unknown): Record<string, unknown>[] {
+  return Array.isArray(value) ? value.map(toRecord) : [];
+}
+
+export function toRecord(value: unknown): Record<string, unknown> {
+  return typeof value === "object" && value !== null && !Array.isArray(value)
+    ? (value as Record<string, unknown>)
+    : {};
+}
