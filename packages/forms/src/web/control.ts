@@ -38,7 +38,6 @@ export type ControlKind =
   | "file"
   | "editable"
   | "choices"
-  | "aria-checkbox"
   | "slider"
   | "combobox"
   | "listbox";
@@ -96,8 +95,8 @@ export function readFacts(locator: Locator): Promise<ElementFacts> {
 
 const DATES = new Set(["date", "time", "datetime-local", "month", "week"]);
 const ROLES: Readonly<Record<string, ControlKind>> = {
-  checkbox: "aria-checkbox",
-  switch: "aria-checkbox",
+  checkbox: "checkbox",
+  switch: "checkbox",
   slider: "slider",
   spinbutton: "slider",
   combobox: "combobox",
@@ -127,7 +126,7 @@ const CHOICES: readonly ControlKind[] = ["select", "choices", "combobox", "listb
 const TEXTS: readonly ControlKind[] = ["text", "date", "editable", "combobox"];
 /** The kinds of controls that take a value of a type. Where a type is not named, all that take text do. */
 const KINDS: Partial<Record<FieldType, readonly ControlKind[]>> = {
-  boolean: ["checkbox", "aria-checkbox", ...CHOICES],
+  boolean: ["checkbox", ...CHOICES],
   number: [...TEXTS, "slider", "select", "choices"],
   integer: [...TEXTS, "slider", "select", "choices"],
   select: [...CHOICES, "text"],

@@ -33,7 +33,6 @@ export async function fillControl(
       await locator.fill(textOf(field, value));
       return undefined;
     case "checkbox":
-    case "aria-checkbox":
       if (typeof value !== "boolean") return "is a check box on the page, which takes yes or no";
       return check(control, value);
     case "select":
@@ -65,9 +64,8 @@ export async function readControl(control: Control, filled: FilledField): Promis
       const text = (await locator.innerText()).slice(0, MAX_READ_CHARACTERS).trim();
       return { value: text, matches: isSameText(field, textOf(field, value), text) };
     }
-    case "checkbox":
-    case "aria-checkbox": {
-      const isChecked = await isOn(control);
+    case "checkbox": {
+      const isChecked = await locator.isChecked();
       return { value: isChecked, matches: isChecked === value };
     }
     case "select": {
@@ -128,15 +126,11 @@ async function fillText({ locator }: Control, text: string): Promise<string | un
 }
 
 async function check(control: Control, wanted: boolean): Promise<string | undefined> {
-  if ((await isOn(control)) === wanted) return undefined;
+  if ((await control.locator.isChecked()) === wanted) return undefined;
   // Pages hide the box and draw their own in its place.
   if (control.facts.isVisible) await control.locator.click();
   else await control.locator.dispatchEvent("click");
   return undefined;
-}
-
-async function isOn({ kind, locator }: Control): Promise<boolean> {
-  return kind === "checkbox" ? locator.isChecked() : (await locator.getAttribute("aria-checked")) === "true";
 }
 
 async function fillSelect(
