@@ -9,9 +9,9 @@ let failed = false;
 for (const name of readdirSync(path.join(root, "packages"))) {
   const folder = path.join(root, "packages", name);
   const files = readdirSync(path.join(folder, "src"), { recursive: true, encoding: "utf8" });
-  if (!files.some((file) => file.endsWith(".fuzz.test.ts"))) continue;
-  const env = { ...process.env, CEM_FUZZ_RUNS: runs };
-  const { status } = spawnSync("vitest", ["run", ".fuzz.test.ts"], { cwd: folder, env, stdio: "inherit" });
+  if (!files.some((file) => file.includes(".fuzz."))) continue;
+  const env = { ...process.env, CEM_FUZZ_RUNS: runs, CEM_TESTS: "long" };
+  const { status } = spawnSync("vitest", ["run", ".fuzz."], { cwd: folder, env, stdio: "inherit" });
   failed ||= status !== 0;
 }
 process.exit(failed ? 1 : 0);
