@@ -365,6 +365,35 @@ describe("createDiscovery", () => {
       expect(await signatures()).toEqual(["b(input: { value: string }): Promise<string>"]);
     });
 
+    it("sees files come and go in a folder that has not changed for long", async () => {
+      const root = makeTree({
+        "servers/s/a.ts": tool("a"),
+        "servers/s/c.py": "",
+        "skills/k/SKILL.md": "---\n---\n",
+      });
+      vi.useFakeTimers({ toFake: ["Date"], now: Date.now() + 10_000 });
+      onTestFinished(() => void vi.useRealTimers());
+      const folders = { serversDir: path.join(root, "servers"), skillsDir: path.join(root, "skills") };
+      const discovery = createDiscovery(folders);
+      const names = async (): Promise<unknown> => {
+        await discovery.list();
+        const { servers, problems } = await discovery.list();
+        // The time of a folder has a tick of its own.
+        await new Promise((resolve) => setTimeout(resolve, 20));
+        const python = problems.filter(({ cause }) => cause === "python").length;
+        return [python, ...servers.flatMap(({ tools }) => tools.map(({ name }) => name))];
+      };
+      expect(await names()).toEqual([1, "a"]);
+      writeTree(root, { "servers/s/b.ts": tool("b"), "skills/k/scripts/d.ts": tool("d") });
+      expect(await names()).toEqual([1, "a", "b", "d"]);
+      writeTree(root, { "skills/k/scripts/e.ts": tool("e") });
+      rmSync(path.join(root, "servers/s/a.ts"));
+      rmSync(path.join(root, "servers/s/c.py"));
+      expect(await names()).toEqual([0, "b", "d", "e"]);
+      rmSync(path.join(root, "servers/s"), { recursive: true });
+      expect(await names()).toEqual([0, "d", "e"]);
+    });
+
     it("sees a change of a type in a neighbour file, and one that appears later", async () => {
       const root = makeTree({ "servers/s/a.ts": `import type { T } from "./_t.ts";\n${tool("a", "T")}` });
       const discovery = createDiscovery({ serversDir: path.join(root, "servers") });

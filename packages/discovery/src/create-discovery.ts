@@ -7,7 +7,7 @@ import { loadCache, saveCache } from "./catalog/disk-cache.ts";
 import { createFactsStore } from "./catalog/facts-store.ts";
 import { createModuleGraph } from "./catalog/module-graph.ts";
 import { createServerCache, readServer, type ReadServer } from "./catalog/read-server.ts";
-import { scanFolders, type ToolFolder } from "./catalog/scan-folders.ts";
+import { scanFolders, type KnownFolders, type ToolFolder } from "./catalog/scan-folders.ts";
 import { createSourceFiles } from "./catalog/source-files.ts";
 
 /** Where {@link createDiscovery} reads tools, and how. */
@@ -84,6 +84,7 @@ export function createDiscovery(settings: DiscoverySettings): ToolCatalog {
     settings.cacheSkills !== false || skillsRoot === undefined || !file.startsWith(skillsRoot + path.sep);
   const loaded =
     cacheFile === undefined ? Promise.resolve() : loadCache(cacheFile, cacheRoot, sources, store);
+  const scanned: KnownFolders = new Map();
   let last: Promise<unknown> = loaded;
 
   async function read(signal?: AbortSignal): Promise<CatalogSnapshot> {
@@ -92,7 +93,11 @@ export function createDiscovery(settings: DiscoverySettings): ToolCatalog {
     const visited = new Set<string>();
     const found: { server?: ToolServer | undefined; problems: ToolProblem[] }[] = [];
     for (const { kind, dir } of roots) {
-      const { folders, loose, python, problems } = await scanFolders(dir, concurrency, signal);
+      const { folders, loose, python, problems } = await scanFolders(dir, {
+        known: scanned,
+        concurrency,
+        signal,
+      });
       if (python.length > 0) problems.push(inPython(dir, python));
       if (kind === "skill") problems.push(...loose.map((name) => skillWithoutFolder(dir, name)));
       const read = async (folder: ToolFolder): Promise<ReadServer> => {

@@ -1,4 +1,4 @@
-import { readdirSync, type Dirent } from "node:fs";
+import { readdirSync, statSync, type Dirent } from "node:fs";
 import { realpath, stat } from "node:fs/promises";
 import path from "node:path";
 import type { ToolProblem } from "@cem/core";
@@ -19,6 +19,12 @@ export interface ToolFolder {
   foreign: string[];
 }
 
+/** What is known of folders, by their paths. */
+export type KnownFolders = Map<
+  string,
+  { stamp: string; found: ToolFolder | undefined; python: readonly string[] }
+>;
+
 /** The folders under a root. */
 interface ScannedFolders {
   folders: ToolFolder[];
@@ -29,6 +35,8 @@ interface ScannedFolders {
   problems: ToolProblem[];
 }
 
+/** A folder that changed no longer ago, in milliseconds, is listed again: it may change once more within one tick of its clock. */
+const SETTLED_MS = 2_000;
 const SOURCE_EXTENSIONS = [".ts", ".mts", ".js", ".mjs"];
 const INDEX_FILES = SOURCE_EXTENSIONS.map((extension) => `index${extension}`);
 const FOREIGN_EXTENSIONS = new Set([
@@ -66,11 +74,18 @@ export function isSource(name: string): boolean {
   return SOURCE_EXTENSIONS.includes(path.extname(name));
 }
 
-/** Lists the folders directly under a root, and their source files. A root that does not exist has none. */
+/**
+ * Lists the folders directly under a root, and their source files. A root that does not exist has none.
+ *
+ * @param known - Folders of earlier scans: those that have not changed are not listed again.
+ */
 export async function scanFolders(
   root: string,
-  concurrency: number,
-  signal?: AbortSignal,
+  {
+    known,
+    concurrency,
+    signal,
+  }: { known: KnownFolders; concurrency: number; signal?: AbortSignal | undefined },
 ): Promise<ScannedFolders> {
   const problems: ToolProblem[] = [];
   const python: string[] = [];
@@ -87,7 +102,9 @@ export async function scanFolders(
     async (entry) => {
       signal?.throwIfAborted();
       try {
-        return await scanFolder(root, entry, python);
+        return entry.isDirectory()
+          ? scanKnown(root, entry, { known, python })
+          : await scanLink(root, entry, python);
       } catch (error) {
         problems.push({ server: entry.name, file: path.join(root, entry.name), message: messageOf(error) });
         return undefined;
@@ -106,17 +123,40 @@ export async function scanFolders(
   };
 }
 
-async function scanFolder(root: string, entry: Dirent, python: string[]): Promise<ToolFolder | undefined> {
+function scanKnown(
+  root: string,
+  entry: Dirent,
+  { known, python }: { known: KnownFolders; python: string[] },
+): ToolFolder | undefined {
   const folder = path.join(root, entry.name);
-  if (entry.isSymbolicLink()) {
-    const [target, real] = await Promise.all([realpath(folder), realpath(root)]);
-    if (!(await stat(target)).isDirectory()) return undefined;
-    const relativePath = path.relative(real, target);
-    if (relativePath === "" || relativePath.startsWith("..") || path.isAbsolute(relativePath))
-      throw new Error("is a link that leads out of its folder, which no sandbox follows");
-  } else if (!entry.isDirectory()) {
-    return undefined;
+  const { ino, mtimeMs, ctimeMs } = statSync(folder);
+  const stamp = `${ino} ${mtimeMs} ${ctimeMs}`;
+  let scanned = known.get(folder);
+  if (scanned?.stamp !== stamp) {
+    const own: string[] = [];
+    scanned = { stamp, found: scanFolder(root, entry, own), python: own };
+    known.delete(folder);
+    // What a skill has may lie in a folder of its own.
+    const isWhole = scanned.found?.readme !== "SKILL.md";
+    if (isWhole && Date.now() - ctimeMs > SETTLED_MS) known.set(folder, scanned);
   }
+  python.push(...scanned.python);
+  return scanned.found;
+}
+
+async function scanLink(root: string, entry: Dirent, python: string[]): Promise<ToolFolder | undefined> {
+  if (!entry.isSymbolicLink()) return undefined;
+  const folder = path.join(root, entry.name);
+  const [target, real] = await Promise.all([realpath(folder), realpath(root)]);
+  if (!(await stat(target)).isDirectory()) return undefined;
+  const relativePath = path.relative(real, target);
+  if (relativePath === "" || relativePath.startsWith("..") || path.isAbsolute(relativePath))
+    throw new Error("is a link that leads out of its folder, which no sandbox follows");
+  return scanFolder(root, entry, python);
+}
+
+function scanFolder(root: string, entry: Dirent, python: string[]): ToolFolder | undefined {
+  const folder = path.join(root, entry.name);
   if (!FOLDER_NAME.test(entry.name))
     throw new Error("has a name that can't stand in an import. Use letters, digits, _, - and .");
   const names = list(folder).map(({ name }) => name);
