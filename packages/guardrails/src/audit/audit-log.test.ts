@@ -14,7 +14,7 @@ import os from "node:os";
 import path from "node:path";
 import { promisify } from "node:util";
 import type { AuditEvent, AuditLog, ToolResult } from "@cem/core";
-import { afterEach, beforeEach, describe, expect, it } from "vitest";
+import { afterEach, beforeEach, describe, expect, it, vi } from "vitest";
 import { auditCalls, auditedValue, createAuditLog, verifyAuditLog } from "./index.ts";
 
 let folder: string;
@@ -216,6 +216,12 @@ describe("auditCalls", () => {
       { type: "call", ok: false, error: "ABORTED" },
     ]);
     expect(await record(aborted({}))).toMatchObject([{ type: "refusal", error: "ABORTED" }]);
+  });
+
+  it("writes how long a call took", async () => {
+    const now = vi.spyOn(performance, "now").mockReturnValueOnce(1_000).mockReturnValueOnce(1_250.126);
+    expect(await record({ ok: true, value: 1 })).toMatchObject([{ type: "call", ok: true, ms: 250.13 }]);
+    now.mockRestore();
   });
 
   it("writes the answer of a call that its program left", async () => {

@@ -111,6 +111,13 @@ describe("checkInputs", () => {
     expect(JSON.stringify(reached)).toBe('[{"a":{"b":[{}]},"c":null}]');
   });
 
+  it("gives a filter the beginning of a long text", async () => {
+    const lengths: number[] = [];
+    const contentFilter = (text: string) => void lengths.push(text.length);
+    await guarded(checkInputs({ contentFilter })).call(["short", "x".repeat(300_000)]);
+    expect(lengths.toSorted((one, other) => one - other)).toEqual([5, 262_144]);
+  });
+
   it("takes a filter of one's own, or none", async () => {
     const own = guarded(
       checkInputs({ contentFilter: (text) => (text.includes("cat") ? "a cat" : undefined) }),

@@ -11,6 +11,12 @@ it.each(["drop\\u0054able()", "'drop\\x54able'", "'drop\\u{54}able'"])(
   },
 );
 
+it("leaves escapes as they are that stand for no character, or for one that would begin a line", async () => {
+  const guard = createGuard({ blockedPatterns: ["dropTable"] });
+  const code = "// \\u{ffffff} \\x0a \\u{a}\ndrop\\u0054able()";
+  expect((await guard.review({ code, tools: [] })).findings).toMatchObject([{ line: 2 }]);
+});
+
 it("gives many slow patterns one timeout together", async () => {
   const slow = Array.from({ length: 10 }, (_, at) => `(a+)+${at}$`);
   const guard = createGuard({ blockedPatterns: [...slow, "dropTable"] });
