@@ -1,4 +1,4 @@
-import { changeText, embeddedText, parsedText } from "./embedded-text.ts";
+import { changeText, embeddedText } from "./embedded-text.ts";
 import type { EmbeddedText } from "./embedded-text.ts";
 
 /** How long work goes on before others have the thread, in milliseconds. */
@@ -189,23 +189,16 @@ function mapProperties(data: object, changes: LeafChanges, path: string[]): unkn
   for (let index = 0; index < names.length; index += 1) {
     const name = names[index] ?? "";
     path.push(name);
-    values.push(mapProperty(data, name, given[index], changes, path));
+    const value = given[index];
+    const embedded = embeddedText(data, name, value);
+    values.push(
+      embedded === undefined
+        ? mapLeaves(value, changes, name, path)
+        : mapEmbedded(embedded, value, changes, path),
+    );
     path.pop();
   }
   return rebuilt(data, names, given, values, changes);
-}
-
-function mapProperty(
-  holder: object,
-  name: string,
-  value: unknown,
-  changes: LeafChanges,
-  path: string[],
-): unknown {
-  const embedded = embeddedText(holder, name, value);
-  return embedded === undefined
-    ? mapLeaves(value, changes, name, path)
-    : mapEmbedded(embedded, value, changes, path);
 }
 
 /** @param value - The base64, which stays as it is written where nothing in it changes. */
@@ -217,21 +210,10 @@ function mapEmbedded(embedded: EmbeddedText, value: unknown, changes: LeafChange
 }
 
 /** Calls a function with each text in data and the key under which it stands. */
-export function visitTexts(
-  data: unknown,
-  visit: (text: string, key: string | undefined) => void,
-  key?: string,
-  depth = 0,
-): void {
-  if (typeof data === "string") return visit(data, key);
-  if (typeof data !== "object" || data === null || depth >= MAX_DEPTH) return;
-  if (Array.isArray(data)) for (const item of data) visitTexts(item, visit, key, depth + 1);
-  else {
-    for (const name in data) {
-      const value = (data as Record<string, unknown>)[name];
-      const embedded = embeddedText(data, name, value);
-      if (embedded === undefined) visitTexts(value, visit, name, depth + 1);
-      else if (embedded !== "bytes") visitTexts(parsedText(embedded.text), visit, undefined, depth + 1);
-    }
-  }
+export function visitTexts(data: unknown, visit: (text: string, key: string | undefined) => void): void {
+  mapLeaves(data, {
+    text: (text, key) => (visit(text, key), text),
+    number: (value) => value,
+    name: (name) => name,
+  });
 }

@@ -6,7 +6,7 @@ import { readingsOf } from "./readings.ts";
 import { streamInTurns } from "./stream.ts";
 import type { Detector, Finding, PiiType } from "./types.ts";
 import { isPlainWord, MAX_DECODED, MIN_NUMBER, MIN_TEXT_CHARACTERS } from "./value-finder.ts";
-import type { ValueFinder } from "./value-finder.ts";
+import type { PlainTexts, ValueFinder } from "./value-finder.ts";
 
 /** Results that wait to be looked through until something leaves. */
 const MAX_PENDING = 16;
@@ -35,7 +35,8 @@ interface Observed {
 
 /** What results are looked through with. */
 interface Looking {
-  finder: Pick<ValueFinder, "detected" | "isPlain">;
+  finder: Pick<ValueFinder, "detected">;
+  plain: Pick<PlainTexts, "has">;
   /** Finds secrets alone. Absent where they are not looked for. */
   secrets: Detector | undefined;
   keep: (value: string | number, type: PiiType, origin: string | undefined) => void;
@@ -66,7 +67,6 @@ export class ObservedResults {
     this.learnUnread(this.#countOfTooMany());
   }
 
-  /** The same, with turns for others in between. */
   async lookThroughInTurns(turns: Turns): Promise<void> {
     this.#sort();
     await this.learnUnreadInTurns(turns, this.#countOfTooMany());
@@ -99,7 +99,6 @@ export class ObservedResults {
     for (const unread of this.#unread.splice(0, count)) this.learn(unread);
   }
 
-  /** The same, with turns for others in between. */
   async learnUnreadInTurns(turns: Turns, count = this.#unread.length): Promise<void> {
     for (const unread of this.#unread.slice(0, count)) {
       await this.learnInTurns(unread, turns);
@@ -111,11 +110,11 @@ export class ObservedResults {
 
   /** Keeps the secrets that only their surroundings tell, since these may be gone where they leave. */
   #noteSecrets({ data, origin }: Observed): void {
-    const { finder, secrets } = this.#looking;
+    const { plain, secrets } = this.#looking;
     if (secrets === undefined) return;
     const note = (text: string, key: string | undefined): void => {
       if (text.length < LONG_TEXT_CHARACTERS && !(key !== undefined && isSecretKey(key))) return;
-      if (finder.isPlain(text, key)) return;
+      if (plain.has(text, key)) return;
       this.#keep(text, secrets.find(text, key), origin);
     };
     if (typeof data !== "string") visitTexts(data, note);
@@ -161,8 +160,8 @@ export class ObservedResults {
     { key, origin }: { key?: string | undefined; origin: string | undefined },
     depth = 0,
   ): string {
-    const { finder } = this.#looking;
-    if (text.length < MIN_TEXT_CHARACTERS || finder.isPlain(text, key)) return text;
+    const { finder, plain } = this.#looking;
+    if (text.length < MIN_TEXT_CHARACTERS || plain.has(text, key)) return text;
     this.#keep(text, finder.detected(text, key), origin);
     if (depth < MAX_DECODED)
       for (const reading of readingsOf(text)) this.#note(reading.text, { key, origin }, depth + 1);

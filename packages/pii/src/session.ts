@@ -52,6 +52,7 @@ export class RedactionSession {
     this.#finder = finder;
     this.#observed = new ObservedResults({
       finder,
+      plain,
       secrets,
       keep: (value, type, origin) => vault.entryOf(value, type, origin),
     });
@@ -106,10 +107,12 @@ export class RedactionSession {
       },
       number: (value, key) => this.#replaceNumber(value, at(key)),
       name: (name) => {
-        if (unchangedNames.has(name)) return name;
-        if (!this.#isPlainName(name))
-          return String(this.#replaceIn(name, { ...place, isCut: undefined, schema: undefined }));
-        unchangedNames.add(name);
+        if (!unchangedNames.has(name)) {
+          // In a word no detector finds anything.
+          if (!isPlainWord(name) || this.vault.known.find(name).length > 0)
+            return String(this.#replaceIn(name, { ...place, isCut: undefined, schema: undefined }));
+          unchangedNames.add(name);
+        }
         return name;
       },
       cells: (cells) => (place.isOfCode === true ? undefined : this.#replaceSplit(cells, place)),
@@ -252,11 +255,6 @@ export class RedactionSession {
         this.replace(piece, found, { ...place, key: undefined }),
     };
     return streamInTurns(text, changes, turns, () => (isEnd = true));
-  }
-
-  /** Whether the name of a property is a word, which no detector finds anything in. */
-  #isPlainName(name: string): boolean {
-    return isPlainWord(name) && (this.vault.size === 0 || this.vault.known.find(name).length === 0);
   }
 
   #replaceNumber(value: number, place: Place): number {

@@ -37,24 +37,19 @@ export class PlainTexts {
   #characters = 0;
 
   has(text: string, key: string | undefined): boolean {
-    return isRemembered(text) && this.#byKey.get(key)?.has(text) === true;
+    return text.length >= MIN_REMEMBERED && this.#byKey.get(key)?.has(text) === true;
   }
 
   add(text: string, key: string | undefined): void {
-    if (!isRemembered(text)) return;
+    if (text.length < MIN_REMEMBERED || text.length > MAX_REMEMBERED) return;
+    this.#characters += text.length + (key?.length ?? 0);
     if (this.#characters > MAX_REMEMBERED_IN_ALL) {
       this.#byKey.clear();
-      this.#characters = 0;
+      this.#characters = text.length;
     }
-    let texts = this.#byKey.get(key);
-    if (texts === undefined) this.#byKey.set(key, (texts = new Set()));
-    texts.add(text);
-    this.#characters += text.length + (key?.length ?? 0);
+    const texts = this.#byKey.get(key) ?? new Set();
+    this.#byKey.set(key, texts.add(text));
   }
-}
-
-function isRemembered({ length }: string): boolean {
-  return length >= MIN_REMEMBERED && length <= MAX_REMEMBERED;
 }
 
 /** Finds values in texts: those that a detector sees and those that a vault knows, also in what is encoded. */
@@ -106,11 +101,6 @@ export class ValueFinder {
       this.#vault.size === 0 ? [] : this.#vault.tokensIn(text).filter(({ entry }) => entry !== undefined);
     if (tokens.length === 0) return found;
     return found.filter((one) => !tokens.some((token) => one.start < token.end && token.start < one.end));
-  }
-
-  /** Whether a text is remembered in which no detector sees a value, however it is read. */
-  isPlain(text: string, key: string | undefined): boolean {
-    return this.#plain.has(text, key);
   }
 
   /** What is a value by its form or its surroundings. */

@@ -110,8 +110,6 @@ const isIdentityKey = byKey((key) => ANY_WORD.test(spaced(key).toLowerCase()));
 const DISTINCT =
   /\d{3}\.\d{3}\.\d{3}-|\d{3}\/\d{4}-|[12] \d{2} \d{2} |[XYZ]-\d{7}|[A-Z]{2} \d{2} \d{2} \d{2}|9\d{2}-\d{2}-\d{4}/u;
 
-/** A quick test of a text: digits as such numbers have them. */
-export const IDENTITY_HINT = /\d(?:\D{0,3}\d){4}|[A-Z]{5}\d{4}/;
 /** A quick test of the name of a key: parts of the words. */
 export const IDENTITY_WORDS =
   /cpf|cnpj|aadha|uidai|pan|tax|steuer|idnr|tin|nir|insee|s[ée]cu|dni|nif|docum|nie|extranj|bsn|burger|sofi|pesel|nhs|nino|insurance|ni number|passe?p|reisepass|pass-?nr|pasap|paspoort|paszport|licen|f[üu]hrer|permis|carnet|patente|rijbewijs|prawo|habilita|cnh|vat|ust-|tva|btw|iva/i;
