@@ -29,6 +29,11 @@ describe("numbers of identity", () => {
     ["driver's license D123-4567-8901", "D123-4567-8901"],
     ["Führerschein B072RRE2I55", "B072RRE2I55"],
     ["USt-IdNr. DE136695976", "DE136695976"],
+    ["UStID DE136695976", "DE136695976"],
+    ["ITIN: 912 70 1234", "912 70 1234"],
+    ["Passeport 14AB60052 valable", "14AB60052"],
+    ["Passaporto YA1234567", "YA1234567"],
+    ["Passaporte FX123456", "FX123456"],
   ])("are found, by their check or the words before them: %s", (text, value) => {
     expect(found(text).filter((one) => one.startsWith("NATIONAL_ID"))).toEqual(
       value === undefined ? [] : [`NATIONAL_ID ${value}`],

@@ -112,7 +112,7 @@ const DISTINCT =
 
 /** A quick test of the name of a key: parts of the words. */
 export const IDENTITY_WORDS =
-  /cpf|cnpj|aadha|uidai|pan|tax|steuer|idnr|tin|nir|insee|s[ée]cu|dni|nif|docum|nie|extranj|bsn|burger|sofi|pesel|nhs|nino|insurance|ni number|passe?p|reisepass|pass-?nr|pasap|paspoort|paszport|licen|f[üu]hrer|permis|carnet|patente|rijbewijs|prawo|habilita|cnh|vat|ust-|tva|btw|iva/i;
+  /cpf|cnpj|aadha|uidai|pan|tax|steuer|idnr|tin|nir|insee|s[ée]cu|dni|nif|docum|nie|extranj|bsn|burger|sofi|pesel|nhs|nino|insurance|ni number|pass[ae]?p|reisepass|pass-?nr|pasap|paspoort|paszport|licen|f[üu]hrer|permis|carnet|patente|rijbewijs|prawo|habilita|cnh|vat|itin|ust-?id|tva|btw|iva/i;
 /** The same in the midst of a text, where parts as short as these are parts of many words. */
 const IDENTITY_WORDS_IN_TEXT = new RegExp(
   IDENTITY_WORDS.source
