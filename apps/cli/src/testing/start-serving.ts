@@ -3,6 +3,7 @@ import path from "node:path";
 import { vi } from "vitest";
 import { SAMPLES, startCem, temporaryFolder } from "./run-cem.ts";
 import type { RunningCem } from "./run-cem.ts";
+import { CEM_COMMAND } from "./spawn-cem.ts";
 
 /** Starts `cem serve http|sse` in this process on a free port, and resolves with where it listens, as its log says. */
 export async function startServing(transport: "http" | "sse"): Promise<RunningCem & { url: string }> {
@@ -19,4 +20,19 @@ export async function startServing(transport: "http" | "sse"): Promise<RunningCe
     { timeout: 30_000, interval: 20 },
   );
   return { ...running, url };
+}
+
+/** How to start the server as a process. Types are not checked there: each process would load the compiler. */
+export function stdio(): {
+  command: string;
+  args: string[];
+  cwd: string;
+  env: Record<string, string>;
+  stderr: "ignore";
+} {
+  const [node = "", ...before] = CEM_COMMAND;
+  const cwd = temporaryFolder();
+  writeFileSync(path.join(cwd, "config.yaml"), "execution:\n  type_check: off\n");
+  const env = { PATH: process.env["PATH"] ?? "", HOME: cwd, CEM_TRUST_FOLDER: "1" };
+  return { command: node, args: [...before, "serve", ...SAMPLES], cwd, env, stderr: "ignore" };
 }
