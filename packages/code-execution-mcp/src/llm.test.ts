@@ -279,20 +279,23 @@ export default commits.map((c) => ({ hash: c.hash, when: c.date }));`;
   it.each([
     ["fails", { status: 503, error: { message: "down for maintenance" } }, "LLM_FAILED", "failed (503)"],
     ["answers with nonsense", { text: "I like turtles." }, "LLM_ANSWER_UNUSABLE", "holds no program"],
-  ] as const)("falls back to the rules when the model %s, and logs the code", async (_, reply, code, said) => {
-    const log: string[] = [];
-    await start([reply, reply], { onLog: (line) => void log.push(line) });
-    const result = await run("Calculate 5 + 3");
-    expect(result).toMatchObject({ status: "success", origin: "rules", value: 8 });
-    expect(result.notes).toEqual([expect.stringMatching(/ The code was written by rules instead\.$/u)]);
-    expect(result.notes?.join()).toContain(said);
-    await run('Write "ada@example.com" to mail.txt');
-    const warnings = log.filter((line) => line.includes("WARNING"));
-    expect(warnings[0]).toContain(`The model wrote no code (${code}): `);
-    expect(warnings[0]).toContain(`Rules wrote the code instead: ${oneLine(result.code)}`);
-    expect(warnings[1]).toContain("mail.txt");
-    expect(log.join()).not.toContain("ada@example.com");
-  });
+  ] as const)(
+    "falls back to the rules when the model %s, and logs the code",
+    async (_, reply, code, said) => {
+      const log: string[] = [];
+      await start([reply, reply], { onLog: (line) => void log.push(line) });
+      const result = await run("Calculate 5 + 3");
+      expect(result).toMatchObject({ status: "success", origin: "rules", value: 8 });
+      expect(result.notes).toEqual([expect.stringMatching(/ The code was written by rules instead\.$/u)]);
+      expect(result.notes?.join()).toContain(said);
+      await run('Write "ada@example.com" to mail.txt');
+      const warnings = log.filter((line) => line.includes("WARNING"));
+      expect(warnings[0]).toContain(`The model wrote no code (${code}): `);
+      expect(warnings[0]).toContain(`Rules wrote the code instead: ${oneLine(result.code)}`);
+      expect(warnings[1]).toContain("mail.txt");
+      expect(log.join()).not.toContain("ada@example.com");
+    },
+  );
 
   it("refuses when the model can't do the task with these tools", async () => {
     await start([{ text: "CANNOT: no tool calculates" }, { text: "CANNOT: no tool calculates" }]);
