@@ -33,7 +33,6 @@ const connections = createMcpConnections({
   servers: [{ name: "test", transport: { kind: "http", url }, auth, protocol, connectTimeoutMs: 120_000 }],
   log: ({ level, message }) => process.stderr.write(`${level}: ${message}\n`),
   elicit: async () => ({ action: "accept", content: {} }),
-  roots: [{ uri: "file:///tmp" }],
 });
 
 /** A browser that agrees to everything. */
