@@ -44,7 +44,7 @@ it.each(["legacy", "modern"] as const)(
       result: ["NOT_APPROVED", { path: "second.txt", bytes: 4 }],
     });
     expect(asked).toEqual([
-      expect.stringContaining("filesystem.write_file, and it may delete or overwrite"),
+      expect.stringContaining("filesystem.write_file, and its server marks it as destructive"),
       expect.stringContaining("second.txt"),
     ]);
     expect(existsSync(path.join(cwd, "workspace/first.txt"))).toBe(false);

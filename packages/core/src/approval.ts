@@ -7,7 +7,7 @@ export interface ApprovalRequest {
   tool: string;
   /** The arguments as the tool would get them. */
   args: JsonValue;
-  /** Why a person is asked: a clause, such as `it may delete or overwrite`. */
+  /** Why a person is asked: a clause, such as `its server marks it as destructive`. */
   reason: string;
   annotations?: ToolAnnotations | undefined;
   session?: string | undefined;

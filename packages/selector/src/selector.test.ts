@@ -293,6 +293,11 @@ describe("createSelector", () => {
       expect(first).toMatchObject({ tool: { name: "get_forecast" }, reason: "named in the task" });
     });
 
+    it.each(["get_forecast", "weather.get_forecast", " get_forecast "])("answers %j alone", async (task) => {
+      const found = await selector.search({ task, tools: sampleTools });
+      expect(found.map(({ tool }) => tool.name)).toEqual(["get_forecast"]);
+    });
+
     it("forgives misspelling", async () => {
       const [first] = await selector.search({ task: "forcast", tools: sampleTools });
       expect(first?.tool.name).toBe("get_forecast");

@@ -15,6 +15,8 @@ export const DEFAULT_SEARCH_LIMIT = 10;
 /** The longest task or query that is read, in UTF-16 units. Of a longer one the beginning and the end are. */
 export const MAX_TASK_CHARACTERS = 10_000;
 
+/** The name of a tool as code writes it, `git_clean` or `git.clean`: whoever asks for it wants no others. */
+const WRITTEN_NAME = /^[\w-]+[_.][\w.-]+$/u;
 const NO_EMBEDDER = "no embedding model is set";
 const NO_CLOSE_MATCH = "no close match: no tool is about enough of these words";
 
@@ -122,9 +124,10 @@ export function createSelector(settings: SelectorSettings = {}): Selector {
       for (const note of notesOn(meaning)) onNote?.(note);
       const ranks = ranking.rank(text);
       const named = index.names.findIn(text);
-      const relevant = keepRelevant(ranks, named);
+      const isName = named.size > 0 && WRITTEN_NAME.test(text.trim());
+      const relevant = isName ? new Float32Array(ranks.scores.length) : keepRelevant(ranks, named);
       const found =
-        meaning === undefined
+        meaning === undefined || isName
           ? rankAll(index, relevant, named, text, limit)
           : rankAll(index, fuseRelevant(ranks.scores, relevant, meaning), named, text, limit, MEANING_REASON);
       if (found.length === 0) onNote?.(NO_CLOSE_MATCH);

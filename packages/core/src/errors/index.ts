@@ -48,7 +48,7 @@ export function hintForAgent(error: ErrorFacts): string | undefined {
   const [step]: unknown[] = Array.isArray(details["steps"]) ? details["steps"] : [];
   const [, name] = /^.+\.([\w$]+)$/u.exec(String(memberOf(step, "tool"))) ?? [];
   const begun =
-    name === undefined ? "find the tool with search_tools" : `begin with: return await ${name}({ … });`;
+    name === undefined ? "find the tool with search_tools." : `begin with: return await ${name}({ … });`;
   return `Write it for execute_code; ${begun} A model of this server's writes it where llm.enabled is set.`;
 }
 

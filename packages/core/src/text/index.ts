@@ -1,5 +1,12 @@
 export { shellWord } from "./shell-word.ts";
-export { isNamedAsChange, ASKING_VERBS, CHANGING, TOOL_VERBS, SMALL_TALK } from "./vocabulary.ts";
+export {
+  isNamedAsChange,
+  isNamedAsLoss,
+  ASKING_VERBS,
+  CHANGING,
+  TOOL_VERBS,
+  SMALL_TALK,
+} from "./vocabulary.ts";
 export { readableNumber } from "./readable-number.ts";
 export { identifierKey, splitWords, splitStems, stem, isStopWord } from "./words.ts";
 export { findLookAlike, editDistance, nearest } from "./nearest.ts";

@@ -90,3 +90,16 @@ export function isNamedAsChange(name: string): boolean {
   const words = splitWords(name);
   return words.some((word) => CHANGES.has(word)) && !LOOKING.has(words[0] ?? "");
 }
+
+/** The verbs in names of tools by which something is lost. */
+const LOSING = new Set(
+  "delete remove drop erase destroy discard uninstall revoke kill terminate reset clean purge truncate wipe prune".split(
+    " ",
+  ),
+);
+
+/** Whether the first verb of a tool's name is one by which something is lost: `git_reset`, and not `get_deleted`. */
+export function isNamedAsLoss(name: string): boolean {
+  const verb = splitWords(name).find((word) => LOSING.has(word) || LOOKING.has(word) || CHANGES.has(word));
+  return verb !== undefined && LOSING.has(verb);
+}

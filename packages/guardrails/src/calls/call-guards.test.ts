@@ -397,17 +397,39 @@ describe("requireApproval", () => {
     const reasonFor = approvalReason({ sandboxed: false });
     const reasonOf = (sandboxed: boolean) =>
       reasonFor({ server: "a", tool: "b", found: { annotations: DESTRUCTIVE, sandboxed } });
-    expect([reasonOf(true), reasonOf(false)]).toEqual([undefined, "it may delete or overwrite"]);
+    expect([reasonOf(true), reasonOf(false)]).toEqual([undefined, "its server marks it as destructive"]);
     expect(approvalReason({})({ server: "a", tool: "b", found: { annotations: DESTRUCTIVE } })).toBe(
-      "it may delete or overwrite",
+      "its server marks it as destructive",
     );
   });
+
+  it.each([
+    ["git_reset", { readOnlyHint: false }, true],
+    ["git_clean", { readOnlyHint: false }, true],
+    ["deleteFile", { readOnlyHint: false, idempotentHint: true }, true],
+    ["deleteFile", undefined, false],
+    ["git_clean", { destructiveHint: false }, false],
+    ["delete_file", { readOnlyHint: true }, false],
+    ["get_deleted_items", { readOnlyHint: false }, false],
+    ["list_reset_tokens", { readOnlyHint: false }, false],
+    ["create_reset_link", { readOnlyHint: false }, false],
+    ["git_commit", { readOnlyHint: false }, false],
+  ])(
+    "takes the name of %s for a sign where the annotations %j leave it open: %s",
+    (tool, annotations, asks) => {
+      const reason = approvalReason({})({ server: "a", tool, found: { annotations } });
+      expect(reason?.includes("its name that something may be lost") ?? false).toBe(asks);
+      expect(
+        approvalReason({ tools: ["a.other"] })({ server: "a", tool, found: { annotations } }),
+      ).toBeUndefined();
+    },
+  );
 
   it("says whether the answer was no or there was none", async () => {
     const said = async (approve?: () => Promise<"no">) =>
       guarded(requireApproval({ approve }), DESTRUCTIVE).call({});
     await expect(said(async () => "no")).rejects.toThrow(
-      /it may delete or overwrite, and the answer was no\. That is final: do not do it in another way\.$/,
+      /its server marks it as destructive, and the answer was no\. That is final: do not do it in another way\.$/,
     );
     await expect(said()).rejects.toThrow(/and nobody could be asked or nobody answered\.$/);
   });
@@ -512,7 +534,9 @@ describe("requireApproval, of a program that names several calls", () => {
     for (const name of ["other.look", "files.remove"])
       await expect(call({ id: 1 }, context, name)).rejects.toThrow("nobody could be asked");
     expect(questions).toHaveLength(1);
-    await expect(call({}, { planned, run: "r2" }, "other.look")).rejects.toThrow("nobody could be asked");
+    await expect(call({}, { planned, run: "r2" }, "other.look")).rejects.toThrow(
+      /^No call of this program was made: [\w., ]+ need a yes, and nobody could be asked or nobody answered\.$/,
+    );
     const known = tool();
     const always = asked("Yes, for this session");
     for (const name of ["files.remove", "files.move"])

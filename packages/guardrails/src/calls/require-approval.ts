@@ -9,6 +9,7 @@ import type {
   InvokeContext,
   JsonValue,
 } from "@cem/core";
+import { isNamedAsLoss } from "@cem/core/text";
 import { auditedValue } from "../audit/audit-calls.ts";
 import { questionOf } from "./apply-rules.ts";
 import { annotationsOf, checkingGuard, matchTools, PerSubject } from "./guarded-call.ts";
@@ -102,8 +103,8 @@ const GATHER_MS = 10;
 /** Settings of {@link requireApproval}. */
 export interface ApprovalSettings {
   /**
-   * Which calls need a yes: patterns of tools, `destructive` for those that their annotations call so, `writes` for all
-   * but those that are annotated as read-only. A pattern after `!` needs none.
+   * Which calls need a yes: patterns of tools, `destructive` for those that their annotations call so, or their names where
+   * the annotations say no more than that they change something, `writes` for all but those that are annotated as read-only. A pattern after `!` needs none.
    *
    * @defaultValue `["destructive"]`
    */
@@ -244,9 +245,9 @@ export function requireApproval({
     const reason = questionOf(call) ?? reasonFor(call);
     if (reason !== undefined) return requireYes(call, context, reason);
     // Before the first call, so that a program without a yes ends before anything is done.
-    const [first = call] = context.planned ?? [];
+    const { planned = [] } = context;
     return planAnswer(context)?.then((answer) => {
-      if (answer === "no" || answer === "unanswered") throw notApproved(first, "it needs a yes", answer);
+      if (answer === "no" || answer === "unanswered") throw planNotApproved(planned, call, answer);
       return undefined;
     });
   });
@@ -289,20 +290,43 @@ export function approvalReason({
     const { readOnlyHint, destructiveHint } = annotationsOf(call);
     if (readOnlyHint === true) return undefined;
     const asksForDestructive = destructive && (sandboxed || call.found?.sandboxed !== true);
-    if ((asksForDestructive || writes) && destructiveHint === true) return "it may delete or overwrite";
+    if (asksForDestructive || writes) {
+      if (destructiveHint === true) return "its server marks it as destructive";
+      // The protocol takes a change for destructive that is not said to be none.
+      if (destructiveHint === undefined && readOnlyHint === false && isNamedAsLoss(tool))
+        return "its server says that it changes something, and its name that something may be lost";
+    }
     return writes ? "it may change something" : undefined;
   };
+}
+
+/** Why a call that needs a yes is refused. */
+const REFUSALS = {
+  no: "the answer was no. That is final: do not do it in another way",
+  unanswered: "nobody could be asked or nobody answered",
+} as const;
+
+/** Refuses the first call of a program, which needs no yes itself, for those that need one. */
+function planNotApproved(
+  planned: readonly PlannedCall[],
+  call: GuardedCall,
+  answer: keyof typeof REFUSALS,
+): CemError {
+  const { server, tool } = planned[0] ?? call;
+  const names = [...new Set(planned.map((one) => `${one.server}.${one.tool}`))].join(", ");
+  return new CemError(
+    "NOT_APPROVED",
+    `No call of this program was made: ${names} need a yes, and ${REFUSALS[answer]}.`,
+    { details: { server, tool, answer } },
+  );
 }
 
 function notApproved(
   { server, tool }: Pick<GuardedCall, "server" | "tool">,
   reason: string,
-  answer: "no" | "unanswered",
+  answer: keyof typeof REFUSALS,
 ): CemError {
-  const why =
-    answer === "no"
-      ? "the answer was no. That is final: do not do it in another way"
-      : "nobody could be asked or nobody answered";
+  const why = REFUSALS[answer];
   return new CemError("NOT_APPROVED", `${server}.${tool} was not called: ${reason}, and ${why}.`, {
     details: { server, tool, answer },
   });

@@ -62,14 +62,17 @@ export function approvalRemark({ canAsk }: Pick<ListSettings, "canAsk">): string
   return canAsk === false ? UNASKABLE : NEEDS_APPROVAL;
 }
 
-/** A tool's description on one line: its first sentence. */
+const SENTENCE_END = /(?<=[.!?])\s+(?=\p{Lu})/u;
+
+/** A tool's description on one line: its first sentence, after the one that says that it is deprecated. */
 function lineComment(
   { description, flags = [], unavailable, needsApproval }: ToolDefinition,
   { hintFor, canAsk }: ListSettings,
 ): string {
   const limit = flags.length > 0 ? MAX_FLAGGED_LINE_CHARACTERS : MAX_LINE_CHARACTERS;
-  const [first = ""] = flags.length > 0 ? [description] : description.split(/(?<=[.!?])\s+(?=\p{Lu})/u);
-  const line = first.replaceAll(/\s+/gu, " ").trim();
+  const [first = "", ...others] = flags.length > 0 ? [description] : description.split(SENTENCE_END);
+  const deprecation = others.find((sentence) => /\bdeprecated\b/iu.test(sentence)) ?? "";
+  const line = `${deprecation} ${first}`.replaceAll(/\s+/gu, " ").trim();
   const shown = line.length > limit ? `${line.slice(0, limit - 1).trimEnd()}…` : line;
   const cannot = unavailable === undefined ? "" : `Not available now: ${messageOf(unavailable, hintFor)}`;
   const asks = needsApproval === true ? approvalRemark({ canAsk }) : "";
