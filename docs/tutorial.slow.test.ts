@@ -72,7 +72,7 @@ it("does what the README's blocks say, beside the samples", () => {
   expect(rest).toEqual([]);
   expect(servers).toMatch(/everything +ready/u);
   expect(use).toMatch(
-    /count +16[^]*\n +42\n[^]*weather\.get_forecast[^]*deno +deno[^]*made +servers[^]*\n +8\n/u,
+    /count +16[^]*\n +42\n[^]*weather\.get_forecast[^]*deno +deno[^]*made +servers[^]*\n +42\n$/u,
   );
   expect(skills).toContain("return x * 2;");
   expect(runs).toMatch(/Calculate 5 \+ 3[^]*\n +8\n$/u);

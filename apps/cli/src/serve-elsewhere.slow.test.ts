@@ -118,7 +118,6 @@ describe("commands with --config", () => {
   const READING = [
     "servers",
     "skills",
-    "sessions",
     "workflow list",
     "customers list",
     "plugins",

@@ -104,7 +104,7 @@ describe("cem servers, cem doctor and cem generate", () => {
     const generated = await cem(["generate"]);
     expect(generated.code).toBe(1);
     expect(generated.stdout).toMatch(
-      /odd +12 tools in servers\/odd, 14 files written\n[^]*crash +failed\n +Server "crash" is down/u,
+      /odd +12 tools in servers\/odd, 14 files written\n[^]*crash +error\n +Server "crash" is down/u,
     );
     const { code, stdout } = await cem(["servers"]);
     expect(code).toBe(1);

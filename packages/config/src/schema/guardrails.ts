@@ -110,7 +110,7 @@ export const guardrailSettings = {
   }),
   approvals: setting(
     withDefault(toolPatterns, ["destructive"]),
-    "Tools whose calls a person has to approve. destructive: those that their server annotates so, or, where it says no more than that they change something, whose names do (delete, remove, reset, clean). writes: all that are not annotated as read-only. ! before a pattern: none of these. No answer is no. Where it is not set, tools that are files in servers/ need no approval, since the sandbox holds what they do.",
+    "Tools whose calls a person has to approve. destructive: those that their server annotates so, or, where it says only that they change something, whose names do (delete, remove, reset, clean). writes: all that are not annotated as read-only. ! before a pattern: none of these. No answer is no. Where it is not set, tools that are files in servers/ need no approval, since the sandbox holds what they do.",
     {
       risk: needsYes(["loosen"], "only these calls need your approval", {
         isStricter: withAll,
