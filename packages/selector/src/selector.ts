@@ -15,8 +15,9 @@ export const DEFAULT_SEARCH_LIMIT = 10;
 /** The longest task or query that is read, in UTF-16 units. Of a longer one the beginning and the end are. */
 export const MAX_TASK_CHARACTERS = 10_000;
 
-/** The name of a tool as code writes it, `git_clean` or `git.clean`: whoever asks for it wants no others. */
-const WRITTEN_NAME = /^[\w-]+[_.][\w.-]+$/u;
+/** A name as code writes it, `git_clean` or `git.clean`: whoever asks for that tool wants no others. */
+const NAME = /^[\w.-]+$/u;
+const JOINT = /[_.]/u;
 const NO_EMBEDDER = "no embedding model is set";
 const NO_CLOSE_MATCH = "no close match: no tool is about enough of these words";
 
@@ -124,7 +125,8 @@ export function createSelector(settings: SelectorSettings = {}): Selector {
       for (const note of notesOn(meaning)) onNote?.(note);
       const ranks = ranking.rank(text);
       const named = index.names.findIn(text);
-      const isName = named.size > 0 && WRITTEN_NAME.test(text.trim());
+      const written = text.trim();
+      const isName = named.size > 0 && NAME.test(written) && JOINT.test(written);
       const relevant = isName ? new Float32Array(ranks.scores.length) : keepRelevant(ranks, named);
       const found =
         meaning === undefined || isName
