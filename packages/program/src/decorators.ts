@@ -16,8 +16,13 @@ const require = createRequire(import.meta.url);
  */
 export function withoutDecorators(program: Program): ParseResult {
   if (!hasDecorators(program)) return { ok: true, program };
-  const { transformSync } = require("@babel/core") as typeof Babel;
-  const { default: decorators } = require("@babel/plugin-proposal-decorators") as typeof DecoratorsPlugin;
+  const babel = loadBabel();
+  if (babel === undefined) {
+    const message =
+      "Decorators and `accessor` need the packages @babel/core and @babel/plugin-proposal-decorators, which are not installed here. Use functions, get and set instead.";
+    return { ok: false, error: { name: "SyntaxError", message } };
+  }
+  const { transformSync, decorators } = babel;
   try {
     const result = runWithTimeout(
       () =>
@@ -38,6 +43,18 @@ export function withoutDecorators(program: Program): ParseResult {
         ? "The decorators take too long to translate. Use functions instead."
         : `The decorators can't be translated: ${(error as Error).message}`;
     return { ok: false, error: { name: "SyntaxError", message } };
+  }
+}
+
+/** `undefined` where the packages, which few programs need, are not installed. */
+function loadBabel() {
+  try {
+    const { transformSync } = require("@babel/core") as typeof Babel;
+    const { default: decorators } = require("@babel/plugin-proposal-decorators") as typeof DecoratorsPlugin;
+    return { transformSync, decorators };
+  } catch (error) {
+    if ((error as NodeJS.ErrnoException).code === "MODULE_NOT_FOUND") return undefined;
+    throw error;
   }
 }
 
