@@ -12,7 +12,7 @@ interface ExecutionSettings {
   loaded?: LoadedProgram | undefined;
 }
 
-/** What a program needs to be executed, beyond itself. */
+/** The needs of a program's execution, beyond the program itself. */
 type Execution = Pick<RunRequest, "invoker" | "onToolCall">;
 
 /** A program that a guest loads while it is reviewed. Nothing of it is executed before `run`. */

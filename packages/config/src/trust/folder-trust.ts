@@ -47,19 +47,19 @@ export function trustFile(env: Variables): string {
  * says so.
  */
 export async function readTrust(file: string): Promise<TrustRecord & { problem?: string | undefined }> {
-  const none = (reason: string): ReturnType<typeof readTrust> => {
-    const problem = `${file} ${reason}: no folder counts as trusted. Move it aside, and trust each folder again with  cem trust`;
-    return Promise.resolve({ ...NOTHING, problem });
-  };
+  const unusable = (reason: string): TrustRecord & { problem: string } => ({
+    ...NOTHING,
+    problem: `${file} ${reason}: no folder counts as trusted. Move it aside, and trust each folder again with  cem trust`,
+  });
   try {
     await using handle = await open(file, constants.O_RDONLY | (constants.O_NOFOLLOW ?? 0));
     const { mode, uid } = await handle.stat();
     const own = process.getuid?.();
     if (own !== undefined && (uid !== own || (mode & OTHERS_WRITE) !== 0))
-      return await none("belongs to another user, or others can write it");
+      return unusable("belongs to another user, or others can write it");
     return record.parse(JSON.parse(await handle.readFile("utf8")));
   } catch (error) {
-    return (error as NodeJS.ErrnoException).code === "ENOENT" ? NOTHING : none("is damaged or can't be read");
+    return (error as NodeJS.ErrnoException).code === "ENOENT" ? NOTHING : unusable("is damaged or can't be read");
   }
 }
 

@@ -19,7 +19,7 @@ export interface ToolFolder {
   foreign: string[];
 }
 
-/** What is known of folders, by their paths. */
+/** The last listing of folders, by their paths. */
 export type KnownFolders = Map<
   string,
   { stamp: string; found: ToolFolder | undefined; python: readonly string[] }
@@ -136,7 +136,7 @@ function scanKnown(
     const own: string[] = [];
     scanned = { stamp, found: scanFolder(root, entry, own), python: own };
     known.delete(folder);
-    // What a skill has may lie in a folder of its own.
+    // Files of a skill may lie in a folder of its own.
     const isWhole = scanned.found?.readme !== "SKILL.md";
     if (isWhole && Date.now() - ctimeMs > SETTLED_MS) known.set(folder, scanned);
   }

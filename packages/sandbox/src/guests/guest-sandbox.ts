@@ -135,7 +135,7 @@ class PooledSandbox implements GuestSandbox {
     const program = await compileForGuest(request.code, request.signal);
     if ("error" in program) return { ...report(), status: "failed", kind: "syntax", error: program.error };
     if (this.#draining) return ended("disposed", DISPOSED);
-    // What may use the runtime can't be loaded without effects, and what may not run is not metered.
+    // A program that may use the runtime can't be loaded without effects, and one that may not run is not metered.
     const waits = program.needsRuntime || this.#settings.meter !== undefined;
     if (waits && (await request.mayRun) === false) return ended("aborted", "The program may not run.");
     const entered = await this.#enter(request);

@@ -30,7 +30,7 @@ export interface PingMessage {
   type: "ping";
 }
 
-/** What a program imports statically. */
+/** Static imports of a program. */
 export interface ProgramImport {
   specifier: string;
   names: { name: string; line: number; column: number }[];

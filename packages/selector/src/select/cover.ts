@@ -61,7 +61,7 @@ export function coverOf(index: LexicalIndex, { terms, hints, actions, asksForMan
     terms: terms.map(({ stem }) => certaintyOfWord(index, stem)),
     hints: hints.map(({ stems }) => certaintyOfHint(index, stems)),
   };
-  /** What a tool misses that matches nothing. */
+  /** The weight that a tool misses where nothing matches. */
   let missing = HINT_WEIGHT * hints.length;
   for (const [at, certainties] of covers.terms.entries()) {
     const { weight = 0, general = false } = terms[at] ?? {};

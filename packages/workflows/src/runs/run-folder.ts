@@ -31,7 +31,7 @@ export interface RunRecord {
 export interface RunFolder {
   id: string;
   folder: string;
-  /** What it began with: a {@link RunRecord}. */
+  /** The file of the {@link RunRecord} that it began with. */
   file: string;
   journal: string;
 }
