@@ -59,7 +59,9 @@ export async function readTrust(file: string): Promise<TrustRecord & { problem?:
       return unusable("belongs to another user, or others can write it");
     return record.parse(JSON.parse(await handle.readFile("utf8")));
   } catch (error) {
-    return (error as NodeJS.ErrnoException).code === "ENOENT" ? NOTHING : unusable("is damaged or can't be read");
+    return (error as NodeJS.ErrnoException).code === "ENOENT"
+      ? NOTHING
+      : unusable("is damaged or can't be read");
   }
 }
 
