@@ -57,20 +57,18 @@ function configurationPage(): string {
 --config\` shows every value and where it came from. [@cem/config](../../packages/config/README.md) says how they are read.
 
 In files of a folder that is [not trusted](../../packages/config/README.md#trust), settings that can do harm count only after a yes:
-those that can _reach_ (open or contact an address, start a process, use files outside of the folder), _reveal_ (send out code,
-data, keys or personal data, or log them), _loosen_ (isolation, limits, approvals, guards, authorization) or _spend_ (money,
-tokens, processors, disk).`;
+those that can open or contact an address, start a process, use files outside of the folder, send out or log code, data, keys or
+personal data, loosen isolation, limits, approvals, guards or authorization, or spend money, tokens, processors or disk.`;
   return page(
     "Configuration",
     introduction,
     [...sections].map(([name, settings]) => {
       const items = settings.map((setting) => {
-        const { path, description, allowed, variables, pending } = setting;
+        const { path, description, allowed, variables } = setting;
         const standard = setting.default === undefined ? "unset" : `\`${JSON.stringify(setting.default)}\``;
         const named =
           variables.length === 0 ? "" : ` Variables: ${variables.map((one) => `\`${one}\``).join(", ")}.`;
-        const note = pending === undefined ? "" : ` No effect yet: ${pending}.`;
-        return `### ${path}\n\n${escaped(description)} Takes ${escaped(allowed)}. Default: ${standard}.${named}${yesFor(setting)}${escaped(note)}`;
+        return `### ${path}\n\n${escaped(description)} Takes ${escaped(allowed)}. Default: ${standard}.${named}${yesFor(setting)}`;
       });
       return [`## ${name}`, ...items].join("\n\n");
     }),
@@ -78,16 +76,15 @@ tokens, processors, disk).`;
 }
 
 /** When a setting in files of a folder needs a yes. */
-function yesFor({ risk }: (typeof SETTINGS)[number]): string {
-  if (risk === "none") return "";
-  const { askedAs, effects, isStricter } = risk;
+function yesFor({ askedAs, isStricter }: (typeof SETTINGS)[number]): string {
+  if (askedAs === undefined) return "";
   const when =
     askedAs === "path" || askedAs === "mount"
       ? " where it leads out of the folder"
       : isStricter === undefined
         ? ""
         : " where it allows more";
-  return ` In a folder's files it needs a yes${when}: it can ${effects.join(" and ")}.`;
+  return ` In a folder's files it needs a yes${when}.`;
 }
 
 function errorCodesPage(): string {

@@ -37,7 +37,7 @@ export async function openSandbox(
     file: false,
     overrides: {
       optimizations: { sandboxPooling: standby > 0, sandboxPoolSize: Math.max(1, standby), sandboxReuse },
-      execution: { limits: { maxToolCalls: 1_000_000, maxConcurrentCalls: 100 } },
+      execution: { limits: { maxToolCalls: 1_000_000 } },
     },
   });
   return createSandbox(config);

@@ -101,9 +101,13 @@ describe("a stranger's folder that asks for a model", () => {
     expect(asked).toContain(
       `key llm.api_key your key (environment OPENAI_API_KEY) is sent to ${one.origin}, which only files of this folder name`,
     );
-    expect(asked).toContain("setting execution.allow_network_access true: code in the sandbox can use the");
-    expect(asked).toContain(`setting guardrails.allowed_networks ["${new URL(one.origin).host}"]: code in`);
-    expect(asked).toContain(`setting llm.base_url ${one.origin}/v1: tasks, tools and data are sent to`);
+    expect(asked).toContain(
+      "setting execution.allow_network_access true: Whether the guest may use the network.",
+    );
+    expect(asked).toContain(
+      `setting guardrails.allowed_networks ["${new URL(one.origin).host}"]: Hosts the guest may reach`,
+    );
+    expect(asked).toContain(`setting llm.base_url ${one.origin}/v1: URL of an OpenAI-compatible service`);
     expect((await cem(["trust", "--yes"])).code).toBe(0);
     expect(await cem(["run", "--quiet", TASK])).toMatchObject({ code: 0, stdout: "5\n", stderr: "" });
     expect(one.keys()).toEqual([`Bearer ${KEY}`]);

@@ -23,7 +23,7 @@ import { tellChanges, upstreamOf } from "./wiring/servers/upstream.ts";
 import { shareSkills } from "./wiring/shared/files.ts";
 import { openConfiguredReplicas, openConfiguredQueue, probeQueue } from "./wiring/shared/queue.ts";
 import { probeStore, reportUnreachable } from "./wiring/shared/store.ts";
-import { createConfiguredSkills, followSkills } from "./wiring/skills.ts";
+import { createConfiguredSkills } from "./wiring/skills.ts";
 import { createWorkflowTools } from "./wiring/workflows/workflow-tools.ts";
 import { startWorkThreads } from "./work-threads/work-threads.ts";
 
@@ -119,9 +119,6 @@ export async function createServer(options: ServerOptions = {}): Promise<CemServ
     };
   });
   if (requestHosts === undefined) tellChanges(server, host, log).catch(() => {});
-  const following = followSkills(config.execution.skillsDir, async () => {
-    await requestHosts?.refreshSkills();
-  });
   agent.warm().catch(() => {});
   if (queue !== undefined) void reportUnreachable(() => queue.counts(), log);
   const { store } = loaded;
@@ -131,8 +128,7 @@ export async function createServer(options: ServerOptions = {}): Promise<CemServ
   const stopObserving = queue && observeQueue(() => queue.counts());
   return Object.assign(server, {
     close: async (graceMs?: number) => {
-      const stopFollowing = await following;
-      await Promise.all([close(graceMs), stopFollowing()]);
+      await close(graceMs);
       await flushTelemetry();
       stopObserving?.();
       queueHistory?.stop();

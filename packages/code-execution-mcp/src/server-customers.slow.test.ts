@@ -1,4 +1,4 @@
-import { mkdtemp, readdir, rm } from "node:fs/promises";
+import { mkdir, mkdtemp, readdir, rm, writeFile } from "node:fs/promises";
 import os from "node:os";
 import path from "node:path";
 import { fileURLToPath } from "node:url";
@@ -102,6 +102,17 @@ describe("customers of a server", () => {
     expect(await lookAround(ada)).toContain("canary-of-ada");
     expect(await lookAround(bob)).not.toContain("canary-of-ada");
     expect((await readdir(path.join(folder, "workspaces"))).toSorted()).toEqual(["ada", "bob"]);
+  });
+
+  it("see a skill that all share soon after it is there", async () => {
+    const url = await serve({ customers: { header: HEADER, trustedProxies: ["127.0.0.1"] } });
+    const ada = await connect(url, { [HEADER]: "ada" });
+    expect((await ada.call("list_skills")).text).not.toContain("doubled");
+    const skill = path.join(folder, "skills/doubled");
+    await mkdir(skill, { recursive: true });
+    await writeFile(path.join(skill, "index.ts"), "export const doubled = (x: number): number => 2 * x;");
+    const code = 'import { doubled } from "./skills/doubled/index.ts";\nreturn doubled(21);';
+    await expect.poll(async () => (await ada.call("execute_code", { code })).text).toContain("42");
   });
 
   it("are refused where no trusted proxy names them", async () => {

@@ -26,11 +26,15 @@ describe("an unknown key", () => {
     ],
     [
       "logging:\n  zzzzzz: x",
-      "config.yaml:2  logging.zzzzzz  is not a setting. Settings here: level, file, audit_file, audit_max_mb.",
+      "config.yaml:2  logging.zzzzzz  is not a setting. Settings here: level, file, audit_file.",
     ],
     [
       "logging: {__proto__: {level: x}}",
-      "config.yaml:1  logging.__proto__  is not a setting. Settings here: level, file, audit_file, audit_max_mb.",
+      "config.yaml:1  logging.__proto__  is not a setting. Settings here: level, file, audit_file.",
+    ],
+    [
+      "logging: {audit_max_mb: 8}",
+      "config.yaml:1  logging.audit_max_mb  is not a setting. The file is put aside at 16 MiB: delete the line.",
     ],
     [
       "constructor: 1",

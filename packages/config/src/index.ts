@@ -17,7 +17,7 @@ export { Secret } from "./schema/secret.ts";
 export { configJsonSchema } from "./json-schema.ts";
 export { renderStarterConfig } from "./template.ts";
 export { redactConfig } from "./redact.ts";
-export { PENDING_SETTINGS, SECTIONS, SETTINGS, VARIABLES } from "./settings.ts";
+export { SECTIONS, SETTINGS, VARIABLES } from "./settings.ts";
 export type { Setting, SettingSection, Variable } from "./settings.ts";
 export type { Origin, ConfigProblem } from "./layer.ts";
 export { describeHeld, folderUntrusted } from "./trust/hold-back.ts";

@@ -43,7 +43,6 @@ describe("loadConfig", () => {
       limits: {
         maxOutputKb: 256,
         maxToolCalls: 1000,
-        maxConcurrentCalls: 32,
         maxPayloadMb: 8,
         maxWriteMb: 1024,
         maxWorkspaceMb: 10240,

@@ -1,8 +1,12 @@
 import type { Variables } from "./environment.ts";
 import { variableValue } from "./environment.ts";
 
-/** Settings of the Python original that have no counterpart, with what to do instead. */
+/** Settings of the Python original and of earlier versions that are gone, with what to do instead. */
 const REMOVED_SETTINGS: Readonly<Record<string, string>> = {
+  "execution.limits.max_concurrent_calls":
+    "A run makes 32 calls at once; `concurrency` of an MCP server limits its own. Delete the line.",
+  "logging.audit_max_mb": "The file is put aside at 16 MiB: delete the line.",
+  "runs.max_count": "At most 1,000 runs are recorded, within runs.max_mb and runs.max_days: delete the line.",
   "execution.opensandbox_domain": "There is no OpenSandbox here: delete the line.",
   "execution.opensandbox_image": "There is no OpenSandbox here: delete the line.",
 };
@@ -21,7 +25,7 @@ const REMOVED_VARIABLES: Readonly<Record<string, string>> = {
   OPENSANDBOX_DOMAIN: "There is no OpenSandbox here: delete it.",
 };
 
-/** Advice on a key that is no setting, where it was one of the Python original. */
+/** Advice on a key that is no setting, where it was one. */
 export function adviceOnRemovedSetting(path: string): string | undefined {
   return Object.hasOwn(REMOVED_SETTINGS, path) ? REMOVED_SETTINGS[path] : undefined;
 }

@@ -6,18 +6,13 @@ import { folderWith } from "../test/config-folder.ts";
 import { addTrust, loadConfig, SETTINGS, trustFile } from "./index.ts";
 import { getPath, setPath } from "./layer.ts";
 import { toSnakeCase } from "./schema/shape.ts";
-import { UNKNOWN_RISK } from "./schema/risk.ts";
 import { configSchema } from "./schema/schema.ts";
 import { flag, section, setting } from "./schema/setting.ts";
 import { type Setting, settingsOf } from "./settings.ts";
 import { settingItems } from "./trust/items.ts";
 
 /** Settings without which others have no effect. */
-const IN_USE: Readonly<Record<string, Record<string, unknown>>> = {
-  model: { llm: { enabled: true } },
-  network: { execution: { allowNetworkAccess: true } },
-  kubernetes: { execution: { sandboxType: "kubernetes" } },
-};
+const IN_USE = { llm: { enabled: true }, execution: { allowNetworkAccess: true, sandboxType: "kubernetes" } };
 const SAMPLES: readonly unknown[] = [
   true,
   false,
@@ -81,24 +76,25 @@ function snakeKeys(value: unknown): unknown {
   );
 }
 
-const risky = SETTINGS.filter(({ risk }) => risk !== "none" && risk.askedAs === undefined);
+const risky = SETTINGS.filter(({ askedAs }) => askedAs === "setting");
 
 describe("a setting of a stranger's folder", () => {
   it.each(risky)("is held back: $path", async (one) => {
-    const { keys, path: name, risk } = one;
-    if (risk === "none") throw new Error("expected a risk");
-    const values = valuesOf(one).filter((value) => risk.isStricter?.(value, one.default) !== true);
+    const { keys, path: name, isStricter, strictPart, description } = one;
+    const values = valuesOf(one).filter((value) => isStricter?.(value, one.default) !== true);
     expect(values.length === 0).toBe(LOOSE_BY_DEFAULT.has(name));
     if (values.length === 0) return;
     const cwd = await folderWith({});
     const standard = getPath((await loadStranger({}, cwd)).config, keys);
-    const given = structuredClone(IN_USE[risk.when ?? ""] ?? {});
+    const given = structuredClone(IN_USE);
     setPath(given, keys, values[0]);
     const { config, trust, origins } = await loadStranger(given, cwd);
     const item = trust.held.find((held) => held.name === name);
-    expect(item).toMatchObject({ kind: "setting", text: expect.stringContaining(risk.allows) });
+    expect(item).toMatchObject({
+      kind: "setting",
+      text: expect.stringContaining(`: ${description.slice(0, 20)}`),
+    });
     expect(item?.text).not.toContain("\n");
-    const { strictPart } = risk;
     const strict = strictPart?.(values[0] as unknown[], standard as unknown[]);
     expect(getPath(config, keys)).toEqual(strict ?? standard);
     expect(origins[name]?.label).toBe("default (config.yaml:1 is held back)");
@@ -110,10 +106,10 @@ describe("a setting of a stranger's folder", () => {
       const given = {};
       const names: string[] = [];
       for (const one of SETTINGS) {
-        const { keys, path: name, risk, default: standard } = one;
-        if (risk !== "none" && risk.isStricter === undefined) continue;
+        const { keys, path: name, askedAs, isStricter, default: standard } = one;
+        if (askedAs !== undefined && isStricter === undefined) continue;
         const values = valuesOf(one).filter(
-          (value) => risk === "none" || risk.isStricter?.(value, standard) === true,
+          (value) => askedAs === undefined || isStricter?.(value, standard) === true,
         );
         const value = values[pick] ?? values[0] ?? standard;
         if (value === undefined) continue;
@@ -201,15 +197,11 @@ describe("a setting of a stranger's folder", () => {
   it("is held back where its schema does not say what it can do", () => {
     const made = z.strictObject({ made: section("Made up.", { up: setting(flag(false), "Made up.") }) });
     const { settings } = settingsOf(made);
-    expect(settings).toMatchObject([{ path: "made.up", risk: UNKNOWN_RISK }]);
+    expect(settings).toMatchObject([{ path: "made.up", askedAs: "setting" }]);
     const origins = { "made.up": { from: "file", label: "config.yaml:1", ofFolder: true } } as const;
     const load = (up: boolean): never => ({ made: { up } }) as never;
     expect(settingItems(load(true), { own: load(false), origins, given: {} }, settings)).toMatchObject([
-      { kind: "setting", name: "made.up", text: "true: it is not known to be harmless" },
+      { kind: "setting", name: "made.up", text: "true: Made up." },
     ]);
-  });
-
-  it("says what it can do, each of them", () => {
-    expect(SETTINGS.filter(({ risk }) => risk === UNKNOWN_RISK).map((one) => one.path)).toEqual([]);
   });
 });

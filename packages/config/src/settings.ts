@@ -2,7 +2,7 @@ import * as z from "zod/mini";
 import { configSchema } from "./schema/schema.ts";
 import { dottedPath, toSnakeCase } from "./schema/shape.ts";
 import { allowedOf, holdsSecret, isPath, properties, traitsOf, unwrap } from "./schema/shape.ts";
-import { type SettingRisk, UNKNOWN_RISK } from "./schema/risk.ts";
+import type { SettingTraits } from "./schema/setting.ts";
 
 /** The description of one setting, for documentation and diagnostics. */
 export interface Setting {
@@ -21,10 +21,10 @@ export interface Setting {
   secret: boolean;
   /** Whether a value of it is a path on the host. */
   isPath: (value: string) => boolean;
-  /** Why the setting has no effect yet. */
-  pending?: string | undefined;
-  /** Why files of a folder that is not trusted may not set it, or that they may. */
-  risk: SettingRisk | "none";
+  /** The kind of item that asks for it where files of a folder set it. Absent where they may. */
+  askedAs?: SettingTraits["askedAs"];
+  isStricter?: SettingTraits["isStricter"];
+  strictPart?: SettingTraits["strictPart"];
 }
 
 /** A group of settings. */
@@ -55,12 +55,14 @@ export function settingsOf(schema: z.ZodMiniObject): { settings: Setting[]; sect
 }
 
 function toSetting(schema: z.ZodMiniType, named: Pick<Setting, "path" | "keys" | "description">): Setting {
-  const { pending, risk = UNKNOWN_RISK, variables = [] } = traitsOf(schema);
+  const { risk, variables = [], path, isStricter, strictPart } = traitsOf(schema);
+  const { askedAs = path === true ? "path" : "setting" } = traitsOf(schema);
   return {
     ...named,
     isPath: (value) => isPath(schema, value),
-    pending,
-    risk,
+    askedAs: risk === "none" ? undefined : askedAs,
+    isStricter,
+    strictPart,
     variables: variables.map((one) => (typeof one === "string" ? one : one.name)),
     // Worked out when they are asked for: loading a configuration needs none of them.
     get allowed() {
@@ -105,8 +107,3 @@ export function schemaOf(keys: readonly string[]): z.ZodMiniType {
 
 /** Every section, parents first. */
 export const SECTIONS: readonly SettingSection[] = sections;
-
-/** Settings that are read and have no effect yet, with the reason. */
-export const PENDING_SETTINGS: Readonly<Record<string, string>> = Object.fromEntries(
-  settings.flatMap(({ path, pending }) => (pending === undefined ? [] : [[path, pending]])),
-);

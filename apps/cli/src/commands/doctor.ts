@@ -79,7 +79,7 @@ async function examine(
 }
 
 async function listSettings({ config, origins }: LoadedConfig): Promise<ListedSetting[]> {
-  const { PENDING_SETTINGS, SETTINGS, redactConfig } = await import("@cem/config");
+  const { SETTINGS, redactConfig } = await import("@cem/config");
   const shown = redactConfig(config);
   return SETTINGS.map(({ path, keys }) => {
     const value = keys.reduce<unknown>(
@@ -87,7 +87,7 @@ async function listSettings({ config, origins }: LoadedConfig): Promise<ListedSe
       shown,
     );
     const origin = origins[path]?.label ?? "default";
-    return { path, value: value ?? null, origin, pending: PENDING_SETTINGS[path] };
+    return { path, value: value ?? null, origin };
   });
 }
 
@@ -119,8 +119,6 @@ interface ListedSetting {
   /** Plain data; secrets are masked. `null` when unset. */
   value: unknown;
   origin: string;
-  /** Why it has no effect yet. */
-  pending?: string | undefined;
 }
 
 /** Renders each check on a row, with its notes below it. */
@@ -143,10 +141,10 @@ function renderChecks(checks: readonly Check[], style: Style): string[] {
 
 /** Renders each setting with its value and where that comes from. */
 function renderSettings(settings: readonly ListedSetting[], style: Style): string[] {
-  const pairs = settings.map(({ path, value, origin, pending }): [string, string] => {
+  const pairs = settings.map(({ path, value, origin }): [string, string] => {
     const text =
       value === null ? "unset" : typeof value === "string" ? oneLine(value) : JSON.stringify(value);
-    return [path, `${text}  (${origin}${pending === undefined ? "" : ", no effect yet"})`];
+    return [path, `${text}  (${origin})`];
   });
   return ["", ...renderPairs(pairs, "  ", style)];
 }

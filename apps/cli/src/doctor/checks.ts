@@ -1,4 +1,3 @@
-import { PENDING_SETTINGS } from "@cem/config";
 import type { ErrorDetails, ErrorInfo, KnownErrorCode, SandboxProbe } from "@cem/core";
 import { hintFor } from "@cem/core/errors";
 import type { LoadedConfig } from "code-execution-mcp";
@@ -63,10 +62,7 @@ export function checkConfig({ file, origins, warnings }: LoadedConfig): Check {
     ...(from(".env") > 0 ? [`${counted(from(".env"), "value")} from .env`] : []),
     ...(from("argument") > 0 ? [`${counted(from("argument"), "value")} from arguments`] : []),
   ];
-  const idle = Object.entries(PENDING_SETTINGS)
-    .filter(([setting]) => (origins[setting]?.from ?? "default") !== "default")
-    .map(([setting, reason]) => `${setting} has no effect yet: ${reason}`);
-  const notes = [...warnings, ...idle, "cem doctor --config shows each value"];
+  const notes = [...warnings, "cem doctor --config shows each value"];
   return { name: "config", state: notes.length > 1 ? "warning" : "ok", summary: parts.join(", "), notes };
 }
 

@@ -1,4 +1,3 @@
-import { PENDING_SETTINGS } from "@cem/config";
 import { ISOLATION_LEVELS } from "@cem/core";
 import type { IsolationLevel } from "@cem/core";
 import type { SecurityReport } from "code-execution-mcp/admin";
@@ -22,7 +21,6 @@ export function checkSecurity(report: SecurityReport): Check[] {
     checkTypes(report),
     checkTools(report),
     checkServing(report),
-    ...checkPending(),
   ];
 }
 
@@ -176,19 +174,4 @@ function checkServing({ configuration }: SecurityReport): Check {
   return LOOPBACK.test(host)
     ? { name, state: "warning", summary: `clients over HTTP need no token, on ${host} only`, notes }
     : { name, state: "ok", summary: `cem serve http refuses ${host} without a token`, notes: [] };
-}
-
-/** Guardrails that have settings and no effect yet. */
-function checkPending(): Check[] {
-  const pending = Object.entries(PENDING_SETTINGS).filter(([setting]) => setting.startsWith("guardrails."));
-  if (pending.length === 0) return [];
-  const notes = pending.map(([setting, reason]) => `${setting}: ${reason}`);
-  return [
-    {
-      name: "not yet",
-      state: "off",
-      summary: `${counted(pending.length, "guardrail")} without effect`,
-      notes,
-    },
-  ];
 }

@@ -1,6 +1,6 @@
 import * as z from "zod/mini";
 import { OWNER_ID_RULE, GIVEN_OWNER_ID } from "@cem/core";
-import { atMost, needsYes } from "./risk.ts";
+import { atMost } from "./risk.ts";
 import { addressRange, described, number, setting, text, unique, whole, withDefault } from "./setting.ts";
 
 const MAX_SECONDS = 86_400;
@@ -31,25 +31,19 @@ const quota = z
 export const customerSettings = {
   dir: setting(withDefault(text, "./workspaces"), "Folder with one folder for each customer.", {
     path: true,
-    risk: needsYes(["reach"], "files and sign-ins of customers are kept there", { askedAs: "path" }),
   }),
   id: setting(
     z.optional(customerId),
     "The customer that every run of this process belongs to. Unset: the server asks each request; everything else has one workspace.",
-    { risk: needsYes(["loosen"], "runs use the files, sign-ins and kept values of that customer") },
   ),
   claim: setting(
     z.optional(text),
     "Claim of the access token that names the customer. Default: issuer, client and subject together.",
-    { risk: needsYes(["loosen"], "that claim of a token decides whose files a client sees") },
   ),
-  header: setting(z.optional(text), "Header in which a trusted proxy names the customer.", {
-    risk: needsYes(["loosen"], "that header decides whose files a client sees"),
-  }),
+  header: setting(z.optional(text), "Header in which a trusted proxy names the customer."),
   trustedProxies: setting(
     withDefault(z.array(addressRange), []),
     "Addresses and ranges of the proxies that set customers.header. Default: server.trusted_proxies.",
-    { risk: needsYes(["loosen"], "these addresses may say which customer a request is from") },
   ),
   quotas: setting(
     withDefault(
@@ -68,11 +62,11 @@ export const customerSettings = {
   maxOpen: setting(
     withDefault(whole(1, 10_000), 50),
     "Customers who have guests and connections at once. Others wait until one is idle.",
-    { risk: needsYes(["spend"], "that many customers have guests at once", { isStricter: atMost }) },
+    { isStricter: atMost },
   ),
   idle: setting(
     withDefault(number(1, MAX_SECONDS), 300),
     "Seconds after which the guests and connections of a customer who does nothing are let go.",
-    { risk: needsYes(["spend"], "idle guests of customers stay that many seconds", { isStricter: atMost }) },
+    { isStricter: atMost },
   ),
 };

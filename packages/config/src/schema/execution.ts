@@ -1,6 +1,6 @@
 import * as z from "zod/mini";
 import { DEFAULT_RUN_LIMITS, ISOLATION_LEVELS } from "@cem/core";
-import { atMost, needsYes, oneOf, orderedBy } from "./risk.ts";
+import { atMost, oneOf, orderedBy } from "./risk.ts";
 import { kubernetesSettings, mounts } from "./sandboxes.ts";
 import {
   choice,
@@ -26,7 +26,6 @@ const state = section("State that persists between runs.", {
   workspaceDir: setting(z.optional(text), "Folder of the state. Default: execution.workspace_dir.", {
     variables: ["STATE_WORKSPACE_DIR"],
     path: true,
-    risk: needsYes(["reach"], "state is kept outside of the folder", { askedAs: "path" }),
   }),
   stateFile: setting(
     withDefault(text, "state.json"),
@@ -57,39 +56,34 @@ const limits = section(
     maxOutputKb: setting(
       count(1_048_576, DEFAULT_RUN_LIMITS.outputBytes / BYTES_PER_KB),
       "Output kept of one run, in KiB. Output beyond it is counted and dropped.",
-      { risk: needsYes(["spend"], "one run may print that many KiB", { isStricter: atMost }) },
+      { isStricter: atMost },
     ),
     maxToolCalls: setting(
       withDefault(whole(0, 10_000_000), DEFAULT_RUN_LIMITS.calls),
       "Maximum tool calls in one run.",
-      { risk: needsYes(["spend"], "one run may call tools that often", { isStricter: atMost }) },
-    ),
-    maxConcurrentCalls: setting(
-      count(10_000, DEFAULT_RUN_LIMITS.callsInFlight),
-      "Maximum tool calls at once; more wait.",
-      { risk: needsYes(["spend"], "one run may make that many calls at once", { isStricter: atMost }) },
+      { isStricter: atMost },
     ),
     maxPayloadMb: setting(
       withDefault(number(0.001, 1_024), DEFAULT_RUN_LIMITS.payloadBytes / BYTES_PER_MB),
       "Maximum size of arguments, a result or a value, in MiB.",
-      { risk: needsYes(["spend"], "a call may carry that many MiB", { isStricter: atMost }) },
+      { isStricter: atMost },
     ),
     maxWriteMb: setting(
       count(1_048_576, DEFAULT_RUN_LIMITS.writeMb),
       "Maximum that one run may write to the workspace, in MiB.",
-      { risk: needsYes(["spend"], "one run may write that many MiB", { isStricter: atMost }) },
+      { isStricter: atMost },
     ),
     maxWorkspaceMb: setting(
       count(1_073_741_824, 10_240),
       "Maximum that the workspace may hold, in MiB. A run that takes it above is ended.",
       {
-        risk: needsYes(["spend"], "the workspace may take that many MiB of the disk", { isStricter: atMost }),
+        isStricter: atMost,
       },
     ),
     maxWorkspaceEntries: setting(
       count(1_000_000_000, 250_000),
       "Maximum number of files and folders in the workspace. A run that takes it above is ended.",
-      { risk: needsYes(["spend"], "the workspace may have that many files", { isStricter: atMost }) },
+      { isStricter: atMost },
     ),
   },
 );
@@ -99,22 +93,19 @@ export const executionSettings = {
   workspaceDir: setting(withDefault(text, "./workspace"), "Folder that the code sees as /workspace.", {
     variables: ["EXECUTION_WORKSPACE_DIR", "WORKSPACE_DIR", "AGENTKERNEL_WORKSPACE"],
     path: true,
-    risk: needsYes(["reach"], "code in the sandbox reads and changes files there", { askedAs: "path" }),
   }),
   serversDir: setting(withDefault(text, "./servers"), "Folder with the tools, one folder per server.", {
     variables: ["EXECUTION_SERVERS_DIR", "SERVERS_DIR"],
     path: true,
-    risk: needsYes(["reach"], "tools are read from there", { askedAs: "path" }),
   }),
   skillsDir: setting(withDefault(text, "./skills"), "Folder with the skills.", {
     variables: ["EXECUTION_SKILLS_DIR", "SKILLS_DIR"],
     path: true,
-    risk: needsYes(["reach"], "skills are read and kept there", { askedAs: "path" }),
   }),
   workflowRunsDir: setting(
     withDefault(text, ".cem/workflows"),
     "Folder in which runs of workflows are kept, to go on with. Code in the sandbox must not reach it.",
-    { path: true, risk: needsYes(["reach"], "runs of workflows are kept there", { askedAs: "path" }) },
+    { path: true },
   ),
   sandboxType: setting(
     withDefault(text, "auto"),
@@ -122,10 +113,6 @@ export const executionSettings = {
     {
       variables: ["SANDBOX_TYPE", "AGENT_SANDBOX_TYPE"],
       allowed: `${SANDBOX_TYPES.join(", ")}, or the name of a plugin's sandbox`,
-      risk: needsYes(
-        ["reach", "loosen"],
-        "code runs there and not in the strongest sandbox of this host; kubernetes uses your kubeconfig",
-      ),
     },
   ),
   sandboxImage: setting(
@@ -133,49 +120,39 @@ export const executionSettings = {
     "Image of the microVM: an OCI reference, or a path (./image.tar, or an absolute one) of an archive, a folder or a disk image, with glibc. auto: one of this host's own C library.",
     {
       path: isPathByForm,
-      risk: needsYes(
-        ["reach", "loosen"],
-        "the microVM is started from that image, which is pulled from its registry",
-      ),
     },
   ),
   minIsolation: setting(
     choice(ISOLATION_LEVELS, "permissions"),
     "Refuse to run below this level. microvm: its own kernel. namespaces: kernel namespaces around the guest. permissions: the runtime's own permissions.",
     {
-      risk: needsYes(["loosen"], "code may run with that isolation", {
-        isStricter: orderedBy(ISOLATION_LEVELS),
-      }),
+      isStricter: orderedBy(ISOLATION_LEVELS),
     },
   ),
   typeCheck: setting(
     choice(["before", "off"], "before"),
     "before: code from a caller or a model is checked against the types of its tools before it runs. off: it is not.",
-    { risk: needsYes(["loosen"], "code is not checked before it runs", { isStricter: oneOf("before") }) },
+    { isStricter: oneOf("before") },
   ),
   allowNetworkAccess: setting(flag(false), "Whether the guest may use the network.", {
     variables: ["ALLOW_NETWORK_ACCESS"],
-    risk: needsYes(["reach", "reveal"], "code in the sandbox can use the network", {
-      isStricter: oneOf(false),
-    }),
+    isStricter: oneOf(false),
   }),
   mountDirectories: setting(
     withDefault(mounts, []),
     "Additional folders that the guest sees: path, host:guest, host:guest:rw, or {host, guest, mode}. Read-only unless marked rw; under /workspace/mounts by default.",
-    { risk: needsYes(["reach"], "code in the sandbox sees that folder", { askedAs: "mount" }) },
+    { askedAs: "mount" },
   ),
   msbServerUrl: setting(
     z.optional(text),
     "URL of a microsandbox server of 0.2 or older (msb server start). With sandbox_type microsandbox, code runs there.",
     {
       variables: ["MSB_SERVER_URL", "MICROSANDBOX_URL"],
-      risk: needsYes(["reach", "reveal"], "code, files and data of runs go to that server"),
     },
   ),
   msbApiKey: setting(z.optional(secretText), "API key of that server.", {
     variables: ["MSB_API_KEY"],
     secret: true,
-    risk: needsYes(["reveal"], "code runs under the account of that key"),
   }),
   kubernetes: section("Pods for sandbox_type kubernetes.", kubernetesSettings),
   state,

@@ -1,7 +1,7 @@
 import * as z from "zod/mini";
 import { isIPv4, isIPv6 } from "node:net";
 import { DEFAULT_RUN_LIMITS } from "@cem/core";
-import { atMost, needsYes, oneOf, unionOf, withAll } from "./risk.ts";
+import { atMost, oneOf, unionOf, withAll } from "./risk.ts";
 import { choice, described, flag, number, setting, text, whole, withDefault } from "./setting.ts";
 
 const MAX_EXECUTION_TIME_SECONDS = 86_400;
@@ -60,42 +60,40 @@ export const guardrailSettings = {
     "Whether code is reviewed before it runs, and calls are checked, limited and approved. allowed_tools and blocked_tools hold in any case.",
     {
       variables: ["GUARDRAILS_ENABLED"],
-      risk: needsYes(["loosen"], "code and calls are not reviewed, limited or approved", {
-        isStricter: oneOf(true),
-      }),
+      isStricter: oneOf(true),
     },
   ),
   strictMode: setting(flag(false), "Refuse code on warnings too, not only on errors.", {
     variables: ["GUARDRAILS_STRICT_MODE"],
-    risk: needsYes(["loosen"], "code with warnings runs", { isStricter: oneOf(true) }),
+    isStricter: oneOf(true),
   }),
   contentFiltering: setting(
     flag(true),
     "Refuse calls with unwanted content in their arguments: commands that destroy a machine or open it to others. Mark results that pose as instructions to a model.",
-    { risk: needsYes(["loosen"], "calls and results are not filtered", { isStricter: oneOf(true) }) },
+    { isStricter: oneOf(true) },
   ),
   securityChecks: setting(
     flag(true),
     "Refuse code that is made from text (eval, Function, timers with a text), warn of code that reaches for the runtime or the host, and refuse calls with control characters or secrets in their arguments.",
-    { risk: needsYes(["loosen"], "dangerous code and calls are not refused", { isStricter: oneOf(true) }) },
+    { isStricter: oneOf(true) },
   ),
   privacyProtection: setting(
     flag(true),
     "Keep personal data and secrets from the model. False has the effect of pii_detection: false.",
-    { risk: needsYes(["reveal"], "personal data and secrets reach the model", { isStricter: oneOf(true) }) },
+    { isStricter: oneOf(true) },
   ),
   piiDetection: setting(
     flag(true),
     "Find personal data and secrets in what leaves for the model or a file, and put tokens in their place.",
-    { risk: needsYes(["reveal"], "personal data and secrets reach the model", { isStricter: oneOf(true) }) },
+    { isStricter: oneOf(true) },
   ),
   tokenization: setting(
     flag(true),
     "Replace what is found by tokens. False has the effect of pii_detection: false.",
-    { risk: needsYes(["reveal"], "personal data and secrets reach the model", { isStricter: oneOf(true) }) },
+    { isStricter: oneOf(true) },
   ),
   rateLimiting: setting(flag(true), "Whether guardrails.rate_limits holds.", {
-    risk: needsYes(["loosen"], "rate limits do not hold", { isStricter: oneOf(true) }),
+    isStricter: oneOf(true),
   }),
   rateLimits: setting(
     withDefault(z.array(rateLimit), []),
@@ -112,16 +110,13 @@ export const guardrailSettings = {
     withDefault(toolPatterns, ["destructive"]),
     "Tools whose calls a person has to approve. destructive: those that their server annotates so, or, where it says only that they change something, whose names do (delete, remove, reset, clean). writes: all that are not annotated as read-only. ! before a pattern: none of these. No answer is no. Where it is not set, tools that are files in servers/ need no approval, since the sandbox holds what they do.",
     {
-      risk: needsYes(["loosen"], "only these calls need your approval", {
-        isStricter: withAll,
-        strictPart: unionOf,
-      }),
+      isStricter: withAll,
+      strictPart: unionOf,
     },
   ),
   readTools: setting(
     withDefault(toolPatterns, []),
     "Tools that change nothing although their server does not annotate them so. A dry run calls them.",
-    { risk: needsYes(["loosen"], "these tools count as ones that change nothing: a dry run calls them") },
   ),
   egress: setting(
     withDefault(z.array(egressRule), []),
@@ -133,7 +128,7 @@ export const guardrailSettings = {
     "Timeout of one run, in seconds.",
     {
       variables: ["MAX_EXECUTION_TIME", "AGENT_EXECUTION_TIMEOUT"],
-      risk: needsYes(["spend"], "code may run that many seconds", { isStricter: atMost }),
+      isStricter: atMost,
     },
   ),
   maxMemoryMb: setting(
@@ -141,25 +136,18 @@ export const guardrailSettings = {
     "Maximum memory of the guest, in MiB.",
     {
       variables: ["MAX_MEMORY_MB"],
-      risk: needsYes(["spend"], "code may use that many MiB of memory", { isStricter: atMost }),
+      isStricter: atMost,
     },
   ),
   allowedNetworks: setting(
     withDefault(z.array(network), []),
     "Hosts the guest may reach when execution.allow_network_access is true, as host or host:port. Empty: any host.",
-    {
-      risk: needsYes(["reach", "reveal"], "code in the sandbox can reach these, internal addresses too", {
-        when: "network",
-      }),
-    },
   ),
   changedTools: setting(
     choice(["hold", "allow"], "hold"),
     "Handling of a tool whose MCP server changed its definition. hold: it can't be called until it is accepted with cem generate --accept. allow: it stays callable.",
     {
-      risk: needsYes(["loosen"], "tools that their server changed are called without a look", {
-        isStricter: oneOf("hold"),
-      }),
+      isStricter: oneOf("hold"),
     },
   ),
   blockedPatterns: setting(

@@ -1,5 +1,5 @@
 import * as z from "zod/mini";
-import { areQuick, needsYes, oneOf, quickOnes, unionOf, withAll } from "./risk.ts";
+import { areQuick, oneOf, quickOnes, unionOf, withAll } from "./risk.ts";
 import { choice, secretText, setting, text, withDefault } from "./setting.ts";
 
 const TYPE = /^[A-Z][A-Z\d_]{0,31}$/;
@@ -39,9 +39,7 @@ export const privacySettings = {
     choice(["values", "tokens"], "values"),
     "What code in the sandbox sees of personal data and secrets.",
     {
-      risk: needsYes(["reveal"], "code in the sandbox sees personal data and secrets", {
-        isStricter: oneOf("tokens"),
-      }),
+      isStricter: oneOf("tokens"),
     },
   ),
   rules: setting(
@@ -52,7 +50,6 @@ export const privacySettings = {
   types: setting(
     z.optional(z.array(typeName)),
     "Types that are found: EMAIL, PHONE, SSN, CREDIT_CARD, IBAN, IP, MAC, CRYPTO_ADDRESS, NATIONAL_ID, BIRTH_DATE, SECRET. Default: all.",
-    { risk: needsYes(["reveal"], "only these kinds of personal data are kept from the model") },
   ),
   regions: setting(
     withDefault(
@@ -61,41 +58,35 @@ export const privacySettings = {
     ),
     "Countries whose phone numbers are found as they are written at home.",
     {
-      risk: needsYes(["reveal"], "only phone numbers of these countries are found", {
-        isStricter: withAll,
-        strictPart: unionOf,
-      }),
+      isStricter: withAll,
+      strictPart: unionOf,
     },
   ),
   custom: setting(
     withDefault(z.array(customType), []),
     "Values of your own: a list of {type, pattern} or {type, values}.",
     {
-      risk: needsYes(["spend"], "these patterns are tried on every text, without a time limit", {
-        isStricter: areQuick,
-        strictPart: quickOnes,
-      }),
+      isStricter: areQuick,
+      strictPart: quickOnes,
     },
   ),
   namesModel: setting(
     z.optional(text),
     "Folder with a model for token classification, which finds names and addresses. Needs the package @huggingface/transformers.",
-    { path: true, risk: needsYes(["reach", "spend"], "that model is loaded into this process") },
+    { path: true, askedAs: "setting" },
   ),
   vault: setting(
     choice(["memory", "disk"], "memory"),
     "Where values are kept while their tokens are in use. disk: encrypted, and beyond the process.",
     {
-      risk: needsYes(["reveal"], "personal data is kept on disk, encrypted", { isStricter: oneOf("memory") }),
+      isStricter: oneOf("memory"),
     },
   ),
   vaultDir: setting(withDefault(text, "./.cem/vaults"), "Folder of the encrypted values.", {
     path: true,
-    risk: needsYes(["reach"], "personal data is kept there, encrypted", { askedAs: "path" }),
   }),
   vaultKey: setting(z.optional(secretText), "Key of the encrypted values: 32 bytes in hex or base64.", {
     variables: ["CEM_VAULT_KEY"],
     secret: true,
-    risk: needsYes(["reveal"], "personal data on disk is encrypted with a key that this folder has"),
   }),
 };

@@ -9,57 +9,8 @@ export const TRUST_KINDS = ["server", "host-tool", "plugin", "mount", "path", "k
 
 export type TrustKind = (typeof TRUST_KINDS)[number];
 
-/**
- * `reach`: opens or contacts an address, starts a process, or uses files outside of the project's folder.
- * `reveal`: sends out code, data, keys or personal data, writes them to logs, or turns redaction down.
- * `loosen`: weakens isolation, limits, approvals, guards or authorization.
- * `spend`: uses money, tokens, processors or disk without the bound that holds otherwise.
- */
-export type RiskEffect = "reach" | "reveal" | "loosen" | "spend";
-
-/** Why a setting of a folder that is not trusted is held back. */
-export interface SettingRisk {
-  effects: readonly RiskEffect[];
-  /** The effect of a value, in one line that follows the value: `code in the sandbox can use the network`. */
-  allows: string;
-  /**
-   * Whether a value allows no more than the one that is in force without the folder. Equal ones never need a yes.
-   *
-   * @defaultValue no other value
-   */
-  isStricter?: IsStricter | undefined;
-  /**
-   * The part of a value that is held back that makes things stricter, and so holds without a yes.
-   *
-   * @defaultValue none: the value in force without the folder holds
-   */
-  strictPart?: ((value: readonly unknown[], standard: readonly unknown[]) => unknown[]) | undefined;
-  /** The feature that has to be in use for the setting to have an effect. */
-  when?: RiskCondition | undefined;
-  /** The kind of item that asks for it instead, and looks closer than at the value alone. */
-  askedAs?: Exclude<TrustKind, "setting" | "host-tool" | "key"> | undefined;
-}
-
 /** Compares values as they are in a loaded configuration. */
 export type IsStricter = (value: unknown, standard: unknown) => boolean;
-
-/** `model`: a language or embedding model is asked. `network`: the guest has the network. `kubernetes`: code runs in pods. */
-export type RiskCondition = "model" | "network" | "kubernetes";
-
-/** The risk of a setting whose schema says nothing: any value of a folder is held back. */
-export const UNKNOWN_RISK: SettingRisk = {
-  effects: ["reach", "reveal", "loosen", "spend"],
-  allows: "it is not known to be harmless",
-};
-
-/** Marks a setting whose values need a yes when files of a folder give them. */
-export function needsYes(
-  effects: readonly RiskEffect[],
-  allows: string,
-  more: Omit<SettingRisk, "effects" | "allows"> = {},
-): SettingRisk {
-  return { effects, allows, ...more };
-}
 
 /** A number that is not above the one in force. */
 export const atMost: IsStricter = (value, standard) =>

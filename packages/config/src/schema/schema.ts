@@ -8,7 +8,7 @@ import { mcpServers } from "./mcp-servers.ts";
 import { optimizationSettings } from "./optimizations.ts";
 import { privacySettings } from "./privacy.ts";
 import { loggingSettings, runSettings } from "./records.ts";
-import { needsYes, staysInSandbox } from "./risk.ts";
+import { staysInSandbox } from "./risk.ts";
 import { serverSettings } from "./server.ts";
 import { section, setting, withDefault } from "./setting.ts";
 import { queueSettings, storeSettings } from "./sharing.ts";
@@ -30,15 +30,13 @@ export const configSchema = z.strictObject({
     withDefault(mcpServers, []),
     "MCP servers: a list of {name, url, …}, or a mapping from names to {command, args, env, cwd} or {url, headers}. ${NAME} in a value comes from the environment. mcpServers is the same key.",
     {
-      risk: needsYes(["reach", "reveal"], "a program is started, or an address is contacted", {
-        askedAs: "server",
-      }),
+      askedAs: "server",
     },
   ),
   plugins: setting(
     withDefault(plugins, []),
     "Plugins, loaded in this order: paths of modules (./my-plugin.ts), names of packages that are installed here, or {plugin, options, required}.",
-    { risk: needsYes(["reach"], "a module is loaded into this process", { askedAs: "plugin" }) },
+    { askedAs: "plugin" },
   ),
   toolMappings: setting(
     withDefault(z.array(toolMapping), []),
@@ -47,13 +45,9 @@ export const configSchema = z.strictObject({
   ),
   workflows: setting(
     withDefault(z.array(workflow), []),
-    "Workflows: {name, steps, variables, outputs, guardrails}. cem workflow run executes one.",
+    "Workflows, whose forms fill in web pages and whose steps run code and files of the project: {name, steps, variables, outputs, guardrails}. cem workflow run executes one.",
     {
-      risk: needsYes(
-        ["reach", "reveal"],
-        "forms of workflows fill in web pages, and steps run files of this folder",
-        { isStricter: staysInSandbox },
-      ),
+      isStricter: staysInSandbox,
     },
   ),
 });

@@ -1,5 +1,5 @@
 import * as z from "zod/mini";
-import { needsYes, oneOf } from "./risk.ts";
+import { oneOf } from "./risk.ts";
 import {
   addressRange,
   choice,
@@ -26,22 +26,19 @@ export const serverSettings = {
   expose: setting(
     withDefault(z.array(z.enum(["resources", "prompts"])), []),
     "What clients see of mcp_servers besides tools, under the servers' names: resources, prompts. Listing them starts the servers.",
-    { risk: needsYes(["reveal"], "clients see these of your MCP servers") },
   ),
   host: setting(
     withDefault(text, "127.0.0.1"),
     "Address that http and sse listen on. Addresses that other machines can reach need auth_token or auth_issuer.",
     {
       variables: ["CEM_SERVER_HOST"],
-      risk: needsYes(["reach", "loosen"], "the server listens there", {
-        isStricter: oneOf("127.0.0.1", "localhost", "::1"),
-      }),
+      isStricter: oneOf("127.0.0.1", "localhost", "::1"),
     },
   ),
   port: setting(
     withDefault(whole(0, MAX_PORT), 3_000),
     "Port that http and sse listen on. 0: any that is free.",
-    { variables: ["CEM_SERVER_PORT"], risk: needsYes(["reach"], "the server listens on that port") },
+    { variables: ["CEM_SERVER_PORT"] },
   ),
   yieldAfter: setting(
     withDefault(number(0.1, MAX_SECONDS), 45),
@@ -66,22 +63,18 @@ export const serverSettings = {
   publicUrl: setting(
     z.optional(httpUrl),
     "URL of the server for clients, where it differs from the address. It is the resource in OAuth.",
-    { risk: needsYes(["loosen"], "requests for that host, and tokens for it, are accepted") },
   ),
   trustedProxies: setting(
     withDefault(z.array(addressRange), []),
     "Addresses and ranges of proxies, such as 10.0.0.0/8: clients behind them are told apart by X-Forwarded-For or Forwarded.",
-    { risk: needsYes(["loosen"], "clients are told apart by the address that these proxies forward") },
   ),
   allowedHosts: setting(
     withDefault(z.array(text), []),
     "Host names allowed in the Host header, besides loopback and those of host and public_url.",
-    { risk: needsYes(["loosen"], "requests for these hosts are accepted") },
   ),
   allowedOrigins: setting(
     withDefault(z.array(text), []),
     "Host names allowed in the Origin header, besides loopback.",
-    { risk: needsYes(["loosen"], "web pages of these hosts may call the server") },
   ),
   authToken: setting(
     z.optional(secretText),
@@ -89,26 +82,21 @@ export const serverSettings = {
     {
       variables: ["CEM_SERVER_TOKEN"],
       secret: true,
-      risk: needsYes(["loosen"], "whoever knows that token, which this folder has, may call the server"),
     },
   ),
-  authIssuer: setting(z.optional(httpUrl), "OAuth: issuer of the access tokens.", {
-    risk: needsYes(["reach", "loosen"], "whoever has a token of that issuer may call the server"),
-  }),
+  authIssuer: setting(z.optional(httpUrl), "OAuth: issuer of the access tokens."),
   authAudience: setting(
     z.optional(text),
     "OAuth: audience that tokens must have. Default: the server's public URL.",
-    { risk: needsYes(["loosen"], "tokens for that audience are accepted") },
   ),
   authJwksUrl: setting(
     z.optional(httpUrl),
     "OAuth: URL of the issuer's key set. Default: from the issuer's metadata.",
-    { risk: needsYes(["reach", "loosen"], "tokens signed with the keys from there are accepted") },
   ),
   sharedWorkspace: setting(
     flag(false),
     "OAuth: all clients share one workspace, with its files, state and results. Without it each client is a customer with a workspace of its own.",
-    { risk: needsYes(["loosen"], "all clients share one workspace", { isStricter: oneOf(false) }) },
+    { isStricter: oneOf(false) },
   ),
   authScopes: setting(withDefault(z.array(text), []), "OAuth: scopes that a token must have.", {
     risk: "none",

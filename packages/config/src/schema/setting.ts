@@ -1,7 +1,7 @@
 import * as z from "zod/mini";
 import { isAbsolute } from "node:path";
 import { _default as withDefault } from "zod/mini";
-import type { SettingRisk } from "./risk.ts";
+import type { IsStricter, TrustKind } from "./risk.ts";
 import { Secret } from "./secret.ts";
 
 /** An environment variable that counts for one `llm.provider` only. */
@@ -20,16 +20,32 @@ export interface SettingTraits {
   secret?: boolean | undefined;
   /** The environment variables that set it. Of two the first has precedence. */
   variables?: readonly (string | ProviderVariable)[] | undefined;
-  /** Why the setting has no effect yet. */
-  pending?: string | undefined;
   /** The accepted values in words, where the type does not tell. */
   allowed?: string | undefined;
   /**
-   * Whether files of a folder that is not trusted may set it: `none`, or why not.
+   * `none`: a folder that is not trusted may set it, since no value of it can do harm.
    *
-   * @defaultValue `UNKNOWN_RISK`: no value of a folder counts without a yes
+   * @defaultValue a value of such a folder needs a yes
    */
-  risk?: SettingRisk | "none" | undefined;
+  risk?: "none" | undefined;
+  /**
+   * Whether a value allows no more than the one that is in force without the folder. Equal ones never need a yes.
+   *
+   * @defaultValue no other value
+   */
+  isStricter?: IsStricter | undefined;
+  /**
+   * The part of a value that is held back that makes things stricter, and so holds without a yes.
+   *
+   * @defaultValue none: the value in force without the folder holds
+   */
+  strictPart?: ((value: readonly unknown[], standard: readonly unknown[]) => unknown[]) | undefined;
+  /**
+   * The kind of item that asks for it, and looks closer than at the value alone.
+   *
+   * @defaultValue `path` for what is always a path, else `setting`
+   */
+  askedAs?: Exclude<TrustKind, "host-tool" | "key"> | undefined;
 }
 
 export { withDefault };

@@ -1,5 +1,5 @@
 import * as z from "zod/mini";
-import { atMost, needsYes } from "./risk.ts";
+import { atMost } from "./risk.ts";
 import { number, secretText, setting, settingTraits, text, whole, withDefault } from "./setting.ts";
 
 const MAX_PORT = 65_535;
@@ -20,26 +20,21 @@ export const queueSettings = {
     "URL of Redis 7 or Valkey: redis://127.0.0.1:6379/0. The runs of cem serve wait there for cem worker. Unset: the server carries them out itself.",
     {
       variables: ["CEM_QUEUE_URL"],
-      risk: needsYes(
-        ["reach", "reveal"],
-        "runs with their code and values go there, and what waits there is run",
-      ),
     },
   ),
   prefix: setting(
     withDefault(text, "{cem}"),
     "What the names of the queue begin with. Braces keep them on one node of a cluster.",
-    { risk: needsYes(["reach"], "runs are taken from and given to the queue of that name") },
   ),
   maxWaiting: setting(
     withDefault(whole(1, MAX_WAITING), 10_000),
     "Runs that may wait for a worker; a customer's may be as many as leave room for others. More are refused, with the time after which to try again.",
-    { risk: needsYes(["spend"], "that many runs may wait", { isStricter: atMost }) },
+    { isStricter: atMost },
   ),
   concurrency: setting(
     withDefault(whole(1, MAX_CONCURRENCY), 4),
     "Runs that one worker executes at once, at most customers.max_open.",
-    { risk: needsYes(["spend"], "a worker executes that many runs at once", { isStricter: atMost }) },
+    { isStricter: atMost },
   ),
   lostAfter: setting(
     withDefault(number(1, MAX_LOST_AFTER_SECONDS), 8),
@@ -54,7 +49,7 @@ export const queueSettings = {
   workerPort: setting(
     z.optional(whole(0, MAX_PORT)),
     "Port on server.host where cem worker answers /healthz, /readyz and /metrics; 0 for any that is free. Default: it answers none.",
-    { variables: ["CEM_WORKER_PORT"], risk: needsYes(["reach"], "a worker listens on that port") },
+    { variables: ["CEM_WORKER_PORT"] },
   ),
 };
 
@@ -83,7 +78,6 @@ export const storeSettings = {
     {
       variables: ["CEM_STORE_URL"],
       path: (url) => !isServerUrl(url),
-      risk: needsYes(["reach", "reveal"], "values, quotas, approvals and the audit log are shared there"),
     },
   ),
   files: setting(
@@ -91,7 +85,6 @@ export const storeSettings = {
     "Where machines share the files of workspaces, so that each run finds those of the last one: s3://bucket/prefix?endpoint=https://host:port&region=name of S3-compatible storage, with the usual AWS_ACCESS_KEY_ID and AWS_SECRET_ACCESS_KEY; or store, for small ones, in store.url, which is needed in any case. Unset: each machine has its own, or all reach one disk.",
     {
       variables: ["CEM_STORE_FILES"],
-      risk: needsYes(["reach", "reveal"], "files of workspaces are shared there, with your AWS credentials"),
     },
   ),
   keys: setting(
@@ -100,7 +93,6 @@ export const storeSettings = {
     {
       variables: ["CEM_STORE_KEYS"],
       secret: true,
-      risk: needsYes(["reveal"], "what is shared is encrypted with keys that this folder has"),
     },
   ),
 };

@@ -68,11 +68,11 @@ function copySections(config: Config): Config {
 /** Sets a setting as it is without the folder, with what of the folder's value makes it stricter. */
 function setOwn(config: Config, own: Config, path: string): void {
   const setting = SETTINGS.find((one) => one.path === path);
-  if (setting === undefined || setting.risk === "none") return;
-  const { keys, risk } = setting;
+  if (setting === undefined) return;
+  const { keys, strictPart } = setting;
   const [value, standard] = [getPath(config, keys), getPath(own, keys)];
-  const isPartial = risk.strictPart !== undefined && Array.isArray(value) && Array.isArray(standard);
-  setPath(config, keys, isPartial ? risk.strictPart?.(value, standard) : standard);
+  const isPartial = strictPart !== undefined && Array.isArray(value) && Array.isArray(standard);
+  setPath(config, keys, isPartial ? strictPart(value, standard) : standard);
 }
 
 /** The origins of the values that are used. Those of settings that are held back say so. */

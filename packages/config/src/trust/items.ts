@@ -2,7 +2,7 @@ import { createHash } from "node:crypto";
 import { join } from "node:path";
 import { getPath } from "../layer.ts";
 import type { Origin } from "../layer.ts";
-import type { RiskCondition, TrustKind } from "../schema/risk.ts";
+import type { TrustKind } from "../schema/risk.ts";
 import type { Config } from "../schema/schema.ts";
 import { redactConfig } from "../redact.ts";
 import { Secret } from "../schema/secret.ts";
@@ -126,14 +126,17 @@ function placeOf(address: string): string {
   return URL.canParse(address) ? new URL(address).origin : address;
 }
 
-const CONDITIONS: Readonly<Record<RiskCondition, (config: Config) => boolean>> = {
-  model: usesModel,
-  network: ({ execution }) => execution.allowNetworkAccess,
-  kubernetes: ({ execution }) => execution.sandboxType === "kubernetes",
+const MAX_SHOWN_CHARACTERS = 160;
+
+/** Features that have to be in use for settings to have an effect, by the beginning of the settings' paths. */
+const FEATURES: Readonly<Record<string, (config: Config) => boolean>> = {
+  "llm.": usesModel,
+  "guardrails.allowed_networks": ({ execution }) => execution.allowNetworkAccess,
+  "execution.kubernetes.": ({ execution }) => execution.sandboxType === "kubernetes",
 };
 
 /** The part of a {@link Setting} that decides whether it needs a yes. */
-export type RiskySetting = Pick<Setting, "path" | "keys" | "risk">;
+export type AskedSetting = Pick<Setting, "path" | "keys" | "description" | "askedAs" | "isStricter">;
 
 /** The settings of a configuration, and what they would be without the files of the folder. */
 export interface SettingSources {
@@ -151,24 +154,30 @@ export interface SettingSources {
 export function settingItems(
   config: Config,
   { own, origins, given }: SettingSources,
-  settings: readonly RiskySetting[] = SETTINGS,
+  settings: readonly AskedSetting[] = SETTINGS,
 ): TrustItem[] {
-  const able = settings.filter(({ risk }) => risk !== "none" && risk.askedAs === undefined);
-  return able.flatMap(({ path, keys, risk }) => {
+  const able = settings.filter(({ askedAs }) => askedAs === "setting");
+  return able.flatMap(({ path, keys, description, isStricter }) => {
     const origin = origins[path];
-    if (risk === "none" || origin?.ofFolder !== true) return [];
-    const { when, isStricter, allows } = risk;
+    if (origin?.ofFolder !== true) return [];
     const [value, standard] = [getPath(config, keys), getPath(own, keys)];
     const isSame = written(value) === written(standard);
-    const isIdle = when !== undefined && !CONDITIONS[when](config) && !CONDITIONS[when](own);
+    const [, isInUse] = Object.entries(FEATURES).find(([start]) => path.startsWith(start)) ?? [];
+    const isIdle = isInUse !== undefined && !isInUse(config) && !isInUse(own);
     if (isSame || isIdle || isStricter?.(value, standard) === true) return [];
     const together = able.flatMap((one) => {
       const set = getPath(given[origin.from], one.keys);
       return set === undefined ? [] : [[one.path, written(set)]];
     });
-    const text = `${shown(path, value)}: ${allows}`;
+    const text = `${shown(path, value)}: ${inShort(description)}`;
     return [trustItem({ kind: "setting", name: path, text }, [written(value), together])];
   });
+}
+
+/** A description, or its first sentence where it is long. */
+function inShort(description: string): string {
+  if (description.length <= MAX_SHOWN_CHARACTERS) return description;
+  return /^.*?\.(?= )/u.exec(description)?.[0] ?? description;
 }
 
 /** A value as text, with its secrets. */
@@ -187,7 +196,7 @@ function shown(path: string, value: unknown): string {
   return typeof safe === "string" ? safe : JSON.stringify(safe);
 }
 
-const PATHS = SETTINGS.filter(({ risk }) => risk !== "none" && risk.askedAs === "path");
+const PATHS = SETTINGS.filter(({ askedAs }) => askedAs === "path");
 /** Holds the hooks that git runs, which no clone brings. */
 const GIT_FOLDER = ".git";
 

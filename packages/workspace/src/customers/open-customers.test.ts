@@ -79,7 +79,7 @@ describe("OpenCustomers", () => {
     await use("ada");
     await use("eve");
     await vi.waitFor(() => expect(log).toContain("dispose bob"));
-    expect(await customers.hosts()).toEqual(["ada", "eve"]);
+    expect(customers.size).toBe(2);
   });
 
   it("refuses another while all are at work, also those whose request has not begun", async () => {

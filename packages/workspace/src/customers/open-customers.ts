@@ -92,11 +92,6 @@ export class OpenCustomers<Host> {
     });
   }
 
-  /** The hosts that are open. */
-  async hosts(): Promise<Host[]> {
-    return (await this.#opened()).map(({ customer }) => customer.host);
-  }
-
   async dispose(): Promise<void> {
     clearInterval(this.#timer);
     this.#watcher?.close();

@@ -37,10 +37,7 @@ export interface CustomerRuns {
 }
 
 /** The customers that a server has at work. */
-export interface CustomerHosts extends Pick<OpenCustomers<CustomerHost>, "get" | "getSame" | "dispose"> {
-  /** Shows the customers at work the changes among the skills that all share. */
-  refreshSkills(): Promise<void>;
-}
+export type CustomerHosts = Pick<OpenCustomers<CustomerHost>, "get" | "getSame" | "dispose">;
 
 /** Opens hosts for customers, each with an agent of its own. */
 export async function openCustomerHosts(
@@ -110,18 +107,26 @@ export async function openCustomerHosts(
   });
   const stopObserving = observeOwners(() => customers.size);
   return {
-    get: (id) => customers.get(id),
-    getSame: (id, incarnation) => customers.getSame(id, incarnation),
-    async refreshSkills() {
-      for (const { project: own } of await customers.hosts())
-        if (own.owner !== undefined) await refreshSkills(own.owner);
-    },
+    get: async (id) => withSharedSkills(await customers.get(id)),
+    getSame: async (id, incarnation) => withSharedSkills(await customers.getSame(id, incarnation)),
     async dispose() {
       stopObserving();
       await customers.dispose();
       await (await sharedChecker.settled())?.dispose();
     },
   };
+}
+
+/** When the skills of a customer at work were last compared with those that all share. */
+const refreshed = new WeakMap<CustomerHost, number>();
+
+/** A customer's host, which sees the shared skills as they were a second ago or later. */
+async function withSharedSkills(host: CustomerHost): Promise<CustomerHost> {
+  const now = performance.now();
+  if (host.project.owner === undefined || now - (refreshed.get(host) ?? 0) < MS_PER_SECOND) return host;
+  refreshed.set(host, now);
+  await refreshSkills(host.project.owner);
+  return host;
 }
 
 function quotaKeyOf(id: string): string {

@@ -9,7 +9,7 @@ import type { CustomerHost, CustomerHosts, CustomerRuns } from "./customer-hosts
 type OpenCustomerHost = (name: OwnerName) => Promise<CustomerHost>;
 
 /** Hosts of the customers that requests come from. */
-export interface RequestHosts extends Pick<CustomerHosts, "refreshSkills" | "dispose"> {
+export interface RequestHosts extends Pick<CustomerHosts, "dispose"> {
   /** @throws CemError `CUSTOMER_UNKNOWN` where the request does not say, `CUSTOMER_INVALID` for a header that can't be an id. */
   readonly get: OpenCustomerHost;
   /** The host of a client, from its authorization. */
@@ -39,7 +39,6 @@ export async function openRequestHosts(
       const { ownerNameOf } = await import("@cem/mcp-server");
       return get(ownerNameOf({ http: identity === undefined ? {} : { authInfo: identity } }));
     },
-    refreshSkills: () => hosts.refreshSkills(),
     dispose: () => hosts.dispose(),
   };
 }

@@ -2,8 +2,6 @@ import type { AuditEvent, AuditLog } from "@cem/core";
 import type { Log } from "../log.ts";
 import type { Project } from "../project.ts";
 
-const BYTES_PER_MB = 1024 * 1024;
-
 /**
  * The audit log that the configuration asks for, which also writes what happens to the log.
  *
@@ -14,11 +12,11 @@ export async function createConfiguredAudit(
   { config }: Project,
   log: Log | undefined,
 ): Promise<AuditLog | undefined> {
-  const { auditFile, auditMaxMb } = config.logging;
+  const { auditFile } = config.logging;
   let file: AuditLog | undefined;
   if (auditFile !== undefined) {
     const { createAuditLog } = await import("@cem/guardrails/audit");
-    file = createAuditLog({ file: auditFile, maxBytes: auditMaxMb * BYTES_PER_MB });
+    file = createAuditLog({ file: auditFile });
   }
   if (file === undefined && log === undefined) return undefined;
   return {

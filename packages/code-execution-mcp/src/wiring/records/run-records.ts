@@ -10,6 +10,8 @@ import type { OwnedConfig } from "../project.ts";
 const BYTES_PER_MB = 1024 * 1024;
 const MS_PER_DAY = 86_400_000;
 const FOLDER = "runs";
+/** The most runs that records are kept of. The oldest go first, a hundred at a time. */
+const MAX_RECORDS = 1_000;
 
 /** Gives the log for failures to record runs. */
 export type RecordsLog = (config: Config) => Log | Promise<Log>;
@@ -23,7 +25,7 @@ type Recorded = OwnedConfig & { store?: Lazy<Store> | undefined };
  */
 export function openConfiguredRecords(recorded: Recorded, logOf: RecordsLog): RunRecords | undefined {
   const { config, owner, store } = recorded;
-  const { records, maxCount, maxMb, maxDays } = config.runs;
+  const { records, maxMb, maxDays } = config.runs;
   if (!records) return undefined;
   let isReported = false;
   const warn = (message: string): void =>
@@ -33,7 +35,7 @@ export function openConfiguredRecords(recorded: Recorded, logOf: RecordsLog): Ru
     let isThere: (() => Promise<boolean>) | undefined;
     return createRunRecords({
       open: () => openRecordStore(recorded, warn),
-      bounds: { count: maxCount, bytes: maxMb * BYTES_PER_MB, ageMs: maxDays * MS_PER_DAY },
+      bounds: { count: MAX_RECORDS, bytes: maxMb * BYTES_PER_MB, ageMs: maxDays * MS_PER_DAY },
       isThere:
         owner &&
         (async () => {

@@ -2,7 +2,7 @@ import { existsSync } from "node:fs";
 import os from "node:os";
 import path from "node:path";
 import type { Config } from "@cem/config";
-import { CemError } from "@cem/core";
+import { CemError, DEFAULT_RUN_LIMITS } from "@cem/core";
 import type { Mount, NetworkPolicy, RunLimits, Sandbox, SandboxProvider, SandboxSpec } from "@cem/core";
 import type { GuestFacts } from "@cem/mcp-server";
 import type { SandboxVariant } from "@cem/mcp-client/tools";
@@ -144,7 +144,7 @@ function runLimits(limits: Config["execution"]["limits"], guardrails: Config["gu
     memoryMb: guardrails.maxMemoryMb,
     outputBytes: limits.maxOutputKb * BYTES_PER_KB,
     calls: limits.maxToolCalls,
-    callsInFlight: limits.maxConcurrentCalls,
+    callsInFlight: DEFAULT_RUN_LIMITS.callsInFlight,
     payloadBytes: Math.ceil(limits.maxPayloadMb * BYTES_PER_MB),
     writeMb: limits.maxWriteMb,
   };
