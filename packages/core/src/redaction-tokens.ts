@@ -1,5 +1,5 @@
 const TOKEN =
-  /(\[\[|%5B%5B)[A-Z][A-Z\d_]{0,31}(?::|%3A)([a-z2-7]{16})(?:\]\]|%5D%5D)|user\.([a-z2-7]{16})(?:@|%40)redacted\.invalid|https:\/\/redacted\.invalid\/([a-z2-7]{16})/gi;
+  /(\[\[|%5B%5B)[A-Z][A-Z\d_]{0,31}(?::|%3A)([a-z2-7]{16})(?:\]\]|%5D%5D)|user\.([a-z2-7]{16})(?:@|%40)redacted\.invalid/gi;
 
 /**
  * A part of a token: one that ends early, at dots or at the end of the text; one of a common kind whose id is of another
@@ -21,10 +21,10 @@ export interface RedactionToken {
 /** Lists the tokens in a text whose form says that they are tokens. */
 export function redactionTokensIn(text: string): RedactionToken[] {
   if (!mayHoldToken(text)) return [];
-  return [...text.matchAll(TOKEN)].map(({ 0: match, 1: opening, 2: plain, 3: email, 4: uri, index }) => ({
+  return [...text.matchAll(TOKEN)].map(({ 0: match, 1: opening, 2: plain, 3: email, index }) => ({
     start: index,
     end: index + match.length,
-    id: (plain ?? email ?? uri ?? "").toLowerCase(),
+    id: (plain ?? email ?? "").toLowerCase(),
     isEncoded: opening?.startsWith("%") === true || match.includes("%40"),
   }));
 }

@@ -1,5 +1,5 @@
 import type { Elicit } from "./elicitation.ts";
-import type { JsonSchema, JsonValue } from "./json.ts";
+import type { JsonValue } from "./json.ts";
 
 /** Session and origin of the values to replace. */
 export interface RedactionScope {
@@ -9,8 +9,6 @@ export interface RedactionScope {
   server?: string | undefined;
   /** The tool that the data comes from. */
   tool?: string | undefined;
-  /** The schema of the data, whose formats the tokens satisfy. */
-  schema?: JsonSchema | undefined;
   /**
    * Whether a user or a program wrote the data: who wrote a value knows it, wherever else it came from.
    *

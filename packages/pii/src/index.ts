@@ -3,7 +3,6 @@ export type { DetectorSettings } from "./detect.ts";
 export { createRedactor } from "./redactor.ts";
 export type { RedactorSettings, SharedVaults, VaultStore } from "./redactor.ts";
 export { redactCalls, redactQuestions, redactSamples, redactKept } from "./redact-calls.ts";
-export type { RedactCallsSettings } from "./redact-calls.ts";
 export { PII_TYPES } from "./types.ts";
 export type { Detector, Finding, PiiType, Recognizer } from "./types.ts";
 export { createCustomDetector } from "./detectors/custom.ts";

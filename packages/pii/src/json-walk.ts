@@ -29,8 +29,8 @@ const TOO_DEEP = "[left out: nested too deep]";
 
 /** Handlers of the leaves of data. Each gets the key of the leaf; for an item of a list, the list's. */
 export interface LeafChanges {
-  text(text: string, key: string | undefined, path: readonly string[]): string | number;
-  number(value: number, key: string | undefined, path: readonly string[]): string | number;
+  text(text: string, key: string | undefined): string;
+  number(value: number, key: string | undefined): string | number;
   /** Changes the name of a property. */
   name(name: string): string;
   /**
@@ -66,16 +66,16 @@ function isCell(value: unknown): boolean {
  * Copies data with its leaves changed. Data of which nothing changes is returned as it is, so that what holds nothing
  * costs a look and no copy.
  */
-export function mapLeaves(data: unknown, changes: LeafChanges, key?: string, path: string[] = []): unknown {
+export function mapLeaves(data: unknown, changes: LeafChanges, key?: string, depth = 0): unknown {
   switch (typeof data) {
     case "string":
-      return changes.text(data, key, path);
+      return changes.text(data, key);
     case "number":
-      return changes.number(data, key, path);
+      return changes.number(data, key);
     case "object":
       if (data === null) return data;
-      if (path.length >= MAX_DEPTH) return TOO_DEEP;
-      return Array.isArray(data) ? mapItems(data, changes, key, path) : mapProperties(data, changes, path);
+      if (depth >= MAX_DEPTH) return TOO_DEEP;
+      return Array.isArray(data) ? mapItems(data, changes, key, depth) : mapProperties(data, changes, depth);
     default:
       return data;
   }
@@ -97,10 +97,10 @@ export async function mapLeavesInTurns(
   changes: LargeLeafChanges,
   turns: Turns,
   key?: string,
-  path: string[] = [],
+  depth = 0,
 ): Promise<unknown> {
   if (typeof data === "string" && data.length > MAX_CHARACTERS_AT_ONCE) return changes.longText(data, key);
-  if (isSmall(data) || path.length >= MAX_DEPTH) return mapLeaves(data, changes, key, path);
+  if (isSmall(data) || depth >= MAX_DEPTH) return mapLeaves(data, changes, key, depth);
   const given = Array.isArray(data) ? (data as unknown[]) : Object.values(data as object);
   const names = Array.isArray(data) ? undefined : Object.keys(data as object);
   const values: unknown[] = [];
@@ -108,17 +108,15 @@ export async function mapLeavesInTurns(
     const pause = turns.next();
     if (pause !== undefined) await pause;
     const name = names?.[index];
-    path.push(name ?? "*");
     const embedded = name === undefined ? undefined : embeddedText(data as object, name, value);
     // A small part is not awaited: large data has many small parts.
     values.push(
       embedded !== undefined
-        ? mapEmbedded(embedded, value, changes, path)
+        ? mapEmbedded(embedded, value, changes, depth)
         : isSmall(value)
-          ? mapLeaves(value, changes, name ?? key, path)
-          : await mapLeavesInTurns(value, changes, turns, name ?? key, path),
+          ? mapLeaves(value, changes, name ?? key, depth + 1)
+          : await mapLeavesInTurns(value, changes, turns, name ?? key, depth + 1),
     );
-    path.pop();
   }
   return rebuilt(data as object, names, given, values, changes);
 }
@@ -173,39 +171,34 @@ function mapItems(
   items: readonly unknown[],
   changes: LeafChanges,
   key: string | undefined,
-  path: string[],
+  depth: number,
 ): unknown {
-  path.push("*");
-  const values = items.map((item) => mapLeaves(item, changes, key, path));
-  path.pop();
+  const values = items.map((item) => mapLeaves(item, changes, key, depth + 1));
   return rebuilt(items, undefined, items, values, changes);
 }
 
-function mapProperties(data: object, changes: LeafChanges, path: string[]): unknown {
+function mapProperties(data: object, changes: LeafChanges, depth: number): unknown {
   if (data instanceof Uint8Array || data instanceof Date) return data;
   const names = Object.keys(data);
   const given = Object.values(data) as unknown[];
   const values: unknown[] = [];
   for (let index = 0; index < names.length; index += 1) {
     const name = names[index] ?? "";
-    path.push(name);
     const value = given[index];
     const embedded = embeddedText(data, name, value);
     values.push(
       embedded === undefined
-        ? mapLeaves(value, changes, name, path)
-        : mapEmbedded(embedded, value, changes, path),
+        ? mapLeaves(value, changes, name, depth + 1)
+        : mapEmbedded(embedded, value, changes, depth),
     );
-    path.pop();
   }
   return rebuilt(data, names, given, values, changes);
 }
 
 /** @param value - The base64, which stays as it is written where nothing in it changes. */
-function mapEmbedded(embedded: EmbeddedText, value: unknown, changes: LeafChanges, path: string[]): unknown {
+function mapEmbedded(embedded: EmbeddedText, value: unknown, changes: LeafChanges, depth: number): unknown {
   if (embedded === "bytes") return value;
-  // A schema says nothing of what the bytes hold.
-  const changed = changeText(embedded.text, (data) => mapLeaves(data, changes, undefined, [...path, "*"]));
+  const changed = changeText(embedded.text, (data) => mapLeaves(data, changes, undefined, depth + 2));
   return changed === embedded.text ? value : embedded.encode(changed);
 }
 

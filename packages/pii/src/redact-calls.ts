@@ -3,31 +3,19 @@ import type {
   Elicit,
   InvokeContext,
   JsonObject,
-  JsonSchema,
   JsonValue,
   RedactionScope,
   Redactor,
   Sample,
-  ToolCall,
   ToolInvoker,
-  ToolResult,
 } from "@cem/core";
 import { decodeText, parsedText } from "./embedded-text.ts";
-
-/** Settings of {@link redactCalls}. */
-export interface RedactCallsSettings {
-  /** The schema of a tool's results, whose formats tokens are to satisfy. */
-  outputSchemaOf?: ((call: ToolCall, signal: AbortSignal) => Promise<JsonSchema | undefined>) | undefined;
-}
 
 /**
  * Creates a middleware that puts values in the place of tokens in the arguments of calls; and, where code in the sandbox
  * is to see tokens only, tokens in the place of values in results and errors.
  */
-export function redactCalls(
-  redactor: Redactor,
-  { outputSchemaOf }: RedactCallsSettings = {},
-): (next: ToolInvoker) => ToolInvoker {
+export function redactCalls(redactor: Redactor): (next: ToolInvoker) => ToolInvoker {
   return (next) => ({
     specificationVersion: "v1",
     async invoke(call, context) {
@@ -60,10 +48,7 @@ export function redactCalls(
         return result;
       }
       await redactor.recognize?.(result, scope);
-      if (!result.ok) return tokenizeInTurns(redactor, result, scope);
-      const schema = await outputSchemaOf?.(call, signal);
-      const value = await tokenizeInTurns(redactor, result.value, { ...scope, schema });
-      return { ok: true, value } satisfies ToolResult;
+      return tokenizeInTurns(redactor, result, scope);
     },
   });
 }

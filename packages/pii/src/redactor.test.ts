@@ -121,46 +121,15 @@ describe("tokenize and detokenize", () => {
     });
   });
 
-  it("satisfy the formats of a schema", async () => {
+  it("stay numbers where data has numbers, and are found in texts", async () => {
     const redactor = createRedactor();
-    const schema = {
-      type: "object",
-      $defs: { mail: { type: "string", format: "email" } },
-      properties: {
-        to: { $ref: "#/$defs/mail" },
-        all: { type: "array", items: { anyOf: [{ type: "string", format: "email" }, { type: "null" }] } },
-        site: { type: "string", format: "uri" },
-        ssn: { type: "string", pattern: "^\\d{3}-\\d{2}-\\d{4}$" },
-        ip: { type: "string", format: "ipv4" },
-        card: { type: "number" },
-        mode: { type: "string", enum: ["10.1.2.3"] },
-      },
-    };
-    const data = {
-      to: "ada@example.com",
-      all: ["bob@example.com", null],
-      site: "https://u:pw123456@example.com/x",
-      ssn: "536-90-4399",
-      ip: "10.1.2.3",
-      card: 4111111111111111,
-      mode: "10.1.2.3",
-    };
-    const shown = redactor.tokenize(data, { schema });
-    expect(shown).toEqual({
-      to: expect.stringMatching(/^user\.[a-z2-7]{16}@redacted\.invalid$/),
-      all: [expect.stringMatching(/^user\./), null],
-      site: expect.stringMatching(/^https:\/\/redacted\.invalid\/[a-z2-7]{16}$/),
-      ssn: expect.stringMatching(/^\d{3}-\d{2}-\d{4}$/),
-      ip: expect.stringMatching(/^2[45]\d(?:\.\d{1,3}){3}$/),
-      card: expect.any(Number),
-      mode: "10.1.2.3",
-    });
-    for (const name of ["to", "ssn", "ip", "card"] as const) expect(shown[name]).not.toBe(data[name]);
-    expect(redactor.tokenize(shown, { schema })).toEqual(shown);
+    const data = { card: 4111111111111111, all: [4111111111111111, 7] };
+    const shown = redactor.tokenize(data, {});
+    expect(shown).toEqual({ card: expect.any(Number), all: [shown.card, 7] });
+    expect(shown.card).not.toBe(data.card);
+    expect(redactor.tokenize(shown, {})).toEqual(shown);
     expect(await redactor.detokenize(shown, target)).toEqual(data);
-    expect(await redactor.detokenize(`Mail ${shown.to}, SSN ${shown.ssn}; ip=${shown.ip}:80`, target)).toBe(
-      "Mail ada@example.com, SSN 536-90-4399; ip=10.1.2.3:80",
-    );
+    expect(await redactor.detokenize(`card=${shown.card}; end`, target)).toBe("card=4111111111111111; end");
   });
 
   it("leave out what is nested too deep to be looked at", () => {

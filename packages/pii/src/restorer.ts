@@ -53,7 +53,7 @@ export class Restorer {
     const restored = mapLeaves(args, {
       text: (text) => this.#restoreIn(text, target, use),
       number: (value) => {
-        const entry = value >= MIN_NUMBER ? this.#vault.entryByShaped(value) : undefined;
+        const entry = value >= MIN_NUMBER ? this.#vault.entryByNumber(value) : undefined;
         return (entry && use(entry)) ?? value;
       },
       name: (name) => this.#restoreIn(name, target, use),

@@ -1,10 +1,10 @@
-import type { JsonSchema, JsonValue, RedactionScope } from "@cem/core";
+import type { JsonValue, RedactionScope } from "@cem/core";
 import type { FlowRule, RedactionTarget } from "./flow-rules.ts";
 import { mapLeaves, mapLeavesInTurns, Turns } from "./json-walk.ts";
 import type { LeafChanges } from "./json-walk.ts";
 import { mayBeSplit, mayHoldMore, ObservedResults } from "./observed-results.ts";
 import { Restorer } from "./restorer.ts";
-import { streamInTurns, tokenShape } from "./stream.ts";
+import { streamInTurns } from "./stream.ts";
 import type { Detector } from "./types.ts";
 import { isPlainWord, MIN_NUMBER, MIN_TEXT_CHARACTERS, ValueFinder } from "./value-finder.ts";
 import type { FindingPlace, PlainTexts } from "./value-finder.ts";
@@ -90,18 +90,17 @@ export class RedactionSession {
     const unchangedNames = new Set<string>();
     /** Short texts that did not change, by key: columns of records have few. What came to be known since has left with them. */
     const unchanged = new Map<string | undefined, Set<string>>();
-    const at = (key: string | undefined, path?: readonly string[]): Place => {
+    const at = (key: string | undefined): Place => {
       leaf.key = key;
-      leaf.path = path;
       return leaf;
     };
     return {
-      text: (text, key, path) => {
-        if (text.length > MAX_REPEATED_CHARACTERS) return this.#replaceIn(text, at(key, path));
+      text: (text, key) => {
+        if (text.length > MAX_REPEATED_CHARACTERS) return this.#replaceIn(text, at(key));
         let same = unchanged.get(key);
         if (same === undefined) unchanged.set(key, (same = new Set()));
         if (same.has(text)) return text;
-        const changed = this.#replaceIn(text, at(key, path));
+        const changed = this.#replaceIn(text, at(key));
         if (changed === text && same.size < MAX_REPEATED) same.add(text);
         return changed;
       },
@@ -110,7 +109,7 @@ export class RedactionSession {
         if (!unchangedNames.has(name)) {
           // In a word no detector finds anything.
           if (!isPlainWord(name) || this.vault.known.find(name).length > 0)
-            return String(this.#replaceIn(name, { ...place, isCut: undefined, schema: undefined }));
+            return this.#replaceIn(name, { ...place, isCut: undefined });
           unchangedNames.add(name);
         }
         return name;
@@ -127,7 +126,7 @@ export class RedactionSession {
     for (const finding of found) {
       if (finding.start >= start) {
         const entry = this.#entryOf(text, finding);
-        result += text.slice(from, finding.start) + String(this.vault.tokenOf(entry));
+        result += text.slice(from, finding.start) + this.vault.tokenOf(entry);
       }
       from = finding.end;
     }
@@ -147,7 +146,7 @@ export class RedactionSession {
 
   /** Keeps a value of a known type, and returns its token. */
   keep(value: string | number, type: string, scope: RedactionScope): string {
-    return String(this.vault.tokenOf(this.vault.entryOf(value, type, originOf(scope))));
+    return this.vault.tokenOf(this.vault.entryOf(value, type, originOf(scope)));
   }
 
   detokenize(args: JsonValue, target: RedactionTarget): Promise<JsonValue> {
@@ -178,7 +177,7 @@ export class RedactionSession {
     let from = 0;
     for (const finding of found) {
       const entry = this.#entryOf(text, finding, place);
-      result += text.slice(from, finding.start) + String(this.vault.tokenOf(entry, form));
+      result += text.slice(from, finding.start) + this.vault.tokenOf(entry, form);
       from = finding.end;
     }
     return result + text.slice(from);
@@ -221,30 +220,18 @@ export class RedactionSession {
       for (const part of parts) {
         const value = typeof cell === "number" ? cell : text.slice(part.start, part.end);
         const entry = this.#joined(this.vault.entryOf(value, part.type, place.origin, true), part);
-        if (typeof cell === "number") return this.vault.tokenOf(entry, "number");
-        result += text.slice(at, part.start) + String(this.vault.tokenOf(entry));
+        if (typeof cell === "number") return this.vault.numberOf(entry);
+        result += text.slice(at, part.start) + this.vault.tokenOf(entry);
         at = part.end;
       }
       return result + text.slice(at, end);
     });
   }
 
-  #replaceIn(text: string, place: Place): string | number {
+  #replaceIn(text: string, place: Place): string {
     if (text.length < MIN_TEXT_CHARACTERS) return text;
-    const { path = [], schema } = place;
     const found = this.findIn(text, place);
-    const [first] = found;
-    if (first === undefined) return text;
-    const isWhole = found.length === 1 && first.start === 0 && first.end === text.length;
-    const shape = tokenShape(schema, path, isWhole);
-    if (shape === undefined) return text;
-    if (!isWhole && shape !== "same" && shape !== "uri") return this.replace(text, found, place);
-    const whole = this.#entryOf(
-      text,
-      isWhole ? first : { ...first, start: 0, end: text.length, entry: undefined },
-      place,
-    );
-    return this.vault.tokenOf(whole, shape === "plain" && isAddress(place.key) ? "email" : shape);
+    return found.length === 0 ? text : this.replace(text, found, place);
   }
 
   async #replaceLong(text: string, place: Place, turns: Turns): Promise<string> {
@@ -259,7 +246,7 @@ export class RedactionSession {
 
   #replaceNumber(value: number, place: Place): number {
     if (value < MIN_NUMBER || !Number.isSafeInteger(value)) return value;
-    if (this.vault.entryByShaped(value) !== undefined) return value;
+    if (this.vault.entryByNumber(value) !== undefined) return value;
     const text = String(value);
     const [first] = this.findIn(text, place);
     if (first === undefined || first.start > 0 || first.end < text.length) return value;
@@ -267,21 +254,19 @@ export class RedactionSession {
       place.isOfCode === true
         ? this.vault.entryOfCode(value, first.type)
         : this.#joined(this.vault.entryOf(value, first.type, place.origin), first);
-    return Number(this.vault.tokenOf(entry, "number"));
+    return this.vault.numberOf(entry);
   }
 }
 
 interface Place extends FindingPlace {
-  path?: readonly string[] | undefined;
-  schema?: JsonSchema | undefined;
   origin: string | undefined;
   /** The pass in turns that this belongs to, and whether it met what a result may have that was left for later. */
   pass?: { wantsUnread: boolean } | undefined;
 }
 
 function placeOf(scope: RedactionScope): Place {
-  const { schema, isCut, isOfCode } = scope;
-  return { schema, isCut, isOfCode, origin: originOf(scope) };
+  const { isCut, isOfCode } = scope;
+  return { isCut, isOfCode, origin: originOf(scope) };
 }
 
 function originOf({ server, tool, isWritten }: RedactionScope): string | undefined {

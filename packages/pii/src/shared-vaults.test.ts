@@ -53,43 +53,33 @@ describe("createSharedVaults", () => {
 
   it("keeps all that several machines add at the same time, and agrees on one token", async () => {
     const machines = Array.from({ length: 6 }, () => machine());
-    const shape = { type: "object", properties: { n: { type: "integer" } } } as const;
     const texts = await Promise.all(
       machines.map(async (one, at) => {
         const text = one.tokenize(`ada@example.com host${at}@example.com`, scope);
-        const shaped = one.tokenize(
-          { phone: "+1 415 555 2671", ip: "93.184.216.34" },
-          { ...scope, schema: shape },
-        );
         await one.persist?.("s");
-        return { text, shaped };
+        return text;
       }),
     );
     const next = machine();
-    for (const [at, { text }] of texts.entries())
+    for (const [at, text] of texts.entries())
       expect(await next.detokenize(text, target)).toBe(`ada@example.com host${at}@example.com`);
     await Promise.all([next, ...machines].map(async (one) => one.restore?.("s")));
     const tokens = [next, ...machines].map((one) => one.tokenize("ada@example.com", scope));
     expect(new Set(tokens).size).toBe(1);
   });
 
-  it("keeps tokens that look like values and were made at the same time", async () => {
+  it("keeps tokens of a number that were made at the same time", async () => {
     const [first, one, two, next] = [machine(), machine(), machine(), machine()];
-    first.tokenize("+14155552671", scope);
+    const card = 4111111111111111;
+    first.keep(card, "CREDIT_CARD", scope);
     await first.persist?.("s");
     await Promise.all([one, two].map(async (each) => each.restore?.("s")));
-    const schema = {
-      type: "object",
-      properties: { phone: { type: "string", pattern: "^\\+\\d+$" } },
-    } as const;
-    const shaped = [one, two].map(
-      (each) => each.tokenize({ phone: "+14155552671" }, { ...scope, schema }).phone,
-    );
-    expect(shaped[0]).not.toBe(shaped[1]);
+    const tokens = [one, two].map((each) => each.tokenize({ card }, scope).card);
+    expect(tokens[0]).not.toBe(tokens[1]);
     await Promise.all([one, two].map(async (each) => each.persist?.("s")));
     await next.restore?.("s");
-    for (const token of shaped)
-      expect(await next.detokenize({ to: token }, target)).toEqual({ to: "+14155552671" });
+    for (const token of tokens) expect(await next.detokenize({ to: token }, target)).toEqual({ to: card });
+    expect(next.tokenize({ card }, scope).card).toBe(Math.min(...tokens));
   });
 
   it("writes nothing where nothing is new, and keeps a session beyond its end on one machine", async () => {

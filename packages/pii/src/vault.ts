@@ -1,5 +1,4 @@
 import { redactionTokensIn } from "@cem/core";
-import { withoutEnding } from "./context.ts";
 import { KnownValues } from "./known-values.ts";
 import type { Finding, PiiType } from "./types.ts";
 
@@ -49,8 +48,8 @@ const ID_CHARACTERS = 16;
 /** A domain that never receives mail and is never found (RFC 6761). */
 const DOMAIN = "redacted.invalid";
 
-/** The forms of a token that say themselves that they are one. */
-type TokenForm = "plain" | "email" | "uri";
+/** `email`: a part that addresses may have. */
+type TokenForm = "plain" | "email";
 
 /** Random bytes, got for many ids at once. */
 const random = new Uint8Array(ID_CHARACTERS * 512);
@@ -69,20 +68,7 @@ function randomId(): string {
 
 /** Writes a token. */
 function formatToken(type: PiiType, id: string, form: TokenForm = "plain"): string {
-  if (form === "email") return `user.${id}@${DOMAIN}`;
-  return form === "uri" ? `https://${DOMAIN}/${id}` : `[[${type}:${id}]]`;
-}
-
-/** Replaces letters by random letters and digits by random digits, so that what was asked of the form still holds. */
-function sameShape(value: string): string {
-  const random = globalThis.crypto.getRandomValues(new Uint8Array(value.length));
-  let index = 0;
-  return value.replace(/[a-zA-Z\d]/g, (character) => {
-    const byte = random[index++] ?? 0;
-    if (/\d/.test(character)) return String(byte % 10);
-    const letter = String.fromCharCode(97 + (byte % 26));
-    return character < "a" ? letter.toUpperCase() : letter;
-  });
+  return form === "email" ? `user.${id}@${DOMAIN}` : `[[${type}:${id}]]`;
 }
 
 /** A random number of 16 digits that is no number of a card: none begins with 89. */
@@ -90,17 +76,6 @@ function randomNumber(): number {
   const [high = 0, low = 0] = globalThis.crypto.getRandomValues(new Uint32Array(2));
   return 8_900_000_000_000_000 + ((high * 2 ** 20 + low) % 99_999_999_999_999);
 }
-
-/** A random address of a block that is never assigned: 240.0.0.0/4, or 100::/64. */
-function randomAddress(version: 4 | 6): string {
-  const bytes = globalThis.crypto.getRandomValues(new Uint8Array(8));
-  if (version === 4) return [240 + ((bytes[0] ?? 0) % 15), bytes[1], bytes[2], bytes[3]].join(".");
-  const words = [0, 2, 4, 6].map((at) => (((bytes[at] ?? 0) << 8) | (bytes[at + 1] ?? 0)).toString(16));
-  return `100::${words.join(":").replace(/^0:/, "1:")}`;
-}
-
-/** How a token is to look, for what a schema demands. */
-export type TokenShape = "plain" | "email" | "uri" | "ipv4" | "ipv6" | "number" | "same";
 
 /** A value and its tokens. */
 export interface VaultEntry {
@@ -110,14 +85,12 @@ export interface VaultEntry {
   value: string | number;
   /** Where the value came from: `server.tool`, or an empty text where a user or a program wrote it. */
   origins: string[];
-  /** Tokens that look like values, by shape. */
-  shaped?: Partial<Record<TokenShape, string | number>> | undefined;
+  /** Its tokens where data has a number. The smallest is used: several machines may have given it one at the same time. */
+  numbers?: number[] | undefined;
   /** Whether the value is a part of one, which says nothing where it stands alone. */
   isPart?: boolean | undefined;
   /** Whether code that sees tokens only wrote the value. It is not known from what tools returned, or by it. */
   isOfCode?: boolean | undefined;
-  /** Tokens that look like values and that other machines gave it at the same time. They stand for it too. */
-  alsoShaped?: (string | number)[] | undefined;
 }
 
 /** The content of a vault, as plain data. */
@@ -126,16 +99,15 @@ export interface VaultData {
   entries: VaultEntry[];
 }
 
-/** Letters, digits and marks that a token may have when it looks like a value. */
-const RUN = /[\w.+@:/#()%-]+(?: [\d()][\w().+-]*)*/g;
-const MAX_SHAPED_CHARACTERS = 512;
+/** The token of a number in a text. */
+const NUMBER = /(?<!\d)89\d{14}(?!\d)/g;
 
 /** Keeps the values of one session, each with its token. */
 export class Vault {
   readonly #byId = new Map<string, VaultEntry>();
   readonly #byValue = new Map<string | number, VaultEntry>();
   readonly #ofCode = new Map<string | number, VaultEntry>();
-  readonly #byShaped = new Map<string, VaultEntry>();
+  readonly #byNumber = new Map<number, VaultEntry>();
   readonly known = new KnownValues<VaultEntry>();
   readonly #origins: OriginIndex | undefined;
   #changes = 0;
@@ -217,28 +189,26 @@ export class Vault {
     return entry !== undefined && text === formatToken(entry.type, id);
   }
 
-  /** The token of an entry: in text, or as a schema demands. */
-  tokenOf(entry: VaultEntry, shape: TokenShape = "plain"): string | number {
-    if (shape === "plain" || shape === "email" || shape === "uri")
-      return formatToken(entry.type, this.#idOf(entry), shape);
-    const known = entry.shaped?.[shape];
+  /** The token of an entry in a text. */
+  tokenOf(entry: VaultEntry, form?: TokenForm): string {
+    return formatToken(entry.type, this.#idOf(entry), form);
+  }
+
+  /** The token of an entry in the place of a number. */
+  numberOf(entry: VaultEntry): number {
+    const [known] = entry.numbers ?? [];
     if (known !== undefined) return known;
-    let token = shapedToken(entry, shape);
-    while (this.#byShaped.has(String(token)) || this.#byValue.has(token)) {
-      const other = shapedToken(entry, shape);
-      // A value without letters and digits has no other of its shape.
-      if (other === token) return formatToken(entry.type, this.#idOf(entry));
-      token = other;
-    }
-    (entry.shaped ??= {})[shape] = token;
+    let token = randomNumber();
+    while (this.#byNumber.has(token) || this.#byValue.has(token)) token = randomNumber();
+    entry.numbers = [token];
     this.#changes += 1;
-    this.#byShaped.set(String(token), entry);
+    this.#byNumber.set(token, entry);
     return token;
   }
 
-  /** The entry of a token that looks like a value. */
-  entryByShaped(token: string | number): VaultEntry | undefined {
-    return this.#byShaped.get(String(token));
+  /** The entry of a token that is a number. */
+  entryByNumber(token: number): VaultEntry | undefined {
+    return this.#byNumber.get(token);
   }
 
   /** The tokens in a text, of whatever form, in its order; without an entry where they are of another vault or of none. */
@@ -247,16 +217,10 @@ export class Vault {
       ...match,
       entry: this.#byId.get(id),
     }));
-    if (this.#byShaped.size === 0) return found;
-    for (const { 0: run, index } of text.matchAll(RUN)) {
-      if (run.length > MAX_SHAPED_CHARACTERS) continue;
-      for (const { token, at } of readings(run)) {
-        const entry = this.#byShaped.get(token);
-        if (entry === undefined) continue;
-        const start = index + at;
-        found.push({ start, end: start + token.length, isEncoded: false, entry });
-        break;
-      }
+    if (this.#byNumber.size === 0) return found;
+    for (const { 0: token, index: start } of text.matchAll(NUMBER)) {
+      const entry = this.#byNumber.get(Number(token));
+      if (entry !== undefined) found.push({ start, end: start + token.length, isEncoded: false, entry });
     }
     return found.toSorted((a, b) => a.start - b.start);
   }
@@ -273,7 +237,7 @@ export class Vault {
     if (entry.id !== "") this.#byId.set(entry.id, entry);
     if (entry.isOfCode === true) {
       this.#ofCode.set(entry.value, entry);
-      return this.#knowShaped(entry);
+      return this.#knowNumbers(entry);
     }
     // The same on every machine, whichever it saw first.
     const before = this.#byValue.get(entry.value);
@@ -283,50 +247,21 @@ export class Vault {
     }
     if (this.#origins !== undefined && entry.isPart !== true)
       for (const origin of entry.origins) this.#origins.add(entry.value, entry.type, origin);
-    this.#knowShaped(entry);
+    this.#knowNumbers(entry);
   }
 
   /** Adds what another machine knows of an entry. */
-  #join(own: VaultEntry, { origins, shaped = {}, alsoShaped = [] }: VaultEntry): void {
-    own.shaped ??= {};
+  #join(own: VaultEntry, { origins, numbers = [] }: VaultEntry): void {
     own.origins = [...new Set([...own.origins, ...origins])];
     for (const origin of origins) this.#origins?.add(own.value, own.type, origin);
-    const all = [
-      ...Object.values(own.shaped),
-      ...(own.alsoShaped ?? []),
-      ...Object.values(shaped),
-      ...alsoShaped,
-    ];
-    for (const [shape, token] of Object.entries(shaped) as [TokenShape, string | number][]) {
-      const known = own.shaped[shape];
-      if (known === undefined || String(token) < String(known)) own.shaped[shape] = token;
-    }
-    const used = new Set(Object.values(own.shaped));
-    const others = [...new Set(all)].filter((token) => !used.has(token));
-    if (others.length > 0) own.alsoShaped = others;
-    this.#knowShaped(own);
+    const all = new Set([...(own.numbers ?? []), ...numbers]);
+    if (all.size > 0) own.numbers = [...all].toSorted((one, other) => one - other);
+    this.#knowNumbers(own);
   }
 
-  #knowShaped(entry: VaultEntry): void {
-    if (entry.shaped === undefined) return;
-    for (const token of [...Object.values(entry.shaped), ...(entry.alsoShaped ?? [])])
-      this.#byShaped.set(String(token), entry);
+  #knowNumbers(entry: VaultEntry): void {
+    for (const token of entry.numbers ?? []) this.#byNumber.set(token, entry);
   }
-}
-
-/** A run of characters as a token: whole, and without what stands around it in a sentence or an address. */
-function readings(run: string): { token: string; at: number }[] {
-  const trimmed = withoutEnding(run, ".:/)");
-  const words = [...run.matchAll(/[^\s=:/@()]+/g)].map(({ 0: token, index: at }) => ({ token, at }));
-  const parts = words.map(({ token, at }) => ({ token: withoutEnding(token, "."), at }));
-  return [{ token: run, at: 0 }, { token: trimmed, at: 0 }, ...words, ...parts];
-}
-
-function shapedToken({ value, type }: VaultEntry, shape: TokenShape): string | number {
-  if (shape === "number") return randomNumber();
-  if (shape === "ipv4") return randomAddress(4);
-  if (shape === "ipv6") return randomAddress(6);
-  return type === "IP" ? randomAddress(String(value).includes(":") ? 6 : 4) : sameShape(String(value));
 }
 
 /** A value in a text; with those of the vault that it is, or is like. */

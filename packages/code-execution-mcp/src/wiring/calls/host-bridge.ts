@@ -102,7 +102,7 @@ export async function createHostBridge(forWhom: Project, settings: HostBridgeSet
       ...(record === undefined ? [] : [record]),
       ...(audit === undefined ? [] : [(await import("@cem/guardrails/audit")).auditCalls(audit)]),
       answerErrors,
-      ...(redactor === undefined ? [] : [await redactCallsOf(redactor, source)]),
+      ...(redactor === undefined ? [] : [await redactCallsOf(redactor)]),
       checkCalls(source, { isAllowed, onUnvalidated }),
       ...guards,
       orderCalls(),

@@ -1,5 +1,5 @@
 import { AsyncLocalStorage } from "node:async_hooks";
-import type { Middleware, ToolSource } from "@cem/bridge";
+import type { Middleware } from "@cem/bridge";
 import { Lazy } from "@cem/core";
 import type { CodeGenerator, Elicit, RedactionScope, Redactor, ResultStore, ToolDefinition } from "@cem/core";
 import type { Log } from "../log.ts";
@@ -66,16 +66,11 @@ async function createConfiguredRedactor(loaded: Project): Promise<Redactor> {
 }
 
 /** The middleware of the bridge that puts values in the place of tokens and, where code sees tokens only, back. */
-export async function redactCallsOf(
-  redactor: Redactor,
-  source: Pick<ToolSource, "find">,
-): Promise<Middleware> {
+export async function redactCallsOf(redactor: Redactor): Promise<Middleware> {
   const { redactCalls } = await import("@cem/pii");
   const latest = new Set<string | undefined>();
   latestSessions.set(redactor, latest);
-  const redact = redactCalls(redactor, {
-    outputSchemaOf: async (call, signal) => (await source.find(call, signal))?.outputSchema,
-  });
+  const redact = redactCalls(redactor);
   return (next) => {
     const invoker = redact(next);
     return {
