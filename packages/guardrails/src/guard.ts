@@ -13,7 +13,7 @@ import { matchTools } from "./calls/guarded-call.ts";
 import { findBlockedPatterns, parsePattern } from "./review/blocked-patterns.ts";
 import { collectParts, Report } from "./review/collect.ts";
 import { checkImports, checkMissingImports } from "./review/imports.ts";
-import { checkPlaces, checkSecrets } from "./review/secrets-and-hosts.ts";
+import { checkSecrets } from "./review/secrets.ts";
 import { checkSecurity } from "./review/security.ts";
 import { callsToApprove, checkToolCalls } from "./review/tool-calls.ts";
 import { Values } from "./review/values.ts";
@@ -70,8 +70,8 @@ export type ReviewRule = (
 
 export interface GuardSettings {
   /**
-   * Reviews what code does beyond its imports: code that is made from text (`eval`, `Function`, timers with a text), what
-   * reaches for the runtime or the host, secrets that are written out.
+   * Reviews what code does beyond its imports: code that is made from text (`eval`, `Function`, timers with a text), and
+   * secrets that are written out.
    *
    * @defaultValue true
    */
@@ -133,7 +133,6 @@ export function createGuard(settings: GuardSettings = {}): Guard {
       const report = new Report();
       if (securityChecks) {
         checkSecurity(parts, values, report);
-        checkPlaces(parts, values, report);
         checkSecrets(parts, values, report);
       }
       checkToolCalls(parts, values, tools, (tool) => isAllowed(tool, allowedTools), report);

@@ -33,7 +33,7 @@ const SAME_AS_GLOBAL: Readonly<Record<string, Origin | undefined>> = {
   timers: "global",
 };
 /** Globals of the guest that this process may lack. */
-const OTHER_GLOBALS = new Set(["Deno", "EventSource", "process", "require", "Worker", "SharedWorker"]);
+const OTHER_GLOBALS = new Set(["process", "require"]);
 /** Members of a function that stand for the function itself. */
 const SAME_FUNCTION = new Set(["call", "apply", "bind"]);
 /** Functions that load a module by its name. */
