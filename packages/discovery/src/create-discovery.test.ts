@@ -440,6 +440,11 @@ describe("createDiscovery", () => {
         }).list();
       return { root, cacheFile, list };
     }
+    /** The timestamps of a file that has just changed are not relied on. */
+    function settle(): void {
+      vi.useFakeTimers({ toFake: ["Date"], now: Date.now() + 1_000 });
+      onTestFinished(() => void vi.useRealTimers());
+    }
     const files = {
       "servers/s/index.ts": '/** Some. */\nexport { a } from "./a.ts";',
       "servers/s/a.ts": `import type { T } from "./_t.ts";\n${tool("a", "T")}`,
@@ -459,6 +464,7 @@ describe("createDiscovery", () => {
 
     it("leaves the file alone when nothing changed, and replaces it when a file is gone", async () => {
       const { root, list, cacheFile } = cached(files);
+      settle();
       await list();
       const { ino } = statSync(cacheFile);
       await list();
@@ -472,15 +478,12 @@ describe("createDiscovery", () => {
     it("takes what is in the cache for files that did not change", async () => {
       const { root, list, cacheFile } = cached(files);
       const old = new Date(Date.now() - 60_000);
-      await list();
-      // The timestamps of a file that has just changed are not relied on.
-      vi.useFakeTimers({ toFake: ["Date"], now: Date.now() + 1_000 });
-      onTestFinished(() => void vi.useRealTimers());
+      settle();
       await list();
       writeFileSync(cacheFile, readFileSync(cacheFile, "utf8").replaceAll("A skill.", "From the cache."));
       expect((await list()).servers.at(-1)?.description).toBe("From the cache.");
       utimesSync(path.join(root, "skills/k/SKILL.md"), old, old);
-      expect((await list()).servers.at(-1)?.description).toBe("From the cache.");
+      expect((await list()).servers.at(-1)?.description).toBe("A skill.");
       writeTree(root, { "skills/k/SKILL.md": "---\ndescription: Another.\n---" });
       expect((await list()).servers.at(-1)?.description).toBe("Another.");
     });
@@ -491,14 +494,14 @@ describe("createDiscovery", () => {
       "null",
       "[]",
       '{"format":"cem-discovery-0"}',
-      '{"format":"cem-discovery-2","states":[["a",1]],"entries":[]}',
+      '{"format":"cem-discovery-3","entries":[["a",1]]}',
       "\0\0",
     ])("ignores a cache that holds %j", async (content) => {
       const { root, list, cacheFile } = cached(files);
       const fresh = await list();
       writeTree(root, { "cache/tools.json": content });
       expect(await list()).toEqual(fresh);
-      expect(JSON.parse(readFileSync(cacheFile, "utf8"))).toHaveProperty("format", "cem-discovery-2");
+      expect(JSON.parse(readFileSync(cacheFile, "utf8"))).toHaveProperty("format", "cem-discovery-3");
       expect(readdirSync(path.dirname(cacheFile))).toEqual(["tools.json"]);
     });
 

@@ -82,8 +82,7 @@ export function createDiscovery(settings: DiscoverySettings): ToolCatalog {
   const skillsRoot = roots[1]?.dir;
   const isKept = (file: string): boolean =>
     settings.cacheSkills !== false || skillsRoot === undefined || !file.startsWith(skillsRoot + path.sep);
-  const loaded =
-    cacheFile === undefined ? Promise.resolve() : loadCache(cacheFile, cacheRoot, sources, store);
+  const loaded = cacheFile === undefined ? Promise.resolve() : loadCache(cacheFile, cacheRoot, store);
   const scanned: KnownFolders = new Map();
   let last: Promise<unknown> = loaded;
 
@@ -122,19 +121,14 @@ export function createDiscovery(settings: DiscoverySettings): ToolCatalog {
     }
     const isPruned = prune(visited);
     if (cacheFile !== undefined && (isPruned || store.reads !== readsBefore))
-      await saveCache(cacheFile, cacheRoot, { sources, store, isKept });
+      await saveCache(cacheFile, cacheRoot, store, isKept);
     return toSnapshot(found);
   }
 
-  /** Forgets files that no tool depends on any more. */
+  /** Forgets files that are no tool's any more. */
   function prune(visited: ReadonlySet<string>): boolean {
-    const kept = new Set(visited);
-    for (const [file, { dependencies }] of store.entries) {
-      if (visited.has(file)) for (const [each] of dependencies) kept.add(each);
-    }
     const before = store.entries.size;
     for (const file of store.entries.keys()) if (!visited.has(file)) store.entries.delete(file);
-    for (const file of sources.states.keys()) if (!kept.has(file)) sources.states.delete(file);
     return store.entries.size !== before;
   }
 

@@ -25,16 +25,15 @@ const factsSchema = z.looseObject({
   links: z.array(linkSchema),
 });
 
-const hashSchema = z.tuple([z.string(), z.string()]);
+const stampSchema = z.tuple([z.string(), z.string()]);
 
 /** Content of a cache file. */
 export const cacheSchema = z.strictObject({
   format: z.literal(FORMAT),
-  states: z.array(z.tuple([z.string(), z.looseObject({ stamp: z.string(), hash: z.string() })])),
   entries: z.array(
     z.tuple([
       z.string(),
-      z.looseObject({ hash: z.string(), dependencies: z.array(hashSchema), facts: factsSchema }),
+      z.looseObject({ stamp: z.string(), dependencies: z.array(stampSchema), facts: factsSchema }),
     ]),
   ),
 });

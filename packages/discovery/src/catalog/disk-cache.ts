@@ -2,24 +2,20 @@ import { readFile } from "node:fs/promises";
 import path from "node:path";
 import { FORMAT } from "./facts-store.ts";
 import type { FactsStore } from "./facts-store.ts";
-import type { SourceFiles } from "./source-files.ts";
 
 /** Loads the cache of an earlier process. A file that is missing, broken or of another format is ignored. */
-export async function loadCache(
-  file: string,
-  root: string,
-  sources: SourceFiles,
-  store: FactsStore,
-): Promise<void> {
+export async function loadCache(file: string, root: string, store: FactsStore): Promise<void> {
   const absolute = (relative: string) => path.resolve(root, relative);
   try {
     const text = await readFile(file, "utf8");
     const { cacheSchema } = await import("./cache-schema.ts");
     const found = cacheSchema.safeParse(JSON.parse(text));
     if (!found.success) return;
-    for (const [name, state] of found.data.states) sources.states.set(absolute(name), state);
     for (const [name, entry] of found.data.entries) {
-      const dependencies = entry.dependencies.map(([name, hash]): [string, string] => [absolute(name), hash]);
+      const dependencies = entry.dependencies.map(([name, stamp]): [string, string] => [
+        absolute(name),
+        stamp,
+      ]);
       store.entries.set(absolute(name), { ...entry, dependencies });
     }
   } catch {
@@ -27,31 +23,25 @@ export async function loadCache(
   }
 }
 
-/** The parts of a cache file. */
-interface Cached {
-  sources: SourceFiles;
-  store: FactsStore;
-  /** Whether what is known of a source file is kept. */
-  isKept: (file: string) => boolean;
-}
-
-/** Replaces the cache file atomically. A file that can't be written is ignored: the next process reads everything. */
+/**
+ * Replaces the cache file atomically. A file that can't be written is ignored: the next process reads everything.
+ *
+ * @param isKept - Whether what is known of a source file is kept.
+ */
 export async function saveCache(
   file: string,
   root: string,
-  { sources, store, isKept }: Cached,
+  store: FactsStore,
+  isKept: (file: string) => boolean,
 ): Promise<void> {
   const relative = (absolute: string) => path.relative(root, absolute);
   const content = {
     format: FORMAT,
-    states: [...sources.states]
-      .filter(([name]) => isKept(name))
-      .map(([name, state]) => [relative(name), state]),
     entries: [...store.entries]
       .filter(([name]) => isKept(name))
       .map(([name, entry]) => [
         relative(name),
-        { ...entry, dependencies: entry.dependencies.map(([name, hash]) => [relative(name), hash]) },
+        { ...entry, dependencies: entry.dependencies.map(([name, stamp]) => [relative(name), stamp]) },
       ]),
   };
   try {

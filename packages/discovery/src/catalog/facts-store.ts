@@ -1,10 +1,10 @@
-import { failedModule, type ModuleFacts } from "../source/module-facts.ts";
+import { failedModule, type ModuleFacts, type ModuleFailure } from "../source/module-facts.ts";
 import type { SourceModule, SourceModuleResult } from "../source/source-module.ts";
 import type { FrontMatter } from "./front-matter.ts";
 import type { SourceFiles } from "./source-files.ts";
 
 /** Changes whenever what is read from a file, or how it is stored, changes. */
-export const FORMAT = "cem-discovery-2";
+export const FORMAT = "cem-discovery-3";
 
 const FRONT_MATTER = /^\uFEFF?---[ \t]*\r?\n([\s\S]*?)\r?\n---[ \t]*(?:\r?\n|$)/;
 const MAX_FRONT_MATTER_CHARACTERS = 64 * 1024;
@@ -41,11 +41,11 @@ function firstParagraph(text: string): string {
   return paragraph ?? lines[0]?.replace(/^#+\s*/, "") ?? "";
 }
 
-/** The facts read from one file, with the hashes of the contents they depend on. */
+/** The facts read from one file, with the stamps of the files they depend on. */
 interface FactsEntry {
-  hash: string;
-  /** Other files that types were taken from: path and content hash. */
-  dependencies: [file: string, hash: string][];
+  stamp: string;
+  /** Other files that types were taken from: path and stamp. */
+  dependencies: [file: string, stamp: string][];
   facts: ModuleFacts;
 }
 
@@ -71,18 +71,9 @@ export function createFactsStore(sources: SourceFiles): FactsStore {
   const current = new Map<string, Promise<ModuleFacts>>();
   let reads = 0;
 
-  async function isCurrent(entry: FactsEntry, hash: string): Promise<boolean> {
-    if (entry.hash !== hash) return false;
-    for (const [file, known] of entry.dependencies) {
-      if ((await sources.check(file)).hash !== known) return false;
-    }
-    return true;
-  }
-
-  async function parse(file: string): Promise<SourceModuleResult | undefined> {
-    const { failure } = await sources.check(file);
-    const text = failure ? undefined : await sources.text(file);
-    if (text === undefined) return undefined;
+  async function parse(file: string): Promise<SourceModuleResult | ModuleFailure> {
+    const text = sources.check(file).failure ?? (await sources.read(file));
+    if (typeof text !== "string") return text;
     const { parseSourceModule } = await import("../functions/source-parser.ts");
     return parseSourceModule(file, text);
   }
@@ -91,27 +82,30 @@ export function createFactsStore(sources: SourceFiles): FactsStore {
     const present = parsed.get(file);
     if (present) return present;
     if (parsed.size >= MAX_PARSED_MODULES) parsed.clear();
-    const module = parse(file).then((result) => (result?.ok ? result.module : undefined));
+    const module = parse(file).then((result) => ("ok" in result && result.ok ? result.module : undefined));
     parsed.set(file, module);
     return module;
   }
 
-  async function read(file: string): Promise<FactsEntry> {
-    const { hash, failure } = await sources.check(file);
-    if (failure) return { hash, dependencies: [], facts: failedModule(failure) };
+  async function read(file: string): Promise<Omit<FactsEntry, "stamp">> {
+    const failed = (failure: ModuleFailure) => ({ dependencies: [], facts: failedModule(failure) });
     if (file.endsWith(".md")) {
-      return { hash, dependencies: [], facts: await readMarkdown((await sources.text(file)) ?? "") };
+      const text = sources.check(file).failure ?? (await sources.read(file));
+      return typeof text === "string" ? { dependencies: [], facts: await readMarkdown(text) } : failed(text);
     }
     const result = await parse(file);
-    if (!result?.ok) {
-      const message = `is not valid TypeScript: ${result?.message ?? "it can't be read"}`;
-      return { hash, dependencies: [], facts: failedModule({ kind: "broken", message, line: result?.line }) };
-    }
+    if (!("ok" in result)) return failed(result);
+    if (!result.ok)
+      return failed({
+        kind: "broken",
+        message: `is not valid TypeScript: ${result.message}`,
+        line: result.line,
+      });
     const { facts, used } = await readWithImports(result.module);
-    const dependencies = await Promise.all(
-      used.map(async (each): Promise<[string, string]> => [each, (await sources.check(each)).hash]),
-    );
-    return { hash, dependencies, facts };
+    return {
+      dependencies: used.map((each): [string, string] => [each, sources.check(each).stamp]),
+      facts,
+    };
   }
 
   /** Reads a module, loads the files it turned out to need types from, and reads it again until none is missing. */
@@ -134,16 +128,17 @@ export function createFactsStore(sources: SourceFiles): FactsStore {
 
   function isUnchanged(file: string): boolean {
     const entry = entries.get(file);
-    if (!entry || sources.unchangedHash(file) !== entry.hash) return false;
-    return entry.dependencies.every(([each, hash]) => sources.unchangedHash(each) === hash);
+    if (entry === undefined) return false;
+    const isSame = (each: string, stamp: string): boolean =>
+      stamp !== "" && sources.check(each).stamp === stamp;
+    return isSame(file, entry.stamp) && entry.dependencies.every(([each, stamp]) => isSame(each, stamp));
   }
 
   async function currentFacts(file: string): Promise<ModuleFacts> {
     const present = entries.get(file);
     if (present && isUnchanged(file)) return present.facts;
-    const { hash } = await sources.check(file);
-    if (present && (await isCurrent(present, hash))) return present.facts;
-    const entry = await read(file);
+    const { stamp } = sources.check(file);
+    const entry = { stamp, ...(await read(file)) };
     reads += 1;
     entries.set(file, entry);
     return entry.facts;

@@ -1,6 +1,5 @@
-import { hash } from "node:crypto";
-import { lstatSync, statSync, type Stats } from "node:fs";
-import { readFile, realpath } from "node:fs/promises";
+import { existsSync, lstatSync, realpathSync, statSync, type Stats } from "node:fs";
+import { readFile } from "node:fs/promises";
 import path from "node:path";
 import type { ModuleFailure } from "../source/module-facts.ts";
 import { isSource } from "./scan-folders.ts";
@@ -43,30 +42,21 @@ const MAX_SOURCE_BYTES = 1024 * 1024;
 /** A file modified more recently than this may change again within the resolution of its timestamps. */
 const UNSETTLED_MS = 100;
 
-/** The hash of a file that does not exist. */
-const MISSING = "missing";
-
 /** The state of a file when it was last checked. */
 interface SourceState {
-  /** Timestamps and size; "" when they can't be relied on and the file has to be read. */
+  /** Timestamps and size, or the reason why it can't be read; "" when these can't be relied on yet. */
   stamp: string;
-  /** The digest of the content, or the name of the reason why there is none. */
-  hash: string;
   failure?: ModuleFailure | undefined;
 }
 
 /** The files under some roots. Each is read again only when it changed. */
 export interface SourceFiles {
-  /** States by absolute path, as of the last check. */
-  readonly states: Map<string, SourceState>;
   /** Begins a pass, in which every file is checked at most once. */
   beginPass(): void;
   /** Checks a file, unless it was checked in this pass. */
-  check(file: string): Promise<SourceState>;
-  /** The hash of a file that did not change since its last check; `undefined` when it has to be checked. */
-  unchangedHash(file: string): string | undefined;
-  /** The text of a file without a failure; `undefined` when it can't be read after all. */
-  text(file: string): Promise<string | undefined>;
+  check(file: string): SourceState;
+  /** The text of a file that was checked without a failure, or why it can't be read. */
+  read(file: string): Promise<string | ModuleFailure>;
   /** Whether a path lies under one of the roots. */
   isInside(file: string): boolean;
   /** The path of a file in the sandbox, relative to its workspace; `undefined` for one outside of the roots. */
@@ -92,11 +82,7 @@ interface SourceRoot {
 /** Creates the view of the files under some roots. */
 export function createSourceFiles(sourceRoots: readonly SourceRoot[]): SourceFiles {
   const roots = sourceRoots.map(({ dir }) => dir);
-  const states = new Map<string, SourceState>();
-  let checks = new Map<string, Promise<SourceState>>();
-  let unchanged = new Map<string, string | undefined>();
-  let texts = new Map<string, string>();
-  const realRoots = new Map<string, Promise<string>>();
+  let states = new Map<string, SourceState>();
 
   const isInside = (file: string) => roots.some((root) => contains(root, file));
 
@@ -116,95 +102,50 @@ export function createSourceFiles(sourceRoots: readonly SourceRoot[]): SourceFil
     return { kind: target === GUEST_CLIENT || isData ? "provided" : "outside" };
   }
 
-  async function leadsOutside(file: string): Promise<boolean> {
-    const target = await realpath(file);
-    const found = await Promise.all(
-      roots.map(async (root) => {
-        const real = realRoots.get(root) ?? realpath(root).catch(() => root);
-        realRoots.set(root, real);
-        return contains(await real, target);
-      }),
-    );
-    return !found.includes(true);
+  function leadsOutside(file: string): boolean {
+    const target = realpathSync(file);
+    return !roots.some((root) => existsSync(root) && contains(realpathSync(root), target));
   }
 
-  async function readState(file: string): Promise<SourceState> {
+  function readState(file: string): SourceState {
     try {
       // Synchronous, since a promise costs ten times what the call does, for thousands of files.
       let stats = lstatSync(file);
       if (stats.isSymbolicLink()) {
-        if (await leadsOutside(file))
+        if (leadsOutside(file))
           return failed("outside", "is a link that leads out of its folder, which no sandbox follows");
         stats = statSync(file);
       }
       if (stats.isDirectory()) return failed("directory", "is a folder, not a file");
       if (!stats.isFile()) return failed("special", "is not a regular file");
-      return await checkContent(file, stats);
+      if (stats.size <= MAX_SOURCE_BYTES) return { stamp: stampOf(stats) };
+      const message = `has ${stats.size.toLocaleString("en")} bytes; the most that is read is ${MAX_SOURCE_BYTES.toLocaleString("en")}`;
+      return { stamp: `large:${stats.size}`, failure: { kind: "unread", message } };
     } catch (error) {
       return failed(...reasonOf(error));
     }
   }
 
-  async function checkContent(file: string, stats: Stats): Promise<SourceState> {
-    const stamp = stampOf(stats);
-    const known = states.get(file);
-    if (known && known.stamp !== "" && known.stamp === stamp) return known;
-    if (stats.size > MAX_SOURCE_BYTES) {
-      const message = `has ${stats.size.toLocaleString("en")} bytes; the most that is read is ${MAX_SOURCE_BYTES.toLocaleString("en")}`;
-      return { stamp, hash: `large:${stats.size}`, failure: { kind: "unread", message } };
-    }
-    const bytes = await readFile(file);
-    const digest = hash("sha256", bytes, "base64url");
-    try {
-      texts.set(file, new TextDecoder("utf-8", { fatal: true }).decode(bytes));
-    } catch {
-      return { stamp, hash: digest, failure: { kind: "unread", message: "is not UTF-8 text" } };
-    }
-    return { stamp, hash: digest };
-  }
-
-  function findUnchanged(file: string): string | undefined {
-    const known = states.get(file);
-    try {
-      const stats = lstatSync(file, { throwIfNoEntry: false });
-      if (!stats) return MISSING;
-      const isKnown = known !== undefined && known.stamp !== "" && stats.isFile();
-      return isKnown && stampOf(stats) === known.stamp ? known.hash : undefined;
-    } catch {
-      return undefined;
-    }
-  }
-
   return {
-    states,
     isInside,
     guestPath,
     resolve,
     beginPass() {
-      checks = new Map();
-      unchanged = new Map();
-      texts = new Map();
+      states = new Map();
     },
     check(file) {
-      const present = checks.get(file);
-      if (present) return present;
-      const check = readState(file).then((state) => {
-        states.set(file, state);
-        return state;
-      });
-      checks.set(file, check);
-      return check;
+      let state = states.get(file);
+      if (state === undefined) states.set(file, (state = readState(file)));
+      return state;
     },
-    unchangedHash(file) {
-      if (unchanged.has(file)) return unchanged.get(file);
-      const found = findUnchanged(file);
-      unchanged.set(file, found);
-      return found;
-    },
-    async text(file) {
-      const kept = texts.get(file);
-      if (kept !== undefined) return kept;
-      return readFile(file, "utf8").catch(() => undefined);
+    async read(file) {
+      try {
+        return new TextDecoder("utf-8", { fatal: true }).decode(await readFile(file));
+      } catch (error) {
+        const isText = !(error instanceof TypeError);
+        const [, message] = isText ? reasonOf(error) : ["", "is not UTF-8 text"];
+        return { kind: isText ? "broken" : "unread", message };
+      }
     },
   };
 }
@@ -220,12 +161,12 @@ function stampOf({ mtimeMs, ctimeMs, size }: Stats): string {
 }
 
 function failed(reason: string, message: string): SourceState {
-  return { stamp: "", hash: reason, failure: { kind: "broken", message } };
+  return { stamp: reason, failure: { kind: "broken", message } };
 }
 
 function reasonOf(error: unknown): [string, string] {
   const code = (error as { code?: unknown } | null)?.code;
-  if (code === "ENOENT" || code === "ENOTDIR") return [MISSING, "does not exist"];
+  if (code === "ENOENT" || code === "ENOTDIR") return ["missing", "does not exist"];
   if (code === "ELOOP") return ["loop", "is a link that leads back to itself"];
   if (code === "EACCES" || code === "EPERM") return ["denied", "can't be read: permission was denied"];
   return ["unreadable", `can't be read: ${error instanceof Error ? error.message : String(error)}`];
