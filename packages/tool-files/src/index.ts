@@ -10,7 +10,7 @@ export { removeServerFiles, writeServerFiles } from "./folder/write-server-files
 
 export type { DescribedCalls } from "./print/signature.ts";
 export type { ChangedTool, LockComparison, Difference } from "./folder/compare-with-lock.ts";
-export type { DescriptionFinding, InspectSettings, TextFinding } from "./inspect-description.ts";
+export type { DescriptionFinding, TextFinding } from "./inspect-description.ts";
 export type { ToolWarning } from "./folder/plan-server-files.ts";
 export type { ReadLock, LockedTool, ServerLock } from "./folder/server-lock.ts";
 export type { RawToolDefinition, SkippedTool } from "./tool-definition.ts";

@@ -12,32 +12,16 @@ export interface DescriptionFinding extends TextFinding {
   place: string;
 }
 
-/** Settings of {@link inspectDescription}. */
-export interface InspectSettings {
-  /**
-   * Names of tools of other servers. A text that says to use one of them is a finding. Names that are plain words,
-   * such as `search`, are ignored.
-   */
-  otherTools?: readonly string[] | undefined;
-}
-
 /**
  * Inspects every text of a definition (descriptions, parameter names, defaults, values) for signs of prompt injection
  * or hidden content. English only. A finding is a reason for review, not a proof, and no finding proves nothing.
  *
  * @returns at most about 20 findings.
  */
-export function inspectDescription(
-  definition: RawToolDefinition,
-  { otherTools = [] }: InspectSettings = {},
-): DescriptionFinding[] {
-  const others = otherTools.filter(
-    (name) => /[a-z0-9][_-][a-z0-9]|[a-z][A-Z]/.test(name) && name !== definition.name,
-  );
+export function inspectDescription(definition: RawToolDefinition): DescriptionFinding[] {
   const findings = new Map<string, DescriptionFinding>();
   for (const { place, text } of textsOf(definition)) {
-    const found = [...findSuspiciousText(text), ...findOtherTools(text, others)];
-    for (const finding of found) {
+    for (const finding of findSuspiciousText(text)) {
       const key = `${finding.rule} ${finding.excerpt}`;
       if (!findings.has(key)) findings.set(key, { ...finding, place });
     }
@@ -64,26 +48,6 @@ function* textsOf(definition: RawToolDefinition): Generator<{ place: string; tex
       }
     }
   }
-}
-
-const USE = String.raw`\b(?:use|using|call|calls|calling|called|invoke|invoking|invoked|run|running|instead of)\b`;
-
-function findOtherTools(text: string, names: readonly string[]): TextFinding[] {
-  for (const name of names) {
-    const start = text.indexOf(name);
-    if (start === -1) continue;
-    const around = text.slice(Math.max(0, start - 80), start + name.length + 80);
-    const isWhole = !/[\w-]/.test(text[start - 1] ?? "") && !/[\w-]/.test(text[start + name.length] ?? "");
-    if (!isWhole || !new RegExp(USE, "i").test(around)) continue;
-    return [
-      {
-        rule: "names-other-tool",
-        message: `Tells the reader to use ${name}, a tool of another server.`,
-        excerpt: excerptOf(text, start, name.length),
-      },
-    ];
-  }
-  return [];
 }
 
 /** A sign of prompt injection or hidden content in a text. */
