@@ -102,8 +102,8 @@ describe("createSelector", () => {
     });
 
     it("says why there is no embedder", async () => {
-      const selector = createSelector({ lexicalReason: "the model is away" });
-      expect((await selector.select(request)).notes).toEqual(["by words only: the model is away"]);
+      const selector = createSelector();
+      expect((await selector.select(request)).notes).toEqual(["by words only: no embedding model is set"]);
     });
 
     it("finds nothing where neither a word nor the meaning is near", async () => {

@@ -36,12 +36,6 @@ export interface SelectorSettings {
    */
   embedder?: Embedder | undefined;
   /**
-   * Why there is no embedder, for notes: `the model is not pulled`.
-   *
-   * @defaultValue `no embedding model is set`
-   */
-  lexicalReason?: string | undefined;
-  /**
    * How long a search waits for the vectors of a catalog, in milliseconds, and then for that of its query. Afterwards it is
    * lexical; the computation goes on.
    *
@@ -78,13 +72,12 @@ export interface Selector extends ToolSelector {
  */
 export function createSelector(settings: SelectorSettings = {}): Selector {
   const { threshold = DEFAULT_THRESHOLD, embedder, cacheDir, patienceMs = 0 } = settings;
-  const { lexicalReason = NO_EMBEDDER } = settings;
   const catalogs = new CatalogCache();
   const semantic =
     embedder === undefined ? undefined : new SemanticSearch(embedder, { cacheDir, patienceMs });
   const notesOn = (meaning: Float32Array | undefined): string[] => {
     if (meaning !== undefined) return ["by words and by meaning"];
-    return [`by words only: ${semantic === undefined ? lexicalReason : reasonOf(semantic.state)}`];
+    return [`by words only: ${semantic === undefined ? NO_EMBEDDER : reasonOf(semantic.state)}`];
   };
   return {
     specificationVersion: "v1",

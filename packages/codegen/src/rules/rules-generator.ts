@@ -1,7 +1,6 @@
 import type { CodeGenerator, GeneratedCode, GenerateRequest, GenerationRefused } from "@cem/core";
 import { prepareDates } from "./calls/fill-kinds.ts";
 import { finishProgram } from "./planning/finish.ts";
-import { printProgram } from "./program/print-program.ts";
 import { MAX_TASK_CHARACTERS, planTask } from "./tasks/plan-task.ts";
 
 /** Settings of {@link createRulesGenerator}. */
@@ -30,8 +29,7 @@ export function createRulesGenerator(settings: RulesGeneratorSettings = {}): Cod
       if (task.length <= MAX_TASK_CHARACTERS) await prepareDates(task);
       const { plan, unfilled } = planTask(task, tools, now, signal);
       if (unfilled !== undefined) return { status: "refused", steps: [unfilled] };
-      const code = printProgram(finishProgram(plan));
-      return { status: "generated", code, origin: "rules", uses: [...plan.uses] };
+      return { status: "generated", code: finishProgram(plan), origin: "rules", uses: [...plan.uses] };
     },
   };
 }

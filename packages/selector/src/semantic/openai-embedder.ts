@@ -20,12 +20,6 @@ export interface OpenAiEmbedderSettings {
   /** The Azure OpenAI resource to use instead. `apiVersion` defaults to `2024-10-21`. */
   azure?: { endpoint: string; apiVersion?: string | undefined } | undefined;
   /**
-   * Length of the vectors, for models that can shorten them.
-   *
-   * @defaultValue the model's own
-   */
-  dimensions?: number | undefined;
-  /**
    * Timeout of one request, in milliseconds.
    *
    * @defaultValue {@link DEFAULT_EMBEDDING_TIMEOUT_MS}
@@ -44,7 +38,7 @@ const MAX_RETRIES = 3;
 interface Client {
   embeddings: {
     create(
-      body: { model: string; input: string[]; dimensions?: number },
+      body: { model: string; input: string[] },
       options: { signal: AbortSignal | undefined },
     ): PromiseLike<{ data: { index: number; embedding: number[] }[] }>;
   };
@@ -57,12 +51,12 @@ interface Client {
  * `embed` throws CemError `EMBEDDER_FAILED`.
  */
 export function createOpenAiEmbedder(settings: OpenAiEmbedderSettings): Embedder {
-  const { model, dimensions, azure, baseUrl } = settings;
+  const { model, azure, baseUrl } = settings;
   const service = azure?.endpoint ?? baseUrl ?? "openai";
   let client: Promise<Client> | undefined;
   return {
     specificationVersion: "v1",
-    id: JSON.stringify(["openai", service, model, dimensions ?? null]),
+    id: JSON.stringify(["openai", service, model]),
 
     async embed(texts: readonly string[], { signal }: EmbedOptions): Promise<Float32Array[]> {
       signal?.throwIfAborted();
@@ -71,9 +65,7 @@ export function createOpenAiEmbedder(settings: OpenAiEmbedderSettings): Embedder
         const { embeddings } = await (client ??= connect(settings));
         for (let at = 0; at < texts.length; at += BATCH_TEXTS) {
           const input = texts.slice(at, at + BATCH_TEXTS);
-          const body: Parameters<typeof embeddings.create>[0] = { model, input };
-          if (dimensions !== undefined) body.dimensions = dimensions;
-          const { data } = await embeddings.create(body, { signal });
+          const { data } = await embeddings.create({ model, input }, { signal });
           vectors.push(...inOrder(data, input.length));
         }
       } catch (error) {

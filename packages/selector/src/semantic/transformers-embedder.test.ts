@@ -63,15 +63,6 @@ describe("createTransformersEmbedder", () => {
       await own.dispose?.();
     });
 
-    it("puts the model's prefixes before the texts", async () => {
-      const own = createTransformersEmbedder({ modelDir, library, queryPrefix: "music music music " });
-      const [asQuery] = await own.embed(["weather"], { kind: "query" });
-      const [asDocument] = await own.embed(["weather"], { kind: "document" });
-      expect(cosine(asQuery, asDocument)).toBeLessThan(0.5);
-      expect(own.id).not.toBe(embedder.id);
-      await own.dispose?.();
-    });
-
     it("says which folder has no model", async () => {
       const own = createTransformersEmbedder({ modelDir: path.join(modelDir, "nowhere"), library });
       await expect(own.embed(["weather"], { kind: "query" })).rejects.toMatchObject({

@@ -12,30 +12,6 @@ export interface TransformersEmbedderSettings {
   /** Folder of the model: `config.json`, `tokenizer.json` and `onnx/model.onnx`. Nothing is downloaded. */
   modelDir: string;
   /**
-   * How the vectors of a text's tokens are combined.
-   *
-   * @defaultValue `mean`
-   */
-  pooling?: "mean" | "cls" | undefined;
-  /**
-   * Precision of the weights: `fp32` is `onnx/model.onnx`, `q8` is `onnx/model_quantized.onnx`.
-   *
-   * @defaultValue `q8` where the folder has its file, else `fp32`
-   */
-  dtype?: "fp32" | "fp16" | "q8" | "int8" | "q4" | undefined;
-  /**
-   * Prefix of queries, for models that need one: `query: `.
-   *
-   * @defaultValue none
-   */
-  queryPrefix?: string | undefined;
-  /**
-   * Prefix of documents, for models that need one: `passage: `.
-   *
-   * @defaultValue none
-   */
-  documentPrefix?: string | undefined;
-  /**
    * Module specifier of the library.
    *
    * @defaultValue `@huggingface/transformers`
@@ -63,32 +39,23 @@ interface Waiting {
 class TransformersEmbedder implements Embedder {
   readonly specificationVersion = "v1";
   readonly id: string;
-  readonly #settings: TransformersEmbedderSettings;
   readonly #model: ModelSettings;
   readonly #waiting = new Map<number, Waiting>();
   #worker: Worker | undefined;
   #requests = 0;
 
-  constructor(settings: TransformersEmbedderSettings) {
-    const { pooling = "mean", library = TRANSFORMERS } = settings;
-    const modelDir = path.resolve(settings.modelDir);
-    const dtype = settings.dtype ?? (existsSync(path.join(modelDir, QUANTIZED_WEIGHTS)) ? "q8" : "fp32");
-    this.#settings = settings;
-    this.#model = { modelDir, pooling, dtype, library };
-    const prefixes = [settings.queryPrefix ?? "", settings.documentPrefix ?? ""];
-    this.id = JSON.stringify(["transformers", modelDir, pooling, dtype, ...prefixes]);
+  constructor({ modelDir: folder, library = TRANSFORMERS }: TransformersEmbedderSettings) {
+    const modelDir = path.resolve(folder);
+    const dtype = existsSync(path.join(modelDir, QUANTIZED_WEIGHTS)) ? "q8" : "fp32";
+    this.#model = { modelDir, dtype, library };
+    this.id = JSON.stringify(["transformers", modelDir, dtype]);
   }
 
-  async embed(texts: readonly string[], { kind, signal }: EmbedOptions): Promise<Float32Array[]> {
+  async embed(texts: readonly string[], { signal }: EmbedOptions): Promise<Float32Array[]> {
     signal?.throwIfAborted();
     if (texts.length === 0) return [];
     await this.#checkModel();
-    const { queryPrefix = "", documentPrefix = "" } = this.#settings;
-    const prefix = kind === "query" ? queryPrefix : documentPrefix;
-    const reply = await this.#ask(
-      texts.map((text) => prefix + text),
-      signal,
-    );
+    const reply = await this.#ask([...texts], signal);
     const size = reply.dimensions;
     return texts.map((_, at) => reply.data.subarray(at * size, (at + 1) * size));
   }

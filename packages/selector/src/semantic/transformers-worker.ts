@@ -6,7 +6,6 @@ import { importTransformers } from "./transformers-library.ts";
 /** The data that the worker is started with. */
 export interface ModelSettings {
   modelDir: string;
-  pooling: "mean" | "cls";
   dtype: string;
   library: string;
 }
@@ -80,7 +79,7 @@ async function embed(extract: Extractor, texts: string[]): Promise<Omit<EmbedRep
   let dimensions = 0;
   for (let at = 0; at < texts.length; at += BATCH_TEXTS) {
     const batch = texts.slice(at, at + BATCH_TEXTS);
-    const output = await extract(batch, { pooling: settings.pooling, normalize: true });
+    const output = await extract(batch, { pooling: "mean", normalize: true });
     dimensions = output.dims.at(-1) ?? 0;
     if (data.length === 0) data = new Float32Array(texts.length * dimensions);
     data.set(output.data, at * dimensions);

@@ -66,7 +66,7 @@ async function libraryProblem(): Promise<string | undefined> {
 async function createEmbedder(
   config: Config,
   selectors: Selectors,
-): Promise<{ embedder?: Embedder | undefined; lexicalReason?: string | undefined }> {
+): Promise<{ embedder?: Embedder | undefined }> {
   const { optimizations, llm } = config;
   const { createOpenAiEmbedder, createTransformersEmbedder } = selectors;
   if (optimizations.embeddingModelDir !== undefined) {

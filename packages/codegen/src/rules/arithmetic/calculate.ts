@@ -5,7 +5,6 @@ import { referToAll } from "../planning/references.ts";
 import { cite, isNumeric } from "../planning/value.ts";
 import { call, literal, method, type Expression } from "../program/expression.ts";
 import { useHelper } from "../program/helpers.ts";
-import { printExpression } from "../program/print-program.ts";
 import {
   CalculationReader,
   evaluate,
@@ -194,8 +193,8 @@ function expressionOf(calculation: Calculation, plan: Plan): Expression {
   const calculator = calculatorIn(plan.tools);
   const isKnown = resultsIn(calculation).length === 0;
   if (calculator !== undefined && isKnown && calculation.kind === "binary") {
-    const formula = printExpression(expression);
-    return plan.callTool(calculator, new Map([["expression", literal(formula.replaceAll("**", "^"))]]));
+    const formula = literal(expression.text.replaceAll("**", "^"));
+    return plan.callTool(calculator, new Map([["expression", formula]]));
   }
   return isExact(calculation) ? expression : useHelper("readable", expression);
 }

@@ -103,8 +103,7 @@ export function lowerCall(filling: Filling, plan: Plan, items = listedItems(fill
   if (items === undefined) return plan.declare(plan.callTool(tool, args), { ...about, schema });
   const item = plan.names.take(singular(items.parameter.name), "item");
   const argument = [items.parameter.name, items.itemOf(name(item))] as const;
-  const called = plan.callTool(tool, new Map([...args, argument]));
-  const each = arrow([item], called.kind === "await" ? called.value : called);
+  const each = arrow([item], plan.startCall(tool, new Map([...args, argument])));
   const all = method(name("Promise"), "all", method(items.list, "map", each));
   return plan.declare(awaited(all), { ...about, schema: { type: "array", items: schema } });
 }

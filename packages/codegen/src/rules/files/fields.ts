@@ -79,13 +79,21 @@ export function entriesOf(fields: readonly Field[]): ObjectEntry[] {
   return [...byKey].map(([key, value]) => ({ key, value }));
 }
 
-export type Saved = Pick<Value, "expression" | "schema"> & { value?: Value | undefined };
+export interface Saved extends Pick<Value, "expression" | "schema"> {
+  value?: Value | undefined;
+  /** Where it is written in the task. */
+  written?: JsonValue | undefined;
+}
 
 /** The earlier result, quoted text or call of a tool that words mean. */
 export function readWhat(phrase: Phrase, plan: Plan): Saved | undefined {
   const written = phrase.literal;
   if (written !== undefined)
-    return { expression: literal(written.value), schema: { type: typeof written.value } };
+    return {
+      expression: literal(written.value),
+      schema: { type: typeof written.value },
+      written: written.value,
+    };
   const all = referToAll(phrase.shape, plan);
   if (all !== undefined)
     return { expression: array(all.map(({ expression }) => expression)), schema: { type: "array" } };

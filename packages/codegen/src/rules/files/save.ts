@@ -97,9 +97,8 @@ function saveJson(saved: Saved | undefined, fields: readonly Field[], path: stri
 
 /** JSON with fields adds these; a result goes to the field that it was calculated from, else to `result`. */
 function withResult(saved: Saved, fields: readonly Field[]): Field[] {
-  const { expression: of } = saved;
-  const written = of.kind === "literal" && typeof of.value === "object" ? of.value : null;
-  if (written !== null && !Array.isArray(written))
+  const { written } = saved;
+  if (typeof written === "object" && written !== null && !Array.isArray(written))
     return [
       ...Object.entries(written).map(([key, value]) => ({ key, expression: literal(value) })),
       ...fields,

@@ -8,7 +8,7 @@ import {
   name,
   Names,
   object,
-  template,
+  line,
   type Expression,
   type Statement,
 } from "../program/expression.ts";
@@ -107,9 +107,14 @@ export class Plan {
 
   /** A call of a tool with its arguments by name. */
   callTool(tool: ToolDefinition, args: ReadonlyMap<string, Expression>): Expression {
-    const called = call(this.#importTool(tool), ...toolArguments(tool, args));
+    const called = this.startCall(tool, args);
     const isSynchronous = tool.kind === "skill" && !tool.signature.includes("Promise<");
     return isSynchronous ? called : awaited(called);
+  }
+
+  /** A call of a tool that is not waited for. */
+  startCall(tool: ToolDefinition, args: ReadonlyMap<string, Expression>): Expression {
+    return call(this.#importTool(tool), ...toolArguments(tool, args));
   }
 
   /** Two tools of one name from different modules: the second gets its server's name in front. */
@@ -150,7 +155,7 @@ export class Plan {
   writeJson(path: string, value: Expression): Expression {
     this.makeFolder(path);
     const json = method(name("JSON"), "stringify", value, literal(null), literal(2));
-    return this.callFileSystem("writeFile", literal(path), template(json, "\n"));
+    return this.callFileSystem("writeFile", literal(path), line(json));
   }
 
   /** Prints a text or a result; text without quotes. */

@@ -1,18 +1,11 @@
 import type { JsonValue } from "@cem/core";
 
-/** A TypeScript expression as data. Text from outside only ever gets in through `literal` and object keys. */
-export type Expression =
-  | { kind: "literal"; value: JsonValue }
-  | { kind: "name"; name: string }
-  | { kind: "member"; of: Expression; key: string }
-  | { kind: "call"; callee: Expression; args: readonly Expression[] }
-  | { kind: "await" | "not" | "spread"; value: Expression }
-  | { kind: "arrow"; parameters: readonly string[]; body: Expression }
-  | { kind: "binary"; left: Expression; operator: string; right: Expression }
-  | { kind: "conditional"; test: Expression; yes: Expression; no: Expression }
-  | { kind: "object"; entries: readonly ObjectEntry[] }
-  | { kind: "array"; items: readonly Expression[] }
-  | { kind: "template"; parts: readonly (string | Expression)[] };
+/** A TypeScript expression. Text from outside only ever gets in through `literal` and object keys. */
+export interface Expression {
+  readonly text: string;
+  /** How strongly it binds: in parentheses where its surroundings bind more strongly. */
+  readonly level: number;
+}
 
 export type ObjectEntry = { key: string; value: Expression } | { spread: Expression };
 
@@ -25,92 +18,145 @@ export type Statement =
   | { kind: "throw"; message: Expression }
   | { kind: "if"; test: Expression; body: Statement[]; otherwise: Statement[] };
 
-/** Imports of a program: module to the names taken from it. */
-type Imports = ReadonlyMap<string, ReadonlySet<string>>;
+const LEVELS: Readonly<Record<string, number>> = {
+  "===": 8,
+  "!==": 8,
+  "<": 9,
+  "<=": 9,
+  ">": 9,
+  ">=": 9,
+  "+": 11,
+  "-": 11,
+  "*": 12,
+  "/": 12,
+  "%": 12,
+  "**": 13,
+};
+const [LOOSE, UNARY, POSTFIX, WHOLE, NAME] = [0, 14, 17, 18, 19];
+/** Objects, lists and arguments that are longer have a line for each part. */
+const MAX_LINE_CHARACTERS = 80;
 
-export interface Program {
-  imports: Imports;
-  /** Whole functions, as text that is this package's own. */
-  helpers: readonly string[];
-  statements: readonly Statement[];
-  value: Expression;
+export const name = (text: string): Expression => ({ text, level: NAME });
+export const member = (of: Expression, key: string): Expression => ({
+  text: within(of, POSTFIX) + (isIdentifier(key) ? `.${key}` : `[${quote(key)}]`),
+  level: WHOLE,
+});
+export const awaited = (value: Expression): Expression => ({
+  text: `await ${within(value, UNARY)}`,
+  level: UNARY,
+});
+export const not = (value: Expression): Expression => ({ text: `!${within(value, UNARY)}`, level: UNARY });
+export const spread = ({ text }: Expression): Expression => ({ text: `...${text}`, level: LOOSE });
+
+export function literal(value: JsonValue): Expression {
+  const isNegative = typeof value === "number" && (value < 0 || Object.is(value, -0));
+  return { text: printJson(value), level: isNegative ? UNARY : WHOLE };
 }
 
-export const literal = (value: JsonValue): Expression => ({ kind: "literal", value });
-export const name = (text: string): Expression => ({ kind: "name", name: text });
-export const member = (of: Expression, key: string): Expression => ({ kind: "member", of, key });
-export const awaited = (value: Expression): Expression => ({ kind: "await", value });
-export const array = (items: readonly Expression[]): Expression => ({ kind: "array", items });
-export const spread = (value: Expression): Expression => ({ kind: "spread", value });
-export const not = (value: Expression): Expression => ({ kind: "not", value });
+export function array(items: readonly Expression[]): Expression {
+  return { text: enclosed("[", textsOf(items), "]"), level: WHOLE };
+}
 
 export function call(callee: string, ...args: Expression[]): Expression {
-  return { kind: "call", callee: name(callee), args };
+  return { text: callee + printArguments(args), level: WHOLE };
 }
 
 /** `of.method(...args)` */
 export function method(of: Expression, key: string, ...args: Expression[]): Expression {
-  return { kind: "call", callee: member(of, key), args };
+  return { text: member(of, key).text + printArguments(args), level: WHOLE };
 }
 
 export function arrow(parameters: readonly string[], body: Expression): Expression {
-  return { kind: "arrow", parameters, body };
+  return { text: `(${parameters.join(", ")}) => ${body.text}`, level: LOOSE };
 }
 
 export function binary(left: Expression, operator: string, right: Expression): Expression {
-  return { kind: "binary", left, operator, right };
+  const level = LEVELS[operator] ?? LOOSE;
+  const isPower = operator === "**";
+  const [one, other] = [
+    within(left, isPower ? UNARY + 1 : level),
+    within(right, isPower ? level : level + 1),
+  ];
+  return { text: `${one} ${operator} ${other}`, level };
 }
 
 export function conditional(test: Expression, yes: Expression, no: Expression): Expression {
-  return { kind: "conditional", test, yes, no };
+  const parts = [within(test, 1), `? ${yes.text}`, `: ${no.text}`];
+  const line = parts.join(" ");
+  return { text: line.length <= MAX_LINE_CHARACTERS ? line : parts.join("\n  "), level: LOOSE };
 }
 
 export function object(entries: Readonly<Record<string, Expression>> | readonly ObjectEntry[]): Expression {
-  if (Array.isArray(entries)) return { kind: "object", entries: entries as readonly ObjectEntry[] };
-  return { kind: "object", entries: Object.entries(entries).map(([key, value]) => ({ key, value })) };
+  const all = Array.isArray(entries)
+    ? (entries as readonly ObjectEntry[])
+    : Object.entries(entries).map(([key, value]): ObjectEntry => ({ key, value }));
+  return { text: enclosed("{ ", all.map(printEntry), " }"), level: WHOLE };
 }
 
-export function template(...parts: (string | Expression)[]): Expression {
-  return { kind: "template", parts };
+/** A value as text with a line break behind it. */
+export function line({ text }: Expression): Expression {
+  return { text: `\`\${${text}}\\n\``, level: WHOLE };
 }
 
-/** Every variable that an expression reads. */
-export function namesIn(expression: Expression): Set<string> {
-  const names = new Set<string>();
-  const pending = [expression];
-  for (let part = pending.pop(); part !== undefined; part = pending.pop()) {
-    if (part.kind === "name") names.add(part.name);
-    pending.push(...childrenOf(part));
-  }
-  return names;
+function textsOf(expressions: readonly Expression[]): string[] {
+  return expressions.map(({ text }) => text);
 }
 
-function childrenOf(expression: Expression): Expression[] {
-  switch (expression.kind) {
-    case "literal":
-    case "name":
-      return [];
-    case "member":
-      return [expression.of];
-    case "call":
-      return [expression.callee, ...expression.args];
-    case "await":
-    case "not":
-    case "spread":
-      return [expression.value];
-    case "arrow":
-      return [expression.body];
-    case "binary":
-      return [expression.left, expression.right];
-    case "conditional":
-      return [expression.test, expression.yes, expression.no];
-    case "object":
-      return expression.entries.map((entry) => ("spread" in entry ? entry.spread : entry.value));
-    case "array":
-      return [...expression.items];
-    case "template":
-      return expression.parts.filter((part) => typeof part !== "string");
-  }
+/** In parentheses where it binds weaker than its surroundings. */
+function within({ text, level }: Expression, surroundings: number): string {
+  return level < surroundings ? `(${text})` : text;
+}
+
+/** `open` items `close`, on one line or one item per line. No literal has a line break in its text. */
+function enclosed(open: string, items: readonly string[], close: string): string {
+  if (items.length === 0) return `${open.trim()}${close.trim()}`;
+  const inOne = `${open}${items.join(", ")}${close}`;
+  if (inOne.length <= MAX_LINE_CHARACTERS && !inOne.includes("\n")) return inOne;
+  const lines = items.map((item) => `${indented(item)},\n`);
+  return `${open.trim()}\n${lines.join("")}${close.trim()}`;
+}
+
+export function indented(text: string): string {
+  return text.replaceAll(/^/gmu, "  ");
+}
+
+function printArguments(args: readonly Expression[]): string {
+  return args.length === 1 ? `(${args[0]?.text ?? ""})` : enclosed("(", textsOf(args), ")");
+}
+
+function printEntry(entry: ObjectEntry): string {
+  if ("spread" in entry) return `...(${entry.spread.text})`;
+  const { key, value } = entry;
+  return value.level === NAME && value.text === key ? key : `${printKey(key)}: ${value.text}`;
+}
+
+function printKey(key: string): string {
+  if (key === "__proto__") return `[${quote(key)}]`;
+  return isIdentifier(key) ? key : quote(key);
+}
+
+function printJson(value: JsonValue): string {
+  if (typeof value === "string") return quote(value);
+  if (typeof value === "number") return Object.is(value, -0) ? "-0" : String(value);
+  if (value === null || typeof value === "boolean") return String(value);
+  if (Array.isArray(value)) return enclosed("[", value.map(printJson), "]");
+  const entries = Object.entries(value).map(([key, item]) => `${printKey(key)}: ${printJson(item)}`);
+  return enclosed("{ ", entries, " }");
+}
+
+/** Text as a string literal that holds any text: quotes, line breaks and separators can't end it. */
+export function quote(text: string): string {
+  return JSON.stringify(text)
+    .replaceAll("\u2028", "\\u2028")
+    .replaceAll("\u2029", "\\u2029")
+    .replace(/[\u007F-\u009F\u061C\u200B-\u200F\u202A-\u202E\u2060-\u2069\uFEFF]/gu, (mark) => {
+      return `\\u${(mark.codePointAt(0) ?? 0).toString(16).padStart(4, "0")}`;
+    });
+}
+
+/** Whether a text can stand after a dot or as an object's key. */
+function isIdentifier(text: string): boolean {
+  return /^[A-Za-z_$][A-Za-z0-9_$]{0,80}$/u.test(text);
 }
 
 const RESERVED = new Set(
@@ -124,11 +170,6 @@ const RESERVED = new Set(
     .split(/\s+/)
     .filter((word) => !["name", "status", "event", "top", "location", "document", "object"].includes(word)),
 );
-
-/** Whether a text can stand after a dot or as an object's key. */
-export function isIdentifier(text: string): boolean {
-  return /^[A-Za-z_$][A-Za-z0-9_$]{0,80}$/u.test(text);
-}
 
 /** Words as a variable's name: `active users` to `activeUsers`. Empty when nothing is left of them. */
 export function camelCase(words: string): string {

@@ -13,15 +13,20 @@ export function useHelper(helper: string, ...args: Expression[]): Expression {
   return call(helper, ...args);
 }
 
+/** A string literal, in which a name is no call. */
+const STRING = /"(?:[^"\\]|\\.)*"/gu;
+
 /** The code of the helpers that a program calls, and of those that they call, in the order of the list. */
-export function helperCode(called: ReadonlySet<string>): string[] {
+export function helperCode(program: string): string[] {
   const wanted = new Set<string>();
-  const want = (helper: string): void => {
-    const code = HELPERS.get(helper);
-    if (code === undefined || wanted.has(helper)) return;
-    wanted.add(helper);
-    for (const [name = ""] of code.matchAll(/\b\w+(?=\()/gu)) want(name);
+  const wantCalled = (code: string): void => {
+    for (const [name = ""] of code.matchAll(/\b\w+(?=\()/gu)) {
+      const helper = HELPERS.get(name);
+      if (helper === undefined || wanted.has(name)) continue;
+      wanted.add(name);
+      wantCalled(helper);
+    }
   };
-  for (const name of called) want(name);
+  wantCalled(program.replaceAll(STRING, '""'));
   return [...HELPERS].filter(([name]) => wanted.has(name)).map(([, code]) => code);
 }
