@@ -55,8 +55,8 @@ describe("createElicit", () => {
       content: { name: "Ada", age: 36, plan: "pro", news: true, tags: ["a", "c"], days: ["mo"] },
     });
     expect(shown).toContain("crm asks: Who?");
-    expect(shown).toContain("It needs at least 2 characters.");
-    expect(shown).toContain("Type a whole number from 0.");
+    expect(shown).toContain("It must have at least 2 characters.");
+    expect(shown).toContain("It must be a whole number.");
     expect(shown).toContain("1 Free, 2 Professional");
   });
 

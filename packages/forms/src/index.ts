@@ -1,6 +1,5 @@
 export { defineForm, parseForm } from "./form/parse-form.ts";
 export type { DefinitionProblem, ParseFormOptions } from "./form/parse-form.ts";
-export { FIELD_TYPES } from "./form/form-schema.ts";
 export type {
   Condition,
   FieldType,
@@ -25,5 +24,6 @@ export type {
   FormTarget,
   TargetProblem,
 } from "./targets/target.ts";
+export { checkValue } from "./form/field-values.ts";
 export type { FieldValue } from "./form/field-values.ts";
 export { FORM_SERVER } from "./filling/collected-values.ts";

@@ -1,151 +1,70 @@
+import { isObject } from "@cem/core";
 import type { JsonObject, JsonValue } from "@cem/core";
+import type { FieldValue, FormField } from "@cem/forms";
 
-/** One field of a form. */
-export interface FormField {
-  name: string;
-  title: string;
-  description: string;
-  required: boolean;
+/** A field of a question of a tool, as people are asked for it. */
+export interface AskedField {
+  field: FormField;
   /** The value when nothing is typed. */
-  preset?: FieldValue | undefined;
-  /** A hint for people on the accepted input: `yes or no`. Empty where anything may be. */
+  preset: FieldValue | undefined;
+  /** The accepted input, for people: `yes or no`. Empty where anything may be. */
   hint: string;
-  /** Parses what was typed. */
-  read(text: string): { ok: true; value: FieldValue } | { ok: false; fault: string };
 }
-
-export type FieldValue = string | number | boolean | string[];
-
-const YES = /^(?:y|yes|true)$/i;
-const NO = /^(?:n|no|false)$/i;
 
 /** Reads the fields of an elicitation's flat schema: texts, numbers, booleans and choices. */
-export function readFormFields(schema: JsonObject): FormField[] {
-  const properties = asObject(schema["properties"]);
-  const required = new Set(asList(schema["required"]));
-  return Object.entries(properties).map(([name, property]) =>
-    readField(name, asObject(property), required.has(name)),
+export function readFormFields(schema: JsonObject): AskedField[] {
+  const required = new Set(listOf(schema["required"]));
+  return Object.entries(objectOf(schema["properties"])).map(([name, property]) =>
+    readField(name, objectOf(property), required.has(name)),
   );
 }
 
-function readField(name: string, property: JsonObject, required: boolean): FormField {
-  const preset = property["default"];
-  const field = {
+function readField(name: string, property: JsonObject, required: boolean): AskedField {
+  const { type, minLength, maxLength, minimum, maximum, format, default: preset } = property;
+  const isList = type === "array";
+  const options = choicesOf(isList ? objectOf(property["items"]) : property);
+  const field: FormField = {
     name,
-    title: asText(property["title"]) || name,
-    description: asText(property["description"]),
+    label: textOf(property["title"]) || name,
+    description: textOf(property["description"]),
     required,
-    preset: isFieldValue(preset) ? preset : undefined,
+    type: "text",
+    min_length: numberOf(minLength),
+    max_length: numberOf(maxLength),
+    min: numberOf(minimum),
+    max: numberOf(maximum),
   };
-  const choices = choicesOf(property);
-  if (property["type"] === "array") return { ...field, ...severalOf(choicesOf(asObject(property["items"]))) };
-  if (choices.length > 0) return { ...field, ...oneOf(choices) };
-  switch (property["type"]) {
-    case "boolean":
-      return { ...field, hint: "yes or no", read: readBoolean };
-    case "integer":
-    case "number":
-      return { ...field, ...numberOf(property) };
-    default:
-      return { ...field, ...textOf(property) };
+  const asked = { field, preset: isFieldValue(preset) ? preset : undefined };
+  if (options.length > 0) {
+    const listed = options.map(({ label }, at) => `${at + 1} ${label}`).join(", ");
+    field.options = options;
+    field.type = isList ? "multiselect" : "select";
+    return { ...asked, hint: isList ? `${listed}; several with commas` : listed };
   }
-}
-
-type Reading = Pick<FormField, "hint" | "read">;
-
-function readBoolean(text: string): ReturnType<FormField["read"]> {
-  if (YES.test(text)) return { ok: true, value: true };
-  return NO.test(text) ? { ok: true, value: false } : { ok: false, fault: "Type yes or no." };
-}
-
-function numberOf({ type, minimum, maximum }: JsonObject): Reading {
+  if (type === "boolean") return { ...asked, field: { ...field, type }, hint: "yes or no" };
+  if (type !== "integer" && type !== "number") return { ...asked, hint: textOf(format) };
   const kind = type === "integer" ? "a whole number" : "a number";
-  const [least, most] = [minimum ?? -Infinity, maximum ?? Infinity].map(Number) as [number, number];
-  const range = [
-    Number.isFinite(least) ? ` from ${least}` : "",
-    Number.isFinite(most) ? ` up to ${most}` : "",
-  ].join("");
-  return {
-    hint: kind + range,
-    read: (text) => {
-      const value = Number(text);
-      const isFine = Number.isFinite(value) && (type !== "integer" || Number.isInteger(value));
-      if (isFine && value >= least && value <= most) return { ok: true, value };
-      return { ok: false, fault: `Type ${kind}${range}.` };
-    },
+  const from = field.min === undefined ? "" : ` from ${field.min}`;
+  const to = field.max === undefined ? "" : ` up to ${field.max}`;
+  return { ...asked, field: { ...field, type }, hint: kind + from + to };
+}
+
+/** What was typed for a field. A choice may be given by its number in the list. */
+export function typedValue({ options = [], type }: FormField, text: string): unknown {
+  const choice = (typed: string): string => {
+    const isNamed = options.some((one) => [one.value, one.label].includes(typed));
+    return isNamed ? typed : (options[Number(typed) - 1]?.value ?? typed);
   };
+  return type === "multiselect" ? text.split(",").map((part) => choice(part.trim())) : choice(text);
 }
 
-function textOf({ format, minLength, maxLength }: JsonObject): Reading {
-  const least = typeof minLength === "number" ? minLength : 0;
-  const most = typeof maxLength === "number" ? maxLength : Infinity;
-  return {
-    hint: asText(format),
-    read: (text) => {
-      const { length } = Array.from(text);
-      if (length < least) return { ok: false, fault: `It needs at least ${least} characters.` };
-      return length > most
-        ? { ok: false, fault: `It takes at most ${most} characters.` }
-        : { ok: true, value: text };
-    },
-  };
-}
-
-interface Choice {
-  value: string;
-  label: string;
-}
-
-function oneOf(choices: readonly Choice[]): Reading {
-  return {
-    hint: listed(choices),
-    read: (text) => {
-      const found = find(choices, text);
-      return found === undefined
-        ? { ok: false, fault: `Type one of: ${listed(choices)}.` }
-        : { ok: true, value: found };
-    },
-  };
-}
-
-function severalOf(choices: readonly Choice[]): Reading {
-  return {
-    hint: `${listed(choices)}; several with commas`,
-    read: (text) => {
-      const parts = text.split(",").map((part) => part.trim());
-      const found = parts.map((part) => (choices.length === 0 ? part : find(choices, part)));
-      if (found.every((value) => value !== undefined)) return { ok: true, value: found };
-      return { ok: false, fault: `Type some of: ${listed(choices)}, with commas between.` };
-    },
-  };
-}
-
-/** Finds a choice by its value, its label or its number in the list. */
-function find(choices: readonly Choice[], text: string): string | undefined {
-  const wanted = text.toLowerCase();
-  const named = choices.find(
-    ({ value, label }) => value.toLowerCase() === wanted || label.toLowerCase() === wanted,
-  );
-  return (named ?? choices[Number(text) - 1])?.value;
-}
-
-function listed(choices: readonly Choice[]): string {
-  return choices.map(({ label }, index) => `${index + 1} ${label}`).join(", ");
-}
-
-function choicesOf(property: JsonObject): Choice[] {
-  const values = asList(property["enum"]);
-  if (values.length > 0) {
-    const names = asList(property["enumNames"]);
-    return values.map((value, index) => ({
-      value: asText(value),
-      label: asText(names[index]) || asText(value),
-    }));
-  }
-  const options = [...asList(property["oneOf"]), ...asList(property["anyOf"])].map(asObject);
-  return options.flatMap((option) => {
-    const value = asText(option["const"]);
-    return value === "" ? [] : [{ value, label: asText(option["title"]) || value }];
+function choicesOf(property: JsonObject): NonNullable<FormField["options"]> {
+  const names = listOf(property["enumNames"]);
+  const named = listOf(property["enum"]).map((value, at) => ({ const: value, title: names[at] ?? value }));
+  return [...named, ...listOf(property["oneOf"]), ...listOf(property["anyOf"])].flatMap((option) => {
+    const { const: given, title } = objectOf(option);
+    const value = textOf(given);
+    return value === "" ? [] : [{ value, label: textOf(title) || value }];
   });
 }
 
@@ -154,14 +73,18 @@ function isFieldValue(value: JsonValue | undefined): value is FieldValue {
   return ["string", "number", "boolean"].includes(typeof value);
 }
 
-function asObject(value: JsonValue | undefined): JsonObject {
-  return typeof value === "object" && value !== null && !Array.isArray(value) ? value : {};
+function objectOf(value: JsonValue | undefined): JsonObject {
+  return isObject(value) ? value : {};
 }
 
-function asList(value: JsonValue | undefined): JsonValue[] {
+function listOf(value: JsonValue | undefined): JsonValue[] {
   return Array.isArray(value) ? value : [];
 }
 
-function asText(value: JsonValue | undefined): string {
+function textOf(value: JsonValue | undefined): string {
   return typeof value === "string" ? value : "";
+}
+
+function numberOf(value: JsonValue | undefined): number | undefined {
+  return typeof value === "number" ? value : undefined;
 }

@@ -9,8 +9,9 @@ import type {
 } from "@cem/core";
 import type { CommandContext } from "../io/command-context.ts";
 import { oneLine, safeText } from "../render/text.ts";
-import { readFormFields } from "./form-fields.ts";
-import type { FieldValue, FormField } from "./form-fields.ts";
+import type { FieldValue } from "@cem/forms";
+import { readFormFields, typedValue } from "./form-fields.ts";
+import type { AskedField } from "./form-fields.ts";
 import { InputEnded, createTurns, withPrompt } from "./prompt.ts";
 import type { AskLine, PromptSettings, TakeTurns } from "./prompt.ts";
 
@@ -114,28 +115,29 @@ async function askForForm(
   );
   if (isNo(typed)) return { action: "decline" };
   const content: Record<string, FieldValue> = {};
-  for (const field of fields) {
-    const value = await askForField(field, ask, output);
-    if (value !== undefined) Object.defineProperty(content, field.name, { value, enumerable: true });
+  for (const asked of fields) {
+    const value = await askForField(asked, ask, output);
+    if (value !== undefined) Object.defineProperty(content, asked.field.name, { value, enumerable: true });
   }
   return { action: "accept", content };
 }
 
 async function askForField(
-  field: FormField,
+  { field, hint, preset }: AskedField,
   ask: AskLine,
   output: Writable,
 ): Promise<FieldValue | undefined> {
-  const { title, description, hint, preset, required } = field;
+  const { checkValue } = await import("@cem/forms");
+  const { label = "", description = "", required } = field;
   const about = [description, hint].filter((text) => text !== "").map(shorten);
   const inBrackets = about.length === 0 ? "" : ` (${about.join("; ")})`;
   const standard = preset === undefined ? (required ? "" : " [none]") : ` [${shorten(String(preset))}]`;
   for (;;) {
-    const typed = (await ask(`  ${shorten(title)}${inBrackets}${standard}: `)).trim();
+    const typed = (await ask(`  ${shorten(label)}${inBrackets}${standard}: `)).trim();
     if (typed === "" && (preset !== undefined || !required)) return preset;
-    const answer = typed === "" ? ({ ok: false, fault: "It is needed." } as const) : field.read(typed);
-    if (answer.ok) return answer.value;
-    output.write(`  ${answer.fault}\n`);
+    const checked = checkValue(field, typedValue(field, typed));
+    if (typed !== "" && checked.ok) return checked.value;
+    output.write(`  It ${checked.ok ? "is needed" : checked.fault}.\n`);
   }
 }
 

@@ -1,8 +1,12 @@
 import { Command, Help } from "commander";
 import packageJson from "../../package.json" with { type: "json" };
+import { CemError } from "@cem/core";
+import { EXIT_FAILED, EXIT_OK } from "../errors.ts";
 import type { Answer, CommandContext } from "../io/command-context.ts";
+import { safeData } from "../render/text.ts";
+import type { Style } from "../render/text.ts";
 import { outputOptions, settingOptions, sharedOptions } from "./options.ts";
-import type { SharedOptions } from "./options.ts";
+import type { SettingName, SharedOptions } from "./options.ts";
 
 export const VERSION: string = packageJson.version;
 
@@ -27,8 +31,10 @@ export interface CommandDefinition<Own extends object = object> {
   help: string;
   /** The option with which it prints an answer. Default: it always does. `false`: it prints none. */
   answers?: string | false;
-  /** Declares its arguments and options. */
-  declare(command: Command): Command;
+  /** The settings that act on it, which its help shows. Default: it takes none. */
+  settings?: readonly SettingName[];
+  /** Declares its arguments and further options. */
+  declare?(command: Command): Command;
   /**
    * Reads what was given.
    *
@@ -54,6 +60,41 @@ export type Invocation = {
 /** Checks a definition's types; the result can stand in a list with others. */
 export function defineCommand<Own extends object>(definition: CommandDefinition<Own>): CommandDefinition {
   return definition;
+}
+
+/** The data of an answer, and how people are shown it. */
+interface AnswerParts<Data> {
+  data: Data;
+  /** Whether the command did what it was asked for. Default: it did. */
+  isDone?: boolean | undefined;
+  report: (data: Data, style: Style) => string[];
+  /** What `--quiet` prints. */
+  brief: (data: Data) => string;
+  /** Problems beside the answer. */
+  complaint?: (data: Data, style: Style) => string[];
+}
+
+/** Makes the answer of a command. What would control a terminal is escaped in the data that people are shown. */
+export function answer<Data extends object>(parts: AnswerParts<Data>): Answer {
+  const { data, isDone = true, report, brief, complaint } = parts;
+  return {
+    exitCode: isDone ? EXIT_OK : EXIT_FAILED,
+    data: { status: isDone ? "success" : "error", ...data },
+    report: (style) => report(safeData(data), style),
+    brief: (forTerminal) => brief(forTerminal ? safeData(data) : data),
+    complaint: complaint && ((style) => complaint(safeData(data), style)),
+  };
+}
+
+/**
+ * An argument that an action of a command can't do without.
+ *
+ * @param action - With the name of its command: `skills show`.
+ * @throws CemError `USAGE`
+ */
+export function needed(argument: string | undefined, action: string, what: string): string {
+  if (argument !== undefined) return argument;
+  throw new CemError("USAGE", `cem ${action} needs ${what}. See: cem ${action.split(" ", 1)[0]} --help`);
 }
 
 /**
@@ -82,7 +123,9 @@ export function buildProgram(
       .configureHelp(HELP)
       .addHelpText("after", definition.help);
     addOptions(command, outputOptions(definition.answers));
-    definition.declare(command).action(() => found(invocationOf(definition, program, command)));
+    if (definition.settings !== undefined) addOptions(command, settingOptions(definition.settings));
+    definition.declare?.(command);
+    command.action(() => found(invocationOf(definition, program, command)));
   }
   addOptions(program.command("help [command]"), outputOptions())
     .description("Print help for a command")

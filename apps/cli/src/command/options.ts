@@ -75,8 +75,8 @@ const SETTINGS = {
   timeout: () =>
     new Option("--timeout <seconds>", "stop the code after this many seconds").argParser(seconds),
 };
-type SettingName = keyof typeof SETTINGS;
-const ALL_SETTINGS = Object.keys(SETTINGS) as SettingName[];
+export type SettingName = keyof typeof SETTINGS;
+export const ALL_SETTINGS = Object.keys(SETTINGS) as SettingName[];
 
 /** The settings of a command that looks at tools and skills, and runs nothing. */
 export const CATALOG_SETTINGS: readonly SettingName[] = ["config", "servers", "skills", "customer"];
@@ -102,18 +102,15 @@ export function configOrList(): Option[] {
   return [...group(SETTINGS_GROUP, [new Option("--config [file]", CONFIG)]), ...others];
 }
 
-/** Options of a command that runs a task or a program, with the settings that act on it. */
-export function runOptions(acting: readonly SettingName[] = ALL_SETTINGS): Option[] {
-  return [
-    ...settingOptions(acting),
-    ...group("Changes:", [
-      new Option("--dry-run", "list the changes that the code would make, and make none"),
-      new Option(
-        "--plan <file>",
-        "make the changes of a plan and no others: what --dry-run --json printed",
-      ).conflicts("dryRun"),
-    ]),
-  ];
+/** Options of the changes that a task or a program may make. */
+export function changeOptions(): Option[] {
+  return group("Changes:", [
+    new Option("--dry-run", "list the changes that the code would make, and make none"),
+    new Option(
+      "--plan <file>",
+      "make the changes of a plan and no others: what --dry-run --json printed",
+    ).conflicts("dryRun"),
+  ]);
 }
 
 function group(heading: string, options: Option[]): Option[] {

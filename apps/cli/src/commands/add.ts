@@ -2,19 +2,18 @@ import { statSync } from "node:fs";
 import { shellWord } from "@cem/core/text";
 import type { ServerSource } from "code-execution-mcp/admin";
 import { askYesNo } from "../ask/prompt.ts";
-import { EXIT_FAILED, EXIT_OK, withHints } from "../errors.ts";
+import { withHints } from "../errors.ts";
 import type { Answer, CommandContext } from "../io/command-context.ts";
 import { FIRST_START, showWaiting } from "../io/terminal.ts";
 import { renderRow } from "../render/rows.ts";
-import { oneLine, safeData, counted, shortPath } from "../render/text.ts";
+import { oneLine, counted, shortPath } from "../render/text.ts";
 import { renderGenerated } from "../render/servers.ts";
 import type { Style } from "../render/text.ts";
 import { serverSourceOf } from "../run/config-source.ts";
 import { InvalidArgumentError, Option } from "commander";
 import type { Command } from "commander";
-import { addOptions, defineCommand } from "../command/define-command.ts";
+import { answer, defineCommand } from "../command/define-command.ts";
 import type { Given } from "../command/define-command.ts";
-import { settingOptions } from "../command/options.ts";
 
 const TRANSPORTS = ["http", "sse"] as const;
 
@@ -31,8 +30,9 @@ Examples:
   cem add everything -- npx -y @modelcontextprotocol/server-everything
   cem add memory --env MEMORY_FILE_PATH=m.json -- npx -y @modelcontextprotocol/server-memory
   cem add crm https://crm.example.com/mcp --header 'Authorization: Bearer \${CRM_TOKEN}'`,
+  settings: ["config", "servers"],
   declare: (command) =>
-    addOptions(command, settingOptions(["config", "servers"]))
+    command
       .argument("<name>", "what code calls it")
       .argument("<target...>", "its URL; or after --, the command that starts it, with its arguments")
       .option("--header <name: value>", "an HTTP header to send; may be given again", collectHeader)
@@ -55,8 +55,8 @@ Only files that were generated are removed.
 
 Examples:
   cem remove everything`,
-  declare: (command) =>
-    addOptions(command, settingOptions(["config", "servers"])).argument("<name>", "the server"),
+  settings: ["config", "servers"],
+  declare: (command) => command.argument("<name>", "the server"),
   run: removeMcpServer,
 });
 
@@ -117,19 +117,18 @@ async function addMcpServer(
   const [server] = generated;
   const isDone = server?.state === "generated";
   if (isDone) await askAboutFolders(name, entry, source, context);
-  const safe = safeData(generated);
   const word = shellWord(name);
   const next = isDone ? { next: `cem tools ${word}` } : afterFailure(word, server?.error?.code);
-  return {
-    exitCode: isDone ? EXIT_OK : EXIT_FAILED,
-    data: { status: isDone ? "success" : "error", file, server, warnings, next: Object.values(next) },
-    report: (style) => [
-      ...renderGenerated(safe, style),
+  return answer({
+    data: { file, server, warnings, next: Object.values(next) },
+    isDone,
+    report: (shown, style) => [
+      ...renderGenerated(shown.server === undefined ? [] : [shown.server], style),
       "",
       ...Object.entries(next).flatMap(([label, command]) => renderRow(label, oneLine(command), style)),
     ],
-    brief: () => (isDone ? `${name}: ${server.tools}` : (safe[0]?.error?.message ?? "")),
-  };
+    brief: (shown) => (isDone ? `${name}: ${server.tools}` : (shown.server?.error?.message ?? "")),
+  });
 }
 
 /** Asks once whether a server may write in the folders that its command was given without a yes for each call. */
@@ -169,13 +168,12 @@ async function removeMcpServer(
   const { file, removed } = await removeServerAndFiles(name, serverSourceOf(options, context));
   const from = file === undefined ? [] : [`from ${shortPath(file)}`];
   const files = removed.length === 0 ? [] : [counted(removed.length, "generated file")];
-  return {
-    exitCode: EXIT_OK,
-    data: { status: "success", name, file, removed },
-    report: (style) => [
+  return answer({
+    data: { name, file, removed },
+    report: (shown, style) => [
       "",
-      ...renderRow("removed", `${oneLine(name)} ${[...from, ...files].join(", with ")}`, style),
+      ...renderRow("removed", `${oneLine(shown.name)} ${[...from, ...files].join(", with ")}`, style),
     ],
-    brief: () => removed.join("\n"),
-  };
+    brief: (shown) => shown.removed.join("\n"),
+  });
 }

@@ -1,11 +1,10 @@
 import type { Answer, CommandContext } from "../io/command-context.ts";
 import { serverSourceOf } from "../run/config-source.ts";
-import { EXIT_FAILED, EXIT_OK } from "../errors.ts";
 import { renderRow } from "../render/rows.ts";
 import { oneLine, safeText, shortPath, counted } from "../render/text.ts";
-import { addOptions, defineCommand } from "../command/define-command.ts";
+import { answer, defineCommand } from "../command/define-command.ts";
 import type { Given } from "../command/define-command.ts";
-import { settingOptions, actionArgument } from "../command/options.ts";
+import { actionArgument } from "../command/options.ts";
 
 /** `cem audit verify`: says whether lines of an audit log are missing or were changed. */
 export const audit = defineCommand<{ file?: string | undefined; expect?: string | undefined }>({
@@ -20,8 +19,9 @@ with --expect the next time.
 Examples:
   cem audit verify
   cem audit verify logs/audit.jsonl --expect 9f86d081884c7d65…`,
+  settings: ["config"],
   declare: (command) =>
-    addOptions(command, settingOptions(["config"]))
+    command
       .addArgument(actionArgument(["verify"]))
       .argument("[file]", "the log, instead of the one that logging.audit_file names")
       .option("--expect <hash>", "a hash that an earlier check printed, which the log has to have"),
@@ -36,12 +36,11 @@ async function verifyAuditLog(
   const verified = await verifyAudit({ ...serverSourceOf(options, context), file, expect });
   const { files, lines, head, problems } = verified;
   const isWhole = problems.length === 0;
-  return {
-    exitCode: isWhole ? EXIT_OK : EXIT_FAILED,
-    data: isWhole
-      ? { status: "success", ...verified }
-      : { status: "error", error: { code: "AUDIT_BROKEN", message: describe(problems), details: verified } },
-    report: (style) => [
+  const failure = { error: { code: "AUDIT_BROKEN", message: describe(problems), details: verified } };
+  return answer({
+    data: isWhole ? verified : failure,
+    isDone: isWhole,
+    report: (_, style) => [
       "",
       ...renderRow("files", files.map(shortPath).join(", "), style),
       ...renderRow("lines", counted(lines, "line"), style),
@@ -49,12 +48,12 @@ async function verifyAuditLog(
       ...(isWhole ? ["", "  No line is missing and none was changed."] : []),
     ],
     brief: () => head,
-    complaint: ({ colors }) =>
+    complaint: (_, { colors }) =>
       problems.map(({ file: broken, line, message }) => {
         const place = line === undefined ? shortPath(broken) : `${shortPath(broken)}:${line}`;
         return colors.red(oneLine(safeText(`${place}  ${message}`)));
       }),
-  };
+  });
 }
 
 function describe(problems: readonly { message: string }[]): string {

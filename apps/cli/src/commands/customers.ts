@@ -1,23 +1,22 @@
 import { CemError } from "@cem/core";
 import type { CustomerUsage } from "code-execution-mcp/admin";
 import { askYesNo } from "../ask/prompt.ts";
-import { EXIT_FAILED, EXIT_OK } from "../errors.ts";
 import type { Answer, CommandContext } from "../io/command-context.ts";
 import { renderTable } from "../render/rows.ts";
 import { counted } from "../render/text.ts";
 import type { Style } from "../render/text.ts";
 import { serverSourceOf } from "../run/config-source.ts";
 import { InvalidArgumentError } from "commander";
-import { addOptions, defineCommand } from "../command/define-command.ts";
+import { answer, defineCommand, needed } from "../command/define-command.ts";
 import type { Given } from "../command/define-command.ts";
-import { settingOptions, actionArgument } from "../command/options.ts";
+import { actionArgument } from "../command/options.ts";
 
 const ACTIONS = ["list", "usage", "clean", "delete"] as const;
-type Action = (typeof ACTIONS)[number];
+const AN_ID = "a customer's id";
 
 /** Arguments. */
 interface Customers {
-  action: Action;
+  action: (typeof ACTIONS)[number];
   id?: string | undefined;
   /** Days without use. */
   inactive?: number | undefined;
@@ -41,8 +40,9 @@ Examples:
   cem customers clean --inactive 30d --dry-run
   cem customers delete user_12345
   cem run --customer user_12345 "Calculate 5 + 3"`,
+  settings: ["config"],
   declare: (command) =>
-    addOptions(command, settingOptions(["config"]))
+    command
       .addArgument(actionArgument(ACTIONS, "list"))
       .argument("[id]", "the customer")
       .option("--inactive <days>", "for clean: those that were not used for so many days", days)
@@ -64,9 +64,9 @@ async function manageCustomers(invocation: Given<Customers>, context: CommandCon
   const source = serverSourceOf(options, context);
   switch (action) {
     case "list":
-      return answer(await listCustomers(source), "customer");
+      return listed(await listCustomers(source), "customer");
     case "usage":
-      return answer([await customerUsage(requireId(action, id), source)], "customer");
+      return listed([await customerUsage(needed(id, "customers usage", AN_ID), source)], "customer");
     case "clean":
       return clean(invocation, context);
     case "delete":
@@ -84,51 +84,37 @@ async function clean(
   }
   const source = serverSourceOf(options, context);
   const wouldGo = await cleanCustomers(inactive, { ...source, isDryRun: true });
-  if (dryRun || wouldGo.length === 0) return answer(wouldGo, "customer to remove");
+  if (dryRun || wouldGo.length === 0) return listed(wouldGo, "customer to remove");
   if (
     !yes &&
     !(await askYesNo(`Remove ${counted(wouldGo.length, "customer")} with everything of theirs?`, context))
   )
     return nothingDone();
-  return answer(await cleanCustomers(inactive, source), "customer removed");
+  return listed(await cleanCustomers(inactive, source), "customer removed");
 }
 
-async function remove(
-  { action, id, yes, options }: Given<Customers>,
-  context: CommandContext,
-): Promise<Answer> {
+async function remove({ id, yes, options }: Given<Customers>, context: CommandContext): Promise<Answer> {
   const { customerUsage, deleteCustomer } = await import("code-execution-mcp/admin");
-  const named = requireId(action, id);
+  const named = needed(id, "customers delete", AN_ID);
   const source = serverSourceOf(options, context);
   const usage = await customerUsage(named, source);
   if (!yes && !(await askYesNo(`Remove everything of ${named}, ${counted(usage.entries, "file")}?`, context)))
     return nothingDone();
   await deleteCustomer(named, source);
-  return answer([usage], "customer removed");
+  return listed([usage], "customer removed");
 }
 
-function answer(customers: readonly CustomerUsage[], what: string): Answer {
-  return {
-    exitCode: EXIT_OK,
-    data: { status: "success", customers },
-    report: (style) => renderCustomers(customers, what, style),
-    brief: () => customers.map(({ id }) => id).join("\n"),
-  };
+function listed(customers: readonly CustomerUsage[], what: string): Answer {
+  return answer({
+    data: { customers },
+    report: (shown, style) => renderCustomers(shown.customers, what, style),
+    brief: (shown) => shown.customers.map(({ id }) => id).join("\n"),
+  });
 }
 
 function nothingDone(): Answer {
-  return {
-    exitCode: EXIT_FAILED,
-    data: { status: "error", customers: [] },
-    report: () => ["", "  Nothing was removed. To remove without being asked: --yes"],
-    brief: () => "",
-  };
-}
-
-/** @throws CemError `USAGE` */
-function requireId(action: Action, id: string | undefined): string {
-  if (id !== undefined) return id;
-  throw new CemError("USAGE", `cem customers ${action} needs a customer's id. See: cem customers --help`);
+  const report = (): string[] => ["", "  Nothing was removed. To remove without being asked: --yes"];
+  return answer({ data: { customers: [] }, isDone: false, report, brief: () => "" });
 }
 
 const BYTES_PER_MB = 1024 * 1024;

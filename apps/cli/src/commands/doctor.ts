@@ -1,13 +1,13 @@
 import { toErrorInfo } from "@cem/core";
 import type { LoadedConfig } from "code-execution-mcp";
-import { EXIT_FAILED, EXIT_OK, withHint, withHints } from "../errors.ts";
+import { withHint, withHints } from "../errors.ts";
 import type { Answer, CommandContext } from "../io/command-context.ts";
 import { LABEL_COLUMNS, renderPairs, renderRow } from "../render/rows.ts";
-import { oneLine, safeData, counted, wrapIndented } from "../render/text.ts";
+import { oneLine, counted, wrapIndented } from "../render/text.ts";
 import type { Style } from "../render/text.ts";
 import { serverSourceOf } from "../run/config-source.ts";
 import type { Check, CheckState } from "../doctor/checks.ts";
-import { addOptions, defineCommand } from "../command/define-command.ts";
+import { addOptions, answer, defineCommand } from "../command/define-command.ts";
 import type { Given } from "../command/define-command.ts";
 import { configOrList } from "../command/options.ts";
 
@@ -95,22 +95,17 @@ function answerToChecks(checks: readonly Check[], settings?: readonly ListedSett
   const broken = checks.filter(({ state }) => state === "broken");
   const message = `${counted(broken.length, "thing")} that a task needs ${broken.length === 1 ? "is" : "are"} broken: ${broken.map(({ name }) => name).join(", ")}.`;
   const error = broken.length === 0 ? null : { code: "DOCTOR_FOUND_BROKEN", message, details: { broken } };
-  const safe = safeData({ checks, settings: settings ?? [] });
-  return {
-    exitCode: error === null ? EXIT_OK : EXIT_FAILED,
-    data: {
-      status: error === null ? "success" : "error",
-      error,
-      checks,
-      settings,
-    },
-    report: (style) => [
-      ...renderChecks(safe.checks, style),
-      ...(settings ? renderSettings(safe.settings, style) : []),
+  return answer({
+    data: { error, checks, settings },
+    isDone: error === null,
+    report: (shown, style) => [
+      ...renderChecks(shown.checks, style),
+      ...(shown.settings ? renderSettings(shown.settings, style) : []),
     ],
-    brief: () => safe.checks.map(({ name, state, summary }) => `${name}: ${state}, ${summary}`).join("\n"),
-    complaint: error === null ? undefined : ({ colors }) => ["", colors.red(`  ${message}`)],
-  };
+    brief: (shown) =>
+      shown.checks.map(({ name, state, summary }) => `${name}: ${state}, ${summary}`).join("\n"),
+    complaint: (_, { colors }) => (error === null ? [] : ["", colors.red(`  ${message}`)]),
+  });
 }
 
 /** One setting as `cem doctor --config` lists it. */

@@ -1,18 +1,17 @@
-import { CemError } from "@cem/core";
+import { CemError, isObject } from "@cem/core";
 import type { Form, FormField, FormResult } from "@cem/forms";
 import { elicitOf } from "../ask/terminal-questions.ts";
 import { createTurns } from "../ask/prompt.ts";
-import { EXIT_FAILED, EXIT_OK } from "../errors.ts";
 import type { Answer, CommandContext } from "../io/command-context.ts";
 import { readInput } from "../io/input.ts";
 import { renderPairs, renderRow } from "../render/rows.ts";
-import { oneLine, safeData, counted } from "../render/text.ts";
+import { oneLine, counted } from "../render/text.ts";
 import type { Style } from "../render/text.ts";
 import { configSourceOf } from "../run/config-source.ts";
 import { InvalidArgumentError } from "commander";
-import { addOptions, defineCommand } from "../command/define-command.ts";
+import { answer, defineCommand } from "../command/define-command.ts";
 import type { Given } from "../command/define-command.ts";
-import { settingOptions, actionArgument } from "../command/options.ts";
+import { actionArgument } from "../command/options.ts";
 
 const ACTIONS = ["show", "validate", "fill"] as const;
 
@@ -41,8 +40,9 @@ Examples:
   cem form validate registration.yaml --data ada.yaml
   cem form fill registration.yaml --data ada.yaml --trial
   cem form fill registration.yaml --data ada.yaml --workspace papers`,
+  settings: ["config", "workspace"],
   declare: (command) =>
-    addOptions(command, settingOptions(["config", "workspace"]))
+    command
       .addArgument(actionArgument(ACTIONS))
       .argument("<file>", 'the form, as YAML or JSON, or "-" to read it from stdin', notEmpty)
       .option("--data <file>", "values by field, as YAML or JSON", notEmpty)
@@ -62,13 +62,11 @@ async function handleForm(
   const { createFormFiller, parseForm } = await import("@cem/forms");
   const form = parseForm(await readInput(file, "form", context), { file });
   if (action === "show") {
-    const safe = safeData(form);
-    return {
-      exitCode: EXIT_OK,
-      data: { status: "success", form },
-      report: (style) => renderForm(safe, style),
-      brief: () => safe.fields.map(({ name }) => name).join("\n"),
-    };
+    return answer({
+      data: { form },
+      report: (shown, style) => renderForm(shown.form, style),
+      brief: (shown) => shown.form.fields.map(({ name }) => name).join("\n"),
+    });
   }
   const given = data === undefined ? {} : await readData(await readInput(data, "data", context), data);
   const { loadConfig } = await import("code-execution-mcp");
@@ -79,7 +77,7 @@ async function handleForm(
     workspace: config.execution.workspaceDir,
     ask: elicitOf(context, createTurns()),
   });
-  if (action === "validate") return answer(await filler.check(form, { data: given }));
+  if (action === "validate") return answerToFilling(await filler.check(form, { data: given }));
   if (form.target === undefined) {
     throw new CemError(
       "USAGE",
@@ -89,18 +87,17 @@ async function handleForm(
   if (form.target.type === "tool" || form.sources.length > 0) {
     throw new CemError("USAGE", `${file} calls tools, which a step of type form does in a workflow.`);
   }
-  return answer(await filler.fill(form, { data: given, isTrial: trial, signal }));
+  return answerToFilling(await filler.fill(form, { data: given, isTrial: trial, signal }));
 }
 
-function answer(result: FormResult): Answer {
-  const safe = safeData(result);
+function answerToFilling(result: FormResult): Answer {
   const isDone = result.status === "success";
-  return {
-    exitCode: isDone ? EXIT_OK : EXIT_FAILED,
-    data: { ...result },
-    report: (style) => renderFormResult(safe, style),
-    brief: () => (isDone && (result.output ?? result.screenshot)) || result.status,
-  };
+  return answer({
+    data: result,
+    isDone,
+    report: renderFormResult,
+    brief: ({ output, screenshot, status }) => (isDone && (output ?? screenshot)) || status,
+  });
 }
 
 /** @throws CemError `USAGE` */
@@ -109,7 +106,7 @@ async function readData(text: string, file: string): Promise<Record<string, unkn
   const { value, problems } = readYaml(text);
   const [problem] = problems;
   if (problem !== undefined) throw new CemError("USAGE", `${file}:${problem.line ?? 1}  ${problem.message}`);
-  if (isMapping(value)) return value;
+  if (isObject(value)) return value;
   throw new CemError(
     "USAGE",
     `${file} must hold the values by the names of their fields, such as  name: Ada`,
@@ -184,8 +181,4 @@ function about({ type, label, required, pii, options, when }: FormField): string
     ...(when === undefined ? [] : ["depends on other fields"]),
   ];
   return `${label === undefined ? "" : `${label}: `}${parts.join(", ")}`;
-}
-
-function isMapping(value: unknown): value is Record<string, unknown> {
-  return typeof value === "object" && value !== null && !Array.isArray(value);
 }

@@ -1,7 +1,7 @@
 import { CemError } from "@cem/core";
 import type { GeneratedServer, Importable, ImportableServer } from "code-execution-mcp/admin";
 import { askYesNo } from "../ask/prompt.ts";
-import { EXIT_FAILED, EXIT_OK, withHints } from "../errors.ts";
+import { withHints } from "../errors.ts";
 import type { Answer, CommandContext } from "../io/command-context.ts";
 import { FIRST_START, showWaiting } from "../io/terminal.ts";
 import { renderRow } from "../render/rows.ts";
@@ -9,9 +9,8 @@ import { oneLine, safeData, alignColumns, counted, cut, shortPath, wrapIndented 
 import { renderGenerated } from "../render/servers.ts";
 import type { Style } from "../render/text.ts";
 import { serverSourceOf } from "../run/config-source.ts";
-import { addOptions, defineCommand } from "../command/define-command.ts";
+import { answer, defineCommand } from "../command/define-command.ts";
 import type { Given } from "../command/define-command.ts";
-import { settingOptions } from "../command/options.ts";
 
 /** `cem import`: shows the servers that other programs are set up with, and adds them after a yes. */
 export const importCommand = defineCommand<{ names: string[]; yes: boolean }>({
@@ -26,10 +25,9 @@ Values are copied as they stand there, secrets too. With --json nothing is added
 Examples:
   cem import
   cem import github sentry --yes`,
+  settings: ["config", "servers"],
   declare: (command) =>
-    addOptions(command, settingOptions(["config", "servers"]))
-      .argument("[names...]", "only these")
-      .option("-y, --yes", "add them without asking", false),
+    command.argument("[names...]", "only these").option("-y, --yes", "add them without asking", false),
   run: importServers,
 });
 
@@ -42,8 +40,8 @@ export async function importServers(
   const source = serverSourceOf(options, context);
   const found = choose(await findImportable(source), names);
   const wanted = found.servers.filter(({ obstacle }) => obstacle === undefined);
-  const safe = safeData({ ...found, servers: found.servers.map(withoutEntry) });
-  if (live !== undefined) live.write(`${renderFoundServers(safe, live.style).join("\n")}\n`);
+  const shown = { ...found, servers: found.servers.map(withoutEntry) };
+  if (live !== undefined) live.write(`${renderFoundServers(safeData(shown), live.style).join("\n")}\n`);
 
   const isAgreed =
     wanted.length > 0 &&
@@ -58,28 +56,18 @@ export async function importServers(
   }
   const isDone = generated.every(({ state }) => state === "generated");
   const added = isAgreed ? wanted.map(({ name }) => name) : [];
-  return {
-    exitCode: isDone ? EXIT_OK : EXIT_FAILED,
-    data: {
-      status: isDone ? "success" : "error",
-      found: found.servers.map(withoutEntry),
-      problems: found.problems,
-      added,
-      warnings,
-      generated,
-    },
-    report: (style) => {
-      if (isAgreed) {
-        const notes = warnings.flatMap((text) =>
-          renderRow("note", oneLine(text), style, { paint: style.colors.yellow }),
-        );
-        return [...renderGenerated(safeData(generated), style), ...notes];
-      }
+  return answer({
+    data: { found: shown.servers, problems: found.problems, added, warnings, generated },
+    isDone,
+    report: (safe, style) => {
       if (wanted.length === 0) return ["", "  There is nothing to add."];
-      return ["", "  Nothing was added. To add without being asked: cem import --yes"];
+      if (!isAgreed) return ["", "  Nothing was added. To add without being asked: cem import --yes"];
+      const { yellow: paint } = style.colors;
+      const notes = safe.warnings.flatMap((text) => renderRow("note", oneLine(text), style, { paint }));
+      return [...renderGenerated(safe.generated, style), ...notes];
     },
-    brief: () => added.join("\n"),
-  };
+    brief: (safe) => safe.added.join("\n"),
+  });
 }
 
 /** @throws CemError `SERVER_NOT_FOUND` for a name that no program has. */

@@ -4,12 +4,10 @@ import { CemError } from "@cem/core";
 import { shellWord } from "@cem/core/text";
 import type { LaidFiles } from "code-execution-mcp/admin";
 import type { SharedOptions } from "../command/options.ts";
-import { EXIT_OK } from "../errors.ts";
 import type { Answer, CommandContext } from "../io/command-context.ts";
 import { renderRow } from "../render/rows.ts";
-import { safeText } from "../render/text.ts";
 import { serverSourceOf } from "../run/config-source.ts";
-import { defineCommand } from "../command/define-command.ts";
+import { answer, defineCommand } from "../command/define-command.ts";
 import type { Given } from "../command/define-command.ts";
 
 /**
@@ -57,19 +55,18 @@ async function initialize(
   const place = dir === "." ? [] : [`cd ${shellWord(dir)}`];
   const imported = await offerServers(root, options, context);
   const next = [...place, isFirst ? `cem run "${FIRST_TASK}"` : "cem tools"];
-  return {
-    exitCode: EXIT_OK,
-    data: { status: "success", dir: root, made, kept, next, imported: imported?.data },
-    report: (style) => [
+  return answer({
+    data: { dir: root, made, kept, next, imported: imported?.data },
+    report: (shown, style) => [
       "",
       ...(made.length > 0 ? renderRow("made", made.join("  "), style) : []),
       ...(kept.length > 0 ? renderRow("kept", `${kept.join("  ")}  (there already)`, style) : []),
       ...(imported?.report(style) ?? []),
       "",
-      ...next.flatMap((command, index) => renderRow(index === 0 ? "next" : "", safeText(command), style)),
+      ...shown.next.flatMap((command, at) => renderRow(at === 0 ? "next" : "", command, style)),
     ],
     brief: () => made.join("\n"),
-  };
+  });
 }
 
 /** Asks for the MCP servers of other programs, where there are any and somebody can answer. */

@@ -1,13 +1,12 @@
 import { CemError } from "@cem/core";
 import { shellWord } from "@cem/core/text";
 import type { Migration } from "../migrate/migration.ts";
-import { EXIT_OK } from "../errors.ts";
 import type { Answer, CommandContext } from "../io/command-context.ts";
 import { renderRow } from "../render/rows.ts";
-import { oneLine, safeData } from "../render/text.ts";
+import { oneLine } from "../render/text.ts";
 import type { Style } from "../render/text.ts";
 import { Option } from "commander";
-import { defineCommand } from "../command/define-command.ts";
+import { answer, defineCommand } from "../command/define-command.ts";
 import type { Given } from "../command/define-command.ts";
 
 /** `cem migrate`: shows what moving a project of the Python original over comes to; with --write does it. */
@@ -66,16 +65,12 @@ async function migrateProject(
             state: config.isThere ? "kept" : isMade ? "made" : "planned",
           },
         ];
-  return {
-    exitCode: EXIT_OK,
-    data: { status: "success", dir: migration.folder, files, changes, works, left, diffs, next },
-    report: (style) => renderMigration(safeData({ files, changes, works, left, diffs, next }), style),
-    brief: () =>
-      files
-        .filter(({ state }) => state !== "kept")
-        .map(({ file }) => file)
-        .join("\n"),
-  };
+  const written = files.filter(({ state }) => state !== "kept").map(({ file }) => file);
+  return answer({
+    data: { dir: migration.folder, files, changes, works, left, diffs, next },
+    report: renderMigration,
+    brief: () => written.join("\n"),
+  });
 }
 
 function nextSteps({ config }: Migration, isWritten: boolean, folder: string): string[] {

@@ -1,14 +1,13 @@
 import type { PluginReport } from "code-execution-mcp/admin";
-import { EXIT_FAILED, EXIT_OK } from "../errors.ts";
 import type { Answer, CommandContext } from "../io/command-context.ts";
 import { renderRow } from "../render/rows.ts";
-import { oneLine, safeData, counted, duration } from "../render/text.ts";
+import { oneLine, counted, duration } from "../render/text.ts";
 import type { Style } from "../render/text.ts";
 import { serverSourceOf } from "../run/config-source.ts";
 import { settleTrust } from "../run/settle-trust.ts";
-import { addOptions, defineCommand } from "../command/define-command.ts";
+import { answer, defineCommand } from "../command/define-command.ts";
 import type { Given } from "../command/define-command.ts";
-import { settingOptions, actionArgument } from "../command/options.ts";
+import { actionArgument } from "../command/options.ts";
 
 /** `cem plugins list`: loads the plugins and says of each what it adds, how long it takes and what went wrong. */
 export const plugins = defineCommand({
@@ -23,8 +22,8 @@ host, so those of a folder need its trust: cem trust.
 Examples:
   cem plugins list
   cem plugins list --json`,
-  declare: (command) =>
-    addOptions(command, settingOptions(["config"])).addArgument(actionArgument(["list"], "list")),
+  settings: ["config"],
+  declare: (command) => command.addArgument(actionArgument(["list"], "list")),
   run: listPlugins,
 });
 
@@ -32,13 +31,12 @@ async function listPlugins({ options }: Given, context: CommandContext): Promise
   const { listPlugins: findPlugins } = await import("code-execution-mcp/admin");
   await settleTrust(options, context);
   const plugins = await findPlugins(serverSourceOf(options, context));
-  const isFailed = plugins.some(({ state }) => state === "error");
-  return {
-    exitCode: isFailed ? EXIT_FAILED : EXIT_OK,
-    data: { status: isFailed ? "error" : "success", plugins },
-    report: (style) => renderPlugins(safeData(plugins), style),
-    brief: () => plugins.map(({ name }) => name).join("\n"),
-  };
+  return answer({
+    data: { plugins },
+    isDone: plugins.every(({ state }) => state !== "error"),
+    report: (shown, style) => renderPlugins(shown.plugins, style),
+    brief: (shown) => shown.plugins.map(({ name }) => name).join("\n"),
+  });
 }
 
 const LABELS: Readonly<Record<PluginReport["state"], string>> = {

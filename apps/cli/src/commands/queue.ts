@@ -6,9 +6,9 @@ import type { Answer, CommandContext } from "../io/command-context.ts";
 import { renderRow, renderTable } from "../render/rows.ts";
 import { counted, duration } from "../render/text.ts";
 import { configSourceOf, serverSourceOf } from "../run/config-source.ts";
-import { addOptions, defineCommand } from "../command/define-command.ts";
+import { answer, defineCommand, needed } from "../command/define-command.ts";
 import type { Given } from "../command/define-command.ts";
-import { CODE_SETTINGS, MAX_PORT, settingOptions, actionArgument, wholeNumber } from "../command/options.ts";
+import { CODE_SETTINGS, MAX_PORT, actionArgument, wholeNumber } from "../command/options.ts";
 
 const ACTIONS = ["status", "error", "retry"] as const;
 
@@ -28,8 +28,9 @@ Examples:
   CEM_QUEUE_URL=redis://127.0.0.1:6379/0 cem worker
   cem worker --port 3001                      with /healthz, /readyz and /metrics
   cem queue                                   how many runs wait`,
+  settings: CODE_SETTINGS,
   declare: (command) =>
-    addOptions(command, settingOptions(CODE_SETTINGS)).option(
+    command.option(
       "--port <number>",
       "port that answers /healthz, /readyz and /metrics",
       wholeNumber(0, MAX_PORT),
@@ -50,10 +51,9 @@ Examples:
   cem queue                                   workers, how many runs wait and since when, throughput
   cem queue error                             those that no worker could execute
   cem queue retry run-1f0c2a9b`,
+  settings: ["config"],
   declare: (command) =>
-    addOptions(command, settingOptions(["config"]))
-      .addArgument(actionArgument(ACTIONS, "status"))
-      .argument("[id]", "for retry: the run"),
+    command.addArgument(actionArgument(ACTIONS, "status")).argument("[id]", "for retry: the run"),
   run: lookAtQueue,
 });
 
@@ -75,16 +75,15 @@ async function lookAtQueue(
   { action, id, options }: Given<{ action: (typeof ACTIONS)[number]; id?: string | undefined }>,
   context: CommandContext,
 ): Promise<Answer> {
-  const { deadRuns, queueLoad, retryDeadRun } = await import("code-execution-mcp/admin");
+  const { deadRuns, queueLoad } = await import("code-execution-mcp/admin");
   const source = serverSourceOf(options, context);
   switch (action) {
     case "status": {
       const { waiting, running, dead, workers, oldestWaitMs, endedPerMinute } = await queueLoad(source);
       const counts = { workers, waiting, running, error: dead, oldestWaitMs, endedPerMinute };
-      return {
-        exitCode: EXIT_OK,
-        data: { status: "success", ...counts },
-        report: (style) => [
+      return answer({
+        data: counts,
+        report: (_, style) => [
           "",
           ...renderRow(
             "workers",
@@ -101,28 +100,25 @@ async function lookAtQueue(
           ...renderRow("error", counted(dead, "run"), style),
         ],
         brief: () => Object.values(counts).join(" "),
-      };
+      });
     }
     case "error":
       return listDead(await deadRuns(source));
     case "retry":
-      return retry(id, await retryDeadRun(requireId(id), source));
+      return retry(needed(id, "queue retry", "a run's id, as cem queue error lists them"), source);
   }
 }
 
-function listDead(runs: readonly DeadRun[]): Answer {
-  return {
-    exitCode: EXIT_OK,
-    data: {
-      status: "success",
-      runs: runs.map(({ owner: customer, at, ...run }) => ({ ...run, customer, at: at.toISOString() })),
-    },
-    report: (style) => {
-      const rows = runs.map(({ id, owner: customer = "", kind, reason, at }) => ({
-        run: id,
+function listDead(dead: readonly DeadRun[]): Answer {
+  const runs = dead.map(({ owner: customer, at, ...run }) => ({ ...run, customer, at: at.toISOString() }));
+  return answer({
+    data: { runs },
+    report: (shown, style) => {
+      const rows = shown.runs.map(({ id: run, customer = "", kind, at, reason }) => ({
+        run,
         customer,
         kind,
-        at: at.toISOString(),
+        at,
         reason,
       }));
       const table = rows.length === 0 ? [] : [...renderTable(rows, style).map((line) => `  ${line}`), ""];
@@ -132,27 +128,21 @@ function listDead(runs: readonly DeadRun[]): Answer {
         style.colors.dim(`  ${counted(rows.length, "run")} that no worker could execute.`),
       ];
     },
-    brief: () => runs.map(({ id }) => id).join("\n"),
-  };
+    brief: (shown) => shown.runs.map(({ id }) => id).join("\n"),
+  });
 }
 
 /** @throws CemError `RUN_NOT_FOUND` */
-function retry(id = "", wasThere: boolean): Answer {
-  if (!wasThere) {
+async function retry(id: string, source: ReturnType<typeof serverSourceOf>): Promise<Answer> {
+  const { retryDeadRun } = await import("code-execution-mcp/admin");
+  if (!(await retryDeadRun(id, source))) {
     throw new CemError("RUN_NOT_FOUND", `No worker gave up run ${id}. See which there are: cem queue error`, {
       details: { run: id },
     });
   }
-  return {
-    exitCode: EXIT_OK,
-    data: { status: "success", run: id },
-    report: () => ["", `  ${id} waits for a worker again.`],
-    brief: () => id,
-  };
-}
-
-/** @throws CemError `USAGE` */
-function requireId(id: string | undefined): string {
-  if (id !== undefined) return id;
-  throw new CemError("USAGE", "cem queue retry needs a run's id. See which there are: cem queue error");
+  return answer({
+    data: { run: id },
+    report: ({ run }) => ["", `  ${run} waits for a worker again.`],
+    brief: ({ run }) => run,
+  });
 }

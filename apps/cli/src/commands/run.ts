@@ -3,7 +3,7 @@ import { readInput, requireIntact, requireText } from "../io/input.ts";
 import { runAgent } from "../run/run-agent.ts";
 import { addOptions, defineCommand } from "../command/define-command.ts";
 import type { Given } from "../command/define-command.ts";
-import { CODE_SETTINGS, runOptions } from "../command/options.ts";
+import { ALL_SETTINGS, CODE_SETTINGS, changeOptions } from "../command/options.ts";
 
 /** Arguments. */
 interface Task {
@@ -26,8 +26,9 @@ Examples:
   cem run --resume last "Continue from step 2" told what the last session did
   cat task.txt | cem run -
   cem run -- "-5 + 3"                         a task that begins with "-"`,
+  settings: ALL_SETTINGS,
   declare: (command) =>
-    addOptions(command, runOptions())
+    addOptions(command, changeOptions())
       .argument("<task...>", 'the task in plain words, or "-" to read it from stdin')
       .option(
         "--resume <session>",
@@ -52,8 +53,9 @@ Examples:
   cem exec --min-isolation namespaces --json report.ts
   cem exec --dry-run --json report.ts > plan.json
   cem exec --plan plan.json report.ts         the changes of that plan and no others`,
+  settings: CODE_SETTINGS,
   declare: (command) =>
-    addOptions(command, runOptions(CODE_SETTINGS)).argument(
+    addOptions(command, changeOptions()).argument(
       "<file>",
       'a TypeScript file, or "-" to read the code from stdin',
     ),
@@ -73,8 +75,9 @@ Examples:
   cem call calculator.add a=5 b=3 --quiet
   cem call crm.update id=7 'tags=["new"]'
   cem call crm.update '{"id":7,"tags":["new"]}'`,
+  settings: CODE_SETTINGS,
   declare: (command) =>
-    addOptions(command, runOptions(CODE_SETTINGS))
+    addOptions(command, changeOptions())
       .argument("<server.tool>", "the tool")
       .argument("[arguments...]", "name=value, or one JSON object"),
   read: ({ args: [target = "", ...args] }) => ({ target, args }),

@@ -1,10 +1,9 @@
 import { CemError, RECORDED_STATUSES, statusOfCall } from "@cem/core";
 import type { RecordedCall, RecordedData, RunRecord, RunRecordSummary } from "@cem/core";
-import { EXIT_OK } from "../errors.ts";
 import type { Answer, CommandContext } from "../io/command-context.ts";
 import { renderCode } from "../render/code.ts";
 import { renderRow } from "../render/rows.ts";
-import { oneLine, safeData, safeText } from "../render/text.ts";
+import { oneLine, safeText } from "../render/text.ts";
 import { counted, cut, duration, grouped, wrapIndented } from "../render/text.ts";
 import type { Style } from "../render/text.ts";
 import { renderValue } from "../render/value.ts";
@@ -12,9 +11,9 @@ import { serverSourceOf } from "../run/config-source.ts";
 import { withAgent } from "../run/agent-source.ts";
 import { answerToResult, executeOptions } from "../run/run-agent.ts";
 import { InvalidArgumentError, Option } from "commander";
-import { addOptions, defineCommand } from "../command/define-command.ts";
+import { answer, defineCommand, needed } from "../command/define-command.ts";
 import type { Given } from "../command/define-command.ts";
-import { CODE_SETTINGS, settingOptions, actionArgument, wholeNumber } from "../command/options.ts";
+import { CODE_SETTINGS, actionArgument, wholeNumber } from "../command/options.ts";
 
 const ACTIONS = ["list", "show", "replay"] as const;
 const MAX_LISTED = 100_000;
@@ -48,8 +47,9 @@ Examples:
   cem runs --status error --since 2d
   cem runs show last
   cem runs replay run-tbE6NbkVYnPd --recorded`,
+  settings: CODE_SETTINGS,
   declare: (command) =>
-    addOptions(command, settingOptions(CODE_SETTINGS))
+    command
       .addArgument(actionArgument(ACTIONS, "list"))
       .argument("[id]", "the run: its id, or last")
       .addOption(new Option("--status <status>", "for list: how they ended").choices(RECORDED_STATUSES))
@@ -76,25 +76,21 @@ async function manageRuns(invocation: Given<Runs>, context: CommandContext): Pro
   const { action, id, status, since, text, max, options } = invocation;
   const source = serverSourceOf(options, context);
   if (action === "list") {
-    const runs = safeData(await listRuns({ status, since, text, limit: max }, source));
+    const runs = await listRuns({ status, since, text, limit: max }, source);
     const isFiltered = status !== undefined || since !== undefined || text !== undefined;
-    return {
-      exitCode: EXIT_OK,
-      data: { status: "success", runs },
-      report: (style) => renderRuns(runs, style, isFiltered),
-      brief: () => runs.map((run) => run.id).join("\n"),
-    };
+    return answer({
+      data: { runs },
+      report: (shown, style) => renderRuns(shown.runs, style, isFiltered),
+      brief: (shown) => shown.runs.map((run) => run.id).join("\n"),
+    });
   }
-  if (id === undefined) throw new CemError("USAGE", `cem runs ${action} needs a run. See: cem runs --help`);
-  const run = await readRun(id, source);
+  const run = await readRun(needed(id, `runs ${action}`, "a run"), source);
   if (action === "replay") return replay(run, invocation, context);
-  const safe = safeData(run);
-  return {
-    exitCode: EXIT_OK,
-    data: { status: "success", run },
-    report: (style) => renderRun(safe, style, options.verbose),
-    brief: () => safe.code,
-  };
+  return answer({
+    data: { run },
+    report: (shown, style) => renderRun(shown.run, style, options.verbose),
+    brief: (shown) => shown.run.code,
+  });
 }
 
 /** Says what will happen, then runs the code again. */

@@ -8,9 +8,9 @@ import { renderRow } from "../render/rows.ts";
 import { counted } from "../render/text.ts";
 import type { Style } from "../render/text.ts";
 import { Argument, InvalidArgumentError, Option } from "commander";
-import { addOptions, defineCommand } from "../command/define-command.ts";
+import { answer, defineCommand } from "../command/define-command.ts";
 import type { Given } from "../command/define-command.ts";
-import { MAX_PORT, CODE_SETTINGS, settingOptions, wholeNumber } from "../command/options.ts";
+import { MAX_PORT, CODE_SETTINGS, wholeNumber } from "../command/options.ts";
 
 /** Arguments. What is absent is as the configuration says. */
 interface Serve {
@@ -46,8 +46,9 @@ Examples:
   cem serve http --port 8080
   cem serve --profile code
   cem serve --cost                            how many tokens the tools of each profile take`,
+  settings: CODE_SETTINGS,
   declare: (command) =>
-    addOptions(command, settingOptions(CODE_SETTINGS))
+    command
       .addArgument(new Argument("[transport]", "how clients connect").choices(TRANSPORTS).default("stdio"))
       .addOption(new Option("--profile <name>", "which tools clients see").choices(PROFILES))
       .option("--expose <kinds>", "what clients see of MCP servers besides tools: resources,prompts", exposed)
@@ -115,17 +116,16 @@ async function showCost(
   }
   const direct = await measureDirectCost(agent, signal);
   await agent.dispose();
-  return {
-    exitCode: EXIT_OK,
-    data: { status: "success", profiles: costs, direct },
-    report: (style) => [
+  return answer({
+    data: { profiles: costs, direct },
+    report: (_, style) => [
       "",
       ...costs.flatMap((cost) => costRow(cost, style)),
       "",
       ...directRow(direct, style),
     ],
     brief: () => costs.map(({ profile, total }) => `${profile} ${total}`).join("\n"),
-  };
+  });
 }
 
 interface ProfileCost extends TokenCost {

@@ -1,14 +1,12 @@
-import type { GeneratedServer } from "code-execution-mcp/admin";
-import { EXIT_FAILED, EXIT_OK, withHints } from "../errors.ts";
+import { withHints } from "../errors.ts";
 import type { Answer, CommandContext } from "../io/command-context.ts";
 import { renderRow } from "../render/rows.ts";
-import { oneLine, safeData, safeText } from "../render/text.ts";
+import { oneLine, safeText } from "../render/text.ts";
 import { renderGenerated, renderServers, stateOf } from "../render/servers.ts";
 import { serverSourceOf } from "../run/config-source.ts";
 import { settleTrust } from "../run/settle-trust.ts";
-import { addOptions, defineCommand } from "../command/define-command.ts";
+import { answer, defineCommand } from "../command/define-command.ts";
 import type { Given } from "../command/define-command.ts";
-import { settingOptions } from "../command/options.ts";
 
 /** `cem servers`: tries every configured MCP server. Fails when one that is switched on can't be used. */
 export const servers = defineCommand({
@@ -21,7 +19,7 @@ All servers are tried at once. One that does not answer within 10 seconds is lis
 Examples:
   cem servers
   cem servers --json`,
-  declare: (command) => addOptions(command, settingOptions(["config", "servers"])),
+  settings: ["config", "servers"],
   read: () => ({}),
   run: listServers,
 });
@@ -38,8 +36,9 @@ you wrote or edited are never changed.
 Examples:
   cem generate
   cem generate github --accept`,
+  settings: ["config", "servers"],
   declare: (command) =>
-    addOptions(command, settingOptions(["config", "servers"]))
+    command
       .argument("[servers...]", "only these")
       .option("--accept", "take over definitions that changed", false),
   run: generateFiles,
@@ -56,10 +55,9 @@ Opens the server's sign-in page and waits until you are signed in. Sign-ins are 
 Examples:
   cem auth github
   cem auth github --no-browser`,
+  settings: ["config", "servers"],
   declare: (command) =>
-    addOptions(command, settingOptions(["config", "servers"]))
-      .argument("<server>", "the server")
-      .option("--no-browser", "only print the address to open"),
+    command.argument("<server>", "the server").option("--no-browser", "only print the address to open"),
   run: authenticate,
 });
 
@@ -67,14 +65,12 @@ async function listServers({ options }: Given, context: CommandContext): Promise
   const { inspectServers } = await import("code-execution-mcp/admin");
   await settleTrust(options, context);
   const servers = withHints(await inspectServers(serverSourceOf(options, context)));
-  const safe = safeData(servers);
-  const isUsable = servers.every(({ state }) => state === "ready" || state === "disabled");
-  return {
-    exitCode: isUsable ? EXIT_OK : EXIT_FAILED,
-    data: { status: isUsable ? "success" : "error", servers },
-    report: (style) => renderServers(safe, style),
-    brief: () => safe.map((server) => `${server.name}: ${stateOf(server)}`).join("\n"),
-  };
+  return answer({
+    data: { servers },
+    isDone: servers.every(({ state }) => state === "ready" || state === "disabled"),
+    report: (shown, style) => renderServers(shown.servers, style),
+    brief: (shown) => shown.servers.map((server) => `${server.name}: ${stateOf(server)}`).join("\n"),
+  });
 }
 
 async function generateFiles(
@@ -88,18 +84,12 @@ async function generateFiles(
     servers: servers.length === 0 ? undefined : servers,
     accept,
   });
-  return answerToGenerated(withHints(generated));
-}
-
-function answerToGenerated(generated: readonly GeneratedServer[]): Answer {
-  const safe = safeData(generated);
-  const isDone = generated.every(({ state }) => state === "generated");
-  return {
-    exitCode: isDone ? EXIT_OK : EXIT_FAILED,
-    data: { status: isDone ? "success" : "error", servers: generated },
-    report: (style) => renderGenerated(safe, style),
-    brief: () => safe.map(({ server, state }) => `${server}: ${state}`).join("\n"),
-  };
+  return answer({
+    data: { servers: withHints(generated) },
+    isDone: generated.every(({ state }) => state === "generated"),
+    report: (shown, style) => renderGenerated(shown.servers, style),
+    brief: (shown) => shown.servers.map(({ server, state }) => `${server}: ${state}`).join("\n"),
+  });
 }
 
 async function authenticate(
@@ -110,19 +100,17 @@ async function authenticate(
   await settleTrust(options, context);
   const source = serverSourceOf(options, context);
   await signIn(server, { ...source, openBrowser: (url) => showSignIn(url, browser, context) });
-  const generated = withHints(await generateTools({ ...source, servers: [server] }));
-  const safe = safeData(generated);
-  const isDone = generated.every(({ state }) => state === "generated");
-  return {
-    exitCode: isDone ? EXIT_OK : EXIT_FAILED,
-    data: { status: isDone ? "success" : "error", server: generated[0] },
-    report: (style) => [
+  const [generated] = withHints(await generateTools({ ...source, servers: [server] }));
+  return answer({
+    data: { server: generated },
+    isDone: generated?.state === "generated",
+    report: (shown, style) => [
       "",
       ...renderRow("signed in", oneLine(server), style),
-      ...renderGenerated(safe, style),
+      ...renderGenerated(shown.server === undefined ? [] : [shown.server], style),
     ],
     brief: () => `${server}: signed in`,
-  };
+  });
 }
 
 /** Prints the address in any case: the browser may be on another machine. */

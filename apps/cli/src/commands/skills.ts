@@ -1,15 +1,13 @@
-import { CemError } from "@cem/core";
 import type { Skill, SkillSummary } from "@cem/core";
-import { EXIT_OK } from "../errors.ts";
 import type { Answer, CommandContext } from "../io/command-context.ts";
 import { renderCode } from "../render/code.ts";
 import { renderRow } from "../render/rows.ts";
-import { oneLine, safeData, counted, wrapIndented } from "../render/text.ts";
+import { oneLine, counted, wrapIndented } from "../render/text.ts";
 import type { Style } from "../render/text.ts";
 import { serverSourceOf } from "../run/config-source.ts";
-import { addOptions, defineCommand } from "../command/define-command.ts";
+import { answer, defineCommand, needed } from "../command/define-command.ts";
 import type { Given } from "../command/define-command.ts";
-import { CODE_SETTINGS, settingOptions, actionArgument } from "../command/options.ts";
+import { CODE_SETTINGS, actionArgument } from "../command/options.ts";
 
 const ACTIONS = ["list", "show", "test", "promote", "remove"] as const;
 type Action = (typeof ACTIONS)[number];
@@ -29,10 +27,8 @@ Examples:
   cem skills show double_number
   cem skills test report
   cem skills promote monthly_report`,
-  declare: (command) =>
-    addOptions(command, settingOptions(CODE_SETTINGS))
-      .addArgument(actionArgument(ACTIONS, "list"))
-      .argument("[name]", "the skill"),
+  settings: CODE_SETTINGS,
+  declare: (command) => command.addArgument(actionArgument(ACTIONS, "list")).argument("[name]", "the skill"),
   run: manageSkills,
 });
 
@@ -46,33 +42,25 @@ async function manageSkills(
   const { listSkills, readSkill } = await import("code-execution-mcp/admin");
   const source = serverSourceOf(options, context);
   if (action === "list") {
-    const skills = await listSkills(source);
-    const safe = safeData(skills);
-    return {
-      exitCode: EXIT_OK,
-      data: { status: "success", skills },
-      report: (style) => renderSkills(safe, style),
-      brief: () => safe.map((skill) => skill.name).join("\n"),
-    };
+    return answer({
+      data: { skills: await listSkills(source) },
+      report: ({ skills }, style) => renderSkills(skills, style),
+      brief: ({ skills }) => skills.map((skill) => skill.name).join("\n"),
+    });
   }
-  const named = requireName(action, name);
+  const named = needed(name, `skills ${action}`, "the name of a skill");
   if (action === "show") {
-    const skill = await readSkill(named, source);
-    const safe = safeData(skill);
-    return {
-      exitCode: EXIT_OK,
-      data: { status: "success", skill },
-      report: (style) => renderSkill(safe, style),
-      brief: () => skill.code,
-    };
+    return answer({
+      data: { skill: await readSkill(named, source) },
+      report: ({ skill }, style) => renderSkill(skill, style),
+      brief: ({ skill }) => skill.code,
+    });
   }
-  const done = await act(action, named, source);
-  return {
-    exitCode: EXIT_OK,
-    data: { status: "success", name: done },
-    report: (style) => ["", ...renderRow(DONE[action], oneLine(done), style)],
-    brief: () => done,
-  };
+  return answer({
+    data: { name: await act(action, named, source) },
+    report: (done, style) => ["", ...renderRow(DONE[action], oneLine(done.name), style)],
+    brief: (done) => done.name,
+  });
 }
 
 async function act(
@@ -86,12 +74,6 @@ async function act(
     return name;
   }
   return (await (action === "test" ? testSkill : promoteSkill)(name, source)).name;
-}
-
-/** @throws CemError `USAGE` */
-function requireName(action: Action, name: string | undefined): string {
-  if (name !== undefined) return name;
-  throw new CemError("USAGE", `cem skills ${action} needs the name of a skill. See: cem skills --help`);
 }
 
 const INDENT = "  ";

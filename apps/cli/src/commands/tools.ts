@@ -1,11 +1,11 @@
-import { exampleCall, serverNotFound } from "@cem/core";
+import { exampleCall, serverNotFound, toolId } from "@cem/core";
 import type { CatalogSnapshot, RankedTool, ToolServer } from "@cem/core";
 import { nearest } from "@cem/core/text";
 import { Option } from "commander";
-import { addOptions, defineCommand } from "../command/define-command.ts";
+import { answer, defineCommand } from "../command/define-command.ts";
 import type { Given } from "../command/define-command.ts";
-import { CATALOG_SETTINGS, settingOptions, wholeNumber } from "../command/options.ts";
-import { EXIT_OK, withHint } from "../errors.ts";
+import { CATALOG_SETTINGS, wholeNumber } from "../command/options.ts";
+import { withHint } from "../errors.ts";
 import type { Answer, CommandContext } from "../io/command-context.ts";
 import { requireIntact, requireText } from "../io/input.ts";
 import {
@@ -30,11 +30,8 @@ Examples:
   cem tools
   cem tools weather
   cem tools --json`,
-  declare: (command) =>
-    addOptions(command, settingOptions(CATALOG_SETTINGS)).argument(
-      "[server]",
-      "one server, with the signatures of its tools",
-    ),
+  settings: CATALOG_SETTINGS,
+  declare: (command) => command.argument("[server]", "one server, with the signatures of its tools"),
   run: listTools,
 });
 
@@ -47,19 +44,15 @@ async function listTools(
     ...serverSourceOf(options, context),
     only: server,
   });
-  const snapshot = withHints(server === undefined ? catalog : onlyServer(server, catalog));
-  const safe = safeData(snapshot);
-  return {
-    exitCode: EXIT_OK,
-    data: { status: "success", ...snapshot },
-    report: (style) =>
+  return answer({
+    data: withHints(server === undefined ? catalog : onlyServer(server, catalog)),
+    report: ({ servers }, style) =>
       server === undefined
-        ? renderServers(safe.servers, style)
-        : safe.servers.flatMap((one) => renderServer(one, style)),
-    brief: () =>
-      safe.servers.flatMap(({ tools }) => tools.map((tool) => `${tool.server}.${tool.name}`)).join("\n"),
-    complaint: (style) => renderProblems(safe.problems, style),
-  };
+        ? renderServers(servers, style)
+        : servers.flatMap((one) => renderServer(one, style)),
+    brief: ({ servers }) => servers.flatMap(({ tools }) => tools.map(toolId)).join("\n"),
+    complaint: ({ problems }, style) => renderProblems(problems, style),
+  });
 }
 
 /**
@@ -101,8 +94,9 @@ Examples:
   cem search "read a file"
   cem search weather --detail full --max 3
   cem search weather --json`,
+  settings: CATALOG_SETTINGS,
   declare: (command) =>
-    addOptions(command, settingOptions(CATALOG_SETTINGS))
+    command
       .argument("<query...>", "what the tool should do, in plain words")
       .addOption(new Option("--detail <level>", "how much to tell").choices(DETAILS).default("description"))
       .option("--max <count>", "the most tools to list", wholeNumber(1, MAX_RESULTS), 10),
@@ -130,25 +124,22 @@ async function searchTools(
       const shown = detail === "full" ? found.slice(0, MAX_SHOWN_CODES) : [];
       const codes = await Promise.all(shown.map(({ tool }) => readToolCode(tool)));
       const tools = found.map((ranked, at) => described(ranked, detail, codes[at]));
-      const safe = safeData(found);
-      const safeCodes = safeData(codes);
-      return {
-        exitCode: EXIT_OK,
-        data: { status: "success", query, tools, notes },
-        report: (style) => [
+      return answer({
+        data: { query, tools, notes },
+        report: (shown, style) => [
           ...(found.length === 0
             ? ["", "  Nothing here fits. Try other or fewer words, or see what there is: cem tools"]
-            : renderFound(safe, detail, style, safeCodes)),
-          ...renderFoundNotes(safeData(notes), style),
+            : renderFound(safeData(found), detail, style, safeData(codes))),
+          ...renderFoundNotes(shown.notes, style),
         ],
-        brief: () => safe.map(({ tool }) => `${tool.server}.${tool.name}`).join("\n"),
-      };
+        brief: (shown) => shown.tools.map(({ server, tool }) => `${server}.${tool}`).join("\n"),
+      });
     },
     { asksForTrust: false },
   );
 }
 
-function described({ tool, score, reason }: RankedTool, detail: Detail, source: string | undefined): object {
+function described({ tool, score, reason }: RankedTool, detail: Detail, source: string | undefined) {
   const { server, name, description, ...rest } = tool;
   const named = { server, tool: name, score, reason };
   if (detail === "name") return named;

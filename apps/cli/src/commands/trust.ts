@@ -4,14 +4,12 @@ import type { TrustReport } from "code-execution-mcp/admin";
 import type { Answer, CommandContext } from "../io/command-context.ts";
 import { askYesNo } from "../ask/prompt.ts";
 import { serverSourceOf } from "../run/config-source.ts";
-import { EXIT_FAILED, EXIT_OK } from "../errors.ts";
 import { renderRow } from "../render/rows.ts";
 import { renderAsked, renderTrustItems } from "../run/settle-trust.ts";
 import { oneLine, safeData, shortPath, counted } from "../render/text.ts";
 import { Option } from "commander";
-import { addOptions, defineCommand } from "../command/define-command.ts";
+import { answer, defineCommand } from "../command/define-command.ts";
 import type { Given } from "../command/define-command.ts";
-import { settingOptions } from "../command/options.ts";
 
 /** Arguments. */
 interface Trust {
@@ -37,8 +35,9 @@ Examples:
   cem trust report.yaml                       a workflow whose steps fill in forms, as it is now
   cem trust --list
   cem trust --remove`,
+  settings: ["config", "servers"],
   declare: (command) =>
-    addOptions(command, settingOptions(["config", "servers"]))
+    command
       .argument("[folder]", "the folder, or the file of a workflow", ".")
       .option("-y, --yes", "trust it without asking", false)
       .addOption(new Option("--list", "list the folders that are trusted").default(false).conflicts("remove"))
@@ -75,12 +74,12 @@ function answerToReport(report: TrustReport, isAgreed: boolean): Answer {
       : isDone
         ? `Trusted: ${size} that this folder asks for. When one changes, it is asked again.`
         : "Nothing was trusted. To trust it without being asked: cem trust --yes";
-  return {
-    exitCode: isDone ? EXIT_OK : EXIT_FAILED,
-    data: { status: isDone ? "success" : "error", folder, requested, held, trusted: isDone },
+  return answer({
+    data: { folder, requested, held, trusted: isDone },
+    isDone,
     report: () => ["", `  ${outcome}`],
-    brief: () => (isDone ? folder : ""),
-  };
+    brief: (shown) => (isDone ? shown.folder : ""),
+  });
 }
 
 /** @throws CemError `USAGE` for a folder that was not trusted. */
@@ -89,28 +88,27 @@ async function untrust(folder: string): Promise<Answer> {
   if (!(await untrustFolder(folder))) {
     throw new CemError("USAGE", `${folder} was not trusted. See: cem trust --list`, { details: { folder } });
   }
-  return {
-    exitCode: EXIT_OK,
-    data: { status: "success", removed: folder },
-    report: (style) => ["", ...renderRow("removed", `the trust in ${oneLine(shortPath(folder))}`, style)],
-    brief: () => folder,
-  };
+  return answer({
+    data: { removed: folder },
+    report: ({ removed }, style) => [
+      "",
+      ...renderRow("removed", `the trust in ${oneLine(shortPath(removed))}`, style),
+    ],
+    brief: ({ removed }) => removed,
+  });
 }
 
 function answerToList(folders: TrustRecord["folders"]): Answer {
-  const safe = safeData(folders);
-  const names = Object.keys(safe);
-  return {
-    exitCode: EXIT_OK,
-    data: { status: "success", folders },
-    report: (style) =>
-      names.length === 0
+  return answer({
+    data: { folders },
+    report: (shown, style) =>
+      Object.keys(folders).length === 0
         ? ["", "  No folder is trusted."]
-        : Object.entries(safe).flatMap(([name, { items, trustedAt }]) => [
+        : Object.entries(shown.folders).flatMap(([name, { items, trustedAt }]) => [
             "",
             ...renderRow(trustedAt.slice(0, 10), oneLine(name), style),
             ...renderTrustItems(items, style),
           ]),
-    brief: () => names.join("\n"),
-  };
+    brief: (shown) => Object.keys(shown.folders).join("\n"),
+  });
 }

@@ -57,32 +57,23 @@ export function showSteps(output: Output, verbose: boolean): (event: WorkflowEve
 }
 
 /** Renders what a run came to. */
-export function renderRun({ outputs }: WorkflowResult, style: Style): string[] {
-  return renderOutputs(outputs, style);
-}
-
-function renderOutputs(outputs: WorkflowResult["outputs"], style: Style): string[] {
+export function renderOutputs(outputs: WorkflowResult["outputs"], style: Style): string[] {
   if (Object.keys(outputs).length === 0) return [];
   return [
     "",
-    ...renderValue(safeData(outputs), { ...style, width: style.width - 2 }).map((line) =>
-      `${INDENT}${line}`.trimEnd(),
-    ),
+    ...renderValue(outputs, { ...style, width: style.width - 2 }).map((line) => `${INDENT}${line}`.trimEnd()),
   ];
 }
 
 /** Renders why a run did not complete. */
 export function renderRunFailure({ error, run, status }: WorkflowResult, style: Style): string[] {
   if (error === null) return [];
-  const safe = safeData(error);
   return [
     "",
-    ...renderRow(status, safe.message, style, {
-      paint: style.colors.red,
-    }),
-    ...(safe.hint === undefined ? [] : renderRow("", safe.hint, style)),
+    ...renderRow(status, error.message, style, { paint: style.colors.red }),
+    ...(error.hint === undefined ? [] : renderRow("", error.hint, style)),
     // Of a step that may have been executed, the hint says how.
-    ...(safe.code === "WORKFLOW_STEP_UNCERTAIN"
+    ...(error.code === "WORKFLOW_STEP_UNCERTAIN"
       ? []
       : renderRow("go on", `cem workflow resume ${run}`, style)),
   ];
@@ -96,11 +87,11 @@ export function renderWorkflows(
 ): string[] {
   if (workflows.length + runs.length === 0)
     return ["", "  There are no workflows and no runs here. Run a file: cem workflow run <file.yaml>"];
-  const defined = safeData(workflows).map(({ name, description, steps }): [string, string] => [
+  const defined = workflows.map(({ name, description, steps }): [string, string] => [
     oneLine(name),
     oneLine(`${counted(steps, "step")}${description === "" ? "" : `, ${description}`}`),
   ]);
-  const kept = safeData(runs).map(({ run, status, startedAt, ms }): [string, string] => [
+  const kept = runs.map(({ run, status, startedAt, ms }): [string, string] => [
     run,
     `${status}, ${startedAt.slice(0, 19).replace("T", " ")}, ${duration(ms)}`,
   ]);
@@ -111,8 +102,7 @@ export function renderWorkflows(
 }
 
 /** Renders one run with its steps. */
-export function renderRunDetails(given: RunDetails, style: Style): string[] {
-  const details = safeData(given);
+export function renderRunDetails(details: RunDetails, style: Style): string[] {
   const { run, workflow, version, status, error, uncertain, steps, outputs } = details;
   const pairs = steps.map(({ step, status: state, attempts, error: failure }): [string, string] => [
     oneLine(step),
@@ -140,7 +130,7 @@ export function renderRunDetails(given: RunDetails, style: Style): string[] {
 /** Renders a workflow as a drawing: steps with the same number can run at once. */
 export function renderDrawing(steps: readonly DrawnStep[], style: Style): string[] {
   const { colors } = style;
-  const lines = safeData(steps).map(({ depth, group, text, detail }) => {
+  const lines = steps.map(({ depth, group, text, detail }) => {
     const indent = `${INDENT}${"│  ".repeat(depth)}`;
     const label = group === 0 ? colors.dim(oneLine(text)) : `${group}  ${colors.bold(oneLine(text))}`;
     return `${indent}${label}${detail === "" ? "" : `  ${colors.dim(oneLine(detail))}`}`;

@@ -1,24 +1,23 @@
-import { CemError } from "@cem/core";
 import type { JsonObject, JsonValue } from "@cem/core";
-import type { WorkflowResult } from "code-execution-mcp";
+import type { OwnWorkflows } from "code-execution-mcp";
 import type { Answer, CommandContext } from "../io/command-context.ts";
 import { configSourceOf } from "../run/config-source.ts";
-import { EXIT_FAILED, EXIT_OK, withHint } from "../errors.ts";
+import { withHint } from "../errors.ts";
 import { renderRow } from "../render/rows.ts";
 import {
   renderDrawing,
-  renderRun,
+  renderOutputs,
   renderRunDetails,
   renderRunFailure,
   renderWorkflows,
   showSteps,
 } from "./workflow-report.ts";
-import { oneLine, safeJson, safeText } from "../render/text.ts";
+import { oneLine, safeJson } from "../render/text.ts";
 import { withWorkflows } from "../run/agent-source.ts";
 import { InvalidArgumentError, Option } from "commander";
-import { addOptions, defineCommand } from "../command/define-command.ts";
+import { answer, defineCommand, needed } from "../command/define-command.ts";
 import type { Given } from "../command/define-command.ts";
-import { CODE_SETTINGS, settingOptions, actionArgument } from "../command/options.ts";
+import { CODE_SETTINGS, actionArgument } from "../command/options.ts";
 
 const ACTIONS = ["run", "validate", "list", "show", "resume", "cancel", "graph"] as const;
 type Action = (typeof ACTIONS)[number];
@@ -53,8 +52,9 @@ Examples:
   cem workflow show report-1f0c2a9b3d
   cem workflow resume report-1f0c2a9b3d --done send
   cem workflow graph report.yaml`,
+  settings: CODE_SETTINGS,
   declare: (command) =>
-    addOptions(command, settingOptions(CODE_SETTINGS))
+    command
       .addArgument(actionArgument(ACTIONS, "list"))
       .argument("[target]", "the workflow's name or file; the run")
       .addOption(
@@ -111,122 +111,82 @@ const WANTED: Record<Exclude<Action, "list">, string> = {
 };
 
 async function manageWorkflows(given: Given<Workflow>, context: CommandContext): Promise<Answer> {
-  const { action } = given;
-  if (action === "list") return list(given, context);
-  const target = requireTarget(action, given.target);
-  switch (action) {
-    case "run":
-    case "resume":
-      return run(target, given, context);
-    case "validate":
-      return validate(target, given, context);
-    case "graph":
-      return graph(target, given, context);
-    case "show":
-      return show(target, given, context);
-    case "cancel":
-      return cancel(target, given, context);
-  }
+  const { action, options, target } = given;
+  if (action === "list") return listWorkflows(given, context);
+  const named = needed(target, `workflow ${action}`, WANTED[action]);
+  return withWorkflows(options, context, async (workflows) => {
+    switch (action) {
+      case "run":
+      case "resume":
+        return run(named, given, context, workflows);
+      case "validate": {
+        const { workflow, parts } = await workflows.validate(named);
+        const { name, version, steps } = workflow;
+        return answer({
+          data: { name, version, steps: steps.length, parts: [...parts.keys()] },
+          report: (valid, style) => [
+            "",
+            ...renderRow("valid", oneLine(`${valid.name} ${valid.version}`), style),
+          ],
+          brief: (valid) => valid.name,
+        });
+      }
+      case "graph": {
+        const { drawWorkflow } = await import("code-execution-mcp/admin");
+        const { workflow } = await workflows.load(named);
+        return answer({
+          data: { name: workflow.name, steps: await drawWorkflow(workflow) },
+          report: ({ steps }, style) => renderDrawing(steps, style),
+          brief: ({ steps }) => steps.map(({ text, detail }) => `${text} ${detail}`.trim()).join("\n"),
+        });
+      }
+      case "show":
+        return answer({
+          data: await workflows.show(named),
+          report: renderRunDetails,
+          brief: ({ status }) => status,
+        });
+      case "cancel": {
+        const state = await workflows.cancel(named);
+        const said = state === "running" ? "asked to end" : state;
+        return answer({
+          data: { run: named, state },
+          report: (ended, style) => ["", ...renderRow(said, ended.run, style)],
+          brief: () => state,
+        });
+      }
+    }
+  });
 }
 
-async function run(target: string, given: Given<Workflow>, context: CommandContext): Promise<Answer> {
-  const { action, options, variables, repeat, done } = given;
-  const { live, signal } = context;
-  const onEvent = live && showSteps(live, options.verbose);
-  const isGiven = Object.keys(variables).length > 0;
-  const result = await withWorkflows(options, context, (workflows) =>
+async function run(
+  target: string,
+  { action, options, variables, repeat, done }: Given<Workflow>,
+  { live, signal }: CommandContext,
+  workflows: OwnWorkflows,
+): Promise<Answer> {
+  const watched = { signal, onEvent: live && showSteps(live, options.verbose) };
+  const given = Object.keys(variables).length > 0 ? variables : undefined;
+  const ended =
     action === "resume"
-      ? workflows.resume(target, {
-          variables: isGiven ? variables : undefined,
-          repeat,
-          done,
-          signal,
-          onEvent,
-        })
-      : workflows.run(target, { variables, signal, onEvent }),
-  );
-  return answerToRun(result);
+      ? await workflows.resume(target, { variables: given, repeat, done, ...watched })
+      : await workflows.run(target, { variables, ...watched });
+  const isDone = ended.status === "success";
+  return answer({
+    data: ended.error === null ? ended : { ...ended, error: withHint(ended.error) },
+    isDone,
+    report: ({ outputs }, style) => renderOutputs(outputs, style),
+    brief: () => (isDone ? safeJson(ended.outputs, 2) : ""),
+    complaint: renderRunFailure,
+  });
 }
 
-function answerToRun(given: WorkflowResult): Answer {
-  const result = given.error === null ? given : { ...given, error: withHint(given.error) };
-  return {
-    exitCode: result.status === "success" ? EXIT_OK : EXIT_FAILED,
-    data: result,
-    report: (style) => renderRun(result, style),
-    brief: () => (result.status === "success" ? safeJson(result.outputs, 2) : ""),
-    complaint: (style) => renderRunFailure(result, style),
-  };
-}
-
-async function validate(
-  target: string,
-  { options }: Given<Workflow>,
-  context: CommandContext,
-): Promise<Answer> {
-  const { workflow, parts } = await withWorkflows(options, context, (workflows) =>
-    workflows.validate(target),
-  );
-  const { name, version, steps } = workflow;
-  return {
-    exitCode: EXIT_OK,
-    data: { status: "success", name, version, steps: steps.length, parts: [...parts.keys()] },
-    report: (style) => ["", ...renderRow("valid", oneLine(safeText(`${name} ${version}`)), style)],
-    brief: () => safeText(name),
-  };
-}
-
-async function graph(target: string, { options }: Given<Workflow>, context: CommandContext): Promise<Answer> {
-  const { drawWorkflow } = await import("code-execution-mcp/admin");
-  const { workflow } = await withWorkflows(options, context, (workflows) => workflows.load(target));
-  const steps = await drawWorkflow(workflow);
-  return {
-    exitCode: EXIT_OK,
-    data: { status: "success", name: workflow.name, steps },
-    report: (style) => renderDrawing(steps, style),
-    brief: () => steps.map(({ text, detail }) => safeText(`${text} ${detail}`).trim()).join("\n"),
-  };
-}
-
-async function list({ options }: Given<Workflow>, context: CommandContext): Promise<Answer> {
-  const { listWorkflows } = await import("code-execution-mcp/admin");
-  const workflows = await listWorkflows(configSourceOf(options));
-  const runs = await withWorkflows(options, context, (opened) => opened.list());
-  return {
-    exitCode: EXIT_OK,
-    data: { status: "success", workflows, runs },
-    report: (style) => renderWorkflows(workflows, runs, style),
-    brief: () => runs.map(({ run: id, status }) => `${id} ${status}`).join("\n"),
-  };
-}
-
-async function show(target: string, { options }: Given<Workflow>, context: CommandContext): Promise<Answer> {
-  const details = await withWorkflows(options, context, (workflows) => workflows.show(target));
-  return {
-    exitCode: EXIT_OK,
-    data: details,
-    report: (style) => renderRunDetails(details, style),
-    brief: () => details.status,
-  };
-}
-
-async function cancel(
-  target: string,
-  { options }: Given<Workflow>,
-  context: CommandContext,
-): Promise<Answer> {
-  const status = await withWorkflows(options, context, (workflows) => workflows.cancel(target));
-  const said = status === "running" ? "asked to end" : status;
-  return {
-    exitCode: EXIT_OK,
-    data: { status: "success", run: target, state: status },
-    report: (style) => ["", ...renderRow(said, safeText(target), style)],
-    brief: () => status,
-  };
-}
-
-/** @throws CemError `USAGE` */
-function requireTarget(action: keyof typeof WANTED, target: string | undefined): string {
-  if (target !== undefined) return target;
-  throw new CemError("USAGE", `cem workflow ${action} needs ${WANTED[action]}. See: cem workflow --help`);
+async function listWorkflows({ options }: Given<Workflow>, context: CommandContext): Promise<Answer> {
+  const { listWorkflows: listConfigured } = await import("code-execution-mcp/admin");
+  const workflows = await listConfigured(configSourceOf(options));
+  return answer({
+    data: { workflows, runs: await withWorkflows(options, context, (opened) => opened.list()) },
+    report: (listed, style) => renderWorkflows(listed.workflows, listed.runs, style),
+    brief: ({ runs }) => runs.map(({ run: id, status }) => `${id} ${status}`).join("\n"),
+  });
 }

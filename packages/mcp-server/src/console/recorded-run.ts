@@ -1,7 +1,17 @@
 import { CemError, forClients, runTitle, statusOfCall, statusOfRun, toErrorInfo } from "@cem/core";
-import type { AgentEvent, ElicitAnswer, Finding, Redactor, TaskResult, ToolCallRecord } from "@cem/core";
+import type {
+  AgentEvent,
+  ElicitAnswer,
+  ErrorInfo,
+  Finding,
+  Isolation,
+  Redactor,
+  TaskResult,
+  ToolCallRecord,
+} from "@cem/core";
 import type { Run } from "../runs/run.ts";
-import type { RunDetails, RunSummary } from "./schemas.ts";
+import { RunSummary } from "./schemas.ts";
+import type { RunDetails } from "./schemas.ts";
 import type { RunFacts, RunWatcher } from "../runs/run-watcher.ts";
 
 /** Of the task or code, and of what a run printed: the rest is cut, and the answer says so. */
@@ -13,10 +23,8 @@ const MAX_KEPT_CALLS = 500;
 const TOKEN =
   /\[\[([A-Z][A-Z\d_]{0,31}):[a-z2-7]{16}\]\]|(user)\.[a-z2-7]{16}@redacted\.invalid|(https):\/\/redacted\.invalid\/[a-z2-7]{16}/g;
 
-type Seen = Pick<
-  RunDetails,
-  "input" | "code" | "origin" | "findings" | "output" | "value" | "error" | "notes" | "stages" | "toolCalls"
->;
+/** A run without what is counted of it. */
+type Uncounted = Omit<RunDetails, "title" | "printed" | "questions" | "redacted" | "redactions">;
 
 /** Who hears of a run. */
 interface RunListener {
@@ -38,13 +46,7 @@ export class RecordedRun implements RunWatcher {
   readonly #scope: { session: string | undefined };
   readonly #onChange: RunListener["onChange"];
   readonly #onEnded: RunListener["onEnded"];
-  readonly #seen: Seen = { input: "", findings: [], output: "", notes: [], stages: [], toolCalls: [] };
-  #callCount = 0;
-  #outputIsCut = false;
-  #valueIsLeftOut = false;
-  #status: RunSummary["status"] = "running";
-  #ms: number | undefined;
-  #ending: Pick<RunDetails, "sandbox" | "context" | "tokensSaved" | "isolation"> = {};
+  readonly #seen: Uncounted;
   readonly #stream: ReturnType<Redactor["openStream"]> | undefined;
 
   constructor(
@@ -60,6 +62,23 @@ export class RecordedRun implements RunWatcher {
     this.#onChange = onChange;
     this.#onEnded = onEnded;
     this.#stream = redactor?.openStream(this.#scope);
+    this.#seen = {
+      id: run.id,
+      kind: run.kind,
+      startedAt: run.since.toISOString(),
+      status: "running",
+      input: "",
+      stages: [],
+      calls: 0,
+      toolCalls: [],
+      toolCallsLeftOut: 0,
+      findings: [],
+      output: "",
+      outputIsCut: false,
+      valueIsLeftOut: false,
+      notes: [],
+      openQuestions: [],
+    };
     void this.#hide(cut(input)).then((shown) => {
       this.#seen.input = shown;
       return onChange(this);
@@ -67,19 +86,19 @@ export class RecordedRun implements RunWatcher {
   }
 
   get hasEnded(): boolean {
-    return this.#ms !== undefined;
+    return this.#seen.ms !== undefined;
   }
 
   readonly onEvent = (event: AgentEvent): void => {
     const { stages, toolCalls } = this.#seen;
     switch (event.type) {
       case "waiting":
-        this.#status = "waiting";
+        this.#seen.status = "waiting";
         stages.push({ stage: event.workers === 0 ? "no worker takes runs" : "in the queue" });
         break;
       case "stage-started":
-        if (this.#status === "waiting") {
-          this.#status = "running";
+        if (this.#seen.status === "waiting") {
+          this.#seen.status = "running";
           stages.shift();
         }
         stages.push({ stage: event.stage });
@@ -105,7 +124,7 @@ export class RecordedRun implements RunWatcher {
         });
         break;
       case "tool-called": {
-        this.#callCount += 1;
+        this.#seen.calls += 1;
         if (toolCalls.length < MAX_KEPT_CALLS) toolCalls.push(callOf(event.call));
         break;
       }
@@ -119,7 +138,7 @@ export class RecordedRun implements RunWatcher {
   };
 
   readonly onQuestions = (): void => {
-    if (!this.hasEnded) this.#status = this.#run.questions.all.size > 0 ? "asking" : "running";
+    if (!this.hasEnded) this.#seen.status = this.#run.questions.all.size > 0 ? "asking" : "running";
     this.#onChange(this);
   };
 
@@ -143,41 +162,18 @@ export class RecordedRun implements RunWatcher {
   }
 
   get summary(): RunSummary {
-    const { id, kind, since } = this.#run;
-    const { tokensSaved, isolation } = this.#ending;
-    const stage = this.hasEnded ? undefined : this.#seen.stages.at(-1)?.stage;
-    return {
-      id,
-      kind,
-      startedAt: since.toISOString(),
-      status: this.#status,
-      calls: this.#callCount,
-      printed: this.#seen.output.length,
-      title: runTitle({ kind, input: this.#seen.input }),
-      questions: this.#asked().length,
-      redacted: this.redactions.reduce((sum, { values }) => sum + values, 0),
-      ...(this.#ms !== undefined && { ms: this.#ms }),
-      ...(tokensSaved !== undefined && { tokensSaved }),
-      ...(isolation !== undefined && { isolation }),
-      ...(stage !== undefined && { stage }),
-    };
+    return RunSummary.parse(this.details);
   }
 
   get details(): RunDetails {
-    return {
-      ...this.summary,
-      ...this.#ending,
+    const { calls, toolCalls, stages } = this.#seen;
+    const stage = this.hasEnded ? undefined : stages.at(-1)?.stage;
+    return withCounts({
       ...this.#seen,
-      toolCallsLeftOut: this.#callCount - this.#seen.toolCalls.length,
-      outputIsCut: this.#outputIsCut,
-      valueIsLeftOut: this.#valueIsLeftOut,
-      redactions: this.redactions,
+      ...(stage !== undefined && { stage }),
+      toolCallsLeftOut: calls - toolCalls.length,
       openQuestions: this.#hideNow(this.#asked()),
-    };
-  }
-
-  private get redactions(): RunDetails["redactions"] {
-    return this.#redactor === undefined ? [] : countRedactions(this.#seen);
+    });
   }
 
   #asked(): RunDetails["openQuestions"] {
@@ -191,49 +187,28 @@ export class RecordedRun implements RunWatcher {
 
   async #end(result: TaskResult | undefined, thrown: unknown): Promise<void> {
     const last = this.#stream?.end() ?? "";
+    const error = result === undefined ? toErrorInfo(thrown) : result.error;
     const value = result?.value ?? undefined;
     const isLarge = (JSON.stringify(value) ?? "").length > MAX_VALUE_CHARACTERS;
-    const error = result === undefined ? toErrorInfo(thrown) : result.error;
-    const seen = await this.#hide({
-      code: result === undefined || result.code === "" ? undefined : cut(result.code),
-      value: isLarge ? undefined : value,
-      output: cut(result?.output ?? `${this.#seen.output}${last}`),
+    const seen = this.#seen;
+    const shown = await this.#hide({
+      output: cut(result?.output ?? `${seen.output}${last}`),
       notes: [...(result?.notes ?? []), ...(result?.warnings ?? [])],
-      error: error === null ? undefined : forClients({ code: error.code, message: error.message }),
+      ...(value !== undefined && !isLarge && { value }),
+      ...(result === undefined ? shownError(error) : endOf({ ...result, code: cut(result.code) })),
     });
-    Object.assign(this.#seen, definedOf(seen));
-    this.#valueIsLeftOut = isLarge;
-    this.#ms = Date.now() - this.#run.since.getTime();
-    this.#status = statusOfRun(result, error);
-    if (result !== undefined) this.#note(result);
+    Object.assign(seen, shown);
+    seen.valueIsLeftOut = isLarge;
+    seen.ms = Date.now() - this.#run.since.getTime();
+    seen.status = statusOfRun(result, error);
+    if (result !== undefined) {
+      seen.outputIsCut = result.outputDroppedBytes > 0 || result.output.length > MAX_TEXT_CHARACTERS;
+      // Code that is refused, or tools that ran in the guest, had no events of their own.
+      seen.calls = result.toolCalls.length;
+      seen.toolCalls = result.toolCalls.slice(0, MAX_KEPT_CALLS).map(callOf);
+    }
     this.#onEnded(this);
     this.#onChange(this);
-  }
-
-  #note({
-    origin,
-    isolation,
-    contextTokens,
-    output,
-    outputDroppedBytes,
-    toolCalls,
-    timings,
-  }: TaskResult): void {
-    this.#seen.origin = origin;
-    this.#outputIsCut = outputDroppedBytes > 0 || output.length > MAX_TEXT_CHARACTERS;
-    // Code that is refused, or tools that ran in the guest, had no events of their own.
-    this.#callCount = toolCalls.length;
-    this.#seen.toolCalls = toolCalls.slice(0, MAX_KEPT_CALLS).map(callOf);
-    for (const stage of this.#seen.stages) {
-      const ms = timings[stage.stage as keyof typeof timings];
-      if (ms !== undefined) stage.ms = ms;
-    }
-    const { direct, used, saved, spent } = contextTokens;
-    this.#ending = {
-      context: { direct, used, saved, ...(spent !== undefined && { spent }) },
-      tokensSaved: saved,
-      ...shownIsolation(isolation),
-    };
   }
 
   #time(ms: number): void {
@@ -245,7 +220,7 @@ export class RecordedRun implements RunWatcher {
     // Output that a model has to look through is shown when the run has ended.
     if (this.#redactor?.recognize !== undefined) return;
     const { output } = this.#seen;
-    if (output.length >= MAX_TEXT_CHARACTERS) this.#outputIsCut = true;
+    if (output.length >= MAX_TEXT_CHARACTERS) this.#seen.outputIsCut = true;
     else this.#seen.output = cut(output + (this.#stream?.push(text) ?? text));
   }
 
@@ -285,10 +260,6 @@ function findingOf({ rule, severity, message, line }: Finding): RunDetails["find
   return { rule, severity, message, ...(line !== undefined && { line }) };
 }
 
-function definedOf<Data extends object>(data: Data): Partial<Data> {
-  return Object.fromEntries(Object.entries(data).filter(([, one]) => one !== undefined)) as Partial<Data>;
-}
-
 /** Counts the different values of each type that tokens stand for. */
 export function countRedactions(data: unknown): { type: string; values: number }[] {
   const tokens = new Map<string, string>();
@@ -300,9 +271,44 @@ export function countRedactions(data: unknown): { type: string; values: number }
     .toSorted((one, other) => one.type.localeCompare(other.type));
 }
 
-/** The isolation of a run's guest, as the API reports it. Empty where no guest was taken. */
-export function shownIsolation(isolation: TaskResult["isolation"]) {
-  if (isolation === null) return {};
-  const { level, mechanisms, sandbox: name } = isolation;
-  return { isolation: level, sandbox: { name, level, mechanisms: [...mechanisms] } };
+/** Adds to a run what is counted of it. */
+export function withCounts(run: Uncounted): RunDetails {
+  const redactions = countRedactions(run);
+  return {
+    ...run,
+    title: runTitle(run),
+    printed: run.output.length,
+    questions: run.openQuestions.length,
+    redactions,
+    redacted: redactions.reduce((sum, { values }) => sum + values, 0),
+  };
+}
+
+type Ended = Pick<TaskResult, "code" | "origin" | "isolation" | "timings" | "contextTokens"> & {
+  error: ShownError;
+};
+type ShownError = Pick<ErrorInfo, "code" | "message"> | null;
+
+/** What the API reports of how a run ended, from its result or its record. */
+export function endOf({ code, origin, error, isolation, timings, contextTokens }: Ended) {
+  const { direct, used, saved, spent } = contextTokens;
+  return {
+    origin,
+    ...(code !== "" && { code }),
+    ...shownError(error),
+    stages: Object.entries(timings)
+      .filter(([stage]) => stage !== "total")
+      .map(([stage, ms]) => ({ stage, ms })),
+    tokensSaved: saved,
+    context: { direct, used, saved, ...(spent !== undefined && { spent }) },
+    ...(isolation !== null && { isolation: isolation.level, sandbox: sandboxOf(isolation) }),
+  };
+}
+
+function sandboxOf({ sandbox: name, level, mechanisms }: Isolation) {
+  return { name, level, mechanisms: [...mechanisms] };
+}
+
+function shownError(error: ShownError) {
+  return error === null ? {} : { error: forClients({ code: error.code, message: error.message }) };
 }

@@ -1,9 +1,9 @@
-import { CemError, forClients, runTitle } from "@cem/core";
+import { CemError } from "@cem/core";
 import type { RecordedCall, RunRecord, RunRecordSummary } from "@cem/core";
 import * as z from "zod";
 import { declareRoute } from "./api-route.ts";
 import type { ApiScope } from "./api-route.ts";
-import { callOf, countRedactions, shownIsolation } from "./recorded-run.ts";
+import { callOf, countRedactions, endOf, withCounts } from "./recorded-run.ts";
 import { streamRuns } from "./run-board.ts";
 import {
   ActivityAnswer,
@@ -187,27 +187,17 @@ function toSummary(record: RunRecordSummary): RunSummary {
 }
 
 function toDetails(record: RunRecord): RunDetails {
-  const { id, kind, status, startedAt, ms, input, code, origin, value, isolation } = record;
-  const { calls, callsLeftOut, output, outputIsCut, error, contextTokens, timings, notes } = record;
-  const redactions = countRedactions({ input, code, output, value, calls, error });
-  return {
+  const { id, kind, status, startedAt, ms, input, value } = record;
+  const { calls, callsLeftOut, output, outputIsCut, notes } = record;
+  return withCounts({
     id,
     kind,
     status,
     startedAt,
     ms,
-    title: runTitle({ kind, input }),
-    calls: calls.length + callsLeftOut,
-    printed: output.length,
-    questions: 0,
-    redacted: redactions.reduce((sum, { values }) => sum + values, 0),
-    tokensSaved: contextTokens.saved,
     input,
-    ...(code !== "" && { code }),
-    origin,
-    stages: Object.entries(timings)
-      .filter(([stage]) => stage !== "total")
-      .map(([stage, took]) => ({ stage, ms: took })),
+    ...endOf(record),
+    calls: calls.length + callsLeftOut,
     toolCalls: calls.map(withData),
     toolCallsLeftOut: callsLeftOut,
     findings: [],
@@ -215,11 +205,7 @@ function toDetails(record: RunRecord): RunDetails {
     outputIsCut,
     ...(value !== undefined && "value" in value && value.value !== null && { value: value.value }),
     valueIsLeftOut: value !== undefined && !("value" in value),
-    ...(error !== null && { error: forClients(error) }),
-    ...shownIsolation(isolation),
-    context: { direct: contextTokens.direct, used: contextTokens.used, saved: contextTokens.saved },
-    redactions,
     notes,
     openQuestions: [],
-  };
+  });
 }
