@@ -1,11 +1,11 @@
 import { createDeadline } from "@cem/bridge";
 import type { HideSecrets } from "@cem/bridge";
-import { CemError } from "@cem/core";
+import { abandonOnAbort, CemError, serverDisabled, toErrorInfo } from "@cem/core";
 import type { Elicit } from "@cem/core";
-import { StreamableHTTPClientTransport } from "@modelcontextprotocol/client";
+import { SseError, StreamableHTTPClientTransport } from "@modelcontextprotocol/client";
 import type { Client } from "@modelcontextprotocol/client";
 import type { SignIn } from "../oauth/sign-in.ts";
-import { DEFAULT_TIMEOUT_MS } from "../settings/server-settings.ts";
+import { DEFAULT_CONNECT_TIMEOUT_MS, DEFAULT_TIMEOUT_MS } from "../settings/server-settings.ts";
 import type { McpServerSettings } from "../settings/server-settings.ts";
 import {
   isConnectionLoss,
@@ -18,15 +18,16 @@ import { createRunningCalls, currentCall } from "../transport/running-calls.ts";
 import type { CallInFlight } from "../transport/running-calls.ts";
 import { answerSampling, createElicitationHandler } from "./client-handlers.ts";
 import type { ConnectionHealth } from "./connection-health.ts";
-import type { CallOptions, ServerState } from "./connection-types.ts";
+import type { CallOptions, ContentChange, LogEntry, ServerState } from "./connection-types.ts";
+import { openClient } from "./open-client.ts";
 import type { OpenClient } from "./open-client.ts";
-import { createReconnectingClient } from "./reconnecting-client.ts";
-import type { ReconnectingClientOptions } from "./reconnecting-client.ts";
 
 /** Progress notifications restart a call's timeout, up to this many timeouts in all. */
 const MAX_TIMEOUTS_PER_CALL = 10;
 /** The reason that servers get for a request that is cancelled, whoever cancelled it with whatever words. */
 const NO_LONGER_WANTED = "The answer is no longer wanted.";
+const LIST_CHANGED_DEBOUNCE_MS = 50;
+const TERMINATE_TIMEOUT_MS = 1_000;
 
 /** Options of one request. */
 interface RequestOptions extends CallOptions, Pick<CallInFlight, "isList"> {}
@@ -34,12 +35,20 @@ interface RequestOptions extends CallOptions, Pick<CallInFlight, "isList"> {}
 /** Settings that the connections to one server share. */
 export interface ConnectionContext {
   /** The name and version this client gives itself. */
-  identity: ReconnectingClientOptions["identity"];
+  identity: { name: string; version: string };
   health: ConnectionHealth;
   redact: HideSecrets;
-  log: ReconnectingClientOptions["log"];
+  log: (level: LogEntry["level"], message: string, source?: LogEntry["source"]) => void;
   elicit?: Elicit | undefined;
   signIn?: SignIn | undefined;
+}
+
+/** Events of a connected server. */
+interface ConnectionChanges {
+  /** Called when the server said that its tools changed (`isTold`), or when they may have changed. */
+  onToolsChanged: (isTold: boolean) => void;
+  /** Called when the server said that its resources or prompts, or a resource that is watched, changed. */
+  onContentsChanged: (change: ContentChange) => void;
 }
 
 /** One connection to a server, opened on first use and again after it was lost. */
@@ -75,17 +84,25 @@ export interface RunOptions {
 /** Sends a request on an open connection. */
 export type Run<T> = (open: OpenClient, options: RunOptions) => Promise<T>;
 
-/** Creates a connection to a server. */
+/** Creates a connection to a server. Nothing is started or connected before it is used. */
 export function createConnection(
   settings: McpServerSettings,
-  context: ConnectionContext,
-  changes: Pick<ReconnectingClientOptions, "onToolsChanged" | "onContentsChanged">,
+  { identity, health, redact, log, elicit, signIn }: ConnectionContext,
+  { onToolsChanged, onContentsChanged }: ConnectionChanges,
 ): Connection {
   const { name } = settings;
-  const { identity, health, redact, log, signIn } = context;
+  const details = { server: name };
   const timeoutMs = settings.timeoutMs ?? DEFAULT_TIMEOUT_MS;
+  const connectTimeoutMs = settings.connectTimeoutMs ?? DEFAULT_CONNECT_TIMEOUT_MS;
   const calls = createRunningCalls();
-  const elicitation = createElicitationHandler(name, { calls, elicit: context.elicit, log });
+  const elicitation = createElicitationHandler(name, { calls, elicit, log });
+  const { backoff } = health;
+  const closing = new AbortController();
+  let state: ServerState = settings.enabled === false ? "disabled" : "idle";
+  let current: OpenClient | undefined;
+  let opening: Promise<OpenClient> | undefined;
+  /** Whether a request succeeded since it was opened: then it may be opened again without a backoff. */
+  let hasAnswered = false;
 
   const prepare = (client: Client): void => {
     elicitation(client);
@@ -96,30 +113,121 @@ export function createConnection(
       log("info", `${params.level}: ${JSON.stringify(params.data)}`, "protocol");
     });
     client.setNotificationHandler("notifications/resources/updated", ({ params }) => {
-      changes.onContentsChanged({ kind: "resources", uri: params.uri });
+      onContentsChanged({ kind: "resources", uri: params.uri });
     });
     // Servers take none as no restriction of their own folders.
     client.setRequestHandler("roots/list", () => ({ roots: [] }));
   };
 
-  const reconnecting = createReconnectingClient({
-    settings,
-    identity,
-    capabilities: { elicitation: { form: { applyDefaults: true }, url: {} }, sampling: {}, roots: {} },
-    health,
-    signIn,
-    redact,
-    log,
-    prepare,
-    ...changes,
-  });
+  const assertUsable = (): void => {
+    if (state === "disabled") throw serverDisabled(name);
+    if (closing.signal.aborted) throw serverClosed(name);
+  };
+
+  const noteFailure = (error: CemError, mayRetryAtOnce: boolean): void => {
+    health.lastError = toErrorInfo(error);
+    state = error.code === "AUTH_REQUIRED" ? "auth-required" : "down";
+    if (!mayRetryAtOnce && state === "down") backoff.failed();
+    log("warn", error.message);
+  };
+
+  /** Drops a connection. Without an error only its session was lost, and the next use opens a new one at once. */
+  const discard = (open: OpenClient, error?: CemError): void => {
+    if (current !== open) return;
+    current = undefined;
+    onToolsChanged(false);
+    void open.client.close().catch(() => {});
+    if (closing.signal.aborted) return;
+    state = "idle";
+    if (error !== undefined) noteFailure(error, hasAnswered);
+  };
+
+  const watch = (opened: OpenClient): void => {
+    const { client } = opened;
+    const lose = (): void => {
+      const exit = opened.process?.describeExit() ?? "the connection was lost";
+      discard(opened, new CemError("SERVER_DOWN", redact(`Server "${name}" is down: ${exit}.`), { details }));
+    };
+    const report = client.onerror;
+    Object.assign(client, {
+      onclose: lose,
+      onerror(error: Error) {
+        report?.(error);
+        // The session goes with the stream, which the SDK opens again without one.
+        if (opened.transportKind === "sse" && error instanceof SseError) lose();
+      },
+    });
+  };
+
+  const open = async (): Promise<OpenClient> => {
+    state = "connecting";
+    const late = AbortSignal.timeout(connectTimeoutMs);
+    try {
+      const opened = await openClient({
+        settings,
+        identity,
+        authProvider: signIn,
+        clientOptions: {
+          capabilities: { elicitation: { form: { applyDefaults: true }, url: {} }, sampling: {}, roots: {} },
+          listChanged: {
+            tools: onListChanged(() => onToolsChanged(true)),
+            resources: onListChanged(() => onContentsChanged({ kind: "resources" })),
+            prompts: onListChanged(() => onContentsChanged({ kind: "prompts" })),
+          },
+        },
+        signal: AbortSignal.any([late, closing.signal]),
+        timeoutMs: connectTimeoutMs,
+        onStderr: (line) => log("info", line, "stderr"),
+        onWarning: (message) => log("warn", message),
+        prepare,
+      });
+      hasAnswered = false;
+      current = opened;
+      state = "ready";
+      health.lastError = undefined;
+      backoff.succeeded();
+      watch(opened);
+      // Once the subscription has ended, changes may be missed.
+      void opened.client.autoOpenedSubscription?.closed.then(() => onToolsChanged(false));
+      return opened;
+    } catch (thrown) {
+      assertUsable();
+      const error = late.aborted
+        ? new CemError("SERVER_DOWN", `Server "${name}" did not answer within ${connectTimeoutMs} ms.`, {
+            details: { ...details, timeoutMs: connectTimeoutMs },
+          })
+        : toServerError(thrown, { server: name, redact });
+      noteFailure(error, false);
+      throw error;
+    }
+  };
+
+  /** The open connection, or a new one. */
+  const acquire = async (signal: AbortSignal): Promise<OpenClient> => {
+    assertUsable();
+    // The transport may have closed before `onclose` was set.
+    if (current !== undefined && current.client.transport === undefined) discard(current);
+    if (current !== undefined) return current;
+    if (opening === undefined) {
+      const { waitMs } = backoff;
+      const { lastError } = health;
+      if (waitMs > 0 && lastError !== undefined) {
+        throw new CemError(lastError.code, `${lastError.message} The next attempt is in ${waitMs} ms.`, {
+          details: { ...lastError.details, retryInMs: waitMs },
+        });
+      }
+      opening = open().finally(() => (opening = undefined));
+      opening.catch(() => {});
+    }
+    return abandonOnAbort(opening, signal);
+  };
 
   const attempt = async <T>(options: RequestOptions, run: Run<T>): Promise<T> => {
-    const opened = await reconnecting.acquire(options.signal);
+    const opened = await acquire(options.signal);
     const maxMs = timeoutMs * MAX_TIMEOUTS_PER_CALL;
     const deadline = createDeadline(timeoutMs, maxMs, options.signal, NO_LONGER_WANTED);
-    const { onWaiting, elicit, sample, session, isList } = options;
-    const call: CallInFlight = { deadline, onWaiting, elicit, sample, session, isList };
+    const { onWaiting, sample, session, isList } = options;
+    const call: CallInFlight = { deadline, onWaiting, elicit: options.elicit, sample, session, isList };
     const onProgress: RunOptions["onProgress"] = (progress) => {
       deadline.restart();
       options.onProgress?.(progress);
@@ -128,18 +236,19 @@ export function createConnection(
     try {
       const running = { signal: deadline.signal, onProgress, call };
       const result = await currentCall.run(call, () => run(opened, running));
-      reconnecting.reportSuccess();
+      hasAnswered = true;
+      if (state === "down") state = "ready";
       return result;
     } catch (thrown) {
       if (options.signal.aborted) throw thrown;
-      if (reconnecting.signal.aborted) throw serverClosed(name);
+      if (closing.signal.aborted) throw serverClosed(name);
       if (deadline.expired) {
         throw new CemError("TOOL_TIMEOUT", `Server "${name}" did not answer within ${timeoutMs} ms.`, {
           details: { server: name, timeoutMs },
         });
       }
       if (isSessionLost(thrown, opened.client)) {
-        reconnecting.discard(opened);
+        discard(opened);
         throw new SessionLost(thrown);
       }
       const isLost = isConnectionLoss(thrown);
@@ -147,8 +256,9 @@ export function createConnection(
       const error = toServerError(thrown, { server: name, redact, exit: opened.process?.describeExit() });
       const { requiredScope } = error.details;
       if (typeof requiredScope === "string") await signIn?.requireScope(requiredScope);
-      if (isLost && opened.transportKind === "http") reconnecting.reportFailure(error);
-      else if (isLost || error.code === "AUTH_REQUIRED") reconnecting.discard(opened, error);
+      // The connection is kept for other requests.
+      if (isLost && opened.transportKind === "http") noteFailure(error, true);
+      else if (isLost || error.code === "AUTH_REQUIRED") discard(opened, error);
       throw error;
     } finally {
       calls.end(call);
@@ -158,16 +268,16 @@ export function createConnection(
 
   return {
     get state() {
-      return reconnecting.state;
+      return state;
     },
     get current() {
-      return reconnecting.current;
+      return current;
     },
     get isStateless() {
-      return reconnecting.current !== undefined && isStateless(reconnecting.current);
+      return current !== undefined && isStateless(current);
     },
     async open(signal) {
-      await reconnecting.acquire(signal);
+      await acquire(signal);
     },
     async run(options, run) {
       try {
@@ -177,9 +287,35 @@ export function createConnection(
         return attempt(options, run);
       }
     },
-    reset: () => reconnecting.reset(),
-    close: () => reconnecting.close(),
+    reset() {
+      backoff.succeeded();
+      if (state === "down" || state === "auth-required") state = "idle";
+    },
+    async close() {
+      if (closing.signal.aborted) return;
+      closing.abort(new Error(`The connection to server "${name}" was closed.`));
+      state = state === "disabled" ? "disabled" : "closed";
+      await opening?.catch(() => {});
+      const closed = current;
+      current = undefined;
+      if (closed !== undefined) await endSession(closed.client);
+    },
   };
+}
+
+/** A list that the server says has changed, which is read again by whoever needs it. */
+function onListChanged(onChanged: () => void) {
+  return { autoRefresh: false, debounceMs: LIST_CHANGED_DEBOUNCE_MS, onChanged };
+}
+
+/** Ends the session at the server, which then frees its resources, and closes the connection. */
+async function endSession(client: Client): Promise<void> {
+  const { transport } = client;
+  if (transport instanceof StreamableHTTPClientTransport && transport.sessionId !== undefined) {
+    const timeout = AbortSignal.timeout(TERMINATE_TIMEOUT_MS);
+    await abandonOnAbort(transport.terminateSession(), timeout).catch(() => {});
+  }
+  await client.close().catch(() => {});
 }
 
 /** Protocol 2026-07-28 has no sessions. Before it, an HTTP server that keeps state gives its clients a session. */
