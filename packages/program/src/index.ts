@@ -2,6 +2,8 @@ export { addMissingImports, findMissingImports, importRequired } from "./add-imp
 export type { Importable, MissingImport, MissingImports } from "./add-imports.ts";
 export { compileProgram, withoutFence } from "./compile-program.ts";
 export type { CompiledProgram, CompileResult } from "./compile-program.ts";
+export { literalValue } from "./literal-value.ts";
+export type { Constants } from "./literal-value.ts";
 export { locationOf, nameOf } from "./imports.ts";
 export type { DynamicImport, ImportedName, SourceLocation, StaticImport } from "./imports.ts";
 export {

@@ -1,7 +1,8 @@
 import type { Node } from "@babel/types";
 import type { JsonValue } from "@cem/core";
-import { nameOf, type SourceModule } from "../source/source-module.ts";
-import type { Declaration } from "../source/source-module.ts";
+import { literalValue as evaluateLiteral } from "@cem/program";
+import type { Constants } from "@cem/program";
+import type { Declaration, SourceModule } from "../source/source-module.ts";
 import type { ModuleLoader } from "./schema-reader.ts";
 
 /** The most files that a name is followed through. */
@@ -48,71 +49,18 @@ function loadResolved(from: string, specifier: string, load: ModuleLoader): Sour
   return load(from, `${stem}.ts`) ?? load(from, `${stem}.d.ts`) ?? load(from, specifier);
 }
 
-const MAX_DEPTH = 16;
-
-/** The most expressions that one value is made of. Lists of lists of the same constants soon have more. */
-const MAX_PARTS = 5_000;
-
-/**
- * Evaluates an expression of literals, arrays and objects of them, and names of constants that hold such.
- *
- * @returns The value; `undefined` for any other expression, and for one of too many parts.
- */
+/** Evaluates an expression of literals, and of constants of this file and others. `undefined` for any other expression. */
 export function literalValue(node: Node, module: SourceModule, load: ModuleLoader): JsonValue | undefined {
-  return evaluate(node, { module, load, budget: { left: MAX_PARTS }, depth: 0 });
+  return evaluateLiteral(node, constantsOf(module, load));
 }
 
-interface Place {
-  module: SourceModule;
-  load: ModuleLoader;
-  budget: { left: number };
-  depth: number;
-}
-
-function evaluate(node: Node, place: Place): JsonValue | undefined {
-  const { module, load, budget, depth } = place;
-  budget.left -= 1;
-  if (depth > MAX_DEPTH || budget.left < 0) return undefined;
-  const inner = (child: Node) => evaluate(child, { ...place, depth: depth + 1 });
-  switch (node.type) {
-    case "StringLiteral":
-    case "NumericLiteral":
-    case "BooleanLiteral":
-      return node.value;
-    case "NullLiteral":
-      return null;
-    case "TemplateLiteral":
-      return node.expressions.length === 0 ? (node.quasis[0]?.value.cooked ?? undefined) : undefined;
-    case "UnaryExpression": {
-      const value = inner(node.argument);
-      if (typeof value !== "number") return undefined;
-      return node.operator === "-" ? -value : node.operator === "+" ? value : undefined;
-    }
-    case "TSAsExpression":
-    case "TSSatisfiesExpression":
-    case "ParenthesizedExpression":
-      return inner(node.expression);
-    case "ArrayExpression": {
-      if (node.elements.length > budget.left) return undefined;
-      const values = node.elements.map((element) => (element ? inner(element) : undefined));
-      return values.every((value) => value !== undefined) ? values : undefined;
-    }
-    case "ObjectExpression": {
-      const entries: [string, JsonValue][] = [];
-      for (const property of node.properties) {
-        const value =
-          property.type === "ObjectProperty" && !property.computed ? inner(property.value) : undefined;
-        if (value === undefined || property.type !== "ObjectProperty") return undefined;
-        entries.push([nameOf(property.key), value]);
-      }
-      return Object.fromEntries(entries);
-    }
-    case "Identifier": {
-      const found = findDeclaration(node.name, module, load);
-      if (found?.kind !== "constant") return undefined;
-      return evaluate(found.node, { ...place, module: found.module, depth: depth + 1 });
-    }
-    default:
-      return undefined;
-  }
+function constantsOf(module: SourceModule, load: ModuleLoader): Constants {
+  return {
+    find(name) {
+      const found = findDeclaration(name, module, load);
+      return found?.kind === "constant"
+        ? { node: found.node, constants: constantsOf(found.module, load) }
+        : undefined;
+    },
+  };
 }

@@ -1,6 +1,7 @@
 import type { Node } from "@babel/types";
 import { toolId } from "@cem/core";
-import type { JsonValue, ToolDefinition, Verdict } from "@cem/core";
+import type { ToolDefinition, Verdict } from "@cem/core";
+import { literalValue } from "@cem/program";
 import type { ProgramParts, Report } from "./collect.ts";
 import type { Values } from "./values.ts";
 
@@ -63,7 +64,7 @@ export function callsToApprove(
     const tool = toolAt(values.originOf(node.callee, scope), asked);
     if (tool === undefined) continue;
     const [first] = node.arguments;
-    const args = first === undefined ? {} : literalOf(first);
+    const args = first === undefined ? {} : literalValue(first);
     const call = {
       server: tool.server,
       tool: tool.originalName ?? tool.name,
@@ -72,36 +73,6 @@ export function callsToApprove(
     planned.set(JSON.stringify(call), call);
   }
   return [...planned.values()];
-}
-
-/** The value of an expression that is nothing but literals. */
-function literalOf(node: Node): JsonValue | undefined {
-  switch (node.type) {
-    case "StringLiteral":
-    case "NumericLiteral":
-    case "BooleanLiteral":
-      return node.value;
-    case "NullLiteral":
-      return null;
-    case "ArrayExpression": {
-      const items = node.elements.map((item) => (item === null ? undefined : literalOf(item)));
-      return items.every((item) => item !== undefined) ? items : undefined;
-    }
-    case "ObjectExpression": {
-      const members: [string, JsonValue][] = [];
-      for (const member of node.properties) {
-        if (member.type !== "ObjectProperty" || member.computed) return undefined;
-        const { key } = member;
-        const value = literalOf(member.value);
-        if (value === undefined || (key.type !== "Identifier" && key.type !== "StringLiteral"))
-          return undefined;
-        members.push([key.type === "Identifier" ? key.name : key.value, value]);
-      }
-      return Object.fromEntries(members);
-    }
-    default:
-      return undefined;
-  }
 }
 
 /**
