@@ -20,16 +20,11 @@ type Classify = (text: string) => Promise<LabelledWord[]>;
 export interface NameRecognizerSettings {
   /** A folder with a model for token classification in ONNX, such as a BERT for named entities. Nothing is downloaded. */
   modelDir: string;
-  /**
-   * The least certainty, from 0 to 1.
-   *
-   * @defaultValue 0.6
-   */
-  minScore?: number | undefined;
 }
 
 const LIBRARY: string = "@huggingface/transformers";
-const DEFAULT_MIN_SCORE = 0.6;
+/** The least certainty, from 0 to 1. */
+const MIN_SCORE = 0.6;
 /** Longer texts are read in parts. Models read about 512 tokens. */
 const MAX_PART_CHARACTERS = 1_000;
 /** Labels of models, without `B-` and `I-`. */
@@ -47,23 +42,20 @@ const TYPES: Readonly<Record<string, string>> = {
  * Creates a recognizer of names and addresses by a model that runs here, through the optional package
  * `@huggingface/transformers`, which is loaded at the first use.
  */
-export function createNameRecognizer({
-  modelDir,
-  minScore = DEFAULT_MIN_SCORE,
-}: NameRecognizerSettings): Recognizer {
+export function createNameRecognizer({ modelDir }: NameRecognizerSettings): Recognizer {
   let loading: Promise<Classify> | undefined;
   return {
     specificationVersion: "v1",
     async recognize(texts) {
       const classify = await (loading ??= load(modelDir));
       const found: Finding[][] = [];
-      for (const text of texts) found.push(await recognizeIn(text, classify, minScore));
+      for (const text of texts) found.push(await recognizeIn(text, classify));
       return found;
     },
   };
 }
 
-async function recognizeIn(text: string, classify: Classify, minScore: number): Promise<Finding[]> {
+async function recognizeIn(text: string, classify: Classify): Promise<Finding[]> {
   const found: Finding[] = [];
   for (let from = 0; from < text.length; from += MAX_PART_CHARACTERS) {
     const part = text.slice(from, from + MAX_PART_CHARACTERS);
@@ -75,7 +67,7 @@ async function recognizeIn(text: string, classify: Classify, minScore: number): 
       const start = part.indexOf(piece, at);
       if (start === -1) continue;
       at = start + piece.length;
-      if (type === undefined || score < minScore) continue;
+      if (type === undefined || score < MIN_SCORE) continue;
       const isNext = last?.type === type && start + from - last.end <= 1;
       if (last !== undefined && isNext) last.end = at + from;
       else found.push((last = { start: start + from, end: at + from, type }));

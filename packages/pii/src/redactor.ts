@@ -12,7 +12,7 @@ import { PlainTexts } from "./value-finder.ts";
 import type { VaultData } from "./vault.ts";
 
 /** Sessions beyond are forgotten, those first that were not used for longest. */
-const DEFAULT_MAX_SESSIONS = 10_000;
+const MAX_SESSIONS = 10_000;
 const MIN_NAME_CHARACTERS = 3;
 
 /** Keeps the values of sessions beyond the process. */
@@ -56,13 +56,11 @@ export interface RedactorSettings extends DetectorSettings {
   store?: VaultStore | undefined;
   /** Keeps values for all machines, instead of `store`. Ending a session forgets them here only. */
   shared?: SharedVaults | undefined;
-  /** @defaultValue 10,000 */
-  maxSessions?: number | undefined;
 }
 
 /** Creates a redactor with one vault for each session. */
 export function createRedactor(settings: RedactorSettings = {}): Redactor {
-  const { guest = "values", rules = [], recognizer, maxSessions = DEFAULT_MAX_SESSIONS } = settings;
+  const { guest = "values", rules = [], recognizer } = settings;
   const { store, shared, workspaceOf } = settings;
   /** Where values came from, by workspace. */
   const indexes = new Map<string, OriginIndex>();
@@ -99,7 +97,7 @@ export function createRedactor(settings: RedactorSettings = {}): Redactor {
     } else sessions.delete(session);
     // The last one in the map is the one used last.
     sessions.set(session, found);
-    if (sessions.size > maxSessions) sessions.delete(sessions.keys().next().value ?? "");
+    if (sessions.size > MAX_SESSIONS) sessions.delete(sessions.keys().next().value ?? "");
     latest = { name: session, opened: found };
     return found;
   };

@@ -4,6 +4,7 @@ import * as idnr from "stdnum/lib/cjs/de/idnr.js";
 import * as dni from "stdnum/lib/cjs/es/dni.js";
 import * as nie from "stdnum/lib/cjs/es/nie.js";
 import * as nir from "stdnum/lib/cjs/fr/nir.js";
+import * as aadhaar from "stdnum/lib/cjs/in/aadhaar.js";
 import * as bsn from "stdnum/lib/cjs/nl/bsn.js";
 import * as pesel from "stdnum/lib/cjs/pl/pesel.js";
 import { before, byKey, spaced, standsAlone } from "../context.ts";
@@ -47,7 +48,7 @@ const NUMBERED = [
     distinct: /\//u,
     isValid: checked(cnpj),
   },
-  { shape: /\d{4} ?\d{4} ?\d{4}/gu, words: "aadhaar, aadhar, uidai", isValid: passesVerhoeff },
+  { shape: /\d{4} ?\d{4} ?\d{4}/gu, words: "aadhaar, aadhar, uidai", isValid: checked(aadhaar) },
   { shape: /[A-Z]{3}[ABCFGHJLPT][A-Z]\d{4}[A-Z]/gu, words: "pan, income tax" },
   {
     shape: /\d{2} ?\d{3} ?\d{3} ?\d{3}/gu,
@@ -185,27 +186,4 @@ function passesModulus11(found: string): boolean {
   const digits = digitsOf(found);
   const sum = digits.slice(0, 9).reduce((total, digit, at) => total + digit * (10 - at), 0);
   return (11 - (sum % 11)) % 11 === digits[9];
-}
-
-const MULTIPLY = [0, 1, 2, 3, 4, 5, 6, 7, 8, 9].map((a) =>
-  [0, 1, 2, 3, 4, 5, 6, 7, 8, 9].map((b) => dihedral(a, b)),
-);
-const PERMUTATION = [1, 5, 7, 6, 2, 8, 3, 0, 9, 4];
-
-/** The product of two elements of the dihedral group of ten. */
-function dihedral(a: number, b: number): number {
-  const rest = (a < 5 ? a + b : a - b + 10) % 5;
-  return rest + (a < 5 === b < 5 ? 0 : 5);
-}
-
-/** The check of Verhoeff, which India's Aadhaar has. */
-function passesVerhoeff(found: string): boolean {
-  const digits = digitsOf(found).toReversed();
-  let check = 0;
-  for (const [at, digit] of digits.entries()) {
-    let permuted = digit;
-    for (let turn = 0; turn < at % 8; turn += 1) permuted = PERMUTATION[permuted] ?? 0;
-    check = MULTIPLY[check]?.[permuted] ?? 0;
-  }
-  return check === 0;
 }
