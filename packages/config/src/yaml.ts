@@ -89,8 +89,9 @@ export function readYaml(text: string): YamlDocument {
   if (problems.length > 0) {
     const unclosed = findUnclosed(text);
     if (unclosed !== undefined) return failed([unclosedProblem(unclosed, at)]);
-    const misindented = findMisindented(text, problems[0]?.line ?? 0);
-    return failed(misindented === undefined ? problems : [misindented]);
+    const misindented = findMisindented(document.errors, text);
+    if (misindented === undefined) return failed(problems);
+    return failed([{ message: MESSAGES.BAD_INDENT ?? "", ...at(misindented) }]);
   }
   const { problems: found, pairs } = inspect(document, at);
   if (found.length > 0) return failed(found);
@@ -108,42 +109,12 @@ export function readYaml(text: string): YamlDocument {
   }
 }
 
-const BLOCK_TEXT = /[:-] [|>][-+\d]*\s*$/u;
-const KEY_OR_ITEM = /^(?:- |-$|[^\s#:{}[\],]+:(?:\s|$))/u;
-
-/**
- * Finds the first line that starts in a column where nothing around it does. The parser reports what follows from it, on that
- * line or the one before.
- */
-function findMisindented(text: string, line: number): YamlProblem | undefined {
-  const columns = [0];
-  /** Whether the line before may have lines of its own below it. */
-  let opens = false;
-  /** The column of the key whose text over several lines is being read. */
-  let textIn = Infinity;
-  for (const [index, written] of text
-    .split("\n")
-    .slice(0, line + 1)
-    .entries()) {
-    const content = written.trimStart();
-    if (content === "" || content.startsWith("#")) continue;
-    const column = written.length - content.length;
-    if (column > textIn) continue;
-    // Values over several lines are indented as people like.
-    if (!KEY_OR_ITEM.test(content)) return undefined;
-    textIn = BLOCK_TEXT.test(content) ? column : Infinity;
-    const last = columns.at(-1) ?? 0;
-    while ((columns.at(-1) ?? 0) > column) columns.pop();
-    const isNew = column > last && opens;
-    if (columns.at(-1) !== column && !isNew) {
-      const message = `${MESSAGES.BAD_INDENT}: this line starts in column ${column + 1}, where none around it does`;
-      return { message, line: index + 1, column: column + 1 };
-    }
-    if (isNew) columns.push(column);
-    if (content.startsWith("- ")) columns.push(column + content.length - content.slice(1).trimStart().length);
-    opens = /[:-]\s*$/u.test(content);
-  }
-  return undefined;
+/** Finds the line that is indented wrongly where the parser reports what follows: a value that goes on there, or its spaces. */
+function findMisindented(errors: Document.Parsed["errors"], text: string): number | undefined {
+  const goesOn = errors.find(({ code }) => code === "MULTILINE_IMPLICIT_KEY");
+  if (goesOn !== undefined && errors.some(({ code }) => code === "BLOCK_AS_IMPLICIT_KEY"))
+    return goesOn.pos[1];
+  return errors.find(({ code, pos }) => code === "MISSING_CHAR" && text.slice(...pos).trim() === "")?.pos[0];
 }
 
 function unclosedProblem({ what, offset }: Unclosed, at: (offset: number) => Partial<Position>): YamlProblem {

@@ -14,7 +14,7 @@ export interface OffloadedWork {
 
 /** Does work away from the thread that serves others. */
 export interface WorkThreads {
-  /** @throws CemError `INPUT_TOO_LARGE` for work that takes too long or needs too much memory, `SERVER_BUSY`. */
+  /** @throws CemError `INPUT_TOO_LARGE` for work that takes too long or needs too much memory. */
   run(work: OffloadedWork): Promise<unknown>;
 }
 

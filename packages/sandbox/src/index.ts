@@ -1,7 +1,7 @@
 export { createGuestSandbox } from "./guests/guest-sandbox.ts";
 export type { GuestSandbox, GuestSandboxSettings, SandboxReuse } from "./guests/guest-sandbox.ts";
 export type { GuestProviderSettings, GuestSandboxProvider } from "./guests/guest-provider.ts";
-export { FairGate } from "./guests/fair-gate.ts";
+export { FairGate } from "@cem/core";
 export {
   GUEST_CLIENT_DECLARATIONS,
   GUEST_CLIENT_SPECIFIER,

@@ -96,13 +96,6 @@ describe("OwnedWorkThreads", () => {
     await blocker.ended;
   });
 
-  it("refuses what would wait behind too much of the same owner", async () => {
-    const threads = start({ waitingPerOwner: 2 });
-    const all = Array.from({ length: 4 }, () => endless(threads, "ada"));
-    expect(await all[3]?.ended).toMatchObject({ code: "SERVER_BUSY" });
-    expect(await asOwner("bob", () => threads.run({ module, name: "echo", args: [3] }))).toBe(3);
-  });
-
   it("ends all work when it is closed", async () => {
     const threads = start();
     const [first, second] = [endless(threads, "ada"), endless(threads, "ada")];

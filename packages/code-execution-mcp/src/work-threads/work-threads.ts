@@ -1,45 +1,12 @@
 import { AsyncLocalStorage } from "node:async_hooks";
+import { once } from "node:events";
 import { getCompileCacheDir } from "node:module";
 import { availableParallelism } from "node:os";
 import { Worker } from "node:worker_threads";
-import { CemError, moduleBeside, useWorkThreads } from "@cem/core";
+import { CemError, FairGate, moduleBeside, useWorkThreads } from "@cem/core";
 import type { ErrorInfo, OffloadedWork } from "@cem/core";
 
 type WorkThreads = Parameters<typeof useWorkThreads>[0];
-
-/** A queue that serves owners in turn, and the items of each in their order. */
-class FairQueue<Item> {
-  /** The owner whose turn is next stands first. */
-  readonly #waiting = new Map<string, Set<Item>>();
-
-  countOf(owner: string): number {
-    return this.#waiting.get(owner)?.size ?? 0;
-  }
-
-  add(owner: string, item: Item): void {
-    const own = this.#waiting.get(owner) ?? new Set();
-    this.#waiting.set(owner, own.add(item));
-  }
-
-  /** Takes out the next item whose owner may have one now. */
-  take(mayHave: (owner: string) => boolean): Item | undefined {
-    const owner = [...this.#waiting.keys()].find(mayHave);
-    const own = owner === undefined ? undefined : this.#waiting.get(owner);
-    const item = own?.values().next().value;
-    if (owner === undefined || own === undefined || item === undefined) return undefined;
-    own.delete(item);
-    this.#waiting.delete(owner);
-    // Others' turns come first.
-    if (own.size > 0) this.#waiting.set(owner, own);
-    return item;
-  }
-
-  /** Takes an item out of its owner's turn. */
-  remove(owner: string, item: Item): void {
-    const own = this.#waiting.get(owner);
-    if (own?.delete(item) === true && own.size === 0) this.#waiting.delete(owner);
-  }
-}
 
 /** One piece of work for a thread. */
 export interface ThreadRequest {
@@ -83,12 +50,10 @@ export function startWorkThreads(clientOf: () => string = () => ""): { close: ()
 
 /** Limits of work threads. */
 export interface WorkThreadLimits {
-  /** Threads at once. One owner has all but one of them at most, so at least two. */
+  /** Threads at once. One owner has half of them at most, so at least two. */
   threads: number;
   /** The timeout of work that names none, in milliseconds. */
   timeoutMs: number;
-  /** Pieces of work of one owner that wait. */
-  waitingPerOwner: number;
   /** The heap of one thread, in MiB. */
   memoryMb: number;
   /** The idle timeout of a thread, in milliseconds. */
@@ -98,7 +63,6 @@ export interface WorkThreadLimits {
 export const WORK_THREAD_LIMITS: WorkThreadLimits = {
   threads: Math.max(2, Math.min(4, availableParallelism())),
   timeoutMs: 5_000,
-  waitingPerOwner: 100,
   memoryMb: 512,
   idleMs: 30_000,
 };
@@ -112,23 +76,6 @@ const HEAP_CHECK_MS = 50;
 const HEAP_SLACK_MB = 512;
 const BYTES_PER_MB = 2 ** 20;
 
-interface Job {
-  owner: string;
-  timeoutMs: number;
-  request: ThreadRequest;
-  end(response: ThreadResponse): void;
-  fail(error: unknown): void;
-}
-
-interface Thread {
-  worker: Worker;
-  job: Job | undefined;
-  /** Ends work that takes too long; without work the thread itself. */
-  timer: NodeJS.Timeout | undefined;
-  /** Looks at the heap while there is work. */
-  heapCheck: NodeJS.Timeout | undefined;
-}
-
 /**
  * Does work that may take long in threads. Each piece has a timeout and is ended with its run: its thread is terminated.
  * Owners take turns, and none has all threads. Threads start when they are needed and end when they are idle.
@@ -136,149 +83,101 @@ interface Thread {
 export class OwnedWorkThreads implements WorkThreads {
   readonly #ownerOf: () => string;
   readonly #limits: WorkThreadLimits;
-  readonly #queue = new FairQueue<Job>();
-  readonly #threads = new Set<Thread>();
-  readonly #ending = new Set<Promise<unknown>>();
-  #closed = false;
+  readonly #gate: FairGate;
+  /** Threads without work, with the timers that end them. The one used last, which has the most compiled, is the last. */
+  readonly #idle = new Map<Worker, NodeJS.Timeout>();
+  readonly #threads = new Set<Worker>();
+  readonly #closing = new AbortController();
 
   /** @param ownerOf - The owner of the work under way here. */
   constructor(ownerOf: () => string, limits: WorkThreadLimits = WORK_THREAD_LIMITS) {
     this.#ownerOf = ownerOf;
     this.#limits = limits;
+    this.#gate = new FairGate(limits.threads);
   }
 
-  async run({ module, name, args, signal, timeoutMs }: OffloadedWork): Promise<unknown> {
-    signal?.throwIfAborted();
-    const owner = this.#ownerOf();
-    if (this.#closed) throw new CemError("SERVER_CLOSING", "The server is shutting down. Nothing was run.");
-    if (this.#queue.countOf(owner) >= this.#limits.waitingPerOwner) throw this.#tooMany();
-    const { promise, resolve, reject } = Promise.withResolvers<unknown>();
-    const job: Job = {
-      owner,
-      timeoutMs: timeoutMs ?? this.#limits.timeoutMs,
-      request: { module: module.href, name, args },
-      end: (response) => ("error" in response ? reject(errorOf(response.error)) : resolve(response.result)),
-      fail: reject,
-    };
-    const onAbort = (): void => this.#cancel(job, signal?.reason);
-    signal?.addEventListener("abort", onAbort, { once: true });
-    this.#queue.add(owner, job);
-    this.#assign();
+  async run({
+    module,
+    name,
+    args,
+    signal,
+    timeoutMs = this.#limits.timeoutMs,
+  }: OffloadedWork): Promise<unknown> {
+    const given = signal === undefined ? [] : [signal];
+    const ended = AbortSignal.any([...given, this.#closing.signal]);
+    const leave = await this.#gate.enter({ owner: this.#ownerOf(), session: "" }, ended);
     try {
-      return await promise;
+      const response = await this.#ask({ module: module.href, name, args }, { timeoutMs, ended });
+      if ("error" in response) throw errorOf(response.error);
+      return response.result;
     } finally {
-      signal?.removeEventListener("abort", onAbort);
+      leave();
     }
   }
 
   /** Ends all threads, and the work that is under way or waits. */
   async close(): Promise<void> {
-    this.#closed = true;
-    const closing = new CemError("SERVER_CLOSING", "The server is shutting down.");
-    for (let job = this.#queue.take(() => true); job !== undefined; job = this.#queue.take(() => true))
-      job.fail(closing);
-    for (const thread of this.#threads) this.#end(thread, closing);
-    await Promise.all(this.#ending);
+    this.#closing.abort(new CemError("SERVER_CLOSING", "The server is shutting down. Nothing was run."));
+    await Promise.all([...this.#threads].map((worker) => worker.terminate()));
   }
 
-  #assign(): void {
-    const most = this.#limits.threads;
-    const mayHave = (owner: string): boolean =>
-      [...this.#threads].filter(({ job }) => job?.owner === owner).length < most - 1;
-    while (this.#busy < most) {
-      const job = this.#queue.take(mayHave);
-      if (job === undefined) return;
-      // The one used last has the most compiled.
-      const idle = [...this.#threads].findLast(({ job: own }) => own === undefined);
-      this.#give(idle ?? this.#start(), job);
-    }
-  }
-
-  get #busy(): number {
-    return [...this.#threads].filter(({ job }) => job !== undefined).length;
-  }
-
-  #give(thread: Thread, job: Job): void {
-    const { timeoutMs } = job;
-    thread.job = job;
-    thread.worker.ref();
-    clearTimeout(thread.timer);
-    thread.timer = setTimeout(
-      () => this.#end(thread, tooLarge(`took more than ${timeoutMs / 1_000} s`)),
-      timeoutMs,
-    ).unref();
-    thread.heapCheck = setInterval(() => void this.#checkHeap(thread, job), HEAP_CHECK_MS).unref();
+  async #ask(
+    request: ThreadRequest,
+    { timeoutMs, ended }: { timeoutMs: number; ended: AbortSignal },
+  ): Promise<ThreadResponse> {
+    const worker = [...this.#idle.keys()].at(-1) ?? this.#start();
+    clearTimeout(this.#idle.get(worker));
+    this.#idle.delete(worker);
+    const excess = new AbortController();
+    const stop = (why: string): void => excess.abort(tooLarge(why));
+    const timer = setTimeout(() => stop(`took more than ${timeoutMs / 1_000} s`), timeoutMs).unref();
+    const heapCheck = setInterval(() => void this.#checkHeap(worker, stop), HEAP_CHECK_MS).unref();
+    const signal = AbortSignal.any([ended, excess.signal]);
     try {
-      thread.worker.postMessage(job.request, []);
+      worker.ref();
+      worker.postMessage(request, []);
+      const [response] = (await once(worker, "message", { signal })) as [ThreadResponse];
+      this.#rest(worker);
+      return response;
     } catch (error) {
-      // Something among the arguments can't be cloned.
-      this.#rest(thread);
-      job.fail(error);
+      void worker.terminate();
+      signal.throwIfAborted();
+      const isOutOfMemory = (error as NodeJS.ErrnoException).code === "ERR_WORKER_OUT_OF_MEMORY";
+      throw isOutOfMemory ? tooLarge("needed too much memory") : error;
+    } finally {
+      clearTimeout(timer);
+      clearInterval(heapCheck);
     }
   }
 
-  async #checkHeap(thread: Thread, job: Job): Promise<void> {
+  async #checkHeap(worker: Worker, stop: (why: string) => void): Promise<void> {
     // Rejects where the thread has ended meanwhile.
-    const heap = await thread.worker.getHeapStatistics().catch(() => undefined);
-    if (heap === undefined || thread.job !== job) return;
+    const heap = await worker.getHeapStatistics().catch(() => undefined);
+    if (heap === undefined) return;
     const used = heap.used_heap_size + heap.external_memory;
-    if (used > this.#limits.memoryMb * BYTES_PER_MB) this.#end(thread, tooLarge("needed too much memory"));
+    if (used > this.#limits.memoryMb * BYTES_PER_MB) stop("needed too much memory");
   }
 
-  #start(): Thread {
+  #start(): Worker {
     const worker = new Worker(moduleBeside("work-thread", import.meta.url), {
       workerData: { compileCache: getCompileCacheDir() },
       resourceLimits: { maxOldGenerationSizeMb: this.#limits.memoryMb + HEAP_SLACK_MB },
     });
-    const thread: Thread = { worker, job: undefined, timer: undefined, heapCheck: undefined };
-    worker.on("message", (response: ThreadResponse) => {
-      const { job } = thread;
-      this.#rest(thread);
-      job?.end(response);
-      this.#assign();
+    this.#threads.add(worker);
+    // Whoever waits for its answer is told of an error; without work there is nobody.
+    worker.on("error", () => {});
+    worker.once("exit", () => {
+      this.#threads.delete(worker);
+      clearTimeout(this.#idle.get(worker));
+      this.#idle.delete(worker);
     });
-    worker.once("error", (error: NodeJS.ErrnoException) => {
-      const isOutOfMemory = error.code === "ERR_WORKER_OUT_OF_MEMORY";
-      this.#end(thread, isOutOfMemory ? tooLarge("needed too much memory") : error);
-    });
-    worker.once("exit", (code) => this.#end(thread, new Error(`The thread ended with code ${code}.`)));
-    this.#threads.add(thread);
-    return thread;
+    return worker;
   }
 
   /** Leaves a thread without work. */
-  #rest(thread: Thread): void {
-    thread.job = undefined;
-    thread.worker.unref();
-    clearTimeout(thread.timer);
-    clearInterval(thread.heapCheck);
-    thread.timer = setTimeout(() => this.#end(thread, undefined), this.#limits.idleMs).unref();
-    // The last one is taken first.
-    this.#threads.delete(thread);
-    this.#threads.add(thread);
-  }
-
-  #cancel(job: Job, reason: unknown): void {
-    this.#queue.remove(job.owner, job);
-    job.fail(reason);
-    const thread = [...this.#threads].find((one) => one.job === job);
-    if (thread !== undefined) this.#end(thread, reason);
-  }
-
-  #end(thread: Thread, reason: unknown): void {
-    if (!this.#threads.delete(thread)) return;
-    clearTimeout(thread.timer);
-    clearInterval(thread.heapCheck);
-    thread.job?.fail(reason);
-    const ending = thread.worker.terminate().finally(() => this.#ending.delete(ending));
-    this.#ending.add(ending);
-    this.#assign();
-  }
-
-  #tooMany(): CemError {
-    const { waitingPerOwner: most } = this.#limits;
-    const message = `${most} large tasks or programs of this client wait to be read, which is its share. Nothing was run: try again later.`;
-    return new CemError("SERVER_BUSY", message, { details: { waiting: most } });
+  #rest(worker: Worker): void {
+    worker.unref();
+    this.#idle.set(worker, setTimeout(() => void worker.terminate(), this.#limits.idleMs).unref());
   }
 }
 

@@ -1,6 +1,6 @@
 import type { RunRequest, ToolCall } from "@cem/core";
 import { afterEach, describe, expect, it } from "vitest";
-import { FairGate } from "./fair-gate.ts";
+import { FairGate } from "@cem/core";
 import { createGuestSandbox, type GuestSandbox, type GuestSandboxSettings } from "./guest-sandbox.ts";
 import type { GuestUsage } from "./guest.ts";
 import { ScriptedGuest, type GuestScript } from "../testing/scripted-guest.ts";

@@ -1,5 +1,6 @@
 import {
   toErrorInfo,
+  type FairGate,
   type ErrorInfo,
   type Isolation,
   type RunLimits,
@@ -11,7 +12,6 @@ import {
 } from "@cem/core";
 import { compileForGuest } from "../runs/compile-for-guest.ts";
 import type { ConnectedGuest } from "./connected-guest.ts";
-import type { FairGate, GateKey } from "./fair-gate.ts";
 import { GuestPool, type GuestPoolSettings, type Lease } from "./guest-pool.ts";
 import type { Guest } from "./guest.ts";
 import { resolveLimits } from "../runs/run-limits.ts";
@@ -200,7 +200,7 @@ class PooledSandbox implements GuestSandbox {
     return this.#settings.gate.tryEnter(this.#keyOf(request)) ?? this.#queue(request);
   }
 
-  #keyOf({ session }: RunRequest): GateKey {
+  #keyOf({ session }: RunRequest): Parameters<FairGate["enter"]>[0] {
     return { owner: this.#settings.owner, session: session ?? this };
   }
 

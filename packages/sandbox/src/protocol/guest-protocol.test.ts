@@ -1,6 +1,6 @@
 import type { RunRequest, ToolCall } from "@cem/core";
 import { afterEach, describe, expect, it } from "vitest";
-import { FairGate } from "../guests/fair-gate.ts";
+import { FairGate } from "@cem/core";
 import { createGuestSandbox, type GuestSandbox, type GuestSandboxSettings } from "../guests/guest-sandbox.ts";
 import { ScriptedGuest, type GuestScript } from "../testing/scripted-guest.ts";
 

@@ -3,7 +3,7 @@ interface Waiting {
 }
 
 /** Identifies a caller of the gate, for fair queueing. */
-export interface GateKey {
+interface GateKey {
   /** Owners take turns, and none holds more slots than it leaves free. Absent: the session takes turns, and may hold all. */
   owner?: string | undefined;
   /** The sessions of an owner take turns too. */
