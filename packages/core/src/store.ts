@@ -29,17 +29,8 @@ export interface ListOptions {
   limit?: number | undefined;
 }
 
-/** Options of {@link Store.entries}. */
-export interface EntriesOptions {
-  /** The number of the first entry, counted from 0. @defaultValue 0 */
-  from?: number | undefined;
-  /** The maximum number of entries, at most 1,000. @defaultValue 1000 */
-  limit?: number | undefined;
-}
-
 /**
- * Values, logs and counters by key, shared by several hosts. A folder on one machine, Redis or PostgreSQL for many.
- * Values, logs and counters have keys of their own each: one key can name one of each.
+ * Values by key, shared by several hosts. A folder on one machine, Redis or PostgreSQL for many.
  *
  * Every method rejects with a CemError `STORE_UNAVAILABLE` when the store can't be reached or refuses, and
  * `STORE_KEY_INVALID` for a key that is none.
@@ -66,24 +57,9 @@ export interface Store {
   remove(key: StoreKey, version?: string): Promise<boolean>;
   /** The keys of values that begin with these parts, in order. An empty list lists all. */
   list(prefix: StoreKey, options?: ListOptions): Promise<StoreKey[]>;
-  /**
-   * Puts entries at the end of a log, together and in order.
-   *
-   * @returns how many entries the log has now.
-   */
-  append(key: StoreKey, entries: readonly Uint8Array[]): Promise<number>;
-  entries(key: StoreKey, options?: EntriesOptions): Promise<Uint8Array[]>;
-  /**
-   * Adds to a counter, which starts at 0. An amount of 0 reads it.
-   *
-   * @param amount - A whole number, also a negative one.
-   * @param expiresInMs - From the first addition on, after which the counter starts anew. Absent: never.
-   * @returns the new amount.
-   */
-  add(key: StoreKey, amount: number, expiresInMs?: number): Promise<number>;
   /** The store's own clock, in milliseconds: the one clock that all hosts share. */
   now(): Promise<number>;
-  /** Removes all values, logs and counters whose keys begin with these parts; at least one. */
+  /** Removes all values whose keys begin with these parts; at least one. */
   removeAll(prefix: StoreKey): Promise<void>;
   /** Settings of the store by which it may lose what it has, each as a sentence. Absent where it has no such settings. */
   risks?(): Promise<string[]>;

@@ -1,3 +1,4 @@
+import { Readable } from "node:stream";
 import type { ForwardedAnswer } from "@cem/core";
 
 /** The parts of an answer that a replica sends, in order. */
@@ -12,39 +13,18 @@ export class StreamedAnswer {
   readonly #onTaken: (bytes: number) => void;
   readonly #head = Promise.withResolvers<ForwardedAnswer | undefined>();
   readonly #over = Promise.withResolvers<void>();
-  readonly #body: ReadableStream<Uint8Array>;
   /** Parts that arrived and were not read yet. */
-  readonly #parts: Uint8Array[] = [];
-  #controller: ReadableStreamDefaultController<Uint8Array> | undefined;
-  /** Notifies the waiting reader that a part came or that there are no more. */
-  #onChange: (() => void) | undefined;
+  readonly #parts = new Readable({ objectMode: true, read() {} });
   /** Whether the replica that answers has ended. */
   isComplete = false;
-  #isOver = false;
-  #taken = 0;
-  #reported = 0;
 
   /** @param onTaken - Called now and then with the number of bytes read in all. */
   constructor(onTaken: (bytes: number) => void) {
     this.#onTaken = onTaken;
-    const read = async (controller: ReadableStreamDefaultController<Uint8Array>): Promise<void> => {
-      while (this.#parts.length === 0 && !this.#isOver)
-        await new Promise<void>((resolve) => (this.#onChange = resolve));
-      this.#hand(controller);
-    };
-    this.#body = new ReadableStream<Uint8Array>(
-      {
-        start: (controller) => void (this.#controller = controller),
-        pull: read,
-        cancel: () => {
-          this.#controller = undefined;
-          this.#end();
-        },
-      },
-      // Nothing is taken before somebody reads it.
-      { highWaterMark: 0 },
-    );
     this.#head.promise.catch(() => {});
+    // Its reader hears of it, if there is one.
+    this.#parts.on("error", () => {});
+    this.#parts.once("close", () => this.#over.resolve());
   }
 
   /** `undefined` where the replica was lost before it answered. */
@@ -58,17 +38,17 @@ export class StreamedAnswer {
   }
 
   take(message: FromReplica): void {
-    if (this.#isOver) return;
+    if (this.isComplete || this.#parts.destroyed) return;
     if (message.type === "head") {
       const { status, headers, hasBody } = message;
-      this.#head.resolve({ status, headers, body: hasBody ? this.#body : undefined });
+      this.#head.resolve({ status, headers, body: hasBody ? this.#body() : undefined });
     } else if (message.type === "chunk") {
       this.#parts.push(Buffer.from(message.base64, "base64"));
-      this.#onChange?.();
     } else {
-      this.isComplete = true;
       if (message.type === "broken") this.break(message.reason);
-      else this.#end();
+      else this.#parts.push(null);
+      this.isComplete = true;
+      this.#over.resolve();
     }
   }
 
@@ -78,35 +58,24 @@ export class StreamedAnswer {
   }
 
   break(reason: string): void {
-    if (this.#isOver) return;
+    if (this.isComplete) return;
     const error = new Error(reason);
     this.#head.reject(error);
-    this.#parts.length = 0;
-    this.#controller?.error(error);
-    this.#controller = undefined;
-    this.#end();
+    this.#parts.destroy(error);
   }
 
-  #hand(controller: ReadableStreamDefaultController<Uint8Array>): void {
-    const part = this.#parts.shift();
-    if (part !== undefined) {
-      controller.enqueue(part);
-      this.#taken += part.byteLength;
-      if (!this.#isOver && this.#taken - this.#reported >= REPORT_TAKEN_BYTES)
-        this.#onTaken((this.#reported = this.#taken));
-    }
-    if (this.#isOver && this.#parts.length === 0) this.#close();
-  }
-
-  #close(): void {
-    this.#controller?.close();
-    this.#controller = undefined;
-  }
-
-  #end(): void {
-    this.#isOver = true;
-    this.#onChange?.();
-    this.#over.resolve();
+  /** Takes nothing before somebody reads it. */
+  #body(): ReadableStream<Uint8Array> {
+    const parts = this.#parts[Symbol.asyncIterator]() as AsyncIterator<Uint8Array>;
+    let [taken, reported] = [0, 0];
+    const pull = async (controller: ReadableStreamDefaultController<Uint8Array>): Promise<void> => {
+      const { value, done } = await parts.next();
+      if (done === true) return controller.close();
+      controller.enqueue(value);
+      taken += value.byteLength;
+      if (!this.isComplete && taken - reported >= REPORT_TAKEN_BYTES) this.#onTaken((reported = taken));
+    };
+    return new ReadableStream({ pull, cancel: () => void this.#parts.destroy() }, { highWaterMark: 0 });
   }
 }
 

@@ -10,12 +10,12 @@ import { storeUnavailable } from "./unavailable.ts";
 
 const FILE = "store.db";
 const BUSY_TIMEOUT_MS = 30_000;
-const SCHEMA_VERSION = 1;
+const SCHEMA_VERSION = 2;
 const SCHEMA = `
   create table cem_values (key blob primary key, value blob not null, version text not null, expires_at integer) without rowid;
-  create table cem_logs (key blob, number integer, entry blob not null, primary key (key, number)) without rowid;
-  create table cem_counters (key blob primary key, amount integer not null, expires_at integer) without rowid;
 `;
+/** Logs and counters, which the first version had. */
+const REMOVED = "drop table if exists cem_logs; drop table if exists cem_counters;";
 const LIVES = "(expires_at is null or expires_at > ?)";
 
 /** Settings of {@link createFolderStore}. */
@@ -106,50 +106,6 @@ class FolderStore implements Store {
     );
   }
 
-  async append(key: StoreKey, entries: readonly Uint8Array[]): Promise<number> {
-    for (const entry of entries) checkSize(key, entry);
-    const bytes = encodeKey(key);
-    return this.#change((database) => {
-      const { length } = database
-        .prepare("select coalesce(max(number) + 1, 0) as length from cem_logs where key = ?")
-        .get(bytes) as { length: number };
-      const insert = database.prepare("insert into cem_logs (key, number, entry) values (?, ?, ?)");
-      for (const [at, entry] of entries.entries()) insert.run(bytes, length + at, entry);
-      return length + entries.length;
-    });
-  }
-
-  async entries(
-    key: StoreKey,
-    { from = 0, limit }: { from?: number | undefined; limit?: number | undefined } = {},
-  ): Promise<Uint8Array[]> {
-    const found = this.#run((database) =>
-      database
-        .prepare("select entry from cem_logs where key = ? and number >= ? order by number limit ?")
-        .all(encodeKey(key), from, pageSize(limit)),
-    );
-    return found.map((row) => row["entry"] as Uint8Array);
-  }
-
-  async add(key: StoreKey, amount: number, expiresInMs?: number): Promise<number> {
-    const bytes = encodeKey(key);
-    return this.#change((database) => {
-      const now = Date.now();
-      database.prepare(`delete from cem_counters where key = ? and not ${LIVES}`).run(bytes, now);
-      if (amount === 0) {
-        const found = database.prepare("select amount from cem_counters where key = ?").get(bytes);
-        return Number(found?.["amount"] ?? 0);
-      }
-      const counted = database
-        .prepare(
-          `insert into cem_counters (key, amount, expires_at) values (?, ?, ?)
-             on conflict (key) do update set amount = amount + excluded.amount returning amount`,
-        )
-        .get(bytes, amount, expiryOf(expiresInMs));
-      return Number(counted?.["amount"]);
-    });
-  }
-
   async now(): Promise<number> {
     return Date.now();
   }
@@ -158,8 +114,7 @@ class FolderStore implements Store {
     encodeKey(prefix);
     const { from, to } = rangeOf(prefix);
     this.#change((database) => {
-      for (const table of ["cem_values", "cem_logs", "cem_counters"])
-        database.prepare(`delete from ${table} where key >= ? and key < ?`).run(from, to);
+      database.prepare("delete from cem_values where key >= ? and key < ?").run(from, to);
     });
   }
 
@@ -243,8 +198,8 @@ class FolderStore implements Store {
       throw new Error(`it was written by a newer version (${version}, this one knows ${SCHEMA_VERSION})`);
     }
     if (version < 1) database.exec(SCHEMA);
-    for (const table of ["cem_values", "cem_counters"])
-      database.prepare(`delete from ${table} where not ${LIVES}`).run(Date.now());
+    if (version === 1) database.exec(REMOVED);
+    database.prepare(`delete from cem_values where not ${LIVES}`).run(Date.now());
     database.exec(`pragma user_version = ${SCHEMA_VERSION}; commit`);
     return database;
   }

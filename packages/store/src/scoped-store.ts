@@ -24,9 +24,6 @@ export function scopeStore(store: Store, ...scope: [string, ...string[]]): Store
       });
       return found.map((key) => key.slice(scope.length));
     },
-    append: async (key, entries) => store.append(within(key), entries),
-    entries: async (key, options) => store.entries(within(key), options),
-    add: async (key, amount, expiresInMs) => store.add(within(key), amount, expiresInMs),
     now: async () => store.now(),
     removeAll: async (prefix) => store.removeAll(within(prefix)),
     close: async () => {},

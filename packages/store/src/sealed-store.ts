@@ -92,10 +92,7 @@ function unopened(shown: string, why: string): CemError {
   return new CemError("STORE_SEALED", `${shown} can't be opened: ${why}.`, { details: { value: shown } });
 }
 
-/**
- * How many values of a store are sealed with other keys than the newest, by the keys' names. Entries of logs, such as records of
- * runs, are not looked at: they go with their age.
- */
+/** How many values of a store are sealed with other keys than the newest, by the keys' names. */
 export async function countOlderKeys(
   store: Store,
   [newest]: readonly SealingKey[],
@@ -113,44 +110,30 @@ export async function countOlderKeys(
   return counts;
 }
 
-type Kind = "value" | "entry";
-
 /**
- * Seals values and entries with AES-256-GCM before they reach a store. What was sealed opens under its own key only, so
- * that nobody who can write to the store can put one value in another's place. Keys, counters and sizes stay readable.
+ * Seals values with AES-256-GCM before they reach a store. What was sealed opens under its own key only, so that nobody who
+ * can write to the store can put one value in another's place. Keys and sizes stay readable.
  *
  * To change keys without a pause: give every host the new key second, then first, and keep the old one for as long as what it
  * sealed is there.
  */
 export function sealStore(store: Store, keys: readonly SealingKey[]): Store {
-  const close = (key: StoreKey, kind: Kind, clear: Uint8Array): Uint8Array =>
-    seal(keys, contextOf(key, kind), clear);
-  const open = (key: StoreKey, kind: Kind, sealed: Uint8Array): Uint8Array =>
-    unseal(keys, contextOf(key, kind), sealed, key.join("/"));
   return {
     specificationVersion: "v1",
     location: store.location,
     read: async (key) => {
       const found = await store.read(key);
-      return found && { ...found, value: open(key, "value", found.value) };
+      return found && { ...found, value: unseal(keys, contextOf(key), found.value, key.join("/")) };
     },
-    write: async (key, value, options) => store.write(key, close(key, "value", value), options),
+    write: async (key, value, options) => store.write(key, seal(keys, contextOf(key), value), options),
     remove: (key, version) => store.remove(key, version),
     list: (prefix, options) => store.list(prefix, options),
-    append: async (key, entries) =>
-      store.append(
-        key,
-        entries.map((entry) => close(key, "entry", entry)),
-      ),
-    entries: async (key, options) =>
-      (await store.entries(key, options)).map((entry) => open(key, "entry", entry)),
-    add: (key, amount, expiresInMs) => store.add(key, amount, expiresInMs),
     now: () => store.now(),
     removeAll: (prefix) => store.removeAll(prefix),
     close: () => store.close(),
   };
 }
 
-function contextOf(key: StoreKey, kind: Kind): Buffer {
-  return Buffer.concat([Buffer.from(`${kind}:`), encodeKey(key)]);
+function contextOf(key: StoreKey): Buffer {
+  return Buffer.concat([Buffer.from("value:"), encodeKey(key)]);
 }

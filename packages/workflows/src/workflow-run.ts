@@ -7,7 +7,7 @@ import { Journal, readJournal } from "./runs/journal.ts";
 import type { EndedStatus, NewRecord } from "./runs/journal.ts";
 import { Outcomes } from "./runs/outcomes.ts";
 import type { WorkflowEvent, WorkflowResult } from "./runs/outcomes.ts";
-import type { RunFolder, RunLock, RunRecord } from "./runs/run-folder.ts";
+import type { RunFolder, RunRecord } from "./runs/run-folder.ts";
 import type { ToolNames } from "./steps/call-code.ts";
 import { Execution, PausableTimer } from "./steps/execution.ts";
 import type { Decisions } from "./steps/execution.ts";
@@ -37,7 +37,6 @@ export interface RunRequest {
   loaded: LoadedWorkflow;
   place: RunFolder;
   record: RunRecord;
-  lock: RunLock;
   isResumed: boolean;
   decisions: Decisions;
   signal?: AbortSignal | undefined;
@@ -62,14 +61,14 @@ export class WorkflowRun {
 
   /** @throws CemError `WORKFLOW_RUN_UNREADABLE`, `WORKFLOW_RUN_UNWRITABLE`, `OPTION_INVALID` */
   async run(): Promise<WorkflowResult> {
-    const { place, lock, signal } = this.#request;
+    const { place, signal } = this.#request;
     const outcomes = new Outcomes();
     const length = await readJournal(place.journal, outcomes.add);
     assertUndecided(this.#request.decisions, outcomes, place.id);
     if (outcomes.end?.status === "success") return this.#result(outcomes.end);
     this.#before = outcomes.ms;
     const now = (): number => this.#ms();
-    const journal = Journal.open(place.journal, { now, length, assertOwned: lock.assertHeld });
+    const journal = Journal.open(place.journal, { now, length });
     const cancel = (): void =>
       this.#controller.abort(
         new CemError("ABORTED", "The run was cancelled.", { details: { run: place.id } }),
@@ -161,7 +160,7 @@ export class WorkflowRun {
     const isEnded = !(thrown instanceof RunInterrupted) || this.#controller.signal.aborted;
     const error = thrown instanceof RunInterrupted ? thrown.info : toErrorInfo(thrown);
     const status = STATUS_OF[isEnded ? error.code : ""] ?? "error";
-    if (!isEnded || error.code === "WORKFLOW_RUN_UNWRITABLE" || error.code === "WORKFLOW_RUN_BUSY")
+    if (!isEnded || error.code === "WORKFLOW_RUN_UNWRITABLE")
       return this.#result({ status: "interrupted", outputs: {}, error });
     try {
       await write({ type: "run-ended", status, outputs: {}, error });

@@ -280,8 +280,8 @@ describe("resume", () => {
     const { run: id } = await workflows.run(sourceOf([fail("timeout"), count("z", after)]));
     const both = await Promise.allSettled([1, 2].map(() => workflows.resume(id, { done: { bad: null } })));
     const failed = both.flatMap((one) => (one.status === "rejected" ? [one.reason as { code: string }] : []));
-    // The second may come when the first has ended: it is told what the run came to.
-    for (const { code } of failed) expect(code).toBe("WORKFLOW_RUN_BUSY");
+    // The second may come when the first has ended: there is nothing to decide then.
+    for (const { code } of failed) expect(["WORKFLOW_RUN_BUSY", "OPTION_INVALID"]).toContain(code);
     expect(failed.length).toBeLessThan(2);
     expect(countOf(folder, "z")).toBe(1);
   });

@@ -2,7 +2,7 @@ import { rm, writeFile } from "node:fs/promises";
 import path from "node:path";
 import { CemError } from "@cem/core";
 import type { WorkflowStepKind } from "@cem/core";
-import { PRIVATE_FILE } from "@cem/core/files";
+import { FileLock, PRIVATE_FILE } from "@cem/core/files";
 import { checkCalls } from "./definition/check-calls.ts";
 import { loadWorkflow, sourcesOf } from "./definition/load-workflow.ts";
 import type { FindWorkflow, LoadedWorkflow, WorkflowSource } from "./definition/load-workflow.ts";
@@ -10,7 +10,7 @@ import { isBuiltIn } from "./definition/parse-workflow.ts";
 import { variablesOf } from "./definition/value-schema.ts";
 import type { WorkflowStep } from "./definition/workflow.ts";
 import type { RunStatus, WorkflowResult } from "./runs/outcomes.ts";
-import { createRunId, RunFolders, runHolder, RunLock } from "./runs/run-folder.ts";
+import { createRunId, RunFolders, runLockOf, takeRun } from "./runs/run-folder.ts";
 import type { RunFolder, RunRecord } from "./runs/run-folder.ts";
 import { describeRun, endRun, summarizeRun } from "./runs/run-summary.ts";
 import type { RunDetails, RunSummary } from "./runs/run-summary.ts";
@@ -131,7 +131,7 @@ class AgentWorkflows implements Workflows {
     const place = await this.#folders.find(run);
     const { status } = await summarizeRun(this.#folders, place);
     if (status !== "running" && status !== "interrupted") return status;
-    if (runHolder(place.folder) !== undefined) {
+    if (FileLock.isHeld(runLockOf(place))) {
       await writeFile(path.join(place.folder, CANCEL_FILE), "", { mode: PRIVATE_FILE });
       return "running";
     }
@@ -157,14 +157,14 @@ class AgentWorkflows implements Workflows {
     return summarizeRun(this.#folders, await this.#folders.find(id));
   }
 
-  async #execute(request: Omit<RunRequest, "lock">): Promise<WorkflowResult> {
+  async #execute(request: RunRequest): Promise<WorkflowResult> {
     const { place, record, isResumed, signal, loaded } = request;
-    const lock = await RunLock.take(place.folder, { signal });
+    const lock = await takeRun(place, signal);
     try {
       await this.#parts.redactor?.restore?.(record.session);
       if (isResumed) await this.#begin(place, record);
       if (reachesOut(loaded)) await this.#allow?.(place.file, record.workflow);
-      return await new WorkflowRun(this.#parts, { ...request, lock }).run();
+      return await new WorkflowRun(this.#parts, request).run();
     } finally {
       await this.#parts.redactor?.persist?.(record.session);
       lock.release();

@@ -1,181 +1,124 @@
-import { randomUUID } from "node:crypto";
-import { closeSync, existsSync, openSync, rmSync, unlinkSync, utimesSync, writeSync } from "node:fs";
+import { closeSync, existsSync, openSync, rmSync, statSync } from "node:fs";
+import type { DatabaseSync } from "node:sqlite";
 import { setTimeout as sleep } from "node:timers/promises";
-import { holderFile, HolderWatch, numbersIn, readHolder } from "./lock-holder.ts";
-import type { LockHolder } from "./lock-holder.ts";
-import { isRunning, ownIdentity } from "./processes.ts";
 
-const HEARTBEAT_MS = 2_000;
 const FIRST_PAUSE_MS = 1;
 const MAX_PAUSE_MS = 50;
-/** Several who want a lock at once may all step back, each for a moment. */
-const CONTENTION_MS = 2_000;
-/** Other users may read who holds a lock that they share. */
-const FILE_MODE = 0o644;
-const pause = new Int32Array(new SharedArrayBuffer(4));
+/** Whoever only looks whether a lock is held has it for a moment. */
+const CONTENTION_MS = 20;
+/** SQLite's code of a lock that another connection has. */
+const BUSY = 5;
 
 export interface FileLockOptions {
-  /** How long to wait for a holder that is alive, in milliseconds. */
+  /** How long to wait for a holder, in milliseconds. */
   waitMs: number;
   /** Makes the error for a lock that is still held then. */
-  busy: (holder: LockHolder | undefined) => Error;
+  busy: () => Error;
   signal?: AbortSignal | undefined;
 }
 
 /**
- * A lock that one process holds at a time, also between containers and machines that share its files. A holder that has ended
- * holds it no longer: it is known by its process, with the time of its start, a zombie being no process; one of another machine or
- * namespace of processes by its file, which it touches while it is there.
+ * A lock that one holder has at a time, in this process or another, also between containers that share its file. The system
+ * keeps it: it is free as soon as its process has ended, however that ended.
  *
- * Each holder has a file with a number of its own, one more than that of the last, which is made in one step, so that of two who
- * want it one gets it. Who then finds a holder beside it whom it did not judge to have ended steps back.
+ * It is the write lock of an empty SQLite database, since Node has no other access to the locks of files. Its holder removes the
+ * file, so whoever gets the lock of a file that is no longer there tries again.
  */
 export class FileLock {
-  readonly #place: string;
-  readonly #number: number;
-  readonly #token: string;
-  #timer: NodeJS.Timeout | undefined;
+  readonly #file: string;
+  readonly #database: DatabaseSync;
 
-  private constructor(place: string, number: number, token: string) {
-    this.#place = place;
-    this.#number = number;
-    this.#token = token;
+  private constructor(file: string, database: DatabaseSync) {
+    this.#file = file;
+    this.#database = database;
   }
 
   /**
    * Takes a lock.
    *
-   * @param place - The path that its files begin with, in a folder that is there.
+   * @param file - The path of its file, in a folder that is there.
    * @throws what `busy` makes; the file system's error; the signal's reason.
    */
-  static async take(place: string, options: FileLockOptions): Promise<FileLock> {
-    const { signal } = options;
-    const attempt = FileLock.#attempts(place, options);
+  static async take(file: string, { waitMs, busy, signal }: FileLockOptions): Promise<FileLock> {
+    const until = performance.now() + Math.max(waitMs, CONTENTION_MS);
     for (let pauseMs = FIRST_PAUSE_MS; ; pauseMs = Math.min(MAX_PAUSE_MS, pauseMs * 2)) {
       signal?.throwIfAborted();
-      const taken = attempt();
-      if (taken !== undefined) return taken.#beating();
+      const taken = FileLock.#try(file);
+      if (taken !== undefined) return taken;
+      if (performance.now() >= until) throw busy();
       await sleep(pauseMs * (0.5 + Math.random()), undefined, { signal });
     }
   }
 
   /** {@link take} for work that can't wait otherwise. */
-  static takeSync(place: string, options: Omit<FileLockOptions, "signal">): FileLock {
-    const attempt = FileLock.#attempts(place, options);
+  static takeSync(file: string, { waitMs, busy }: Omit<FileLockOptions, "signal">): FileLock {
+    const until = performance.now() + Math.max(waitMs, CONTENTION_MS);
     for (;;) {
-      const taken = attempt();
+      const leftMs = until - performance.now();
+      const taken = FileLock.#try(file, Math.max(0, Math.ceil(leftMs)));
       if (taken !== undefined) return taken;
-      Atomics.wait(pause, 0, 0, FIRST_PAUSE_MS * (0.5 + Math.random()));
+      if (leftMs <= 0) throw busy();
     }
   }
 
-  /** Attempts to take a lock, one for each call. `undefined`: to be tried again. */
-  static #attempts(place: string, { waitMs, busy }: FileLockOptions): () => FileLock | undefined {
-    const watch = new HolderWatch();
-    const startedAt = performance.now();
-    return () => {
-      const numbers = numbersIn(place);
-      const holders = numbers.flatMap((number) => readHolder(place, number) ?? []);
-      const holder = holders.find((one) => !watch.isDead(one));
-      if (holder === undefined) {
-        const ended = new Set(holders.map(({ token }) => token));
-        const taken = FileLock.#claim(place, Math.max(0, ...numbers), ended);
-        if (taken !== undefined) return taken;
+  /** Whether somebody has a lock. */
+  static isHeld(file: string): boolean {
+    const taken = existsSync(file) ? FileLock.#try(file) : null;
+    taken?.release();
+    return taken === undefined;
+  }
+
+  static #try(file: string, timeout = 0): FileLock | undefined {
+    // Loaded with the first lock.
+    const { DatabaseSync } = process.getBuiltinModule("node:sqlite");
+    const before = identityOf(file) ?? make(file);
+    const database = new DatabaseSync(file, { timeout });
+    try {
+      // Without a journal in a file of its own.
+      database.exec("pragma journal_mode = memory; begin immediate");
+      if (before !== undefined && identityOf(file) === before) return new FileLock(file, database);
+    } catch (error) {
+      if ((error as { errcode?: number }).errcode !== BUSY) {
+        database.close();
+        throw error;
       }
-      const waitedMs = performance.now() - startedAt;
-      const isEarly = holder === undefined ? waitedMs < CONTENTION_MS : watch.isUndecided;
-      if (waitedMs >= waitMs && !isEarly) throw busy(holder);
-      return undefined;
-    };
-  }
-
-  /** Takes the number after those of holders that have ended. `undefined` where another was quicker. */
-  static #claim(place: string, last: number, ended: ReadonlySet<string>): FileLock | undefined {
-    const lock = new FileLock(place, last + 1, randomUUID());
-    if (!lock.#write()) return undefined;
-    const others = numbersIn(place).filter((one) => one !== lock.#number);
-    const isAlone = others.every((one) => {
-      const holder = readHolder(place, one);
-      return one < lock.#number && (holder === undefined || ended.has(holder.token));
-    });
-    if (isAlone) for (const one of others) rmSync(holderFile(place, one), { force: true });
-    else lock.release();
-    return isAlone ? lock : undefined;
-  }
-
-  /** Whether no other process took the lock over, which held this one for dead. */
-  isHeld(): boolean {
-    return (
-      !existsSync(holderFile(this.#place, this.#number + 1)) &&
-      readHolder(this.#place, this.#number)?.token === this.#token
-    );
+    }
+    database.close();
+    return undefined;
   }
 
   release(): void {
-    clearInterval(this.#timer);
-    try {
-      if (readHolder(this.#place, this.#number)?.token === this.#token) unlinkSync(this.#file);
-    } catch {
-      // Another process has taken it over, or the folder was removed.
-    }
+    rmSync(this.#file, { force: true });
+    this.#database.close();
   }
+}
 
-  get #file(): string {
-    return holderFile(this.#place, this.#number);
-  }
+function identityOf(file: string): string | undefined {
+  const found = statSync(file, { bigint: true, throwIfNoEntry: false });
+  return found && `${found.ino} ${found.ctimeNs}`;
+}
 
-  /** Makes the file of this holder. `false`: another has the number. */
-  #write(): boolean {
-    let descriptor: number;
-    try {
-      descriptor = openSync(this.#file, "wx", FILE_MODE);
-    } catch (error) {
-      if ((error as NodeJS.ErrnoException).code === "EEXIST") return false;
-      throw error;
-    }
-    try {
-      writeSync(descriptor, JSON.stringify({ ...ownIdentity(), token: this.#token }));
-    } catch (error) {
-      unlinkSync(this.#file);
-      throw error;
-    } finally {
-      closeSync(descriptor);
-    }
-    return true;
+/** Makes the file of a lock. Closing any other file than a new one would give up a lock that this process has. */
+function make(file: string): string | undefined {
+  try {
+    closeSync(openSync(file, "wx"));
+  } catch (error) {
+    if ((error as NodeJS.ErrnoException).code !== "EEXIST") throw error;
   }
-
-  #beating(): this {
-    const beat = (): void => {
-      try {
-        const now = new Date();
-        utimesSync(this.#file, now, now);
-      } catch {
-        // Another process has taken it over.
-      }
-    };
-    this.#timer = setInterval(beat, HEARTBEAT_MS).unref();
-    return this;
-  }
+  return identityOf(file);
 }
 
 /** Runs an action while no other process holds a lock. */
 export async function withFileLock<Result>(
-  place: string,
+  file: string,
   action: () => Promise<Result>,
   options: FileLockOptions,
 ): Promise<Result> {
-  const lock = await FileLock.take(place, options);
+  const lock = await FileLock.take(file, options);
   try {
     options.signal?.throwIfAborted();
     return await action();
   } finally {
     lock.release();
   }
-}
-
-/** The process that holds a lock at present. `undefined`: none, as far as can be known. */
-export function holderOf(place: string): LockHolder | undefined {
-  return numbersIn(place)
-    .map((number) => readHolder(place, number))
-    .find((holder) => holder !== undefined && isRunning(holder) !== false);
 }

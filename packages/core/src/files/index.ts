@@ -2,9 +2,8 @@ export { appendPrivately, openForAppending } from "./append.ts";
 export { makeFolder, makeFolderSync } from "./make-folder.ts";
 export { resolveOwnPackage } from "./own-package.ts";
 export type { OwnPackage, OwnPackageImporters } from "./own-package.ts";
-export { FileLock, holderOf, withFileLock } from "./file-lock.ts";
+export { FileLock, withFileLock } from "./file-lock.ts";
 export type { FileLockOptions } from "./file-lock.ts";
-export type { LockHolder } from "./lock-holder.ts";
 export { createProcessFolder, removeProcessFolder } from "./process-folder.ts";
 export { isProcessRunning, processStart } from "./processes.ts";
 export {

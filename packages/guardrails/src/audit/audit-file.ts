@@ -108,8 +108,7 @@ export function createAuditLog({ file, maxBytes = DEFAULT_MAX_BYTES }: AuditLogS
     // Held for well under a millisecond.
     const lock = FileLock.takeSync(`${file}.lock`, {
       waitMs: MAX_WAIT_MS,
-      busy: (holder) =>
-        new Error(`process ${holder?.pid} has held ${file}.lock for ${MAX_WAIT_MS / 1_000} s`),
+      busy: () => new Error(`another process has held ${file}.lock for ${MAX_WAIT_MS / 1_000} s`),
     });
     try {
       const head = openSync(headFile(file), "a+", PRIVATE);

@@ -86,9 +86,9 @@ describe("createAuditLog", () => {
 FileLock.takeSync(process.argv[1], { waitMs: 0, busy: () => new Error("busy") }); process.exit();`;
     const args = ["--conditions=@cem/source", "--input-type=module", "-e", code, `${file}.lock`];
     spawnSync(process.execPath, args, { cwd: import.meta.dirname });
-    expect(readdirSync(path.dirname(file))).toContain("audit.jsonl.lock.1");
+    expect(readdirSync(path.dirname(file))).toContain("audit.jsonl.lock");
     write(1);
-    expect(readdirSync(path.dirname(file))).not.toContain("audit.jsonl.lock.1");
+    expect(readdirSync(path.dirname(file))).not.toContain("audit.jsonl.lock");
     expect(lines()).toHaveLength(2);
   });
 });

@@ -14,6 +14,8 @@ const MIGRATIONS: readonly string[] = [
    create table cem_counters (key bytea primary key, amount bigint not null, expires_at timestamptz);`,
   // Index for the removal of expired counters, which finds them without reading the rest.
   "create index cem_counters_expiry on cem_counters (expires_at) where expires_at is not null;",
+  // Logs and counters, which nothing has any more.
+  "drop table cem_logs, cem_log_lengths, cem_counters;",
 ];
 
 /** Any number: the same on every host. */

@@ -13,9 +13,8 @@ const DEFAULT_MAX_CONNECTIONS = 10;
 const SWEEP_PERIOD_MS = 600_000;
 /** Rows that one sweep removes, so that nobody waits for it long. */
 const SWEPT_ROWS = 1_000;
-const TABLES = ["cem_values", "cem_logs", "cem_log_lengths", "cem_counters"];
-/** Of a value or counter that has not expired, by the server's clock. Qualified: an upsert knows two rows. */
-const lives = (table: string): string => `(${table}.expires_at is null or ${table}.expires_at > now())`;
+/** Of a value that has not expired, by the server's clock. Qualified: an upsert knows two rows. */
+const LIVES = "(cem_values.expires_at is null or cem_values.expires_at > now())";
 const expiry = (parameter: string): string =>
   `now() + ${parameter}::double precision * interval '1 millisecond'`;
 
@@ -28,7 +27,7 @@ export interface PostgresStoreSettings {
 }
 
 /**
- * A store in PostgreSQL 13 or newer: four tables that begin with `cem_`, made and brought up to date with the first use.
+ * A store in PostgreSQL 13 or newer: tables that begin with `cem_`, made and brought up to date with the first use.
  * Connects again after a cut.
  */
 export function createPostgresStore(settings: PostgresStoreSettings): Store {
@@ -57,7 +56,7 @@ class PostgresStore implements Store {
 
   async read(key: StoreKey): Promise<StoredValue | undefined> {
     const { rows } = await this.#ask<{ value: Buffer; version: string }>(
-      `select value, version from cem_values where key = $1 and ${lives("cem_values")}`,
+      `select value, version from cem_values where key = $1 and ${LIVES}`,
       [encodeKey(key)],
     );
     return rows[0];
@@ -74,15 +73,14 @@ class PostgresStore implements Store {
       select $1::bytea, $2::bytea, $3::uuid, ${expiry("$4")}
       on conflict (key) do update set ${set}`;
     if (version === undefined) await this.#ask(insert, values);
-    else if (version === "")
-      requireOne(key, await this.#ask(`${insert} where not ${lives("cem_values")}`, values));
+    else if (version === "") requireOne(key, await this.#ask(`${insert} where not ${LIVES}`, values));
     else if (!isVersion(version)) throw storeConflict(key);
     else
       requireOne(
         key,
         await this.#ask(
           `update cem_values set value = $2, version = $3, expires_at = ${expiry("$4")}
-            where key = $1 and version = $5 and ${lives("cem_values")}`,
+            where key = $1 and version = $5 and ${LIVES}`,
           [...values, version],
         ),
       );
@@ -91,7 +89,7 @@ class PostgresStore implements Store {
 
   async remove(key: StoreKey, version?: string): Promise<boolean> {
     const bytes = encodeKey(key);
-    const where = `where key = $1 and ${lives("cem_values")}`;
+    const where = `where key = $1 and ${LIVES}`;
     if (version === undefined)
       return (await this.#ask(`delete from cem_values ${where}`, [bytes])).rowCount === 1;
     if (!isVersion(version)) throw storeConflict(key);
@@ -102,60 +100,10 @@ class PostgresStore implements Store {
   async list(prefix: StoreKey, { after, limit }: ListOptions = {}): Promise<StoreKey[]> {
     const { from, to } = rangeOf(prefix, after);
     const { rows } = await this.#ask<{ key: Buffer }>(
-      `select key from cem_values where key >= $1 and key < $2 and ${lives("cem_values")} order by key limit $3`,
+      `select key from cem_values where key >= $1 and key < $2 and ${LIVES} order by key limit $3`,
       [from, to, pageSize(limit)],
     );
     return rows.map(({ key }) => decodeKey(key));
-  }
-
-  async append(key: StoreKey, entries: readonly Uint8Array[]): Promise<number> {
-    for (const entry of entries) checkSize(key, entry);
-    // The row of its length makes those who append to one log wait for each other.
-    const { rows } = await this.#ask<{ length: string }>(
-      `with log as (
-         insert into cem_log_lengths (key, length) values ($1, $2::bigint)
-           on conflict (key) do update set length = cem_log_lengths.length + $2::bigint
-           returning length
-       ), written as (
-         insert into cem_logs (key, number, entry)
-           select $1, log.length - $2::bigint + one.at - 1, one.entry
-             from log, unnest($3::bytea[]) with ordinality as one (entry, at)
-       )
-       select length from log`,
-      [encodeKey(key), entries.length, entries.map((entry) => Buffer.from(entry))],
-    );
-    return Number(rows[0]?.length);
-  }
-
-  async entries(
-    key: StoreKey,
-    { from = 0, limit }: Parameters<Store["entries"]>[1] = {},
-  ): Promise<Uint8Array[]> {
-    const { rows } = await this.#ask<{ entry: Buffer }>(
-      "select entry from cem_logs where key = $1 and number >= $2 order by number limit $3",
-      [encodeKey(key), from, pageSize(limit)],
-    );
-    return rows.map(({ entry }) => entry);
-  }
-
-  async add(key: StoreKey, amount: number, expiresInMs?: number): Promise<number> {
-    const bytes = encodeKey(key);
-    if (amount === 0) {
-      const { rows } = await this.#ask<{ amount: string }>(
-        `select amount from cem_counters where key = $1 and ${lives("cem_counters")}`,
-        [bytes],
-      );
-      return Number(rows[0]?.amount ?? 0);
-    }
-    const { rows } = await this.#ask<{ amount: string }>(
-      `insert into cem_counters (key, amount, expires_at) values ($1, $2, ${expiry("$3")})
-         on conflict (key) do update set
-           amount = case when ${lives("cem_counters")} then cem_counters.amount else 0 end + excluded.amount,
-           expires_at = case when ${lives("cem_counters")} then cem_counters.expires_at else excluded.expires_at end
-         returning amount`,
-      [bytes, amount, expiresInMs ?? null],
-    );
-    return Number(rows[0]?.amount);
   }
 
   async now(): Promise<number> {
@@ -169,10 +117,7 @@ class PostgresStore implements Store {
   async removeAll(prefix: StoreKey): Promise<void> {
     encodeKey(prefix);
     const { from, to } = rangeOf(prefix);
-    const deletions = TABLES.map(
-      (table, at) => `gone${at} as (delete from ${table} where key >= $1 and key < $2)`,
-    );
-    await this.#ask(`with ${deletions.join(", ")} select 1`, [from, to]);
+    await this.#ask("delete from cem_values where key >= $1 and key < $2", [from, to]);
   }
 
   async close(): Promise<void> {
@@ -192,10 +137,8 @@ class PostgresStore implements Store {
   async #sweep(): Promise<void> {
     if (performance.now() - this.#sweptAt < SWEEP_PERIOD_MS) return;
     this.#sweptAt = performance.now();
-    for (const table of ["cem_values", "cem_counters"]) {
-      const expired = `select key from ${table} where expires_at <= now() limit ${SWEPT_ROWS} for update skip locked`;
-      await this.#ask(`delete from ${table} where key in (${expired})`, []);
-    }
+    const expired = `select key from cem_values where expires_at <= now() limit ${SWEPT_ROWS} for update skip locked`;
+    await this.#ask(`delete from cem_values where key in (${expired})`, []);
   }
 
   async #prepare(): Promise<void> {

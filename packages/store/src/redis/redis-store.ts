@@ -5,16 +5,13 @@ import { Redis } from "ioredis";
 import type { RedisOptions } from "ioredis";
 import { checkSize, decodeKey, encodeKey, pageSize, rangeOf, shownLocation, storeConflict } from "../keys.ts";
 import { evictionRisk, storeUnavailable } from "../unavailable.ts";
-import { ADD, APPEND, CONFLICT, LIST, REMOVE, REMOVE_ALL, WRITE } from "./scripts.ts";
+import { CONFLICT, LIST, REMOVE, REMOVE_ALL, WRITE } from "./scripts.ts";
 
 const CONNECT_TIMEOUT_MS = 5_000;
 const COMMAND_TIMEOUT_MS = 15_000;
 const MS_PER_SECOND = 1_000;
 /** Braces make a cluster keep all of a store in one slot, as its scripts need. */
 const DEFAULT_PREFIX = "{cem}:";
-const KINDS = ["values", "logs", "counters"] as const;
-
-type Kind = (typeof KINDS)[number];
 
 /** Settings of {@link createRedisStore}. */
 export interface RedisStoreSettings {
@@ -49,7 +46,7 @@ class RedisStore implements Store {
   }
 
   async read(key: StoreKey): Promise<StoredValue | undefined> {
-    const name = this.#name("values", encodeKey(key));
+    const name = this.#name(encodeKey(key));
     const [value, version] = await this.#ask((client) => client.hmgetBuffer(name, "value", "version"));
     return value && version ? { value, version: version.toString() } : undefined;
   }
@@ -61,17 +58,12 @@ class RedisStore implements Store {
   ): Promise<string> {
     checkSize(key, value);
     const next = randomUUID();
-    await this.#script(WRITE, "values", key, [
-      expected(version),
-      Buffer.from(value),
-      next,
-      wholeMs(expiresInMs),
-    ]);
+    await this.#script(WRITE, key, [expected(version), Buffer.from(value), next, wholeMs(expiresInMs)]);
     return next;
   }
 
   async remove(key: StoreKey, version?: string): Promise<boolean> {
-    return (await this.#script(REMOVE, "values", key, [expected(version)])) === 1;
+    return (await this.#script(REMOVE, key, [expected(version)])) === 1;
   }
 
   async list(prefix: StoreKey, { after, limit }: ListOptions = {}): Promise<StoreKey[]> {
@@ -82,38 +74,14 @@ class RedisStore implements Store {
         "EVAL",
         LIST,
         1,
-        this.#listName("values"),
+        this.#listName,
         bound("[", from),
         bound("(", to),
         wanted,
-        this.#name("values"),
+        this.#name(),
       ),
     );
     return (found as Buffer[]).map((member) => decodeKey(member));
-  }
-
-  async append(key: StoreKey, entries: readonly Uint8Array[]): Promise<number> {
-    for (const entry of entries) checkSize(key, entry);
-    return this.#script(
-      APPEND,
-      "logs",
-      key,
-      entries.map((entry) => Buffer.from(entry)),
-    );
-  }
-
-  async entries(
-    key: StoreKey,
-    { from = 0, limit }: Parameters<Store["entries"]>[1] = {},
-  ): Promise<Uint8Array[]> {
-    const name = this.#name("logs", encodeKey(key));
-    const wanted = pageSize(limit);
-    if (wanted === 0) return [];
-    return this.#ask((client) => client.lrangeBuffer(name, from, from + wanted - 1));
-  }
-
-  async add(key: StoreKey, amount: number, expiresInMs = 0): Promise<number> {
-    return this.#script(ADD, "counters", key, [amount, wholeMs(expiresInMs)]);
   }
 
   async now(): Promise<number> {
@@ -124,20 +92,11 @@ class RedisStore implements Store {
   async removeAll(prefix: StoreKey): Promise<void> {
     encodeKey(prefix);
     const { from, to } = rangeOf(prefix);
-    for (const kind of KINDS) {
-      const removePage = () =>
-        this.#ask((client) =>
-          client.eval(
-            REMOVE_ALL,
-            1,
-            this.#listName(kind),
-            bound("[", from),
-            bound("(", to),
-            this.#name(kind),
-          ),
-        );
-      while (Number(await removePage()) > 0);
-    }
+    const removePage = () =>
+      this.#ask((client) =>
+        client.eval(REMOVE_ALL, 1, this.#listName, bound("[", from), bound("(", to), this.#name()),
+      );
+    while (Number(await removePage()) > 0);
   }
 
   async risks(): Promise<string[]> {
@@ -150,17 +109,12 @@ class RedisStore implements Store {
     this.#client = undefined;
   }
 
-  async #script(
-    script: string,
-    kind: Kind,
-    key: StoreKey,
-    args: (string | number | Buffer)[],
-  ): Promise<number> {
+  async #script(script: string, key: StoreKey, args: (string | number | Buffer)[]): Promise<number> {
     const member = encodeKey(key);
     try {
       return Number(
         await this.#ask((client) =>
-          client.eval(script, 2, this.#name(kind, member), this.#listName(kind), member, ...args),
+          client.eval(script, 2, this.#name(member), this.#listName, member, ...args),
         ),
       );
     } catch (error) {
@@ -187,12 +141,12 @@ class RedisStore implements Store {
     return openRedis(this.#url, options, (problem) => (this.#problem = problem));
   }
 
-  #name(kind: Kind, member: Buffer = Buffer.alloc(0)): Buffer {
-    return Buffer.concat([Buffer.from(`${this.#prefix}${kind}:`), member]);
+  #name(member: Buffer = Buffer.alloc(0)): Buffer {
+    return Buffer.concat([Buffer.from(`${this.#prefix}values:`), member]);
   }
 
-  #listName(kind: Kind): string {
-    return `${this.#prefix}list:${kind}`;
+  get #listName(): string {
+    return `${this.#prefix}list:values`;
   }
 }
 

@@ -1,8 +1,8 @@
 /**
  * Changes that must be atomic are scripts, which the server executes atomically. A value is a hash of its bytes and
- * version; a sorted set of each kind lists the keys in order. All keys of a store share one slot of a cluster.
+ * version; a sorted set lists the keys in order. All keys of a store share one slot of a cluster.
  *
- * KEYS[1] is the key, KEYS[2] the list of its kind.
+ * KEYS[1] is the key, KEYS[2] the list.
  */
 
 /** Versions differ. */
@@ -35,23 +35,6 @@ export const REMOVE = `${REQUIRE_VERSION}
   requireVersion(ARGV[2])
   redis.call("ZREM", KEYS[2], ARGV[1])
   return redis.call("DEL", KEYS[1])
-`;
-
-/** ARGV: member, entries. */
-export const APPEND = `
-  for at = 2, #ARGV do redis.call("RPUSH", KEYS[1], ARGV[at]) end
-  if #ARGV > 1 then redis.call("ZADD", KEYS[2], 0, ARGV[1]) end
-  return redis.call("LLEN", KEYS[1])
-`;
-
-/** ARGV: member, amount, milliseconds until it expires or 0. */
-export const ADD = `
-  if ARGV[2] == "0" then return tonumber(redis.call("GET", KEYS[1]) or "0") end
-  local isNew = redis.call("EXISTS", KEYS[1]) == 0
-  local now = redis.call("INCRBY", KEYS[1], ARGV[2])
-  if isNew and tonumber(ARGV[3]) > 0 then redis.call("PEXPIRE", KEYS[1], ARGV[3]) end
-  redis.call("ZADD", KEYS[2], 0, ARGV[1])
-  return now
 `;
 
 /**

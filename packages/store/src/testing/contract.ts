@@ -155,83 +155,12 @@ export function describeStoreContract(name: string, setUp: () => Promise<StoreCo
       });
     });
 
-    describe("logs", () => {
-      it("keep entries in order, those of one call together", async () => {
-        const hosts = [open(), open(), open()];
-        const lengths = await Promise.all(
-          Array.from({ length: 30 }, (_, at) =>
-            (hosts[at % 3] as Store).append(["log"], [text(`${at} first`), text(`${at} second`)]),
-          ),
-        );
-        expect(lengths.toSorted((a, b) => a - b)).toEqual(
-          Array.from({ length: 30 }, (_, at) => (at + 1) * 2),
-        );
-        const entries = (await open().entries(["log"])).map(shown);
-        expect(entries).toHaveLength(60);
-        for (let at = 0; at < 60; at += 2)
-          expect(entries[at + 1]).toBe(entries[at]?.replace("first", "second"));
-        expect((await open().entries(["log"], { from: 58 })).map(shown)).toEqual(entries.slice(58));
-        expect(await open().entries(["log"], { from: 3, limit: 2 })).toHaveLength(2);
-        expect(await open().entries(["none"])).toEqual([]);
-        expect(await open().append(["log"], [])).toBe(60);
-      });
-
-      it("keep what several add at once, and go with what is removed", async () => {
-        const store = open();
-        for (const key of [["logs", "a"], ["other"]]) await store.append(key, [text("1")]);
-        await Promise.all(Array.from({ length: 20 }, () => open().append(["logs", "a"], [text("+")])));
-        expect((await open().entries(["logs", "a"])).map(shown)).toEqual(["1", ...Array(20).fill("+")]);
-        await store.removeAll(["logs"]);
-        expect(await store.entries(["logs", "a"])).toEqual([]);
-        expect(await store.entries(["other"])).toHaveLength(1);
-      });
-    });
-
-    describe("counters", () => {
-      it("lose nothing that is added at once", async () => {
-        const hosts = [open(), open(), open()];
-        await Promise.all(Array.from({ length: 60 }, (_, at) => (hosts[at % 3] as Store).add(["n"], 2)));
-        expect(await open().add(["n"], -20)).toBe(100);
-        expect(await open().add(["n"], 0)).toBe(100);
-        expect(await open().add(["other"], 0)).toBe(0);
-      });
-
-      it("start anew when they expire, counted from the first addition", async () => {
-        const store = open();
-        expect(await store.add(["n"], 1, 50)).toBe(1);
-        await expect.poll(() => store.add(["n"], 0), { timeout: 20_000 }).toBe(0);
-        expect(await store.add(["n"], 5, 60_000)).toBe(5);
-        expect(await store.add(["n"], 1, 1)).toBe(6);
-      });
-    });
-
     it("removes all that begins with parts, and nothing else", async () => {
       const store = open();
-      for (const key of [["a"], ["a", "b"], ["a", "b", "c"], ["ab"], ["a\u0001"]]) {
+      for (const key of [["a"], ["a", "b"], ["a", "b", "c"], ["ab"], ["a\u0001"]])
         await store.write(key, text("x"));
-        await store.append(key, [text("x")]);
-        await store.add(key, 1);
-      }
       await store.removeAll(["a"]);
       expect(await store.list([])).toEqual([["a\u0001"], ["ab"]]);
-      for (const key of [["a"], ["a", "b", "c"]]) {
-        expect(await store.entries(key)).toEqual([]);
-        expect(await store.add(key, 0)).toBe(0);
-      }
-      expect(await store.entries(["ab"])).toHaveLength(1);
-      expect(await store.add(["a\u0001"], 0)).toBe(1);
-    });
-
-    it("holds values, logs and counters of one key apart", async () => {
-      const store = open();
-      await store.write(["a"], text("value"));
-      await store.append(["a"], [text("entry")]);
-      await store.add(["a"], 3);
-      expect(shown((await store.read(["a"]))?.value)).toBe("value");
-      expect((await store.entries(["a"])).map(shown)).toEqual(["entry"]);
-      expect(await store.add(["a"], 0)).toBe(3);
-      await store.remove(["a"]);
-      expect(await store.entries(["a"])).toHaveLength(1);
     });
   });
 }

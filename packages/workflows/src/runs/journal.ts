@@ -30,8 +30,6 @@ export type NewRecord = Undated<JournalRecord>;
 export interface JournalOptions {
   /** How long the run has been at work, in milliseconds. */
   now: () => number;
-  /** Throws once another process goes on with the run. */
-  assertOwned: () => void;
   /** Where the last whole line ends, in bytes. What stands behind it is cut off. */
   length: number;
 }
@@ -44,7 +42,6 @@ export class Journal {
   readonly #descriptor: number;
   readonly #file: string;
   readonly #now: () => number;
-  readonly #assertOwned: () => void;
   #failure: CemError | undefined;
   /** How many lines were written. */
   #lines = 0;
@@ -52,10 +49,9 @@ export class Journal {
   #synced = 0;
   #syncing: Promise<void> | undefined;
 
-  private constructor(file: string, { now, assertOwned, length }: JournalOptions) {
+  private constructor(file: string, { now, length }: JournalOptions) {
     this.#file = file;
     this.#now = now;
-    this.#assertOwned = assertOwned;
     this.#descriptor = openForAppending(file);
     ftruncateSync(this.#descriptor, length);
   }
@@ -76,7 +72,6 @@ export class Journal {
   /** Writes a line, which survives the process. @throws CemError `WORKFLOW_RUN_UNWRITABLE` */
   append(record: NewRecord): JournalRecord {
     if (this.#failure !== undefined) throw this.#failure;
-    this.#assertOwned();
     const dated = { ms: Math.round(this.#now()), at: new Date().toISOString(), ...record };
     const line = Buffer.from(`${JSON.stringify(dated)}\n`);
     try {

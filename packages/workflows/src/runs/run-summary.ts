@@ -1,8 +1,9 @@
 import type { ErrorInfo, JsonObject } from "@cem/core";
+import { FileLock } from "@cem/core/files";
 import { Journal, readJournal } from "./journal.ts";
 import { Outcomes } from "./outcomes.ts";
 import type { RunStatus, StepOutcome } from "./outcomes.ts";
-import { runHolder, RunLock } from "./run-folder.ts";
+import { runLockOf, takeRun } from "./run-folder.ts";
 import type { RunFolder, RunFolders, RunRecord } from "./run-folder.ts";
 
 /** A run in short. */
@@ -65,14 +66,14 @@ async function readRun(
 }
 
 async function summaryOf(
-  { id, folder }: RunFolder,
+  place: RunFolder,
   { workflow, version, startedAt }: RunRecord,
   outcomes: Outcomes,
 ): Promise<RunSummary> {
-  const running = runHolder(folder) === undefined ? "interrupted" : "running";
+  const running = FileLock.isHeld(runLockOf(place)) ? "running" : "interrupted";
   const status = outcomes.end?.status ?? running;
   return {
-    run: id,
+    run: place.id,
     workflow,
     version,
     status,
@@ -88,14 +89,13 @@ async function summaryOf(
  * @throws CemError `WORKFLOW_RUN_BUSY` where a process has taken it meanwhile.
  */
 export async function endRun(place: RunFolder): Promise<void> {
-  const lock = await RunLock.take(place.folder);
+  const lock = await takeRun(place);
   try {
     const outcomes = new Outcomes();
     const length = await readJournal(place.journal, outcomes.add);
     const journal = Journal.open(place.journal, {
       now: () => outcomes.ms,
       length,
-      assertOwned: lock.assertHeld,
     });
     const error = { code: "ABORTED", message: "The run was cancelled.", details: { run: place.id } };
     journal.append({ type: "run-ended", status: "cancelled", outputs: {}, error });

@@ -1,8 +1,8 @@
 import { setImmediate } from "node:timers/promises";
 import { CemError, copyBeginning, readStatus, runTitle } from "@cem/core";
-import type { RunRecord, RunRecordFilter, RunRecords, RunRecordSummary, Store } from "@cem/core";
-import { RunSegments } from "./run-segments.ts";
-import type { RunRecordBounds } from "./run-segments.ts";
+import type { RunRecord, RunRecordFilter, RunRecords, RunRecordSummary, Store, StoreKey } from "@cem/core";
+import { StoredRecords } from "./stored-records.ts";
+import type { RunRecordBounds } from "./stored-records.ts";
 
 /** Of a record's text, which is kept in memory to be searched. */
 const MAX_SEARCHED_CHARACTERS = 2_000;
@@ -64,8 +64,8 @@ function isMatch({ summary, text }: Matchable, filter: RunRecordFilter): boolean
 
 /** Records wait so long for others, to be written together. */
 const BATCH_MS = 250;
-/** So many are written at once, so that nothing else waits long for them. */
-const WRITTEN_AT_ONCE = 32;
+/** So many are written or read at once, so that nothing else waits long for them. */
+const AT_ONCE = 32;
 /** More are left out than wait for a store that is slow or gone. */
 const MAX_WAITING = 1_000;
 const DEFAULT_LISTED = 50;
@@ -83,8 +83,7 @@ export interface RunRecordsSettings {
 
 /** A record as it was found, without what only its reader needs. */
 interface Known {
-  segment: string;
-  number: number;
+  key: StoreKey;
   about: Matchable;
 }
 
@@ -99,13 +98,13 @@ export function createRunRecords(settings: RunRecordsSettings): RunRecords {
 class StoredRunRecords implements RunRecords {
   readonly specificationVersion = "v1";
   readonly #settings: RunRecordsSettings;
-  #opening: Promise<{ store: Store; segments: RunSegments }> | undefined;
+  #opening: Promise<{ store: Store; stored: StoredRecords }> | undefined;
   #waiting: (() => Promise<RunRecord>)[] = [];
   #writing: Promise<void> = Promise.resolve();
   #timer: NodeJS.Timeout | undefined;
   #leftOut = 0;
-  /** Records read so far, by segment. Segments are append-only, so reading continues after the last one. */
-  readonly #known = new Map<string, Known[]>();
+  /** Records read so far, by key: none changes. */
+  #known = new Map<string, Known>();
 
   constructor(settings: RunRecordsSettings) {
     this.#settings = settings;
@@ -129,8 +128,8 @@ class StoredRunRecords implements RunRecords {
     const all = (await this.#all()).filter(({ about }) => isMatch(about, { owner }));
     const found = id === "last" ? all[0] : all.find(({ about }) => about.summary.id === id);
     if (found !== undefined) {
-      const { segments } = await this.#open();
-      const [bytes] = await segments.read(found.segment, found.number, 1);
+      const { stored } = await this.#open();
+      const bytes = await stored.read(found.key);
       const record = bytes && parse(bytes);
       if (record !== undefined) return record;
     }
@@ -157,11 +156,9 @@ class StoredRunRecords implements RunRecords {
     const { isThere, onProblem } = this.#settings;
     try {
       if ((await isThere?.()) === false) return;
-      const { segments } = await this.#open();
-      for (let from = 0; from < waiting.length; from += WRITTEN_AT_ONCE)
-        await segments.append(
-          await encoded(waiting.slice(from, from + WRITTEN_AT_ONCE), (error) => onProblem?.(error)),
-        );
+      const { stored } = await this.#open();
+      for (let from = 0; from < waiting.length; from += AT_ONCE)
+        await stored.add(await encoded(waiting.slice(from, from + AT_ONCE), (error) => onProblem?.(error)));
       if (this.#leftOut > 0) onProblem?.(new Error(`${this.#leftOut} runs came too fast to be recorded`));
       this.#leftOut = 0;
     } catch (error) {
@@ -173,31 +170,34 @@ class StoredRunRecords implements RunRecords {
   async #all(): Promise<Known[]> {
     await this.flush();
     if ((await this.#settings.isThere?.()) === false) return [];
-    const { segments } = await this.#open();
-    const names = await segments.names();
-    for (const known of this.#known.keys()) if (!names.includes(known)) this.#known.delete(known);
-    for (const name of names) await this.#readOn(segments, name);
+    const { stored } = await this.#open();
+    const keys = await stored.keys();
+    const known = new Map<string, Known>();
+    for (let from = 0; from < keys.length; from += AT_ONCE) {
+      const found = await Promise.all(
+        keys.slice(from, from + AT_ONCE).map((key) => this.#knownOf(stored, key)),
+      );
+      for (const one of found) known.set(one.key.join(), one);
+    }
+    this.#known = known;
     const { count, ageMs } = this.#settings.bounds;
     const since = new Date(Date.now() - ageMs);
-    return [...this.#known.values()]
-      .flat()
+    return [...known.values()]
       .filter(({ about }) => isMatch(about, { since }))
       .toSorted((one, other) => other.about.summary.startedAt.localeCompare(one.about.summary.startedAt))
       .slice(0, count);
   }
 
-  async #readOn(segments: RunSegments, segment: string): Promise<void> {
-    const known = this.#known.get(segment) ?? [];
-    this.#known.set(segment, known);
-    for (const bytes of await segments.read(segment, known.length)) {
-      const record = parse(bytes);
-      known.push({ segment, number: known.length, about: matchable(record) });
-    }
+  async #knownOf(stored: StoredRecords, key: StoreKey): Promise<Known> {
+    const known = this.#known.get(key.join());
+    if (known !== undefined) return known;
+    const bytes = await stored.read(key);
+    return { key, about: matchable(bytes && parse(bytes)) };
   }
 
-  #open(): Promise<{ store: Store; segments: RunSegments }> {
+  #open(): Promise<{ store: Store; stored: StoredRecords }> {
     const { open, bounds } = this.#settings;
-    this.#opening ??= open().then((store) => ({ store, segments: new RunSegments(store, bounds) }));
+    this.#opening ??= open().then((store) => ({ store, stored: new StoredRecords(store, bounds) }));
     this.#opening.catch(() => (this.#opening = undefined));
     return this.#opening;
   }

@@ -1,5 +1,5 @@
 import { randomBytes } from "node:crypto";
-import { CemError } from "@cem/core";
+import { CemError, updateStored } from "@cem/core";
 import type { Store, StoreKey } from "@cem/core";
 import pMap from "p-map";
 import { filesDamaged, tooManyFiles } from "./blobs.ts";
@@ -122,7 +122,10 @@ export class SharedCopy {
 
 /** The number of the next session of a workspace, on whichever machine. */
 export async function nextSessionNumber(store: Store): Promise<number> {
-  return store.add(SESSIONS, 1);
+  return updateStored(store, SESSIONS, (found) => {
+    const result = Number(Buffer.from(found ?? []).toString() || 0) + 1;
+    return { value: Buffer.from(String(result)), result };
+  });
 }
 
 /** Makes the first head of a workspace. */

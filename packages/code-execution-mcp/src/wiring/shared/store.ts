@@ -42,7 +42,7 @@ export async function sealingKeysOf({ store }: Config): Promise<SealingKey[] | u
 
 /** @throws CemError `STORE_UNAVAILABLE` for a store that does not answer. */
 export async function probeStore(store: Store): Promise<void> {
-  await store.add(PROBED, 0);
+  await store.read(PROBED);
 }
 
 /** Logs what helps where what machines share can't be reached. Runs say it too. */
