@@ -4,8 +4,8 @@ import { callNotes } from "./call-notes.ts";
 
 const threw = { status: "failed", kind: "exception", error: { name: "TypeError", message: "m" } } as const;
 const call = { server: "crm", tool: "find-all", ms: 1, ok: true, args: `{"id":7}` };
-const notes = (calls: object[], ended: object = threw) =>
-  callNotes({ ...outcome(threw), ...ended, toolCalls: calls } as never, (one) => ({
+const notes = (calls: object[], ended: object = threw, code = "") =>
+  callNotes({ ...outcome(threw), ...ended, toolCalls: calls } as never, code, (one) => ({
     ...one,
     tool: one.tool.replace("-", "_"),
   }));
@@ -50,6 +50,16 @@ describe("callNotes", () => {
     expect(lines).toHaveLength(6);
     expect(lines[0]).toMatch(/[,:{[]…$/u);
     expect(lines[0]?.match(/@/gu)?.length).toBe(lines[0]?.match(/@example\.com"/gu)?.length);
+  });
+
+  it("shorten arguments that stand in the code", () => {
+    const text = "Dear Ada ".repeat(20);
+    const given = { ...call, args: JSON.stringify({ to: ["ada", "bob"], text }), result: "1" };
+    const [computed = ""] = notes([given]);
+    expect(computed).toContain(text);
+    const code = `await find_all({ to: ["ada", "bob"], text: "${text}" })`;
+    const [stated = ""] = notes([given], threw, code);
+    expect(stated).toBe('The calls before the error:\ncrm.find_all({"to":["ada","bob"],"text":…) → 1');
   });
 
   it("have the call that failed among many, and count those that were cancelled", () => {

@@ -5,6 +5,10 @@ import type { RunOutcome, ToolCallRecord } from "@cem/core";
 const MAX_SHOWN_CALLS = 6;
 const MAX_SHOWN_FAILURES = 2;
 const MAX_CHARACTERS = 300;
+/** Of arguments that stand in the code as they are: whoever reads wrote them. */
+const MAX_STATED_CHARACTERS = 60;
+/** The texts and numbers in a JSON text. */
+const VALUES = /"(?:[^"\\]|\\.)*"|-?\d[\d.e+-]*/gu;
 /** The end of a part of JSON: what is cut there holds whole values only. */
 const PART_END = /[,[{:]/gu;
 /** A tool's own way to say that it failed, in an answer that is none of the protocol's errors. */
@@ -20,10 +24,12 @@ const KEPT_REMARK =
  * Shows what the calls of code that threw have returned, since the reason is often there: a shape that the code did not
  * expect, or a failure that a tool reports in its answer.
  *
+ * @param code - The code, whose own arguments are only named.
  * @param describeCall - Names a tool as code does.
  */
 export function callNotes(
   outcome: RunOutcome | undefined,
+  code: string,
   describeCall: (call: ToolCallRecord) => ToolCallRecord,
 ): string[] {
   if (outcome?.status !== "failed" || outcome.kind !== "exception") return [];
@@ -32,7 +38,9 @@ export function callNotes(
     const { args = "", result, error } = call;
     const answer = error === undefined ? cut(result ?? "") : "failed";
     const remark = remarkOn(result ?? "");
-    return `${toolId({ server, name: tool })}(${cut(args)}) → ${answer}${remark}`;
+    const values = args.match(VALUES) ?? [];
+    const isStated = values.every((value) => code.includes(value.replace(/^"(.*)"$/su, "$1")));
+    return `${toolId({ server, name: tool })}(${cut(args, isStated ? MAX_STATED_CHARACTERS : MAX_CHARACTERS)}) → ${answer}${remark}`;
   });
   const cancelled = outcome.toolCalls.filter(({ isCancelled }) => isCancelled === true).length;
   if (cancelled > 0) lines.push(`${cancelled} more had no answer yet and were cancelled.`);
@@ -54,9 +62,9 @@ function remarkOn(result: string): string {
 }
 
 /** The beginning of a JSON text, without a value that is cut. */
-function cut(json: string): string {
-  if (json.length <= MAX_CHARACTERS) return json;
-  const beginning = json.slice(0, MAX_CHARACTERS);
+function cut(json: string, most = MAX_CHARACTERS): string {
+  if (json.length <= most) return json;
+  const beginning = json.slice(0, most);
   const ends = [...beginning.matchAll(PART_END)];
   return `${beginning.slice(0, (ends.at(-1)?.index ?? 0) + 1)}…`;
 }

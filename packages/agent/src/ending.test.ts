@@ -66,7 +66,7 @@ describe("endingOf", () => {
       },
       "error",
       "CODE_INVALID",
-      "Line 1 of the code is not valid TypeScript: Unexpected token",
+      "Line 1 of the code is not valid TypeScript, and was not run: Unexpected token",
       { name: "SyntaxError", message: "Unexpected token", line: 1 },
     ],
   ])("of %o is %s", (ending, status, code, message, details) => {

@@ -77,7 +77,7 @@ function failure(
 
 /** The ending of code that can't be parsed. */
 export function invalidCode(error: GuestError): Ending {
-  const message = `${subjectOf(error)} is not valid TypeScript: ${error.message}`;
+  const message = `${subjectOf(error)} is not valid TypeScript, and was not run: ${error.message}`;
   return failure("CODE_INVALID", message, { ...error });
 }
 
@@ -93,8 +93,9 @@ function uncaughtToolError(error: GuestError, calls: readonly ToolCallRecord[]):
   return failures.findLast(({ message }) => message !== "" && error.message.includes(message));
 }
 
-function subjectOf({ line }: GuestError): string {
-  return line === undefined ? "The code" : `Line ${line} of the code`;
+function subjectOf({ name, line, column }: GuestError): string {
+  if (line === undefined) return "The code";
+  return `Line ${line}${name === "SyntaxError" && column !== undefined ? `, column ${column}` : ""} of the code`;
 }
 
 const NOTHING_RETURNED = "The code returned and printed nothing: end with `return …` or `export default …`.";

@@ -99,7 +99,7 @@ describe("createPipeline", () => {
         isolation: null,
         error: {
           code: "CODE_INVALID",
-          message: "Line 2 of the code is not valid TypeScript: Unexpected token",
+          message: "Line 2, column 10 of the code is not valid TypeScript, and was not run: Unexpected token",
           details: syntaxError,
         },
       });

@@ -46,7 +46,7 @@ export async function toTaskResult(
     notes: nonEmpty([
       ...history.notes,
       ...notesOf({ outcome, program, findings }, describeCallIn(catalog)),
-      ...callNotes(outcome, describeCallIn(catalog)),
+      ...callNotes(outcome, program.code, describeCallIn(catalog)),
     ]),
     warnings: nonEmpty(context.stages.settings.warnings?.()),
   };

@@ -71,20 +71,17 @@ function moreTools(count: number, servers: readonly { name: string }[]): string 
   return `${count} more ${count === 1 ? "tool" : "tools"}, of ${names.join(", ")}${others}: search_tools shows them.`;
 }
 
-/** The signatures of the tools that a query finds, with remarks on how they were found. */
+/** The signatures of the tools that a query finds. */
 export async function findTools(
   agent: Agent,
   query: string,
   { limit = DEFAULT_SEARCH_LIMIT }: SearchToolsOptions,
   signal: AbortSignal | undefined,
 ): Promise<string> {
-  const notes: string[] = [];
   try {
-    const found = await agent.searchTools(query, { limit, signal, onNote: (note) => notes.push(note) });
+    const found = await agent.searchTools(query, { limit, signal });
     const tools = found.map(({ tool }) => tool);
-    const text =
-      tools.length === 0 ? "Nothing was found: try other or fewer words." : signaturesOf(tools).text;
-    return [text, ...notes.map((note) => `// ${note}`)].join("\n");
+    return tools.length === 0 ? "Nothing was found: try other or fewer words." : signaturesOf(tools).text;
   } catch (error) {
     if (CemError.isInstance(error) && error.code === "QUERY_EMPTY") return error.message;
     throw error;

@@ -1,3 +1,4 @@
+import { readFile } from "node:fs/promises";
 import { parseArgs } from "node:util";
 import { loadConfig } from "@cem/config";
 import type { ConfigInput } from "@cem/config";
@@ -7,9 +8,10 @@ import { describeCalls } from "@cem/tool-files";
 import { startChatServer } from "../../codegen/fixtures/chat-server.ts";
 import { createPrompt } from "../../codegen/src/llm/prompt.ts";
 import { createConfiguredModel } from "../src/wiring/stages/generators.ts";
-import { summaryOf } from "./model/figures.ts";
+import { searchSummary, summaryOf } from "./model/figures.ts";
 import type { TaskFigures } from "./model/figures.ts";
 import { measureOwn } from "./model/measure-own.ts";
+import { measureSearches } from "./model/measure-searches.ts";
 import { measureSet } from "./model/measure-set.ts";
 import { OWN_TASKS } from "./model/own-tasks.ts";
 import { startPlayback } from "./model/playback.ts";
@@ -27,6 +29,9 @@ import { readSets } from "./retrieval-sets.ts";
  * model is asked, and only the recall of the selection and the tokens of the prompt are printed for the sets.
  *
  * `--tokens N` is `llm.tool_tokens`. `--prompt ID` prints what a model is told for one of our own tasks; `--failures` prints what went wrong.
+ *
+ * `--searches` asks no model: it prints the tokens of what search_tools answers over the servers here, or over those of
+ * `--servers FILE` (JSON with `mcpServers` and `searches`), and with `--failures` the answers.
  */
 
 const { values } = parseArgs({
@@ -39,11 +44,20 @@ const { values } = parseArgs({
     tokens: { type: "string" },
     prompt: { type: "string" },
     failures: { type: "boolean", default: false },
+    searches: { type: "boolean", default: false },
+    servers: { type: "string" },
   },
 });
 const data = values.data ?? process.env["CEM_EVAL_DATA"];
 if (values.prompt !== undefined) await printPrompt(values.prompt);
+else if (values.searches) await searchTools();
 else await evaluate();
+
+async function searchTools(): Promise<void> {
+  const given = values.servers === undefined ? {} : JSON.parse(await readFile(values.servers, "utf8"));
+  const figures = await measureSearches({ ...given, print: values.failures });
+  process.stdout.write(`${searchSummary(figures)}\n`);
+}
 
 async function evaluate(): Promise<void> {
   const playback = values.recorded ? await startPlayback(OWN_TASKS, readRecordings(RECORDINGS)) : undefined;

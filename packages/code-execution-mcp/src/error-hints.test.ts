@@ -119,15 +119,19 @@ describe("hintFor", () => {
       hintForAgent({ code, message: "", details: { ...details } });
     for (const code of ["TASK_NOT_UNDERSTOOD", "ARGUMENT_MISSING", "NO_TOOL"]) {
       const steps = [{ tool: "git.git_log", reason: "not-understood" }];
-      expect(forAgent(code, { steps })).toMatch(
-        /execute_code; begin with: return await git_log\(\{ … \}\); .*llm\.enabled/u,
-      );
+      const begun =
+        code === "ARGUMENT_MISSING" ? "begin with: return await git_log({ … });" : "search_tools.";
+      expect(forAgent(code, { steps })).toMatch(/^Write it for execute_code; /u);
+      expect(forAgent(code, { steps })).toContain(begun);
       for (const odd of [{}, { steps: null }, { steps: [null] }, { steps: [{ tool: 7 }] }])
         expect(forAgent(code, odd)).toMatch(/^(?!.*\bcem\b).*search_tools/u);
     }
     const unavailable = { code: "SERVER_DOWN", message: "", details: { server: "odd" } };
     expect(forAgent("NO_TOOL", { steps: [{ unavailable }] })).toContain("cem servers");
     expect(forAgent("LLM_UNREACHABLE", {})).toContain("llm.base_url");
+    const denied = { name: "NotCapable", message: "The sandbox has no network access to a.example." };
+    expect(hint("CODE_THREW", denied)).toContain("execution.allow_network_access");
+    expect(forAgent("CODE_THREW", denied)).toBeUndefined();
   });
 
   it("says what helps against the failure of a tool that the code did not catch", () => {

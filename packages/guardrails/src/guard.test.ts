@@ -45,7 +45,11 @@ describe("createGuard", () => {
       const code = `import { get_weather as get } from "./servers/weather/index.ts";
         await get({ city: "Oslo", days: [1, null], "a b": { c: true } });
         for (const city of ["Rome"]) await get({ city });
-        await get({ city: "Oslo", days: [1, null], "a b": { c: true } });`;
+        const place = "Oslo", given = { city: place, days: [1, null], "a b": { c: true } };
+        await get(given);
+        let city = place;
+        city += "!";
+        await get({ city });`;
       const named = { server: "weather", tool: "get-weather" };
       const { needsApproval } = await createGuard().review({ code, tools: asking });
       const args = { city: "Oslo", days: [1, null], "a b": { c: true } };

@@ -10,6 +10,32 @@ export interface TaskFigures {
   detail?: string | undefined;
 }
 
+/** What searches cost whoever reads their answers. */
+export interface SearchFigures {
+  tools: number;
+  /** The tokens of each answer to a search that a tool here fits. */
+  answered: number[];
+  /** The tokens of each answer to a search for what no tool does. */
+  unanswered: number[];
+  /** The searches whose answers lack the tool. */
+  missed: string[];
+}
+
+/** Prints what searches came to. */
+export function searchSummary({ tools, answered, unanswered, missed }: SearchFigures): string {
+  const spread = (tokens: number[]): string => {
+    const sorted = tokens.toSorted((one, other) => one - other);
+    const at = (share: number): number => sorted[Math.floor(share * (sorted.length - 1))] ?? 0;
+    return `${sorted.length}: median ${at(0.5)}, p90 ${at(0.9)}, sum ${sorted.reduce((sum, one) => sum + one, 0)}`;
+  };
+  return [
+    `${tools} tools`,
+    `tokens of answers with a tool that fits, ${spread(answered)}`,
+    `without one, ${spread(unanswered)}`,
+    `missed: ${missed.length === 0 ? "none" : missed.join("; ")}`,
+  ].join("\n");
+}
+
 /** Prints what a set of tasks came to. */
 export function summaryOf(set: string, tasks: readonly TaskFigures[]): string {
   const share = (count: number): string => `${((100 * count) / Math.max(1, tasks.length)).toFixed(1)} %`;

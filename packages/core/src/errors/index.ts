@@ -1,6 +1,6 @@
 import { CALL_ERRORS } from "./calls.ts";
 import { CONFIGURATION_ERRORS } from "./configuration.ts";
-import { hintOfSteps, memberOf } from "./entry.ts";
+import { hintOfSteps, isErrorFacts, memberOf } from "./entry.ts";
 import type { ErrorEntry, ErrorFacts } from "./entry.ts";
 import { MODEL_ERRORS } from "./models.ts";
 import { RUN_ERRORS } from "./runs.ts";
@@ -37,19 +37,21 @@ export function hintFor({ code, details }: ErrorFacts): string | undefined {
 }
 
 /**
- * The same for an agent that reads an answer over MCP: it has no command line, and can write the code itself.
+ * The same for an agent that reads an answer over MCP: it has no command line and no settings of the sandbox, and can write the
+ * code itself.
  */
 export function hintForAgent(error: ErrorFacts): string | undefined {
   const { code, details } = error;
+  if (code === "CODE_THREW" && !isErrorFacts(details["toolError"])) return undefined;
   if (code !== "TASK_NOT_UNDERSTOOD" && code !== "ARGUMENT_MISSING" && code !== "NO_TOOL")
     return hintFor(error);
   const unavailable = hintOfSteps(details, hintFor);
   if (unavailable !== undefined) return unavailable;
   const [step]: unknown[] = Array.isArray(details["steps"]) ? details["steps"] : [];
   const [, name] = /^.+\.([\w$]+)$/u.exec(String(memberOf(step, "tool"))) ?? [];
-  const begun =
-    name === undefined ? "find the tool with search_tools." : `begin with: return await ${name}({ … });`;
-  return `Write it for execute_code; ${begun} A model of this server's writes it where llm.enabled is set.`;
+  // Of a task that was not understood, the tool is a guess.
+  const isKnown = code === "ARGUMENT_MISSING" && name !== undefined;
+  return `Write it for execute_code; ${isKnown ? `begin with: return await ${name}({ … });` : "find the tool with search_tools."}`;
 }
 
 /** Markdown as plain text: a command stands between two spaces, to set it apart from the words around it. */

@@ -479,7 +479,7 @@ describe("requireApproval", () => {
 describe("requireApproval, of a program that names several calls", () => {
   const planned = [
     { server: "files", tool: "remove", args: { id: 1 } },
-    { server: "files", tool: "move" },
+    { server: "files", tool: "move", args: { to: 2 } },
   ];
   function asked(answer: string | undefined) {
     const questions: string[] = [];
@@ -500,7 +500,7 @@ describe("requireApproval, of a program that names several calls", () => {
     await call({}, context, "other.look");
     expect(waits).toEqual([true, false]);
     expect(questions).toEqual([
-      'The code names 2 calls that need a yes, and asks for all of them at once. files.remove: { "id": 1 }; files.move: arguments that the code computes',
+      'The code names 2 calls that need a yes, and asks for all of them at once. files.remove: { "id": 1 }; files.move: { "to": 2 }',
     ]);
     await Promise.all([call({ id: 1 }, context), call({ to: 2 }, context, "files.move")]);
     expect(questions).toHaveLength(1);
@@ -508,6 +508,21 @@ describe("requireApproval, of a program that names several calls", () => {
     expect(questions).toHaveLength(2);
     expect(questions[1]).toContain('"id": 2');
     expect(reached).toHaveLength(4);
+  });
+
+  it("asks about a call whose arguments the code computes when it is made", async () => {
+    const { call, reached } = tool();
+    const { questions, context: given } = asked("Yes, this once");
+    const context = { ...given, planned: [...planned, { server: "files", tool: "copy" }] };
+    await call({ id: 1 }, context);
+    expect(questions).toEqual([expect.not.stringContaining("copy")]);
+    await call({ id: 3 }, context, "files.copy");
+    await call({ id: 4 }, context, "files.copy");
+    expect(questions.slice(1)).toEqual([
+      expect.stringContaining('"id": 3'),
+      expect.stringContaining('"id": 4'),
+    ]);
+    expect(reached).toHaveLength(3);
   });
 
   it("makes no call after a no", async () => {

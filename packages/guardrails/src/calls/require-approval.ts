@@ -64,13 +64,12 @@ const ONCE = Object.keys(CHOICES).filter((choice) => CHOICES[choice] !== "sessio
 type PlanAnswer = ApprovalAnswer | "unanswered" | "unasked";
 
 /** Says which calls a program will make, for one question about all of them. */
-function describePlan(planned: readonly PlannedCall[]): string {
-  const lines = planned.map(({ server, tool, args }) => {
-    const given =
-      args === undefined ? "arguments that the code computes" : shownArgs(args, MAX_SHOWN_CHARACTERS / 5);
-    return `${shownName(server, tool)}: ${given}`;
-  });
-  return `The code names ${planned.length} calls that need a yes, and asks for all of them at once. ${lines.join("; ")}`;
+function describePlan(stated: readonly PlannedCall[]): string {
+  const lines = stated.map(
+    ({ server, tool, args = null }) =>
+      `${shownName(server, tool)}: ${shownArgs(args, MAX_SHOWN_CHARACTERS / 5)}`,
+  );
+  return `The code names ${stated.length} calls that need a yes, and asks for all of them at once. ${lines.join("; ")}`;
 }
 
 /** Says what will be done with which arguments, without what could deceive the reader. */
@@ -179,18 +178,20 @@ export function requireApproval({
     context: InvokeContext,
   ): Promise<PlanAnswer> => {
     const { run, session, signal } = context;
-    if (planned.filter((call) => !isKnown(call, context)).length < 2) return "unasked";
+    // A person decides by the arguments: a call whose arguments the code computes is asked about when it is made.
+    const stated = elicit === undefined ? planned : planned.filter(({ args }) => args !== undefined);
+    if (stated.filter((call) => !isKnown(call, context)).length < 2) return "unasked";
     let answer: PlanAnswer = "unanswered";
     context.onWaiting?.(true);
     try {
       if (elicit !== undefined)
-        answer = await abandonOnAbort(choose(elicit, describePlan(planned), ONCE, signal), signal);
+        answer = await abandonOnAbort(choose(elicit, describePlan(stated), ONCE, signal), signal);
     } catch {
       signal.throwIfAborted();
     } finally {
       context.onWaiting?.(false);
     }
-    for (const { server, tool, args = null } of planned)
+    for (const { server, tool, args = null } of stated)
       audit?.record({
         type: "approval",
         run,
@@ -253,13 +254,14 @@ export function requireApproval({
   });
 }
 
-/** Whether a program's plan names a call, with these arguments where it states them. */
+/** Whether a program's plan names a call with these arguments. */
 function covers(planned: readonly PlannedCall[] = [], { server, tool, args }: GuardedCall): boolean {
   return planned.some(
     (one) =>
       one.server === server &&
       one.tool === tool &&
-      (one.args === undefined || isDeepStrictEqual(one.args, args)),
+      one.args !== undefined &&
+      isDeepStrictEqual(one.args, args),
   );
 }
 

@@ -2,7 +2,10 @@ import type { Node } from "@babel/types";
 import { toolId } from "@cem/core";
 import type { ToolDefinition, Verdict } from "@cem/core";
 import { literalValue } from "@cem/program";
+import type { Constants } from "@cem/program";
 import type { ProgramParts, Report } from "./collect.ts";
+import { lookUp } from "./scopes.ts";
+import type { Scope } from "./scopes.ts";
 import type { Values } from "./values.ts";
 
 type PlannedCall = NonNullable<Verdict["needsApproval"]>[number];
@@ -64,7 +67,7 @@ export function callsToApprove(
     const tool = toolAt(values.originOf(node.callee, scope), asked);
     if (tool === undefined) continue;
     const [first] = node.arguments;
-    const args = first === undefined ? {} : literalValue(first);
+    const args = first === undefined ? {} : literalValue(first, constantsIn(scope));
     const call = {
       server: tool.server,
       tool: tool.originalName ?? tool.name,
@@ -73,6 +76,17 @@ export function callsToApprove(
     planned.set(JSON.stringify(call), call);
   }
   return [...planned.values()];
+}
+
+/** The variables that a name may stand for, as far as one value is assigned to them. */
+function constantsIn(scope: Scope): Constants {
+  return {
+    find(name) {
+      const [value, other] = lookUp(scope, name)?.values ?? [];
+      if (value === undefined || other !== undefined) return undefined;
+      return { node: value.node, constants: constantsIn(value.scope) };
+    },
+  };
 }
 
 /**

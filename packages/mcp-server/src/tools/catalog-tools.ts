@@ -1,5 +1,5 @@
 import { open } from "node:fs/promises";
-import { UNKNOWN_RESULT, approvalRemark, messageOf, signaturesOf } from "@cem/tool-files/answers";
+import { approvalRemark, messageOf, signaturesOf } from "@cem/tool-files/answers";
 import type { ListSettings } from "@cem/tool-files/answers";
 import { exampleCall, serverNotFound, toolId } from "@cem/core";
 import type { Agent, RankedTool, ToolDefinition, ToolServer } from "@cem/core";
@@ -16,7 +16,7 @@ const listAvailableTools = declareTool<unknown>({
   name: "list_available_tools",
   title: "List tools",
   profiles: ["full", "original"],
-  description: "All tools by server. Long where there are many: search_tools first.",
+  description: "All tools by server; of many, use search_tools first.",
   input: NO_INPUT,
   output: { type: "object", additionalProperties: NAMES },
   annotations: READ_ONLY,
@@ -87,10 +87,13 @@ function findServer(servers: readonly ToolServer[], wanted: string): ToolServer 
 }
 
 const DEFAULT_RESULTS = 10;
-/** About 900 tokens of signatures, where nobody says how many tools are wanted: the first few are mostly those that are needed. */
-const MAX_SIGNATURE_CHARACTERS = 3_600;
+/** About 750 tokens of signatures, where nobody says how many tools are wanted: the first few are mostly those that are needed. */
+const MAX_SIGNATURE_CHARACTERS = 3_000;
 /** So many are shown whatever their signatures take. */
 const LEAST_RESULTS = 2;
+/** The share of the best score from which a tool has its signature shown. The others near the best are named. */
+const SIGNATURE_SHARE = 0.5;
+const MAX_OTHERS = 15;
 /** The most servers that are named when nothing was found. */
 const MAX_NAMED_SERVERS = 20;
 
@@ -120,15 +123,16 @@ const searchTools = declareTool<{
   async handle({ query, detail_level: detail = "signature", max_results: wanted }, host, context) {
     const { signal } = context.mcpReq;
     const notes: string[] = [];
-    const onNote = (note: string): void => void notes.push(note);
     // One more than can be asked for, so that an answer knows whether it is all.
-    const all = await host.agent.searchTools(query, { limit: MAX_SEARCH_RESULTS + 1, signal, onNote });
-    const best = all.slice(0, wanted ?? DEFAULT_RESULTS);
-    const found = wanted === undefined && detail === "signature" ? shortList(best, host) : best;
-    if (all.length > found.length) notes.push(moreMatches(all.length, found.length));
+    const all = await host.agent.searchTools(query, { limit: MAX_SEARCH_RESULTS + 1, signal });
+    const isShort = wanted === undefined && detail === "signature";
+    const found = isShort ? shortList(all, host) : all.slice(0, wanted ?? DEFAULT_RESULTS);
+    const others = isShort ? othersThan(found, all) : [];
+    if (others.length > 0) notes.push(`Also: ${others.join(", ")}. A name as the query gives its signature.`);
+    else if (all.length > found.length) notes.push(moreMatches(all.length, found.length));
     if (found.length === 0) notes.push(whatToTry(await serversOf(host.agent, signal)));
     const answer = await answerFound(found, detail, host);
-    if (notes.length > 0) answer.content.push({ type: "text", text: notes.map(asSentence).join(" ") });
+    if (notes.length > 0) answer.content.push({ type: "text", text: notes.join(" ") });
     return answer;
   },
 });
@@ -137,10 +141,14 @@ const searchTools = declareTool<{
 export const CATALOG_TOOLS = [searchTools, listServers, getServerTools, listAvailableTools];
 
 /**
- * The first tools, as far as their signatures are short together, and at least a few. Those whose signatures fill much of the
- * room show their results without the comments on fields, whose names mostly say the same.
+ * The best tools, as far as their signatures are short together, and at least a few. One that several servers have alike counts
+ * once. Those whose signatures fill much of the room show their results without the comments on fields, whose names mostly say
+ * the same.
  */
-export function shortList(best: readonly RankedTool[], settings: ListSettings = {}): readonly RankedTool[] {
+export function shortList(all: readonly RankedTool[], settings: ListSettings = {}): readonly RankedTool[] {
+  const [top] = all;
+  const near = all.filter(({ score }) => score >= SIGNATURE_SHARE * (top?.score ?? 0));
+  const best = [...alike(near).values()].slice(0, DEFAULT_RESULTS).flat();
   const lengthOf = (found: readonly RankedTool[]): number =>
     signaturesOf(
       found.map(({ tool }) => tool),
@@ -154,6 +162,18 @@ export function shortList(best: readonly RankedTool[], settings: ListSettings = 
   let count = shown.length;
   while (count > LEAST_RESULTS && lengthOf(shown.slice(0, count)) > MAX_SIGNATURE_CHARACTERS) count -= 1;
   return shown.slice(0, count);
+}
+
+/** The tools that several servers have alike, together. */
+function alike(found: readonly RankedTool[]): Map<string, RankedTool[]> {
+  return Map.groupBy(found, ({ tool }) => `${tool.signature}\n${tool.description}`);
+}
+
+/** The names of the tools that are found beside those shown, the best first. */
+function othersThan(shown: readonly RankedTool[], all: readonly RankedTool[]): string[] {
+  const isShown = alike(shown);
+  const others = [...alike(all)].filter(([key]) => !isShown.has(key)).slice(0, MAX_OTHERS);
+  return others.flatMap(([, [one]]) => (one === undefined ? [] : toolId(one.tool)));
 }
 
 /** A schema without its descriptions. A property of that name stays: its value is no text. */
@@ -204,21 +224,17 @@ function byServer<Shown>(
 }
 
 function moreMatches(found: number, limit: number): string {
-  if (found <= MAX_SEARCH_RESULTS) return `${found - limit} more match: "max_results": ${found} shows them`;
+  if (found <= MAX_SEARCH_RESULTS) return `${found - limit} more match: "max_results": ${found} shows them.`;
   const rest = limit < MAX_SEARCH_RESULTS ? `"max_results" up to ${MAX_SEARCH_RESULTS} shows more, or ` : "";
-  return `more than ${MAX_SEARCH_RESULTS - limit} more match: ${rest}use a narrower query`;
+  return `More than ${MAX_SEARCH_RESULTS - limit} more match: ${rest}use a narrower query.`;
 }
 
 function whatToTry(servers: readonly ToolServer[]): string {
   const names = servers.slice(0, MAX_NAMED_SERVERS).map(({ name }) => name);
-  if (names.length === 0) return "there are no tools here yet";
+  if (names.length === 0) return "There are no tools here yet.";
   const left = servers.length - names.length;
   const others = left > 0 ? ` and ${left} more` : "";
-  return `try other or fewer words, or the name of a server: ${names.join(", ")}${others}`;
-}
-
-function asSentence(note: string): string {
-  return `${note.charAt(0).toUpperCase()}${note.slice(1)}${/[.!?…]$/u.test(note) ? "" : "."}`;
+  return `No tool is about these words. Try others, or the name of a server: ${names.join(", ")}${others}.`;
 }
 
 /** The most tools whose code is shown, the best first. */
@@ -233,10 +249,7 @@ function codesOf(
     tools.map(async (tool, at): Promise<[ToolDefinition, object]> => {
       const { name, module, description, unavailable, needsApproval } = tool;
       const { types, signatures } = describeCalls([tool]);
-      const notes = [
-        ...(signatures.some((text) => text.endsWith("Promise<unknown>")) ? [UNKNOWN_RESULT] : []),
-        ...(needsApproval === true ? [`// ${approvalRemark({ canAsk })}`] : []),
-      ];
+      const notes = needsApproval === true ? [`// ${approvalRemark({ canAsk })}`] : [];
       return [
         tool,
         {

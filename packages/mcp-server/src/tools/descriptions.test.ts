@@ -72,7 +72,7 @@ describe("tool descriptions", () => {
       "/workspace/servers is read-only",
       "ToolError has server, tool, code, message, details",
       "handle {path, size}",
-      "A run longer than 45 s answers {run}: read_result",
+      "A run over 45 s answers {run}: read_result",
     ]) {
       expect(description).toContain(words);
     }
@@ -96,7 +96,7 @@ describe("tool descriptions", () => {
     expect(told).toContain(
       "only /workspace, /workspace/mounts/data (read-only), /workspace/mounts/out; /workspace/servers",
     );
-    expect(told).toContain("longer than 2.5 s");
+    expect(told).toContain("A run over 2.5 s");
     expect(await descriptionOf("execute_code", { guest: { network: "all" } })).toContain("public hosts");
     expect(await descriptionOf("execute_code", {})).not.toContain("network");
   });

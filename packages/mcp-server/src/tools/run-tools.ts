@@ -44,8 +44,8 @@ const executeCode = declareTool<{ code: string }>({
         ? "Resources of an MCP server: its mcp_resources_list and mcp_resources_read."
         : "",
       FAILED_TOOLS,
-      "A large result comes as a handle {path, size}: read_result, or read the file in code.",
-      `A run longer than ${seconds(runs.yieldAfterMs)} answers {run}: read_result waits for the rest.`,
+      "A large result is a handle {path, size}: read_result, or read the file in code.",
+      `A run over ${seconds(runs.yieldAfterMs)} answers {run}: read_result waits for it.`,
     ]
       .filter((sentence) => sentence !== "")
       .join(" "),
@@ -66,7 +66,7 @@ const executeTask = declareTool<{ task_description: string; verbose?: boolean | 
   description: ({ guest }) =>
     guest.hasModel === true
       ? "Have another model write and run the code for a task in words. If you can write code, execute_code is quicker and exact."
-      : 'Do one plain order in words ("add 5 and 3", "get the weather for Oslo"): fixed rules turn it into calls, no model does. If you can write code, use execute_code.',
+      : 'Do one plain order in words ("add 5 and 3", "get the weather for Oslo"): fixed rules turn it into calls, no model. If you can write code, use execute_code.',
   input: {
     type: "object",
     properties: { task_description: text, verbose: { type: "boolean", default: false } },

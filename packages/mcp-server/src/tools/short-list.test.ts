@@ -22,11 +22,11 @@ function found(count: number, characters: number): RankedTool[] {
 describe("shortList", () => {
   it("keeps all whose signatures are short, the first of those that are long, and never fewer than two", () => {
     const kept = (characters: number): number => {
-      const tools = found(10, characters).map((one) => ({
+      const tools = found(10, characters).map((one, at) => ({
         ...one,
         tool: {
           ...one.tool,
-          inputSchema: { type: "object", properties: { ["a".repeat(characters)]: { type: "string" } } },
+          inputSchema: { type: "object", properties: { ["a".repeat(characters) + at]: { type: "string" } } },
         },
       }));
       return shortList(tools).length;

@@ -13,8 +13,10 @@ import type { Ranks } from "./search-ranking.ts";
 const SHARE_OF_BEST = { least: 0.1, most: 0.4 };
 /** The cover of the best tool at which each of these shares is reached. */
 const COVER_OF_BEST = { least: 0.25, most: 0.45 };
-/** The share of the text that the best tool must explain. */
-const LEAST_EXPLAINED = 0.085;
+/** The share of the text that the best tool must explain: more of it where there are many tools, of which one matches by chance. */
+const LEAST_EXPLAINED = { few: 0.085, many: 0.18 };
+const MANY_TOOLS = 50;
+
 /**
  * Drops the tools that are not relevant to a text: all where even the best one explains too little of it, else those far
  * behind the best.
@@ -22,7 +24,8 @@ const LEAST_EXPLAINED = 0.085;
  * @returns The scores by document, 0 for one that is not relevant.
  */
 export function keepRelevant({ scores, explained }: Ranks, named: ReadonlySet<number>): Float32Array {
-  const isExplained = explained >= LEAST_EXPLAINED || named.size > 0;
+  const leastExplained = scores.length < MANY_TOOLS ? LEAST_EXPLAINED.few : LEAST_EXPLAINED.many;
+  const isExplained = explained >= leastExplained || named.size > 0;
   if (!isExplained) return new Float32Array(scores.length);
   const top = highest(scores);
   const least = top * shareOfBest(top);

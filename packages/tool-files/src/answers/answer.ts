@@ -6,8 +6,8 @@ import { fitValue } from "./fit-value.ts";
 
 /** Longer output is kept as a result; its beginning and end are shown. */
 const MAX_OUTPUT_CHARACTERS = 6 * 1024;
-const SHOWN_BEGINNING = 1_500;
-const SHOWN_END = 500;
+const SHOWN_BEGINNING = 1_000;
+const SHOWN_END = 400;
 
 /** Finds what helps with an error: a setting, an option or a command. */
 export type HintFor = (error: ErrorInfo) => string | undefined;

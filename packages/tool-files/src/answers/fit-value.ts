@@ -8,7 +8,8 @@ const MAX_VALUE_CHARACTERS = 32 * 1024;
 const MAX_LIST_CHARACTERS = 6 * 1024;
 /** Items that a shorter list has. It is read as a whole. */
 const MAX_LIST_ITEMS = 20;
-/** The JSON of the items of a kept list that are shown. */
+/** Of a kept list, so many items are shown, as far as their JSON is short. */
+const SHOWN_ITEMS = 5;
 const SHOWN_CHARACTERS = 1_200;
 const PREVIEW_CHARACTERS = 400;
 const MAX_NAMED_KEYS = 30;
@@ -45,7 +46,7 @@ async function keepListsIn(
 function keepList(list: readonly JsonValue[], results: ResultStore): Promise<JsonValue> {
   const first: JsonValue[] = [];
   let characters = 0;
-  for (const item of list) {
+  for (const item of list.slice(0, SHOWN_ITEMS)) {
     characters += JSON.stringify(item).length;
     if (characters > SHOWN_CHARACTERS) break;
     first.push(item);

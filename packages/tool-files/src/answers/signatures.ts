@@ -6,13 +6,10 @@ import type { HintFor } from "./answer.ts";
 const MAX_LINE_CHARACTERS = 160;
 /** A description with suspicious texts begins with a warning, which needs room. */
 const MAX_FLAGGED_LINE_CHARACTERS = 320;
-/** A note on results whose type can't describe them. */
-export const UNKNOWN_RESULT =
-  "// Promise<unknown>: a text comes as a string, JSON text parsed, an image, sound or file as { type, path }, a large result perhaps as a handle with text(), json(), page(offset, limit).";
-
 /** Signatures for a model. */
 export interface SignatureList {
-  data: { types: string[]; tools: { [module: string]: string[] } };
+  /** The tools by module, or by the modules that have them alike, between bars. */
+  data: { types: string[]; tools: { [modules: string]: string[] } };
   /** The same as TypeScript. */
   text: string;
 }
@@ -24,37 +21,26 @@ export interface ListSettings {
   canAsk?: boolean | undefined;
 }
 
-/** Lists by module, for a model that writes calls, the signature of each tool and one line on what it does. */
+/**
+ * Lists by module, for a model that writes calls, the signature of each tool and one line on what it does. A tool that several
+ * servers have alike stands once, under the names of all their modules.
+ */
 export function signaturesOf(tools: readonly ToolDefinition[], settings: ListSettings = {}): SignatureList {
   const { types, signatures } = describeCalls(tools);
-  const lines = tools.map((tool, at) => ({
-    tool,
-    line: `${signatures[at] ?? tool.signature}${lineComment(tool, settings)}`,
-  }));
-  const modules = Map.groupBy(lines, ({ tool }) => tool.module);
-  const blocks = [...modules].map(([module, all]) =>
-    [`// import from "${module}"`, ...all.map(({ line }) => line)].join("\n"),
+  const modulesOf = new Map<string, string[]>();
+  for (const [at, tool] of tools.entries()) {
+    const line = `${signatures[at] ?? tool.signature}${lineComment(tool, settings)}`;
+    modulesOf.set(line, [...(modulesOf.get(line) ?? []), tool.module]);
+  }
+  const lines = Map.groupBy(modulesOf.keys(), (line) => (modulesOf.get(line) ?? []).join(" | "));
+  const blocks = [...lines].map(([modules, all]) =>
+    [`// import from "${modules.replaceAll(" | ", '" | "')}"`, ...all].join("\n"),
   );
-  const isUnknown = (text: string): boolean => text.endsWith("Promise<unknown>");
-  const notes = [
-    ...(signatures.some(isUnknown) ? [UNKNOWN_RESULT] : []),
-    ...(tools.some(({ needsApproval }) => needsApproval) && settings.canAsk !== false
-      ? [`// ${NEEDS_APPROVAL} ${APPROVALS}`]
-      : []),
-  ];
-  return {
-    data: {
-      types: [...types, ...notes],
-      tools: Object.fromEntries([...modules].map(([module, all]) => [module, all.map(({ line }) => line)])),
-    },
-    text: [...types, ...blocks, ...notes].join("\n"),
-  };
+  return { data: { types, tools: Object.fromEntries(lines) }, text: [...types, ...blocks].join("\n") };
 }
 
-/** A remark on a tool whose calls wait for a person, and what it means. */
+/** A remark on a tool whose calls wait for a person. */
 const NEEDS_APPROVAL = "Needs the user's yes.";
-const APPROVALS =
-  "It is asked before the first call, once for all such calls that the code names. Refused where nobody can be asked.";
 const UNASKABLE = "Refused: it needs the user's yes, which this client can't ask for.";
 
 /** Says what becomes of calls of a tool that needs a yes. */
@@ -83,7 +69,7 @@ function lineComment(
 
 /** How a model writes code, as the description of a tool that runs it says. */
 export const HOW_TO_CODE =
-  'Run TypeScript (Deno): `import { tool } from "./servers/<server>/index.ts"`, `await` every call, end with `return value`.';
+  'Run TypeScript (Deno): `import { tool } from "./servers/<server>/index.ts"`, `await` every call, end with `return value`. `unknown` is text or parsed JSON.';
 
 /** How code learns that a tool failed. */
 export const FAILED_TOOLS = "A failed tool throws; a ToolError has server, tool, code, message, details.";

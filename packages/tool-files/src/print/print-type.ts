@@ -7,17 +7,14 @@ const LINE_CHARACTERS = 110;
 const MAX_PARTS = 12;
 /** Of types on one line: printing stops at this many, when the text is too long in any case. */
 const MAX_NODES = 1_000;
-/** A union of literals of so many characters gets a name where it stands more than once. */
-const MIN_NAMED_UNION_CHARACTERS = 40;
+/** A union of literals, or an object, of so many characters may get a name. */
+const MIN_NAMED_CHARACTERS = 40;
 const MAX_NAMED_UNION_PARTS = 60;
 
 type Parts = Extract<TypeNode, { parts: TypeNode[] }>;
 
-/** Names for unions of literals that stand in several places. */
-export interface UnionNames {
-  /** The text for a union of literals in the place of a property: a name where it has one. */
-  textOf(union: string, property: string): string;
-}
+/** Hears of each type that may get a name where it stands more than once, with the property that has it. */
+export type NoteType = (text: string, property: string) => void;
 
 /** Where a type is printed: the start of further lines, the levels to expand, and the property that has it. */
 interface Place {
@@ -130,17 +127,20 @@ function fill(parts: readonly string[], separator: string, indent: string): stri
   return [...lines, line].join(`${separator}\n${indent}  `);
 }
 
-/** Comments in a type on one line, and names for its unions. */
+/** Comments in a type on one line, and what hears of its parts. */
 export interface BriefComments {
-  unions: UnionNames;
+  note: NoteType;
   /** The length to which a description is shortened, in characters. */
   maxDescription: number;
+  /** The name of the whole type. */
+  property: string;
 }
 
 /** Prints a type on one line, with objects expanded to a number of levels. */
 export function printBriefType(node: TypeNode | undefined, detail: number, comments?: BriefComments): string {
   const layout = lineLayout(comments);
-  return node === undefined ? "unknown" : printType(node, layout, { indent: "", detail, property: "" });
+  const place = { indent: "", detail, property: comments?.property ?? "" };
+  return node === undefined ? "unknown" : printType(node, layout, place);
 }
 
 function lineLayout(comments: BriefComments | undefined): Layout {
@@ -153,7 +153,7 @@ function lineLayout(comments: BriefComments | undefined): Layout {
   const layout: Layout = {
     reference: (to, place) =>
       place.detail > 0 ? print(to.node, { ...place, detail: place.detail - 1 }) : "unknown",
-    object({ members, index }, { indent, detail }) {
+    object({ members, index }, { indent, detail, property }) {
       if (detail === 0) return "object";
       const inner = { indent, detail: detail - 1 };
       const printed = members.map((member) => {
@@ -161,12 +161,12 @@ function lineLayout(comments: BriefComments | undefined): Layout {
         return printMember(member, type) + briefCommentOf(member, comments);
       });
       if (index !== undefined) printed.push(`[key: string]: ${print(index, { ...inner, property: "" })}`);
-      return printed.length === 0 ? "{}" : `{ ${printed.join("; ")} }`;
+      return printed.length === 0 ? "{}" : noted(`{ ${printed.join("; ")} }`, property, comments);
     },
     items: (items) => items.join(", "),
     alternatives(node, place) {
-      const named = comments === undefined ? undefined : namedUnion(node, place.property, comments.unions);
-      if (named !== undefined) return named;
+      const literals = comments === undefined ? undefined : literalsOf(node);
+      if (literals !== undefined) return noted(literals, place.property, comments);
       nodes += node.parts.length;
       const some = node.parts.slice(0, nodes > MAX_NODES ? 0 : MAX_PARTS + 1);
       const parts = [...new Set(some.map((part) => printPart(part, layout, { ...place, property: "" })))];
@@ -186,12 +186,17 @@ function briefCommentOf({ name, type, schema }: Member, comments: BriefComments 
   return words === "" ? "" : ` /* ${words} */`;
 }
 
-function namedUnion({ kind, parts }: Parts, property: string, unions: UnionNames): string | undefined {
+function noted(text: string, property: string, comments: BriefComments | undefined): string {
+  if (text.length >= MIN_NAMED_CHARACTERS) comments?.note(text, property);
+  return text;
+}
+
+/** The text of a long union of literals. */
+function literalsOf({ kind, parts }: Parts): string | undefined {
   if (kind !== "union" || parts.length > MAX_NAMED_UNION_PARTS) return undefined;
   const texts = parts.flatMap((part) => (part.kind === "text" ? [part.text] : []));
   const text = texts.join(" | ");
-  const isLong = texts.length === parts.length && text.length >= MIN_NAMED_UNION_CHARACTERS;
-  return isLong ? unions.textOf(text, property) : undefined;
+  return texts.length === parts.length && text.length >= MIN_NAMED_CHARACTERS ? text : undefined;
 }
 
 function isTextLiteral(node: TypeNode): boolean {

@@ -3,7 +3,7 @@ import { withHandles } from "../schema/handle-types.ts";
 import { createTypeNames, readSchemaTypes } from "../schema/schema-types.ts";
 import { acceptsEmptyObject, type NamedType, UNKNOWN } from "../schema/type-node.ts";
 import type { TypeNode } from "../schema/type-node.ts";
-import { printBriefType, type UnionNames } from "./print-type.ts";
+import { printBriefType, type NoteType } from "./print-type.ts";
 
 /** A longer signature is printed with less detail. */
 const MAX_SIGNATURE_CHARACTERS = 600;
@@ -40,7 +40,7 @@ export function printSignature(call: Call): string {
  *
  * @param result - The type of the result, for a tool without a schema of it.
  */
-function printDescribedSignature(call: Call, unions: UnionNames, result = "unknown"): string {
+function printDescribedSignature(call: Call, note: NoteType, result = "unknown"): string {
   let shortest = "";
   for (const [inputDetail, outputDetail] of [
     [3, 3],
@@ -49,7 +49,7 @@ function printDescribedSignature(call: Call, unions: UnionNames, result = "unkno
     [1, 1],
     [1, 0],
   ] as const) {
-    shortest = write(call, inputDetail, outputDetail, { unions, unknownResult: result });
+    shortest = write(call, inputDetail, outputDetail, { note, unknownResult: result });
     if (shortest.length <= MAX_DESCRIBED_CHARACTERS) return shortest;
   }
   return shortest.length <= MAX_DESCRIBED_CHARACTERS * 2 ? shortest : printSignature(call);
@@ -61,22 +61,26 @@ function isClosedAndEmpty(node: TypeNode | undefined): boolean {
   return node.index?.kind === "text" && node.index.text === "never";
 }
 
-/** @param described - With it, properties have comments and unions of literals may have names. */
+/** @param described - With it, properties have comments. */
 function write(
   { identifier, input, optional, output }: Call,
   inputDetail: number,
   outputDetail: number,
-  described?: { unions: UnionNames; unknownResult: string },
+  described?: { note: NoteType; unknownResult: string },
 ): string {
-  const print = (node: TypeNode | undefined, detail: number, maxDescription: number): string =>
-    printBriefType(node, detail, described && { unions: described.unions, maxDescription });
+  const print = (
+    node: TypeNode | undefined,
+    detail: number,
+    maxDescription: number,
+    property: string,
+  ): string => printBriefType(node, detail, described && { note: described.note, maxDescription, property });
   const parameter = isClosedAndEmpty(input.node)
     ? ""
-    : `input${optional ? "?" : ""}: ${print(input.node, inputDetail, MAX_ARGUMENT_CHARACTERS)}`;
+    : `input${optional ? "?" : ""}: ${print(input.node, inputDetail, MAX_ARGUMENT_CHARACTERS, "input")}`;
   const result =
     output === undefined
       ? (described?.unknownResult ?? "unknown")
-      : print(output.node, outputDetail, MAX_RESULT_CHARACTERS);
+      : print(output.node, outputDetail, MAX_RESULT_CHARACTERS, "result");
   return `${identifier}(${parameter}): Promise<${result}>`;
 }
 
@@ -84,7 +88,7 @@ type CallableTool = Pick<ToolDefinition, "name" | "inputSchema" | "outputSchema"
 
 /** Signatures for a reader who knows nothing else of the tools. */
 export interface DescribedCalls {
-  /** Unions of literals that stand in more than one place: `type Condition = "sunny" | "rainy";`. */
+  /** Unions of literals and objects that stand in more than one place: `type Condition = "sunny" | "rainy";`. */
   types: string[];
   /** One signature for each tool, in the given order. */
   signatures: string[];
@@ -95,25 +99,28 @@ export interface DescribedCalls {
  * {@link DescribedCalls.types}.
  */
 export function describeCalls(tools: readonly CallableTool[]): DescribedCalls {
-  const printers = tools.map(printerOf);
-  const unions = noteUnions();
-  const printed = printers.map((print) => print(unions));
-  const { names, types } = nameRepeated(unions.seen, printed);
-  return { types, signatures: printers.map((print) => print(names)) };
+  const seen = new Map<string, string>();
+  const repeated = new Map<string, string>();
+  const note: NoteType = (text, property) => {
+    const first = seen.get(text);
+    if (first === undefined) seen.set(text, property);
+    else repeated.set(text, first);
+  };
+  const signatures = tools.map((tool) => describeCall(tool, note));
+  return nameRepeated(repeated, signatures);
 }
 
-function printerOf(tool: CallableTool): (unions: UnionNames) => string {
+function describeCall(tool: CallableTool, note: NoteType): string {
   const { name, inputSchema, outputSchema, callStyle, signature } = tool;
-  if (callStyle === "positional") return () => signature;
+  if (callStyle === "positional") return signature;
   const names = createTypeNames();
   const input = wholeOf(inputSchema, `${name} input`, names, true);
-  if (input.node === undefined || input.node === UNKNOWN) return () => signature;
+  if (input.node === undefined || input.node === UNKNOWN) return signature;
   const output = outputSchema && wholeOf(withHandles(outputSchema), `${name} output`, names, false);
   const isKnown = output?.node !== undefined && output.node !== UNKNOWN;
   const optional = acceptsEmptyObject(input.node);
   const call: Call = { identifier: name, input, optional, output: isKnown ? output : undefined };
-  const result = resultOf(signature);
-  return (unions) => printDescribedSignature(call, unions, result);
+  return printDescribedSignature(call, note, resultOf(signature));
 }
 
 function wholeOf(
@@ -131,31 +138,22 @@ function resultOf(signature: string): string | undefined {
   return /\): Promise<((?:(?!\): Promise<).)*)>$/u.exec(signature)?.[1];
 }
 
-/** Notes the unions that are printed, each with the property where it stood first. */
-function noteUnions(): UnionNames & { seen: Map<string, string> } {
-  const seen = new Map<string, string>();
-  return {
-    seen,
-    textOf(union, property) {
-      if (!seen.has(union)) seen.set(union, property);
-      return union;
-    },
-  };
-}
-
-function nameRepeated(
-  seen: ReadonlyMap<string, string>,
-  printed: readonly string[],
-): { names: UnionNames; types: string[] } {
-  const text = printed.join("\n");
+/** Gives names to types that stand in several signatures, or twice in one; the longest first, which may hold others. */
+function nameRepeated(repeated: ReadonlyMap<string, string>, signatures: readonly string[]): DescribedCalls {
   const typeNames = createTypeNames();
-  const named = new Map<string, string>();
-  for (const [union, property] of seen) {
-    const isRepeated = text.indexOf(union) !== text.lastIndexOf(union);
-    if (isRepeated) named.set(union, typeNames.next(property === "" ? "value" : property));
+  // Equal tools of several servers have the same signature, which repeats nothing.
+  let texts = [...new Set(signatures)];
+  const written = new Map(texts.map((text, at) => [text, at]));
+  const longestFirst = [...repeated].toSorted(([one], [other]) => other.length - one.length);
+  for (const [type, property] of longestFirst) {
+    const text = texts.join("\n");
+    if (text.indexOf(type) === text.lastIndexOf(type)) continue;
+    const name = typeNames.next(property === "" ? "value" : property);
+    const named = texts.map((one) => one.replaceAll(`(${type})`, name).replaceAll(type, name));
+    texts = [...named, `type ${name} = ${type};`];
   }
   return {
-    names: { textOf: (union) => named.get(union) ?? union },
-    types: [...named].map(([union, name]) => `type ${name} = ${union};`),
+    types: texts.slice(written.size),
+    signatures: signatures.map((signature) => texts[written.get(signature) ?? 0] ?? signature),
   };
 }

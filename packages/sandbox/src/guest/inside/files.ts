@@ -50,7 +50,7 @@ export function installFiles(primordials: Primordials, { file, makeError }: File
     for (const key in made) defineValue(Deno, key, made[key], true);
   }
   const entries = (path: unknown) => parseJson(call("readDirSync", path)) as object[];
-  defineValue(Deno, "readDirSync", entries, true);
+  defineValue(Deno, "readDirSync", (path: unknown) => entries(path).values(), true);
   const readDir = (path: unknown) => ({
     async *[asyncIterator]() {
       const list = entries(path);
