@@ -1,10 +1,10 @@
+import type { InitMessage, RunMessage } from "../protocol/host-messages.ts";
 import { readMessages, send, sendStderr, useToken, type HostMessage } from "./channel.ts";
 import { explainDenied } from "./denied.ts";
 import { deno, onUncaught } from "./deno.ts";
 import { patchFileFunctions } from "./file-view.ts";
-import { failedMessage, programPlace } from "./guest-errors.ts";
+import { failedMessage, toSourcePlaces } from "./guest-errors.ts";
 import { hideHost } from "./host-names.ts";
-import type { Unawaited, UnawaitedWork } from "./inside/index.ts";
 import { collectGarbage, postponeCollection } from "./memory.ts";
 import { Modules, RuntimeNeeded, type ImportRequest, type ModuleSettings } from "./modules.ts";
 import { redirectStderr } from "./output.ts";
@@ -12,9 +12,6 @@ import { usePaths } from "./paths.ts";
 import { parseJson, quote, startsWith } from "./primordials.ts";
 import { loadProgram } from "./program.ts";
 import { createRealm, type Realm } from "./realm.ts";
-
-type Run = Extract<HostMessage, { type: "run" }>;
-type Init = Extract<HostMessage, { type: "init" }>;
 
 const WARM_UP = "export default async function (value: unknown) { return [typeof value]; }";
 const RESULT = '{"type":"result"';
@@ -29,7 +26,7 @@ let version = "";
 let isReused = false;
 let moduleSettings: ModuleSettings = { hostTools: {}, toolFolders: [], hidden: [], texts: {} };
 /** The current run; `undefined` while there is none. */
-let current: Run | undefined;
+let current: RunMessage | undefined;
 /** The realm of the current run, or of the next one. */
 let realm: Realm | undefined;
 /** Its modules, once it asks for some. */
@@ -115,23 +112,9 @@ function endOrWait(own: Realm): void {
   const goesOn = own.inside.isWaitedFor(hasValue);
   if (goesOn && isWaiting) return;
   isWaiting = goesOn;
-  const { kept, stopped } = parseJson(own.inside.listUnawaited(hasValue)) as Unawaited;
-  const told = workMessage(goesOn ? kept : stopped);
-  if (told !== "") tell(`{"type":"unawaited","isStopped":${!goesOn},"work":[${told}]}`);
+  const work = toSourcePlaces(own.inside.listUnawaited(hasValue, goesOn));
+  if (work !== "") tell(`{"type":"unawaited","isStopped":${!goesOn},"work":[${work}]}`);
   if (!goesOn) end(own, returned);
-}
-
-/** Uses no iterator, which the program of the guest's own realm may have changed. */
-function workMessage(works: readonly UnawaitedWork[]): string {
-  let text = "";
-  for (let index = 0; index < works.length; index += 1) {
-    const { kind, server, name, leftMs, stack } = works[index] as UnawaitedWork;
-    const at = programPlace(stack);
-    const where = at === undefined ? "" : `,"line":${at.line},"column":${at.column}`;
-    const named = `"server":${quote(server)},"name":${quote(name)}`;
-    text += `${index > 0 ? "," : ""}{"kind":"${kind}",${named},"leftMs":${leftMs}${where}}`;
-  }
-  return text;
 }
 
 function tell(message: string): void {
@@ -168,7 +151,7 @@ function failed(own: Realm, json: string): void {
   if (isCurrent(own)) end(own, failedMessage(json));
 }
 
-async function run(message: Run): Promise<void> {
+async function run(message: RunMessage): Promise<void> {
   postponeCollection();
   current = message;
   // Of this run for good: a program that is dropped waits forever.
@@ -202,15 +185,15 @@ function drop(): void {
   later(recover);
 }
 
-function begin(own: Realm, { calls, callsInFlight, payloadBytes }: Run): void {
-  own.inside.begin(calls, callsInFlight, payloadBytes, nextCallId);
+function begin(own: Realm, { callsInFlight, payloadBytes }: RunMessage): void {
+  own.inside.begin(callsInFlight, payloadBytes, nextCallId);
 }
 
 /**
  * Runs the program in the guest's own realm, with the whole runtime. The host hears of it before any code of the program
  * runs, and ends this guest after the run.
  */
-async function runInOwnRealm(message: Run): Promise<void> {
+async function runInOwnRealm(message: RunMessage): Promise<void> {
   send('{"type":"single-use"}');
   realm?.end();
   const own = prepare(false);
@@ -220,7 +203,7 @@ async function runInOwnRealm(message: Run): Promise<void> {
   return start(own, message);
 }
 
-async function start(own: Realm, { source }: Run, mayRun?: Promise<void>): Promise<void> {
+async function start(own: Realm, { source }: RunMessage, mayRun?: Promise<void>): Promise<void> {
   let main: unknown;
   try {
     main = await loadProgram(own, source, mayRun);
@@ -241,7 +224,7 @@ async function initialize({
   hostTools = {},
   toolFolders = [],
   hidden = [],
-}: Init): Promise<void> {
+}: InitMessage): Promise<void> {
   useToken(token);
   moduleSettings = { hostTools, toolFolders, hidden, texts: {} };
   if (paths !== undefined) {
@@ -276,7 +259,7 @@ function guestFolders(moved: Record<string, string>): Record<string, string> {
 async function warmUp(): Promise<void> {
   const warm = new Promise<void>((resolve) => (onWarm = resolve));
   const own = prepare(true);
-  own.inside.begin(0, 1, 1024, nextCallId);
+  own.inside.begin(1, 1024, nextCallId);
   own.inside.run(await loadProgram(own, WARM_UP));
   await warm;
   onWarm = undefined;

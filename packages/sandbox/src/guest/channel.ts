@@ -1,3 +1,4 @@
+import type { GoMessage, InitMessage, PingMessage, RunMessage } from "../protocol/host-messages.ts";
 import { readStdin, readStdinSync, writeStdoutSync } from "./deno.ts";
 import {
   ByteArray,
@@ -19,31 +20,7 @@ const TEXT_CHARACTERS = 32 * 1024;
 const NEWLINE = 10;
 
 /** A message from the host, apart from results of calls. The host is trusted; its shape is not checked again. */
-export type HostMessage =
-  | {
-      type: "init";
-      token: string;
-      paths?: Record<string, string>;
-      hostPaths?: Record<string, string>;
-      moved?: Record<string, string>;
-      reuse?: boolean;
-      hostTools?: Record<string, string[]>;
-      toolFolders?: string[];
-      hidden?: string[];
-    }
-  | { type: "ping" | "go" | "drop" }
-  | {
-      type: "run";
-      source: string;
-      callsInFlight: number;
-      calls: number;
-      payloadBytes: number;
-      needsRuntime?: boolean;
-      imports?: { specifier: string; names: { name: string; line: number; column: number }[] }[];
-      laterImports?: string[];
-      modules?: Record<string, string>;
-      isHeld?: boolean;
-    };
+export type HostMessage = InitMessage | PingMessage | RunMessage | GoMessage;
 
 let mark = "";
 

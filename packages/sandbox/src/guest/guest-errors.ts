@@ -1,6 +1,6 @@
+import { SourceMap, type SourceMapPayload } from "node:module";
 import { inSandboxTerms } from "./denied.ts";
 import { toGuestText } from "./paths.ts";
-import { readSourceMap } from "./source-map.ts";
 import { freeze, parseJson, quote } from "./primordials.ts";
 
 /** The program's position that caused an error, where its stack doesn't contain it. */
@@ -12,26 +12,25 @@ export interface ErrorPlace {
 /** The name of the script that makes the inside of a realm. */
 export const INSIDE_URL = "cem:inside";
 const PROGRAM_PLACE = /blob:program:(\d+):(\d+)/g;
-let toSource: ((place: ErrorPlace) => ErrorPlace) | undefined;
+let sourceMap: SourceMap | undefined;
 
 /** Sets how places in the program as it runs lead to those in its source; `undefined` where they are the same. */
-export function useSourceMap(sourceMap: string | undefined): void {
-  toSource = sourceMap === undefined ? undefined : readSourceMap(sourceMap);
+export function useSourceMap(url: string | undefined): void {
+  sourceMap =
+    url === undefined
+      ? undefined
+      : new SourceMap(JSON.parse(atob(url.slice(url.indexOf(",") + 1))) as SourceMapPayload);
 }
 
-function toSourcePlaces(stack: string): string {
-  const map = toSource;
-  if (map === undefined) return stack;
-  return stack.replaceAll(PROGRAM_PLACE, (_, line: string, column: string) => {
-    const place = map({ line: Number(line), column: Number(column) });
-    return `blob:program:${place.line}:${place.column}`;
+/** Puts places of the source in place of those of the program as it runs. */
+export function toSourcePlaces(text: string): string {
+  const map = sourceMap;
+  if (map === undefined) return text;
+  return text.replaceAll(PROGRAM_PLACE, (place, line: string, column: string) => {
+    const found = map.findEntry(Number(line) - 1, Number(column) - 1);
+    if (!("originalLine" in found)) return place;
+    return `blob:program:${found.originalLine + 1}:${found.originalColumn + 1}`;
   });
-}
-
-/** The first place in the program that a stack names. */
-export function programPlace(stack: string): ErrorPlace | undefined {
-  const found = /blob:program:(\d+):(\d+)/.exec(toSourcePlaces(stack));
-  return found === null ? undefined : { line: Number(found[1]), column: Number(found[2]) };
 }
 
 const RUNNER_FOLDER = new URL(".", import.meta.url).href;

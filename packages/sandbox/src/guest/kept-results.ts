@@ -14,7 +14,7 @@ export function readKept(path: string, offset: number, limit: number): string {
     const { size } = file.statSync();
     const bytes = new ByteArray(max(0, min(limit, size - offset)));
     if (offset > 0) file.seekSync(offset, 0);
-    return `${size},${byteText(subarray(bytes, 0, fill(file, bytes)))}`;
+    return `${size},${byteText(bytes, fill(file, bytes))}`;
   } finally {
     file.close();
   }

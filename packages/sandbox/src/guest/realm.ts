@@ -3,13 +3,8 @@ import { send, sendStderr, writeStdout } from "./channel.ts";
 import { Console, deno } from "./deno.ts";
 import { inSandboxTerms } from "./denied.ts";
 import { INSIDE_URL, RUNNER_FOLDERS, withoutOwnFrames } from "./guest-errors.ts";
-import {
-  insideSource,
-  type HostFunction,
-  type Inside,
-  type Primitive,
-  type RuntimeParts,
-} from "./inside/index.ts";
+import { insideSource, type Inside, type RuntimeParts } from "./inside/index.ts";
+import type { HostFunction, Primitive } from "./inside/primordials.ts";
 import { readKept, readKeptText } from "./kept-results.ts";
 import { resolveModule } from "./module-urls.ts";
 import { hidesHost, toGuestText } from "./paths.ts";
@@ -111,7 +106,10 @@ export function createRealm(settings: RealmSettings, isLight: boolean): Realm {
       stopTimer(timers.get(id) as number);
       timers.delete(id);
     },
-    encode: (text: string) => byteText(encode(text)),
+    encode(text: string) {
+      const bytes = encode(text);
+      return byteText(bytes, bytes.length);
+    },
     decode: (text: string) => decode(bytesOf(text)),
     atob: (text: string) => attempted(atob, text),
     btoa: (text: string) => attempted(btoa, text),
@@ -141,30 +139,17 @@ export function createRealm(settings: RealmSettings, isLight: boolean): Realm {
   return realm;
 }
 
-type FileFunction = (path: string, other: string | undefined, options: object | undefined) => unknown;
-
 /** The functions of Deno that programs have in a realm without the runtime. */
-const FILE_FUNCTIONS: Readonly<Record<string, FileFunction>> = {
-  __proto__: null as never,
-  readTextFileSync: (path) => denoFunction("readTextFileSync")(path),
-  writeTextFileSync: (path, text, options) => denoFunction("writeTextFileSync")(path, text, options),
-  mkdirSync: (path, _, options) => denoFunction("mkdirSync")(path, options),
-  removeSync: (path, _, options) => denoFunction("removeSync")(path, options),
-  renameSync: (path, to) => denoFunction("renameSync")(path, to),
-  copyFileSync: (path, to) => denoFunction("copyFileSync")(path, to),
-  readDirSync: (path) => JSON.stringify(Array.from(denoFunction("readDirSync")(path) as Iterable<object>)),
-};
-
-/** Looked up at each use, since functions that take paths may be patched. */
-function denoFunction(name: string): (...args: unknown[]) => unknown {
-  return deno[name] as (...args: unknown[]) => unknown;
-}
+const FILE_FUNCTIONS = /^(?:readTextFile|writeTextFile|mkdir|remove|rename|copyFile|readDir)Sync$/;
 
 /** `+` and the result, or `!` and the error as JSON. */
-function doWithFile(method: string, path: string, other: string, options: string): string {
+function doWithFile(method: string, path: string, other?: string, options?: string): string {
   try {
-    const given = options === "" ? undefined : (parseJson(options) as object);
-    const result = FILE_FUNCTIONS[method]?.(path, other, given);
+    if (!FILE_FUNCTIONS.test(method)) return "+";
+    const given = [path, other, options && parseJson(options)].filter((one) => one !== undefined);
+    // Looked up at each use, since functions that take paths may be patched.
+    const result = (deno[method] as (...args: unknown[]) => unknown)(...given);
+    if (method === "readDirSync") return `+${JSON.stringify(Array.from(result as Iterable<object>))}`;
     return `+${typeof result === "string" ? result : ""}`;
   } catch (error) {
     const { name, message, code } = error as Error & { code?: string };

@@ -15,16 +15,14 @@ export interface GuestTrace extends Omit<ToolCallRecord, "args" | "result" | "st
   sample: string;
 }
 
-/** Work that a program did not await, with its place in the compiled program. */
+/** Work that a program did not await. */
 export interface GuestWork {
   kind: "call" | "operation" | "timer";
   /** Empty unless it is a call. */
   server: string;
   name: string;
-  /** Milliseconds until a timer fires. */
-  leftMs: number;
-  line?: number | undefined;
-  column?: number | undefined;
+  /** Where it was begun. */
+  stack: string;
 }
 
 /** A message from a guest with its shape validated. Its contents are still untrusted. */
@@ -37,7 +35,8 @@ export type GuestMessage =
   | { type: "unawaited"; isStopped: boolean; work: GuestWork[] }
   /** Sent before any code of a program runs that may use the runtime: the guest is to end after the run. */
   | { type: "single-use" }
-  | { type: "limit"; limit: "calls" | "payload"; message: string }
+  /** An argument or the value is too large. */
+  | { type: "limit"; message: string }
   | { type: "done"; value?: JsonValue | undefined }
   | { type: "failed"; kind: "syntax" | "exception"; error: RawGuestError };
 
@@ -45,6 +44,7 @@ export type GuestMessage =
 const MESSAGE_LIMITS = { depth: MAX_VALUE_DEPTH + 2, marks: MAX_VALUES * 2 + 16 };
 
 const MAX_NAME_CHARACTERS = 256;
+const MAX_STACK_CHARACTERS = 65_536;
 const name = z.string().check(z.maxLength(MAX_NAME_CHARACTERS));
 const count = z.int().check(z.gte(0));
 // Whatever JSON.parse returns is a JsonValue; its depth has been checked before.
@@ -53,20 +53,18 @@ const jsonValue = z.custom<JsonValue>((value) => value !== undefined);
 const guestError = z.object({
   name: z.string().check(z.maxLength(1_024)),
   message: z.string().check(z.maxLength(16_384)),
-  stack: z.string().check(z.maxLength(65_536)),
+  stack: z.string().check(z.maxLength(MAX_STACK_CHARACTERS)),
   line: z.optional(z.int().check(z.gte(1))),
   column: z.optional(z.int().check(z.gte(1))),
 });
 
-/** As many as a guest lists of calls and of timers. */
+/** More than a guest lists. */
 const MAX_WORK = 64;
 const work = z.object({
   kind: z.enum(["call", "operation", "timer"]),
   server: name,
   name,
-  leftMs: count,
-  line: z.optional(z.int().check(z.gte(1))),
-  column: z.optional(z.int().check(z.gte(1))),
+  stack: z.string().check(z.maxLength(MAX_STACK_CHARACTERS)),
 });
 
 const guestMessage: z.ZodMiniType<GuestMessage> = z.discriminatedUnion("type", [
@@ -90,7 +88,6 @@ const guestMessage: z.ZodMiniType<GuestMessage> = z.discriminatedUnion("type", [
   z.object({ type: z.literal("single-use") }),
   z.object({
     type: z.literal("limit"),
-    limit: z.enum(["calls", "payload"]),
     message: z.string().check(z.maxLength(1_024)),
   }),
   z.object({ type: z.literal("done"), value: z.optional(jsonValue) }),

@@ -37,6 +37,11 @@ function framesOf(stack: string, lineOffset: number): Frame[] {
   return frames;
 }
 
+/** The line of the program, as the user wrote it, that a stack names first. */
+export function lineOf(stack: string, lineOffset: number): number | undefined {
+  return framesOf(stack, lineOffset)[0]?.line;
+}
+
 /**
  * Maps a guest's error to positions in the program as the user wrote it.
  *

@@ -40,7 +40,6 @@ export interface ProgramImport {
 export interface RunMessage {
   type: "run";
   source: string;
-  calls: number;
   callsInFlight: number;
   payloadBytes: number;
   /** Whether the program may use the runtime: it runs in the guest's own realm, which serves no run afterwards. */

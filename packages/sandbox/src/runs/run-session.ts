@@ -13,7 +13,7 @@ import type { ConnectedGuest, GuestListener } from "../guests/connected-guest.ts
 import type { GuestExit } from "../guests/guest.ts";
 import { explainExit, isAllocationFailure } from "../guests/guest-exit.ts";
 import type { GuestMessage } from "../protocol/guest-messages.ts";
-import { mapGuestError } from "../protocol/guest-stack.ts";
+import { lineOf, mapGuestError } from "../protocol/guest-stack.ts";
 import { encodeHostMessage, type ProgramImport } from "../protocol/host-messages.ts";
 import { RunClock } from "./run-clock.ts";
 import { RunOutput } from "./run-output.ts";
@@ -116,10 +116,10 @@ export class RunSession implements GuestListener {
     this.#onAbort(request.signal, "aborted", "The run was aborted.");
     this.#onAbort(disposed, "disposed", "The sandbox was disposed.");
     if (!this.#isHeld) this.#begin();
-    const { calls, callsInFlight, payloadBytes } = limits;
+    const { callsInFlight, payloadBytes } = limits;
     const { modules } = request;
     const { needsRuntime, laterImports } = this.#settings;
-    const sized = { source, calls, callsInFlight, payloadBytes };
+    const sized = { source, callsInFlight, payloadBytes };
     const needs = needsRuntime ? true : undefined;
     const held = this.#isHeld ? { isHeld: true, imports: this.#settings.imports } : undefined;
     const message = { type: "run", ...sized, needsRuntime: needs, laterImports, modules, ...held } as const;
@@ -205,7 +205,7 @@ export class RunSession implements GuestListener {
         this.#isSingleUse = true;
         return;
       case "limit":
-        return this.#kill(message.limit === "calls" ? "call-limit" : "payload-limit", message.message);
+        return this.#kill("payload-limit", message.message);
       case "done":
         this.#valueBytes = bytes;
         return this.#end({ status: "completed", value: message.value });
@@ -308,10 +308,11 @@ function toUnawaited(
   { isStopped, work }: Extract<GuestMessage, { type: "unawaited" }>,
   lineOffset: number,
 ): UnawaitedWork[] {
-  return work.map(({ kind, server, name, line }) => {
+  return work.map(({ kind, server, name, stack }) => {
+    const line = lineOf(stack, lineOffset);
     const made: UnawaitedWork = { kind, name, isStopped };
     if (kind === "call") made.server = server;
-    if (line !== undefined && line > lineOffset) made.line = line - lineOffset;
+    if (line !== undefined) made.line = line;
     return made;
   });
 }

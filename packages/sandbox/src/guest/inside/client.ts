@@ -1,13 +1,14 @@
-import type { Primordials } from "./primordials.ts";
 import type { JsonEncoder } from "./json.ts";
 import type { Pending } from "./pending.ts";
+import type { Primordials } from "./primordials.ts";
 
-/** Limits of a run that the guest itself keeps. */
-export interface CallLimits {
+/** Of the current run. */
+export interface CallState {
   callsInFlight: number;
-  calls: number;
   /** Limit of one message to the host, in characters of JSON. */
   payloadBytes: number;
+  /** The id of the next call. Unique in a guest, so that a late result is never taken for another's. */
+  nextId: number;
 }
 
 /** A call's result, as the host sent it. */
@@ -25,45 +26,18 @@ interface ToolFailure {
 /** Settings of {@link createClient}, provided by the guest. */
 export interface ClientSettings {
   send(json: string): void;
-  limits: CallLimits;
-  /** The id of the first call; ids are unique in a guest, so that a late result is never taken for another's. */
-  firstId: number;
+  state: CallState;
   pending: Pending;
   /** Gives handles in a result their methods. */
   reviveHandles(value: unknown): unknown;
 }
 
-/** The calls of one run to tools on the host. */
-export interface Client {
-  /** Exports of the module `cem:client`. */
-  exports: Record<string, unknown>;
-  /** A function that calls a tool on the host, for tools without a file. */
-  hostTool(server: string, tool: string): (input?: unknown) => Promise<unknown>;
-  /** Settles a call and sends the next queued one. */
-  settle(result: CallResult): void;
-  /** Whether another call may start. */
-  callsAreLeft(): boolean;
-  /** Counts one call of a tool, wherever the tool runs. */
-  countCall(): void;
-  endByCallLimit(): Promise<never>;
-  /** Tells the host that a limit was reached, which ends the run; the promise never settles. */
-  endByLimit(limit: "calls" | "payload", message: string): Promise<never>;
-  /** Notified of each call that goes to the host. */
-  onHostCall: (server: string) => void;
-  /** Converts the error of a tool that runs in the guest to the error that a tool on the host would cause. */
-  toolError(thrown: unknown, server: string, tool: string): unknown;
-  /** The id of the next call. */
-  nextId(): number;
-  /** Whether the host has calls to answer. */
-  hasCalls(): boolean;
-}
-
-/** Creates the client of one run. */
+/** Creates the calls of one run to tools on the host. */
 export function createClient(
   primordials: Primordials,
   json: JsonEncoder,
-  { send, limits, firstId, pending, reviveHandles }: ClientSettings,
-): Client {
+  { send, state, pending, reviveHandles }: ClientSettings,
+) {
   const { PromiseConstructor, constructors, create, defineValue, includesText, indexOfText } = primordials;
   const { isInstance, quote, sliceText, startsWith, toText } = primordials;
   // Resources and prompts of servers are requested from the host as calls with these reserved names.
@@ -75,16 +49,13 @@ export function createClient(
   const GET_PROMPT = "mcp:prompts/get";
   // No server has such a name.
   const SKILLS = "cem:skills";
-  const MAX_LIMIT_MESSAGE_CHARACTERS = 512;
+  const FRAME = "\n    at ";
 
-  let calls = 0;
   let inFlight = 0;
-  let nextId = firstId;
   /** JSON of queued calls, between `queueFirst` and `queueEnd`. */
   const queue = create(null) as Record<number, string>;
   let queueFirst = 0;
   let queueEnd = 0;
-  const FRAME = "\n    at ";
   const waiting = create(null) as Record<number, (result: CallResult) => void>;
 
   /** Error of a tool on the host. Its message names the tool: `weather.get_weather: …`. */
@@ -106,7 +77,60 @@ export function createClient(
     }
   }
 
-  const client: Client = {
+  /**
+   * Calls a tool that runs on the host.
+   *
+   * @throws ToolError when the tool fails or doesn't exist; TypeError when the arguments aren't JSON.
+   */
+  async function callTool(server: string, tool: string, args: unknown = {}): Promise<unknown> {
+    client.onHostCall(server);
+    let text: string;
+    try {
+      text = json.encode(args, "The tool's argument", state.payloadBytes) ?? "null";
+    } catch (error) {
+      if (json.isTooLarge(error)) return endByLimit(error);
+      throw error;
+    }
+    const id = state.nextId;
+    state.nextId += 1;
+    const frame = `{"type":"call","id":${id},"server":${quote(toText(server))},"tool":${quote(toText(tool))},"args":${text}}`;
+    const work = pending.begin("call", toText(tool), toText(server));
+    const result = await new PromiseConstructor<CallResult>((settled) => {
+      waiting[id] = (answer) => {
+        work.end();
+        settled(answer);
+      };
+      if (inFlight < state.callsInFlight) dispatch(frame);
+      else {
+        queue[queueEnd] = frame;
+        queueEnd += 1;
+      }
+    });
+    if (result.ok) return result.handles === true ? reviveHandles(result.value) : result.value;
+    // Created here, where its stack contains the program's line.
+    const error = new ToolError(result.error, toText(server), toText(tool));
+    work.place(error);
+    throw error;
+  }
+
+  function dispatch(frame: string): void {
+    inFlight += 1;
+    send(frame);
+  }
+
+  async function member(server: string, request: string, args: object, name: string): Promise<unknown> {
+    const answer = (await callTool(server, request, args)) as Record<string, unknown>;
+    return answer[name] ?? answer;
+  }
+
+  /** Tells the host that a limit was reached, which ends the run; the promise never settles. */
+  function endByLimit({ message }: Error): Promise<never> {
+    send(`{"type":"limit","message":${quote(message)}}`);
+    return new PromiseConstructor(() => {});
+  }
+
+  const client = {
+    /** Exports of the module `cem:client`. */
     exports: {
       __proto__: null,
       callTool,
@@ -120,107 +144,47 @@ export function createClient(
       getPrompt: (server: string, name: string, args: object = {}) =>
         callTool(server, GET_PROMPT, { name: toText(name), arguments: args }),
       saveSkill: (draft: object) => callTool(SKILLS, "propose", draft),
-    },
+    } as Record<string, unknown>,
+    /** A function that calls a tool on the host, for tools without a file. */
     hostTool:
-      (server, tool) =>
-      (input = {}) =>
+      (server: string, tool: string) =>
+      (input: unknown = {}): Promise<unknown> =>
         callTool(server, tool, input),
-    settle,
-    callsAreLeft: () => calls < limits.calls,
-    countCall() {
-      calls += 1;
-    },
-    endByCallLimit: () => endByLimit("calls", `The program made more than ${limits.calls} tool calls.`),
-    endByLimit,
-    onHostCall: () => {},
-    toolError,
-    nextId: () => nextId,
-    hasCalls: () => inFlight > 0,
-  };
-
-  function endByLimit(limit: "calls" | "payload", message: string): Promise<never> {
-    send(
-      `{"type":"limit","limit":"${limit}","message":${quote(sliceText(message, 0, MAX_LIMIT_MESSAGE_CHARACTERS))}}`,
-    );
-    return new PromiseConstructor(() => {});
-  }
-
-  /**
-   * Calls a tool that runs on the host.
-   *
-   * @throws ToolError when the tool fails or doesn't exist; TypeError when the arguments aren't JSON.
-   */
-  async function callTool(server: string, tool: string, args: unknown = {}): Promise<unknown> {
-    if (!client.callsAreLeft()) return client.endByCallLimit();
-    client.countCall();
-    client.onHostCall(server);
-    let text: string;
-    try {
-      text = json.encode(args, "The tool's argument", limits.payloadBytes) ?? "null";
-    } catch (error) {
-      if (json.isTooLarge(error)) return endByLimit("payload", error.message);
-      throw error;
-    }
-    const id = nextId;
-    nextId += 1;
-    const frame = `{"type":"call","id":${id},"server":${quote(toText(server))},"tool":${quote(toText(tool))},"args":${text}}`;
-    const work = pending.begin("call", toText(tool), toText(server));
-    const result = await new PromiseConstructor<CallResult>((settled) => {
-      waiting[id] = (answer) => {
-        work.end();
-        settled(answer);
-      };
-      if (inFlight < limits.callsInFlight) dispatch(frame);
-      else {
-        queue[queueEnd] = frame;
-        queueEnd += 1;
+    /** Settles a call and sends the next queued one. */
+    settle(result: CallResult): void {
+      const settled = waiting[result.id];
+      if (settled === undefined) return;
+      delete waiting[result.id];
+      inFlight -= 1;
+      if (queueFirst < queueEnd) {
+        const frame = queue[queueFirst] as string;
+        delete queue[queueFirst];
+        queueFirst += 1;
+        dispatch(frame);
       }
-    });
-    if (result.ok) return result.handles === true ? reviveHandles(result.value) : result.value;
-    // Created here, where its stack contains the program's line.
-    const error = new ToolError(result.error, toText(server), toText(tool));
-    work.place(error);
-    throw error;
-  }
-
-  function toolError(thrown: unknown, server: string, tool: string): unknown {
-    if (isInstance(ToolError, thrown) || json.isTooLarge(thrown)) return thrown;
-    const isError = isInstance(constructors.Error, thrown);
-    const message = isError ? toText((thrown as Error).message) : toText(thrown);
-    const failure = new ToolError({ code: "TOOL_FAILED", message, details: {} }, server, tool);
-    defineValue(failure, "cause", thrown, false);
-    // The frames of the tool, which lead to the program as well.
-    const stack = isError ? (thrown as Error).stack : undefined;
-    const frames = typeof stack === "string" ? indexOfText(stack, FRAME, 0) : -1;
-    if (frames === -1) return failure;
-    const head = `${failure.name}: ${failure.message}`;
-    defineValue(failure, "stack", head + sliceText(stack as string, frames), false);
-    return failure;
-  }
-
-  function dispatch(frame: string): void {
-    inFlight += 1;
-    send(frame);
-  }
-
-  function settle(result: CallResult): void {
-    const settled = waiting[result.id];
-    if (settled === undefined) return;
-    delete waiting[result.id];
-    inFlight -= 1;
-    if (queueFirst < queueEnd) {
-      const frame = queue[queueFirst] as string;
-      delete queue[queueFirst];
-      queueFirst += 1;
-      dispatch(frame);
-    }
-    settled(result);
-  }
-
-  async function member(server: string, request: string, args: object, name: string): Promise<unknown> {
-    const answer = (await callTool(server, request, args)) as Record<string, unknown>;
-    return answer[name] ?? answer;
-  }
-
+      settled(result);
+    },
+    endByLimit,
+    /** Notified of each call that goes to the host. */
+    onHostCall: (_server: string): void => {},
+    /** Converts the error of a tool that runs in the guest to the error that a tool on the host would cause. */
+    toolError(thrown: unknown, server: string, tool: string): unknown {
+      if (isInstance(ToolError, thrown) || json.isTooLarge(thrown)) return thrown;
+      const isError = isInstance(constructors.Error, thrown);
+      const message = isError ? toText((thrown as Error).message) : toText(thrown);
+      const failure = new ToolError({ code: "TOOL_FAILED", message, details: {} }, server, tool);
+      defineValue(failure, "cause", thrown, false);
+      // The frames of the tool, which lead to the program as well.
+      const stack = isError ? (thrown as Error).stack : undefined;
+      const frames = typeof stack === "string" ? indexOfText(stack, FRAME, 0) : -1;
+      if (frames === -1) return failure;
+      const head = `${failure.name}: ${failure.message}`;
+      defineValue(failure, "stack", head + sliceText(stack as string, frames), false);
+      return failure;
+    },
+    hasCalls: (): boolean => inFlight > 0,
+  };
   return client;
 }
+
+export type Client = ReturnType<typeof createClient>;

@@ -1,17 +1,14 @@
-import type { Primordials } from "./primordials.ts";
-
-/** Settings of {@link installFiles}, provided by the realm. */
-export interface FilesSettings {
-  /** Does something with a file: `+` and the result, or `!` and the error as JSON. */
-  file(method: string, path: string, other: string, options: string): string;
-  makeError(name: string, message: string): object;
-}
+import type { HostFunction, Primordials } from "./primordials.ts";
 
 /**
  * Adds the functions of Deno for text files and folders to a realm that has nothing else of the runtime. Paths, texts and
  * options cross as texts. Each is done at once, so that nothing of it is left when the program ends.
  */
-export function installFiles(primordials: Primordials, { file, makeError }: FilesSettings): void {
+export function installFiles(
+  primordials: Primordials,
+  host: HostFunction,
+  makeError: (name: string, message: string) => object,
+): void {
   const { constructors, create, defineValue, parseJson, sliceText, startsWith, stringify, toText } =
     primordials;
   const Deno = create(Object.prototype) as object;
@@ -22,8 +19,9 @@ export function installFiles(primordials: Primordials, { file, makeError }: File
     throw new constructors.TypeError(`The ${what} is a string.`);
   }
 
-  function call(method: string, path: unknown, other = "", options?: unknown): string {
-    const answer = file(method, textOf(path, "path"), other, options === undefined ? "" : stringify(options));
+  function call(method: string, path: unknown, other?: string, options?: unknown): string {
+    const given = options === undefined ? undefined : stringify(options);
+    const answer = host("file", method, textOf(path, "path"), other, given) as string;
     if (startsWith(answer, "+")) return sliceText(answer, 1);
     const { name, message, code } = parseJson(sliceText(answer, 1)) as Record<string, string>;
     const error = makeError(name ?? "Error", message ?? "");
@@ -36,8 +34,8 @@ export function installFiles(primordials: Primordials, { file, makeError }: File
     readTextFile: (path: unknown) => call("readTextFileSync", path),
     writeTextFile: (path: unknown, data: unknown, options?: unknown) =>
       void call("writeTextFileSync", path, toText(data), options),
-    mkdir: (path: unknown, options?: unknown) => void call("mkdirSync", path, "", options),
-    remove: (path: unknown, options?: unknown) => void call("removeSync", path, "", options),
+    mkdir: (path: unknown, options?: unknown) => void call("mkdirSync", path, undefined, options),
+    remove: (path: unknown, options?: unknown) => void call("removeSync", path, undefined, options),
     rename: (path: unknown, to: unknown) => void call("renameSync", path, textOf(to, "new path")),
     copyFile: (path: unknown, to: unknown) => void call("copyFileSync", path, textOf(to, "new path")),
   } as unknown as Record<string, (...args: unknown[]) => unknown>;

@@ -1,40 +1,9 @@
-import type { Primordials } from "./primordials.ts";
+import type { HostFunction, Primordials, Primitive } from "./primordials.ts";
 
-/** A piece of a kept result. */
-export interface KeptPiece {
-  bytes: Uint8Array;
-  /** The whole, in bytes. */
-  size: number;
-}
-
-/** Settings of {@link createHandles}, provided by the guest. */
-export interface HandleSettings {
-  /** Reads bytes of a file in which the host keeps a result. */
-  readKept(path: string, offset: number, limit: number): KeptPiece;
-  /** Reads a file in which the host keeps a result. @throws an error of the realm. */
-  readText(path: string): string;
-  /** The text of the bytes up to `end`. */
-  decode(bytes: Uint8Array, end: number): string;
-}
-
-/** What a program makes of results that the host keeps in files. */
-export interface Handles {
-  /**
-   * Gives every handle in a tool's result its methods. A result that was kept as a whole has the shape that the tool gave
-   * it: what is large in it is read when the program first looks at it.
-   */
-  revive(value: unknown): unknown;
-  /** The handle of a result whose large parts were not read yet: what to return in its place. */
-  standIn(value: object): object | undefined;
-}
-
-/** Creates what is made of kept results in a realm. */
-export function createHandles(
-  primordials: Primordials,
-  { readKept, readText, decode }: HandleSettings,
-): Handles {
-  const { SafeWeakMap, constructors, create, defineProperty, defineValue } = primordials;
-  const { execPattern, isArray, keys, max, ownProperty, parseJson } = primordials;
+/** Creates what programs make of results that the host keeps in files. */
+export function createHandles(primordials: Primordials, host: HostFunction) {
+  const { SafeWeakMap, byteText, bytesOf, constructors, create, defineProperty, defineValue } = primordials;
+  const { execPattern, indexOfText, isArray, keys, max, ownProperty, parseJson, sliceText } = primordials;
   /** The only paths that a handle may read: files in which the host keeps results. */
   const KEPT_PATH = /^\/workspace\/results\/[A-Za-z0-9_-][A-Za-z0-9._-]*$/;
   const KINDS = ["image", "audio", "resource", "text", "json"];
@@ -199,11 +168,24 @@ export function createHandles(
     }
   }
 
-  async function read(path: string, offset: number, limit: number): Promise<KeptPiece> {
+  /** The result of an operation that gives `+` and a text, or `!` and why it failed. */
+  function answered(answer: Primitive): string {
+    const text = sliceText(answer as string, 1);
+    if ((answer as string)[0] === "+") return text;
+    throw new constructors.Error(text);
+  }
+
+  const readText = (path: string): string => answered(host("readText", path));
+
+  /** Bytes of a kept result, and the size of the whole. */
+  async function read(path: string, offset: number, limit: number) {
     if (!(offset >= 0) || !(limit >= 0)) {
       throw new RangeError(`offset and limit are numbers of bytes from 0 on, not ${offset} and ${limit}.`);
     }
-    return readKept(path, offset, limit);
+    const answer = answered(host("readKept", path, offset, limit));
+    const comma = indexOfText(answer, ",", 0);
+    const size = primordials.toNumber(sliceText(answer, 0, comma));
+    return { bytes: bytesOf(sliceText(answer, comma + 1)), size };
   }
 
   async function readPage(path: string, offset: number, limit: number): Promise<TextPage> {
@@ -212,7 +194,7 @@ export function createHandles(
     const end = offset + bytes.length < size ? wholeCharacters(bytes) : bytes.length;
     const next = offset + end;
     return {
-      text: decode(bytes, end),
+      text: host("decode", byteText(bytes, end)) as string,
       offset,
       next: next < size && end > 0 ? next : null,
       size,
@@ -231,5 +213,13 @@ export function createHandles(
     return bytes.length;
   }
 
-  return { revive: (value) => revive(value, 0), standIn: (value) => unread.get(value) };
+  return {
+    /**
+     * Gives every handle in a tool's result its methods. A result that was kept as a whole has the shape that the tool gave
+     * it: what is large in it is read when the program first looks at it.
+     */
+    revive: (value: unknown): unknown => revive(value, 0),
+    /** The handle of a result whose large parts were not read yet: what to return in its place. */
+    standIn: (value: object): object | undefined => unread.get(value),
+  };
 }

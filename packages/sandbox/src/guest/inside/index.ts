@@ -1,25 +1,17 @@
-import { createClient, type CallResult, type Client } from "./client.ts";
+import { createClient, type CallResult } from "./client.ts";
 import { createConsole } from "./console.ts";
 import { installFiles } from "./files.ts";
 import { createHandles } from "./handles.ts";
 import { installLightGlobals } from "./light-globals.ts";
 import { createJsonEncoder } from "./json.ts";
 import { createPending } from "./pending.ts";
-import { createPrimordials } from "./primordials.ts";
+import { createPrimordials, type HostFunction, type Primitive } from "./primordials.ts";
 import { createPrinter } from "./printed.ts";
 import { createRaces } from "./races.ts";
 import { hideRunnerFrames } from "./stack-frames.ts";
 import { createThrownReader } from "./thrown.ts";
 import { installTimers } from "./timers.ts";
 import { createTracer } from "./tracer.ts";
-
-export type Primitive = string | number | boolean | undefined;
-
-/**
- * The one function by which a realm reaches the guest. It takes and gives primitives only, so that no object of the
- * guest's own realm is ever within a program's reach.
- */
-export type HostFunction = (operation: string, ...values: Primitive[]) => Primitive;
 
 /** Given to the program's own realm only: where a program runs among the runtime, there is nothing to keep from it. */
 export interface RuntimeParts {
@@ -30,66 +22,6 @@ export interface RuntimeParts {
   runnerFolders: readonly string[];
 }
 
-/**
- * The part of the guest that lives in a realm with the program. Its methods take primitives, and objects of the realm
- * itself. None of them throws.
- */
-export interface Inside {
-  /** Starts a run with its limits. */
-  begin(calls: number, callsInFlight: number, payloadBytes: number, firstCallId: number): void;
-  /** Runs a compiled program. It ends by the operations `done` and `failed`. */
-  run(main: unknown): void;
-  /** Ends the run for what was thrown and not caught. */
-  fail(thrown: unknown, kind: "syntax" | "exception"): void;
-  /** Takes a call's result, as the host's message. */
-  settle(message: string): void;
-  fire(timer: number): void;
-  /** Whether a run goes on after its program has returned. */
-  isWaitedFor(hasValue: boolean): boolean;
-  /** Lists work that the program has begun and that goes on, as the JSON of {@link Unawaited}. */
-  listUnawaited(hasValue: boolean): string;
-  /** The id of the next call to the host. */
-  nextCallId(): number;
-  /** Whether the host has calls to answer. */
-  hasCalls(): boolean;
-  /** Adds a module to those of an import that goes on. */
-  addImported(id: number, namespace: unknown): void;
-  imported(id: number): void;
-  importFailed(id: number, thrown: unknown): void;
-  /** Exports of the module `cem:client`. */
-  clientExports(): Record<string, unknown>;
-  hostTool(server: string, tool: string): unknown;
-  /** Wraps a module's exports, so that calls of its functions are reported. */
-  traced(server: string, namespace: Record<string, unknown>): Record<string, unknown>;
-  newNamespace(): Record<string, unknown>;
-  resolver(url: string): unknown;
-  /** Parses JSON to values of the realm. */
-  parse(text: string): unknown;
-  /** Makes an error of the realm. */
-  makeError(name: string, message: string): object;
-  /** Notes the place in the program that an error stems from. */
-  placeError(error: unknown, line: number, column: number): void;
-  /** Notes an operation of the runtime that ends; gives a function that takes its end, and the error if it failed. */
-  beginOperation(name: string): (error?: unknown) => void;
-}
-
-/** Work that was still pending when a program returned. */
-export interface Unawaited {
-  /** Work that the run waits for. */
-  kept: UnawaitedWork[];
-  /** Timers that are stopped. */
-  stopped: UnawaitedWork[];
-}
-
-export interface UnawaitedWork {
-  kind: "call" | "operation" | "timer";
-  server: string;
-  name: string;
-  leftMs: number;
-  /** Says where the work was begun. */
-  stack: string;
-}
-
 interface Import {
   namespaces: Record<string, unknown>[];
   resolve(namespaces: Record<string, unknown>[]): void;
@@ -98,10 +30,13 @@ interface Import {
 
 type Parts = typeof PARTS;
 
-/** Puts the parts together in a new realm. */
-function createInside(parts: Parts, hostFunction: HostFunction, runtime: RuntimeParts | undefined): Inside {
+/**
+ * Puts the parts together in a new realm: the part of the guest that lives in a realm with the program. Its methods take
+ * primitives, and objects of the realm itself. None of them throws.
+ */
+function createInside(parts: Parts, hostFunction: HostFunction, runtime: RuntimeParts | undefined) {
   const primordials = parts.createPrimordials();
-  const { PromiseConstructor, ByteArray, SafeWeakMap, create, constructors, defineValue, promiseThen } =
+  const { PromiseConstructor, SafeWeakMap, create, constructors, defineValue, promiseThen, quote } =
     primordials;
   const errorTypes = {
     __proto__: null,
@@ -111,8 +46,7 @@ function createInside(parts: Parts, hostFunction: HostFunction, runtime: Runtime
     SyntaxError,
     TypeError,
   } as never as Record<string, ErrorConstructor>;
-  const settled = promiseThen(new PromiseConstructor<void>((resolve) => resolve()), () => {});
-  const fromCode = String.fromCharCode;
+  const run = { __proto__: null as never, callsInFlight: 1, payloadBytes: 0, nextId: 1 };
   /** The place in the program that an error stems from. */
   const places = new SafeWeakMap<{ line: number; column: number }>();
   if (runtime !== undefined && runtime.runnerFolders.length > 0)
@@ -136,12 +70,12 @@ function createInside(parts: Parts, hostFunction: HostFunction, runtime: Runtime
   }
 
   const send = (text: string): void => void host("send", text);
-  const now = (): number => host("now") as number;
   const pending = parts.createPending(primordials, () => void host("progress"));
-  const json = parts.createJsonEncoder(primordials, (value) => handles.standIn(value));
+  const handles = parts.createHandles(primordials, host);
+  const json = parts.createJsonEncoder(primordials, handles.standIn);
   const readThrown = parts.createThrownReader(primordials);
   const noteTimer = parts.createRaces(primordials);
-  const timers = parts.installTimers(primordials, { host, now, noteTimer, fail: (thrown) => fail(thrown) });
+  const timers = parts.installTimers(primordials, host, pending, noteTimer, (thrown) => fail(thrown));
   const print = parts.createPrinter(primordials, json, runtime?.inspect);
   const console = parts.createConsole(
     primordials,
@@ -150,53 +84,16 @@ function createInside(parts: Parts, hostFunction: HostFunction, runtime: Runtime
     runtime?.console,
   );
   defineValue(globalThis, "console", console, false);
-  const bytes = {
-    /** Bytes out of a text with one character for each. */
-    fromText(text: string): Uint8Array {
-      const list = new ByteArray(text.length);
-      for (let index = 0; index < text.length; index += 1) list[index] = primordials.codeAt(text, index);
-      return list;
-    },
-    toText(list: Uint8Array, start: number, end: number): string {
-      let text = "";
-      for (let index = start; index < end; index += 1) text += fromCode(list[index] as number);
-      return text;
-    },
-  };
-  const decode = (text: string): string => host("decode", text) as string;
   if (runtime === undefined) {
-    parts.installLightGlobals(primordials, { host, bytes });
-    const file = (method: string, path: string, other: string, options: string) =>
-      host("file", method, path, other, options) as string;
-    parts.installFiles(primordials, { file, makeError });
+    parts.installLightGlobals(primordials, host);
+    parts.installFiles(primordials, host, makeError);
   }
+  const reviveHandles = handles.revive;
+  const client = parts.createClient(primordials, json, { send, state: run, pending, reviveHandles });
+  const traced = parts.createTracer(primordials, json, client, pending, host);
   /** Imports that go on. */
   const imports = create(null) as Record<number, Import>;
   let nextImport = 1;
-
-  /** The result of an operation that gives `+` and a text, or `!` and why it failed. */
-  function answered(answer: Primitive): string {
-    const text = primordials.sliceText(answer as string, 1);
-    if ((answer as string)[0] === "+") return text;
-    throw new constructors.Error(text);
-  }
-
-  const handles = parts.createHandles(primordials, {
-    decode: (list, end) => decode(bytes.toText(list, 0, end)),
-    readText: (path) => answered(host("readText", path)),
-    readKept(path, offset, limit) {
-      const answer = answered(host("readKept", path, offset, limit));
-      const comma = primordials.indexOfText(answer, ",", 0);
-      return {
-        bytes: bytes.fromText(primordials.sliceText(answer, comma + 1)),
-        size: primordials.toNumber(primordials.sliceText(answer, 0, comma)),
-      };
-    },
-  });
-
-  let client: Client;
-  let trace: ReturnType<typeof createTracer>;
-  let payloadLimit = 0;
 
   /** @param isLater - Whether code of the program has run before. */
   function importModules(requests: unknown, isLater: boolean): Promise<Record<string, unknown>[]> {
@@ -211,15 +108,11 @@ function createInside(parts: Parts, hostFunction: HostFunction, runtime: Runtime
   }
 
   function fail(thrown: unknown, kind: "syntax" | "exception" = "exception"): void {
-    if (json.isTooLarge(thrown)) {
-      send(`{"type":"limit","limit":"payload","message":${primordials.quote(thrown.message)}}`);
-      return;
-    }
+    if (json.isTooLarge(thrown)) return void client.endByLimit(thrown);
     const { name, message, stack } = readThrown(thrown);
     const isObject = typeof thrown === "object" && thrown !== null;
     const place = isObject ? places.get(thrown) : undefined;
     const where = place === undefined ? "" : `,"line":${place.line},"column":${place.column}`;
-    const { quote } = primordials;
     host(
       "failed",
       `{"kind":"${kind}","name":${quote(name)},"message":${quote(message)},"stack":${quote(stack)}${where}}`,
@@ -248,8 +141,8 @@ function createInside(parts: Parts, hostFunction: HostFunction, runtime: Runtime
   }
 
   function encodedValue(value: unknown): string | undefined {
-    const { text, notes } = json.encodeResult(value, "The program's value", payloadLimit);
-    if (notes !== "") send(`{"type":"stderr","text":${primordials.quote(notes)}}`);
+    const { text, notes } = json.encodeResult(value, "The program's value", run.payloadBytes);
+    if (notes !== "") send(`{"type":"stderr","text":${quote(notes)}}`);
     return text;
   }
 
@@ -284,69 +177,70 @@ function createInside(parts: Parts, hostFunction: HostFunction, runtime: Runtime
     return value === undefined ? encodedLast(await own.last) : encodedValue(value);
   }
 
-  const inside: Inside = {
-    begin(calls, callsInFlight, payloadBytes, firstId) {
-      payloadLimit = payloadBytes;
-      const limits = { calls, callsInFlight, payloadBytes };
-      client = parts.createClient(primordials, json, {
-        send,
-        limits,
-        firstId,
-        pending,
-        reviveHandles: handles.revive,
-      });
-      trace = parts.createTracer(primordials, json, { client, pending }, { send, now });
+  return {
+    /** Starts a run with its limits. */
+    begin(callsInFlight: number, payloadBytes: number, nextId: number): void {
+      run.callsInFlight = callsInFlight;
+      run.payloadBytes = payloadBytes;
+      run.nextId = nextId;
     },
-    run(main) {
-      // On a stack without frames of the guest.
-      void promiseThen(settled, () => {
+    /** Runs a compiled program. It ends by the operations `done` and `failed`. */
+    run(main: unknown): void {
+      void promiseThen(primordials.resolved, () => {
         const ended = encoded(main as (runtime: object) => Promise<unknown>);
         // The program's own changes to promises don't matter to this one.
         void defineValue(ended, "constructor", undefined, false);
         void promiseThen(ended, (text) => void host("done", text), fail);
       });
     },
+    /** Ends the run for what was thrown and not caught. */
     fail,
-    settle: (message) => client.settle(primordials.parseJson(message) as CallResult),
+    /** Takes a call's result, as the host's message. */
+    settle: (message: string): void => client.settle(primordials.parseJson(message) as CallResult),
     fire: timers.fire,
-    isWaitedFor: (hasValue) => pending.isLeft() || timers.areWaitedFor(hasValue),
-    listUnawaited(hasValue) {
-      const works = pending.list();
-      const { kept, stopped } = timers.list(hasValue);
-      const comma = works !== "" && kept !== "" ? "," : "";
-      return `{"kept":[${works}${comma}${kept}],"stopped":[${stopped}]}`;
-    },
-    nextCallId: () => client.nextId(),
-    hasCalls: () => client.hasCalls(),
-    addImported(id, namespace) {
+    isWaitedFor: pending.isWaitedFor,
+    listUnawaited: pending.list,
+    /** The id of the next call to the host. */
+    nextCallId: (): number => run.nextId,
+    /** Whether the host has calls to answer. */
+    hasCalls: client.hasCalls,
+    /** Adds a module to those of an import that goes on. */
+    addImported(id: number, namespace: unknown): void {
       const list = imports[id]?.namespaces;
       if (list !== undefined) defineValue(list, `${list.length}`, namespace, true);
     },
-    imported(id) {
+    imported(id: number): void {
       imports[id]?.resolve(imports[id].namespaces);
       delete imports[id];
     },
-    importFailed(id, thrown) {
+    importFailed(id: number, thrown: unknown): void {
       imports[id]?.reject(thrown);
       delete imports[id];
     },
     clientExports: () => client.exports,
-    hostTool: (server, tool) => client.hostTool(server, tool),
-    traced: (server, namespace) => trace(server, namespace),
+    hostTool: client.hostTool,
+    /** Wraps a module's exports, so that calls of its functions are reported. */
+    traced,
     newNamespace: () => create(null) as Record<string, unknown>,
-    resolver: (url) => (specifier: unknown) => {
-      const found = host("resolve", primordials.toText(specifier), url) as string;
-      if (primordials.startsWith(found, "!"))
-        throw new constructors.TypeError(primordials.sliceText(found, 1));
-      return found;
-    },
+    resolver:
+      (url: string) =>
+      (specifier: unknown): string => {
+        const found = host("resolve", primordials.toText(specifier), url) as string;
+        if (primordials.startsWith(found, "!"))
+          throw new constructors.TypeError(primordials.sliceText(found, 1));
+        return found;
+      },
+    /** Parses JSON to values of the realm. */
     parse: primordials.parseJson,
+    /** Makes an error of the realm. */
     makeError,
-    placeError(error, line, column) {
+    /** Notes the place in the program that an error stems from. */
+    placeError(error: unknown, line: number, column: number): void {
       if (typeof error === "object" && error !== null)
         places.set(error, { line: primordials.toNumber(line), column: primordials.toNumber(column) });
     },
-    beginOperation(name) {
+    /** Notes an operation of the runtime that ends; gives a function that takes its end, and the error if it failed. */
+    beginOperation(name: string): (error?: unknown) => void {
       const work = pending.begin("operation", name);
       return (error) => {
         work.end();
@@ -354,8 +248,9 @@ function createInside(parts: Parts, hostFunction: HostFunction, runtime: Runtime
       };
     },
   };
-  return inside;
 }
+
+export type Inside = ReturnType<typeof createInside>;
 
 const PARTS = {
   createClient,

@@ -1,42 +1,5 @@
 import type { Primordials } from "./primordials.ts";
 
-/** A program's value as JSON text, and what the text can't tell of it. */
-export interface EncodedResult {
-  /** `undefined` for `undefined`. */
-  text: string | undefined;
-  /** Lines for the program's output. Empty where the text tells all. */
-  notes: string;
-}
-
-/** Writes values of a realm as JSON. */
-export interface JsonEncoder {
-  /**
-   * The value as JSON text; `undefined` for `undefined`.
-   *
-   * @param what - Names the value in messages.
-   * @param limit - The most characters of the text.
-   * @throws TypeError when the value has no form in JSON; {@link JsonEncoder.TooLargeError}.
-   */
-  encode(value: unknown, what: string, limit: number): string | undefined;
-  /**
-   * Encodes a program's result as JSON. A Map becomes an object, or a list of entries where a key is no string; a Set
-   * and numbers in a typed array become lists; a BigInt a number, or text where a number would round it; bytes their
-   * count.
-   *
-   * @throws As {@link JsonEncoder.encode}, for functions, symbols, promises and cycles.
-   */
-  encodeResult(value: unknown, what: string, limit: number): EncodedResult;
-  /**
-   * Writes a value as a program prints it: as compact JSON, where what JSON has no form for has a name, such as
-   * `Map(1) {"a":1}`, `Point {"x":1}` and `[Circular]`.
-   *
-   * @returns The text, or its beginning where it is longer than the limit.
-   */
-  encodePrinted(value: unknown, limit: number, printing: Printing): { text: string; isCut: boolean };
-  /** Whether an error says that the text was longer than the limit. */
-  isTooLarge(error: unknown): error is Error;
-}
-
 /** How a program prints what is not plain data. */
 export interface Printing {
   string(text: string): string;
@@ -53,10 +16,7 @@ export interface Printing {
  *
  * @param standIn - Gives what a result has in place of an object.
  */
-export function createJsonEncoder(
-  primordials: Primordials,
-  standIn: (value: object) => object | undefined,
-): JsonEncoder {
+export function createJsonEncoder(primordials: Primordials, standIn: (value: object) => object | undefined) {
   const { SafeWeakMap, apply, execPattern, isArray, isFiniteNumber, isInstance, isView, keys, quote } =
     primordials;
   const { PromiseConstructor, forEachEntry, forEachMember, ownProperty, sizeOfSet, toText } = primordials;
@@ -106,6 +66,13 @@ export function createJsonEncoder(
     return { text: "", limit, values: 0, what, open, isResult, printing, notes: "", noteCount: 0 };
   }
 
+  /**
+   * The value as JSON text; `undefined` for `undefined`.
+   *
+   * @param what - Names the value in messages.
+   * @param limit - The most characters of the text.
+   * @throws TypeError when the value has no form in JSON; TooLargeError.
+   */
   function encode(value: unknown, what: string, limit: number): string | undefined {
     if (value === undefined) return undefined;
     const encoder = begin(what, limit, false);
@@ -113,7 +80,15 @@ export function createJsonEncoder(
     return encoder.text;
   }
 
-  function encodeResult(value: unknown, what: string, limit: number): EncodedResult {
+  /**
+   * Encodes a program's result as JSON. A Map becomes an object, or a list of entries where a key is no string; a Set
+   * and numbers in a typed array become lists; a BigInt a number, or text where a number would round it; bytes their
+   * count.
+   *
+   * @returns also lines for the program's output, of what the text can't tell.
+   * @throws As {@link encode}, for functions, symbols, promises and cycles.
+   */
+  function encodeResult(value: unknown, what: string, limit: number) {
     if (value === undefined) return { text: undefined, notes: "" };
     const encoder = begin(what, limit, true);
     write(encoder, value, "", 0);
@@ -122,11 +97,11 @@ export function createJsonEncoder(
     return { text: encoder.text, notes: encoder.notes + more };
   }
 
-  function encodePrinted(
-    value: unknown,
-    limit: number,
-    printing: Printing,
-  ): { text: string; isCut: boolean } {
+  /**
+   * Writes a value as a program prints it: as compact JSON, where what JSON has no form for has a name, such as
+   * `Map(1) {"a":1}`, `Point {"x":1}` and `[Circular]`. A text that is longer than the limit is cut.
+   */
+  function encodePrinted(value: unknown, limit: number, printing: Printing) {
     const encoder = begin("", limit, false, printing);
     try {
       write(encoder, value, "", 0);
@@ -360,6 +335,8 @@ export function createJsonEncoder(
     encode,
     encodeResult,
     encodePrinted,
-    isTooLarge: (error): error is Error => isInstance(TooLargeError, error),
+    isTooLarge: (error: unknown): error is Error => isInstance(TooLargeError, error),
   };
 }
+
+export type JsonEncoder = ReturnType<typeof createJsonEncoder>;

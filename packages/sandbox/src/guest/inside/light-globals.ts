@@ -1,19 +1,12 @@
-import type { Primordials } from "./primordials.ts";
-
-export interface LightGlobalsSettings {
-  host(operation: string, text?: string | number): unknown;
-  /** Conversions between bytes and texts with one character for each. */
-  bytes: { fromText(text: string): Uint8Array; toText(list: Uint8Array, start: number, end: number): string };
-}
+import type { HostFunction, Primordials } from "./primordials.ts";
 
 /**
  * Leaves in a realm what the language has, without what calls back or makes code by itself, and adds the few things of
  * the runtime that are made of primitives.
  */
-export function installLightGlobals(primordials: Primordials, { host, bytes }: LightGlobalsSettings): void {
-  const { constructors, create, defineProperty, defineValue, isView, symbols, toNumber, toText } =
-    primordials;
-  const { isInstance, typedArrayLength, ByteArray } = primordials;
+export function installLightGlobals(primordials: Primordials, host: HostFunction): void {
+  const { ByteArray, byteText, bytesOf, constructors, create, defineProperty, defineValue } = primordials;
+  const { isInstance, isView, symbols, toNumber, toText, typedArrayLength } = primordials;
   const own = globalThis as unknown as Record<string, unknown>;
   // Finalizers and waits for threads call back after a run; the others are of the guest's own realm, or of no use.
   for (const name of "Atomics FinalizationRegistry SharedArrayBuffer Temporal WeakRef WebAssembly".split(" "))
@@ -48,7 +41,7 @@ export function installLightGlobals(primordials: Primordials, { host, bytes }: L
       return "utf-8";
     }
     encode(text: unknown = ""): Uint8Array {
-      return bytes.fromText(host("encode", toText(text)) as string);
+      return bytesOf(host("encode", toText(text)) as string);
     }
   }
   class TextDecoder {
@@ -65,7 +58,7 @@ export function installLightGlobals(primordials: Primordials, { host, bytes }: L
           )
         : new ByteArray(list as ArrayBuffer);
       if (!isInstance(ByteArray, view)) return "";
-      return host("decode", bytes.toText(view, 0, typedArrayLength(view))) as string;
+      return host("decode", byteText(view, typedArrayLength(view))) as string;
     }
   }
   defineValue(globalThis, "TextEncoder", TextEncoder, false);

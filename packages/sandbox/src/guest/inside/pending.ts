@@ -1,44 +1,33 @@
 import type { Primordials } from "./primordials.ts";
 
-/** A call or an operation of the runtime that a program has started and that has not ended yet. */
+/** Work that a program has started and that has not ended yet: a call, an operation of the runtime, or a timer. */
 interface Work {
-  kind: "call" | "operation";
-  /** The server of a call; empty for an operation. */
+  kind: "call" | "operation" | "timer";
+  /** The server of a call; empty for anything else. */
   server: string;
   /** The tool of a call, or the function of the runtime. */
   name: string;
   /** Its stack says where the work was begun. */
   place: Error;
+  /** Of a timer: whether the run waits for it. */
+  isKept: ((hasValue: boolean) => boolean) | undefined;
 }
 
-/** Work that goes on. */
-export interface BegunWork {
-  /** Notes its end. */
-  end(): void;
-  /** Gives an error that it ended with the place where it was begun, where its stack has none of the program. */
-  place(error: unknown): void;
-}
-
-/** The pending work of one run. */
-export interface Pending {
-  begin(kind: Work["kind"], name: string, server?: string): BegunWork;
-  /** Whether any work goes on. */
-  isLeft(): boolean;
-  /** Lists pending work, oldest first, as the items of a JSON array. */
-  list(): string;
-}
-
-/** @param onEnd - Called at the end of each piece of work, before the program goes on. */
-export function createPending(primordials: Primordials, onEnd: () => void): Pending {
+/**
+ * The pending work of one run.
+ *
+ * @param onEnd - Called at the end of each piece of work, before the program goes on.
+ */
+export function createPending(primordials: Primordials, onEnd: () => void) {
   const { constructors, create, defineValue, includesText, indexOfText, isInstance, keys, sliceText } =
     primordials;
-  const { quote } = primordials;
+  const { quote, toText } = primordials;
   /** The most pieces of work that are listed. */
-  const MAX_LISTED = 20;
+  const MAX_LISTED = 40;
+  const MAX_STACK_CHARACTERS = 4_096;
   const PROGRAM = "blob:program:";
   const works = create(null) as Record<number, Work>;
   let next = 0;
-  let count = 0;
 
   /** Adds the program's stack frames to an error without any. An awaited error has them already. */
   function addPlace(error: unknown, place: Error): void {
@@ -54,33 +43,48 @@ export function createPending(primordials: Primordials, onEnd: () => void): Pend
     }
   }
 
+  const isKept = (work: Work, hasValue: boolean): boolean => work.isKept?.(hasValue) ?? true;
+
   return {
-    begin(kind, name, server = "") {
+    begin(kind: Work["kind"], name: string, server = "", isKept?: Work["isKept"]) {
       const id = next;
       next += 1;
-      count += 1;
       const place = new constructors.Error();
-      works[id] = { __proto__: null, kind, server, name, place } as never;
+      works[id] = { __proto__: null, kind, server, name, place, isKept } as never;
       return {
         end() {
+          if (works[id] === undefined) return;
           delete works[id];
-          count -= 1;
           onEnd();
         },
-        place: (error) => addPlace(error, place),
+        /** Gives an error that the work ended with the place where it was begun, where its stack has none of the program. */
+        place: (error: unknown) => addPlace(error, place),
       };
     },
-    isLeft: () => count > 0,
-    list() {
+    /** Whether a run goes on after its program has returned. */
+    isWaitedFor(hasValue: boolean): boolean {
+      for (const id in works) if (isKept(works[id] as Work, hasValue)) return true;
+      return false;
+    },
+    /** Lists the work that the run waits for, or what it stops, oldest first, as the items of a JSON array. */
+    list(hasValue: boolean, kept: boolean): string {
       const ids = keys(works);
       let listed = "";
-      for (let index = 0; index < ids.length && index < MAX_LISTED; index += 1) {
-        const { kind, server, name, place } = works[ids[index] as unknown as number] as Work;
+      let count = 0;
+      for (let index = 0; index < ids.length && count < MAX_LISTED; index += 1) {
+        const work = works[ids[index] as unknown as number] as Work;
+        if (isKept(work, hasValue) !== kept) continue;
+        count += 1;
+        const { kind, server, name, place } = work;
+        const stack = sliceText(toText(place.stack), 0, MAX_STACK_CHARACTERS);
         const named = `"server":${quote(server)},"name":${quote(name)}`;
-        const stack = quote(primordials.toText(place.stack));
-        listed += `${index > 0 ? "," : ""}{"kind":"${kind}",${named},"leftMs":0,"stack":${stack}}`;
+        listed += `${listed === "" ? "" : ","}{"kind":"${kind}",${named},"stack":${quote(stack)}}`;
       }
       return listed;
     },
   };
 }
+
+export type Pending = ReturnType<typeof createPending>;
+/** Work that goes on. */
+export type BegunWork = ReturnType<Pending["begin"]>;

@@ -17,6 +17,21 @@ export function createPrimordials() {
   const tryDefine = Reflect.defineProperty;
   const stringify = JSON.stringify;
   const WeakMapConstructor = WeakMap;
+  const ByteArray = Uint8Array;
+  const fromCode = String.fromCharCode;
+  const codeAt = uncurry(String.prototype.charCodeAt) as (self: string, index: number) => number;
+  const subarray = uncurry(Uint8Array.prototype.subarray) as (
+    self: Uint8Array,
+    start: number,
+    end?: number,
+  ) => Uint8Array;
+  const promiseThen = uncurry(Promise.prototype.then) as unknown as <Value, Next>(
+    promise: Promise<Value>,
+    fulfilled: (value: Value) => Next,
+    rejected?: (reason: unknown) => Next,
+  ) => Promise<Next>;
+  /** Arguments of one call. */
+  const PIECE_BYTES = 4_096;
   const TypedArray = (getPrototypeOf(Uint8Array.prototype) as { constructor: { prototype: object } })
     .constructor;
   const names =
@@ -86,17 +101,25 @@ export function createPrimordials() {
     quote: (text: string): string => stringify(text),
     PromiseConstructor: Promise,
     RegExpConstructor: RegExp,
-    promiseThen: uncurry(Promise.prototype.then) as unknown as <Value, Next>(
-      promise: Promise<Value>,
-      fulfilled: (value: Value) => Next,
-      rejected?: (reason: unknown) => Next,
-    ) => Promise<Next>,
-    ByteArray: Uint8Array,
-    subarray: uncurry(Uint8Array.prototype.subarray) as (
-      self: Uint8Array,
-      start: number,
-      end?: number,
-    ) => Uint8Array,
+    promiseThen,
+    /** What is to run on a stack without frames of the guest follows it. */
+    resolved: promiseThen(new Promise<void>((resolve) => resolve()), () => {}),
+    ByteArray,
+    subarray,
+    /** Bytes as a text with one character for each. */
+    byteText(bytes: Uint8Array, count: number): string {
+      let text = "";
+      for (let from = 0; from < count; from += PIECE_BYTES) {
+        const end = from + PIECE_BYTES < count ? from + PIECE_BYTES : count;
+        text += apply(fromCode, undefined, subarray(bytes, from, end) as never) as string;
+      }
+      return text;
+    },
+    bytesOf(text: string): Uint8Array {
+      const bytes = new ByteArray(text.length);
+      for (let index = 0; index < text.length; index += 1) bytes[index] = codeAt(text, index);
+      return bytes;
+    },
     setBytes: uncurry(Uint8Array.prototype.set) as unknown as (
       self: Uint8Array,
       source: Uint8Array,
@@ -107,7 +130,6 @@ export function createPrimordials() {
       byte: number,
       from: number,
     ) => number,
-    codeAt: uncurry(String.prototype.charCodeAt) as (self: string, index: number) => number,
     sliceText: uncurry(String.prototype.slice) as (self: string, start: number, end?: number) => string,
     includesText: uncurry(String.prototype.includes) as (self: string, part: string) => boolean,
     startsWith: uncurry(String.prototype.startsWith) as (self: string, prefix: string) => boolean,
@@ -164,3 +186,11 @@ export function createPrimordials() {
 
 /** The built-in functions captured by {@link createPrimordials}. */
 export type Primordials = ReturnType<typeof createPrimordials>;
+
+export type Primitive = string | number | boolean | undefined;
+
+/**
+ * The one function by which a realm reaches the guest. It takes and gives primitives only, so that no object of the
+ * guest's own realm is ever within a program's reach.
+ */
+export type HostFunction = (operation: string, ...values: Primitive[]) => Primitive;

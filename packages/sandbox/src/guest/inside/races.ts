@@ -8,8 +8,7 @@ import type { SetTimer } from "./timers.ts";
  * @returns a function that takes each timer that is set.
  */
 export function createRaces(primordials: Primordials): (timer: SetTimer) => void {
-  const { PromiseConstructor, apply, create, defineValue, isInstance, promiseThen } = primordials;
-  const settled = promiseThen(new PromiseConstructor<void>((resolve) => resolve()), () => {});
+  const { PromiseConstructor, apply, create, defineValue, isInstance, promiseThen, resolved } = primordials;
   const original = PromiseConstructor.race as unknown;
   /** The timers that were set since the language last took up a job. */
   const recent = create(null) as Record<number, SetTimer>;
@@ -41,7 +40,7 @@ export function createRaces(primordials: Primordials): (timer: SetTimer) => void
   defineValue(PromiseConstructor, "race", race, false);
 
   return (timer) => {
-    if (count === 0) void promiseThen(settled, forget);
+    if (count === 0) void promiseThen(resolved, forget);
     recent[count] = timer;
     count += 1;
   };

@@ -1,28 +1,16 @@
-import type { Primordials } from "./primordials.ts";
+import type { HostFunction, Primordials } from "./primordials.ts";
 import type { JsonEncoder } from "./json.ts";
 import type { Client } from "./client.ts";
 import type { Pending } from "./pending.ts";
-
-/** Settings of {@link createTracer}, provided by the guest. */
-export interface TracerSettings {
-  send(json: string): void;
-  /** In milliseconds. */
-  now(): number;
-}
-
-/** The parts of the realm that {@link createTracer} uses. */
-export interface TracerParts {
-  client: Client;
-  pending: Pending;
-}
 
 /** Creates the function that wraps a module's exports, so that calls of its functions are reported. */
 export function createTracer(
   primordials: Primordials,
   json: JsonEncoder,
-  { client, pending }: TracerParts,
-  { send, now }: TracerSettings,
-): (server: string, namespace: Record<string, unknown>) => Record<string, unknown> {
+  client: Client,
+  pending: Pending,
+  host: HostFunction,
+) {
   const { PromiseConstructor, ProxyConstructor, apply, create, defineProperty, freeze } = primordials;
   const { isInstance, ownKeys, promiseThen, quote, sliceText } = primordials;
   /** Characters of a result that are sent, for counting its tokens. */
@@ -54,9 +42,10 @@ export function createTracer(
     } catch {
       // A result that is not JSON counts as empty.
     }
-    const ms = now() - started;
+    const ms = (host("now") as number) - started;
     const sample = quote(sliceText(text, 0, SAMPLE_CHARACTERS));
-    send(
+    host(
+      "send",
       `{"type":"trace","server":${quote(trace.server)},"tool":${quote(tool)},"args":${quote(trace.args)},"ms":${ms},"ok":${ok},"characters":${text.length},"sample":${sample}}`,
     );
   }
@@ -74,10 +63,9 @@ export function createTracer(
     return new ProxyConstructor(implementation, {
       __proto__: null,
       apply(target, self, args) {
-        if (!client.callsAreLeft()) return client.endByCallLimit();
         const trace: Trace = { server, hosted: false, args: argumentsText(args) };
         const outer = current;
-        const started = now();
+        const started = host("now") as number;
         current = trace;
         let result: unknown;
         try {
@@ -87,7 +75,6 @@ export function createTracer(
           throw client.toolError(error, server, tool);
         } finally {
           current = outer;
-          if (!trace.hosted) client.countCall();
         }
         if (!isInstance(PromiseConstructor, result)) {
           report(trace, tool, started, true, result);
@@ -113,7 +100,7 @@ export function createTracer(
     } as ProxyHandler<object>);
   }
 
-  return (server, namespace) => {
+  return (server: string, namespace: Record<string, unknown>): Record<string, unknown> => {
     const wrapped = create(null) as Record<string, unknown>;
     const names = ownKeys(namespace);
     for (let index = 0; index < names.length; index += 1) {
