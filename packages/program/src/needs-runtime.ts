@@ -1,13 +1,10 @@
-import type { Node } from "@babel/types";
+import type { Node, Statement } from "@babel/types";
 import type { Program } from "./parse-program.ts";
 import { isLabel, patternNames, runtimeNodes, type NodeVisit } from "./syntax-tree.ts";
 
-/**
- * What a program has beside its own variables in a realm with the language and tools alone. `module` and `exports` are the
- * program's own, where it gives its value by them.
- */
-const LIGHT = new Set(
-  "Object Function Array Number parseFloat parseInt Infinity NaN undefined Boolean String Symbol Date Promise RegExp Error AggregateError EvalError RangeError ReferenceError SyntaxError TypeError URIError SuppressedError DisposableStack AsyncDisposableStack JSON Math Intl ArrayBuffer DataView Uint8Array Int8Array Uint16Array Int16Array Uint32Array Int32Array BigUint64Array BigInt64Array Uint8ClampedArray Float16Array Float32Array Float64Array Map Set WeakMap WeakSet BigInt Iterator Proxy Reflect decodeURI decodeURIComponent encodeURI encodeURIComponent escape unescape isFinite isNaN queueMicrotask setTimeout setInterval setImmediate clearTimeout clearInterval clearImmediate atob btoa TextEncoder arguments module exports".split(
+/** What a program has of Deno, and of the language, only where it runs among the runtime. */
+const RUNTIME = new Set(
+  "AbortController AbortSignal Atomics Blob BroadcastChannel Buffer ByteLengthQueuingStrategy Cache CacheStorage CloseEvent CompressionStream CountQueuingStrategy CryptoKey CustomEvent DOMException DOMMatrix DOMMatrixReadOnly DOMPoint DOMPointReadOnly DOMQuad DOMRect DOMRectReadOnly DecompressionStream ErrorEvent Event EventSource EventTarget File FileReader FinalizationRegistry FormData Headers ImageBitmap ImageBitmapRenderingContext ImageData Location Lock LockManager MessageChannel MessageEvent MessagePort Navigator NavigatorUAData OffscreenCanvas Performance PerformanceEntry PerformanceMark PerformanceMeasure PerformanceObserver PerformanceObserverEntryList ProgressEvent PromiseRejectionEvent QuotaExceededError ReadableByteStreamController ReadableStream ReadableStreamBYOBReader ReadableStreamBYOBRequest ReadableStreamDefaultController ReadableStreamDefaultReader Request Response SharedArrayBuffer Storage SubtleCrypto Temporal TextDecoderStream TextEncoderStream TransformStream TransformStreamDefaultController URL URLPattern URLSearchParams WeakRef WebAssembly WebSocket Window Worker WritableStream WritableStreamDefaultController WritableStreamDefaultWriter addEventListener caches createImageBitmap dispatchEvent eval fetch global globalThis localStorage navigator onbeforeunload onunhandledrejection onunload process removeEventListener reportError require self sessionStorage structuredClone".split(
     " ",
   ),
 );
@@ -28,79 +25,34 @@ const LIGHT_MEMBERS: Readonly<Record<string, ReadonlySet<string>>> = {
 };
 const MODULE = /^(?:cem:client$|\.{0,2}\/|file:|servers\/|skills\/|data:)/;
 
-interface Scope {
-  /** Where `let`, `const`, classes and functions are declared. */
-  block: Node;
-  /** Where `var` is declared. */
-  body: Node;
-}
-
-interface Reference {
-  name: string;
-  visit: NodeVisit;
-}
-
 /**
- * Whether a program may use more than the language, tools, `console` and timers: any other name that is not its own, a module
- * of the runtime, or code made of text.
+ * Whether a program may use more than the language, tools, `console` and timers: a name of the runtime that is not declared
+ * by the program's own statements, a module of the runtime, or code made of text. A parameter or an inner variable of such a
+ * name counts as its use.
  */
 export function needsRuntime({ ast, imports, dynamicImports }: Program): boolean {
   const specifiers = [...imports.filter(({ typeOnly }) => !typeOnly), ...dynamicImports];
   if (specifiers.some(({ specifier }) => !MODULE.test(specifier))) return true;
-  const scopes = new Map<Node, Scope>();
-  /** By name, the nodes within which it is a variable of the program. */
-  const declared = new Map<string, Node[]>();
-  const references: Reference[] = [];
+  const own = new Set(ast.program.body.flatMap(declaredBy));
   let dynamic = 0;
-  const declare = (names: readonly string[], within: Node): void => {
-    for (const name of names) {
-      const found = declared.get(name);
-      if (found === undefined) declared.set(name, [within]);
-      else found.push(within);
-    }
-  };
   for (const visit of runtimeNodes(ast.program)) {
-    const { node, parent } = visit;
-    const outer = (parent && scopes.get(parent)) ?? { block: ast.program, body: ast.program };
-    scopes.set(node, scopeWithin(node, outer));
+    const { node } = visit;
     if (node.type === "ImportExpression") dynamic += 1;
-    if (node.type === "VariableDeclarator" && parent?.type === "VariableDeclaration")
-      declare(patternNames(node.id), parent.kind === "var" ? outer.body : outer.block);
-    else if (node.type === "CatchClause" && node.param != null) declare(patternNames(node.param), node);
-    else if (node.type === "TSEnumDeclaration") declare([node.id.name], outer.block);
-    else if (node.type === "TSModuleDeclaration") declare([namespaceName(node.id)], outer.block);
-    else if ("params" in node && Array.isArray(node.params)) declare(node.params.flatMap(patternNames), node);
-    if (isNamedDeclaration(node) && node.id?.type === "Identifier")
-      declare([node.id.name], node.type.endsWith("Expression") ? node : outer.block);
-    if (parent?.type.startsWith("Import") === true && visit.key === "local" && node.type === "Identifier")
-      declare([node.name], ast.program);
-    if (node.type === "Identifier" && !isLabel(visit)) references.push({ name: node.name, visit });
+    if (node.type !== "Identifier" || isLabel(visit) || own.has(node.name)) continue;
+    if (!isLight(node.name, visit)) return true;
   }
-  if (dynamic > dynamicImports.length) return true;
-  return references.some(
-    ({ name, visit }) => !isLight(name, visit) && !isDeclared(visit.node, declared.get(name)),
-  );
+  return dynamic > dynamicImports.length;
 }
 
-function isNamedDeclaration(node: Node): node is Node & { id?: Node | null } {
-  return /^(?:Function|Class)(?:Declaration|Expression)$/.test(node.type);
-}
-
-/** The first name of `A.B.C`. */
-function namespaceName(id: Node): string {
-  if (id.type === "TSQualifiedName") return namespaceName(id.left);
-  return id.type === "Identifier" ? id.name : "";
-}
-
-function scopeWithin(node: Node, outer: Scope): Scope {
-  if ("params" in node) return { block: node, body: node };
-  if (node.type === "StaticBlock" || node.type === "TSModuleBlock") return { block: node, body: node };
-  return /^(?:Block|For|Switch|Catch|Class)/.test(node.type) ? { block: node, body: outer.body } : outer;
-}
-
-function isDeclared(node: Node, scopes: readonly Node[] = []): boolean {
-  const at = node.start ?? 0;
-  return scopes.some(({ start, end }) => (start ?? 0) <= at && at < (end ?? 0));
+function declaredBy(statement: Statement): string[] {
+  const { type } = statement;
+  if (type === "ImportDeclaration") return statement.specifiers.map(({ local }) => local.name);
+  if (type === "ExportNamedDeclaration" || type === "ExportDefaultDeclaration") {
+    const { declaration } = statement;
+    return declaration == null ? [] : declaredBy(declaration as Statement);
+  }
+  if (type === "VariableDeclaration") return statement.declarations.flatMap(({ id }) => patternNames(id));
+  return "id" in statement && statement.id?.type === "Identifier" ? [statement.id.name] : [];
 }
 
 function isLight(name: string, { node, parent }: NodeVisit): boolean {
@@ -113,7 +65,7 @@ function isLight(name: string, { node, parent }: NodeVisit): boolean {
   if (isMember?.type === "Identifier" && members !== undefined) return members.has(isMember.name);
   if (name === "Error") return true;
   if (name === "Function") return parent?.type === "BinaryExpression" && parent.operator === "instanceof";
-  return LIGHT.has(name);
+  return members === undefined && !RUNTIME.has(name) && !name.startsWith("GPU");
 }
 
 function isNewWithoutArguments(node: Node, parent: Node | undefined): boolean {

@@ -3,7 +3,7 @@ import { readMessages, send, sendStderr, useToken, type HostMessage } from "./ch
 import { explainDenied } from "./denied.ts";
 import { deno, onUncaught } from "./deno.ts";
 import { patchFileFunctions } from "./file-view.ts";
-import { failedMessage, toSourcePlaces } from "./guest-errors.ts";
+import { attempt, failedMessage, toSourcePlaces } from "./guest-errors.ts";
 import { hideHost } from "./host-names.ts";
 import { collectGarbage, postponeCollection } from "./memory.ts";
 import { Modules, RuntimeNeeded, type ImportRequest, type ModuleSettings } from "./modules.ts";
@@ -62,7 +62,7 @@ function importModules(own: Realm, id: number, requests: string, isLater: boolea
   const importedAll = importAll(own, id, requests).catch((error: unknown) => {
     if (current === undefined || own !== realm) return;
     // Code that has run is not run again.
-    if (isRuntimeNeeded(error) && !isLater) void runInOwnRealm(current);
+    if (attempt(() => error instanceof RuntimeNeeded, false) && !isLater) void runInOwnRealm(current);
     else own.inside.importFailed(id, own.ownError(error));
   });
   void importedAll.finally(() => (importing -= 1));
@@ -74,15 +74,6 @@ async function importAll(own: Realm, id: number, requests: string): Promise<void
   if (!isCurrent(own)) return;
   for (const namespace of namespaces) own.inside.addImported(id, namespace);
   own.inside.imported(id);
-}
-
-function isRuntimeNeeded(error: unknown): boolean {
-  try {
-    return error instanceof RuntimeNeeded;
-  } catch {
-    // A program's proxy.
-    return false;
-  }
 }
 
 function complete(own: Realm, json: string | undefined): void {

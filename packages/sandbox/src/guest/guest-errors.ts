@@ -70,7 +70,7 @@ export function failedMessage(json: string): string {
   return `{"type":"failed","kind":"${kind}","error":${error}}`;
 }
 
-/** Calls a function and gives its result, or `fallback` when it throws. */
+/** Calls a function and gives its result, or `fallback` when it throws, as tests of a program's proxy may. */
 export function attempt<Result>(action: () => Result, fallback: Result): Result {
   try {
     return action();

@@ -2,7 +2,7 @@ import { constants, createContext, Script } from "node:vm";
 import { send, sendStderr, writeStdout } from "./channel.ts";
 import { Console, deno } from "./deno.ts";
 import { inSandboxTerms } from "./denied.ts";
-import { INSIDE_URL, RUNNER_FOLDERS, withoutOwnFrames } from "./guest-errors.ts";
+import { attempt, INSIDE_URL, RUNNER_FOLDERS, withoutOwnFrames } from "./guest-errors.ts";
 import { insideSource, type Inside, type RuntimeParts } from "./inside/index.ts";
 import type { HostFunction, Primitive } from "./inside/primordials.ts";
 import { readKept, readKeptText } from "./kept-results.ts";
@@ -86,14 +86,16 @@ export function createRealm(settings: RealmSettings, isLight: boolean): Realm {
     done: (json: string | undefined) => done(realm, json),
     failed: (json: string) => failed(realm, json),
     import: (id: number, requests: string, isLater: boolean) => importModules(realm, id, requests, isLater),
-    readKept: (path: string, offset: number, limit: number) =>
-      attemptToRead(() => readKept(path, offset, limit)),
-    readText: (path: string) => attemptToRead(() => readKeptText(path)),
-    file: doWithFile,
-    resolve(specifier: string, url: string) {
-      const { url: found, refusal } = resolveModule(specifier, url) as { url?: string; refusal?: string };
-      return found ?? `!${refusal}`;
-    },
+    readKept: (path: string, offset: number, limit: number) => answer(() => readKept(path, offset, limit)),
+    readText: (path: string) => answer(() => readKeptText(path)),
+    file: (method: string, path: string, other?: string, options?: string) =>
+      answer(() => doWithFile(method, path, other, options)),
+    resolve: (specifier: string, url: string) =>
+      answer(() => {
+        const resolved = resolveModule(specifier, url);
+        if (resolved.url === undefined) throw new TypeError(resolved.refusal);
+        return resolved.url;
+      }),
     setTimer(id: number, ms: number, isRepeated: boolean) {
       const fire = (): void => {
         if (!isRepeated) timers.delete(id);
@@ -111,8 +113,8 @@ export function createRealm(settings: RealmSettings, isLight: boolean): Realm {
       return byteText(bytes, bytes.length);
     },
     decode: (text: string) => decode(bytesOf(text)),
-    atob: (text: string) => attempted(atob, text),
-    btoa: (text: string) => attempted(btoa, text),
+    atob: (text: string) => answer(() => atob(text)),
+    btoa: (text: string) => answer(() => btoa(text)),
     uuid: () => randomUuid(),
   };
   const host: HostFunction = (operation, a, b, c, d) => {
@@ -126,7 +128,11 @@ export function createRealm(settings: RealmSettings, isLight: boolean): Realm {
   const realm: Realm = {
     context,
     inside,
-    ownError: (error) => (isLight && isOfGuest(error) ? inside.makeError(error.name, textOf(error)) : error),
+    ownError(error) {
+      // What a program threw may be anything, such as a proxy that throws.
+      const isOfGuest = isLight && attempt(() => error instanceof Error, false);
+      return isOfGuest ? inside.makeError((error as Error).name, textOf(error as Error)) : error;
+    },
     get hasTimers() {
       return timers.size > 0;
     },
@@ -142,44 +148,22 @@ export function createRealm(settings: RealmSettings, isLight: boolean): Realm {
 /** The functions of Deno that programs have in a realm without the runtime. */
 const FILE_FUNCTIONS = /^(?:readTextFile|writeTextFile|mkdir|remove|rename|copyFile|readDir)Sync$/;
 
-/** `+` and the result, or `!` and the error as JSON. */
 function doWithFile(method: string, path: string, other?: string, options?: string): string {
+  if (!FILE_FUNCTIONS.test(method)) return "";
+  const given = [path, other, options && parseJson(options)].filter((one) => one !== undefined);
+  // Looked up at each use, since functions that take paths may be patched.
+  const result = (deno[method] as (...args: unknown[]) => unknown)(...given);
+  if (method === "readDirSync") return JSON.stringify(Array.from(result as Iterable<object>));
+  return typeof result === "string" ? result : "";
+}
+
+/** `+` and the result, or `!` and the error as JSON. */
+function answer(action: () => string): string {
   try {
-    if (!FILE_FUNCTIONS.test(method)) return "+";
-    const given = [path, other, options && parseJson(options)].filter((one) => one !== undefined);
-    // Looked up at each use, since functions that take paths may be patched.
-    const result = (deno[method] as (...args: unknown[]) => unknown)(...given);
-    if (method === "readDirSync") return `+${JSON.stringify(Array.from(result as Iterable<object>))}`;
-    return `+${typeof result === "string" ? result : ""}`;
+    return `+${action()}`;
   } catch (error) {
-    const { name, message, code } = error as Error & { code?: string };
-    return `!${JSON.stringify({ name, message: inSandboxTerms(toGuestText(message)), code })}`;
-  }
-}
-
-/** `+` and what was read, or `!` and why it was not. */
-function attemptToRead(read: () => string): string {
-  try {
-    return `+${read()}`;
-  } catch (error) {
-    return `!${textOf(error as Error)}`;
-  }
-}
-
-function attempted(convert: (text: string) => string, text: string): string | undefined {
-  try {
-    return convert(text);
-  } catch {
-    return undefined;
-  }
-}
-
-/** Whether an error is of the guest's own realm. What a program threw may be anything, such as a proxy that throws. */
-function isOfGuest(error: unknown): error is Error {
-  try {
-    return error instanceof Error;
-  } catch {
-    return false;
+    const { name, code } = error as Error & { code?: unknown };
+    return `!${JSON.stringify({ name, message: textOf(error as Error), code })}`;
   }
 }
 

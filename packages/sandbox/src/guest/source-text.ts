@@ -1,8 +1,8 @@
 import { stripTypeScriptTypes } from "node:module";
 
 const TYPESCRIPT = /\.[cm]?ts$/;
-const LEADING_SPACE_OR_COMMENT = /(?:\s|\/\/[^\n]*|\/\*(?:[^*]|\*(?!\/))*\*\/)*/y;
-const RE_EXPORT = /export\s*\{([^}]*)\}\s*from\s*(?:"([^"\n]*)"|'([^'\n]*)')\s*;?/y;
+const COMMENT = /\/\/.*|\/\*[^]*?\*\//g;
+const RE_EXPORT = /export\s*\{([^}]*)\}\s*from\s*(?:"([^"\n]*)"|'([^'\n]*)')\s*;?/g;
 const NAMES = /^([\w$]+)(?:\s+as\s+([\w$]+))?$/;
 const IMPORT = /^[ \t]*import\s*\{([^{}]*)\}\s*from\s*["'][^"'\n]*["'];?/gm;
 
@@ -66,26 +66,16 @@ function usesOf(name: string, code: string): number {
  */
 export function reExportsOf(code: string): Map<string, ReExport> | undefined {
   const found = new Map<string, ReExport>();
-  let position = endOf(LEADING_SPACE_OR_COMMENT, code, 0) ?? 0;
-  while (position < code.length) {
-    RE_EXPORT.lastIndex = position;
-    const match = RE_EXPORT.exec(code);
-    if (match === null) return undefined;
-    const [, list = "", double, single] = match;
-    for (const part of list.split(",")) {
-      const text = part.trim();
-      if (text === "") continue;
-      const names = NAMES.exec(text);
-      if (names === null) return undefined;
-      const [, name = "", as = name] = names;
-      found.set(as, { specifier: double ?? single ?? "", name });
-    }
-    position = endOf(LEADING_SPACE_OR_COMMENT, code, RE_EXPORT.lastIndex) ?? code.length;
-  }
-  return found.size > 0 ? found : undefined;
-}
-
-function endOf(pattern: RegExp, text: string, from: number): number | undefined {
-  pattern.lastIndex = from;
-  return pattern.test(text) ? pattern.lastIndex : undefined;
+  let isPlain = true;
+  const rest = code
+    .replaceAll(COMMENT, " ")
+    .replaceAll(RE_EXPORT, (_, list: string, double?: string, single?: string) => {
+      for (const part of list.split(",")) {
+        const [text, name = "", as = name] = NAMES.exec(part.trim()) ?? [];
+        if (text !== undefined) found.set(as, { specifier: double ?? single ?? "", name });
+        else if (part.trim() !== "") isPlain = false;
+      }
+      return " ";
+    });
+  return isPlain && rest.trim() === "" && found.size > 0 ? found : undefined;
 }

@@ -179,7 +179,7 @@ export function createClient(
       const frames = typeof stack === "string" ? indexOfText(stack, FRAME, 0) : -1;
       if (frames === -1) return failure;
       const head = `${failure.name}: ${failure.message}`;
-      defineValue(failure, "stack", head + sliceText(stack as string, frames), false);
+      defineValue(failure, "stack", head + sliceText(stack, frames), false);
       return failure;
     },
     hasCalls: (): boolean => inFlight > 0,

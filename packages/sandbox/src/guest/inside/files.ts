@@ -1,16 +1,11 @@
-import type { HostFunction, Primordials } from "./primordials.ts";
+import type { Ask, Primordials } from "./primordials.ts";
 
 /**
  * Adds the functions of Deno for text files and folders to a realm that has nothing else of the runtime. Paths, texts and
  * options cross as texts. Each is done at once, so that nothing of it is left when the program ends.
  */
-export function installFiles(
-  primordials: Primordials,
-  host: HostFunction,
-  makeError: (name: string, message: string) => object,
-): void {
-  const { constructors, create, defineValue, parseJson, sliceText, startsWith, stringify, toText } =
-    primordials;
+export function installFiles(primordials: Primordials, ask: Ask): void {
+  const { constructors, create, defineValue, parseJson, stringify, toText } = primordials;
   const Deno = create(Object.prototype) as object;
   const asyncIterator = Symbol.asyncIterator;
 
@@ -21,12 +16,7 @@ export function installFiles(
 
   function call(method: string, path: unknown, other?: string, options?: unknown): string {
     const given = options === undefined ? undefined : stringify(options);
-    const answer = host("file", method, textOf(path, "path"), other, given) as string;
-    if (startsWith(answer, "+")) return sliceText(answer, 1);
-    const { name, message, code } = parseJson(sliceText(answer, 1)) as Record<string, string>;
-    const error = makeError(name ?? "Error", message ?? "");
-    if (code !== undefined) defineValue(error, "code", code, true);
-    throw error;
+    return ask("file", method, textOf(path, "path"), other, given);
   }
 
   const functions = {

@@ -1,12 +1,12 @@
-import type { HostFunction, Primordials, Primitive } from "./primordials.ts";
+import type { Ask, HostFunction, Primordials } from "./primordials.ts";
 
 /** Creates what programs make of results that the host keeps in files. */
-export function createHandles(primordials: Primordials, host: HostFunction) {
+export function createHandles(primordials: Primordials, host: HostFunction, ask: Ask) {
   const { SafeWeakMap, byteText, bytesOf, constructors, create, defineProperty, defineValue } = primordials;
   const { execPattern, indexOfText, isArray, keys, max, ownProperty, parseJson, sliceText } = primordials;
   /** The only paths that a handle may read: files in which the host keeps results. */
   const KEPT_PATH = /^\/workspace\/results\/[A-Za-z0-9_-][A-Za-z0-9._-]*$/;
-  const KINDS = ["image", "audio", "resource", "text", "json"];
+  const KIND = /^(?:image|audio|resource|text|json)$/;
   /** Depth to which a result is searched for handles. */
   const MAX_DEPTH = 64;
   const DEFAULT_PAGE_BYTES = 64 * 1024;
@@ -46,8 +46,7 @@ export function createHandles(primordials: Primordials, host: HostFunction) {
   function isHandle(value: Record<string, unknown>): boolean {
     const { type, path, mimeType, size } = value;
     if (typeof path !== "string" || typeof mimeType !== "string" || typeof size !== "number") return false;
-    let isKind = false;
-    for (let index = 0; index < KINDS.length; index += 1) if (KINDS[index] === type) isKind = true;
+    const isKind = typeof type === "string" && execPattern(KIND, type) !== null;
     return isKind && execPattern(KEPT_PATH, path) !== null;
   }
 
@@ -168,21 +167,14 @@ export function createHandles(primordials: Primordials, host: HostFunction) {
     }
   }
 
-  /** The result of an operation that gives `+` and a text, or `!` and why it failed. */
-  function answered(answer: Primitive): string {
-    const text = sliceText(answer as string, 1);
-    if ((answer as string)[0] === "+") return text;
-    throw new constructors.Error(text);
-  }
-
-  const readText = (path: string): string => answered(host("readText", path));
+  const readText = (path: string): string => ask("readText", path);
 
   /** Bytes of a kept result, and the size of the whole. */
   async function read(path: string, offset: number, limit: number) {
     if (!(offset >= 0) || !(limit >= 0)) {
       throw new RangeError(`offset and limit are numbers of bytes from 0 on, not ${offset} and ${limit}.`);
     }
-    const answer = answered(host("readKept", path, offset, limit));
+    const answer = ask("readKept", path, offset, limit);
     const comma = indexOfText(answer, ",", 0);
     const size = primordials.toNumber(sliceText(answer, 0, comma));
     return { bytes: bytesOf(sliceText(answer, comma + 1)), size };

@@ -61,6 +61,17 @@ function createInside(parts: Parts, hostFunction: HostFunction, runtime: Runtime
     }
   }
 
+  /** What the guest answers: a text, or an error. */
+  function ask(operation: string, a?: Primitive, b?: Primitive, c?: Primitive, d?: Primitive): string {
+    const answer = host(operation, a, b, c, d) as string;
+    const text = primordials.sliceText(answer, 1);
+    if (primordials.startsWith(answer, "+")) return text;
+    const { name, message, code } = primordials.parseJson(text) as Record<string, string>;
+    const error = makeError(name ?? "Error", message ?? "");
+    if (code !== undefined) defineValue(error, "code", code, true);
+    throw error;
+  }
+
   function makeError(name: string, message: string): object {
     const type = errorTypes[name];
     if (type !== undefined) return new type(message);
@@ -71,7 +82,7 @@ function createInside(parts: Parts, hostFunction: HostFunction, runtime: Runtime
 
   const send = (text: string): void => void host("send", text);
   const pending = parts.createPending(primordials, () => void host("progress"));
-  const handles = parts.createHandles(primordials, host);
+  const handles = parts.createHandles(primordials, host, ask);
   const json = parts.createJsonEncoder(primordials, handles.standIn);
   const readThrown = parts.createThrownReader(primordials);
   const noteTimer = parts.createRaces(primordials);
@@ -85,8 +96,8 @@ function createInside(parts: Parts, hostFunction: HostFunction, runtime: Runtime
   );
   defineValue(globalThis, "console", console, false);
   if (runtime === undefined) {
-    parts.installLightGlobals(primordials, host);
-    parts.installFiles(primordials, host, makeError);
+    parts.installLightGlobals(primordials, host, ask);
+    parts.installFiles(primordials, ask);
   }
   const reviveHandles = handles.revive;
   const client = parts.createClient(primordials, json, { send, state: run, pending, reviveHandles });
@@ -224,12 +235,8 @@ function createInside(parts: Parts, hostFunction: HostFunction, runtime: Runtime
     newNamespace: () => create(null) as Record<string, unknown>,
     resolver:
       (url: string) =>
-      (specifier: unknown): string => {
-        const found = host("resolve", primordials.toText(specifier), url) as string;
-        if (primordials.startsWith(found, "!"))
-          throw new constructors.TypeError(primordials.sliceText(found, 1));
-        return found;
-      },
+      (specifier: unknown): string =>
+        ask("resolve", primordials.toText(specifier), url),
     /** Parses JSON to values of the realm. */
     parse: primordials.parseJson,
     /** Makes an error of the realm. */

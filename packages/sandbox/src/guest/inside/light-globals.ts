@@ -1,11 +1,11 @@
-import type { HostFunction, Primordials } from "./primordials.ts";
+import type { Ask, HostFunction, Primordials } from "./primordials.ts";
 
 /**
  * Leaves in a realm what the language has, without what calls back or makes code by itself, and adds the few things of
  * the runtime that are made of primitives.
  */
-export function installLightGlobals(primordials: Primordials, host: HostFunction): void {
-  const { ByteArray, byteText, bytesOf, constructors, create, defineProperty, defineValue } = primordials;
+export function installLightGlobals(primordials: Primordials, host: HostFunction, ask: Ask): void {
+  const { ByteArray, byteText, bytesOf, create, defineProperty, defineValue } = primordials;
   const { isInstance, isView, symbols, toNumber, toText, typedArrayLength } = primordials;
   const own = globalThis as unknown as Record<string, unknown>;
   // Finalizers and waits for threads call back after a run; the others are of the guest's own realm, or of no use.
@@ -17,22 +17,10 @@ export function installLightGlobals(primordials: Primordials, host: HostFunction
   defineProperty(Error, "prepareStackTrace", { ...fixed, value: undefined });
   defineProperty(globalThis, "Error", { ...fixed, value: Error });
 
-  function taken(operation: string, value: unknown, name: string): string {
-    const found = host(operation, toText(value));
-    if (typeof found === "string") return found;
-    const error = new constructors.Error(
-      operation === "atob"
-        ? "Failed to decode base64"
-        : "Cannot encode string: string contains characters outside of the Latin1 range",
-    );
-    defineValue(error, "name", name, false);
-    throw error;
-  }
-
   const functions = {
     __proto__: null as never,
-    atob: (text: unknown) => taken("atob", text, "InvalidCharacterError"),
-    btoa: (text: unknown) => taken("btoa", text, "InvalidCharacterError"),
+    atob: (text: unknown) => ask("atob", toText(text)),
+    btoa: (text: unknown) => ask("btoa", toText(text)),
   } as unknown as Record<string, unknown>;
   for (const name in functions) defineValue(globalThis, name, functions[name], true);
 

@@ -19,12 +19,8 @@ export function createPrimordials() {
   const WeakMapConstructor = WeakMap;
   const ByteArray = Uint8Array;
   const fromCode = String.fromCharCode;
-  const codeAt = uncurry(String.prototype.charCodeAt) as (self: string, index: number) => number;
-  const subarray = uncurry(Uint8Array.prototype.subarray) as (
-    self: Uint8Array,
-    start: number,
-    end?: number,
-  ) => Uint8Array;
+  const codeAt = uncurry(String.prototype.charCodeAt);
+  const subarray = uncurry(Uint8Array.prototype.subarray);
   const promiseThen = uncurry(Promise.prototype.then) as unknown as <Value, Next>(
     promise: Promise<Value>,
     fulfilled: (value: Value) => Next,
@@ -38,12 +34,8 @@ export function createPrimordials() {
     "DataView Uint8Array Int8Array Uint16Array Int16Array Uint32Array Int32Array BigUint64Array BigInt64Array Uint8ClampedArray Float16Array Float32Array Float64Array";
   const getter = (prototype: object, key: string | symbol) =>
     uncurry(getOwnPropertyDescriptor(prototype, key)?.get as Method) as (self: unknown) => unknown;
-  const weakGet = uncurry(WeakMap.prototype.get) as (self: WeakMap<object, unknown>, key: object) => unknown;
-  const weakSet = uncurry(WeakMap.prototype.set) as unknown as (
-    self: WeakMap<object, unknown>,
-    key: object,
-    value: unknown,
-  ) => void;
+  const weakGet = uncurry(WeakMap.prototype.get);
+  const weakSet = uncurry(WeakMap.prototype.set);
   // Made once: making an object without prototypes takes longer than the definition of a property.
   const data = create(null) as {
     value?: unknown;
@@ -111,7 +103,7 @@ export function createPrimordials() {
       let text = "";
       for (let from = 0; from < count; from += PIECE_BYTES) {
         const end = from + PIECE_BYTES < count ? from + PIECE_BYTES : count;
-        text += apply(fromCode, undefined, subarray(bytes, from, end) as never) as string;
+        text += apply<undefined, number[], string>(fromCode, undefined, subarray(bytes, from, end) as never);
       }
       return text;
     },
@@ -120,30 +112,16 @@ export function createPrimordials() {
       for (let index = 0; index < text.length; index += 1) bytes[index] = codeAt(text, index);
       return bytes;
     },
-    setBytes: uncurry(Uint8Array.prototype.set) as unknown as (
-      self: Uint8Array,
-      source: Uint8Array,
-      offset: number,
-    ) => void,
-    indexOfByte: uncurry(Uint8Array.prototype.indexOf) as unknown as (
-      self: Uint8Array,
-      byte: number,
-      from: number,
-    ) => number,
-    sliceText: uncurry(String.prototype.slice) as (self: string, start: number, end?: number) => string,
-    includesText: uncurry(String.prototype.includes) as (self: string, part: string) => boolean,
-    startsWith: uncurry(String.prototype.startsWith) as (self: string, prefix: string) => boolean,
-    indexOfText: uncurry(String.prototype.indexOf) as (self: string, part: string, from: number) => number,
-    execPattern: uncurry(RegExp.prototype.exec) as (self: RegExp, text: string) => RegExpExecArray | null,
-    forEachEntry: uncurry(Map.prototype.forEach) as unknown as (
-      self: unknown,
-      visit: (value: unknown, key: unknown) => void,
-    ) => void,
-    forEachMember: uncurry(Set.prototype.forEach) as unknown as (
-      self: unknown,
-      visit: (value: unknown) => void,
-    ) => void,
-    timeOf: uncurry(Date.prototype.getTime) as (self: unknown) => number,
+    setBytes: uncurry(Uint8Array.prototype.set),
+    indexOfByte: uncurry(Uint8Array.prototype.indexOf),
+    sliceText: uncurry(String.prototype.slice),
+    includesText: uncurry(String.prototype.includes),
+    startsWith: uncurry(String.prototype.startsWith),
+    indexOfText: uncurry(String.prototype.indexOf),
+    execPattern: uncurry(RegExp.prototype.exec),
+    forEachEntry: uncurry(Map.prototype.forEach),
+    forEachMember: uncurry(Set.prototype.forEach),
+    timeOf: uncurry(Date.prototype.getTime),
     toNumber: Number,
     isNativeError: (Error as unknown as { isError(value: unknown): boolean }).isError,
     sizeOfSet: getter(Set.prototype, "size"),
@@ -177,10 +155,7 @@ export function createPrimordials() {
       toStringTag: Symbol.toStringTag,
     },
     /** `value instanceof type`, unaffected by a patched `Symbol.hasInstance`. */
-    isInstance: uncurry(Function.prototype[Symbol.hasInstance]) as unknown as (
-      type: unknown,
-      value: unknown,
-    ) => boolean,
+    isInstance: uncurry(Function.prototype[Symbol.hasInstance]),
   };
 }
 
@@ -194,3 +169,6 @@ export type Primitive = string | number | boolean | undefined;
  * guest's own realm is ever within a program's reach.
  */
 export type HostFunction = (operation: string, ...values: Primitive[]) => Primitive;
+
+/** Asks the guest for something that may fail. @throws an error of the realm. */
+export type Ask = (operation: string, ...values: Primitive[]) => string;

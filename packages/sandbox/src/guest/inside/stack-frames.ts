@@ -9,8 +9,8 @@ interface CallSite {
  * program may still format stacks by a function of its own.
  */
 export function hideRunnerFrames(primordials: Primordials, runnerFolders: readonly string[]): void {
-  const { apply, constructors, defineValue, startsWith, toText } = primordials;
-  const { defineProperty } = primordials;
+  const { apply, constructors, defineProperty, defineValue, startsWith, toText } = primordials;
+  const headOf = Error.prototype.toString;
   let chosen: unknown;
 
   function isRunners(site: CallSite): boolean {
@@ -22,17 +22,6 @@ export function hideRunnerFrames(primordials: Primordials, runnerFolders: readon
     return false;
   }
 
-  function headOf(error: unknown): string {
-    try {
-      const { name, message } = error as Error;
-      const head = name === undefined ? "Error" : toText(name);
-      const text = message === undefined ? "" : toText(message);
-      return head === "" || text === "" ? head + text : `${head}: ${text}`;
-    } catch {
-      return "Error";
-    }
-  }
-
   function prepare(error: unknown, sites: readonly CallSite[]): unknown {
     const shown: CallSite[] = [];
     for (let index = 0; index < sites.length; index += 1) {
@@ -40,7 +29,12 @@ export function hideRunnerFrames(primordials: Primordials, runnerFolders: readon
       if (!isRunners(site)) defineValue(shown, `${shown.length}`, site, true);
     }
     if (typeof chosen === "function") return apply(chosen, constructors.Error, [error, shown]);
-    let text = headOf(error);
+    let text = "Error";
+    try {
+      text = apply(headOf, error, []) as string;
+    } catch {
+      // The program decides what its errors are named.
+    }
     for (let index = 0; index < shown.length; index += 1) text += `\n    at ${toText(shown[index])}`;
     return text;
   }
