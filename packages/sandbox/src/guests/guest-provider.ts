@@ -4,7 +4,7 @@ import type { InitMessage } from "../protocol/host-messages.ts";
 import { resolveLimits } from "../runs/run-limits.ts";
 import { createWorkspaceQuota } from "../workspace/workspace-quota.ts";
 
-/** A provider whose sandboxes tell their stats and can be drained. */
+/** A provider whose sandboxes tell their stats. */
 export interface GuestSandboxProvider extends SandboxProvider {
   create(spec: SandboxSpec, options?: { signal?: AbortSignal | undefined }): Promise<GuestSandbox>;
 }

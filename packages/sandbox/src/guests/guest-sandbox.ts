@@ -66,8 +66,6 @@ export interface GuestSandboxSettings extends Omit<GuestPoolSettings, "start"> {
 export interface GuestSandbox extends Sandbox {
   /** Counts of runs and guests. */
   stats(): SandboxStats;
-  /** Refuses new runs, waits for running and queued ones, then disposes the sandbox. */
-  drain(): Promise<void>;
 }
 
 /**
@@ -95,8 +93,6 @@ class PooledSandbox implements GuestSandbox {
   #running = 0;
   #waiting = 0;
   #disposed: Promise<void> | undefined;
-  #draining = false;
-  #drained: PromiseWithResolvers<void> | undefined;
 
   constructor(settings: GuestSandboxSettings) {
     this.#settings = settings;
@@ -134,7 +130,6 @@ class PooledSandbox implements GuestSandbox {
     };
     const program = await compileForGuest(request.code, request.signal);
     if ("error" in program) return { ...report(), status: "failed", kind: "syntax", error: program.error };
-    if (this.#draining) return ended("disposed", DISPOSED);
     // A program that may use the runtime can't be loaded without effects, and one that may not run is not metered.
     const waits = program.needsRuntime || this.#settings.meter !== undefined;
     if (waits && (await request.mayRun) === false) return ended("aborted", "The program may not run.");
@@ -173,7 +168,6 @@ class PooledSandbox implements GuestSandbox {
       this.#running -= 1;
       entered();
       this.#pool.refillSoon();
-      this.#checkDrained();
     }
   }
 
@@ -224,17 +218,6 @@ class PooledSandbox implements GuestSandbox {
 
   endSession(session: string): void {
     this.#pool.endSession(session);
-  }
-
-  drain(): Promise<void> {
-    this.#draining = true;
-    this.#drained ??= Promise.withResolvers();
-    this.#checkDrained();
-    return this.#drained.promise.then(() => this.dispose());
-  }
-
-  #checkDrained(): void {
-    if (this.#running === 0 && this.#waiting === 0) this.#drained?.resolve();
   }
 
   dispose(): Promise<void> {
