@@ -1,8 +1,8 @@
 import { stripTypeScriptTypes } from "node:module";
 
 const TYPESCRIPT = /\.[cm]?ts$/;
-const COMMENT = /\/\/.*|\/\*[^]*?\*\//g;
-const RE_EXPORT = /export\s*\{([^}]*)\}\s*from\s*(?:"([^"\n]*)"|'([^'\n]*)')\s*;?/g;
+const COMMENT = /\/\*(?:[^*]|\*(?!\/))*(?:\*\/)?|\/\/[^\n]*/g;
+const RE_EXPORT = /^export\s*\{([^{}]*)\}\s*from\s*["']([^"'\n]*)["']$/;
 const NAMES = /^([\w$]+)(?:\s+as\s+([\w$]+))?$/;
 const IMPORT = /^[ \t]*import\s*\{([^{}]*)\}\s*from\s*["'][^"'\n]*["'];?/gm;
 
@@ -60,22 +60,24 @@ function usesOf(name: string, code: string): number {
 }
 
 /**
- * Reads a module that consists of `export { … } from "…"` alone, as the index of a server does.
+ * Reads a module that consists of `export { … } from "…";` alone, as the index of a server does.
  *
  * @returns the origin of each name; `undefined` for any other module.
  */
 export function reExportsOf(code: string): Map<string, ReExport> | undefined {
   const found = new Map<string, ReExport>();
-  let isPlain = true;
-  const rest = code
-    .replaceAll(COMMENT, " ")
-    .replaceAll(RE_EXPORT, (_, list: string, double?: string, single?: string) => {
-      for (const part of list.split(",")) {
-        const [text, name = "", as = name] = NAMES.exec(part.trim()) ?? [];
-        if (text !== undefined) found.set(as, { specifier: double ?? single ?? "", name });
-        else if (part.trim() !== "") isPlain = false;
-      }
-      return " ";
-    });
-  return isPlain && rest.trim() === "" && found.size > 0 ? found : undefined;
+  for (const statement of code.replaceAll(COMMENT, " ").split(";")) {
+    const text = statement.trim();
+    if (text === "") continue;
+    const [, list, specifier = ""] = RE_EXPORT.exec(text) ?? [];
+    if (list === undefined) return undefined;
+    for (const part of list.split(",")) {
+      if (part.trim() === "") continue;
+      const names = NAMES.exec(part.trim());
+      if (names === null) return undefined;
+      const [, name = "", as = name] = names;
+      found.set(as, { specifier, name });
+    }
+  }
+  return found.size > 0 ? found : undefined;
 }
