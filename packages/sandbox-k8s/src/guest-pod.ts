@@ -1,7 +1,7 @@
 import { realpathSync } from "node:fs";
 import { isAbsolute, relative, sep } from "node:path";
 import { CemError, type Mount, type SandboxSpec } from "@cem/core";
-import { GUEST_WORKSPACE } from "@cem/sandbox/provider-kit";
+import { guestMounts } from "@cem/sandbox/provider-kit";
 import type { V1Container, V1PodSpec, V1VolumeMount } from "@kubernetes/client-node";
 import type { OwnerPod, SharedVolume } from "./provider-settings.ts";
 import { SANDBOX_API, type PodTemplate, type SandboxResource } from "./resources.ts";
@@ -85,7 +85,6 @@ function podSpec(template: V1PodSpec, plan: GuestPodPlan): V1PodSpec {
 }
 
 function guestContainer(guest: V1Container, { volume, spec, memoryMb }: GuestPodPlan): V1Container {
-  const workspace = { hostPath: spec.workspaceDir, guestPath: GUEST_WORKSPACE, readOnly: false };
   const memory = `${Math.ceil(memoryMb) + OVERHEAD_MB}Mi`;
   return {
     // oxlint-disable-next-line typescript/no-misused-spread -- plain JSON in the type of a class.
@@ -98,7 +97,7 @@ function guestContainer(guest: V1Container, { volume, spec, memoryMb }: GuestPod
     },
     volumeMounts: [
       ...(guest.volumeMounts ?? []),
-      ...[workspace, ...(spec.mounts ?? [])].map((mount) => volumeMount(volume, mount)),
+      ...guestMounts(spec).map((mount) => volumeMount(volume, mount)),
     ],
   };
 }

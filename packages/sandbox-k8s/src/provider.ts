@@ -115,7 +115,7 @@ class PodProvider implements GuestSandboxProvider {
   async #startGuest(connected: Connected, spec: SandboxSpec): Promise<Guest> {
     const sandbox = await this.#startPod(connected, spec);
     const init = guestInit(spec, this.#settings);
-    return startPodGuest(connected.cluster, sandbox, guestCommand(spec, resolveLimits(spec.limits)), init);
+    return startPodGuest(connected.cluster, sandbox, guestCommand(spec), init);
   }
 
   async #startPod(connected: Connected, spec: SandboxSpec) {

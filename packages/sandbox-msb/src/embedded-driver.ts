@@ -1,5 +1,6 @@
 import { isAbsolute } from "node:path";
 import { CemError } from "@cem/core";
+import type { MachineCommand } from "@cem/sandbox/provider-kit";
 import type { ExecHandle, ExecSink, Sandbox } from "microsandbox";
 import { findMachineProcess } from "./machine-process.ts";
 import type { GuestRuntime } from "./guest-runtime.ts";
@@ -9,7 +10,6 @@ import { toSdkPolicy } from "./network-policy.ts";
 import type {
   KnownMicrovm,
   Microvm,
-  MicrovmCommand,
   MicrovmDriver,
   MicrovmEvent,
   MicrovmProcess,
@@ -125,7 +125,7 @@ class EmbeddedMicrovm implements Microvm {
     return this.#sandbox.name;
   }
 
-  async exec({ file, args, cwd, env, fileBytes }: MicrovmCommand): Promise<MicrovmProcess> {
+  async exec({ file, args, cwd, env, fileBytes }: MachineCommand): Promise<MicrovmProcess> {
     const handle = await this.#sandbox.execStreamWith(file, (options) =>
       options
         .args([...args])

@@ -1,4 +1,5 @@
 import type { Mount, NetworkPolicy } from "@cem/core";
+import type { MachineCommand } from "@cem/sandbox/provider-kit";
 import type { GuestRuntime } from "./guest-runtime.ts";
 import type { PreparedImage } from "./image.ts";
 
@@ -17,16 +18,6 @@ export interface MicrovmSpec {
   /** Lifetime in seconds, after which the machine ends by itself, even without its host. */
   maxSeconds: number;
   labels: Readonly<Record<string, string>>;
-}
-
-/** A program to start in a microVM as an unprivileged user. */
-export interface MicrovmCommand {
-  file: string;
-  args: readonly string[];
-  cwd: string;
-  env: Readonly<Record<string, string>>;
-  /** Largest file it may write, in bytes. */
-  fileBytes: number;
 }
 
 /** Output or end of a program in a microVM. */
@@ -50,8 +41,8 @@ export interface Microvm {
   readonly pid: number | undefined;
   /** Bytes written by its program, where no process on this host can be measured. */
   readonly writtenBytes?: number | undefined;
-  /** Starts a program. */
-  exec(command: MicrovmCommand): Promise<MicrovmProcess>;
+  /** Starts a program, as an unprivileged user. */
+  exec(command: MachineCommand): Promise<MicrovmProcess>;
   /** Kills the machine and removes its files. Further calls do nothing. */
   kill(): Promise<void>;
 }

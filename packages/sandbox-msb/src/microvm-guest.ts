@@ -1,8 +1,13 @@
 import { randomBytes } from "node:crypto";
 import { Duplex, PassThrough, type Writable } from "node:stream";
 import { type Guest, type GuestExit, type GuestUsage } from "@cem/sandbox";
-import { createUsageReader, encodeHostMessage, type GuestInit } from "@cem/sandbox/provider-kit";
-import type { Microvm, MicrovmCommand, MicrovmProcess } from "./microvm-driver.ts";
+import {
+  createUsageReader,
+  encodeHostMessage,
+  type GuestInit,
+  type MachineCommand,
+} from "@cem/sandbox/provider-kit";
+import type { Microvm, MicrovmProcess } from "./microvm-driver.ts";
 
 /** Memory of a machine for its kernel and runtime, beyond the program's limit, in MiB. */
 export const MACHINE_OVERHEAD_MB = 192;
@@ -19,7 +24,7 @@ const PIECE_BYTES = 64 * 1024;
 export async function startMicrovmGuest(
   machine: Microvm,
   init: GuestInit,
-  command: MicrovmCommand,
+  command: MachineCommand,
 ): Promise<Guest> {
   try {
     return new MicrovmGuest(machine, await machine.exec(command), init);

@@ -12,10 +12,9 @@ import {
   checkSpec,
   connectGuest,
   GUEST_RUNNER,
-  GUEST_WORKSPACE,
-  guestEnvironment,
   guestInit,
-  namespacedDenoArguments,
+  guestMounts,
+  machineCommand,
   probeHost,
   sandboxSettings,
 } from "@cem/sandbox/provider-kit";
@@ -44,7 +43,6 @@ const DEFAULT_BOOT_TIMEOUT_MS = 30_000;
 /** A health check's timeout is this fraction of the boot timeout. */
 const BOOT_TO_HEALTH = 10;
 const MIN_CONCURRENT_RUNS = 2;
-const BYTES_PER_MIB = 1024 * 1024;
 const MACHINE_MAX_SECONDS = 24 * 60 * 60;
 const INSTALL = "Install it beside this package: npm install microsandbox.";
 const MECHANISMS = ["microVM", "restricted profile", "not root", "rlimits", "deno permissions", "realm"];
@@ -124,8 +122,7 @@ class EmbeddedProvider implements GuestSandboxProvider {
   }
 
   async #startGuest({ driver, runtime, image }: Prepared, spec: SandboxSpec): Promise<Guest> {
-    const { workspaceDir, mounts = [], hidden, network = "none" } = spec;
-    const { memoryMb, writeMb } = resolveLimits(spec.limits);
+    const { memoryMb } = resolveLimits(spec.limits);
     const own = image.hasRuntime
       ? []
       : [{ hostPath: stageRuntime(this.#home, runtime), guestPath: GUEST_RUNNER, readOnly: true }];
@@ -134,20 +131,14 @@ class EmbeddedProvider implements GuestSandboxProvider {
       image: image.name,
       cpus: this.#settings.cpus ?? 1,
       memoryMb: Math.ceil(memoryMb) + MACHINE_OVERHEAD_MB,
-      mounts: [{ hostPath: workspaceDir, guestPath: GUEST_WORKSPACE, readOnly: false }, ...own, ...mounts],
-      network,
+      mounts: [...guestMounts(spec), ...own],
+      network: spec.network ?? "none",
       maxSeconds: MACHINE_MAX_SECONDS,
       labels: ownLabels(),
     };
     const machine = await bootMachine(driver, machineSpec, this.#bootTimeoutMs);
-    const plan = { mounts, network, memoryMb, denyRead: hidden };
-    return startMicrovmGuest(machine, guestInit(spec, this.#settings), {
-      file: GUEST_DENO,
-      args: namespacedDenoArguments(plan, guestBootPath(runtime)),
-      cwd: GUEST_WORKSPACE,
-      env: guestEnvironment("/tmp/deno"),
-      fileBytes: Math.ceil(writeMb) * BYTES_PER_MIB,
-    });
+    const command = machineCommand(spec, GUEST_DENO, guestBootPath(runtime));
+    return startMicrovmGuest(machine, guestInit(spec, this.#settings), command);
   }
 
   async #tryHost(): Promise<SandboxProbe> {

@@ -13,8 +13,13 @@ export type { GuestInit } from "./guests/guest-provider.ts";
 export { checkHidden } from "./workspace/hidden-files.ts";
 export { encodeHostMessage } from "./protocol/host-messages.ts";
 export type { InitMessage, PingMessage, RunMessage } from "./protocol/host-messages.ts";
-export { guestEnvironment, namespacedDenoArguments } from "./guests/namespaced-guest.ts";
-export type { NamespacedGuest } from "./guests/namespaced-guest.ts";
+export {
+  guestEnvironment,
+  guestMounts,
+  machineCommand,
+  namespacedDenoArguments,
+} from "./guests/namespaced-guest.ts";
+export type { MachineCommand, NamespacedGuest } from "./guests/namespaced-guest.ts";
 export { needsIpv6, networkRules, parseHost } from "./workspace/network-rules.ts";
 export type { AllowedHost, NetworkRules } from "./workspace/network-rules.ts";
 export { createUsageReader } from "./runs/process-usage.ts";

@@ -1,6 +1,7 @@
 import { randomBytes } from "node:crypto";
 import { CemError } from "@cem/core";
-import type { Microvm, MicrovmCommand, MicrovmProcess } from "../microvm-driver.ts";
+import type { MachineCommand } from "@cem/sandbox/provider-kit";
+import type { Microvm, MicrovmProcess } from "../microvm-driver.ts";
 import { ServerProcess, type RunScript } from "./server-process.ts";
 import type { CommandOutcome, SandboxName, ServerRpc, StartConfig } from "./server-rpc.ts";
 import { UPLOAD_FILES, INSPECT, MISSING, START } from "./server-scripts.ts";
@@ -84,7 +85,7 @@ export class ServerMachine implements Microvm {
     return { sees: exitCode === 0, deno: /^deno (\S+)/.exec(stdout[0] ?? "")?.[1] ?? "" };
   }
 
-  async exec({ file, args, cwd, env, fileBytes }: MicrovmCommand): Promise<MicrovmProcess> {
+  async exec({ file, args, cwd, env, fileBytes }: MachineCommand): Promise<MicrovmProcess> {
     const folder = `/var/tmp/cem-${randomBytes(NAME_BYTES).toString("hex")}`;
     const variables = Object.entries(env).map(([name, value]) => `${name}=${value}`);
     const blocks = String(Math.ceil(fileBytes / BLOCK_BYTES));

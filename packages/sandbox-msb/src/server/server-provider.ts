@@ -1,6 +1,6 @@
 import { randomBytes } from "node:crypto";
 import { rmSync, writeFileSync } from "node:fs";
-import { join } from "node:path";
+import { basename, dirname, join } from "node:path";
 import { CemError, type Isolation, type SandboxProbe, type SandboxSpec } from "@cem/core";
 import {
   createGuestSandbox,
@@ -16,15 +16,18 @@ import {
   checkSpec,
   GUEST_RUNNER,
   GUEST_WORKSPACE,
+  guestBootFile,
   guestInit,
+  guestMounts,
+  machineCommand,
   probeHost,
   sandboxSettings,
 } from "@cem/sandbox/provider-kit";
+import { runnerFiles } from "../guest-runtime.ts";
 import { MACHINE_OVERHEAD_MB, startMicrovmGuest } from "../microvm-guest.ts";
 import { ServerMachine } from "./server-machine.ts";
 import { checkServer, newServerSandbox, sweepServer } from "./server-names.ts";
 import { ServerRpc, type ServerAddress } from "./server-rpc.ts";
-import { guestCommand, guestFiles, guestMounts } from "./server-runtime.ts";
 
 /** Settings of {@link createMicrosandboxServerProvider}. Only the URL is required. */
 export interface MicrosandboxServerSettings extends ServerAddress, GuestProviderSettings {
@@ -131,24 +134,28 @@ class ServerProvider implements GuestSandboxProvider {
 
   async #startGuest(known: { spec: SandboxSpec; checked: boolean }): Promise<Guest> {
     const { spec } = known;
-    const limits = resolveLimits(spec.limits);
+    const { memoryMb } = resolveLimits(spec.limits);
     const config = {
       image: this.#settings.image ?? DEFAULT_IMAGE,
-      memory: Math.ceil(limits.memoryMb) + MACHINE_OVERHEAD_MB,
+      memory: Math.ceil(memoryMb) + MACHINE_OVERHEAD_MB,
       cpus: this.#settings.cpus ?? 1,
       volumes: guestMounts(spec).map(({ hostPath, guestPath }) => `${hostPath}:${guestPath}`),
     };
     const timeoutMs = this.#settings.bootTimeoutMs ?? DEFAULT_BOOT_TIMEOUT_MS;
     const machine = await ServerMachine.start(this.#rpc, newServerSandbox(), config, timeoutMs);
     try {
-      await machine.upload(GUEST_RUNNER, guestFiles(), timeoutMs);
+      const files = runnerFiles(dirname(guestBootFile));
+      const uploaded = files.map(({ name, data }) => ({ name: `guest/${name}`, data }));
+      await machine.upload(GUEST_RUNNER, uploaded, timeoutMs);
       if (!known.checked) await this.#check(machine, spec);
       known.checked = true;
     } catch (error) {
       await machine.kill();
       throw error;
     }
-    return startMicrovmGuest(machine, guestInit(spec, this.#settings), guestCommand(spec, limits));
+    // Deno's permissions alone hold read-only mounts: the server mounts everything writable.
+    const command = machineCommand(spec, "deno", `${GUEST_RUNNER}/guest/${basename(guestBootFile)}`);
+    return startMicrovmGuest(machine, guestInit(spec, this.#settings), command);
   }
 
   /** Checks that the machine sees this host's workspace and has the right Deno. */

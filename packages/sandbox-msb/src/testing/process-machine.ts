@@ -1,6 +1,7 @@
 import { spawn, type ChildProcess } from "node:child_process";
 import { EventEmitter, on } from "node:events";
-import type { Microvm, MicrovmCommand, MicrovmEvent, MicrovmProcess } from "../microvm-driver.ts";
+import type { MachineCommand } from "@cem/sandbox/provider-kit";
+import type { Microvm, MicrovmEvent, MicrovmProcess } from "../microvm-driver.ts";
 
 /** A plain process in place of a machine, for tests of the code around machines. */
 export class ProcessMachine implements Microvm {
@@ -9,7 +10,7 @@ export class ProcessMachine implements Microvm {
   killed = 0;
   child: ChildProcess | undefined;
 
-  async exec({ file, args, env }: MicrovmCommand): Promise<MicrovmProcess> {
+  async exec({ file, args, env }: MachineCommand): Promise<MicrovmProcess> {
     const child = spawn(file, [...args], { env: { ...env }, stdio: "pipe" });
     this.child = child;
     const events = new EventEmitter();

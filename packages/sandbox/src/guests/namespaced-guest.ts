@@ -1,6 +1,9 @@
-import type { Mount, NetworkPolicy } from "@cem/core";
+import type { Mount, NetworkPolicy, SandboxSpec } from "@cem/core";
+import { resolveLimits } from "../runs/run-limits.ts";
 import { denoArguments } from "./deno-arguments.ts";
 import { GUEST_WORKSPACE } from "./guest-spec.ts";
+
+const BYTES_PER_MIB = 1024 * 1024;
 
 /** Permissions of a guest that has a file system view of its own. */
 export interface NamespacedGuest {
@@ -37,5 +40,38 @@ export function guestEnvironment(denoDir: string): Record<string, string> {
     DENO_NO_UPDATE_CHECK: "1",
     NO_COLOR: "1",
     HOME: "/nonexistent",
+  };
+}
+
+/** The workspace and the mounts of a spec. */
+export function guestMounts({ workspaceDir, mounts = [] }: SandboxSpec): Mount[] {
+  return [{ hostPath: workspaceDir, guestPath: GUEST_WORKSPACE, readOnly: false }, ...mounts];
+}
+
+/** The command that starts the guest runner in a machine or pod, where each mount has its guest path. */
+export interface MachineCommand {
+  file: string;
+  args: string[];
+  cwd: string;
+  env: Record<string, string>;
+  /** Largest file it may write, in bytes. */
+  fileBytes: number;
+}
+
+/**
+ * Builds the command of a guest in a machine or pod.
+ *
+ * @param denoFile - Deno's path there.
+ * @param bootFile - The path of the guest runner's entry file there.
+ */
+export function machineCommand(spec: SandboxSpec, denoFile: string, bootFile: string): MachineCommand {
+  const { mounts = [], hidden, network = "none" } = spec;
+  const { memoryMb, writeMb } = resolveLimits(spec.limits);
+  return {
+    file: denoFile,
+    args: namespacedDenoArguments({ mounts, network, memoryMb, denyRead: hidden }, bootFile),
+    cwd: GUEST_WORKSPACE,
+    env: guestEnvironment("/tmp/deno"),
+    fileBytes: Math.ceil(writeMb) * BYTES_PER_MIB,
   };
 }
