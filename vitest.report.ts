@@ -4,6 +4,8 @@ import { stripVTControlCharacters } from "node:util";
 import type { Reporter, SerializedError, TestCase, TestModule } from "vitest/node";
 
 const MAX_DIFFERING_LINES = 8;
+/** How a diff begins. */
+const DIFF_LEGEND = /^(?:- Expected|\+ Received)\b/u;
 
 /** What `npm test` reads of a package's tests. */
 export interface TestReport {
@@ -67,6 +69,6 @@ function summaryOf({ message, diff = "" }: { message: string; diff?: string | un
   const [first = ""] = message.split("\n", 1);
   const differing = stripVTControlCharacters(diff)
     .split("\n")
-    .filter((line) => /^[-+] {2,}/u.test(line));
+    .filter((line) => /^[-+] /u.test(line) && !DIFF_LEGEND.test(line));
   return [first, ...differing.slice(0, MAX_DIFFERING_LINES)].join("\n    ");
 }

@@ -3,7 +3,6 @@ import { mkdtempSync, rmSync } from "node:fs";
 import os from "node:os";
 import path from "node:path";
 import { PassThrough, Readable } from "node:stream";
-import { afterAll } from "vitest";
 import type { CommandIo, StopSignal } from "../io/command-io.ts";
 import { main } from "../main.ts";
 
@@ -37,9 +36,11 @@ export interface RunningCem {
 }
 
 const folders: string[] = [];
-afterAll(() => {
+
+/** Removes the folders that the tests of a file made. */
+export function removeFolders(): void {
   for (const folder of folders.splice(0)) rmSync(folder, { recursive: true, force: true });
-});
+}
 
 /** Makes a folder that is removed after the tests of the file, however they end. */
 export function temporaryFolder(): string {

@@ -2,7 +2,6 @@ import { spawn } from "node:child_process";
 import type { ChildProcessWithoutNullStreams } from "node:child_process";
 import os from "node:os";
 import path from "node:path";
-import { afterEach } from "vitest";
 import type { Ended, RunOptions } from "./run-cem.ts";
 
 const root = path.resolve(import.meta.dirname, "../../../..");
@@ -18,12 +17,15 @@ export const CEM_COMMAND = [
 export const SHELL_COMMAND = CEM_COMMAND.map((word) => `'${word}'`).join(" ");
 
 /** The command compiles once for all tests. */
-const COMPILE_CACHE = path.join(root, "node_modules/.cache/cem-compile");
+export const COMPILE_CACHE =
+  process.env["NODE_COMPILE_CACHE"] ?? path.join(root, "node_modules/.cache/cem-compile");
 
 const started: ChildProcessWithoutNullStreams[] = [];
-afterEach(() => {
+
+/** Kills the commands of a test that still run. */
+export function endProcesses(): void {
   for (const child of started.splice(0)) child.kill("SIGKILL");
-});
+}
 
 /**
  * Starts the command from its sources as a process of its own, for what only a process shows. It is killed when the

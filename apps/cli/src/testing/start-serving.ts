@@ -3,7 +3,7 @@ import path from "node:path";
 import { vi } from "vitest";
 import { SAMPLES, startCem, temporaryFolder } from "./run-cem.ts";
 import type { RunningCem } from "./run-cem.ts";
-import { CEM_COMMAND } from "./spawn-cem.ts";
+import { CEM_COMMAND, COMPILE_CACHE } from "./spawn-cem.ts";
 
 /** Starts `cem serve http|sse` in this process on a free port, and resolves with where it listens, as its log says. */
 export async function startServing(transport: "http" | "sse"): Promise<RunningCem & { url: string }> {
@@ -33,6 +33,11 @@ export function stdio(): {
   const [node = "", ...before] = CEM_COMMAND;
   const cwd = temporaryFolder();
   writeFileSync(path.join(cwd, "config.yaml"), "execution:\n  type_check: off\n");
-  const env = { PATH: process.env["PATH"] ?? "", HOME: cwd, CEM_TRUST_FOLDER: "1" };
+  const env = {
+    PATH: process.env["PATH"] ?? "",
+    HOME: cwd,
+    CEM_TRUST_FOLDER: "1",
+    NODE_COMPILE_CACHE: COMPILE_CACHE,
+  };
   return { command: node, args: [...before, "serve", ...SAMPLES], cwd, env, stderr: "ignore" };
 }
