@@ -50,6 +50,14 @@ describe("createRulesGenerator", () => {
       expect(await refuse("Get weather for that many cities")).toMatchObject([{ argument: "location" }]);
     });
 
+    it.each([
+      "Calculate two hundred plus 3",
+      "What is 1.5 million divided by 3?",
+      "add two dozen to twenty-one",
+    ])("reads no number of several words: %s", async (task) => {
+      expect(await refuse(task)).toHaveLength(1);
+    });
+
     it("takes both for two, and no other number", async () => {
       const one = { argument: "content", step: "write both to x.txt" };
       expect(await refuse("Calculate 2 + 3 and write both to x.txt")).toMatchObject([one]);

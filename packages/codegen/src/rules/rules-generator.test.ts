@@ -73,7 +73,6 @@ export default { sum, weather };
       ["Use double_number to double 21 and then double the result", 84],
       ["Import the double_number skill and use it to double 15", 30],
       ["Query database for orders, filter for delivered orders, and sum the total", 9449.49],
-      ["What is 1.5 million divided by 3?", 500_000],
       ["Calculate 10 / 4 using the calculator, then store the result in a file called quotient.txt", 2.5],
       ["List the tables and count them", 3],
       ["If 5 + 5 is greater than 8, calculate 1 + 1", 2],

@@ -76,12 +76,9 @@ export class DocumentReader {
   #terms(texts: readonly string[]): number[] {
     const terms: number[] = [];
     for (const text of texts) {
-      const end = typeof text === "string" ? Math.min(text.length, MAX_FIELD_CHARACTERS) : 0;
-      for (let at = 0; at < end; at++) {
-        const start = at;
-        while (at < end && isOfToken(text.charCodeAt(at))) at += 1;
-        if (at === start) continue;
-        for (const term of this.#termsOf(text.slice(start, at))) {
+      if (typeof text !== "string") continue;
+      for (const [token] of text.slice(0, MAX_FIELD_CHARACTERS).matchAll(TOKEN)) {
+        for (const term of this.#termsOf(token)) {
           if (terms.length === MAX_FIELD_WORDS) return terms;
           terms.push(term);
         }
@@ -99,15 +96,8 @@ export class DocumentReader {
   }
 }
 
-const ASCII_END = 128;
-/** The ASCII characters of tokens: letters, digits and apostrophes. All others separate them. */
-const OF_TOKEN = Uint8Array.from({ length: ASCII_END }, (_, code) =>
-  /[A-Za-z0-9']/.test(String.fromCharCode(code)) ? 1 : 0,
-);
-
-function isOfToken(code: number): boolean {
-  return code >= ASCII_END || OF_TOKEN[code] === 1;
-}
+/** Letters, digits and apostrophes of ASCII, and all that is beyond it. */
+const TOKEN = /[A-Za-z0-9'\u0080-\uFFFF]+/g;
 
 /** The first sentence of a description, which mostly says what the tool is for. */
 function firstSentence(description: string): string {

@@ -4,14 +4,7 @@ import type { Plan } from "../planning/plan.ts";
 import { asNumber, partOf } from "../planning/references.ts";
 import { binary, type Expression } from "../program/expression.ts";
 import { readOne } from "./calculate.ts";
-import { type Calculation, evaluate, lower } from "./expression.ts";
-
-/** A test of a condition or of a question. */
-export interface Comparison {
-  expression: Expression;
-  /** Where it is known before the program runs. */
-  known?: boolean | undefined;
-}
+import { type Calculation, lower } from "./expression.ts";
 
 const IS = "(?:is|are|was|were|'s|be|has|of)";
 const NUMBERS = form(
@@ -19,7 +12,7 @@ const NUMBERS = form(
 );
 
 /** Reads what a condition compares; `undefined` where it is none. */
-export function readComparison(phrase: Phrase, plan: Plan): Comparison | undefined {
+export function readComparison(phrase: Phrase, plan: Plan): Expression | undefined {
   const found = phrase.match(NUMBERS);
   if (found === undefined) return undefined;
   const comparator = found.lower("comparator");
@@ -27,11 +20,7 @@ export function readComparison(phrase: Phrase, plan: Plan): Comparison | undefin
   const left = readLeft(found, plan);
   const right = readOne(found.part("right"), plan);
   if (operator === undefined || left === undefined || right === undefined) return undefined;
-  const [one, other] = [evaluate(left), evaluate(right)];
-  return {
-    expression: binary(lower(left), operator, lower(right)),
-    known: one === undefined || other === undefined ? undefined : TESTS[operator]?.(one, other),
-  };
+  return binary(lower(left), operator, lower(right));
 }
 
 /** `it` is a temperature where it is above so many degrees. */
@@ -42,12 +31,3 @@ function readLeft(found: Match, plan: Plan): Calculation | undefined {
   if (part === undefined) return readOne(left, plan);
   return { kind: "result", expression: asNumber(part), value: part.value, field: part.key };
 }
-
-const TESTS: Readonly<Record<string, (left: number, right: number) => boolean>> = {
-  ">": (left, right) => left > right,
-  ">=": (left, right) => left >= right,
-  "<": (left, right) => left < right,
-  "<=": (left, right) => left <= right,
-  "===": (left, right) => left === right,
-  "!==": (left, right) => left !== right,
-};

@@ -27,9 +27,8 @@ export function planSave(phrase: Phrase, listed: readonly StepField[], plan: Pla
     throw plan.unread("fields", `${cite(part?.text ?? "")} was not understood as fields, such as "step: 1".`);
   const fields = [...written, ...readListed(listed, plan)];
   const what = found.part("what");
-  const isState = what !== undefined && /^(?:state|workflow)$/u.test(what.shape);
-  const saved = what === undefined ? lastMade(plan) : isState ? openState(path, plan) : readWhat(what, plan);
-  if (saved === undefined && (fields.length === 0 || (what !== undefined && !isState)))
+  const saved = what === undefined ? lastMade(plan) : readWhat(what, plan);
+  if (saved === undefined && (fields.length === 0 || what !== undefined))
     throw plan.lacks(
       "content",
       `${cite(what?.text ?? phrase.text)} is no result of an earlier step and no text in quotes.`,
@@ -60,11 +59,6 @@ function lastMade(plan: Plan): Saved | undefined {
   if (document !== undefined && (document.isDirty || last?.consumed !== false))
     return { ...document.value, value: document.value };
   return last === undefined || last.consumed ? undefined : { ...last, value: last };
-}
-
-function openState(path: string, plan: Plan): Saved | undefined {
-  const document = plan.documents.find((one) => one.path === path) ?? plan.document;
-  return document === undefined ? undefined : { ...document.value, value: document.value };
 }
 
 /** JSON files that hold an object keep what is in them: fields are set, everything else stays. */

@@ -80,27 +80,8 @@ const SIGN_OF: Readonly<Record<string, string>> = {
   "≤": "<=",
   "≠": "!=",
 };
-const SMALL_NUMBERS =
-  "zero one two three four five six seven eight nine ten eleven twelve thirteen fourteen fifteen sixteen seventeen eighteen nineteen".split(
-    " ",
-  );
-const TENS = "twenty thirty forty fifty sixty seventy eighty ninety".split(" ");
-const NUMBERS: ReadonlyMap<string, number> = new Map([
-  ...SMALL_NUMBERS.map((word, value) => [word, value] as const),
-  ...TENS.map((word, at) => [word, 10 * at + 20] as const),
-  ...TENS.flatMap((ten, at) =>
-    SMALL_NUMBERS.slice(1, 10).map((one, value) => [`${ten}-${one}`, 10 * at + 21 + value] as const),
-  ),
-]);
-const SCALES: ReadonlyMap<string, number> = new Map([
-  ["dozen", 12],
-  ["hundred", 100],
-  ["thousand", 1_000],
-  ["million", 1_000_000],
-  ["billion", 1_000_000_000],
-]);
-/** Before "one" where it is no number: `the one`, `the warmest one`. */
-const PRONOUN = /^(?:the|this|that|each|any|no|which|every|other|another|\p{L}+est)$/u;
+/** Numbers in words, from zero. `one` is mostly none: `the warmest one`. */
+const NUMBERS = "zero . two three four five six seven eight nine ten eleven twelve".split(" ");
 /** `it's` is `it is`; any other `'s` belongs to somebody. */
 const IS = /^(?:it|that|there|what|who|where|how|when|he|she|here)$/u;
 
@@ -119,7 +100,7 @@ export function readTokens(source: string): Token[] {
     pushToken(tokens, token);
     at = token.end;
   }
-  return withoutEnd(joinNumbers(tokens));
+  return withoutEnd(tokens);
 }
 
 /** Where quoted texts and balanced braces and brackets end, by where they begin; nothing inside another. */
@@ -162,15 +143,13 @@ function readSingle(source: string, start: number): Token {
     if (found === undefined) continue;
     // A full stop behind a path ends the sentence.
     const text = kind === "path" && found.length > 2 ? found.replace(/(?<!\.)\.+$/u, "") : found;
-    const value = kind === "number" ? readDigits(text) : undefined;
-    return {
-      kind,
-      text,
-      lower: text.toLowerCase().replaceAll("’", "'"),
-      value,
-      start,
-      end: start + text.length,
-    };
+    const end = start + text.length;
+    const lower = text.toLowerCase().replaceAll("’", "'");
+    if (kind === "number") return { kind, text, lower, value: readDigits(text), start, end };
+    const said = kind === "word" ? NUMBERS.indexOf(lower) : -1;
+    if (said >= 0)
+      return { kind: "number", text: String(said), lower: String(said), value: said, start, end };
+    return { kind, text, lower, start, end };
   }
   const text = String.fromCodePoint(source.codePointAt(start) ?? 0);
   const kind = MARKS.has(text) ? "mark" : "sign";
@@ -192,33 +171,6 @@ function pushToken(tokens: Token[], token: Token): void {
     start: cut,
     end: token.end,
   });
-}
-
-/** Words that say a number become one: `twelve`, `two hundred and five`, `two dozen`, `1.5 million`. */
-function joinNumbers(tokens: readonly Token[]): Token[] {
-  const joined: Token[] = [];
-  const scaled = new Set<Token>();
-  for (const token of tokens) {
-    const said = token.kind === "word" ? NUMBERS.get(token.lower) : undefined;
-    const scale = token.kind === "word" ? SCALES.get(token.lower) : undefined;
-    const length = said !== undefined && joined.at(-1)?.lower === "and" ? 2 : 1;
-    const before = joined.at(-length);
-    const value = before?.kind === "number" && typeof before.value === "number" ? before.value : undefined;
-    let number: Token | undefined;
-    if (before !== undefined && value !== undefined && scale !== undefined)
-      scaled.add((number = numberFrom(before, token, value * scale)));
-    else if (before !== undefined && value !== undefined && said !== undefined && scaled.has(before))
-      number = numberFrom(before, token, value + said);
-    if (number !== undefined) joined.splice(-length, length, number);
-    else if (said === undefined || (said === 1 && PRONOUN.test(joined.at(-1)?.lower ?? "")))
-      joined.push(token);
-    else joined.push(numberFrom(token, token, said));
-  }
-  return joined;
-}
-
-function numberFrom({ start }: Token, { end }: Token, value: number): Token {
-  return { kind: "number", text: String(value), lower: String(value), value, start, end };
 }
 
 function withoutEnd(tokens: readonly Token[]): Token[] {

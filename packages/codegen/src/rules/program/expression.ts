@@ -15,7 +15,6 @@ export type Statement =
   | { kind: "assign"; target: Expression; value: Expression }
   | { kind: "do"; value: Expression }
   | { kind: "comment"; text: string }
-  | { kind: "throw"; message: Expression }
   | { kind: "if"; test: Expression; body: Statement[]; otherwise: Statement[] };
 
 const LEVELS: Readonly<Record<string, number>> = {

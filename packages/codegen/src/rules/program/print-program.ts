@@ -35,8 +35,6 @@ function printStatement(statement: Statement): string {
       return `${statement.target.text} = ${statement.value.text};`;
     case "do":
       return `${statement.value.text};`;
-    case "throw":
-      return `throw new Error(${statement.message.text});`;
     case "comment":
       return `// ${statement.text.replaceAll(/[^\x20-\x7E]+/gu, " ")}`;
     case "if": {

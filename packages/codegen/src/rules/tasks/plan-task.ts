@@ -1,11 +1,11 @@
 import type { ToolDefinition, UnfilledStep } from "@cem/core";
 import { outline, splitSteps, splitWords, type TaskStep } from "@cem/core/text";
 import type { StepCondition } from "@cem/core/text";
-import { readComparison, type Comparison } from "../arithmetic/compare.ts";
+import { readComparison } from "../arithmetic/compare.ts";
 import { Phrase } from "../language/phrase.ts";
 import { Plan } from "../planning/plan.ts";
 import { cite, Unfilled } from "../planning/value.ts";
-import { conditional, literal, name, not, type Statement } from "../program/expression.ts";
+import { conditional, type Expression, literal, name, not, type Statement } from "../program/expression.ts";
 import { planStep } from "./plan-step.ts";
 
 /** The steps of one condition, while they are being planned. */
@@ -13,7 +13,7 @@ class Branch {
   readonly number: number;
   readonly #plan: Plan;
   readonly #outer: Statement[];
-  readonly #test: Comparison;
+  readonly #test: Expression;
   readonly #then: Statement[] = [];
   readonly #otherwise: Statement[] = [];
   readonly #firstValue: number;
@@ -41,12 +41,6 @@ class Branch {
     this.#plan.block = holds ? this.#then : this.#otherwise;
   }
 
-  /** Whether it is known that a side is not taken. */
-  isLeftOut(holds: boolean): boolean {
-    const { known } = this.#test;
-    return known !== undefined && known !== holds;
-  }
-
   /** Puts the branch into the program: `const x = test ? … : null` where that says it all. */
   close(): void {
     const plan = this.#plan;
@@ -55,7 +49,7 @@ class Branch {
     // A file that only one side read is not there after it.
     plan.documents.splice(this.#firstDocument);
     const made = plan.values.slice(this.#firstValue);
-    const { expression: test } = this.#test;
+    const test = this.#test;
     const [only, other] = [onlyConst(this.#then), onlyConst(this.#otherwise)];
     if (only !== undefined && this.#otherwise.length === 0) {
       plan.add({ kind: "const", name: only.name, value: conditional(test, only.value, literal(null)) });
@@ -132,7 +126,9 @@ function planSteps(task: string, plan: Plan, signal: AbortSignal | undefined): v
     plan.stepText = step.text;
     plan.isQuestion = isQuestion(step.text);
     branch = changeBranch(branch, step, plan);
-    planGuarded(step, branch, plan);
+    if (step.items.length > 0)
+      throw plan.unread("items", `The list below ${cite(step.text)} was not understood.`);
+    planStep(Phrase.read(step.text), step.fields, plan);
   }
   branch?.close();
   if (plan.preferred !== undefined)
@@ -141,27 +137,6 @@ function planSteps(task: string, plan: Plan, signal: AbortSignal | undefined): v
       `Nothing says what to use ${plan.preferred.name} on.`,
       plan.preferred,
     );
-}
-
-/** A step that can't be planned refuses the task before anything ran, unless it is known that it is left out. */
-function planGuarded(step: TaskStep, branch: Branch | undefined, plan: Plan): void {
-  const { block } = plan;
-  const planned = block.length;
-  try {
-    if (step.items.length > 0)
-      throw plan.unread("items", `The list below ${cite(step.text)} was not understood.`);
-    planStep(Phrase.read(step.text), step.fields, plan);
-  } catch (error) {
-    const { condition } = step;
-    if (
-      !(error instanceof Unfilled) ||
-      condition === undefined ||
-      branch?.isLeftOut(condition.holds) !== true
-    )
-      throw error;
-    block.splice(planned);
-    plan.add({ kind: "throw", message: literal(`${cite(step.text)} can't be done: ${error.step.hint}`) });
-  }
 }
 
 function changeBranch(open: Branch | undefined, step: TaskStep, plan: Plan): Branch | undefined {
