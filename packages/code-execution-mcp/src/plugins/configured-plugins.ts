@@ -5,7 +5,7 @@ import { CemError, Lazy } from "@cem/core";
 import type { HostToolsByServer } from "@cem/mcp-client/tools";
 import { createLog } from "../wiring/log.ts";
 import type { Plugin } from "./define-plugin.ts";
-import type { OpenPluginsSettings, PluginRequest, PluginSet } from "./open-plugins.ts";
+import type { PluginRequest, PluginSet } from "./open-plugins.ts";
 
 /** A plugin that a program gives in code. */
 export type GivenPlugin =
@@ -50,7 +50,6 @@ async function openConfiguredPlugins(loaded: LoadedConfig, options: PluginOption
       step: STEPS,
       transport: TRANSPORTS,
     },
-    faultOfTool,
     // Without a yes, what is in .env is for nobody that the user has brought.
     variable: trust.held.some(isOfVariables) ? (name) => process.env[name] : variable,
     log: (message) => log("warning", message),
@@ -121,21 +120,3 @@ async function takenServers({ config }: LoadedConfig, given: HostToolsByServer =
   const folders = await readdir(config.execution.serversDir).catch((): string[] => []);
   return [...Object.keys(given), ...config.mcpServers.map(({ name }) => name), ...folders];
 }
-
-const faultOfTool: OpenPluginsSettings["faultOfTool"] = async (server, name, tool) => {
-  const [{ toolNameFault }, { createHostTools }] = await Promise.all([
-    import("@cem/mcp-client/tools"),
-    import("@cem/bridge"),
-  ]);
-  const fault = await toolNameFault(server, name);
-  if (fault !== undefined) return `it ${fault}`;
-  if (typeof tool.description !== "string" || typeof tool.execute !== "function") {
-    return "it needs a description and execute()";
-  }
-  try {
-    createHostTools({ tools: { [server]: { [name]: tool } } });
-    return undefined;
-  } catch (error) {
-    return error instanceof Error ? error.message : String(error);
-  }
-};

@@ -75,11 +75,13 @@ export function guardDetector(custom: CustomDetector, use: PluginUse): CustomDet
   };
 }
 
-/** A sandbox provider whose isolation and outcomes of runs are checked. */
+/** A sandbox provider whose isolation and outcomes of runs are checked. A run that throws fails as `PLUGIN_FAILED`. */
 export function guardSandbox(provider: SandboxProvider, use: PluginUse): SandboxProvider {
   const part = `sandbox ${provider.name}`;
   const isSandbox = (made: Partial<Sandbox> | undefined): boolean =>
     typeof made?.run === "function" && typeof made.dispose === "function";
+  const isOutcome = (outcome: { status?: string } | undefined): boolean =>
+    STATUSES.has(outcome?.status ?? "");
   const isProbe = (probe: { available?: unknown } | undefined): boolean =>
     typeof probe?.available === "boolean";
   const guarded = guardPart(part, provider, use, {
@@ -100,7 +102,14 @@ export function guardSandbox(provider: SandboxProvider, use: PluginUse): Sandbox
     async create(spec, options) {
       const sandbox = await guarded.create(spec, options);
       await assertIsolation(sandbox, spec, part);
-      return guardRuns(sandbox, part, use);
+      const watched = guardPart(part, sandbox, use, { run: { is: isOutcome, words: "a RunOutcome" } });
+      return {
+        isolation: sandbox.isolation,
+        run: (request) => watched.run(request),
+        dispose: () => sandbox.dispose(),
+        ...(sandbox.stats && { stats: sandbox.stats.bind(sandbox) }),
+        ...(sandbox.endSession && { endSession: sandbox.endSession.bind(sandbox) }),
+      };
     },
   };
 }
@@ -114,30 +123,4 @@ async function assertIsolation(sandbox: Sandbox, { minIsolation }: SandboxSpec, 
   await sandbox.dispose().catch(() => {});
   const message = `The ${part} gives the isolation level ${JSON.stringify(level)}; ${minIsolation ?? "permissions"} is required.`;
   throw new CemError("ISOLATION_TOO_WEAK", message, { details: { level, required: minIsolation } });
-}
-
-/** Reports runs that throw, or whose outcome is none, as crashed. */
-function guardRuns(sandbox: Sandbox, part: string, use: PluginUse): Sandbox {
-  const { isolation } = sandbox;
-  return {
-    isolation,
-    async run(request) {
-      const started = performance.now();
-      try {
-        const outcome = await sandbox.run(request);
-        if (STATUSES.has(outcome?.status) && Array.isArray(outcome.toolCalls))
-          return { ...outcome, isolation };
-        throw use.unusable(part, "run() has to return a RunOutcome");
-      } catch (error) {
-        const isKnown = request.signal?.aborted === true || CemError.isInstance(error);
-        const { message } = isKnown ? toErrorInfo(error) : use.failed(part, error);
-        const durationMs = performance.now() - started;
-        const nothing = { output: "", outputDroppedBytes: 0, toolCalls: [], toolResults: [] };
-        return { status: "killed", reason: "crashed", message, ...nothing, isolation, durationMs };
-      }
-    },
-    dispose: () => sandbox.dispose(),
-    ...(sandbox.stats && { stats: sandbox.stats.bind(sandbox) }),
-    ...(sandbox.endSession && { endSession: sandbox.endSession.bind(sandbox) }),
-  };
 }

@@ -8,46 +8,22 @@ import { reasonOf } from "./plugin-use.ts";
 
 type Fields = Readonly<Record<string, unknown>>;
 
-const isText = (value: unknown): value is string => typeof value === "string" && value !== "";
 const isObject = (value: unknown): value is Fields => typeof value === "object" && value !== null;
-const isPort = (value: unknown, ...methods: readonly string[]): value is Fields =>
+const isPort = (value: unknown, methods: readonly string[]): boolean =>
   isObject(value) &&
   value["specificationVersion"] === "v1" &&
   methods.every((name) => typeof value[name] === "function");
 
 const DETECTED_TYPE = /^[A-Z][A-Z\d_]{0,31}$/u;
-const SCHEME = /^[a-z][a-z\d+.-]{0,20}$/u;
-
-/** Lists of a plugin: the expected form of an item, in words, and the check of an item. */
-const LISTS: Readonly<Record<string, { takes: string; fits: (value: unknown) => boolean }>> = {
-  detectors: {
-    takes: "{ type, pattern }, { type, values } or { type, find } with a type in upper case",
-    fits: (value) =>
-      isObject(value) &&
-      isText(value["type"]) &&
-      DETECTED_TYPE.test(value["type"]) &&
-      (value["pattern"] instanceof RegExp ||
-        typeof value["find"] === "function" ||
-        (Array.isArray(value["values"]) && value["values"].every(isText))),
-  },
-  guards: { takes: "a Guard of v1 with review()", fits: (value) => isPort(value, "review") },
-  generators: { takes: "a CodeGenerator of v1 with generate()", fits: (value) => isPort(value, "generate") },
-  selectors: {
-    takes: "a ToolSelector of v1 with select() and search()",
-    fits: (value) => isPort(value, "select", "search"),
-  },
-  sandboxes: {
-    takes: "a SandboxProvider of v1 with a name, probe() and create()",
-    fits: (value) => isPort(value, "probe", "create") && isText(value["name"]),
-  },
-  steps: {
-    takes: "a WorkflowStepKind of v1 with a name, a configSchema and run()",
-    fits: (value) => isPort(value, "run") && isText(value["name"]) && isObject(value["configSchema"]),
-  },
-  transports: {
-    takes: "an McpTransportProvider of v1 with a scheme and connect()",
-    fits: (value) => isPort(value, "connect") && isText(value["scheme"]) && SCHEME.test(value["scheme"]),
-  },
+/** The lists of a plugin, and the methods of their items. */
+const LISTS: Readonly<Record<string, readonly string[]>> = {
+  detectors: [],
+  guards: ["review"],
+  generators: ["generate"],
+  selectors: ["select", "search"],
+  sandboxes: ["probe", "create"],
+  steps: ["run"],
+  transports: ["connect"],
 };
 const FUNCTIONS = new Set(["onEvent", "dispose"]);
 const KNOWN = [...Object.keys(LISTS), ...FUNCTIONS, "tools"];
@@ -65,8 +41,8 @@ export function checkParts(returned: unknown, onFault: (part: string, why: strin
   const parts: Record<string, unknown> = {};
   for (const [key, value] of Object.entries(returned)) {
     if (value === undefined) continue;
-    const list = Object.hasOwn(LISTS, key) ? LISTS[key] : undefined;
-    if (list !== undefined) parts[key] = checkList(key, value, list, onFault);
+    const methods = Object.hasOwn(LISTS, key) ? LISTS[key] : undefined;
+    if (methods !== undefined) parts[key] = checkList(key, value, methods, onFault);
     else if (key === "tools") parts[key] = checkTools(value, onFault);
     else if (!FUNCTIONS.has(key)) onFault(key, unknownPart(key));
     else if (typeof value === "function") parts[key] = value.bind(returned);
@@ -83,16 +59,22 @@ function unknownPart(key: string): string {
 function checkList(
   key: string,
   value: unknown,
-  { takes, fits }: { takes: string; fits: (value: unknown) => boolean },
+  methods: readonly string[],
   onFault: (part: string, why: string) => void,
 ): unknown[] {
   if (!Array.isArray(value)) {
-    onFault(key, `it has to be a list, each item ${takes}`);
+    onFault(key, "it has to be a list");
     return [];
   }
   return value.filter((item, index) => {
-    const isUsable = fits(item);
-    if (!isUsable) onFault(`${key}[${index}]`, `it has to be ${takes}`);
+    const isDetector = methods.length === 0;
+    const isUsable = isDetector
+      ? isObject(item) && DETECTED_TYPE.test(String(item["type"]))
+      : isPort(item, methods);
+    const takes = isDetector
+      ? "a type in upper case, and a pattern, values or find()"
+      : `specificationVersion: "v1" and ${methods.join("(), ")}()`;
+    if (!isUsable) onFault(`${key}[${index}]`, `it has to have ${takes}`);
     return isUsable;
   });
 }

@@ -166,12 +166,11 @@ describe("sandboxes of plugins", () => {
     ["rejects", () => Promise.reject(new Error("broken"))],
     ["returns something else", async () => ({ status: "fine" }) as unknown as RunOutcome],
     ["returns nothing", async () => undefined as unknown as RunOutcome],
-  ])("whose run %s end the run as crashed", async (_, run) => {
+  ])("whose run %s fail under the plugin's name", async (_, run) => {
     const sandbox = await create(provider({ run }));
-    expect(await sandbox.run({ code: "1" })).toMatchObject({
-      status: "killed",
-      reason: "crashed",
-      isolation,
+    await expect(sandbox.run({ code: "1" })).rejects.toMatchObject({
+      code: "PLUGIN_FAILED",
+      message: expect.stringContaining("sandbox own of the plugin p"),
     });
   });
 

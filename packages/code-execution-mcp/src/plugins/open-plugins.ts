@@ -16,7 +16,7 @@ import { EventListeners } from "./event-listeners.ts";
 import type { OwnedListener } from "./event-listeners.ts";
 import { guardDetector, guardPart, guardSandbox } from "./guarded-part.ts";
 import { checkParts, importPlugin, requirePlugin, setUpPlugin } from "./load-plugin.ts";
-import { PluginUse } from "./plugin-use.ts";
+import { PluginUse, reasonOf } from "./plugin-use.ts";
 
 /** A plugin to load. */
 export interface PluginRequest {
@@ -34,8 +34,6 @@ export interface PluginRequest {
 export interface OpenPluginsSettings {
   /** Names that are taken before any plugin adds one. */
   taken?: Partial<Record<NamedPart, readonly string[]>> | undefined;
-  /** Why a tool can't be used, though it was made with `defineTool`. */
-  faultOfTool?: ((server: string, name: string, tool: HostTool) => Promise<string | undefined>) | undefined;
   variable?: ((name: string) => string | undefined) | undefined;
   log?: ((message: string) => void) | undefined;
 }
@@ -246,7 +244,7 @@ class PluginOpening {
       if (!this.#claim("server", server, entry, false)) continue;
       const taken = Object.create(null) as Record<string, HostTool>;
       for (const [name, tool] of Object.entries(own)) {
-        const fault = await this.#settings.faultOfTool?.(server, name, tool);
+        const fault = await faultOfTool(server, name, tool);
         if (fault !== undefined) {
           use.unusable(`tool ${server}.${name}`, fault);
           continue;
@@ -259,7 +257,11 @@ class PluginOpening {
   }
 
   /** Whether a name is free. It is then the plugin's. */
-  #claim(kind: NamedPart, name: string, { use, adds }: Entry, isListed = true): boolean {
+  #claim(kind: NamedPart, name: string | undefined, { use, adds }: Entry, isListed = true): boolean {
+    if (typeof name !== "string" || name === "") {
+      use.unusable(kind, "it has no name");
+      return false;
+    }
     const owner = this.#owners[kind].get(name);
     if (owner !== undefined) {
       use.note(`The ${kind} ${name} of the plugin ${use.name} is left out: ${owner} has one of this name.`);
@@ -294,6 +296,25 @@ class PluginOpening {
       }
     });
     await Promise.allSettled(ending);
+  }
+}
+
+/** Why a tool can't be used, though it was made with `defineTool`. */
+async function faultOfTool(server: string, name: string, tool: HostTool): Promise<string | undefined> {
+  const [{ toolNameFault }, { createHostTools }] = await Promise.all([
+    import("@cem/mcp-client/tools"),
+    import("@cem/bridge"),
+  ]);
+  const fault = await toolNameFault(server, name);
+  if (fault !== undefined) return `it ${fault}`;
+  if (typeof tool.description !== "string" || typeof tool.execute !== "function") {
+    return "it needs a description and execute()";
+  }
+  try {
+    createHostTools({ tools: { [server]: { [name]: tool } } });
+    return undefined;
+  } catch (error) {
+    return reasonOf(error);
   }
 }
 
