@@ -34,7 +34,8 @@ function serve(folder: string, idle = 300): Promise<RunningServer> {
     cwd: folder,
     configFile: false,
     config: {
-      customers: { header: HEADER, trustedProxies: ["127.0.0.1"], idle, maxOpen: 1_000 },
+      customers: { header: HEADER, idle, maxOpen: 1_000 },
+      server: { trustedProxies: ["127.0.0.1"] },
       execution: { typeCheck: "off" },
       logging: { level: "CRITICAL" },
     },

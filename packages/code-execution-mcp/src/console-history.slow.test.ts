@@ -25,7 +25,7 @@ async function serve(config: object = {}): Promise<RunningServer> {
     port: 0,
     config: {
       logging: { level: "CRITICAL" },
-      server: { authToken: TOKEN },
+      server: { authToken: TOKEN, trustedProxies: ["127.0.0.1"] },
       workflows: [
         {
           name: "greet",
@@ -113,7 +113,7 @@ describe("a client that is generated of the served description", () => {
 
 describe("a customer", () => {
   it("sees its own runs, sessions and usage only, and can remove nobody else", async () => {
-    const several = await serve({ customers: { header: "x-customer", trustedProxies: ["127.0.0.1"] } });
+    const several = await serve({ customers: { header: "x-customer" } });
     const origin = new URL(several.url ?? "").origin;
     const as = async (customer: string, target: string, init: RequestInit = {}) => {
       const answer = await fetch(`${origin}/api/v1/${target}`, {

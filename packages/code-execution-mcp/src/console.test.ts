@@ -226,8 +226,8 @@ describe("customers of one server", () => {
       port: 0,
       config: {
         logging: { level: "CRITICAL" },
-        server: { authToken: TOKEN },
-        customers: { header: "x-customer", trustedProxies: ["127.0.0.1"] },
+        server: { authToken: TOKEN, trustedProxies: ["127.0.0.1"] },
+        customers: { header: "x-customer" },
       },
     });
     const own = origin;

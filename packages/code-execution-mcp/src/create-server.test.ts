@@ -131,7 +131,7 @@ describe("runServer", () => {
   it.each([
     "server: {auth_token: long-enough-for-a-token}",
     "server: {auth_issuer: 'https://a.example'}",
-    "customers: {header: x-customer, trusted_proxies: [127.0.0.1]}",
+    "customers: {header: x-customer}",
   ])("does not serve without what a folder that is not trusted has for authorization: %s", async (config) => {
     const cwd = project(config);
     const serving = runServer({ cwd, transport: "http", port: 0 });

@@ -9,7 +9,7 @@ import { hintForAgent } from "@cem/core/errors";
 import { agentOptionsOf, assertRunServerOptions, assertServerOptions } from "./options.ts";
 import type { CemServer, RunServerOptions, ServerOptions, TransportName } from "./options.ts";
 import { lazyHost } from "./wiring/calls/tool-host.ts";
-import { authOf, ownerHeaderOf, findHeldAuthorization } from "./wiring/http/clients.ts";
+import { authOf, findHeldAuthorization } from "./wiring/http/clients.ts";
 import { consolePartsOf, partsFor, showInConsole } from "./wiring/http/console-parts.ts";
 import { QueueHistory } from "./wiring/http/queue-history.ts";
 import { loggerOf, logTo, logWarnings } from "./wiring/log.ts";
@@ -205,7 +205,7 @@ async function serve(
     allowedOrigins,
     logger,
     auth,
-    ownerHeader: ownerHeaderOf(config),
+    ownerHeader: config.customers.header,
     trustedProxies,
     publicUrl,
   });

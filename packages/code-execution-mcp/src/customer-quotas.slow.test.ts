@@ -27,6 +27,7 @@ function optionsOf(customers: ConfigInput["customers"], customer?: string): Agen
     configFile: false,
     config: {
       customers: { dir: path.join(folder, "workspaces"), ...customers },
+      server: { trustedProxies: ["127.0.0.1"] },
       execution: {
         workspaceDir: path.join(folder, "workspace"),
         serversDir: path.join(folder, "servers"),
@@ -99,7 +100,6 @@ describe("quotas of a customer", () => {
     const customers = {
       quotas: [{ per: "day" as const, runs: 1 }],
       header: "x-customer",
-      trustedProxies: ["127.0.0.1"],
     };
     const running = await runServer({ ...optionsOf(customers), transport: "http", port: 0 });
     onTestFinished(() => running.close(0));
@@ -167,7 +167,7 @@ describe("deleting a customer", () => {
   });
 
   it("makes a server forget the customer, who may come again and finds nothing", async () => {
-    const customers = { header: "x-customer", trustedProxies: ["127.0.0.1"] };
+    const customers = { header: "x-customer" };
     const running = await runServer({ ...optionsOf(customers), transport: "http", port: 0 });
     onTestFinished(() => running.close(0));
     const client = new Client({ name: "c", version: "1" });

@@ -95,7 +95,7 @@ async function lookAround({ call }: Awaited<ReturnType<typeof connect>>): Promis
 
 describe("customers of a server", () => {
   it.each(MODES)("are told apart by a trusted proxy's header, and share nothing: %j", async (mode) => {
-    const url = await serve({ customers: { header: HEADER, trustedProxies: ["127.0.0.1"] } });
+    const url = await serve({ customers: { header: HEADER }, server: { trustedProxies: ["127.0.0.1"] } });
     const ada = await connect(url, { [HEADER]: "ada" }, mode);
     const bob = await connect(url, { [HEADER]: "bob" }, mode);
     await leaveCanaries(ada, "canary-of-ada");
@@ -105,7 +105,7 @@ describe("customers of a server", () => {
   });
 
   it("see a skill that all share soon after it is there", async () => {
-    const url = await serve({ customers: { header: HEADER, trustedProxies: ["127.0.0.1"] } });
+    const url = await serve({ customers: { header: HEADER }, server: { trustedProxies: ["127.0.0.1"] } });
     const ada = await connect(url, { [HEADER]: "ada" });
     expect((await ada.call("list_skills")).text).not.toContain("doubled");
     const skill = path.join(folder, "skills/doubled");
@@ -116,7 +116,7 @@ describe("customers of a server", () => {
   });
 
   it("are refused where no trusted proxy names them", async () => {
-    const url = await serve({ customers: { header: HEADER, trustedProxies: ["10.1.2.3"] } });
+    const url = await serve({ customers: { header: HEADER }, server: { trustedProxies: ["10.1.2.3"] } });
     const anyone = await connect(url, { [HEADER]: "ada" });
     const answer = await anyone.call("execute_code", { code: "return 1;" });
     expect(answer).toMatchObject({
@@ -126,7 +126,7 @@ describe("customers of a server", () => {
   });
 
   it("need a name that can be one", async () => {
-    const url = await serve({ customers: { header: HEADER, trustedProxies: ["127.0.0.1"] } });
+    const url = await serve({ customers: { header: HEADER }, server: { trustedProxies: ["127.0.0.1"] } });
     const anyone = await connect(url, { [HEADER]: "../ada" });
     const answer = await anyone.call("get_state");
     expect(answer).toMatchObject({
@@ -169,7 +169,10 @@ describe("customers of a server", () => {
   });
 
   it("wait for a place where as many are at work as may be, and idle ones make room", async () => {
-    const url = await serve({ customers: { header: HEADER, trustedProxies: ["127.0.0.1"], maxOpen: 1 } });
+    const url = await serve({
+      customers: { header: HEADER, maxOpen: 1 },
+      server: { trustedProxies: ["127.0.0.1"] },
+    });
     const ada = await connect(url, { [HEADER]: "ada" });
     const bob = await connect(url, { [HEADER]: "bob" });
     const slow = ada.call("execute_code", {

@@ -5,6 +5,8 @@ import { variableValue } from "./environment.ts";
 const REMOVED_SETTINGS: Readonly<Record<string, string>> = {
   "execution.limits.max_concurrent_calls":
     "A run makes 32 calls at once; `concurrency` of an MCP server limits its own. Delete the line.",
+  "customers.trusted_proxies":
+    "The header is read from the proxies of server.trusted_proxies: name them there.",
   "logging.audit_max_mb": "The file is put aside at 16 MiB: delete the line.",
   "runs.max_count": "At most 1,000 runs are recorded, within runs.max_mb and runs.max_days: delete the line.",
   "execution.opensandbox_domain": "There is no OpenSandbox here: delete the line.",

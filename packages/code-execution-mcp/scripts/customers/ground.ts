@@ -134,7 +134,7 @@ async function openEntrance(
   const { config = {} } = options;
   const told: ConfigInput =
     issuer === undefined
-      ? { customers: { ...config.customers, header: HEADER, trustedProxies: ["127.0.0.1"] } }
+      ? { customers: { ...config.customers, header: HEADER }, server: { trustedProxies: ["127.0.0.1"] } }
       : {
           customers: { ...config.customers, ...(entrance === "claim" ? { claim: "tenant" } : {}) },
           server: { authIssuer: issuer.issuer, authAudience: "cem" },

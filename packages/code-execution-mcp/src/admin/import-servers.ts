@@ -1,4 +1,5 @@
 import type { ServerEntry } from "@cem/config/edit";
+import { isObject } from "@cem/core";
 import type { FoundServer } from "@cem/mcp-client";
 import type { ServerSource } from "../options.ts";
 import { createLog, logged } from "../wiring/log.ts";
@@ -50,7 +51,7 @@ export async function findImportable(source: ServerSource = {}): Promise<Importa
       name,
       origin,
       reach: entry === undefined ? "" : describeReach(entry),
-      variables: Object.keys({ ...asRecord(entry?.["env"]), ...asRecord(entry?.["headers"]) }),
+      variables: Object.keys({ ...(entry?.["env"] as object), ...(entry?.["headers"] as object) }),
       leftOut,
       entry: entry ?? {},
       unresolved,
@@ -95,18 +96,10 @@ function toEntry({ definition, unresolved }: FoundServer): ServerEntry | undefin
 
 /** A mapping without its empty values, where anything is left of it. */
 function filled(key: string, value: unknown): Record<string, unknown> {
-  const entries = isRecord(value) ? Object.entries(value).filter(([, text]) => text !== "") : [];
+  const entries = isObject(value) ? Object.entries(value).filter(([, text]) => text !== "") : [];
   return entries.length === 0 ? {} : { [key]: Object.fromEntries(entries) };
 }
 
 function isTexts(value: unknown): value is string[] {
   return Array.isArray(value) && value.every((item) => typeof item === "string");
-}
-
-function asRecord(value: unknown): Record<string, unknown> {
-  return isRecord(value) ? value : {};
-}
-
-function isRecord(value: unknown): value is Record<string, unknown> {
-  return typeof value === "object" && value !== null && !Array.isArray(value);
 }

@@ -1,7 +1,7 @@
 import * as z from "zod/mini";
 import { OWNER_ID_RULE, GIVEN_OWNER_ID } from "@cem/core";
 import { atMost } from "./risk.ts";
-import { addressRange, described, number, setting, text, unique, whole, withDefault } from "./setting.ts";
+import { described, number, setting, text, unique, whole, withDefault } from "./setting.ts";
 
 const MAX_SECONDS = 86_400;
 const MAX_QUOTA_RUNS = 1_000_000_000;
@@ -40,11 +40,7 @@ export const customerSettings = {
     z.optional(text),
     "Claim of the access token that names the customer. Default: issuer, client and subject together.",
   ),
-  header: setting(z.optional(text), "Header in which a trusted proxy names the customer."),
-  trustedProxies: setting(
-    withDefault(z.array(addressRange), []),
-    "Addresses and ranges of the proxies that set customers.header. Default: server.trusted_proxies.",
-  ),
+  header: setting(z.optional(text), "Header in which a proxy of server.trusted_proxies names the customer."),
   quotas: setting(
     withDefault(
       z.array(quota).check(

@@ -201,7 +201,7 @@ export const SANDBOX_ERRORS = {
   },
   CUSTOMER_UNKNOWN: {
     meaning: "A request has neither the claim nor the header that names its customer.",
-    fix: "Check `customers.claim`, `customers.header` and `customers.trusted_proxies`.",
+    fix: "Check `customers.claim`, `customers.header` and `server.trusted_proxies`.",
   },
   QUOTA_EXCEEDED: {
     meaning: "The customer used up `customers.quotas` for this time.",

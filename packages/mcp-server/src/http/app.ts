@@ -20,7 +20,7 @@ import { answerMetrics, createMetrics } from "./metrics.ts";
 import type { ServerMetrics } from "./metrics.ts";
 import { bracketed } from "./options.ts";
 import type { HttpMount, HttpOptions } from "./options.ts";
-import { networkOf, SharePerNetwork, TrustedProxies } from "./trusted-proxies.ts";
+import { networkOf, SharePerNetwork, type TrustedProxies } from "./trusted-proxies.ts";
 
 /** Paths that machines poll: logged at debug level. */
 const POLLED_PATHS: ReadonlySet<string> = new Set(["/healthz", "/readyz", "/metrics"]);
@@ -102,11 +102,6 @@ export class HttpApp {
     const authenticator = auth && createAuthenticator(auth, url);
     const own = localhostAllowedHostnames();
     const pages = [...(publicUrl === undefined ? [] : [url.hostname]), ...allowedOrigins.map(bracketed)];
-    const trustedHeader = ownerHeader && {
-      header: ownerHeader,
-      proxies:
-        ownerHeader.trustedProxies === undefined ? proxies : new TrustedProxies(ownerHeader.trustedProxies),
-    };
     const app = new Hono<HttpEnv>();
     app.use(({ env: { incoming } }, next) =>
       URL.canParse(incoming.url ?? "/", "http://localhost") ? next() : Promise.resolve(badUrl()),
@@ -132,7 +127,7 @@ export class HttpApp {
         ? Promise.resolve(redirect(landing))
         : next(),
     );
-    app.use(authorize(authenticator, trustedHeader));
+    app.use(authorize(authenticator, { header: ownerHeader, proxies }));
     app.all("/metrics", () => answerMetrics(this.#metrics.registry));
     transport.route(app);
     for (const mount of mounts) if (mount.checks === "token") routeMount(app, mount);

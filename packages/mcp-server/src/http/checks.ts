@@ -5,7 +5,6 @@ import { currentExchange } from "../exchange.ts";
 import type { HttpEnv } from "../exchange.ts";
 import { SHARED_CLIENT_ID } from "./auth.ts";
 import type { Authenticator } from "./auth.ts";
-import type { OwnerHeader } from "./options.ts";
 import type { TrustedProxies } from "./trusted-proxies.ts";
 
 /** Host names by which clients may reach the server, and those of pages that may send requests. */
@@ -48,7 +47,7 @@ export function checkHostAndOrigin({ hosts, origins, pages }: AllowedNames): Mid
 /** Finds out the client and the owner of its request, and refuses requests without authorization where the server has one. */
 export function authorize(
   authenticator: Authenticator | undefined,
-  trustedHeader: { header: OwnerHeader; proxies: TrustedProxies } | undefined,
+  { header, proxies }: { header: string | undefined; proxies: TrustedProxies },
 ): MiddlewareHandler<HttpEnv> {
   return async (context, next) => {
     const { req, env } = context;
@@ -57,8 +56,8 @@ export function authorize(
       if ("refusal" in checked) return checked.refusal;
       context.set("authInfo", checked.authInfo);
     }
-    const isFromProxy = trustedHeader?.proxies.has(env.incoming.socket.remoteAddress ?? "") === true;
-    const owner = isFromProxy ? env.incoming.headers[trustedHeader.header.name.toLowerCase()] : undefined;
+    const isFromProxy = header !== undefined && proxies.has(env.incoming.socket.remoteAddress ?? "");
+    const owner = isFromProxy ? env.incoming.headers[header.toLowerCase()] : undefined;
     if (typeof owner === "string" && owner !== "") {
       context.set("authInfo", withOwner(context.get("authInfo"), owner));
     }

@@ -7,17 +7,6 @@ export const MCP_PATH = "/mcp";
 /** Where clients of the legacy HTTP+SSE transport connect. */
 export const SSE_PATH = "/sse";
 
-/** A header that a proxy sets. */
-export interface OwnerHeader {
-  name: string;
-  /**
-   * Addresses and ranges of the proxies that set it; from any other address it is ignored.
-   *
-   * @defaultValue `trustedProxies` of the server
-   */
-  trustedProxies?: readonly string[] | undefined;
-}
-
 /** Facts about a request to a mounted part. */
 export interface MountContext {
   /** The client. Absent without authorization. */
@@ -46,7 +35,7 @@ export interface HttpOptions {
   port?: number | undefined;
   auth?: AuthSettings | undefined;
   /** The header in which a trusted proxy names the owner of a request. Default: none. */
-  ownerHeader?: OwnerHeader | undefined;
+  ownerHeader?: string | undefined;
   /**
    * Addresses and ranges (`10.0.0.0/8`) of proxies: of their requests, the client is the one that `X-Forwarded-For` or
    * `Forwarded` names. Default: none, so that whoever connects is the client.

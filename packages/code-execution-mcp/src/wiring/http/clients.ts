@@ -1,12 +1,12 @@
 import type { Config } from "@cem/config";
 import { CemError } from "@cem/core";
-import type { AuthSettings, HttpOptions } from "@cem/mcp-server";
+import type { AuthSettings } from "@cem/mcp-server";
 import type { Project } from "../project.ts";
 import { deleteSharedFiles } from "../shared/files.ts";
 import { openConfiguredQueue } from "../shared/queue.ts";
 
 /** Settings that say who may call a server, and whose files a caller gets. */
-const AUTHORIZATION = /^(?:server\.auth_|customers\.(?:claim|header|id|trusted_proxies)$)/u;
+const AUTHORIZATION = /^(?:server\.auth_|customers\.(?:claim|header|id)$)/u;
 
 /** `FOLDER_UNTRUSTED` where, without what is held back, anybody could call what was to be for some. */
 export async function findHeldAuthorization({ trust }: Project): Promise<CemError | undefined> {
@@ -35,13 +35,6 @@ export function authOf({ customers, server }: Config): AuthSettings | undefined 
     jwksUrl: authJwksUrl,
     ownerClaim: customers.claim,
   };
-}
-
-/** The header in which a trusted proxy names the owner of a request's runs. `undefined` where no proxy does. */
-export function ownerHeaderOf({ customers }: Config): HttpOptions["ownerHeader"] {
-  const { header: name, trustedProxies } = customers;
-  if (name === undefined) return undefined;
-  return { name, trustedProxies: trustedProxies.length === 0 ? undefined : trustedProxies };
 }
 
 /**
