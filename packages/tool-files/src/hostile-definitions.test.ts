@@ -119,10 +119,10 @@ const EVIL_SCHEMAS: Record<string, unknown> = {
     ),
   },
   longChain: { $ref: "#/$defs/d0", $defs: chain(5_000, (next) => ({ anyOf: [next, { type: "null" }] })) },
-  deepObjects: nest(5_000, (inner) => ({ type: "object", properties: { n: inner } })),
-  deepArrays: nest(5_000, (inner) => ({ type: "array", items: inner })),
-  deepUnions: nest(5_000, (inner) => ({ anyOf: [inner, { type: "null" }] })),
-  deepAllOf: nest(5_000, (inner) => ({ allOf: [inner, { properties: { a: {} } }] })),
+  deepObjects: nest(60, (inner) => ({ type: "object", properties: { n: inner } })),
+  deepArrays: nest(60, (inner) => ({ type: "array", items: inner })),
+  deepUnions: nest(60, (inner) => ({ anyOf: [inner, { type: "null" }] })),
+  deepAllOf: nest(60, (inner) => ({ allOf: [inner, { properties: { a: {} } }] })),
   wide: {
     type: "object",
     properties: Object.fromEntries(

@@ -3,6 +3,8 @@ import { canonicalJson, compactJson, sha256, TOO_LARGE } from "./canonical-json.
 
 /** Limit of a definition, in characters of JSON. The largest of 12,000 real ones has 150,000. */
 const MAX_DEFINITION_CHARACTERS = 1024 * 1024;
+/** The deepest nesting of objects and lists. */
+const MAX_DEFINITION_LEVELS = 200;
 /** MCP recommends at most 128; some servers exceed that. */
 const MAX_NAME_CHARACTERS = 1_024;
 
@@ -58,7 +60,9 @@ export function readDefinition(raw: unknown, position = 0): ReadDefinition | Ski
   if (name.length > MAX_NAME_CHARACTERS) {
     return { name: name.slice(0, 64), reason: `The name has more than ${MAX_NAME_CHARACTERS} characters.` };
   }
-  if (isTooLarge(definition)) {
+  if (isDeeperThan(MAX_DEFINITION_LEVELS, definition))
+    return { name, reason: `The definition is nested more than ${MAX_DEFINITION_LEVELS} levels deep.` };
+  if (compactJson(definition, MAX_DEFINITION_CHARACTERS) === TOO_LARGE) {
     const reason = `The definition has more than ${MAX_DEFINITION_CHARACTERS} characters of JSON.`;
     return { name, reason };
   }
@@ -71,11 +75,7 @@ export function readDefinition(raw: unknown, position = 0): ReadDefinition | Ski
   };
 }
 
-function isTooLarge(definition: RawToolDefinition): boolean {
-  try {
-    return JSON.stringify(definition).length > MAX_DEFINITION_CHARACTERS;
-  } catch {
-    // Nested too deeply for it.
-    return compactJson(definition, MAX_DEFINITION_CHARACTERS) === TOO_LARGE;
-  }
+function isDeeperThan(levels: number, value: unknown): boolean {
+  if (typeof value !== "object" || value === null) return false;
+  return levels === 0 || Object.values(value).some((member) => isDeeperThan(levels - 1, member));
 }
