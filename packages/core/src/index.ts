@@ -24,7 +24,7 @@ export { Lazy } from "./lazy.ts";
 export { hasWorkThreads, moduleBeside, offload, useWorkThreads } from "./offload.ts";
 export type { OffloadedWork } from "./offload.ts";
 export { assertKnownOptions } from "./options.ts";
-export { toolId } from "./tools.ts";
+export { readAnnotations, toolId } from "./tools.ts";
 export type {
   CatalogSnapshot,
   ToolAnnotations,

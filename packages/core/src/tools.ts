@@ -1,4 +1,5 @@
 import type { ErrorInfo } from "./errors.ts";
+import { isObject } from "./json.ts";
 import type { JsonSchema } from "./json.ts";
 
 /** Hints about a tool's behaviour, as MCP defines them. An absent hint means unknown, not harmless. */
@@ -12,6 +13,17 @@ export interface ToolAnnotations {
   idempotentHint?: boolean | undefined;
   /** The tool reaches systems outside its server. */
   openWorldHint?: boolean | undefined;
+}
+
+/** Reads the annotations of a definition that are valid. `undefined` when there are none. */
+export function readAnnotations(value: unknown): ToolAnnotations | undefined {
+  if (!isObject(value)) return undefined;
+  const annotations: ToolAnnotations = {};
+  if (typeof value["title"] === "string") annotations.title = value["title"];
+  for (const hint of ["readOnlyHint", "destructiveHint", "idempotentHint", "openWorldHint"] as const) {
+    if (typeof value[hint] === "boolean") annotations[hint] = value[hint];
+  }
+  return Object.keys(annotations).length === 0 ? undefined : annotations;
 }
 
 /**

@@ -92,11 +92,7 @@ export function createDiscovery(settings: DiscoverySettings): ToolCatalog {
     const visited = new Set<string>();
     const found: { server?: ToolServer | undefined; problems: ToolProblem[] }[] = [];
     for (const { kind, dir } of roots) {
-      const { folders, loose, python, problems } = await scanFolders(dir, {
-        known: scanned,
-        concurrency,
-        signal,
-      });
+      const { folders, loose, python, problems } = scanFolders(dir, scanned);
       if (python.length > 0) problems.push(inPython(dir, python));
       if (kind === "skill") problems.push(...loose.map((name) => skillWithoutFolder(dir, name)));
       const read = async (folder: ToolFolder): Promise<ReadServer> => {

@@ -1,8 +1,6 @@
-import { readdirSync, statSync, type Dirent } from "node:fs";
-import { realpath, stat } from "node:fs/promises";
+import { readdirSync, realpathSync, statSync, type Dirent } from "node:fs";
 import path from "node:path";
 import type { ToolProblem } from "@cem/core";
-import pMap from "p-map";
 
 /** A folder that may hold tools. */
 export interface ToolFolder {
@@ -79,14 +77,7 @@ export function isSource(name: string): boolean {
  *
  * @param known - Folders of earlier scans: those that have not changed are not listed again.
  */
-export async function scanFolders(
-  root: string,
-  {
-    known,
-    concurrency,
-    signal,
-  }: { known: KnownFolders; concurrency: number; signal?: AbortSignal | undefined },
-): Promise<ScannedFolders> {
+export function scanFolders(root: string, known: KnownFolders): ScannedFolders {
   const problems: ToolProblem[] = [];
   const python: string[] = [];
   let entries: Dirent[] = [];
@@ -97,26 +88,22 @@ export async function scanFolders(
     if (!isMissing)
       problems.push({ server: "", file: root, message: `can't be listed: ${messageOf(error)}` });
   }
-  const scanned = await pMap(
-    entries.filter(({ name }) => !isSkipped(name)),
-    async (entry) => {
-      signal?.throwIfAborted();
-      try {
-        return entry.isDirectory()
-          ? scanKnown(root, entry, { known, python })
-          : await scanLink(root, entry, python);
-      } catch (error) {
-        problems.push({ server: entry.name, file: path.join(root, entry.name), message: messageOf(error) });
-        return undefined;
-      }
-    },
-    { concurrency },
-  );
+  const folders: ToolFolder[] = [];
+  for (const entry of entries.filter(({ name }) => !isSkipped(name))) {
+    try {
+      const found = entry.isDirectory()
+        ? scanKnown(root, entry, { known, python })
+        : scanLink(root, entry, python);
+      if (found !== undefined) folders.push(found);
+    } catch (error) {
+      problems.push({ server: entry.name, file: path.join(root, entry.name), message: messageOf(error) });
+    }
+  }
   const names = new Set(entries.map(({ name }) => name));
   python.push(...pythonWithoutCounterpart(names));
   const loose = entries.filter((entry) => entry.isFile() && isSource(entry.name) && !isSkipped(entry.name));
   return {
-    folders: scanned.filter((folder) => folder !== undefined),
+    folders,
     loose: loose.map(({ name }) => name),
     python: python.toSorted(),
     problems,
@@ -144,12 +131,12 @@ function scanKnown(
   return scanned.found;
 }
 
-async function scanLink(root: string, entry: Dirent, python: string[]): Promise<ToolFolder | undefined> {
+function scanLink(root: string, entry: Dirent, python: string[]): ToolFolder | undefined {
   if (!entry.isSymbolicLink()) return undefined;
   const folder = path.join(root, entry.name);
-  const [target, real] = await Promise.all([realpath(folder), realpath(root)]);
-  if (!(await stat(target)).isDirectory()) return undefined;
-  const relativePath = path.relative(real, target);
+  const target = realpathSync(folder);
+  if (!statSync(target).isDirectory()) return undefined;
+  const relativePath = path.relative(realpathSync(root), target);
   if (relativePath === "" || relativePath.startsWith("..") || path.isAbsolute(relativePath))
     throw new Error("is a link that leads out of its folder, which no sandbox follows");
   return scanFolder(root, entry, python);

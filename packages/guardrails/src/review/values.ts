@@ -16,10 +16,6 @@ export const MAX_SPECIFIER_CHARACTERS = 1_024;
 const MAX_ORIGIN_CHARACTERS = 2 * MAX_SPECIFIER_CHARACTERS;
 /** The longest text that is joined. */
 const MAX_TEXT_CHARACTERS = 8_192;
-/** A longer text is no name of anything. */
-const MAX_SMALL_CHARACTERS = 512;
-/** Maximum size of all large joined texts of one program together. */
-const MAX_LARGE_CHARACTERS = 262_144;
 /** Maximum depth to which an expression is followed into its parts. */
 const MAX_DEPTH = 64;
 /** Of a variable with more values, the origins of the first. */
@@ -48,7 +44,6 @@ export class Values {
   readonly #texts = new Map<Node, string | undefined>();
   readonly #origins = new Map<Node, Origin | undefined>();
   #depth = 0;
-  #largeCharacters = 0;
 
   constructor({ references, texts, calls, members }: ProgramParts) {
     // Variables in their order, the rest from the inside out, so that the depth cuts no chain of them.
@@ -64,10 +59,7 @@ export class Values {
     return this.#once(this.#texts, node, () => {
       const text = this.#readText(node, scope);
       const isJoined = node.type === "BinaryExpression" || node.type === "TemplateLiteral";
-      if (text === undefined || !isJoined || text.length <= MAX_SMALL_CHARACTERS) return text;
-      this.#largeCharacters += text.length;
-      const isTooLarge = text.length > MAX_TEXT_CHARACTERS || this.#largeCharacters > MAX_LARGE_CHARACTERS;
-      return isTooLarge ? undefined : text;
+      return isJoined && text !== undefined && text.length > MAX_TEXT_CHARACTERS ? undefined : text;
     });
   }
 

@@ -1,5 +1,5 @@
 import type { KnownTool } from "@cem/bridge";
-import { isObject } from "@cem/core";
+import { isObject, readAnnotations } from "@cem/core";
 import type { JsonObject, JsonSchema, JsonValue, ToolAnnotations } from "@cem/core";
 import { isServerRequest } from "./server-request-definitions.ts";
 
@@ -129,16 +129,6 @@ function readInputSchema(value: JsonValue | undefined): {
     schema: ANY_ARGUMENTS,
     unvalidated: `its inputSchema asks for ${JSON.stringify(type).slice(0, 60)}, but arguments are always an object`,
   };
-}
-
-function readAnnotations(value: JsonValue | undefined): ToolAnnotations | undefined {
-  if (!isObject(value)) return undefined;
-  const annotations: ToolAnnotations = {};
-  if (typeof value["title"] === "string") annotations.title = value["title"];
-  for (const hint of ["readOnlyHint", "destructiveHint", "idempotentHint", "openWorldHint"] as const) {
-    if (typeof value[hint] === "boolean") annotations[hint] = value[hint];
-  }
-  return Object.keys(annotations).length === 0 ? undefined : annotations;
 }
 
 function describe(value: JsonValue): string {

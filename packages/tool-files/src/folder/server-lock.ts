@@ -1,6 +1,6 @@
 import path from "node:path";
-import { CemError, isObject } from "@cem/core";
-import type { ToolAnnotations, ToolDefinition } from "@cem/core";
+import { CemError, isObject, readAnnotations } from "@cem/core";
+import type { ToolDefinition } from "@cem/core";
 import * as z from "zod";
 import { canonicalJson, compactJson, sha256 } from "../canonical-json.ts";
 import { markFlagged, visibleText } from "../safe-text.ts";
@@ -130,6 +130,7 @@ function toToolDefinition(tool: LockedTool, serverDir: string): ToolDefinition {
   const { name, title, description, inputSchema, outputSchema, annotations } = tool.definition;
   const server = path.basename(serverDir);
   const { flags = [] } = tool;
+  const about = isObject(annotations) ? annotations : {};
   return {
     server,
     name: tool.name,
@@ -138,31 +139,11 @@ function toToolDefinition(tool: LockedTool, serverDir: string): ToolDefinition {
     description: markFlagged(visibleText(description ?? title ?? ""), flags),
     inputSchema: isObject(inputSchema) ? inputSchema : {},
     outputSchema: isObject(outputSchema) ? outputSchema : undefined,
-    annotations: toAnnotations(annotations, title),
+    annotations: readAnnotations(title === undefined ? about : { ...about, title }),
     callStyle: "object",
     signature: tool.signature,
     module: `./servers/${server}/index.ts`,
     file: path.join(serverDir, tool.file),
     flags: flags.length === 0 ? undefined : flags,
   };
-}
-
-const hint = z.boolean().optional().catch(undefined);
-const annotationsShape = z
-  .object({
-    title: z.string().optional().catch(undefined),
-    readOnlyHint: hint,
-    destructiveHint: hint,
-    idempotentHint: hint,
-    openWorldHint: hint,
-  })
-  .catch({});
-
-/** The valid annotations; `undefined` when there are none. */
-function toAnnotations(raw: unknown, title: string | undefined): ToolAnnotations | undefined {
-  const hints = annotationsShape.parse(raw);
-  const given = Object.entries({ ...hints, title: title ?? hints.title }).filter(
-    ([, value]) => value !== undefined,
-  );
-  return given.length === 0 ? undefined : Object.fromEntries(given);
 }
