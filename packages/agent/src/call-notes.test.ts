@@ -82,8 +82,14 @@ describe("callNotes", () => {
     expect(lines.at(-1)).toBe("3 more had no answer yet and were cancelled.");
   });
 
-  it("are none where the code did not throw, or called nothing", () => {
+  it("are none where the code did not throw, called nothing, or made the one call that the error names", () => {
     expect(notes([])).toEqual([]);
+    const error = { code: "TOOL_FAILED", message: threw.error.message, details: {} };
+    const failing = { ...call, ok: false, error };
+    expect(notes([failing])).toHaveLength(1);
+    const caught = { ...failing, error: { ...error, message: "gone" } };
+    expect(notes([caught], threw, "await find_all({ id: 7 })")).toHaveLength(1);
+    expect(notes([failing], threw, "await find_all({ id: 7 })")).toEqual([]);
     expect(notes([{ ...call, result: "1" }], { status: "completed", value: 1 })).toEqual([]);
   });
 });

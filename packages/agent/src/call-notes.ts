@@ -33,18 +33,28 @@ export function callNotes(
   describeCall: (call: ToolCallRecord) => ToolCallRecord,
 ): string[] {
   if (outcome?.status !== "failed" || outcome.kind !== "exception") return [];
-  const lines = telling(outcome.toolCalls).map((call) => {
+  const shown = telling(outcome.toolCalls);
+  // The message has the failure of the only call.
+  const [{ error } = { error: undefined }, other] = outcome.toolCalls;
+  const isTold = error !== undefined && outcome.error.message.includes(error.message);
+  if (isTold && other === undefined && shown.every((call) => isStated(call, code))) return [];
+  const lines = shown.map((call) => {
     const { server, tool } = describeCall(call);
     const { args = "", result, error } = call;
     const answer = error === undefined ? cut(result ?? "") : "failed";
     const remark = remarkOn(result ?? "");
-    const values = args.match(VALUES) ?? [];
-    const isStated = values.every((value) => code.includes(value.replace(/^"(.*)"$/su, "$1")));
-    return `${toolId({ server, name: tool })}(${cut(args, isStated ? MAX_STATED_CHARACTERS : MAX_CHARACTERS)}) → ${answer}${remark}`;
+    const most = isStated(call, code) ? MAX_STATED_CHARACTERS : MAX_CHARACTERS;
+    return `${toolId({ server, name: tool })}(${cut(args, most)}) → ${answer}${remark}`;
   });
   const cancelled = outcome.toolCalls.filter(({ isCancelled }) => isCancelled === true).length;
   if (cancelled > 0) lines.push(`${cancelled} more had no answer yet and were cancelled.`);
   return lines.length === 0 ? [] : [`The calls before the error:\n${lines.join("\n")}`];
+}
+
+/** Whether the arguments of a call stand in the code as they are. */
+function isStated({ args = "" }: ToolCallRecord, code: string): boolean {
+  const values = args.match(VALUES) ?? [];
+  return values.every((value) => code.includes(value.replace(/^"(.*)"$/su, "$1")));
 }
 
 /** The first calls that failed, and the last ones, in their order. */

@@ -60,7 +60,7 @@ server: {yield_after: 20}\n`,
     const { tools } = await client.listTools();
     const told = tools.find(({ name }) => name === "execute_code")?.description;
     expect(told).toContain("fetch reaches only api.example.com. Files: only /workspace, /data (read-only);");
-    expect(told).toContain("longer than 20 s");
+    expect(told).toContain("A run over 20 s");
     expect(client.getInstructions()).toContain("execute_code");
     await client.close();
     await running.close();

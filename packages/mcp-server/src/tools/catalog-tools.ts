@@ -127,11 +127,11 @@ const searchTools = declareTool<{
     const all = await host.agent.searchTools(query, { limit: MAX_SEARCH_RESULTS + 1, signal });
     const isShort = wanted === undefined && detail === "signature";
     const found = isShort ? shortList(all, host) : all.slice(0, wanted ?? DEFAULT_RESULTS);
-    const others = isShort ? othersThan(found, all) : [];
-    if (others.length > 0) notes.push(`Also: ${others.join(", ")}. A name as the query gives its signature.`);
+    const also = isShort ? namesBeside(found, all) : [];
+    if (also.length > 0) notes.push(`Also: ${also.join(", ")}. A name as the query gives its signature.`);
     else if (all.length > found.length) notes.push(moreMatches(all.length, found.length));
     if (found.length === 0) notes.push(whatToTry(await serversOf(host.agent, signal)));
-    const answer = await answerFound(found, detail, host);
+    const answer = await answerFound(found, detail, host, also);
     if (notes.length > 0) answer.content.push({ type: "text", text: notes.join(" ") });
     return answer;
   },
@@ -170,7 +170,7 @@ function alike(found: readonly RankedTool[]): Map<string, RankedTool[]> {
 }
 
 /** The names of the tools that are found beside those shown, the best first. */
-function othersThan(shown: readonly RankedTool[], all: readonly RankedTool[]): string[] {
+function namesBeside(shown: readonly RankedTool[], all: readonly RankedTool[]): string[] {
   const isShown = alike(shown);
   const others = [...alike(all)].filter(([key]) => !isShown.has(key)).slice(0, MAX_OTHERS);
   return others.flatMap(([, [one]]) => (one === undefined ? [] : toolId(one.tool)));
@@ -189,13 +189,14 @@ async function answerFound(
   found: readonly RankedTool[],
   detail: Detail,
   settings: ListSettings,
+  also: readonly string[],
 ): Promise<CallToolResult> {
   const tools = found.map(({ tool }) => tool);
   switch (detail) {
     case "signature": {
       const { data, text: shown } = signaturesOf(tools, settings);
       const content = tools.length === 0 ? [] : [{ type: "text" as const, text: shown }];
-      return { content, structuredContent: data };
+      return { content, structuredContent: also.length === 0 ? data : { ...data, also } };
     }
     case "name":
       return answerValue(byServer(found, (all) => all.map(({ tool }) => tool.name)));

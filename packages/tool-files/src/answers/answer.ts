@@ -6,8 +6,8 @@ import { fitValue } from "./fit-value.ts";
 
 /** Longer output is kept as a result; its beginning and end are shown. */
 const MAX_OUTPUT_CHARACTERS = 6 * 1024;
-const SHOWN_BEGINNING = 1_000;
-const SHOWN_END = 400;
+const SHOWN_BEGINNING = 800;
+const SHOWN_END = 300;
 
 /** Finds what helps with an error: a setting, an option or a command. */
 export type HintFor = (error: ErrorInfo) => string | undefined;
@@ -85,7 +85,7 @@ export async function shortenOutput(
   const where =
     kept === undefined
       ? ""
-      : `. All ${output.length}: ${readWith === undefined ? "" : `${readWith(kept.path)}, or `}in code: const output = await Deno.readTextFile("${kept.path}");`;
+      : `. All ${output.length}: ${readWith === undefined ? `in code: await Deno.readTextFile("${kept.path}")` : `${readWith(kept.path)}, or read that file in code`}`;
   const left = output.length - SHOWN_BEGINNING - SHOWN_END;
   return `${output.slice(0, SHOWN_BEGINNING)}\n[${left} characters are left out here${where}]\n${output.slice(-SHOWN_END)}`;
 }

@@ -51,13 +51,13 @@ function keepList(list: readonly JsonValue[], results: ResultStore): Promise<Jso
     if (characters > SHOWN_CHARACTERS) break;
     first.push(item);
   }
-  return keep(list as JsonValue[], results, first.length > 0 ? { first } : undefined);
+  return keep(list as JsonValue[], results, first.length > 0 ? { items: list.length, first } : undefined);
 }
 
 /**
  * Keeps a value; resolves with its handle and the line of code that reads it.
  *
- * @param shown - What is shown of the value. Default: the beginning of its text.
+ * @param shown - What is shown of the value. Default: its shape, and the beginning of its text.
  */
 async function keep(
   value: JsonValue,
@@ -73,8 +73,8 @@ async function keep(
     isText ? "value.txt" : "value.json",
   );
   const handle: ResultHandle = { type: isText ? "text" : "json", mimeType, size, path };
-  const beginning = shown ?? { preview: text.slice(0, PREVIEW_CHARACTERS) };
-  return { ...handle, ...shapeOf(value), ...beginning, read: readingCode(path, isText) };
+  const about = shown ?? { ...shapeOf(value), preview: text.slice(0, PREVIEW_CHARACTERS) };
+  return { ...handle, ...about, read: readingCode(path, isText) };
 }
 
 /** How long a value is that was kept, and what it has: what a program needs to take a part of it. */

@@ -182,12 +182,19 @@ function nounsOf(name: readonly string[], server: readonly string[]): readonly s
   return own.length > 0 ? own : nouns;
 }
 
-/** The tool whose name shares most with a step beside its verb, to be shown where none fits. */
+/**
+ * The tool whose name shares most with a step beside its verb, to be shown where none fits. For a change it is one that makes such
+ * a change.
+ */
 export function nearestTool(phrase: Phrase, tools: readonly ToolDefinition[]): ToolDefinition | undefined {
   const stems = stemsOf(phrase);
   const verb = verbOf(phrase);
   const isShared = (word: string): boolean =>
     word !== verb && !isGeneric(word) && !isStopWord(word) && meaningsOf(word).some((one) => stems.has(one));
-  const rated = tools.map((tool) => ({ tool, shared: splitWords(tool.name).filter(isShared).length }));
+  const isChange = [...(ASKED.get(verb) ?? [])].some((kind) => CHANGING.has(kind));
+  const rated = tools
+    .map((tool) => ({ tool, words: splitWords(tool.name) }))
+    .filter(({ words }) => !isChange || ordersChange(verb, words))
+    .map(({ tool, words }) => ({ tool, shared: words.filter(isShared).length }));
   return rated.filter(({ shared }) => shared > 0).toSorted((a, b) => b.shared - a.shared)[0]?.tool;
 }
