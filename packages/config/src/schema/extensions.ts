@@ -67,16 +67,6 @@ export const workflow = z.strictObject({
   mcpTool: described(flag(false), "Whether MCP clients see it as a tool."),
 });
 
-/** A plugin to load. */
-export interface PluginSetting {
-  /** A path, absolute in a loaded configuration, or the name of a package. */
-  plugin: string;
-  /** Checked by the plugin's own schema. */
-  options?: Record<string, unknown> | undefined;
-  /** Whether nothing may run without it. */
-  required: boolean;
-}
-
 const entry = z.strictObject({
   plugin: setting(text, "Path of a module, or name of an installed package.", { path: isPathByForm }),
   options: described(z.optional(anyObject), "Options of the plugin, which its own schema checks."),
@@ -85,6 +75,9 @@ const entry = z.strictObject({
     "true: nothing runs without it. false: where it fails, the rest goes on, with a warning.",
   ),
 });
+
+/** A plugin to load, by a path that is absolute in a loaded configuration, or by the name of a package. */
+export type PluginSetting = z.output<typeof entry>;
 
 const plugin = z.pipe(
   z.union([text, entry]),

@@ -1,5 +1,4 @@
 import * as z from "zod/mini";
-import type { Secret } from "./secret.ts";
 import {
   anyObject,
   described,
@@ -13,61 +12,6 @@ import {
   whole,
   withDefault,
 } from "./setting.ts";
-
-interface ServerBase {
-  name: string;
-  enabled: boolean;
-  /** The timeout of a call, in seconds. */
-  timeout: number;
-  /** The most calls at once. */
-  concurrency?: number | undefined;
-  /** How calls of tools that are not marked read-only are executed. */
-  writes?: "serial" | "parallel" | undefined;
-  /** The generation of the protocol to use. */
-  protocol?: "auto" | "legacy" | "2026-07-28" | undefined;
-  /** Which calls share a connection. */
-  connections?: "auto" | "shared" | "session" | "run" | undefined;
-  /** The most connections, which are processes for a command. */
-  maxConnections?: number | undefined;
-  metadata: Record<string, unknown>;
-}
-
-/** An MCP server that is started as a program and spoken to on its standard streams. */
-export interface StdioServerSetting extends ServerBase {
-  connectionType: "stdio";
-  command: string;
-  args: string[];
-  env: Record<string, Secret>;
-  cwd?: string | undefined;
-}
-
-/** An MCP server with a URL. `auto` is Streamable HTTP, or SSE where the server refuses that. */
-export interface RemoteServerSetting extends ServerBase {
-  connectionType: "auto" | "http" | "sse";
-  url: string;
-  headers: Record<string, Secret>;
-  auth?: ServerAuthSetting | undefined;
-}
-
-/** OAuth at a server: a user through the browser, or this machine with a client secret. */
-export type ServerAuthSetting =
-  | {
-      kind: "authorization-code";
-      clientId?: string | undefined;
-      clientSecret?: Secret | undefined;
-      scopes?: string[] | undefined;
-      clientMetadataUrl?: string | undefined;
-      callbackPort?: number | undefined;
-    }
-  | {
-      kind: "client-credentials";
-      clientId: string;
-      clientSecret: Secret;
-      issuer: string;
-      scopes?: string[] | undefined;
-    };
-
-export type McpServerSetting = StdioServerSetting | RemoteServerSetting;
 
 const DEFAULT_TIMEOUT_SECONDS = 30;
 const MAX_CONCURRENCY = 10_000;
@@ -85,7 +29,8 @@ const authEntry = z.strictObject({
   callbackPort: described(z.optional(whole(1, MAX_PORT)), "Port on 127.0.0.1. Default: a free one."),
 });
 
-function toAuth(entry: z.output<typeof authEntry>, payload: z.core.ParsePayload): ServerAuthSetting {
+/** A user signs in through the browser, or this machine with a client secret. */
+function toAuth(entry: z.output<typeof authEntry>, payload: z.core.ParsePayload) {
   const { kind, clientId, clientSecret, issuer, scopes, clientMetadataUrl, callbackPort } = entry;
   if (kind === "client-credentials") {
     return clientId !== undefined && clientSecret !== undefined && issuer !== undefined
@@ -147,9 +92,8 @@ const shape = {
 
 type Entry = z.output<z.ZodMiniObject<typeof shape>>;
 
-type Unnamed<T> = T extends unknown ? Omit<T, "name"> : never;
-
-function toServer(entry: Entry, payload: z.core.ParsePayload): Unnamed<McpServerSetting> {
+/** A program that is spoken to on its standard streams, or a URL: `auto` is Streamable HTTP, or SSE where the server refuses that. */
+function toServer(entry: Entry, payload: z.core.ParsePayload) {
   const refuse = (message: string, ...path: string[]): never => fail(payload, message, ...path);
   const { timeout, metadata, command, url, cwd, concurrency, writes, protocol } = entry;
   const { connections, maxConnections } = entry;
@@ -184,7 +128,7 @@ function toServer(entry: Entry, payload: z.core.ParsePayload): Unnamed<McpServer
     }
     return {
       ...base,
-      connectionType: "stdio",
+      connectionType: "stdio" as const,
       command: program,
       args: [...args, ...(entry.args ?? [])],
       env: entry.env ?? {},
@@ -214,8 +158,13 @@ function commandLine(url: string): string[] {
 const unnamed = z.pipe(z.strictObject(shape), z.transform(toServer));
 const named = z.pipe(
   z.strictObject({ name: described(text, "Name of the server."), ...shape }),
-  z.transform(({ name, ...entry }, payload): McpServerSetting => ({ name, ...toServer(entry, payload) })),
+  z.transform(({ name, ...entry }, payload) => ({ name, ...toServer(entry, payload) })),
 );
+
+export type McpServerSetting = z.output<typeof named>;
+export type StdioServerSetting = Extract<McpServerSetting, { connectionType: "stdio" }>;
+export type RemoteServerSetting = Exclude<McpServerSetting, StdioServerSetting>;
+export type ServerAuthSetting = NonNullable<RemoteServerSetting["auth"]>;
 
 const list = z.array(named).check(
   unique(
