@@ -1,7 +1,8 @@
 import { CemError } from "./errors.ts";
 import type { JsonValue } from "./json.ts";
+import { Lazy } from "./lazy.ts";
 import { brokenTokenIn, redactionTokensIn } from "./redaction-tokens.ts";
-import type { RedactionTarget, Redactor } from "./redaction.ts";
+import type { Redactor } from "./redaction.ts";
 
 /** Numbers from here to the largest safe one are tokens of numbers: no card, phone or person has one of them. */
 const MIN_NUMBER_TOKEN = 8_900_000_000_000_000;
@@ -16,9 +17,6 @@ export interface RestoreSettings {
   current: () => Promise<unknown>;
 }
 
-/** A token in data, with the place of the first. */
-type FoundTokens = Map<string | number, { place: string; id: string }>;
-
 /**
  * Puts values in the place of tokens in data that a client got with tokens and hands back to be kept. Where code sees tokens
  * only, those of values that are not in the data kept so far stay tokens.
@@ -28,83 +26,60 @@ type FoundTokens = Map<string | number, { place: string; id: string }>;
 export async function restoreTokens(data: JsonValue, settings: RestoreSettings): Promise<JsonValue> {
   const { redactor, session, current } = settings;
   if (redactor === undefined) return data;
-  const found: FoundTokens = new Map();
-  collect(data, "", found, true);
-  if (found.size === 0) return data;
-  const kept: FoundTokens | undefined = redactor.guest === "tokens" ? new Map() : undefined;
-  if (kept !== undefined) {
-    const before = await current().catch(() => null);
-    collect(redactor.tokenize(before, { session }), "", kept, false);
-  }
-  const keptIds = kept && new Set([...kept.values()].map(({ id }) => id));
   const target = { session, server: "workspace", tool: "save", isKept: true };
-  const values = new Map<string | number, string | number>();
-  for (const [token, { place, id }] of found) {
-    const value = await valueOf(token, place, redactor, target);
-    if (keptIds?.has(id) !== false) values.set(token, value);
-  }
-  return replace(data, values);
-}
-
-async function valueOf(
-  token: string | number,
-  place: string,
-  redactor: Redactor,
-  target: RedactionTarget,
-): Promise<string | number> {
-  try {
-    const value = (await redactor.detokenize(token, target)) as string | number;
+  // Read once, and only for data with tokens.
+  const kept = new Lazy(async () => {
+    const before = await current().catch(() => null);
+    return idsIn(redactor.tokenize(before, { session }));
+  });
+  /** What a token stands for; itself where the data kept so far does not have it. */
+  const valueOf = async (token: string | number, id: string, place: string): Promise<string | number> => {
+    const value = await redactor.detokenize(token, target).catch((error: unknown) => {
+      if (!CemError.isInstance(error) || error.code !== "TOKEN_UNKNOWN") throw error;
+    });
     // A number that is returned unchanged stands for no value.
-    if (typeof token === "string" || value !== token) return value;
-  } catch (error) {
-    if (!CemError.isInstance(error) || error.code !== "TOKEN_UNKNOWN") throw error;
-  }
-  throw unknown(place, `the token ${token}, which stands for no value of this session`, String(token));
-}
-
-/** @param isStrict - Whether parts of tokens are refused. */
-function collect(data: unknown, place: string, found: FoundTokens, isStrict: boolean): void {
-  if (typeof data === "string") {
-    for (const { start, end, id } of redactionTokensIn(data)) {
-      const token = data.slice(start, end);
-      if (!found.has(token)) found.set(token, { place, id });
-    }
-    const broken = isStrict ? brokenTokenIn(data) : undefined;
+    if (value === undefined || (typeof token === "number" && value === token))
+      throw unknown(place, `the token ${token}, which stands for no value of this session`, String(token));
+    return redactor.guest !== "tokens" || (await kept.get()).has(id) ? (value as string | number) : token;
+  };
+  const restoreText = async (text: string, place: string): Promise<string> => {
+    const broken = brokenTokenIn(text);
     if (broken !== undefined) throw unknown(place, `"${broken}", which is a part of a token`, broken);
-  } else if (typeof data === "number") {
-    if (data >= MIN_NUMBER_TOKEN && Number.isSafeInteger(data)) found.set(data, { place, id: String(data) });
-  } else if (Array.isArray(data)) {
-    for (const [index, item] of data.entries()) collect(item, `${place}[${index}]`, found, isStrict);
-  } else if (typeof data === "object" && data !== null) {
-    for (const [name, value] of Object.entries(data)) {
-      const inside = place === "" ? name : `${place}.${name}`;
-      collect(name, inside, found, isStrict);
-      collect(value, inside, found, isStrict);
+    let result = "";
+    let from = 0;
+    for (const { start, end, id } of redactionTokensIn(text)) {
+      result += `${text.slice(from, start)}${await valueOf(text.slice(start, end), id, place)}`;
+      from = end;
     }
-  }
+    return result + text.slice(from);
+  };
+  const restore = async (value: JsonValue, place: string): Promise<JsonValue> => {
+    if (typeof value === "string") return restoreText(value, place);
+    if (typeof value === "number") return isToken(value) ? valueOf(value, String(value), place) : value;
+    if (typeof value !== "object" || value === null) return value;
+    const restored: [string, JsonValue][] = [];
+    for (const [name, member] of Object.entries(value)) {
+      const inside = Array.isArray(value) ? `${place}[${name}]` : place === "" ? name : `${place}.${name}`;
+      restored.push([await restoreText(name, inside), await restore(member, inside)]);
+    }
+    if (Array.isArray(value)) return restored.map(([, item]) => item);
+    // Unlike an assignment this gives `__proto__` no meaning.
+    return Object.fromEntries(restored);
+  };
+  return restore(data, "");
 }
 
-function replace(data: JsonValue, values: ReadonlyMap<string | number, string | number>): JsonValue {
-  if (typeof data === "string") return replaceIn(data, values);
-  if (typeof data === "number") return values.get(data) ?? data;
-  if (Array.isArray(data)) return data.map((item) => replace(item, values));
-  if (typeof data !== "object" || data === null) return data;
-  // Unlike an assignment this gives `__proto__` no meaning.
-  return Object.fromEntries(
-    Object.entries(data).map(([name, value]) => [replaceIn(name, values), replace(value, values)]),
+function isToken(value: number): boolean {
+  return value >= MIN_NUMBER_TOKEN && Number.isSafeInteger(value);
+}
+
+/** The ids of all tokens in data. */
+function idsIn(data: unknown): ReadonlySet<string> {
+  const text = JSON.stringify(data) ?? "";
+  const numbers = (text.match(/(?<![\d.])\d{16}(?![\d.])/gu) ?? []).filter((digits) =>
+    isToken(Number(digits)),
   );
-}
-
-function replaceIn(text: string, values: ReadonlyMap<string | number, string | number>): string {
-  let result = "";
-  let from = 0;
-  for (const { start, end } of redactionTokensIn(text)) {
-    const value = values.get(text.slice(start, end));
-    if (value === undefined) continue;
-    result += `${text.slice(from, start)}${value}`;
-    from = end;
-  }
-  return result + text.slice(from);
+  return new Set([...redactionTokensIn(text).map(({ id }) => id), ...numbers]);
 }
 
 function unknown(place: string, what: string, token: string): CemError {

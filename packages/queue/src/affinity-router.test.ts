@@ -1,6 +1,7 @@
 import { once } from "node:events";
 import { setTimeout as sleep } from "node:timers/promises";
 import { CemError } from "@cem/core";
+import type { ExecuteOptions } from "@cem/core";
 import { parseSealingKeys } from "@cem/store";
 import { Redis } from "ioredis";
 import { expect, it, onTestFinished } from "vitest";
@@ -9,7 +10,7 @@ import { agentOf } from "../test/agent-of.ts";
 import type { Work } from "../test/agent-of.ts";
 import { realQueue } from "../test/real-queue.ts";
 import { realWorkers } from "../test/real-workers.ts";
-import type { QueueWorker, QueueWorkerSettings, QueuedOptions, RunQueue } from "./index.ts";
+import type { QueueWorker, QueueWorkerSettings, RunQueue } from "./index.ts";
 
 const UNSAFE = { server: "s", tool: "send", isRepeatable: false };
 const SAFE = { server: "s", tool: "read", isRepeatable: true };
@@ -24,7 +25,7 @@ describeWith("redis-server")("runs of a session", () => {
     settings: Partial<QueueWorkerSettings> = {},
     doing: Work = async () => name,
   ): Promise<QueueWorker> => execute(doing, { name, ...settings });
-  const run = async (queue: RunQueue, input: string, options: QueuedOptions = {}, owner?: string) =>
+  const run = async (queue: RunQueue, input: string, options: ExecuteOptions = {}, owner?: string) =>
     queue.execute({ kind: "code", input, owner }, options);
 
   /** Begins runs of the session `s` until one was routed, each once the one before has begun. */
@@ -83,7 +84,7 @@ describeWith("redis-server")("runs of a session", () => {
     await work("warm", { concurrency: 1 });
     expect((await run(queue, "x", { session: "s" }, "ada")).value).toBe("warm");
     await work("other", { keepsGuests: false, concurrency: 1 });
-    const placesOf = async (options: QueuedOptions, owner: string): Promise<Set<unknown>> => {
+    const placesOf = async (options: ExecuteOptions, owner: string): Promise<Set<unknown>> => {
       const places = new Set<unknown>();
       for (let at = 0; at < TRIES && places.size < 2; at += 1)
         places.add((await run(queue, "x", options, owner)).value);

@@ -1,6 +1,6 @@
 import { createHash, randomUUID } from "node:crypto";
 import { CemError } from "@cem/core";
-import type { Agent, TaskResult } from "@cem/core";
+import type { Agent, ExecuteOptions, TaskResult } from "@cem/core";
 import { traceCarrier, traced } from "@cem/core/telemetry";
 import { shownLocation, storeUnavailable } from "@cem/store";
 import { Queue } from "bullmq";
@@ -30,13 +30,11 @@ import type {
   QueueLoad,
   QueuedOwner,
   RejoinOptions,
-  QueuedOptions,
   RunQueue,
   RunQueueSettings,
 } from "./run-queue.ts";
 import { Streams } from "./streams.ts";
 import { Throughput, Turns } from "./turns.ts";
-import type { Urgency } from "./turns.ts";
 
 const MS_PER_SECOND = 1_000;
 const DEFAULT_MAX_WAITING = 10_000;
@@ -48,7 +46,7 @@ function quotaOwnerOf({ owner, options }: QueuedRun): string | undefined {
 }
 
 /** Ids of runs that may be asked for twice. Other keys are made for one run. */
-const GIVEN_TWICE = /^(?:key|id)-/u;
+const GIVEN_TWICE = /^id-/u;
 const HANDLERS = { elicit: "onElicit", approve: "onApprove", sample: "onSample" } as const;
 
 /** Opens the queue for a host. Connects with the first run. */
@@ -76,13 +74,16 @@ class BullRunQueue implements RunQueue {
     return queuedAgent(this, local, owner);
   }
 
-  async execute(asked: AskedRun, options: QueuedOptions = {}): Promise<TaskResult> {
+  async execute(asked: AskedRun, options: ExecuteOptions = {}): Promise<TaskResult> {
     return traced(`send ${QUEUE}`, { kind: "producer", attributes: messaging("send") }, () =>
       this.#execute(asked, options),
     );
   }
 
-  async #execute({ kind, input, owner, incarnation }: AskedRun, options: QueuedOptions): Promise<TaskResult> {
+  async #execute(
+    { kind, input, owner, incarnation }: AskedRun,
+    options: ExecuteOptions,
+  ): Promise<TaskResult> {
     const { limits, typeCheck, mode, context, allowedTools, session, singleUse, runId, record } = options;
     const runOptions = { limits, typeCheck, mode, context, allowedTools, session, singleUse, runId, record };
     const run: QueuedRun = {
@@ -100,7 +101,7 @@ class BullRunQueue implements RunQueue {
       try {
         await awaited.follow({
           isNew: !GIVEN_TWICE.test(id),
-          run: (followed) => this.#put(opened, { id, run, followed }, options),
+          run: (followed) => this.#put(opened, { id, run, followed }),
         });
       } catch (error) {
         awaited.stop();
@@ -187,13 +188,12 @@ class BullRunQueue implements RunQueue {
   async #put(
     opened: Opened,
     { id, run, followed }: { id: string; run: QueuedRun; followed: Promise<void> },
-    { urgency = "normal" }: QueuedOptions,
   ): Promise<void> {
     const { queue, codec } = opened;
     const mayBeKnown = GIVEN_TWICE.test(id);
     const known = mayBeKnown ? await queue.getJob(id) : undefined;
     if (known !== undefined) return requireSame(codec, known, run);
-    const [priority] = await Promise.all([this.#takeTurn(opened, run, urgency), followed]);
+    const [priority] = await Promise.all([this.#takeTurn(opened, run), followed]);
     const data: JobData = {
       payload: codec.encode(`job:${id}`, run),
       owner: run.owner,
@@ -211,9 +211,9 @@ class BullRunQueue implements RunQueue {
     if (added !== undefined) requireSame(codec, added, run);
   }
 
-  async #takeTurn({ turns, throughput }: Opened, run: QueuedRun, urgency: Urgency): Promise<number> {
+  async #takeTurn({ turns, throughput }: Opened, run: QueuedRun): Promise<number> {
     const { maxWaiting = DEFAULT_MAX_WAITING } = this.#settings;
-    const { priority, waiting, own } = await turns.take(quotaOwnerOf(run), urgency, maxWaiting);
+    const { priority, waiting, own } = await turns.take(quotaOwnerOf(run), maxWaiting);
     if (priority !== undefined) return priority;
     const isShare = waiting < maxWaiting;
     const [runs, limit] = isShare ? [own, maxWaiting - waiting] : [waiting, maxWaiting];
@@ -286,9 +286,9 @@ function reasonOf(codec: MessageCodec, id: string, { reason }: JobData): string 
 
 function idOf(
   owner: string | undefined,
-  { idempotencyKey, rejoin, runId }: Pick<QueuedOptions, "idempotencyKey" | "rejoin" | "runId">,
+  { rejoin, runId }: Pick<ExecuteOptions, "rejoin" | "runId">,
 ): string {
-  const keys = { key: idempotencyKey, rejoin: rejoin?.key, id: runId };
+  const keys = { rejoin: rejoin?.key, id: runId };
   for (const [kind, key] of Object.entries(keys)) {
     if (key === undefined) continue;
     const digest = createHash("sha256").update(JSON.stringify([owner ?? null, key]));
@@ -301,10 +301,7 @@ function requireSame(codec: MessageCodec, job: Job<JobData>, run: QueuedRun): vo
   const known = codec.decode(`job:${job.id ?? ""}`, job.data.payload) as QueuedRun;
   const contentOf = ({ kind, input, options }: QueuedRun): string => JSON.stringify([kind, input, options]);
   if (contentOf(known) === contentOf(run)) return;
-  throw new CemError(
-    "QUEUE_KEY_REUSED",
-    "The key (idempotencyKey or runId) was used for another run. Give each run its own.",
-  );
+  throw new CemError("QUEUE_KEY_REUSED", "The runId was used for another run. Give each run its own.");
 }
 
 /** An agent whose runs wait in a queue, and that asks a local agent for all else. */

@@ -35,7 +35,7 @@ async function setUp() {
     const ms = id % 10 === 0 ? SLOW_MS : 20;
     const input = JSON.stringify({ tool: "send", id: String(id), ms });
     const owner = `owner${id % OWNERS}`;
-    return queue.execute({ kind: "code", input, owner }, { idempotencyKey: String(id) });
+    return queue.execute({ kind: "code", input, owner }, { runId: String(id) });
   };
   const calls = () => workers.calls().toSorted();
   return { work: workers.work, run, calls };

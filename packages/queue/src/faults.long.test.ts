@@ -160,7 +160,7 @@ describeWith("redis-server")("runs under random faults", () => {
           const input = JSON.stringify({ id: String(run), tool, ms });
           // Runs of a session are routed from worker to worker.
           const session = Math.random() < 0.5 ? `s${run % SESSIONS}` : undefined;
-          const options = { idempotencyKey: String(run), session };
+          const options = { runId: String(run), session };
           const result = await until(() => host.execute({ kind: "code", input }, options));
           results.set(run, { tool, result, code: result.error?.code });
         }

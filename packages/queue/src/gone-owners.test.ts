@@ -21,8 +21,8 @@ async function setUp(keys?: typeof KEYS) {
     const worker = await startQueueWorker({ url: redis.url, keys, agentFor, concurrency: 1 });
     onTestFinished(() => worker.close());
   };
-  const run = (owner: string, input = SECRET, idempotencyKey?: string) =>
-    queue.execute({ kind: "code", input, owner, incarnation: "1" }, { idempotencyKey });
+  const run = (owner: string, input = SECRET, runId?: string) =>
+    queue.execute({ kind: "code", input, owner, incarnation: "1" }, { runId });
   return { queue, work, run, dump: () => dumpRedis(redis.url) };
 }
 

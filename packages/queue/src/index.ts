@@ -6,11 +6,9 @@ export type {
   QueueConnection,
   QueueCounts,
   QueueLoad,
-  QueuedOptions,
   RunQueue,
   RunQueueSettings,
 } from "./run-queue.ts";
 export { createReplicas } from "./replicas.ts";
 export type { QueuedReplicas } from "./replicas.ts";
-export type { Urgency } from "./turns.ts";
 export type { RunningAgent } from "./worker-run.ts";

@@ -115,29 +115,27 @@ describeWith("redis-server")("a queue of runs", () => {
     await work(async () => (runs += 1));
     const [one, two] = [open(), open()];
     const results = await Promise.all(
-      [one, two, one, two].map((queue) => queue.execute(code("x", "ada"), { idempotencyKey: "k" })),
+      [one, two, one, two].map((queue) => queue.execute(code("x", "ada"), { runId: "k" })),
     );
     expect(results.map(({ value }) => value)).toEqual([1, 1, 1, 1]);
-    expect((await open().execute(code("x", "ada"), { idempotencyKey: "k" })).value).toBe(1);
+    expect((await open().execute(code("x", "ada"), { runId: "k" })).value).toBe(1);
     const named = [one, two].map((queue) => queue.execute(code("x", "eve"), { runId: "r" }));
     expect((await Promise.all(named)).map(({ value }) => value)).toEqual([2, 2]);
-    expect((await open().execute(code("x", "bob"), { idempotencyKey: "k" })).value).toBe(3);
-    await expect(one.execute(code("y", "ada"), { idempotencyKey: "k" })).rejects.toMatchObject({
+    expect((await open().execute(code("x", "bob"), { runId: "k" })).value).toBe(3);
+    await expect(one.execute(code("y", "ada"), { runId: "k" })).rejects.toMatchObject({
       code: "QUEUE_KEY_REUSED",
     });
   });
 
-  it("serves owners in turn, however many runs one has put in, and urgent ones first", async () => {
+  it("serves owners in turn, however many runs one has put in", async () => {
     const queue = open();
     const order: string[] = [];
     const runs = Array.from({ length: 8 }, (_, at) => queue.execute(code(`ada ${at}`, "ada")));
     await expect.poll(async () => (await queue.counts()).waiting).toBe(8);
     for (const at of [0, 1]) runs.push(queue.execute(code(`bob ${at}`, "bob")));
-    runs.push(queue.execute(code("eve", "eve"), { urgency: "high" }));
-    await expect.poll(async () => (await queue.counts()).waiting).toBe(11);
+    await expect.poll(async () => (await queue.counts()).waiting).toBe(10);
     await work(async (input) => order.push(input), { concurrency: 1 });
     await Promise.all(runs);
-    expect(order.indexOf("eve")).toBeLessThan(3);
     expect(order.indexOf("bob 0")).toBeLessThan(3);
     expect(order.indexOf("bob 1")).toBeLessThan(6);
     expect(order.filter((one) => one.startsWith("ada"))).toEqual(
@@ -257,7 +255,7 @@ describeWith("redis-server")("a queue of runs", () => {
     const broken = await work(async () => 1, {
       agentFor: () => Promise.reject(new CemError("CONFIG_INVALID", "config.yaml:3: no such setting")),
     });
-    await expect(queue.execute(code("x", "ada"), { idempotencyKey: "k" })).rejects.toMatchObject({
+    await expect(queue.execute(code("x", "ada"), { runId: "k" })).rejects.toMatchObject({
       code: "CONFIG_INVALID",
     });
     await expect.poll(() => queue.dead()).toHaveLength(1);

@@ -5,7 +5,7 @@ import type { Redis } from "ioredis";
 import type { MessageCodec } from "./connection.ts";
 import type { QueuedRun } from "./protocol.ts";
 import type { Streams } from "./streams.ts";
-import type { Throughput, Turns, Urgency } from "./turns.ts";
+import type { Throughput, Turns } from "./turns.ts";
 
 /** Options of {@link RunQueue.rejoin}: those of an agent's `rejoinRun`. */
 export type RejoinOptions = NonNullable<Parameters<NonNullable<Agent["rejoinRun"]>>[1]>;
@@ -32,17 +32,6 @@ export interface RunQueueSettings extends QueueConnection {
    * @defaultValue 10000
    */
   maxWaiting?: number | undefined;
-}
-
-/** Options of a run in a queue, beyond those of any run. */
-export interface QueuedOptions extends ExecuteOptions {
-  /**
-   * Makes requests with this key one run: a later one gets what the first gets, for an hour after its end. So does `runId`
-   * where it is given without `rejoin`.
-   */
-  idempotencyKey?: string | undefined;
-  /** @defaultValue `normal` */
-  urgency?: Urgency | undefined;
 }
 
 /** The owner that runs belong to: where several share a queue, each has keys, turns and results of its own. */
@@ -90,14 +79,15 @@ export interface RunQueue {
    */
   agent(local: Agent, owner?: QueuedOwner): Agent;
   /**
-   * Has a worker execute a run.
+   * Has a worker execute a run. With `options.runId`, and without `rejoin`, requests of one owner are one run: a later one gets
+   * what the first gets, for an hour after its end.
    *
    * @throws CemError `QUEUE_FULL` with `details.retryAfterMs`, `QUEUE_KEY_REUSED`, `STORE_UNAVAILABLE`, or why a worker
    *   can't execute it.
    */
-  execute(run: AskedRun, options?: QueuedOptions): Promise<TaskResult>;
+  execute(run: AskedRun, options?: ExecuteOptions): Promise<TaskResult>;
   /**
-   * Goes on with a run that another host began with this `rejoin.key`, and without an `idempotencyKey`.
+   * Goes on with a run that another host began with this `rejoin.key`.
    *
    * @returns `undefined` where there is no such run of the owner, or no longer.
    * @throws CemError `STORE_UNAVAILABLE`, or as `execute` does.

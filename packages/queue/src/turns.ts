@@ -7,32 +7,26 @@ const MAX_PRIORITY = 2_097_152;
 /** From here on turns begin anew as soon as nothing waits. Below it they grow by what the busiest owner takes. */
 const RENEW_AT = MAX_PRIORITY / 2;
 
-/** How much of an owner's share a run takes, by its urgency. */
-const COST = { high: 1, normal: 4, low: 16 } as const;
-
-/** How urgent a run is among those of all owners. */
-export type Urgency = keyof typeof COST;
-
 /**
- * Takes a turn: start-time fair queueing. An owner's runs follow each other at the distance of their cost; an owner who
- * comes anew begins where the service stands. Where too many wait it is refused: an owner may have as many as it leaves room for.
- * KEYS: what stands, the owners' last turns, the runs that wait, those of them that were given back. ARGV: owner, cost, from
- * where on turns begin anew, how many may wait, what a usual run costs, whether the owner is one of several.
+ * Takes a turn: start-time fair queueing. An owner's runs follow each other; an owner who comes anew begins where the
+ * service stands. Where too many wait it is refused: an owner may have as many as it leaves room for.
+ * KEYS: what stands, the owners' last turns, the runs that wait, those of them that were given back. ARGV: owner, from where
+ * on turns begin anew, how many may wait, whether the owner is one of several.
  */
 const TAKE = `
   local stands = tonumber(redis.call("GET", KEYS[1]) or "0")
-  if stands >= tonumber(ARGV[3]) and redis.call("ZCARD", KEYS[3]) == 0 then
+  if stands >= tonumber(ARGV[2]) and redis.call("ZCARD", KEYS[3]) == 0 then
     redis.call("DEL", KEYS[1], KEYS[2])
     stands = 0
   end
   local last = tonumber(redis.call("HGET", KEYS[2], ARGV[1]) or "0")
-  local most = tonumber(ARGV[4])
+  local most = tonumber(ARGV[3])
   local waiting = redis.call("ZCARD", KEYS[3]) + redis.call("LLEN", KEYS[4])
   local own = 0
-  if ARGV[6] == "1" then own = math.min(waiting, math.ceil(math.max(0, last - stands) / tonumber(ARGV[5]))) end
+  if ARGV[4] == "1" then own = math.min(waiting, math.max(0, last - stands)) end
   if waiting >= most or (own > 0 and own >= most - waiting) then return {-1, waiting, own} end
   local turn = math.max(stands, last)
-  redis.call("HSET", KEYS[2], ARGV[1], turn + tonumber(ARGV[2]))
+  redis.call("HSET", KEYS[2], ARGV[1], turn + 1)
   return {turn, waiting, own}
 `;
 
@@ -84,16 +78,9 @@ export class Turns {
   }
 
   /** @param maxWaiting - How many runs may wait. */
-  async take(owner: string | undefined, urgency: Urgency, maxWaiting: number): Promise<Turn> {
+  async take(owner: string | undefined, maxWaiting: number): Promise<Turn> {
     const isOneOfSeveral = owner === undefined ? "0" : "1";
-    const given = [
-      owner ?? "",
-      COST[urgency],
-      this.#renewAt,
-      maxWaiting,
-      COST.normal,
-      isOneOfSeveral,
-    ] as const;
+    const given = [owner ?? "", this.#renewAt, maxWaiting, isOneOfSeveral] as const;
     const [turn = 0, waiting = 0, own = 0] = (
       (await this.#client.eval(TAKE, this.#keys.length, ...this.#keys, ...given)) as unknown[]
     ).map(Number);
@@ -132,9 +119,7 @@ export class Throughput {
 
   /** How long so many runs will probably take, in milliseconds. */
   async waitFor(runs: number): Promise<number> {
-    const minute = await this.#minute();
-    const counts = await this.#client.mget(this.#nameOf(minute), this.#nameOf(minute - 1));
-    const served = Math.max(1, ...counts.map(Number));
+    const served = Math.max(1, await this.perMinute());
     return Math.min(MAX_WAIT_MS, Math.max(MIN_WAIT_MS, Math.round((runs / served) * MINUTE_MS)));
   }
 
@@ -146,11 +131,6 @@ export class Throughput {
       await this.#client.mget(this.#nameOf(minute), this.#nameOf(minute - 1))
     ).map(Number);
     return Math.round(now + before * (1 - second / MINUTE_SECONDS));
-  }
-
-  async #minute(): Promise<number> {
-    const [seconds] = await this.#client.time();
-    return Math.floor(Number(seconds) / MINUTE_SECONDS);
   }
 
   #nameOf(minute: number): string {

@@ -1,35 +1,7 @@
 import { dependenciesOf } from "./definition/dependencies.ts";
 import type { Workflow, WorkflowStep } from "./definition/workflow.ts";
 
-/** A step in a drawing. */
-export interface GraphStep {
-  name: string;
-  type: string;
-  /** Its call or decision, in short. */
-  detail: string;
-  /** The steps of its list that it waits for. */
-  waitsFor: readonly string[];
-  /** The step that follows when it fails. */
-  onError?: string | undefined;
-  bodies: readonly { name: string; steps: readonly GraphStep[] }[];
-}
-
 const MAX_DETAIL_CHARACTERS = 60;
-
-/** The steps of a workflow with what they wait for. */
-function graphOf({ steps }: Pick<Workflow, "steps">): GraphStep[] {
-  const dependencies = dependenciesOf(steps);
-  const names = new Set(steps.map(({ name }) => name));
-  return steps.map((step) => ({
-    name: step.name,
-    type: step.type,
-    detail: detailOf(step),
-    // A step that is the target of another's failure does not wait for it as for a result.
-    waitsFor: [...(dependencies.get(step.name)?.requires ?? [])],
-    onError: names.has(step.onError) ? step.onError : undefined,
-    bodies: step.bodies.map((body) => ({ name: body.name, steps: graphOf(body) })),
-  }));
-}
 
 /** A line of the drawing for a terminal. */
 export interface DrawnStep {
@@ -44,45 +16,44 @@ export interface DrawnStep {
 }
 
 /** Draws a workflow in lines, in the order its steps can run: those of one group at once. */
-export function drawWorkflow(workflow: Pick<Workflow, "steps">): DrawnStep[] {
-  const draw = (steps: readonly GraphStep[], depth: number): DrawnStep[] => {
-    const groups = groupsOf(steps);
-    return steps
-      .toSorted((one, other) => (groups.get(one.name) ?? 0) - (groups.get(other.name) ?? 0))
-      .flatMap((step) => {
-        const after = step.waitsFor.length === 0 ? "" : `  after ${step.waitsFor.join(", ")}`;
-        const fails = step.onError === undefined ? "" : `  fails to ${step.onError}`;
-        return [
-          {
-            depth,
-            group: (groups.get(step.name) ?? 0) + 1,
-            text: step.name,
-            detail: `${step.detail}${after}${fails}`,
-            after: step.waitsFor,
-          },
-          ...step.bodies.flatMap((body) => [
-            { depth: depth + 1, group: 0, text: body.name, detail: "", after: [] },
-            ...draw(body.steps, depth + 2),
-          ]),
-        ];
-      });
-  };
-  return draw(graphOf(workflow), 0);
+export function drawWorkflow({ steps }: Pick<Workflow, "steps">): DrawnStep[] {
+  return draw(steps, 0);
+}
+
+function draw(steps: readonly WorkflowStep[], depth: number): DrawnStep[] {
+  // A step that is the target of another's failure does not wait for it as for a result.
+  const waits = new Map([...dependenciesOf(steps)].map(([name, { requires }]) => [name, [...requires]]));
+  const groups = groupsOf(waits);
+  const groupOf = ({ name }: WorkflowStep): number => groups.get(name) ?? 0;
+  return steps
+    .toSorted((one, other) => groupOf(one) - groupOf(other))
+    .flatMap((step) => {
+      const after = waits.get(step.name) ?? [];
+      const waiting = after.length === 0 ? "" : `  after ${after.join(", ")}`;
+      const fails = waits.has(step.onError) ? `  fails to ${step.onError}` : "";
+      const detail = `${detailOf(step)}${waiting}${fails}`;
+      return [
+        { depth, group: groupOf(step) + 1, text: step.name, detail, after },
+        ...step.bodies.flatMap((body) => [
+          { depth: depth + 1, group: 0, text: body.name, detail: "", after: [] },
+          ...draw(body.steps, depth + 2),
+        ]),
+      ];
+    });
 }
 
 /** How many groups of steps have to end before each can begin. */
-function groupsOf(steps: readonly GraphStep[]): Map<string, number> {
-  const byName = new Map(steps.map((step) => [step.name, step]));
+function groupsOf(waits: ReadonlyMap<string, readonly string[]>): Map<string, number> {
   const groups = new Map<string, number>();
-  const open = steps.map(({ name }) => name);
+  const open = [...waits.keys()];
   // Without recursion: a list may be a chain of thousands.
   for (let name = open.at(-1); name !== undefined; name = open.at(-1)) {
-    const waitsFor = byName.get(name)?.waitsFor ?? [];
-    const missing = waitsFor.filter((before) => !groups.has(before));
+    const before = waits.get(name) ?? [];
+    const missing = before.filter((one) => !groups.has(one));
     if (missing.length > 0) open.push(...missing);
     else {
       open.pop();
-      groups.set(name, Math.max(-1, ...waitsFor.map((before) => groups.get(before) ?? 0)) + 1);
+      groups.set(name, Math.max(-1, ...before.map((one) => groups.get(one) ?? 0)) + 1);
     }
   }
   return groups;

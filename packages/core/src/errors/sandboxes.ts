@@ -132,9 +132,9 @@ export const SANDBOX_ERRORS = {
     fix: "Wait as long as `retryAfterMs` says, or start more workers.",
   },
   QUEUE_KEY_REUSED: {
-    meaning: "A key that makes a run one was used for another run.",
-    cause: "An `idempotencyKey`, or a `runId`, came with another run than the first time.",
-    fix: "Use a new key for each run.",
+    meaning: "The `runId` of a run was used for another run.",
+    cause: "A `runId` came with another run than the first time.",
+    fix: "Use a new one for each run.",
   },
   RUN_INTERRUPTED: {
     meaning: "The worker was lost after it had called tools that change something.",

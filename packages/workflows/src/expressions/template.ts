@@ -130,42 +130,31 @@ function asText(value: JsonValue): string {
   return typeof value === "string" ? value : JSON.stringify(value);
 }
 
-const MAX_VALUES = 1_000_000;
-const MAX_DEPTH = 200;
-
 /**
  * Turns what an expression came to into JSON: its whole numbers are BigInts.
  *
- * @throws CemError `EXPRESSION_FAILED` for what JSON can't represent, and what is too large.
+ * @throws CemError `EXPRESSION_FAILED` for what JSON can't represent, and what is nested too deeply.
  */
 function toJson(value: unknown): JsonValue {
-  let values = 0;
-  const convert = (item: unknown, depth: number): JsonValue => {
-    values += 1;
-    if (values > MAX_VALUES) throw notJson(`more than ${MAX_VALUES} values`);
-    if (depth > MAX_DEPTH) throw notJson(`a nesting of more than ${MAX_DEPTH} levels`);
-    if (item === null || typeof item === "string" || typeof item === "boolean") return item;
-    if (typeof item === "bigint") return wholeNumber(item);
-    if (typeof item === "number") {
-      if (!Number.isFinite(item)) throw notJson(`the number ${item}`);
-      return item;
-    }
-    if (Array.isArray(item)) return item.map((one) => convert(one, depth + 1));
-    if (item instanceof Date) return item.toISOString();
-    if (item instanceof Map) return fromEntries([...item.entries()], convert, depth);
-    if (typeof item === "object" && isPlain(item)) return fromEntries(Object.entries(item), convert, depth);
-    throw notJson("a value of a type that JSON lacks; turn it into a text with string()");
-  };
-  return convert(value, 0);
+  let text: string | undefined;
+  try {
+    text = JSON.stringify(value, (_, item: unknown) => plainOf(item));
+  } catch (error) {
+    if (error instanceof RangeError) throw notJson("a value that is nested too deeply");
+    throw error;
+  }
+  if (text === undefined) throw notJson("nothing");
+  return JSON.parse(text) as JsonValue;
 }
 
-function fromEntries(
-  entries: readonly (readonly [unknown, unknown])[],
-  convert: (item: unknown, depth: number) => JsonValue,
-  depth: number,
-): JsonValue {
-  // fromEntries defines each key, also one that is called __proto__.
-  return Object.fromEntries(entries.map(([key, item]) => [String(key), convert(item, depth + 1)]));
+/** What JSON can represent of a value, for its members too. */
+function plainOf(item: unknown): unknown {
+  if (typeof item === "bigint") return wholeNumber(item);
+  if (typeof item === "number" && !Number.isFinite(item)) throw notJson(`the number ${item}`);
+  if (item instanceof Map) return Object.fromEntries(item);
+  if (item === null || ["string", "number", "boolean"].includes(typeof item)) return item;
+  if (Array.isArray(item) || (typeof item === "object" && isPlain(item))) return item;
+  throw notJson("a value of a type that JSON lacks; turn it into a text with string()");
 }
 
 function isPlain(item: object): boolean {

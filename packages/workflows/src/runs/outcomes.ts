@@ -48,11 +48,9 @@ export interface RunEnd {
   error: ErrorInfo | null;
 }
 
-/** The state of a run, from its journal. Of the steps within one that has its result nothing is kept. */
+/** The state of a run, from its journal. */
 export class Outcomes {
   readonly #steps = new Map<string, StepOutcome>();
-  /** The steps within each step, so that they can be forgotten together. */
-  readonly #within = new Map<string, string[]>();
   /** How long the run had been at work. */
   ms = 0;
   /** In ISO 8601. */
@@ -60,8 +58,13 @@ export class Outcomes {
   updatedAt: string | undefined;
   end: RunEnd | undefined;
 
+  /** Without those within one that has its result. */
   get steps(): ReadonlyMap<string, StepOutcome> {
-    return this.#steps;
+    const isWithinDone = (step: string): boolean => {
+      const parent = parentOf(step);
+      return parent !== undefined && (this.#steps.get(parent)?.status === "success" || isWithinDone(parent));
+    };
+    return new Map([...this.#steps].filter(([step]) => !isWithinDone(step)));
   }
 
   of(step: string): StepOutcome | undefined {
@@ -82,14 +85,12 @@ export class Outcomes {
     const { step } = record;
     const known = this.#steps.get(step);
     const attempts = "attempt" in record ? record.attempt : (known?.attempts ?? 0);
-    if (known === undefined) this.#remember(step);
     switch (record.type) {
       case "step-started":
         this.#steps.set(step, { status: "running", attempts, isUncertain: true });
         break;
       case "step-completed":
         this.#steps.set(step, { ...settled(record), status: "success", value: record.value, attempts });
-        this.#forgetWithin(step);
         break;
       case "step-failed":
         this.#steps.set(step, {
@@ -104,24 +105,6 @@ export class Outcomes {
         break;
     }
   };
-
-  #remember(step: string): void {
-    const parent = parentOf(step);
-    if (parent === undefined) return;
-    const siblings = this.#within.get(parent);
-    if (siblings === undefined) this.#within.set(parent, [step]);
-    else siblings.push(step);
-    // A step that has no record of its own may be within one that has.
-    if (!this.#steps.has(parent) && siblings === undefined) this.#remember(parent);
-  }
-
-  #forgetWithin(step: string): void {
-    for (const inner of this.#within.get(step) ?? []) {
-      this.#forgetWithin(inner);
-      this.#steps.delete(inner);
-    }
-    this.#within.delete(step);
-  }
 }
 
 function settled({ error }: { error?: ErrorInfo }): Pick<StepOutcome, "error" | "isUncertain"> {

@@ -90,10 +90,10 @@ export function splitSentences(text: string): string[] {
     .filter((sentence) => sentence !== "");
 }
 
-/** Splits a sentence into clauses that are steps of their own. */
-export function splitClauses(sentence: string, own: OwnWords): string[] {
+/** Splits a sentence into clauses that are steps of their own. @param verbs - As {@link beginsStep} takes them. */
+export function splitClauses(sentence: string, verbs: ReadonlySet<string>): string[] {
   const sql = outline(sentence).search(SQL_START);
-  if (sql >= 0) return splitSql(sentence, sql, own);
+  if (sql >= 0) return splitSql(sentence, sql, verbs);
   const mask = outline(sentence);
   const pieces: { start: number; end: number }[] = [];
   let start = 0;
@@ -103,8 +103,7 @@ export function splitClauses(sentence: string, own: OwnWords): string[] {
     const rest = mask.slice(end, end + 200);
     const begins =
       (sure && !/^by\b/iu.test(rest)) ||
-      beginsStep(rest, own.verbs) ||
-      beginsWithNoun(rest, own.nouns) ||
+      beginsStep(rest, verbs) ||
       /^(?:if|when|otherwise|else|unless)\b/iu.test(rest);
     if (!begins || sentence.slice(start, match.index).trim() === "") continue;
     if (isInsideQuestion(mask.slice(start, match.index), rest)) continue;
@@ -113,17 +112,6 @@ export function splitClauses(sentence: string, own: OwnWords): string[] {
   }
   pieces.push({ start, end: sentence.length });
   return pieces.map((piece) => sentence.slice(piece.start, piece.end).trim()).filter((piece) => piece !== "");
-}
-
-/** Words that begin a step in addition to the common English verbs. */
-export interface OwnWords {
-  verbs: ReadonlySet<string>;
-  nouns: ReadonlySet<string>;
-}
-
-function beginsWithNoun(rest: string, nouns: ReadonlySet<string>): boolean {
-  const match = /^(?:the\s+)?(?:current\s+)?([\p{L}]+)\s+(?:for|in|of|at|on)\s/iu.exec(rest);
-  return match?.[1] !== undefined && nouns.has(match[1].toLowerCase());
 }
 
 const SEPARATOR =
@@ -135,8 +123,8 @@ function isInsideQuestion(before: string, rest: string): boolean {
 }
 
 /** Splits a sentence with SQL. The SQL and the words that lead to it are one clause, up to a "then". */
-function splitSql(whole: string, start: number, own: OwnWords): string[] {
-  const before = start === 0 ? [] : splitClauses(whole.slice(0, start), own);
+function splitSql(whole: string, start: number, verbs: ReadonlySet<string>): string[] {
+  const before = start === 0 ? [] : splitClauses(whole.slice(0, start), verbs);
   const sentence = `${before.pop() ?? ""} ${whole.slice(start)}`.trim();
   const match =
     /;\s*|(?:,|(?<![\s,]))\s+(?:and\s+)?then\s+|,\s+and\s+(?=(?:save|print|count|write|show|return)\b)/u.exec(
@@ -144,7 +132,7 @@ function splitSql(whole: string, start: number, own: OwnWords): string[] {
     );
   if (match === null) return [...before, sentence];
   const rest = sentence.slice(match.index + match[0].length);
-  return [...before, sentence.slice(0, match.index), ...splitClauses(rest, own)].filter(
+  return [...before, sentence.slice(0, match.index), ...splitClauses(rest, verbs)].filter(
     (part) => part.trim() !== "",
   );
 }

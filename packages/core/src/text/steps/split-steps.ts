@@ -1,12 +1,5 @@
 import { readBlocks, type StepField, type TextBlock } from "./blocks.ts";
-import {
-  readCondition,
-  readOtherwise,
-  splitClauses,
-  splitSentences,
-  type OwnWords,
-  type StepCondition,
-} from "./clauses.ts";
+import { readCondition, readOtherwise, splitClauses, splitSentences, type StepCondition } from "./clauses.ts";
 import { collapseSpaces, outline } from "./outline.ts";
 import { beginsStep } from "./verbs.ts";
 
@@ -26,8 +19,6 @@ export interface TaskStep {
 interface SplitOptions {
   /** Words that begin a step in addition to the common English verbs, such as the verbs in the names of tools. */
   verbs?: Iterable<string> | undefined;
-  /** Nouns that begin a step of their own, as in "the forecast for Oslo and the weather in Lima". */
-  nouns?: Iterable<string> | undefined;
 }
 
 /** The longest text that is split, in UTF-16 units. Longer texts are cut. */
@@ -59,9 +50,7 @@ interface Branches {
  * @param task - The task in plain English. Cut after {@link MAX_STEP_TEXT_CHARACTERS}.
  */
 export function splitSteps(task: string, options: SplitOptions = {}): TaskStep[] {
-  const lower = (words: Iterable<string> = []): ReadonlySet<string> =>
-    new Set([...words].map((word) => word.toLowerCase()));
-  const own = { verbs: lower(options.verbs), nouns: lower(options.nouns) };
+  const own = new Set([...(options.verbs ?? [])].map((word) => word.toLowerCase()));
   const steps: TaskStep[] = [];
   const branches: Branches = { count: 0 };
   for (const block of readBlocks(collapseSpaces(task.slice(0, MAX_STEP_TEXT_CHARACTERS))))
@@ -69,7 +58,7 @@ export function splitSteps(task: string, options: SplitOptions = {}): TaskStep[]
   return steps;
 }
 
-function addBlock(steps: TaskStep[], block: TextBlock, own: OwnWords, branches: Branches): void {
+function addBlock(steps: TaskStep[], block: TextBlock, own: ReadonlySet<string>, branches: Branches): void {
   const before = steps.length;
   for (const sentence of splitSentences(block.text)) addSentence(steps, sentence, own, branches);
   const last = steps.at(-1);
@@ -86,7 +75,12 @@ function addBlock(steps: TaskStep[], block: TextBlock, own: OwnWords, branches: 
   }
 }
 
-function addSentence(steps: TaskStep[], sentence: string, own: OwnWords, branches: Branches): void {
+function addSentence(
+  steps: TaskStep[],
+  sentence: string,
+  own: ReadonlySet<string>,
+  branches: Branches,
+): void {
   let current: StepCondition | undefined;
   let dangling: string | undefined;
   for (const clause of splitClauses(leadWithOrder(sentence), own)) {
