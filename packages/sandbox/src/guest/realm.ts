@@ -32,6 +32,8 @@ export interface RealmSettings {
   failed(realm: Realm, json: string): void;
   /** Notes that work of the program has ended. */
   noteProgress(realm: Realm): void;
+  /** Whether nothing may be changed yet. */
+  isHeld(): boolean;
 }
 
 type MakeInside = (host: HostFunction, runtime: RuntimeParts | undefined) => Inside;
@@ -69,7 +71,7 @@ function runtimeParts(): RuntimeParts {
  * the guest's own realm.
  */
 export function createRealm(settings: RealmSettings, isLight: boolean): Realm {
-  const { importModules, done, failed, noteProgress } = settings;
+  const { importModules, done, failed, noteProgress, isHeld } = settings;
   const context = isLight
     ? createContext(constants.DONT_CONTEXTIFY, { codeGeneration: { strings: false, wasm: false } })
     : undefined;
@@ -89,7 +91,11 @@ export function createRealm(settings: RealmSettings, isLight: boolean): Realm {
     readKept: (path: string, offset: number, limit: number) => answer(() => readKept(path, offset, limit)),
     readText: (path: string) => answer(() => readKeptText(path)),
     file: (method: string, path: string, other?: string, options?: string) =>
-      answer(() => doWithFile(method, path, other, options)),
+      answer(() => {
+        // Code that mentions them waits until it may use them, unless it hides that.
+        if (isHeld()) throw new Error("Files can't be used before the program was checked.");
+        return doWithFile(method, path, other, options);
+      }),
     resolve: (specifier: string, url: string) =>
       answer(() => {
         const resolved = resolveModule(specifier, url);
