@@ -1,6 +1,6 @@
 import { setTimeout as sleep } from "node:timers/promises";
 import { toErrorInfo } from "@cem/core";
-import type { ErrorInfo } from "@cem/core";
+import type { ErrorInfo, FairGate } from "@cem/core";
 import { errorOf } from "./awaited-run.ts";
 import type { Peers } from "./peers.ts";
 import type { QueuedRun } from "./protocol.ts";
@@ -11,6 +11,8 @@ import type { ActiveRun } from "./worker-run.ts";
 const WORD_MS = 1_000;
 /** How long a run waits for a slot that a run of another worker has, before it goes back to the queue. */
 const SLOT_MS = 250;
+/** The runs of a worker wait for a slot in one line. */
+const LINE = { session: "runs" };
 
 /** Messages between workers. */
 export type WorkerMessage =
@@ -32,7 +34,8 @@ interface AffinityRouterSettings {
   name: string;
   peers: Peers<WorkerMessage>;
   executor: RunExecutor;
-  slots: Slots;
+  /** Lets in the runs that the worker executes at once: those that it took from the queue, and those that were routed to it. */
+  slots: FairGate;
   /** The name that keeps where a run's session is warm. `undefined` where it doesn't matter. */
   sessionOf: (run: QueuedRun) => string | undefined;
 }
@@ -66,13 +69,19 @@ export class AffinityRouter {
    */
   async execute(id: string, run: QueuedRun, turn: number): Promise<boolean> {
     const { executor, sessionOf, slots } = this.#settings;
-    const hasSlot = slots.tryAcquire();
-    const beginning = { turn, session: sessionOf(run), isAsked: !hasSlot };
-    const first = await executor.execute(id, run, beginning).finally(() => hasSlot && slots.release());
+    const leave = slots.tryEnter(LINE);
+    const beginning = { turn, session: sessionOf(run), isAsked: leave === undefined };
+    const first = await executor.execute(id, run, beginning).finally(leave);
     const isOver = typeof first === "object" ? await this.#route(id, run, first.worker) : first;
     if (isOver !== undefined) return isOver;
-    if (!(await slots.take(SLOT_MS))) return false;
-    return (await executor.execute(id, run).finally(() => slots.release())) === true;
+    const leaveLater = await this.#waitForSlot();
+    if (leaveLater === undefined) return false;
+    return (await executor.execute(id, run).finally(leaveLater)) === true;
+  }
+
+  /** @returns the function that frees the slot; `undefined` where none became free in time. */
+  #waitForSlot(): Promise<(() => void) | undefined> {
+    return this.#settings.slots.enter(LINE, AbortSignal.timeout(SLOT_MS)).catch(() => undefined);
   }
 
   /** Accepts no more runs of others. Those in progress go on. */
@@ -91,7 +100,7 @@ export class AffinityRouter {
    * @returns whether it is over. `undefined`: it is to be executed here, where it may have been tried before.
    */
   async #route(id: string, run: QueuedRun, worker: string): Promise<boolean | undefined> {
-    const { peers, executor, slots, name } = this.#settings;
+    const { peers, executor, name } = this.#settings;
     const routed = new RoutedRun(() => void peers.send(worker, { type: "stop", id }).catch(() => {}));
     this.#routed.set(id, routed);
     const stopWatching = peers.watch(worker, {
@@ -103,9 +112,9 @@ export class AffinityRouter {
         await peers.send(worker, { type: "execute", id, from: name, run });
         const hasBegun = await routed.word(WORD_MS);
         if (hasBegun === false) return undefined;
-        if (hasBegun === undefined && (await slots.take(SLOT_MS))) {
-          const first = executor.execute(id, run, { isFirst: true });
-          const isOver = await first.finally(() => slots.release());
+        const leave = hasBegun === undefined ? await this.#waitForSlot() : undefined;
+        if (leave !== undefined) {
+          const isOver = await executor.execute(id, run, { isFirst: true }).finally(leave);
           if (typeof isOver === "boolean") return isOver;
         }
         return routed.result();
@@ -127,7 +136,8 @@ export class AffinityRouter {
 
   async #executeForPeer({ id, from, run }: WorkerMessage & { type: "execute" }): Promise<void> {
     const { peers, executor, slots } = this.#settings;
-    if (this.#isClosing || this.#taken.has(id) || !slots.tryAcquire()) {
+    const leave = this.#isClosing || this.#taken.has(id) ? undefined : slots.tryEnter(LINE);
+    if (leave === undefined) {
       return peers.send(from, { type: "declined", id });
     }
     this.#taken.add(id);
@@ -141,7 +151,7 @@ export class AffinityRouter {
       end = { error: toErrorInfo(error) };
     }
     this.#taken.delete(id);
-    slots.release();
+    leave();
     await peers.send(from, end === undefined ? { type: "declined", id } : { type: "ended", id, end });
   }
 
@@ -200,48 +210,5 @@ class RoutedRun implements ActiveRun {
     const end = await this.#end.promise;
     if ("error" in end) throw errorOf(end.error);
     return end.isOver || this.#isStopped ? end.isOver : undefined;
-  }
-}
-
-/** How many runs a worker executes at once: those that it took from the queue, and those that were routed to it. */
-export class Slots {
-  readonly #waiting = new Set<() => void>();
-  #free: number;
-
-  constructor(slots: number) {
-    this.#free = slots;
-  }
-
-  /** Takes a slot if one is free. */
-  tryAcquire(): boolean {
-    if (this.#free === 0) return false;
-    this.#free -= 1;
-    return true;
-  }
-
-  /** Takes a slot, for which it waits so many milliseconds at most. @returns whether it got one. */
-  async take(withinMs: number): Promise<boolean> {
-    if (this.tryAcquire()) return true;
-    return new Promise((resolve) => {
-      const give = (): void => {
-        clearTimeout(timer);
-        resolve(true);
-      };
-      const timer = setTimeout(() => {
-        this.#waiting.delete(give);
-        resolve(false);
-      }, withinMs);
-      this.#waiting.add(give);
-    });
-  }
-
-  release(): void {
-    const [next] = this.#waiting;
-    if (next === undefined) {
-      this.#free += 1;
-      return;
-    }
-    this.#waiting.delete(next);
-    next();
   }
 }

@@ -1,7 +1,7 @@
 import { randomBytes } from "node:crypto";
 import os from "node:os";
 import { setTimeout as sleep } from "node:timers/promises";
-import { CemError, toErrorInfo } from "@cem/core";
+import { CemError, FairGate, toErrorInfo } from "@cem/core";
 import type { ErrorInfo } from "@cem/core";
 import { shownLocation, storeUnavailable } from "@cem/store";
 import { instruments } from "@cem/core/telemetry";
@@ -12,7 +12,7 @@ import { isOfGone } from "./worker-run.ts";
 import type { RunningAgent } from "./worker-run.ts";
 import { RunExecutor } from "./run-executor.ts";
 import { DEFAULT_PREFIX, QUEUE, connectPatiently, createMessageCodec, requireKept } from "./connection.ts";
-import { AffinityRouter, Slots } from "./affinity-router.ts";
+import { AffinityRouter } from "./affinity-router.ts";
 import { Peers, warmSession } from "./peers.ts";
 import type { QueuedRun } from "./protocol.ts";
 import { placeOfReason } from "./run-queue.ts";
@@ -97,7 +97,7 @@ export async function startQueueWorker(settings: QueueWorkerSettings): Promise<Q
     peers: new Peers({ client, streams, ...group, lostAfterMs }),
     executor,
     sessionOf: (run) => (keepsGuests ? warmSession(prefix, run) : undefined),
-    slots: new Slots(concurrency),
+    slots: new FairGate(concurrency),
   });
 
   /** Repeating what can't be set up would fail again: it waits for a person. */

@@ -1,3 +1,4 @@
+import { FairGate } from "@cem/core";
 import {
   MAX_KEPT_CHARACTERS,
   MAX_KEPT_CHARACTERS_PER_CLIENT,
@@ -124,18 +125,13 @@ function roughSize(data: unknown, limit: number): number {
   return size;
 }
 
-interface Share {
-  inside: number;
-  waiting: Set<() => void>;
-}
-
 /**
  * Bounds the runs that one client has under way at once, so that others always find a guest. Further ones wait, first
  * come first served.
  */
 export class RunShares {
   readonly #most: number;
-  readonly #shares = new Map<string, Share>();
+  readonly #gates = new Map<string, FairGate>();
 
   constructor(most: number) {
     this.#most = most;
@@ -143,50 +139,20 @@ export class RunShares {
 
   /** Number of runs that a client has under way or waiting. */
   countOf(quotaOwner: string): number {
-    const share = this.#shares.get(quotaOwner);
-    return share === undefined ? 0 : share.inside + share.waiting.size;
+    const gate = this.#gates.get(quotaOwner);
+    return gate === undefined ? 0 : gate.inside + gate.waiting;
   }
 
-  /** Does the work when it is the client's turn; at once where the signal aborts before. */
+  /** Does the work when it is the client's turn; at once where the signal aborts before, so that it ends. */
   async run<Result>(quotaOwner: string, signal: AbortSignal, work: () => Promise<Result>): Promise<Result> {
-    const share = this.#shares.get(quotaOwner) ?? { inside: 0, waiting: new Set() };
-    this.#shares.set(quotaOwner, share);
-    if (share.inside < this.#most) share.inside++;
-    else await turn(share, signal);
+    const gate = this.#gates.get(quotaOwner) ?? new FairGate(this.#most);
+    this.#gates.set(quotaOwner, gate);
+    const leave = await gate.enter({ session: quotaOwner }, signal).catch(() => undefined);
     try {
       return await work();
     } finally {
-      this.#leave(quotaOwner, share);
+      leave?.();
+      if (this.countOf(quotaOwner) === 0) this.#gates.delete(quotaOwner);
     }
   }
-
-  /** Passes the place on to whoever waits longest. */
-  #leave(quotaOwner: string, share: Share): void {
-    const [next] = share.waiting;
-    if (next !== undefined && share.inside <= this.#most) {
-      share.waiting.delete(next);
-      next();
-      return;
-    }
-    share.inside--;
-    if (share.inside === 0) this.#shares.delete(quotaOwner);
-  }
-}
-
-/** Waits for a place. A run that is cancelled meanwhile takes one beyond the share, to end at once. */
-function turn(share: Share, signal: AbortSignal): Promise<void> {
-  return new Promise((resolve) => {
-    const cancel = (): void => {
-      if (!share.waiting.delete(enter)) return;
-      share.inside++;
-      resolve();
-    };
-    const enter = (): void => {
-      signal.removeEventListener("abort", cancel);
-      resolve();
-    };
-    share.waiting.add(enter);
-    if (signal.aborted) cancel();
-    else signal.addEventListener("abort", cancel, { once: true });
-  });
 }

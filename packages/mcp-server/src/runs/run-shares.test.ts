@@ -1,4 +1,5 @@
-import { describe, expect, it } from "vitest";
+import { setImmediate } from "node:timers/promises";
+import { describe, expect, it, vi } from "vitest";
 import { RunShares } from "./kept-runs.ts";
 
 const never = new AbortController().signal;
@@ -15,6 +16,7 @@ describe("RunShares", () => {
         return name;
       });
     const all = [begin("a", "a1"), begin("a", "a2"), begin("a", "a3"), begin("a", "a4"), begin("b", "b1")];
+    await vi.waitFor(() => expect(started).toHaveLength(3));
     expect([started, shares.countOf("a")]).toEqual([["a1", "a2", "b1"], 4]);
     const cancelled = new AbortController();
     all.push(begin("a", "a5", cancelled.signal));
@@ -22,10 +24,11 @@ describe("RunShares", () => {
     expect(await all[5]).toBe("a5");
     ends[0]?.();
     await all[0];
+    await vi.waitFor(() => expect(started).toHaveLength(5));
     expect(started).toEqual(["a1", "a2", "b1", "a5", "a3"]);
     while (ends.length > 0 || shares.countOf("a") > 0) {
       ends.shift()?.();
-      await Promise.resolve();
+      await setImmediate();
     }
     expect(await Promise.all(all)).toEqual(["a1", "a2", "a3", "a4", "b1", "a5"]);
     expect([shares.countOf("a"), shares.countOf("b")]).toEqual([0, 0]);
