@@ -239,14 +239,14 @@ describe("wrong use", () => {
     [["run", ""], /There is no task/u],
     [["run", "-"], /stdin is empty/u],
     [["search", " "], /There is no query/u],
-    [["exec", "missing.ts"], /missing\.ts is not there/u],
-    [["exec", "folder"], /folder is a folder/u],
+    [["exec", "missing.ts"], /missing\.ts can't be read: it is not there/u],
+    [["exec", "folder"], /folder is not a file/u],
     [["exec", "empty.ts"], /empty\.ts is empty/u],
     [["exec", "latin1.ts"], /latin1\.ts is not UTF-8/u],
     [["exec", "/dev/zero"], /is not a file/u],
     [["tools", "--config", "wrong.yaml"], /wrong\.yaml:2 {2}execution\.sandbox_typ .*Did you mean/u],
     [["tools", "--config", "missing.yaml"], /missing\.yaml/u],
-    [["init", "endless.ts"], /is in the way/u],
+    [["init", "endless.ts"], /a file stands where a folder should be/u],
     [["rnu"], /Did you mean run\?/u],
   ])("ends with 2 and says why for %j", async (args, message) => {
     const { code, stdout, stderr } = await cem(args);

@@ -92,8 +92,9 @@ export function systemErrorOf(thrown: unknown): ErrorInfo | undefined {
   const [why, help] = reason;
   const isRead = READS.has(syscall) || (syscall === "open" && !isTemporary(file));
   const verb = READS.has(syscall) ? "read" : isRead ? "opened" : "written";
+  const unread = code === "ENOENT" ? "FILE_NOT_FOUND" : "FILE_UNREADABLE";
   return {
-    code: isRead ? "FILE_UNREADABLE" : "NOT_WRITABLE",
+    code: isRead ? unread : "NOT_WRITABLE",
     message: `${shownPath(file)} can't be ${verb}: ${why}. ${isOfUser(file) ? `Set ${USER_FOLDER} to a folder that can be written.` : help}`,
     details: { path: file, reason: code },
   };

@@ -49,10 +49,10 @@ describe("cem form", () => {
 
   it.each([
     [["show", "wrong.yaml"], /wrong\.yaml:3 {2}fields\.0\.type/],
-    [["show", "none.yaml"], /none\.yaml is not there/],
+    [["show", "none.yaml"], /none\.yaml can't be read: it is not there/],
     [["fill", "club.yaml"], /club\.yaml has no target to fill/],
     [["fill", "tool.yaml"], /tool\.yaml calls tools, which a step of type form does in a workflow/],
-    [["validate", "club.yaml", "--data", "club.txt"], /club\.txt is not there/],
+    [["validate", "club.yaml", "--data", "club.txt"], /club\.txt can't be read: it is not there/],
     [["print", "club.yaml"], /print/],
   ])("says what is wrong with %j", async (args, message) => {
     const { code, stderr } = await cem(...args);

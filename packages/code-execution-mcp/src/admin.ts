@@ -14,7 +14,7 @@ export { generateTools, inspectServers, listCatalog, signIn } from "./admin/serv
 export type { ServerSource } from "./options.ts";
 export { inspectSecurity } from "./admin/inspect.ts";
 export type { SecurityReport } from "./admin/inspect.ts";
-export { layProjectFiles } from "./admin/project.ts";
+export { layFiles, layProjectFiles } from "./admin/project.ts";
 export type { LaidFiles } from "./admin/project.ts";
 export { measureDirectCost, measureTokenCost } from "./admin/servers.ts";
 export { deadRuns, queueLoad, retryDeadRun } from "./admin/shared-services.ts";

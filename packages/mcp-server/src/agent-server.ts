@@ -98,6 +98,8 @@ export interface Servable {
 
 /** An agent as an MCP server: its tools and the runs that they started. Pass it to `serveStdio` or `serveHttp`. */
 export interface AgentServer<Config = unknown> extends Servable {
+  /** What clients' models are told about the server. */
+  readonly instructions: string;
   readonly config: Config;
   /**
    * Adds a tool and notifies the connected clients.

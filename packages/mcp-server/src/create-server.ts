@@ -58,10 +58,10 @@ class ToolServer<Config> implements AgentServer<Config> {
   readonly runs: RunRegistry;
   readonly replicas: Replicas | undefined;
   readonly probe: Probe | undefined;
+  readonly instructions: string;
   readonly #hostOf: HostOf;
   readonly #name: string;
   readonly #clientTrace: ClientTrace;
-  readonly #instructions: string;
   readonly #hintFor: HintFor | undefined;
   readonly #redaction: AnswerRedaction | undefined;
   readonly #tools = new Map<string, ServerTool>();
@@ -95,7 +95,7 @@ class ToolServer<Config> implements AgentServer<Config> {
     this.#hostOf = hostPerRequest(host, openOwner);
     this.#redaction = redactor && new AnswerRedaction(redactor, this.#hostOf);
     this.#add(tools.map((tool) => tool.bind(host, this.#hostOf)));
-    this.#instructions = INSTRUCTIONS[profile];
+    this.instructions = INSTRUCTIONS[profile];
     const { upstream, expose = [], onMissing } = settings;
     this.#exposed = upstream && { upstream, expose, onMissing };
     this.registerTools(customTools);
@@ -110,7 +110,7 @@ class ToolServer<Config> implements AgentServer<Config> {
           logging: {},
           ...exposedCapabilities(this.#exposed?.expose ?? [], era),
         },
-        instructions: this.#instructions,
+        instructions: this.instructions,
         requestState: { verify: this.#states.verify },
       },
     );

@@ -1,8 +1,8 @@
-import { InMemoryTransport, LATEST_PROTOCOL_VERSION } from "@modelcontextprotocol/server";
+import { InMemoryTransport } from "@modelcontextprotocol/server";
 import type { JSONRPCMessage } from "@modelcontextprotocol/server";
 import type { Agent, ToolDefinition } from "@cem/core";
 import { loadTokenCounter } from "@cem/core/tokens";
-import type { Servable } from "./agent-server.ts";
+import type { AgentServer } from "./agent-server.ts";
 
 /** The tokens that a client's model reads before its first word: the list of tools and the instructions. */
 export interface TokenCost {
@@ -13,10 +13,13 @@ export interface TokenCost {
 }
 
 /** Counts the tokens of the server's list of tools, as it comes over the wire. */
-export async function measureTokenCost(server: Pick<Servable, "factory">): Promise<TokenCost> {
+export async function measureTokenCost(
+  server: Pick<AgentServer, "factory" | "instructions">,
+): Promise<TokenCost> {
   const countTokens = await loadTokenCounter();
   const count = (value: unknown): number => countTokens(JSON.stringify(value));
-  const { tools, instructions } = await readOpening(server);
+  const { instructions } = server;
+  const tools = await listTools(server);
   return {
     tools: tools.map((tool) => ({ name: tool.name, tokens: count(tool) })),
     instructions: countTokens(instructions),
@@ -37,47 +40,18 @@ export async function measureDirectCost(
   return { tools: tools.length, tokens: tools.reduce((sum, tool) => sum + count(tool), 0) };
 }
 
-interface Opening {
-  tools: { name: string }[];
-  instructions: string;
-}
-
-async function readOpening({ factory }: Pick<Servable, "factory">): Promise<Opening> {
+/** The list of tools as a client gets it. */
+async function listTools({ factory }: Pick<AgentServer, "factory">): Promise<{ name: string }[]> {
   const [client, served] = InMemoryTransport.createLinkedPair();
   const server = await factory({ era: "legacy" });
-  const answers = Promise.withResolvers<Opening>();
-  let instructions = "";
-  const onmessage = (message: JSONRPCMessage): void => {
-    if ("result" in message && message.id === LIST_ID) {
-      const { tools } = message.result as Pick<Opening, "tools">;
-      answers.resolve({ tools, instructions });
-    } else if ("result" in message) {
-      ({ instructions = "" } = message.result as Partial<Opening>);
-    }
-    if ("error" in message) answers.reject(new Error(message.error.message));
-  };
-  Object.assign(client, { onmessage });
+  const answered = Promise.withResolvers<JSONRPCMessage>();
+  Object.assign(client, { onmessage: answered.resolve });
   await server.connect(served);
   try {
-    for (const message of OPENING) await client.send(message);
-    return await answers.promise;
+    await client.send({ jsonrpc: "2.0", id: 1, method: "tools/list" });
+    const { result } = (await answered.promise) as { result?: { tools: { name: string }[] } };
+    return result?.tools ?? [];
   } finally {
     await server.close();
   }
 }
-
-const LIST_ID = 2;
-const OPENING: readonly JSONRPCMessage[] = [
-  {
-    jsonrpc: "2.0",
-    id: 1,
-    method: "initialize",
-    params: {
-      protocolVersion: LATEST_PROTOCOL_VERSION,
-      capabilities: {},
-      clientInfo: { name: "cost", version: "0" },
-    },
-  },
-  { jsonrpc: "2.0", method: "notifications/initialized" },
-  { jsonrpc: "2.0", id: LIST_ID, method: "tools/list" },
-];

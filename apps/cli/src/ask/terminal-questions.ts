@@ -17,10 +17,12 @@ import type { AskLine, PromptSettings, TakeTurns } from "./prompt.ts";
 
 const MAX_SHOWN_CHARACTERS = 4_000;
 
-/** Asks at the terminal of the command whether calls may be made; `undefined` where nobody sits at one. */
-export function approveOf({ io, interrupt }: CommandContext, turns: TakeTurns): Approve | undefined {
-  if (io.stdin.isTTY !== true || io.stderr.isTTY !== true) return undefined;
-  return createApprove({ input: io.stdin, output: io.stderr, interrupt }, turns);
+/** Asks what tools ask, and whether calls may be made, at the terminal of the command; not where nobody sits at one. */
+export function askingOf({ io, interrupt }: CommandContext): { onElicit?: Elicit; onApprove?: Approve } {
+  if (io.stdin.isTTY !== true || io.stderr.isTTY !== true) return {};
+  const settings = { input: io.stdin, output: io.stderr, interrupt };
+  const turns = createTurns();
+  return { onElicit: createElicit(settings, turns), onApprove: createApprove(settings, turns) };
 }
 
 /** Asks one question at a time. Enter alone is no, and so is the end of the input. A yes for the session ends later questions. */
@@ -67,12 +69,6 @@ function readAnswer(typed: string): ApprovalAnswer {
 
 const MAX_MESSAGE_CHARACTERS = 2_000;
 const MAX_LABEL_CHARACTERS = 200;
-
-/** Asks tools' questions at the terminal of the command; `undefined` where nobody sits at one. */
-export function elicitOf({ io, interrupt }: CommandContext, turns: TakeTurns): Elicit | undefined {
-  if (io.stdin.isTTY !== true || io.stderr.isTTY !== true) return undefined;
-  return createElicit({ input: io.stdin, output: io.stderr, interrupt }, turns);
-}
 
 /** Asks one question at a time, field by field. The end of the input, which Ctrl-D makes, cancels. */
 export function createElicit(

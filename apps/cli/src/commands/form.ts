@@ -1,7 +1,6 @@
 import { CemError, isObject } from "@cem/core";
 import type { Form, FormField, FormResult } from "@cem/forms";
-import { elicitOf } from "../ask/terminal-questions.ts";
-import { createTurns } from "../ask/prompt.ts";
+import { askingOf } from "../ask/terminal-questions.ts";
 import type { Answer, CommandContext } from "../io/command-context.ts";
 import { readInput } from "../io/input.ts";
 import { renderPairs, renderRow } from "../render/rows.ts";
@@ -73,10 +72,8 @@ async function handleForm(
   const { configFile, config: overrides, trustFolder } = configSourceOf(options);
   const { signal } = context;
   const { config } = await loadConfig({ file: configFile, overrides, trustFolder, signal });
-  const filler = createFormFiller({
-    workspace: config.execution.workspaceDir,
-    ask: elicitOf(context, createTurns()),
-  });
+  const { onElicit: ask } = askingOf(context);
+  const filler = createFormFiller({ workspace: config.execution.workspaceDir, ask });
   if (action === "validate") return answerToFilling(await filler.check(form, { data: given }));
   if (form.target === undefined) {
     throw new CemError(

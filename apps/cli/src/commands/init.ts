@@ -1,6 +1,6 @@
 import path from "node:path";
-import { readdir, writeFile } from "node:fs/promises";
-import { CemError } from "@cem/core";
+import { readdir } from "node:fs/promises";
+import { PRIVATE_FILE } from "@cem/core/files";
 import { shellWord } from "@cem/core/text";
 import type { LaidFiles } from "code-execution-mcp/admin";
 import type { SharedOptions } from "../command/options.ts";
@@ -29,8 +29,6 @@ Examples:
 });
 
 const CONFIG_FILE = "config.yaml";
-/** Secrets may be written into it. */
-const PRIVATE_FILE = 0o600;
 const FOLDERS = ["servers", "skills", "workspace"] as const;
 
 async function initialize(
@@ -38,20 +36,21 @@ async function initialize(
   context: CommandContext,
 ): Promise<Answer> {
   const { renderStarterConfig } = await import("@cem/config");
-  const { layProjectFiles } = await import("code-execution-mcp/admin");
+  const { layFiles, layProjectFiles, makeFolder } = await import("code-execution-mcp/admin");
   const root = path.resolve(dir);
+  await makeFolder(root);
   const laid: LaidFiles = { made: [], kept: [] };
-  await layFolder(root, "", laid);
-  for (const folder of FOLDERS) await layFolder(root, folder, laid);
-  await layFile(root, CONFIG_FILE, renderStarterConfig(), laid);
-  const files = await attempt(root, () => layProjectFiles(root));
-  laid.made.push(...files.made);
-  laid.kept.push(...files.kept);
-  const isFirst = await wantsFirstTool(root);
-  if (isFirst) await layFirstTool(root, laid);
-
-  const made = laid.made.filter((name) => name !== "");
-  const kept = laid.kept.filter((name) => name !== "");
+  for (const folder of FOLDERS)
+    ((await makeFolder(path.join(root, folder))) ? laid.made : laid.kept).push(`${folder}/`);
+  // Secrets may be written into it.
+  const files = [await layFiles(root, { [CONFIG_FILE]: renderStarterConfig() }, PRIVATE_FILE)];
+  files.push(await layProjectFiles(root));
+  // Where there are no servers yet, or only the first one.
+  const servers = await readdir(path.join(root, "servers"));
+  const isFirst = servers.length === 0 || servers.includes(FIRST_SERVER);
+  if (isFirst) files.push(await layFiles(root, FIRST_TOOL_FILES));
+  const made = [...laid.made, ...files.flatMap((one) => one.made)];
+  const kept = [...laid.kept, ...files.flatMap((one) => one.kept)];
   const place = dir === "." ? [] : [`cd ${shellWord(dir)}`];
   const imported = await offerServers(root, options, context);
   const next = [...place, isFirst ? `cem run "${FIRST_TASK}"` : "cem tools"];
@@ -82,56 +81,6 @@ async function offerServers(
   if (servers.every(({ obstacle }) => obstacle !== undefined)) return undefined;
   const { importServers } = await import("./import.ts");
   return importServers({ names: [], yes: false, options: { ...options, config } }, context);
-}
-
-async function layFolder(root: string, name: string, laid: LaidFiles): Promise<void> {
-  const { makeFolder } = await import("code-execution-mcp/admin");
-  const folder = path.join(root, name);
-  const isNew = await attempt(folder, () => makeFolder(folder));
-  (isNew ? laid.made : laid.kept).push(name === "" ? "" : `${name}/`);
-}
-
-async function layFile(root: string, name: string, content: string, laid: LaidFiles): Promise<void> {
-  const file = path.join(root, name);
-  try {
-    await writeFile(file, content, { flag: "wx", mode: name === CONFIG_FILE ? PRIVATE_FILE : undefined });
-    laid.made.push(name);
-  } catch (error) {
-    if ((error as NodeJS.ErrnoException).code !== "EEXIST") throw notMade(file, error);
-    laid.kept.push(name);
-  }
-}
-
-/** Where there are no servers yet, or only the first one. */
-async function wantsFirstTool(root: string): Promise<boolean> {
-  const folder = path.join(root, "servers");
-  const names = await attempt(folder, () => readdir(folder));
-  return names.length === 0 || names.includes(FIRST_SERVER);
-}
-
-async function layFirstTool(root: string, laid: LaidFiles): Promise<void> {
-  const { makeFolder } = await import("code-execution-mcp/admin");
-  for (const [name, content] of Object.entries(FIRST_TOOL_FILES)) {
-    const folder = path.dirname(path.join(root, name));
-    await attempt(folder, () => makeFolder(folder));
-    await layFile(root, name, content, laid);
-  }
-}
-
-async function attempt<T>(place: string, work: () => Promise<T>): Promise<T> {
-  try {
-    return await work();
-  } catch (error) {
-    throw notMade(place, error);
-  }
-}
-
-/** Names the file where a folder should be. Other failures of the file system are explained as everywhere. */
-function notMade(place: string, cause: unknown): unknown {
-  const { code } = cause as NodeJS.ErrnoException;
-  if (code !== "EEXIST" && code !== "ENOTDIR") return cause;
-  const why = "is in the way: there is a file where a folder should be. Move it, or choose another folder.";
-  return new CemError("USAGE", `${place} ${why}`, { details: { path: place, reason: code }, cause });
 }
 
 const FIRST_SERVER = "greeter";

@@ -1,4 +1,4 @@
-import { CemError, RECORDED_STATUSES, statusOfCall } from "@cem/core";
+import { CemError, holdsRedactionToken, RECORDED_STATUSES, statusOfCall } from "@cem/core";
 import type { RecordedCall, RecordedData, RunRecord, RunRecordSummary } from "@cem/core";
 import type { Answer, CommandContext } from "../io/command-context.ts";
 import { renderCode } from "../render/code.ts";
@@ -120,8 +120,6 @@ async function replay(
 
 const INDENT = "  ";
 const MAX_SHOWN_CHARACTERS = 300;
-/** A token that stands for a value. */
-const TOKEN = /\[\[[A-Z][A-Z\d_]*:[a-z2-7]{16}\]\]|@redacted\.invalid|\/\/redacted\.invalid\//u;
 
 /** Renders a list of recorded runs. */
 function renderRuns(runs: readonly RunRecordSummary[], style: Style, isFiltered: boolean): string[] {
@@ -142,13 +140,10 @@ function renderRuns(runs: readonly RunRecordSummary[], style: Style, isFiltered:
     const paint = status === "success" ? String : colors.red;
     return [
       "",
-      ...wrapIndented(`${oneLine(id)}  ${status}  ${oneLine(about.join(", "))}`, INDENT, style.width).map(
-        (line, at) =>
-          at === 0
-            ? line
-                .replace(oneLine(id), (name) => colors.bold(name))
-                .replace(`  ${status}`, `  ${paint(status)}`)
-            : line,
+      ...wrapIndented(
+        `${colors.bold(oneLine(id))}  ${paint(status)}  ${oneLine(about.join(", "))}`,
+        INDENT,
+        style.width,
       ),
       `${INDENT}${INDENT}${cut(oneLine(title), style.width - INDENT.length * 2)}`,
     ];
@@ -210,7 +205,7 @@ function renderReplay({
   answered: number | undefined;
   missing: number;
 }): string[] {
-  const hasTokens = TOKEN.test(run.code);
+  const hasTokens = holdsRedactionToken(run.code);
   const calls = counted(run.calls.length + run.callsLeftOut, "call");
   const what =
     answered === undefined

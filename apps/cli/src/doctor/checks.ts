@@ -18,6 +18,11 @@ export interface Check {
   notes: string[];
 }
 
+/** Makes a check. */
+export function check(name: string, state: CheckState, summary: string, notes: string[] = []): Check {
+  return { name, state, summary, notes };
+}
+
 /** Checks tools, sandboxes, workspace and model. */
 export function checkHost(report: HostReport): Check[] {
   const { configuration, sandboxes } = report;
@@ -34,23 +39,18 @@ export function checkHost(report: HostReport): Check[] {
   ];
 }
 
-const noSandbox: Check = {
-  name: "isolation",
-  state: "broken",
-  summary: "no sandbox can start here",
-  notes: [],
-};
+const noSandbox = check("isolation", "broken", "no sandbox can start here");
 
 /** The check that stands for an error that stopped all others. */
 export function checkFailure({ code, message, hint }: ErrorInfo): Check {
   const name = code.startsWith("CONFIG_") ? "config" : code.startsWith("SANDBOX_") ? "sandbox" : "problem";
   const [summary = "", ...notes] = message.split("\n");
-  return { name, state: "broken", summary, notes: [...notes, ...(hint?.split("\n") ?? [])] };
+  return check(name, "broken", summary, [...notes, ...(hint?.split("\n") ?? [])]);
 }
 
 /** A Node that is too old does not come this far. */
 export function checkNode(version: string): Check {
-  return { name: "node", state: "ok", summary: version, notes: [] };
+  return check("node", "ok", version);
 }
 
 export function checkConfig({ file, origins, warnings }: LoadedConfig): Check {
@@ -63,7 +63,7 @@ export function checkConfig({ file, origins, warnings }: LoadedConfig): Check {
     ...(from("argument") > 0 ? [`${counted(from("argument"), "value")} from arguments`] : []),
   ];
   const notes = [...warnings, "cem doctor --config shows each value"];
-  return { name: "config", state: notes.length > 1 ? "warning" : "ok", summary: parts.join(", "), notes };
+  return check("config", notes.length > 1 ? "warning" : "ok", parts.join(", "), notes);
 }
 
 function checkServers({ catalog: { servers, problems }, servers: folder, upstream }: HostReport): Check {
@@ -79,7 +79,7 @@ function checkServers({ catalog: { servers, problems }, servers: folder, upstrea
   });
   for (const server of upstream) notes.push(...notesOf(server).map((note) => `${server.name}: ${note}`));
   if (servers.length === 0) notes.push(`nothing in ${shortPath(folder.path)}: cem init makes a first tool`);
-  return { name: "servers", state: notes.length > 0 ? "warning" : "ok", summary, notes };
+  return check("servers", notes.length > 0 ? "warning" : "ok", summary, notes);
 }
 
 const SHARING = {
@@ -103,7 +103,7 @@ export function checkState(
   );
   const isShared = stateful.some(({ sharing }) => sharing === "shared");
   const summary = `${counted(stateful.length, "server")} ${stateful.length === 1 ? "looks" : "look"} stateful`;
-  return [{ name: "state", state: isShared ? "warning" : "ok", summary, notes }];
+  return [check("state", isShared ? "warning" : "ok", summary, notes)];
 }
 
 /** Nothing is said of plugins where there are none. */
@@ -118,7 +118,7 @@ function checkPlugins(plugins: HostReport["plugins"]): Check[] {
     `${`${name} ${version}`.trim()}: ${state}, set up in ${duration(setupMs)}`,
     ...problems,
   ]);
-  return [{ name: "plugins", state: wrong.length > 0 ? "warning" : "ok", summary: parts.join(", "), notes }];
+  return [check("plugins", wrong.length > 0 ? "warning" : "ok", parts.join(", "), notes)];
 }
 
 /** `3 of them upstream (1 unreachable)`. */
@@ -131,36 +131,30 @@ function upstreamSummary(upstream: readonly ExaminedServer[]): string {
 function checkSandbox(name: string, probe: SandboxProbe): Check {
   if (!probe.available) {
     const notes = [probe.reason, probe.hint].filter((note) => note !== "");
-    return { name, state: "off", summary: "not available", notes };
+    return check(name, "off", "not available", notes);
   }
   const { isolation, version, notes } = probe;
   const summary = `${isolation.sandbox} ${version}, level ${isolation.level}`;
-  return { name, state: "ok", summary, notes: [isolation.mechanisms.join(", "), ...notes] };
+  return check(name, "ok", summary, [isolation.mechanisms.join(", "), ...notes]);
 }
 
 function checkWorkspace({ path: folder, exists, writable }: FolderReport): Check {
   const shown = shortPath(folder);
   if (!writable) {
     const notes = helpFor("WORKSPACE_UNUSABLE", { folder });
-    return { name: "workspace", state: "broken", summary: `${shown} can't be written`, notes };
+    return check("workspace", "broken", `${shown} can't be written`, notes);
   }
   const summary = exists ? `${shown}, writable` : `${shown}, made by the first run`;
-  return { name: "workspace", state: "ok", summary, notes: [] };
+  return check("workspace", "ok", summary);
 }
 
 function checkService({ name, location, problem, risks }: HostReport["services"][number]): Check {
   const summary = /^\w+:\/\//u.test(location) ? location : shortPath(location);
-  if (problem === undefined)
-    return { name, state: risks.length > 0 ? "warning" : "ok", summary, notes: [...risks] };
+  if (problem === undefined) return check(name, risks.length > 0 ? "warning" : "ok", summary, [...risks]);
   const help = hintFor(problem);
   const notes = [problem.message, ...(help === undefined ? [] : [help])];
   // Runs go on without their records.
-  return {
-    name,
-    state: name === "records" ? "warning" : "broken",
-    summary: `${summary} can't be used`,
-    notes,
-  };
+  return check(name, name === "records" ? "warning" : "broken", `${summary} can't be used`, notes);
 }
 
 function checkSearch({ embedder, problem }: HostReport["search"]): Check {
@@ -168,17 +162,12 @@ function checkSearch({ embedder, problem }: HostReport["search"]): Check {
     const notes = [
       "To compare by meaning, set optimizations.embedding_model_dir, llm.azure_embedder_name or llm.embedding_model",
     ];
-    return { name: "search", state: "off", summary: "by words only: no embedding model is set", notes };
+    return check("search", "off", "by words only: no embedding model is set", notes);
   }
   if (problem !== undefined) {
-    return { name: "search", state: "warning", summary: `by words only: ${problem}`, notes: [] };
+    return check("search", "warning", `by words only: ${problem}`);
   }
-  return {
-    name: "search",
-    state: "ok",
-    summary: `by words and by meaning, with ${shortPath(embedder)}`,
-    notes: [],
-  };
+  return check("search", "ok", `by words and by meaning, with ${shortPath(embedder)}`);
 }
 
 function checkModel({ config: { llm } }: LoadedConfig): Check {
@@ -186,20 +175,20 @@ function checkModel({ config: { llm } }: LoadedConfig): Check {
   if (!llm.enabled) {
     const key = llm.apiKey === undefined ? "" : "a key is set, but ";
     const notes = [`${key}llm.enabled: true or LLM_ENABLED=true switches a model on`];
-    return { name, state: "off", summary: "off: rules only", notes };
+    return check(name, "off", "off: rules only", notes);
   }
   const { azureEndpoint, baseUrl, model, provider } = llm;
   const needsKey = provider === "azure_openai" || baseUrl === undefined;
   if (needsKey && llm.apiKey === undefined) {
     const notes = [...helpFor("LLM_KEY_MISSING", { variable: KEY_VARIABLES[provider] }), BY_RULES];
-    return { name, state: "warning", summary: `${provider} ${model} has no key`, notes };
+    return check(name, "warning", `${provider} ${model} has no key`, notes);
   }
   if (provider === "azure_openai" && azureEndpoint === undefined && baseUrl === undefined) {
     const notes = [...helpFor("LLM_ENDPOINT_MISSING"), BY_RULES];
-    return { name, state: "warning", summary: `${provider} ${model} has no endpoint`, notes };
+    return check(name, "warning", `${provider} ${model} has no endpoint`, notes);
   }
   const where = baseUrl === undefined ? "" : ` at ${hostOf(baseUrl)}`;
-  return { name, state: "ok", summary: `${provider} ${model}${where}, else rules`, notes: [] };
+  return check(name, "ok", `${provider} ${model}${where}, else rules`);
 }
 
 const BY_RULES = "Until then code is written by rules.";

@@ -3,6 +3,7 @@ import type { IsolationLevel } from "@cem/core";
 import type { SecurityReport } from "code-execution-mcp/admin";
 import { counted, shortPath } from "../render/text.ts";
 import { NOT_HELD } from "./isolation-levels.ts";
+import { check } from "./checks.ts";
 import type { Check } from "./checks.ts";
 
 const LOOPBACK = /^(?:localhost|127(?:\.\d{1,3}){3}|::1)$/u;
@@ -29,7 +30,7 @@ function checkIsolation({ sandboxes, configuration, isRoot }: SecurityReport): C
   const { minIsolation } = configuration.config.execution;
   const given = sandboxes.flatMap(({ probe }) => (probe.available ? [probe.isolation] : []));
   const best = given.toSorted((a, b) => rankOf(a.level) - rankOf(b.level)).at(-1);
-  if (best === undefined) return { name, state: "broken", summary: "no sandbox can start here", notes: [] };
+  if (best === undefined) return check(name, "broken", "no sandbox can start here");
   const notes = [
     best.mechanisms.join(", "),
     `It does not hold: ${NOT_HELD[best.level]}.`,
@@ -44,7 +45,7 @@ function checkIsolation({ sandboxes, configuration, isRoot }: SecurityReport): C
     ...(isRoot ? ["cem runs as root: what escapes would be root, too. Run it as a user of its own."] : []),
   ];
   const state = best.level === "permissions" || isRoot ? "warning" : "ok";
-  return { name, state, summary: `level ${best.level} (${best.sandbox})`, notes };
+  return check(name, state, `level ${best.level} (${best.sandbox})`, notes);
 }
 
 /** The list of levels begins with the strongest. */
@@ -55,37 +56,37 @@ function rankOf(level: IsolationLevel): number {
 function checkSessions({ configuration }: SecurityReport): Check {
   const { sandboxReuse, enabled } = configuration.config.optimizations;
   if (sandboxReuse === "none" || !enabled) {
-    return { name: "sessions", state: "ok", summary: "each run has a process of its own", notes: [] };
+    return check("sessions", "ok", "each run has a process of its own");
   }
   const notes = ["A process of its own for each run: optimizations.sandbox_reuse: none"];
   const summary = "each session has a process of its own, each run in it a realm";
-  return { name: "sessions", state: "ok", summary, notes };
+  return check("sessions", "ok", summary, notes);
 }
 
 function checkTrust({ trust }: SecurityReport): Check {
   const { requested, held } = trust;
   const name = "trust";
   if (requested.length === 0) {
-    return { name, state: "ok", summary: "files of this folder ask for nothing on this host", notes: [] };
+    return check(name, "ok", "files of this folder ask for nothing on this host");
   }
   if (held.length === 0) {
     const summary = `${counted(requested.length, "thing")} that files of this folder ask for, all trusted`;
-    return { name, state: "ok", summary, notes: ["cem trust --list shows them"] };
+    return check(name, "ok", summary, ["cem trust --list shows them"]);
   }
   const summary = `${held.length} of ${counted(requested.length, "thing")} that files of this folder ask for held back`;
-  return { name, state: "ok", summary, notes: ["cem trust shows them and asks"] };
+  return check(name, "ok", summary, ["cem trust shows them and asks"]);
 }
 
 function checkSecrets({ secretsInFiles }: SecurityReport): Check {
   const name = "secrets";
   if (secretsInFiles.length === 0) {
-    return { name, state: "ok", summary: "no key or token of the settings stands in a file", notes: [] };
+    return check(name, "ok", "no key or token of the settings stands in a file");
   }
   const notes = secretsInFiles.map(
     ({ setting, origin }) => `${setting} stands in ${origin}: better in the environment`,
   );
   const summary = `${counted(secretsInFiles.length, "secret")} in files`;
-  return { name, state: "warning", summary, notes };
+  return check(name, "warning", summary, notes);
 }
 
 function checkPlaces({ places }: SecurityReport): Check {
@@ -95,23 +96,17 @@ function checkPlaces({ places }: SecurityReport): Check {
     open.length === 0
       ? `only you can read ${places.map(({ path }) => shortPath(path)).join(", ") || "what cem writes"}`
       : `others can read ${open.map(({ path }) => shortPath(path)).join(", ")}`;
-  return { name: "files", state: open.length === 0 ? "ok" : "warning", summary, notes };
+  return check("files", open.length === 0 ? "ok" : "warning", summary, notes);
 }
 
 function checkNetwork({ configuration }: SecurityReport): Check {
   const { execution, guardrails } = configuration.config;
   const name = "network";
-  if (!execution.allowNetworkAccess) return { name, state: "ok", summary: "code can't reach it", notes: [] };
+  if (!execution.allowNetworkAccess) return check(name, "ok", "code can't reach it");
   const hosts = guardrails.allowedNetworks;
-  if (hosts.length > 0)
-    return { name, state: "ok", summary: `code can reach ${hosts.join(", ")}`, notes: [] };
+  if (hosts.length > 0) return check(name, "ok", `code can reach ${hosts.join(", ")}`);
   const notes = ["Name the hosts that it needs: guardrails.allowed_networks"];
-  return {
-    name,
-    state: "warning",
-    summary: "code can reach everything, also this machine's own network",
-    notes,
-  };
+  return check(name, "warning", "code can reach everything, also this machine's own network", notes);
 }
 
 function checkMounts({ configuration }: SecurityReport): Check {
@@ -120,7 +115,7 @@ function checkMounts({ configuration }: SecurityReport): Check {
   const readable = mountDirectories.filter(({ mode }) => mode === "ro").map(({ host }) => shortPath(host));
   const notes = readable.length === 0 ? [] : [`and can read ${readable.join(", ")}`];
   const summary = `code can change ${[shortPath(workspaceDir), ...writable].join(", ")}`;
-  return { name: "mounts", state: writable.length === 0 ? "ok" : "warning", summary, notes };
+  return check("mounts", writable.length === 0 ? "ok" : "warning", summary, notes);
 }
 
 function checkReview({ configuration }: SecurityReport): Check {
@@ -128,20 +123,20 @@ function checkReview({ configuration }: SecurityReport): Check {
   const name = "review";
   if (!enabled) {
     const notes = ["guardrails.enabled: true switches it on"];
-    return { name, state: "warning", summary: "off: code runs as it comes", notes };
+    return check(name, "warning", "off: code runs as it comes", notes);
   }
   if (!securityChecks) {
     const notes = ["guardrails.security_checks: true switches them on"];
-    return { name, state: "warning", summary: "on, without its checks for dangerous code", notes };
+    return check(name, "warning", "on, without its checks for dangerous code", notes);
   }
   const notes = strictMode ? [] : ["It warns and does not refuse: guardrails.strict_mode: true refuses"];
-  return { name, state: "ok", summary: "code is reviewed before it runs", notes };
+  return check(name, "ok", "code is reviewed before it runs", notes);
 }
 
 function checkTypes({ configuration }: SecurityReport): Check {
   return configuration.config.execution.typeCheck === "off"
-    ? { name: "types", state: "warning", summary: "not checked: execution.type_check is off", notes: [] }
-    : { name: "types", state: "ok", summary: "checked before code runs", notes: [] };
+    ? check("types", "warning", "not checked: execution.type_check is off")
+    : check("types", "ok", "checked before code runs");
 }
 
 function checkTools({ configuration, unpinnedImages }: SecurityReport): Check {
@@ -150,28 +145,27 @@ function checkTools({ configuration, unpinnedImages }: SecurityReport): Check {
     ({ server, image }) => `${server} runs ${image}, which can change behind its tag: pin it by its digest`,
   );
   const held = changedTools === "hold";
-  return {
-    name: "tools",
-    state: held && notes.length === 0 ? "ok" : "warning",
-    summary: held
+  return check(
+    "tools",
+    held && notes.length === 0 ? "ok" : "warning",
+    held
       ? "what MCP servers change in their tools is held back until you accept it"
       : "what MCP servers change in their tools is taken as it comes: guardrails.changed_tools: hold",
     notes,
-  };
+  );
 }
 
 function checkServing({ configuration }: SecurityReport): Check {
   const { authToken, authIssuer, host } = configuration.config.server;
   const name = "serving";
   if (authIssuer !== undefined) {
-    return { name, state: "ok", summary: `clients over HTTP need a token of ${authIssuer}`, notes: [] };
+    return check(name, "ok", `clients over HTTP need a token of ${authIssuer}`);
   }
-  if (authToken !== undefined)
-    return { name, state: "ok", summary: "clients over HTTP need the token", notes: [] };
+  if (authToken !== undefined) return check(name, "ok", "clients over HTTP need the token");
   const notes = [
     "Every user and program of this machine can call it: set server.auth_token (CEM_SERVER_TOKEN)",
   ];
   return LOOPBACK.test(host)
-    ? { name, state: "warning", summary: `clients over HTTP need no token, on ${host} only`, notes }
-    : { name, state: "ok", summary: `cem serve http refuses ${host} without a token`, notes: [] };
+    ? check(name, "warning", `clients over HTTP need no token, on ${host} only`, notes)
+    : check(name, "ok", `cem serve http refuses ${host} without a token`);
 }

@@ -14,7 +14,8 @@ const MAX_INPUT_BYTES = 4 * 1024 * 1024;
  * Reads a text file, or standard input for `-`.
  *
  * @param what - Names the text in messages.
- * @throws CemError `USAGE`, `FILE_NOT_FOUND`, `FILE_UNREADABLE`, `INPUT_TOO_LARGE`, `INPUT_NOT_UTF8`, `INPUT_EMPTY`
+ * @throws CemError `USAGE`, `FILE_UNREADABLE`, `INPUT_TOO_LARGE`, `INPUT_NOT_UTF8`, `INPUT_EMPTY`, or the file system's
+ *   error.
  */
 export async function readInput(
   file: string,
@@ -63,17 +64,11 @@ export function requireIntact(text: string, what: "task" | "query"): void {
 async function readBytes(file: string, name: string, { io, signal }: CommandContext): Promise<Buffer> {
   const chunks: Buffer[] = [];
   let length = 0;
-  try {
-    const stream = await openInput(file, name, io);
-    addAbortSignal(signal, stream);
-    for await (const chunk of stream as AsyncIterable<Buffer>) {
-      chunks.push(chunk);
-      length += chunk.length;
-      if (length > MAX_INPUT_BYTES) throw tooLarge(name);
-    }
-  } catch (error) {
-    signal.throwIfAborted();
-    throw CemError.isInstance(error) ? error : unreadable(name, error);
+  const stream = addAbortSignal(signal, await openInput(file, name, io));
+  for await (const chunk of stream as AsyncIterable<Buffer>) {
+    chunks.push(chunk);
+    length += chunk.length;
+    if (length > MAX_INPUT_BYTES) throw tooLarge(name);
   }
   return Buffer.concat(chunks, length);
 }
@@ -87,14 +82,9 @@ async function openInput(file: string, name: string, { stdin, stderr }: CommandI
   const found = await stat(file);
   // Opening a pipe that nobody writes to would block a thread, and with it the end of this process.
   if (found.isFIFO()) return new Socket({ fd: openSync(file, constants.O_RDONLY | constants.O_NONBLOCK) });
-  if (found.isFile() || found.isDirectory()) return createReadStream(file);
-  throw new CemError(
-    "FILE_UNREADABLE",
-    `${name} is not a file. Give a TypeScript file, or - to read stdin.`,
-    {
-      details: { file: name },
-    },
-  );
+  if (found.isFile()) return createReadStream(file);
+  const message = `${name} is not a file. Give a file, or - to read stdin.`;
+  throw new CemError("FILE_UNREADABLE", message, { details: { file: name } });
 }
 
 function tooLarge(name: string): CemError {
@@ -102,27 +92,6 @@ function tooLarge(name: string): CemError {
   return new CemError("INPUT_TOO_LARGE", `${name} is larger than ${limit}, the most that is read.`, {
     details: { from: name, limitBytes: MAX_INPUT_BYTES },
   });
-}
-
-function unreadable(name: string, cause: unknown): CemError {
-  const { code = "", message } = cause as NodeJS.ErrnoException;
-  const options = { details: { file: name, reason: code }, cause };
-  switch (code) {
-    case "ENOENT":
-    case "ENOTDIR":
-      return new CemError(
-        "FILE_NOT_FOUND",
-        `${name} is not there. Check the path and its spelling.`,
-        options,
-      );
-    case "EISDIR":
-      return new CemError("FILE_UNREADABLE", `${name} is a folder. Give a TypeScript file in it.`, options);
-    case "EACCES":
-    case "EPERM":
-      return new CemError("FILE_UNREADABLE", `${name} may not be read. Check its permissions.`, options);
-    default:
-      return new CemError("FILE_UNREADABLE", `${name} can't be read: ${message}`, options);
-  }
 }
 
 function decode(bytes: Buffer, name: string): string {

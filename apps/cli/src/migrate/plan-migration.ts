@@ -6,7 +6,7 @@ import { parse } from "yaml";
 import { ANSWER_DIFFERENCES, differencesOf, toRecord } from "./differences.ts";
 import { migrateConfig } from "./migrate-config.ts";
 import { isInside, namesIn, textOf } from "./migration.ts";
-import type { LeftOver, MigratedFile, Migration } from "./migration.ts";
+import type { Migration } from "./migration.ts";
 
 const CONFIG_FILES = ["config.yaml", "config.yml"] as const;
 const NEW_CONFIG = "config.cem.yaml";
@@ -14,36 +14,29 @@ const NEW_CONFIG = "config.cem.yaml";
 /** Reads a project of the Python original and says what moving it over comes to. Changes nothing. */
 export async function planMigration(project: string): Promise<Migration> {
   const folder = path.resolve(project);
-  const { config, ...planned } = await planConfig(folder);
-  const { servers, skills, workspace } = planned.folders;
-  const tools = servers === undefined ? [] : await toolsInPython(folder, servers);
+  const migration: Migration = { folder, isProject: false, changes: [], works: [], left: [] };
+  const { servers, skills, workspace } = await planConfig(migration);
+  await inspectVariables(migration);
+  if (servers !== undefined) await inspectTools(migration, servers);
   const skillFolders = skills === undefined ? [] : [skills, ...(workspace ? [`${workspace}/skills`] : [])];
-  const moved = await Promise.all(skillFolders.map((from) => skillsInPython(folder, from, skills ?? "")));
-  const data = workspace === undefined ? { works: [], left: [] } : await inspectData(folder, workspace);
-  const variables = await inspectVariables(folder);
-  const left = [...planned.left, ...variables.left, ...tools, ...moved.flat(), ...data.left];
-  const isProject = planned.isThere || variables.isThere || left.length + data.works.length > 0;
-  return {
-    folder,
-    isProject,
-    config: config && { ...config, isThere: existsSync(path.join(folder, config.file)) },
-    changes: planned.changes,
-    works: [...planned.works, ...variables.works, ...data.works],
-    left: [...left, ...(isProject ? ANSWER_DIFFERENCES : [])],
-  };
+  for (const from of skillFolders) await inspectSkills(migration, from, skills ?? "");
+  if (workspace !== undefined) await inspectData(migration, workspace);
+  const { left, works } = migration;
+  migration.isProject ||= left.length + works.length > 0;
+  if (migration.isProject) left.push(...ANSWER_DIFFERENCES);
+  return migration;
 }
 
 const CALLS_SERVER = /\bcall_mcp_tool\(\s*(?:server_name\s*=\s*)?["'](?<server>[\w-]+)["']/u;
 
-/** Tools in Python that have no file in TypeScript beside them. */
-async function toolsInPython(project: string, serversDir: string): Promise<LeftOver[]> {
-  const left: LeftOver[] = [];
-  for (const server of await namesIn(path.join(project, serversDir), "folder")) {
-    for (const name of await modulesIn(project, `${serversDir}/${server}`)) {
+/** Finds tools in Python that have no file in TypeScript beside them. */
+async function inspectTools({ folder, left }: Migration, serversDir: string): Promise<void> {
+  for (const server of await namesIn(path.join(folder, serversDir), "folder")) {
+    for (const name of await modulesIn(folder, `${serversDir}/${server}`)) {
       const place = `${serversDir}/${server}/${name}`;
       const tool = `${place.slice(0, -".py".length)}.ts`;
-      if (existsSync(path.join(project, tool))) continue;
-      const called = CALLS_SERVER.exec((await textOf(path.join(project, place))) ?? "")?.groups?.["server"];
+      if (existsSync(path.join(folder, tool))) continue;
+      const called = CALLS_SERVER.exec((await textOf(path.join(folder, place))) ?? "")?.groups?.["server"];
       const reason =
         called === undefined
           ? `is Python: write it as ${tool}`
@@ -51,17 +44,16 @@ async function toolsInPython(project: string, serversDir: string): Promise<LeftO
       left.push({ place, reason });
     }
   }
-  return left;
 }
 
-/** Skills in Python that have no folder with code in TypeScript. */
-async function skillsInPython(project: string, from: string, skillsDir: string): Promise<LeftOver[]> {
-  return (await modulesIn(project, from)).flatMap((name) => {
+/** Finds skills in Python that have no folder with code in TypeScript. */
+async function inspectSkills({ folder, left }: Migration, from: string, skillsDir: string): Promise<void> {
+  for (const name of await modulesIn(folder, from)) {
     const skill = `${skillsDir}/${path.parse(name).name}`;
-    if (existsSync(path.join(project, skill, "index.ts"))) return [];
+    if (existsSync(path.join(folder, skill, "index.ts"))) continue;
     const reason = `is Python: write it as ${skill}/index.ts, with its description in ${skill}/SKILL.md`;
-    return [{ place: `${from}/${name}`, reason }];
-  });
+    left.push({ place: `${from}/${name}`, reason });
+  }
 }
 
 /** Modules in Python that hold a tool or a skill: none of them a package's index, private or a test. */
@@ -72,24 +64,16 @@ async function modulesIn(project: string, folder: string): Promise<string[]> {
   );
 }
 
-interface PlannedConfig {
-  isThere: boolean;
-  config?: Omit<MigratedFile, "isThere"> | undefined;
-  changes: string[];
-  works: string[];
-  left: LeftOver[];
-  /** Folders relative to the project; absent where they are outside of it. */
-  folders: { servers?: string | undefined; skills?: string | undefined; workspace?: string | undefined };
+/** Folders of a project, relative to it; absent where they are outside of it. */
+interface ProjectFolders {
+  servers?: string | undefined;
+  skills?: string | undefined;
+  workspace?: string | undefined;
 }
 
-async function planConfig(folder: string): Promise<PlannedConfig> {
-  const planned: PlannedConfig = {
-    isThere: false,
-    changes: [],
-    works: [],
-    left: [],
-    folders: { servers: "servers", skills: "skills", workspace: "workspace" },
-  };
+/** Plans the new configuration. @returns the folders that the old one names. */
+async function planConfig(migration: Migration): Promise<ProjectFolders> {
+  const { folder, left } = migration;
   for (const name of CONFIG_FILES) {
     const before = await textOf(path.join(folder, name));
     if (before === undefined) continue;
@@ -99,10 +83,8 @@ async function planConfig(folder: string): Promise<PlannedConfig> {
     const place = (key: string, standard: string): string | undefined => {
       const dir = path.resolve(folder, typeof execution[key] === "string" ? execution[key] : standard);
       if (isInside(folder, dir)) return path.relative(folder, dir).split(path.sep).join("/");
-      planned.left.push({
-        place: name,
-        reason: `execution.${key} leads out of the project, where nothing is looked for`,
-      });
+      const reason = `execution.${key} leads out of the project, where nothing is looked for`;
+      left.push({ place: name, reason });
       return undefined;
     };
     const folders = {
@@ -110,32 +92,25 @@ async function planConfig(folder: string): Promise<PlannedConfig> {
       skills: place("skills_dir", "skills"),
       workspace: place("workspace_dir", "workspace"),
     };
-    return {
-      ...planned,
-      isThere: true,
-      config: changes.length === 0 ? undefined : { file: NEW_CONFIG, from: name, text, before },
-      changes,
-      works: changes.length === 0 && problems.length === 0 ? [`${name}  loads as it is`] : [],
-      left: [
-        ...planned.left,
-        ...[...problems, ...differencesOf(settings)].map((reason) => ({ place: name, reason })),
-      ],
-      folders,
-    };
+    migration.isProject = true;
+    migration.changes = changes;
+    const isThere = existsSync(path.join(folder, NEW_CONFIG));
+    if (changes.length > 0) migration.config = { file: NEW_CONFIG, from: name, text, before, isThere };
+    else if (problems.length === 0) migration.works.push(`${name}  loads as it is`);
+    const reasons = [...problems, ...differencesOf(settings)];
+    left.push(...reasons.map((reason) => ({ place: name, reason })));
+    return folders;
   }
-  return planned;
-}
-
-interface InspectedVariables {
-  isThere: boolean;
-  works: string[];
-  left: LeftOver[];
+  return { servers: "servers", skills: "skills", workspace: "workspace" };
 }
 
 /** Sorts the variables of `.env` into those that set something here and those that do not. */
-async function inspectVariables(folder: string): Promise<InspectedVariables> {
-  const isThere = (await textOf(path.join(folder, ".env"))) !== undefined;
-  if (!isThere) return { isThere, works: [], left: [] };
+async function inspectVariables(migration: Migration): Promise<void> {
+  const { folder, works, left } = migration;
+  if ((await textOf(path.join(folder, ".env"))) === undefined) return;
+  migration.isProject = true;
+  const leave = (reasons: readonly string[]): void =>
+    void left.push(...reasons.map((reason) => ({ place: ".env", reason })));
   try {
     const { origins, config, warnings } = await loadConfig({
       cwd: folder,
@@ -145,43 +120,21 @@ async function inspectVariables(folder: string): Promise<InspectedVariables> {
       trustFolder: true,
     });
     const names = Object.values(origins).flatMap(({ variable }) => variable ?? []);
-    const servers = config.mcpServers.map(({ name }) => name);
-    const isMicrosandbox = config.execution.sandboxType === "microsandbox";
+    if (names.length > 0) works.push(`.env  sets ${[...new Set(names)].toSorted().join(", ")}`);
+    for (const { name } of config.mcpServers)
+      works.push(`.env  MCP_SERVER_${name.toUpperCase()}_URL is the MCP server ${name}`);
     const label = origins["execution.sandbox_type"]?.variable ?? "";
-    const url = isMicrosandbox ? undefined : origins["execution.msb_server_url"]?.variable;
-    return {
-      isThere,
-      works: [
-        ...(names.length === 0 ? [] : [`.env  sets ${[...new Set(names)].toSorted().join(", ")}`]),
-        ...servers.map((name) => `.env  MCP_SERVER_${name.toUpperCase()}_URL is the MCP server ${name}`),
-      ],
-      left: [
-        ...(isMicrosandbox
-          ? [
-              {
-                place: ".env",
-                reason: `${label}: auto takes the strongest sandbox that works on this host; microsandbox takes no other`,
-              },
-            ]
-          : []),
-        ...(url === undefined
-          ? []
-          : [
-              {
-                place: ".env",
-                reason: `${url}: is used with sandbox_type microsandbox alone, not under auto`,
-              },
-            ]),
-        ...warnings.map((reason) => ({ place: ".env", reason })),
-      ],
-    };
+    const url = origins["execution.msb_server_url"]?.variable;
+    if (config.execution.sandboxType === "microsandbox")
+      leave([
+        `${label}: auto takes the strongest sandbox that works on this host; microsandbox takes no other`,
+      ]);
+    else if (url !== undefined)
+      leave([`${url}: is used with sandbox_type microsandbox alone, not under auto`]);
+    leave(warnings);
   } catch (error) {
     if (!CemError.isInstance(error)) throw error;
-    return {
-      isThere,
-      works: [],
-      left: error.message.split("\n").map((reason) => ({ place: ".env", reason })),
-    };
+    leave(error.message.split("\n"));
   }
 }
 
@@ -194,13 +147,8 @@ function safely(read: () => unknown): unknown {
 }
 
 /** Looks at what the Python original kept in the workspace: state, and logs of what it ran. */
-async function inspectData(
-  project: string,
-  workspace: string,
-): Promise<{ works: string[]; left: LeftOver[] }> {
-  const root = path.join(project, workspace);
-  const works: string[] = [];
-  const left: LeftOver[] = [];
+async function inspectData({ folder, works, left }: Migration, workspace: string): Promise<void> {
+  const root = path.join(folder, workspace);
   for (const name of await namesIn(root, "file")) {
     const place = `${workspace}/${name}`;
     if (/\.(?:pkl|pickle)$/u.test(name))
@@ -216,7 +164,6 @@ async function inspectData(
       place: `${workspace}/.replay`,
       reason: `${logs.length} logs of what the original ran stay there; sessions here begin anew`,
     });
-  return { works, left };
 }
 
 function isJson(text: string | undefined): boolean {

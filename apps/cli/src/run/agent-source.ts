@@ -1,7 +1,6 @@
 import type { Agent } from "@cem/core";
 import type { AgentOptions, OwnWorkflows } from "code-execution-mcp";
-import { approveOf, elicitOf } from "../ask/terminal-questions.ts";
-import { createTurns } from "../ask/prompt.ts";
+import { askingOf } from "../ask/terminal-questions.ts";
 import type { SharedOptions } from "../command/options.ts";
 import { serverSourceOf } from "./config-source.ts";
 import type { CommandContext } from "../io/command-context.ts";
@@ -39,17 +38,7 @@ export async function withAgent<T>(
   }
 }
 
-/** Asks at the terminal, one question at a time. */
-function askingOf(context: CommandContext): Pick<AgentOptions, "onApprove" | "onElicit"> {
-  const turns = createTurns();
-  return { onElicit: elicitOf(context, turns), onApprove: approveOf(context, turns) };
-}
-
-/**
- * Gives work an executor of workflows, and frees everything when the work is done or has failed.
- *
- * @param isDry - Whether nothing may be written, caches included.
- */
+/** Gives work an executor of workflows, and frees everything when the work is done or has failed. */
 export async function withWorkflows<T>(
   options: SharedOptions,
   context: CommandContext,
@@ -58,12 +47,7 @@ export async function withWorkflows<T>(
   await settleTrust(options, context);
   const { openWorkflows } = await import("code-execution-mcp");
   const { signal: _signal, ...source } = serverSourceOf(options, context);
-  const turns = createTurns();
-  const workflows = await openWorkflows({
-    ...source,
-    onElicit: elicitOf(context, turns),
-    onApprove: approveOf(context, turns),
-  });
+  const workflows = await openWorkflows({ ...source, ...askingOf(context) });
   try {
     return await work(workflows);
   } finally {

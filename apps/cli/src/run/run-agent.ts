@@ -1,6 +1,6 @@
 import { readFile } from "node:fs/promises";
 import { CemError } from "@cem/core";
-import type { ExecuteOptions, TaskResult } from "@cem/core";
+import type { Agent, ExecuteOptions, TaskResult } from "@cem/core";
 import type { PlannedWrite } from "code-execution-mcp";
 import { askYesNo } from "../ask/prompt.ts";
 import type { SharedOptions } from "../command/options.ts";
@@ -12,12 +12,29 @@ import { renderPairs } from "../render/rows.ts";
 import { oneLine, safeText, counted } from "../render/text.ts";
 import type { Style } from "../render/text.ts";
 import { withAgent } from "./agent-source.ts";
-import { performWork } from "./perform-work.ts";
-import type { Work } from "./perform-work.ts";
+import { callProgram } from "./call-program.ts";
 import { createRunProgress } from "./run-progress.ts";
 
 const INDENT = "  ";
 const MAX_SHOWN_CHARACTERS = 300;
+
+/** The work of a command: a task, code or one call. */
+type Work =
+  | { kind: "task"; task: string; resume?: string | undefined }
+  | { kind: "code"; code: string }
+  | { kind: "call"; target: string; args: readonly string[] };
+
+/**
+ * Has an agent do it.
+ *
+ * @throws CemError `USAGE`, `SERVER_NOT_FOUND` or `TOOL_NOT_FOUND` for a call that can't be made.
+ */
+async function performWork(agent: Agent, work: Work, options: ExecuteOptions): Promise<TaskResult> {
+  if (work.kind === "task") return agent.executeTask(work.task, options);
+  if (work.kind === "code") return agent.executeCode(work.code, options);
+  const catalog = await agent.discoverTools({ signal: options.signal });
+  return agent.executeCode(callProgram(work.target, work.args, catalog), options);
+}
 
 /** The result of a dry run: the program and the writes it would make, which can be approved as one plan. */
 interface Plan {
@@ -88,12 +105,7 @@ function renderWrites(writes: readonly PlannedWrite[], style: Style): string[] {
 
 /** Reads what `--dry-run --json` printed. */
 async function readPlan(file: string): Promise<Plan> {
-  let text: string;
-  try {
-    text = await readFile(file, "utf8");
-  } catch (cause) {
-    throw new CemError("FILE_NOT_FOUND", `There is no plan ${file}.`, { details: { file }, cause });
-  }
+  const text = await readFile(file, "utf8");
   try {
     const { code, writes } = JSON.parse(text) as Partial<Plan>;
     if (typeof code === "string" && Array.isArray(writes) && writes.every(isWrite)) return { code, writes };

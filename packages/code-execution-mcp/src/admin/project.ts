@@ -60,24 +60,36 @@ export interface LaidFiles {
  * @param only - `client`: the module that generated tools import, and no settings of the project.
  * @throws the file system's error.
  */
-export async function layProjectFiles(root: string, only?: "client"): Promise<LaidFiles> {
+export function layProjectFiles(root: string, only?: "client"): Promise<LaidFiles> {
+  return layFiles(root, only === "client" ? { [CLIENT_FILE]: CLIENT } : FILES);
+}
+
+/** Writes files, by their paths below a folder. Changes nothing that is there. @throws the file system's error. */
+export async function layFiles(
+  root: string,
+  files: Readonly<Record<string, string>>,
+  mode?: number,
+): Promise<LaidFiles> {
   const laid: LaidFiles = { made: [], kept: [] };
-  for (const [name, text] of Object.entries(FILES)) {
-    if (only === "client" && name !== CLIENT_FILE) continue;
-    ((await makeFile(root, name, text)) ? laid.made : laid.kept).push(name);
+  for (const [name, text] of Object.entries(files)) {
+    ((await makeFile(root, name, { text, mode })) ? laid.made : laid.kept).push(name);
   }
   return laid;
 }
 
 /** Not through a link: that may lead out of the project. */
-async function makeFile(root: string, name: string, text: string): Promise<boolean> {
+async function makeFile(
+  root: string,
+  name: string,
+  { text, mode }: { text: string; mode: number | undefined },
+): Promise<boolean> {
   const file = path.join(root, name);
   const folder = path.dirname(file);
   const found = await lstat(folder).catch(() => undefined);
   if (found?.isSymbolicLink() === true && folder !== root) return false;
   await mkdir(folder, { recursive: true });
   try {
-    await writeFile(file, text, { flag: "wx" });
+    await writeFile(file, text, { flag: "wx", mode });
     return true;
   } catch (error) {
     if ((error as NodeJS.ErrnoException).code === "EEXIST") return false;

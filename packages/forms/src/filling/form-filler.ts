@@ -1,12 +1,12 @@
 import { nobodyAsked } from "@cem/core";
-import type { Elicit, JsonValue, Redactor } from "@cem/core";
+import type { Elicit, Redactor } from "@cem/core";
 import { labelOf } from "../form/form-schema.ts";
 import type { Form, FormField } from "../form/form-schema.ts";
 import { checkFilesIn } from "../targets/workspace-files.ts";
 import { CollectedValues, FORM_SERVER, personalValuesOf } from "./collected-values.ts";
 import type { PersonalValues } from "./collected-values.ts";
 import { mayAsk, questionSchema } from "./question.ts";
-import { missingField, prepareFields, toResult, unfilled } from "./result.ts";
+import { prepareFields, toResult, unfilled } from "./result.ts";
 import type { FormResult } from "./result.ts";
 import { ValueSources } from "./sources.ts";
 import { targetOf } from "./targets.ts";
@@ -69,7 +69,8 @@ export function createFormFiller(settings: FormFillerSettings = {}): FormFiller 
       const collected = new CollectedValues(form, personal, checkFilesIn(settings.workspace));
       for (const [name, given] of Object.entries(data ?? {})) await collected.take(name, given);
       await collected.takeDefaults();
-      return (await incomplete(collected, personal, new Map())) ?? settle(collected, personal);
+      const { shown } = await prepareFields(collected, personal);
+      return unfilled(collected, shown);
     },
   };
 }
@@ -91,10 +92,9 @@ export async function fillWith(
   const collected = new CollectedValues(form, personal, checkFilesIn(settings.workspace));
   for (const [name, given] of Object.entries(data)) await collected.take(name, given);
   const reasons = await complete(form, collected, settings, signal);
-  const left = await incomplete(collected, personal, reasons);
-  if (left !== undefined) return left;
-  if (form.target === undefined) return settle(collected, personal);
-  const { filled, shown } = await prepareFields(collected.applicable(), collected, personal);
+  const { filled, shown } = await prepareFields(collected, personal);
+  const result = unfilled(collected, shown, reasons);
+  if (result.status !== "success" || form.target === undefined) return result;
   const target = await targetOf(form.target.type, settings);
   signal.throwIfAborted();
   // oxlint-disable-next-line unicorn/no-array-fill-with-reference-type -- a target is no array
@@ -172,27 +172,4 @@ async function askFor(
   const given = fields.filter(({ name }) => Object.hasOwn(content, name));
   for (const { name } of given) await collected.take(name, content[name]);
   return given.length === 0 ? "was asked for and not given" : undefined;
-}
-
-/** The result where values are missing or wrong. */
-async function incomplete(
-  collected: CollectedValues,
-  personal: PersonalValues,
-  reasons: ReadonlyMap<string, string>,
-): Promise<FormResult | undefined> {
-  const applies = new Set(collected.applicable().map(({ name }) => name));
-  const isKnown = (name: string): boolean => applies.has(name) || !collected.values.has(name);
-  const problems = [...collected.faults]
-    .filter(([name]) => isKnown(name))
-    .map(([field, message]) => ({ field: field.slice(0, 64), message }));
-  const missing = collected.missing().map((field) => missingField(field, reasons.get(field.name)));
-  if (problems.length === 0 && missing.length === 0) return undefined;
-  const { shown } = await prepareFields(collected.applicable(), collected, personal);
-  return unfilled("refused", missing, problems, shown);
-}
-
-async function settle(collected: CollectedValues, personal: PersonalValues): Promise<FormResult> {
-  const { shown } = await prepareFields(collected.applicable(), collected, personal);
-  const values: Record<string, JsonValue> = shown;
-  return unfilled("success", [], [], values);
 }

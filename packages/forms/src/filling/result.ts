@@ -52,10 +52,11 @@ const MAX_READ_CHARACTERS = 1_000;
 
 /** Pairs the fields that apply with their values and with what may be shown of them. */
 export async function prepareFields(
-  fields: readonly FormField[],
-  { values }: CollectedValues,
+  collected: CollectedValues,
   personal: PersonalValues,
 ): Promise<{ filled: FilledField[]; shown: Record<string, JsonValue> }> {
+  const { values } = collected;
+  const fields = collected.applicable();
   const filled: FilledField[] = [];
   const shown: Record<string, JsonValue> = {};
   // Kept before anything is shown, so that a value is known in other fields too.
@@ -113,26 +114,26 @@ export async function toResult(
   };
 }
 
-/** A result where nothing was filled. */
+/**
+ * The result where nothing was filled: `refused` where values are missing or wrong.
+ *
+ * @param reasons - Why values are missing, by field.
+ */
 export function unfilled(
-  status: "refused" | "success",
-  missing: readonly MissingField[],
-  problems: readonly TargetProblem[],
+  collected: CollectedValues,
   values: Record<string, JsonValue>,
+  reasons: ReadonlyMap<string, string> = new Map(),
 ): FormResult {
-  return {
-    status,
-    missing: [...missing],
-    problems: [...problems],
-    values,
-    readBack: [],
-    screenshots: [],
-    submitted: false,
-  };
-}
-
-export function missingField(field: FormField, reason: string | undefined): MissingField {
-  return { field: field.name, label: labelOf(field), ...(reason !== undefined && { reason }) };
+  const applies = new Set(collected.applicable().map(({ name }) => name));
+  const problems = [...collected.faults]
+    .filter(([name]) => applies.has(name) || !collected.values.has(name))
+    .map(([field, message]) => ({ field: field.slice(0, 64), message }));
+  const missing = collected.missing().map((field): MissingField => {
+    const reason = reasons.get(field.name);
+    return { field: field.name, label: labelOf(field), ...(reason !== undefined && { reason }) };
+  });
+  const status = missing.length + problems.length > 0 ? "refused" : "success";
+  return { status, missing, problems, values, readBack: [], screenshots: [], submitted: false };
 }
 
 /** The kind of personal value that a field's definition says it holds. */

@@ -1,19 +1,12 @@
 import * as z from "zod";
 
-/** The parts of a date or a time, as they are written in formats. */
-const PARTS: Readonly<Record<string, readonly (string | undefined)[]>> = {
-  date: ["YYYY", "MM", "DD"],
-  time: ["HH", "mm", "ss"],
-  datetime: ["YYYY", "MM", "DD", "HH", "mm", "ss"],
-  month: ["YYYY", "MM"],
-  week: ["YYYY", "WW"],
-};
+/** The parts of a date or a time, named as they are written in formats. */
 const SHAPES: Readonly<Record<string, RegExp>> = {
-  date: /^(\d{4})-(\d\d)-(\d\d)$/,
-  time: /^(\d\d):(\d\d)(?::(\d\d))?$/,
-  datetime: /^(\d{4})-(\d\d)-(\d\d)[T ](\d\d):(\d\d)(?::(\d\d))?$/,
-  month: /^(\d{4})-(\d\d)$/,
-  week: /^(\d{4})-W(\d\d)$/,
+  date: /^(?<YYYY>\d{4})-(?<MM>\d\d)-(?<DD>\d\d)$/,
+  time: /^(?<HH>\d\d):(?<mm>\d\d)(?::(?<ss>\d\d))?$/,
+  datetime: /^(?<YYYY>\d{4})-(?<MM>\d\d)-(?<DD>\d\d)[T ](?<HH>\d\d):(?<mm>\d\d)(?::(?<ss>\d\d))?$/,
+  month: /^(?<YYYY>\d{4})-(?<MM>\d\d)$/,
+  week: /^(?<YYYY>\d{4})-W(?<WW>\d\d)$/,
 };
 const CALENDAR: Readonly<Record<string, z.ZodType>> = {
   date: z.iso.date(),
@@ -32,37 +25,23 @@ export const DATE_EXAMPLES: Readonly<Record<string, string>> = {
 
 /** Reads a date or a time of ISO 8601. @returns it as HTML writes it, or `undefined` where there is no such date. */
 export function readDate(text: string, type: string): string | undefined {
-  const parts = partsOf(text, type);
+  const parts = SHAPES[type]?.exec(text)?.groups;
   if (parts === undefined) return undefined;
   const written = text.replace(" ", "T");
   const [calendar, whole] = type === "month" ? ["date", `${text}-01`] : [type, written];
-  if (parts.get("YYYY") === "0000" || CALENDAR[calendar]?.safeParse(whole).success === false)
-    return undefined;
-  const week = Number(parts.get("WW") ?? 1);
-  if (week < 1 || week > weeksIn(Number(parts.get("YYYY") ?? 1))) return undefined;
-  const isMidMinute = parts.get("ss") === "00";
-  return isMidMinute ? written.slice(0, -3) : written;
+  if (parts["YYYY"] === "0000" || CALENDAR[calendar]?.safeParse(whole).success === false) return undefined;
+  const week = Number(parts["WW"] ?? 1);
+  if (week < 1 || week > weeksIn(Number(parts["YYYY"] ?? 1))) return undefined;
+  return parts["ss"] === "00" ? written.slice(0, -3) : written;
 }
 
 /** Writes a date in another way: `DD.MM.YYYY`. Parts that the value lacks are left as they are. */
 export function formatDate(text: string, type: string, format: string): string {
-  const parts = partsOf(text, type);
+  const parts = SHAPES[type]?.exec(text)?.groups;
   return format.replace(/YYYY|YY|MM|DD|HH|mm|ss|WW/g, (part) => {
-    if (part === "YY") return parts?.get("YYYY")?.slice(-2) ?? part;
-    return parts?.get(part) ?? (part === "ss" ? "00" : part);
+    if (part === "YY") return parts?.["YYYY"]?.slice(-2) ?? part;
+    return parts?.[part] ?? (part === "ss" ? "00" : part);
   });
-}
-
-function partsOf(text: string, type: string): Map<string, string> | undefined {
-  const match = SHAPES[type]?.exec(text);
-  if (match === null || match === undefined) return undefined;
-  const names = PARTS[type] ?? [];
-  return new Map(
-    names.flatMap((name, index) => {
-      const value = match[index + 1];
-      return name === undefined || value === undefined ? [] : [[name, value] as const];
-    }),
-  );
 }
 
 /** A year has 53 weeks where its first or its last day is a Thursday. */

@@ -1,7 +1,7 @@
 import type { PDFDocument, PDFField } from "@cantoo/pdf-lib";
 import type { FieldValue } from "../form/field-values.ts";
 import type { FormField } from "../form/form-schema.ts";
-import { chooseOffered, isSameText, textOf } from "../targets/target.ts";
+import { chooseOffered, isSameText, readChosen, textOf } from "../targets/target.ts";
 import type { FilledField } from "../targets/target.ts";
 import type { PdfLibrary } from "./pdf-fonts.ts";
 
@@ -61,11 +61,7 @@ export async function fillPdfField(
   }
   if (target instanceof PDFRadioGroup || target instanceof PDFDropdown || target instanceof PDFOptionList) {
     const offered = target.getOptions();
-    const chosen = chooseOffered(
-      field,
-      value,
-      offered.map((one) => ({ value: one, label: one })),
-    );
+    const chosen = chooseOffered(field, value, offeredAs(offered));
     if (chosen === undefined) return NO_SUCH_OPTION;
     const names = chosen.map((index) => offered[index] ?? "");
     if (target instanceof PDFRadioGroup) {
@@ -97,13 +93,12 @@ export function readPdfField(
   }
   if (target instanceof PDFRadioGroup || target instanceof PDFDropdown || target instanceof PDFOptionList) {
     const selected = target.getSelected();
-    const read = selected === undefined ? [] : [selected].flat();
-    const chosen = chooseOffered(
-      field,
-      value,
-      read.map((one) => ({ value: one, label: one })),
-    );
-    return { value: Array.isArray(value) ? read : (read[0] ?? ""), matches: chosen?.length === read.length };
+    return readChosen({ field, value }, offeredAs(selected === undefined ? [] : [selected].flat()));
   }
   return { value: undefined, matches: false };
+}
+
+/** Options of a document are known by one text. */
+function offeredAs(texts: readonly string[]): { value: string; label: string }[] {
+  return texts.map((text) => ({ value: text, label: text }));
 }

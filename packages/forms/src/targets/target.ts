@@ -100,6 +100,16 @@ export function chooseOffered(
   return found.includes(-1) ? undefined : found;
 }
 
+/** Compares the options that a target holds as chosen with what was filled in. */
+export function readChosen(
+  { field, value }: Pick<FilledField, "field" | "value">,
+  selected: readonly { value: string; label: string }[],
+): { value: FieldValue; matches: boolean } {
+  if (chooseOffered(field, value, selected)?.length === selected.length) return { value, matches: true };
+  const values = selected.map((one) => one.value || one.label);
+  return { value: Array.isArray(value) ? values : (values[0] ?? ""), matches: false };
+}
+
 function labelOfOption(options: NonNullable<FormField["options"]>, value: string): string {
   return options.find((option) => option.value === value)?.label ?? value;
 }

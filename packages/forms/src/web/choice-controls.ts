@@ -2,7 +2,7 @@ import { setTimeout as delay } from "node:timers/promises";
 import type { Locator } from "playwright-core";
 import type { FieldValue } from "../form/field-values.ts";
 import type { FormField } from "../form/form-schema.ts";
-import { chooseOffered, isSameText, textOf } from "../targets/target.ts";
+import { chooseOffered, isSameText, readChosen, textOf } from "../targets/target.ts";
 import type { FilledField } from "../targets/target.ts";
 import { MAX_READ_CHARACTERS, OPTIONS_TIMEOUT_MS } from "./control.ts";
 import type { Control, PageElement, Reading } from "./control.ts";
@@ -38,11 +38,8 @@ async function choose(items: Locator, wanted: readonly number[]): Promise<void> 
 
 export async function readChoices({ locator }: Control, { field, value }: FilledField): Promise<Reading> {
   const selected = (await offeredIn(locator)).filter(({ isChosen }) => isChosen);
-  const chosen = chooseOffered(field, choiceOf(value), selected);
-  const matches = chosen !== undefined && chosen.length === selected.length;
-  if (matches) return { value, matches };
-  const values = selected.map((one) => one.value);
-  return { value: Array.isArray(value) ? values : (values[0] ?? ""), matches };
+  const read = readChosen({ field, value: choiceOf(value) }, selected);
+  return read.matches ? { value, matches: true } : read;
 }
 
 /** Yes and no, as radio buttons are named. */
@@ -178,11 +175,12 @@ export async function fillListbox(
   return undefined;
 }
 
-export async function readListbox({ locator }: Control, { field, value }: FilledField): Promise<Reading> {
-  const selected = (await offeredIn(locator.getByRole("option"))).filter(({ isChosen }) => isChosen);
-  const chosen = chooseOffered(field, value, selected);
-  const matches = chosen !== undefined && chosen.length === selected.length;
-  return { value: matches ? value : selected.map((one) => one.value || one.label), matches };
+export async function readListbox({ locator }: Control, filled: FilledField): Promise<Reading> {
+  const offered = await offeredIn(locator.getByRole("option"));
+  return readChosen(
+    filled,
+    offered.filter(({ isChosen }) => isChosen),
+  );
 }
 
 /** The options that a combobox opens, which may be anywhere in the page. */

@@ -1,5 +1,5 @@
 import type { FieldValue } from "../form/field-values.ts";
-import { chooseOffered, isSameText, textOf } from "../targets/target.ts";
+import { isSameText, readChosen, textOf } from "../targets/target.ts";
 import type { FilledField } from "../targets/target.ts";
 import { readWorkspaceFile } from "../targets/workspace-files.ts";
 import {
@@ -69,23 +69,19 @@ export async function readControl(control: Control, filled: FilledField): Promis
       return { value: isChecked, matches: isChecked === value };
     }
     case "select": {
-      const selected = (await offeredBy(locator)).filter(({ isChosen }) => isChosen);
-      const chosen = chooseOffered(field, value, selected);
-      const values = selected.map((one) => one.value);
-      return {
-        value: Array.isArray(value) ? values : (values[0] ?? ""),
-        matches: chosen?.length === selected.length,
-      };
+      const offered = await offeredBy(locator);
+      return readChosen(
+        filled,
+        offered.filter(({ isChosen }) => isChosen),
+      );
     }
     case "file": {
       const names = await locator.evaluate((element: PageElement) =>
         [...(element.files ?? [])].map(({ name }) => name),
       );
       const wanted = Array.isArray(value) ? value.map((file) => file.split(/[\\/]/).at(-1)) : [];
-      return {
-        value: Array.isArray(value) && names.join("\n") === wanted.join("\n") ? value : names,
-        matches: names.join("\n") === wanted.join("\n"),
-      };
+      const matches = names.join("\n") === wanted.join("\n");
+      return { value: matches ? value : names, matches };
     }
     case "choices":
       return readChoices(control, filled);

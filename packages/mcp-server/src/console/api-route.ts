@@ -63,19 +63,19 @@ export interface ApiRoute {
   summary: string;
   input: Input;
   status: 200 | 202;
-  answer: { schema: z.ZodType; description: string; type: "application/json" | "text/event-stream" };
+  answer: { schema: z.ZodType; type: "application/json" | "text/event-stream" };
   register(api: Hono<ApiEnv>): void;
 }
 
 interface Declaration<Given extends Input, Answer extends z.ZodType> extends Pick<
   ApiRoute,
-  "method" | "path" | "operationId" | "summary"
+  "operationId" | "summary"
 > {
-  input: Given;
+  /** Default: the request carries nothing. */
+  input?: Given;
   /** Default: 200. */
   status?: 200 | 202;
   answer: Answer;
-  answerDescription: string;
   /** Default: JSON. */
   type?: ApiRoute["answer"]["type"];
   handle: (
@@ -85,22 +85,33 @@ interface Declaration<Given extends Input, Answer extends z.ZodType> extends Pic
   ) => Promise<Frozen<z.input<Answer>> | Response> | Frozen<z.input<Answer>> | Response;
 }
 
-/** Declares an operation. What a request carries is checked by the schemas that describe it. */
-export function declareRoute<Given extends Input, Answer extends z.ZodType>({
-  handle,
-  answer,
-  answerDescription,
-  type = "application/json",
-  status = 200,
-  ...rest
-}: Declaration<Given, Answer>): ApiRoute {
-  const { input, method, path } = rest;
+/**
+ * Declares an operation. What a request carries is checked by the schemas that describe it.
+ *
+ * @param route - Its method, and its path as OpenAPI writes it.
+ */
+export function declareRoute<Answer extends z.ZodType, Given extends Input = Input>(
+  route: `${"GET" | "POST" | "PUT" | "DELETE"} /${string}`,
+  declaration: Declaration<Given, Answer>,
+): ApiRoute {
+  const {
+    handle,
+    answer,
+    type = "application/json",
+    status = 200,
+    input = {} as Given,
+    ...rest
+  } = declaration;
+  const [method = "", path = ""] = route.split(" ");
   return {
     ...rest,
+    method: method.toLowerCase() as ApiRoute["method"],
+    path,
+    input,
     status,
-    answer: { schema: answer, description: answerDescription, type },
+    answer: { schema: answer, type },
     register(api) {
-      api.on(method.toUpperCase(), path.replaceAll(/\{(\w+)\}/g, ":$1"), async (context) => {
+      api.on(method, path.replaceAll(/\{(\w+)\}/g, ":$1"), async (context) => {
         const answered = await handle(check(input, context), context.env, context.req.raw.signal);
         return answered instanceof Response ? answered : Response.json(answered, { status });
       });

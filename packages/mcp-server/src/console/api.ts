@@ -76,7 +76,7 @@ function operationOf({ operationId, summary, input, status, answer }: ApiRoute) 
     ...(body && { requestBody: { required: true, content: json(body) } }),
     responses: {
       [`${status}`]: {
-        description: answer.description,
+        description: summary,
         content: { [answer.type]: { schema: answer.schema } },
       },
       default: { description: "An error.", content: json(ErrorAnswer) },

@@ -30,76 +30,55 @@ const NO_QUEUE =
 
 /** Records of earlier work and its resources: workflows, sessions, customers, guests. */
 export const HISTORY_ROUTES = [
-  declareRoute({
-    method: "get",
-    path: "/workflows",
+  declareRoute("GET /workflows", {
     operationId: "listWorkflows",
     summary: "List the workflows of the configuration",
-    input: {},
     answer: WorkflowList,
-    answerDescription: "In the order of the configuration.",
     async handle(_, { parts }) {
       if (parts.workflows === undefined) return { workflows: [], absent: NO_WORKFLOWS };
       return { workflows: await parts.workflows.list() };
     },
   }),
-  declareRoute({
-    method: "get",
-    path: "/workflows/{name}",
+  declareRoute("GET /workflows/{name}", {
     operationId: "drawWorkflow",
     summary: "Draw a workflow",
     input: { params: z.object({ name: z.string() }) },
     answer: WorkflowGraph,
-    answerDescription: "Its steps in the order in which they can run, and a flow chart of Mermaid.",
     handle: async ({ params: { name } }, { parts }) => ({
       name,
       steps: await workflowsOf(parts).draw(name),
     }),
   }),
-  declareRoute({
-    method: "get",
-    path: "/workflow-runs",
+  declareRoute("GET /workflow-runs", {
     operationId: "listWorkflowRuns",
     summary: "List runs of workflows, the newest first",
-    input: {},
     answer: WorkflowRunList,
-    answerDescription: "Those that are kept.",
     handle: async (_, { parts }) => ({ runs: (await parts.workflows?.runs()) ?? [] }),
   }),
-  declareRoute({
-    method: "get",
-    path: "/workflow-runs/{id}",
+  declareRoute("GET /workflow-runs/{id}", {
     operationId: "getWorkflowRun",
     summary: "Read a run of a workflow with what became of its steps",
     input: { params: Id },
     answer: WorkflowRun,
-    answerDescription: "The run, and whether it can be resumed.",
     async handle({ params }, { parts, client }) {
       const run = await workflowsOf(parts).run(params.id);
       return shown({ ...run, canResume: RESUMABLE.has(run.status) }, client);
     },
   }),
-  declareRoute({
-    method: "get",
-    path: "/sessions",
+  declareRoute("GET /sessions", {
     operationId: "listSessions",
     summary: "List logged sessions, the newest first",
-    input: {},
     answer: SessionList,
-    answerDescription: "Those that are kept.",
     async handle(_, { parts, client }) {
       if (parts.sessions === undefined) return { sessions: [], absent: NO_SESSIONS };
       return shown({ sessions: await parts.sessions.list() }, client);
     },
   }),
-  declareRoute({
-    method: "get",
-    path: "/sessions/{id}",
+  declareRoute("GET /sessions/{id}", {
     operationId: "getSession",
     summary: "Read a logged session",
     input: { params: Id },
     answer: Session,
-    answerDescription: "Its tasks, and its summary for a model.",
     async handle({ params }, { parts, client }) {
       if (parts.sessions === undefined) throw new CemError("SESSIONS_DISABLED", NO_SESSIONS);
       const { session, recap } = await parts.sessions.read(params.id);
@@ -107,27 +86,20 @@ export const HISTORY_ROUTES = [
       return shown({ id, startedAt, endedAt, recap, tasks: session.tasks.map(taskOf) }, client);
     },
   }),
-  declareRoute({
-    method: "get",
-    path: "/customers",
+  declareRoute("GET /customers", {
     operationId: "listCustomers",
-    summary: "List customers with what they have and used",
-    input: {},
+    summary: "List customers with what they have and used: the customer of the request, or all",
     answer: CustomerList,
-    answerDescription: "The customer of the request where there are customers, else all.",
     async handle(_, { parts }) {
       if (parts.customers === undefined) return { customers: [], absent: NO_CUSTOMERS };
       return { customers: await parts.customers.list() };
     },
   }),
-  declareRoute({
-    method: "delete",
-    path: "/customers/{id}",
+  declareRoute("DELETE /customers/{id}", {
     operationId: "deleteCustomer",
     summary: "Remove everything of a customer",
     input: { params: Id, body: Confirmation },
     answer: Done,
-    answerDescription: "Nothing of the customer is left.",
     async handle({ params, body }, { parts, board, client }) {
       const listed = (await parts.customers?.list()) ?? [];
       if (!listed.some(({ id }) => id === params.id))
@@ -139,14 +111,10 @@ export const HISTORY_ROUTES = [
       return { done: true as const };
     },
   }),
-  declareRoute({
-    method: "get",
-    path: "/guests",
+  declareRoute("GET /guests", {
     operationId: "getGuests",
-    summary: "Count the guests that run code",
-    input: {},
+    summary: "Count the guests that run code: those of the request's customer, or all",
     answer: GuestCounts,
-    answerDescription: "Those of the request's customer where there are customers, else all of this process.",
     handle(_, { client, board, parts }) {
       const latest = board.list(client.audience).find(({ details }) => details.sandbox !== undefined);
       const sandbox = latest?.details.sandbox;
@@ -159,14 +127,10 @@ export const HISTORY_ROUTES = [
       };
     },
   }),
-  declareRoute({
-    method: "get",
-    path: "/queue",
+  declareRoute("GET /queue", {
     operationId: "getQueue",
     summary: "How the queue of runs keeps up",
-    input: {},
     answer: QueueFigures,
-    answerDescription: "Workers, waits and failures, now and by the minute.",
     async handle(_, { parts, client }) {
       if (parts.queue === undefined) return { minutes: [], runs: [], absent: NO_QUEUE };
       return shown(await parts.queue.read(), client);

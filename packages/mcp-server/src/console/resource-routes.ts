@@ -1,7 +1,7 @@
-import { CemError, restoreTokens } from "@cem/core";
 import type { JsonValue, ToolDefinition } from "@cem/core";
 import * as z from "zod";
 import type { ServedClient } from "../served-client.ts";
+import { saveShownState, skillsOf, stateOf, toolsOf } from "../tools/stored-tools.ts";
 import { declareRoute } from "./api-route.ts";
 import {
   Catalog,
@@ -18,14 +18,10 @@ import type { Tool } from "./schemas.ts";
 
 /** The tools, and what outlives a run: state and skills. Personal data in it is shown as tokens. */
 export const RESOURCE_ROUTES = [
-  declareRoute({
-    method: "get",
-    path: "/tools",
+  declareRoute("GET /tools", {
     operationId: "listTools",
     summary: "List the tools by server",
-    input: {},
     answer: Catalog,
-    answerDescription: "All servers with their tools.",
     async handle(_, { client }, signal) {
       const { servers, problems } = await client.agent.discoverTools({ signal });
       return {
@@ -34,14 +30,11 @@ export const RESOURCE_ROUTES = [
       };
     },
   }),
-  declareRoute({
-    method: "get",
-    path: "/tools/search",
+  declareRoute("GET /tools/search", {
     operationId: "searchTools",
     summary: "Search for tools by what they do",
     input: { query: SearchQuery },
     answer: Found,
-    answerDescription: "The tools that match, best first.",
     async handle({ query: { query, limit } }, { client }, signal) {
       const notes: string[] = [];
       const onNote = (note: string): void => void notes.push(note);
@@ -49,55 +42,39 @@ export const RESOURCE_ROUTES = [
       return { tools: found.map(({ tool, ...rest }) => ({ ...rest, tool: toolOf(tool) })), notes };
     },
   }),
-  declareRoute({
-    method: "get",
-    path: "/state",
+  declareRoute("GET /state", {
     operationId: "readState",
     summary: "Read state",
     input: { query: StateQuery },
     answer: State,
-    answerDescription: "The file's content and its version.",
     handle: async ({ query }, { client }, signal) =>
       shown(await stateOf(client).read(query.file, { signal }), client),
   }),
-  declareRoute({
-    method: "put",
-    path: "/state",
+  declareRoute("PUT /state", {
     operationId: "saveState",
     summary: "Replace state; given the version that was read, keys that others changed since are kept",
     input: { body: SaveState },
     answer: SavedState,
-    answerDescription: "Where it was saved, and as which version.",
-    async handle({ body: { data: given, file, version } }, { client }, signal) {
-      const state = stateOf(client);
-      const { redactor, session } = client;
-      const current = async (): Promise<JsonValue> => (await state.read(file, { signal })).data;
-      const data = await restoreTokens(given as JsonValue, { redactor, session, current });
-      const { keptAside: _, ...saved } = await state.save(data, file, { signal, version });
+    async handle({ body: { data, file, version } }, { client }, signal) {
+      const options = { file, version, signal };
+      const { keptAside: _, ...saved } = await saveShownState(client, data as JsonValue, options);
       return saved;
     },
   }),
-  declareRoute({
-    method: "get",
-    path: "/skills",
+  declareRoute("GET /skills", {
     operationId: "listSkills",
     summary: "List skills and proposals",
-    input: {},
     answer: SkillList,
-    answerDescription: "By name.",
     async handle(_, { client }, signal) {
       const all = await skillsOf(client).list({ tools: await toolsOf(client, signal) });
       return shown({ skills: all.map(({ provenance: _provenance, ...skill }) => skill) }, client);
     },
   }),
-  declareRoute({
-    method: "get",
-    path: "/skills/{name}",
+  declareRoute("GET /skills/{name}", {
     operationId: "getSkill",
     summary: "Read a skill",
     input: { params: z.object({ name: z.string() }) },
     answer: SkillDetails,
-    answerDescription: "The skill with its code and its test.",
     async handle({ params: { name } }, { client }, signal) {
       const tools = await toolsOf(client, signal);
       const { provenance: _, ...skill } = await skillsOf(client).get(name, { tools });
@@ -110,21 +87,6 @@ export const RESOURCE_ROUTES = [
 export async function shown<Data>(data: Data, { redactor, session }: ServedClient): Promise<Data> {
   await redactor?.recognize?.(data, { session });
   return redactor?.tokenize(data, { session }) ?? data;
-}
-
-function stateOf({ state }: ServedClient): NonNullable<ServedClient["state"]> {
-  if (state !== undefined) return state;
-  throw new CemError("STATE_DISABLED", "State is disabled here. Files in /workspace outlive a run too.");
-}
-
-function skillsOf({ skills }: ServedClient): NonNullable<ServedClient["skills"]> {
-  if (skills !== undefined) return skills;
-  throw new CemError("SKILLS_DISABLED", "There are no skills here.");
-}
-
-async function toolsOf({ agent }: ServedClient, signal: AbortSignal) {
-  const { servers } = await agent.discoverTools({ signal });
-  return servers.flatMap(({ tools }) => tools);
 }
 
 function toolOf(tool: ToolDefinition): Tool {

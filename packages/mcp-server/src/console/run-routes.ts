@@ -20,97 +20,70 @@ import type { RunSummary } from "./schemas.ts";
 
 const RunId = z.object({ id: z.string() });
 const QuestionId = z.object({ id: z.string(), question: z.string() });
-const GOES_ON = "The run's id. It goes on by itself.";
 const UNDER_WAY: ReadonlySet<string> = new Set(["waiting", "running", "asking"]);
 
 /** Tasks and runs: start, list, follow, answer, end. */
 export const RUN_ROUTES = [
-  declareRoute({
-    method: "post",
-    path: "/tasks",
+  declareRoute("POST /tasks", {
     operationId: "startTask",
-    summary: "Start a task in words",
+    summary: "Start a task in words, which goes on by itself",
     input: { body: StartTask },
     status: 202,
     answer: Started,
-    answerDescription: GOES_ON,
     handle: ({ body }, { client }) => started(client.launch("task", body.task)),
   }),
-  declareRoute({
-    method: "post",
-    path: "/runs",
+  declareRoute("POST /runs", {
     operationId: "startCode",
-    summary: "Start code",
+    summary: "Start code, which goes on by itself",
     input: { body: StartCode },
     status: 202,
     answer: Started,
-    answerDescription: GOES_ON,
     handle: ({ body }, { client }) => started(client.launch("code", body.code)),
   }),
-  declareRoute({
-    method: "get",
-    path: "/runs",
+  declareRoute("GET /runs", {
     operationId: "listRuns",
-    summary: "List runs, the latest first",
+    summary: "List runs, also recorded ones of other processes, the latest first",
     input: { query: RunQuery },
     answer: RunList,
-    answerDescription: "Those under way and those that are recorded, also of other processes.",
     handle: async ({ query }, scope) => ({ runs: await listRuns(scope, query) }),
   }),
-  declareRoute({
-    method: "get",
-    path: "/runs/{id}",
+  declareRoute("GET /runs/{id}", {
     operationId: "getRun",
     summary: "Read a run",
     input: { params: RunId },
     answer: RunDetails,
-    answerDescription: "All that is kept of the run.",
     handle: ({ params }, scope) => readRun(scope, params.id),
   }),
-  declareRoute({
-    method: "post",
-    path: "/runs/{id}/end",
+  declareRoute("POST /runs/{id}/end", {
     operationId: "endRun",
     summary: "End a run under way",
     input: { params: RunId },
     answer: Done,
-    answerDescription: "The run is ending.",
     handle({ params }, { board, client }) {
       board.get(params.id, client.audience).end();
       return { done: true as const };
     },
   }),
-  declareRoute({
-    method: "post",
-    path: "/runs/{id}/questions/{question}",
+  declareRoute("POST /runs/{id}/questions/{question}", {
     operationId: "answerQuestion",
     summary: "Answer a question of a run, such as an approval",
     input: { params: QuestionId, body: Answer },
     answer: Done,
-    answerDescription: "The run goes on with the answer.",
     handle({ params, body }, { board, client }) {
       board.get(params.id, client.audience).answer(params.question, body);
       return { done: true as const };
     },
   }),
-  declareRoute({
-    method: "get",
-    path: "/activity",
+  declareRoute("GET /activity", {
     operationId: "readActivity",
     summary: "Read the figures of the runs of the last hour, by the minute",
-    input: {},
     answer: ActivityAnswer,
-    answerDescription: "Sixty minutes, the latest last.",
     handle: (_, { board, client }) => ({ minutes: board.activityOf(client.audience).lastHour() }),
   }),
-  declareRoute({
-    method: "get",
-    path: "/events",
+  declareRoute("GET /events", {
     operationId: "followRuns",
     summary: "Follow runs as they change: server-sent events named run, each with a RunSummary",
-    input: {},
     answer: z.string(),
-    answerDescription: "A stream that lasts until it is closed.",
     type: "text/event-stream",
     handle: (_, { board, client }, signal) => streamRuns(board, client.audience, signal),
   }),

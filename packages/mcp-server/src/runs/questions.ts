@@ -152,8 +152,19 @@ export function readAnswers(questions: Questions, { mcpReq }: ServerContext): An
   return answers;
 }
 
+/**
+ * Gets what the client answers to questions while its call is under way.
+ *
+ * @returns `undefined` where they have to be asked by {@link askLater}.
+ */
+export async function answersTo(questions: Questions, context: ServerContext): Promise<Answers | undefined> {
+  if (context.mcpReq.envelope === undefined) return askNow(questions, context);
+  const unaskable = cancelUnaskable(questions, context);
+  return unaskable.size === 0 ? undefined : unaskable;
+}
+
 /** Asks while the call is under way (protocol 2025-11-25 and older). A client that can't ask its user cancels. */
-export async function askNow(questions: Questions, { mcpReq }: ServerContext): Promise<Answers> {
+async function askNow(questions: Questions, { mcpReq }: ServerContext): Promise<Answers> {
   const ask = async (request: Question): Promise<Answer> => {
     const signal = withReason(AbortSignal.any([mcpReq.signal, request.signal]), NO_LONGER_ASKED);
     if (request.mode === "sample") return sampleNow(request, signal);
@@ -186,13 +197,8 @@ export async function askNow(questions: Questions, { mcpReq }: ServerContext): P
   return new Map(await Promise.all(asked));
 }
 
-/** Whether questions go into the answer of the call (2026-07-28), rather than be asked while it is under way. */
-export function asksLater({ mcpReq }: ServerContext): boolean {
-  return mcpReq.envelope !== undefined;
-}
-
 /** Cancels the questions of a kind that the client can't ask its user or its model. */
-export function cancelUnaskable(questions: Questions, { mcpReq }: ServerContext): Answers {
+function cancelUnaskable(questions: Questions, { mcpReq }: ServerContext): Answers {
   const { elicitation, sampling } = capabilitiesIn(mcpReq) ?? {};
   const modes = modesOf(elicitation);
   const answers = new Map<string, Answer>();

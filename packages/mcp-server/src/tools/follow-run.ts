@@ -2,7 +2,7 @@ import { toolId } from "@cem/core";
 import type { AgentEvent, ToolProgress } from "@cem/core";
 import type { CallToolResult, InputRequiredResult, ServerContext } from "@modelcontextprotocol/server";
 import { MIN_PROGRESS_INTERVAL_MS } from "../limits.ts";
-import { askLater, askNow, asksLater, cancelUnaskable, readAnswers, stateOf } from "../runs/questions.ts";
+import { answersTo, askLater, readAnswers, stateOf } from "../runs/questions.ts";
 import type { RunView, Waiter } from "../runs/run.ts";
 import { answerRun } from "./run-answer.ts";
 import { ownerOf, runQuotaOwnerOf } from "./server-tool.ts";
@@ -41,13 +41,9 @@ export async function followRun(
     }
     while (view.state === "asking") {
       const { id, questions } = view;
-      if (!asksLater(context)) {
-        view = await runs.answer(id, await askNow(questions, context), waiter);
-        continue;
-      }
-      const unaskable = cancelUnaskable(questions, context);
-      if (unaskable.size === 0) return askLater(questions, id);
-      view = await runs.answer(id, unaskable, waiter);
+      const answers = await answersTo(questions, context);
+      if (answers === undefined) return askLater(questions, id);
+      view = await runs.answer(id, answers, waiter);
     }
     return await answerRun(view, { guest, results, hintFor, verbose });
   } finally {

@@ -1,3 +1,4 @@
+import { isUtf8 } from "node:buffer";
 import { MAX_ATTACHMENT_BYTES } from "@cem/tool-files/answers";
 import { CemError } from "@cem/core";
 import type { Redactor, ResultStore } from "@cem/core";
@@ -118,12 +119,11 @@ interface TextPage {
 /** A page of whole characters: one that the page's end cuts belongs to the next page. */
 function textPage(page: ResultPage): TextPage {
   const { bytes } = page;
-  let end = bytes.length;
-  if (page.offset + bytes.length < page.size) {
-    let start = end - 1;
-    while (start > end - 4 && start >= 0 && isContinuation(bytes[start])) start -= 1;
-    if (start > 0 && bytesOfCharacter(bytes[start] ?? 0) > end - start) end = start;
-  }
+  const isLast = page.offset + bytes.length >= page.size;
+  const start = bytes.findIndex((byte) => (byte & 0xc0) !== 0x80);
+  // A character has at most four bytes.
+  const ends = [0, 1, 2, 3].map((cut) => bytes.length - cut).filter((end) => end > start);
+  const end = (isLast ? undefined : ends.find((one) => isUtf8(bytes.subarray(start, one)))) ?? bytes.length;
   return {
     text: new TextDecoder().decode(bytes.subarray(0, end)),
     ...position(page, end),
@@ -142,16 +142,6 @@ function noteOn({ offset, size, mimeType }: ResultPage, length: number): string 
 function position({ offset, size }: ResultPage, length: number): Omit<TextPage, "text" | "note"> {
   const next = offset + length;
   return { offset, size, next_offset: next < size ? next : undefined };
-}
-
-function isContinuation(byte: number | undefined): boolean {
-  return byte !== undefined && (byte & 0xc0) === 0x80;
-}
-
-function bytesOfCharacter(first: number): number {
-  if (first >= 0xf0) return 4;
-  if (first >= 0xe0) return 3;
-  return first >= 0xc0 ? 2 : 1;
 }
 
 function isText(mimeType: string): boolean {

@@ -2,7 +2,7 @@ import { CemError, restoreTokens } from "@cem/core";
 import type { JsonObject, JsonValue, SkillDraft, SkillStore, StateStore } from "@cem/core";
 import { MAX_SKILL_CHARACTERS } from "../limits.ts";
 import { READ_ONLY, answerValue, declareTool, sessionOf, text } from "./server-tool.ts";
-import type { ToolHost } from "./server-tool.ts";
+import type { ServedParts } from "./server-tool.ts";
 
 const OBJECT = { type: "object" } as const;
 
@@ -44,19 +44,29 @@ const saveState = declareTool<{
     required: ["success", "file"],
   },
   annotations: { destructiveHint: true, idempotentHint: true, openWorldHint: false },
-  async handle({ state_data: shown, state_file: file, version }, host, context) {
+  async handle({ state_data: data, state_file: file, version }, { state, redactor }, context) {
     const { signal } = context.mcpReq;
-    const state = stateOf(host);
-    const { redactor } = host;
     const { session } = sessionOf(context);
-    const current = async (): Promise<JsonValue> => (await state.read(file, { signal })).data;
-    const data = await restoreTokens(shown, { redactor, session, current });
-    const saved = await state.save(data, file, { signal, version });
+    const saved = await saveShownState({ state, redactor, session }, data, { file, version, signal });
     return answerValue({ success: true, ...saved });
   },
 });
 
-function stateOf({ state }: ToolHost): StateStore {
+/** Saves state that a client has edited, with the values that its tokens stand for. */
+export async function saveShownState(
+  owner: Pick<ServedParts, "state" | "redactor"> & { session: string | undefined },
+  shown: JsonValue,
+  { file, version, signal }: { file?: string | undefined; version?: string | undefined; signal: AbortSignal },
+): ReturnType<StateStore["save"]> {
+  const { redactor, session } = owner;
+  const state = stateOf(owner);
+  const current = async (): Promise<JsonValue> => (await state.read(file, { signal })).data;
+  const data = await restoreTokens(shown, { redactor, session, current });
+  return state.save(data, file, { signal, version });
+}
+
+/** @throws CemError `STATE_DISABLED` */
+export function stateOf({ state }: Pick<ServedParts, "state">): StateStore {
   if (state !== undefined) return state;
   throw new CemError("STATE_DISABLED", "State is disabled here. Files in /workspace outlive a run too.");
 }
@@ -125,12 +135,14 @@ const saveSkill = declareTool<SkillDraft>({
 /** Tools for state and skills. */
 export const STORED_TOOLS = [getState, saveState, listSkills, getSkill, saveSkill];
 
-function skillsOf({ skills }: ToolHost): SkillStore {
+/** @throws CemError `SKILLS_DISABLED` */
+export function skillsOf({ skills }: Pick<ServedParts, "skills">): SkillStore {
   if (skills !== undefined) return skills;
   throw new CemError("SKILLS_DISABLED", "There are no skills here.");
 }
 
-async function toolsOf({ agent }: ToolHost, signal: AbortSignal) {
+/** All tools, whose definitions skills are compared with. */
+export async function toolsOf({ agent }: Pick<ServedParts, "agent">, signal: AbortSignal) {
   const { servers } = await agent.discoverTools({ signal });
   return servers.flatMap(({ tools }) => tools);
 }

@@ -4,15 +4,7 @@ import { createRequestStateCodec } from "@modelcontextprotocol/server";
 import type { InputRequiredResult, RequestStateCodec, ServerContext } from "@modelcontextprotocol/server";
 import { currentQuotaOwner } from "../exchange.ts";
 import { MAX_KEPT_RUNS, MAX_KEPT_RUNS_PER_CLIENT, YIELDED_RUN_IDLE_MS } from "../limits.ts";
-import {
-  OpenQuestions,
-  askLater,
-  askNow,
-  asksLater,
-  cancelUnaskable,
-  readAnswers,
-  stateOf,
-} from "../runs/questions.ts";
+import { OpenQuestions, answersTo, askLater, readAnswers, stateOf } from "../runs/questions.ts";
 import { idAtReplica, withoutReplica } from "../runs/run.ts";
 import { ownerOf } from "../tools/server-tool.ts";
 
@@ -47,14 +39,10 @@ export class AskingRequests {
         const answer = await Promise.race([result, questions.arrival]);
         if (answer !== undefined) return answer;
         const { all } = questions;
-        if (!asksLater(context)) {
-          questions.answer(await askNow(all, context));
-          continue;
-        }
-        const unaskable = cancelUnaskable(all, context);
-        if (unaskable.size === 0 && this.#hasRoom(pending)) return askLater(all, this.#keep(pending));
-        if (unaskable.size === 0) questions.cancelAll();
-        questions.answer(unaskable);
+        const answers = await answersTo(all, context);
+        if (answers !== undefined) questions.answer(answers);
+        else if (this.#hasRoom(pending)) return askLater(all, this.#keep(pending));
+        else questions.cancelAll();
       }
     } finally {
       context.mcpReq.signal.removeEventListener("abort", cancel);
