@@ -25,7 +25,7 @@ export interface GuestPlan {
 /** The fields of the `init` message that describe a guest's files and host tools. */
 export type GuestInit = Pick<
   InitMessage,
-  "paths" | "hostPaths" | "moved" | "hostTools" | "toolFolders" | "hidden"
+  "paths" | "hostPaths" | "hasOwnView" | "hostTools" | "toolFolders" | "hidden"
 >;
 
 export function initOf({ hostTools, mounts, hidden }: GuestPlan): GuestInit {
@@ -51,13 +51,15 @@ export function placeMounts({ mounts }: GuestPlan): PlacedMount[] {
   }));
 }
 
-/** The `init` fields for a guest with its own view of the file system. `moved` is set only if mounts were moved. */
+/** The `init` fields for a guest with its own view of the file system. It has paths to map only if mounts were moved. */
 export function placedInitOf(plan: GuestPlan): GuestInit {
   const moved = placeMounts(plan).filter(({ guestPath, place }) => place !== guestPath);
   if (moved.length === 0) return initOf(plan);
   return {
     ...initOf(plan),
-    moved: Object.fromEntries(moved.map(({ guestPath, place }) => [guestPath, place])),
+    paths: Object.fromEntries(moved.map(({ guestPath, place }) => [guestPath, place])),
+    hostPaths: Object.fromEntries(moved.map(({ guestPath, place }) => [place, guestPath])),
+    hasOwnView: true,
   };
 }
 

@@ -1,13 +1,11 @@
 import type { InitMessage, RunMessage } from "../protocol/host-messages.ts";
-import { readMessages, send, sendStderr, useToken, type HostMessage } from "./channel.ts";
+import { readMessages, redirectStderr, send, sendStderr, useToken, type HostMessage } from "./channel.ts";
 import { explainDenied } from "./denied.ts";
 import { deno, onUncaught } from "./deno.ts";
 import { patchFileFunctions } from "./file-view.ts";
 import { attempt, failedMessage, toSourcePlaces } from "./guest-errors.ts";
-import { hideHost } from "./host-names.ts";
 import { collectGarbage, postponeCollection } from "./memory.ts";
 import { Modules, RuntimeNeeded, type ImportRequest, type ModuleSettings } from "./modules.ts";
-import { redirectStderr } from "./output.ts";
 import { usePaths } from "./paths.ts";
 import { parseJson, quote, startsWith } from "./primordials.ts";
 import { loadProgram } from "./program.ts";
@@ -207,7 +205,7 @@ async function initialize({
   token,
   paths,
   hostPaths = {},
-  moved,
+  hasOwnView = false,
   reuse = false,
   hostTools = {},
   toolFolders = [],
@@ -217,11 +215,7 @@ async function initialize({
   moduleSettings = { hostTools, toolFolders, hidden, texts: {} };
   if (paths !== undefined) {
     usePaths(paths, hostPaths);
-    patchFileFunctions();
-    hideHost();
-  } else if (moved !== undefined) {
-    usePaths(moved, guestFolders(moved));
-    patchFileFunctions({ ownView: true });
+    patchFileFunctions(hasOwnView);
   }
   redirectStderr();
   explainDenied();
@@ -236,11 +230,6 @@ async function initialize({
   version = deno.version.deno;
   isReused = reuse;
   sayReady();
-}
-
-/** Guest folder by place. */
-function guestFolders(moved: Record<string, string>): Record<string, string> {
-  return Object.fromEntries(Object.entries(moved).map(([guest, place]) => [place, guest]));
 }
 
 /** Runs a program, so that the first one of the host finds all parts loaded. */

@@ -1,5 +1,5 @@
 import type { GoMessage, InitMessage, PingMessage, RunMessage } from "../protocol/host-messages.ts";
-import { readStdin, readStdinSync, writeStdoutSync } from "./deno.ts";
+import { deno, readStdin, readStdinSync, writeStdoutSync } from "./deno.ts";
 import {
   ByteArray,
   decode,
@@ -53,6 +53,16 @@ export function sendStderr(text: string): void {
   for (let offset = 0; offset < text.length; offset += TEXT_CHARACTERS) {
     send(`{"type":"stderr","text":${quote(sliceText(text, offset, offset + TEXT_CHARACTERS))}}`);
   }
+}
+
+/** Sends what is written to stderr past the console to the host, in order with everything else. */
+export function redirectStderr(): void {
+  const writeSync = (bytes: Uint8Array): number => {
+    sendStderr(decode(bytes));
+    return bytes.length;
+  };
+  deno.stderr.writeSync = writeSync;
+  deno.stderr.write = async (bytes) => writeSync(bytes);
 }
 
 export function writeStdout(text: string): void {

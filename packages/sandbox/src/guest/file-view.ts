@@ -4,6 +4,7 @@ import { isMounted, toGuestPath, toGuestText, toHostPath } from "./paths.ts";
 
 type Callable = (...args: unknown[]) => unknown;
 type Functions = Record<string, unknown>;
+type WorkerClass = new (specifier: string | URL, options?: object) => object;
 
 const PARENT = /(?:^|\/)\.\.(?:\/|$)/;
 /** Names one folder in more than one way. */
@@ -122,18 +123,14 @@ function patchDeno(): void {
   for (const name of ["cwd", ...both("realPath readLink makeTempDir makeTempFile")])
     patch(deno, name, withGuestResult);
   patch(deno, "watchFs", (original) => (...args) => {
-    const watcher = original(...args) as { [Symbol.asyncIterator](): AsyncIterator<unknown> };
-    const events = watcher[Symbol.asyncIterator]();
-    const next = async () => {
-      const { value, done } = await events.next();
-      return { value: toGuestValue(value), done };
+    const watcher = original(...args) as AsyncIterator<unknown>;
+    const next = watcher.next.bind(watcher);
+    watcher.next = async () => {
+      const event = await next();
+      toGuestValue(event.value);
+      return event;
     };
-    const iterator = {
-      next,
-      return: (value: unknown) => events.return?.(value),
-      [Symbol.asyncIterator]: () => iterator,
-    };
-    return Object.defineProperty(watcher, Symbol.asyncIterator, { value: () => iterator });
+    return watcher;
   });
 }
 
@@ -240,15 +237,40 @@ function patchProcessLater(): void {
   });
 }
 
+/** Shows the paths that a guest with a file system view of its own would have. */
+function hideHost(): void {
+  const executable = toGuestPath((deno["execPath"] as () => string)());
+  deno["execPath"] = () => executable;
+  Object.defineProperty(deno, "mainModule", { value: toGuestPath(deno["mainModule"] as string) });
+  confineWorkers(executable);
+}
+
+/** Threads have a runtime of their own, which tells the host's paths to whoever may read. */
+function confineWorkers(executable: string): void {
+  const outer = globalThis as unknown as { Worker: WorkerClass };
+  const prelude = `Deno.execPath = () => ${JSON.stringify(executable)}; Deno.cwd = () => "/workspace";
+process.execPath = process.argv0 = process.title = Deno.execPath(); process.argv.length = 0; process.cwd = Deno.cwd;`;
+  const { Worker } = outer;
+  outer.Worker = class extends Worker {
+    constructor(specifier: string | URL, options?: object) {
+      const text = `${prelude}\nawait import(${JSON.stringify(String(specifier))});`;
+      const url = URL.createObjectURL(new Blob([text], { type: "text/javascript" }));
+      super(url, { ...options, type: "module", deno: { permissions: "none" } });
+    }
+  };
+  Object.defineProperty(outer.Worker, "name", { value: "Worker" });
+}
+
 /**
  * Makes `/workspace/…` work where the guest has no file system view of its own, or not all of it is there: patches every
  * function with a path parameter to accept guest paths. For convenience only; Deno's permissions enforce access.
  *
- * @param options - `ownView`: whether the guest has a view of its own, in which some folders are elsewhere.
+ * @param ownView - Whether the guest has a view of its own, in which some folders are elsewhere.
  */
-export function patchFileFunctions({ ownView = false }: { ownView?: boolean } = {}): void {
+export function patchFileFunctions(ownView: boolean): void {
   isPatched = true;
   hasOwnView = ownView;
   patchDeno();
   patchProcessLater();
+  if (!ownView) hideHost();
 }

@@ -5,12 +5,12 @@ export interface InitMessage {
   type: "init";
   /** The secret that marks the guest's messages. */
   token: string;
-  /** Host folder by guest folder, for guests without a file system view of their own. */
+  /** Host folder by guest folder, for guests without a file system view of their own; else where a folder is mounted. */
   paths?: Record<string, string> | undefined;
-  /** Guest path by host path, to replace host paths in the output of such a guest. */
+  /** Guest path by host path, to replace host paths in the output of a guest. */
   hostPaths?: Record<string, string> | undefined;
-  /** Place by guest folder, where a folder of the guest is mounted elsewhere in its own view of the file system. */
-  moved?: Record<string, string> | undefined;
+  /** Whether the guest has a file system view of its own. */
+  hasOwnView?: boolean | undefined;
   /** Names of tools on the host that have no file, by server. */
   hostTools?: Readonly<Record<string, readonly string[]>> | undefined;
   /** Guest folders that no program can change, where the modules of tools may lie. */

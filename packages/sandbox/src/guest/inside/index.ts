@@ -120,14 +120,10 @@ function createInside(parts: Parts, hostFunction: HostFunction, runtime: Runtime
 
   function fail(thrown: unknown, kind: "syntax" | "exception" = "exception"): void {
     if (json.isTooLarge(thrown)) return void client.endByLimit(thrown);
-    const { name, message, stack } = readThrown(thrown);
     const isObject = typeof thrown === "object" && thrown !== null;
     const place = isObject ? places.get(thrown) : undefined;
     const where = place === undefined ? "" : `,"line":${place.line},"column":${place.column}`;
-    host(
-      "failed",
-      `{"kind":"${kind}","name":${quote(name)},"message":${quote(message)},"stack":${quote(stack)}${where}}`,
-    );
+    host("failed", `{"kind":"${kind}",${readThrown(thrown)}${where}}`);
   }
 
   /** The value of a last expression, which the program did not say is its result: what is no data is none. */

@@ -1,16 +1,11 @@
 import type { Primordials } from "./primordials.ts";
 
-/** A thrown value as text. Each member is cut to a maximum length. */
-export interface ThrownText {
-  name: string;
-  message: string;
-  /** Empty for what is not an error. */
-  stack: string;
-}
-
-/** Creates the function that reads what a program threw. It survives every getter and proxy. */
-export function createThrownReader(primordials: Primordials): (thrown: unknown) => ThrownText {
-  const { create, has, isNativeError, sliceText, toText } = primordials;
+/**
+ * Creates the function that reads what a program threw, as members of a JSON object; the stack is empty for what is not an
+ * error. It survives every getter and proxy.
+ */
+export function createThrownReader(primordials: Primordials): (thrown: unknown) => string {
+  const { has, isNativeError, quote, sliceText, toText } = primordials;
   const MAX_NAME_CHARACTERS = 256;
   const MAX_MESSAGE_CHARACTERS = 8_192;
   const MAX_STACK_CHARACTERS = 16_384;
@@ -42,11 +37,10 @@ export function createThrownReader(primordials: Primordials): (thrown: unknown) 
   }
 
   return (thrown) => {
-    const text = create(null) as ThrownText;
     const isError = isErrorLike(thrown);
-    text.name = (isError && read(thrown, "name", MAX_NAME_CHARACTERS)) || "Error";
-    text.message = isError ? read(thrown, "message", MAX_MESSAGE_CHARACTERS) : textOf(thrown);
-    text.stack = isError ? read(thrown, "stack", MAX_STACK_CHARACTERS) : "";
-    return text;
+    const name = (isError && read(thrown, "name", MAX_NAME_CHARACTERS)) || "Error";
+    const message = isError ? read(thrown, "message", MAX_MESSAGE_CHARACTERS) : textOf(thrown);
+    const stack = isError ? read(thrown, "stack", MAX_STACK_CHARACTERS) : "";
+    return `"name":${quote(name)},"message":${quote(message)},"stack":${quote(stack)}`;
   };
 }
