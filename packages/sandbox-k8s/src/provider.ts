@@ -3,15 +3,8 @@ import { join } from "node:path";
 import { PassThrough } from "node:stream";
 import { text } from "node:stream/consumers";
 import { CemError, ISOLATION_LEVELS, Lazy, type SandboxProbe, type SandboxSpec } from "@cem/core";
-import {
-  createGuestSandbox,
-  FairGate,
-  resolveLimits,
-  type Guest,
-  type GuestSandbox,
-  type GuestSandboxProvider,
-} from "@cem/sandbox";
-import { checkHidden, checkSpec, guestInit, probeHost, sandboxSettings } from "@cem/sandbox/provider-kit";
+import { resolveLimits, type Guest, type GuestSandboxProvider } from "@cem/sandbox";
+import { createMachineProvider, guestInit, probeHost, type MachineParts } from "@cem/sandbox/provider-kit";
 import { Cluster } from "./cluster.ts";
 import { guestCommand } from "./guest-command.ts";
 import { guestPod } from "./guest-pod.ts";
@@ -32,7 +25,7 @@ const API_VERSION = "agents.x-k8s.io/v1beta1";
 
 /** Creates a sandbox provider that runs code in pods, by the custom resources of agent-sandbox. */
 export function createKubernetesProvider(settings: KubernetesSettings): GuestSandboxProvider {
-  return new PodProvider(settings);
+  return createMachineProvider(settings, new PodParts(settings));
 }
 
 /** State shared by all sandboxes of a provider. */
@@ -44,48 +37,32 @@ interface Prepared extends PodIsolation {
 
 type Connected = Omit<Prepared, keyof PodIsolation>;
 
-class PodProvider implements GuestSandboxProvider {
-  readonly specificationVersion = "v1";
+class PodParts implements MachineParts {
   readonly name = "kubernetes";
+  readonly where = "in a pod";
+  readonly concurrentRuns = DEFAULT_CONCURRENT_RUNS;
+  readonly startTimeoutMs = GUEST_TIMEOUT_MS;
+  readonly healthTimeoutMs = HEALTH_TIMEOUT_MS;
   readonly #settings: KubernetesSettings;
-  readonly #gate: FairGate;
   readonly #prepared = new Lazy(() => this.#prepare());
 
   constructor(settings: KubernetesSettings) {
     this.#settings = settings;
-    this.#gate = new FairGate(settings.maxConcurrentRuns ?? DEFAULT_CONCURRENT_RUNS);
   }
 
-  async probe({ signal }: { signal?: AbortSignal | undefined } = {}): Promise<SandboxProbe> {
-    signal?.throwIfAborted();
+  probe(): Promise<SandboxProbe> {
     return probeHost(async () => {
       const { isolation, notes, cluster } = await this.#prepared.get();
       return { available: true, isolation, version: `${API_VERSION} at ${cluster.server}`, notes };
     });
   }
 
-  async create(
-    spec: SandboxSpec,
-    { signal }: { signal?: AbortSignal | undefined } = {},
-  ): Promise<GuestSandbox> {
-    signal?.throwIfAborted();
-    checkSpec(spec);
-    checkHidden(spec, "in a pod");
-    const settings = sandboxSettings(spec, this.#settings);
+  async prepare(spec: SandboxSpec) {
     const prepared = await this.#prepared.get();
     requireLevel(prepared, spec.minIsolation);
-    signal?.throwIfAborted();
     // Folders that are not on the volume show at once, not at the first run.
     this.#resource(prepared, spec);
-    return createGuestSandbox({
-      ...settings,
-      isolation: prepared.isolation,
-      gate: this.#gate,
-      maxStandby: settings.maxStandby ?? settings.standby,
-      startTimeoutMs: GUEST_TIMEOUT_MS,
-      healthTimeoutMs: HEALTH_TIMEOUT_MS,
-      startGuest: () => this.#startGuest(prepared, spec),
-    });
+    return { isolation: prepared.isolation, startGuest: () => this.#startGuest(prepared, spec) };
   }
 
   async #prepare(): Promise<Prepared> {

@@ -1,6 +1,7 @@
 import { setTimeout as sleep } from "node:timers/promises";
 import { CemError } from "@cem/core";
-import type { Microvm, MicrovmDriver, MicrovmSpec } from "./microvm-driver.ts";
+import type { EmbeddedDriver } from "./embedded-driver.ts";
+import type { Microvm, MicrovmSpec } from "./microvm-driver.ts";
 
 /**
  * Creates a machine. One that has not booted in time is removed, also when it boots later.
@@ -9,7 +10,7 @@ import type { Microvm, MicrovmDriver, MicrovmSpec } from "./microvm-driver.ts";
  * @throws CemError `GUEST_START_FAILED` when it has not booted in time.
  */
 export async function bootMachine(
-  driver: Pick<MicrovmDriver, "create" | "remove">,
+  driver: Pick<EmbeddedDriver, "create" | "remove">,
   spec: MicrovmSpec,
   timeoutMs: number,
 ): Promise<Microvm> {

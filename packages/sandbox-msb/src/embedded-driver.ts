@@ -5,16 +5,9 @@ import type { ExecHandle, ExecSink, Sandbox } from "microsandbox";
 import { findMachineProcess } from "./machine-process.ts";
 import type { GuestRuntime } from "./guest-runtime.ts";
 import { prepareImage, type PreparedImage } from "./image.ts";
-import { loadSdk, type LoadedSdk } from "./load-sdk.ts";
+import { loadSdk, type Microsandbox } from "./load-sdk.ts";
 import { toSdkPolicy } from "./network-policy.ts";
-import type {
-  KnownMicrovm,
-  Microvm,
-  MicrovmDriver,
-  MicrovmEvent,
-  MicrovmProcess,
-  MicrovmSpec,
-} from "./microvm-driver.ts";
+import type { KnownMicrovm, Microvm, MicrovmEvent, MicrovmProcess, MicrovmSpec } from "./microvm-driver.ts";
 
 /** The guest's user, which owns the files of its mounts. */
 const GUEST_UID = 1_000;
@@ -29,25 +22,25 @@ const LIST_PAGE = 100;
  * @param home - Folder for machines, images and logs.
  * @throws CemError `SANDBOX_UNAVAILABLE`.
  */
-export async function createEmbeddedDriver(home: string): Promise<MicrovmDriver> {
+export async function createEmbeddedDriver(home: string): Promise<EmbeddedDriver> {
   return new EmbeddedDriver(await loadSdk(home), home);
 }
 
-class EmbeddedDriver implements MicrovmDriver {
-  readonly version: string;
-  readonly #sdk: LoadedSdk["sdk"];
+export class EmbeddedDriver {
+  readonly #sdk: Microsandbox;
   readonly #home: string;
 
-  constructor({ sdk, version }: LoadedSdk, home: string) {
+  constructor(sdk: Microsandbox, home: string) {
     this.#sdk = sdk;
-    this.version = version;
     this.#home = home;
   }
 
+  /** Prepares an image; `undefined` for one of this host's own. */
   prepareImage(image: string | undefined, runtime: GuestRuntime): Promise<PreparedImage> {
     return prepareImage(this.#sdk, { home: this.#home, image, runtime });
   }
 
+  /** Creates and boots a machine. */
   async create(spec: MicrovmSpec): Promise<Microvm> {
     const { Sandbox, setDefaultBackend } = this.#sdk;
     setDefaultBackend("local");
@@ -82,6 +75,7 @@ class EmbeddedDriver implements MicrovmDriver {
     return new EmbeddedMicrovm(sandbox);
   }
 
+  /** Lists machines with a label of this value. */
   async list(label: string, value: string): Promise<KnownMicrovm[]> {
     const found: KnownMicrovm[] = [];
     let cursor: string | undefined;
@@ -97,6 +91,7 @@ class EmbeddedDriver implements MicrovmDriver {
     return found;
   }
 
+  /** Kills and removes a machine. */
   async remove(name: string): Promise<void> {
     // A machine that hangs during its boot does not react to the SDK.
     const pid = findMachineProcess(name);

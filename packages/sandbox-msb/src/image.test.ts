@@ -20,7 +20,7 @@ describe.skipIf(process.platform !== "linux")("images of machines", () => {
   let runtime: GuestRuntime;
   beforeAll(async () => {
     process.env["MSB_API_KEY"] = "key-of-a-cloud";
-    ({ sdk } = await loadSdk(home));
+    sdk = await loadSdk(home);
     // As large as any file: what is in it does not matter to an image.
     const denoPath = join(home, "deno");
     writeFileSync(denoPath, "#!/bin/sh\n");

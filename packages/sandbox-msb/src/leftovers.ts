@@ -1,6 +1,6 @@
 import { randomBytes } from "node:crypto";
 import { processIdentity } from "./machine-process.ts";
-import type { MicrovmDriver } from "./microvm-driver.ts";
+import type { EmbeddedDriver } from "./embedded-driver.ts";
 
 export const OWN_LABEL = "cem";
 export const OWN_VALUE = "guest";
@@ -19,7 +19,7 @@ export function newMachineName(): string {
 }
 
 /** Removes the machines of processes that no longer run, and no others. Resolves with their number. */
-export async function sweepLeftovers(driver: MicrovmDriver): Promise<number> {
+export async function sweepLeftovers(driver: Pick<EmbeddedDriver, "list" | "remove">): Promise<number> {
   let removed = 0;
   for (const { name, labels } of await driver.list(OWN_LABEL, OWN_VALUE)) {
     const host = labels[HOST_LABEL];

@@ -10,19 +10,13 @@ export type Microsandbox = typeof sdkModule;
 const PACKAGE = "microsandbox";
 const PRIVATE_MODE = 0o700;
 
-/** The SDK, set up for machines on this host. */
-export interface LoadedSdk {
-  sdk: Microsandbox;
-  version: string;
-}
-
 /** Default folder for machines, images and logs, in this user's cache folder. */
 export function defaultHome(): string {
   const cache = process.env["XDG_CACHE_HOME"] ?? join(homedir(), ".cache");
   return join(cache, "cem", "microsandbox");
 }
 
-let loaded: Promise<LoadedSdk> | undefined;
+let loaded: Promise<Microsandbox> | undefined;
 let loadedHome: string | undefined;
 
 /**
@@ -30,7 +24,7 @@ let loadedHome: string | undefined;
  *
  * @throws CemError `SANDBOX_UNAVAILABLE` when it is not installed, or was loaded with another folder.
  */
-export function loadSdk(home: string): Promise<LoadedSdk> {
+export function loadSdk(home: string): Promise<Microsandbox> {
   if (loaded !== undefined && loadedHome !== home) {
     const message = `microsandbox already keeps its files in ${loadedHome} in this process; ${home} needs another process.`;
     throw new CemError("SANDBOX_UNAVAILABLE", message, { details: { home, loadedHome } });
@@ -43,7 +37,7 @@ export function loadSdk(home: string): Promise<LoadedSdk> {
   return loaded;
 }
 
-async function load(home: string): Promise<LoadedSdk> {
+async function load(home: string): Promise<Microsandbox> {
   mkdirSync(home, { recursive: true, mode: PRIVATE_MODE });
   chmodSync(home, PRIVATE_MODE);
   process.env["MSB_HOME"] = home;
@@ -55,7 +49,7 @@ async function load(home: string): Promise<LoadedSdk> {
   }
   // Otherwise MSB_API_KEY, MSB_BACKEND or a profile may select a cloud, and code would leave this host.
   sdk.setDefaultBackend("local");
-  return { sdk, version: installedVersion() ?? "unknown" };
+  return sdk;
 }
 
 /** The installed version of the SDK; `undefined` when it is not installed. */

@@ -1,7 +1,5 @@
 import type { Mount, NetworkPolicy } from "@cem/core";
 import type { MachineCommand } from "@cem/sandbox/provider-kit";
-import type { GuestRuntime } from "./guest-runtime.ts";
-import type { PreparedImage } from "./image.ts";
 
 /** Properties of a microVM to create. */
 export interface MicrovmSpec {
@@ -51,17 +49,4 @@ export interface Microvm {
 export interface KnownMicrovm {
   name: string;
   labels: Readonly<Record<string, string>>;
-}
-
-/** Access to one microVM implementation. */
-export interface MicrovmDriver {
-  readonly version: string;
-  /** Prepares an image; `undefined` for the driver's default. */
-  prepareImage(image: string | undefined, runtime: GuestRuntime): Promise<PreparedImage>;
-  /** Creates and boots a machine. */
-  create(spec: MicrovmSpec): Promise<Microvm>;
-  /** Lists machines with a label of this value. */
-  list(label: string, value: string): Promise<KnownMicrovm[]>;
-  /** Kills and removes a machine. */
-  remove(name: string): Promise<void>;
 }

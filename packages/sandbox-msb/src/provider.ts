@@ -1,28 +1,20 @@
 import { CemError, Lazy, type Isolation, type SandboxProbe, type SandboxSpec } from "@cem/core";
+import { resolveLimits, type Guest, type GuestSandboxProvider } from "@cem/sandbox";
 import {
-  createGuestSandbox,
-  FairGate,
-  resolveLimits,
-  type Guest,
-  type GuestSandbox,
-  type GuestSandboxProvider,
-} from "@cem/sandbox";
-import {
-  checkHidden,
-  checkSpec,
   connectGuest,
+  createMachineProvider,
   GUEST_RUNNER,
   guestInit,
   guestMounts,
   machineCommand,
   probeHost,
-  sandboxSettings,
+  type MachineParts,
 } from "@cem/sandbox/provider-kit";
 import { mkdirSync, mkdtempSync, rmSync } from "node:fs";
 import { availableParallelism } from "node:os";
 import { join } from "node:path";
 import { bootMachine } from "./boot-machine.ts";
-import { createEmbeddedDriver } from "./embedded-driver.ts";
+import { createEmbeddedDriver, type EmbeddedDriver } from "./embedded-driver.ts";
 import {
   findGuestRuntime,
   guestBootPath,
@@ -35,7 +27,6 @@ import type { PreparedImage } from "./image.ts";
 import { newMachineName, ownLabels, sweepLeftovers } from "./leftovers.ts";
 import { defaultHome, installedVersion } from "./load-sdk.ts";
 import { MACHINE_OVERHEAD_MB, startMicrovmGuest } from "./microvm-guest.ts";
-import type { MicrovmDriver } from "./microvm-driver.ts";
 import type { MicrosandboxSettings } from "./provider-settings.ts";
 import { probeKey, readCachedProbe, cacheProbe } from "./probe-cache.ts";
 
@@ -49,22 +40,24 @@ const MECHANISMS = ["microVM", "restricted profile", "not root", "rlimits", "den
 
 /** Creates a sandbox provider that runs code in microVMs on this host, by the package `microsandbox`. */
 export function createMicrosandboxProvider(settings: MicrosandboxSettings = {}): GuestSandboxProvider {
-  return new EmbeddedProvider(settings);
+  return createMachineProvider(settings, new EmbeddedParts(settings));
 }
 
 /** State shared by all sandboxes of a provider. */
 interface Prepared {
-  driver: MicrovmDriver;
+  driver: EmbeddedDriver;
   runtime: GuestRuntime;
   image: PreparedImage;
 }
 
-class EmbeddedProvider implements GuestSandboxProvider {
-  readonly specificationVersion = "v1";
+class EmbeddedParts implements MachineParts {
   readonly name = "microsandbox";
+  readonly where = "in a microVM";
+  readonly concurrentRuns = Math.max(MIN_CONCURRENT_RUNS, availableParallelism());
+  readonly startTimeoutMs: number;
+  readonly healthTimeoutMs: number;
   readonly #settings: MicrosandboxSettings;
   readonly #home: string;
-  readonly #gate: FairGate;
   readonly #isolation: Isolation = { level: "microvm", sandbox: "microsandbox", mechanisms: MECHANISMS };
   readonly #prepared = new Lazy(() => this.#prepare());
   #probe: Promise<SandboxProbe> | undefined;
@@ -72,24 +65,16 @@ class EmbeddedProvider implements GuestSandboxProvider {
   constructor(settings: MicrosandboxSettings) {
     this.#settings = settings;
     this.#home = settings.home ?? defaultHome();
-    const concurrent = Math.max(MIN_CONCURRENT_RUNS, availableParallelism());
-    this.#gate = new FairGate(settings.maxConcurrentRuns ?? concurrent);
+    this.startTimeoutMs = settings.bootTimeoutMs ?? DEFAULT_BOOT_TIMEOUT_MS;
+    this.healthTimeoutMs = this.startTimeoutMs / BOOT_TO_HEALTH;
   }
 
-  probe({ signal }: { signal?: AbortSignal | undefined } = {}): Promise<SandboxProbe> {
-    signal?.throwIfAborted();
+  probe(): Promise<SandboxProbe> {
     this.#probe ??= this.#tryHost();
     return this.#probe;
   }
 
-  async create(
-    spec: SandboxSpec,
-    { signal }: { signal?: AbortSignal | undefined } = {},
-  ): Promise<GuestSandbox> {
-    signal?.throwIfAborted();
-    checkSpec(spec);
-    checkHidden(spec, "in a microVM");
-    const settings = sandboxSettings(spec, this.#settings);
+  async prepare(spec: SandboxSpec) {
     const probe = await this.probe();
     if (!probe.available) {
       throw new CemError(
@@ -99,19 +84,7 @@ class EmbeddedProvider implements GuestSandboxProvider {
       );
     }
     const prepared = await this.#prepared.get();
-    signal?.throwIfAborted();
-    return createGuestSandbox({
-      ...settings,
-      isolation: this.#isolation,
-      gate: this.#gate,
-      startTimeoutMs: this.#bootTimeoutMs,
-      healthTimeoutMs: this.#bootTimeoutMs / BOOT_TO_HEALTH,
-      startGuest: () => this.#startGuest(prepared, spec),
-    });
-  }
-
-  get #bootTimeoutMs(): number {
-    return this.#settings.bootTimeoutMs ?? DEFAULT_BOOT_TIMEOUT_MS;
+    return { isolation: this.#isolation, startGuest: () => this.#startGuest(prepared, spec) };
   }
 
   async #prepare(): Promise<Prepared> {
@@ -136,7 +109,7 @@ class EmbeddedProvider implements GuestSandboxProvider {
       maxSeconds: MACHINE_MAX_SECONDS,
       labels: ownLabels(),
     };
-    const machine = await bootMachine(driver, machineSpec, this.#bootTimeoutMs);
+    const machine = await bootMachine(driver, machineSpec, this.startTimeoutMs);
     const command = machineCommand(spec, GUEST_DENO, guestBootPath(runtime));
     return startMicrovmGuest(machine, guestInit(spec, this.#settings), command);
   }
@@ -176,7 +149,7 @@ class EmbeddedProvider implements GuestSandboxProvider {
     const workspaceDir = mkdtempSync(join(this.#home, "probe-"));
     try {
       const guest = await this.#startGuest(prepared, { workspaceDir });
-      const connected = await connectGuest(guest, this.#bootTimeoutMs);
+      const connected = await connectGuest(guest, this.startTimeoutMs);
       connected.guest.kill();
       await connected.guest.exited;
       return { booted: true };

@@ -5,12 +5,11 @@ export type { ConnectedGuest } from "./guests/connected-guest.ts";
 export { denoArguments } from "./guests/deno-arguments.ts";
 export type { DenoArguments } from "./guests/deno-arguments.ts";
 export { GUEST_CLIENT_FILE, guestBootFile } from "./guests/guest-boot.ts";
-export { GuestPool } from "./guests/guest-pool.ts";
-export type { GuestPoolSettings, GuestPoolStats, Lease } from "./guests/guest-pool.ts";
 export { checkSpec, GUEST_RUNNER, GUEST_WORKSPACE } from "./guests/guest-spec.ts";
 export { guestInit, probeHost, sandboxSettings, toolFoldersOf } from "./guests/guest-provider.ts";
+export { createMachineProvider } from "./guests/machine-provider.ts";
+export type { MachineParts } from "./guests/machine-provider.ts";
 export type { GuestInit } from "./guests/guest-provider.ts";
-export { checkHidden } from "./workspace/hidden-files.ts";
 export { encodeHostMessage } from "./protocol/host-messages.ts";
 export type { InitMessage, PingMessage, RunMessage } from "./protocol/host-messages.ts";
 export {

@@ -3,17 +3,13 @@ import { rmSync, writeFileSync } from "node:fs";
 import { basename, dirname, join } from "node:path";
 import { CemError, type Isolation, type SandboxProbe, type SandboxSpec } from "@cem/core";
 import {
-  createGuestSandbox,
-  FairGate,
   resolveLimits,
   type Guest,
   type GuestProviderSettings,
-  type GuestSandbox,
   type GuestSandboxProvider,
 } from "@cem/sandbox";
 import {
-  checkHidden,
-  checkSpec,
+  createMachineProvider,
   GUEST_RUNNER,
   GUEST_WORKSPACE,
   guestBootFile,
@@ -21,7 +17,7 @@ import {
   guestMounts,
   machineCommand,
   probeHost,
-  sandboxSettings,
+  type MachineParts,
 } from "@cem/sandbox/provider-kit";
 import { runnerFiles } from "../guest-runtime.ts";
 import { MACHINE_OVERHEAD_MB, startMicrovmGuest } from "../microvm-guest.ts";
@@ -81,25 +77,25 @@ const NOTES = [
  * @throws CemError `SANDBOX_UNAVAILABLE` when `url` is not an HTTP URL.
  */
 export function createMicrosandboxServerProvider(settings: MicrosandboxServerSettings): GuestSandboxProvider {
-  return new ServerProvider(settings);
+  return createMachineProvider(settings, new ServerParts(settings));
 }
 
-class ServerProvider implements GuestSandboxProvider {
-  readonly specificationVersion = "v1";
+class ServerParts implements MachineParts {
   readonly name = "microsandbox";
+  readonly where = "in a microVM";
+  readonly concurrentRuns = DEFAULT_CONCURRENT_RUNS;
+  readonly startTimeoutMs = SETUP_TIMEOUT_MS;
+  readonly healthTimeoutMs = HEALTH_TIMEOUT_MS;
   readonly #settings: MicrosandboxServerSettings;
   readonly #rpc: ServerRpc;
-  readonly #gate: FairGate;
   #swept: Promise<unknown> | undefined;
 
   constructor(settings: MicrosandboxServerSettings) {
     this.#settings = settings;
     this.#rpc = new ServerRpc(settings);
-    this.#gate = new FairGate(settings.maxConcurrentRuns ?? DEFAULT_CONCURRENT_RUNS);
   }
 
-  async probe({ signal }: { signal?: AbortSignal | undefined } = {}): Promise<SandboxProbe> {
-    signal?.throwIfAborted();
+  probe(signal: AbortSignal | undefined): Promise<SandboxProbe> {
     return probeHost(async () => {
       await checkServer(this.#rpc, signal);
       const version = `an older server, ${this.#rpc.origin}`;
@@ -107,29 +103,14 @@ class ServerProvider implements GuestSandboxProvider {
     });
   }
 
-  async create(
-    spec: SandboxSpec,
-    { signal }: { signal?: AbortSignal | undefined } = {},
-  ): Promise<GuestSandbox> {
-    signal?.throwIfAborted();
-    checkSpec(spec);
-    checkHidden(spec, "in a microVM");
+  async prepare(spec: SandboxSpec, signal: AbortSignal | undefined) {
     refuseColons(spec);
-    const settings = sandboxSettings(spec, this.#settings);
     await checkServer(this.#rpc, signal);
     this.#swept ??= sweepServer(this.#rpc);
     await this.#swept;
     // The first machine shows whether the image and the server's folders are right.
     const known = { spec, checked: false };
-    return createGuestSandbox({
-      ...settings,
-      isolation: ISOLATION,
-      gate: this.#gate,
-      maxStandby: settings.maxStandby ?? settings.standby,
-      startTimeoutMs: SETUP_TIMEOUT_MS,
-      healthTimeoutMs: HEALTH_TIMEOUT_MS,
-      startGuest: () => this.#startGuest(known),
-    });
+    return { isolation: ISOLATION, startGuest: () => this.#startGuest(known) };
   }
 
   async #startGuest(known: { spec: SandboxSpec; checked: boolean }): Promise<Guest> {
