@@ -18,7 +18,7 @@ import type {
 import { CemError, toolNotFound } from "@cem/core";
 import type { JsonObject, ToolCall, ToolInvoker } from "@cem/core";
 import { nearest } from "@cem/core/text";
-import { isServerRequest } from "./connection/server-request-definitions.ts";
+import { inputOfRequest, isServerRequest } from "./connection/server-request-definitions.ts";
 import type { McpConnections } from "./connections.ts";
 import { mapToolResult } from "./results/result-mapping.ts";
 import { answerServerRequest } from "./server-requests.ts";
@@ -61,7 +61,7 @@ export function createMcpToolSource(
 
   const find = async (call: ToolCall, signal: AbortSignal): Promise<KnownTool> => {
     const { server, tool } = call;
-    if (isServerRequest(tool)) return { name: tool };
+    if (isServerRequest(tool)) return { name: tool, inputSchema: inputOfRequest(tool) };
     return (await findTool(server, tool)) ?? Promise.reject(await notFound(connections, call, signal));
   };
 

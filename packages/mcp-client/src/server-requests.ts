@@ -7,12 +7,6 @@ import type { McpConnections } from "./connections.ts";
 import { mapPart, mapResource } from "./results/content-parts.ts";
 import type { PartContext } from "./results/content-parts.ts";
 
-const noArguments = z.strictObject({});
-const readArguments = z.strictObject({ uri: z.string().min(1) });
-const promptArguments = z.strictObject({
-  name: z.string().min(1),
-  arguments: z.record(z.string(), z.string()).optional(),
-});
 const contentsSchema = z.looseObject({ contents: z.array(z.unknown()) });
 const promptSchema = z.looseObject({
   description: z.string().optional(),
@@ -20,9 +14,9 @@ const promptSchema = z.looseObject({
 });
 
 /**
- * Executes a call to one of the {@link SERVER_REQUESTS}.
+ * Executes a call to one of the {@link SERVER_REQUESTS}, whose arguments were checked.
  *
- * @throws CemError `TOOL_NOT_FOUND`, `ARGUMENTS_INVALID` or what the connection throws.
+ * @throws CemError `TOOL_NOT_FOUND` or what the connection throws.
  */
 export async function answerServerRequest(
   connections: McpConnections,
@@ -32,7 +26,6 @@ export async function answerServerRequest(
 ): Promise<JsonValue> {
   const { server, tool, args } = call;
   const list = async (kind: Parameters<McpConnections["list"]>[1]): Promise<JsonValue> => {
-    check(noArguments, args, tool);
     const { items, cut } = await connections.list(server, kind, options);
     return cut === undefined ? { [kind]: items } : { [kind]: items, cut };
   };
@@ -44,14 +37,14 @@ export async function answerServerRequest(
     case SERVER_REQUESTS.listPrompts:
       return list("prompts");
     case SERVER_REQUESTS.readResource: {
-      const params = check(readArguments, args, tool);
+      const params = args as { uri: string };
       const result = await connections.request(server, { method: "resources/read", params }, options);
       const { contents } = checkAnswer(contentsSchema, result, call);
       const named = { ...context, name: "resource" };
       return { contents: await Promise.all(contents.map((part) => mapResource(part, named))) };
     }
     case SERVER_REQUESTS.getPrompt: {
-      const params = check(promptArguments, args, tool);
+      const params = args as { name: string; arguments?: Record<string, string> };
       const { name } = params;
       const result = await connections.request(server, { method: "prompts/get", params }, options);
       const { description, messages } = checkAnswer(promptSchema, result, call);
@@ -65,19 +58,6 @@ export async function answerServerRequest(
     default:
       throw toolNotFound({ server, tool }, { known: Object.values(SERVER_REQUESTS) });
   }
-}
-
-function check<T>(schema: z.ZodType<T>, args: JsonObject, tool: string): T {
-  const result = schema.safeParse(args);
-  if (result.success) return result.data;
-  const issue = result.error.issues[0];
-  const argument = (issue?.path ?? []).map(String).join(".");
-  const where = argument === "" ? "" : `\`${argument}\`: `;
-  throw new CemError(
-    "ARGUMENTS_INVALID",
-    `The arguments of ${tool} are not valid: ${where}${issue?.message}.`,
-    { details: { tool, argument } },
-  );
 }
 
 function checkAnswer<T>(schema: z.ZodType<T>, answer: JsonObject, call: { server: string; tool: string }): T {

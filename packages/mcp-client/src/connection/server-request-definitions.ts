@@ -111,6 +111,13 @@ const PROMPTS: readonly JsonObject[] = [
   }),
 ];
 
+/** The schema of the arguments of one of the {@link SERVER_REQUESTS}. */
+export function inputOfRequest(tool: string): JsonObject | undefined {
+  return [...RESOURCES, ...PROMPTS].find(({ name }) => name === tool)?.["inputSchema"] as
+    | JsonObject
+    | undefined;
+}
+
 /** The functions by which code lists and reads what a server has besides tools, as definitions of tools. */
 export function serverRequestDefinitions({
   offers,

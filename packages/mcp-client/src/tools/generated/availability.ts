@@ -86,7 +86,7 @@ function serverReason(
 
 /** Why single tools of a server can't be called. */
 async function toolReasons(
-  { lock, locked }: GeneratedFolder,
+  { lock }: GeneratedFolder,
   { servers, folders, holdChanged }: GeneratedParts,
 ): Promise<ReasonOf | undefined> {
   const { name } = lock.server;
@@ -101,10 +101,9 @@ async function toolReasons(
       details: { server: name, tool: definition.name },
     });
   }
-  for (const [changedName, { differences }] of holdChanged ? changed : []) {
-    const tool = locked.get(changedName);
+  for (const { name: changedName, locked, differences } of holdChanged ? changed : []) {
     const places = differences.map(({ place }) => place);
-    if (tool !== undefined) reasons.set(changedName, toErrorInfo(toolChanged(name, tool, places)));
+    reasons.set(changedName, toErrorInfo(toolChanged(name, locked, places)));
   }
   return reasons.size === 0 ? undefined : (tool) => reasons.get(tool);
 }

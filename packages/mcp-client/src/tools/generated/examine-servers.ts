@@ -67,7 +67,7 @@ async function examine(
     return {
       ...known,
       generated: lock.tools.length,
-      changed: [...(comparison?.changed.keys() ?? [])],
+      changed: comparison?.changed.map((change) => change.name) ?? [],
       added: comparison?.added.map((definition) => definition.name) ?? [],
       flagged: [...definitions].flatMap(([tool, { flags }]) =>
         flags === undefined ? [] : [{ tool, flags }],

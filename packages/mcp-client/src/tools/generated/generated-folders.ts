@@ -2,7 +2,7 @@ import { statSync } from "node:fs";
 import path from "node:path";
 import { CemError } from "@cem/core";
 import type { ToolDefinition, ToolServer } from "@cem/core";
-import type { ChangedTool, LockComparison, LockedTool, ServerLock } from "@cem/tool-files";
+import type { LockComparison, LockedTool, ServerLock } from "@cem/tool-files";
 import type { ToolList } from "../../connection/connection-types.ts";
 import { isServerRequest, serverRequestDefinitions } from "../../connection/server-request-definitions.ts";
 import type { McpServers } from "../servers/mcp-servers.ts";
@@ -31,7 +31,7 @@ export interface GeneratedFolders {
    */
   read(folder: string): Promise<GeneratedFolder | undefined>;
   /** Compares what a server lists with a lock. The result for each list and its lock is cached. */
-  compare(list: ToolList, lock: ServerLock): Promise<ListComparison>;
+  compare(list: ToolList, lock: ServerLock): Promise<LockComparison>;
 }
 
 /** The servers whose tools were generated, and their files. */
@@ -44,14 +44,12 @@ export interface GeneratedParts {
 
 export function createGeneratedFolders(): GeneratedFolders {
   const known = new Map<string, { stamp: string; generated: GeneratedFolder }>();
-  const compared = new WeakMap<ToolList, { lock: ServerLock; comparison: ListComparison }>();
+  const compared = new WeakMap<ToolList, { lock: ServerLock; comparison: LockComparison }>();
   return {
     async compare(list, lock) {
       const present = compared.get(list);
       if (present?.lock === lock) return present.comparison;
-      const { added, removed, changed } = await compareDefinitions(list, lock);
-      const byName = new Map(changed.map((change) => [change.name, change]));
-      const comparison = { added, removed, changed: byName };
+      const comparison = await compareDefinitions(list, lock);
       compared.set(list, { lock, comparison });
       return comparison;
     },
@@ -94,12 +92,6 @@ function toGenerated(name: string, lock: ServerLock, tools: ToolDefinition[]): G
     locked: new Map(lock.tools.map((tool) => [tool.definition.name, tool])),
     definitions: new Map(tools.map((tool) => [tool.originalName ?? tool.name, tool])),
   };
-}
-
-/** The tools that a server lists, compared with the accepted ones. */
-export interface ListComparison extends Pick<LockComparison, "added" | "removed"> {
-  /** Tools whose definition changed, by name. */
-  changed: ReadonlyMap<string, ChangedTool>;
 }
 
 /** Compares what a server lists with its lock. The functions for resources and prompts are ours: they are never changed. */

@@ -30,7 +30,7 @@ export function createGeneratedToolSource(settings: GeneratedToolSourceSettings)
       throw notGenerated(server, tool);
     }
     const { changed } = await folders.compare(list, generated.lock);
-    const change = changed.get(tool);
+    const change = changed.find((one) => one.name === tool);
     if (change !== undefined && holdChanged) {
       const places = change.differences.map(({ place }) => place);
       throw toolChanged(server, locked, places);

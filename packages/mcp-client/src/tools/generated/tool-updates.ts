@@ -33,7 +33,7 @@ export async function takeInChanges(
   const { lock } = before;
   const { added, changed, removed } = await folders.compare(list, lock);
   const isNew = new Set(added.map(({ name }) => name));
-  if (isNew.size > 0 || (changed.size > 0 && !holdChanged)) {
+  if (isNew.size > 0 || (changed.length > 0 && !holdChanged)) {
     const { writeServerFiles } = await import("@cem/tool-files");
     const listed = new Map(definitionsOf(list).map((one) => [(one as { name: string }).name, one]));
     const kept = lock.tools.map(({ definition }) =>
@@ -50,7 +50,7 @@ export async function takeInChanges(
   return {
     server,
     added: [...isNew],
-    changed: [...changed.keys()],
+    changed: changed.map(({ name }) => name),
     held: holdChanged,
     removed: removed.map(({ definition }) => definition.name),
   };
