@@ -127,7 +127,7 @@ class GuardedFiles implements FileTools {
     const generated = new Set(snapshot.servers.filter(({ kind }) => kind === "host").map(({ name }) => name));
     const entries = await this.#entries.read((name) => generated.has(name));
     const tools = localTools(snapshot);
-    const hosted = hostedEntries({ snapshot, tools, entries, isGuarded });
+    const hosted = hostedEntries({ snapshot, tools, entries, generated, isGuarded });
     const list = JSON.stringify(allowedTools ?? null);
     if (hosted.size === 0) {
       this.#arranged.delete(list);

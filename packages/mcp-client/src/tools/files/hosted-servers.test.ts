@@ -26,9 +26,10 @@ async function hostedOf(
   }
   for (const [name, target] of Object.entries(links)) symlinkSync(target, path.join(folder, name));
   const snapshot = await createDiscovery({ serversDir: folder }).list();
-  const entries = await new ServerEntries(folder).read(() => false);
+  const generated = new Set(["gen"]);
+  const entries = await new ServerEntries(folder).read((name) => generated.has(name));
   const tools = localTools(snapshot);
-  return [...hostedEntries({ snapshot, tools, entries, isGuarded })].toSorted();
+  return [...hostedEntries({ snapshot, tools, entries, generated, isGuarded })].toSorted();
 }
 
 describe("hostedEntries", () => {
@@ -64,16 +65,19 @@ describe("hostedEntries", () => {
       },
       ["_one", "_two", "a", "b"],
     ],
-    ["more than a tool of it", { "b/_w.ts": `import { save, other } from "../a/save.ts";` }, ["a", "b"]],
+    ["a tool of it", { "b/read.ts": `import { save as one } from "../a/save.ts";\n${READ}` }, ["a", "b"]],
   ])("are those, too, that share %s with one", async (_, files, expected) => {
     expect(await hostedOf(files)).toEqual(expected);
   });
 
   it.each<[string, Record<string, string>]>([
-    ["import its tools alone", { "b/read.ts": `import { save as one } from "../a/save.ts";\n${READ}` }],
     [
-      "import its types alone",
-      { "b/_w.ts": `import type { Input } from "../a/_types.ts";`, "a/_types.ts": "export type Input = 1;" },
+      "it calls on their servers",
+      {
+        "gen/index.ts": "",
+        "a/_w.ts": `import { list } from "../gen/index.ts";`,
+        "b/_w.ts": `import "../gen/index.ts";`,
+      },
     ],
     [
       "have a path that leads nowhere",

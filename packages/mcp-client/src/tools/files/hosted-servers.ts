@@ -1,6 +1,6 @@
 import path from "node:path";
 import type { CatalogSnapshot, ToolDefinition } from "@cem/core";
-import type { EntryReference, ServerEntry } from "./server-entries.ts";
+import type { ServerEntry } from "./server-entries.ts";
 
 /** A tool by its name, with what its author says of its effects. */
 export type NamedTool = Pick<ToolDefinition, "server" | "name" | "annotations">;
@@ -21,21 +21,27 @@ interface Surroundings {
   snapshot: CatalogSnapshot;
   tools: LocalTools;
   entries: ReadonlyMap<string, ServerEntry>;
+  /** Names of entries whose modules only call a server, and share nothing. */
+  generated: ReadonlySet<string>;
   isGuarded: (tool: NamedTool) => boolean;
 }
 
 /**
- * The entries of the folder of servers that code must not reach: servers with a guarded tool, and what shares modules with
- * one, since a helper can do what the tool does.
+ * The entries of the folder of servers that code must not reach: servers with a guarded tool, and what refers to one or is
+ * referred to by one, since a helper can do what the tool does.
  */
-export function hostedEntries({ snapshot, tools, entries, isGuarded }: Surroundings): ReadonlySet<string> {
+export function hostedEntries({
+  snapshot,
+  tools,
+  entries,
+  generated,
+  isGuarded,
+}: Surroundings): ReadonlySet<string> {
   const hosted = new Set(
     [...entries].filter(([name, entry]) => hasGuarded(name, entry)).map(([name]) => name),
   );
   const sharing = [...entries].flatMap(([from, { references }]) =>
-    references
-      .filter((to) => entries.has(to.entry) && !isCall(to))
-      .map(({ entry }) => [from, entry] as const),
+    references.filter((to) => entries.has(to) && !generated.has(to)).map((to) => [from, to] as const),
   );
   for (let before = -1; before !== hosted.size;) {
     before = hosted.size;
@@ -63,12 +69,6 @@ export function hostedEntries({ snapshot, tools, entries, isGuarded }: Surroundi
           isGuarded({ server, name, annotations: { readOnlyHint: true } }),
       )
     );
-  }
-
-  /** Whether a reference is the import of tools and of nothing else. */
-  function isCall({ entry, file, names }: EntryReference): boolean {
-    const known = new Set(tools.get(entry)?.map(({ name }) => name));
-    return names !== undefined && known.size > 0 && file !== "" && names.every((name) => known.has(name));
   }
 }
 

@@ -7,32 +7,20 @@ export interface ServerEntry {
   isFolder: boolean;
   /** The names that its modules export, as far as their text tells. */
   exported: ReadonlySet<string>;
-  /** The entries that its modules refer to. */
-  references: readonly EntryReference[];
-}
-
-/** A reference of a module to a file of another entry. */
-export interface EntryReference {
-  /** The name of the other entry. */
-  entry: string;
-  /** The path within it, with forward slashes. Empty for the entry itself. */
-  file: string;
-  /** The names that are imported. `undefined` for more than some names, or for another use of the path. */
-  names: readonly string[] | undefined;
+  /** The names of the entries that its modules refer to. */
+  references: readonly string[];
 }
 
 interface ModuleText {
   stamp: string;
   exported: readonly string[];
-  references: readonly EntryReference[];
+  references: readonly string[];
 }
 
 const SOURCE = /\.[cm]?[jt]sx?$/;
 const GUEST_SERVERS = "/workspace/servers/";
 /** A path to another file, in whatever it stands: a dynamic import, a call that reads a file. */
 const PATH_LITERAL = /["'`]((?:\.{1,2}\/|(?:file:\/\/)?\/workspace\/|servers\/)[^"'`\n]*)["'`]/g;
-const QUOTES = /["'`;]/;
-const STATEMENT = /\b(?:import|export)\b/g;
 const DECLARED =
   /\bexport\s+(?:async\s+)?(?:function\b[\s*]*|(?:const|let|var|class)\s+)([\w$\u0080-\uFFFF]+)/g;
 const LISTED = /\bexport\s*\{([^{}]*)\}/g;
@@ -61,7 +49,7 @@ export class ServerEntries {
   /** @returns `undefined` for a link that leads out of the folder or nowhere: a mount would follow it. */
   async #entry(entry: Dirent, root: string, isOpaque: boolean): Promise<ServerEntry | undefined> {
     const { name } = entry;
-    const references: EntryReference[] = [];
+    const references: string[] = [];
     if (entry.isSymbolicLink()) {
       const target = await this.#target(name, root);
       if (target === undefined) return undefined;
@@ -79,19 +67,19 @@ export class ServerEntries {
     return { isFolder, exported, references };
   }
 
-  /** The target of a link. `undefined`: outside of the folder of servers. */
-  async #target(relative: string, root: string): Promise<EntryReference | undefined> {
+  /** The entry that a link leads to. `undefined`: outside of the folder of servers. */
+  async #target(relative: string, root: string): Promise<string | undefined> {
     const target = await realpath(path.join(this.#folder, relative)).catch(() => "");
-    const [entry = "", ...rest] = path.relative(root, target).split(path.sep);
+    const [entry = ""] = path.relative(root, target).split(path.sep);
     const isOutside = entry === "" || entry === ".." || path.isAbsolute(entry);
-    return isOutside ? undefined : { entry, file: rest.join("/"), names: undefined };
+    return isOutside ? undefined : entry;
   }
 
   /** The modules of an entry. What a link in it leads to is added to `links`, and read there. */
   async #modules(
     entry: Dirent,
     relative: string,
-    into: { root: string; links: EntryReference[] },
+    into: { root: string; links: string[] },
   ): Promise<ModuleText[]> {
     const file = path.join(this.#folder, relative);
     if (entry.isSymbolicLink()) {
@@ -124,49 +112,28 @@ async function list(folder: string): Promise<Dirent[]> {
 function readModule(relative: string, source: string): Omit<ModuleText, "stamp"> {
   const own = relative.split(path.sep);
   const base = new URL(`file://${GUEST_SERVERS}${own.map(encodeURIComponent).join("/")}`);
-  const references: EntryReference[] = [];
-  for (const { index, 1: specifier = "" } of source.matchAll(PATH_LITERAL)) {
-    const reference = referenceTo(specifier, base, own[0] ?? "");
-    if (reference === undefined) continue;
-    const names = namesImported(source, index);
-    if (names !== "types") references.push({ ...reference, names });
-  }
+  const paths = [...source.matchAll(PATH_LITERAL)].map(([, specifier = ""]) => specifier);
+  const references = paths.flatMap((specifier) => entryOf(specifier, base) ?? []);
   const declared = [...source.matchAll(DECLARED)].map(([, name = ""]) => name);
-  const listed = [...source.matchAll(LISTED)].flatMap(([, list = ""]) => namesIn(list, -1));
-  return { exported: [...declared, ...listed], references };
+  const listed = [...source.matchAll(LISTED)].flatMap(([, list = ""]) => exportedIn(list));
+  return {
+    exported: [...declared, ...listed],
+    references: references.filter((entry) => entry !== own[0]),
+  };
 }
 
-/** The names that are imported from a path. `undefined` where it stands in anything but a list of names from it. */
-function namesImported(source: string, index: number): string[] | "types" | undefined {
-  let from = index;
-  while (from > 0 && !QUOTES.test(source[from - 1] ?? "")) from -= 1;
-  const before = source.slice(from, index);
-  const start = [...before.matchAll(STATEMENT)].at(-1)?.index;
-  if (start === undefined) return undefined;
-  const statement = before.slice(start + "import".length).trim();
-  if (/^type\s/.test(statement)) return "types";
-  const end = statement.lastIndexOf("}");
-  if (!statement.startsWith("{") || statement.slice(end + 1).trim() !== "from") return undefined;
-  return namesIn(statement.slice(1, end), 0);
-}
-
-/** The names in the braces of an import or export: before `as` (0), or after it (-1). */
-function namesIn(list: string, at: 0 | -1): string[] {
+/** The names in the braces of an export, as others import them. */
+function exportedIn(list: string): string[] {
   const parts = list.split(",").map((part) => part.trim());
-  return parts
-    .filter((part) => part !== "" && !part.startsWith("type "))
-    .map((part) => part.split(/\s+/).at(at) ?? part);
+  return parts.filter((part) => part !== "").map((part) => part.split(/\s+as\s+/).at(-1) ?? "");
 }
 
-function referenceTo(
-  specifier: string,
-  base: URL,
-  own: string,
-): Pick<EntryReference, "entry" | "file"> | undefined {
+/** The entry that a path in a module leads to. `undefined`: none. */
+function entryOf(specifier: string, base: URL): string | undefined {
   const target = URL.parse(specifier.replace(/^servers\//, GUEST_SERVERS), base.href)?.pathname;
   if (target?.startsWith(GUEST_SERVERS) !== true) return undefined;
-  const [entry = "", ...rest] = target.slice(GUEST_SERVERS.length).split("/").map(decode);
-  return entry === "" || entry === own ? undefined : { entry, file: rest.join("/") };
+  const [entry = ""] = target.slice(GUEST_SERVERS.length).split("/");
+  return entry === "" ? undefined : decode(entry);
 }
 
 function decode(part: string): string {
