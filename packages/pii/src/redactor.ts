@@ -102,7 +102,7 @@ export function createRedactor(settings: RedactorSettings = {}): Redactor {
     return found;
   };
 
-  /** How much of each session the shared vaults have. */
+  /** How much of each session is kept beyond the process. */
   const saved = new WeakMap<RedactionSession, number>();
 
   async function restore(session = ""): Promise<void> {
@@ -110,11 +110,12 @@ export function createRedactor(settings: RedactorSettings = {}): Redactor {
     if (kept !== undefined) open({ session }).vault.merge(kept);
   }
 
-  async function share(session: string, opened: RedactionSession): Promise<void> {
+  async function save(session: string, opened: RedactionSession): Promise<void> {
     const { vault } = opened;
     const { changes } = vault;
-    if (shared === undefined || changes === (saved.get(opened) ?? 0)) return;
-    vault.merge(await shared.save(session, vault.toJSON()));
+    if (changes === (saved.get(opened) ?? 0)) return;
+    if (shared !== undefined) vault.merge(await shared.save(session, vault.toJSON()));
+    else await store?.save(session, vault.toJSON());
     saved.set(opened, changes);
   }
 
@@ -158,23 +159,14 @@ export function createRedactor(settings: RedactorSettings = {}): Redactor {
       const all = [...sessions];
       sessions.clear();
       latest = undefined;
-      await Promise.all(all.map(([name, opened]) => share(name, opened)));
-      if (store === undefined) return;
-      const filled = all.filter(([, { vault }]) => vault.size > 0);
-      await Promise.all(filled.map(([name, { vault }]) => store.save(name, vault.toJSON())));
+      await Promise.all(all.map(([name, opened]) => save(name, opened)));
     },
   };
-  if (store !== undefined) {
+  if (shared !== undefined) redactor.restore = restore;
+  if ((shared ?? store) !== undefined) {
     redactor.persist = async (session = "") => {
       const opened = sessions.get(session);
-      if (opened !== undefined && opened.vault.size > 0) await store.save(session, opened.vault.toJSON());
-    };
-  }
-  if (shared !== undefined) {
-    redactor.restore = restore;
-    redactor.persist = async (session = "") => {
-      const opened = sessions.get(session);
-      if (opened !== undefined) await share(session, opened);
+      if (opened !== undefined) await save(session, opened);
     };
   }
   if (recognizer === undefined) return redactor;

@@ -73,7 +73,7 @@ export function checkImports(
   const known = {
     servers: new Set(tools.filter(({ kind }) => kind !== "skill").map(({ server }) => server)),
     skills: new Set(tools.filter(({ kind }) => kind === "skill").map(({ server }) => server)),
-    suggestions: new Map<string, string>(),
+    suggested: 0,
   };
   return imports.flatMap(({ specifier, line, column }): Finding[] => {
     const problem = specifierProblem(specifier) ?? unknownToolModule(specifier, known);
@@ -130,11 +130,11 @@ function specifierProblem(specifier: string): ImportProblem | undefined {
   };
 }
 
-/** Names that imports of tools and skills may use, and the suggestions made for unknown ones. */
+/** Names that imports of tools and skills may use, and how many suggestions were made for unknown ones. */
 interface Known {
   servers: ReadonlySet<string>;
   skills: ReadonlySet<string>;
-  suggestions: Map<string, string>;
+  suggested: number;
 }
 
 function unknownToolModule(specifier: string, known: Known): ImportProblem | undefined {
@@ -150,12 +150,8 @@ function unknownToolModule(specifier: string, known: Known): ImportProblem | und
 
 /** Names that may have been meant, for the first wrong ones only: there may be thousands of both. */
 function suggestionFor(name: string, folder: "servers" | "skills", known: Known): string {
-  const { suggestions } = known;
-  const key = `${folder}/${name}`;
-  const found = suggestions.get(key);
-  if (found !== undefined || suggestions.size === MAX_SUGGESTIONS) return found ?? "";
+  if (known.suggested === MAX_SUGGESTIONS) return "";
+  known.suggested += 1;
   const near = nearest(name, known[folder]);
-  const suggestion = near.length > 0 ? ` Did you mean ${near.join(" or ")}?` : "";
-  suggestions.set(key, suggestion);
-  return suggestion;
+  return near.length > 0 ? ` Did you mean ${near.join(" or ")}?` : "";
 }
