@@ -7,6 +7,8 @@ export interface RankedTool {
   score: number;
   /** Why the tool ranks here, for people: `matches "weather", "san francisco"`. */
   reason: string;
+  /** Whether the tool matches by a word or two only, as the best match does: perhaps nothing fits. */
+  isDoubtful?: true | undefined;
 }
 
 /** A task or a query, and the tools to choose from. */

@@ -49,6 +49,14 @@ describe("createSelector", () => {
       expect((await search(task)).names[0]).toBe(expected);
     });
 
+    it("marks what matches by a word or two only", async () => {
+      const isDoubtful = async (task: string) =>
+        (await createSelector().search({ task, tools: sampleTools })).map((found) => found.isDoubtful);
+      expect(new Set(await isDoubtful("store a note"))).toEqual(new Set([true]));
+      expect(new Set(await isDoubtful("query the moon"))).toEqual(new Set([true]));
+      expect(new Set(await isDoubtful("read a file"))).toEqual(new Set([undefined]));
+    });
+
     it("keeps more where even the best tool explains little of a long text", async () => {
       const task =
         "I would love to surprise my grandmother with the temperature of Lisbon and a poem about sailing";

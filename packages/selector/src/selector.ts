@@ -1,6 +1,6 @@
 import type { RankedTool, Selection, SelectRequest, ToolDefinition, ToolSelector } from "@cem/core";
 import { CatalogCache } from "./search/catalog-cache.ts";
-import { keepRelevant, MEANING_REASON, rankAll } from "./search/results.ts";
+import { CLOSE_EXPLAINED, fitsActionAlone, keepRelevant, MEANING_REASON, rankAll } from "./search/results.ts";
 import { TaskSelection } from "./select/task-selection.ts";
 import { fuseRelevant } from "./semantic/fusion.ts";
 import { SemanticSearch, type SemanticState } from "./semantic/semantic-search.ts";
@@ -126,7 +126,13 @@ export function createSelector(settings: SelectorSettings = {}): Selector {
           ? rankAll(index, relevant, named, text, limit)
           : rankAll(index, fuseRelevant(ranks.scores, relevant, meaning), named, text, limit, MEANING_REASON);
       if (found.length === 0) onNote?.(NO_CLOSE_MATCH);
-      return found;
+      const [first] = found;
+      const isDoubtful =
+        first !== undefined &&
+        meaning === undefined &&
+        named.size === 0 &&
+        (ranks.explained < CLOSE_EXPLAINED || fitsActionAlone(index, first.tool, text));
+      return isDoubtful ? found.map((one) => ({ ...one, isDoubtful })) : found;
     },
   };
 }

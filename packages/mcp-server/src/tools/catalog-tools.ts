@@ -94,6 +94,7 @@ const LEAST_RESULTS = 2;
 /** The share of the best score from which a tool has its signature shown. The others near the best are named. */
 const SIGNATURE_SHARE = 0.5;
 const MAX_OTHERS = 15;
+const MAX_DOUBTFUL = 8;
 /** The most servers that are named when nothing was found. */
 const MAX_NAMED_SERVERS = 20;
 
@@ -128,9 +129,11 @@ const searchTools = declareTool<{
     const isShort = wanted === undefined && detail === "signature";
     const found = isShort ? shortList(all, host) : all.slice(0, wanted ?? DEFAULT_RESULTS);
     const also = isShort ? namesBeside(found, all) : [];
-    if (also.length > 0) notes.push(`Also: ${also.join(", ")}. A name as the query gives its signature.`);
-    else if (all.length > found.length) notes.push(moreMatches(all.length, found.length));
-    if (found.length === 0) notes.push(whatToTry(await serversOf(host.agent, signal)));
+    if (also.length > 0) {
+      const how = found.length > 0 ? "Also" : "Perhaps nothing fits. Nearest";
+      notes.push(`${how}: ${also.join(", ")}. A name as the query gives its signature.`);
+    } else if (all.length > found.length) notes.push(moreMatches(all.length, found.length));
+    if (all.length === 0) notes.push(whatToTry(await serversOf(host.agent, signal)));
     const answer = await answerFound(found, detail, host, also);
     if (notes.length > 0) answer.content.push({ type: "text", text: notes.join(" ") });
     return answer;
@@ -141,13 +144,14 @@ const searchTools = declareTool<{
 export const CATALOG_TOOLS = [searchTools, listServers, getServerTools, listAvailableTools];
 
 /**
- * The best tools, as far as their signatures are short together, and at least a few. One that several servers have alike counts
+ * The best tools, as far as their signatures are short together, and at least a few; none where the search is in doubt. One that several servers have alike counts
  * once. Those whose signatures fill much of the room show their results without the comments on fields, whose names mostly say
  * the same.
  */
 export function shortList(all: readonly RankedTool[], settings: ListSettings = {}): readonly RankedTool[] {
   const [top] = all;
-  const near = all.filter(({ score }) => score >= SIGNATURE_SHARE * (top?.score ?? 0));
+  const least = top?.isDoubtful === true ? Infinity : SIGNATURE_SHARE * (top?.score ?? 0);
+  const near = all.filter(({ score }) => score >= least);
   const best = [...alike(near).values()].slice(0, DEFAULT_RESULTS).flat();
   const lengthOf = (found: readonly RankedTool[]): number =>
     signaturesOf(
@@ -172,7 +176,8 @@ function alike(found: readonly RankedTool[]): Map<string, RankedTool[]> {
 /** The names of the tools that are found beside those shown, the best first. */
 function namesBeside(shown: readonly RankedTool[], all: readonly RankedTool[]): string[] {
   const isShown = alike(shown);
-  const others = [...alike(all)].filter(([key]) => !isShown.has(key)).slice(0, MAX_OTHERS);
+  const most = shown.length > 0 ? MAX_OTHERS : MAX_DOUBTFUL;
+  const others = [...alike(all)].filter(([key]) => !isShown.has(key)).slice(0, most);
   return others.flatMap(([, [one]]) => (one === undefined ? [] : toolId(one.tool)));
 }
 

@@ -37,6 +37,19 @@ describe("shortList", () => {
     expect(kept(5_000)).toBe(2);
   });
 
+  it("has the tools near the best alone, one of several servers in each, and none where the search is in doubt", () => {
+    const [best, other, ...rest] = found(4, 10);
+    if (best === undefined || other === undefined) throw new Error("There are none.");
+    const alike = {
+      ...best,
+      tool: { ...best.tool, server: "hg", module: "./servers/hg/index.ts" },
+      score: 0.8,
+    };
+    const far = rest.map((one) => ({ ...one, score: 0.3 }));
+    expect(shortList([best, other, alike, ...far])).toEqual([best, alike, other]);
+    expect(shortList([{ ...best, isDoubtful: true as const }])).toEqual([]);
+  });
+
   it("leaves out comments on results where a signature takes much room", () => {
     const fields = (description?: string) => ({
       type: "object",

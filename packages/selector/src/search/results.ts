@@ -1,6 +1,8 @@
-import type { RankedTool } from "@cem/core";
+import type { RankedTool, ToolDefinition } from "@cem/core";
 import { isStopWord, splitWords, stem } from "@cem/core/text";
 import type { LexicalIndex } from "../catalog/lexical-index.ts";
+import { relatedTo, synonymsOf } from "../words/synonyms.ts";
+import { NO_ACTIONS, offeredActions } from "../words/verbs.ts";
 import { highest } from "./bm25.ts";
 import { isRequestStem } from "./reading.ts";
 import type { Ranks } from "./search-ranking.ts";
@@ -13,10 +15,10 @@ import type { Ranks } from "./search-ranking.ts";
 const SHARE_OF_BEST = { least: 0.1, most: 0.4 };
 /** The cover of the best tool at which each of these shares is reached. */
 const COVER_OF_BEST = { least: 0.25, most: 0.45 };
-/** The share of the text that the best tool must explain: more of it where there are many tools, of which one matches by chance. */
-const LEAST_EXPLAINED = { few: 0.085, many: 0.18 };
-const MANY_TOOLS = 50;
-
+/** The share of the text that the best tool must explain. */
+const LEAST_EXPLAINED = 0.085;
+/** Where it explains less than this, a word or two may match by chance. */
+export const CLOSE_EXPLAINED = 0.18;
 /**
  * Drops the tools that are not relevant to a text: all where even the best one explains too little of it, else those far
  * behind the best.
@@ -24,8 +26,7 @@ const MANY_TOOLS = 50;
  * @returns The scores by document, 0 for one that is not relevant.
  */
 export function keepRelevant({ scores, explained }: Ranks, named: ReadonlySet<number>): Float32Array {
-  const leastExplained = scores.length < MANY_TOOLS ? LEAST_EXPLAINED.few : LEAST_EXPLAINED.many;
-  const isExplained = explained >= leastExplained || named.size > 0;
+  const isExplained = explained >= LEAST_EXPLAINED || named.size > 0;
   if (!isExplained) return new Float32Array(scores.length);
   const top = highest(scores);
   const least = top * shareOfBest(top);
@@ -87,6 +88,19 @@ export function rankAll(
           ),
     ),
   );
+}
+
+const MAX_OBJECTS = 2;
+
+/** Whether a tool fits no more of a short text than its action: `delete a file` a tool that deletes something else. */
+export function fitsActionAlone(index: LexicalIndex, tool: ToolDefinition, text: string): boolean {
+  const objects = tellingWords(text)
+    .map(stem)
+    .filter((word) => offeredActions(word) === NO_ACTIONS);
+  if (objects.length === 0 || objects.length > MAX_OBJECTS) return false;
+  const document = index.tools.indexOf(tool);
+  const meant = objects.flatMap((word) => [word, ...synonymsOf(word), ...relatedTo(word)]);
+  return !meant.some((word) => knows(index, document, word));
 }
 
 /** The documents with the highest scores above 0, best first; equal scores in document order. */
