@@ -6,8 +6,6 @@ const MAX_DEPTH = 6;
 /** The most values of an example, since a schema may name itself many times. */
 const MAX_VALUES = 64;
 const MAX_TEXT_CHARACTERS = 80;
-/** The longest text that is made because a schema asks for a length. */
-const MAX_LENGTH = 256;
 const MAX_SEARCHED_CHARACTERS = 500;
 /** A value given in a description: "Name of a city: `Oslo`". */
 const IN_DESCRIPTION =
@@ -30,8 +28,8 @@ const FORMATS: Readonly<Record<string, string>> = {
 
 /**
  * Writes a call of a tool with its required arguments: `await get_weather({ location: "San Francisco" })`. The values come
- * from the schema, its examples and descriptions where it has some. They have the right types, but a `pattern` may not
- * allow them.
+ * from the schema, its examples and descriptions where it has some. They have the right types, but a `pattern` or a
+ * length may not allow them.
  */
 export function exampleCall(tool: ToolDefinition): string {
   const { name, callStyle } = tool;
@@ -152,35 +150,24 @@ function typeOf({ type, properties, items }: JsonSchema): string {
 }
 
 function textFor(schema: JsonSchema, name: string): string {
-  const { description, format, minLength, maxLength } = schema;
+  const { description, format } = schema;
   const said =
     typeof description === "string"
       ? IN_DESCRIPTION.exec(description.slice(0, MAX_SEARCHED_CHARACTERS))
       : null;
-  const text =
+  return (
     (typeof format === "string" && Object.hasOwn(FORMATS, format) ? FORMATS[format] : undefined) ??
     said?.[1] ??
     said?.[2] ??
     said?.[3] ??
-    name;
-  const least = typeof minLength === "number" ? Math.min(minLength, MAX_LENGTH) : 0;
-  const most = typeof maxLength === "number" ? maxLength : Infinity;
-  return text.padEnd(least, text === "" ? "x" : text).slice(0, most);
+    name
+  );
 }
 
-function numberFor(schema: JsonSchema): number {
-  const { minimum, exclusiveMinimum, maximum, exclusiveMaximum, multipleOf } = schema;
-  const step = typeof multipleOf === "number" && multipleOf > 0 ? multipleOf : 1;
-  let value = step;
-  if (typeof minimum === "number" && value < minimum) value = Math.ceil(minimum / step) * step;
-  if (typeof exclusiveMinimum === "number" && value <= exclusiveMinimum) {
-    value = (Math.floor(exclusiveMinimum / step) + 1) * step;
-  }
-  if (typeof maximum === "number" && value > maximum) value = Math.floor(maximum / step) * step;
-  if (typeof exclusiveMaximum === "number" && value >= exclusiveMaximum) {
-    value = (Math.ceil(exclusiveMaximum / step) - 1) * step;
-  }
-  return value;
+function numberFor({ minimum, maximum, type }: JsonSchema): number {
+  const least = typeof minimum === "number" ? minimum : 1;
+  const value = typeof maximum === "number" ? Math.min(least, maximum) : least;
+  return type === "integer" ? Math.ceil(value) : value;
 }
 
 /** `ids` gives `id`. */

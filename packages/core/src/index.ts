@@ -116,4 +116,4 @@ export type {
   RunRecords,
   RunRecordSummary,
 } from "./run-records.ts";
-export { updateStored } from "./update-stored.ts";
+export { keysIn, updateStored } from "./update-stored.ts";

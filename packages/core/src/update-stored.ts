@@ -37,3 +37,13 @@ export async function updateStored<Result>(
     }
   }
 }
+
+/** All keys of a store that begin with these parts, in order, read page by page. */
+export async function* keysIn(store: Store, prefix: StoreKey): AsyncGenerator<StoreKey> {
+  let after: StoreKey | undefined;
+  do {
+    const page = await store.list(prefix, { after });
+    yield* page;
+    after = page.at(-1);
+  } while (after !== undefined);
+}

@@ -100,12 +100,11 @@ export class Streams {
     const contents: unknown[] = [];
     const seen = new SeenEntries();
     for (let after = "-"; ;) {
-      const page = await this.#client.xrange(name, after, "+", "COUNT", PAGE);
-      for (const [, [, payload = "", , by]] of page)
-        if (seen.isNew(by)) contents.push(...this.#contentsOf(name, payload));
+      const page = await this.#page(name, after);
+      for (const entry of page) if (seen.isNew(entry.by)) contents.push(...entry.contents);
       const last = page.at(-1);
       if (last === undefined || page.length < PAGE) return contents;
-      after = `(${last[0]}`;
+      after = `(${last.id}`;
     }
   }
 
@@ -137,15 +136,7 @@ export class Streams {
 
   /** Follows a stream whose notices come in the channel of another one that is followed. */
   listen(name: string, receive: Receive, onProblem: OnProblem): { look: () => void; stop: () => void } {
-    const next = async (after: string): Promise<Entry[]> => {
-      const page = await this.#client.xrange(name, after, "+", "COUNT", PAGE);
-      return page.map(([id, [, payload = "", , by = ""]]) => ({
-        id,
-        by,
-        contents: this.#contentsOf(name, payload),
-      }));
-    };
-    const follower = new Follower(next, receive, onProblem);
+    const follower = new Follower((after) => this.#page(name, after), receive, onProblem);
     const others = this.#followers.get(name) ?? new Set();
     this.#followers.set(name, others.add(follower));
     const stop = (): void => {
@@ -162,6 +153,15 @@ export class Streams {
       if (payload === "") follower.look();
       else follower.hear(before, () => ({ id, by, contents: this.#contentsOf(name, payload) }));
     }
+  }
+
+  async #page(name: string, after: string): Promise<Entry[]> {
+    const page = await this.#client.xrange(name, after, "+", "COUNT", PAGE);
+    return page.map(([id, [, payload = "", , by = ""]]) => ({
+      id,
+      by,
+      contents: this.#contentsOf(name, payload),
+    }));
   }
 
   #contentsOf(name: string, payload: string): unknown[] {
@@ -186,7 +186,7 @@ class SeenEntries {
   readonly #last = new Map<string, number>();
 
   /** @param by - Its writer, and its number among the entries of that writer. */
-  isNew(by = ""): boolean {
+  isNew(by: string): boolean {
     const [writer = "", number] = by.split(".");
     if (number === undefined) return true;
     if (Number(number) <= (this.#last.get(writer) ?? 0)) return false;

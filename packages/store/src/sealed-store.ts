@@ -1,5 +1,5 @@
 import { createCipheriv, createDecipheriv, randomBytes } from "node:crypto";
-import { CemError } from "@cem/core";
+import { CemError, keysIn } from "@cem/core";
 import type { Store, StoreKey } from "@cem/core";
 import { encodeKey } from "./keys.ts";
 
@@ -98,15 +98,10 @@ export async function countOlderKeys(
   [newest]: readonly SealingKey[],
 ): Promise<Map<string, number>> {
   const counts = new Map<string, number>();
-  let after: StoreKey | undefined;
-  do {
-    const page = await store.list([], { after });
-    for (const key of page) {
-      const id = keyIdOf((await store.read(key))?.value ?? Buffer.of());
-      if (id !== undefined && id !== newest?.id) counts.set(id, (counts.get(id) ?? 0) + 1);
-    }
-    after = page.at(-1);
-  } while (after !== undefined);
+  for await (const key of keysIn(store, [])) {
+    const id = keyIdOf((await store.read(key))?.value ?? Buffer.of());
+    if (id !== undefined && id !== newest?.id) counts.set(id, (counts.get(id) ?? 0) + 1);
+  }
   return counts;
 }
 

@@ -101,20 +101,11 @@ export class RunFolders {
     try {
       const text = await readFile(file, "utf8");
       if (text.length > MAX_RUN_FILE_BYTES) throw new Error("it is too large");
-      const record = JSON.parse(text) as Partial<RunRecord>;
-      const { workflow, version, session, startedAt, definition, parts, variables } = record;
+      const record = JSON.parse(text) as RunRecord;
+      const { definition, parts, variables } = record;
       if (!isObject(definition) || !isObject(parts) || !isObject(variables))
         throw new Error("it is no record of a run");
-      return {
-        id,
-        workflow: String(workflow),
-        version: String(version),
-        session: String(session),
-        startedAt: String(startedAt),
-        definition,
-        parts,
-        variables,
-      };
+      return { ...record, id };
     } catch (error) {
       const reason = error instanceof Error ? error.message : String(error);
       throw new CemError("WORKFLOW_RUN_UNREADABLE", `What run ${id} began with can't be read: ${reason}.`, {

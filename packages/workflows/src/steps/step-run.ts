@@ -1,25 +1,16 @@
 import { setTimeout as delay } from "node:timers/promises";
 import { abandonOnAbort, CemError, toErrorInfo } from "@cem/core";
 import type { Elicit, ErrorInfo, JsonObject, JsonValue } from "@cem/core";
-import type { Workflow, WorkflowStep } from "../definition/workflow.ts";
 import type { NewRecord } from "../runs/journal.ts";
 import { PausableTimer } from "./execution.ts";
-import type { Execution, StepAtWork } from "./execution.ts";
+import type { StepAtWork } from "./execution.ts";
 import { leavesUncertain, notRetried, RunInterrupted, stepUncertain } from "./failures.ts";
 import { isContainer, scopeOf } from "./requests.ts";
-import type { ListScope, RunList, StepEnd } from "./requests.ts";
+import type { StepEnd, StepRequest } from "./requests.ts";
 import { executeStep } from "./step-kinds.ts";
 
-interface StepRunSettings {
-  execution: Execution;
-  workflow: Workflow;
-  step: WorkflowStep;
-  /** The scope of the list that it stands in. */
-  outer: ListScope;
-  /** The step around it, or the run. */
-  at: StepAtWork;
+interface StepRunSettings extends Omit<StepRequest, "scope"> {
   path: string;
-  runList: RunList;
 }
 
 /** One step, with its attempts and what follows them. Its journal is written before anything happens, and after. */

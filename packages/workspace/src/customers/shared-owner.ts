@@ -3,7 +3,7 @@ import { existsSync } from "node:fs";
 import { readFile, rm, stat, utimes, writeFile } from "node:fs/promises";
 import path from "node:path";
 import { setTimeout as sleep } from "node:timers/promises";
-import { CemError } from "@cem/core";
+import { CemError, keysIn } from "@cem/core";
 import type { RunStop, Store, StoreKey } from "@cem/core";
 import { followFolder } from "../files/same-folder.ts";
 import { digestOf } from "./quotas.ts";
@@ -155,12 +155,7 @@ export async function sharedCustomers(store: Store): Promise<string[]> {
 /** Those of some customers that were ever deleted. */
 export async function everDeleted(store: Store, ids: readonly string[]): Promise<string[]> {
   const deleted = new Set<string>();
-  let after: StoreKey | undefined;
-  do {
-    const page = await store.list(["deleted"], { after });
-    for (const [, digest = ""] of page) deleted.add(digest);
-    after = page.at(-1);
-  } while (after !== undefined);
+  for await (const [, digest = ""] of keysIn(store, ["deleted"])) deleted.add(digest);
   return ids.filter((id) => deleted.has(digestOf(id)));
 }
 

@@ -144,8 +144,15 @@ const PIECE_BYTES = 1024 * 1024;
 /** Thrown when there is something else than a file by the name. Its message follows "it can't be used:". */
 export class UnusableFile extends Error {}
 
+interface ReadContainedOptions {
+  signal?: AbortSignal | undefined;
+  check?: (bytes: number) => void;
+  offset?: number;
+  limit?: number;
+}
+
 /**
- * Reads a file that guest code may have put there, without following a link.
+ * Reads a file that guest code may have put there, or a part of it, without following a link.
  *
  * @param options - `check` gets the file's size and may throw.
  * @returns `undefined` when there is no file.
@@ -154,15 +161,15 @@ export class UnusableFile extends Error {}
 export async function readContained(
   folder: ContainedFolder,
   name: string,
-  { signal, check }: { signal?: AbortSignal | undefined; check: (bytes: number) => void },
-): Promise<Buffer | undefined> {
+  { signal, check, offset = 0, limit = Infinity }: ReadContainedOptions = {},
+): Promise<{ bytes: Buffer; size: number } | undefined> {
   try {
     // Without O_NONBLOCK a named pipe that guest code created would block here.
     await using handle = await open(folder.child(name), O_RDONLY | O_NOFOLLOW | O_NONBLOCK);
     const found = await handle.stat();
     if (!found.isFile()) throw new UnusableFile("it is not a regular file");
-    check(found.size);
-    const buffer = Buffer.alloc(found.size);
+    check?.(found.size);
+    const buffer = Buffer.alloc(Math.max(0, Math.min(limit, found.size - offset)));
     let read = 0;
     // Not to the end: guest code may go on writing.
     while (read < buffer.length) {
@@ -171,13 +178,13 @@ export async function readContained(
         buffer,
         read,
         Math.min(PIECE_BYTES, buffer.length - read),
-        read,
+        offset + read,
       );
       if (bytesRead === 0) break;
       read += bytesRead;
     }
     signal?.throwIfAborted();
-    return buffer.subarray(0, read);
+    return { bytes: buffer.subarray(0, read), size: found.size };
   } catch (error) {
     const { code } = error as NodeJS.ErrnoException;
     if (code === "ENOENT") return undefined;

@@ -3,7 +3,7 @@ import { constants } from "node:fs";
 import { open, unlink } from "node:fs/promises";
 import { CemError, writeFailure } from "@cem/core";
 import type { ResultStore } from "@cem/core";
-import { NotAFolder, openContained } from "./contained-files.ts";
+import { NotAFolder, openContained, readContained, UnusableFile } from "./contained-files.ts";
 import type { ContainedFolder } from "./contained-files.ts";
 
 const RESULTS_FOLDER = "results";
@@ -16,7 +16,7 @@ const RANDOM_BYTES = 6;
 const MAX_SHOWN_CHARACTERS = 200;
 /** The names that the store gives its files. They hold no separator, so they can't leave the folder. */
 const STORED_NAME = /^[0-9a-f]{12}-[A-Za-z0-9_-][A-Za-z0-9._-]{0,99}$/;
-const { O_CREAT, O_EXCL, O_NOFOLLOW, O_NONBLOCK, O_RDONLY, O_WRONLY } = constants;
+const { O_CREAT, O_EXCL, O_NOFOLLOW, O_WRONLY } = constants;
 
 /** Media types by file extension, for results that another process stored. */
 const MEDIA_TYPES: Readonly<Record<string, string>> = {
@@ -82,7 +82,9 @@ export function createResultStore(settings: ResultStoreSettings): ResultStore {
       const name = path.startsWith(GUEST_PREFIX) ? path.slice(GUEST_PREFIX.length) : "";
       if (!STORED_NAME.test(name)) throw resultNotFound(path);
       await using folder = await openResults(workspaceDir, false, path);
-      const page = await readPage(folder.child(name), offset, limit);
+      const page = await readContained(folder, name, { offset, limit }).catch((error: unknown) => {
+        if (!(error instanceof UnusableFile)) throw error;
+      });
       if (page === undefined) throw resultNotFound(path);
       const mimeType = stored.find((one) => one.name === name)?.mimeType ?? mediaTypeOf(name);
       return { ...page, mimeType, offset };
@@ -114,29 +116,6 @@ async function writeWhole(file: string, bytes: Uint8Array): Promise<void> {
   } catch (error) {
     await unlink(file).catch(() => {});
     throw writeFailure(error, "A result", "the file system of the workspace");
-  }
-}
-
-async function readPage(
-  file: string,
-  offset: number,
-  limit: number,
-): Promise<Pick<Awaited<ReturnType<ResultStore["read"]>>, "bytes" | "size"> | undefined> {
-  const opened = await open(file, O_RDONLY | O_NOFOLLOW | O_NONBLOCK).catch(() => undefined);
-  if (opened === undefined) return undefined;
-  try {
-    const found = await opened.stat();
-    if (!found.isFile()) return undefined;
-    const buffer = Buffer.alloc(Math.max(0, Math.min(limit, found.size - offset)));
-    let read = 0;
-    while (read < buffer.length) {
-      const { bytesRead } = await opened.read(buffer, read, buffer.length - read, offset + read);
-      if (bytesRead === 0) break;
-      read += bytesRead;
-    }
-    return { bytes: buffer.subarray(0, read), size: found.size };
-  } finally {
-    await opened.close();
   }
 }
 

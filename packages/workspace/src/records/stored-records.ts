@@ -1,4 +1,5 @@
 import { randomBytes } from "node:crypto";
+import { keysIn } from "@cem/core";
 import type { Store, StoreKey } from "@cem/core";
 
 /** Retention limits of run records: number, total size and age. */
@@ -14,7 +15,6 @@ const PRUNE_BYTES = 4 * 1024 * 1024;
 /** Keys sort so that the newest record is first. */
 const END_OF_TIME = 10 ** 14;
 const TIME_DIGITS = 14;
-const PAGE = 1_000;
 
 /** The values of records in a store. Their keys tell when they were written and how large they are, so that none is read to remove it. */
 export class StoredRecords {
@@ -30,11 +30,8 @@ export class StoredRecords {
   /** The keys of all records, the newest first. */
   async keys(): Promise<StoreKey[]> {
     const keys: StoreKey[] = [];
-    for (;;) {
-      const page = await this.#store.list(["records"], { after: keys.at(-1), limit: PAGE });
-      keys.push(...page);
-      if (page.length < PAGE) return keys;
-    }
+    for await (const key of keysIn(this.#store, ["records"])) keys.push(key);
+    return keys;
   }
 
   async read(key: StoreKey): Promise<Uint8Array | undefined> {

@@ -228,8 +228,8 @@ async function numbersIn(folder: ContainedFolder): Promise<number[]> {
 
 async function readRecord(folder: ContainedFolder, name: string): Promise<StoredSession | undefined> {
   try {
-    const bytes = await readContained(folder, name, { check: requireSize });
-    return bytes && toSessionRecord(bytes.toString("utf8"));
+    const read = await readContained(folder, name, { check: requireSize });
+    return read && toSessionRecord(read.bytes.toString("utf8"));
   } catch (error) {
     if (error instanceof UnusableFile) return undefined;
     throw error;

@@ -80,10 +80,8 @@ export class StateFiles {
     signal?: AbortSignal,
   ): Promise<Uint8Array | undefined> {
     try {
-      return await readContained(folder, statePath.name, {
-        signal,
-        check: (bytes) => this.requireSize(statePath, bytes),
-      });
+      const check = (bytes: number): void => this.requireSize(statePath, bytes);
+      return (await readContained(folder, statePath.name, { signal, check }))?.bytes;
     } catch (error) {
       if (error instanceof UnusableFile) throw invalidStatePath(statePath.guestPath, error.message, error);
       throw error;

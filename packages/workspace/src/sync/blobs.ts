@@ -1,4 +1,4 @@
-import { CemError } from "@cem/core";
+import { CemError, keysIn } from "@cem/core";
 import type { Store, StoreKey } from "@cem/core";
 
 /** The storage of files does not answer, or refuses. */
@@ -54,12 +54,7 @@ export function createStoreBlobs(store: Store): BlobStore {
     write: async (name, bytes) => void (await store.write(keyOf(name), bytes)),
     remove: async (name) => void (await store.remove(keyOf(name))),
     async *names() {
-      let after: StoreKey | undefined;
-      do {
-        const page = await store.list([PIECES], { after });
-        for (const [, name = ""] of page) yield name;
-        after = page.at(-1);
-      } while (after !== undefined);
+      for await (const [, name = ""] of keysIn(store, [PIECES])) yield name;
     },
   };
 }
