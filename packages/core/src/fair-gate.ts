@@ -148,3 +148,35 @@ export class FairGate {
       this.#owners.delete(owner.key);
   }
 }
+
+/**
+ * Bounds what each of many clients or sessions has under way at once, so that others always find a place. Further work waits,
+ * first come first served.
+ */
+export class Shares {
+  readonly #most: number;
+  readonly #gates = new Map<string, FairGate>();
+
+  constructor(most: number) {
+    this.#most = most;
+  }
+
+  /** Number of pieces of work that one has under way or waiting. */
+  countOf(holder: string): number {
+    const gate = this.#gates.get(holder);
+    return gate === undefined ? 0 : gate.inside + gate.waiting;
+  }
+
+  /** Does the work when it is the holder's turn; at once where the signal aborts before, so that it ends. */
+  async run<Result>(holder: string, signal: AbortSignal, work: () => Promise<Result>): Promise<Result> {
+    const gate = this.#gates.get(holder) ?? new FairGate(this.#most);
+    this.#gates.set(holder, gate);
+    const leave = await gate.enter({ session: holder }, signal).catch(() => undefined);
+    try {
+      return await work();
+    } finally {
+      leave?.();
+      if (this.countOf(holder) === 0) this.#gates.delete(holder);
+    }
+  }
+}

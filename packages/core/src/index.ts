@@ -19,7 +19,7 @@ export { exampleArguments, exampleCall } from "./example-call.ts";
 export { copyBeginning } from "./copy-beginning.ts";
 export { runTitle } from "./run-title.ts";
 export { readStatus, RECORDED_STATUSES, STATUSES, statusOfCall, statusOfRun } from "./status.ts";
-export { FairGate } from "./fair-gate.ts";
+export { FairGate, Shares } from "./fair-gate.ts";
 export { Lazy } from "./lazy.ts";
 export { hasWorkThreads, moduleBeside, offload, useWorkThreads } from "./offload.ts";
 export type { OffloadedWork } from "./offload.ts";

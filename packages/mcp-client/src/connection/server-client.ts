@@ -1,8 +1,7 @@
 import type { KnownTool } from "@cem/bridge";
-import { abandonOnAbort, callAborted, copyBeginning } from "@cem/core";
+import { abandonOnAbort, callAborted, copyBeginning, Shares } from "@cem/core";
 import type { Elicit, JsonObject } from "@cem/core";
 import { isNamedAsChange } from "@cem/core/text";
-import pLimit from "p-limit";
 import type { SignIn } from "../oauth/sign-in.ts";
 import { createRedact } from "../settings/secret-values.ts";
 import type { ConnectionSharing, McpServerSettings } from "../settings/server-settings.ts";
@@ -64,7 +63,7 @@ export function createServerClient(settings: McpServerSettings, context: ServerC
   const { name } = settings;
   const { identity, elicit, signIn, onToolsListed } = context;
   const redact = createRedact(settings, () => signIn?.secrets() ?? []);
-  const limit = pLimit(settings.concurrency ?? Infinity);
+  const limit = new Shares(settings.concurrency ?? Infinity);
   const log: ConnectionContext["log"] = (level, message, source = "client") =>
     context.log({ server: name, level, source, message: copyBeginning(redact(message), MAX_LOG_CHARACTERS) });
   const health = createConnectionHealth();
@@ -110,7 +109,7 @@ export function createServerClient(settings: McpServerSettings, context: ServerC
     settle(
       operation,
       options.signal,
-      limit(async () => {
+      limit.run(name, options.signal, async () => {
         options.signal.throwIfAborted();
         return pool.use(options, options.signal, (connection) => connection.run(options, run));
       }),

@@ -1,4 +1,3 @@
-import { FairGate } from "@cem/core";
 import {
   MAX_KEPT_CHARACTERS,
   MAX_KEPT_CHARACTERS_PER_CLIENT,
@@ -123,36 +122,4 @@ function roughSize(data: unknown, limit: number): number {
     }
   }
   return size;
-}
-
-/**
- * Bounds the runs that one client has under way at once, so that others always find a guest. Further ones wait, first
- * come first served.
- */
-export class RunShares {
-  readonly #most: number;
-  readonly #gates = new Map<string, FairGate>();
-
-  constructor(most: number) {
-    this.#most = most;
-  }
-
-  /** Number of runs that a client has under way or waiting. */
-  countOf(quotaOwner: string): number {
-    const gate = this.#gates.get(quotaOwner);
-    return gate === undefined ? 0 : gate.inside + gate.waiting;
-  }
-
-  /** Does the work when it is the client's turn; at once where the signal aborts before, so that it ends. */
-  async run<Result>(quotaOwner: string, signal: AbortSignal, work: () => Promise<Result>): Promise<Result> {
-    const gate = this.#gates.get(quotaOwner) ?? new FairGate(this.#most);
-    this.#gates.set(quotaOwner, gate);
-    const leave = await gate.enter({ session: quotaOwner }, signal).catch(() => undefined);
-    try {
-      return await work();
-    } finally {
-      leave?.();
-      if (this.countOf(quotaOwner) === 0) this.#gates.delete(quotaOwner);
-    }
-  }
 }

@@ -1,5 +1,5 @@
 import { setTimeout as delay } from "node:timers/promises";
-import { CemError, statusOfRun } from "@cem/core";
+import { CemError, Shares, statusOfRun } from "@cem/core";
 import type { Agent, RunRecord, TaskResult } from "@cem/core";
 import {
   MAX_ACTIVE_RUNS_PER_CLIENT,
@@ -8,7 +8,7 @@ import {
   MAX_RUNS_PER_CLIENT,
   YIELDED_RUN_IDLE_MS,
 } from "../limits.ts";
-import { KeptRuns, RunShares } from "./kept-runs.ts";
+import { KeptRuns } from "./kept-runs.ts";
 import type { Answers, Questions } from "./questions.ts";
 import { Run, keyOfRun, rejoinKey, runId } from "./run.ts";
 import type { RunRequest, RunState, RunView, Waiter } from "./run.ts";
@@ -47,8 +47,8 @@ export type Adoption = Pick<RunRequest, "owner" | "quotaOwner" | "signal"> & {
  */
 export class RunRegistry {
   readonly #runs = new Set<Run>();
-  readonly #shares = new RunShares(MAX_ACTIVE_RUNS_PER_CLIENT);
-  readonly #queued = new RunShares(MAX_RUNS_PER_CLIENT);
+  readonly #shares = new Shares(MAX_ACTIVE_RUNS_PER_CLIENT);
+  readonly #queued = new Shares(MAX_RUNS_PER_CLIENT);
   readonly #areQueued: boolean;
   readonly #yielded = new KeptRuns((run) => clearTimeout(run.idleTimer));
   readonly #listeners = new Set<RunListener>();

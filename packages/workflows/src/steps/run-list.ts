@@ -1,5 +1,5 @@
+import { FairGate } from "@cem/core";
 import type { JsonObject } from "@cem/core";
-import pLimit from "p-limit";
 import { dependenciesOf } from "../definition/dependencies.ts";
 import type { Dependencies } from "../definition/dependencies.ts";
 import type { WorkflowStep } from "../definition/workflow.ts";
@@ -38,7 +38,7 @@ class ListRun {
 
   async run(): Promise<JsonObject> {
     const { steps, scope, workflow } = this.#request;
-    const limit = pLimit(workflow.maxParallel);
+    const gate = new FairGate(workflow.maxParallel);
     const ends = new Map<string, PromiseWithResolvers<void>>(
       steps.map(({ name }) => [name, Promise.withResolvers<void>()]),
     );
@@ -46,7 +46,8 @@ class ListRun {
       steps.map(async (step) => {
         const waitsFor = [...(this.#dependencies.get(step.name)?.waitsFor ?? [])];
         for (const name of waitsFor) await ends.get(name)?.promise;
-        await limit(() => this.#runStep(step));
+        const leave = await gate.enter({ session: this });
+        await this.#runStep(step).finally(leave);
         ends.get(step.name)?.resolve();
       }),
     );

@@ -1,5 +1,4 @@
-import { availableParallelism } from "node:os";
-import { abandonOnAbort, CemError, toErrorInfo } from "@cem/core";
+import { CemError, toErrorInfo } from "@cem/core";
 import type {
   ErrorInfo,
   InvokeContext,
@@ -10,8 +9,6 @@ import type {
   ToolInvoker,
   ToolResult,
 } from "@cem/core";
-import pLimit from "p-limit";
-import type { LimitFunction } from "p-limit";
 import { ARGUMENTS, printCall } from "./hosted-servers.ts";
 
 /** Calls beyond those of the tool itself: for its arguments, and the tool's own. */
@@ -141,32 +138,3 @@ function toResult({ server, name: tool }: ToolDefinition, outcome: RunOutcome): 
 }
 
 type ToolResultValue = Extract<ToolResult, { ok: true }>["value"];
-
-const MIN_AT_ONCE = 4;
-
-/** Lets only some calls of each session go on at once: each has a process, with all the memory that a run may use. */
-export class CallSlots {
-  readonly #atOnce = Math.max(MIN_AT_ONCE, availableParallelism());
-  readonly #sessions = new Map<string, { limit: LimitFunction; calls: number }>();
-
-  /** Does the work once there is a slot. @throws the reason of the signal, where it aborts before. */
-  async run<Result>(session: string, signal: AbortSignal, work: () => Promise<Result>): Promise<Result> {
-    const slots = this.#sessions.get(session) ?? { limit: pLimit(this.#atOnce), calls: 0 };
-    this.#sessions.set(session, slots);
-    slots.calls++;
-    const { promise: turn, resolve: begin } = Promise.withResolvers<void>();
-    const done = slots.limit(async () => {
-      begin();
-      signal.throwIfAborted();
-      return work();
-    });
-    done.catch(() => {});
-    try {
-      await abandonOnAbort(turn, signal);
-      return await done;
-    } finally {
-      slots.calls--;
-      if (slots.calls === 0) this.#sessions.delete(session);
-    }
-  }
-}

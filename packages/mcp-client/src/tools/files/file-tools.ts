@@ -1,8 +1,9 @@
 import { AsyncLocalStorage } from "node:async_hooks";
+import { availableParallelism } from "node:os";
 import path from "node:path";
 import { pathToFileURL } from "node:url";
 import type { CheckedCall, KnownTool, ToolSource } from "@cem/bridge";
-import { CemError, Lazy, toolNotFound } from "@cem/core";
+import { CemError, Lazy, Shares, toolNotFound } from "@cem/core";
 import type {
   CatalogSnapshot,
   InvokeContext,
@@ -13,7 +14,7 @@ import type {
   ToolInvoker,
   ToolResult,
 } from "@cem/core";
-import { callFileTool, CallSlots } from "./call-file-tool.ts";
+import { callFileTool } from "./call-file-tool.ts";
 import { hostedEntries, localTools, printReplacement } from "./hosted-servers.ts";
 import type { LocalTools, NamedTool } from "./hosted-servers.ts";
 import { planView } from "./program-view.ts";
@@ -24,6 +25,7 @@ import type { OpenSandbox } from "./view-sandboxes.ts";
 
 /** How deep tools that are files may call each other through the host. */
 const MAX_DEPTH = 8;
+const MIN_AT_ONCE = 4;
 /** Lists of allowed tools of runs that are remembered. */
 const MAX_LISTS = 100;
 /** Marks the URL of a module that another one stands in for. */
@@ -83,7 +85,8 @@ class GuardedFiles implements FileTools {
   readonly #entries: ServerEntries;
   readonly #arranged = new Map<string, Arrangement>();
   readonly #depth = new AsyncLocalStorage<number>();
-  readonly #slots = new CallSlots();
+  /** Lets only some calls of each session go on at once: each has a process, with all the memory that a run may use. */
+  readonly #slots = new Shares(Math.max(MIN_AT_ONCE, availableParallelism()));
   /** Runs with a guest of their own whose end is waited for. */
   readonly #single = new Set<string>();
   readonly #known = new WeakMap<ToolDefinition, KnownTool>();
@@ -197,7 +200,11 @@ class GuardedFiles implements FileTools {
         onOutput: (text) => this.#settings.onOutput(`${server}.${name}`, text),
       });
     // Calls of a tool go on within the slot of the tool.
-    return depth > 0 ? run() : this.#slots.run(session ?? "", context.signal, run);
+    if (depth > 0) return run();
+    return this.#slots.run(session ?? "", context.signal, async () => {
+      context.signal.throwIfAborted();
+      return run();
+    });
   }
 
   /**

@@ -1,12 +1,12 @@
 import { setImmediate } from "node:timers/promises";
 import { describe, expect, it, vi } from "vitest";
-import { RunShares } from "./kept-runs.ts";
+import { Shares } from "./fair-gate.ts";
 
 const never = new AbortController().signal;
 
-describe("RunShares", () => {
+describe("Shares", () => {
   it("lets one client have some runs under way, and others theirs", async () => {
-    const shares = new RunShares(2);
+    const shares = new Shares(2);
     const started: string[] = [];
     const ends: (() => void)[] = [];
     const begin = (quotaOwner: string, name: string, signal = never): Promise<string> =>
@@ -35,7 +35,7 @@ describe("RunShares", () => {
   });
 
   it("frees the place of a run that throws", async () => {
-    const shares = new RunShares(1);
+    const shares = new Shares(1);
     await expect(shares.run("a", never, () => Promise.reject(new Error("broken")))).rejects.toThrow("broken");
     expect(await shares.run("a", never, async () => 1)).toBe(1);
   });
