@@ -16,6 +16,12 @@ if (major < 22 || (major === 22 && minor < 19)) {
     process.stderr.write(`${message}\n`);
   }
 } else {
+  // Node 22 calls its SQLite experimental, which is the same in Node 24.
+  const emitWarning = process.emitWarning.bind(process);
+  const warnOfOthers = (...given: Parameters<typeof emitWarning>): void => {
+    if (!String(given[0]).startsWith("SQLite is an experimental feature")) emitWarning(...given);
+  };
+  Object.assign(process, { emitWarning: warnOfOthers });
   void import("node:module")
     .then((nodeModule) => {
       // A fifth less work for commands that need everything.
