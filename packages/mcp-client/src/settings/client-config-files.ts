@@ -39,63 +39,47 @@ export interface ConfigFile {
 export function clientConfigFiles({ home, cwd, platform, environment }: ClientConfigLocations): ConfigFile[] {
   const paths = platform === "win32" ? win32 : posix;
   const join = (...parts: string[]): string => paths.join(...parts);
+  const xdg = environment["XDG_CONFIG_HOME"] ?? join(home, ".config");
+  const windows = environment["APPDATA"] ?? join(home, "AppData", "Roaming");
   const applications =
     platform === "win32"
-      ? (environment["APPDATA"] ?? join(home, "AppData", "Roaming"))
+      ? windows
       : platform === "darwin"
         ? join(home, "Library", "Application Support")
-        : (environment["XDG_CONFIG_HOME"] ?? join(home, ".config"));
-  const mcpServers = "mcpServers";
-  const servers = "servers";
-  // These use it on macOS too.
-  const settings =
-    platform === "win32" ? applications : (environment["XDG_CONFIG_HOME"] ?? join(home, ".config"));
-  const zed = platform === "win32" ? "Zed" : "zed";
+        : xdg;
+  // Zed uses that on macOS too.
+  const zed = platform === "win32" ? join(windows, "Zed") : join(xdg, "zed");
   const codex = environment["CODEX_HOME"] ?? join(home, ".codex");
-  const opencode = [
-    join(environment["XDG_CONFIG_HOME"] ?? join(home, ".config"), "opencode"),
-    cwd,
-    join(cwd, ".opencode"),
-  ];
+  const user = (client: McpClientName, key: ConfigFile["key"], ...file: string[]): ConfigFile => ({
+    client,
+    scope: "user",
+    file: join(...file),
+    key,
+  });
+  const project = (client: McpClientName, key: ConfigFile["key"], ...file: string[]): ConfigFile => ({
+    ...user(client, key, cwd, ...file),
+    scope: "project",
+  });
   return [
-    {
-      client: "claude-desktop",
-      scope: "user",
-      file: join(applications, "Claude", "claude_desktop_config.json"),
-      key: mcpServers,
-    },
-    { client: "claude-code", scope: "user", file: join(home, ".claude.json"), key: mcpServers },
-    { client: "claude-code", scope: "project", file: join(cwd, ".mcp.json"), key: mcpServers },
-    { client: "cursor", scope: "user", file: join(home, ".cursor", "mcp.json"), key: mcpServers },
-    { client: "cursor", scope: "project", file: join(cwd, ".cursor", "mcp.json"), key: mcpServers },
-    { client: "vscode", scope: "user", file: join(applications, "Code", "User", "mcp.json"), key: servers },
-    { client: "vscode", scope: "project", file: join(cwd, ".vscode", "mcp.json"), key: servers },
-    {
-      client: "windsurf",
-      scope: "user",
-      file: join(home, ".codeium", "windsurf", "mcp_config.json"),
-      key: mcpServers,
-    },
-    { client: "windsurf", scope: "user", file: join(home, ".codeium", "mcp_config.json"), key: mcpServers },
-    { client: "zed", scope: "user", file: join(settings, zed, "settings.json"), key: "context_servers" },
-    { client: "zed", scope: "project", file: join(cwd, ".zed", "settings.json"), key: "context_servers" },
-    { client: "codex", scope: "user", file: join(codex, "config.toml"), key: "mcp_servers", format: "toml" },
-    {
-      client: "codex",
-      scope: "project",
-      file: join(cwd, ".codex", "config.toml"),
-      key: "mcp_servers",
-      format: "toml",
-    },
-    { client: "gemini", scope: "user", file: join(home, ".gemini", "settings.json"), key: mcpServers },
-    { client: "gemini", scope: "project", file: join(cwd, ".gemini", "settings.json"), key: mcpServers },
-    ...opencode.flatMap((folder, at): ConfigFile[] =>
-      ["opencode.json", "opencode.jsonc"].map((name) => ({
-        client: "opencode",
-        scope: at === 0 ? "user" : "project",
-        file: join(folder, name),
-        key: "mcp",
-      })),
-    ),
+    user("claude-desktop", "mcpServers", applications, "Claude", "claude_desktop_config.json"),
+    user("claude-code", "mcpServers", home, ".claude.json"),
+    project("claude-code", "mcpServers", ".mcp.json"),
+    user("cursor", "mcpServers", home, ".cursor", "mcp.json"),
+    project("cursor", "mcpServers", ".cursor", "mcp.json"),
+    user("vscode", "servers", applications, "Code", "User", "mcp.json"),
+    project("vscode", "servers", ".vscode", "mcp.json"),
+    user("windsurf", "mcpServers", home, ".codeium", "windsurf", "mcp_config.json"),
+    user("windsurf", "mcpServers", home, ".codeium", "mcp_config.json"),
+    user("zed", "context_servers", zed, "settings.json"),
+    project("zed", "context_servers", ".zed", "settings.json"),
+    { ...user("codex", "mcp_servers", codex, "config.toml"), format: "toml" },
+    { ...project("codex", "mcp_servers", ".codex", "config.toml"), format: "toml" },
+    user("gemini", "mcpServers", home, ".gemini", "settings.json"),
+    project("gemini", "mcpServers", ".gemini", "settings.json"),
+    ...["opencode.json", "opencode.jsonc"].flatMap((name) => [
+      user("opencode", "mcp", xdg, "opencode", name),
+      project("opencode", "mcp", name),
+      project("opencode", "mcp", ".opencode", name),
+    ]),
   ];
 }
