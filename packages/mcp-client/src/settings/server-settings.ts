@@ -123,8 +123,6 @@ export interface McpServerSettings {
   auth?: AuthSettings | undefined;
   /** Further values to redact from errors and logs. */
   secrets?: readonly string[] | undefined;
-  /** Notes of the user's own. Not read. */
-  metadata?: Readonly<Record<string, unknown>> | undefined;
 }
 
 export const DEFAULT_MAX_CONNECTIONS = 8;

@@ -21,7 +21,7 @@ function toServerSettings(
   setting: McpServerSetting,
   { minConnectTimeoutMs, folder, transports }: ServerSettingsOptions,
 ): McpServerSettings {
-  const { name, enabled, timeout, metadata, concurrency, writes, protocol } = setting;
+  const { name, enabled, timeout, concurrency, writes, protocol } = setting;
   const { connections, maxConnections } = setting;
   const timeoutMs = Math.ceil(timeout * MS_PER_SECOND);
   const auth = setting.connectionType === "stdio" ? undefined : setting.auth;
@@ -31,7 +31,6 @@ function toServerSettings(
     enabled,
     timeoutMs,
     connectTimeoutMs: Math.max(timeoutMs, minConnectTimeoutMs),
-    metadata,
     concurrency,
     writes,
     protocol,

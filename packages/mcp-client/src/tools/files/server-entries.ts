@@ -125,7 +125,7 @@ function readModule(relative: string, source: string): Omit<ModuleText, "stamp">
 /** The names in the braces of an export, as others import them. */
 function exportedIn(list: string): string[] {
   const parts = list.split(",").map((part) => part.trim());
-  return parts.filter((part) => part !== "").map((part) => part.split(/\s+as\s+/).at(-1) ?? "");
+  return parts.filter((part) => part !== "").map((part) => part.split(/\s+/).at(-1) ?? "");
 }
 
 /** The entry that a path in a module leads to. `undefined`: none. */
