@@ -72,17 +72,6 @@ export class Cluster {
     );
   }
 
-  async list(labelSelector: string): Promise<SandboxResource[]> {
-    const listed = await this.#try<{ items: SandboxResource[] }>("list Sandboxes", () =>
-      this.#objects.listNamespacedCustomObject({
-        ...SANDBOX_API,
-        namespace: this.namespace,
-        labelSelector,
-      }),
-    );
-    return listed.items;
-  }
-
   /** Deletes a sandbox, and waits for its pod: it is gone from the cluster only after it. */
   async remove(name: string): Promise<void> {
     try {

@@ -1,5 +1,5 @@
 import type { SandboxSpec } from "@cem/core";
-import { FolderCensus, type FolderUsage } from "./folder-census.ts";
+import { countFolder, type FolderUsage } from "./folder-census.ts";
 import type { RunRefusal } from "../runs/run-refusal.ts";
 import { GUEST_WORKSPACE } from "../guests/guest-spec.ts";
 
@@ -37,7 +37,6 @@ export class WorkspaceQuota {
   readonly #workspaceDir: string;
   readonly #maxEntries: number;
   readonly #maxBytes: number;
-  readonly #census: FolderCensus;
   readonly #watchers = new Set<Watcher>();
   #usage: FolderUsage | undefined;
   #counting: Promise<void> | undefined;
@@ -54,7 +53,6 @@ export class WorkspaceQuota {
 
   constructor(workspaceDir: string, { workspaceMb, workspaceEntries }: WorkspaceLimits) {
     this.#workspaceDir = workspaceDir;
-    this.#census = new FolderCensus(workspaceDir);
     this.#maxEntries = workspaceEntries;
     this.#maxBytes = workspaceMb * BYTES_PER_MIB;
   }
@@ -122,13 +120,14 @@ export class WorkspaceQuota {
     const startedAt = performance.now();
     const sizes = startedAt >= this.#sizesDueAt;
     const written = this.#writtenBytes;
-    const usage = await this.#census.count({
+    const usage = await countFolder(this.#workspaceDir, {
       sizes,
       maxEntries: this.#maxEntries * REFUSED_ABOVE,
       isStopped: () => this.#isDisposed,
     });
     const tookMs = performance.now() - startedAt;
-    if (sizes) {
+    if (!sizes) usage.bytes = this.#usage?.bytes ?? 0;
+    else {
       this.#writtenBytes -= written;
       this.#sizesDueAt = performance.now() + tookMs * REST_PER_SIZES;
     }
