@@ -6,7 +6,7 @@ import type * as McpServer from "@cem/mcp-server";
 import type { AuthSettings, Serving } from "@cem/mcp-server";
 import { createLoadedAgent } from "./create-agent.ts";
 import { hintForAgent } from "@cem/core/errors";
-import { agentOptionsOf, assertRunServerOptions, assertServerOptions } from "./options.ts";
+import { agentOptionsOf, assertServerOptions } from "./options.ts";
 import type { CemServer, RunServerOptions, ServerOptions, TransportName } from "./options.ts";
 import { lazyHost } from "./wiring/calls/tool-host.ts";
 import { authOf, findHeldAuthorization } from "./wiring/http/clients.ts";
@@ -161,8 +161,8 @@ export interface RunningServer {
  *   where the authorization of clients is held back.
  */
 export async function runServer(options: RunServerOptions = {}): Promise<RunningServer> {
-  assertRunServerOptions(options);
   const { transport = "stdio", host, port, server: given, ...serverOptions } = options;
+  assertServerOptions(serverOptions, "runServer");
   const server = given ?? (await createServer(serverOptions));
   const { config } = server;
   // Over stdio the only client is the one that ends the process: nobody is left to wait for.

@@ -163,8 +163,8 @@ const EXECUTE_OPTIONS = {
 } satisfies Record<keyof ExecuteOptions, true>;
 
 /** @throws CemError `OPTION_INVALID` for an option that does not exist. */
-export function assertAgentOptions(options: AgentOptions): void {
-  assertKnownOptions(options, AGENT_OPTIONS, "createAgent", nearest);
+export function assertAgentOptions(options: AgentOptions, where = "createAgent"): void {
+  assertKnownOptions(options, AGENT_OPTIONS, where, nearest);
 }
 
 /** @throws CemError `OPTION_INVALID` for an option that does not exist. */
@@ -229,22 +229,9 @@ const SERVER_OPTIONS = {
   results: true,
 } satisfies Record<keyof ServerOptions, true>;
 
-const RUN_SERVER_OPTIONS = {
-  ...SERVER_OPTIONS,
-  transport: true,
-  host: true,
-  port: true,
-  server: true,
-} satisfies Record<keyof RunServerOptions, true>;
-
 /** @throws CemError `OPTION_INVALID` for an option that does not exist. */
-export function assertServerOptions(options: ServerOptions): void {
-  assertKnownOptions(options, SERVER_OPTIONS, "createServer", nearest);
-}
-
-/** @throws CemError `OPTION_INVALID` for an option that does not exist. */
-export function assertRunServerOptions(options: RunServerOptions): void {
-  assertKnownOptions(options, RUN_SERVER_OPTIONS, "runServer", nearest);
+export function assertServerOptions(options: ServerOptions, where = "createServer"): void {
+  assertKnownOptions(options, SERVER_OPTIONS, where, nearest);
 }
 
 /** The options that an agent takes. */

@@ -1,11 +1,10 @@
-import { assertKnownOptions, statusOfRun } from "@cem/core";
+import { statusOfRun } from "@cem/core";
 import type { Agent, RunRecord, TaskResult } from "@cem/core";
 import { flushTelemetry, instruments, observeQueue } from "@cem/core/telemetry";
-import { nearest } from "@cem/core/text";
 import type { ReadinessReport, WorkerMetrics } from "@cem/mcp-server";
 import type { QueueWorker, RunningAgent } from "@cem/queue";
 import { createLoadedAgent } from "./create-agent.ts";
-import { AGENT_OPTIONS, agentOptionsOf } from "./options.ts";
+import { assertAgentOptions } from "./options.ts";
 import type { AgentOptions } from "./options.ts";
 import { loggerOf, logTo, logWarnings } from "./wiring/log.ts";
 import { openProject } from "./wiring/open-project.ts";
@@ -28,12 +27,6 @@ export interface WorkerOptions extends AgentOptions {
   name?: string | undefined;
 }
 
-const WORKER_OPTIONS = {
-  ...AGENT_OPTIONS,
-  port: true,
-  name: true,
-} satisfies Record<keyof WorkerOptions, true>;
-
 /** A worker that takes runs from the queue. */
 export interface RunningWorker {
   readonly name: string;
@@ -50,9 +43,10 @@ export interface RunningWorker {
  * @throws CemError `OPTION_INVALID`, `CONFIG_INVALID`, `FOLDER_UNTRUSTED`, `STORE_UNAVAILABLE` or `ADDRESS_UNUSABLE`.
  */
 export async function runWorker(options: WorkerOptions = {}): Promise<RunningWorker> {
-  assertKnownOptions(options, WORKER_OPTIONS, "runWorker", nearest);
+  const { port: givenPort, name: givenName, ...agentOptions } = options;
+  assertAgentOptions(agentOptions, "runWorker");
   const loaded = await openProject(
-    options,
+    agentOptions,
     options.records === false ? undefined : async (config) => options.log ?? logTo(await loggerOf(config)),
   );
   const { config } = loaded;
@@ -66,7 +60,7 @@ export async function runWorker(options: WorkerOptions = {}): Promise<RunningWor
   logWarnings(loaded, log);
   const queue = createRunQueue(connection);
   const threads = startWorkThreads();
-  const agents = await openWorkerAgents(loaded, { ...agentOptionsOf(options), log }, createLoadedAgent);
+  const agents = await openWorkerAgents(loaded, { ...agentOptions, log }, createLoadedAgent);
   // Gauges are there before the first run.
   instruments();
   const stopObserving = observeQueue(() => queue.counts());
@@ -94,7 +88,7 @@ export async function runWorker(options: WorkerOptions = {}): Promise<RunningWor
       lostAfterMs: config.queue.lostAfter * MS_PER_SECOND,
       keepsGuests: enabled && sandboxReuse === "session",
       drainMs: config.queue.drainGrace * MS_PER_SECOND,
-      name: options.name,
+      name: givenName,
       onProblem: (error) => log("warning", `The queue: ${error.message}`),
     });
     const { name } = worker;
@@ -105,7 +99,7 @@ export async function runWorker(options: WorkerOptions = {}): Promise<RunningWor
       await Promise.all([queue.counts(), store && probeStore(store)]);
       return {};
     };
-    const port = options.port ?? config.queue.workerPort;
+    const port = givenPort ?? config.queue.workerPort;
     const health =
       port === undefined
         ? undefined

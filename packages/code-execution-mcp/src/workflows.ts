@@ -31,23 +31,6 @@ export interface OwnWorkflows extends Omit<Workflows, "load" | "validate" | "run
 
 const WORKFLOW_OPTIONS = { ...AGENT_OPTIONS, stepKinds: true } satisfies Record<keyof WorkflowOptions, true>;
 
-const RUN_OPTIONS = {
-  ...WORKFLOW_OPTIONS,
-  variables: true,
-  signal: true,
-  onEvent: true,
-  session: true,
-} satisfies Record<keyof (WorkflowOptions & RunWorkflowOptions), true>;
-
-const RESUME_OPTIONS = {
-  ...WORKFLOW_OPTIONS,
-  variables: true,
-  signal: true,
-  onEvent: true,
-  repeat: true,
-  done: true,
-} satisfies Record<keyof (WorkflowOptions & ResumeOptions), true>;
-
 /**
  * Opens the workflow engine that the configuration sets up.
  *
@@ -89,7 +72,6 @@ export async function runWorkflow(
   workflow: string | JsonObject,
   options: WorkflowOptions & RunWorkflowOptions = {},
 ): Promise<WorkflowResult> {
-  assertKnownOptions(options, RUN_OPTIONS, "runWorkflow", nearest);
   const { variables, signal, onEvent, session, ...own } = options;
   const workflows = await openWorkflows(own);
   try {
@@ -108,7 +90,6 @@ export async function resumeWorkflow(
   run: string,
   options: WorkflowOptions & ResumeOptions = {},
 ): Promise<WorkflowResult> {
-  assertKnownOptions(options, RESUME_OPTIONS, "resumeWorkflow", nearest);
   const { variables, signal, onEvent, repeat, done, ...own } = options;
   const workflows = await openWorkflows(own);
   try {
