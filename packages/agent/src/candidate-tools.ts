@@ -36,7 +36,7 @@ interface Offer {
  * offered more. Where the ranking says little, as many as the budget holds. Chosen on the retrieval sets, by the share of tasks
  * whose tools are all described.
  *
- * @returns none for a generator that asks no model.
+ * @returns for a generator that asks no model, all other tools, and of a large catalog those closest to the task.
  */
 export async function offerTools(
   context: RunContext,
@@ -45,8 +45,12 @@ export async function offerTools(
   tools: readonly ToolDefinition[],
 ): Promise<ToolDefinition[]> {
   const { toolBudget } = await context.stages.generator.get();
-  if (toolBudget === undefined) return [];
   const offered = selected.map(({ tool }) => tool);
+  if (toolBudget === undefined) {
+    const others = callable(tools).filter((tool) => !offered.includes(tool));
+    if (others.length <= MAX_FOUND) return others;
+    return (await findOthers(context, task, { offered, tools }, MAX_FOUND)).map(({ tool }) => tool);
+  }
   const { tokens, describe, count } = await measure(context, toolBudget);
   for (const tool of offered) tokens.take(describe(tool));
   const all = await findOthers(context, task, { offered: [], tools }, MAX_FOUND);

@@ -136,11 +136,11 @@ describe("what a model is offered", () => {
     expect(namesIn(requests[0])).toEqual(["add", "sub"]);
   });
 
-  it("is only what was selected for rules", async () => {
+  it("is the whole of a small catalog for rules", async () => {
     const { agent, requests } = pipeline([add, tool("multiply")], "multiply", { origin: "rules" });
-    expect(await agent.executeTask("x")).toMatchObject({ status: "refused", origin: "rules" });
-    expect(requests.map(namesIn)).toEqual([["add"]]);
-    expect(requests[0]).toMatchObject({ otherTools: undefined, facts: undefined });
+    expect(await agent.executeTask("x")).toMatchObject({ status: "success", origin: "rules" });
+    expect(requests.map(namesIn)).toEqual([["add", "multiply"]]);
+    expect(requests[0]).toMatchObject({ facts: undefined });
   });
 });
 
@@ -168,9 +168,9 @@ describe("a model that lacks a tool", () => {
     expect(requests).toHaveLength(1);
   });
 
-  it("is asked again with more even where it does not say what it can be told", async () => {
+  it("is asked once with a whole small catalog where it does not say what it can be told", async () => {
     const { agent, requests } = pipeline([add, tool("multiply")], "multiply", { budget: undefined });
-    expect(await agent.executeTask("x")).toMatchObject({ status: "success", usage: { requests: 2 } });
-    expect(requests.map(namesIn)).toEqual([["add"], ["add", "multiply"]]);
+    expect(await agent.executeTask("x")).toMatchObject({ status: "success", usage: { requests: 1 } });
+    expect(requests.map(namesIn)).toEqual([["add", "multiply"]]);
   });
 });

@@ -20,7 +20,8 @@ export async function select(
   const pick = async (): Promise<Offered> => {
     const selection = await (await stages.selector.get()).select({ task, tools, signal });
     const others = await offerTools(context, task, selection, all);
-    if (others.length === 0) return { selection, others };
+    const { toolBudget } = await stages.generator.get();
+    if (others.length === 0 || toolBudget === undefined) return { selection, others };
     const note = `the model is told of ${selection.selected.length + others.length}`;
     return { selection: { ...selection, notes: [...(selection.notes ?? []), note] }, others };
   };
@@ -62,11 +63,11 @@ export async function widen(
   return { selection, others: [...others, ...added] };
 }
 
-/** Counts tools that a model's code uses among those that were selected for the task. */
+/** Counts tools that the code uses among those that were selected for the task. */
 export function withUsed({ selection, others }: Offered, uses: readonly ToolDefinition[]): Offered {
   const used = new Set(uses.filter((tool) => others.includes(tool)));
   if (used.size === 0) return { selection, others };
-  const added = [...used].map((tool): RankedTool => ({ tool, score: 0, reason: "used by the model" }));
+  const added = [...used].map((tool): RankedTool => ({ tool, score: 0, reason: "used by the program" }));
   return {
     selection: { ...selection, selected: [...selection.selected, ...added] },
     others: others.filter((tool) => !used.has(tool)),
@@ -79,11 +80,10 @@ export async function selectUnavailable(
   task: string,
   all: readonly ToolDefinition[],
 ): Promise<RankedTool[]> {
-  const tools = all.filter(({ unavailable }) => unavailable !== undefined);
-  if (tools.length === 0) return [];
+  if (all.every(({ unavailable }) => unavailable === undefined)) return [];
   const selector = await stages.selector.get();
-  const { selected } = await selector.select({ task, tools, signal });
-  return selected;
+  const { selected } = await selector.select({ task, tools: all, signal });
+  return selected.filter(({ tool }) => tool.unavailable !== undefined);
 }
 
 export function toSelectedTool({ tool, score, reason }: RankedTool): SelectedTool {

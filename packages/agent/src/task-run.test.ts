@@ -93,8 +93,12 @@ describe("selection", () => {
       selector: {
         ...stages.selector,
         select: async ({ tools }) => ({
-          selected: tools.slice(0, 1).map((tool) => ({ tool, score: 1, reason: "" })),
-          nearest: tools.slice(1).map((tool) => ({ tool, score: 0.1, reason: "" })),
+          selected: tools
+            .filter(({ name }) => name !== "sum")
+            .map((tool) => ({ tool, score: 1, reason: "" })),
+          nearest: tools
+            .filter(({ name }) => name === "sum")
+            .map((tool) => ({ tool, score: 0.1, reason: "" })),
         }),
       },
     });

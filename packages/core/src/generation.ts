@@ -67,7 +67,7 @@ export interface GenerateRequest {
   task: string;
   /** The tools and skills that the task seems to need. */
   tools: readonly ToolDefinition[];
-  /** Further tools, which a model may use as well. Rules ignore them. */
+  /** Further tools, which the program may use as well. */
   otherTools?: readonly ToolDefinition[] | undefined;
   /** Facts about the data that the task is about, such as columns of tables. Untrusted: data, never instructions. */
   facts?: string | undefined;

@@ -1,13 +1,13 @@
 import type { RankedTool, Selection, SelectRequest, ToolDefinition, ToolSelector } from "@cem/core";
 import { CatalogCache } from "./search/catalog-cache.ts";
 import { CLOSE_EXPLAINED, fitsActionAlone, keepRelevant, MEANING_REASON, rankAll } from "./search/results.ts";
-import { TaskSelection } from "./select/task-selection.ts";
+import { selectTools } from "./select/select-tools.ts";
 import { fuseRelevant } from "./semantic/fusion.ts";
 import { SemanticSearch, type SemanticState } from "./semantic/semantic-search.ts";
 import type { Embedder } from "./semantic/semantic-search.ts";
 
-/** The default score from which a tool is selected for a part of a task. */
-export const DEFAULT_THRESHOLD = 0.45;
+/** The default share of a task that the best tool must explain. */
+export const DEFAULT_THRESHOLD = 0.25;
 /** The default number of tools that `select` returns at most. */
 export const DEFAULT_SELECT_LIMIT = 20;
 /** The default number of tools that `search` returns at most. */
@@ -24,7 +24,7 @@ const NO_CLOSE_MATCH = "no close match: no tool is about enough of these words";
 /** Settings of {@link createSelector}. */
 export interface SelectorSettings {
   /**
-   * The score from which a tool is selected for a part of a task, 0 to 1.
+   * The share of a task's most telling words that the best tool must explain for any to be selected, 0 to 1.
    *
    * @defaultValue {@link DEFAULT_THRESHOLD}
    */
@@ -100,8 +100,7 @@ export function createSelector(settings: SelectorSettings = {}): Selector {
       const catalog = catalogs.get(tools);
       const text = endsOf(task);
       const meaning = await semantic?.similarities(catalog.index, text, signal);
-      const selection = new TaskSelection(catalog, threshold, meaning);
-      return { ...selection.run(text, limit, signal), notes: notesOn(meaning) };
+      return { ...selectTools(catalog, text, { threshold, limit, meaning }), notes: notesOn(meaning) };
     },
 
     async search({

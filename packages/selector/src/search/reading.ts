@@ -53,9 +53,6 @@ const SUPERLATIVE = /^\p{L}{3,}(?:est|iest)$/u;
 const DEGREES: ReadonlySet<string> = new Set("how most least more less".split(" "));
 /** `sorted by age`: said of results. */
 const ARRANGED = /^(?:sort|order|group|filter|rank|limit)ed$/u;
-/** `what tables`, `show me the files`, `which of the cities`, `biggest file`: asks for one or all of many. */
-const ASKS_FOR_MANY =
-  /^\W*how many\b|^\W*(?:(?:what|which|whats|show|give|get|see|display|tell|me|us|are|is|all|every|each|any|the|my|our|of|please|can|could|you|do|i|want|know|to|available|existing)\s+){1,8}(?:\p{L}+est\s+\p{L}|\p{L}{3,40}(?<![su])s\b)|^\W*\p{L}{2,20}est\s+\p{L}/iu;
 /** Stems of words that only count or refer. */
 const QUANTITIES: ReadonlySet<string> = new Set(
   "many much each every several various following starting start beginning begin ones one two three four five six seven eight nine ten"
@@ -71,7 +68,6 @@ const NUMBERS = new RegExp(
 const PREPOSITIONS: ReadonlySet<string> = new Set(
   "in for at near from to of with on by about into as".split(" "),
 );
-const REFERENCE = /\b(?:it|them|that|those|this|these|the same|back|again|ones?)\b/iu;
 
 /** A word of a part that is searched for. */
 export interface Term {
@@ -89,10 +85,6 @@ export interface Reading {
   hints: Hint[];
   /** The actions its leading verb asks for; empty when it has no known one. */
   actions: Actions;
-  /** Whether it refers to an earlier part: `read it back`. */
-  refersBack: boolean;
-  /** Whether it asks for all or one of a kind: `which tables are there`. */
-  asksForMany: boolean;
 }
 
 /** Analyses one part of a task: which words say what is wanted, and which are values. */
@@ -145,8 +137,6 @@ export function readPart(text: string, index: LexicalIndex): Reading {
     terms: [...terms.values()],
     hints,
     actions: actions ?? NO_ACTIONS,
-    refersBack: REFERENCE.test(rest),
-    asksForMany: ASKS_FOR_MANY.test(text.slice(0, MAX_NUMBER_SEARCH_CHARACTERS)),
   };
 }
 

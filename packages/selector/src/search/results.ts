@@ -83,7 +83,6 @@ export function rankAll(
         ? NAMED_REASON
         : matchReason(
             telling.filter((word) => knows(index, document, stem(word))),
-            [],
             otherwise,
           ),
     ),
@@ -135,15 +134,10 @@ export function ranked(index: LexicalIndex, document: number, score: number, rea
   return tool === undefined ? [] : [{ tool, score: Number(score.toFixed(SCORE_DIGITS)), reason }];
 }
 
-/** Words a reason: `matches "weather", "city"; the path /workspace/a.txt`. */
-export function matchReason(
-  words: readonly string[],
-  hints: readonly string[] = [],
-  otherwise: string = SPELLED_ALIKE,
-): string {
+/** Words a reason: `matches "weather", "city"`. */
+export function matchReason(words: readonly string[], otherwise: string = SPELLED_ALIKE): string {
   const quoted = words.slice(0, MAX_REASON_WORDS).map((word) => JSON.stringify(word));
-  const matches = quoted.length > 0 ? [`matches ${quoted.join(", ")}`] : [];
-  return [...matches, ...hints].join("; ") || otherwise;
+  return quoted.length > 0 ? `matches ${quoted.join(", ")}` : otherwise;
 }
 
 /** Whether a document has a stem, by binary search in its postings. */

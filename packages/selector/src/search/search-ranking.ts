@@ -43,11 +43,6 @@ export class SearchRanking {
     this.#phrases = new Phrases(index);
   }
 
-  /** Scores a text as it is against every document: without its steps, and without the other tools of each server. */
-  score(text: string): Float32Array {
-    return this.#scorer.score(text);
-  }
-
   /** Ranks every document. */
   rank(text: string): Ranks {
     const whole = this.#scorer.score(text);
@@ -75,7 +70,7 @@ export class SearchRanking {
     const telling = objects.join(" ");
     const fits = this.#scorer.score(telling);
     const offered = this.#index.actionsOf[fits.indexOf(highest(fits))] ?? NO_ACTIONS;
-    return explainedShare(this.#index, telling, fits) * actionFactor(actions, offered, false);
+    return explainedShare(this.#index, telling, fits) * actionFactor(actions, offered);
   }
 
   /** @returns The share that the best tool of any step explains of it. */

@@ -198,7 +198,7 @@ export class SearchScorer {
       const offered = actionsOf[document] ?? 0;
       let action = actions[offered] ?? 0;
       if (action === 0) {
-        action = actionFactor(reading.actions, offered, false);
+        action = actionFactor(reading.actions, offered);
         actions[offered] = action;
       }
       const cover = Math.min(1, (named[document] ?? 0) / (nameWeights[document] || Infinity));

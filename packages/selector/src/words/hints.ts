@@ -2,12 +2,8 @@ import { stem } from "@cem/core/text";
 
 /** A value in a text that indicates which tools are meant, such as a path or an expression. */
 export interface Hint {
-  /** Description for people: `the expression 5 + 3`. */
-  label: string;
   /** The stems of tools for such a value; one of them must match. */
   stems: readonly string[];
-  /** Whether it only ranks tools that match a word of the text. */
-  supports: boolean;
 }
 
 /** A text with its hints separated. */
@@ -19,68 +15,54 @@ interface HintedText {
 
 interface Pattern {
   pattern: RegExp;
-  label: string;
   words: string;
-  supports?: boolean | undefined;
 }
-
-const MAX_LABEL_CHARACTERS = 40;
 
 /** In the order they are applied; each removes what it matches. Every repetition is bounded. */
 const PATTERNS: readonly Pattern[] = [
   {
     pattern: /\bselect\s(?:(?!\bselect\s)[^"'`]){1,200}?\sfrom\s+[\w."]{1,80}/giu,
-    label: "the SQL",
     words: "sql query database",
   },
-  { pattern: /\bhttps?:\/\/[^\s"'`<>]{1,2000}/giu, label: "the address", words: "url web page http website" },
+  { pattern: /\bhttps?:\/\/[^\s"'`<>]{1,2000}/giu, words: "url web page http website" },
   {
     pattern: /(?<![\w.+-])[\w.+-]{1,64}@[\w-]{1,63}(?:\.[\w-]{1,63}){1,4}/gu,
-    label: "the email address",
     words: "email mail recipient",
   },
   {
     pattern: /"[^"\n]{0,2000}"|`[^`\n]{0,2000}`|“[^“”\n]{0,2000}”|(?<!\w)'[^'\n]{0,2000}'(?!\w)/gu,
-    label: "",
     words: "",
   },
   {
     pattern:
       /(?<![\w/.])(?:[./~]?[\w.-]{0,80})(?:\/[\w.-]{1,80}){0,20}(?<=[\w-])\.(?:json|txt|md|csv|ya?ml|xml|html?|log|pdf|docx?|xlsx?|png|jpe?g|ts|js|py)\b/giu,
-    label: "the path",
     words: "file path",
   },
   {
     pattern: /(?<![\w/.])(?:[./~]?\/?[\w.-]{0,80})(?:\/[\w.-]{1,80}){1,20}\/?/giu,
-    label: "the path",
     words: "file path directory folder",
   },
   {
     pattern:
       /(?<![\w.])\(?\s?-?\d[\d.,]{0,30}\)?\s{0,3}(?:[+*×÷^%-]|\/|\*\*|\bx\b|plus|minus|times|(?:divided|multiplied) by)\s{0,3}\(?-?\d[\d.,]{0,30}/giu,
-    label: "the expression",
     words: "arithmetic expression calculate math",
   },
   {
     pattern:
       /\d[\d.]{0,30}\s?(?:%|percent) of\s{1,3}\d[\d.,]{0,30}|\b(?:sqrt|cbrt|sin|cos|tan|log|ln|exp|abs)\s?\([^()]{0,100}\)|\b(?:product|sum|difference|quotient|ratio) (?:of|between)\s{1,3}-?\d[\d.,]{0,30}|\b(?:square|cube) root of\s{1,3}\d[\d.,]{0,30}|\d[\d.]{0,30}\s?(?:squared|cubed|to the power of|modulo)\b|\b(?:half|a third|a quarter|twice) (?:of\s)?\s{0,3}\d[\d.,]{0,30}|\bround\s{1,3}-?\d[\d.,]{0,30}/giu,
-    label: "the expression",
     words: "arithmetic expression calculate math",
   },
   {
     pattern:
       /\bhow (?:hot|cold|warm|humid|windy|sunny)\b|\b(?:(?:hott|cold|warm|rain|snow|wind|sunn)(?:er|est|ier|iest))\b/giu,
-    label: "",
     words: "weather temperature",
   },
   {
     pattern:
       /\b(?:tomorrow|tonight|(?:this|next) weekend|(?:(?:next|coming|following)\s{1,3})(?:(?:\d{1,3}|few|two|three|four|five|six|seven|ten)\s{1,3})?(?:days?|weeks?|weekend)|(?:in|for) (?:\d{1,3}|a few|two|three|four|five|six|seven|ten) days)\b/giu,
-    label: "",
     words: "forecast predict upcoming",
-    supports: true,
   },
-  { pattern: /(?<![\p{L}\p{N}_])[-+]?\d[\d.,:]{0,30}(?![\p{L}_])/gu, label: "", words: "" },
+  { pattern: /(?<![\p{L}\p{N}_])[-+]?\d[\d.,:]{0,30}(?![\p{L}_])/gu, words: "" },
 ];
 
 const STEMS = new Map(
@@ -91,26 +73,16 @@ const STEMS = new Map(
 export function readHints(text: string): HintedText {
   const hints: Hint[] = [];
   let rest = text;
-  for (const { pattern, label, words, supports = false } of PATTERNS) {
-    rest = rest.replace(pattern, (found) => {
+  for (const { pattern, words } of PATTERNS) {
+    rest = rest.replace(pattern, () => {
       const stems = STEMS.get(words) ?? [];
       if (stems.length > 0 && !hints.some((hint) => hint.stems === stems)) {
-        hints.push({ label: `${label} ${shorten(found)}`.trim(), stems, supports });
+        hints.push({ stems });
       }
       return " ";
     });
   }
   return { hints, rest };
-}
-
-function shorten(text: string): string {
-  const line = text.trim().replace(/\s+/gu, " ");
-  return line.length > MAX_LABEL_CHARACTERS ? `${line.slice(0, MAX_LABEL_CHARACTERS - 1)}…` : line;
-}
-
-/** Whether a hint is the path of a file or a folder. */
-export function isPath(hint: Hint): boolean {
-  return hint.stems.includes("path");
 }
 
 /** A step that a text implies. */

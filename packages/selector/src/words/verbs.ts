@@ -34,12 +34,9 @@ const LOOKING_ACTIONS = setOf("read", "list", "search", "compute");
 const EXECUTE = setOf("execute");
 const LIST = setOf("list");
 const COMPUTE = setOf("compute");
-const LIST_OR_SEARCH = setOf("list", "search");
 
 /** Factor for a tool that lists when one thing is asked for, and for one that does not when a list is asked for. */
 const LIST_FACTOR = 0.92;
-/** Factor for a tool that does not list when all of a kind are asked for. */
-const ONE_FOR_MANY_FACTOR = 0.82;
 /** Factor for a tool whose action is another than the one asked for. */
 const OTHER_ACTION_FACTOR = 0.45;
 /** Factor for a tool that changes something when no change is asked for. */
@@ -62,11 +59,6 @@ function setOf(...actions: Action[]): Actions {
   return actions.reduce((set, action) => set | (1 << NAMES.indexOf(action)), NO_ACTIONS);
 }
 
-/** Whether a set contains an action. */
-export function hasAction(actions: Actions | undefined, action: Action): boolean {
-  return ((actions ?? NO_ACTIONS) & setOf(action)) !== 0;
-}
-
 /** The actions asked for by a step that begins with this word: `order` is a verb, `orders` is not. */
 export function askedActions(word: string): Actions {
   return ACTIONS_BY_WORD.get(word) ?? NO_ACTIONS;
@@ -87,17 +79,10 @@ export function isGeneralVerb(wordStem: string, hasNumbers: boolean): boolean {
   return (actions & GENERAL_ACTIONS) !== 0 && !(hasNumbers && (actions & COMPUTE) !== 0);
 }
 
-/**
- * How well a tool's actions fit those asked for, 0 to 1. Unknown actions fit all.
- *
- * @param asksForMany - Whether all of a kind are asked for.
- */
-export function actionFactor(asked: Actions, offered: Actions, asksForMany: boolean): number {
+/** How well a tool's actions fit those asked for, 0 to 1. Unknown actions fit all. */
+export function actionFactor(asked: Actions, offered: Actions): number {
   if (offered === NO_ACTIONS) {
     return 1;
-  }
-  if (asksForMany && (asked === NO_ACTIONS || (asked & LOOKING_ACTIONS) !== 0)) {
-    return (offered & LIST_OR_SEARCH) !== 0 ? 1 : ONE_FOR_MANY_FACTOR * actionFactor(asked, offered, false);
   }
   const looks = (offered & LOOKING_ACTIONS) !== 0;
   if (asked === NO_ACTIONS) {
