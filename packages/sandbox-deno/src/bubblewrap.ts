@@ -7,8 +7,7 @@ import {
   NETWORK_FILES,
   systemLibraries,
 } from "@cem/sandbox/provider-kit";
-import { placedInitOf, placeMounts, type GuestPlan } from "./guest-plan.ts";
-import { hiddenBinds } from "./hidden-placeholder.ts";
+import { hiddenPlaces, placedInitOf, placeMounts, type GuestPlan } from "./guest-plan.ts";
 import { findProgram } from "./find-program.ts";
 import type { IsolationBackend, BackendProbe, SpawnPlan } from "./isolation-backend.ts";
 import { resourceLimitPrefix } from "./resource-limits.ts";
@@ -77,7 +76,7 @@ function planBubblewrap(bwrap: string, plan: GuestPlan): SpawnPlan {
       hostPath,
       place,
     ]),
-    ...hiddenBinds(plan).flatMap(({ source, target }) => ["--ro-bind", source, target]),
+    ...hiddenPlaces(plan).flatMap((place) => ["--ro-bind", "/dev/null", place]),
     "--remount-ro",
     "/",
     "--chdir",

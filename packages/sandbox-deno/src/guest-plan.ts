@@ -1,5 +1,5 @@
-import { realpathSync } from "node:fs";
-import { join, sep } from "node:path";
+import { existsSync, realpathSync } from "node:fs";
+import { sep } from "node:path";
 import type { Mount, NetworkPolicy } from "@cem/core";
 import { GUEST_RUNNER, GUEST_WORKSPACE, toolFoldersOf, type InitMessage } from "@cem/sandbox/provider-kit";
 
@@ -7,7 +7,7 @@ import { GUEST_RUNNER, GUEST_WORKSPACE, toolFoldersOf, type InitMessage } from "
 export interface GuestPlan {
   denoFile: string;
   bootFile: string;
-  /** This sandbox's temporary folder: its placeholder for hidden files, and a folder per guest where needed. */
+  /** This sandbox's temporary folder, with a folder per guest where needed. */
   privateDir: string;
   workspaceDir: string;
   mounts: readonly Mount[];
@@ -64,16 +64,11 @@ export function placedInitOf(plan: GuestPlan): GuestInit {
 }
 
 /** The place, in a guest that has a view of its own, of a guest path in a mount. */
-export function toPlace(plan: GuestPlan, path: string): string {
+function toPlace(plan: GuestPlan, path: string): string {
   const [mount] = placeMounts(plan)
     .filter(({ guestPath }) => path.startsWith(`${guestPath}/`))
     .toSorted((one, other) => other.guestPath.length - one.guestPath.length);
   return mount === undefined ? path : mount.place + path.slice(mount.guestPath.length);
-}
-
-/** The placeholder that a guest finds at a hidden file's path: a module that throws an explanation. */
-export function hiddenPlaceholder(privateDir: string): string {
-  return join(privateDir, "hidden.ts");
 }
 
 /** Host folder by guest folder: the workspace and the mounts. */
@@ -85,10 +80,20 @@ export function guestPaths({ workspaceDir, mounts }: GuestPlan): Record<string, 
 }
 
 /** The host path of a guest path in the workspace or a mount. */
-export function toHostPath(plan: GuestPlan, path: string): string {
+function toHostPath(plan: GuestPlan, path: string): string {
   const places = Object.entries(guestPaths(plan)).toSorted(([a], [b]) => b.length - a.length);
   const [guest, host] = places.find(([folder]) => path.startsWith(`${folder}/`)) ?? ["", ""];
   return host + path.slice(guest.length);
+}
+
+/** The host paths of hidden files. */
+export function hiddenHostPaths(plan: GuestPlan): string[] {
+  return plan.hidden.map((file) => toHostPath(plan, file));
+}
+
+/** The places of hidden files that exist, over which a device is mounted that can't be opened there. */
+export function hiddenPlaces(plan: GuestPlan): string[] {
+  return plan.hidden.filter((file) => existsSync(toHostPath(plan, file))).map((file) => toPlace(plan, file));
 }
 
 /** The guest path of a real host path in the workspace or a mount. */

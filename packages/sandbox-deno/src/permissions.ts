@@ -1,8 +1,7 @@
 import { mkdtempSync, realpathSync } from "node:fs";
 import { dirname, join } from "node:path";
 import { denoArguments, guestEnvironment, GUEST_RUNNER } from "@cem/sandbox/provider-kit";
-import { guestPaths, initOf, type GuestPlan } from "./guest-plan.ts";
-import { hiddenHostPaths } from "./hidden-placeholder.ts";
+import { guestPaths, hiddenHostPaths, initOf, type GuestPlan } from "./guest-plan.ts";
 import { findProgram } from "./find-program.ts";
 import type { IsolationBackend, SpawnPlan } from "./isolation-backend.ts";
 import { confineRoot } from "./confine-root.ts";

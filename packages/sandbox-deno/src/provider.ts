@@ -28,7 +28,6 @@ import {
   type IsolationChoice,
 } from "./detect-isolation.ts";
 import type { GuestPlan } from "./guest-plan.ts";
-import { writeHiddenPlaceholder } from "./hidden-placeholder.ts";
 import { createPrivateDir } from "./private-dir.ts";
 import type { IsolationBackend } from "./isolation-backend.ts";
 import { requireIsolation, isolationHint } from "./require-isolation.ts";
@@ -183,7 +182,7 @@ function makePlan(
   const privateDir = createPrivateDir();
   const empty = join(privateDir, "empty");
   if (spec === undefined) mkdirSync(empty);
-  const plan: GuestPlan = {
+  return {
     denoFile,
     bootFile: guestBootFile,
     privateDir,
@@ -195,6 +194,4 @@ function makePlan(
     memoryMb,
     writeMb,
   };
-  writeHiddenPlaceholder(plan);
-  return plan;
 }

@@ -8,8 +8,7 @@ import {
   namespacedDenoArguments,
   NETWORK_FILES,
 } from "@cem/sandbox/provider-kit";
-import { placedInitOf, placeMounts, type GuestPlan } from "./guest-plan.ts";
-import { hiddenBinds } from "./hidden-placeholder.ts";
+import { hiddenPlaces, placedInitOf, placeMounts, type GuestPlan } from "./guest-plan.ts";
 import { findProgram } from "./find-program.ts";
 import type { IsolationBackend, BackendProbe, SpawnPlan } from "./isolation-backend.ts";
 import { findNestedMounts } from "./nested-mounts.ts";
@@ -98,9 +97,7 @@ function planUnshare(plan: GuestPlan): SpawnPlan {
     ...bind(dirname(bootFile), `${GUEST_RUNNER}/guest`, true),
     ...bind(workspaceDir, GUEST_WORKSPACE, false),
     ...mounts.flatMap(({ hostPath, place, readOnly }) => bind(hostPath, place, readOnly)),
-    ...hiddenBinds(plan).map(
-      ({ source, target }) => `mount -o ${READ_ONLY} -- ${quote(source)} ${quote(`.${target}`)}`,
-    ),
+    ...hiddenPlaces(plan).map((place) => `mount -o ${READ_ONLY} -- /dev/null ${quote(`.${place}`)}`),
     "mkdir -p old",
     "pivot_root . old",
     `cd ${GUEST_WORKSPACE}`,
