@@ -18,7 +18,7 @@ export { writeFailure } from "./write-failures.ts";
 export { exampleArguments, exampleCall } from "./example-call.ts";
 export { copyBeginning } from "./copy-beginning.ts";
 export { runTitle } from "./run-title.ts";
-export { readStatus, RECORDED_STATUSES, STATUSES, statusOfCall, statusOfRun } from "./status.ts";
+export { RECORDED_STATUSES, STATUSES, statusOfCall, statusOfRun } from "./status.ts";
 export { FairGate, Shares } from "./fair-gate.ts";
 export { Lazy } from "./lazy.ts";
 export { hasWorkThreads, moduleBeside, offload, useWorkThreads } from "./offload.ts";

@@ -41,15 +41,3 @@ export function statusOfCall(call: {
   if (call.ok) return "success";
   return call.isCancelled === true ? "cancelled" : "error";
 }
-
-/** The words of earlier versions, which records still have. */
-const EARLIER: Readonly<Record<string, Status>> = {
-  completed: "success",
-  failed: "error",
-  started: "running",
-};
-
-/** Reads the status of a record, which an earlier version may have written. */
-export function readStatus<Known extends Status>(written: Known): Known {
-  return (EARLIER[written] as Known | undefined) ?? written;
-}

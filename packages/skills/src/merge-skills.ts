@@ -1,8 +1,8 @@
 import { copyFile, link, lstat, mkdir, readdir, rename, rm, stat } from "node:fs/promises";
 import path from "node:path";
+import { PRIVATE_FOLDER } from "@cem/core/files";
 import { skillNames } from "./skill-folder.ts";
 
-const PRIVATE = 0o700;
 const NEW = ".new-";
 
 /** Where skills come from, and the folder in which they stand together. */
@@ -20,7 +20,7 @@ export interface MergedSkills {
  * take no room; nothing that sees the folder may write it.
  */
 export async function mergeSkills({ shared, own, into }: MergedSkills): Promise<void> {
-  await mkdir(into, { recursive: true, mode: PRIVATE });
+  await mkdir(into, { recursive: true, mode: PRIVATE_FOLDER });
   const wanted = new Map<string, string>();
   for (const from of [shared, own]) {
     for (const name of await skillNames(from)) wanted.set(name, path.join(from, name));
@@ -66,10 +66,10 @@ async function filesOf(folder: string): Promise<string[] | undefined> {
 }
 
 async function linkFolder(from: string, to: string): Promise<void> {
-  await mkdir(to, { recursive: true, mode: PRIVATE });
+  await mkdir(to, { recursive: true, mode: PRIVATE_FOLDER });
   for (const name of (await filesOf(from)) ?? []) {
     const target = path.join(to, name);
-    await mkdir(path.dirname(target), { recursive: true, mode: PRIVATE });
+    await mkdir(path.dirname(target), { recursive: true, mode: PRIVATE_FOLDER });
     // Another file system, or one without links.
     await link(path.join(from, name), target).catch(() => copyFile(path.join(from, name), target));
   }

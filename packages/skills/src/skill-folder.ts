@@ -2,14 +2,13 @@ import { randomBytes } from "node:crypto";
 import { existsSync } from "node:fs";
 import { mkdir, readdir, readFile, rename, rm, writeFile } from "node:fs/promises";
 import path from "node:path";
+import { ignoreMissing, PRIVATE_FILE, PRIVATE_FOLDER } from "@cem/core/files";
 import { parseSkillMarkdown } from "./skill-files.ts";
 import type { SkillMarkdown } from "./skill-files.ts";
 
 const MARKDOWN_FILE = "SKILL.md";
 const CODE_FILE = "index.ts";
 const TEST_FILE = "index.test.ts";
-const PRIVATE_FILE = 0o600;
-const PRIVATE_FOLDER = 0o700;
 const CODE_FILES = [CODE_FILE, "index.mts", "index.js", "index.mjs"];
 
 /** A skill's folder as read. */
@@ -33,7 +32,7 @@ export async function readSkillFolder(folder: string): Promise<SkillFolder | und
   const codeFile = await codeFileOf(folder);
   const [markdown, test, code] = await Promise.all(
     [path.join(folder, MARKDOWN_FILE), path.join(folder, TEST_FILE), codeFile].map(
-      async (file) => file && readText(file),
+      async (file) => file && readFile(file, "utf8").catch(ignoreMissing),
     ),
   );
   if (markdown === undefined && code === undefined) return undefined;
@@ -91,12 +90,4 @@ async function moveAside(folder: string, to: string): Promise<void> {
   await mkdir(path.dirname(to), { recursive: true, mode: PRIVATE_FOLDER });
   await rm(to, { recursive: true, force: true });
   await rename(folder, to);
-}
-
-async function readText(file: string): Promise<string | undefined> {
-  return readFile(file, "utf8").catch(ignoreMissing);
-}
-
-function ignoreMissing(error: NodeJS.ErrnoException): undefined {
-  if (error.code !== "ENOENT" && error.code !== "ENOTDIR") throw error;
 }

@@ -1,6 +1,3 @@
-export { NotAFolder, openContained } from "./files/contained-files.ts";
-export type { ContainedFolder } from "./files/contained-files.ts";
-export { withLock } from "./files/file-lock.ts";
 export { createResultStore } from "./files/result-store.ts";
 export type { ResultStoreSettings } from "./files/result-store.ts";
 export { listSessions, readSession } from "./sessions/session-files.ts";
@@ -9,10 +6,6 @@ export { createSessionLog } from "./sessions/session-log.ts";
 export type { SessionLogSettings } from "./sessions/open-session.ts";
 export { recapSession } from "./sessions/session-task.ts";
 export type { Redact } from "./sessions/session-task.ts";
-export { encodeState, parseState, STATE_FORMATS } from "./state/state-format.ts";
-export type { ParsedState, StateFormat } from "./state/state-format.ts";
-export { mergeChanges } from "./state/state-merge.ts";
-export type { Merged } from "./state/state-merge.ts";
 export { createCustomerFolders } from "./customers/customer-folders.ts";
 export type {
   CustomerFolder,
@@ -30,14 +23,8 @@ export { createRunRecords } from "./records/run-records.ts";
 export type { RunRecordsSettings } from "./records/run-records.ts";
 export type { RunMeterSettings } from "./customers/run-meter.ts";
 export { followFolder } from "./files/same-folder.ts";
-export {
-  followOwner,
-  incarnationOf,
-  isOwnerThere,
-  isIncarnationThere,
-  ownerKey,
-} from "./customers/shared-owner.ts";
-export { customerIdOf, isCustomerId, requireCustomerId } from "./customers/customer-folders.ts";
+export { followOwner, incarnationOf, isOwnerThere, ownerKey } from "./customers/shared-owner.ts";
+export { customerIdOf, requireCustomerId } from "./customers/customer-folders.ts";
 export { createStateStore } from "./state/state-store.ts";
 export type { StateStoreSettings } from "./state/state-store.ts";
 export type { JsonValue, ResultStore, StateStore } from "@cem/core";

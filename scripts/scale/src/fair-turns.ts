@@ -4,15 +4,15 @@ export class FairTurns {
   readonly #last = new Map<number, number>();
 
   /** @returns the turn of a customer's next run: the lowest is served first. */
-  take(customer: number, cost: number): number {
+  take(customer: number): number {
     const turn = Math.max(this.#stands, this.#last.get(customer) ?? 0);
-    this.#last.set(customer, turn + cost);
+    this.#last.set(customer, turn + 1);
     return turn;
   }
 
-  /** How many runs of a customer wait, about, at this cost each. */
-  waitingOf(customer: number, cost: number): number {
-    return Math.ceil(Math.max(0, (this.#last.get(customer) ?? 0) - this.#stands) / cost);
+  /** How many runs of a customer wait, about. */
+  waitingOf(customer: number): number {
+    return Math.max(0, (this.#last.get(customer) ?? 0) - this.#stands);
   }
 
   serve(turn: number): void {

@@ -49,9 +49,9 @@ describeWith("redis-server")("FairTurns", () => {
       for (let step = 0; step < 300; step += 1) {
         const customer = (step * step) % 7;
         await client.zadd("{test}:runs:prioritized", step, `run${step}`);
-        const own = Math.min(step + 1, simulated.waitingOf(customer, 4));
-        const turn = simulated.take(customer, 4);
-        const taken = await real.take(String(customer), "normal", 10_000);
+        const own = Math.min(step + 1, simulated.waitingOf(customer));
+        const turn = simulated.take(customer);
+        const taken = await real.take(String(customer), 10_000);
         expect(taken).toEqual({ priority: turn + 1, waiting: step + 1, own });
         if (step % 3 === 0) {
           simulated.serve(turn);

@@ -10,7 +10,6 @@ import { FreeSlots, SimulatedWorker } from "./workers.ts";
 
 const MS_PER_SECOND = 1_000;
 const MS_PER_HOUR = 3_600_000;
-const NORMAL_COST = 4;
 /** Put in, taken, ended: each a third of what a run costs Redis. */
 const VISITS = 3;
 const BACKGROUND_MS = 100;
@@ -127,7 +126,7 @@ class Simulation {
     const { maxWaiting, isFair, warm } = this.#scenario;
     const kind = classOf(customer, this.#scenario.customers);
     const waiting = this.#waiting.length;
-    const own = isFair ? Math.min(waiting, this.#turns.waitingOf(customer, NORMAL_COST)) : 0;
+    const own = isFair ? Math.min(waiting, this.#turns.waitingOf(customer)) : 0;
     if (waiting >= maxWaiting || (own > 0 && own >= maxWaiting - waiting)) {
       this.#recorder.refused(this.#now, kind);
       return;
@@ -135,7 +134,7 @@ class Simulation {
     const arrivedAt = this.#now;
     this.#at(this.#redis(warm.redisCpuMs / VISITS), () => {
       const order = (this.#order += 1);
-      const turn = isFair ? this.#turns.take(customer, NORMAL_COST) : 0;
+      const turn = isFair ? this.#turns.take(customer) : 0;
       this.#enqueue({ customer, session, left, toolMs, turn, order, arrivedAt });
     });
   }

@@ -8,6 +8,7 @@ export { createProcessFolder, removeProcessFolder } from "./process-folder.ts";
 export { isProcessRunning, processStart } from "./processes.ts";
 export {
   AT_ONCE_BYTES,
+  ignoreMissing,
   isTemporaryFile,
   PRIVATE_FILE,
   PRIVATE_FOLDER,

@@ -95,6 +95,11 @@ async function syncFolder(folder: string): Promise<void> {
   closeSync(descriptor);
 }
 
+/** Catches the error of a file or folder that is not there: what was asked of it is `undefined`. */
+export function ignoreMissing(error: NodeJS.ErrnoException): undefined {
+  if (error.code !== "ENOENT" && error.code !== "ENOTDIR") throw error;
+}
+
 /** Whether a name is one that {@link replaceFile} gives a file until it is renamed. */
 export function isTemporaryFile(name: string): boolean {
   return TEMPORARY_FILE.test(name);

@@ -1,4 +1,3 @@
-import { readStatus } from "@cem/core";
 import type { ErrorInfo, JsonObject, JsonValue, ToolProgress } from "@cem/core";
 import type { EndedStatus, JournalRecord } from "./journal.ts";
 
@@ -77,7 +76,7 @@ export class Outcomes {
     this.updatedAt = record.at;
     if (record.type === "run-ended") {
       const { status, outputs, error } = record;
-      this.end = { status: readStatus(status), outputs, error };
+      this.end = { status, outputs, error };
       return;
     }
     if (record.type === "run-resumed") this.end = undefined;

@@ -3,7 +3,7 @@ import { mkdir, open, readdir, readFile } from "node:fs/promises";
 import path from "node:path";
 import { CemError, isObject } from "@cem/core";
 import type { JsonObject } from "@cem/core";
-import { FileLock, PRIVATE_FOLDER, replaceFile } from "@cem/core/files";
+import { FileLock, ignoreMissing, PRIVATE_FOLDER, replaceFile } from "@cem/core/files";
 
 const RUN_ID = /^[a-z0-9][a-z0-9-]{0,80}$/u;
 const RUN_FILE = "run.json";
@@ -87,13 +87,8 @@ export class RunFolders {
 
   /** The ids of all runs. */
   async ids(): Promise<string[]> {
-    try {
-      const found = await readdir(this.#root, { withFileTypes: true });
-      return found.flatMap((entry) => (entry.isDirectory() && RUN_ID.test(entry.name) ? [entry.name] : []));
-    } catch (error) {
-      if ((error as NodeJS.ErrnoException).code === "ENOENT") return [];
-      throw error;
-    }
+    const found = (await readdir(this.#root, { withFileTypes: true }).catch(ignoreMissing)) ?? [];
+    return found.flatMap((entry) => (entry.isDirectory() && RUN_ID.test(entry.name) ? [entry.name] : []));
   }
 
   /** @throws CemError `WORKFLOW_RUN_UNREADABLE` */

@@ -3,6 +3,7 @@ import { lstat, mkdir, opendir, readdir, rename, rm } from "node:fs/promises";
 import path from "node:path";
 import { CemError, OWNER_ID_RULE, GIVEN_OWNER_ID, isGivenOwnerId } from "@cem/core";
 import type { Store } from "@cem/core";
+import { ignoreMissing, PRIVATE_FOLDER } from "@cem/core/files";
 import { createSharedUsage, createUsageFile, quotaUsage, removeEndedUsage } from "./quotas.ts";
 import type { OwnerQuota, QuotaUsage } from "./quotas.ts";
 import {
@@ -20,7 +21,6 @@ import {
   sharedCustomers,
 } from "./shared-owner.ts";
 
-const PRIVATE = 0o700;
 /** A folder on its way out. No customer's id begins so. */
 const LEAVING = ".leaving-";
 const MS_PER_DAY = 86_400_000;
@@ -151,7 +151,7 @@ export function createCustomerFolders(
         await assertNotDeleting(store, id);
         await removeStale(home, store);
       }
-      const made = await mkdir(home, { recursive: true, mode: PRIVATE });
+      const made = await mkdir(home, { recursive: true, mode: PRIVATE_FOLDER });
       if (store !== undefined && made !== undefined) await markFolder(home, store);
       const folder: CustomerFolder = {
         id,
@@ -166,7 +166,7 @@ export function createCustomerFolders(
         cacheDir: path.join(home, "cache"),
       };
       for (const part of [folder.workspaceDir, folder.mergedSkillsDir, folder.sessionsDir]) {
-        await mkdir(part, { recursive: true, mode: PRIVATE });
+        await mkdir(part, { recursive: true, mode: PRIVATE_FOLDER });
       }
       await noteUse(home, undefined);
       return folder;
@@ -249,10 +249,6 @@ function notFound(id: string, known: readonly string[]): CemError {
   return new CemError("CUSTOMER_NOT_FOUND", `There is no customer ${JSON.stringify(id.slice(0, 80))}.`, {
     details: { customer: id.slice(0, 80), known },
   });
-}
-
-function ignoreMissing(error: NodeJS.ErrnoException): undefined {
-  if (error.code !== "ENOENT") throw error;
 }
 
 /** Ids that are made from an identity, or from an id with capital letters. */

@@ -3,7 +3,7 @@ import { mkdir, readdir, readFile, rm } from "node:fs/promises";
 import path from "node:path";
 import { updateStored } from "@cem/core";
 import type { RunStop, Store, StoreKey } from "@cem/core";
-import { PRIVATE_FOLDER, replaceFile } from "@cem/core/files";
+import { ignoreMissing, PRIVATE_FOLDER, replaceFile } from "@cem/core/files";
 import { withLock } from "../files/file-lock.ts";
 
 /** The lengths of the periods that a quota may be for, in milliseconds. */
@@ -68,7 +68,8 @@ export function createUsageFile(home: string, now: () => number = Date.now): Usa
   const id = path.basename(home);
   const folder = path.join(path.dirname(home), FOLDER);
   const file = path.join(folder, `${digestOf(id)}.json`);
-  const read = async (): Promise<Usage> => parseUsage(await readText(file), now());
+  const read = async (): Promise<Usage> =>
+    parseUsage(await readFile(file, "utf8").catch(ignoreMissing), now());
   return {
     read,
     update: (change) =>
@@ -86,8 +87,9 @@ export function createUsageFile(home: string, now: () => number = Date.now): Usa
 export async function removeEndedUsage(root: string, now: () => number = Date.now): Promise<void> {
   const folder = path.join(root, FOLDER);
   for (const name of await readdir(folder).catch(() => [])) {
-    const { periods } = parseUsage(await readText(path.join(folder, name)), now());
-    if (Object.keys(periods).length === 0) await rm(path.join(folder, name), { force: true });
+    const file = path.join(folder, name);
+    const { periods } = parseUsage(await readFile(file, "utf8").catch(ignoreMissing), now());
+    if (Object.keys(periods).length === 0) await rm(file, { force: true });
   }
 }
 
@@ -117,13 +119,6 @@ export function createSharedUsage(store: Store, id: string): UsageKeeper {
       return updated;
     },
   };
-}
-
-async function readText(file: string): Promise<string | undefined> {
-  return readFile(file, "utf8").catch((error: NodeJS.ErrnoException) => {
-    if (error.code !== "ENOENT") throw error;
-    return undefined;
-  });
 }
 
 /** The periods that are under way. Files are replaced as a whole, so what can't be parsed was never written by this. */

@@ -5,12 +5,12 @@ import path from "node:path";
 import { setTimeout as sleep } from "node:timers/promises";
 import { CemError, keysIn } from "@cem/core";
 import type { RunStop, Store, StoreKey } from "@cem/core";
+import { ignoreMissing, PRIVATE_FILE } from "@cem/core/files";
 import { followFolder } from "../files/same-folder.ts";
 import { digestOf } from "./quotas.ts";
 
 /** The file in a customer's folder that names the last deletion of the customer before the folder was made. */
 const MARKER = ".deletion";
-const MARKER_MODE = 0o600;
 /** How long an answer of the store counts. */
 const LOOK_PERIOD_MS = 1_000;
 /** By then every machine has looked, and has sent what it was sending. */
@@ -136,7 +136,7 @@ export async function removeStale(home: string, store: Store): Promise<boolean> 
 /** Notes in a new folder which deletion of the customer came before it. */
 export async function markFolder(home: string, store: Store): Promise<void> {
   const last = await lastDeletion(store, path.basename(home));
-  if (last !== "") await writeFile(path.join(home, MARKER), last, { mode: MARKER_MODE });
+  if (last !== "") await writeFile(path.join(home, MARKER), last, { mode: PRIVATE_FILE });
 }
 
 /** The ids of the customers of whom a store has something. */
@@ -171,10 +171,7 @@ async function lastDeletion(store: Store, id: string): Promise<string> {
 
 /** Names which of the customers with an id has a folder: after a deletion another one may come. Empty before the first. */
 export async function incarnationOf(home: string): Promise<string> {
-  return readFile(path.join(home, MARKER), "utf8").catch((error: NodeJS.ErrnoException) => {
-    if (error.code === "ENOENT") return "";
-    throw error;
-  });
+  return (await readFile(path.join(home, MARKER), "utf8").catch(ignoreMissing)) ?? "";
 }
 
 /** Key that marks a customer as deleted. The id is hashed, so that the mark doesn't identify the customer. */

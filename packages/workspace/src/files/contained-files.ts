@@ -14,14 +14,12 @@ import {
 import { open, readdir, rm } from "node:fs/promises";
 import path from "node:path";
 import { promisify } from "node:util";
-import { writeTo } from "@cem/core/files";
+import { PRIVATE_FILE, PRIVATE_FOLDER, writeTo } from "@cem/core/files";
 
 const { O_RDONLY, O_DIRECTORY, O_NOFOLLOW, O_NONBLOCK } = constants;
 /** Paths below an open folder's descriptor stay valid when the folder is swapped for a link meanwhile. */
 const DESCRIPTORS = "/proc/self/fd";
 const HAS_DESCRIPTORS = existsSync(DESCRIPTORS);
-const FILE_MODE = 0o600;
-const FOLDER_MODE = 0o700;
 const UNFINISHED = /^[0-9a-f]{12}\.tmp$/;
 
 /** Thrown when a part of the path is a link or anything else that is not a folder. */
@@ -95,7 +93,7 @@ function containedFolder(descriptor: number, base: string): ContainedFolder {
     async replace(name, bytes, isDurable = true) {
       const temporary = child(`.${name}.${randomBytes(6).toString("hex")}.tmp`);
       try {
-        const file = openSync(temporary, "wx", FILE_MODE);
+        const file = openSync(temporary, "wx", PRIVATE_FILE);
         try {
           await writeTo(file, bytes, isDurable);
         } finally {
@@ -120,7 +118,7 @@ function containedFolder(descriptor: number, base: string): ContainedFolder {
 
 function makeFolder(folder: string): void {
   try {
-    mkdirSync(folder, FOLDER_MODE);
+    mkdirSync(folder, PRIVATE_FOLDER);
   } catch (error) {
     if ((error as NodeJS.ErrnoException).code !== "EEXIST") throw error;
   }

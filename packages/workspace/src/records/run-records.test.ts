@@ -48,19 +48,6 @@ describe("records of runs", () => {
     await store.close();
   });
 
-  it("of earlier versions are read with the statuses of today", async () => {
-    const place = folder();
-    const store = createFolderStore({ folder: place });
-    const records = recordsIn(place);
-    add(records, record("new"));
-    await records.flush();
-    const old = Buffer.from(JSON.stringify({ ...record("old"), status: "failed" }));
-    await store.write(["records", "1", "old", "1"], old);
-    expect((await records.read("old")).status).toBe("error");
-    expect(await ids(records, { status: "error" })).toEqual(["old"]);
-    await store.close();
-  });
-
   it("report once what can't be written, and lose no other's time", async () => {
     const problems: unknown[] = [];
     const records = createRunRecords({

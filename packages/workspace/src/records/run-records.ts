@@ -1,5 +1,5 @@
 import { setImmediate } from "node:timers/promises";
-import { CemError, copyBeginning, readStatus, runTitle } from "@cem/core";
+import { CemError, copyBeginning, runTitle } from "@cem/core";
 import type { RunRecord, RunRecordFilter, RunRecords, RunRecordSummary, Store, StoreKey } from "@cem/core";
 import { StoredRecords } from "./stored-records.ts";
 import type { RunRecordBounds } from "./stored-records.ts";
@@ -225,8 +225,7 @@ async function encoded(
 function parse(bytes: Uint8Array): RunRecord | undefined {
   try {
     const record = JSON.parse(new TextDecoder().decode(bytes)) as RunRecord;
-    if (typeof record.id !== "string" || !Array.isArray(record.calls)) return undefined;
-    return { ...record, status: readStatus(record.status) };
+    return typeof record.id === "string" && Array.isArray(record.calls) ? record : undefined;
   } catch {
     return undefined;
   }

@@ -191,7 +191,3 @@ export function signatureOf({ ino, size, mtimeNs, ctimeNs }: BigIntStats): strin
 export function isSettled({ ctimeMs }: BigIntStats, atMs: number): boolean {
   return Number(ctimeMs) < atMs - UNSURE_MS;
 }
-
-export function ignoreMissing(error: NodeJS.ErrnoException): undefined {
-  if (error.code !== "ENOENT") throw error;
-}

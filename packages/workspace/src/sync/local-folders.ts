@@ -1,11 +1,10 @@
 import { randomBytes } from "node:crypto";
 import { lstat, open, readdir, rename, rm, rmdir, unlink } from "node:fs/promises";
-import { PRIVATE_FILE } from "@cem/core/files";
+import { ignoreMissing, PRIVATE_FILE } from "@cem/core/files";
 import type { ContainedFolder } from "../files/contained-files.ts";
 import type { Limits } from "./blobs.ts";
 import {
   ChangedMeanwhile,
-  ignoreMissing,
   isSettled,
   nameBeside,
   nameOf,

@@ -2,7 +2,7 @@ import { chmodSync, lstatSync, mkdirSync, readdirSync, statSync, unlinkSync } fr
 import type { BigIntStats } from "node:fs";
 import { mkdir } from "node:fs/promises";
 import { setImmediate as nextTurn } from "node:timers/promises";
-import { isTemporaryFile, PRIVATE_FOLDER } from "@cem/core/files";
+import { ignoreMissing, isTemporaryFile, PRIVATE_FOLDER } from "@cem/core/files";
 import pMap from "p-map";
 import { NotAFolder, openContained } from "../files/contained-files.ts";
 import type { ContainedFolder } from "../files/contained-files.ts";
@@ -173,10 +173,7 @@ export class RootFolders {
     const root = this.roots.find((one) => one.name === name);
     if (root === undefined) throw new TypeError(`There is no folder for ${path}.`);
     if (create) await mkdir(root.folder, { recursive: true, mode: PRIVATE_FOLDER });
-    return openContained(root.folder, parts, create).catch((error: NodeJS.ErrnoException) => {
-      if (error.code === "ENOENT") return undefined;
-      throw error;
-    });
+    return openContained(root.folder, parts, create).catch(ignoreMissing);
   }
 }
 
