@@ -54,7 +54,7 @@ async function start(
         serversDir,
         skillsDir: path.join(root, "skills"),
       },
-      optimizations: { toolCache: false },
+      optimizations: { toolCacheFile: path.join(folder, "tools.json") },
       llm: { enabled: true, baseUrl: `${server.origin}/v1`, apiKey: KEY, maxRetries: 0, ...llm },
     },
     ...stages,

@@ -35,7 +35,7 @@ const configWith = (more: ConfigInput = {}): AgentOptions => ({
       workflowRunsDir: runs,
       ...more.execution,
     },
-    optimizations: { toolCache: false },
+    optimizations: { toolCacheFile: path.join(folder, "tools.json") },
   },
 });
 

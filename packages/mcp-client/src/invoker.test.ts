@@ -1,5 +1,5 @@
 import type { JsonValue, ToolCall, ToolResult } from "@cem/core";
-import { describe, expect, it } from "vitest";
+import { afterAll, describe, expect, it } from "vitest";
 import { memoryStore } from "../fixtures/memory-store.ts";
 import { connect, odd, reference, twoEra } from "../fixtures/servers.ts";
 import { SERVER_REQUESTS } from "./connection/server-request-definitions.ts";
@@ -8,6 +8,10 @@ import { createMcpInvoker } from "./invoker.ts";
 import type { McpInvokerSettings } from "./invoker.ts";
 
 const signal = new AbortController().signal;
+
+/** For tests that leave a server as it was. */
+const [plain, odder] = [connect([odd("plain")]), connect([odd("bad-schemas")])];
+afterAll(() => Promise.all([plain.close(), odder.close()]));
 
 function caller(
   connections: McpConnections,
@@ -20,25 +24,22 @@ function caller(
 
 describe.concurrent("createMcpInvoker", () => {
   it("calls a tool", async () => {
-    await using connections = connect([odd("plain")]);
-    expect(await caller(connections, "odd")("echo", { text: "a" })).toEqual({ ok: true, value: "a" });
+    expect(await caller(plain, "odd")("echo", { text: "a" })).toEqual({ ok: true, value: "a" });
   });
 
   it("names what is not there, and what was probably meant", async () => {
-    await using connections = connect([odd("plain")]);
-    expect(await caller(connections, "odd")("ecko")).toMatchObject({
+    expect(await caller(plain, "odd")("ecko")).toMatchObject({
       ok: false,
       error: { code: "TOOL_NOT_FOUND", message: 'Server "odd" has no tool "ecko". Did you mean "echo"?' },
     });
-    expect(await caller(connections, "even")("echo")).toMatchObject({
+    expect(await caller(plain, "even")("echo")).toMatchObject({
       ok: false,
       error: { code: "SERVER_NOT_FOUND", message: 'There is no server "even". There are: odd.' },
     });
   });
 
   it("says why a tool is left out", async () => {
-    await using connections = connect([odd("bad-schemas")]);
-    expect(await caller(connections, "odd")("background")).toMatchObject({
+    expect(await caller(odder, "odd")("background")).toMatchObject({
       error: {
         message: expect.stringContaining('has no usable tool "background": it only runs as a task') as string,
       },
@@ -65,17 +66,15 @@ describe.concurrent("createMcpInvoker", () => {
   });
 
   it("finds tools by the names of the catalog", async () => {
-    await using connections = connect([odd("plain")]);
     const findTool: McpInvokerSettings["findTool"] = (_server, tool) =>
       tool === "sayBack" ? { name: "echo", inputSchema: { type: "object" } } : undefined;
-    const call = caller(connections, "odd", { findTool });
+    const call = caller(plain, "odd", { findTool });
     expect(await call("sayBack", { text: "a" })).toEqual({ ok: true, value: "a" });
     expect(await call("echo", { text: "a" })).toMatchObject({ error: { code: "TOOL_NOT_FOUND" } });
   });
 
   it("refuses arguments that the schema does not allow, before the server sees them", async () => {
-    await using connections = connect([odd("plain")]);
-    const call = caller(connections, "odd");
+    const call = caller(plain, "odd");
     const invalid = (message: string, argument: string): object => ({
       ok: false,
       error: { code: "ARGUMENTS_INVALID", message, details: { server: "odd", tool: "echo", argument } },
@@ -92,9 +91,8 @@ describe.concurrent("createMcpInvoker", () => {
   });
 
   it("calls tools with unusable schemas unchecked, and says so once", async () => {
-    await using connections = connect([odd("bad-schemas")]);
     const reported: string[] = [];
-    const call = caller(connections, "odd", {
+    const call = caller(odder, "odd", {
       onUnvalidated: ({ tool, reason }) => reported.push(`${tool}: ${reason}`),
     });
     const tools = ["null_schema", "list_type", "bad_pattern", "bad_reference", "bad_type", "deep"];
@@ -170,9 +168,8 @@ describe.concurrent("results", () => {
   });
 
   it("keep everything that is not text", async () => {
-    await using connections = connect([odd("plain")]);
     const store = memoryStore();
-    expect(await caller(connections, "odd", { store })("parts")).toEqual({
+    expect(await caller(plain, "odd", { store })("parts")).toEqual({
       ok: true,
       value: [
         { a: 1 },
@@ -204,22 +201,20 @@ describe.concurrent("results", () => {
   });
 
   it("carry small bytes themselves where there is no store", async () => {
-    await using connections = connect([odd("plain")]);
-    const inline = await caller(connections, "odd")("parts");
+    const inline = await caller(plain, "odd")("parts");
     expect(JSON.stringify(inline)).toContain(
       '{"type":"image","mimeType":"image/png","size":7,"data":"cGljdHVyZQ=="}',
     );
-    const bounded = await caller(connections, "odd", { maxInlineBytes: 4 })("parts");
+    const bounded = await caller(plain, "odd", { maxInlineBytes: 4 })("parts");
     expect(JSON.stringify(bounded)).toContain(
       '"omitted":"more than 4 bytes, and there is no place to keep them"',
     );
   });
 
   it("become handles when they are large, whole", async () => {
-    await using connections = connect([odd("plain")]);
     const store = memoryStore();
     const bytes = 3_000_000;
-    expect(await caller(connections, "odd", { store })("huge", { bytes })).toEqual({
+    expect(await caller(plain, "odd", { store })("huge", { bytes })).toEqual({
       ok: true,
       value: {
         type: "text",
@@ -230,11 +225,11 @@ describe.concurrent("results", () => {
       },
     });
     expect(store.files.get("/workspace/results/0-huge.txt")).toHaveLength(bytes + "text/plain: ".length);
-    expect(await caller(connections, "odd")("huge", { bytes })).toEqual({
+    expect(await caller(plain, "odd")("huge", { bytes })).toEqual({
       ok: true,
       value: "x".repeat(bytes),
     });
-    expect(await caller(connections, "odd")("huge", { bytes: 9_000_000 })).toMatchObject({
+    expect(await caller(plain, "odd")("huge", { bytes: 9_000_000 })).toMatchObject({
       ok: false,
       error: { code: "RESULT_TOO_LARGE" },
     });
@@ -282,8 +277,7 @@ describe.concurrent("resources and prompts", () => {
   });
 
   it("are empty for a server that has none", async () => {
-    await using connections = connect([odd("plain")]);
-    expect(await caller(connections, "odd")(SERVER_REQUESTS.listPrompts)).toEqual({
+    expect(await caller(plain, "odd")(SERVER_REQUESTS.listPrompts)).toEqual({
       ok: true,
       value: { prompts: [] },
     });
