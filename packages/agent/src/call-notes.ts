@@ -8,7 +8,7 @@ const MAX_CHARACTERS = 300;
 /** Of arguments that stand in the code as they are: whoever reads wrote them. */
 const MAX_STATED_CHARACTERS = 60;
 /** The texts and numbers in a JSON text. */
-const VALUES = /"(?:[^"\\]|\\.)*"|-?\d[\d.e+-]*/gu;
+const VALUES = /"(?:[^"\\]|\\[^])*\\?(?:"|$)|-?\d[\d.e+-]*/gu;
 /** The end of a part of JSON: what is cut there holds whole values only. */
 const PART_END = /[,[{:]/gu;
 /** A tool's own way to say that it failed, in an answer that is none of the protocol's errors. */

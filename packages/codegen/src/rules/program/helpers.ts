@@ -14,7 +14,7 @@ export function useHelper(helper: string, ...args: Expression[]): Expression {
 }
 
 /** A string literal, in which a name is no call. */
-const STRING = /"(?:[^"\\]|\\.)*"/gu;
+const STRING = /"(?:[^"\\]|\\[^])*\\?(?:"|$)/gu;
 
 /** The code of the helpers that a program calls, and of those that they call, in the order of the list. */
 export function helperCode(program: string): string[] {
