@@ -51,7 +51,6 @@ describe("createSelector", () => {
 
     it.each([
       ["SELECT * FROM orders", "database.query"],
-      ["find the cheapest product", "database.query"],
       ["list the files in /workspace", "filesystem.list_directory"],
       ["weather in berlin", "weather.get_weather"],
       ["What tables does the database have?", "database.list_tables"],

@@ -31,11 +31,8 @@ const OBJECT_WEIGHT = 1;
 const GENERAL_VERB_WEIGHT = 0.35;
 const GENERAL_NOUN_WEIGHT = 0.4;
 const VALUE_WEIGHT = 0.15;
-/** A word that the catalog lacks, before one that it has: `inactive users`. */
-const MODIFIER_WEIGHT = 0.6;
 /** The similarity from which a word counts as a misspelling of one in the catalog. */
 const KNOWN_SIMILARITY = 0.8;
-const MAX_NUMBER_SEARCH_CHARACTERS = 1_000;
 /** The most terms of one part. */
 const MAX_PART_WORDS = 48;
 
@@ -46,24 +43,6 @@ const GENERAL_NOUNS: ReadonlySet<string> = new Set(
   called named today tomorrow now day week metadata latest most least top`
     .split(/\s+/)
     .map(stem),
-);
-/** `cheapest`, `highest`: said of results. */
-const SUPERLATIVE = /^\p{L}{3,}(?:est|iest)$/u;
-/** `most expensive`, `how old`: the next word says how to compare. */
-const DEGREES: ReadonlySet<string> = new Set("how most least more less".split(" "));
-/** `sorted by age`: said of results. */
-const ARRANGED = /^(?:sort|order|group|filter|rank|limit)ed$/u;
-/** Stems of words that only count or refer. */
-const QUANTITIES: ReadonlySet<string> = new Set(
-  "many much each every several various following starting start beginning begin ones one two three four five six seven eight nine ten"
-    .split(" ")
-    .map(stem),
-);
-/** `add 5 and 3`, `sum of two and five`, `add 3 to the result`: a calculation. */
-const NUMBER = String.raw`(?:\d|\b(?:one|two|three|four|five|six|seven|eight|nine|ten|eleven|twelve|twenty|thirty|fifty|hundred)\b)`;
-const NUMBERS = new RegExp(
-  String.raw`${NUMBER}[^\d]{0,200}?${NUMBER}|^\s*(?:add|sum|plus)\s+-?${NUMBER}`,
-  "iu",
 );
 const PREPOSITIONS: ReadonlySet<string> = new Set(
   "in for at near from to of with on by about into as".split(" "),
@@ -92,19 +71,14 @@ export function readPart(text: string, index: LexicalIndex): Reading {
   const { hints, rest } = readHints(text);
   const terms = new Map<string, Term>();
   let actions: Actions | undefined;
-  const hasNumbers = NUMBERS.test(text.slice(0, MAX_NUMBER_SEARCH_CHARACTERS));
   let afterPreposition = false;
-  let afterDegree = false;
   let opens = true;
-  let modifier: Term | undefined;
   for (const token of rest.split(/[\s,;:!?()]+/u)) {
     for (const word of splitWords(token)) {
       const key = stem(word);
-      if (isStopWord(word) || isRequestStem(key) || QUANTITIES.has(key)) {
+      if (isStopWord(word) || isRequestStem(key)) {
         afterPreposition = PREPOSITIONS.has(word);
-        afterDegree = DEGREES.has(word);
         opens = false;
-        modifier = undefined;
         actions ??= askedActions(word) || undefined;
         continue;
       }
@@ -113,23 +87,10 @@ export function readPart(text: string, index: LexicalIndex): Reading {
         actions ??= askedActions(word);
       }
       const isName = (!leads || !opens) && (/^\p{Lu}/u.test(token) || token.includes("_"));
-      const weight = weigh(
-        key,
-        word,
-        { isValue: isName || (!leads && afterPreposition), isDegree: afterDegree, hasNumbers },
-        index,
-      );
-      afterDegree = DEGREES.has(word);
+      const weight = weigh(key, isName || (!leads && afterPreposition), index);
       opens = false;
-      const term: Term = { word, stem: key, weight, general: weight < OBJECT_WEIGHT };
-      const known = isKnown(key, index);
-      if (modifier !== undefined && known && !term.general) {
-        modifier.weight = MODIFIER_WEIGHT;
-      }
-      modifier =
-        known || term.general || (leads && (actions ?? NO_ACTIONS) !== NO_ACTIONS) ? undefined : term;
       if (!terms.has(key) && terms.size < MAX_PART_WORDS) {
-        terms.set(key, term);
+        terms.set(key, { word, stem: key, weight, general: weight < OBJECT_WEIGHT });
       }
     }
   }
@@ -147,21 +108,9 @@ function isKnown(word: string, index: LexicalIndex): boolean {
   );
 }
 
-/** The position of a word in its text. */
-interface WordPosition {
-  /** Whether it is in the place of a value: a proper name, or after a preposition. */
-  isValue: boolean;
-  isDegree: boolean;
-  hasNumbers: boolean;
-}
-
-function weigh(key: string, word: string, place: WordPosition, index: LexicalIndex): number {
-  if (place.isValue && !isKnown(key, index)) {
-    return VALUE_WEIGHT;
-  }
-  if (isGeneralVerb(key, place.hasNumbers)) {
-    return GENERAL_VERB_WEIGHT;
-  }
-  const compares = SUPERLATIVE.test(word) || ARRANGED.test(word) || (place.isDegree && !isKnown(key, index));
-  return GENERAL_NOUNS.has(key) || compares ? GENERAL_NOUN_WEIGHT : OBJECT_WEIGHT;
+/** @param isValue - Whether it is in the place of a value: a proper name, or after a preposition. */
+function weigh(key: string, isValue: boolean, index: LexicalIndex): number {
+  if (isValue && !isKnown(key, index)) return VALUE_WEIGHT;
+  if (isGeneralVerb(key)) return GENERAL_VERB_WEIGHT;
+  return GENERAL_NOUNS.has(key) ? GENERAL_NOUN_WEIGHT : OBJECT_WEIGHT;
 }

@@ -33,7 +33,6 @@ const GENERAL_ACTIONS = setOf("read", "list", "write", "execute");
 const LOOKING_ACTIONS = setOf("read", "list", "search", "compute");
 const EXECUTE = setOf("execute");
 const LIST = setOf("list");
-const COMPUTE = setOf("compute");
 
 /** Factor for a tool that lists when one thing is asked for, and for one that does not when a list is asked for. */
 const LIST_FACTOR = 0.92;
@@ -69,14 +68,9 @@ export function offeredActions(wordStem: string): Actions {
   return ACTIONS_BY_STEM.get(wordStem) ?? NO_ACTIONS;
 }
 
-/**
- * Whether a stem is that of a general verb like `get` or `write`, whose object says what is wanted.
- *
- * @param hasNumbers - Whether the text has numbers to calculate with: then `add` is no general verb.
- */
-export function isGeneralVerb(wordStem: string, hasNumbers: boolean): boolean {
-  const actions = offeredActions(wordStem);
-  return (actions & GENERAL_ACTIONS) !== 0 && !(hasNumbers && (actions & COMPUTE) !== 0);
+/** Whether a stem is that of a general verb like `get` or `write`, whose object says what is wanted. */
+export function isGeneralVerb(wordStem: string): boolean {
+  return (offeredActions(wordStem) & GENERAL_ACTIONS) !== 0;
 }
 
 /** How well a tool's actions fit those asked for, 0 to 1. Unknown actions fit all. */
