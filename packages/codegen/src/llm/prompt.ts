@@ -118,11 +118,11 @@ function linesOf(
   tools: readonly ToolDefinition[],
   describeCalls: DescribeCalls | undefined,
 ): { types: string[]; lines: string[] } {
-  const described = describeCalls?.(tools);
-  const lines = tools.map((tool, at) => {
-    // A suspicious text may stand in the comment of a parameter.
-    const isPlain = (tool.flags ?? []).length > 0;
-    const signature = isPlain ? tool.signature : (described?.signatures[at] ?? tool.signature);
+  // A suspicious text may stand in the comment of a parameter, or of a type that tools share.
+  const trusted = tools.filter(({ flags = [] }) => flags.length === 0);
+  const described = describeCalls?.(trusted);
+  const lines = tools.map((tool) => {
+    const signature = described?.signatures[trusted.indexOf(tool)] ?? tool.signature;
     return `${oneLine(signature, MAX_SIGNATURE_CHARACTERS)}${commentOf(tool)}`;
   });
   return { types: (described?.types ?? []).map((type) => oneLine(type, MAX_SIGNATURE_CHARACTERS)), lines };
