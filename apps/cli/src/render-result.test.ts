@@ -143,16 +143,6 @@ describe("renderFailure", () => {
       "  Sign in with  cem auth crm",
     ]);
   });
-
-  it("survives details of any shape", () => {
-    const details = {
-      steps: [null, 1, { hint: 7 }, { reason: "no-tool" }],
-      nearest: [null, "x", { score: "y" }],
-    };
-    expect(renderFailure(failed("refused", "NO_TOOL", "…", details), style, options).join("\n")).toContain(
-      "Nothing was run.",
-    );
-  });
 });
 
 describe("renderBrief", () => {

@@ -13,8 +13,7 @@ export type { FillOptions, FormFiller, FormFillerSettings } from "./filling/form
 export type { FormResult, MissingField, ReadBack } from "./filling/result.ts";
 export { createFormStepKind } from "./step-kind.ts";
 export type { FormStepSettings } from "./filling/run-form-step.ts";
-export { createToolTarget } from "./filling/targets.ts";
-export type { CallTool, ToolTargetSettings, TargetSettings } from "./filling/targets.ts";
+export type { CallTool, TargetSettings } from "./filling/targets.ts";
 export type { BrowserSettings } from "./web/browser.ts";
 export type {
   FieldReading,

@@ -18,7 +18,7 @@ import { strictInput, traceRequest } from "./tool-calls.ts";
 import { SETTINGS } from "./agent-server.ts";
 import type { AgentServer, AgentServerSettings, ListName } from "./agent-server.ts";
 import { AnswerRedaction } from "./answer-redaction.ts";
-import { AskingRequests, RequestStates } from "./upstream/asking-requests.ts";
+import { RequestStates } from "./runs/request-states.ts";
 import { bindCustomTool } from "./bind-custom-tool.ts";
 import type { AnyCustomTool, CustomTool } from "./custom-tool.ts";
 import { exposeContents, exposedCapabilities } from "./upstream/expose-contents.ts";
@@ -70,9 +70,8 @@ class ToolServer<Config> implements AgentServer<Config> {
   /** Those that take log messages: in 2026-07-28 a server logs only what a request asked for. */
   readonly #logging = new Set<McpServer>();
   readonly #states: RequestStates;
-  readonly #asking = new AskingRequests();
   readonly #listeners = new Set<(list: ListName) => void>();
-  readonly #exposed: Omit<ExposeSettings, "era" | "asking" | "states" | "onRequest"> | undefined;
+  readonly #exposed: Omit<ExposeSettings, "era" | "onRequest"> | undefined;
   readonly #calls = new Set<Promise<unknown>>();
 
   constructor(settings: AgentServerSettings<Config>) {
@@ -118,8 +117,6 @@ class ToolServer<Config> implements AgentServer<Config> {
     const exposed = this.#exposed && {
       ...this.#exposed,
       era,
-      asking: this.#asking,
-      states: this.#states,
       onRequest: (context: ServerContext) =>
         void this.#redaction?.note({ server, context, isConnected: this.#connected.has(server) }),
     };

@@ -14,19 +14,13 @@ export function parseQuick(
   definitions: readonly CommandDefinition[],
 ): Invocation | undefined {
   if (!definitions.some(({ name }) => name === argv[0])) return undefined;
-  let invocation: Invocation | undefined;
-  const program = buildProgram(definitions, (found) => {
-    invocation = found;
-  });
-  const silent = { writeOut: () => {}, writeErr: () => {}, outputError: () => {} };
-  for (const command of [program, ...program.commands]) command.exitOverride().configureOutput(silent);
   try {
-    program.parse(argv, { from: "user" });
+    const found = parseCommandLine(argv, definitions, false);
+    return found.text === undefined ? found : undefined;
   } catch (error) {
-    if (!(error instanceof CommanderError)) throw error;
-    return undefined;
+    if (CemError.isInstance(error)) return undefined;
+    throw error;
   }
-  return invocation;
 }
 
 /**

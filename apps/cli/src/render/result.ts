@@ -1,5 +1,5 @@
 import { redactionTokensIn } from "@cem/core";
-import type { JsonValue, TaskResult } from "@cem/core";
+import type { JsonValue, TaskResult, UnfilledStep } from "@cem/core";
 import { renderCode, renderCodeAround } from "./code.ts";
 import { renderPairs, renderRow } from "./rows.ts";
 import { oneLine, safeData, safeJson, counted, duration, grouped, wrapIndented } from "./text.ts";
@@ -75,9 +75,10 @@ function usageText({ attempts = 1, usage }: TaskResult): string {
 export function renderFailure(result: TaskResult, style: Style, { verbose }: ResultOptions): string[] {
   const { error, code, notes = [], status } = safeData(result);
   if (error === null) return [];
-  const { steps, nearest, tools, line, stack } = error.details;
+  const { steps, line, stack } = error.details;
   const { hint } = error;
-  if (Array.isArray(steps)) return ["", ...renderRefusal({ steps, nearest, tools, hint }, style)];
+  if (status === "refused" && Array.isArray(steps))
+    return ["", ...renderRefusal(error.details as unknown as Refusal, hint, style)];
   const lines = ["", ...renderRow(status, error.message, style, { paint: style.colors.red })];
   if (hint !== undefined) lines.push(...renderRow("", hint, style));
   for (const note of notes) lines.push(...renderRow("note", note, style));
@@ -117,29 +118,38 @@ const FIRST_WAYS: readonly [string, string][] = [
   ["Begin with examples:", "cem init"],
   ["Add a server:", "cem add <name> -- npx -y <server>"],
 ];
-/** Why a task was refused, from the details of its error, which may be of any shape. */
-export interface Refusal {
-  steps: readonly unknown[];
-  nearest: unknown;
+/** Why a task was refused: the details of its error. */
+interface Refusal {
+  steps: readonly UnfilledStep[];
+  nearest?: readonly { tool: string; score: number }[];
   /** How many tools there are. */
-  tools: unknown;
-  /** The fix that makes a matching tool callable again. */
-  hint: string | undefined;
+  tools?: number;
 }
 
-/** Renders which steps of a task can't be done, which tools come nearest, and what to do. */
-function renderRefusal({ steps, nearest, tools, hint }: Refusal, style: Style): string[] {
+/**
+ * Renders which steps of a task can't be done, which tools come nearest, and what to do.
+ *
+ * @param hint - The fix that makes a matching tool callable again.
+ */
+function renderRefusal(
+  { steps, nearest = [], tools }: Refusal,
+  hint: string | undefined,
+  style: Style,
+): string[] {
   const { colors, width } = style;
   const indented = (text: string): string[] => wrapIndented(text, INDENT, width);
-  const reasons = steps.flatMap((step) => textOf(step, "hint").split("\n")).map((reason) => oneLine(reason));
+  const reasons = steps.flatMap((step) => step.hint.split("\n")).map((reason) => oneLine(reason));
   const lines = reasons.filter((reason) => reason !== "").flatMap(indented);
   const colored = lines.map((line) => colors.yellow(line));
-  const near = (Array.isArray(nearest) ? nearest : []).slice(0, MAX_NEAREST).map(nearestText);
-  const isToolMissing = steps.some((step) => textOf(step, "reason") === "no-tool");
+  const near = nearest
+    .slice(0, MAX_NEAREST)
+    .map(({ tool, score }) => `${oneLine(tool)} (${score.toFixed(2)})`);
+  const isToolMissing = steps.some(({ reason }) => reason === "no-tool");
   const nearestLine = isToolMissing && near.length > 0 ? indented(`Nearest: ${near.join(", ")}.`) : [];
   const told = [...colored, ...nearestLine, ...indented("Nothing was run.")];
-  if (steps.some(isUnavailable) && hint !== undefined) return [...told, "", ...indented(hint)];
-  const isLooking = steps.length > 0 && steps.every((step) => textOf(step, "argument") === "tools");
+  if (steps.some(({ unavailable }) => unavailable !== undefined) && hint !== undefined)
+    return [...told, "", ...indented(hint)];
+  const isLooking = steps.length > 0 && steps.every(({ argument }) => argument === "tools");
   if (isToolMissing && (tools === 0 || isLooking))
     return [...told, "", ...renderPairs(tools === 0 ? FIRST_WAYS : LOOKING_WAYS, INDENT, style)];
   const adding = isToolMissing ? " cem tools lists what there is, cem add another server." : "";
@@ -147,24 +157,8 @@ function renderRefusal({ steps, nearest, tools, hint }: Refusal, style: Style): 
 }
 
 /** Two ways that don't depend on the words of the task; a program of one's own is begun. */
-function waysOn(steps: readonly unknown[]): string {
-  const [, name] = /^.+\.([\w$]+)$/u.exec(steps.map((step) => textOf(step, "tool")).join("")) ?? [];
+function waysOn(steps: readonly UnfilledStep[]): string {
+  const [, name] = /^.+\.([\w$]+)$/u.exec(steps.map(({ tool = "" }) => tool).join("")) ?? [];
   const begun = name === undefined ? "" : `, such as return await ${name}({ … })`;
   return `cem exec <file> runs code of your own${begun}; with llm.enabled in config.yaml a model writes it.`;
-}
-
-function isUnavailable(step: unknown): boolean {
-  return typeof step === "object" && step !== null && Reflect.has(step, "unavailable");
-}
-
-function textOf(data: unknown, key: string): string {
-  const value: unknown = typeof data === "object" && data !== null ? Reflect.get(data, key) : undefined;
-  return typeof value === "string" ? value : "";
-}
-
-function nearestText(entry: unknown): string {
-  const score: unknown =
-    typeof entry === "object" && entry !== null ? Reflect.get(entry, "score") : undefined;
-  const tool = oneLine(textOf(entry, "tool"));
-  return typeof score === "number" ? `${tool} (${score.toFixed(2)})` : tool;
 }

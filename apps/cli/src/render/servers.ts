@@ -10,21 +10,15 @@ const INDENT = "  ";
 const MAX_EXCERPT_COLUMNS = 160;
 const MAX_LISTED = 20;
 
+const STATE_WORDS: Partial<Record<ExaminedServer["state"], string>> = {
+  connecting: "no answer",
+  "auth-required": "sign-in",
+  disabled: "off",
+};
+
 /** The state of a server in a word or two. */
 export function stateOf({ state, lastError }: Pick<ExaminedServer, "state" | "lastError">): string {
-  if (lastError?.code === "FOLDER_UNTRUSTED") return "held back";
-  switch (state) {
-    case "ready":
-      return "ready";
-    case "connecting":
-      return "no answer";
-    case "auth-required":
-      return "sign-in";
-    case "disabled":
-      return "off";
-    default:
-      return state;
-  }
+  return lastError?.code === "FOLDER_UNTRUSTED" ? "held back" : (STATE_WORDS[state] ?? state);
 }
 
 /** Renders every server on a line, with what is wrong and what helps below it. */

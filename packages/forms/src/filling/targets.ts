@@ -44,8 +44,8 @@ export async function targetOf(type: TargetType, settings: TargetSettings): Prom
 /** Calls a tool, with whatever guards stand before it. Rejects where the call fails. */
 export type CallTool = (call: ToolCall) => Promise<JsonValue>;
 
-/** Settings of {@link createToolTarget}. */
-export interface ToolTargetSettings {
+/** Settings of the target that calls a tool. */
+interface ToolTargetSettings {
   callTool: CallTool;
   /**
    * Whether the call puts values in the place of the tokens of the same redactor, as a guarded call does. Personal texts
@@ -57,7 +57,7 @@ export interface ToolTargetSettings {
 }
 
 /** Creates a target that calls a tool with the values of a form as its arguments. */
-export function createToolTarget({ callTool, restoresTokens = false }: ToolTargetSettings): FormTarget {
+function createToolTarget({ callTool, restoresTokens = false }: ToolTargetSettings): FormTarget {
   return {
     specificationVersion: "v1",
     async fill({ form, fields, isTrial }) {

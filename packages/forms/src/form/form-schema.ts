@@ -1,30 +1,5 @@
 import { z } from "zod";
 
-/** The types that a field can have. */
-export const FIELD_TYPES = [
-  "text",
-  "textarea",
-  "password",
-  "number",
-  "integer",
-  "boolean",
-  "date",
-  "time",
-  "datetime",
-  "month",
-  "week",
-  "email",
-  "phone",
-  "url",
-  "color",
-  "select",
-  "multiselect",
-  "radio",
-  "file",
-] as const;
-/** The type of a field. */
-export type FieldType = (typeof FIELD_TYPES)[number];
-
 const MAX_NAME_CHARACTERS = 64;
 const MAX_LABEL_CHARACTERS = 200;
 const MAX_DESCRIPTION_CHARACTERS = 2_000;
@@ -101,7 +76,29 @@ const field = z.strictObject({
   name: fieldName,
   label: label.optional(),
   description: description.optional(),
-  type: z.enum(FIELD_TYPES).default("text"),
+  type: z
+    .enum([
+      "text",
+      "textarea",
+      "password",
+      "number",
+      "integer",
+      "boolean",
+      "date",
+      "time",
+      "datetime",
+      "month",
+      "week",
+      "email",
+      "phone",
+      "url",
+      "color",
+      "select",
+      "multiselect",
+      "radio",
+      "file",
+    ])
+    .default("text"),
   required: z.boolean().default(false),
   /** The whole value has to match. RE2's syntax, which takes linear time. */
   pattern: z.string().min(1).max(MAX_PATTERN_CHARACTERS).optional(),
@@ -192,6 +189,8 @@ export const formSchema = z.strictObject({
 export type Form = z.output<typeof formSchema>;
 /** A field of a form. */
 export type FormField = Form["fields"][number];
+/** The type of a field. */
+export type FieldType = FormField["type"];
 export type FormSource = Form["sources"][number];
 /** The target that a form fills. */
 export type FormTargetDefinition = NonNullable<Form["target"]>;

@@ -13,8 +13,6 @@ export type { ConsoleParts } from "./ports.ts";
 export interface ConsoleOptions {
   /** Opens the stored records that a client may see. Default: the console shows none. */
   partsOf?: ((client: AuthInfo | undefined) => Promise<ConsoleParts>) | undefined;
-  /** The folder of a built page. Default: that of this package. */
-  pageFolder?: string | undefined;
 }
 
 /**
@@ -23,11 +21,11 @@ export interface ConsoleOptions {
  */
 export function createConsole(
   server: Pick<AgentServer, "runs" | "openClient">,
-  { pageFolder, partsOf = async () => ({}) }: ConsoleOptions = {},
+  { partsOf = async () => ({}) }: ConsoleOptions = {},
 ): HttpMount[] {
   const board = new RunBoard();
   server.runs.watch(board.watcherOf);
-  const page = new PageFiles(pageFolder);
+  const page = new PageFiles();
   const api = createApi();
   let description: string | undefined;
   const showPage = (request: Request): Promise<Response> => page.fetch(request);

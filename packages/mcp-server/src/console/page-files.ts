@@ -24,13 +24,7 @@ const BUILDER = new URL("../../scripts/page-build.ts", import.meta.url);
 
 /** Serves the files of the page below `/console/`. Their names are read once, so no path leads elsewhere. */
 export class PageFiles {
-  readonly #folder: string | undefined;
   #files: Promise<ReadonlyMap<string, Buffer>> | undefined;
-
-  /** @param folder - Default: the page that is built into this package. */
-  constructor(folder: string | undefined) {
-    this.#folder = folder;
-  }
 
   async fetch(request: Request): Promise<Response> {
     const { pathname } = new URL(request.url);
@@ -39,7 +33,7 @@ export class PageFiles {
     // The page's links are relative, so that it works below any path of a proxy.
     if (pathname === "/console")
       return new Response(null, { status: 308, headers: { ...HEADERS, location: "./console/" } });
-    this.#files ??= this.#folder === undefined ? ownPage() : readFiles(this.#folder);
+    this.#files ??= ownPage();
     const files = await this.#files;
     if (files.size === 0) return text(503, NOT_BUILT);
     const name = pathname.slice("/console/".length) || "index.html";

@@ -24,7 +24,7 @@ type Listener = (run: RecordedRun) => void;
 /** The runs of a server that its console shows: those under way, and the latest that ended. */
 export class RunBoard {
   readonly #runs = new Map<string, RecordedRun>();
-  readonly #listeners = new Map<string, Set<Listener>>();
+  readonly #listeners = new Set<{ audience: string; listener: Listener }>();
   /** Runs whose listeners will be called. */
   readonly #changed = new Set<RecordedRun>();
   /** By audience, the one whose run ended last at the end. */
@@ -59,13 +59,8 @@ export class RunBoard {
   get(id: string, audience: string): RecordedRun {
     const run = this.find(id, audience);
     if (run !== undefined) return run;
-    throw new CemError(
-      "RUN_NOT_FOUND",
-      "No run of this id is kept here. The console keeps the latest ones.",
-      {
-        details: { run: id },
-      },
-    );
+    const message = "No run of this id is kept here. The console keeps the latest ones.";
+    throw new CemError("RUN_NOT_FOUND", message, { details: { run: id } });
   }
 
   /** What an audience's runs of the last hour came to. */
@@ -81,7 +76,7 @@ export class RunBoard {
 
   /** The number of listeners that an audience has. */
   listening(audience: string): number {
-    return this.#listeners.get(audience)?.size ?? 0;
+    return [...this.#listeners].filter((one) => one.audience === audience).length;
   }
 
   /**
@@ -90,16 +85,13 @@ export class RunBoard {
    * @returns the function that ends this.
    */
   subscribe(audience: string, listener: Listener): () => void {
-    const listeners = this.#listeners.get(audience) ?? new Set();
-    this.#listeners.set(audience, listeners.add(listener));
-    return () => {
-      listeners.delete(listener);
-      if (listeners.size === 0) this.#listeners.delete(audience);
-    };
+    const listening = { audience, listener };
+    this.#listeners.add(listening);
+    return () => void this.#listeners.delete(listening);
   }
 
   readonly #onChange = (run: RecordedRun): void => {
-    if (!this.#listeners.has(run.audience)) return;
+    if (this.listening(run.audience) === 0) return;
     this.#changed.add(run);
     if (this.#changed.size === 1) setTimeout(() => this.#tell(), EVENT_INTERVAL_MS).unref();
   };
@@ -118,9 +110,8 @@ export class RunBoard {
   #tell(): void {
     const changed = [...this.#changed];
     this.#changed.clear();
-    for (const run of changed) {
-      for (const listener of this.#listeners.get(run.audience) ?? []) listener(run);
-    }
+    for (const { audience, listener } of this.#listeners)
+      for (const run of changed) if (run.audience === audience) listener(run);
   }
 
   #of(audience: string): RecordedRun[] {

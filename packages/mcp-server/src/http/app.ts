@@ -20,6 +20,7 @@ import { answerMetrics, createMetrics } from "./metrics.ts";
 import type { ServerMetrics } from "./metrics.ts";
 import { bracketed } from "./options.ts";
 import type { HttpMount, HttpOptions } from "./options.ts";
+import type { Sessions } from "./sessions.ts";
 import { networkOf, SharePerNetwork, type TrustedProxies } from "./trusted-proxies.ts";
 
 /** Paths that machines poll: logged at debug level. */
@@ -31,10 +32,8 @@ const MAX_DRAIN_MS = 2_000;
 export interface HttpTransport {
   /** The path where clients connect. */
   readonly path: string;
-  /** Open sessions, or streams. */
-  readonly sessions: number;
-  /** Whether a new client would be refused. */
-  readonly isFull: boolean;
+  /** Open sessions, or streams, and whether a new client would be refused. */
+  readonly sessions: Pick<Sessions<unknown>, "size" | "isFull">;
   /** Adds its routes, which run after all checks. */
   route(app: Hono<HttpEnv>): void;
   close(): Promise<void>;
@@ -71,9 +70,10 @@ export class HttpApp {
     this.#logger = logger;
     this.#transport = transport;
     this.#proxies = proxies;
-    this.#metrics = createMetrics(server, () => transport.sessions);
+    this.#metrics = createMetrics(server, () => transport.sessions.size);
     this.#readiness = createReadiness(server, logger, () => {
-      if (transport.isFull) return `${transport.sessions} sessions are open and in use, which is the maximum`;
+      const { isFull, size } = transport.sessions;
+      if (isFull) return `${size} sessions are open and in use, which is the maximum`;
       return server.runs.active < MAX_RUNS
         ? undefined
         : `${MAX_RUNS} runs are under way, which is the maximum`;

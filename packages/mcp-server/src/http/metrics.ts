@@ -23,46 +23,26 @@ export function createMetrics(
     labelNames: ["status"],
     registers: [registry],
   });
-  addGauge(
-    registry,
-    "cem_runs_active",
-    "Runs under way, those waiting for a guest among them.",
-    () => runs.active,
-  );
-  addGauge(
-    registry,
-    "cem_runs_kept",
-    "Runs that outlasted their call and can still be asked for.",
-    () => runs.kept,
-  );
-  addGauge(registry, "cem_sessions", "Sessions of the older protocol, and open SSE streams.", sessions);
-  measureSandbox(agent, registry);
+  const count = createAdder(registry, () => ({ active: runs.active, kept: runs.kept, open: sessions() }));
+  count(Gauge, "cem_runs_active", "Runs under way, those waiting for a guest among them.", "active");
+  count(Gauge, "cem_runs_kept", "Runs that outlasted their call and can still be asked for.", "kept");
+  count(Gauge, "cem_sessions", "Sessions of the older protocol, and open SSE streams.", "open");
+  // There are no statistics of the sandbox before the first run.
+  const add = createAdder(registry, () => agent.sandboxStats?.());
+  add(Gauge, "cem_sandbox_runs", "Runs that have a guest, and runs that wait for one.", {
+    state: { running: "running", waiting: "waiting" },
+  });
+  add(Gauge, "cem_guests", "Guests there are, by state (standby, kept, taken).", {
+    state: { standby: "standby", kept: "kept", taken: "taken" },
+  });
+  add(Counter, "cem_guest_takes_total", "Guests that runs got, by where from (pool, session, new).", {
+    from: { pool: "hits", session: "reused", new: "misses" },
+  });
+  add(Counter, "cem_guests_total", "Guests by what became of them (started, lost, discarded).", {
+    what: { started: "started", lost: "lost", discarded: "discarded" },
+  });
   runs.onFinished(measureRuns(registry));
   return { registry, countRequest: (status) => requests.inc({ status: String(status) }) };
-}
-
-/** Adds the statistics of the agent's sandbox. There are none before the first run. */
-function measureSandbox(agent: Agent, registry: Registry): void {
-  const add = createAdder(registry, () => agent.sandboxStats?.());
-  add(Gauge, "cem_sandbox_runs", "Runs that have a guest, and runs that wait for one.", "state", {
-    running: "running",
-    waiting: "waiting",
-  });
-  add(Gauge, "cem_guests", "Guests there are, by state (standby, kept, taken).", "state", {
-    standby: "standby",
-    kept: "kept",
-    taken: "taken",
-  });
-  add(Counter, "cem_guest_takes_total", "Guests that runs got, by where from (pool, session, new).", "from", {
-    pool: "hits",
-    session: "reused",
-    new: "misses",
-  });
-  add(Counter, "cem_guests_total", "Guests by what became of them (started, lost, discarded).", "what", {
-    started: "started",
-    lost: "lost",
-    discarded: "discarded",
-  });
 }
 
 /** State of the queue that workers share. */
@@ -88,16 +68,14 @@ export function createWorkerMetrics(queue: () => Promise<QueueFigures>): WorkerM
     const { oldestWaitMs, ...figures } = await queue();
     return { ...figures, oldestWaitSeconds: oldestWaitMs / MS_PER_SECOND };
   });
-  add(Gauge, "cem_queue_runs", "Runs in the queue. Every worker reports the same number.", "state", {
-    waiting: "waiting",
-    running: "running",
-    error: "dead",
+  add(Gauge, "cem_queue_runs", "Runs in the queue. Every worker reports the same number.", {
+    state: { waiting: "waiting", running: "running", error: "dead" },
   });
-  add(Gauge, "cem_queue_workers", "Workers that take runs from the queue.", "state", {
-    connected: "workers",
+  add(Gauge, "cem_queue_workers", "Workers that take runs from the queue.", {
+    state: { connected: "workers" },
   });
-  add(Gauge, "cem_queue_oldest_wait_seconds", "How long the oldest run in the queue has waited.", "state", {
-    waiting: "oldestWaitSeconds",
+  add(Gauge, "cem_queue_oldest_wait_seconds", "How long the oldest run in the queue has waited.", {
+    state: { waiting: "oldestWaitSeconds" },
   });
   return { registry, onFinished: measureRuns(registry) };
 }
@@ -117,33 +95,25 @@ function createAdder<Figure extends string>(
     Kind: typeof Gauge<string> | typeof Counter<string>,
     name: string,
     help: string,
-    label: string,
-    /** By the value of the label. */
-    figures: Readonly<Record<string, Figure>>,
-  ): Gauge | Counter =>
-    new Kind({
+    /** The figure, or the metric's label with the figure of each of its values. */
+    shown: Figure | Readonly<Record<string, Readonly<Record<string, Figure>>>>,
+  ): Gauge | Counter => {
+    const [label, figures] = (typeof shown === "string" ? undefined : Object.entries(shown)[0]) ?? [];
+    return new Kind({
       name,
       help,
-      labelNames: [label],
+      labelNames: label === undefined ? [] : [label],
       registers: [registry],
       async collect() {
         const found = await Promise.resolve(read()).catch(() => undefined);
         this.reset();
         if (found === undefined) return;
-        for (const [value, figure] of Object.entries(figures)) this.inc({ [label]: value }, found[figure]);
+        if (typeof shown === "string") return this.inc(found[shown]);
+        for (const [value, figure] of Object.entries(figures ?? {}))
+          this.inc({ [label ?? ""]: value }, found[figure]);
       },
     });
-}
-
-function addGauge(registry: Registry, name: string, help: string, read: () => number): Gauge {
-  return new Gauge({
-    name,
-    help,
-    registers: [registry],
-    collect() {
-      this.set(read());
-    },
-  });
+  };
 }
 
 /** Adds metrics of runs. @returns a function that takes in each run that ended */

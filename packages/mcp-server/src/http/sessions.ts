@@ -50,9 +50,8 @@ export class Sessions<T> {
   readonly #share: number;
   readonly #idleMs: number;
   readonly #timer: NodeJS.Timeout;
-  /** Taken places by quotaOwner, those not filled yet among them. */
-  readonly #taken = new Map<string, number>();
-  #places = 0;
+  /** Places that are not filled yet. */
+  readonly #reserved = new Set<{ quotaOwner: string }>();
 
   constructor(settings: SessionsSettings<T>) {
     this.#settings = settings;
@@ -68,36 +67,25 @@ export class Sessions<T> {
 
   /** Whether a client that has no session yet would be refused one. */
   get isFull(): boolean {
-    return this.#places >= this.#settings.capacity && this.#longestIdle() === undefined;
+    return this.#taken().length >= this.#settings.capacity && this.#longestIdle() === undefined;
   }
 
   /** Reserves a place for a new session. Closes an idle one where there is none left. */
   reserve(quotaOwner: string): SessionSlot<T> | SessionRefusal {
-    const isAll = this.#places >= this.#settings.capacity;
-    const hasShare = (this.#taken.get(quotaOwner) ?? 0) >= this.#share;
+    const taken = this.#taken();
+    const isAll = taken.length >= this.#settings.capacity;
+    const hasShare = taken.filter((one) => one.quotaOwner === quotaOwner).length >= this.#share;
     if (hasShare && !this.#makeRoom(quotaOwner)) return isAll ? "full" : "share";
     if (!hasShare && isAll && !this.#makeRoom()) return "full";
-    this.#count(quotaOwner, 1);
-    let isOpen = true;
+    const place = { quotaOwner };
+    this.#reserved.add(place);
     return {
       fill: (id, owner, value) => {
-        if (!isOpen) return;
-        isOpen = false;
-        const session = {
-          value,
-          owner,
-          quotaOwner,
-          used: performance.now(),
-          worked: false,
-          requests: 0,
-          streams: 0,
-        };
-        this.#sessions.set(id, session);
+        if (!this.#reserved.delete(place)) return;
+        const used = performance.now();
+        this.#sessions.set(id, { ...place, value, owner, used, worked: false, requests: 0, streams: 0 });
       },
-      release: () => {
-        if (isOpen) this.#count(quotaOwner, -1);
-        isOpen = false;
-      },
+      release: () => void this.#reserved.delete(place),
     };
   }
 
@@ -130,24 +118,18 @@ export class Sessions<T> {
   }
 
   delete(id: string): void {
-    const session = this.#sessions.get(id);
-    if (session === undefined) return;
     this.#sessions.delete(id);
-    this.#count(session.quotaOwner, -1);
   }
 
   async close(): Promise<void> {
     clearInterval(this.#timer);
     const all = [...this.#sessions.values()];
-    for (const id of this.#sessions.keys()) this.delete(id);
+    this.#sessions.clear();
     await Promise.allSettled(all.map(({ value }) => this.#settings.close(value)));
   }
 
-  #count(quotaOwner: string, change: number): void {
-    this.#places += change;
-    const taken = (this.#taken.get(quotaOwner) ?? 0) + change;
-    if (taken > 0) this.#taken.set(quotaOwner, taken);
-    else this.#taken.delete(quotaOwner);
+  #taken(): { quotaOwner: string }[] {
+    return [...this.#reserved, ...this.#sessions.values()];
   }
 
   #makeRoom(quotaOwner?: string): boolean {

@@ -19,12 +19,7 @@ export function openSse(server: Servable, { maxSessions = MAX_SESSIONS }: HttpOp
   });
   return {
     path: SSE_PATH,
-    get sessions() {
-      return sessions.size;
-    },
-    get isFull() {
-      return sessions.isFull;
-    },
+    sessions,
     route(app) {
       app.get(SSE_PATH, async ({ req, env: { outgoing }, get, notFound }) => {
         // Hono routes HEAD as GET.

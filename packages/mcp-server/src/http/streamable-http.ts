@@ -110,12 +110,7 @@ export function openStreamableHttp(
 
   return {
     path: MCP_PATH,
-    get sessions() {
-      return sessions.size;
-    },
-    get isFull() {
-      return sessions.isFull;
-    },
+    sessions,
     route(app) {
       app.all(MCP_PATH, readJsonBody, ({ req, get }) => {
         const [authInfo, parsedBody] = [get("authInfo"), get("body")];

@@ -6,10 +6,10 @@ import {
 } from "../limits.ts";
 import type { Run } from "./run.ts";
 
-interface Holder {
-  runs: Set<Run>;
-  /** The size of the results of those that have finished. */
-  characters: number;
+interface Kept {
+  run: Run;
+  /** The size of its result, in characters. 0 until it has finished. */
+  size: number;
 }
 
 /**
@@ -17,11 +17,9 @@ interface Holder {
  * the oldest of its own finished runs is forgotten. Where there is no room for anybody, whoever holds most makes room.
  */
 export class KeptRuns {
-  readonly #runs = new Map<string, Run>();
-  readonly #holders = new Map<string, Holder>();
-  readonly #sizes = new Map<Run, number>();
+  /** By id, the oldest first. */
+  readonly #kept = new Map<string, Kept>();
   readonly #onForgotten: (run: Run) => void;
-  #characters = 0;
 
   /** @param onForgotten - Called with each finished run that makes room for another. */
   constructor(onForgotten: (run: Run) => void) {
@@ -29,75 +27,68 @@ export class KeptRuns {
   }
 
   get size(): number {
-    return this.#runs.size;
+    return this.#kept.size;
   }
 
   get(id: string): Run | undefined {
-    return this.#runs.get(id);
+    return this.#kept.get(id)?.run;
   }
 
   all(): Run[] {
-    return [...this.#runs.values()];
+    return [...this.#kept.values()].map(({ run }) => run);
   }
 
   /** Keeps a run. False where there is no room for it. */
   add(run: Run): boolean {
-    if (this.#runs.has(run.id)) return true;
-    const own = this.#holders.get(keyOf(run));
-    if (own !== undefined && own.runs.size >= MAX_KEPT_RUNS_PER_CLIENT && !this.#forgetOldest(own))
-      return false;
-    if (this.size >= MAX_KEPT_RUNS && !this.#forgetOldest(this.#largest(({ runs }) => runs.size)))
-      return false;
-    const holder = this.#holders.get(keyOf(run)) ?? { runs: new Set(), characters: 0 };
-    this.#holders.set(keyOf(run), holder);
-    holder.runs.add(run);
-    this.#runs.set(run.id, run);
+    if (this.#kept.has(run.id)) return true;
+    const own = this.#of(run);
+    if (own.length >= MAX_KEPT_RUNS_PER_CLIENT && !this.#forgetOldest(own)) return false;
+    if (this.size >= MAX_KEPT_RUNS && !this.#forgetOldest(this.#most(({ length }) => length))) return false;
+    const kept: Kept = { run, size: 0 };
+    this.#kept.set(run.id, kept);
     run.result.then(
-      (result) => this.#weigh(run, roughSize(result, MAX_KEPT_CHARACTERS_PER_CLIENT)),
+      (result) => this.#weigh(kept, roughSize(result, MAX_KEPT_CHARACTERS_PER_CLIENT)),
       () => {},
     );
     return true;
   }
 
-  delete(run: Run): void {
-    const holder = this.#holders.get(keyOf(run));
-    if (holder === undefined || !this.#runs.delete(run.id)) return;
-    const size = this.#sizes.get(run) ?? 0;
-    this.#sizes.delete(run);
-    this.#characters -= size;
-    holder.characters -= size;
-    holder.runs.delete(run);
-    if (holder.runs.size === 0) this.#holders.delete(keyOf(run));
+  delete({ id }: Run): void {
+    this.#kept.delete(id);
   }
 
-  /** Counts a result that is kept now, and makes room for it. */
-  #weigh(run: Run, size: number): void {
-    const holder = this.#holders.get(keyOf(run));
-    if (holder?.runs.has(run) !== true) return;
-    this.#sizes.set(run, size);
-    this.#characters += size;
-    holder.characters += size;
-    while (holder.characters > MAX_KEPT_CHARACTERS_PER_CLIENT && this.#forgetOldest(holder, run));
-    while (this.#characters > MAX_KEPT_CHARACTERS) {
-      if (!this.#forgetOldest(this.#largest(({ characters }) => characters))) return;
-    }
+  /** Notes the size of a result, and forgets others where it is too much with them. */
+  #weigh(kept: Kept, size: number): void {
+    if (this.#kept.get(kept.run.id) !== kept) return;
+    kept.size = size;
+    for (let own = this.#of(kept.run); sizeOf(own) > MAX_KEPT_CHARACTERS_PER_CLIENT; own = this.#of(kept.run))
+      if (!this.#forgetOldest(own.filter((other) => other !== kept))) break;
+    while (sizeOf([...this.#kept.values()]) > MAX_KEPT_CHARACTERS)
+      if (!this.#forgetOldest(this.#most(sizeOf))) return;
   }
 
-  #largest(sizeOf: (holder: Holder) => number): Holder | undefined {
-    return [...this.#holders.values()].reduce<Holder | undefined>(
-      (largest, one) => (largest === undefined || sizeOf(one) > sizeOf(largest) ? one : largest),
-      undefined,
-    );
+  #of(run: Run): Kept[] {
+    return [...this.#kept.values()].filter((kept) => keyOf(kept.run) === keyOf(run));
   }
 
-  /** Forgets the oldest finished run of one holder. False where it has none. */
-  #forgetOldest(holder: Holder | undefined, except?: Run): boolean {
-    const oldest = [...(holder?.runs ?? [])].find((run) => run.finished && run !== except);
+  /** What the owner has that has most. */
+  #most(measure: (kept: readonly Kept[]) => number): Kept[] {
+    const owners = Map.groupBy(this.#kept.values(), ({ run }) => keyOf(run));
+    return [...owners.values()].toSorted((one, other) => measure(other) - measure(one))[0] ?? [];
+  }
+
+  /** Forgets the oldest finished run. False where there is none. */
+  #forgetOldest(among: readonly Kept[]): boolean {
+    const oldest = among.find(({ run }) => run.finished)?.run;
     if (oldest === undefined) return false;
     this.delete(oldest);
     this.#onForgotten(oldest);
     return true;
   }
+}
+
+function sizeOf(kept: readonly Kept[]): number {
+  return kept.reduce((sum, { size }) => sum + size, 0);
 }
 
 /** Over stdio there is one client, which is not named. */

@@ -1,9 +1,9 @@
-import { CemError, isObject } from "@cem/core";
+import { CemError, isObject, nobodyAsked } from "@cem/core";
 import type { JsonObject, JsonValue } from "@cem/core";
 import { ProtocolError, ProtocolErrorCode } from "@modelcontextprotocol/server";
 import type { McpServer, ServerContext } from "@modelcontextprotocol/server";
+import { OpenQuestions, answersTo } from "../runs/questions.ts";
 import { sessionOf } from "../tools/server-tool.ts";
-import type { AskingRequests, RequestStates } from "./asking-requests.ts";
 import {
   UpstreamLists,
   exposedName,
@@ -24,9 +24,6 @@ import type {
 export interface ExposeSettings {
   expose: readonly Exposed[];
   upstream: UpstreamContents;
-  /** Keeps requests that ask the client something. */
-  asking: AskingRequests;
-  states: RequestStates;
   era: "legacy" | "modern";
   /** Called with each request before the servers behind are asked. */
   onRequest: (context: ServerContext) => void;
@@ -52,9 +49,12 @@ export function exposedCapabilities(expose: readonly Exposed[], era: "legacy" | 
   };
 }
 
+/** The answer where a question could reach the client only by a request that it repeats. */
+const ASKED_BY_TOOLS_ONLY = nobodyAsked("in this revision of the protocol questions come from tools only");
+
 /** Answers requests for resources, prompts and completions with those of the servers behind, under their names. */
 export function exposeContents({ server }: McpServer, settings: ExposeSettings): ExposedContents {
-  const { expose, upstream, asking, states, era, onRequest, onMissing = () => {} } = settings;
+  const { expose, upstream, era, onRequest, onMissing = () => {} } = settings;
   const lists = new UpstreamLists(upstream, onMissing);
   /** The watched resources, by their exposed URI: the one that the client gave, and the client's session. */
   const watched = new Map<string, { uri: string; server: string; session: string | undefined }>();
@@ -64,12 +64,19 @@ export function exposeContents({ server }: McpServer, settings: ExposeSettings):
     return { signal: context.mcpReq.signal, session: singleUse === true ? undefined : session };
   };
 
-  /** Sends a request to a server behind, whose questions reach the client. */
+  /** Sends a request to a server behind, whose questions reach a client that can be asked meanwhile. */
   const ask = async (to: string, request: UpstreamRequest, context: ServerContext): Promise<JsonObject> => {
-    const answer = await asking.follow(context, ({ signal, questions: { elicit, sample } }) =>
-      answered(upstream.request(to, request, { ...optionsOf(context), signal, elicit, sample })),
-    );
-    return (await states.signed(answer, context)) as JsonObject;
+    const questions = new OpenQuestions();
+    const { elicit, sample } = questions;
+    const result = answered(upstream.request(to, request, { ...optionsOf(context), elicit, sample }));
+    for (;;) {
+      const answer = await Promise.race([result, questions.arrival]);
+      if (answer !== undefined) return answer;
+      const answers = await answersTo(questions.all, context);
+      questions.answer(
+        answers ?? new Map([...questions.all.keys()].map((key) => [key, ASKED_BY_TOOLS_ONLY])),
+      );
+    }
   };
 
   if (expose.includes("resources")) {
@@ -85,7 +92,6 @@ export function exposeContents({ server }: McpServer, settings: ExposeSettings):
       const behind = await lists.findResource(uri, optionsOf(context));
       const request = { method: "resources/read", params: { uri: behind.own } } as const;
       const result = await ask(behind.server, request, context);
-      if (isInputRequired(result)) return result as never;
       const { contents } = result;
       const show = (part: JsonValue): JsonValue => {
         if (!isObject(part)) return part;
@@ -126,7 +132,6 @@ export function exposeContents({ server }: McpServer, settings: ExposeSettings):
         params: { name: behind.own, arguments: params.arguments },
       } as const;
       const result = await ask(behind.server, request, context);
-      if (isInputRequired(result)) return result as never;
       const { description, messages } = result;
       const show = (message: JsonValue): JsonValue =>
         isObject(message)
@@ -160,10 +165,6 @@ export function exposeContents({ server }: McpServer, settings: ExposeSettings):
     return { completion: result["completion"] ?? { values: [] } } as never;
   });
   return { updated };
-}
-
-function isInputRequired(result: JsonObject): boolean {
-  return result["resultType"] === "input_required";
 }
 
 /** An item with the URI it has here, and a name that says whose it is. */
