@@ -278,7 +278,7 @@ export function customerIdOf(identity: readonly string[]): string {
 }
 
 /** Whether a name is a customer's id, given or derived. */
-export function isCustomerId(name: string): boolean {
+function isCustomerId(name: string): boolean {
   return DERIVED.test(name) || isGivenOwnerId(name);
 }
 
