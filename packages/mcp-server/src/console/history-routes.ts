@@ -20,11 +20,10 @@ import { Done } from "./schemas.ts";
 
 const Id = z.object({ id: z.string() });
 const RESUMABLE: ReadonlySet<string> = new Set(["error", "timeout", "cancelled", "interrupted"]);
-const NO_SESSIONS = "Sessions are not shown here: clients with identities of their own share one workspace.";
-const NO_WORKFLOWS =
-  "Workflows are not shown here: clients with identities of their own share one workspace.";
-const NO_CUSTOMERS =
-  "Customers are not shown here: clients with identities of their own share one workspace.";
+const NOT_SHOWN = "not shown here: clients with identities of their own share one workspace.";
+const NO_SESSIONS = `Sessions are ${NOT_SHOWN}`;
+const NO_WORKFLOWS = `Workflows are ${NOT_SHOWN}`;
+const NO_CUSTOMERS = `Customers are ${NOT_SHOWN}`;
 const NO_QUEUE =
   "This server executes runs itself, or has several customers, who don't see the queue of all.";
 

@@ -143,7 +143,7 @@ export function streamRuns(board: RunBoard, audience: string, signal: AbortSigna
       details: { streams: open, maxStreams: MAX_STREAMS_PER_AUDIENCE },
     });
   }
-  let stop: () => void = () => {};
+  const leaving = new AbortController();
   const body = new ReadableStream<Uint8Array>(
     {
       start(controller) {
@@ -155,23 +155,18 @@ export function streamRuns(board: RunBoard, audience: string, signal: AbortSigna
           send(`event: run\ndata: ${JSON.stringify(summary)}\n\n`),
         );
         const heartbeat = setInterval(() => send(": still here\n\n"), HEARTBEAT_MS).unref();
-        const close = (): void => {
-          stop();
-          controller.close();
-        };
-        stop = () => {
+        const stop = (): void => {
           clearInterval(heartbeat);
           unsubscribe();
           // A cancelled stream can't be closed.
-          signal.removeEventListener("abort", close);
+          if (!leaving.signal.aborted) controller.close();
         };
-        signal.addEventListener("abort", close, { once: true });
+        const ending = AbortSignal.any([signal, leaving.signal]);
+        ending.addEventListener("abort", stop, { once: true });
         send(": open\n\n");
-        if (signal.aborted) close();
+        if (ending.aborted) stop();
       },
-      cancel() {
-        stop();
-      },
+      cancel: () => leaving.abort(),
     },
     { highWaterMark: MAX_WAITING_EVENTS },
   );

@@ -1,6 +1,7 @@
 import type { IncomingHttpHeaders } from "node:http";
 import { BlockList, isIP, isIPv6 } from "node:net";
 import { CemError } from "@cem/core";
+import { expandIPv6 } from "hono/utils/ipaddr";
 
 /** Addresses and ranges of proxies, whose headers about a request's client are trusted. */
 export class TrustedProxies {
@@ -85,19 +86,13 @@ function withoutMapping(address: string): string {
   return /^::ffff:(?<address>[\d.]+)$/iu.exec(address)?.groups?.["address"] ?? address;
 }
 
-/** Each group of an IPv6 address has four digits; a subscriber of a provider has at least the first four groups. */
+/** A subscriber of a provider has at least the first four groups of an IPv6 address. */
 const NETWORK_GROUPS = 4;
 
 /** An address, or the network of an IPv6 address. */
 export function networkOf(address: string): string {
-  const plain = withoutMapping(address);
-  if (!isIPv6(plain)) return plain;
-  const [before = "", after] = plain.split("%", 1)[0]?.split("::") ?? [];
-  const head = before === "" ? [] : before.split(":");
-  const tail = after === undefined || after === "" ? [] : after.split(":");
-  const zeros = after === undefined ? 0 : Math.max(0, 8 - head.length - tail.length);
-  const groups = [...head, ...Array<string>(zeros).fill("0"), ...tail];
-  return groups.slice(0, NETWORK_GROUPS).join(":");
+  const [plain = ""] = withoutMapping(address).split("%", 1);
+  return isIPv6(plain) ? expandIPv6(plain).split(":").slice(0, NETWORK_GROUPS).join(":") : plain;
 }
 
 /** Counts what each network has of something that is limited: connections, or requests in progress. */

@@ -52,7 +52,7 @@ export class RunRegistry {
   readonly #areQueued: boolean;
   readonly #yielded = new KeptRuns((run) => clearTimeout(run.idleTimer));
   readonly #listeners = new Set<RunListener>();
-  readonly #watchers = new Set<(run: Run) => RunWatcher | undefined>();
+  #watcherOf: ((run: Run) => RunWatcher | undefined) | undefined;
   /** How long a call waits for its run, in milliseconds. */
   readonly yieldAfterMs: number;
   readonly #idleMs: number;
@@ -85,9 +85,9 @@ export class RunRegistry {
     this.#listeners.add(listener);
   }
 
-  /** Watches each later run for which the function returns a watcher. It is called before the run begins. */
+  /** Has each later run watched for which the function returns a watcher. It is called before the run begins. */
   watch(watcherOf: (run: Run) => RunWatcher | undefined): void {
-    this.#watchers.add(watcherOf);
+    this.#watcherOf = watcherOf;
   }
 
   /**
@@ -125,9 +125,7 @@ export class RunRegistry {
         { details: { runs: this.#runs.size, maxRuns: MAX_RUNS } },
       );
     }
-    const watch = (run: Run): RunWatcher[] =>
-      [...this.#watchers].map((watcherOf) => watcherOf(run)).filter((watcher) => watcher !== undefined);
-    const run = new Run(this.#inTurn(request), this.#watchers.size === 0 ? undefined : watch, this.#replica);
+    const run = new Run(this.#inTurn(request), this.#watcherOf, this.#replica);
     this.#track(run, request.kind);
     return run;
   }

@@ -70,7 +70,7 @@ export class Run {
    */
   constructor(
     { adopted, owner, quotaOwner, kind, facts, begin, onEvent }: RunRequest,
-    watch?: (run: Run) => RunWatcher[],
+    watch?: (run: Run) => RunWatcher | undefined,
     replica?: string,
   ) {
     const key = adopted ?? randomBytes(ID_BYTES).toString("base64url");
@@ -80,12 +80,8 @@ export class Run {
     this.quotaOwner = quotaOwner;
     this.kind = kind;
     this.facts = facts;
-    const watchers = watch?.(this) ?? [];
-    if (watchers.length > 0) {
-      this.questions.onChange = () => {
-        for (const watcher of watchers) watcher.onQuestions();
-      };
-    }
+    const watcher = watch?.(this);
+    this.questions.onChange = watcher?.onQuestions;
     this.#onEvent = onEvent;
     const options: ExecuteOptions = {
       runId: this.id,
@@ -95,7 +91,7 @@ export class Run {
         this.isWaiting = event.type === "waiting";
         if (event.type === "output") this.#collect(event.chunk.text);
         this.#onEvent?.(event);
-        for (const watcher of watchers) watcher.onEvent(event);
+        watcher?.onEvent(event);
       },
       onElicit: this.questions.elicit,
       onSample: this.questions.sample,
@@ -107,7 +103,7 @@ export class Run {
       return "finished";
     };
     this.#ended = this.result.then(settle, settle);
-    for (const { onEnd } of watchers) this.result.then(onEnd, (error) => onEnd(undefined, error));
+    if (watcher !== undefined) this.result.then(watcher.onEnd, (error) => watcher.onEnd(undefined, error));
   }
 
   /** Cancels the run. */
