@@ -24,10 +24,17 @@ export function createRulesGenerator(settings: RulesGeneratorSettings = {}): Cod
   const now = settings.now ?? (() => new Date());
   return {
     specificationVersion: "v1",
-    async generate({ task, tools, otherTools = [], signal }: GenerateRequest): Promise<GeneratedCode | GenerationRefused> {
+    async generate({
+      task,
+      tools,
+      otherTools = [],
+      signal,
+    }: GenerateRequest): Promise<GeneratedCode | GenerationRefused> {
       signal?.throwIfAborted();
       if (task.length <= MAX_TASK_CHARACTERS) await prepareDates(task);
-      const { plan, unfilled } = planTask(task, [...tools, ...otherTools], now, signal);
+      let { plan, unfilled } = planTask(task, tools, now, signal);
+      if (unfilled !== undefined && otherTools.length > 0)
+        ({ plan, unfilled } = planTask(task, [...tools, ...otherTools], now, signal));
       if (unfilled !== undefined) return { status: "refused", steps: [unfilled] };
       return { status: "generated", code: finishProgram(plan), origin: "rules", uses: [...plan.uses] };
     },
