@@ -1,6 +1,7 @@
-// npm test: sets up what is missing, then runs every check and ends with a line that counts them.
+// npm test: sets up what is missing, then runs the tests and ends with a line that counts them.
 // npm run test:packed: the same for the packages as they are published, which takes a build of each.
-// npm run test:more: the tests that take too long for the first, and those that need, or use where it is there, a program beyond Node.
+// npm run test:more: lint and types, which take a fifth of the processor's time of the first; the tests that take too long for it,
+// and those that need, or use where it is there, a program beyond Node.
 // Turbo runs the checks and the tests of each package, beside each other, and only those that a change concerns.
 // Each check outside the test runner counts as one; the tests count one by one.
 import { spawn } from "node:child_process";
@@ -17,9 +18,11 @@ const REPORT = path.join(".cem", "vitest.json");
 /** What is no test, by turbo's name of the task. Tasks of one name count as one check. */
 const SOURCE_CHECKS = {
   "format:check": { does: "formatting (oxfmt)", fix: "npx pnpm@12.18.0 format" },
-  lint: { does: "lint and types (oxlint, TypeScript)" },
 };
-const MORE_CHECKS = { knip: { does: "unused code and dependencies (knip)" } };
+const MORE_CHECKS = {
+  lint: { does: "lint and types (oxlint, TypeScript)" },
+  knip: { does: "unused code and dependencies (knip)" },
+};
 const PACKED_CHECKS = {
   build: { does: "build of every package (tsup)" },
   packed: {
@@ -35,7 +38,7 @@ const mode = process.argv[2] ?? "sources";
 const { checks: CHECKS, tests, env = {} } = MODES[mode];
 const TESTS = new Set(tests);
 /** Tasks of the root: they look at all packages at once. */
-const ROOT_ONLY = new Set(["knip"]);
+const ROOT_ONLY = new Set(["knip", "lint"]);
 
 const count = { passed: 0, failed: 0, skipped: 0 };
 /** Counts of skipped tests, by the programs that they need and this machine lacks. */
