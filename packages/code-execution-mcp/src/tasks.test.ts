@@ -39,7 +39,9 @@ describe("executeTask", () => {
       ["calculator", "calculate", true],
       ["weather", "get_weather", true],
     ]);
-    expect(result.selectedTools.map(({ tool }) => tool)).toEqual(expect.arrayContaining(["calculate", "get_weather"]));
+    expect(result.selectedTools.map(({ tool }) => tool)).toEqual(
+      expect.arrayContaining(["calculate", "get_weather"]),
+    );
     expect(result.contextTokens.saved).toBeGreaterThan(1000);
     expect(result.isolation?.mechanisms).toContain("deno permissions");
   });
