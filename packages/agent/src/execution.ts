@@ -15,14 +15,14 @@ interface ExecutionSettings {
 /** The needs of a program's execution, beyond the program itself. */
 type Execution = Pick<RunRequest, "invoker" | "onToolCall">;
 
-/** A program that a guest has begun while it is reviewed. It calls and changes nothing before `run`. */
+/** A program that a guest loads while it is reviewed. Nothing of it is executed before `run`. */
 export interface LoadedProgram {
   run(execution: Execution): Promise<RunOutcome>;
-  /** Ends it, unless `run` was called. */
+  /** Has the guest forget it, unless it was executed. */
   drop(): void;
 }
 
-/** Has a guest begin a program. A failure shows when it is run. */
+/** Has a guest load a program. A failure shows when it is executed. */
 export function loadProgram(
   { options, progress, signal, stages }: RunContext,
   program: Program,

@@ -32,7 +32,7 @@ interface Known {
  * The stage `review`: has the guard and the type checker read code before it runs.
  *
  * @param known - With `problems`, the files of the catalog that can't be used, and `ranBefore`: whether an earlier attempt at the same task has run, which a refusal must not deny.
- * `load` is called where only the answer about the types is missing.
+ * `load` is called where only the types are left to check.
  */
 export async function review(
   context: RunContext,
@@ -74,9 +74,7 @@ async function examineCode(
     const verdict = { allowed: false, findings: [unknown] };
     return { ...verdict, refusal: refusedReview(verdict, { ranBefore }) };
   }
-  const checking = checkTypes(context, program, request);
-  // Of code that the guard refuses, the types do not matter.
-  checking?.catch(() => {});
+  // The guard comes first: code that it refuses is not type-checked.
   const guard = await context.stages.guard.get();
   const verdict = withProblems(await guard.review(request), problems);
   if (!verdict.allowed) {
@@ -85,30 +83,18 @@ async function examineCode(
     return { ...verdict, refusal };
   }
   await yieldToAbort(context.signal);
-  if (checking === undefined) return verdict;
-  load();
-  const typeFindings = await checking;
+  const typeChecker = typeCheckerOf(context);
+  if (typeChecker === undefined || !checksTypesOf(program, context)) return verdict;
+  const checker = await typeChecker.get();
+  const checking = checker.check({ ...request, strict: context.options.typeCheck === "strict" });
+  // Once the compiler has been asked.
+  const loading = setImmediate(load);
+  const typeFindings = await checking.finally(() => clearImmediate(loading));
   const findings = [...verdict.findings, ...typeFindings];
   const isWrong = typeFindings.some(({ severity }) => severity === "error");
   return isWrong
     ? { allowed: false, findings, refusal: refusedTypes(typeFindings, { ranBefore }) }
     : { ...verdict, findings };
-}
-
-/**
- * Has the types of code checked, by a compiler in a process of its own, while the guard reads the code.
- *
- * @returns `undefined` where this run checks none.
- */
-function checkTypes(
-  context: RunContext,
-  program: Program,
-  request: ReviewRequest,
-): Promise<Finding[]> | undefined {
-  const typeChecker = typeCheckerOf(context);
-  if (typeChecker === undefined || !checksTypesOf(program, context)) return undefined;
-  const strict = context.options.typeCheck === "strict";
-  return typeChecker.get().then((checker) => checker.check({ ...request, strict }));
 }
 
 /** A token of another session, which the program would keep or print as if it were the value. */

@@ -120,8 +120,7 @@ export interface RunRequest {
   signal?: AbortSignal | undefined;
   /**
    * Whether the program may run, where that is not known yet. Until it resolves, a sandbox that {@link Sandbox.loadsAhead}
-   * executes the program only as far as nobody sees it: it makes no call, changes no file and reports nothing. With `false`
-   * the run ends as an aborted one. Default: it may.
+   * loads the program and executes nothing of it; with `false` the run ends as an aborted one. Default: it may.
    */
   mayRun?: Promise<boolean> | undefined;
 }

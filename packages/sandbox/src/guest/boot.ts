@@ -37,7 +37,7 @@ let isWaiting = false;
 let importing = 0;
 let nextCallId = 1;
 let onWarm: (() => void) | undefined;
-/** Lets the current program change files, which waits for it until then. */
+/** Lets the current program begin, which is held until then. */
 let onGo: (() => void) | undefined;
 
 function sayReady(): void {
@@ -47,8 +47,7 @@ function sayReady(): void {
 /** Makes the realm of the next run. */
 function prepare(isLight: boolean): Realm {
   modules = undefined;
-  const isHeld = (): boolean => onGo !== undefined;
-  realm = createRealm({ importModules, done: complete, failed, noteProgress, isHeld }, isLight);
+  realm = createRealm({ importModules, done: complete, failed, noteProgress }, isLight);
   return realm;
 }
 
@@ -144,7 +143,8 @@ function failed(own: Realm, json: string): void {
 async function run(message: RunMessage): Promise<void> {
   postponeCollection();
   current = message;
-  const mayRun = message.isHeld === true ? go() : undefined;
+  // Of this run for good: a program that is dropped waits forever.
+  const mayRun = message.isHeld === true ? new Promise<void>((resolve) => (onGo = resolve)) : undefined;
   moduleSettings = { ...moduleSettings, texts: message.modules ?? {}, mayRun };
   if (message.needsRuntime === true) return runInOwnRealm(message);
   const own = realm ?? prepare(true);
@@ -155,20 +155,23 @@ async function run(message: RunMessage): Promise<void> {
       const imports = message.laterImports.map((specifier) => ({ specifier, names: [] }));
       await new Modules(own, moduleSettings).prepare(imports);
     } catch {
+      if (mayRun !== undefined) await mayRun;
       return runInOwnRealm(message);
     }
   }
-  return start(own, message);
+  if (mayRun !== undefined) {
+    modules = new Modules(own, moduleSettings);
+    // The program meets the error when it imports them.
+    await modules.prepare(message.imports ?? []).catch(() => {});
+  }
+  return start(own, message, mayRun);
 }
 
-/** Resolves once the program may change files. */
-function go(): Promise<void> {
-  return new Promise((resolve) => {
-    onGo = () => {
-      onGo = undefined;
-      resolve();
-    };
-  });
+/** Drops the program that is held. */
+function drop(): void {
+  current = undefined;
+  realm?.end();
+  later(recover);
 }
 
 function begin(own: Realm, { callsInFlight, payloadBytes }: RunMessage): void {
@@ -180,7 +183,6 @@ function begin(own: Realm, { callsInFlight, payloadBytes }: RunMessage): void {
  * runs, and ends this guest after the run.
  */
 async function runInOwnRealm(message: RunMessage): Promise<void> {
-  await moduleSettings.mayRun;
   send('{"type":"single-use"}');
   realm?.end();
   const own = prepare(false);
@@ -190,11 +192,12 @@ async function runInOwnRealm(message: RunMessage): Promise<void> {
   return start(own, message);
 }
 
-async function start(own: Realm, { source }: RunMessage): Promise<void> {
+async function start(own: Realm, { source }: RunMessage, mayRun?: Promise<void>): Promise<void> {
   let main: unknown;
   try {
-    main = await loadProgram(own, source, moduleSettings.mayRun);
+    main = await loadProgram(own, source, mayRun);
   } catch (error) {
+    if (mayRun !== undefined) await mayRun;
     own.inside.fail(error, "syntax");
     return;
   }
@@ -253,6 +256,7 @@ function receive(line: string): void {
   if (message.type === "run") void run(message).catch(giveUp);
   else if (message.type === "init") void initialize(message).catch(giveUp);
   else if (message.type === "go") onGo?.();
+  else if (message.type === "drop") drop();
   else sayReady();
 }
 

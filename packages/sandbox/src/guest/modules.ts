@@ -9,7 +9,7 @@ import { nodeModule } from "./node-modules.ts";
 import { toHostPath } from "./paths.ts";
 import { settled } from "./primordials.ts";
 import type { Realm } from "./realm.ts";
-import { mayUseFiles, reExportsOf, toJavaScript, type ReExport } from "./source-text.ts";
+import { reExportsOf, toJavaScript, type ReExport } from "./source-text.ts";
 
 const HIDDEN =
   "This file runs on the host, where code in the sandbox can't see it. Import its tools from ./servers/<server>/index.ts.";
@@ -37,7 +37,7 @@ export interface ModuleSettings {
   hidden: readonly string[];
   /** Texts in place of those of files, by the URL of the module. */
   texts: Readonly<Record<string, string>>;
-  /** Settles once something may be fetched or changed, where it may not yet. */
+  /** Settles once something may leave the guest, where it may not yet. */
   mayRun?: Promise<void> | undefined;
 }
 
@@ -75,7 +75,6 @@ export class Modules {
   readonly #finiteWork: FiniteWork | undefined;
   /** Linked modules by URL. */
   readonly #modules = new Map<string, Promise<SourceTextModule>>();
-  #mayUseFiles = false;
 
   constructor(realm: Realm, settings: ModuleSettings) {
     this.#realm = realm;
@@ -99,7 +98,6 @@ export class Modules {
         }),
       );
     }
-    if (this.#mayUseFiles) await this.#settings.mayRun;
     const found: Namespace[] = [];
     for (const [index, request] of requests.entries()) {
       const module = linked[index] as Linked | { error: unknown };
@@ -239,7 +237,6 @@ export class Modules {
     const code = isTypeScript ? toJavaScript(text, url.startsWith("file:") ? pathname : ".ts") : text;
     const isLight = this.#realm.context !== undefined;
     if (isLight && needsRuntime(code)) throw new RuntimeNeeded();
-    this.#mayUseFiles ||= mayUseFiles(code);
     // After an `await` there are no frames of the guest on the stack.
     return new SourceTextModule(isLight ? `await 0;${code}` : code, {
       identifier: url,

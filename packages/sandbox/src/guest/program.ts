@@ -2,7 +2,7 @@ import { SourceTextModule } from "node:vm";
 import { useSourceMap } from "./guest-errors.ts";
 import type { Realm } from "./realm.ts";
 import { settled } from "./primordials.ts";
-import { mayUseFiles, withoutTypes } from "./source-text.ts";
+import { withoutTypes } from "./source-text.ts";
 
 /** By which the host recognizes the program's stack frames. */
 const PROGRAM_URL = "blob:program";
@@ -10,7 +10,7 @@ const PROGRAM_URL = "blob:program";
 /**
  * Loads a compiled program into its realm; resolves with its main function.
  *
- * @param mayRun - Settles once it may change files.
+ * @param mayRun - Settles once code of it may be executed.
  */
 export async function loadProgram(
   { context, ownError }: Realm,
@@ -23,7 +23,7 @@ export async function loadProgram(
     const module = new SourceTextModule(code, { identifier: PROGRAM_URL, context: context as never });
     // It imports nothing: its imports were compiled to calls.
     await module.link(() => Promise.reject(new Error("A program has no imports of its own.")));
-    if (mayUseFiles(code)) await mayRun;
+    if (mayRun !== undefined) await mayRun;
     await settled(module.evaluate());
     return (module.namespace as { default: unknown }).default;
   } catch (error) {

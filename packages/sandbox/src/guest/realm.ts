@@ -32,8 +32,6 @@ export interface RealmSettings {
   failed(realm: Realm, json: string): void;
   /** Notes that work of the program has ended. */
   noteProgress(realm: Realm): void;
-  /** Whether nothing may be changed yet. */
-  isHeld(): boolean;
 }
 
 type MakeInside = (host: HostFunction, runtime: RuntimeParts | undefined) => Inside;
@@ -71,7 +69,7 @@ function runtimeParts(): RuntimeParts {
  * the guest's own realm.
  */
 export function createRealm(settings: RealmSettings, isLight: boolean): Realm {
-  const { importModules, done, failed, noteProgress, isHeld } = settings;
+  const { importModules, done, failed, noteProgress } = settings;
   const context = isLight
     ? createContext(constants.DONT_CONTEXTIFY, { codeGeneration: { strings: false, wasm: false } })
     : undefined;
@@ -91,11 +89,7 @@ export function createRealm(settings: RealmSettings, isLight: boolean): Realm {
     readKept: (path: string, offset: number, limit: number) => answer(() => readKept(path, offset, limit)),
     readText: (path: string) => answer(() => readKeptText(path)),
     file: (method: string, path: string, other?: string, options?: string) =>
-      answer(() => {
-        // Code that mentions them waits until it may use them, unless it hides that.
-        if (isHeld()) throw new Error("Files can't be used before the program was checked.");
-        return doWithFile(method, path, other, options);
-      }),
+      answer(() => doWithFile(method, path, other, options)),
     resolve: (specifier: string, url: string) =>
       answer(() => {
         const resolved = resolveModule(specifier, url);

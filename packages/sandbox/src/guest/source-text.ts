@@ -31,11 +31,6 @@ export function withoutTypes(text: string): Stripped {
   }
 }
 
-/** Whether code that knows nothing of the runtime may still use files. */
-export function mayUseFiles(code: string): boolean {
-  return code.includes("Deno");
-}
-
 /** JavaScript of a module as it is on disk or in a URL. */
 export function toJavaScript(text: string, path: string): string {
   return TYPESCRIPT.test(path) ? withoutTypeImports(withoutTypes(text).code) : text;

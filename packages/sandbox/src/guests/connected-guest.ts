@@ -76,17 +76,6 @@ export class ConnectedGuest {
     if (this.#exit !== undefined) listener?.onExit(this.#exit);
   }
 
-  /** Leaves what the guest sends in its pipe, which it then waits for. */
-  pause(): void {
-    this.guest.stdout.pause();
-    this.guest.stderr.pause();
-  }
-
-  resume(): void {
-    this.guest.stdout.resume();
-    this.guest.stderr.resume();
-  }
-
   #receive(frame: Buffer): void {
     const listener = this.#listener;
     if (listener === undefined) return;

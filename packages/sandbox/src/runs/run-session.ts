@@ -14,7 +14,7 @@ import type { GuestExit } from "../guests/guest.ts";
 import { explainExit, isAllocationFailure } from "../guests/guest-exit.ts";
 import type { GuestMessage } from "../protocol/guest-messages.ts";
 import { lineOf, mapGuestError } from "../protocol/guest-stack.ts";
-import { encodeHostMessage } from "../protocol/host-messages.ts";
+import { encodeHostMessage, type ProgramImport } from "../protocol/host-messages.ts";
 import { RunClock } from "./run-clock.ts";
 import { RunOutput } from "./run-output.ts";
 import { ToolBridge } from "./tool-bridge.ts";
@@ -52,6 +52,7 @@ export interface SessionSettings {
   lineOffset: number;
   /** Whether the program may use the runtime. Its guest serves no further run. */
   needsRuntime: boolean;
+  imports: readonly ProgramImport[];
   /** Modules that the program imports by `import("…")`. */
   laterImports?: readonly string[] | undefined;
   limits: RunLimits;
@@ -80,6 +81,8 @@ export class RunSession implements GuestListener {
   /** The size of the message with the program's value. */
   #valueBytes = 0;
   #ended = false;
+  /** Whether the guest has the program and must not execute it yet. */
+  #isHeld = false;
   #startedAt: number;
   /** Whether the guest's own realm is, or was, in the program's reach. */
   #isSingleUse: boolean;
@@ -108,63 +111,54 @@ export class RunSession implements GuestListener {
   async run(): Promise<RunOutcome> {
     const { connected, source, limits, request, disposed } = this.#settings;
     const { mayRun = Promise.resolve(true) } = request;
-    const isHeld = (await Promise.race([mayRun, Promise.resolve("unknown")])) !== true;
+    this.#isHeld = (await Promise.race([mayRun, Promise.resolve("unknown")])) !== true;
     connected.listen(this, limits.payloadBytes + FRAME_OVERHEAD_BYTES);
-    // Calls, output and the value of a program that may be refused are not even read.
-    if (isHeld) connected.pause();
     this.#onAbort(request.signal, "aborted", "The run was aborted.");
     this.#onAbort(disposed, "disposed", "The sandbox was disposed.");
-    this.#measure();
-    if (!isHeld) this.#begin();
+    if (!this.#isHeld) this.#begin();
     const { callsInFlight, payloadBytes } = limits;
     const { modules } = request;
     const { needsRuntime, laterImports } = this.#settings;
     const sized = { source, callsInFlight, payloadBytes };
     const needs = needsRuntime ? true : undefined;
-    const held = isHeld ? true : undefined;
-    const message = {
-      type: "run",
-      ...sized,
-      needsRuntime: needs,
-      laterImports,
-      modules,
-      isHeld: held,
-    } as const;
+    const held = this.#isHeld ? { isHeld: true, imports: this.#settings.imports } : undefined;
+    const message = { type: "run", ...sized, needsRuntime: needs, laterImports, modules, ...held } as const;
     if (!this.#ended) connected.guest.stdin.write(encodeHostMessage(message));
-    if (isHeld) void mayRun.then((may) => this.#decide(may));
+    if (held) void mayRun.then((may) => this.#decide(may));
     const outcome = await this.#outcome.promise;
     // Reading a large value took its time, and so does what is done with it next.
     if (this.#valueBytes > LARGE_VALUE_BYTES) await nextTurn();
     return outcome;
   }
 
-  /** Watches the memory and disk that the guest takes. */
-  #measure(): void {
-    const { quota } = this.#settings;
+  /** Begins to measure what the program takes. */
+  #begin(): void {
+    const { quota, ticket } = this.#settings;
+    this.#clock.start();
+    this.#cleanups.push(() => this.#clock.stop());
     this.#watchUsage();
     if (quota !== undefined)
       this.#cleanups.push(quota.watch((message) => this.#kill("workspace-quota", message)));
-  }
-
-  /** Starts the program's time. */
-  #begin(): void {
-    this.#clock.start();
-    this.#cleanups.push(() => this.#clock.stop());
-    this.#settings.ticket?.watch({ spentMs: () => this.#clock.spentMs, stop: (why) => this.#stop(why) });
+    ticket?.watch({ spentMs: () => this.#clock.spentMs, stop: (why) => this.#stop(why) });
   }
 
   #decide(mayRun: boolean): void {
     if (this.#ended) return;
-    if (!mayRun) return this.#kill("aborted", "The program may not run.");
-    const { connected } = this.#settings;
+    this.#isHeld = false;
     this.#startedAt = performance.now();
-    this.#begin();
-    connected.guest.stdin.write(encodeHostMessage({ type: "go" }));
-    connected.resume();
+    this.#settings.connected.guest.stdin.write(encodeHostMessage({ type: mayRun ? "go" : "drop" }));
+    if (mayRun) this.#begin();
+    else this.#end({ status: "killed", reason: "aborted", message: "The program may not run." }, true);
+  }
+
+  /** Whether the guest has sent something before its program may run. Its run is ended. */
+  #isEarly(): boolean {
+    if (this.#isHeld) this.#kill("protocol", "The guest sent something before its program might run.");
+    return this.#ended;
   }
 
   onText(stream: "stdout" | "stderr", bytes: Buffer): void {
-    if (this.#ended) return;
+    if (this.#ended || this.#isEarly()) return;
     this.#output.add(stream, bytes);
     if (!this.#output.isFlood) return;
     this.#kill(
@@ -179,7 +173,7 @@ export class RunSession implements GuestListener {
   }
 
   onMessage(message: GuestMessage, bytes: number): void {
-    if (this.#ended) return;
+    if (this.#ended || this.#isEarly()) return;
     const { limits, lineOffset } = this.#settings;
     if (
       (message.type === "call" || message.type === "done") &&
@@ -292,7 +286,6 @@ export class RunSession implements GuestListener {
     this.#ended = true;
     const { connected, isolation } = this.#settings;
     connected.listen(undefined);
-    connected.resume();
     const { release } = this.#settings;
     if (release !== undefined && !this.#isSingleUse && byItself) release();
     else connected.guest.kill();

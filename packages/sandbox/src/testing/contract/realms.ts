@@ -315,51 +315,27 @@ throw new Error("end");`;
     expect(session.kept).toBe(1);
   });
 
-  it("change nothing and report nothing while it is not known whether the program may run", async () => {
+  it("load a program that may not run yet, and execute nothing of it or of its imports", async () => {
     const session = await SessionHarness.make(makeProvider, FILES);
+    const code = `import { eager } from "./servers/eager/index.ts";\nconsole.log("printed");\nDeno.writeTextFileSync("/workspace/made.txt", "");\nexport default await eager({});`;
     const made = (): string[] =>
       ["eager.txt", "made.txt"].filter((name) => existsSync(path.join(session.workspace, name)));
-    const seen: string[] = [];
-    const seeing = {
-      onOutput: () => seen.push("output"),
-      invoker: {
-        specificationVersion: "v1" as const,
-        invoke: async () => {
-          seen.push("call");
-          return { ok: true as const, value: 2 };
-        },
-      },
-    };
-    const decided = async (code: string, mayRun: boolean): Promise<RunOutcome> => {
-      const before = made();
+    const decided = async (mayRun: boolean): Promise<RunOutcome> => {
       const decision = Promise.withResolvers<boolean>();
-      const outcome = session.run(code, { ...seeing, mayRun: decision.promise });
+      const outcome = session.run(code, { mayRun: decision.promise });
       await new Promise((resolve) => setTimeout(resolve, 100));
-      expect([made(), seen]).toEqual([before, []]);
+      expect(made()).toEqual([]);
       decision.resolve(mayRun);
       return outcome;
     };
-    const calling = `import { callTool } from "cem:client";\nconsole.log("printed");\nexport default await callTool("h", "t", {});`;
-    const importing = `import { eager } from "./servers/eager/index.ts";\nexport default await eager({});`;
-    const hiding = `D\\u0065no.writeTextFileSync("/workspace/made.txt", "");\nconsole.log("printed");`;
-    const writing = `console.log("printed");\nDeno.writeTextFileSync("/workspace/made.txt", "");\nexport default 3;`;
-    const flooding = `for (let i = 0; i < 20; i++) console.log("printed".repeat(10_000));\nexport default 4;`;
     try {
-      for (const code of [calling, importing, writing, hiding, "while (true);"]) {
-        const refused = await decided(code, false);
-        expect(refused).toMatchObject({ status: "killed", reason: "aborted", output: "" });
-      }
+      await session.run(COUNT);
+      expect(await decided(false)).toMatchObject({ status: "killed", reason: "aborted", output: "" });
+      expect(await session.value(COUNT)).toBe(1);
       expect(made()).toEqual([]);
-      expect(await decided(calling, true)).toMatchObject({ value: 2, output: "printed\n", toolCalls: [{}] });
-      expect(seen.splice(0)).toEqual(["output", "call"]);
-      expect(await decided(flooding, true)).toMatchObject({ status: "completed", value: 4 });
-      expect(seen.splice(0)).not.toEqual([]);
-      expect(await decided(hiding, true)).toMatchObject({ status: "failed", kind: "exception" });
-      expect(await decided(importing, true)).toMatchObject({ status: "completed", value: 1 });
-      expect(await decided(writing, true)).toMatchObject({ value: 3, output: "printed\n" });
-      seen.splice(0);
+      expect(await decided(true)).toMatchObject({ status: "completed", value: 1, output: "printed\n" });
       expect(made()).toEqual(["eager.txt", "made.txt"]);
-      expect(session.stats()).toMatchObject({ reused: 4 });
+      expect(session.stats()).toMatchObject({ reused: 3, kept: 1 });
     } finally {
       await session.dispose();
     }
