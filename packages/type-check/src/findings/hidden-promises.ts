@@ -1,0 +1,128 @@
+import {
+  isAsExpression,
+  isBinaryExpression,
+  isCallExpression,
+  isElementAccessExpression,
+  isIdentifier,
+  isNonNullExpression,
+  isParenthesizedExpression,
+  isPropertyAccessExpression,
+  isVariableDeclaration,
+  NodeFlags,
+  SyntaxKind,
+  type Checker,
+  type Expression,
+  type Node,
+  type SourceFile,
+  type Type,
+  TypeFlags,
+} from "../compiler/typescript.ts";
+import { isPromise } from "./type-facts.ts";
+
+/** How many variables are followed from one to the other. */
+const MAX_STEPS = 4;
+
+/** Finds promises behind the type `any`: what was cast, and what a Map or a record without types holds. */
+export interface HiddenPromises {
+  /** The type of the promise that an expression of type `any` certainly gives. */
+  behind(expression: Expression): Promise<Type | undefined>;
+  /** Whether all that the program puts into a variable are promises. */
+  fill(expression: Expression): Promise<boolean>;
+}
+
+export function createHiddenPromises(source: SourceFile, checker: Checker): HiddenPromises {
+  let stores: Map<string, Expression[]> | undefined;
+  /** The promises in variables. Of a variable that is being inspected, and so refers to itself, nothing is known. */
+  const held = new Map<string, Type | undefined>();
+  /** Settles when the questions so far are answered: one after another, so that each variable is looked at once. */
+  let queue: Promise<unknown> = Promise.resolve();
+
+  const inTurn = <T>(ask: () => Promise<T>): Promise<T> => {
+    const answer = queue.then(ask);
+    queue = answer.catch(() => {});
+    return answer;
+  };
+
+  const behind = async (expression: Expression, steps = 0): Promise<Type | undefined> => {
+    const value = withoutCasts(expression);
+    const type = await checker.getTypeAtLocation(value);
+    if (type !== undefined && (type.flags & TypeFlags.Any) === 0) {
+      return (await isPromise(type)) ? type : undefined;
+    }
+    if (steps === MAX_STEPS) return undefined;
+    const container = containerOf(value);
+    if (container !== undefined) return stored(container, steps);
+    const initial = isIdentifier(value) ? await constantOf(value, checker) : undefined;
+    return initial === undefined ? undefined : behind(initial, steps + 1);
+  };
+
+  const stored = async (name: string, steps: number): Promise<Type | undefined> => {
+    if (held.has(name)) return held.get(name);
+    held.set(name, undefined);
+    let first: Type | undefined;
+    for (const value of (stores ??= storesOf(source)).get(name) ?? []) {
+      const type = await behind(value, steps + 1);
+      if (type === undefined) return undefined;
+      first ??= type;
+    }
+    held.set(name, first);
+    return first;
+  };
+
+  return {
+    behind: (expression) => inTurn(() => behind(expression)),
+    fill: (expression) =>
+      inTurn(async () => isIdentifier(expression) && (await stored(expression.text, 0)) !== undefined),
+  };
+}
+
+/** The expression within casts and parentheses. */
+export function withoutCasts(expression: Expression): Expression {
+  let value = expression;
+  while (isAsExpression(value) || isParenthesizedExpression(value) || isNonNullExpression(value)) {
+    value = value.expression;
+  }
+  return value;
+}
+
+/** The variable that an expression takes a value out of: `cache` of `cache.get(key)` and of `cache[key]`. */
+function containerOf(value: Expression): string | undefined {
+  if (isElementAccessExpression(value)) return nameOf(value.expression);
+  if (!isCallExpression(value) || !isPropertyAccessExpression(value.expression)) return undefined;
+  const { expression, name } = value.expression;
+  return name.text === "get" ? nameOf(expression) : undefined;
+}
+
+function nameOf(expression: Expression): string | undefined {
+  return isIdentifier(expression) ? expression.text : undefined;
+}
+
+/** The values that a program puts into its variables, by their names: `cache.set(key, value)`, `cache[key] = value`. */
+function storesOf(source: SourceFile): Map<string, Expression[]> {
+  const stores = new Map<string, Expression[]>();
+  const add = (name: string | undefined, value: Expression | undefined): void => {
+    if (name === undefined || value === undefined) return;
+    const values = stores.get(name);
+    if (values === undefined) stores.set(name, [value]);
+    else values.push(value);
+  };
+  const pending: Node[] = [source];
+  for (let node = pending.pop(); node !== undefined; node = pending.pop()) {
+    if (isBinaryExpression(node) && node.operatorToken.kind === SyntaxKind.EqualsToken) {
+      if (isElementAccessExpression(node.left)) add(nameOf(node.left.expression), node.right);
+    } else if (isCallExpression(node) && isPropertyAccessExpression(node.expression)) {
+      const { expression, name } = node.expression;
+      if (name.text === "set") add(nameOf(expression), node.arguments[1]);
+    }
+    node.forEachChild((child) => void pending.push(child));
+  }
+  return stores;
+}
+
+/** The initializer of a constant. */
+async function constantOf(name: Expression, checker: Checker): Promise<Expression | undefined> {
+  const symbol = await checker.getSymbolAtLocation(name);
+  const declaration = await symbol?.valueDeclaration?.resolve();
+  if (declaration === undefined || !isVariableDeclaration(declaration)) return undefined;
+  return (declaration.parent.flags & NodeFlags.Const) === 0 ? undefined : declaration.initializer;
+}
