@@ -20,13 +20,14 @@ afterEach(() => rmSync(folder, { recursive: true, force: true }));
 class Busy extends Error {}
 const NOW = { waitMs: 0, busy: () => new Busy() };
 
-/** Starts a process that holds the lock until it is killed. */
+/** Starts a process that holds the lock until it is killed, although it keeps nothing of it. */
 async function hold(...around: string[]): Promise<() => Promise<unknown>> {
   const code = `const { FileLock } = await import(${JSON.stringify(MODULE)});
-FileLock.takeSync(${JSON.stringify(place)}, { waitMs: 0, busy: () => new Error("busy") }); console.log("held"); setInterval(() => {}, 1e6);`;
+FileLock.takeSync(${JSON.stringify(place)}, { waitMs: 0, busy: () => new Error("busy") }); gc(); console.log("held"); setInterval(() => {}, 1e6);`;
   const [command, ...args] = [
     ...around,
     process.execPath,
+    "--expose-gc",
     "--conditions=@cem/source",
     "--input-type=module",
     "-e",

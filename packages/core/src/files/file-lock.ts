@@ -25,12 +25,15 @@ export interface FileLockOptions {
  * file, so whoever gets the lock of a file that is no longer there tries again.
  */
 export class FileLock {
+  /** Whatever its holder keeps of it: a database that is collected as garbage gives up its lock. */
+  static readonly #held = new Set<FileLock>();
   readonly #file: string;
   readonly #database: DatabaseSync;
 
   private constructor(file: string, database: DatabaseSync) {
     this.#file = file;
     this.#database = database;
+    FileLock.#held.add(this);
   }
 
   /**
@@ -88,6 +91,7 @@ export class FileLock {
   }
 
   release(): void {
+    FileLock.#held.delete(this);
     rmSync(this.#file, { force: true });
     this.#database.close();
   }
