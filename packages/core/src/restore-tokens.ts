@@ -32,7 +32,7 @@ export async function restoreTokens(data: JsonValue, settings: RestoreSettings):
     const before = await current().catch(() => null);
     return idsIn(redactor.tokenize(before, { session }));
   });
-  /** What a token stands for; itself where the data kept so far does not have it. */
+  /** The value of a token; the token itself where the data kept so far does not have it. */
   const valueOf = async (token: string | number, id: string, place: string): Promise<string | number> => {
     const value = await redactor.detokenize(token, target).catch((error: unknown) => {
       if (!CemError.isInstance(error) || error.code !== "TOKEN_UNKNOWN") throw error;

@@ -98,7 +98,7 @@ export interface Servable {
 
 /** An agent as an MCP server: its tools and the runs that they started. Pass it to `serveStdio` or `serveHttp`. */
 export interface AgentServer<Config = unknown> extends Servable {
-  /** What clients' models are told about the server. */
+  /** Instructions for the models of clients. */
   readonly instructions: string;
   readonly config: Config;
   /**

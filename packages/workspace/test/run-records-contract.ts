@@ -71,7 +71,7 @@ export function describeRunRecords(name: string, folder: OpenPlace): void {
       }
       expect(await ids(records, { limit: 1_000 })).toHaveLength(100);
       const everything = await ids(recordsIn(place), { limit: 10_000 });
-      // What is beyond the bounds goes after some more records.
+      // Records beyond the bounds go after some more records.
       expect(everything.length).toBeLessThanOrEqual(200);
       expect(everything).toContain("4-99");
 

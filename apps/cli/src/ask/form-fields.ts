@@ -49,7 +49,7 @@ function readField(name: string, property: JsonObject, required: boolean): Asked
   return { ...asked, field: { ...field, type }, hint: kind + from + to };
 }
 
-/** What was typed for a field. A choice may be given by its number in the list. */
+/** The answer typed for a field. A choice may be given by its number in the list. */
 export function typedValue({ options = [], type }: FormField, text: string): unknown {
   const choice = (typed: string): string => {
     const isNamed = options.some((one) => [one.value, one.label].includes(typed));

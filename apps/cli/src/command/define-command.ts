@@ -68,7 +68,7 @@ interface AnswerParts<Data> {
   /** Whether the command did what it was asked for. Default: it did. */
   isDone?: boolean | undefined;
   report: (data: Data, style: Style) => string[];
-  /** What `--quiet` prints. */
+  /** The output with `--quiet`. */
   brief: (data: Data) => string;
   /** Problems beside the answer. */
   complaint?: (data: Data, style: Style) => string[];

@@ -10,7 +10,7 @@ export interface TaskFigures {
   detail?: string | undefined;
 }
 
-/** What searches cost whoever reads their answers. */
+/** Token costs of the answers to searches. */
 export interface SearchFigures {
   tools: number;
   /** The tokens of each answer to a search that a tool here fits. */

@@ -289,7 +289,7 @@ type Ended = Pick<TaskResult, "code" | "origin" | "isolation" | "timings" | "con
 };
 type ShownError = Pick<ErrorInfo, "code" | "message"> | null;
 
-/** What the API reports of how a run ended, from its result or its record. */
+/** The end of a run as the API reports it, from its result or its record. */
 export function endOf({ code, origin, error, isolation, timings, contextTokens }: Ended) {
   const { direct, used, saved, spent } = contextTokens;
   return {

@@ -71,7 +71,7 @@ export class KeptRuns {
     return [...this.#kept.values()].filter((kept) => keyOf(kept.run) === keyOf(run));
   }
 
-  /** What the owner has that has most. */
+  /** The runs of the owner that has most, by a measure. */
   #most(measure: (kept: readonly Kept[]) => number): Kept[] {
     const owners = Map.groupBy(this.#kept.values(), ({ run }) => keyOf(run));
     return [...owners.values()].toSorted((one, other) => measure(other) - measure(one))[0] ?? [];

@@ -129,7 +129,7 @@ export function createRealm(settings: RealmSettings, isLight: boolean): Realm {
     context,
     inside,
     ownError(error) {
-      // What a program threw may be anything, such as a proxy that throws.
+      // A program may throw anything, such as a proxy that throws.
       const isOfGuest = isLight && attempt(() => error instanceof Error, false);
       return isOfGuest ? inside.makeError((error as Error).name, textOf(error as Error)) : error;
     },

@@ -5,7 +5,7 @@ import { createGuestSandbox } from "./guest-sandbox.ts";
 import { checkSpec } from "./guest-spec.ts";
 import type { Guest } from "./guest.ts";
 
-/** What tells providers of machines and pods apart. */
+/** The differences between providers of machines and of pods. */
 export interface MachineParts {
   name: string;
   /** Names the guests' place in messages: `in a pod`. */

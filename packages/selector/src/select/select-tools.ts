@@ -8,7 +8,7 @@ const CLOSE_MARGIN = 0.6;
 const MAX_CLOSE_TOOLS = 8;
 const NEAREST_TOOLS = 3;
 
-/** What a selection depends on beside the catalog and the task. */
+/** Inputs of a selection beside the catalog and the task. */
 interface SelectionBounds {
   /** The share of the task that the best tool must explain. */
   threshold: number;

@@ -147,7 +147,7 @@ function toJson(value: unknown): JsonValue {
   return JSON.parse(text) as JsonValue;
 }
 
-/** What JSON can represent of a value, for its members too. */
+/** The part of a value that JSON can represent, for its members too. */
 function plainOf(item: unknown): unknown {
   if (typeof item === "bigint") return wholeNumber(item);
   if (typeof item === "number" && !Number.isFinite(item)) throw notJson(`the number ${item}`);

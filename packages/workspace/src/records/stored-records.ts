@@ -9,7 +9,7 @@ export interface RunRecordBounds {
   ageMs: number;
 }
 
-/** What is beyond the bounds is removed after so many records or bytes of this process. */
+/** Records beyond the bounds are removed after so many records or bytes of this process. */
 const PRUNE_RECORDS = 100;
 const PRUNE_BYTES = 4 * 1024 * 1024;
 /** Keys sort so that the newest record is first. */

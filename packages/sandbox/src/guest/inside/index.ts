@@ -61,7 +61,7 @@ function createInside(parts: Parts, hostFunction: HostFunction, runtime: Runtime
     }
   }
 
-  /** What the guest answers: a text, or an error. */
+  /** The answer of the guest: a text, or an error. */
   function ask(operation: string, a?: Primitive, b?: Primitive, c?: Primitive, d?: Primitive): string {
     const answer = host(operation, a, b, c, d) as string;
     const text = primordials.sliceText(answer, 1);

@@ -94,7 +94,7 @@ export function createPrimordials() {
     PromiseConstructor: Promise,
     RegExpConstructor: RegExp,
     promiseThen,
-    /** What is to run on a stack without frames of the guest follows it. */
+    /** Code that has to run on a stack without frames of the guest follows it. */
     resolved: promiseThen(new Promise<void>((resolve) => resolve()), () => {}),
     ByteArray,
     subarray,
