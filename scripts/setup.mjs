@@ -22,7 +22,7 @@ export class SetupError extends Error {}
 /** Running the command needs a part of the packages; tests, builds and benchmarks need all of them. */
 const EXTENTS = {
   run: {
-    size: "about 240 packages, 440 MB on disk. That takes 10 seconds to a minute",
+    size: "about 240 packages, 440 MB on disk. That takes 10 seconds to 3 minutes",
     args: ["--prod", "--filter", ".", "--filter", "@cem/cli..."],
   },
   all: {
