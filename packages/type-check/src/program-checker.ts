@@ -1,3 +1,4 @@
+import { Lazy } from "@cem/core";
 import type { Finding } from "@cem/core";
 import { MISSING_FILE, type FileHashes } from "./check-cache.ts";
 import { isError, mayStop, textOf, type Diagnostic } from "./compiler/diagnostics.ts";
@@ -23,6 +24,7 @@ export interface CheckRequest {
   strict?: boolean | undefined;
 }
 
+const programText = new Lazy(() => import("./program-text.ts"));
 /** A generated file next to a module, with the signatures of its tools that run on the host. */
 const HOST_TOOLS_FILE = "host-tools.cem.d.ts";
 /** TypeScript's codes for an import that can't be resolved. */
@@ -58,7 +60,7 @@ export class ProgramChecker {
    */
   async check({ code, tools, strict = false }: CheckRequest, { cached = false } = {}): Promise<Finding[]> {
     // The parser loads while the compiler starts.
-    const { checkedText, mayLackAwait } = await import("./program-text.ts");
+    const { checkedText, mayLackAwait } = await programText.get();
     const text = checkedText(code);
     if (text === undefined) return [];
     this.#declare(code, tools);

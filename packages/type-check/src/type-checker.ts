@@ -1,7 +1,15 @@
 import { createHash } from "node:crypto";
 import { readFileSync } from "node:fs";
 import path from "node:path";
-import { abandonOnAbort, CemError, hasWorkThreads, moduleBeside, offload, toErrorInfo } from "@cem/core";
+import {
+  abandonOnAbort,
+  CemError,
+  hasWorkThreads,
+  Lazy,
+  moduleBeside,
+  offload,
+  toErrorInfo,
+} from "@cem/core";
 import type { Finding, OffloadedWork, ToolDefinition, TypeChecker } from "@cem/core";
 import { CheckCache, hashOf } from "./check-cache.ts";
 import { CheckSession, type CheckAnswer, type CheckBounds } from "./check-session.ts";
@@ -19,6 +27,8 @@ const MAX_IN_MEMORY = 500;
 const QUICK_TIMEOUT_MS = 2_000;
 /** The time that a compiler may take to start in a thread, beside that of the check. In milliseconds. */
 const START_MS = 5_000;
+/** Imported once: an import of what is loaded takes as long as the rest of the preparation. */
+const reader = new Lazy(() => import("@cem/program"));
 /** The files of tools that run on the host. They lie beside the modules of the guest, which do not export them. */
 const HOST_TOOL_FILE = /\.host\.m?[jt]s$/u;
 
@@ -120,7 +130,7 @@ export class NativeTypeChecker implements TypeChecker {
     const known = this.#memory.get(key);
     if (known !== undefined) return known;
     const request = { code, tools: imported.map((tool) => this.#checkedTool(tool)), strict };
-    const { isQuicklyRead } = await import("@cem/program");
+    const { isQuicklyRead } = await reader.get();
     // All wait for the compiler that they share: what takes long gets one of its own, where there are threads for it.
     const timeoutMs = hasWorkThreads() ? QUICK_TIMEOUT_MS : undefined;
     const checked =

@@ -4,7 +4,7 @@ import { explainDenied } from "./denied.ts";
 import { deno, onUncaught } from "./deno.ts";
 import { patchFileFunctions } from "./file-view.ts";
 import { attempt, failedMessage, toSourcePlaces } from "./guest-errors.ts";
-import { collectGarbage, postponeCollection } from "./memory.ts";
+import { collectGarbage } from "./memory.ts";
 import { Modules, RuntimeNeeded, type ImportRequest, type ModuleSettings } from "./modules.ts";
 import { usePaths } from "./paths.ts";
 import { parseJson, quote, startsWith } from "./primordials.ts";
@@ -33,6 +33,10 @@ let modules: Modules | undefined;
 let returned: string | undefined;
 let isChecking = false;
 let isWaiting = false;
+/** Whether the guest makes itself ready for the next run. */
+let isRecovering = false;
+/** Whether there is a realm for the next run, and nothing left of the last one. */
+let isIdle = false;
 /** Imports of the current run that go on. */
 let importing = 0;
 let nextCallId = 1;
@@ -40,8 +44,8 @@ let onWarm: (() => void) | undefined;
 /** Lets the current program begin, which is held until then. */
 let onGo: (() => void) | undefined;
 
-function sayReady(): void {
-  send(`{"type":"ready","version":${quote(version)}}`);
+function readyMessage(): string {
+  return `{"type":"ready","version":${quote(version)}}`;
 }
 
 /** Makes the realm of the next run. */
@@ -106,9 +110,9 @@ function endOrWait(own: Realm): void {
   if (!goesOn) end(own, returned);
 }
 
-function tell(message: string): void {
+function tell(message: string, next?: string): void {
   try {
-    send(message);
+    send(message, next);
   } catch {
     // The program has closed the output.
     deno.exit(1);
@@ -121,19 +125,26 @@ function end(own: Realm, message: string): void {
   returned = undefined;
   nextCallId = own.inside.nextCallId();
   own.end();
-  tell(message);
   // The host ends this guest.
-  if (own.context === undefined || !isReused) return;
+  if (own.context === undefined || !isReused) return tell(message);
+  isRecovering = true;
   // After what the program has left in the queue of microtasks, and the rejections that nobody handled.
-  later(() => later(recover));
+  later(() => later(() => recover(message)));
 }
 
-/** Nothing can call a program of an ended run: its timers are stopped, and its calls are answered no more. */
-function recover(): void {
-  collectGarbage();
-  sayReady();
+/**
+ * Nothing can call a program of an ended run: its timers are stopped, and its calls are answered no more.
+ *
+ * @param message - How the run ended. The host hears of it and of the readiness at once.
+ */
+function recover(message?: string): void {
+  if (message === undefined) send(readyMessage());
+  else tell(message, readyMessage());
   // While the host is busy.
+  collectGarbage();
   prepare(true);
+  isRecovering = false;
+  isIdle = true;
 }
 
 function failed(own: Realm, json: string): void {
@@ -141,7 +152,7 @@ function failed(own: Realm, json: string): void {
 }
 
 async function run(message: RunMessage): Promise<void> {
-  postponeCollection();
+  isIdle = false;
   current = message;
   // Of this run for good: a program that is dropped waits forever.
   const mayRun = message.isHeld === true ? new Promise<void>((resolve) => (onGo = resolve)) : undefined;
@@ -167,11 +178,18 @@ async function run(message: RunMessage): Promise<void> {
   return start(own, message, mayRun);
 }
 
+function go(): void {
+  onGo?.();
+  onGo = undefined;
+}
+
 /** Drops the program that is held. */
 function drop(): void {
   current = undefined;
+  onGo = undefined;
   realm?.end();
-  later(recover);
+  isRecovering = true;
+  later(() => recover());
 }
 
 function begin(own: Realm, { callsInFlight, payloadBytes }: RunMessage): void {
@@ -232,7 +250,8 @@ async function initialize({
   delete (globalThis as { nodeBootstrap?: unknown }).nodeBootstrap;
   version = deno.version.deno;
   isReused = reuse;
-  sayReady();
+  send(readyMessage());
+  isIdle = true;
 }
 
 /** Runs a program, so that the first one of the host finds all parts loaded. */
@@ -255,9 +274,10 @@ function receive(line: string): void {
   const message = parseJson(line) as HostMessage;
   if (message.type === "run") void run(message).catch(giveUp);
   else if (message.type === "init") void initialize(message).catch(giveUp);
-  else if (message.type === "go") onGo?.();
+  else if (message.type === "go") go();
   else if (message.type === "drop") drop();
-  else sayReady();
+  else if (message.type === "rest") collectGarbage(true);
+  else send(readyMessage());
 }
 
 /** Ends a guest that can't start. The host shows why. */
@@ -267,15 +287,20 @@ function giveUp(error: unknown): void {
 }
 
 /**
- * Whether only a result can take the current program on. In a light realm there are but calls, timers and imports, and this
- * looks after all that follows at once.
+ * Whether nothing but the host's next message can take this guest on. In a light realm there are but calls, timers and imports,
+ * and this looks after all that follows at once.
  */
-async function waitsForResults(): Promise<boolean> {
-  if (current === undefined || realm?.context === undefined) return false;
-  await new Promise<void>((resolve) => later(resolve));
-  if (current === undefined || isChecking || importing > 0) return false;
-  return realm.context !== undefined && !realm.hasTimers && realm.inside.hasCalls();
+async function waitsForHost(): Promise<boolean> {
+  if (isIdle) return true;
+  if (realm?.context === undefined) return false;
+  const isSettling = (): boolean => isChecking || isRecovering;
+  do await new Promise<void>((resolve) => later(resolve));
+  while (isSettling());
+  if (current === undefined) return isIdle;
+  if (onGo !== undefined) return true;
+  if (importing > 0 || realm.context === undefined) return false;
+  return !realm.hasTimers && realm.inside.hasCalls();
 }
 
 // The host has closed the channel.
-void readMessages(receive, waitsForResults).finally(() => deno.exit(0));
+void readMessages(receive, waitsForHost).finally(() => deno.exit(0));

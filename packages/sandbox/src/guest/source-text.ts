@@ -31,9 +31,20 @@ export function withoutTypes(text: string): Stripped {
   }
 }
 
+/** JavaScript by the text that it was made of: the runs of a session import the same tools. */
+const translated = new Map<string, string>();
+const MAX_TRANSLATED = 64;
+const MAX_KEPT_CHARACTERS = 32 * 1024;
+
 /** JavaScript of a module as it is on disk or in a URL. */
 export function toJavaScript(text: string, path: string): string {
-  return TYPESCRIPT.test(path) ? withoutTypeImports(withoutTypes(text).code) : text;
+  if (!TYPESCRIPT.test(path)) return text;
+  const known = translated.get(text);
+  if (known !== undefined) return known;
+  const code = withoutTypeImports(withoutTypes(text).code);
+  if (translated.size === MAX_TRANSLATED) translated.clear();
+  if (text.length <= MAX_KEPT_CHARACTERS) translated.set(text, code);
+  return code;
 }
 
 /** Leaves out imported names that nothing uses once the types are gone, as TypeScript does. */

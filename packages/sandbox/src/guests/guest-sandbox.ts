@@ -1,3 +1,4 @@
+import { availableParallelism } from "node:os";
 import {
   toErrorInfo,
   type FairGate,
@@ -130,8 +131,10 @@ class PooledSandbox implements GuestSandbox {
     };
     const program = await compileForGuest(request.code, request.signal);
     if ("error" in program) return { ...report(), status: "failed", kind: "syntax", error: program.error };
-    // A program that may use the runtime can't be loaded without effects, and one that may not run is not metered.
-    const waits = program.needsRuntime || this.#settings.meter !== undefined;
+    // A program that may use the runtime can't be loaded without effects, and one that may not run is not metered. Where all
+    // processors are busy, nothing is gained.
+    const isBusy = this.#running >= availableParallelism();
+    const waits = program.needsRuntime || this.#settings.meter !== undefined || isBusy;
     if (waits && (await request.mayRun) === false) return ended("aborted", "The program may not run.");
     const entered = await this.#enter(request);
     if (entered === "busy") return { ...report(), status: "refused", ...this.#busy() };

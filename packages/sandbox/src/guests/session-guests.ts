@@ -1,6 +1,7 @@
 import { availableParallelism } from "node:os";
 import type { ConnectedGuest } from "./connected-guest.ts";
 import type { GuestUsage } from "./guest.ts";
+import { encodeHostMessage } from "../protocol/host-messages.ts";
 
 /** Runs per guest: a little of each stays in its memory. */
 const MAX_RUNS = 1_000;
@@ -9,6 +10,8 @@ const DEFAULT_KEPT = 16;
 /** Idle time, in milliseconds, after which only so many are kept, unless room for more than by default was asked for. */
 const REST_MS = 10_000;
 const RESTING = 2;
+/** Idle time after which a guest gives memory back, in milliseconds. */
+const COLLECT_MS = 2_000;
 /** Memory for each kept guest, in bytes: where all together, as last measured, have more, they are evicted as well. */
 const BYTES_A_GUEST = 32 * 1024 * 1024;
 /** Memory at which a guest is replaced, in bytes. */
@@ -36,6 +39,8 @@ export interface SessionLease {
   idleSince?: number;
   /** Its usage at the first look after its last run. */
   idleUsage?: GuestUsage | undefined;
+  /** Whether it was told to give memory back. */
+  rests?: boolean;
 }
 
 /** A run that waits for a guest. */
@@ -158,6 +163,7 @@ export class SessionGuests {
     }
     lease.idleSince = performance.now();
     lease.idleUsage = undefined;
+    lease.rests = false;
     own.idle.push(lease);
     this.#idle.add(lease);
     return this.#evict();
@@ -187,7 +193,7 @@ export class SessionGuests {
 
   /**
    * Looks at the idle guests. Removes and returns those that have been idle for too long, of many sooner than of few, and
-   * those that did something although they run no program.
+   * those that did something although they run no program. The others are told to give memory back, once.
    */
   look(maxIdleMs: number): SessionLease[] {
     const now = performance.now();
@@ -198,6 +204,11 @@ export class SessionGuests {
       return idleMs >= maxIdleMs || (at < surplus && idleMs >= REST_MS) || isActive(lease);
     });
     for (const lease of ended) this.#removeIdle(lease);
+    for (const lease of this.#idle) {
+      if (lease.rests === true || now - (lease.idleSince ?? 0) < COLLECT_MS) continue;
+      lease.rests = true;
+      lease.connected.guest.stdin.write(encodeHostMessage({ type: "rest" }));
+    }
     return ended;
   }
 

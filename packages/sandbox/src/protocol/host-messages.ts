@@ -25,9 +25,9 @@ export interface InitMessage {
   reuse?: boolean | undefined;
 }
 
-/** Health check of an idle guest: it answers `ready`, or exits. */
+/** Health check of an idle guest: it answers `ready`, or exits. One that is to rest gives memory back, and answers nothing. */
 export interface PingMessage {
-  type: "ping";
+  type: "ping" | "rest";
 }
 
 /** Static imports of a program. */

@@ -65,10 +65,11 @@ interface RecorderParts {
 /** Records runs that have ended, in the background. */
 export function recordRunsIn(records: RunRecords, parts: RecorderParts): RecordRun {
   const secretFilter = new Lazy(openSecretFilter);
+  const workspace = new Lazy(() => import("@cem/workspace"));
   return (run) => {
     const taken = parts.calls()?.take(run.id);
     records.add(async () => {
-      const { createRunRecord } = await import("@cem/workspace");
+      const { createRunRecord } = await workspace.get();
       const ofRuns = await parts.redactor();
       return createRunRecord(run, {
         calls: taken?.() ?? [],

@@ -1,5 +1,6 @@
 import type { Config } from "@cem/config";
-import type { Guard, Lazy, SandboxSpec, ToolCatalog, TypeChecker } from "@cem/core";
+import { Lazy } from "@cem/core";
+import type { Guard, SandboxSpec, ToolCatalog, TypeChecker } from "@cem/core";
 import type { FindOrders, ReviewRule } from "@cem/guardrails";
 import type { McpTools } from "@cem/mcp-client/tools";
 import { hasSkills } from "../skills.ts";
@@ -57,9 +58,11 @@ export async function createConfiguredTypeChecker({
 /** Signs that are common in honest results: encoded data, comments of web pages, colours of a terminal. */
 const COMMON_IN_RESULTS = new Set(["encoded-text", "html-comment", "control-characters", "off-screen-text"]);
 
+const toolFiles = new Lazy(() => import("@cem/tool-files"));
+
 /** Finds texts that give orders to a model. */
 const findOrders: FindOrders = async (text) => {
-  const { findSuspiciousText } = await import("@cem/tool-files");
+  const { findSuspiciousText } = await toolFiles.get();
   const found = findSuspiciousText(text).map(({ rule }) => rule);
   return found.filter((rule) => !COMMON_IN_RESULTS.has(rule));
 };
