@@ -1,7 +1,7 @@
 // Run by `npm test` in an empty folder where only the packed package is installed.
 import assert from "node:assert/strict";
 import { createDetector, createRedactor } from "@cem/pii";
-import { createVaultFiles } from "@cem/pii/vault-file";
+import { createVaultFiles } from "@cem/pii/vaults";
 import { createNameRecognizer } from "@cem/pii/names";
 
 assert.deepEqual(createDetector().find("to ada@example.com"), [{ start: 3, end: 18, type: "EMAIL" }]);

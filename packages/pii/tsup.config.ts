@@ -1,6 +1,6 @@
 import { library } from "../../tsup.base.ts";
 
 export default library({
-  entry: ["src/index.ts", "src/names.ts", "src/shared-vaults.ts", "src/vault-file.ts"],
+  entry: ["src/index.ts", "src/names.ts", "src/vaults.ts"],
   noExternal: ["libphonenumber-js", "stdnum"],
 });

@@ -3,7 +3,7 @@
 import { readFileSync, writeFileSync } from "node:fs";
 import { parseArgs } from "node:util";
 import { createDetector } from "../src/detect.ts";
-import type { Finding } from "../src/types.ts";
+import type { Finding } from "../src/context.ts";
 import { countryCases } from "./country-cases.ts";
 
 interface Case {

@@ -1,9 +1,7 @@
 import { byKey } from "./context.ts";
 import { creditCardDetector, ibanDetector, ssnDetector } from "./detectors/account-numbers.ts";
 import { cryptoAddressDetector, emailDetector, ipDetector, macDetector } from "./detectors/addresses.ts";
-import { findColumns } from "./detectors/columns.ts";
-import { createCustomDetector } from "./detectors/custom.ts";
-import type { CustomDetector } from "./detectors/custom.ts";
+import { findColumns } from "./detectors/secret.ts";
 import {
   BIRTH_HINT,
   birthDateDetector,
@@ -14,9 +12,75 @@ import {
 } from "./detectors/identity.ts";
 import { createPhoneDetector } from "./detectors/phone.ts";
 import { secretDetector } from "./detectors/secret.ts";
-import { AT, COLON, DOT, LETTER, mayHold, mayHoldSecretText, PERCENT, SPACE, traitsOf } from "./traits.ts";
-import type { Traits } from "./traits.ts";
-import type { Detector, Finding, PiiType } from "./types.ts";
+import type { Detector, Finding, PiiType } from "./context.ts";
+
+/** What one look at a text tells: which detectors may find something in it, and in which ways it may be encoded. */
+export interface Traits {
+  digits: number;
+  /** The length of the longest run of letters, digits, `_`, `-`, `+` and `/`. */
+  word: number;
+  /** What stands in the text: {@link AT} and the others. */
+  signs: number;
+  /** Whether it is a date, with or without a time: half of what records hold. */
+  isMoment: boolean;
+  /** Whether it has a number of seven digits. Known once somebody asked. */
+  hasLongNumber?: boolean;
+}
+
+const AT = 1;
+const COLON = 2;
+export const PERCENT = 4;
+export const EQUALS = 8;
+export const AMPERSAND = 16;
+export const BACKSLASH = 32;
+const DOT = 64;
+/** A space, or any character that is not of ASCII. */
+const SPACE = 128;
+const LETTER = 256;
+const LINE_END = 512;
+/** Marks between a name and its value. */
+const ASSIGNING = COLON | EQUALS;
+
+const DIGIT = 1_024;
+const IN_WORD = 2_048;
+const CLASSES = new Uint16Array(128);
+for (const [index, sign] of ["@", ":", "%", "=", "&", "\\", ".", " "].entries())
+  CLASSES[sign.charCodeAt(0)] = 1 << index;
+CLASSES["\n".charCodeAt(0)] = LINE_END;
+for (let code = 48; code < 123; code += 1)
+  if (/[A-Za-z\d_]/.test(String.fromCharCode(code))) CLASSES[code] = IN_WORD | (code < 58 ? DIGIT : LETTER);
+for (const sign of "-+/") CLASSES[sign.charCodeAt(0)] = IN_WORD;
+
+/** Reads a text once. */
+export function traitsOf(text: string): Traits {
+  let [digits, word, signs, run] = [0, 0, 0, 0];
+  for (let at = 0; at < text.length; at += 1) {
+    const of = CLASSES[text.charCodeAt(at)] ?? SPACE | LETTER;
+    signs |= of;
+    if (of >= IN_WORD) {
+      run += 1;
+      if ((of & DIGIT) !== 0) digits += 1;
+    } else if (run > 0) {
+      if (run > word) word = run;
+      run = 0;
+    }
+  }
+  return { digits, word: Math.max(run, word), signs, isMoment: isMoment(text) };
+}
+
+/** Whether a text may hold a value: most texts of records are words that hold none. */
+function mayHold({ digits, word, signs }: Traits, text: string): boolean {
+  return digits >= 4 || (signs & (AT | PERCENT)) !== 0 || mayHoldSecretText({ word, signs }, text);
+}
+
+/** Whether a text may hold a secret, by its own signs: something is assigned, a long word, or the beginning of a key. */
+function mayHoldSecretText({ word, signs }: Pick<Traits, "word" | "signs">, text: string): boolean {
+  return (
+    (signs & ASSIGNING) !== 0 ||
+    word >= 15 ||
+    ((signs & SPACE) !== 0 && text.length > 5 && / is | -u|-----BEGIN/.test(text))
+  );
+}
 
 /** Settings of {@link createDetector}. */
 export interface DetectorSettings {
@@ -71,7 +135,6 @@ const HINTS: Readonly<Record<(typeof PRECEDENCE)[number], (traits: Traits, text:
 };
 /** Seven digits as numbers of phones, cards and persons have them. A date alone is none. */
 const LONG_NUMBER = /(?<!\d)(?!\d{4}-\d\d-\d\d(?!\d))\d(?:[ \u00A0\u2011./()-]{0,2}\d){6}/;
-/** A date, with or without a time: half of what records hold. */
 const MOMENT = /^\d{4}-\d\d-\d\d(?:[T ]\d\d:[\d:.]+(?:Z|[+-]\d\d:?\d\d)?)?$/;
 const MAX_MOMENT_CHARACTERS = 40;
 const SHORTEST_VALUE = 3;
@@ -86,8 +149,15 @@ const KEY_HINTS: Partial<Readonly<Record<PiiType, RegExp>>> = {
   PHONE: /phone|tel|mobil|cell|fax|landline|hotline|whatsapp|msisdn|handy/i,
 };
 
+/** A detector that is told what was seen of a text already. */
+export interface TextDetector extends Detector {
+  find(text: string, key?: string, traits?: Traits): Finding[];
+  /** Whether anything may be found in a text: a look at its characters, and no pattern. */
+  mayFind(text: string, key: string | undefined, traits: Traits): boolean;
+}
+
 /** Creates a detector of personal data and secrets in a text. */
-export function createDetector({ types, regions, custom = [] }: DetectorSettings = {}): Detector {
+export function createDetector({ types, regions, custom = [] }: DetectorSettings = {}): TextDetector {
   const known: Readonly<Record<(typeof PRECEDENCE)[number], Detector>> = {
     SECRET: secretDetector,
     IBAN: ibanDetector,
@@ -105,23 +175,28 @@ export function createDetector({ types, regions, custom = [] }: DetectorSettings
   const own = custom.map(createCustomDetector);
   const toldBy = byKey((key) => wanted.filter((type) => KEY_HINTS[type]?.test(key)));
   const hasSecrets = wanted.includes("SECRET");
+  const toldOf = (key: string | undefined): readonly PiiType[] => (key === undefined ? NONE : toldBy(key));
+  const isTable = (text: string, { signs }: Traits): boolean =>
+    hasSecrets && (signs & LINE_END) !== 0 && text.length >= SHORTEST_TABLE;
+  const isPlain = (text: string, key: string | undefined, traits: Traits): boolean => {
+    const told = toldOf(key);
+    if (traits.isMoment) return !(key !== undefined && told.includes("BIRTH_DATE") && isBirthKey(key));
+    return told.length === 0 && !isTable(text, traits) && !mayHold(traits, text);
+  };
   return {
-    find(text, key) {
+    mayFind: (text, key, traits) => own.length > 0 || !isPlain(text, key, traits),
+    find(text, key, traits = traitsOf(text)) {
       if (text.length < SHORTEST_VALUE) return [];
       const found = own.length === 0 ? [] : own.flatMap((detector) => detector.find(text, key));
-      const told = key === undefined ? NONE : toldBy(key);
-      if (isMoment(text) && !(key !== undefined && told.includes("BIRTH_DATE") && isBirthKey(key)))
-        return found;
-      const traits = traitsOf(text);
-      const isTable = text.length >= SHORTEST_TABLE && hasSecrets && text.includes("\n");
-      if (told.length === 0 && !isTable && !mayHold(traits, text)) return found;
+      if (isPlain(text, key, traits)) return found;
+      const told = toldOf(key);
       for (const type of wanted) {
         if (!told.includes(type) && !HINTS[type](traits, text)) continue;
         for (const finding of known[type].find(text, key)) found.push(finding);
         // No later type has a part of what is a value as a whole.
         if (found.length === 1 && found[0]?.start === 0 && found[0].end === text.length) return found;
       }
-      if (isTable) found.push(...findColumns(text).found);
+      if (isTable(text, traits)) found.push(...findColumns(text).found);
       return found.length < 2 ? found : withoutOverlaps(found);
     },
   };
@@ -132,8 +207,7 @@ function hasLongNumber(traits: Traits, text: string): boolean {
   return (traits.hasLongNumber ??= LONG_NUMBER.test(text));
 }
 
-/** Whether a text is a date, with or without a time. */
-export function isMoment(text: string): boolean {
+function isMoment(text: string): boolean {
   return text[4] === "-" && text.length <= MAX_MOMENT_CHARACTERS && MOMENT.test(text);
 }
 
@@ -157,4 +231,44 @@ export function withoutOverlaps(found: readonly Finding[]): Finding[] {
     if (isKept) kept.push(next);
   }
   return kept.map(({ finding }) => finding);
+}
+
+/** A custom type of value to find: by pattern, by list, or by a function. */
+export type CustomDetector = { type: PiiType } & (
+  | {
+      /** Should be linear: it is tried on every text. */
+      pattern: RegExp;
+    }
+  | {
+      /** Values to find wherever they stand as whole words, whatever their case. */
+      values: readonly string[];
+    }
+  | { find: (text: string, key?: string) => readonly { start: number; end: number }[] }
+);
+
+/** Turns what a user declares into a detector. */
+export function createCustomDetector(custom: CustomDetector): Detector {
+  const { type } = custom;
+  if ("find" in custom) {
+    return { find: (text, key) => custom.find(text, key).map(({ start, end }) => ({ start, end, type })) };
+  }
+  const pattern =
+    "pattern" in custom
+      ? new RegExp(custom.pattern.source, [...new Set(`${custom.pattern.flags.replace("y", "")}g`)].join(""))
+      : patternOf(custom.values);
+  return {
+    find: (text) =>
+      [...text.matchAll(pattern)].flatMap(({ 0: match, index }): Finding[] =>
+        match === "" ? [] : [{ start: index, end: index + match.length, type }],
+      ),
+  };
+}
+
+function patternOf(values: readonly string[]): RegExp {
+  const longestFirst = values.filter((value) => value !== "").toSorted((a, b) => b.length - a.length);
+  if (longestFirst.length === 0) return /(?!)/g;
+  const words = longestFirst.map((value) =>
+    value.replace(/[\\^$.*+?()[\]{}|/-]/g, "\\$&").replace(/\s+/g, "\\s+"),
+  );
+  return new RegExp(`(?<![\\p{L}\\p{N}])(?:${words.join("|")})(?![\\p{L}\\p{N}])`, "giu");
 }

@@ -1,5 +1,5 @@
-import { changeText, embeddedText } from "./embedded-text.ts";
-import type { EmbeddedText } from "./embedded-text.ts";
+import { changeText, embeddedText } from "./readings.ts";
+import type { EmbeddedText } from "./readings.ts";
 
 /** How long work goes on before others have the thread, in milliseconds. */
 const TURN_MS = 8;
@@ -45,17 +45,16 @@ export interface LeafChanges {
 const MAX_CELL_CHARACTERS = 64;
 
 /** Changes values that stand beside each other, of those that did not change alone. */
-function changeCells(given: readonly unknown[], values: unknown[], changes: LeafChanges): void {
-  if (changes.cells === undefined || values.length < 2) return;
-  for (let from = 0; from < values.length; from += 1) {
+function changeCells(given: readonly unknown[], values: readonly unknown[], changes: LeafChanges): unknown[] {
+  let changed: unknown[] | undefined;
+  for (let from = 0; from < values.length - 1; from += 1) {
     let to = from;
     while (to < values.length && values[to] === given[to] && isCell(values[to])) to += 1;
-    if (to - from > 1) {
-      const cells = changes.cells(values.slice(from, to) as (string | number)[]);
-      for (const [index, cell] of (cells ?? []).entries()) values[from + index] = cell;
-    }
+    const cells = to - from > 1 ? changes.cells?.(values.slice(from, to) as (string | number)[]) : undefined;
+    if (cells !== undefined) (changed ??= values.slice()).splice(from, cells.length, ...cells);
     from = to;
   }
+  return changed ?? (values as unknown[]);
 }
 
 function isCell(value: unknown): boolean {
@@ -103,22 +102,22 @@ export async function mapLeavesInTurns(
   if (isSmall(data) || depth >= MAX_DEPTH) return mapLeaves(data, changes, key, depth);
   const given = Array.isArray(data) ? (data as unknown[]) : Object.values(data as object);
   const names = Array.isArray(data) ? undefined : Object.keys(data as object);
-  const values: unknown[] = [];
+  let values: unknown[] | undefined;
   for (const [index, value] of given.entries()) {
     const pause = turns.next();
     if (pause !== undefined) await pause;
     const name = names?.[index];
     const embedded = name === undefined ? undefined : embeddedText(data as object, name, value);
     // A small part is not awaited: large data has many small parts.
-    values.push(
+    const changed =
       embedded !== undefined
         ? mapEmbedded(embedded, value, changes, depth)
         : isSmall(value)
           ? mapLeaves(value, changes, name ?? key, depth + 1)
-          : await mapLeavesInTurns(value, changes, turns, name ?? key, depth + 1),
-    );
+          : await mapLeavesInTurns(value, changes, turns, name ?? key, depth + 1);
+    if (changed !== value) (values ??= given.slice())[index] = changed;
   }
-  return rebuilt(data as object, names, given, values, changes);
+  return rebuilt(data as object, names, given, values ?? given, changes);
 }
 
 /** Data with changed values and names. The same where none changed. */
@@ -126,22 +125,21 @@ function rebuilt(
   data: object,
   names: readonly string[] | undefined,
   given: readonly unknown[],
-  values: unknown[],
+  changedAlone: readonly unknown[],
   changes: LeafChanges,
 ): unknown {
-  changeCells(given, values, changes);
-  let isChanged = false;
-  for (let index = 0; index < values.length; index += 1) isChanged ||= values[index] !== given[index];
-  if (names === undefined) return isChanged ? values : data;
+  const values = changes.cells === undefined ? changedAlone : changeCells(given, changedAlone, changes);
+  if (names === undefined) return values === given ? data : values;
   let renamed: string[] | undefined;
   for (let index = 0; index < names.length; index += 1) {
     const name = names[index] ?? "";
     const changed = changes.name(name);
     // Unlike an assignment a list of entries gives `__proto__` no meaning.
-    if (changed !== name || (name === "__proto__" && isChanged)) (renamed ??= names.slice())[index] = changed;
+    if (changed !== name || (name === "__proto__" && values !== given))
+      (renamed ??= names.slice())[index] = changed;
   }
   if (renamed !== undefined) return Object.fromEntries(renamed.map((name, index) => [name, values[index]]));
-  if (!isChanged) return data;
+  if (values === given) return data;
   const copy: Record<string, unknown> = { ...data };
   for (let index = 0; index < names.length; index += 1)
     if (values[index] !== given[index]) copy[names[index] ?? ""] = values[index];
@@ -173,26 +171,30 @@ function mapItems(
   key: string | undefined,
   depth: number,
 ): unknown {
-  const values = items.map((item) => mapLeaves(item, changes, key, depth + 1));
-  return rebuilt(items, undefined, items, values, changes);
+  let values: unknown[] | undefined;
+  for (let index = 0; index < items.length; index += 1) {
+    const changed = mapLeaves(items[index], changes, key, depth + 1);
+    if (changed !== items[index]) (values ??= items.slice())[index] = changed;
+  }
+  return rebuilt(items, undefined, items, values ?? items, changes);
 }
 
 function mapProperties(data: object, changes: LeafChanges, depth: number): unknown {
   if (data instanceof Uint8Array || data instanceof Date) return data;
   const names = Object.keys(data);
   const given = Object.values(data) as unknown[];
-  const values: unknown[] = [];
+  let values: unknown[] | undefined;
   for (let index = 0; index < names.length; index += 1) {
     const name = names[index] ?? "";
     const value = given[index];
     const embedded = embeddedText(data, name, value);
-    values.push(
+    const changed =
       embedded === undefined
         ? mapLeaves(value, changes, name, depth + 1)
-        : mapEmbedded(embedded, value, changes, depth),
-    );
+        : mapEmbedded(embedded, value, changes, depth);
+    if (changed !== value) (values ??= given.slice())[index] = changed;
   }
-  return rebuilt(data, names, given, values, changes);
+  return rebuilt(data, names, given, values ?? given, changes);
 }
 
 /** @param value - The base64, which stays as it is written where nothing in it changes. */

@@ -1,8 +1,7 @@
-import { countryCodeDigits } from "./types.ts";
-import type { Finding } from "./types.ts";
+import type { Finding } from "./context.ts";
 
 /** Shorter values are found by their form or not at all. In letters and digits. */
-const MIN_CHARACTERS = 5;
+export const MIN_CHARACTERS = 5;
 /** Values of so many characters with a digit or an `@` need no end of a word around them. */
 const MIN_UNBOUND_CHARACTERS = 8;
 /** Values of fewer letters and digits are found as they are written, and not with other characters between them. */
@@ -19,14 +18,6 @@ interface Known {
   value: string | number;
 }
 
-/** Values that begin alike. */
-interface Alike<Entry> {
-  /** The lengths that there are, longest first. */
-  lengths: number[];
-  /** By a hash of their letters and digits. */
-  entries: Map<number, Entry | Entry[]>;
-}
-
 /** A value of the vault in a text: as it was written there, or `alike` but for its separators and its case. */
 export interface KnownFinding<Entry> extends Finding {
   entry?: Entry | undefined;
@@ -38,9 +29,12 @@ export interface KnownFinding<Entry> extends Finding {
  * compared by their letters and digits, so that one is found whatever stands between these.
  */
 export class KnownValues<Entry extends Known> {
-  readonly #byBeginning = new Map<number, Alike<Entry>>();
+  /** By a hash of their letters and digits. */
+  readonly #byHash = new Map<number, Entry | Entry[]>();
+  /** The lengths of values that begin alike, longest first. */
+  readonly #lengths = new Map<number, number[]>();
   /** Which beginnings there may be, by a hash: most places of a text begin no value. */
-  readonly #filter = new Uint8Array(1 << 16);
+  #filter = new Uint8Array(1 << 12);
   /** Values with fewer letters and digits, such as `!a!b!`. */
   readonly #marks = new Map<string, Entry>();
 
@@ -56,52 +50,63 @@ export class KnownValues<Entry extends Known> {
 
   /** Adds an entry by the letters and digits from one place to another of those that were read. */
   #add(from: number, to: number, entry: Entry): void {
-    const beginning = beginningOf(from);
-    let alike = this.#byBeginning.get(beginning);
-    if (alike === undefined) {
-      this.#byBeginning.set(beginning, (alike = { lengths: [], entries: new Map() }));
-      this.#filter[hashOf(beginning)] = 1;
-    }
     const hash = hashOfRun(from, to);
-    const same = alike.entries.get(hash);
-    if (same === undefined) alike.entries.set(hash, entry);
-    else alike.entries.set(hash, [...listOf(same).filter(({ value }) => value !== entry.value), entry]);
-    if (alike.lengths.includes(to - from)) return;
-    alike.lengths.push(to - from);
-    alike.lengths.sort((a, b) => b - a);
+    const same = this.#byHash.get(hash);
+    if (same === undefined) this.#byHash.set(hash, entry);
+    else this.#byHash.set(hash, [...listOf(same).filter(({ value }) => value !== entry.value), entry]);
+    const beginning = beginningOf(from);
+    const lengths = this.#lengths.get(beginning);
+    if (lengths === undefined) {
+      this.#lengths.set(beginning, [to - from]);
+      this.#note(beginning);
+    } else if (!lengths.includes(to - from)) {
+      lengths.push(to - from);
+      lengths.sort((a, b) => b - a);
+    }
+  }
+
+  #note(beginning: number): void {
+    const { length } = this.#filter;
+    if (this.#lengths.size * MIN_SPARSE > length && length < MAX_PLACES) {
+      this.#filter = new Uint8Array(length * 4);
+      for (const one of this.#lengths.keys()) this.#filter[hashOf(one) & (this.#filter.length - 1)] = 1;
+    }
+    this.#filter[hashOf(beginning) & (this.#filter.length - 1)] = 1;
   }
 
   remove({ value }: Known): void {
     const count = readCompact(String(value));
     this.#marks.delete(String(value));
     const hash = hashOfRun(0, count);
-    const entries = this.#byBeginning.get(beginningOf(0))?.entries;
-    const others = listOf(entries?.get(hash)).filter((one) => one.value !== value);
-    if (others.length > 0) entries?.set(hash, others);
-    else entries?.delete(hash);
+    const others = listOf(this.#byHash.get(hash)).filter((one) => one.value !== value);
+    if (others.length > 0) this.#byHash.set(hash, others);
+    else this.#byHash.delete(hash);
   }
 
-  /** Whether a value may begin as a text does. */
-  mayBegin(text: string): boolean {
-    return this.mayHold([text], MIN_CHARACTERS);
+  /** Whether a value may begin in a text, or in cells that follow each other. Most hold none. */
+  mayHold(text: string | readonly (string | number)[]): boolean {
+    if (this.#marks.size > 0) return true;
+    if (this.#lengths.size === 0) return false;
+    if (typeof text === "string") return this.#lookOn(text, 0) === FOUND;
+    let beginning = 0;
+    for (let at = 0; at < text.length && beginning !== FOUND; at += 1)
+      beginning = this.#lookOn(String(text[at]), beginning);
+    return beginning === FOUND;
   }
 
-  /** Whether a value may begin in texts that follow each other, within so many letters and digits. Most hold none. */
-  mayHold(texts: readonly (string | number)[], most = Number.POSITIVE_INFINITY): boolean {
+  /** Looks at the letters and digits of a text that follow others. @returns its last five, or `FOUND`. */
+  #lookOn(text: string, before: number): number {
     const filter = this.#filter;
-    let [beginning, count] = [0, 0];
-    for (const one of texts) {
-      const text = typeof one === "string" ? one : String(one);
-      for (let at = 0; at < text.length && count < most; at += 1) {
-        const code = text.charCodeAt(at);
-        const bits = code < 128 ? (BITS[code] ?? NO_BITS) : bitsOf(lowered(code));
-        if (bits === NO_BITS) continue;
-        beginning = ((beginning << 6) | bits) & BEGINNING;
-        count += 1;
-        if (filter[hashOf(beginning)] === 1 && count >= MIN_CHARACTERS) return true;
-      }
+    const mask = filter.length - 1;
+    let beginning = before;
+    for (let at = 0; at < text.length; at += 1) {
+      const code = text.charCodeAt(at);
+      const bits = code < 128 ? (BITS[code] ?? NO_BITS) : bitsOf(lowered(code));
+      if (bits === NO_BITS) continue;
+      beginning = ((beginning << 6) | bits) & BEGINNING;
+      if (filter[hashOf(beginning) & mask] === 1) return FOUND;
     }
-    return false;
+    return beginning;
   }
 
   /**
@@ -115,23 +120,68 @@ export class KnownValues<Entry extends Known> {
       for (let at = text.indexOf(value); at !== -1; at = text.indexOf(value, at + value.length))
         found.push({ start: at, end: at + value.length, type: entry.type, entry, alike: [entry] });
     }
-    if (this.#byBeginning.size === 0 || text.length < MIN_CHARACTERS || !this.mayHold([text])) return found;
+    if (text.length < MIN_CHARACTERS || !this.mayHold(text)) return found;
     const count = readCompact(text);
+    const mask = this.#filter.length - 1;
     let beginning = 0;
     let next = 0;
     for (let last = 0; last < count; last += 1) {
       beginning = withNext(beginning, codes[last] ?? 0);
-      if (last < MIN_CHARACTERS - 1 || this.#filter[hashOf(beginning)] === 0) continue;
+      if (last < MIN_CHARACTERS - 1 || this.#filter[hashOf(beginning) & mask] === 0) continue;
       const first = last - MIN_CHARACTERS + 1;
-      const alike = first < next ? undefined : this.#byBeginning.get(beginning);
-      if (alike === undefined) continue;
+      const lengths = first < next ? undefined : this.#lengths.get(beginning);
+      if (lengths === undefined) continue;
       const match =
-        wholeAt(text, first, count, alike) ?? (isCut ? beginningAt(text, first, count, alike) : undefined);
+        this.#wholeAt(text, first, count, lengths) ??
+        (isCut ? this.#beginningAt(text, first, count, lengths) : undefined);
       if (match === undefined) continue;
       found.push(match);
       while (next < count && (places[next] ?? 0) < match.end) next += 1;
     }
     return found;
+  }
+
+  #wholeAt(
+    text: string,
+    first: number,
+    count: number,
+    lengths: readonly number[],
+  ): KnownFinding<Entry> | undefined {
+    for (const length of lengths) {
+      if (first + length > count) continue;
+      const same = listOf(this.#byHash.get(hashOfRun(first, first + length))).filter((entry) =>
+        endsWithRun(entry, first, first + length),
+      );
+      if (same.length === 0) continue;
+      const start = places[first] ?? 0;
+      const end = (places[first + length - 1] ?? 0) + 1;
+      for (const entry of same) {
+        const exact = exactAt(text, start, entry);
+        if (exact !== undefined) return { ...exact, type: entry.type, entry, alike: same };
+      }
+      const compact = textOf(first, first + length);
+      const loose = same.find((entry) => isLoose(entry, compact, text.slice(start, end)));
+      if (loose === undefined || !isClose(first, length)) continue;
+      const from = boundBefore(text, start, loose);
+      if (from !== undefined && !isInWord(text, end))
+        return { start: from, end, type: loose.type, alike: same };
+    }
+    return undefined;
+  }
+
+  /** A value whose beginning is all the rest of a text. */
+  #beginningAt(
+    text: string,
+    first: number,
+    count: number,
+    [longest = 0]: readonly number[],
+  ): KnownFinding<Entry> | undefined {
+    const start = places[first] ?? 0;
+    if (count - first >= longest || isInWord(text, start)) return undefined;
+    for (const entry of [...this.#byHash.values()].flatMap(listOf))
+      if (beginsWithRun(entry, first, count))
+        return { start, end: text.length, type: entry.type, entry, alike: [entry] };
+    return undefined;
   }
 }
 
@@ -164,6 +214,10 @@ for (let code = 48; code < 123; code += 1) {
 
 const BEGINNING = 0x3fff_ffff;
 const NO_BITS = 64;
+const FOUND = -1;
+/** The filter has so many places for each beginning. */
+const MIN_SPARSE = 32;
+const MAX_PLACES = 1 << 22;
 /** The bits of each character of ASCII, see {@link withNext}. */
 const BITS = Uint8Array.from(LOWERED, bitsOf);
 
@@ -196,6 +250,22 @@ function endsWithRun({ value }: Known, from: number, to: number): boolean {
   return at === from;
 }
 
+/** Whether the letters and digits of a value, or those after the code of its country, begin with those of a run. */
+function beginsWithRun({ type, value }: Known, from: number, to: number): boolean {
+  const text = String(value);
+  const matches = (skipped: number): boolean => {
+    let at = from - skipped;
+    for (let index = 0; index < text.length && at < to; index += 1) {
+      const code = lowered(text.charCodeAt(index));
+      if (code === 0) continue;
+      if (at >= from && code !== codes[at]) return false;
+      at += 1;
+    }
+    return at === to;
+  };
+  return matches(0) || (type === "PHONE" && matches(countryCodeDigits(text)));
+}
+
 /** Six bits for each of the last five characters. */
 function withNext(beginning: number, code: number): number {
   return ((beginning << 6) | bitsOf(code)) & BEGINNING;
@@ -213,40 +283,12 @@ function beginningOf(from: number): number {
 }
 
 function hashOf(beginning: number): number {
-  return Math.imul(beginning, 0x9e37_79b1) >>> 16;
+  return Math.imul(beginning, 0x9e37_79b1) >>> 10;
 }
 
 /** Most values are like no other: they are kept without a list. */
 function listOf<Entry extends Known>(entries: Entry | Entry[] | undefined): Entry[] {
   return entries === undefined ? [] : Array.isArray(entries) ? entries : [entries];
-}
-
-function wholeAt<Entry extends Known>(
-  text: string,
-  first: number,
-  count: number,
-  { lengths, entries }: Alike<Entry>,
-): KnownFinding<Entry> | undefined {
-  for (const length of lengths) {
-    if (first + length > count) continue;
-    const same = listOf(entries.get(hashOfRun(first, first + length))).filter((entry) =>
-      endsWithRun(entry, first, first + length),
-    );
-    if (same.length === 0) continue;
-    const start = places[first] ?? 0;
-    const end = (places[first + length - 1] ?? 0) + 1;
-    for (const entry of same) {
-      const exact = exactAt(text, start, entry);
-      if (exact !== undefined) return { ...exact, type: entry.type, entry, alike: same };
-    }
-    const compact = textOf(first, first + length);
-    const loose = same.find((entry) => isLoose(entry, compact, text.slice(start, end)));
-    if (loose === undefined || !isClose(first, length)) continue;
-    const from = boundBefore(text, start, loose);
-    if (from !== undefined && !isInWord(text, end))
-      return { start: from, end, type: loose.type, alike: same };
-  }
-  return undefined;
 }
 
 /** Where a value stands as it is written, with what it has before its first letter or digit and after its last. */
@@ -286,29 +328,6 @@ function boundBefore(text: string, start: number, { type }: Known): number | und
   return dialled === undefined ? undefined : start - dialled.length;
 }
 
-/** A value whose beginning is all the rest of a text. */
-function beginningAt<Entry extends Known>(
-  text: string,
-  first: number,
-  count: number,
-  { lengths, entries }: Alike<Entry>,
-): KnownFinding<Entry> | undefined {
-  const start = places[first] ?? 0;
-  if (count - first >= (lengths[0] ?? 0) || isInWord(text, start)) return undefined;
-  const rest = textOf(first, count);
-  for (const entry of [...entries.values()].flatMap(listOf)) {
-    const characters = Array.from(String(entry.value), (one) =>
-      String.fromCharCode(lowered(one.charCodeAt(0))),
-    );
-    const compact = characters.join("").replaceAll("\0", "");
-    const isBegun =
-      compact.startsWith(rest) ||
-      (entry.type === "PHONE" && compact.startsWith(rest, countryCodeDigits(String(entry.value))));
-    if (isBegun) return { start, end: text.length, type: entry.type, entry, alike: [entry] };
-  }
-  return undefined;
-}
-
 /** Whether a value is found also where letters or digits are joined to it: no word has it in it by chance. */
 function standsOut(value: string, { type }: { type: string }): boolean {
   return (
@@ -322,4 +341,17 @@ function isInWord(text: string, index: number): boolean {
   // A letter after a backslash, as in `\n`, is no part of the word that follows.
   if (text[index - 2] === "\\" && "nrt".includes(text[index - 1] ?? "-")) return false;
   return WORD.test(text[index - 1] ?? "") && WORD.test(text[index] ?? "");
+}
+
+/** One and two digits that countries' codes of phones are; all others have three. */
+const COUNTRY_CODE = /^(?:1|7|2[07]|3[0-469]|4[013-9]|5[1-8]|6[0-6]|8[1246]|9[0-58]|\d{3})/;
+
+/** How many digits of a phone's number stand before those that every way to write it has. */
+function countryCodeDigits(value: string): number {
+  const digits = value.replace(/\D/g, "");
+  const exit = digits.startsWith("00") ? 2 : 0;
+  if (exit === 0 && !value.trimStart().startsWith("+"))
+    return digits.startsWith("0") || (digits.length === 11 && digits.startsWith("1")) ? 1 : 0;
+  const code = exit + (COUNTRY_CODE.exec(digits.slice(exit))?.[0].length ?? 0);
+  return value.includes("(0)") ? code + 1 : code;
 }

@@ -1,5 +1,5 @@
 import { CemError } from "@cem/core";
-import type { Finding, Recognizer } from "./types.ts";
+import type { Finding, Recognizer } from "./context.ts";
 
 /** A word that a model gave a label. */
 interface LabelledWord {

@@ -1,10 +1,10 @@
 import { isSecretKey, mayHoldSecret } from "./detectors/secret.ts";
-import { parsedText } from "./embedded-text.ts";
+import { traitsOf } from "./detect.ts";
 import { isSmall, mapLeaves, mapLeavesInTurns, visitTexts } from "./json-walk.ts";
 import type { LeafChanges, Turns } from "./json-walk.ts";
-import { readingsOf } from "./readings.ts";
+import { parsedText, readingsOf } from "./readings.ts";
 import { streamInTurns } from "./stream.ts";
-import type { Detector, Finding, PiiType } from "./types.ts";
+import type { Detector, Finding, PiiType } from "./context.ts";
 import { isPlainWord, MAX_DECODED, MIN_NUMBER, MIN_TEXT_CHARACTERS } from "./value-finder.ts";
 import type { PlainTexts, ValueFinder } from "./value-finder.ts";
 
@@ -33,12 +33,17 @@ interface Observed {
   origin: string | undefined;
 }
 
+/** Finds secrets alone, and remembers texts that have none. Absent where they are not looked for. */
+export interface SecretSearch {
+  detector: Detector;
+  none: PlainTexts;
+}
+
 /** What results are looked through with. */
 interface Looking {
   finder: Pick<ValueFinder, "detected">;
-  plain: Pick<PlainTexts, "has">;
-  /** Finds secrets alone. Absent where they are not looked for. */
-  secrets: Detector | undefined;
+  plain: PlainTexts;
+  secrets: SecretSearch | undefined;
   keep: (value: string | number, type: PiiType, origin: string | undefined) => void;
 }
 
@@ -114,8 +119,10 @@ export class ObservedResults {
     if (secrets === undefined) return;
     const note = (text: string, key: string | undefined): void => {
       if (text.length < LONG_TEXT_CHARACTERS && !(key !== undefined && isSecretKey(key))) return;
-      if (plain.has(text, key)) return;
-      this.#keep(text, secrets.find(text, key), origin);
+      if (plain.has(text, key) || secrets.none.has(text, key)) return;
+      const found = secrets.detector.find(text, key);
+      if (found.length === 0) secrets.none.add(text, key);
+      this.#keep(text, found, origin);
     };
     if (typeof data !== "string") visitTexts(data, note);
     else if (mayHoldSecret(data)) visitTexts(parsedText(data), note);
@@ -162,9 +169,12 @@ export class ObservedResults {
   ): string {
     const { finder, plain } = this.#looking;
     if (text.length < MIN_TEXT_CHARACTERS || plain.has(text, key)) return text;
-    this.#keep(text, finder.detected(text, key), origin);
-    if (depth < MAX_DECODED)
-      for (const reading of readingsOf(text)) this.#note(reading.text, { key, origin }, depth + 1);
+    const traits = traitsOf(text);
+    const found = finder.detected(text, key, traits);
+    this.#keep(text, found, origin);
+    const readings = depth < MAX_DECODED ? readingsOf(text, traits) : [];
+    for (const reading of readings) this.#note(reading.text, { key, origin }, depth + 1);
+    if (found.length + readings.length === 0 && depth < MAX_DECODED) plain.add(text, key);
     return text;
   }
 

@@ -9,7 +9,7 @@ import type {
   Sample,
   ToolInvoker,
 } from "@cem/core";
-import { decodeText, parsedText } from "./embedded-text.ts";
+import { decodeText, parsedText } from "./readings.ts";
 
 /**
  * Creates a middleware that puts values in the place of tokens in the arguments of calls; and, where code in the sandbox

@@ -2,12 +2,12 @@ import { CemError } from "@cem/core";
 import type { Redactor, RedactionScope } from "@cem/core";
 import { createDetector } from "./detect.ts";
 import type { DetectorSettings } from "./detect.ts";
-import type { FlowRule } from "./flow-rules.ts";
+import type { FlowRule } from "./restorer.ts";
 import { visitTexts } from "./json-walk.ts";
 import { OriginIndex } from "./vault.ts";
 import { RedactionSession } from "./session.ts";
 import { createRedactionStream } from "./stream.ts";
-import type { Recognizer } from "./types.ts";
+import type { Recognizer } from "./context.ts";
 import { PlainTexts } from "./value-finder.ts";
 import type { VaultData } from "./vault.ts";
 
@@ -75,7 +75,9 @@ export function createRedactor(settings: RedactorSettings = {}): Redactor {
   const detector = createDetector(settings);
   const { types } = settings;
   const secrets =
-    types === undefined || types.includes("SECRET") ? createDetector({ types: ["SECRET"] }) : undefined;
+    types === undefined || types.includes("SECRET")
+      ? { detector: createDetector({ types: ["SECRET"] }), none: new PlainTexts() }
+      : undefined;
   const plain = new PlainTexts();
   const sessions = new Map<string, RedactionSession>();
   /** The session that was used last: most are used many times in a row. */

@@ -1,11 +1,12 @@
 import type { JsonValue, RedactionScope } from "@cem/core";
-import type { FlowRule, RedactionTarget } from "./flow-rules.ts";
+import type { TextDetector } from "./detect.ts";
+import type { FlowRule, RedactionTarget } from "./restorer.ts";
 import { mapLeaves, mapLeavesInTurns, Turns } from "./json-walk.ts";
 import type { LeafChanges } from "./json-walk.ts";
 import { mayBeSplit, mayHoldMore, ObservedResults } from "./observed-results.ts";
+import type { SecretSearch } from "./observed-results.ts";
 import { Restorer } from "./restorer.ts";
 import { streamInTurns } from "./stream.ts";
-import type { Detector } from "./types.ts";
 import { isPlainWord, MIN_NUMBER, MIN_TEXT_CHARACTERS, ValueFinder } from "./value-finder.ts";
 import type { FindingPlace, PlainTexts } from "./value-finder.ts";
 import { Vault } from "./vault.ts";
@@ -24,7 +25,7 @@ export class RedactionSession {
   readonly #hasRules: boolean;
 
   constructor(
-    detector: Detector,
+    detector: TextDetector,
     {
       rules,
       seesTokens = false,
@@ -36,8 +37,7 @@ export class RedactionSession {
       rules: readonly FlowRule[];
       /** Whether code sees tokens only. */
       seesTokens?: boolean | undefined;
-      /** Finds secrets alone. Absent where they are not looked for. */
-      secrets?: Detector | undefined;
+      secrets?: SecretSearch | undefined;
       /** Texts that hold nothing, which sessions share. */
       plain: PlainTexts;
       data?: VaultData | undefined;

@@ -1,7 +1,7 @@
 import type { RedactionStream } from "@cem/core";
 import { withoutOverlaps } from "./detect.ts";
-import { findColumns } from "./detectors/columns.ts";
-import type { Heading } from "./detectors/columns.ts";
+import { findColumns } from "./detectors/secret.ts";
+import type { Heading } from "./detectors/secret.ts";
 import { MAX_CHARACTERS_AT_ONCE } from "./json-walk.ts";
 import type { Turns } from "./json-walk.ts";
 import type { ValueFinding } from "./vault.ts";

@@ -1,7 +1,7 @@
-import { withoutOverlaps } from "./detect.ts";
-import { readingsOf } from "./readings.ts";
+import { traitsOf, withoutOverlaps } from "./detect.ts";
+import type { TextDetector, Traits } from "./detect.ts";
+import { mayBeEncoded, readingsOf } from "./readings.ts";
 import type { Reading } from "./readings.ts";
-import type { Detector } from "./types.ts";
 import type { ValueFinding, Vault } from "./vault.ts";
 
 /** How often what is decoded is decoded again: JSON in a query string in base64. */
@@ -9,6 +9,7 @@ export const MAX_DECODED = 3;
 /** Numbers below are no number of a card, a phone or a person. */
 export const MIN_NUMBER = 1_000_000;
 export const MIN_TEXT_CHARACTERS = 3;
+const NONE: ValueFinding[] = [];
 const PLAIN_WORD = /^[A-Za-z_]{1,32}$/;
 /** Addresses that are of nobody: this machine, and any. */
 const OWN_MACHINE = /^(?:127\.\d{1,3}\.\d{1,3}\.\d{1,3}|0\.0\.0\.0|::1?)$/;
@@ -27,6 +28,8 @@ const MIN_REMEMBERED = 32;
 const MAX_REMEMBERED = 8_192;
 /** Of all texts that are remembered, in characters. */
 const MAX_REMEMBERED_IN_ALL = 2_000_000;
+/** Results of our own stand under it. It tells nothing of a text, as no key does. */
+const RESULT_KEY = "value";
 
 /**
  * Remembers texts in which no detector sees a value, however they are read: the same text comes in, is printed, is returned
@@ -37,7 +40,9 @@ export class PlainTexts {
   #characters = 0;
 
   has(text: string, key: string | undefined): boolean {
-    return text.length >= MIN_REMEMBERED && this.#byKey.get(key)?.has(text) === true;
+    if (text.length < MIN_REMEMBERED) return false;
+    if (this.#byKey.get(key)?.has(text) === true) return true;
+    return key === RESULT_KEY && this.#byKey.get(undefined)?.has(text) === true;
   }
 
   add(text: string, key: string | undefined): void {
@@ -54,13 +59,13 @@ export class PlainTexts {
 
 /** Finds values in texts: those that a detector sees and those that a vault knows, also in what is encoded. */
 export class ValueFinder {
-  readonly #detector: Detector;
+  readonly #detector: TextDetector;
   readonly #vault: Vault;
   readonly #hasRules: boolean;
   readonly #plain: PlainTexts;
 
   /** @param hasRules - Whether rules ask for all values that one is like. */
-  constructor(detector: Detector, vault: Vault, hasRules: boolean, plain: PlainTexts) {
+  constructor(detector: TextDetector, vault: Vault, hasRules: boolean, plain: PlainTexts) {
     this.#detector = detector;
     this.#vault = vault;
     this.#hasRules = hasRules;
@@ -74,17 +79,22 @@ export class ValueFinder {
    */
   find(text: string, place: FindingPlace = {}, depth = 0): ValueFinding[] {
     const { key, isCut, isOfCode = false } = place;
-    // What is a value as a whole is that value, whatever it is like. Only rules ask that.
-    const whole = isOfCode || this.#hasRules ? undefined : this.#vault.whole(text);
-    if (whole !== undefined) return [{ start: 0, end: text.length, type: whole.type, entry: whole }];
-    if (this.#vault.isToken(text)) return [];
+    const mayBeKnown = !isOfCode && this.#vault.known.mayHold(text);
     const isPlain = this.#plain.has(text, key);
-    const found = isPlain ? [] : this.detected(text, key);
+    if (isPlain && !mayBeKnown) return NONE;
+    const traits = traitsOf(text);
+    // Most texts hold nothing, and cost this look.
+    if (!mayBeKnown && !mayBeEncoded(traits) && !this.#detector.mayFind(text, key, traits)) return NONE;
+    // What is a value as a whole is that value, whatever it is like. Only rules ask that.
+    const whole = mayBeKnown && !this.#hasRules ? this.#vault.whole(text) : undefined;
+    if (whole !== undefined) return [{ start: 0, end: text.length, type: whole.type, entry: whole }];
+    if (this.#vault.isToken(text)) return NONE;
+    const found = isPlain ? [] : this.detected(text, key, traits);
     const [first] = found;
     if (first?.end === text.length && first.start === 0 && !this.#hasRules)
       return this.#withoutTokens(text, found);
-    const known = isOfCode ? [] : this.#vault.known.find(text, isCut);
-    const readings = isPlain || depth === MAX_DECODED ? [] : readingsOf(text);
+    const known = mayBeKnown ? this.#vault.known.find(text, isCut) : [];
+    const readings = isPlain || depth === MAX_DECODED ? [] : readingsOf(text, traits);
     const decoded = readings.length === 0 ? [] : this.#decoded(readings, { key, isOfCode }, depth);
     if (found.length + known.length + decoded.length === 0) {
       if (!isPlain && readings.length === 0 && depth < MAX_DECODED) this.#plain.add(text, key);
@@ -104,8 +114,8 @@ export class ValueFinder {
   }
 
   /** What is a value by its form or its surroundings. */
-  detected(text: string, key: string | undefined): ValueFinding[] {
-    const found = this.#detector.find(text, key);
+  detected(text: string, key: string | undefined, traits?: Traits): ValueFinding[] {
+    const found = this.#detector.find(text, key, traits);
     return found.length === 0
       ? found
       : found.filter(({ start, end, type }) => type !== "IP" || !OWN_MACHINE.test(text.slice(start, end)));

@@ -1,6 +1,6 @@
 import { redactionTokensIn } from "@cem/core";
-import { KnownValues } from "./known-values.ts";
-import type { Finding, PiiType } from "./types.ts";
+import { KnownValues, MIN_CHARACTERS } from "./known-values.ts";
+import type { Finding, PiiType } from "./context.ts";
 
 type RedactionToken = ReturnType<typeof redactionTokensIn>[number];
 
@@ -51,19 +51,18 @@ const DOMAIN = "redacted.invalid";
 /** `email`: a part that addresses may have. */
 type TokenForm = "plain" | "email";
 
-/** Random bytes, got for many ids at once. */
+/** Many ids are made at once. */
 const random = new Uint8Array(ID_CHARACTERS * 512);
-let used = random.length;
-const characters = Array.from({ length: ID_CHARACTERS }, () => 0);
+let ids = "";
+let used = 0;
 
 function randomId(): string {
-  if (used === random.length) {
+  if (used === ids.length) {
     globalThis.crypto.getRandomValues(random);
+    ids = String.fromCharCode(...random.map((byte) => ALPHABET.charCodeAt(byte & 31)));
     used = 0;
   }
-  for (let at = 0; at < ID_CHARACTERS; at += 1)
-    characters[at] = ALPHABET.charCodeAt((random[used++] ?? 0) & 31);
-  return String.fromCharCode(...characters);
+  return ids.slice(used, (used += ID_CHARACTERS));
 }
 
 /** Writes a token. */
@@ -175,9 +174,9 @@ export class Vault {
     return entry;
   }
 
-  /** The value that a text as a whole is. Shorter ones are values only where they stood. */
+  /** The value that a text as a whole is, of those that are known wherever they stand. */
   whole(text: string): VaultEntry | undefined {
-    const entry = this.known.mayBegin(text) ? this.#byValue.get(text) : undefined;
+    const entry = text.length < MIN_CHARACTERS ? undefined : this.#byValue.get(text);
     return entry?.isPart === true ? undefined : entry;
   }
 

@@ -12,7 +12,7 @@ import {
   wordSet,
 } from "../context.ts";
 import type { DigitGroup } from "../context.ts";
-import type { Detector, Finding } from "../types.ts";
+import type { Detector, Finding } from "../context.ts";
 
 /** Beginnings of card numbers and their lengths, by brand. */
 const BRANDS: readonly (readonly [RegExp, readonly number[]])[] = [

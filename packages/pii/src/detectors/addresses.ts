@@ -1,5 +1,5 @@
 import { before, endsWith, isEscape, withoutEnding, wordSet } from "../context.ts";
-import type { Detector, Finding, PiiType } from "../types.ts";
+import type { Detector, Finding, PiiType } from "../context.ts";
 
 /** As it is, and as it is written in addresses of pages. */
 const SIGNS = ["@", "%40"];

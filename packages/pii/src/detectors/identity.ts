@@ -8,7 +8,7 @@ import * as aadhaar from "stdnum/lib/cjs/in/aadhaar.js";
 import * as bsn from "stdnum/lib/cjs/nl/bsn.js";
 import * as pesel from "stdnum/lib/cjs/pl/pesel.js";
 import { before, byKey, spaced, standsAlone } from "../context.ts";
-import type { Detector, Finding, PiiType } from "../types.ts";
+import type { Detector, Finding, PiiType } from "../context.ts";
 
 /** A number of a person, by which a state or an office knows them. */
 interface Kind {

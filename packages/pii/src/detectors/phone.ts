@@ -12,7 +12,7 @@ import {
   spaced,
   wordSet,
 } from "../context.ts";
-import type { Detector, Finding } from "../types.ts";
+import type { Detector, Finding } from "../context.ts";
 
 const MIN_DIGITS = 7;
 const MAX_DIGITS = 15;

@@ -6,7 +6,7 @@ import type { PlannedWrite } from "@cem/guardrails/calls";
 import type { FileTools, McpTools } from "@cem/mcp-client/tools";
 import type { AgentOptions } from "../../options.ts";
 import { createLog } from "../log.ts";
-import { redactElicit, redactLog, redactorOf, redactStore } from "../privacy/redaction.ts";
+import { redactElicit, redactLog, redactorOf, redactServerLog, redactStore } from "../privacy/redaction.ts";
 import { markApprovals } from "./mark-approvals.ts";
 import type { Project } from "../project.ts";
 import { createConfiguredAudit } from "../records/audit.ts";
@@ -57,13 +57,19 @@ async function openHost(
   const plugins = await pluginSet?.get();
   const redactor = await redactorOf(loaded, options)?.get();
   const store = redactStore(await createConfiguredResults(config), redactor);
-  const log = redactLog(options.log ?? createLog(config, options.onLog), redactor);
+  const written = options.log ?? createLog(config, options.onLog);
+  const log = redactLog(written, redactor);
   const elicit = await redactElicit(options.onElicit, redactor);
   plugins?.logTo((message) => log("warning", message));
   const isDry = options.onPlannedWrite !== undefined;
   const mcpTools =
     connected === undefined
-      ? await openMcpTools(loaded, { log, store, elicit, changesFiles: !isDry })
+      ? await openMcpTools(loaded, {
+          log: redactServerLog(written, redactor),
+          store,
+          elicit,
+          changesFiles: !isDry,
+        })
       : { ...connected, close: async () => {} };
   const others = options.invoker ?? mcpTools.source;
   try {

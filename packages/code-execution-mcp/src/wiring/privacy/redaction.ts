@@ -118,7 +118,15 @@ function redactTool(tool: ToolDefinition, redactor: Redactor, session: string | 
   };
 }
 
+/** Has lines of our own show tokens, for values of the call that they are of. */
 export function redactLog(log: Log, redactor: Redactor | undefined): Log {
+  if (redactor === undefined) return log;
+  return (level, message) =>
+    log(level, redactor.tokenize(message, { session: scopeOfCall.getStore()?.session }));
+}
+
+/** The same for what servers say, which is of no call and may hold values of those that were made last. */
+export function redactServerLog(log: Log, redactor: Redactor | undefined): Log {
   if (redactor === undefined) return log;
   return (level, message) => {
     const sessions = new Set([scopeOfCall.getStore()?.session, ...(latestSessions.get(redactor) ?? [])]);

@@ -21,13 +21,13 @@ export async function configuredVaults(loaded: Project): Promise<Pick<RedactorSe
   const { config, store } = loaded;
   const place = vaultPlaceOf(loaded);
   if (place === "disk") {
-    const { createVaultFiles } = await import("@cem/pii/vault-file");
+    const { createVaultFiles } = await import("@cem/pii/vaults");
     return {
       store: createVaultFiles({ folder: vaultFolderOf(config), key: config.privacy.vaultKey?.reveal() }),
     };
   }
   if (place === "memory" || store === undefined) return {};
-  const { createSharedVaults } = await import("@cem/pii/shared-vaults");
+  const { createSharedVaults } = await import("@cem/pii/vaults");
   const { isOwnerThere, ownerKey } = await import("@cem/workspace");
   const opened = await store.get();
   const keyOf = async (session: string): Promise<StoreKey | undefined> => {
