@@ -51,7 +51,7 @@ describe("loadConfig", () => {
     });
     expect(config.guardrails.maxExecutionTime * 1000).toBe(DEFAULT_RUN_LIMITS.timeoutMs);
     expect(config.guardrails.maxMemoryMb).toBe(DEFAULT_RUN_LIMITS.memoryMb);
-    expect(config.optimizations).toMatchObject({ sandboxPooling: true, sandboxPoolSize: 3 });
+    expect(config.optimizations).toMatchObject({ sandboxPooling: true, sandboxPoolSize: 2 });
     expect(config.llm.enabled).toBe(false);
   });
 

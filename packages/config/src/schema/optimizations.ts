@@ -12,7 +12,7 @@ export const optimizationSettings = {
     variables: ["OPTIMIZATION_SANDBOX_POOLING"],
     risk: "none",
   }),
-  sandboxPoolSize: setting(count(256, 3), "Number of guests kept ready.", {
+  sandboxPoolSize: setting(count(256, 2), "Number of guests kept ready.", {
     isStricter: atMost,
   }),
   sandboxReuse: setting(

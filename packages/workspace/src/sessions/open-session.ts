@@ -12,7 +12,7 @@ const MAX_CHARACTERS = 8 * 1024 * 1024;
 /** Writing takes at most one part in so many of the time. */
 const REST_PER_WRITE = 4;
 /** The shortest time between two writes: each waits for the disk twice. */
-const MIN_REST_MS = 100;
+const MIN_REST_MS = 500;
 const MAX_REST_MS = 1_000;
 const MAX_STATE_FILES = 50;
 const TASK_DIGITS = 3;

@@ -213,7 +213,7 @@ describe("createSessionLog", () => {
       const script = `import { createSessionLog } from ${JSON.stringify(fileURLToPath(new URL("../index.ts", import.meta.url)))};
       const log = createSessionLog({ workspaceDir: ${JSON.stringify(workspaceDir)} });
       process.stdout.write("ready");
-      for (let n = 0; ; n += 1) { log.record({ task: "t" + n, result: { code: "x".repeat(5000), value: n, output: "", error: null } }); await new Promise((go) => setTimeout(go, 2)); }`;
+      for (let n = 0; ; n += 1) { log.record({ task: "t" + n, result: { code: "x".repeat(5000), value: n, output: "", error: null } }); void log.read(); await new Promise((go) => setTimeout(go, 2)); }`;
       for (let round = 0; round < KILLS; round += 1) {
         const writer = spawn(
           process.execPath,
