@@ -18,10 +18,10 @@ const DEFAULT_BUDGET: ToolBudget = {
 
 /** The share of the best score from which a tool is close to a task. */
 const CLOSE_SHARE = 0.5;
-/** Below this score even the best tool says little about the task: the ranking is not to be trusted. */
-const CLEAR_SCORE = 0.1;
-/** The tokens up to which tools that are not close are described as well, for a task whose words are clear. */
+/** The tokens up to which other tools are told of as well. */
 const SPARE_TOKENS = 2_000;
+/** The part of the tokens for tools beyond the close ones that goes into signatures. The rest goes into names. */
+const DESCRIBED_SHARE = 0.45;
 
 /** Tools that a model is offered already, and all tools. */
 interface Offer {
@@ -31,10 +31,10 @@ interface Offer {
 }
 
 /**
- * Picks the tools that a model is offered beyond those that the task seems to need. All that are close to the task, within the
- * generator's budget of tokens; others only as long as few tokens are spent, since a model that lacks a tool says so and is
- * offered more. Where the ranking says little, as many as the budget holds. Chosen on the retrieval sets, by the share of tasks
- * whose tools are all described.
+ * Picks the tools that a model is told of beyond those that the task seems to need. All that are close to the task are described,
+ * within the generator's budget of tokens. Of the others the next ones are described and many are named, as long as few tokens
+ * are spent, since a model that lacks a tool says so and is offered more. Chosen on the retrieval sets, by the share of needed
+ * tools that are told.
  *
  * @returns for a generator that asks no model, all other tools, and of a large catalog those closest to the task.
  */
@@ -43,28 +43,30 @@ export async function offerTools(
   task: string,
   { selected }: Selection,
   tools: readonly ToolDefinition[],
-): Promise<ToolDefinition[]> {
+): Promise<ToldTools> {
   const { toolBudget } = await context.stages.generator.get();
   const offered = selected.map(({ tool }) => tool);
   if (toolBudget === undefined) {
     const others = callable(tools).filter((tool) => !offered.includes(tool));
-    if (others.length <= MAX_FOUND) return others;
-    return (await findOthers(context, task, { offered, tools }, MAX_FOUND)).map(({ tool }) => tool);
+    if (others.length <= MAX_FOUND) return { others, named: [] };
+    const found = await findOthers(context, task, { offered, tools }, MAX_FOUND);
+    return { others: found.map(({ tool }) => tool), named: [] };
   }
   const { tokens, describe, count } = await measure(context, toolBudget);
   for (const tool of offered) tokens.take(describe(tool));
-  const all = await findOthers(context, task, { offered: [], tools }, MAX_FOUND);
-  const best = all[0]?.score ?? 0;
-  const found = all.filter(({ tool }) => !offered.includes(tool));
-  const ranked = withOthers(
+  const near = await findOthers(context, task, { offered: [], tools }, MAX_FOUND);
+  const best = near[0]?.score ?? 0;
+  const found = near.filter(({ tool }) => !offered.includes(tool));
+  const close = found.filter(({ score }) => score >= best * CLOSE_SHARE).map(({ tool }) => tool);
+  const taken = takeFitting(tokens, close, describe);
+  const all = withOthers(
     found.map(({ tool }) => tool),
     { offered, tools },
   );
-  if (best < CLEAR_SCORE) return takeFitting(tokens, ranked, describe);
-  const close = found.filter(({ score }) => score >= best * CLOSE_SHARE).map(({ tool }) => tool);
-  const taken = takeFitting(tokens, close, describe);
-  const spare = createTokenBudget(Math.min(SPARE_TOKENS, toolBudget.tokens) - tokens.spent, count);
-  return [...taken, ...takeFitting(spare, ranked.slice(close.length), describe)];
+  const ranked = all.filter((tool) => !taken.includes(tool));
+  const spare = Math.min(SPARE_TOKENS, toolBudget.tokens) - tokens.spent;
+  const { others, named } = tell(ranked, { describe, count }, spare);
+  return { others: [...taken, ...others], named };
 }
 
 /**
@@ -75,14 +77,36 @@ export async function offerMore(
   context: RunContext,
   texts: readonly string[],
   offer: Offer,
-): Promise<ToolDefinition[]> {
+): Promise<ToldTools> {
   const { toolBudget = DEFAULT_BUDGET } = await context.stages.generator.get();
-  const { tokens, describe } = await measure(context, toolBudget);
   const found: ToolDefinition[] = [];
   for (const text of texts) {
     found.push(...(await findOthers(context, text, offer, MAX_FOUND)).map(({ tool }) => tool));
   }
-  return takeFitting(tokens, withOthers(found, offer), describe);
+  return tell(withOthers(found, offer), await measure(context, toolBudget), toolBudget.tokens);
+}
+
+/** Describes all tools where their tokens suffice, else the first ones, and names as many of the others as fit. */
+function tell(
+  ranked: readonly ToolDefinition[],
+  { describe, count }: Pick<Budget, "describe" | "count">,
+  tokens: number,
+): ToldTools {
+  const all = takeFitting(createTokenBudget(tokens, count), ranked, describe);
+  if (all.length === ranked.length) return { others: all, named: [] };
+  const described = createTokenBudget(tokens * DESCRIBED_SHARE, count);
+  const others = new Set(takeFitting(described, ranked, describe));
+  const modules = new Set<string>();
+  const nameOf = ({ module, name }: ToolDefinition): string => {
+    if (modules.has(module)) return name;
+    modules.add(module);
+    return `${module} ${name}`;
+  };
+  const rest = ranked.filter((tool) => !others.has(tool));
+  return {
+    others: [...others],
+    named: takeFitting(createTokenBudget(tokens - described.spent, count), rest, nameOf),
+  };
 }
 
 /** Ranks the tools for a text, best first, without those that are offered already. */
@@ -136,7 +160,7 @@ const WORDS = /[\p{L}\p{N}_$]+/gu;
 export async function toolsForRepair(
   context: RunContext,
   { code, message }: { code: string; message: string },
-  { selection, others }: Offered,
+  { selection, others }: Pick<Offered, "selection" | "others">,
   tools: readonly ToolDefinition[],
 ): Promise<ToolDefinition[]> {
   const offered = [...selection.selected.map(({ tool }) => tool), ...others];
@@ -153,9 +177,15 @@ export async function toolsForRepair(
   return found.map(({ tool }) => tool);
 }
 
-/** The tools that code for a task may be written with. */
-export interface Offered {
-  selection: Selection;
-  /** Tools described in the prompt beyond the selected ones. */
+/** Tools that a prompt tells of beyond the selected ones. */
+interface ToldTools {
+  /** Those that are described. */
   others: readonly ToolDefinition[];
+  /** Those whose names alone are told. */
+  named: readonly ToolDefinition[];
+}
+
+/** The tools that code for a task may be written with. */
+export interface Offered extends ToldTools {
+  selection: Selection;
 }

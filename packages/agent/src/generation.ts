@@ -52,12 +52,13 @@ async function requestCode(
   { feedback, usage }: RepairHistory,
 ): Promise<GeneratedCode | GenerationRefused> {
   const { options, progress, signal, stages } = context;
-  const { selection, others } = offered;
+  const { selection, others, named } = offered;
   const generator = await stages.generator.get();
   return generator.generate({
     task,
     tools: selection.selected.map(({ tool }) => tool),
     otherTools: others.length === 0 ? undefined : others,
+    namedTools: named.length === 0 ? undefined : named,
     facts,
     mode: options.mode,
     context: options.context,

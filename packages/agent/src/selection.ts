@@ -19,11 +19,12 @@ export async function select(
   const tools = callable(all);
   const pick = async (): Promise<Offered> => {
     const selection = await (await stages.selector.get()).select({ task, tools, signal });
-    const others = await offerTools(context, task, selection, all);
+    const told = await offerTools(context, task, selection, all);
     const { toolBudget } = await stages.generator.get();
-    if (others.length === 0 || toolBudget === undefined) return { selection, others };
-    const note = `the model is told of ${selection.selected.length + others.length}`;
-    return { selection: { ...selection, notes: [...(selection.notes ?? []), note] }, others };
+    if (told.others.length === 0 || toolBudget === undefined) return { selection, ...told };
+    const names = told.named.length === 0 ? "" : `, and of ${told.named.length} by name`;
+    const note = `the model is told of ${selection.selected.length + told.others.length}${names}`;
+    return { selection: { ...selection, notes: [...(selection.notes ?? []), note] }, ...told };
   };
   const { result, ms } = await progress.stage("select", pick);
   const { selection } = result;
@@ -49,28 +50,29 @@ export async function widen(
 ): Promise<Offered | undefined> {
   const { selection, others } = offered;
   const known = [...selection.selected.map(({ tool }) => tool), ...others];
-  const search = (): Promise<ToolDefinition[]> =>
-    offerMore(context, [missing, task], { offered: known, tools: all });
+  const search = () => offerMore(context, [missing, task], { offered: known, tools: all });
   const { result: added, ms } = await context.progress.stage("select", search);
-  if (added.length === 0) return undefined;
+  if (added.others.length === 0) return undefined;
   context.progress.emit({
     type: "selected",
     tools: selection.selected.map(toSelectedTool),
     available: all.length,
     ms,
-    notes: [`The model lacked a tool: it is asked once more with ${added.length} others.`],
+    notes: [`The model lacked a tool: it is asked once more with ${added.others.length} others.`],
   });
-  return { selection, others: [...others, ...added] };
+  return { selection, others: [...others, ...added.others], named: added.named };
 }
 
 /** Counts tools that the code uses among those that were selected for the task. */
-export function withUsed({ selection, others }: Offered, uses: readonly ToolDefinition[]): Offered {
-  const used = new Set(uses.filter((tool) => others.includes(tool)));
-  if (used.size === 0) return { selection, others };
+export function withUsed(offered: Offered, uses: readonly ToolDefinition[]): Offered {
+  const { selection, others, named } = offered;
+  const used = new Set(uses.filter((tool) => others.includes(tool) || named.includes(tool)));
+  if (used.size === 0) return offered;
   const added = [...used].map((tool): RankedTool => ({ tool, score: 0, reason: "used by the program" }));
   return {
     selection: { ...selection, selected: [...selection.selected, ...added] },
     others: others.filter((tool) => !used.has(tool)),
+    named: named.filter((tool) => !used.has(tool)),
   };
 }
 

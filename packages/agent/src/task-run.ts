@@ -41,7 +41,7 @@ export class TaskRun {
     this.#context = { stages, options, signal, progress, id: options.runId ?? createRunId() };
     this.#state = {
       catalog: { servers: [], problems: [], version: "" },
-      offered: { selection: { selected: [], nearest: [] }, others: [] },
+      offered: { selection: { selected: [], nearest: [] }, others: [], named: [] },
       facts: undefined,
       program: { code: "", origin: "rules" },
       findings: [],
@@ -123,7 +123,8 @@ export class TaskRun {
   async #addTools({ tools }: TaskInput, message: string): Promise<void> {
     const { history, offered, program } = this.#state;
     const added = await toolsForRepair(this.#context, { code: program.code, message }, offered, tools);
-    this.#state.offered = { ...offered, others: [...offered.others, ...added] };
+    const named = offered.named.filter((tool) => !added.includes(tool));
+    this.#state.offered = { ...offered, others: [...offered.others, ...added], named };
     history.recordAddedTools(added);
   }
 

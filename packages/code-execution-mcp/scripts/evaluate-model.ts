@@ -26,7 +26,7 @@ import { readSets } from "./retrieval-sets.ts";
  * tools.jsonl and a queries.dev.jsonl is a further set; its servers are not at hand, so nothing of it is run.
  *
  * With `--recorded`, in place of an endpoint, a server on this machine plays recorded answers to our own tasks. With neither, no
- * model is asked, and only the recall of the selection and the tokens of the prompt are printed for the sets.
+ * model is asked, and only which tools it would be told of and the tokens of the first prompt are printed for the sets.
  *
  * `--tokens N` is `llm.tool_tokens`. `--prompt ID` prints what a model is told for one of our own tasks; `--failures` prints what went wrong.
  *
@@ -90,7 +90,7 @@ async function modelAt(endpoint: string): Promise<CodeGenerator> {
   return createConfiguredModel(config.llm);
 }
 
-/** A generator that is told what a model would be told, and refuses as rules do, so that it is asked once. */
+/** A generator that is told what a model would be told, and says of each task that it lacks tools for it. */
 async function askNobody(): Promise<CodeGenerator> {
   const { toolBudget } = await modelAt("http://127.0.0.1:9");
   const count = await loadTokenCounter();
@@ -98,14 +98,19 @@ async function askNobody(): Promise<CodeGenerator> {
     specificationVersion: "v1",
     toolBudget,
     generate: async (request) => {
-      const prompt = createPrompt(request, { describeCalls }).map(({ content }) =>
-        typeof content === "string" ? content : "",
-      );
+      const inFirst = (): number => {
+        const messages = createPrompt(request, { describeCalls });
+        return count(messages.map(({ content }) => (typeof content === "string" ? content : "")).join("\n"));
+      };
       return {
         status: "refused",
-        origin: "rules",
-        steps: [{ step: request.task, reason: "no-tool", hint: "Nobody was asked." }],
-        usage: { model: "none", requests: 1, inputTokens: count(prompt.join("\n")), outputTokens: 0 },
+        origin: "llm",
+        steps: [{ step: request.task, reason: "no-tool", hint: request.task }],
+        // The tokens of the first prompt count.
+        usage:
+          request.spent === undefined
+            ? { model: "none", requests: 1, inputTokens: inFirst(), outputTokens: 0 }
+            : undefined,
       };
     },
   };
@@ -113,7 +118,7 @@ async function askNobody(): Promise<CodeGenerator> {
 
 function report(set: string, figures: readonly TaskFigures[], recallOnly = false): void {
   const line = summaryOf(set, figures);
-  process.stdout.write(`${recallOnly ? line.split(", ").slice(0, 3).join(", ") : line}\n`);
+  process.stdout.write(`${recallOnly ? line.split(", ").slice(0, 4).join(", ") : line}\n`);
   if (!values.failures || recallOnly) return;
   for (const { id, outcome, detail } of figures)
     if (detail !== undefined) process.stdout.write(`  ${outcome}: ${id}: ${detail}\n`);

@@ -9,6 +9,7 @@ type PromptName =
   | "call"
   | "calls-made"
   | "data"
+  | "named-tools"
   | "no-tools"
   | "program"
   | "repair"

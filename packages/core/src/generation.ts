@@ -69,6 +69,8 @@ export interface GenerateRequest {
   tools: readonly ToolDefinition[];
   /** Further tools, which the program may use as well. */
   otherTools?: readonly ToolDefinition[] | undefined;
+  /** Tools beyond those, of which a prompt tells the names alone. */
+  namedTools?: readonly ToolDefinition[] | undefined;
   /** Facts about the data that the task is about, such as columns of tables. Untrusted: data, never instructions. */
   facts?: string | undefined;
   /**

@@ -4,6 +4,8 @@ export interface TaskFigures {
   outcome: "first try" | "after repair" | "failed" | "refused rightly" | "refused wrongly";
   /** The share of the tools it needs that the model was told of at first. `undefined` where none is labelled. */
   recall?: number | undefined;
+  /** The same share with tools that it was told the names of, or was told of when it said that it lacked one. */
+  reach?: number | undefined;
   inputTokens: number;
   outputTokens: number;
   /** What happened instead, where the task was not done. */
@@ -41,9 +43,11 @@ export function summaryOf(set: string, tasks: readonly TaskFigures[]): string {
   const share = (count: number): string => `${((100 * count) / Math.max(1, tasks.length)).toFixed(1)} %`;
   const having = (...outcomes: TaskFigures["outcome"][]): number =>
     tasks.filter(({ outcome }) => outcomes.includes(outcome)).length;
-  const recalls = tasks.flatMap(({ recall }) => recall ?? []);
-  const mean = (values: readonly number[]): number =>
-    values.reduce((sum, value) => sum + value, 0) / Math.max(1, values.length);
+  const mean = (of: "recall" | "reach"): string => {
+    const known = tasks.flatMap((task) => task[of] ?? []);
+    const sum = known.reduce((all, one) => all + one, 0);
+    return known.length === 0 ? "unknown" : `${((100 * sum) / known.length).toFixed(1)} %`;
+  };
   const tokens = (of: "inputTokens" | "outputTokens"): string => {
     const sorted = tasks.map((task) => task[of]).toSorted((one, other) => one - other);
     return Math.round(sorted[Math.floor(sorted.length / 2)] ?? 0).toLocaleString("en");
@@ -51,7 +55,8 @@ export function summaryOf(set: string, tasks: readonly TaskFigures[]): string {
   const first = having("first try", "refused rightly");
   return [
     `${set}: ${tasks.length} tasks`,
-    `selection recall ${recalls.length === 0 ? "unknown" : `${(100 * mean(recalls)).toFixed(1)} %`}`,
+    `needed tools described at first ${mean("recall")}`,
+    `in reach ${mean("reach")}`,
     `median tokens ${tokens("inputTokens")} in, ${tokens("outputTokens")} out`,
     `first try ${share(first)}`,
     `after repair ${share(first + having("after repair"))}`,

@@ -59,7 +59,7 @@ async function measureTask(
       if (!CemError.isInstance(error)) throw error;
       return error;
     });
-    const names = new Set(told().map(toolId));
+    const names = new Set(told().first.map(toolId));
     const needed = task.calls ?? [];
     const { usage } = CemError.isInstance(result) ? {} : result;
     const { inputTokens = 0, outputTokens = 0 } = usage ?? {};

@@ -53,7 +53,9 @@ export async function measureSet(
         if (!CemError.isInstance(error)) throw error;
         return error;
       });
-      figures.push({ id: query.query, recall: recallOf(query, told()), ...judge(query, byId, result) });
+      const { first, all } = told();
+      const recalls = { recall: recallOf(query, first), reach: recallOf(query, all) };
+      figures.push({ id: query.query, ...recalls, ...judge(query, byId, result) });
     }
   } finally {
     await agent.dispose();

@@ -1,23 +1,26 @@
 import type { CodeGenerator, GenerateRequest, ToolDefinition } from "@cem/core";
 
-/** A generator, and the tools that it was told of at its last first attempt. */
-export interface ObservedGenerator {
-  generator: CodeGenerator;
-  told: () => readonly ToolDefinition[];
+/** The tools that a generator was told of for its last task. */
+export interface ToldTools {
+  /** Those described at the first attempt. */
+  first: readonly ToolDefinition[];
+  /** Those described or named at any attempt. */
+  all: readonly ToolDefinition[];
 }
 
 /** Notes which tools a generator is told of. */
-export function observe(generator: CodeGenerator): ObservedGenerator {
-  let told: readonly ToolDefinition[] = [];
-  let requests = new Set<string>();
+export function observe(generator: CodeGenerator): { generator: CodeGenerator; told: () => ToldTools } {
+  let told: ToldTools = { first: [], all: [] };
   return {
     told: () => told,
     generator: {
       specificationVersion: "v1",
       toolBudget: generator.toolBudget,
       generate(request: GenerateRequest) {
-        if (!requests.has(request.task)) told = [...request.tools, ...(request.otherTools ?? [])];
-        requests = new Set([request.task]);
+        const { tools, otherTools = [], namedTools = [], spent } = request;
+        const described = [...tools, ...otherTools];
+        if (spent === undefined) told = { first: described, all: [] };
+        told = { ...told, all: [...told.all, ...described, ...namedTools] };
         return generator.generate(request);
       },
     },

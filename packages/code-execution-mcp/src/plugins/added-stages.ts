@@ -126,7 +126,10 @@ export function askGenerators(own: readonly OwnedStage<CodeGenerator>[], last: C
         const answer = await orNoted(request, failures, () => stage.generate(request));
         if (answer === undefined || answer.status === "refused") continue;
         const notes = [...failures, ...(answer.notes ?? []), `written by the plugin ${use.name}`];
-        const uses = inCatalog(answer.uses, [...request.tools, ...(request.otherTools ?? [])]);
+        const uses = inCatalog(
+          answer.uses,
+          [request.tools, request.otherTools ?? [], request.namedTools ?? []].flat(),
+        );
         const origin = answer.origin === "rules" ? "rules" : "llm";
         // No plugin says of its own code that it needs no check.
         return { ...answer, origin, isChecked: false, uses, notes };

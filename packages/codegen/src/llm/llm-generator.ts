@@ -14,7 +14,7 @@ import type { Answer } from "./answer.ts";
 import type { ReadCall } from "./call-lines.ts";
 import { CompletionStream } from "./completion.ts";
 import type { Completion, CompletionRequest } from "./completion.ts";
-import { createPrompt, offeredTools, toolLine } from "./prompt.ts";
+import { createPrompt, toldTools, toolLine } from "./prompt.ts";
 import {
   createClient,
   DEFAULT_MAX_RETRIES,
@@ -64,7 +64,7 @@ class LlmGenerator implements CodeGenerator {
 
   async generate(request: GenerateRequest): Promise<GeneratedCode | GenerationRefused> {
     const { onProgress, signal, spent, task } = request;
-    const tools = offeredTools(request);
+    const tools = toldTools(request);
     const { budget, maxTokens = DEFAULT_MAX_TOKENS, model, prices } = this.#settings;
     signal?.throwIfAborted();
     const messages = createPrompt(request, this.#settings);

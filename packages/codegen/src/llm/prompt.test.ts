@@ -85,6 +85,17 @@ describe("the words of the prompts", () => {
   });
 });
 
+describe("tools that are named alone", () => {
+  it("stand by module behind those that are described, with the way to be shown them", () => {
+    const namedTools = [tool("crm", "find"), tool("crm", "add"), tool("box", "open")];
+    const [, user = ""] = told({ tools: [send], namedTools });
+    expect(user).toMatch(
+      /send\(.*\n.*by name alone\. .*CANNOT: <name>\n<.*>\n.*box.*open\n.*crm\S* add find\n/su,
+    );
+    expect(user).not.toContain("find(");
+  });
+});
+
 describe("what a model is told of a tool", () => {
   const line = (more: Partial<ToolDefinition>): string =>
     told({ tools: [tool("mail", "send", more)] })[1]?.split("\n")[3] ?? "";

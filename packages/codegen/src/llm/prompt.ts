@@ -93,10 +93,7 @@ type DescribeCalls = NonNullable<LlmSettings["describeCalls"]>;
 
 /** Renders tool signatures for the prompt: shared types first, then by module each signature and its description. */
 function toolList(tools: readonly ToolDefinition[], describeCalls?: DescribeCalls): string {
-  // In the same order for every task, so that a provider's prompt cache stays valid.
-  const ordered = tools.toSorted(
-    (one, other) => compare(one.module, other.module) || compare(one.name, other.name),
-  );
+  const ordered = inOrder(tools);
   const { types, lines } = linesOf(ordered, describeCalls);
   const byModule = Map.groupBy(
     ordered.map((tool, at) => ({ tool, line: lines[at] ?? "" })),
@@ -107,6 +104,22 @@ function toolList(tools: readonly ToolDefinition[], describeCalls?: DescribeCall
     ...group.map(({ line }) => line),
   ]);
   return [...types, ...blocks].join("\n");
+}
+
+/** Orders tools in the same way for every task, so that a provider's prompt cache stays valid. */
+function inOrder(tools: readonly ToolDefinition[]): ToolDefinition[] {
+  return tools.toSorted((one, other) => compare(one.module, other.module) || compare(one.name, other.name));
+}
+
+/** Names tools by module, on a line for each. */
+function nameList(tools: readonly ToolDefinition[]): string {
+  const byModule = Map.groupBy(inOrder(tools), ({ module }) => module);
+  return [...byModule]
+    .map(
+      ([module, group]) =>
+        `${oneLine(module, MAX_MODULE_CHARACTERS)} ${group.map(({ name }) => name).join(" ")}`,
+    )
+    .join("\n");
 }
 
 /** Renders one tool for the prompt. */
@@ -157,9 +170,9 @@ export const CALL = "CALL";
 /** The word that begins an answer saying that the tools can't do the task. */
 export const CANNOT = "CANNOT:";
 
-/** All tools that a model is offered. */
-export function offeredTools({ tools, otherTools = [] }: GenerateRequest): ToolDefinition[] {
-  return [...new Set([...tools, ...otherTools])];
+/** All tools that a model is told of. */
+export function toldTools({ tools, otherTools = [], namedTools = [] }: GenerateRequest): ToolDefinition[] {
+  return [...new Set([...tools, ...otherTools, ...namedTools])];
 }
 
 /** Creates the messages that ask for a program. */
@@ -167,16 +180,18 @@ export function createPrompt(
   request: GenerateRequest,
   { describeCalls }: Pick<LlmSettings, "describeCalls"> = {},
 ): Message[] {
-  const { task, context, facts, feedback = [] } = request;
-  const offered = offeredTools(request);
+  const { task, context, facts, feedback = [], namedTools = [] } = request;
+  const described = toldTools({ ...request, namedTools: [] });
   const parts = [
-    offered.length === 0 ? readPrompt("no-tools") : `Tools:\n${fence(toolList(offered, describeCalls))}`,
+    described.length === 0 ? readPrompt("no-tools") : `Tools:\n${fence(toolList(described, describeCalls))}`,
   ];
+  if (namedTools.length > 0)
+    parts.push(`${readPrompt("named-tools", { cannot: CANNOT })}\n${fence(nameList(namedTools))}`);
   if (facts !== undefined) parts.push(`The data:\n${fence(facts.slice(0, MAX_FACTS_CHARACTERS))}`);
   if (context !== undefined) parts.push(`Known:\n${fence(context.slice(0, MAX_CONTEXT_CHARACTERS))}`);
   parts.push(`Task:\n${task}`);
   return [
-    { role: "system", content: instructions(request, offered.length > 0) },
+    { role: "system", content: instructions(request, described.length > 0) },
     { role: "user", content: parts.join("\n\n") },
     ...lastAttempts(feedback).flatMap(attemptMessages),
   ];

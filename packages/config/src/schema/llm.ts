@@ -79,7 +79,7 @@ export const llmSettings = {
   ),
   toolTokens: setting(
     count(1_000_000, 6_000),
-    "Maximum tokens of tool descriptions in a prompt. Tools that are not close to the task are described only up to 1,500 of them, where its words are clear.",
+    "Maximum tokens of tools in a prompt. Those that are not close to the task are told of only up to 2,000 of them, many by name alone; the model can ask for their descriptions.",
     {
       isStricter: atMost,
     },
