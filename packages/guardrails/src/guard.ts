@@ -13,10 +13,10 @@ import { matchTools } from "./calls/guarded-call.ts";
 import { findBlockedPatterns, parsePattern } from "./review/blocked-patterns.ts";
 import { collectParts, Report } from "./review/collect.ts";
 import { checkImports, checkMissingImports } from "./review/imports.ts";
-import { checkSecrets } from "./review/secrets.ts";
 import { checkSecurity } from "./review/security.ts";
 import { callsToApprove, checkToolCalls } from "./review/tool-calls.ts";
 import { Values } from "./review/values.ts";
+import { checkSecrets } from "./secrets.ts";
 
 /** The most characters that are looked at. */
 const MAX_CHARACTERS = 256 * 1024;

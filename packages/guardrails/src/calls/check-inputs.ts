@@ -1,6 +1,6 @@
 import { CemError } from "@cem/core";
 import type { JsonValue } from "@cem/core";
-import { findSecret } from "../secret-formats.ts";
+import { findSecret } from "../secrets.ts";
 import type { CallGuard, GuardedCall } from "./guarded-call.ts";
 
 /**

@@ -1,7 +1,8 @@
 import type { Node } from "@babel/types";
 import type { Finding } from "@cem/core";
-import { locationOf, nameOf } from "@cem/program";
-import { createScope, declare, forEachChild, functionScope, lookUp } from "./scopes.ts";
+import { locationOf, nameOf, runtimeNodes } from "@cem/program";
+import type { NodeVisit } from "@cem/program";
+import { assignTo, bindPattern, createScope, declare, declareIn, functionScope } from "./scopes.ts";
 import type { Scope, ScopedNode } from "./scopes.ts";
 
 /** Collects findings, each rule at most once on a line and for a message. */
@@ -18,12 +19,8 @@ export class Report {
   }
 }
 
-/** A node with what surrounds it. */
-export interface Visit extends ScopedNode {
-  parent: Node | undefined;
-  /** The parent's property that holds the node. */
-  key: string;
-}
+/** A node with its surroundings. */
+export type Visit = NodeVisit & ScopedNode;
 
 /** The parts of a program that rules look at. All are collected in one walk of its tree. */
 export interface ProgramParts {
@@ -46,7 +43,7 @@ const FUNCTION = /Function(?:Expression|Declaration)$|Method$/;
 const BLOCK =
   /^(?:BlockStatement|For\w*Statement|CatchClause|SwitchStatement|StaticBlock|Class\w+|TSModuleBlock)$/;
 
-/** Walks the tree once, iteratively, and sorts what rules look at. */
+/** Walks the tree once, and sorts the nodes that rules look at. */
 export function collectParts(root: Node): ProgramParts {
   const top = createScope(undefined, true);
   const parts: ProgramParts = {
@@ -58,12 +55,12 @@ export function collectParts(root: Node): ProgramParts {
     dynamicImports: [],
     assignments: [],
   };
-  const pending: Visit[] = [{ node: root, parent: undefined, key: "", scope: top }];
-  for (let visit = pending.pop(); visit !== undefined; visit = pending.pop()) {
-    const { node } = visit;
+  const inner = new Map<Node | undefined, Scope>();
+  for (const { node, parent, key } of runtimeNodes(root)) {
+    const visit = { node, parent, key, scope: inner.get(parent) ?? top };
     const scope = scopeOf(node, visit.scope);
+    inner.set(node, scope);
     sort(visit, scope, parts);
-    forEachChild(node, (child, key) => void pending.push({ node: child, parent: node, key, scope }));
   }
   // Once all names are declared.
   for (const { node, scope } of parts.assignments) {
@@ -146,58 +143,6 @@ function sort(visit: Visit, inner: Scope, parts: ProgramParts): void {
       break;
     default:
   }
-}
-
-type Bind = (name: string, value: ScopedNode | undefined) => void;
-
-function declareIn(scope: Scope): Bind {
-  return (name, value) => {
-    const { values } = declare(scope, name);
-    if (value !== undefined) values.push(value);
-  };
-}
-
-const assignTo: Bind = (name, value) => {
-  if (value !== undefined) lookUp(value.scope, name)?.values.push(value);
-};
-
-/** Gives each name in a pattern the part of the value that it takes. Parts that can't be named stand for themselves. */
-function bindPattern(pattern: Node, value: ScopedNode | undefined, bind: Bind): void {
-  const bindPart = (part: Node): void =>
-    bindPattern(part, value && { node: pattern, scope: value.scope }, bind);
-  switch (pattern.type) {
-    case "Identifier":
-      bind(pattern.name, value);
-      break;
-    case "AssignmentPattern":
-      bindPattern(pattern.left, value, bind);
-      break;
-    case "RestElement":
-      bindPattern(pattern.argument, value, bind);
-      break;
-    case "TSParameterProperty":
-      bindPattern(pattern.parameter, value, bind);
-      break;
-    case "ArrayPattern":
-      for (const element of pattern.elements) if (element !== null) bindPart(element);
-      break;
-    case "ObjectPattern":
-      for (const property of pattern.properties) {
-        if (property.type === "RestElement") bindPattern(property.argument, value, bind);
-        else bindPattern(property.value, value && memberOf(value, property), bind);
-      }
-      break;
-    default:
-  }
-}
-
-/** The member that a property of a pattern takes, as the expression that would read it. */
-function memberOf(
-  { node: object, scope }: ScopedNode,
-  { key, computed, loc }: Extract<Node, { type: "ObjectProperty" }>,
-): ScopedNode {
-  const node = { type: "MemberExpression", object, property: key, computed, loc } as unknown as Node;
-  return { node, scope };
 }
 
 function refersToVariable({ parent, key }: Visit): boolean {

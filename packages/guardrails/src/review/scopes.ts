@@ -59,40 +59,57 @@ export function lookUp(scope: Scope, name: string): Binding | undefined {
   return binding;
 }
 
-const TYPES_WITH_CODE =
-  /^TS(?:As|Satisfies|NonNull|Instantiation)Expression$|^TSTypeAssertion$|^TSEnum|^TSParameterProperty$|^TSExport|^TSModule/;
-const SKIPPED = new Set([
-  "loc",
-  "extra",
-  "start",
-  "end",
-  "type",
-  "typeAnnotation",
-  "typeParameters",
-  "range",
-]);
+/** Takes a name and its value. */
+export type Bind = (name: string, value: ScopedNode | undefined) => void;
 
-/** Visits the nodes right below one that exist at run time, those of a list from the last to the first. */
-export function forEachChild(node: Node, visit: (child: Node, key: string) => void): void {
-  const record = node as unknown as Record<string, unknown>;
-  for (const key in record) {
-    if (SKIPPED.has(key)) continue;
-    const value = record[key];
-    if (typeof value !== "object" || value === null) continue;
-    if (!Array.isArray(value)) {
-      if (isRuntimeNode(value)) visit(value, key);
-      continue;
-    }
-    for (let at = value.length - 1; at >= 0; at -= 1) {
-      const child: unknown = value[at];
-      if (isRuntimeNode(child)) visit(child, key);
-    }
+/** Declares the names in a scope. */
+export function declareIn(scope: Scope): Bind {
+  return (name, value) => {
+    const { values } = declare(scope, name);
+    if (value !== undefined) values.push(value);
+  };
+}
+
+/** Adds the values to those of the variables that are declared. */
+export const assignTo: Bind = (name, value) => {
+  if (value !== undefined) lookUp(value.scope, name)?.values.push(value);
+};
+
+/** Gives each name in a pattern the part of the value that it takes. Parts that can't be named stand for themselves. */
+export function bindPattern(pattern: Node, value: ScopedNode | undefined, bind: Bind): void {
+  const bindPart = (part: Node): void =>
+    bindPattern(part, value && { node: pattern, scope: value.scope }, bind);
+  switch (pattern.type) {
+    case "Identifier":
+      bind(pattern.name, value);
+      break;
+    case "AssignmentPattern":
+      bindPattern(pattern.left, value, bind);
+      break;
+    case "RestElement":
+      bindPattern(pattern.argument, value, bind);
+      break;
+    case "TSParameterProperty":
+      bindPattern(pattern.parameter, value, bind);
+      break;
+    case "ArrayPattern":
+      for (const element of pattern.elements) if (element !== null) bindPart(element);
+      break;
+    case "ObjectPattern":
+      for (const property of pattern.properties) {
+        if (property.type === "RestElement") bindPattern(property.argument, value, bind);
+        else bindPattern(property.value, value && memberOf(value, property), bind);
+      }
+      break;
+    default:
   }
 }
 
-function isRuntimeNode(value: unknown): value is Node {
-  const type = (value as { type?: unknown } | null)?.type;
-  if (typeof type !== "string") return false;
-  if (type.startsWith("TS")) return TYPES_WITH_CODE.test(type);
-  return (value as { declare?: unknown }).declare !== true;
+/** The member that a property of a pattern takes, as the expression that would read it. */
+function memberOf(
+  { node: object, scope }: ScopedNode,
+  { key, computed, loc }: Extract<Node, { type: "ObjectProperty" }>,
+): ScopedNode {
+  const node = { type: "MemberExpression", object, property: key, computed, loc } as unknown as Node;
+  return { node, scope };
 }

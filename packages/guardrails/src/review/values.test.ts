@@ -5,7 +5,7 @@ import { collectParts } from "./collect.ts";
 import type { Scope } from "./scopes.ts";
 import { Values } from "./values.ts";
 
-/** What a program gives to the function `x`. */
+/** The arguments that a program gives to the function `x`. */
 function given(code: string): { values: Values; node: Node; scope: Scope } {
   const parsed = parseProgram(code);
   if (!parsed.ok) throw new Error(parsed.error.message);
