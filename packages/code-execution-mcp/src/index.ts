@@ -71,6 +71,5 @@ export type {
   WorkflowStepKind,
 } from "@cem/core";
 export type { GeneratedServer } from "@cem/mcp-client/tools";
-export { customTool } from "@cem/mcp-server/custom-tool";
-export { loadCustomTools } from "./custom-tool-file.ts";
+export { customTool, loadCustomTools } from "@cem/mcp-server/custom-tool";
 export type { CustomTool, CustomToolContext, Exposed, Profile } from "@cem/mcp-server";

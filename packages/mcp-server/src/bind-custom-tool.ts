@@ -1,11 +1,15 @@
+import { inspect } from "node:util";
+import { CemError } from "@cem/core";
 import type { JsonValue } from "@cem/core";
+import { nearest } from "@cem/core/text";
+import { fromJsonSchema } from "@modelcontextprotocol/server";
 import type {
   CallToolResult,
   InputRequiredResult,
   StandardSchemaV1,
   StandardSchemaWithJSON,
 } from "@modelcontextprotocol/server";
-import { assertCustomTool } from "./custom-tool.ts";
+import { z } from "zod";
 import type { AnyCustomTool, CustomToolAnswer } from "./custom-tool.ts";
 import { answerValue, sessionOf } from "./tools/server-tool.ts";
 import type { HostOf, ServerTool } from "./tools/server-tool.ts";
@@ -60,21 +64,63 @@ const OPEN_OBJECT: JsonSchemaSource = {
   output: () => ({ type: "object" }),
 };
 
-const NO_INPUT: StandardSchemaWithJSON = {
-  "~standard": {
-    version: 1,
-    vendor: "cem",
-    validate: (value) => ({ value }),
-    jsonSchema: {
-      input: () => ({ type: "object", properties: {} }),
-      output: () => ({ type: "object", properties: {} }),
-    },
-  },
-};
+const NO_INPUT = fromJsonSchema({ type: "object", properties: {} });
 
 /** Shows a schema that can't give its JSON Schema as an object of any shape. It checks the input all the same. */
 function withJsonSchema(schema: StandardSchemaV1): StandardSchemaWithJSON {
   const standard = schema["~standard"];
   if ("jsonSchema" in standard) return schema as StandardSchemaWithJSON;
   return { "~standard": { ...standard, jsonSchema: OPEN_OBJECT } };
+}
+
+const NAME = "1 to 128 letters, digits, _, - and .";
+
+/** The members of a custom tool. Each message says what the member has to be. */
+const CUSTOM_TOOL = z.strictObject(
+  {
+    name: z.string(NAME).regex(/^[A-Za-z0-9._-]{1,128}$/, NAME),
+    title: z.string("a string").optional(),
+    description: z.string("a string"),
+    inputSchema: z.custom(isStandard, 'a Standard Schema, an object with "~standard"').optional(),
+    outputSchema: z
+      .custom(
+        (schema) => isStandard(schema) && "jsonSchema" in schema["~standard"],
+        'a Standard Schema that gives its JSON Schema, an object with "~standard".jsonSchema',
+      )
+      .optional(),
+    annotations: z.looseObject({}, "an object").optional(),
+    handler: z.custom((handler) => typeof handler === "function", "a function"),
+  },
+  "an object",
+);
+
+/** Refuses a tool of the wrong shape, for callers that the compiler did not check. */
+function assertCustomTool(tool: unknown): void {
+  const issues = CUSTOM_TOOL.safeParse(tool).error?.issues ?? [];
+  // A member that is missing may be there under a wrong name.
+  const issue = issues.find(({ code }) => code === "unrecognized_keys") ?? issues[0];
+  if (issue === undefined) return;
+  const [member = ""] = issue.code === "unrecognized_keys" ? issue.keys : issue.path.map(String);
+  const { [member]: value, name } = Object(tool) as Record<string, unknown>;
+  const title = typeof name === "string" ? `Custom tool ${shown(name)}` : "A custom tool";
+  const details = { tool: name, member };
+  if (issue.code === "unrecognized_keys") {
+    const known = Object.keys(CUSTOM_TOOL.shape);
+    const [near] = nearest(member, known);
+    const question = near === undefined ? `Its members are ${known.join(", ")}.` : `Did you mean "${near}"?`;
+    throw new CemError("TOOL_INVALID", `${title} has an unknown member "${member}". ${question}`, {
+      details: { ...details, nearest: near, known },
+    });
+  }
+  const given = shown(member === "" ? tool : value);
+  const message = `${title}${member && `: "${member}"`} is ${given}; it has to be ${issue.message}.`;
+  throw new CemError("TOOL_INVALID", message, { details: { ...details, given, needed: issue.message } });
+}
+
+function isStandard(schema: unknown): schema is StandardSchemaV1 {
+  return typeof (schema as Partial<StandardSchemaV1> | null)?.["~standard"]?.validate === "function";
+}
+
+function shown(value: unknown): string {
+  return value === undefined ? "missing" : inspect(value, { depth: -1, maxStringLength: 60 });
 }

@@ -168,7 +168,7 @@ describe("a custom tool of the wrong shape", () => {
       { tool: "my tool" },
     ],
     [{ name: "", description: "", handler }, `"name" is ''`, { member: "name" }],
-    [{ name: "x".repeat(129), description: "", handler }, "…;", { member: "name" }],
+    [{ name: "x".repeat(129), description: "", handler }, "'... 69 more characters;", { member: "name" }],
     [{ name: "a", handler }, `Custom tool 'a': "description" is missing; it has to be a string.`, {}],
     [{ name: "a", title: 5, description: "", handler }, '"title" is 5; it has to be a string.', {}],
     [
@@ -180,24 +180,24 @@ describe("a custom tool of the wrong shape", () => {
     [{ name: "a", description: "", handler, annotations: "no" }, '"annotations" is', {}],
     [
       { name: "a", description: "", handler, inputSchema: { type: "object" } },
-      '"inputSchema" is an object; it has to be a Standard Schema, an object with "~standard".',
+      '"inputSchema" is [Object]; it has to be a Standard Schema, an object with "~standard".',
       { member: "inputSchema" },
     ],
     [
       { name: "a", description: "", handler, inputSchema: { "~standard": {} } },
-      '"inputSchema" is an object',
+      '"inputSchema" is [Object]',
       {},
     ],
-    [{ name: "a", description: "", handler, inputSchema: [] }, '"inputSchema" is an array', {}],
-    [{ name: "a", description: "", handler, inputSchema: handler }, '"inputSchema" is a function', {}],
+    [{ name: "a", description: "", handler, inputSchema: [] }, '"inputSchema" is []', {}],
+    [{ name: "a", description: "", handler, inputSchema: handler }, '"inputSchema" is [Function', {}],
     [
       { name: "a", description: "", handler, outputSchema: standard },
-      '"outputSchema" is an object; it has to be',
+      '"outputSchema" is [Object]; it has to be',
       {},
     ],
     [
       { name: "a", description: "", handler, outputSchema: { "~standard": { jsonSchema: {} } } },
-      '"outputSchema" is an object',
+      '"outputSchema" is [Object]',
       {},
     ],
     [
@@ -210,14 +210,13 @@ describe("a custom tool of the wrong shape", () => {
       "Its members are name, title, description, inputSchema, outputSchema, annotations, handler.",
       { member: "qqq" },
     ],
-  ])("is refused when it is declared and when it is registered: %j", (tool, words, details) => {
+  ])("is refused when it is registered: %j", (tool, words, details) => {
     const refused = expect.objectContaining({
       code: "TOOL_INVALID",
       message: expect.stringContaining(words),
       details: expect.objectContaining(details),
     });
     const given = tool as AnyCustomTool;
-    expect(() => customTool(given)).toThrow(refused);
     expect(() => server.registerTool(given)).toThrow(refused);
     expect(() => createAgentServer({ agent, customTools: [given] })).toThrow(refused);
   });
@@ -227,7 +226,7 @@ describe("a custom tool of the wrong shape", () => {
     { name: "a", title: undefined, description: "", inputSchema: standard, outputSchema: undefined, handler },
     { name: "a", description: "", inputSchema: Object.assign(() => {}, standard), handler },
   ])("is not this one: %j", (tool) => {
-    expect(customTool(tool as AnyCustomTool)).toBe(tool);
+    expect(() => createAgentServer({ agent, customTools: [tool as AnyCustomTool] })).not.toThrow();
   });
 });
 
