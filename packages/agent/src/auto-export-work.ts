@@ -1,5 +1,5 @@
 import { addMissingImports, exportLastValue, importRequired, withoutFence } from "@cem/program";
-import type { Program } from "./run-context.ts";
+import type { Program } from "./stages.ts";
 
 export { isQuicklyRead } from "@cem/program";
 

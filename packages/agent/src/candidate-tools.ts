@@ -3,7 +3,7 @@ import type { CodeGenerator, RankedTool, Selection, ToolDefinition } from "@cem/
 import { createTokenBudget, takeFitting } from "@cem/core/tokens";
 import type { TokenBudget, TokenCounter } from "@cem/core/tokens";
 import { callable } from "./catalog.ts";
-import type { RunContext } from "./run-context.ts";
+import type { RunContext } from "./stages.ts";
 
 /** The part of the prompt that tools may take. */
 export type ToolBudget = NonNullable<CodeGenerator["toolBudget"]>;

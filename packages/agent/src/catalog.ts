@@ -8,7 +8,7 @@ import type {
   UnfilledStep,
   Verdict,
 } from "@cem/core";
-import type { RunContext } from "./run-context.ts";
+import type { RunContext } from "./stages.ts";
 
 /** The stage `discover`: reads the catalog. */
 export async function discover({ stages, signal, progress }: RunContext): Promise<CatalogSnapshot> {

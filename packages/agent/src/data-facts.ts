@@ -2,7 +2,7 @@ import type { Elicit, ToolDefinition } from "@cem/core";
 import { findOthers } from "./candidate-tools.ts";
 import type { Offered } from "./candidate-tools.ts";
 import { invokerOfRun } from "./execution.ts";
-import type { RunContext } from "./run-context.ts";
+import type { RunContext } from "./stages.ts";
 
 /** How much of a file is read, in bytes. */
 const MAX_FILE_BYTES = 64 * 1024;
@@ -59,7 +59,7 @@ const fileText = async (path) => {
 };
 const facts = [];
 const tell = async (work) => {
-  try { facts.push(await work()); } catch { /* What can't be read is not told. */ }
+  try { facts.push(await work()); } catch { /* Files that can't be read are left out. */ }
 };
 `;
 

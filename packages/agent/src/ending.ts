@@ -11,7 +11,7 @@ import type {
   ToolCallRecord,
   UnawaitedWork,
 } from "@cem/core";
-import type { Program } from "./run-context.ts";
+import type { Program } from "./stages.ts";
 
 /** The part of a task's result that says how it ended. */
 export type Ending = Pick<TaskResult, "status" | "value" | "error">;

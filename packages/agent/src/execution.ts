@@ -1,7 +1,7 @@
 import type { Elicit, RunOutcome, RunRequest, ToolCallRecord, ToolInvoker, Verdict } from "@cem/core";
-import type { Program, RunContext } from "./run-context.ts";
 import { localCallRecorder } from "./run-recording.ts";
 import { callTracer, traceGuest } from "./run-telemetry.ts";
+import type { Program, RunContext } from "./stages.ts";
 
 interface ExecutionSettings {
   /** Reduces a call to the fields that events and results report. */

@@ -3,8 +3,8 @@ import type { Offered } from "./candidate-tools.ts";
 import { withUnavailable } from "./refusals.ts";
 import type { RepairHistory } from "./repair-history.ts";
 import { prepareTypeChecker } from "./review.ts";
-import type { RunContext } from "./run-context.ts";
 import { selectUnavailable, toSelectedTool } from "./selection.ts";
+import type { RunContext } from "./stages.ts";
 
 /** The task, and the tools that code for it may use. */
 export interface GenerationInput {

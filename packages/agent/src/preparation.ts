@@ -1,10 +1,9 @@
 import { setImmediate as nextTurn } from "node:timers/promises";
-import { abandonOnAbort } from "@cem/core";
-import type { Lazy } from "@cem/core";
+import { abandonOnAbort, Lazy, moduleBeside, offload } from "@cem/core";
+import type { ToolDefinition } from "@cem/core";
 import { callable, toolsOf } from "./catalog.ts";
 import { prepareTypeChecker } from "./review.ts";
-import type { RunContext } from "./run-context.ts";
-import type { Stages } from "./stages.ts";
+import type { RunContext, Stages, Program } from "./stages.ts";
 
 /** Starts what a run of given code needs. A failure shows when the part is needed. */
 export async function prepareCode(context: RunContext, code: string): Promise<void> {
@@ -55,4 +54,34 @@ async function startInTurn(parts: readonly Lazy<unknown>[]): Promise<void> {
     await nextTurn();
     part.get().catch(() => {});
   }
+}
+
+const work = new Lazy(() => import("./auto-export-work.ts"));
+
+/**
+ * Reads code as it was meant: takes it out of a Markdown fence, imports what it requires and the tools that it calls by
+ * their names alone, and has a model's program end with the result that it computes and does not export.
+ *
+ * @returns the program, and notes on the additions.
+ */
+export async function normalizeProgram(
+  program: Program,
+  tools: readonly ToolDefinition[],
+  signal: AbortSignal,
+): Promise<{ program: Program; notes: string[] }> {
+  const { isQuicklyRead, normalizeCode } = await work.get();
+  const { code: given, origin } = program;
+  const importable = callable(tools);
+  const here = () => normalizeCode(given, origin, importable);
+  const { code, added } = isQuicklyRead(given)
+    ? here()
+    : await offload(() => {
+        const named = importable.map(({ name, module }) => ({ name, module }));
+        const module = moduleBeside("auto-export-work", import.meta.url);
+        return { module, name: "normalizeCode", args: [given, origin, named], signal };
+      }, here);
+  return {
+    program: { ...program, code },
+    notes: added.length > 0 ? [`Added to the code: ${added.join(" ")}`] : [],
+  };
 }

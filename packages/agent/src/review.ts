@@ -12,9 +12,9 @@ import { withProblems } from "./catalog.ts";
 import { invalidCode } from "./ending.ts";
 import type { Ending } from "./ending.ts";
 import { refusedReview, refusedTypes } from "./refusals.ts";
-import type { Program, RunContext } from "./run-context.ts";
 import { yieldToAbort } from "./run-progress.ts";
 import { recordVerdict } from "./run-recording.ts";
+import type { Program, RunContext } from "./stages.ts";
 
 /** Verdict of the guard and the type checker. */
 export interface Review extends Verdict {

@@ -1,6 +1,5 @@
 import { randomBytes } from "node:crypto";
 import { statusOfRun, toErrorInfo } from "@cem/core";
-import { auditDigest } from "@cem/core/telemetry";
 import type {
   AuditEvent,
   AuditLog,
@@ -10,8 +9,8 @@ import type {
   TaskResult,
   Verdict,
 } from "@cem/core";
-import type { Program, RunContext } from "./run-context.ts";
-import type { Stages } from "./stages.ts";
+import { auditDigest } from "@cem/core/telemetry";
+import type { Program, RunContext, Stages } from "./stages.ts";
 
 /** The options of a request whose run has an id. */
 type Identified = ExecuteOptions & { runId: string };

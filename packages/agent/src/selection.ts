@@ -2,7 +2,7 @@ import type { RankedTool, TaskResult, ToolDefinition } from "@cem/core";
 import { offerMore, offerTools } from "./candidate-tools.ts";
 import type { Offered } from "./candidate-tools.ts";
 import { callable } from "./catalog.ts";
-import type { RunContext } from "./run-context.ts";
+import type { RunContext } from "./stages.ts";
 
 type SelectedTool = TaskResult["selectedTools"][number];
 

@@ -20,10 +20,12 @@ import type {
   TypeChecker,
   TypeCheckMode,
   WorkspaceSync,
+  ExecuteOptions,
 } from "@cem/core";
 import { loadTokenCounter } from "@cem/core/tokens";
 import type { TokenCounter } from "@cem/core/tokens";
 import { DefinitionTokens } from "./context-tokens.ts";
+import type { RunProgress } from "./run-progress.ts";
 
 /** The stages of one pipeline. Those that are given as functions are created when they are first needed. */
 export class Stages {
@@ -165,4 +167,23 @@ export interface PipelineSettings {
 export interface OwnedPipelineSettings extends PipelineSettings {
   /** Frees what the settings hold. Called once, after the last request has ended and the sandbox is disposed. */
   dispose?(): Promise<void>;
+}
+
+/** Context shared by the stages of one run. */
+export interface RunContext {
+  stages: Stages;
+  options: ExecuteOptions;
+  /** Aborts when the caller cancels the run or the pipeline is disposed. */
+  signal: AbortSignal;
+  progress: RunProgress;
+  /** The id of the run, as logs name it. */
+  id: string;
+}
+
+/** Code on its way through review and sandbox. */
+export interface Program {
+  code: string;
+  origin: "rules" | "llm" | "given";
+  /** Whether its types need no check, since it is calls alone that satisfy the schemas. */
+  isChecked?: boolean | undefined;
 }

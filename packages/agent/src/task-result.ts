@@ -1,15 +1,15 @@
-import { callNotes } from "./call-notes.ts";
-import { notesOf } from "./ending.ts";
 import { setImmediate as nextTurn } from "node:timers/promises";
 import type { CatalogSnapshot, Finding, RunOutcome, TaskResult, ToolCallRecord } from "@cem/core";
 import type { TokenCounter } from "@cem/core/tokens";
+import { callNotes } from "./call-notes.ts";
 import type { Offered } from "./candidate-tools.ts";
 import { toolsOf } from "./catalog.ts";
 import { contextTokens, countText, directTools } from "./context-tokens.ts";
+import { notesOf } from "./ending.ts";
 import type { Ending } from "./ending.ts";
 import type { RepairHistory } from "./repair-history.ts";
-import type { Program, RunContext } from "./run-context.ts";
 import { nonEmpty, toSelectedTool } from "./selection.ts";
+import type { Program, RunContext } from "./stages.ts";
 
 /** Larger data takes milliseconds to look through. */
 const LARGE_CHARACTERS = 256 * 1024;

@@ -1,6 +1,5 @@
 import { CemError } from "@cem/core";
 import type { ExecuteOptions, GeneratedCode, GenerationRefused, TaskResult, ToolDefinition } from "@cem/core";
-import { normalizeProgram } from "./auto-export.ts";
 import { toolsForRepair } from "./candidate-tools.ts";
 import { discover, toolsOf, withNamedProblems } from "./catalog.ts";
 import { readDataFacts } from "./data-facts.ts";
@@ -10,17 +9,16 @@ import { execute, loadProgram } from "./execution.ts";
 import type { LoadedProgram } from "./execution.ts";
 import { generate } from "./generation.ts";
 import type { GenerationInput } from "./generation.ts";
-import { prepareCode, prepareTask } from "./preparation.ts";
+import { normalizeProgram, prepareCode, prepareTask } from "./preparation.ts";
 import { hintsOf, refusedByMeter, refusedGeneration } from "./refusals.ts";
 import { RepairHistory } from "./repair-history.ts";
 import { review } from "./review.ts";
-import type { RunContext } from "./run-context.ts";
 import { RunProgress, yieldToAbort } from "./run-progress.ts";
 import { createRunId, recordEnd, recordFailure, recordStart } from "./run-recording.ts";
 import { traceRun } from "./run-telemetry.ts";
 import { select, widen, withUsed } from "./selection.ts";
 import { expectsValue } from "./session-context.ts";
-import type { Stages } from "./stages.ts";
+import type { RunContext, Stages } from "./stages.ts";
 import { describeCallIn, toTaskResult } from "./task-result.ts";
 import type { RunState } from "./task-result.ts";
 

@@ -1,12 +1,16 @@
 import type { Agent } from "@cem/core";
 import type { Attachment } from "@cem/tool-files/answers";
-import { CODE_DESCRIPTION, QUERY_DESCRIPTION, SEARCH_DESCRIPTION, needsYes } from "./options.ts";
 import { describeExecution, findTools } from "./describe-tools.ts";
-import type { ApprovedCodeOptions, SearchToolsOptions } from "./options.ts";
+import {
+  CODE_DESCRIPTION,
+  QUERY_DESCRIPTION,
+  SEARCH_DESCRIPTION,
+  needsYes,
+  textInputSchema,
+} from "./options.ts";
+import type { ApprovedCodeOptions, SearchToolsOptions, TextInputSchema } from "./options.ts";
 import { attachmentsFor, base64Of, fileNameOf, runCode } from "./run-code.ts";
 import type { CodeOutput } from "./run-code.ts";
-import { textInputSchema } from "./text-input.ts";
-import type { TextInputSchema } from "./text-input.ts";
 
 interface CallOptions {
   abortSignal?: AbortSignal | undefined;

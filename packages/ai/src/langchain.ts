@@ -1,5 +1,6 @@
 import type { Agent } from "@cem/core";
 import { DynamicStructuredTool } from "@langchain/core/tools";
+import { describeExecution, findTools } from "./describe-tools.ts";
 import {
   CODE_DESCRIPTION,
   EXECUTE_CODE,
@@ -7,13 +8,11 @@ import {
   SEARCH_DESCRIPTION,
   SEARCH_TOOLS,
   needsYes,
+  textInputJsonSchema,
 } from "./options.ts";
-import { describeExecution, findTools } from "./describe-tools.ts";
-import type { ApprovedCodeOptions, SearchToolsOptions } from "./options.ts";
+import type { ApprovedCodeOptions, SearchToolsOptions, TextInputJsonSchema } from "./options.ts";
 import { base64Of, failed, fileNameOf, runCode } from "./run-code.ts";
 import type { CodeAnswer } from "./run-code.ts";
-import { textInputJsonSchema } from "./text-input.ts";
-import type { TextInputJsonSchema } from "./text-input.ts";
 
 /** A person's decision, in the form of LangChain's own approvals. */
 type Decision =

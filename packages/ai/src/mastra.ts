@@ -1,6 +1,7 @@
 import type { Agent } from "@cem/core";
 import { createTool } from "@mastra/core/tools";
 import type { Tool } from "@mastra/core/tools";
+import { describeExecution, findTools } from "./describe-tools.ts";
 import {
   CODE_DESCRIPTION,
   EXECUTE_CODE,
@@ -8,12 +9,11 @@ import {
   SEARCH_DESCRIPTION,
   SEARCH_TOOLS,
   needsYes,
+  textInputSchema,
 } from "./options.ts";
-import { describeExecution, findTools } from "./describe-tools.ts";
 import type { ApprovedCodeOptions, SearchToolsOptions } from "./options.ts";
 import { attachmentsFor, base64Of, runCode } from "./run-code.ts";
 import type { CodeOutput } from "./run-code.ts";
-import { textInputSchema } from "./text-input.ts";
 
 /** Makes running code a tool of Mastra. Code that needs a yes suspends the agent's run until it is approved or declined. */
 export async function executeCodeTool(

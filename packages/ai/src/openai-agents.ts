@@ -1,6 +1,7 @@
 import type { Agent } from "@cem/core";
 import { tool } from "@openai/agents";
 import type { FunctionTool, ToolOutputFileContent, ToolOutputImage, ToolOutputText } from "@openai/agents";
+import { describeExecution, findTools } from "./describe-tools.ts";
 import {
   CODE_DESCRIPTION,
   EXECUTE_CODE,
@@ -8,13 +9,11 @@ import {
   SEARCH_DESCRIPTION,
   SEARCH_TOOLS,
   needsYes,
+  textInputSchema,
 } from "./options.ts";
-import { describeExecution, findTools } from "./describe-tools.ts";
-import type { ApprovedCodeOptions, SearchToolsOptions } from "./options.ts";
+import type { ApprovedCodeOptions, SearchToolsOptions, TextInputSchema } from "./options.ts";
 import { base64Of, fileNameOf, runCode } from "./run-code.ts";
 import type { CodeAnswer } from "./run-code.ts";
-import { textInputSchema } from "./text-input.ts";
-import type { TextInputSchema } from "./text-input.ts";
 
 /** Makes running code a tool of the OpenAI Agents SDK. Code that needs a yes interrupts the run. */
 export async function executeCodeTool<Context = unknown>(

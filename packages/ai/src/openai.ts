@@ -8,11 +8,11 @@ import {
   QUERY_DESCRIPTION,
   SEARCH_DESCRIPTION,
   SEARCH_TOOLS,
+  textInputJsonSchema,
 } from "./options.ts";
 import type { ExecuteCodeOptions, SearchToolsOptions } from "./options.ts";
 import { base64Of, fileNameOf, runCode } from "./run-code.ts";
 import type { CodeAnswer } from "./run-code.ts";
-import { textInputJsonSchema } from "./text-input.ts";
 
 /**
  * Makes running code a tool for `chat.completions.runTools`. Chat Completions takes text alone from a tool: images stay

@@ -29,9 +29,8 @@ export {
   withoutSecrets,
 } from "./secrets.ts";
 export type { HideSecrets } from "./secrets.ts";
-export { CallRecorder } from "./call-recorder.ts";
-export { createReplayer } from "./replayer.ts";
-export type { AnsweredCall } from "./replayer.ts";
+export { CallRecorder, createReplayer } from "./call-recorder.ts";
+export type { AnsweredCall } from "./call-recorder.ts";
 export { CemError } from "@cem/core";
 export type {
   Elicit,

@@ -1,6 +1,6 @@
 import type { JsonValue, ToolCall, ToolInvoker, ToolResult } from "@cem/core";
 import { describe, expect, it } from "vitest";
-import { createReplayer } from "./replayer.ts";
+import { createReplayer } from "./call-recorder.ts";
 
 const signal = new AbortController().signal;
 const call = (invoker: ToolInvoker, tool: string, args: JsonValue = {}): Promise<ToolResult> =>

@@ -16,11 +16,8 @@ const MAX_PATTERN_STEPS = 16_000_000;
 /** Thrown out of a check that takes too long. */
 export class CheckTooLong extends Error {}
 
-/** Compiles prepared schemas. */
-export interface SchemaCompiler {
-  /** @throws Error when the schema can't be compiled. */
-  compile(schema: JsonSchema, dialect: Dialect): CompiledSchema;
-}
+/** Compiles a prepared schema. @throws Error when it can't be compiled. */
+type CompileSchema = (schema: JsonSchema, dialect: Dialect) => CompiledSchema;
 
 /**
  * Returns the first violation, or `undefined`.
@@ -29,15 +26,15 @@ export interface SchemaCompiler {
  */
 export type CompiledSchema = (value: JsonValue) => ErrorObject | undefined;
 
-let loading: Promise<SchemaCompiler> | undefined;
+let loading: Promise<CompileSchema> | undefined;
 
 /** Loads the validator on first use. */
-export function loadSchemaCompiler(): Promise<SchemaCompiler> {
+export function loadSchemaCompiler(): Promise<CompileSchema> {
   loading ??= load();
   return loading;
 }
 
-async function load(): Promise<SchemaCompiler> {
+async function load(): Promise<CompileSchema> {
   const { Ajv, Ajv2019, Ajv2020, fullFormats, RE2JS } = await import("./validators.ts");
   const formats = Object.fromEntries(
     Object.entries(fullFormats).map(([name, format]) => [name, limitFormat(format)]),
@@ -105,23 +102,21 @@ async function load(): Promise<SchemaCompiler> {
     return instance.ajv;
   };
 
-  return {
-    compile(schema, dialect) {
-      const ajv = instanceFor(dialect);
-      // The schema is itself checked, by patterns among others. Its size bounds that.
-      deadline = Infinity;
-      let validate: ValidateFunction;
-      try {
-        validate = ajv.compile(schema);
-      } finally {
-        // Otherwise another server's schema could refer to this one by its `$id`.
-        ajv.removeSchema(schema);
-      }
-      return (value) => {
-        deadline = performance.now() + MAX_CHECK_MS;
-        return validate(value) ? undefined : (validate.errors?.at(-1) ?? undefined);
-      };
-    },
+  return (schema, dialect) => {
+    const ajv = instanceFor(dialect);
+    // The schema is itself checked, by patterns among others. Its size bounds that.
+    deadline = Infinity;
+    let validate: ValidateFunction;
+    try {
+      validate = ajv.compile(schema);
+    } finally {
+      // Otherwise another server's schema could refer to this one by its `$id`.
+      ajv.removeSchema(schema);
+    }
+    return (value) => {
+      deadline = performance.now() + MAX_CHECK_MS;
+      return validate(value) ? undefined : (validate.errors?.at(-1) ?? undefined);
+    };
   };
 }
 

@@ -69,10 +69,10 @@ function digestOf(schema: JsonSchema): string {
 async function compile(original: JsonSchema): Promise<SchemaCheck> {
   const prepared = prepareSchema(original);
   if (!prepared.ok) return { validated: false, reason: prepared.reason };
-  const compiler = await loadSchemaCompiler();
+  const compile = await loadSchemaCompiler();
   let compiled: CompiledSchema;
   try {
-    compiled = compiler.compile(prepared.schema, prepared.dialect);
+    compiled = compile(prepared.schema, prepared.dialect);
   } catch (error) {
     const why = error instanceof Error ? error.message : String(error);
     return { validated: false, reason: `the schema can't be used: ${why.slice(0, 200)}` };

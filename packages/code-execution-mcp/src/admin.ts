@@ -19,18 +19,25 @@ export type { LaidFiles } from "./admin/project.ts";
 export { measureDirectCost, measureTokenCost } from "./admin/servers.ts";
 export { deadRuns, queueLoad, retryDeadRun } from "./admin/shared-services.ts";
 export type { DeadRun, QueueLoad } from "@cem/queue";
-export { listPlugins } from "./admin/plugins.ts";
 export type { PluginReport } from "./plugins/open-plugins.ts";
 export { readToolCode } from "./admin/servers.ts";
 export { verifyAudit } from "./admin/records.ts";
 export type { AuditVerification } from "@cem/guardrails/audit";
 export { makeFolder } from "@cem/core/files";
-export { listSkills, promoteSkill, readSkill, removeSkill, testSkill } from "./admin/skills.ts";
+export {
+  drawWorkflow,
+  listPlugins,
+  listSkills,
+  listWorkflows,
+  promoteSkill,
+  readSkill,
+  removeSkill,
+  testSkill,
+} from "./admin/extensions.ts";
 export { listRuns, readRun, recordingOfRun } from "./admin/records.ts";
 export type { RunRecording } from "./admin/records.ts";
 export type { SearchReport } from "./wiring/stages/selector.ts";
 export type { TokenCost } from "@cem/mcp-server";
 export type { ExaminedServer, GeneratedServer, GenerateOptions } from "@cem/mcp-client/tools";
-export { drawWorkflow, listWorkflows } from "./admin/workflows.ts";
 export type { ConfiguredWorkflow } from "./wiring/workflows/workflow-settings.ts";
 export type { DrawnStep } from "@cem/workflows";

@@ -32,7 +32,7 @@ type Transport = "stdio" | "http";
 interface Canary {
   project: Project;
   servers: NonNullable<ConfigInput["mcpServers"]>;
-  /** What the second server got. */
+  /** Arguments that the second server got. */
   stored: () => (Partial<Person> & { note?: string })[];
 }
 
@@ -176,7 +176,7 @@ return { people, byEmail: Object.fromEntries(people.map((p) => [p.email, p.ssn])
       expect(stored().at(-1)).toEqual({
         note: `<${person(4).email}> card=${person(4).card}; call ${person(4).phone}`,
       });
-      // What a model was shown, it may send back.
+      // A model may send back anything that it was shown.
       await watch.code(`await store_note({ note: ${JSON.stringify(joined.value)} });`);
       expect(stored().at(-1)).toEqual({ note: person(4).email });
 

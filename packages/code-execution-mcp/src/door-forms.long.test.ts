@@ -40,7 +40,7 @@ function leaked(seen: unknown, form: string): string[] {
 /** Every seventh run, which is of each door and each form, takes less than a minute. */
 const RENDERED = 7;
 
-/** What a browser shows of runs on the console's page. */
+/** The runs on the console's page, as a browser shows them. */
 async function pagesOf(server: URL, runs: readonly { id: string }[]): Promise<string> {
   const executablePath = process.env["CHROMIUM_PATH"] ?? "/usr/bin/chromium";
   const browser = await chromium.launch({ executablePath, args: ["--no-sandbox"] });

@@ -213,7 +213,7 @@ describe("executeTask with a model", () => {
     );
     expect(content).toContain("people.json: 1 items, { name: string, tags: string[] }[]");
     expect(content).not.toMatch(/hush|out\.txt \(/u);
-    // What is read for the model is no call of the task.
+    // A read for the model is no call of the task.
     expect(result.toolCalls).toEqual([]);
     expect(result.selectionNotes?.join()).toMatch(/the model is told of 1\d/u);
     await agent.dispose();

@@ -402,7 +402,7 @@ describe("a plugin that fails", () => {
     expect(await agent.executeCode(GREET)).toMatchObject({ value: "Hello Ada", error: null });
     await vi.waitFor(
       async () => {
-        // What listeners do with events is known soon after.
+        // Listeners get events a little later.
         for (const note of (await agent.executeCode("return 1;")).warnings ?? []) notes.add(note);
         expect([...notes].join("\n")).toMatch(/listener of the plugin p20/);
       },

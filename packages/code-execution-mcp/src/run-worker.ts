@@ -8,7 +8,7 @@ import { assertAgentOptions } from "./options.ts";
 import type { AgentOptions } from "./options.ts";
 import { loggerOf, logTo, logWarnings } from "./wiring/log.ts";
 import { openProject } from "./wiring/open-project.ts";
-import { openWorkerAgents } from "./wiring/owners/worker-agents.ts";
+import { openWorkerAgents } from "./wiring/owners/request-hosts.ts";
 import { requireQueueConnection } from "./wiring/shared/queue.ts";
 import { probeStore } from "./wiring/shared/store.ts";
 import { startWorkThreads } from "./work-threads/work-threads.ts";

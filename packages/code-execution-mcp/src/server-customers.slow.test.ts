@@ -58,7 +58,7 @@ async function connect(
   return { call };
 }
 
-/** What one customer leaves, and all the ways in which another could come by it. */
+/** The traces of one customer, and all the ways in which another could find them. */
 async function leaveCanaries({ call }: Awaited<ReturnType<typeof connect>>, canary: string): Promise<void> {
   await call("save_state", { state_data: { canary } });
   const code = `await Deno.writeTextFile("/workspace/note.txt", ${JSON.stringify(canary)}); return 1;`;

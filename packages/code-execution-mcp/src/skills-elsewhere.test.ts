@@ -2,7 +2,7 @@ import { mkdir, mkdtemp, rm, writeFile } from "node:fs/promises";
 import os from "node:os";
 import path from "node:path";
 import { expect, it, onTestFinished } from "vitest";
-import { listSkills } from "./admin/skills.ts";
+import { listSkills } from "./admin/extensions.ts";
 import { createAgent } from "./index.ts";
 
 const FILES: Readonly<Record<string, string>> = {

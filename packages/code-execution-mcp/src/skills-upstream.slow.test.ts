@@ -6,7 +6,7 @@ import { describe, expect, it, vi } from "vitest";
 import { makeProject, reference } from "../test/upstream-project.ts";
 import type { Project } from "../test/upstream-project.ts";
 import { generateTools } from "./admin.ts";
-import { listSkills, promoteSkill, testSkill } from "./admin/skills.ts";
+import { listSkills, promoteSkill, testSkill } from "./admin/extensions.ts";
 import { createAgent, defineTool, runServer } from "./index.ts";
 import type { Agent, AgentOptions } from "./index.ts";
 

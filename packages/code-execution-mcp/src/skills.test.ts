@@ -4,7 +4,7 @@ import path from "node:path";
 import { fileURLToPath } from "node:url";
 import type { Agent, SkillDraft } from "@cem/core";
 import { afterAll, beforeAll, describe, expect, it } from "vitest";
-import { listSkills, promoteSkill, readSkill, removeSkill, testSkill } from "./admin/skills.ts";
+import { listSkills, promoteSkill, readSkill, removeSkill, testSkill } from "./admin/extensions.ts";
 import { createAgent } from "./index.ts";
 
 const serversDir = fileURLToPath(new URL("../../../servers", import.meta.url));

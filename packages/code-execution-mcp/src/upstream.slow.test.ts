@@ -41,7 +41,7 @@ return { text, conditions: typeof weather.conditions };`;
     const task = await agent.executeTask("Get structured content for New York");
     expect(task).toMatchObject({ status: "success", toolCalls: [{ ok: true }] });
     expect(task.value).toHaveProperty("temperature");
-    // What servers write to stderr is in the log, and only there.
+    // The stderr of servers is in the log, and only there.
     expect(project.log.join("\n")).toContain("files (stderr): ");
   });
 

@@ -1,6 +1,7 @@
 import { serverNotFound } from "@cem/core";
 import type { Elicit, JsonObject } from "@cem/core";
 import { nearest } from "@cem/core/text";
+import * as z from "zod";
 import type {
   AuthorizeOptions,
   CallOptions,
@@ -16,9 +17,11 @@ import type {
 import { limitLog } from "./connection/limit-log.ts";
 import { createServerClient } from "./connection/server-client.ts";
 import type { ServerClient } from "./connection/server-client.ts";
+import { fetchRawList } from "./connection/tool-list.ts";
+import type { ListMethod } from "./connection/tool-list.ts";
 import { createOAuth } from "./oauth/oauth.ts";
-import { listItems, runRequest } from "./connection/resources-and-prompts.ts";
 import type { McpServerSettings } from "./settings/server-settings.ts";
+import { NO_SDK_TIMEOUT_MS } from "./transport/running-calls.ts";
 
 /** Settings of {@link createMcpConnections}. */
 export interface McpConnectionsSettings {
@@ -141,4 +144,40 @@ export function createMcpConnections(settings: McpConnectionsSettings): McpConne
       await Promise.all([...clients.values()].map((client) => client.close()));
     },
   };
+}
+
+const LISTS = {
+  resources: { method: "resources/list", capability: "resources" },
+  resourceTemplates: { method: "resources/templates/list", capability: "resources" },
+  prompts: { method: "prompts/list", capability: "prompts" },
+} as const satisfies Record<ListKind, { method: ListMethod; capability: "resources" | "prompts" }>;
+
+/** Lists all items of one kind. The list is empty for a server without the capability. */
+async function listItems(server: ServerClient, kind: ListKind, options: CallOptions): Promise<ListedItems> {
+  const { method, capability } = LISTS[kind];
+  return server.request(method, options, async ({ client }, running) => {
+    if (client.getServerCapabilities()?.[capability] === undefined) return { items: [] };
+    const { items, cut } = await fetchRawList(client, method, running);
+    return { items, cut };
+  });
+}
+
+const anyResult = z.looseObject({});
+
+/** Sends a {@link ServerRequest} and returns the server's result. A server that completes nothing has no values. */
+async function runRequest(
+  server: ServerClient,
+  request: ServerRequest,
+  options: CallOptions,
+): Promise<JsonObject> {
+  return server.request(request.method, options, async ({ client }, { signal, onProgress }) => {
+    if (
+      request.method === "completion/complete" &&
+      client.getServerCapabilities()?.completions === undefined
+    ) {
+      return { completion: { values: [] } };
+    }
+    const sdkOptions = { signal, timeout: NO_SDK_TIMEOUT_MS, onprogress: onProgress };
+    return (await client.request(request, anyResult, sdkOptions)) as JsonObject;
+  });
 }

@@ -1,16 +1,15 @@
-import type { HintFor } from "@cem/tool-files/answers";
 import type { Agent, Replicas } from "@cem/core";
 import type { ClientTrace } from "@cem/core/telemetry";
+import type { HintFor } from "@cem/tool-files/answers";
 import type { AuthInfo, McpServerFactory, StandardSchemaV1 } from "@modelcontextprotocol/server";
-import type { OpenOwner } from "./request-owner.ts";
-import type { ServedClient } from "./served-client.ts";
 import type { AnyCustomTool, CustomTool } from "./custom-tool.ts";
 import type { Probe } from "./http/health.ts";
 import type { RunRegistry } from "./runs/run-registry.ts";
-import type { Exposed, UpstreamContents } from "./upstream/upstream-lists.ts";
+import type { OpenOwner, ServedClient } from "./served-client.ts";
 import type { WorkflowTool } from "./tools/run-tools.ts";
 import { SERVED_PARTS } from "./tools/server-tool.ts";
 import type { GuestFacts, Profile, ServedParts } from "./tools/server-tool.ts";
+import type { Exposed, UpstreamContents } from "./upstream/upstream-lists.ts";
 
 export interface AgentServerSettings<Config = unknown> extends ServedParts {
   /**

@@ -1,8 +1,8 @@
 export type { Agent, ErrorInfo, JsonValue, ResultStore, StateStore } from "@cem/core";
 export { createAgentServer } from "./create-server.ts";
 export type { AgentServer, AgentServerSettings } from "./agent-server.ts";
-export { ownerNameOf, ownerUnknown } from "./request-owner.ts";
-export type { OwnerName, OwnerParts, OpenOwner } from "./request-owner.ts";
+export { ownerNameOf, ownerUnknown } from "./served-client.ts";
+export type { OwnerName, OwnerParts, OpenOwner } from "./served-client.ts";
 export { customTool } from "./custom-tool.ts";
 export type { AnyCustomTool, CustomTool, CustomToolContext } from "./custom-tool.ts";
 export type { WorkflowTool } from "./tools/run-tools.ts";

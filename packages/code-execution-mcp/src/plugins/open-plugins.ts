@@ -12,11 +12,10 @@ import type { CustomDetector } from "@cem/pii";
 import { ownedGenerator, ownedGuard, ownedSelector } from "./added-stages.ts";
 import type { OwnedStage } from "./added-stages.ts";
 import type { Plugin, PluginParts } from "./define-plugin.ts";
-import { EventListeners } from "./event-listeners.ts";
-import type { OwnedListener } from "./event-listeners.ts";
 import { guardDetector, guardPart, guardSandbox } from "./guarded-part.ts";
 import { checkParts, importPlugin, requirePlugin, setUpPlugin } from "./load-plugin.ts";
-import { PluginUse, reasonOf } from "./plugin-use.ts";
+import { EventListeners, PluginUse, reasonOf } from "./plugin-use.ts";
+import type { OwnedListener } from "./plugin-use.ts";
 
 /** A plugin to load. */
 export interface PluginRequest {

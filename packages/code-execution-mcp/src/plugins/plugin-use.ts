@@ -1,4 +1,5 @@
 import { CemError } from "@cem/core";
+import type { AgentEvent } from "@cem/core";
 
 const MAX_PROBLEMS = 20;
 const MAX_REASON_CHARACTERS = 500;
@@ -52,5 +53,37 @@ export function reasonOf(error: unknown): string {
     return text.slice(0, MAX_REASON_CHARACTERS);
   } catch {
     return "it threw what has no text";
+  }
+}
+
+/** A listener of a plugin. */
+export interface OwnedListener {
+  onEvent: (event: AgentEvent) => void | Promise<void>;
+  use: PluginUse;
+}
+
+/** Forwards events to the listeners of plugins, after the work that they report has gone on. */
+export class EventListeners {
+  readonly #listeners: readonly OwnedListener[];
+  readonly #pending = new Set<Promise<void>>();
+
+  constructor(listeners: readonly OwnedListener[]) {
+    this.#listeners = listeners;
+  }
+
+  push(event: AgentEvent): void {
+    for (const { onEvent, use } of this.#listeners) {
+      // A copy of its own: what a listener does to an event must reach nobody else.
+      const heard = Promise.resolve(structuredClone(event))
+        .then(onEvent)
+        .catch((error: unknown) => void use.failed("event listener", error))
+        .finally(() => this.#pending.delete(heard));
+      this.#pending.add(heard);
+    }
+  }
+
+  /** Waits for listeners that are at work. */
+  async flush(): Promise<void> {
+    await Promise.all(this.#pending);
   }
 }

@@ -7,7 +7,7 @@ import { accounts, connect, odd, twoEra, until } from "../../fixtures/servers.ts
 import type { TestConnections } from "../../fixtures/servers.ts";
 import { serve, startEverything } from "../../fixtures/start-http.ts";
 import { createTwoEraServer } from "../../fixtures/two-era-server.ts";
-import { createConnectionHealth } from "./connection-health.ts";
+import { ConnectionHealth } from "./open-client.ts";
 import { createConnectionPool } from "./connection-pool.ts";
 import type { CallOptions } from "./connection-types.ts";
 import { createConnection } from "./connection.ts";
@@ -167,7 +167,7 @@ describe.concurrent("the connections to a server", () => {
 
   it("are closed when nobody uses them, but for the last", async () => {
     const settings = odd("plain");
-    const health = createConnectionHealth();
+    const health = new ConnectionHealth();
     const pool = createConnectionPool({
       settings,
       idleMs: 50,

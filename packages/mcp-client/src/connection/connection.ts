@@ -14,13 +14,12 @@ import {
   SessionLost,
   toServerError,
 } from "../transport/call-failures.ts";
-import { createRunningCalls, currentCall } from "../transport/running-calls.ts";
+import { RunningCalls, currentCall } from "../transport/running-calls.ts";
 import type { CallInFlight } from "../transport/running-calls.ts";
 import { answerSampling, createElicitationHandler } from "./client-handlers.ts";
-import type { ConnectionHealth } from "./connection-health.ts";
 import type { CallOptions, ContentChange, LogEntry, ServerState } from "./connection-types.ts";
 import { openClient } from "./open-client.ts";
-import type { OpenClient } from "./open-client.ts";
+import type { ConnectionHealth, OpenClient } from "./open-client.ts";
 
 /** Progress notifications restart a call's timeout, up to this many timeouts in all. */
 const MAX_TIMEOUTS_PER_CALL = 10;
@@ -94,9 +93,8 @@ export function createConnection(
   const details = { server: name };
   const timeoutMs = settings.timeoutMs ?? DEFAULT_TIMEOUT_MS;
   const connectTimeoutMs = settings.connectTimeoutMs ?? DEFAULT_CONNECT_TIMEOUT_MS;
-  const calls = createRunningCalls();
+  const calls = new RunningCalls();
   const elicitation = createElicitationHandler(name, { calls, elicit, log });
-  const { backoff } = health;
   const closing = new AbortController();
   let state: ServerState = settings.enabled === false ? "disabled" : "idle";
   let current: OpenClient | undefined;
@@ -127,7 +125,7 @@ export function createConnection(
   const noteFailure = (error: CemError, mayRetryAtOnce: boolean): void => {
     health.lastError = toErrorInfo(error);
     state = error.code === "AUTH_REQUIRED" ? "auth-required" : "down";
-    if (!mayRetryAtOnce && state === "down") backoff.failed();
+    if (!mayRetryAtOnce && state === "down") health.failed();
     log("warn", error.message);
   };
 
@@ -185,7 +183,7 @@ export function createConnection(
       current = opened;
       state = "ready";
       health.lastError = undefined;
-      backoff.succeeded();
+      health.succeeded();
       watch(opened);
       // Once the subscription has ended, changes may be missed.
       void opened.client.autoOpenedSubscription?.closed.then(() => onToolsChanged(false));
@@ -209,8 +207,7 @@ export function createConnection(
     if (current !== undefined && current.client.transport === undefined) discard(current);
     if (current !== undefined) return current;
     if (opening === undefined) {
-      const { waitMs } = backoff;
-      const { lastError } = health;
+      const { waitMs, lastError } = health;
       if (waitMs > 0 && lastError !== undefined) {
         throw new CemError(lastError.code, `${lastError.message} The next attempt is in ${waitMs} ms.`, {
           details: { ...lastError.details, retryInMs: waitMs },
@@ -288,7 +285,7 @@ export function createConnection(
       }
     },
     reset() {
-      backoff.succeeded();
+      health.succeeded();
       if (state === "down" || state === "auth-required") state = "idle";
     },
     async close() {

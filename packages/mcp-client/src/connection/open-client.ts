@@ -1,5 +1,6 @@
 import { existsSync } from "node:fs";
 import { basename, resolve } from "node:path";
+import type { ErrorInfo } from "@cem/core";
 import {
   Client,
   ProtocolError,
@@ -155,4 +156,32 @@ function explain(error: unknown, settings: McpServerSettings): unknown {
     return new StartFailure(`its command "${command}" can't be started (${code}): ${reason}`);
   }
   return error;
+}
+
+const FIRST_DELAY_MS = 1_000;
+const MAX_DELAY_MS = 60_000;
+
+/** State that the connections to one server share: its last failure, and when it may be tried again. */
+export class ConnectionHealth {
+  lastError: ErrorInfo | undefined;
+  #failures = 0;
+  #retryAt = 0;
+
+  /** Milliseconds until the next attempt is allowed; 0 when it is allowed now. */
+  get waitMs(): number {
+    return Math.max(0, Math.ceil(this.#retryAt - performance.now()));
+  }
+
+  /** Starts a delay of 1 s, which doubles with each failure up to 60 s, less a random quarter. */
+  failed(): void {
+    const delayMs = Math.min(MAX_DELAY_MS, FIRST_DELAY_MS * 2 ** this.#failures);
+    this.#failures += 1;
+    this.#retryAt = performance.now() + delayMs * (0.75 + Math.random() / 4);
+  }
+
+  /** Ends the delay and resets its length. */
+  succeeded(): void {
+    this.#failures = 0;
+    this.#retryAt = 0;
+  }
 }

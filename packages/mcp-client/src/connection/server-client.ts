@@ -6,8 +6,6 @@ import type { SignIn } from "../oauth/sign-in.ts";
 import { createRedact } from "../settings/secret-values.ts";
 import type { ConnectionSharing, McpServerSettings } from "../settings/server-settings.ts";
 import { serverClosed, SessionLost, toServerError } from "../transport/call-failures.ts";
-import { createConnectionHealth } from "./connection-health.ts";
-import type { ConnectionHealth } from "./connection-health.ts";
 import { createConnectionPool } from "./connection-pool.ts";
 import type {
   CallOptions,
@@ -19,10 +17,10 @@ import type {
 } from "./connection-types.ts";
 import { createConnection } from "./connection.ts";
 import type { Connection, ConnectionContext, Run } from "./connection.ts";
-import { findStatefulTools } from "./stateful-tools.ts";
+import { ConnectionHealth } from "./open-client.ts";
 import { callTool } from "./tool-call.ts";
 import type { RemoteTool } from "./tool-definitions.ts";
-import { fetchToolList } from "./tool-list.ts";
+import { findStatefulTools, fetchToolList } from "./tool-list.ts";
 
 const MAX_LOG_CHARACTERS = 4_000;
 
@@ -66,7 +64,7 @@ export function createServerClient(settings: McpServerSettings, context: ServerC
   const limit = new Shares(settings.concurrency ?? Infinity);
   const log: ConnectionContext["log"] = (level, message, source = "client") =>
     context.log({ server: name, level, source, message: copyBeginning(redact(message), MAX_LOG_CHARACTERS) });
-  const health = createConnectionHealth();
+  const health = new ConnectionHealth();
   const closing = new AbortController();
   let tools: ToolList | undefined;
   let statefulTools: string[] | undefined;
@@ -194,7 +192,7 @@ export function createServerClient(settings: McpServerSettings, context: ServerC
 function statusOf(
   { name, transport, connections = "auto" }: McpServerSettings,
   connection: Connection | undefined,
-  { backoff: { waitMs }, lastError }: ConnectionHealth,
+  { waitMs, lastError }: ConnectionHealth,
   tools: ToolList | undefined,
   latencyMs: number | undefined,
 ): Omit<ServerStatus, "statefulTools"> {

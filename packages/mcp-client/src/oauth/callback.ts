@@ -6,33 +6,16 @@ import { abandonOnAbort, CemError } from "@cem/core";
 const HOST = "127.0.0.1";
 const PATH = "/callback";
 
-/** The parameters of the authorization response. */
-export interface CallbackParameters {
-  code: string;
-  iss?: string | undefined;
-}
-
 /** A local HTTP server for the redirect at the end of an authorization. */
-export interface CallbackListener {
-  readonly port: number;
-  /** The redirect URI. */
-  readonly url: string;
-  /**
-   * Waits for the authorization response.
-   *
-   * @throws CemError `AUTH_FAILED` when the authorization server reports an error.
-   */
-  wait(signal: AbortSignal): Promise<CallbackParameters>;
-  close(): Promise<void>;
-}
+export type CallbackListener = Awaited<ReturnType<typeof listenForCallback>>;
 
 /**
  * Listens for the redirect on 127.0.0.1. A request without the right `state` is refused and ignored.
  *
  * @param port - 0 for any free port.
  */
-export async function listenForCallback(port: number, state: string): Promise<CallbackListener> {
-  const outcome = Promise.withResolvers<CallbackParameters>();
+export async function listenForCallback(port: number, state: string) {
+  const outcome = Promise.withResolvers<{ code: string; iss?: string | undefined }>();
   outcome.promise.catch(() => {});
   const server = createServer((request, response) => {
     const url = new URL(request.url ?? "/", `http://${HOST}`);
@@ -68,8 +51,10 @@ export async function listenForCallback(port: number, state: string): Promise<Ca
   const address = server.address() as AddressInfo;
   return {
     port: address.port,
+    /** The redirect URI. */
     url: `http://${HOST}:${address.port}${PATH}`,
-    wait: (signal) => abandonOnAbort(outcome.promise, signal),
+    /** Waits for the authorization response. @throws CemError `AUTH_FAILED` when it reports an error. */
+    wait: (signal: AbortSignal) => abandonOnAbort(outcome.promise, signal),
     async close() {
       server.closeAllConnections();
       await new Promise((resolve) => server.close(resolve));

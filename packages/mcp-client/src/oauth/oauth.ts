@@ -20,25 +20,18 @@ import type { TokenStore } from "./token-store.ts";
 /** How long the user has to sign in. */
 const SIGN_IN_TIMEOUT_MS = 5 * 60_000;
 
-/** Authorization of HTTP servers by OAuth 2.1. */
-export interface OAuth {
-  /** The sign-in of a server. `undefined` for stdio servers and those with an `Authorization` header. */
-  signInFor(server: McpServerSettings): SignIn | undefined;
-  /** Signs in through the browser, with PKCE, and stores the tokens. */
-  authorize(server: McpServerSettings, options: AuthorizeOptions): Promise<void>;
-}
-
 /**
- * Creates the authorization of HTTP servers.
+ * Creates the authorization of HTTP servers by OAuth 2.1.
  *
  * @param options - `folder` stores the tokens; they are kept in memory without it.
  */
-export function createOAuth(options: { folder?: string | undefined; clientName: string }): OAuth {
+export function createOAuth(options: { folder?: string | undefined; clientName: string }) {
   const { folder, clientName } = options;
   const store = folder === undefined ? createMemoryTokenStore() : createFileTokenStore(folder);
 
   return {
-    signInFor(server) {
+    /** The sign-in of a server. `undefined` for stdio servers and those with an `Authorization` header. */
+    signInFor(server: McpServerSettings): SignIn | undefined {
       const { transport, name } = server;
       if (!isWeb(transport)) return undefined;
       const hasHeader = Object.keys(transport.headers ?? {}).some(
@@ -49,7 +42,11 @@ export function createOAuth(options: { folder?: string | undefined; clientName: 
       return createSignIn({ server: name, url: storeKey(transport.url), settings, clientName, store });
     },
 
-    async authorize(server, { openBrowser, signal: outer }) {
+    /** Signs in through the browser, with PKCE, and stores the tokens. */
+    async authorize(
+      server: McpServerSettings,
+      { openBrowser, signal: outer }: AuthorizeOptions,
+    ): Promise<void> {
       const { serverUrl, settings } = assertCanSignIn(server);
       const url = storeKey(serverUrl);
       const timeout = AbortSignal.timeout(SIGN_IN_TIMEOUT_MS);

@@ -5,8 +5,7 @@ export type { ExaminedServer, ExamineOptions } from "./generated/examine-servers
 export type { GeneratedServer, GenerateOptions } from "./generated/generate-servers.ts";
 export type { ToolsChange } from "./generated/tool-updates.ts";
 export { describeChange } from "./generated/tool-updates.ts";
-export { createFileTools } from "./files/file-tools.ts";
-export type { FileTools } from "./files/file-tools.ts";
+export { FileTools } from "./files/file-tools.ts";
 export type { NamedTool } from "./files/hosted-servers.ts";
 export type { SandboxVariant } from "./files/view-sandboxes.ts";
 export { withHostTools } from "./host/host-catalog.ts";

@@ -7,7 +7,7 @@ import { examineServers, startUsedServers } from "./generated/examine-servers.ts
 import type { ExaminedServer, ExamineOptions } from "./generated/examine-servers.ts";
 import { generateServers } from "./generated/generate-servers.ts";
 import type { GeneratedServer, GenerateOptions } from "./generated/generate-servers.ts";
-import { createGeneratedFolders } from "./generated/generated-folders.ts";
+import { GeneratedFolders } from "./generated/generated-folders.ts";
 import type { GeneratedFolder } from "./generated/generated-folders.ts";
 import { createGeneratedToolSource } from "./generated/generated-tool-source.ts";
 import { takeInChanges, watchChanges } from "./generated/tool-updates.ts";
@@ -80,7 +80,7 @@ export interface McpTools {
 /** Sets up the tools of MCP servers. Nothing is loaded or started before it is needed, and no server waits for another. */
 export function createMcpTools(settings: McpToolsSettings): McpTools {
   const { holdChanged = true, changesFiles = true, store, onLog } = settings;
-  const folders = createGeneratedFolders();
+  const folders = new GeneratedFolders();
   const watch = watchChanges(
     async (server, list) => (changesFiles ? takeInChanges(parts, server, list) : undefined),
     onLog ?? (() => {}),

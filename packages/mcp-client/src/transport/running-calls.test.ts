@@ -1,9 +1,9 @@
 import { createDeadline } from "@cem/bridge";
 import { expect, it, onTestFinished } from "vitest";
-import { createRunningCalls, type CallInFlight } from "./running-calls.ts";
+import { RunningCalls, type CallInFlight } from "./running-calls.ts";
 
 it("a list that is read meanwhile has no part in what a server asks, unless nothing else is under way", () => {
-  const calls = createRunningCalls();
+  const calls = new RunningCalls();
   const deadline = createDeadline(1_000, 1_000, new AbortController().signal);
   onTestFinished(() => deadline.dispose());
   const [list, call]: CallInFlight[] = [

@@ -20,80 +20,74 @@ export interface CallInFlight {
 
 /**
  * The call on whose behalf code runs. What a server sends on a call's own HTTP stream is read in the call's context, so
- * that a question there is known to be the call's. Over stdio only a response is, by {@link createCallContexts}.
+ * that a question there is known to be the call's. Over stdio only a response is, by {@link CallContexts}.
  */
 export const currentCall = new AsyncLocalStorage<CallInFlight>();
 
-/** Keeps the calls that requests were sent for. */
-export interface CallContexts {
-  /** To be called with each message that is sent. */
-  note(message: JSONRPCMessage): void;
-  /** Runs a function for a message that was received, in the context of the call that it answers. */
-  run(message: JSONRPCMessage, deliver: () => void): void;
-}
+/**
+ * The calls that requests were sent for, of a transport that reads all messages from one stream. The SDK asks the questions
+ * of a response as it arrives.
+ */
+export class CallContexts {
+  readonly #pending = new Map<string | number, CallInFlight>();
 
-/** For transports that read all messages from one stream. The SDK asks the questions of a response as it arrives. */
-export function createCallContexts(): CallContexts {
-  const pending = new Map<string | number, CallInFlight>();
-  return {
-    note(message) {
-      if ("method" in message && message.method === "notifications/cancelled") {
-        pending.delete(message.params?.["requestId"] as string | number);
-      }
-      const call = currentCall.getStore();
-      if (call !== undefined && "method" in message && "id" in message) pending.set(message.id, call);
-    },
-    run(message, deliver) {
-      const id = "method" in message || !("id" in message) ? undefined : message.id;
-      const call = id === undefined ? undefined : pending.get(id);
-      if (call === undefined || id === undefined) return deliver();
-      pending.delete(id);
-      return currentCall.run(call, deliver);
-    },
-  };
+  /** To be called with each message that is sent. */
+  note(message: JSONRPCMessage): void {
+    if ("method" in message && message.method === "notifications/cancelled") {
+      this.#pending.delete(message.params?.["requestId"] as string | number);
+    }
+    const call = currentCall.getStore();
+    if (call !== undefined && "method" in message && "id" in message) this.#pending.set(message.id, call);
+  }
+
+  /** Runs a function for a message that was received, in the context of the call that it answers. */
+  run(message: JSONRPCMessage, deliver: () => void): void {
+    const id = "method" in message || !("id" in message) ? undefined : message.id;
+    const call = id === undefined ? undefined : this.#pending.get(id);
+    if (call === undefined || id === undefined) return deliver();
+    this.#pending.delete(id);
+    return currentCall.run(call, deliver);
+  }
 }
 
 /** The calls under way on one connection. */
-export interface RunningCalls {
-  begin(call: CallInFlight): void;
-  end(call: CallInFlight): void;
-  has(call: CallInFlight): boolean;
+export class RunningCalls {
+  /** Each with the controller that tells of its end, where somebody asked for it. */
+  readonly #calls = new Map<CallInFlight, AbortController | undefined>();
+
+  begin(call: CallInFlight): void {
+    this.#calls.set(call, undefined);
+  }
+
+  end(call: CallInFlight): void {
+    const ended = this.#calls.get(call);
+    this.#calls.delete(call);
+    ended?.abort(new Error("the call that asked has ended"));
+  }
+
+  has(call: CallInFlight): boolean {
+    return this.#calls.has(call);
+  }
+
   /** Aborts when the call ends. `undefined` for one that has ended. */
-  signalOf(call: CallInFlight): AbortSignal | undefined;
+  signalOf(call: CallInFlight): AbortSignal | undefined {
+    if (!this.#calls.has(call)) return undefined;
+    const ends = this.#calls.get(call) ?? new AbortController();
+    this.#calls.set(call, ends);
+    return ends.signal;
+  }
+
   /**
    * The calls on whose behalf a server may ask something now: one where it is known, else all. The protocol of 2025-11-25
    * and older does not say it.
    */
-  asking(): CallInFlight[];
-}
-
-export function createRunningCalls(): RunningCalls {
-  /** Each with what tells of its end, where somebody asked for it. */
-  const calls = new Map<CallInFlight, AbortController | undefined>();
-  return {
-    begin(call) {
-      calls.set(call, undefined);
-    },
-    end(call) {
-      const ended = calls.get(call);
-      calls.delete(call);
-      ended?.abort(new Error("the call that asked has ended"));
-    },
-    has: (call) => calls.has(call),
-    signalOf(call) {
-      if (!calls.has(call)) return undefined;
-      const ends = calls.get(call) ?? new AbortController();
-      calls.set(call, ends);
-      return ends.signal;
-    },
-    asking() {
-      const own = currentCall.getStore();
-      if (own !== undefined && calls.has(own)) return [own];
-      const all = [...calls.keys()];
-      const ofTools = all.filter(({ isList }) => isList !== true);
-      return ofTools.length > 0 ? ofTools : all;
-    },
-  };
+  asking(): CallInFlight[] {
+    const own = currentCall.getStore();
+    if (own !== undefined && this.#calls.has(own)) return [own];
+    const all = [...this.#calls.keys()];
+    const ofTools = all.filter(({ isList }) => isList !== true);
+    return ofTools.length > 0 ? ofTools : all;
+  }
 }
 
 /** Stops and starts the clocks of calls and of their runs. */

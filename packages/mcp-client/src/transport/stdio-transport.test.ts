@@ -142,7 +142,7 @@ describe("close", () => {
     expect(children).toHaveLength(1);
     await transport.close();
     expect(isProcessRunning(pid)).toBe(false);
-    // Whose parent has gone is buried by the system's first process.
+    // A process whose parent is gone is reaped by the system's first process.
     await expect.poll(() => children.filter(isProcessRunning)).toEqual([]);
     expect(transport.describeExit()).toBe("its process was ended by SIGKILL");
   });

@@ -10,8 +10,7 @@ import type { StdioSettings } from "../settings/server-settings.ts";
 import { isGroupAlive, SERVER_MARK, signalGroup, trackGroup, untrackGroup } from "./process-group.ts";
 import { createDirectRequests } from "./direct-requests.ts";
 import type { DirectRequests } from "./direct-requests.ts";
-import { createCallContexts } from "./running-calls.ts";
-import type { CallContexts } from "./running-calls.ts";
+import { CallContexts } from "./running-calls.ts";
 
 /** Limit of one message of a server. */
 const MAX_MESSAGE_BYTES = 64 * 1024 * 1024;
@@ -77,7 +76,7 @@ export function createStdioTransport(
   const exited = Promise.withResolvers<void>();
   const closed = Promise.withResolvers<void>();
   const lastWords: string[] = [];
-  const contexts = createCallContexts();
+  const contexts = new CallContexts();
   /** @returns whether more can be written at once. */
   const write = (message: object): boolean => {
     const input = child?.stdin;

@@ -12,7 +12,7 @@ interface Minute {
   memoryBytes: number;
 }
 
-/** What happened in one minute. */
+/** Figures of one minute. */
 export interface ActivityMinute {
   /** When it began, in ISO 8601. */
   at: string;

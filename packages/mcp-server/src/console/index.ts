@@ -2,13 +2,13 @@ import { CemError } from "@cem/core";
 import type { AuthInfo } from "@modelcontextprotocol/server";
 import type { AgentServer } from "../agent-server.ts";
 import type { HttpMount } from "../http/options.ts";
-import { createApi, describeApi } from "./api.ts";
 import { answerError } from "./api-route.ts";
+import type { ConsoleParts } from "./api-route.ts";
+import { createApi, describeApi } from "./api.ts";
 import { PageFiles } from "./page-files.ts";
-import type { ConsoleParts } from "./ports.ts";
 import { RunBoard } from "./run-board.ts";
 
-export type { ConsoleParts } from "./ports.ts";
+export type { ConsoleParts } from "./api-route.ts";
 
 export interface ConsoleOptions {
   /** Opens the stored records that a client may see. Default: the console shows none. */

@@ -9,10 +9,9 @@ import type {
   TaskResult,
   ToolCallRecord,
 } from "@cem/core";
-import type { Run } from "../runs/run.ts";
+import type { Run, RunFacts, RunWatcher } from "../runs/run.ts";
 import { RunSummary } from "./schemas.ts";
 import type { RunDetails } from "./schemas.ts";
-import type { RunFacts, RunWatcher } from "../runs/run-watcher.ts";
 
 /** Of the task or code, and of what a run printed: the rest is cut, and the answer says so. */
 const MAX_TEXT_CHARACTERS = 64 * 1024;
@@ -26,7 +25,7 @@ const TOKEN =
 /** A run without what is counted of it. */
 type Uncounted = Omit<RunDetails, "title" | "printed" | "questions" | "redacted" | "redactions">;
 
-/** Who hears of a run. */
+/** Listeners of a run. */
 interface RunListener {
   /** Called after what is seen of the run changed. */
   onChange: (run: RecordedRun) => void;

@@ -1,8 +1,7 @@
 import { CemError } from "@cem/core";
-import type { Run } from "../runs/run.ts";
+import type { Run, RunWatcher } from "../runs/run.ts";
 import { Activity } from "./activity.ts";
 import { RecordedRun } from "./recorded-run.ts";
-import type { RunWatcher } from "../runs/run-watcher.ts";
 
 /** Runs that are kept for the console, of all clients. The oldest that ended are forgotten first. */
 const MAX_KEPT_RUNS = 500;
@@ -63,7 +62,7 @@ export class RunBoard {
     throw new CemError("RUN_NOT_FOUND", message, { details: { run: id } });
   }
 
-  /** What an audience's runs of the last hour came to. */
+  /** Figures of an audience's runs in the last hour. */
   activityOf(audience: string): Activity {
     return this.#activity.get(audience) ?? new Activity();
   }

@@ -14,7 +14,6 @@ import { createAuthenticator, RESOURCE_METADATA_PATH } from "./auth.ts";
 import { currentExchange, inExchange } from "../exchange.ts";
 import type { HttpEnv, HttpExchange } from "../exchange.ts";
 import { createReadiness, routeHealth } from "./health.ts";
-import type { Readiness } from "./health.ts";
 import { readJsonBody } from "./json-body.ts";
 import { answerMetrics, createMetrics } from "./metrics.ts";
 import type { ServerMetrics } from "./metrics.ts";
@@ -56,7 +55,7 @@ export class HttpApp {
   readonly #logger: Logger;
   readonly #transport: HttpTransport;
   readonly #metrics: ServerMetrics;
-  readonly #readiness: Readiness;
+  readonly #readiness: ReturnType<typeof createReadiness>;
   readonly #proxies: TrustedProxies;
   readonly #listener: (request: IncomingMessage, response: ServerResponse) => Promise<void>;
   /** Answers to POSTs that are not sent yet. Answers to GETs are streams that last as long as their clients. */

@@ -8,7 +8,7 @@ import {
 } from "@modelcontextprotocol/server";
 import type { AuthInfo, OAuthTokenVerifier, VerifyBearerTokenOptions } from "@modelcontextprotocol/server";
 import type { JWTPayload, JWTVerifyGetKey } from "jose";
-import { withOwner } from "../request-owner.ts";
+import { withOwner } from "../served-client.ts";
 
 /** A bearer token that all clients share. */
 export interface TokenAuthSettings {

@@ -20,13 +20,6 @@ export interface ReadinessReport {
   lacks?: string | undefined;
 }
 
-/** Whether the server can run code. */
-export interface Readiness {
-  report(): Promise<ReadinessReport>;
-  /** Reports from now on that the server is shutting down. */
-  stop(): void;
-}
-
 /** The minimum interval between two probes after a failure. */
 const RETRY_INTERVAL_MS = 5_000;
 const PROBE_TIMEOUT_MS = 20_000;
@@ -40,7 +33,7 @@ export function createReadiness(
   { agent, probe: given }: { agent: Agent; probe?: Probe | undefined },
   logger: Logger,
   refusal: () => string | undefined,
-): Readiness {
+) {
   let stopped = false;
   let probedAt = performance.now();
   const probe = logged(given ?? (() => runProbe(agent)), logger);
@@ -52,7 +45,7 @@ export function createReadiness(
   };
   let last = given === undefined ? probeAnew() : Promise.resolve({} as ReadinessReport);
   return {
-    async report() {
+    async report(): Promise<ReadinessReport> {
       if (stopped) return { fault: "shutting down" };
       const refused = refusal();
       if (refused !== undefined) return { fault: refused };
@@ -61,7 +54,8 @@ export function createReadiness(
       if (report.fault === undefined || performance.now() - probedAt < RETRY_INTERVAL_MS) return report;
       return (last = probeAnew());
     },
-    stop: () => (stopped = true),
+    /** Reports from now on that the server is shutting down. */
+    stop: () => void (stopped = true),
   };
 }
 

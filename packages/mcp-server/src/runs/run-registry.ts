@@ -11,8 +11,7 @@ import {
 import { KeptRuns } from "./kept-runs.ts";
 import type { Answers, Questions } from "./questions.ts";
 import { Run, keyOfRun, rejoinKey, runId } from "./run.ts";
-import type { RunRequest, RunState, RunView, Waiter } from "./run.ts";
-import type { RunWatcher } from "./run-watcher.ts";
+import type { RunRequest, RunState, RunView, Waiter, RunWatcher } from "./run.ts";
 
 const MS_PER_MINUTE = 60_000;
 

@@ -1,12 +1,11 @@
 import { randomBytes } from "node:crypto";
 import { setTimeout as delay } from "node:timers/promises";
 import { isObject } from "@cem/core";
-import type { AgentEvent, ExecuteOptions, TaskResult } from "@cem/core";
+import type { AgentEvent, ExecuteOptions, TaskResult, Redactor } from "@cem/core";
 import { isJSONRPCRequest } from "@modelcontextprotocol/server";
 import { MAX_LIVE_OUTPUT_CHARACTERS } from "../limits.ts";
 import { OpenQuestions } from "./questions.ts";
 import type { Questions } from "./questions.ts";
-import type { RunFacts, RunWatcher } from "./run-watcher.ts";
 
 const ID_BYTES = 9;
 
@@ -198,4 +197,23 @@ export function ownerOf(session: string | null, body: unknown): string | undefin
 function replicaOf(id: string): string | undefined {
   const [replica = "", rest] = id.split(MARK, 2);
   return rest !== undefined && REPLICA.test(replica) ? replica : undefined;
+}
+
+/** Facts of a run, passed to watchers before it begins. */
+export interface RunFacts {
+  /** The task, or the code. */
+  input: string;
+  /** Owner that may see the run; the client where there are no owners. */
+  audience: string;
+  session: string | undefined;
+  redactor: Redactor | undefined;
+}
+
+/** Follows one run. What it throws fails the run, so it must not. */
+export interface RunWatcher {
+  onEvent: (event: AgentEvent) => void;
+  /** Called after a question came or was answered. */
+  onQuestions: () => void;
+  /** Called at the end, without a result where the agent threw. */
+  onEnd: (result: TaskResult | undefined, error?: unknown) => void;
 }

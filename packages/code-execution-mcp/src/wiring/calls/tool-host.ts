@@ -93,14 +93,14 @@ async function openHost(
       createCallGuards(loaded, { ...options, onPlannedWrite, audit, secrets }),
     );
     const callRecorder = loaded.records && new CallRecorder(config.runs.keepCalls);
-    const { createFileTools } = await import("@cem/mcp-client/tools");
+    const { FileTools } = await import("@cem/mcp-client/tools");
     const catalog: Lazy<ToolCatalog> = new Lazy(async () => {
       const listed =
         options.catalog ?? (await createConfiguredCatalog(loaded, mcpTools, bridge.spec.hostTools));
       const marked = markApprovals(bridge.addTo(listed), async () => (await callGuards.get()).needsApproval);
       return fileTools.remembering(marked);
     });
-    const fileTools: FileTools = createFileTools({
+    const fileTools: FileTools = new FileTools({
       serversDir: config.execution.serversDir,
       skillsDir: config.execution.skillsDir,
       viewsDir: viewsDirOf(config),

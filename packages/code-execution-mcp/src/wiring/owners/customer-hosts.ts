@@ -1,9 +1,11 @@
 import { Lazy } from "@cem/core";
+import type { Agent } from "@cem/core";
 import { observeOwners } from "@cem/core/telemetry";
 import type { OwnerParts } from "@cem/mcp-server";
 import type { RunQueue } from "@cem/queue";
 import type { OpenCustomer, OpenCustomers } from "@cem/workspace";
 import type { AgentOptions } from "../../options.ts";
+import { asOwner } from "../../work-threads/work-threads.ts";
 import { lazyHost } from "../calls/tool-host.ts";
 import type { OpenAgent } from "../calls/tool-host.ts";
 import { refreshSkills, withoutPool } from "../project.ts";
@@ -14,7 +16,6 @@ import { createConfiguredSkills } from "../skills.ts";
 import { createConfiguredTypeChecker, ownedTypeChecker } from "../stages/stages.ts";
 import { createWorkflowTools } from "../workflows/workflow-tools.ts";
 import type { WorkflowTools } from "../workflows/workflow-tools.ts";
-import { countRequests } from "./counted-agent.ts";
 import { OwnerMemories } from "./owner-memories.ts";
 
 const MS_PER_SECOND = 1_000;
@@ -131,4 +132,45 @@ async function withSharedSkills(host: CustomerHost): Promise<CustomerHost> {
 
 function quotaKeyOf(id: string): string {
   return `customer ${id}`;
+}
+
+/** An agent that counts its requests, so that an idle one can be distinguished from a busy one. */
+function countRequests(inner: Agent, owner: string) {
+  let [busy, used] = [0, performance.now()];
+  const counted = async <T>(work: () => Promise<T>): Promise<T> => {
+    busy += 1;
+    used = performance.now();
+    try {
+      return await asOwner(owner, work);
+    } finally {
+      busy -= 1;
+      used = performance.now();
+    }
+  };
+  const agent: Agent = {
+    specificationVersion: "v1",
+    executeTask: (task, options) => counted(() => inner.executeTask(task, options)),
+    executeCode: (code, options) => counted(() => inner.executeCode(code, options)),
+    ...(inner.rejoinRun && {
+      rejoinRun: (key, options) => counted(async () => inner.rejoinRun?.(key, options)),
+    }),
+    discoverTools: (options) => counted(() => inner.discoverTools(options)),
+    searchTools: (query, options) => counted(() => inner.searchTools(query, options)),
+    saveSkill: (draft, options) => counted(() => inner.saveSkill(draft, options)),
+    checkpoint: (options) => counted(() => inner.checkpoint(options)),
+    warm: (options) => counted(() => inner.warm(options)),
+    openResults: async () => inner.openResults?.(),
+    sandboxStats: () => inner.sandboxStats?.(),
+    dispose: () => inner.dispose(),
+  };
+  return {
+    agent,
+    get busy() {
+      return busy;
+    },
+    /** When the last request began or ended, on the clock of `performance.now()`. */
+    get used() {
+      return used;
+    },
+  };
 }

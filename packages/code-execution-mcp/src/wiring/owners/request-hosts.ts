@@ -1,20 +1,13 @@
 import type { Config } from "@cem/config";
-import { CemError, isGivenOwnerId } from "@cem/core";
+import { CemError, isGivenOwnerId, Lazy } from "@cem/core";
+import type { Agent } from "@cem/core";
 import type { OwnerName } from "@cem/mcp-server";
 import type { AgentOptions, CemServer } from "../../options.ts";
+import type { OpenAgent } from "../calls/tool-host.ts";
+import { redactorOf } from "../privacy/redaction.ts";
 import type { Project } from "../project.ts";
 import { openCustomerHosts } from "./customer-hosts.ts";
-import type { CustomerHost, CustomerHosts, CustomerRuns } from "./customer-hosts.ts";
-
-type OpenCustomerHost = (name: OwnerName) => Promise<CustomerHost>;
-
-/** Hosts of the customers that requests come from. */
-export interface RequestHosts extends Pick<CustomerHosts, "dispose"> {
-  /** @throws CemError `CUSTOMER_UNKNOWN` where the request does not say, `CUSTOMER_INVALID` for a header that can't be an id. */
-  readonly get: OpenCustomerHost;
-  /** The host of a client, from its authorization. */
-  getFor(identity: Parameters<CemServer["openClient"]>[0]): Promise<CustomerHost>;
-}
+import type { CustomerHost, CustomerRuns } from "./customer-hosts.ts";
 
 /**
  * Opens hosts where each request has an owner of its own.
@@ -27,15 +20,17 @@ export async function openRequestHosts(
   project: Project,
   options: AgentOptions,
   { expose, ...runs }: CustomerRuns & { expose: readonly string[] | undefined },
-): Promise<RequestHosts | undefined> {
+) {
   const { config } = project;
   if (!hasCustomers(config)) return undefined;
   assertNothingShared(config, expose);
   const hosts = await openCustomerHosts(project, options, runs);
   const get = async (name: OwnerName): Promise<CustomerHost> => hosts.get(await customerIdFor(name, config));
   return {
+    /** @throws CemError `CUSTOMER_UNKNOWN` where the request does not say, `CUSTOMER_INVALID` for a header that can't be an id. */
     get,
-    async getFor(identity) {
+    /** The host of a client, from its authorization. */
+    async getFor(identity: Parameters<CemServer["openClient"]>[0]): Promise<CustomerHost> {
       const { ownerNameOf } = await import("@cem/mcp-server");
       return get(ownerNameOf({ http: identity === undefined ? {} : { authInfo: identity } }));
     },
@@ -76,4 +71,33 @@ function assertNothingShared({ server }: Config, expose: readonly string[] | und
     "server.expose shows what one connection to a server behind has, and each customer has connections of their own. Leave it out, or set server.shared_workspace: true.",
     { details: { setting: "server.expose" } },
   );
+}
+
+/** Opens the agents with which a worker executes runs: one for each customer, and one for runs without. */
+export async function openWorkerAgents(loaded: Project, options: AgentOptions, openAgent: OpenAgent) {
+  const redactor = await redactorOf(loaded, options)?.get();
+  const allOptions = { ...options, redactor };
+  const customers = await openCustomerHosts(loaded, allOptions, { openAgent });
+  const own = new Lazy(async () => openAgent(loaded, allOptions));
+  return {
+    /**
+     * @throws CemError `CUSTOMER_NOT_FOUND` for what is no id, `CONFIG_INVALID` where the worker is another customer's,
+     *   `OWNER_GONE` where the customer was deleted since.
+     */
+    async get(owner: string | undefined, incarnation: string | undefined): Promise<Agent> {
+      const ownId = loaded.owner?.id;
+      if (owner === undefined || owner === ownId) return own.get();
+      if (ownId !== undefined) {
+        throw new CemError("CONFIG_INVALID", `The worker is for the customer ${ownId} only (customers.id).`, {
+          details: { setting: "customers.id" },
+        });
+      }
+      return (await customers.getSame(owner, incarnation)).agent;
+    },
+    async dispose(): Promise<void> {
+      await customers.dispose();
+      await (await own.settled())?.dispose();
+      if (options.redactor === undefined) await redactor?.dispose();
+    },
+  };
 }

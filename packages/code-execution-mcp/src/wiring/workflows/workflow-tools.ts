@@ -10,25 +10,31 @@ import { openConfiguredWorkflows } from "./workflows.ts";
 import type { OpenWorkflows, WorkflowParts } from "./workflows.ts";
 
 /** The workflows of a configuration that MCP clients see as tools. */
-export interface WorkflowTools {
-  /** @throws CemError `WORKFLOW_INVALID` */
-  list(): Promise<WorkflowTool[]>;
-  run: RunWorkflowTool;
-  /** Opens the engine that executes them. */
-  open(): Promise<OpenWorkflows>;
-  dispose(): Promise<void>;
-}
+export type WorkflowTools = ReturnType<typeof createWorkflowTools>;
 
 /** Sets up the workflows that are tools. Where there are none, nothing is loaded. */
 export function createWorkflowTools(
   loaded: Project,
   options: AgentOptions,
   parts: Pick<WorkflowParts, "openAgent"> & { agent: Agent; host: Lazy<Host> },
-): WorkflowTools {
+) {
   const marked = loaded.config.workflows.filter(({ mcpTool }) => mcpTool);
   const opened = new Lazy<OpenWorkflows>(() => openConfiguredWorkflows(loaded, options, parts));
+  const run: RunWorkflowTool = async (name, variables, { signal, onElicit, onApprove, onEvent, session }) => {
+    const { workflows, find } = await opened.get();
+    const result = await workflows.run(await find(name), {
+      variables,
+      signal,
+      onElicit,
+      onApprove,
+      session,
+      onEvent: onEvent && ((event) => tellProgress(event, onEvent)),
+    });
+    return toTaskResult(result);
+  };
   return {
-    async list() {
+    /** @throws CemError `WORKFLOW_INVALID` */
+    async list(): Promise<WorkflowTool[]> {
       if (marked.length === 0) return [];
       const { inputSchemaOf } = await import("@cem/workflows");
       const { workflows } = await opened.get();
@@ -41,18 +47,8 @@ export function createWorkflowTools(
         }),
       );
     },
-    async run(name, variables, { signal, onElicit, onApprove, onEvent, session }) {
-      const { workflows, find } = await opened.get();
-      const result = await workflows.run(await find(name), {
-        variables,
-        signal,
-        onElicit,
-        onApprove,
-        session,
-        onEvent: onEvent && ((event) => tellProgress(event, onEvent)),
-      });
-      return toTaskResult(result);
-    },
+    run,
+    /** Opens the engine that executes them. */
     open: () => opened.get(),
     dispose: async () => (await opened.settled())?.dispose(),
   };

@@ -2,7 +2,7 @@ import path from "node:path";
 import type { Config } from "@cem/config";
 import { CemError, Lazy, WORKFLOW_FILE } from "@cem/core";
 import type { Agent, JsonObject, WorkflowStepKind } from "@cem/core";
-import type { FindWorkflow, ToolNames, Workflows, WorkflowsSettings } from "@cem/workflows";
+import type { ToolNames, WorkflowsSettings } from "@cem/workflows";
 import type { AgentOptions } from "../../options.ts";
 import { lazyHost } from "../calls/tool-host.ts";
 import type { Host, OpenAgent } from "../calls/tool-host.ts";
@@ -12,11 +12,7 @@ import type { Project } from "../project.ts";
 import { tightenGuardrails, workflowFinder } from "./workflow-settings.ts";
 
 /** The workflow engine of a configuration, with the lookup of its workflows. */
-export interface OpenWorkflows {
-  workflows: Workflows;
-  find: FindWorkflow;
-  dispose(): Promise<void>;
-}
+export type OpenWorkflows = Awaited<ReturnType<typeof openConfiguredWorkflows>>;
 
 export interface WorkflowParts {
   openAgent: OpenAgent;
@@ -32,7 +28,7 @@ export async function openConfiguredWorkflows(
   loaded: Project,
   options: AgentOptions,
   { openAgent, stepKinds = [], agent: given, host: hostOfGiven }: WorkflowParts,
-): Promise<OpenWorkflows> {
+) {
   const { createWorkflows } = await import("@cem/workflows");
   const { config } = loaded;
   const redactor = await redactorOf(loaded, options)?.get();
@@ -82,7 +78,7 @@ export async function openConfiguredWorkflows(
   return {
     workflows,
     find,
-    async dispose() {
+    async dispose(): Promise<void> {
       await Promise.all([...others.values()].map(async (one) => (await one.settled())?.dispose()));
       if (given !== undefined) return;
       await agent.dispose();

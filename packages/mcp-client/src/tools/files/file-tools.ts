@@ -31,7 +31,7 @@ const MAX_LISTS = 100;
 /** Marks the URL of a module that another one stands in for. */
 const OWN_TEXT = "own";
 
-/** Settings of {@link createFileTools}. */
+/** Settings of {@link FileTools}. */
 export interface FileToolsSettings {
   /** The folder of servers. Absolute. */
   serversDir: string;
@@ -51,16 +51,6 @@ export interface FileToolsSettings {
   onOutput: (tool: string, text: string) => void;
 }
 
-/** Tools that are files, called through the host where guards concern them. */
-export interface FileTools {
-  /** The tools of the servers whose files code does not reach. */
-  readonly source: ToolSource;
-  /** Remembers what a catalog lists. */
-  remembering(catalog: ToolCatalog): ToolCatalog;
-  /** Opens the sandbox in which code runs, without the files of tools that guards concern. */
-  openSandbox(open: OpenSandbox): Promise<Sandbox>;
-}
-
 /** Facts shared by the runs with one list of tools. */
 interface Arrangement {
   /** The inputs that it was made of. */
@@ -75,11 +65,8 @@ interface Arrangement {
  * Has tools that are files run by the host, each call in a guest of its own, where a guard concerns them: rules, limits,
  * approvals, lists of tools. Code finds modules in their place that only call them.
  */
-export function createFileTools(settings: FileToolsSettings): FileTools {
-  return new GuardedFiles(settings);
-}
-
-class GuardedFiles implements FileTools {
+export class FileTools {
+  /** The tools of the servers whose files code does not reach. */
   readonly source: ToolSource;
   readonly #settings: FileToolsSettings;
   readonly #entries: ServerEntries;
@@ -103,6 +90,7 @@ class GuardedFiles implements FileTools {
     };
   }
 
+  /** Remembers the tools that a catalog lists. */
   remembering(catalog: ToolCatalog): ToolCatalog {
     return {
       specificationVersion: "v1",
@@ -110,6 +98,7 @@ class GuardedFiles implements FileTools {
     };
   }
 
+  /** Opens the sandbox in which code runs, without the files of tools that guards concern. */
   openSandbox(open: OpenSandbox): Promise<Sandbox> {
     const { serversDir, skillsDir, viewsDir } = this.#settings;
     const tools = new Lazy(() => open({ nested: true }));

@@ -24,14 +24,36 @@ export interface GeneratedFolder {
 }
 
 /** Reads generated folders, and parses a lock file again only when it changed, which it looks up at each read. */
-export interface GeneratedFolders {
+export class GeneratedFolders {
+  readonly #known = new Map<string, { stamp: string; generated: GeneratedFolder }>();
+  readonly #compared = new WeakMap<ToolList, { lock: ServerLock; comparison: LockComparison }>();
+
+  /** Compares what a server lists with a lock. The result for each list and its lock is cached. */
+  async compare(list: ToolList, lock: ServerLock): Promise<LockComparison> {
+    const present = this.#compared.get(list);
+    if (present?.lock === lock) return present.comparison;
+    const comparison = await compareDefinitions(list, lock);
+    this.#compared.set(list, { lock, comparison });
+    return comparison;
+  }
+
   /**
    * @returns `undefined` for a folder that was not generated.
    * @throws CemError `TOOL_LOCK_INVALID`.
    */
-  read(folder: string): Promise<GeneratedFolder | undefined>;
-  /** Compares what a server lists with a lock. The result for each list and its lock is cached. */
-  compare(list: ToolList, lock: ServerLock): Promise<LockComparison>;
+  async read(folder: string): Promise<GeneratedFolder | undefined> {
+    const stamp = stampOf(path.join(folder, LOCK_FILE));
+    const present = this.#known.get(folder);
+    if (stamp !== undefined && present?.stamp === stamp) return present.generated;
+    this.#known.delete(folder);
+    if (stamp === undefined) return undefined;
+    const { readLock } = await import("@cem/tool-files");
+    const found = await readLock(folder);
+    if (found === undefined) return undefined;
+    const generated = toGenerated(path.basename(folder), found.lock, found.tools);
+    this.#known.set(folder, { stamp, generated });
+    return generated;
+  }
 }
 
 /** The servers whose tools were generated, and their files. */
@@ -40,33 +62,6 @@ export interface GeneratedParts {
   folders: GeneratedFolders;
   /** Whether a tool whose definition changed is held back until the change is accepted. */
   holdChanged: boolean;
-}
-
-export function createGeneratedFolders(): GeneratedFolders {
-  const known = new Map<string, { stamp: string; generated: GeneratedFolder }>();
-  const compared = new WeakMap<ToolList, { lock: ServerLock; comparison: LockComparison }>();
-  return {
-    async compare(list, lock) {
-      const present = compared.get(list);
-      if (present?.lock === lock) return present.comparison;
-      const comparison = await compareDefinitions(list, lock);
-      compared.set(list, { lock, comparison });
-      return comparison;
-    },
-    async read(folder) {
-      const stamp = stampOf(path.join(folder, LOCK_FILE));
-      const present = known.get(folder);
-      if (stamp !== undefined && present?.stamp === stamp) return present.generated;
-      known.delete(folder);
-      if (stamp === undefined) return undefined;
-      const { readLock } = await import("@cem/tool-files");
-      const found = await readLock(folder);
-      if (found === undefined) return undefined;
-      const generated = toGenerated(path.basename(folder), found.lock, found.tools);
-      known.set(folder, { stamp, generated });
-      return generated;
-    },
-  };
 }
 
 /**

@@ -56,20 +56,14 @@ export async function takeInChanges(
   };
 }
 
-/** Follows the lists of tools that servers send while they are connected. */
-export interface ChangesWatch {
-  /** To be called with each further list of a server. */
-  onListed(server: string, list: ToolList): void;
-  onChange(listener: (change: ToolsChange) => void): void;
-  /** Runs work that writes generated files when no list is being taken in, and none while it runs. */
-  exclusively<T>(work: () => Promise<T>): Promise<T>;
-}
-
-/** Takes lists in one after another, and tells of those that differ from the one before. */
+/**
+ * Follows the lists of tools that servers send while they are connected: takes them in one after another, and tells of those
+ * that differ from the one before.
+ */
 export function watchChanges(
   takeIn: (server: string, list: ToolList) => Promise<ToolsChange | undefined>,
   log: (entry: LogEntry) => void,
-): ChangesWatch {
+) {
   const listeners = new Set<(change: ToolsChange) => void>();
   const last = new Map<string, string>();
   let queue: Promise<unknown> = Promise.resolve();
@@ -98,12 +92,14 @@ export function watchChanges(
   };
 
   return {
-    onListed(server, list) {
+    /** To be called with each further list of a server. */
+    onListed(server: string, list: ToolList) {
       void enqueue(() => take(server, list));
     },
-    onChange(listener) {
+    onChange(listener: (change: ToolsChange) => void) {
       listeners.add(listener);
     },
+    /** Runs work that writes generated files when no list is being taken in, and none while it runs. */
     exclusively: enqueue,
   };
 }

@@ -41,21 +41,10 @@ export interface ConfiguredServer {
 }
 
 /** The MCP servers that are set up, with connections that are made when first asked for. */
-export interface McpServers {
-  /** By name, in the order of the settings. */
-  readonly byName: ReadonlyMap<string, ConfiguredServer>;
-  /** The folder of a server's generated tools, absolute. */
-  folderOf(server: string): Promise<string>;
-  /** The connections, made at the first call. No server is started by that. */
-  connections(): Promise<McpConnections>;
-  /** The connections, if they were made already. */
-  openConnections(): McpConnections | undefined;
-  /** Ends every connection and server process. Safe to call twice. */
-  close(): Promise<void>;
-}
+export type McpServers = ReturnType<typeof createMcpServers>;
 
 /** Sets up servers. Nothing is loaded or started before it is needed. */
-export function createMcpServers(settings: McpServersSettings, changes: ServerChanges): McpServers {
+export function createMcpServers(settings: McpServersSettings, changes: ServerChanges) {
   const { servers, serversDir, authFolder, elicit, onLog } = settings;
   const variable = settings.variable ?? ((name: string) => process.env[name]);
   const byName = new Map<string, ConfiguredServer>(
@@ -87,16 +76,21 @@ export function createMcpServers(settings: McpServersSettings, changes: ServerCh
   };
 
   return {
-    byName,
-    async folderOf(server) {
+    /** By name, in the order of the settings. */
+    byName: byName as ReadonlyMap<string, ConfiguredServer>,
+    /** The folder of a server's generated tools, absolute. */
+    async folderOf(server: string): Promise<string> {
       folderNames ??= import("@cem/tool-files").then(({ nameServerFolders }) =>
         nameServerFolders([...byName.keys()]),
       );
       return path.join(serversDir, (await folderNames).get(server) ?? server);
     },
+    /** The connections, made at the first call. No server is started by that. */
     connections: () => (connecting ??= connect()),
+    /** The connections, if they were made already. */
     openConnections: () => connected,
-    async close() {
+    /** Ends every connection and server process. Safe to call twice. */
+    async close(): Promise<void> {
       const made = await connecting?.catch(() => undefined);
       await made?.close();
     },

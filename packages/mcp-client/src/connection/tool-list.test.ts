@@ -1,5 +1,5 @@
 import { expect, it } from "vitest";
-import { findStatefulTools } from "./stateful-tools.ts";
+import { findStatefulTools } from "./tool-list.ts";
 
 it.each([
   [

@@ -1,11 +1,15 @@
 import os from "node:os";
 import type { Skill, SkillDraft, SkillSummary, ToolDefinition } from "@cem/core";
+import type { DrawnStep, Workflow } from "@cem/workflows";
 import { createLoadedAgent } from "../create-agent.ts";
-import type { ServerSource } from "../options.ts";
+import type { ServerSource, ConfigSource } from "../options.ts";
+import type { PluginReport } from "../plugins/open-plugins.ts";
 import { openProject } from "../wiring/open-project.ts";
 import type { Project } from "../wiring/project.ts";
 import { createConfiguredSkills, promoteCheckedSkill, trySkill } from "../wiring/skills.ts";
 import type { SkillTrial } from "../wiring/skills.ts";
+import { summarizeWorkflows } from "../wiring/workflows/workflow-settings.ts";
+import type { ConfiguredWorkflow } from "../wiring/workflows/workflow-settings.ts";
 
 /** Lists skills and proposals, with the tools of theirs that changed. */
 export async function listSkills(source: ServerSource = {}): Promise<SkillSummary[]> {
@@ -74,5 +78,29 @@ async function openSkills(source: ServerSource): Promise<OpenSkills> {
     };
   } finally {
     await agent.dispose();
+  }
+}
+
+/** Lists the workflows of the configuration. */
+export async function listWorkflows(source: ConfigSource = {}): Promise<ConfiguredWorkflow[]> {
+  return summarizeWorkflows((await openProject(source)).config);
+}
+
+/** Draws a workflow in lines for a terminal. */
+export async function drawWorkflow(workflow: Workflow): Promise<DrawnStep[]> {
+  return (await import("@cem/workflows")).drawWorkflow(workflow);
+}
+
+/**
+ * Loads the plugins of a configuration and reports the state of each. Those of an untrusted folder are not loaded.
+ *
+ * @throws CemError the failure of a plugin that is required.
+ */
+export async function listPlugins(source: ServerSource = {}): Promise<PluginReport[]> {
+  const loaded = await openProject(source);
+  try {
+    return (await loaded.pluginSet?.get())?.reports() ?? [];
+  } finally {
+    await loaded.dispose();
   }
 }
