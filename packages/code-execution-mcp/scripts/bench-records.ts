@@ -1,4 +1,4 @@
-// What recording runs costs: the same programs with and without records, by turns, and what the process spends on a run in all.
+// Measures the recording of runs: the same programs with and without records, in turns, and the process's time for a run.
 import { createAgent, defineTool } from "../src/index.ts";
 import { z } from "zod";
 import { temporaryFolder } from "../../../scripts/temporary-folder.ts";
@@ -48,7 +48,7 @@ const only = process.argv[2];
 for (let round = 0; round <= ROUNDS; round += 1) {
   for (const [name, { code, times }] of Object.entries(PROGRAMS)) {
     if (only !== undefined && only !== name) continue;
-    // Who comes first changes with the round.
+    // The order changes with the round.
     for (const records of round % 2 === 0 ? [false, true] : [true, false]) {
       const runs = await measure(code, times, records);
       if (round === 0) continue;

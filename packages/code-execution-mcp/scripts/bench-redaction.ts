@@ -1,4 +1,4 @@
-// What keeping values from the model costs: runs and calls with and without it, side by side, and 1 MB of JSON.
+// Measures the redaction of values: runs and calls with and without it, side by side, and 1 MB of JSON.
 // Arguments, if any, name the rows to measure: `pnpm bench:redaction "texts without people"`.
 import { createRedactor } from "@cem/pii";
 import { z } from "zod";

@@ -1,4 +1,4 @@
-// What a workflow costs beside bare calls, in one process: `npm run bench:workflows`.
+// Measures a workflow against bare calls, in one process: `npm run bench:workflows`.
 import { rmSync } from "node:fs";
 import path from "node:path";
 import type { JsonObject, WorkflowStepKind } from "@cem/core";

@@ -1,5 +1,5 @@
 /**
- * What tasks cost in tokens (o200k_base): done by direct calls with all tools, with those of the servers needed, with
+ * Measures the tokens (o200k_base) of tasks: done by direct calls with all tools, with those of the servers needed, with
  * those used, and by code. The calls and the programs are recorded; their results come from real MCP servers, the
  * programs run in the real sandbox, and the prompt is the one that a model is really sent.
  *
@@ -130,7 +130,7 @@ function promptTokens({ requests }: ChatServer): number {
   return count((requests[0]?.body.messages ?? []).map(({ content }) => content).join("\n"));
 }
 
-/** What a model reads before its first word, by the size of the catalog: median over the tasks. */
+/** Tokens that a model reads before its first word, by the size of the catalog: median over the tasks. */
 async function upFront(data: string): Promise<{ tools: number; direct: number; code: number }[]> {
   const text = await readFile(path.join(data, "tools.jsonl"), "utf8");
   const lines = text

@@ -6,7 +6,7 @@ import type { McpServerSettings, ToolInvoker } from "@cem/mcp-client";
 import { answering, odd } from "../fixtures/servers.ts";
 
 /**
- * What the checked way to a tool costs against the SDK's bare client, on the same server in turns: the invoker alone,
+ * Measures checked calls of a tool against the SDK's bare client, on the same server in turns: the invoker alone,
  * and the whole bridge as an agent has it, beside host tools. Then what the check of a result costs, by its rows, and how
  * soon a live server answers when others hang.
  * Prints JSON; times in milliseconds.

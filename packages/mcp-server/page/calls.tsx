@@ -56,7 +56,7 @@ function Bar({ call: { startMs, ms, status }, end }: { call: Call; end: number }
   );
 }
 
-/** What a call was given or answered. */
+/** Arguments or result of a call. */
 function Data({ label, data }: { label: string; data: NonNullable<Call["args"]> }) {
   return (
     <details>

@@ -16,7 +16,7 @@ const STATUSES: RunSummary["status"][] = [
   "cancelled",
 ];
 
-/** What is looked for among runs, and the runs that were found: all of the feed where nothing is looked for. */
+/** The search among runs and its results: without a search, all runs of the feed. */
 export interface Filter {
   status: string;
   text: string;
@@ -41,7 +41,7 @@ export function useFilter(feed: Feed): Filter {
     const timer = setTimeout(() => setQuery(wanted), TYPING_MS);
     return () => clearTimeout(timer);
   }, [wanted]);
-  // What is found is asked for again as runs begin and end.
+  // The search is repeated as runs begin and end.
   const version = feed.runs.map((run) => `${run.id} ${run.status}`).join();
   const { answer, problem } = useAnswer<{ runs: RunSummary[] }>(
     isSet && query !== "" ? `runs?${query}` : undefined,

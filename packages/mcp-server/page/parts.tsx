@@ -68,7 +68,7 @@ export function textIn(form: HTMLFormElement, name: string): string {
   return typeof given === "string" ? given : "";
 }
 
-/** What the API has at a path, read anew when the path or `version` changes. */
+/** The API's answer at a path, read again when the path or `version` changes. */
 // oxlint-disable-next-line typescript/no-unnecessary-type-parameters -- the API says what it answers
 export function useAnswer<Answer>(
   path: string | undefined,

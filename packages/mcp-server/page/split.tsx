@@ -16,7 +16,7 @@ export function Split({
   title: string;
   /** Empty for nothing. */
   selected: string;
-  /** What is shown where nothing is selected. */
+  /** Shown while nothing is selected. */
   hint: ComponentChildren;
   list: ComponentChildren;
   children: ComponentChildren;

@@ -39,7 +39,7 @@ export function useRuns(): Feed {
         await follow(
           () => {
             setOpen(true);
-            // What changed before the stream was open.
+            // Changes from before the stream was open.
             load().catch(() => {});
           },
           (run) => setRuns((before) => withRun(before, run)),

@@ -1,6 +1,6 @@
 import type { JsonValue, RunLimits, TaskResult } from "@cem/core";
 
-/** What programs can know of the host: where the canaries lie, and who listens. */
+/** Facts of the host that programs can know: the places of the canaries, and the listeners. */
 export interface Target {
   /** A folder beside the workspace, with `secret.txt` and `secret.json`. */
   outside: string;
@@ -23,10 +23,10 @@ export interface Target {
   pid: number;
 }
 
-/** What came of an attack, beside what is checked of every one. */
+/** The outcome of an attack, in addition to the checks of every attack. */
 export interface Evidence {
   results: TaskResult[];
-  /** What tools got that could send it on. */
+  /** Arguments of tools that could send them on. */
   sent: JsonValue[];
   /** How long the longest run took, in milliseconds. */
   longestMs: number;
@@ -67,7 +67,7 @@ ${COLLECT}for (const file of ${JSON.stringify(files)}) {
 return texts();`;
 }
 
-/** What the last program gave back and printed. */
+/** Value and output of the last program. */
 export function told({ results }: Evidence): string {
   const { value, output } = results.at(-1) ?? {};
   return JSON.stringify([value, output]);

@@ -21,7 +21,7 @@ export class Ground {
   readonly canaries: readonly string[];
   /** Connections that reached this host. */
   connections = 0;
-  /** What tools got that could send it on, or that were never granted. */
+  /** Arguments of tools that could send them on, or that were never granted. */
   readonly sent: JsonValue[] = [];
   readonly log: string[] = [];
   cancelled = false;
@@ -162,7 +162,7 @@ export class Ground {
     });
   }
 
-  /** What lies in the forbidden places, so that a change is seen. */
+  /** The contents of the forbidden places, to detect changes. */
   async snapshot(): Promise<string> {
     const lines: string[] = [];
     for (const name of ["outside", "workspace-evil", "home", "records", "."]) {

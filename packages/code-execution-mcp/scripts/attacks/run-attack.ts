@@ -30,7 +30,7 @@ export async function runAttack(attack: Attack, ground: Ground): Promise<string 
   if (attack.value !== undefined && JSON.stringify(last?.value) !== JSON.stringify(attack.value))
     return `it should have given ${JSON.stringify(attack.value).slice(0, SHOWN_CHARACTERS)}; ${shown(last)}`;
   const seen = JSON.stringify([results.map((result) => ({ ...result, code: "" })), ground.log]);
-  // What a tool gave a program, it may know.
+  // A program may know the results of its tools.
   const known = attack.programs(ground.target).toString().includes("give(") ? ground.target.secret : "";
   const leaked = ground.canaries.filter((canary) => canary !== known && seen.includes(canary));
   if (leaked.length > 0) return `a canary was read; ${shown(last)}`;

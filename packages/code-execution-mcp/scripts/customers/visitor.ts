@@ -20,7 +20,7 @@ export interface Visitor {
   canary: string;
   /** A value that is kept from models: a token stands for it. */
   address: string;
-  /** What it was shown that could be of use to others: tokens and handles. */
+  /** Tokens and handles that it was shown, which could be of use to others. */
   told: string[];
   access: Access;
 }

@@ -8,7 +8,7 @@ export interface TaskFigures {
   reach?: number | undefined;
   inputTokens: number;
   outputTokens: number;
-  /** What happened instead, where the task was not done. */
+  /** The outcome of a task that was not done. */
   detail?: string | undefined;
 }
 

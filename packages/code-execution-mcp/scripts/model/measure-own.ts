@@ -98,7 +98,7 @@ function judge(task: OwnTask, result: TaskResult): Pick<TaskFigures, "outcome" |
   return { outcome: result.usage?.requests === 1 ? "first try" : "after repair" };
 }
 
-/** What a task expects and its result lacks. */
+/** Expectations of a task that its result does not meet. */
 function missingIn(
   { calls = [], expects = [] }: OwnTask,
   { output, toolCalls, value }: TaskResult,

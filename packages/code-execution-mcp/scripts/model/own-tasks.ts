@@ -2,7 +2,7 @@
 export interface OwnTask {
   id: string;
   task: string;
-  /** What the result has to contain: texts, and numbers to two decimals. */
+  /** Required contents of the result: texts, and numbers to two decimals. */
   expects?: readonly (string | number)[];
   /** Tools that have to be called, as `server.tool`. */
   calls?: readonly string[];

@@ -13,7 +13,7 @@ export function count(text: string): number {
   return countTokens(text, { disallowedSpecial: new Set() });
 }
 
-/** What a model reads of these tools. */
+/** Tokens that a model reads for these tools. */
 export function definitionTokens(definitions: readonly RawToolDefinition[]): number {
   let sum = 0;
   for (const { name, description, inputSchema } of definitions)

@@ -12,7 +12,7 @@ export interface RecordedTask {
   /** The calls of each turn; those of one turn were made at once. */
   turns: Call[][];
   program: string;
-  /** What the model said in the end. */
+  /** The model's last answer. */
   answer: string;
 }
 
