@@ -10,7 +10,7 @@ const MAX_PREVIEW_CHARACTERS = 1_000;
 const MAX_NAME_CHARACTERS = 80;
 /** A member of a stored object that is no longer comes with its handle. In characters of JSON. */
 const MAX_SMALL_CHARACTERS = 500;
-/** An object with more names comes without its shape. */
+/** An object with more names comes without them. */
 const MAX_SHAPE_NAMES = 200;
 /** File extensions by MIME type. */
 const EXTENSIONS: Readonly<Record<string, string>> = {
@@ -149,7 +149,7 @@ function shapeOf(value: JsonValue): ResultShape | undefined {
   if (Array.isArray(value)) return { kind: "list" };
   if (!isObject(value)) return undefined;
   const names = Object.keys(value);
-  if (names.length > MAX_SHAPE_NAMES) return undefined;
+  if (names.length > MAX_SHAPE_NAMES) return { kind: "record" };
   const small = Object.entries(value).filter(([, member]) => isSmall(member));
   return { kind: "object", names, small: Object.fromEntries(small) };
 }

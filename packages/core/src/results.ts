@@ -16,10 +16,9 @@ export interface ResultHandle {
   shape?: ResultShape;
 }
 
-/** The form of a stored value: of an object its names in their order, and the members that are small. */
+/** The form of a stored value: of an object its names in their order, and the members that are small. A record has many names. */
 export type ResultShape =
-  | { kind: "list" }
-  | { kind: "text" }
+  | { kind: "list" | "text" | "record" }
   | { kind: "object"; names: string[]; small: { [name: string]: JsonValue } };
 
 /** A part of a stored result. */

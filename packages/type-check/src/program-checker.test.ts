@@ -153,7 +153,7 @@ describe("ProgramChecker", () => {
         "3 unknown-member: Property 'temprature' does not exist on type 'Weather'. Did you mean 'temperature'?",
       ],
       [
-        `${WEATHER}const weather = await get_weather({ location: "Oslo" });\nawait weather.page(0, 9);\nweather.pages(0);`,
+        `${WEATHER}const weather = await get_weather({ location: "Oslo" });\nawait weather.page(0, 9);\nfor (const one of weather.items("days")) weather.pages(0);`,
         "4 unknown-member: Property 'pages' does not exist on type 'Weather'. It has location, country, month, temperature, unit, condition, precipitation_mm, kind, source.",
       ],
       [

@@ -30,6 +30,8 @@ export interface ResultHandle {
   readonly uri?: string;
   /** A piece of a text: limit bytes (default 65,536) from offset on. next is the following offset, null at the end. */
   page(offset?: number, limit?: number): Promise<{ text: string; offset: number; next: number | null; size: number }>;
+  /** The items of a list, one at a time; of an object, of the list under these names: items("data", "rows"). */
+  items<Item = any>(...names: string[]): Generator<Item>;
   text(): Promise<string>;
   json<Value = any>(): Promise<Value>;
   bytes(offset?: number, limit?: number): Promise<Uint8Array>;

@@ -52,7 +52,7 @@ const SUGGESTION = /Did you mean/u;
 /** Advice to install type definitions, which a program can't follow. */
 const INSTALL_ADVICE = / (?:Do you need|Try) /u;
 /** Methods that a large result has beside what its tool gives, which no declaration has. */
-const HANDLE_METHODS: ReadonlySet<string> = new Set(["page", "text", "json", "bytes"]);
+const HANDLE_METHODS: ReadonlySet<string> = new Set(["page", "items", "text", "json", "bytes"]);
 const ITERATOR = "__@iterator";
 /** A property that the type does not have; too many or too few arguments. */
 const UNKNOWN_PROPERTY = new Set([2353, 2561]);

@@ -2,8 +2,11 @@ import type { Ask, HostFunction, Primordials } from "./primordials.ts";
 
 /** Creates what programs make of results that the host keeps in files. */
 export function createHandles(primordials: Primordials, host: HostFunction, ask: Ask) {
-  const { SafeWeakMap, byteText, bytesOf, constructors, create, defineProperty, defineValue } = primordials;
-  const { execPattern, indexOfText, isArray, keys, max, ownProperty, parseJson, sliceText } = primordials;
+  const { ProxyConstructor, SafeWeakMap, byteText, bytesOf, constructors, create, defineProperty } =
+    primordials;
+  const { defineValue, execPattern, has, indexOfText, isArray, keys, max, ownKeys, ownProperty } =
+    primordials;
+  const { ByteArray, parseJson, setBytes, sliceText, subarray } = primordials;
   /** The only paths that a handle may read: files in which the host keeps results. */
   const KEPT_PATH = /^\/workspace\/results\/[A-Za-z0-9_-][A-Za-z0-9._-]*$/;
   const KIND = /^(?:image|audio|resource|text|json)$/;
@@ -14,9 +17,13 @@ export function createHandles(primordials: Primordials, host: HostFunction, ask:
   const MIN_PAGE_BYTES = 4;
   /** A larger result is not read as a whole: as values it takes several times its size. */
   const MAX_READ_BYTES = 32 * 1024 * 1024;
-  /** A larger list or text stays a handle, since it would be read whether the program looks at it or not. */
+  /** A larger list is read when the program first looks at it. */
   const MAX_READ_AT_ONCE_BYTES = 8 * 1024 * 1024;
+  const CHUNK_BYTES = 256 * 1024;
   const unread = new SafeWeakMap<object | undefined>();
+  /** The characters of JSON that are not letters or digits are of ASCII. */
+  const CHARACTERS: string[] = [];
+  for (let code = 0; code < 256; code += 1) CHARACTERS[code] = primordials.fromCode(code);
 
   interface Handle {
     type: string;
@@ -28,8 +35,7 @@ export function createHandles(primordials: Primordials, host: HostFunction, ask:
 
   /** The form of a result that was kept as a whole: of an object the names, and the members that are small. */
   type Shape =
-    | { kind: "list" }
-    | { kind: "text" }
+    | { kind: "list" | "text" | "record" }
     | { kind: "object"; names: string[]; small: Record<string, unknown> };
 
   /** A page of a kept text. */
@@ -77,7 +83,7 @@ export function createHandles(primordials: Primordials, host: HostFunction, ask:
   function isShape(shape: unknown): shape is Shape {
     if (typeof shape !== "object" || shape === null) return false;
     const { kind, names, small } = shape as Record<string, unknown>;
-    if (kind === "list" || kind === "text") return true;
+    if (kind === "list" || kind === "text" || kind === "record") return true;
     if (kind !== "object" || !isArray(names) || typeof small !== "object" || small === null) return false;
     for (let index = 0; index < names.length; index += 1) if (typeof names[index] !== "string") return false;
     return true;
@@ -85,25 +91,17 @@ export function createHandles(primordials: Primordials, host: HostFunction, ask:
 
   function inShape(handle: Handle, shape: Shape): unknown {
     const { size, path } = handle;
-    if (shape.kind !== "object" && size > MAX_READ_AT_ONCE_BYTES) {
-      addMethods(handle, handle);
-      return handle;
-    }
-    if (shape.kind === "text") return readText(path);
-    if (shape.kind === "list") {
+    if (shape.kind === "text" && size <= MAX_READ_BYTES) return readText(path);
+    if (shape.kind === "list" && size <= MAX_READ_AT_ONCE_BYTES) {
       const list = parseJson(readText(path)) as object;
       addMethods(list, handle);
       return list;
     }
+    if (shape.kind !== "object") return onUse(handle, shape.kind === "list" ? [] : {});
     const { names, small } = shape;
     const result = {};
     const load = (): void => {
-      if (size > MAX_READ_BYTES) {
-        throw new constructors.RangeError(
-          `This result has ${size} bytes, which is too much to read at once. Read it in parts: await result.page(offset, limit) gives { text, next }, await result.bytes(offset, limit) bytes.`,
-        );
-      }
-      const whole = parseJson(readText(path)) as Record<string, unknown>;
+      const whole = readWhole(handle) as Record<string, unknown>;
       unread.set(result, undefined);
       for (let index = 0; index < names.length; index += 1) {
         const name = names[index] as string;
@@ -133,6 +131,41 @@ export function createHandles(primordials: Primordials, host: HostFunction, ask:
     return result;
   }
 
+  /** The value of a result. @throws RangeError that says how to read one that is too large for that. */
+  function readWhole({ size, path }: Handle): unknown {
+    if (size <= MAX_READ_BYTES) return parseJson(readText(path));
+    throw new constructors.RangeError(
+      `This result has ${size} bytes, which is too much to read at once. Read it in parts: for (const item of result.items("name")) takes the items of that list in it one by one (items() of a result that is a list), await result.page(offset, limit) gives { text, next }, await result.bytes(offset, limit) bytes.`,
+    );
+  }
+
+  /** A list or an object with many names, into which its members are read when the program first looks at it. */
+  function onUse(handle: Handle, target: object): object {
+    addMethods(target, handle);
+    const read = (): object => {
+      if (unread.get(proxy) === undefined) return target;
+      const whole = readWhole(handle) as Record<string, unknown>;
+      unread.set(proxy, undefined);
+      const names = keys(whole);
+      for (let index = 0; index < names.length; index += 1)
+        defineValue(target, names[index] as string, whole[names[index] as string], true);
+      return target;
+    };
+    const traps = create(null) as ProxyHandler<object>;
+    traps.get = (_, name) => {
+      const own = name === "length" ? undefined : ownProperty(target, name);
+      // It is looked for wherever a result is awaited.
+      if (own === undefined && name === "then") return undefined;
+      return own === undefined ? (read() as Record<string | symbol, unknown>)[name] : own.value;
+    };
+    traps.has = (_, name) => has(read(), name);
+    traps.ownKeys = () => ownKeys(read());
+    traps.getOwnPropertyDescriptor = (_, name) => ownProperty(read(), name);
+    const proxy = new ProxyConstructor(target, traps);
+    unread.set(proxy, handle);
+    return proxy;
+  }
+
   /** Adds the methods of a handle, and of a result in its own shape also what the handle tells. */
   function addMethods(target: object, handle: Handle): void {
     // The methods use these copies, whatever the program does to the object.
@@ -154,6 +187,7 @@ export function createHandles(primordials: Primordials, host: HostFunction, ask:
     methods["json"] = async (): Promise<unknown> => parseJson(await text());
     methods["bytes"] = async (offset = 0, limit = Infinity): Promise<Uint8Array> =>
       (await read(path, offset, limit)).bytes;
+    methods["items"] = (...names: string[]): Generator => items(path, names);
     if (target !== handle) addHidden(target, handle as unknown as Record<string, unknown>);
     addHidden(target, methods);
   }
@@ -178,6 +212,81 @@ export function createHandles(primordials: Primordials, host: HostFunction, ask:
     const comma = indexOfText(answer, ",", 0);
     const size = primordials.toNumber(sliceText(answer, 0, comma));
     return { bytes: bytesOf(sliceText(answer, comma + 1)), size };
+  }
+
+  /** The items of a list in a kept result, of which one at a time is read. The names lead to the list. */
+  function* items(path: string, names: readonly string[]): Generator {
+    let bytes = new ByteArray(0);
+    /** Where the value begins that is read, and the next byte. */
+    let start = 0;
+    let at = 0;
+    let offset = 0;
+    /** The next byte as a character; empty at the end. */
+    const next = (): string => {
+      if (at >= bytes.length) {
+        const answer = ask("readKept", path, offset, max(CHUNK_BYTES, at - start));
+        const more = bytesOf(sliceText(answer, indexOfText(answer, ",", 0) + 1));
+        if (more.length === 0) return "";
+        const kept = subarray(bytes, start);
+        bytes = new ByteArray(kept.length + more.length);
+        setBytes(bytes, kept);
+        setBytes(bytes, more, kept.length);
+        offset += more.length;
+        at -= start;
+        start = 0;
+      }
+      return CHARACTERS[bytes[at] as number] as string;
+    };
+    const passSpace = (): void => {
+      while (next() === " " || next() === "\n" || next() === "\r" || next() === "\t") at += 1;
+      start = at;
+    };
+    /** Whether this character comes next, which is passed then. */
+    const takes = (character: string): boolean => {
+      passSpace();
+      if (next() !== character) return false;
+      at += 1;
+      return true;
+    };
+    const passText = (): void => {
+      for (at += 1; next() !== '"' && next() !== ""; at += 1) if (next() === "\\") at += 1;
+    };
+    const passValue = (): void => {
+      passSpace();
+      for (let depth = 0; next() !== ""; at += 1) {
+        const character = next();
+        const isEnd = character === "]" || character === "}";
+        if (depth === 0 && (isEnd || character === "," || character === ":")) return;
+        if (character === '"') passText();
+        else if (character === "[" || character === "{") depth += 1;
+        else if (isEnd) depth -= 1;
+      }
+    };
+    const readValue = (): unknown => {
+      passValue();
+      return parseJson(host("decode", byteText(subarray(bytes, start, at), at - start)) as string);
+    };
+    const find = (name: string): boolean => {
+      if (!takes("{")) return false;
+      while (!takes("}")) {
+        const key = readValue();
+        if (!takes(":")) return false;
+        if (key === name) return true;
+        passValue();
+        takes(",");
+      }
+      return false;
+    };
+    let isThere = true;
+    for (let index = 0; index < names.length; index += 1) isThere &&= find(names[index] as string);
+    if (!isThere || !takes("["))
+      throw new constructors.TypeError(
+        'items() reads a list. Of an object name its member: items("rows"), items("data", "rows") within another.',
+      );
+    while (!takes("]")) {
+      yield readValue();
+      takes(",");
+    }
   }
 
   async function readPage(path: string, offset: number, limit: number): Promise<TextPage> {

@@ -112,16 +112,70 @@ return [seen, await callTool("host", "get"), { nested: await callTool("host", "g
     expect(await value(isList, list)).toEqual([true, 2, "[1,2]", [1, 2]]);
     const text = keep("9-text.txt", "a,b", { shape: { kind: "text" } });
     expect(await value('return result.split(",").length;', text)).toBe(2);
-    const large = { ...text, size: 9 * 1024 * 1024 };
-    expect(await value("return [typeof result, await result.text()];", large)).toEqual(["object", "a,b"]);
+    const large = { ...list, size: 9 * 1024 * 1024 };
+    const isRead = `const early = result.path; return [early, Array.isArray(result), result.map((n: number) => n + 1), [...result], Object.keys(result), await result.text()];`;
+    expect(await value(isRead, large)).toEqual([list["path"], true, [2, 3], [1, 2], ["0", "1"], "[1,2]"]);
+    const unread = { type: "json", mimeType: "text/plain", size: large.size, path: list["path"] };
+    expect(await value("return result;", large)).toEqual({ ...unread });
+    const record = {
+      ...keep("13-record.json", '{"a":1,"b":{"c":2}}'),
+      type: "json",
+      shape: { kind: "record" },
+    };
+    const isRecord = `return ["b" in result, result.b.c, Object.entries(result).length, { ...result }, JSON.stringify(result)];`;
+    expect(await value(isRecord, record)).toEqual([true, 2, 2, { a: 1, b: { c: 2 } }, '{"a":1,"b":{"c":2}}']);
     const shape = { kind: "object", names: ["rows"], small: {} };
     const object = keep("10-huge.json", '{"rows":[]}', { type: "json", shape });
     const huge = { ...object, size: 40 * 1024 * 1024 };
-    const code = "try { result.rows; } catch (error) { return [error.name, error.message]; }";
-    expect(await value(code, huge)).toEqual([
-      "RangeError",
-      expect.stringContaining("too much to read at once. Read it in parts: await result.page("),
+    const uses: [JsonValue, string][] = [
+      [huge, "result.rows"],
+      [{ ...list, size: huge.size }, "result.length"],
+      [{ ...text, size: huge.size }, 'result.split(",")'],
+    ];
+    for (const [result, use] of uses)
+      expect(
+        await value(`try { ${use}; } catch (error) { return [error.name, error.message]; }`, result),
+      ).toEqual([
+        "RangeError",
+        expect.stringMatching(
+          /too much to read at once\. Read it in parts: .* result\.items\(.* result\.page\(/u,
+        ),
+      ]);
+  });
+
+  it("give the items of their lists one by one, whatever their size", async () => {
+    const rows = Array.from({ length: 9_000 }, (_, n) => ({ n, text: `é漢😀 "[{\\ ${"x".repeat(n % 90)}` }));
+    const whole = {
+      note: '}"],',
+      empty: [],
+      data: { of: { none: {} }, rows },
+      last: [1, -2.5e3, null, "a", [[]], {}],
+    };
+    const shape = { kind: "object", names: ["note", "empty", "data", "last"], small: {} };
+    const handle = keep("14-items.json", JSON.stringify(whole), {
+      type: "json",
+      shape,
+      size: 40 * 1024 * 1024,
+    });
+    const code = `let count = 0; let same = true;
+for await (const row of result.items("data", "rows")) same &&= row.n === count++ && row.text.startsWith('é漢😀 "[{');
+const wrong: string[] = [];
+for (const names of [[], ["none"], ["note"], ["data", "of", "none", "x"]]) try { [...result.items(...names)]; } catch (error) { wrong.push(error.message); }
+return [count, same, [...result.items("last")], [...result.items("empty")], wrong.length, wrong[0]];`;
+    expect(await value(code, handle)).toEqual([
+      9_000,
+      true,
+      whole.last,
+      [],
+      4,
+      expect.stringContaining('items("rows")'),
     ]);
+    const spaced = keep("15-spaced.json", ' [ 1 , { "a" : [ 2 ] } ,\n"b" ] ', { shape: { kind: "list" } });
+    expect(await value("return [...result.items()];", spaced)).toEqual([1, { a: [2] }, "b"]);
+    const cut = keep("16-cut.json", '[1, "a', { size: 1e9, shape: { kind: "list" } });
+    expect(await value("try { return [...result.items()]; } catch (error) { return error.name; }", cut)).toBe(
+      "SyntaxError",
+    );
   });
 
   it("have no shape that is none, and fail a call whose file is not there", async () => {
