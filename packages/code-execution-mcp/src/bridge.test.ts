@@ -41,7 +41,7 @@ const tools = {
   lab: {
     measurements: defineTool({
       description: "Every measurement of the laboratory.",
-      execute: () => ({ values: Array.from({ length: 2_000_000 }, (_, index) => index * 10) }),
+      execute: () => ({ values: Array.from({ length: 200_000 }, (_, index) => index * 10) }),
     }),
     dot: defineTool({
       description: "Draw a dot as an image.",
@@ -219,9 +219,9 @@ const { values } = await handle.json();
 const page = await handle.page(0, 20);
 export default { size: handle.size, sum: values.reduce((a: number, b: number) => a + b, 0), first: page.text, text: (await handle.text()).length, file: Deno.statSync(handle.path).size };`;
     const seen = (await value(code)) as Record<string, number>;
-    expect(seen["size"]).toBeGreaterThan(15_000_000);
+    expect(seen["size"]).toBeGreaterThan(1_500_000);
     expect(seen).toMatchObject({
-      sum: 19_999_990_000_000,
+      sum: 199_999_000_000,
       first: '{"values":[0,10,20,3',
       text: seen["size"],
       file: seen["size"],

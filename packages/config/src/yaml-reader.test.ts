@@ -53,7 +53,7 @@ describe("a config.yaml that is not what it should be", () => {
     ["a key that is a list", "? [a]\n: 1", "config.yaml:1  has a key that is not text"],
     ["an anchor inside itself", "workflows: &a [*a]", "within what it stands for"],
     ["deep nesting", `workflows: ${"[".repeat(2_000)}${"]".repeat(2_000)}`, "is nested"],
-    ["very deep nesting", `workflows: ${"[".repeat(200_000)}`, "config.yaml"],
+    ["very deep nesting", `workflows: ${"[".repeat(20_000)}`, "config.yaml"],
     ["a wrong indent", "llm:\n   model: x\n  temperature: 1", "config.yaml:3"],
   ])("is refused: %s", async (_, yaml, expected) => {
     expect(await message(yaml)).toContain(expected);
@@ -79,8 +79,8 @@ describe("a config.yaml that is not what it should be", () => {
   });
 
   it("is refused when it has thousands of unknown keys", async () => {
-    const keys = Array.from({ length: 20_000 }, (_, index) => `k${index}: 1`).join("\n");
-    expect(await message(keys)).toContain("The configuration has 20000 problems.");
+    const keys = Array.from({ length: 3_000 }, (_, index) => `k${index}: 1`).join("\n");
+    expect(await message(keys)).toContain("The configuration has 3000 problems.");
   });
 
   it("can't reach the prototype", async () => {

@@ -147,7 +147,7 @@ describe("a run, by a client over SSE", () => {
 });
 
 describe.each([
-  ["in this process", local.agent, 200],
+  ["in this process", local.agent, 64],
   ["in a real sandbox", real.agent, 24],
 ])("many calls at once, %s", (_, agent, count) => {
   it(`are all answered, ${count} of them from 8 clients`, async () => {

@@ -12,7 +12,7 @@ import { add, BOUNDS, describeRunRecords, ids } from "../../test/run-records-con
 import { createRunRecords } from "./run-records.ts";
 
 const WRITER = fileURLToPath(new URL("../../test/record-writer.ts", import.meta.url));
-const KILLS = process.env["CEM_TESTS"] === "all" ? 200 : 4;
+const KILLS = process.env["CEM_TESTS"] === "all" ? 200 : 2;
 const opened: RunRecords[] = [];
 afterEach(async () => {
   for (const records of opened.splice(0)) await records.close();

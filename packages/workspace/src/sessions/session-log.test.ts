@@ -18,7 +18,7 @@ import { createSessionLog, listSessions, readSession, recapSession } from "../in
 type SessionRun = Parameters<SessionLog["record"]>[0];
 
 /** `pnpm test:kills` for a longer proof. */
-const KILLS = process.env["CEM_TESTS"] === "all" ? 200 : 4;
+const KILLS = process.env["CEM_TESTS"] === "all" ? 200 : 2;
 
 let workspaceDir = "";
 let outside = "";

@@ -7,7 +7,7 @@ import { temporaryWorkspace } from "../../test/temporary-workspace.ts";
 import { createStateStore } from "../index.ts";
 
 /** `pnpm test:kills` for a longer proof. */
-const KILLS = process.env["CEM_TESTS"] === "all" ? 200 : 6;
+const KILLS = process.env["CEM_TESTS"] === "all" ? 200 : 2;
 const MODULE = JSON.stringify(fileURLToPath(new URL("../index.ts", import.meta.url)));
 
 function startNode(script: string) {
