@@ -221,6 +221,8 @@ describe("ProgramChecker", () => {
         'import { get_wether } from "servers/weather";\nget_wether();',
         "1 unknown-export: '\"servers/weather\"' has no exported member named 'get_wether'. Did you mean 'get_weather'?",
       ],
+      // Browsers have it in workers, and guests do not.
+      ["new XMLHttpRequest();", "1 unknown-name: Cannot find name 'XMLHttpRequest'."],
       ["class A extends Missing {}", "1 unknown-name: Cannot find name 'Missing'."],
       ["const A = class extends Missing {};", "1 unknown-name: Cannot find name 'Missing'."],
       [
@@ -295,6 +297,9 @@ describe("ProgramChecker", () => {
         "const odd = new Set([1]).union(new Set([2])).values().filter((n) => n % 2 === 1);\nexport default [odd instanceof Iterator, [...odd].toSorted(), await Promise.try(() => 'a'.isWellFormed())];",
       ],
       ["new URL('http://x').port_number; new URL('http://x').refresh?.();"],
+      [
+        "const made = new ImageBitmap(1, 1), points = [new DOMPoint(1, 2), GPUDevice];\nif (typeof Notification !== 'undefined') new Notification('x');\nexport default [made, points, await navigator.storage.getDirectory(), crypto.subtle, URLPattern];",
+      ],
       ["const v: { a: 1 } | { b: 2 } = JSON.parse('{}');\nv.a;"],
       [
         "class A implements Missing {}\ninterface B extends Missing {}\nconst C = class implements Missing {};",

@@ -263,7 +263,7 @@ function prefixOf(code: string): string {
 }
 
 /** To be raised when the same code may get other findings with the same versions of the packages. */
-const RULES_VERSION = 5;
+const RULES_VERSION = 6;
 
 interface Manifest {
   version: string;
