@@ -189,7 +189,7 @@ describe("hostile schemas and values together", () => {
   });
 
   it("can't make comparing items run away", async () => {
-    const items = Array.from({ length: 100_000 }, (_, index) => ({ index }));
+    const items = Array.from({ length: 20_000 }, (_, index) => ({ index }));
     const schema: JsonSchema = { properties: { a: { type: "array", uniqueItems: true } } };
     expect(await judge(schema, { a: items })).toBe("valid");
     expect(

@@ -146,7 +146,7 @@ describe.concurrent("the connections to a server", () => {
   });
 
   it("say that all are in use, when none becomes free in time", async () => {
-    await using connections = connect([twoEra({ protocol: "legacy", maxConnections: 1, timeoutMs: 1_000 })]);
+    await using connections = connect([twoEra({ protocol: "legacy", maxConnections: 1, timeoutMs: 2_500 })]);
     const asked = Promise.withResolvers<void>();
     const answered = Promise.withResolvers<void>();
     const elicit: Elicit = async () => {
@@ -159,7 +159,7 @@ describe.concurrent("the connections to a server", () => {
     const bob = connections.callTool("two-era", "add", { a: 1, b: 1 }, { signal, session: "bob" });
     await expect(bob).rejects.toMatchObject({
       code: "SERVER_BUSY",
-      details: { server: "two-era", maxConnections: 1, timeoutMs: 1_000 },
+      details: { server: "two-era", maxConnections: 1, timeoutMs: 2_500 },
     });
     answered.resolve();
     expect((await ada).content).toEqual(said("Hello Ada"));
