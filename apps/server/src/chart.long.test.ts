@@ -337,7 +337,7 @@ describe.runIf(hasHelm)("the Helm chart", () => {
     expect(server.terminationGracePeriodSeconds).toBeGreaterThan(15);
   });
 
-  it("counts the runs where BullMQ keeps those with a priority, and those under way", () => {
+  it("counts the runs where the queue keeps those that wait and those under way", () => {
     const { triggers, advanced } = find(
       render({ ...QUEUE, worker: { autoscaling: KEDA } }),
       "ScaledObject",
@@ -347,7 +347,7 @@ describe.runIf(hasHelm)("the Helm chart", () => {
       ({ name, metadata }) => [name, metadata.listName],
     );
     expect(Object.fromEntries(lists)).toEqual({
-      waiting: "{cem}:runs:prioritized",
+      waiting: "{cem}:runs:waiting",
       active: "{cem}:runs:active",
     });
     expect(advanced.scalingModifiers.formula).toBe("waiting + active");

@@ -96,7 +96,7 @@ export async function runWorker(options: WorkerOptions = {}): Promise<RunningWor
     const report = async (): Promise<ReadinessReport> => {
       if (isStopped) return { fault: "shutting down" };
       const store = await loaded.store?.get();
-      await Promise.all([queue.counts(), store && probeStore(store)]);
+      await Promise.all([queue.probe(), store && probeStore(store)]);
       return {};
     };
     const port = givenPort ?? config.queue.workerPort;

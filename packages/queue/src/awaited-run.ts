@@ -9,10 +9,12 @@ import type {
   Sample,
   TaskResult,
 } from "@cem/core";
-import type { RunNames } from "./connection.ts";
+import type { Redis } from "ioredis";
+import type { MessageCodec, RunNames } from "./connection.ts";
 import type { Question, QueuedRun, RunMessage, RunReply } from "./protocol.ts";
-import type { Opened } from "./run-queue.ts";
 import { interrupted, unrunResult } from "./protocol.ts";
+import type { SharedRuns } from "./shared-runs.ts";
+import type { Streams } from "./streams.ts";
 
 /** How often the run is looked for: its worker and its messages may both be lost. */
 const LOOK_MS = 5_000;
@@ -20,6 +22,18 @@ const LOOK_MS = 5_000;
 const WAITING_MS = 250;
 /** How long a worker may take to end a run that is cancelled. */
 const CANCEL_MS = 10_000;
+const CANCELLED: ErrorInfo = { code: "ABORTED", message: "The run was cancelled.", details: {} };
+
+/** The connections of a host. */
+export interface Opened {
+  client: Redis;
+  subscriber: Redis;
+  codec: MessageCodec;
+  streams: Streams;
+  runs: SharedRuns;
+  /** The channel of its notices. */
+  host: string;
+}
 
 /** A run, as seen by the host that waits for it. */
 export class AwaitedRun {
@@ -55,41 +69,35 @@ export class AwaitedRun {
     for (const number of questions) this.#answered.add(number);
   }
 
-  get result(): Promise<TaskResult> {
-    return this.#settled.promise;
-  }
-
   /**
    * Follows the worker's messages from the first on.
    *
-   * @param put - Puts the run into the queue meanwhile. If it is new, not before it is followed, so that its messages need not be
-   *   looked for.
+   * @param put - Puts the run into the queue where it is not there. Returns whether it is new: nothing has to be read then.
    */
-  async follow(put?: { isNew: boolean; run: (followed: Promise<void>) => Promise<void> }): Promise<void> {
+  async follow(put: () => Promise<boolean>): Promise<TaskResult> {
     const { signal, rejoin } = this.#options;
-    const followed = this.#followMessages(put?.isNew);
-    await Promise.all([followed, put?.run(followed)]);
+    const { look, stop } = this.#opened.streams.listen(
+      this.#names.messages,
+      (message) => this.#receive(message as RunMessage),
+      // A message that can't be decoded stays so; a cut ends.
+      (problem) => CemError.isInstance(problem) && this.#reject(problem),
+    );
+    this.#stopFollowing = stop;
+    try {
+      if (!(await put())) look();
+    } catch (error) {
+      this.stop();
+      throw error;
+    }
     // The answer may be there before the server's word that the run was put.
-    if (this.#isOver) return;
+    if (this.#isOver) return this.#settled.promise;
     this.#looking = setInterval(() => void this.#look().catch(() => {}), LOOK_MS);
     this.#waiting = setTimeout(() => void this.#reportWaiting().catch(() => {}), WAITING_MS);
     signal?.addEventListener("abort", this.#cancel, { once: true });
     rejoin?.leave?.addEventListener("abort", this.#leave, { once: true });
     if (rejoin?.leave?.aborted === true) this.#leave();
     else if (signal?.aborted === true) this.#cancel();
-  }
-
-  async #followMessages(isNew?: boolean): Promise<void> {
-    const stop = await this.#opened.streams.follow(
-      this.#names.messages,
-      (message) => this.#receive(message as RunMessage),
-      // A message that can't be decoded stays so; a cut ends.
-      (problem) => CemError.isInstance(problem) && this.#reject(problem),
-      isNew,
-    );
-    // It may not have come into the queue.
-    if (this.#isOver) stop();
-    else this.#stopFollowing = stop;
+    return this.#settled.promise;
   }
 
   stop(): void {
@@ -116,7 +124,7 @@ export class AwaitedRun {
   }
 
   async #reportWaiting(): Promise<void> {
-    const workers = await this.#opened.queue.getWorkersCount();
+    const { workers } = await this.#opened.runs.counts();
     if (!this.#isOver && this.#waiting !== undefined) this.#options.onEvent?.({ type: "waiting", workers });
   }
 
@@ -160,30 +168,29 @@ export class AwaitedRun {
     this.#cancelling = setTimeout(() => this.#resolveAborted(), CANCEL_MS);
   };
 
+  /** Ends it for all who wait for it. */
   async #removeWaiting(): Promise<void> {
-    const job = await this.#opened.queue.getJob(this.#id);
-    // A worker that has it holds its lock: it can't be removed then.
-    if (job !== undefined && (await job.remove().then(() => true))) this.#resolveAborted();
+    const content: RunMessage = { type: "result", result: unrunResult(this.#run, CANCELLED) };
+    const { runs, streams } = this.#opened;
+    await runs.remove(this.#id, streams.entryOf(this.#names.messages, [content]), true);
   }
 
   /** A reply that does not arrive leaves the question open until its call ends. */
   async #send(reply: RunReply): Promise<void> {
-    const { attempt: toWorkerOf, replies } = this.#names;
-    await this.#opened.streams.append(replies, { contents: [reply], toWorkerOf }).catch(() => {});
+    const { runs, streams } = this.#opened;
+    await runs.reply(this.#id, streams.entryOf(this.#names.replies, [reply])).catch(() => {});
   }
 
-  /** A job that failed or is gone sends nothing more. Checked twice, in case its last message is on its way. */
+  /** A run that failed or is gone sends nothing more. Checked twice, in case its last message is on its way. */
   async #look(): Promise<void> {
-    const job = await this.#opened.queue.getJob(this.#id);
-    const isGone = job === undefined || (await job.isFailed());
+    const isGone = await this.#opened.runs.isGone(this.#id);
     if (isGone && this.#isMissing)
       this.#resolve(unrunResult(this.#run, interrupted(this.#calls, "The worker was lost."), this.#calls));
     this.#isMissing = isGone;
   }
 
   #resolveAborted(): void {
-    const error: ErrorInfo = { code: "ABORTED", message: "The run was cancelled.", details: {} };
-    this.#resolve(unrunResult(this.#run, error, this.#calls));
+    this.#resolve(unrunResult(this.#run, CANCELLED, this.#calls));
   }
 
   #resolve(result: TaskResult): void {

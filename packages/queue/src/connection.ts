@@ -77,19 +77,19 @@ export interface RunNames {
   messages: string;
   /** The stream of replies to its worker. */
   replies: string;
-  /** The worker's right to go on: a number that grows with each attempt. */
-  attempt: string;
+  /** Its payload, and where it stands. */
+  run: string;
 }
 
 export function namesOf(prefix: string, run: string): RunNames {
   const base = `${prefix}:run:${run}`;
-  return { messages: `${base}:messages`, replies: `${base}:replies`, attempt: `${base}:attempt` };
+  return { run: base, messages: `${base}:messages`, replies: `${base}:replies` };
 }
 
 /** Attributes of a span about a run in the queue. */
 export function messaging(operation: "send" | "process"): Record<string, string> {
   return {
-    "messaging.system": "bullmq",
+    "messaging.system": "redis",
     "messaging.destination.name": QUEUE,
     "messaging.operation.name": operation,
     "messaging.operation.type": operation,

@@ -1,6 +1,6 @@
 export { startQueueWorker } from "./queue-worker.ts";
 export type { QueueWorker, QueueWorkerSettings } from "./queue-worker.ts";
-export { createRunQueue } from "./bull-run-queue.ts";
+export { createRunQueue } from "./redis-run-queue.ts";
 export type {
   DeadRun,
   QueueConnection,

@@ -44,7 +44,7 @@ describe.skipIf(host === undefined)("a worker on a host of its own", { timeout: 
     expect([calls("send far"), calls("send meanwhile"), calls("send healed")]).toEqual([1, 1, 1]);
   });
 
-  it("loses the runs that others have routed to it", async () => {
+  it("loses all runs of a session that it has", async () => {
     const { calls, work, run } = await open();
     await work(host?.command);
     await run("look", "first", 0, "s");

@@ -1,6 +1,4 @@
-import { createHash } from "node:crypto";
 import type { Redis } from "ioredis";
-import type { QueuedRun } from "./protocol.ts";
 import type { Streams } from "./streams.ts";
 
 const DEFAULT_LOST_AFTER_MS = 10_000;
@@ -66,10 +64,7 @@ export class Peers<Message> {
   }
 
   async send(name: string, message: Message): Promise<void> {
-    await this.#settings.streams.append(inboxOf(this.#settings.base, name), {
-      contents: [message],
-      keepMs: KEEP_MESSAGES_MS,
-    });
+    await this.#settings.streams.append(inboxOf(this.#settings.base, name), [message], KEEP_MESSAGES_MS);
   }
 
   async lives(name: string): Promise<boolean> {
@@ -99,25 +94,10 @@ export class Peers<Message> {
   }
 }
 
-/** As long as a guest that waits for the next run of its session stays. */
-export const KEEP_SESSION_MS = 300_000;
-
-/** The name that keeps the worker on which a session's guest is warm. `undefined` where no guest is kept for a later run. */
-export function warmSession(
-  prefix: string,
-  { owner, options: { session, singleUse } }: QueuedRun,
-): string | undefined {
-  if (session === undefined || singleUse === true) return undefined;
-  const digest = createHash("sha256").update(JSON.stringify([owner ?? null, session]));
-  return `${prefix}:warm:${digest.digest("base64url")}`;
-}
-
-/** The name that a worker's sign of life has. */
-export function signOf(base: string, name: string): string {
+function signOf(base: string, name: string): string {
   return `${base}:${name}:lives`;
 }
 
-/** The stream of messages to a worker, and the channel of its notices. */
-export function inboxOf(base: string, name: string): string {
+function inboxOf(base: string, name: string): string {
   return `${base}:${name}:inbox`;
 }

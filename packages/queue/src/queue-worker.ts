@@ -1,30 +1,24 @@
 import { randomBytes } from "node:crypto";
 import os from "node:os";
 import { setTimeout as sleep } from "node:timers/promises";
-import { CemError, FairGate, toErrorInfo } from "@cem/core";
-import type { ErrorInfo } from "@cem/core";
+import { CemError } from "@cem/core";
 import { shownLocation, storeUnavailable } from "@cem/store";
 import { instruments } from "@cem/core/telemetry";
-import { UnrecoverableError, WaitingError, Worker } from "bullmq";
-import type { Job } from "bullmq";
 import type { Redis } from "ioredis";
-import { isOfGone } from "./worker-run.ts";
-import type { RunningAgent } from "./worker-run.ts";
-import { RunExecutor } from "./run-executor.ts";
-import { DEFAULT_PREFIX, QUEUE, connectPatiently, createMessageCodec, requireKept } from "./connection.ts";
-import { AffinityRouter } from "./affinity-router.ts";
-import { Peers, warmSession } from "./peers.ts";
-import type { QueuedRun } from "./protocol.ts";
-import { placeOfReason } from "./run-queue.ts";
-import type { JobData, QueueConnection } from "./run-queue.ts";
+import { DEFAULT_PREFIX, connectPatiently, createMessageCodec, requireKept } from "./connection.ts";
+import type { QueueConnection } from "./run-queue.ts";
+import { SharedRuns, channelsOf, givenRun } from "./shared-runs.ts";
 import { Streams } from "./streams.ts";
+import { WorkerRun } from "./worker-run.ts";
+import type { RunningAgent, WorkerRunSettings } from "./worker-run.ts";
 
 const DEFAULT_CONCURRENCY = 4;
 const DEFAULT_LOST_AFTER_MS = 8_000;
-/** How often lost workers are looked for while one counts as lost: a look too late adds to the time. */
-const LOOKS = 5;
-/** How often a run is given to another worker before it counts as what loses them. */
-const MAX_LOSSES = 2;
+/** How many signs of life a worker gives in the time after which it counts as lost. */
+const SIGNS = 5;
+/** After a cut, what was given to a worker meanwhile is looked for once more after this: notices may be on their way. */
+const LOOK_AGAIN_MS = 200;
+const IDLE_POLL_MS = 50;
 const CLOSE_GRACE_MS = 5_000;
 const DEFAULT_DRAIN_MS = 20_000;
 const ID_BYTES = 6;
@@ -79,112 +73,140 @@ export interface QueueWorker {
  * @throws CemError `STORE_UNAVAILABLE` when the server can't be reached at the start, or may drop jobs.
  */
 export async function startQueueWorker(settings: QueueWorkerSettings): Promise<QueueWorker> {
-  const { url, prefix = DEFAULT_PREFIX, keys, onProblem = () => {} } = settings;
-  const { lostAfterMs = DEFAULT_LOST_AFTER_MS, concurrency = DEFAULT_CONCURRENCY } = settings;
-  const { drainMs = DEFAULT_DRAIN_MS } = settings;
-  const name = settings.name ?? `${os.hostname()}-${process.pid}`;
-  const [client, subscriber] = [connectPatiently(url), connectPatiently(url)];
-  const codec = createMessageCodec(keys);
-  const streams = new Streams(client, subscriber, codec);
-
-  const { agentFor, keepsGuests = true } = settings;
-  // Names that people give may be given twice.
-  const ownId = randomBytes(ID_BYTES).toString("hex");
-  const group = { base: `${prefix}:worker`, name: ownId };
-  const executor = new RunExecutor({ client, streams, prefix, worker: name, peers: group, agentFor });
-  const router = new AffinityRouter({
-    name: ownId,
-    peers: new Peers({ client, streams, ...group, lostAfterMs }),
-    executor,
-    sessionOf: (run) => (keepsGuests ? warmSession(prefix, run) : undefined),
-    slots: new FairGate(concurrency),
-  });
-
-  /** Repeating what can't be set up would fail again: it waits for a person. */
-  const refuse = async (job: Job<JobData>, error: ErrorInfo): Promise<void> => {
-    // Nothing is kept of an owner who was deleted.
-    if (isOfGone(error)) job.opts.removeOnComplete = true;
-    else {
-      const reason = codec.encode(placeOfReason(job.id ?? ""), error.message);
-      await job.updateData({ ...job.data, reason });
-      throw new UnrecoverableError(error.code);
-    }
-  };
-
-  const take = async (job: Job<JobData>, token?: string): Promise<void> => {
-    const id = job.id ?? "";
-    // By two clocks, which may differ.
-    const waitedMs = Math.max(0, Date.now() - job.timestamp);
-    instruments().queueWait.record(waitedMs / MS_PER_SECOND);
-    let isOver = true;
-    try {
-      const run = await executor.read(id, () => codec.decode(`job:${id}`, job.data.payload) as QueuedRun);
-      isOver = await router.execute(id, run, job.priority - 1);
-    } catch (error) {
-      await refuse(job, toErrorInfo(error));
-    }
-    if (isOver) return;
-    await job.moveToWait(token);
-    throw new WaitingError();
-  };
-  const worker = new Worker<JobData>(QUEUE, take, {
-    autorun: false,
-    connection: client,
-    prefix,
-    concurrency,
-    lockDuration: lostAfterMs,
-    stalledInterval: Math.ceil(lostAfterMs / LOOKS),
-    maxStalledCount: MAX_LOSSES,
-  });
-  worker.on("error", onProblem);
-  // Others have taken or will take them.
-  worker.on("lockRenewalFailed", (ids) => {
-    for (const id of ids) executor.lose(id);
-  });
-  await reach(worker, () => requireKept(client, url, onProblem), client, url, lostAfterMs);
-  await router.open();
-  worker.run().catch(onProblem);
-  return {
-    name,
-    close: async () => {
-      // After a cut the library may wait for its connection for ever; a run whose end was not noted is not repeated.
-      router.stopAccepting();
-      const closed = Promise.all([worker.close(), executor.idle()]);
-      const drained = new AbortController();
-      const late = sleep(drainMs, "late" as const, { signal: drained.signal }).catch(
-        () => "in time" as const,
-      );
-      if ((await Promise.race([closed, late])) === "late") executor.stopAll();
-      drained.abort();
-      // A guest that can't be ended in time loses its run to another worker, as one that is lost does.
-      const given = late.then(() => sleep(CLOSE_GRACE_MS, undefined, { ref: false }));
-      await Promise.race([closed, executor.idle().then(() => sleep(CLOSE_GRACE_MS)), given]);
-      router.close();
-      client.disconnect();
-      subscriber.disconnect();
-    },
-  };
+  const worker = new RedisQueueWorker(settings);
+  await worker.open();
+  return worker;
 }
 
-async function reach(
-  worker: Worker,
-  check: () => Promise<void>,
-  client: Redis,
-  url: string,
-  withinMs: number,
-): Promise<void> {
-  let timer: NodeJS.Timeout | undefined;
-  let problem: Error | undefined;
-  client.on("error", (error: Error) => (problem = error));
-  const late = new Promise<never>((_, reject) => {
-    timer = setTimeout(() => reject(problem ?? new Error(`no answer within ${withinMs} ms`)), withinMs);
-  });
-  try {
-    await Promise.race([worker.waitUntilReady().then(check), late]);
-  } catch (error) {
-    await worker.close(true).catch(() => {});
-    throw CemError.isInstance(error) ? error : storeUnavailable(shownLocation(url), error);
-  } finally {
-    clearTimeout(timer);
+class RedisQueueWorker implements QueueWorker {
+  readonly name: string;
+  readonly #settings: QueueWorkerSettings;
+  readonly #runSettings: WorkerRunSettings;
+  readonly #client: Redis;
+  readonly #subscriber: Redis;
+  readonly #lostAfterMs: number;
+  readonly #active = new Map<string, WorkerRun>();
+  /** Runs that are this worker's by the server, and of which it had no notice at its last sign of life. */
+  #unknown: string[] = [];
+  #slots: number;
+  #signing: NodeJS.Timeout | undefined;
+  #signedAt = 0;
+
+  constructor(settings: QueueWorkerSettings) {
+    const { url, prefix = DEFAULT_PREFIX, keys, agentFor } = settings;
+    this.name = settings.name ?? `${os.hostname()}-${process.pid}`;
+    this.#settings = settings;
+    this.#lostAfterMs = settings.lostAfterMs ?? DEFAULT_LOST_AFTER_MS;
+    this.#slots = settings.concurrency ?? DEFAULT_CONCURRENCY;
+    this.#client = connectPatiently(url);
+    this.#subscriber = connectPatiently(url);
+    const codec = createMessageCodec(keys);
+    this.#runSettings = {
+      runs: new SharedRuns(this.#client, prefix),
+      streams: new Streams(this.#client, this.#subscriber, codec),
+      codec,
+      prefix,
+      location: shownLocation(url),
+      name: this.name,
+      // Names that people give may be given twice.
+      worker: randomBytes(ID_BYTES).toString("hex"),
+      agentFor,
+    };
+  }
+
+  async open(): Promise<void> {
+    const { url, onProblem = () => {} } = this.#settings;
+    const { prefix, worker, streams } = this.#runSettings;
+    await this.#reach(() => requireKept(this.#client, url, onProblem));
+    const { runs, inbox } = channelsOf(prefix, worker);
+    this.#subscriber.on("message", (channel, notice) => {
+      if (channel === runs) void this.#take(notice).catch(onProblem);
+    });
+    await Promise.all([streams.subscribe(runs), streams.subscribe(inbox)]);
+    this.#subscriber.on("ready", () => {
+      this.#signSoon();
+      setTimeout(() => this.#signSoon(), LOOK_AGAIN_MS).unref();
+    });
+    for (const connection of [this.#client, this.#subscriber]) connection.on("error", onProblem);
+    await this.#sign();
+    this.#signing = setInterval(() => this.#signSoon(), Math.ceil(this.#lostAfterMs / SIGNS));
+  }
+
+  async close(): Promise<void> {
+    const { drainMs = DEFAULT_DRAIN_MS } = this.#settings;
+    this.#slots = 0;
+    this.#signSoon();
+    if (!(await this.#idle(drainMs))) {
+      for (const run of this.#active.values()) run.stop();
+      // A guest that can't be ended in time loses its run to another worker.
+      await this.#idle(CLOSE_GRACE_MS);
+    }
+    clearInterval(this.#signing);
+    // After a cut there may be no answer: others find its signs to have stopped.
+    const leaving = this.#runSettings.runs.leave(this.#runSettings.worker).catch(() => {});
+    await Promise.race([leaving, sleep(CLOSE_GRACE_MS, undefined, { ref: false })]);
+    this.#client.disconnect();
+    this.#subscriber.disconnect();
+  }
+
+  async #take(notice: string): Promise<void> {
+    const given = givenRun(notice);
+    const run = new WorkerRun(this.#runSettings, given);
+    // A worker that was stuck may have found its own run lost, and taken it again.
+    this.#active.get(given.id)?.lose();
+    this.#active.set(given.id, run);
+    instruments().queueWait.record(given.waitedMs / MS_PER_SECOND);
+    try {
+      // One that was stuck may have lost what it was given meanwhile.
+      if (performance.now() - this.#signedAt > this.#lostAfterMs) await this.#sign();
+      await run.execute();
+    } finally {
+      if (this.#active.get(given.id) === run) this.#active.delete(given.id);
+    }
+  }
+
+  #signSoon(): void {
+    // With the next one.
+    this.#sign().catch(() => {});
+  }
+
+  /** Gives a sign of life, and compares the runs that are this worker's with those that it has. */
+  async #sign(): Promise<void> {
+    const { runs, worker } = this.#runSettings;
+    const { keepsGuests = true } = this.#settings;
+    const before = [...this.#active];
+    const unknown = this.#unknown.filter((id) => !this.#active.has(id));
+    const settings = { slots: this.#slots, keepsGuests, lostAfterMs: this.#lostAfterMs };
+    const own = new Set(await runs.sign(worker, settings, unknown));
+    this.#signedAt = performance.now();
+    this.#unknown = [...own].filter((id) => !this.#active.has(id));
+    for (const [id, run] of before) if (!own.has(id)) run.lose();
+  }
+
+  /** @returns whether no run was under way any more within a time. */
+  async #idle(withinMs: number): Promise<boolean> {
+    const until = performance.now() + withinMs;
+    while (this.#active.size > 0 && performance.now() < until) await sleep(IDLE_POLL_MS);
+    return this.#active.size === 0;
+  }
+
+  async #reach(check: () => Promise<void>): Promise<void> {
+    const location = shownLocation(this.#settings.url);
+    let problem: Error | undefined;
+    this.#client.on("error", (error: Error) => (problem = error));
+    const over = new AbortController();
+    const late = sleep(this.#lostAfterMs, undefined, { signal: over.signal }).then(() => {
+      throw problem ?? new Error(`no answer within ${this.#lostAfterMs} ms`);
+    });
+    try {
+      await Promise.race([check(), late]);
+    } catch (error) {
+      this.#client.disconnect();
+      this.#subscriber.disconnect();
+      throw CemError.isInstance(error) ? error : storeUnavailable(location, error);
+    } finally {
+      late.catch(() => {});
+      over.abort();
+    }
   }
 }

@@ -118,8 +118,8 @@ class RedisReplicas implements QueuedReplicas {
     this.#active.set(id, { leaving, window });
     // Without a reader it would be held back for ever.
     const stopWatching = peers.watch(from, { onLost: () => leaving.abort() });
-    const append = (content: FromReplica): Promise<boolean> =>
-      streams.append(this.#outboxOf(id), { contents: [content], keepMs: KEEP_MS });
+    const append = (content: FromReplica): Promise<void> =>
+      streams.append(this.#outboxOf(id), [content], KEEP_MS);
     try {
       const { status, headers, body } = await handle(request, signal);
       await append({ type: "head", status, headers, hasBody: body !== undefined });

@@ -1,11 +1,6 @@
 import type { Agent, ExecuteOptions, TaskResult } from "@cem/core";
 import type { SealingKey } from "@cem/store";
-import type { Queue } from "bullmq";
-import type { Redis } from "ioredis";
-import type { MessageCodec } from "./connection.ts";
 import type { QueuedRun } from "./protocol.ts";
-import type { Streams } from "./streams.ts";
-import type { Throughput, Turns } from "./turns.ts";
 
 /** Options of {@link RunQueue.rejoin}: those of an agent's `rejoinRun`. */
 export type RejoinOptions = NonNullable<Parameters<NonNullable<Agent["rejoinRun"]>>[1]>;
@@ -58,13 +53,13 @@ export interface QueueCounts {
   waiting: number;
   running: number;
   dead: number;
-  /** Workers that are connected. */
+  /** Workers that live. */
   workers: number;
 }
 
 /** How a queue keeps up. */
 export interface QueueLoad extends QueueCounts {
-  /** How long the oldest run has waited; 0 where none waits. By clocks of two machines. */
+  /** How long the oldest run has waited; 0 where none waits. */
   oldestWaitMs: number;
   /** Runs that ended within the last minute, about. */
   endedPerMinute: number;
@@ -94,6 +89,8 @@ export interface RunQueue {
    */
   rejoin(key: string, owner?: string, options?: RejoinOptions): Promise<TaskResult | undefined>;
   counts(): Promise<QueueCounts>;
+  /** Counts runs, and tries whether one could be put. @throws CemError `STORE_UNAVAILABLE`, also where the server is full */
+  probe(): Promise<QueueCounts>;
   load(): Promise<QueueLoad>;
   /** The newest runs that no worker could execute, at most 1,000. They are kept for a week. */
   dead(): Promise<DeadRun[]>;
@@ -112,27 +109,7 @@ export interface RunQueue {
   close(): Promise<void>;
 }
 
-/** The data of a job. */
-export interface JobData {
-  payload: string;
-  owner?: string | undefined;
-  kind: QueuedRun["kind"];
-  /** The reason why it could not be executed, encoded: what the library keeps of it passes in clear and through its events. */
-  reason?: string | undefined;
-}
-
 /** The codec context of a failed run's reason. */
 export function placeOfReason(run: string): string {
   return `reason:${run}`;
-}
-
-/** The connections of a host. */
-export interface Opened {
-  queue: Queue<JobData>;
-  codec: MessageCodec;
-  client: Redis;
-  subscriber: Redis;
-  streams: Streams;
-  turns: Turns;
-  throughput: Throughput;
 }

@@ -3,11 +3,13 @@ import { afterAll, beforeAll, expect, it, onTestFinished } from "vitest";
 import { startRedis } from "../../store/test/redis-server.ts";
 import type { RedisServer } from "../../store/test/redis-server.ts";
 import { AwaitedRun } from "./awaited-run.ts";
+import type { Opened } from "./awaited-run.ts";
 import { connectBriefly, createMessageCodec, namesOf } from "./connection.ts";
 import { unrunResult } from "./protocol.ts";
-import type { Opened } from "./run-queue.ts";
 import { Streams } from "./streams.ts";
 import { describeWith } from "../../../vitest.tools.ts";
+
+const KEEP_MS = 60_000;
 
 describeWith("redis-server")("streams", () => {
   let server: RedisServer;
@@ -27,11 +29,11 @@ describeWith("redis-server")("streams", () => {
 
   it("give once what was sent again after a cut, though the server had taken it", async () => {
     const { client, streams } = open();
-    for (const content of ["a", "b"]) await streams.append("s", { contents: [content] });
+    for (const content of ["a", "b"]) await streams.append("s", [content], KEEP_MS);
     // As the library does with what was not acknowledged.
     for (const [, fields] of await client.xrange("s", "-", "+")) await client.xadd("s", "*", ...fields);
-    await open().streams.append("s", { contents: ["another's"] });
-    await streams.append("s", { contents: ["b"] });
+    await open().streams.append("s", ["another's"], KEEP_MS);
+    await streams.append("s", ["b"], KEEP_MS);
     const contents = ["a", "b", "another's", "b"];
     expect(await streams.read("s")).toEqual(contents);
     const followed: unknown[] = [];
@@ -49,28 +51,13 @@ describeWith("redis-server")("streams", () => {
     const followed: unknown[] = [];
     const receive = (content: unknown): void => void followed.push(content);
     await streams.follow("n", receive, () => {}, true);
-    await streams.append("n", { contents: ["a", "b"] });
+    await streams.append("n", ["a", "b"], KEEP_MS);
     // Nobody is told of it.
     await client.xadd("n", "*", "payload", '["lost"]', "by", "other.1");
-    await streams.append("n", { contents: ["c"] });
+    await streams.append("n", ["c"], KEEP_MS);
     const large = "x".repeat(100_000);
-    await streams.append("n", { contents: [large] });
+    await streams.append("n", [large], KEEP_MS);
     await expect.poll(() => followed, { timeout: 4_000 }).toEqual(["a", "b", "lost", "c", large]);
-  });
-
-  it("give notice of replies to the worker that has the run, and to nobody after its attempt", async () => {
-    const { client, streams } = open();
-    const followed: unknown[] = [];
-    const receive = (content: unknown): void => void followed.push(content);
-    await streams.follow("inbox", receive, () => {}, true);
-    const { stop } = streams.listen("replies", receive, () => {});
-    await client.set("attempt", "2 inbox");
-    await streams.append("replies", { contents: ["to 2"], toWorkerOf: "attempt" });
-    await expect.poll(() => followed, { timeout: 4_000 }).toEqual(["to 2"]);
-    const late = { name: "attempt", attempt: "1 inbox" };
-    expect(await streams.append("messages", { contents: ["of 1"], while: late })).toBe(false);
-    expect(await streams.read("messages")).toEqual([]);
-    stop();
   });
 
   it("leave nothing that looks for a run on and on whose answer came before the word that it was put", async () => {
@@ -79,19 +66,28 @@ describeWith("redis-server")("streams", () => {
     await Promise.all([client.ping(), subscriber.ping()]);
     const run = { kind: "code" as const, input: "x", options: {}, asked: [] };
     const names = namesOf("{cem}", "r");
-    const awaited = new AwaitedRun({ client, streams } as Opened, names, "r", run, {});
+    let isHeard = false;
+    const onEvent = (): void => void (isHeard = true);
+    const awaited = new AwaitedRun({ client, streams } as Opened, names, "r", run, { onEvent });
     const result = unrunResult(run, { code: "ABORTED", message: "", details: {} });
     const timers = (): number => process.getActiveResourcesInfo().filter((one) => one === "Timeout").length;
+    await streams.subscribe(names.messages);
     const before = timers();
-    await awaited.follow({
-      isNew: true,
-      run: async () => {
-        await expect.poll(async () => client.pubsub("NUMSUB", names.messages)).toEqual([names.messages, 1]);
-        await streams.append(names.messages, { contents: [{ type: "result", result }] });
-        await awaited.result;
-      },
-    });
-    expect(timers()).toBe(before);
+    const put = async (): Promise<boolean> => {
+      const event = { type: "waiting", workers: 0 };
+      await streams.append(
+        names.messages,
+        [
+          { type: "event", event },
+          { type: "result", result },
+        ],
+        KEEP_MS,
+      );
+      await expect.poll(() => isHeard).toBe(true);
+      return true;
+    };
+    expect(await awaited.follow(put)).toEqual(result);
+    expect(timers()).toBeLessThanOrEqual(before);
   });
 
   it("are followed again after a cut, and survive one more at that very moment", async () => {
@@ -107,7 +103,7 @@ describeWith("redis-server")("streams", () => {
     await cut();
     await again;
     await expect.poll(async () => client.pubsub("NUMSUB", "t")).toEqual(["t", 1]);
-    await streams.append("t", { contents: ["heard"] });
+    await streams.append("t", ["heard"], KEEP_MS);
     await expect.poll(() => followed).toEqual(["heard"]);
     const ended = once(subscriber, "end");
     subscriber.once("ready", () => {

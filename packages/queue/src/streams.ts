@@ -1,8 +1,6 @@
 import { randomBytes } from "node:crypto";
 import type { Redis } from "ioredis";
 import type { MessageCodec } from "./connection.ts";
-import { KEEP_RUN_MS } from "./connection.ts";
-import { KEPT_SECONDS, MINUTE_SECONDS } from "./turns.ts";
 
 const FIELD = "payload";
 const WRITER_BYTES = 9;
@@ -14,43 +12,29 @@ const LOOK_MS = 5_000;
 const MAX_NOTICE_BYTES = 65_536;
 
 /**
- * Adds an entry and gives notice, with the entry and the id of the one before, so that who has that one need not read.
- * KEYS: the stream, a run's attempt, the prefix of counts by the minute. ARGV: how long the stream is kept, the payload, its
- * writer, the attempt that has to be the newest. Without the last, the notice goes to the inbox of the attempt's worker.
+ * A function that adds an entry to a stream, and gives notice to channels (which are separated by blanks), with the entry and the id of
+ * the one before, so that who has that one need not read.
  */
-const TELL = `
-  local channel = KEYS[1]
-  if KEYS[2] then
-    local attempt = redis.call("GET", KEYS[2]) or ""
-    if ARGV[4] == "" then channel = string.match(attempt, " (.*)")
-    elseif attempt ~= ARGV[4] then return false end
+export const TELL = `
+  local function tell(stream, payload, by, keepMs, channels)
+    local last = redis.call("XREVRANGE", stream, "+", "-", "COUNT", 1)[1]
+    local id = redis.call("XADD", stream, "*", "${FIELD}", payload, "by", by)
+    redis.call("PEXPIRE", stream, keepMs)
+    if #payload > ${MAX_NOTICE_BYTES} then payload = "" end
+    local notice = table.concat({stream, id, last and last[1] or "", by, payload}, "\\n")
+    for channel in string.gmatch(channels, "%S+") do redis.call("PUBLISH", channel, notice) end
   end
-  local last = redis.call("XREVRANGE", KEYS[1], "+", "-", "COUNT", 1)[1]
-  local id = redis.call("XADD", KEYS[1], "*", "${FIELD}", ARGV[2], "by", ARGV[3])
-  redis.call("PEXPIRE", KEYS[1], ARGV[1])
-  local payload = #ARGV[2] > ${MAX_NOTICE_BYTES} and "" or ARGV[2]
-  local notice = {KEYS[1], id, last and last[1] or "", ARGV[3], payload}
-  if channel then redis.call("PUBLISH", channel, table.concat(notice, "\\n")) end
-  if KEYS[3] then
-    local minute = KEYS[3] .. math.floor(redis.call("TIME")[1] / ${MINUTE_SECONDS})
-    redis.call("INCR", minute)
-    redis.call("EXPIRE", minute, ${KEPT_SECONDS})
-  end
-  return id
+`;
+const APPEND = `
+  ${TELL}
+  tell(KEYS[1], ARGV[1], ARGV[2], ARGV[3], KEYS[1])
 `;
 
-/** An entry for {@link Streams.append}. */
-export interface AppendRequest {
-  /** What it consists of. */
-  contents: readonly unknown[];
-  /** How long the stream is kept from now on. @defaultValue a day */
-  keepMs?: number | undefined;
-  /** A run's attempt, by the name that it is kept under: the entry is appended only while it is the newest. */
-  while?: { name: string; attempt: string } | undefined;
-  /** The name of a run's attempt whose worker gets the notice, in the channel of its inbox. */
-  toWorkerOf?: string | undefined;
-  /** Counts the entry by the minute, in names that begin so. */
-  countedIn?: string | undefined;
+/** An entry as it is stored. */
+export interface StreamEntry {
+  payload: string;
+  /** Its writer, and its number among the entries of that writer. */
+  by: string;
 }
 
 /**
@@ -64,7 +48,6 @@ export class Streams {
   readonly #writer = randomBytes(WRITER_BYTES).toString("base64url");
   #appended = 0;
   readonly #followers = new Map<string, Set<Follower>>();
-  /** Streams whose notices come in a channel of their own. */
   readonly #subscribed = new Set<string>();
 
   constructor(client: Redis, subscriber: Redis, codec: MessageCodec) {
@@ -78,21 +61,15 @@ export class Streams {
     });
   }
 
-  /** @returns whether it was appended: another attempt may have begun. */
-  async append(name: string, request: AppendRequest): Promise<boolean> {
-    const { contents, keepMs = KEEP_RUN_MS, while: condition, toWorkerOf, countedIn } = request;
-    const attempt = condition?.name ?? toWorkerOf;
-    const keys = [name, attempt, countedIn].filter((key) => key !== undefined);
-    const entry = await this.#client.eval(
-      TELL,
-      keys.length,
-      ...keys,
-      keepMs,
-      this.#codec.encode(name, contents),
-      `${this.#writer}.${(this.#appended += 1)}`,
-      condition?.attempt ?? "",
-    );
-    return entry !== null;
+  /** Encodes what is to be added to a stream. */
+  entryOf(name: string, contents: readonly unknown[]): StreamEntry {
+    return { payload: this.#codec.encode(name, contents), by: `${this.#writer}.${(this.#appended += 1)}` };
+  }
+
+  /** @param keepMs - How long the stream is kept from now on. */
+  async append(name: string, contents: readonly unknown[], keepMs: number): Promise<void> {
+    const { payload, by } = this.entryOf(name, contents);
+    await this.#client.eval(APPEND, 1, name, payload, by, keepMs);
   }
 
   /** All that a stream has. */
@@ -117,7 +94,6 @@ export class Streams {
    */
   async follow(name: string, receive: Receive, onProblem: OnProblem, isNew = false): Promise<() => void> {
     const { look, stop } = this.listen(name, receive, onProblem);
-    this.#subscribed.add(name);
     const leave = (): void => {
       stop();
       if (this.#followers.has(name)) return;
@@ -125,7 +101,7 @@ export class Streams {
       this.#subscriber.unsubscribe(name).catch(() => {});
     };
     try {
-      await this.#subscriber.subscribe(name);
+      await this.subscribe(name);
     } catch (error) {
       leave();
       throw error;
@@ -134,7 +110,13 @@ export class Streams {
     return leave;
   }
 
-  /** Follows a stream whose notices come in the channel of another one that is followed. */
+  /** Receives what comes in a channel, also after cuts. */
+  async subscribe(channel: string): Promise<void> {
+    this.#subscribed.add(channel);
+    await this.#subscriber.subscribe(channel);
+  }
+
+  /** Follows a stream whose notices come in a channel that is subscribed to. */
   listen(name: string, receive: Receive, onProblem: OnProblem): { look: () => void; stop: () => void } {
     const follower = new Follower((after) => this.#page(name, after), receive, onProblem);
     const others = this.#followers.get(name) ?? new Set();
@@ -172,10 +154,8 @@ export class Streams {
 type Receive = (content: unknown, entry: string) => void;
 type OnProblem = (problem: unknown) => void;
 
-interface Entry {
+interface Entry extends Pick<StreamEntry, "by"> {
   id: string;
-  /** Its writer, and its number among the entries of that writer. */
-  by: string;
   contents: readonly unknown[];
 }
 

@@ -30,7 +30,7 @@ export function renderPage(measured: Measured, results: Results): string {
   const largest = results.sizes.at(-2);
   return `# Scale
 
-Where many machines saturate, simulated: a discrete-event simulation of \`cem worker\` on BullMQ and Redis, with 10 to 1,000
+Where many machines saturate, simulated: a discrete-event simulation of \`cem worker\` on Redis, with 10 to 1,000
 workers and 100,000 customers, calibrated on what was measured on one machine. \`npm run scale\` makes this page and its plots
 anew, always the same; \`npm run scale:calibrate\` measures on your machine first. Nobody has run a thousand workers: what is
 below says where to look first, not what you will get.
@@ -65,11 +65,6 @@ ${table(
     ["call to answer, ms (median)", short(warmMs), short(coldMs)],
   ],
 )}
-
-The counts are of now. The times are of an earlier state, whose warm run took 110 commands: the machine has been too busy since to
-measure any. One run at a time takes some 92 commands, as BullMQ's worker then looks three times for a next one. A bare job of BullMQ, put,
-done and answered beside it in the same minutes, takes 67 of them, and between a third and nine tenths of the processor time that
-the queue adds to a run, the more the busier the machine: no run over BullMQ adds less than that.
 
 Where the files of workspaces are shared in PostgreSQL (\`store.files\`), a run whose session's log is all that changed takes ${short(shared.workerCpuMs)} ms of
 the worker's processor, one at a time, and ${short(shared.postgresCpuMs)} ms of PostgreSQL's in ${shared.postgresCommits} transactions, of which the last alone waits for the disk: a

@@ -3,7 +3,7 @@ import path from "node:path";
 import { Redis } from "ioredis";
 import { describe, expect, it } from "vitest";
 import { startRedis } from "../../../packages/store/test/redis-server.ts";
-import { servedTurn, Turns } from "../../../packages/queue/src/turns.ts";
+import { SharedRuns } from "../../../packages/queue/src/shared-runs.ts";
 import { FairTurns } from "./fair-turns.ts";
 import type { Measured } from "./measured.ts";
 import { renderPage } from "./page.ts";
@@ -13,6 +13,8 @@ import type { Results } from "./scenarios.ts";
 import { simulate } from "./simulate.ts";
 import { describeWith } from "../../../vitest.tools.ts";
 
+/** How many runs of one turn are told apart by the order in which they came. */
+const WITHIN_TURN = 1_048_576;
 const docs = path.resolve(import.meta.dirname, "../../../docs");
 const read = (...file: string[]): string => readFileSync(path.join(...file), "utf8");
 const measured = JSON.parse(read(import.meta.dirname, "../measured.json")) as Measured;
@@ -45,17 +47,21 @@ describeWith("redis-server")("FairTurns", () => {
     const server = await startRedis();
     const client = new Redis(server.url);
     try {
-      const [real, simulated] = [new Turns(client, "{test}"), new FairTurns()];
+      const [real, simulated] = [new SharedRuns(client, "{test}"), new FairTurns()];
       for (let step = 0; step < 300; step += 1) {
         const customer = (step * step) % 7;
-        await client.zadd("{test}:runs:prioritized", step, `run${step}`);
-        const own = Math.min(step + 1, simulated.waitingOf(customer));
+        const [id, owner] = [`run${step}`, String(customer)];
+        const run = { kind: "code" as const, input: "", owner, options: {}, asked: [] };
+        const own = Math.min(step, simulated.waitingOf(customer));
+        const put = (maxWaiting: number) => real.put({ id, payload: "x", run, host: "h", maxWaiting });
+        expect(await put(step)).toEqual({ waiting: step, own });
+        expect(await put(10_000)).toEqual({});
         const turn = simulated.take(customer);
-        const taken = await real.take(String(customer), 10_000);
-        expect(taken).toEqual({ priority: turn + 1, waiting: step + 1, own });
+        const score = Number(await client.zscore("{test}:runs:waiting", id));
+        expect(Math.floor(score / WITHIN_TURN)).toBe(turn);
         if (step % 3 === 0) {
           simulated.serve(turn);
-          await client.set(servedTurn("{test}"), turn);
+          await client.set("{test}:turns:stands", turn);
         }
       }
     } finally {

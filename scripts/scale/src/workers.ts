@@ -55,7 +55,7 @@ export class SimulatedWorker {
   }
 }
 
-/** Workers with a free slot, in the order in which they began to wait, as those that block on a list of Redis. */
+/** Workers with a free slot, in the order in which they were freed. */
 export class FreeSlots {
   #line: SimulatedWorker[] = [];
   #head = 0;

@@ -51,7 +51,7 @@ export async function requireQueueConnection({ config, trust }: LoadedConfig): P
  * load balancer goes on to send clients, and workers can be scaled from none.
  */
 export async function probeQueue(queue: RunQueue): Promise<{ lacks?: string }> {
-  const { workers, waiting } = await queue.counts();
+  const { workers, waiting } = await queue.probe();
   if (workers > 0) return {};
   const runs = waiting === 1 ? "1 run waits" : `${waiting} runs wait`;
   return { lacks: `no worker takes runs, and ${runs}. Start one: cem worker` };

@@ -7,8 +7,9 @@ import type { Log } from "../log.ts";
 import { assertOutOfReach } from "../places.ts";
 import { ownersDirOf } from "../project.ts";
 
-/** Read to see whether a store answers. It need not be there. */
+/** Written to see whether a store answers, and is not full. */
 const PROBED = ["probe"];
+const PROBED_MS = 60_000;
 
 /**
  * Opens the store that `store.url` names, sealed when there are keys. It connects with its first use. The caller closes it.
@@ -40,9 +41,9 @@ export async function sealingKeysOf({ store }: Config): Promise<SealingKey[] | u
   }
 }
 
-/** @throws CemError `STORE_UNAVAILABLE` for a store that does not answer. */
+/** @throws CemError `STORE_UNAVAILABLE` for a store that does not answer, or is full. */
 export async function probeStore(store: Store): Promise<void> {
-  await store.read(PROBED);
+  await store.write(PROBED, Buffer.of(1), { expiresInMs: PROBED_MS });
 }
 
 /** Logs what helps where what machines share can't be reached. Runs say it too. */

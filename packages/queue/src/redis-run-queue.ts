@@ -1,14 +1,13 @@
-import { createHash, randomUUID } from "node:crypto";
-import { CemError } from "@cem/core";
+import { createHash, randomBytes, randomUUID } from "node:crypto";
+import { setTimeout as sleep } from "node:timers/promises";
+import { CemError, toErrorInfo } from "@cem/core";
 import type { Agent, ExecuteOptions, TaskResult } from "@cem/core";
 import { traceCarrier, traced } from "@cem/core/telemetry";
 import { shownLocation, storeUnavailable } from "@cem/store";
-import { Queue } from "bullmq";
-import type { Job } from "bullmq";
 import { AwaitedRun } from "./awaited-run.ts";
+import type { Opened } from "./awaited-run.ts";
 import {
   DEFAULT_PREFIX,
-  KEEP_RESULTS_MS,
   QUEUE,
   connectBriefly,
   createMessageCodec,
@@ -18,14 +17,11 @@ import {
 } from "./connection.ts";
 import type { MessageCodec } from "./connection.ts";
 import { ASKED } from "./protocol.ts";
-import type { QueuedRun, RunReply } from "./protocol.ts";
-import { removeRunsOf } from "./remove-runs.ts";
+import type { QueuedRun, RunMessage, RunReply } from "./protocol.ts";
 import { placeOfReason } from "./run-queue.ts";
 import type {
   AskedRun,
   DeadRun,
-  JobData,
-  Opened,
   QueueCounts,
   QueueLoad,
   QueuedOwner,
@@ -33,34 +29,37 @@ import type {
   RunQueue,
   RunQueueSettings,
 } from "./run-queue.ts";
+import { SharedRuns } from "./shared-runs.ts";
 import { Streams } from "./streams.ts";
-import { Throughput, Turns } from "./turns.ts";
 
 const MS_PER_SECOND = 1_000;
 const DEFAULT_MAX_WAITING = 10_000;
-const KEEP_FAILED_SECONDS = 7 * 86_400;
 const MAX_LISTED = 1_000;
-/** The key of a run's turns: its owner, or the one of its record, a client, where runs have no owner. */
-function quotaOwnerOf({ owner, options }: QueuedRun): string | undefined {
-  return owner ?? (options.owner === "" ? undefined : options.owner);
-}
+const HOST_BYTES = 6;
+/** How long runs of a deleted owner may take to end. What takes longer is removed by the worker that ends it. */
+const REMOVAL_MS = 10_000;
+const LOOK_AGAIN_MS = 100;
 
-/** Ids of runs that may be asked for twice. Other keys are made for one run. */
-const GIVEN_TWICE = /^id-/u;
+/** Says nothing of who it was. */
+const GONE = new CemError(
+  "OWNER_GONE",
+  "The owner was deleted while the run waited for a worker. Nothing was run.",
+);
+
 const HANDLERS = { elicit: "onElicit", approve: "onApprove", sample: "onSample" } as const;
 
 /** Opens the queue for a host. Connects with the first run. */
 export function createRunQueue(settings: RunQueueSettings): RunQueue {
-  return new BullRunQueue(settings);
+  return new RedisRunQueue(settings);
 }
 
-class BullRunQueue implements RunQueue {
+class RedisRunQueue implements RunQueue {
   readonly #settings: RunQueueSettings;
   readonly #prefix: string;
   readonly #location: string;
   #opened: Opened | undefined;
-  /** Whether the server keeps its jobs, once it has said so. */
-  #kept: Promise<void> | undefined;
+  /** Resolves once the server has said that it keeps its runs, and this host hears of them. */
+  #ready: Promise<void> | undefined;
   /** The reason why the connection was last lost. */
   #problem: Error | undefined;
 
@@ -98,146 +97,87 @@ class BullRunQueue implements RunQueue {
     const id = idOf(owner, options);
     return this.#ask(async (opened) => {
       const awaited = new AwaitedRun(opened, namesOf(this.#prefix, id), id, run, options);
-      try {
-        await awaited.follow({
-          isNew: !GIVEN_TWICE.test(id),
-          run: (followed) => this.#put(opened, { id, run, followed }),
-        });
-      } catch (error) {
-        awaited.stop();
-        throw error;
-      }
-      return awaited.result;
+      return awaited.follow(() => this.#put(opened, id, run));
     });
   }
 
   async rejoin(key: string, owner?: string, options: RejoinOptions = {}): Promise<TaskResult | undefined> {
     const id = idOf(owner, { rejoin: { key } });
     return this.#ask(async (opened) => {
-      const job = await opened.queue.getJob(id);
-      if (job === undefined) return undefined;
-      const { codec, streams } = opened;
-      const run = codec.decode(`job:${id}`, job.data.payload) as QueuedRun;
+      const { codec, streams, runs, host } = opened;
+      const payload = await runs.join(id, host);
+      if (payload === undefined) return undefined;
+      const run = codec.decode(`job:${id}`, payload) as QueuedRun;
       const names = namesOf(this.#prefix, id);
       const replies = (await streams.read(names.replies)) as RunReply[];
       const answered = replies.flatMap((reply) => (reply.type === "cancel" ? [] : [reply.number]));
       const { leave, ...others } = options;
       const awaited = new AwaitedRun(opened, names, id, run, { ...others, rejoin: { key, leave } });
       awaited.leaveOut(answered);
-      await awaited.follow();
-      return awaited.result;
+      return awaited.follow(async () => false);
     });
   }
 
   async counts(): Promise<QueueCounts> {
-    return this.#reach(async ({ queue }) => {
-      const [found, workers] = await Promise.all([
-        queue.getJobCounts("waiting", "prioritized", "delayed", "active", "failed"),
-        queue.getWorkersCount(),
-      ]);
-      const { waiting = 0, prioritized = 0, delayed = 0, active = 0, failed = 0 } = found;
-      return { waiting: waiting + prioritized + delayed, running: active, dead: failed, workers };
-    });
+    return this.#ask(({ runs }) => runs.counts());
+  }
+
+  async probe(): Promise<QueueCounts> {
+    return this.#ask(({ runs }) => runs.counts(true));
   }
 
   async load(): Promise<QueueLoad> {
-    const counts = await this.counts();
-    return this.#ask(async ({ turns, throughput }) => {
-      const [oldestWaitMs, endedPerMinute] = await Promise.all([
-        turns.oldestWaitMs(),
-        throughput.perMinute(),
-      ]);
-      return { ...counts, oldestWaitMs, endedPerMinute };
-    });
+    return this.#ask(async ({ runs }) => ({ ...(await runs.counts()), ...(await runs.load()) }));
   }
 
   async dead(): Promise<DeadRun[]> {
-    return this.#reach(async ({ queue, codec }) => {
-      const jobs = await queue.getFailed(0, MAX_LISTED - 1);
-      return jobs.map(({ id = "", data, failedReason, finishedOn = 0 }) => ({
-        id,
-        owner: data.owner,
-        kind: data.kind,
-        reason: reasonOf(codec, id, data) ?? failedReason,
-        at: new Date(finishedOn),
-      }));
+    return this.#ask(async ({ runs, codec }) => {
+      const found = await runs.dead(MAX_LISTED);
+      return found.map((run) => ({ ...run, reason: reasonOf(codec, run.id, run.reason) }));
     });
   }
 
   async retry(id: string): Promise<boolean> {
-    return this.#reach(async ({ queue }) => {
-      const job = await queue.getJob(id);
-      if (job === undefined || !(await job.isFailed())) return false;
-      await job.retry("failed");
-      return true;
-    });
+    return this.#ask(({ runs }) => runs.retry(id));
   }
 
   async removeOwner(owner: string): Promise<void> {
-    return this.#reach((opened) => removeRunsOf(opened, this.#prefix, owner));
+    return this.#ask(async ({ runs, streams }) => {
+      const until = performance.now() + REMOVAL_MS;
+      const content: RunMessage = { type: "failed", error: toErrorInfo(GONE) };
+      for (let isLeft = true; isLeft && performance.now() < until;) {
+        isLeft = false;
+        for await (const id of runs.ofOwner(owner)) {
+          const entry = streams.entryOf(namesOf(this.#prefix, id).messages, [content]);
+          if (!(await runs.remove(id, entry))) isLeft = true;
+        }
+        if (isLeft) await sleep(LOOK_AGAIN_MS);
+      }
+      await runs.forget(owner);
+    });
   }
 
   async close(): Promise<void> {
     const opened = this.#opened;
     this.#opened = undefined;
-    await opened?.queue.close().catch(() => {});
+    this.#ready = undefined;
     opened?.client.disconnect();
     opened?.subscriber.disconnect();
   }
 
-  async #put(
-    opened: Opened,
-    { id, run, followed }: { id: string; run: QueuedRun; followed: Promise<void> },
-  ): Promise<void> {
-    const { queue, codec } = opened;
-    const mayBeKnown = GIVEN_TWICE.test(id);
-    const known = mayBeKnown ? await queue.getJob(id) : undefined;
-    if (known !== undefined) return requireSame(codec, known, run);
-    const [priority] = await Promise.all([this.#takeTurn(opened, run), followed]);
-    const data: JobData = {
-      payload: codec.encode(`job:${id}`, run),
-      owner: run.owner,
-      kind: run.kind,
-    };
-    await queue.add(run.kind, data, {
-      jobId: id,
-      priority,
-      removeOnComplete: { age: KEEP_RESULTS_MS / MS_PER_SECOND },
-      removeOnFail: { age: KEEP_FAILED_SECONDS },
-    });
-    if (!mayBeKnown) return;
-    // Another host may have been faster.
-    const added = await queue.getJob(id);
-    if (added !== undefined) requireSame(codec, added, run);
-  }
-
-  async #takeTurn({ turns, throughput }: Opened, run: QueuedRun): Promise<number> {
+  /** @returns whether it is new */
+  async #put({ runs, codec, host }: Opened, id: string, run: QueuedRun): Promise<boolean> {
     const { maxWaiting = DEFAULT_MAX_WAITING } = this.#settings;
-    const { priority, waiting, own } = await turns.take(quotaOwnerOf(run), maxWaiting);
-    if (priority !== undefined) return priority;
-    const isShare = waiting < maxWaiting;
-    const [runs, limit] = isShare ? [own, maxWaiting - waiting] : [waiting, maxWaiting];
-    const retryAfterMs = await throughput.waitFor(runs - limit + 1);
-    const what = isShare
-      ? `${runs} of your runs wait for a worker, which is as many as there is room left for others.`
-      : `${runs} runs wait for a worker, and ${limit} may.`;
-    throw new CemError("QUEUE_FULL", `${what} Try again in ${Math.ceil(retryAfterMs / MS_PER_SECOND)} s.`, {
-      details: { waiting: runs, limit, retryAfterMs },
-    });
-  }
-
-  /** Asks what BullMQ would ask until it is answered, once the server has answered. */
-  #reach<Answer>(question: (opened: Opened) => Promise<Answer>): Promise<Answer> {
-    return this.#ask(async (opened) => {
-      await opened.client.ping();
-      return question(opened);
-    });
+    const put = await runs.put({ id, payload: codec.encode(`job:${id}`, run), run, host, maxWaiting });
+    if ("waiting" in put) throw await fullError(runs, maxWaiting, put);
+    if (put.known !== undefined) requireSame(codec.decode(`job:${id}`, put.known) as QueuedRun, run);
+    return put.known === undefined;
   }
 
   async #ask<Answer>(question: (opened: Opened) => Promise<Answer>): Promise<Answer> {
     try {
       const opened = (this.#opened ??= this.#open());
-      await (this.#kept ??= this.#requireKept(opened));
+      await (this.#ready ??= this.#prepare(opened));
       return await question(opened);
     } catch (error) {
       if (CemError.isInstance(error)) throw error;
@@ -247,11 +187,11 @@ class BullRunQueue implements RunQueue {
     }
   }
 
-  async #requireKept({ client }: Opened): Promise<void> {
+  async #prepare({ client, streams, host }: Opened): Promise<void> {
     try {
-      await requireKept(client, this.#settings.url);
+      await Promise.all([requireKept(client, this.#settings.url), streams.subscribe(host)]);
     } catch (error) {
-      this.#kept = undefined;
+      this.#ready = undefined;
       throw error;
     }
   }
@@ -261,26 +201,35 @@ class BullRunQueue implements RunQueue {
     const [client, subscriber] = [connectBriefly(url), connectBriefly(url)];
     client.on("error", (problem: Error) => (this.#problem = problem));
     const codec = createMessageCodec(keys);
-    const queue = new Queue<JobData>(QUEUE, { connection: client, prefix: this.#prefix });
-    queue.on("error", () => {});
-    return {
-      queue,
-      codec,
-      client,
-      subscriber,
-      streams: new Streams(client, subscriber, codec),
-      turns: new Turns(client, this.#prefix),
-      throughput: new Throughput(client, this.#prefix),
-    };
+    const streams = new Streams(client, subscriber, codec);
+    const host = `${this.#prefix}:host:${randomBytes(HOST_BYTES).toString("hex")}`;
+    return { client, subscriber, codec, streams, runs: new SharedRuns(client, this.#prefix), host };
   }
 }
 
-/** `undefined` where the library gave up itself, or the key is no longer there. */
-function reasonOf(codec: MessageCodec, id: string, { reason }: JobData): string | undefined {
+async function fullError(
+  runs: SharedRuns,
+  most: number,
+  { waiting, own }: { waiting: number; own: number },
+): Promise<CemError> {
+  const isShare = waiting < most;
+  const [those, limit] = isShare ? [own, most - waiting] : [waiting, most];
+  const retryAfterMs = await runs.waitFor(those - limit + 1);
+  const what = isShare
+    ? `${those} of your runs wait for a worker, which is as many as there is room left for others.`
+    : `${those} runs wait for a worker, and ${limit} may.`;
+  const details = { waiting: those, limit, retryAfterMs };
+  return new CemError("QUEUE_FULL", `${what} Try again in ${Math.ceil(retryAfterMs / MS_PER_SECOND)} s.`, {
+    details,
+  });
+}
+
+function reasonOf(codec: MessageCodec, id: string, reason: string | undefined): string {
+  if (reason === undefined) return "Each of its workers was lost.";
   try {
-    return reason === undefined ? undefined : String(codec.decode(placeOfReason(id), reason));
+    return String(codec.decode(placeOfReason(id), reason));
   } catch {
-    return undefined;
+    return "It is sealed with a key that is not among `store.keys`.";
   }
 }
 
@@ -297,8 +246,7 @@ function idOf(
   return `run-${randomUUID()}`;
 }
 
-function requireSame(codec: MessageCodec, job: Job<JobData>, run: QueuedRun): void {
-  const known = codec.decode(`job:${job.id ?? ""}`, job.data.payload) as QueuedRun;
+function requireSame(known: QueuedRun, run: QueuedRun): void {
   const contentOf = ({ kind, input, options }: QueuedRun): string => JSON.stringify([kind, input, options]);
   if (contentOf(known) === contentOf(run)) return;
   throw new CemError("QUEUE_KEY_REUSED", "The runId was used for another run. Give each run its own.");

@@ -1,0 +1,501 @@
+import { createHash } from "node:crypto";
+import type { Redis } from "ioredis";
+import { KEEP_GONE_MS, KEEP_RESULTS_MS, KEEP_RUN_MS, namesOf } from "./connection.ts";
+import type { QueuedRun } from "./protocol.ts";
+import type { DeadRun, QueueCounts, QueueLoad } from "./run-queue.ts";
+import { TELL } from "./streams.ts";
+import type { StreamEntry } from "./streams.ts";
+
+const KEEP_DEAD_MS = 7 * 86_400_000;
+/** As long as a guest that waits for the next run of its session stays. */
+const KEEP_SESSION_MS = 300_000;
+/** How often a run is given to another worker before it counts as what loses them. */
+const MAX_LOSSES = 2;
+/** A larger run is fetched by its worker instead of coming with the notice. */
+const MAX_NOTICE_BYTES = 65_536;
+const MINUTE_SECONDS = 60;
+const KEEP_COUNTS_SECONDS = 180;
+const MINUTE_MS = 60_000;
+const MIN_WAIT_MS = 1_000;
+const MAX_WAIT_MS = 600_000;
+const SCANNED = 1_000;
+
+/**
+ * The functions that all scripts share. A script whose first write frees something is let through by a server that is full: what
+ * ends a run, and what shows that a worker lives, begins with one. Of a worker, `free` keeps how many slots it has free, and in the
+ * fraction how long ago it was given a run: of several with as many free slots, the next run is for the one that waits longest.
+ */
+const LIBRARY = `
+  ${TELL}
+  local prefix = KEYS[1]
+  local WAITING, ACTIVE, DEAD = prefix .. ":runs:waiting", prefix .. ":runs:active", prefix .. ":runs:dead"
+  local NUMBER, STANDS, LAST = prefix .. ":runs:number", prefix .. ":turns:stands", prefix .. ":turns:last"
+  local WORKERS, FREE, SIGNS = prefix .. ":workers", prefix .. ":workers:free", prefix .. ":workers:signs"
+  local SIGNED = prefix .. ":workers:signed"
+  local clock = redis.call("TIME")
+  local now = clock[1] * 1000 + math.floor(clock[2] / 1000)
+  local WITHIN_TURN, NUMBERS = 1048576, 68719476736
+  local NEVER = 1 - 0.5 / NUMBERS
+
+  local function nameOf(id) return prefix .. ":run:" .. id end
+  local function messagesOf(id) return nameOf(id) .. ":messages" end
+  local function repliesOf(id) return nameOf(id) .. ":replies" end
+  local function runsOf(worker) return prefix .. ":worker:" .. worker .. ":runs" end
+  local function inboxOf(worker) return prefix .. ":worker:" .. worker .. ":inbox" end
+  local function hostsOf(id) return redis.call("HGET", nameOf(id), "hosts") end
+
+  local function settingsOf(worker)
+    local slots, keepsGuests, lostAfter = string.match(redis.call("HGET", WORKERS, worker) or "", "(%d+) (%d) (%d+)")
+    return tonumber(slots or 0), keepsGuests == "1", tonumber(lostAfter or 0)
+  end
+
+  local function noteSlots(worker, number)
+    local order = number and 1 - (number % NUMBERS + 1) / NUMBERS or tonumber(redis.call("ZSCORE", FREE, worker) or NEVER) % 1
+    redis.call("ZADD", FREE, settingsOf(worker) - redis.call("SCARD", runsOf(worker)) + order, worker)
+  end
+
+  -- One that gave no sign lately may be stuck.
+  local function isReady(worker)
+    if tonumber(redis.call("ZSCORE", FREE, worker) or "0") <= 1 then return false end
+    local _, _, lostAfter = settingsOf(worker)
+    return tonumber(redis.call("ZSCORE", SIGNS, worker) or "0") - now > lostAfter * 0.6
+  end
+
+  local function workerFor(session)
+    local warm = session ~= "" and redis.call("GET", session)
+    if warm and isReady(warm) then return warm end
+    for _, worker in ipairs(redis.call("ZREVRANGEBYSCORE", FREE, "+inf", "(1", "LIMIT", 0, 16)) do
+      if isReady(worker) then return worker end
+    end
+  end
+
+  local function give(id, worker, session, payload, at)
+    local attempt = redis.call("HINCRBY", nameOf(id), "attempt", 1)
+    redis.call("HSET", ACTIVE, id, worker)
+    redis.call("SADD", runsOf(worker), id)
+    noteSlots(worker, redis.call("INCR", NUMBER))
+    local _, keepsGuests = settingsOf(worker)
+    if session ~= "" and keepsGuests then
+      local warm = redis.call("GET", session)
+      if warm and settingsOf(warm) > 0 then redis.call("PEXPIRE", session, ${KEEP_SESSION_MS})
+      else redis.call("SET", session, worker, "PX", ${KEEP_SESSION_MS}) end
+    end
+    local isTold = redis.call("EXISTS", messagesOf(id), repliesOf(id)) > 0 and 1 or 0
+    if #payload > ${MAX_NOTICE_BYTES} then payload = "" end
+    redis.call("PUBLISH", runsOf(worker), table.concat({id, attempt, now - at, isTold, payload}, "\\n"))
+  end
+
+  -- Gives those that wait to workers that have a slot, in turn.
+  local function serve()
+    while true do
+      local id, score = unpack(redis.call("ZRANGE", WAITING, 0, 0, "WITHSCORES"))
+      if not id then return end
+      local payload, session, at = unpack(redis.call("HMGET", nameOf(id), "payload", "session", "at"))
+      local worker = payload and workerFor(session)
+      if payload and not worker then return end
+      redis.call("ZREM", WAITING, id)
+      local turn = math.floor(tonumber(score) / WITHIN_TURN)
+      if turn > tonumber(redis.call("GET", STANDS) or "0") then redis.call("SET", STANDS, turn) end
+      if payload then give(id, worker, session, payload, at) end
+    end
+  end
+
+  local function release(id, worker)
+    redis.call("SREM", runsOf(worker), id)
+    redis.call("HDEL", ACTIVE, id)
+    noteSlots(worker)
+  end
+
+  local function bury(id)
+    redis.call("ZADD", DEAD, now, id)
+    redis.call("ZREMRANGEBYSCORE", DEAD, "-inf", now - ${KEEP_DEAD_MS})
+    redis.call("HSET", nameOf(id), "diedAt", now)
+    redis.call("PEXPIRE", nameOf(id), ${KEEP_DEAD_MS})
+  end
+
+  -- Before all others that wait.
+  local function giveBack(id, losses)
+    if losses > 0 and redis.call("HINCRBY", nameOf(id), "losses", losses) > ${MAX_LOSSES} then bury(id)
+    else redis.call("ZADD", WAITING, -1, id) end
+  end
+
+  local function remove(worker, losses)
+    for _, id in ipairs(redis.call("SMEMBERS", runsOf(worker))) do
+      redis.call("HDEL", ACTIVE, id)
+      giveBack(id, losses)
+    end
+    redis.call("DEL", runsOf(worker))
+    redis.call("ZREM", FREE, worker)
+    redis.call("ZREM", SIGNS, worker)
+    redis.call("HDEL", WORKERS, worker)
+  end
+
+  local function join(id, host)
+    local hosts = hostsOf(id) or ""
+    if not string.find(hosts, host, 1, true) then redis.call("HSET", nameOf(id), "hosts", hosts .. " " .. host) end
+  end
+`;
+
+/**
+ * Puts a run, and gives it to a worker at once where one has a slot and none waits before it. Else it gets a turn: start-time fair
+ * queueing. An owner's runs follow each other; an owner who comes anew begins where the service stands. Where too many wait it is
+ * refused: an owner may have as many as it leaves room for. Returns the payload of a known run, or the counts of those that wait.
+ */
+const PUT = script(`
+  local id, payload, host, session, owner, kind, quota, most = unpack(ARGV)
+  local known = redis.call("HGET", nameOf(id), "payload")
+  if known then
+    join(id, host)
+    return {known}
+  end
+  local waiting = redis.call("ZCARD", WAITING)
+  local worker = waiting == 0 and workerFor(session)
+  local turn
+  if not worker then
+    local stands, last = 0, 0
+    if waiting > 0 then
+      stands, last = tonumber(redis.call("GET", STANDS) or "0"), tonumber(redis.call("HGET", LAST, quota) or "0")
+    end
+    local own = quota == "" and 0 or math.min(waiting, math.max(0, last - stands))
+    most = tonumber(most)
+    if waiting >= most or (own > 0 and own >= most - waiting) then return {false, waiting, own} end
+    turn = math.max(stands, last)
+  end
+  redis.call("HSET", nameOf(id), "payload", payload, "session", session, "owner", owner, "kind", kind, "at", now, "hosts", host)
+  redis.call("DEL", messagesOf(id), repliesOf(id))
+  if worker then give(id, worker, session, payload, now)
+  else
+    if waiting == 0 then redis.call("DEL", STANDS, LAST) end
+    redis.call("HSET", LAST, quota, turn + 1)
+    redis.call("ZADD", WAITING, turn * WITHIN_TURN + redis.call("INCR", NUMBER) % WITHIN_TURN, id)
+  end
+  return {}
+`);
+
+/** Lets a host follow a run. Returns its payload. */
+const JOIN = script(`
+  local payload = redis.call("HGET", nameOf(ARGV[1]), "payload")
+  if payload then join(ARGV[1], ARGV[2]) end
+  return payload
+`);
+
+/** Sends a message of an attempt that has the right to the run, which may end it. Returns whether it has. */
+const SEND = script(`
+  local id, attempt, worker, ending, payload, by, reason = unpack(ARGV)
+  if redis.call("HGET", nameOf(id), "attempt") ~= attempt or redis.call("HGET", ACTIVE, id) ~= worker then return 0 end
+  if ending ~= "" then release(id, worker) end
+  if ending == "back" then giveBack(id, 0) end
+  if ending == "gone" then redis.call("XTRIM", messagesOf(id), "MAXLEN", 0) end
+  local keep = ending == "gone" and ${KEEP_GONE_MS} or ending == "" and ${KEEP_RUN_MS} or ${KEEP_RESULTS_MS}
+  if payload ~= "" then tell(messagesOf(id), payload, by, keep, hostsOf(id)) end
+  if ending == "dead" then
+    redis.call("HSET", nameOf(id), "reason", reason)
+    bury(id)
+  elseif ending == "gone" then redis.call("DEL", nameOf(id), repliesOf(id))
+  elseif ending == "done" then redis.call("PEXPIRE", nameOf(id), ${KEEP_RESULTS_MS}) end
+  if ending == "back" then serve()
+  elseif ending ~= "" then
+    local minute = prefix .. ":served:" .. math.floor(clock[1] / ${MINUTE_SECONDS})
+    redis.call("INCR", minute)
+    redis.call("EXPIRE", minute, ${KEEP_COUNTS_SECONDS})
+    serve()
+  end
+  return 1
+`);
+
+/** A host's reply to the worker that has the run, or will have it. */
+const REPLY = script(`
+  local id, payload, by = unpack(ARGV)
+  local worker = redis.call("HGET", ACTIVE, id)
+  tell(repliesOf(id), payload, by, ${KEEP_RUN_MS}, worker and inboxOf(worker) or "")
+`);
+
+/** Removes a run that no worker has, with a last message to those who wait for it. Returns whether it was removed. */
+const REMOVE = script(`
+  local id, onlyWaiting, payload, by = unpack(ARGV)
+  if redis.call("HEXISTS", ACTIVE, id) == 1 then return 0 end
+  local hosts = hostsOf(id)
+  local waits = redis.call("ZREM", WAITING, id) == 1
+  if not hosts or (onlyWaiting == "1" and not waits) then return 0 end
+  redis.call("ZREM", DEAD, id)
+  redis.call("DEL", nameOf(id), repliesOf(id))
+  redis.call(waits and "XTRIM" or "DEL", messagesOf(id), unpack(waits and {"MAXLEN", 0} or {}))
+  if waits then tell(messagesOf(id), payload, by, ${KEEP_GONE_MS}, hosts) end
+  return 1
+`);
+
+/**
+ * A worker's sign of life, which also gives back the runs of workers that gave none in time, and those whose notice did not reach
+ * this one. After a time in which nobody could sign, all get time to do so. Returns the worker's runs.
+ */
+const SIGN = script(`
+  local worker, settings, lostAfter = ARGV[1], ARGV[2], tonumber(ARGV[3])
+  redis.call("ZREM", SIGNS, worker)
+  redis.call("ZADD", SIGNS, now + lostAfter, worker)
+  local wasAway = now - tonumber(redis.call("GET", SIGNED) or "0") > lostAfter / 2
+  redis.call("SET", SIGNED, now)
+  if redis.call("HGET", WORKERS, worker) ~= settings then
+    redis.call("HSET", WORKERS, worker, settings)
+    noteSlots(worker)
+  end
+  for _, other in ipairs(redis.call("ZRANGEBYSCORE", SIGNS, "-inf", now)) do
+    if wasAway then redis.call("ZADD", SIGNS, now + lostAfter / 2, other) else remove(other, 1) end
+  end
+  for at = 4, #ARGV do
+    if redis.call("HGET", ACTIVE, ARGV[at]) == worker then
+      release(ARGV[at], worker)
+      giveBack(ARGV[at], 1)
+    end
+  end
+  serve()
+  return redis.call("SMEMBERS", runsOf(worker))
+`);
+
+const LEAVE = script(`
+  remove(ARGV[1], 0)
+  serve()
+`);
+
+const RETRY = script(`
+  local id = ARGV[1]
+  if redis.call("ZREM", DEAD, id) == 0 or redis.call("PERSIST", nameOf(id)) == 0 then return 0 end
+  redis.call("HDEL", nameOf(id), "losses", "reason", "diedAt")
+  giveBack(id, 0)
+  serve()
+  return 1
+`);
+
+const COUNT = script(`
+  if ARGV[1] == "1" then redis.call("SET", prefix .. ":probe", now, "PX", ${MINUTE_MS}) end
+  local workers = redis.call("ZCOUNT", SIGNS, now, "+inf")
+  return {redis.call("ZCARD", WAITING), redis.call("HLEN", ACTIVE), redis.call("ZCARD", DEAD), workers}
+`);
+
+/** How many milliseconds the oldest run has waited, and the runs that ended in the last 60 seconds. */
+const MEASURE = script(`
+  local oldest = now
+  for _, id in ipairs(redis.call("ZRANGE", WAITING, 0, -1)) do
+    oldest = math.min(oldest, tonumber(redis.call("HGET", nameOf(id), "at") or now))
+  end
+  local minute, second = math.floor(clock[1] / ${MINUTE_SECONDS}), clock[1] % ${MINUTE_SECONDS}
+  local counts = redis.call("MGET", prefix .. ":served:" .. minute, prefix .. ":served:" .. minute - 1)
+  return {now - oldest, math.floor((counts[1] or 0) + (counts[2] or 0) * (1 - second / ${MINUTE_SECONDS}) + 0.5)}
+`);
+
+/** A run to be put. */
+export interface NewRun {
+  id: string;
+  payload: string;
+  run: QueuedRun;
+  /** The channel of its host's notices. */
+  host: string;
+  /** How many runs may wait. */
+  maxWaiting: number;
+}
+
+/** Where it has to wait and must not: how many wait, and how many of them are its owner's, about. */
+export type Put = { known?: string | undefined } | { waiting: number; own: number };
+
+/** A run that a worker got. */
+export interface GivenRun {
+  id: string;
+  attempt: number;
+  /** How long it waited, by the server's clock. */
+  waitedMs: number;
+  /** Whether there are messages of earlier attempts, or replies. */
+  isTold: boolean;
+  /** Empty where it is too large for a notice. */
+  payload: string;
+}
+
+/** How an attempt goes on: not at all where another worker is to repeat the run, or its owner is gone. */
+export type Ending = "" | "done" | "dead" | "gone" | "back";
+
+/** The runs that hosts and workers share in a server, each of whose changes is one script there. */
+export class SharedRuns {
+  readonly #client: Redis;
+  readonly #prefix: string;
+
+  constructor(client: Redis, prefix: string) {
+    this.#client = client;
+    this.#prefix = prefix;
+  }
+
+  async put({ id, payload, run, host, maxWaiting }: NewRun): Promise<Put> {
+    const { owner = "", kind, options } = run;
+    const session = warmSession(this.#prefix, run) ?? "";
+    // Turns are of owners, or of the clients that records belong to where runs have no owner.
+    const args = [id, payload, host, session, owner, kind, owner || (options.owner ?? ""), maxWaiting];
+    const [known, waiting, own] = (await this.#run(PUT, ...args)) as [string | null, number?, number?];
+    if (waiting !== undefined && own !== undefined) return { waiting, own };
+    return { known: known ?? undefined };
+  }
+
+  /** @returns the run's payload. `undefined` where there is none */
+  async join(id: string, host: string): Promise<string | undefined> {
+    return ((await this.#run(JOIN, id, host)) as string | null) ?? undefined;
+  }
+
+  /** @returns whether the attempt has the right to the run: another one may have begun */
+  async send(
+    { id, attempt, worker }: { id: string; attempt: number; worker: string },
+    ending: Ending,
+    entry?: StreamEntry,
+    reason = "",
+  ): Promise<boolean> {
+    const { payload = "", by = "" } = entry ?? {};
+    return (await this.#run(SEND, id, attempt, worker, ending, payload, by, reason)) === 1;
+  }
+
+  async reply(id: string, { payload, by }: StreamEntry): Promise<void> {
+    await this.#run(REPLY, id, payload, by);
+  }
+
+  /** @returns whether it was removed: not where a worker has it, or where it does not wait and only one that waits is meant */
+  async remove(id: string, { payload, by }: StreamEntry, isOnlyWaiting = false): Promise<boolean> {
+    return (await this.#run(REMOVE, id, isOnlyWaiting ? 1 : 0, payload, by)) === 1;
+  }
+
+  /**
+   * @param unknown - Runs that the worker has not, though they are its own.
+   * @returns the worker's runs
+   */
+  async sign(
+    worker: string,
+    { slots, keepsGuests, lostAfterMs }: { slots: number; keepsGuests: boolean; lostAfterMs: number },
+    unknown: readonly string[],
+  ): Promise<string[]> {
+    const settings = `${slots} ${keepsGuests ? 1 : 0} ${lostAfterMs}`;
+    return (await this.#run(SIGN, worker, settings, lostAfterMs, ...unknown)) as string[];
+  }
+
+  /** Gives all runs of a worker to others. */
+  async leave(worker: string): Promise<void> {
+    await this.#run(LEAVE, worker);
+  }
+
+  async retry(id: string): Promise<boolean> {
+    return (await this.#run(RETRY, id)) === 1;
+  }
+
+  /** @param isWritten - Also writes something, which a server that is full refuses. */
+  async counts(isWritten = false): Promise<QueueCounts> {
+    const counts = (await this.#run(COUNT, isWritten ? 1 : 0)) as number[];
+    const [waiting = 0, running = 0, dead = 0, workers = 0] = counts;
+    return { waiting, running, dead, workers };
+  }
+
+  async load(): Promise<Pick<QueueLoad, "oldestWaitMs" | "endedPerMinute">> {
+    const [oldestWaitMs = 0, endedPerMinute = 0] = (await this.#run(MEASURE)) as number[];
+    return { oldestWaitMs, endedPerMinute };
+  }
+
+  /** How long so many runs will probably take, in milliseconds. */
+  async waitFor(runs: number): Promise<number> {
+    const { endedPerMinute } = await this.load();
+    const ms = Math.round((runs / Math.max(1, endedPerMinute)) * MINUTE_MS);
+    return Math.min(MAX_WAIT_MS, Math.max(MIN_WAIT_MS, ms));
+  }
+
+  async payloadOf(id: string): Promise<string | undefined> {
+    return (await this.#client.hget(namesOf(this.#prefix, id).run, "payload")) ?? undefined;
+  }
+
+  /** Whether nobody has it, will have it or has ended it. */
+  async isGone(id: string): Promise<boolean> {
+    const { run } = namesOf(this.#prefix, id);
+    const [there, dead] = await Promise.all([
+      this.#client.exists(run),
+      this.#client.zscore(`${this.#prefix}:runs:dead`, id),
+    ]);
+    return there === 0 || dead !== null;
+  }
+
+  /** The newest dead runs, with their reasons as they were given. */
+  async dead(count: number): Promise<(Omit<DeadRun, "reason"> & { reason: string | undefined })[]> {
+    const ids = await this.#client.zrevrange(`${this.#prefix}:runs:dead`, 0, count - 1);
+    const found = await Promise.all(
+      ids.map(async (id) => {
+        const { run } = namesOf(this.#prefix, id);
+        const [owner, kind, reason, diedAt] = await this.#client.hmget(
+          run,
+          "owner",
+          "kind",
+          "reason",
+          "diedAt",
+        );
+        // One that was retried meanwhile, or is no longer kept.
+        if (diedAt === undefined || diedAt === null) return [];
+        const at = new Date(Number(diedAt));
+        return [
+          { id, owner: owner || undefined, kind: kind as DeadRun["kind"], reason: reason ?? undefined, at },
+        ];
+      }),
+    );
+    return found.flat();
+  }
+
+  /** The ids of an owner's runs, over or not. */
+  async *ofOwner(owner: string): AsyncGenerator<string> {
+    const { run: pattern } = namesOf(this.#prefix.replaceAll(/[\\*?[\]^]/gu, "\\$&"), "*");
+    const start = namesOf(this.#prefix, "").run.length;
+    let cursor = "0";
+    do {
+      const [next, names] = await this.#client.scan(
+        cursor,
+        "MATCH",
+        pattern,
+        "COUNT",
+        SCANNED,
+        "TYPE",
+        "hash",
+      );
+      for (const name of names)
+        if ((await this.#client.hget(name, "owner")) === owner) yield name.slice(start);
+      cursor = next;
+    } while (cursor !== "0");
+  }
+
+  /** Forgets an owner who was deleted. */
+  async forget(owner: string): Promise<void> {
+    await this.#client.hdel(`${this.#prefix}:turns:last`, owner);
+  }
+
+  #run({ lua, digest }: Script, ...args: (string | number)[]): Promise<unknown> {
+    return this.#client.evalsha(digest, 1, this.#prefix, ...args).catch((error: Error) => {
+      // The server was started anew.
+      if (!error.message.startsWith("NOSCRIPT")) throw error;
+      return this.#client.eval(lua, 1, this.#prefix, ...args);
+    });
+  }
+}
+
+/** The channels of a worker's notices: of runs that it gets, and of replies to them. */
+export function channelsOf(prefix: string, worker: string): { runs: string; inbox: string } {
+  const base = `${prefix}:worker:${worker}`;
+  return { runs: `${base}:runs`, inbox: `${base}:inbox` };
+}
+
+/** Reads a notice in the channel of runs. */
+export function givenRun(notice: string): GivenRun {
+  const [id = "", attempt, waitedMs, isTold, payload = ""] = notice.split("\n");
+  return { id, attempt: Number(attempt), waitedMs: Number(waitedMs), isTold: isTold === "1", payload };
+}
+
+/** The name that keeps the worker on which a session's guest is warm. `undefined` where no guest is kept for a later run. */
+function warmSession(prefix: string, { owner, options }: QueuedRun): string | undefined {
+  const { session, singleUse } = options;
+  if (session === undefined || singleUse === true) return undefined;
+  const digest = createHash("sha256").update(JSON.stringify([owner ?? null, session]));
+  return `${prefix}:warm:${digest.digest("base64url")}`;
+}
+
+interface Script {
+  lua: string;
+  digest: string;
+}
+
+function script(body: string): Script {
+  const lua = LIBRARY + body;
+  return { lua, digest: createHash("sha1").update(lua).digest("hex") };
+}
