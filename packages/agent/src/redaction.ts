@@ -31,7 +31,6 @@ export async function redacted(
   const events = new RedactedEvents(redactor, scope, options.onEvent);
   try {
     const raw = await carryOut({ ...options, onEvent: (event) => events.emit(event) });
-    await redactor.recognize?.(raw, scope);
     // Counts of our own hold no value, and look like the parts of one.
     const { output: printed, contextTokens, ...rest } = raw;
     const output = await tokenizeInTurns(redactor, printed, { ...scope, isCut: raw.outputDroppedBytes > 0 });
@@ -39,6 +38,7 @@ export async function redacted(
     await events.finish(result);
     return result;
   } catch (error) {
+    await events.passed();
     throw await withoutValues(error, redactor, scope);
   } finally {
     await redactor.persist?.(options.session);
@@ -53,15 +53,7 @@ export async function redactedTask(
 ): Promise<string> {
   const redactor = await lazy?.get();
   if (redactor === undefined) return task;
-  const session = sessionOf(options);
-  await redactor.recognize?.(task, { session });
-  return tokenizeInTurns(redactor, task, { session });
-}
-
-/** Whether an event holds a text that takes long to look through. */
-function isLong(event: AgentEvent): boolean {
-  const text = event.type === "output" ? event.chunk.text : event.type === "generated" ? event.code : "";
-  return text.length > LONG_CHARACTERS;
+  return tokenizeInTurns(redactor, task, { session: sessionOf(options) });
 }
 
 /** Passes a request's events on in their order, with tokens in place of values. */
@@ -70,9 +62,7 @@ class RedactedEvents {
   readonly #scope: RedactionScope;
   readonly #onEvent: ExecuteOptions["onEvent"];
   readonly #streams = new Map<"stdout" | "stderr", RedactionStream>();
-  /** Events that a model looks through first, large events, and those behind them. */
   #queue: Promise<void> = Promise.resolve();
-  #queued = 0;
 
   constructor(redactor: Redactor, scope: RedactionScope, onEvent: ExecuteOptions["onEvent"]) {
     this.#redactor = redactor;
@@ -83,14 +73,13 @@ class RedactedEvents {
   emit(event: AgentEvent): void {
     // The result is reported once its values are replaced.
     if (this.#onEvent === undefined || event.type === "finished") return;
-    const isQuick = this.#queued === 0 && this.#redactor.recognize === undefined && !isLong(event);
-    if (isQuick) return this.#pass(event);
-    this.#queued += 1;
-    this.#queue = this.#queue
-      .then(() => this.#redactor.recognize?.(event, this.#scope))
-      .then(() => this.#passInTurns(event))
-      .finally(() => (this.#queued -= 1));
+    this.#queue = this.#queue.then(() => this.#pass(event));
     this.#queue.catch(() => {});
+  }
+
+  /** Resolves once the events so far were passed on, or one could not be. */
+  passed(): Promise<void> {
+    return this.#queue.catch(() => {});
   }
 
   async finish(result: TaskResult): Promise<void> {
@@ -100,31 +89,24 @@ class RedactedEvents {
     this.#onEvent({ type: "finished", result });
   }
 
-  #pass(event: AgentEvent): void {
-    if (event.type === "output") return this.#passOutput(event.chunk.stream, event.chunk.text);
+  async #pass(event: AgentEvent): Promise<void> {
+    if (event.type === "output") return this.#passOutput(event.chunk);
     if (event.type === "ran") this.#endStreams();
     // Progress of a tool is not text of the code: it may hold a value in another form.
     const { session } = this.#scope;
     const scope =
       event.type === "tool-progressed" ? { session, server: event.server, tool: event.tool } : this.#scope;
-    this.#onEvent?.(this.#redactor.tokenize(event, scope));
+    this.#onEvent?.(await tokenizeInTurns(this.#redactor, event, scope));
   }
 
-  async #passInTurns(event: AgentEvent): Promise<void> {
-    if (!isLong(event)) return this.#pass(event);
-    if (event.type !== "output")
-      return this.#onEvent?.(await tokenizeInTurns(this.#redactor, event, this.#scope));
-    const { stream, text } = event.chunk;
-    for (let from = 0; from < text.length; from += LONG_CHARACTERS) {
-      this.#passOutput(stream, text.slice(from, from + LONG_CHARACTERS));
-      await nextTurn();
-    }
-  }
-
-  #passOutput(stream: "stdout" | "stderr", text: string): void {
+  async #passOutput({ stream, text }: { stream: "stdout" | "stderr"; text: string }): Promise<void> {
+    await this.#redactor.recognize?.(text, this.#scope);
     let pieces = this.#streams.get(stream);
     if (pieces === undefined) this.#streams.set(stream, (pieces = this.#redactor.openStream(this.#scope)));
-    this.#emitOutput(stream, pieces.push(text));
+    for (let from = 0; from < text.length; from += LONG_CHARACTERS) {
+      if (from > 0) await nextTurn();
+      this.#emitOutput(stream, pieces.push(text.slice(from, from + LONG_CHARACTERS)));
+    }
   }
 
   #endStreams(): void {

@@ -11,18 +11,21 @@ export async function withoutValues(
   const { message } = error;
   const code = CemError.isInstance(error) ? error.code : "UNEXPECTED";
   const details = CemError.isInstance(error) ? error.details : {};
-  await redactor.recognize?.([message, details], scope);
-  const shown = redactor.tokenize({ message, details }, scope);
+  const shown = await tokenizeInTurns(redactor, { message, details }, scope);
   // An unchanged error keeps its cause and its class.
   if (shown.message === message && shown.details === details) return error;
   return new CemError(code, shown.message, { details: shown.details });
 }
 
-/** Puts tokens in place of values, with turns of the event loop for others where the redactor can do so. */
+/**
+ * Puts tokens in place of values, once a model has recognized names where there is one, and with turns of the event loop for
+ * others where the redactor can do so.
+ */
 export async function tokenizeInTurns<Data>(
   redactor: Redactor,
   data: Data,
   scope: RedactionScope,
 ): Promise<Data> {
+  await redactor.recognize?.(data, scope);
   return redactor.tokenizeInTurns?.(data, scope) ?? redactor.tokenize(data, scope);
 }

@@ -125,36 +125,15 @@ const MAX_KEY_CHARACTERS = 80;
 const WORD = /[\p{L}§]+/gu;
 const MAX_FILLERS = 3;
 /** Words that may stand between a name and its number: `order number is 123`. */
-const FILLERS: ReadonlySet<string> = new Set([
-  "no",
-  "nr",
-  "num",
-  "number",
-  "code",
-  "key",
-  "is",
-  "was",
-  "of",
-  "at",
-  "to",
-  "from",
-  "lautet",
-  "ist",
-  "é",
-  "es",
-  "est",
-  "è",
-]);
+const FILLERS = wordSet("no nr num number code key is was of at to from lautet ist é es est è");
 /** Words that say that a number names a thing: an order, a place, a moment. */
-const THINGS: ReadonlySet<string> = new Set(
+const THINGS = wordSet(
   `order orders invoice invoices tracking parcel shipment isbn issn ean upc gtin sku asin doi imei vin serial build
   commit version versions ver revision release ticket issue case reference ref id ids uuid guid hash sha md checksum
   digest timestamp timestamps time epoch date nonce seed offset lat lon lng latitude longitude coordinate coordinates
   price amount total sum revenue cost usd eur barcode part model batch lot record row line page count bytes size
   duration port pid po rma quote zip zipcode trace span request transaction txn sequence seq snowflake tweet license licence
-  licenses passport voucher coupon permit article nhs cpf cnpj aadhaar aadhar pesel bsn steueridentifikationsnummer`.split(
-    /\s+/,
-  ),
+  licenses passport voucher coupon permit article nhs cpf cnpj aadhaar aadhar pesel bsn steueridentifikationsnummer`,
 );
 
 /** The words around a value: the key it stands under and the text before it, in lower case. */

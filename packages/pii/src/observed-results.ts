@@ -8,8 +8,6 @@ import type { Detector, Finding, PiiType } from "./context.ts";
 import { isPlainWord, MAX_DECODED, MIN_NUMBER, MIN_TEXT_CHARACTERS } from "./value-finder.ts";
 import type { PlainTexts, ValueFinder } from "./value-finder.ts";
 
-/** Results that wait to be looked through until something leaves. */
-const MAX_PENDING = 16;
 /** Large results are looked through for more than secrets only where what leaves may have more of them. In characters. */
 const MAX_UNREAD = 64 * 1024 * 1024;
 /** The size that a result is taken to have which code got at once. */
@@ -47,10 +45,9 @@ interface Looking {
   keep: (value: string | number, type: PiiType, origin: string | undefined) => void;
 }
 
-/** Results of tools whose values are to be known when something leaves. They are looked through no earlier than that. */
+/** Results of tools whose values are to be known when something leaves. */
 export class ObservedResults {
   readonly #looking: Looking;
-  readonly #pending: Observed[] = [];
   readonly #unread: Observed[] = [];
 
   constructor(looking: Looking) {
@@ -62,34 +59,18 @@ export class ObservedResults {
     return this.#unread.length > 0;
   }
 
+  /** Keeps the values of a result; of a large one the secrets, and the others once something may have them. */
   add(observed: Observed): void {
-    this.#pending.push(observed);
-    if (this.#pending.length > MAX_PENDING) this.lookThrough();
-  }
-
-  lookThrough(): void {
-    this.#sort();
-    this.learnUnread(this.#countOfTooMany());
-  }
-
-  async lookThroughInTurns(turns: Turns): Promise<void> {
-    this.#sort();
-    await this.learnUnreadInTurns(turns, this.#countOfTooMany());
-  }
-
-  #sort(): void {
-    for (const one of this.#pending.splice(0)) {
-      if (isSmall(one.data, AS_SMALL)) this.learn(one);
-      // The same answer to the same question.
-      else if (!this.#unread.some(({ data, origin }) => data === one.data && origin === one.origin)) {
-        this.#noteSecrets(one);
-        this.#unread.push(one);
-      }
-    }
+    const { data, origin } = observed;
+    if (isSmall(data, AS_SMALL)) return this.learn(observed);
+    // The same answer to the same question.
+    if (this.#unread.some((one) => one.data === data && one.origin === origin)) return;
+    this.#noteSecrets(observed);
+    this.#unread.push(observed);
   }
 
   /** How many of the oldest are more than may wait. */
-  #countOfTooMany(): number {
+  get tooMany(): number {
     let characters = 0;
     for (let at = this.#unread.length; at > 0; at -= 1) {
       const data = this.#unread[at - 1]?.data;

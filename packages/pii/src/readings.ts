@@ -25,31 +25,12 @@ const PROBED_CHARACTERS = 24;
 const MIN_REST_CHARACTERS = 256;
 const NOT_ASCII = /[\x80-\xFF]/;
 /** Entities of characters that stand in values. */
-const ENTITIES: Readonly<Record<string, string>> = {
-  amp: "&",
-  lt: "<",
-  gt: ">",
-  quot: '"',
-  apos: "'",
-  nbsp: " ",
-  commat: "@",
-  period: ".",
-  plus: "+",
-  hyphen: "-",
-  dash: "-",
-  lowbar: "_",
-  colon: ":",
-  equals: "=",
-  sol: "/",
-  lpar: "(",
-  rpar: ")",
-  num: "#",
-  excl: "!",
-  dollar: "$",
-  percnt: "%",
-  ast: "*",
-  comma: ",",
-};
+const ENTITIES: Readonly<Record<string, string>> = Object.fromEntries([
+  ["nbsp", " "],
+  ...`amp:& lt:< gt:> quot:" apos:' commat:@ period:. plus:+ hyphen:- dash:- lowbar:_ colon:: equals:= sol:/ lpar:( rpar:) num:# excl:! dollar:$ percnt:% ast:* comma:,`
+    .split(" ")
+    .map((entity) => [entity.slice(0, -2), entity.slice(-1)]),
+]);
 
 /** Whether a text can be read in another way than it is written, as far as its characters tell. */
 export function mayBeEncoded({ signs, word, isMoment }: Traits): boolean {

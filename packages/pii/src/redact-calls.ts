@@ -47,7 +47,6 @@ export function redactCalls(redactor: Redactor): (next: ToolInvoker) => ToolInvo
         redactor.observe(result.ok ? result.value : (result.error as unknown as JsonValue), scope);
         return result;
       }
-      await redactor.recognize?.(result, scope);
       return tokenizeInTurns(redactor, result, scope);
     },
   });
@@ -59,8 +58,8 @@ export function redactQuestions(elicit: Elicit, redactor: Redactor, session: str
     const { server, message, mode } = request;
     // A page is for the user to open, at its address as it is.
     const question = mode === "form" ? { message, requestedSchema: request.requestedSchema } : { message };
-    await redactor.recognize?.(question, { session, server });
-    const answer = await elicit({ ...request, ...redactor.tokenize(question, { session, server }) });
+    const shown = await tokenizeInTurns(redactor, question, { session, server });
+    const answer = await elicit({ ...request, ...shown });
     if (answer.action !== "accept" || answer.content === undefined) return answer;
     const content = await redactor.detokenize(answer.content, { session, server, tool: "*" });
     return { ...answer, content: content as NonNullable<typeof answer.content> };
@@ -74,8 +73,7 @@ export function redactQuestions(elicit: Elicit, redactor: Redactor, session: str
 export function redactSamples(sample: Sample, redactor: Redactor, session: string | undefined): Sample {
   return async (request) => {
     const { server, params } = request;
-    await redactor.recognize?.(params, { session, server });
-    const shown = redactor.tokenize(params, { session, server });
+    const shown = await tokenizeInTurns(redactor, params, { session, server });
     const answer = await sample({ ...request, params: shown });
     const target = { session, server, tool: "*", ownOnly: true, signal: request.signal };
     return (await redactor.detokenize(answer, target)) as JsonObject;
@@ -132,7 +130,6 @@ export async function redactKept(
     await (redactor.observeInTurns?.(observed, scope) ?? redactor.observe(observed, scope));
     return bytes;
   }
-  await redactor.recognize?.(data, scope);
   const changed = await tokenizeInTurns(redactor, data, scope);
   if (changed === data) return bytes;
   if (!hasLines) return decoded.encode(textOf(changed));

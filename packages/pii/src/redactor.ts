@@ -80,11 +80,8 @@ export function createRedactor(settings: RedactorSettings = {}): Redactor {
       : undefined;
   const plain = new PlainTexts();
   const sessions = new Map<string, RedactionSession>();
-  /** The session that was used last: most are used many times in a row. */
-  let latest: { name: string; opened: RedactionSession } | undefined;
 
   const open = ({ session = "" }: Pick<RedactionScope, "session">): RedactionSession => {
-    if (latest?.name === session) return latest.opened;
     let found = sessions.get(session);
     if (found === undefined) {
       const data = store?.load(session);
@@ -100,7 +97,6 @@ export function createRedactor(settings: RedactorSettings = {}): Redactor {
     // The last one in the map is the one used last.
     sessions.set(session, found);
     if (sessions.size > MAX_SESSIONS) sessions.delete(sessions.keys().next().value ?? "");
-    latest = { name: session, opened: found };
     return found;
   };
 
@@ -152,7 +148,6 @@ export function createRedactor(settings: RedactorSettings = {}): Redactor {
     },
     async endSession(session = "") {
       sessions.delete(session);
-      latest = undefined;
       await store?.remove(session);
     },
     forgetWorkspace: (session = "") => void indexes.delete(workspaceOf?.(session) ?? ""),
@@ -160,7 +155,6 @@ export function createRedactor(settings: RedactorSettings = {}): Redactor {
       indexes.clear();
       const all = [...sessions];
       sessions.clear();
-      latest = undefined;
       await Promise.all(all.map(([name, opened]) => save(name, opened)));
     },
   };

@@ -224,15 +224,7 @@ export class Restorer {
   /** Values that stand in arguments as they are, in whatever way they are written. */
   #valuesIn(args: JsonValue): KnownValue[] {
     const values: KnownValue[] = [];
-    const look = (text: string, key?: string): string => {
-      const own: KnownValue[] = [];
-      for (const { start, end, type, entry, alike = [] } of this.#finder.find(text, { key })) {
-        own.push(...(entry ? [entry] : []), ...alike);
-        if (entry === undefined && alike.length === 0)
-          own.push({ value: text.slice(start, end), type, origins: [] });
-      }
-      values.push(...own);
-      // A detector may take what is joined to a value, or its encoded form, for a value of its own.
+    const look = (text: string): string => {
       for (const written of writtenIn(text)) {
         values.push(...this.#vault.known.find(written).flatMap(({ alike }) => alike));
         // A value that this session got from no tool may stand in a file that another session got.
@@ -245,8 +237,8 @@ export class Restorer {
     };
     mapLeaves(args, {
       text: look,
-      number: (value, key) => (value < MIN_NUMBER ? value : (look(String(value), key), value)),
-      name: (name) => look(name),
+      number: (value) => (value < MIN_NUMBER ? value : (look(String(value)), value)),
+      name: look,
       cells: (cells) => void look(cells.join("\n")),
     });
     return values;

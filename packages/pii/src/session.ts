@@ -60,14 +60,14 @@ export class RedactionSession {
   }
 
   tokenize<Data>(data: Data, scope: RedactionScope): Data {
-    if (typeof data !== "number") this.#observed.lookThrough();
+    this.#observed.learnUnread(this.#observed.tooMany);
     return mapLeaves(data, this.#changes(placeOf(scope))) as Data;
   }
 
   /** Does what `tokenize` does, with turns for others in between. Long texts are read in pieces. */
   async tokenizeInTurns<Data>(data: Data, scope: RedactionScope): Promise<Data> {
     const turns = new Turns();
-    if (typeof data !== "number") await this.#observed.lookThroughInTurns(turns);
+    await this.#observed.learnUnreadInTurns(turns, this.#observed.tooMany);
     const pass = { wantsUnread: false };
     const place = { ...placeOf(scope), pass };
     const change = (): Promise<Data> => {
@@ -119,7 +119,6 @@ export class RedactionSession {
   }
 
   tokenizePart(text: string, { start, end }: { start: number; end: number }): string {
-    this.#observed.lookThrough();
     const found = this.findIn(text).filter((one) => one.end > start && one.start < end);
     let result = "";
     let from = start;

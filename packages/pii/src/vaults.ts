@@ -35,8 +35,8 @@ export function createVaultFiles({ folder, key }: VaultFilesSettings): VaultStor
   const secret = readKey(key);
   const folderOf = typeof folder === "string" ? () => folder : folder;
   const fileIn = (own: string, session: string): string => path.join(own, `${hash("sha256", session)}.vault`);
-  /** The last save of each session that is under way. */
-  const saves = new Map<string, Promise<void>>();
+  /** The last save: they are made in the order in which they are asked for. */
+  let saving = Promise.resolve();
   const write = async (session: string, content: Buffer): Promise<void> => {
     const own = folderOf(session);
     if (own === undefined) return;
@@ -55,18 +55,10 @@ export function createVaultFiles({ folder, key }: VaultFilesSettings): VaultStor
       const file = fileIn(own, session);
       return existsSync(file) ? decrypt(file, secret, session) : undefined;
     },
-    async save(session, data) {
-      const before = saves.get(session);
-      // In the order that they are asked for.
-      const done = Promise.resolve(before?.catch(() => {})).then(() =>
-        write(session, encrypt(data, secret, session)),
-      );
-      saves.set(session, done);
-      try {
-        await done;
-      } finally {
-        if (saves.get(session) === done) saves.delete(session);
-      }
+    save(session, data) {
+      const done = saving.then(() => write(session, encrypt(data, secret, session)));
+      saving = done.catch(() => {});
+      return done;
     },
     async remove(session) {
       const own = folderOf(session);

@@ -1,4 +1,4 @@
-import { toErrorInfo } from "@cem/core";
+import { toErrorInfo, tokenizeInTurns } from "@cem/core";
 import type { Elicit, JsonValue, Redactor } from "@cem/core";
 import { checkValue, fieldsOf, holds, isEmpty } from "../form/field-values.ts";
 import type { FieldValue } from "../form/field-values.ts";
@@ -121,9 +121,6 @@ export function personalValuesOf(
   return {
     restore: (data) => redactor.detokenize(data, { server: FORM_SERVER, ...target }),
     keep: (value, type) => redactor.keep(value, type, { session }),
-    async conceal(data) {
-      await redactor.recognize?.(data, { session });
-      return redactor.tokenize(data, { session });
-    },
+    conceal: (data) => tokenizeInTurns(redactor, data, { session }),
   };
 }

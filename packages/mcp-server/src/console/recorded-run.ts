@@ -1,4 +1,12 @@
-import { CemError, forClients, runTitle, statusOfCall, statusOfRun, toErrorInfo } from "@cem/core";
+import {
+  CemError,
+  forClients,
+  runTitle,
+  statusOfCall,
+  statusOfRun,
+  toErrorInfo,
+  tokenizeInTurns,
+} from "@cem/core";
 import type {
   AgentEvent,
   ElicitAnswer,
@@ -167,11 +175,12 @@ export class RecordedRun implements RunWatcher {
   get details(): RunDetails {
     const { calls, toolCalls, stages } = this.#seen;
     const stage = this.hasEnded ? undefined : stages.at(-1)?.stage;
+    const asked = this.#asked();
     return withCounts({
       ...this.#seen,
       ...(stage !== undefined && { stage }),
       toolCallsLeftOut: calls - toolCalls.length,
-      openQuestions: this.#hideNow(this.#asked()),
+      openQuestions: this.#redactor?.tokenize(asked, this.#scope) ?? asked,
     });
   }
 
@@ -226,16 +235,11 @@ export class RecordedRun implements RunWatcher {
   /** Puts tokens in the place of values, once a model has recognized names where there is one. */
   async #hide<Data>(data: Data): Promise<Data> {
     try {
-      await this.#redactor?.recognize?.(data, this.#scope);
-      return this.#hideNow(data);
+      return this.#redactor === undefined ? data : await tokenizeInTurns(this.#redactor, data, this.#scope);
     } catch {
       // Data that can't be looked through is not shown.
       return (typeof data === "string" ? "" : Array.isArray(data) ? [] : {}) as Data;
     }
-  }
-
-  #hideNow<Data>(data: Data): Data {
-    return this.#redactor?.tokenize(data, this.#scope) ?? data;
   }
 }
 

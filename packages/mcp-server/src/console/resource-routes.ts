@@ -1,3 +1,4 @@
+import { tokenizeInTurns } from "@cem/core";
 import type { JsonValue, ToolDefinition } from "@cem/core";
 import * as z from "zod";
 import type { ServedClient } from "../served-client.ts";
@@ -85,8 +86,7 @@ export const RESOURCE_ROUTES = [
 
 /** Data of before, with tokens in place of values. */
 export async function shown<Data>(data: Data, { redactor, session }: ServedClient): Promise<Data> {
-  await redactor?.recognize?.(data, { session });
-  return redactor?.tokenize(data, { session }) ?? data;
+  return redactor === undefined ? data : tokenizeInTurns(redactor, data, { session });
 }
 
 function toolOf(tool: ToolDefinition): Tool {

@@ -1,5 +1,5 @@
 import { createHash } from "node:crypto";
-import { CemError, Lazy, nobodyAsked } from "@cem/core";
+import { CemError, Lazy, nobodyAsked, tokenizeInTurns } from "@cem/core";
 import type {
   Agent,
   Approve,
@@ -141,9 +141,7 @@ export async function tokenizeFor<Data>(
   data: Data,
   session: string,
 ): Promise<Data> {
-  if (redactor === undefined) return data;
-  await redactor.recognize?.(data, { session });
-  return redactor.tokenize(data, { session });
+  return redactor === undefined ? data : tokenizeInTurns(redactor, data, { session });
 }
 
 function valueOf({ status, error, value }: TaskResult): JsonValue {

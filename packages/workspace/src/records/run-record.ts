@@ -56,7 +56,6 @@ async function withTokens(
   const texts = isOfRuns ? { input, calls } : { input, code, error, value, output, calls, notes };
   const isCut = run.input.length > input.length || !record.codeIsWhole || record.outputIsCut;
   const scope = { session: run.session };
-  await redactor.recognize?.(texts, scope);
   const shown = await tokenizeInTurns(redactor, texts, { ...scope, isCut });
   return { ...record, ...shown };
 }

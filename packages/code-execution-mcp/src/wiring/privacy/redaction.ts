@@ -1,6 +1,6 @@
 import { AsyncLocalStorage } from "node:async_hooks";
 import type { Middleware } from "@cem/bridge";
-import { Lazy } from "@cem/core";
+import { Lazy, tokenizeInTurns } from "@cem/core";
 import type { CodeGenerator, Elicit, RedactionScope, Redactor, ResultStore, ToolDefinition } from "@cem/core";
 import type { Log } from "../log.ts";
 import type { Project } from "../project.ts";
@@ -94,14 +94,12 @@ export function redactGenerator(redactor: Redactor | undefined): (generator: Cod
     ...generator,
     async generate({ task, context, facts, feedback, ...request }) {
       const { session, tools, otherTools } = request;
-      const words = { task, context, facts, feedback };
-      await redactor.recognize?.(words, { session });
       const describe = (tool: ToolDefinition): ToolDefinition => redactTool(tool, redactor, session);
       return generator.generate({
         ...request,
-        ...redactor.tokenize({ task, context }, { session, isWritten: true }),
+        ...(await tokenizeInTurns(redactor, { task, context }, { session, isWritten: true })),
         // Calls and output of earlier attempts are cut to the size of a prompt.
-        ...redactor.tokenize({ facts, feedback }, { session, isCut: true }),
+        ...(await tokenizeInTurns(redactor, { facts, feedback }, { session, isCut: true })),
         tools: tools.map(describe),
         otherTools: otherTools?.map(describe),
       });

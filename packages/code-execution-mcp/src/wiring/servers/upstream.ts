@@ -45,7 +45,6 @@ function redactUpstream(upstream: Upstream, redactor: Redactor): Upstream {
     await redactor.restore?.(session);
     try {
       const data = await work();
-      await redactor.recognize?.(data, scope);
       return await tokenizeInTurns(redactor, data, scope);
     } catch (error) {
       throw await withoutValues(error, redactor, scope);
