@@ -6,9 +6,9 @@ import { prepareTypeChecker } from "./review.ts";
 import type { RunContext, Stages, Program } from "./stages.ts";
 
 /** Starts what a run of given code needs. A failure shows when the part is needed. */
-export async function prepareCode(context: RunContext, code: string): Promise<void> {
+export async function prepareCode(context: RunContext): Promise<void> {
   const { sandbox, guard, catalog, tokenCounter } = context.stages;
-  prepareTypeChecker(context, code);
+  prepareTypeChecker(context);
   await startInTurn([sandbox, guard, catalog, tokenCounter]);
 }
 

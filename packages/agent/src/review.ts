@@ -53,13 +53,11 @@ export async function review(
 /**
  * Starts to create the type checker, where this run may check types, and to load what a check needs. A failure shows when
  * the checker is needed.
- *
- * @param code - The code to check, where it is known.
  */
-export function prepareTypeChecker(context: RunContext, code?: string): void {
+export function prepareTypeChecker(context: RunContext): void {
   typeCheckerOf(context)
     ?.get()
-    .then((checker) => checker.prepare?.(code))
+    .then((checker) => checker.prepare?.())
     .catch(() => {});
 }
 

@@ -68,7 +68,7 @@ export class TaskRun {
   code(code: string): Promise<TaskResult> {
     this.#state.program = { code, origin: "given" };
     return this.#finish({ kind: "code", input: code }, async () => {
-      await prepareCode(this.#context, code);
+      await prepareCode(this.#context);
       const tools = await this.#discover();
       await this.#normalizeProgram(tools);
       return this.#reviewAndExecute(tools);

@@ -69,10 +69,9 @@ export interface TypeChecker {
   /**
    * Loads what a check needs. Called when code to check is being written, or has come.
    *
-   * @param code - The code, where it is known. Nothing is loaded for code that passed before.
    * @returns a promise that resolves once all is loaded, where the checker knows.
    */
-  prepare?(code?: string): Promise<void> | void;
+  prepare?(): Promise<void> | void;
   /** Frees what the checks use. Safe to call twice. */
   dispose(): Promise<void>;
 }

@@ -1,5 +1,4 @@
 import type { Finding } from "@cem/core";
-import type { FileHashes } from "./check-cache.ts";
 import { findCompiler } from "./compiler/compiler-process.ts";
 import type { CompilerPackage } from "./compiler/compiler-process.ts";
 import { UnreadableProgram } from "./compiler/diagnostics.ts";
@@ -23,10 +22,7 @@ export interface CheckBounds {
   memoryMb: number;
 }
 
-/** `files` is set when nothing was found and the result may be cached: the hashes of the files it depends on. */
-export type CheckAnswer =
-  | { ok: true; findings: Finding[]; files?: FileHashes | undefined }
-  | { ok: false; reason: string };
+export type CheckAnswer = { ok: true; findings: Finding[] } | { ok: false; reason: string };
 
 /** The checks of one compiler process. It ends when a check exceeds its time or memory. */
 export class CheckSession {
@@ -61,22 +57,15 @@ export class CheckSession {
   /**
    * Checks one program. Only one check may run at a time.
    *
-   * @param options - `cached`: whether the files that it depends on are asked for, where nothing is found. `timeoutMs`:
-   *   a shorter timeout than that of all checks.
+   * @param timeoutMs - A shorter timeout than that of all checks.
    */
-  async check(
-    request: CheckRequest,
-    { cached, timeoutMs = this.#timeoutMs }: { cached: boolean; timeoutMs?: number | undefined },
-  ): Promise<CheckAnswer> {
+  async check(request: CheckRequest, timeoutMs: number = this.#timeoutMs): Promise<CheckAnswer> {
     this.#compiler.keepHostAlive(true);
     try {
       await this.#started;
       const late = `it took more than ${timeoutMs / 1000} s`;
-      return await this.#withTimeout(timeoutMs, late, async () => {
-        const findings = await this.#checker.check(request, { cached });
-        const files = cached && findings.length === 0 ? await this.#checker.filesOfLastCheck() : undefined;
-        return { ok: true, findings, files };
-      });
+      const findings = await this.#withTimeout(timeoutMs, late, () => this.#checker.check(request));
+      return { ok: true, findings };
     } catch (error) {
       const reason = reasonOf(error);
       if (!(error instanceof UnreadableProgram)) this.#compiler.end(reason);
@@ -121,15 +110,13 @@ export interface CheckWork {
   folders: ToolFolders;
   bounds: CheckBounds;
   request: CheckRequest;
-  /** Whether the files that the check depends on are asked for. */
-  cached: boolean;
 }
 
 /** The compiler of this thread, for the folders that it was started with. It ends with the thread. */
 let current: { key: string; session: CheckSession } | undefined;
 
 /** Checks one program, on the thread that it is called on. */
-export async function check({ folders, bounds, request, cached }: CheckWork): Promise<CheckAnswer> {
+export async function check({ folders, bounds, request }: CheckWork): Promise<CheckAnswer> {
   const key = JSON.stringify([folders, bounds]);
   if (current !== undefined && (current.key !== key || current.session.ended)) {
     await current.session.dispose();
@@ -140,5 +127,5 @@ export async function check({ folders, bounds, request, cached }: CheckWork): Pr
     if ("missing" in compiler) return { ok: false, reason: compiler.missing };
     current = { key, session: new CheckSession(compiler, folders, bounds) };
   }
-  return current.session.check(request, { cached });
+  return current.session.check(request);
 }

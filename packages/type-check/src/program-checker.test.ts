@@ -3,7 +3,6 @@ import os from "node:os";
 import path from "node:path";
 import type { Finding } from "@cem/core";
 import { afterAll, describe, expect, it } from "vitest";
-import { hashOf, MISSING_FILE } from "./check-cache.ts";
 import { findCompiler } from "./compiler/compiler-process.ts";
 import { GuestFiles } from "./compiler/guest-files.ts";
 import type { ToolFolders } from "./compiler/host-files.ts";
@@ -700,30 +699,6 @@ export const text: string = found;`;
       expect(await rules()).toEqual([]);
       offer("changing", buys("{ id: 2 }"));
       expect(await rules()).toEqual(["2 unknown-member"]);
-    });
-  });
-
-  describe("filesOfLastCheck", () => {
-    const SOURCE = "export const price = 1;";
-
-    it("has the hashes of the tools' files that the code imports", async () => {
-      offer("kept", SOURCE);
-      expect(
-        await own.check({ code: 'import { price } from "./servers/kept/index.ts";', tools: [] }),
-      ).toEqual([]);
-      expect(await own.filesOfLastCheck()).toEqual({ "/workspace/servers/kept/index.ts": hashOf(SOURCE) });
-      await own.check({ code: "1", tools: [] });
-      expect(await own.filesOfLastCheck()).toEqual({});
-    });
-
-    it("has the files that tools without a file would have", async () => {
-      await own.check({ code: 'import { search } from "./servers/web/index.ts";', tools: [search] });
-      expect(await own.filesOfLastCheck()).toEqual({ "/files/servers/web/index.ts": MISSING_FILE });
-    });
-
-    it("is unknown when an import can't be resolved", async () => {
-      await own.check({ code: 'import { price } from "./servers/none/index.ts";', tools: [] });
-      expect(await own.filesOfLastCheck()).toBeUndefined();
     });
   });
 });

@@ -1,6 +1,5 @@
 import { Lazy } from "@cem/core";
 import type { Finding } from "@cem/core";
-import { MISSING_FILE, type FileHashes } from "./check-cache.ts";
 import { isError, mayStop, textOf, type Diagnostic } from "./compiler/diagnostics.ts";
 import { PROGRAM_FILE, type GuestFiles } from "./compiler/guest-files.ts";
 import { FILES_FOLDER } from "./compiler/host-files.ts";
@@ -27,8 +26,6 @@ export interface CheckRequest {
 const programText = new Lazy(() => import("./program-text.ts"));
 /** A generated file next to a module, with the signatures of its tools that run on the host. */
 const HOST_TOOLS_FILE = "host-tools.cem.d.ts";
-/** TypeScript's codes for an import that can't be resolved. */
-const UNRESOLVED_IMPORT = new Set([2307, 2882]);
 /** The most findings of one check. */
 const MAX_FINDINGS = 20;
 /** How much of what TypeScript reports is looked at. */
@@ -43,10 +40,6 @@ export class ProgramChecker {
    * again: a file that changes has TypeScript set up the whole program anew.
    */
   readonly #declared = new Map<string, ReadonlyMap<string, string>>();
-  /** The files of modules that do not exist on the host. */
-  #absent: string[] = [];
-  #unresolved = false;
-  #sourceFiles: Promise<readonly string[]> | undefined;
 
   constructor(compiler: NativeCompiler, files: GuestFiles) {
     this.#compiler = compiler;
@@ -54,11 +47,10 @@ export class ProgramChecker {
   }
 
   /**
-   * @param options - `cached`: whether {@link filesOfLastCheck} will be asked for, so that the compiler is asked at once.
    * @returns what a run of the program would fail on. Nothing for a syntax error, which is left to the review.
    * @throws UnreadableProgram; any other error means that the compiler can't be used any more.
    */
-  async check({ code, tools, strict = false }: CheckRequest, { cached = false } = {}): Promise<Finding[]> {
+  async check({ code, tools, strict = false }: CheckRequest): Promise<Finding[]> {
     // The parser loads while the compiler starts.
     const { checkedText, mayLackAwait } = await programText.get();
     const text = checkedText(code);
@@ -66,12 +58,7 @@ export class ProgramChecker {
     this.#declare(code, tools);
     this.#files.write(PROGRAM_FILE, text);
     await this.#compiler.update();
-    // Asked for at once, so that the answers need one round trip.
-    const asked = this.#compiler.diagnostics("Semantic");
-    this.#sourceFiles = cached ? this.#compiler.sourceFiles() : undefined;
-    this.#sourceFiles?.catch(() => {});
-    const diagnostics = await asked;
-    this.#unresolved = diagnostics.some((diagnostic) => UNRESOLVED_IMPORT.has(diagnostic.code));
+    const diagnostics = await this.#compiler.diagnostics("Semantic");
     const isWrong = diagnostics.some(strict ? isError : mayStop);
     if (!isWrong && !mayLackAwait(code)) return [];
     if ((await this.#compiler.diagnostics("Syntactic")).length > 0) return [];
@@ -83,26 +70,10 @@ export class ProgramChecker {
   }
 
   /**
-   * The hashes of the tools' files that the last check depends on. `undefined` when an import could not be resolved,
-   * since its file may be created later.
-   */
-  async filesOfLastCheck(): Promise<FileHashes | undefined> {
-    if (this.#unresolved) return undefined;
-    const files: FileHashes = {};
-    for (const file of await (this.#sourceFiles ?? this.#compiler.sourceFiles())) {
-      const hash = this.#files.hostHash(file);
-      if (hash !== undefined) files[file] = hash;
-    }
-    for (const file of this.#absent) files[file] = MISSING_FILE;
-    return files;
-  }
-
-  /**
    * Declares tools that have no file by their signatures. Where a module has tools in a file and tools on the host, both
    * are exported, and the file's declaration takes precedence.
    */
   #declare(code: string, tools: readonly CheckedTool[]): void {
-    this.#absent = [];
     const modules = Map.groupBy(tools, (tool) => tool.module);
     for (const module of this.#declared.keys()) {
       if (!modules.has(module) && code.includes(modulePath(module))) this.#overlay(module, new Map());
@@ -115,7 +86,6 @@ export class ProgramChecker {
     const file = module.replace(/^\./u, "/workspace");
     const original = file.replace(/^\/workspace\//u, FILES_FOLDER);
     const onDisk = this.#files.isOnHost(file);
-    if (!onDisk) this.#absent.push(original);
     const declared = tools.filter(({ isInFile }) => !isInFile || !onDisk);
     if (declared.length === 0) return new Map();
     const signatures = declared.map(({ signature }) => signature.replaceAll(/[\r\n]+/gu, " "));

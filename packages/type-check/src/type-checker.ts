@@ -1,5 +1,4 @@
 import { createHash } from "node:crypto";
-import { readFileSync } from "node:fs";
 import path from "node:path";
 import {
   abandonOnAbort,
@@ -11,7 +10,6 @@ import {
   toErrorInfo,
 } from "@cem/core";
 import type { Finding, OffloadedWork, ToolDefinition, TypeChecker } from "@cem/core";
-import { CheckCache, hashOf } from "./check-cache.ts";
 import { CheckSession, type CheckAnswer, type CheckBounds } from "./check-session.ts";
 import type { CheckWork } from "./check-session.ts";
 import { findCompiler } from "./compiler/compiler-process.ts";
@@ -58,12 +56,6 @@ export interface TypeCheckerSettings extends ToolFolders {
    * @defaultValue 512
    */
   memoryMb?: number | undefined;
-  /**
-   * A folder that caches, across processes, which code had no findings.
-   *
-   * @defaultValue none: findings are cached in memory only
-   */
-  cacheDir?: string | undefined;
 }
 
 /**
@@ -85,14 +77,13 @@ export class NativeTypeChecker implements TypeChecker {
   readonly #findCompiler: typeof findCompiler;
   /** Findings by the key of their check, oldest first. */
   readonly #memory = new Map<string, Finding[]>();
-  readonly #file: CheckCache | undefined;
   #session: CheckSession | undefined;
   /** Settles when all pending checks have: they run one after another. */
   #queue: Promise<unknown> = Promise.resolve();
   #disposed = false;
 
   constructor(
-    { serversDir, skillsDir, timeoutMs, memoryMb, cacheDir }: TypeCheckerSettings,
+    { serversDir, skillsDir, timeoutMs, memoryMb }: TypeCheckerSettings,
     find: typeof findCompiler = findCompiler,
   ) {
     this.#folders = { serversDir, skillsDir };
@@ -101,13 +92,9 @@ export class NativeTypeChecker implements TypeChecker {
       timeoutMs: timeoutMs ?? DEFAULT_TIMEOUT_MS,
       memoryMb: memoryMb ?? DEFAULT_MEMORY_MB,
     };
-    this.#file = cacheDir === undefined ? undefined : new CheckCache(cacheDir, this.#folders);
   }
 
-  async prepare(code?: string): Promise<void> {
-    const known =
-      code !== undefined && this.#session === undefined && (await this.#file?.hasAny(prefixOf(code)));
-    if (known === true || this.#disposed) return;
+  async prepare(): Promise<void> {
     const session = this.#obtainSession();
     if (!("missing" in session)) await session.ready();
   }
@@ -156,13 +143,7 @@ export class NativeTypeChecker implements TypeChecker {
   }
 
   async #runElsewhere(request: CheckRequest, key: string, signal?: AbortSignal): Promise<Finding[]> {
-    if (await this.#file?.has(key)) return this.#store(key, []);
-    const work: CheckWork = {
-      folders: this.#folders,
-      bounds: this.#bounds,
-      request,
-      cached: this.#file !== undefined,
-    };
+    const work: CheckWork = { folders: this.#folders, bounds: this.#bounds, request };
     const { timeoutMs } = this.#bounds;
     const describe = (): OffloadedWork => ({
       module: moduleBeside("check-session", import.meta.url),
@@ -179,25 +160,25 @@ export class NativeTypeChecker implements TypeChecker {
     this.#disposed = true;
     await this.#session?.dispose();
     await this.#queue;
-    await this.#file?.flush();
   }
 
   /** @returns `undefined` for a check that did not end in the time given, which is shorter than that of all checks. */
   async #run(request: CheckRequest, key: string, timeoutMs?: number): Promise<Finding[] | undefined> {
-    if (await this.#file?.has(key)) return this.#store(key, []);
     const session = this.#obtainSession();
     if ("missing" in session) return [notChecked(session.missing)];
     const shorter = timeoutMs === undefined ? undefined : Math.min(timeoutMs, this.#bounds.timeoutMs);
-    const answer = await session.check(request, { cached: this.#file !== undefined, timeoutMs: shorter });
+    const answer = await session.check(request, shorter);
     return shorter !== undefined && !answer.ok && session.ended ? undefined : this.#take(answer, key);
   }
 
   #take(answer: CheckAnswer, key: string): Finding[] {
     // Not cached: the next check of the same code may succeed.
     if (!answer.ok) return [notChecked(answer.reason)];
-    const { findings, files } = answer;
-    if (files !== undefined) this.#file?.add(key, files);
-    return this.#store(key, findings);
+    const { findings } = answer;
+    this.#memory.set(key, findings);
+    const [oldest] = this.#memory.keys();
+    if (this.#memory.size > MAX_IN_MEMORY && oldest !== undefined) this.#memory.delete(oldest);
+    return findings;
   }
 
   #obtainSession(): CheckSession | { missing: string } {
@@ -212,13 +193,6 @@ export class NativeTypeChecker implements TypeChecker {
       // A host without a process or a file to spare.
       return { missing: `TypeScript's compiler did not start (${toErrorInfo(error).message})` };
     }
-  }
-
-  #store(key: string, findings: Finding[]): Finding[] {
-    this.#memory.set(key, findings);
-    const [oldest] = this.#memory.keys();
-    if (this.#memory.size > MAX_IN_MEMORY && oldest !== undefined) this.#memory.delete(oldest);
-    return findings;
   }
 }
 
@@ -250,31 +224,9 @@ function unlessTooLarge(error: unknown): CheckAnswer {
 
 /** The cache key of a check: whatever its findings depend on, apart from the tools' files. */
 function keyOf(code: string, tools: readonly ToolDefinition[], strict: boolean): string {
-  const hash = createHash("sha256").update(strict ? "strict" : "");
+  const hash = createHash("sha256").update(JSON.stringify([code, strict]));
   for (const { module, kind, signature, inputSchema, outputSchema } of tools) {
     hash.update(JSON.stringify([module, kind, signature, inputSchema, outputSchema]));
   }
-  return prefixOf(code) + hash.digest("base64");
-}
-
-/** The prefix of the keys of all checks of one code. */
-function prefixOf(code: string): string {
-  return `${hashOf(JSON.stringify([CHECKER_VERSION, code]))} `;
-}
-
-/** To be raised when the same code may get other findings with the same versions of the packages. */
-const RULES_VERSION = 6;
-
-interface Manifest {
-  version: string;
-  dependencies: { typescript: string };
-}
-
-/** The versions that a finding depends on: of the rules, of this package and of TypeScript, whose version is pinned. */
-export const CHECKER_VERSION: string = checkerVersion();
-
-function checkerVersion(): string {
-  const text = readFileSync(new URL("../package.json", import.meta.url), "utf8");
-  const { version, dependencies } = JSON.parse(text) as Manifest;
-  return [RULES_VERSION, version, dependencies.typescript].join(" ");
+  return hash.digest("base64");
 }

@@ -21,7 +21,7 @@ const CHANGED_KEYS: readonly { section: string; key: string; reason: string }[] 
   {
     section: "optimizations",
     key: "file_content_cache",
-    reason: "keeps which programs passed the check of types, not the contents of files",
+    reason: "has no effect here: files are read when they are needed",
   },
   {
     section: "guardrails",

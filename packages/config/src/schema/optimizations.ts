@@ -43,16 +43,14 @@ export const optimizationSettings = {
   ),
   searchCacheDir: setting(
     withDefault(text, ".cem/search"),
-    "Folder of the other caches that tool_cache enables: embeddings, and type checks without findings (file_content_cache).",
+    "Folder of the cache of embeddings, which tool_cache enables.",
     { path: true },
   ),
   parallelDiscovery: setting(flag(true), "Read tool files in parallel.", {
     variables: ["OPTIMIZATION_PARALLEL_DISCOVERY"],
     risk: "none",
   }),
-  fileContentCache: setting(
-    flag(true),
-    "Keep which programs passed the check of types, by the content of their files, so that they are not checked again. Needs tool_cache.",
-    { risk: "none" },
-  ),
+  fileContentCache: setting(flag(true), "Read without an effect: files are read when they are needed.", {
+    risk: "none",
+  }),
 };

@@ -1,5 +1,4 @@
 import path from "node:path";
-import { hashOf } from "../check-cache.ts";
 import { GUEST_GLOBALS } from "./guest-globals.ts";
 import { HostFiles, type HostFile, type ToolFolders } from "./host-files.ts";
 
@@ -17,7 +16,7 @@ export interface FileChanges {
 
 interface KnownFile extends HostFile {
   /** Read when the file is first needed. */
-  content?: { text: string; hash: string } | undefined;
+  text?: string | undefined;
 }
 
 /**
@@ -62,16 +61,11 @@ export class GuestFiles {
   /** Gives the compiler the text of a file. */
   read(file: string): string | undefined {
     if (this.#tell(file) === undefined) return undefined;
-    return this.#written.get(file)?.text ?? this.#contentOf(file)?.text;
+    return this.#written.get(file)?.text ?? this.#textOf(file);
   }
 
   isFolder(folder: string): boolean {
     return folder === "/" || (TOOL_FOLDER.test(folder) && path.basename(folder) !== "node_modules");
-  }
-
-  /** The content hash of a file on the host; `undefined` for an overlay or a missing file. */
-  hostHash(file: string): string | undefined {
-    return this.#written.has(file) ? undefined : this.#contentOf(file)?.hash;
   }
 
   /** How many files the compiler has asked for, also in vain. */
@@ -108,15 +102,11 @@ export class GuestFiles {
     return found;
   }
 
-  #contentOf(file: string): KnownFile["content"] {
+  #textOf(file: string): string | undefined {
     const known = this.#known.get(file);
     if (known === undefined) return undefined;
     try {
-      if (known.content === undefined) {
-        const text = known.read();
-        known.content = { text, hash: hashOf(text) };
-      }
-      return known.content;
+      return (known.text ??= known.read());
     } catch {
       return undefined;
     }

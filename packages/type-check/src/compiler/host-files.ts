@@ -45,14 +45,14 @@ export class HostFiles {
     const real = realPath(hostPath(file, folder));
     const root = realPath(folder.host);
     if (real === undefined || root === undefined || !real.startsWith(root + path.sep)) return undefined;
-    const stamp = stampOf(real, MAX_FILE_BYTES);
+    const stamp = stampOf(real);
     return stamp === undefined ? undefined : { stamp, read: () => readFileSync(real, "utf8") };
   }
 
   /** The stamp that a file has now, wherever its links lead. Quicker than {@link find}, and enough for a file found before. */
   stamp(file: string): string | undefined {
     const folder = this.#folderOf(file);
-    return folder === undefined ? undefined : stampOf(hostPath(file, folder), MAX_FILE_BYTES);
+    return folder === undefined ? undefined : stampOf(hostPath(file, folder));
   }
 
   #folderOf(file: string): Folder | undefined {
@@ -73,10 +73,10 @@ function realPath(file: string): string | undefined {
 }
 
 /** A stamp that changes when the file does. `undefined` where no file could be read, or for a larger one. */
-export function stampOf(file: string, maxBytes: number): string | undefined {
+function stampOf(file: string): string | undefined {
   try {
     const found = statSync(file, { throwIfNoEntry: false });
-    if (found === undefined || !found.isFile() || found.size > maxBytes) return undefined;
+    if (found === undefined || !found.isFile() || found.size > MAX_FILE_BYTES) return undefined;
     return `${found.ino} ${found.mtimeMs} ${found.size}`;
   } catch {
     return undefined;

@@ -108,13 +108,10 @@ export class NativeCompiler {
   }
 
   /** TypeScript's diagnostics of the program, with strict null checks. */
-  diagnostics(kind: "Syntactic" | "Semantic"): Promise<readonly Diagnostic[]> {
-    return this.#list(`get${kind}Diagnostics`, { file: PROGRAM_FILE });
-  }
-
-  /** The files that the program depends on. */
-  sourceFiles(): Promise<readonly string[]> {
-    return this.#list("getSourceFileNames");
+  async diagnostics(kind: "Syntactic" | "Semantic"): Promise<readonly Diagnostic[]> {
+    const asked = { snapshot: this.#snapshot, project: STRICT, file: PROGRAM_FILE };
+    const answer = await this.#process.request(`get${kind}Diagnostics`, asked);
+    return (answer as readonly Diagnostic[] | null) ?? [];
   }
 
   /**
@@ -158,12 +155,6 @@ export class NativeCompiler {
       },
       getTimingCollector: () => undefined,
     };
-  }
-
-  async #list<T>(method: string, params?: object): Promise<readonly T[]> {
-    const project = { snapshot: this.#snapshot, project: STRICT };
-    const answer = (await this.#process.request(method, { ...project, ...params })) as readonly T[] | null;
-    return answer ?? [];
   }
 
   /** Answers the compiler's questions about files, so that it reads nothing of the host itself. */

@@ -38,21 +38,15 @@ export async function createConfiguredCatalog(
 const MIN_CHECK_TIMEOUT_MS = 2_000;
 const MAX_CHECK_TIMEOUT_MS = 10_000;
 
-export async function createConfiguredTypeChecker({
-  execution,
-  guardrails,
-  optimizations,
-}: Config): Promise<TypeChecker> {
+export async function createConfiguredTypeChecker({ execution, guardrails }: Config): Promise<TypeChecker> {
   const { createTypeChecker } = await import("@cem/type-check");
   const { serversDir, skillsDir } = execution;
-  const { enabled, toolCache, fileContentCache, searchCacheDir } = optimizations;
-  const cacheDir = enabled && toolCache && fileContentCache ? searchCacheDir : undefined;
   // The check of a run takes no longer than the run may.
   const timeoutMs = Math.max(
     MIN_CHECK_TIMEOUT_MS,
     Math.min(MAX_CHECK_TIMEOUT_MS, Math.ceil(guardrails.maxExecutionTime * 1000)),
   );
-  return createTypeChecker({ serversDir, skillsDir, cacheDir, timeoutMs });
+  return createTypeChecker({ serversDir, skillsDir, timeoutMs });
 }
 
 /** Signs that are common in honest results: encoded data, comments of web pages, colours of a terminal. */
@@ -104,7 +98,7 @@ export function ownedTypeChecker(
   return {
     specificationVersion: "v1",
     check: async (request) => (await checker()).check(request),
-    prepare: async (code) => (await checker()).prepare?.(code),
+    prepare: async () => (await checker()).prepare?.(),
     dispose: async () => (await own.settled())?.dispose(),
   };
 }
