@@ -1,5 +1,5 @@
 import { createDenoSandboxProvider } from "@cem/sandbox-deno";
-import { backendPerLevel } from "../../sandbox-deno/src/testing.ts";
+import { backendPerLevel } from "../../sandbox-deno/src/testing/backends.ts";
 import { afterAll, beforeAll, describe, expect, it } from "vitest";
 import { ATTACKS } from "../scripts/attacks/all.ts";
 import { Ground } from "../scripts/attacks/ground.ts";

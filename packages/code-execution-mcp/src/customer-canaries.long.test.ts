@@ -1,6 +1,6 @@
 import { createDenoSandboxProvider } from "@cem/sandbox-deno";
 import { describe, expect, it } from "vitest";
-import { backendPerLevel } from "../../sandbox-deno/src/testing.ts";
+import { backendPerLevel } from "../../sandbox-deno/src/testing/backends.ts";
 import { ENTRANCES, tryCustomers } from "../scripts/customers/ground.ts";
 
 const TIMEOUT_MS = 240_000;

@@ -1,17 +1,16 @@
 import { basename, dirname } from "node:path/posix";
 import {
-  guestEnvironment,
   GUEST_RUNNER,
   GUEST_WORKSPACE,
+  guestEnvironment,
   namespacedDenoArguments,
   NETWORK_FILES,
   systemLibraries,
 } from "@cem/sandbox/provider-kit";
-import { hiddenPlaces, placedInitOf, placeMounts, type GuestPlan } from "./guest-plan.ts";
-import { findProgram } from "./find-program.ts";
-import type { IsolationBackend, BackendProbe, SpawnPlan } from "./isolation-backend.ts";
-import { resourceLimitPrefix } from "./resource-limits.ts";
-import { seccompFilterFile } from "./seccomp-file.ts";
+import { hiddenPlaces, placedInitOf, placeMounts } from "./guest-plan.ts";
+import type { BackendProbe, GuestPlan, IsolationBackend, SpawnPlan } from "./guest-plan.ts";
+import { findProgram, resourceLimitPrefix } from "./command-prefixes.ts";
+import { seccompFilterFile } from "./seccomp.ts";
 
 const TEMPORARY_BYTES = 64 * 1024 * 1024;
 

@@ -1,3 +1,3 @@
-import { describeContractAt } from "./contract-testing.ts";
+import { describeContractAt } from "./testing/backends.ts";
 
 await describeContractAt("permissions");

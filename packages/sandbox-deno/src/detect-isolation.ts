@@ -1,9 +1,10 @@
-import { CemError } from "@cem/core";
-import { connectGuest, type ConnectedGuest } from "@cem/sandbox/provider-kit";
+import { CemError, ISOLATION_LEVELS } from "@cem/core";
+import type { IsolationLevel } from "@cem/core";
+import { connectGuest } from "@cem/sandbox/provider-kit";
+import type { ConnectedGuest } from "@cem/sandbox/provider-kit";
 import { findBubblewrap } from "./bubblewrap.ts";
-import type { GuestPlan } from "./guest-plan.ts";
+import type { BackendProbe, GuestPlan, IsolationBackend } from "./guest-plan.ts";
 import { permissionsOnly } from "./permissions.ts";
-import type { IsolationBackend, BackendProbe } from "./isolation-backend.ts";
 import { findSandboxExec } from "./sandbox-exec.ts";
 import { startGuest } from "./start-guest.ts";
 import { findUnshare } from "./unshare.ts";
@@ -80,4 +81,31 @@ export async function detectIsolation(
   throw new CemError("SANDBOX_UNAVAILABLE", `No Deno sandbox starts on this host (${problems.join("; ")}).`, {
     details: { problems },
   });
+}
+
+/** How to get a stronger isolation on this platform. */
+export function isolationHint(): string {
+  if (process.platform !== "linux") return "Use a microVM sandbox, or run on Linux with bubblewrap.";
+  return "Install bubblewrap (apt install bubblewrap, dnf install bubblewrap) and allow user namespaces, or use a microVM sandbox.";
+}
+
+/**
+ * Checks that a backend reaches the required isolation level.
+ *
+ * @param wanted - The weakest level allowed; `undefined` allows any.
+ * @param notes - Why stronger backends don't work.
+ * @throws CemError `ISOLATION_TOO_WEAK`.
+ */
+export function requireIsolation(
+  { level, mechanisms }: IsolationBackend,
+  wanted: IsolationLevel | undefined,
+  notes: readonly string[],
+): void {
+  if (wanted === undefined || ISOLATION_LEVELS.indexOf(level) <= ISOLATION_LEVELS.indexOf(wanted)) return;
+  const why = notes.length > 0 ? ` Tried: ${notes.join("; ")}.` : "";
+  throw new CemError(
+    "ISOLATION_TOO_WEAK",
+    `The required isolation is at least ${wanted}; the Deno sandbox reaches ${level} here (${mechanisms.join(", ")}).${why} ${isolationHint()}`,
+    { details: { wanted, level, mechanisms, notes } },
+  );
 }

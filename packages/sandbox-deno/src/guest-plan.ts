@@ -1,7 +1,8 @@
 import { existsSync, realpathSync } from "node:fs";
 import { sep } from "node:path";
-import type { Mount, NetworkPolicy } from "@cem/core";
-import { GUEST_RUNNER, GUEST_WORKSPACE, toolFoldersOf, type InitMessage } from "@cem/sandbox/provider-kit";
+import type { IsolationLevel, Mount, NetworkPolicy } from "@cem/core";
+import { GUEST_RUNNER, GUEST_WORKSPACE, toolFoldersOf } from "@cem/sandbox/provider-kit";
+import type { InitMessage } from "@cem/sandbox/provider-kit";
 
 /** A guest's files, permissions and limits, for every isolation backend. */
 export interface GuestPlan {
@@ -104,3 +105,31 @@ export function toGuestPath(plan: GuestPlan, path: string): string {
   }
   return path;
 }
+
+/** The command that starts one guest. */
+export interface SpawnPlan {
+  file: string;
+  args: string[];
+  /** The guest's complete environment. */
+  env: Record<string, string>;
+  cwd: string;
+  /** A file to open for reading as file descriptor 3. */
+  descriptorFile?: string | undefined;
+  /** A folder of this guest alone, removed after its end. */
+  ownFolder?: string | undefined;
+  /** The backend's part of the guest's `init` message. */
+  init: GuestInit;
+}
+
+/** One way to isolate a guest from the host. */
+export interface IsolationBackend {
+  readonly name: "bubblewrap" | "unshare" | "sandbox-exec" | "permissions";
+  readonly level: IsolationLevel;
+  /** The mechanisms in force, for display. */
+  readonly mechanisms: readonly string[];
+  /** Builds the command for one guest. */
+  plan(plan: GuestPlan): SpawnPlan;
+}
+
+/** A backend, or the reason why this host can't use it. */
+export type BackendProbe = { ok: true; backend: IsolationBackend } | { ok: false; reason: string };

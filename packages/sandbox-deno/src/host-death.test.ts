@@ -4,7 +4,7 @@ import { tmpdir } from "node:os";
 import { join } from "node:path";
 import { fileURLToPath } from "node:url";
 import { afterAll, describe, expect, it, onTestFinished } from "vitest";
-import { availableBackends } from "./testing.ts";
+import { availableBackends } from "./testing/backends.ts";
 
 const backends = await availableBackends();
 

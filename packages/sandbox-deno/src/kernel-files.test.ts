@@ -4,9 +4,9 @@ import { tmpdir } from "node:os";
 import { join } from "node:path";
 import { GUEST_RUNNER } from "@cem/sandbox/provider-kit";
 import { afterAll, describe, expect, it } from "vitest";
-import { findDeno } from "./deno-binary.ts";
+import { findDeno } from "./start-guest.ts";
 import { findCandidates } from "./detect-isolation.ts";
-import { MOUNTED_FILE } from "./testing.ts";
+import { MOUNTED_FILE } from "./testing/backends.ts";
 
 const WRITABLE_BY_ROOT = [
   "/proc/sys/kernel/core_pattern",

@@ -2,7 +2,7 @@ import { spawnSync } from "node:child_process";
 import { dirname } from "node:path";
 import { fileURLToPath } from "node:url";
 import { expect, it } from "vitest";
-import { MOUNTED_FILE } from "./testing.ts";
+import { MOUNTED_FILE } from "./testing/backends.ts";
 
 const PACKAGE = fileURLToPath(new URL("..", import.meta.url));
 const VITEST = fileURLToPath(new URL("../../../node_modules/vitest/vitest.mjs", import.meta.url));

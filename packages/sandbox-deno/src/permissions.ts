@@ -1,11 +1,9 @@
 import { mkdtempSync, realpathSync } from "node:fs";
 import { dirname, join } from "node:path";
-import { denoArguments, guestEnvironment, GUEST_RUNNER } from "@cem/sandbox/provider-kit";
-import { guestPaths, hiddenHostPaths, initOf, type GuestPlan } from "./guest-plan.ts";
-import { findProgram } from "./find-program.ts";
-import type { IsolationBackend, SpawnPlan } from "./isolation-backend.ts";
-import { confineRoot } from "./confine-root.ts";
-import { resourceLimitPrefix } from "./resource-limits.ts";
+import { denoArguments, GUEST_RUNNER, guestEnvironment } from "@cem/sandbox/provider-kit";
+import { guestPaths, hiddenHostPaths, initOf } from "./guest-plan.ts";
+import type { GuestPlan, IsolationBackend, SpawnPlan } from "./guest-plan.ts";
+import { confineRoot, findProgram, resourceLimitPrefix } from "./command-prefixes.ts";
 
 /** The backend without kernel isolation: Deno's permissions and rlimits. */
 export function permissionsOnly(): IsolationBackend {

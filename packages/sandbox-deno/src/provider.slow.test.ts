@@ -3,7 +3,7 @@ import { tmpdir } from "node:os";
 import { join } from "node:path";
 import { afterAll, beforeAll, describe, expect, it, onTestFinished } from "vitest";
 import { createDenoSandboxProvider } from "./index.ts";
-import { availableBackends, backendPerLevel } from "./testing.ts";
+import { availableBackends, backendPerLevel } from "./testing/backends.ts";
 
 const backends = await availableBackends();
 const perLevel = await backendPerLevel();

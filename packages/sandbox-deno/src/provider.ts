@@ -1,38 +1,29 @@
 import { mkdirSync } from "node:fs";
-import { availableParallelism } from "node:os";
+import { availableParallelism, tmpdir } from "node:os";
 import { join } from "node:path";
 import type { Isolation, RunLimits, SandboxProbe, SandboxSpec } from "@cem/core";
-import { removeProcessFolder } from "@cem/core/files";
-import {
-  createGuestSandbox,
-  FairGate,
-  type GuestProviderSettings,
-  type GuestSandbox,
-  type GuestSandboxProvider,
-  resolveLimits,
-} from "@cem/sandbox";
+import { createProcessFolder, removeProcessFolder } from "@cem/core/files";
+import { createGuestSandbox, FairGate, resolveLimits } from "@cem/sandbox";
+import type { GuestProviderSettings, GuestSandbox, GuestSandboxProvider } from "@cem/sandbox";
 import {
   checkSpec,
-  type ConnectedGuest,
   guestBootFile,
   preloadCompiler,
   probeHost,
   sandboxSettings,
 } from "@cem/sandbox/provider-kit";
-import { findDeno } from "./deno-binary.ts";
+import type { ConnectedGuest } from "@cem/sandbox/provider-kit";
+import { findDeno, startGuest } from "./start-guest.ts";
 import {
   bootGuest,
   detectIsolation,
   findCandidates,
-  type DetectedIsolation,
-  type IsolationChoice,
+  isolationHint,
+  requireIsolation,
 } from "./detect-isolation.ts";
-import type { GuestPlan } from "./guest-plan.ts";
-import { createPrivateDir } from "./private-dir.ts";
-import type { IsolationBackend } from "./isolation-backend.ts";
-import { requireIsolation, isolationHint } from "./require-isolation.ts";
-import { startGuest } from "./start-guest.ts";
-import { workspaceCheck } from "./workspace-check.ts";
+import type { DetectedIsolation, IsolationChoice } from "./detect-isolation.ts";
+import type { GuestPlan, IsolationBackend } from "./guest-plan.ts";
+import { workspaceCheck } from "./workspace-links.ts";
 
 /** Settings of {@link createDenoSandboxProvider}. All are optional. */
 export interface DenoSandboxSettings extends GuestProviderSettings {
@@ -194,4 +185,11 @@ function makePlan(
     memoryMb,
     writeMb,
   };
+}
+
+/** Creates a folder that only this user can read. It is removed when the process exits. */
+export function createPrivateDir(): string {
+  const path = createProcessFolder(tmpdir(), "cem-deno");
+  mkdirSync(join(path, "root"));
+  return path;
 }

@@ -4,7 +4,7 @@ import { tmpdir } from "node:os";
 import { join } from "node:path";
 import { fileURLToPath } from "node:url";
 import { afterAll, describe, expect, it } from "vitest";
-import { availableBackends } from "./testing.ts";
+import { availableBackends } from "./testing/backends.ts";
 
 const MODULE = JSON.stringify(fileURLToPath(new URL("index.ts", import.meta.url)));
 const READ = 'import { one } from "./servers/s/index.ts"; return [one, Deno.readTextFileSync("note.txt")];';

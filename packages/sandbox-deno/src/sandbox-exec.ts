@@ -1,8 +1,7 @@
 import { realpathSync } from "node:fs";
 import { dirname } from "node:path";
-import { findProgram } from "./find-program.ts";
-import type { GuestPlan } from "./guest-plan.ts";
-import type { BackendProbe } from "./isolation-backend.ts";
+import { findProgram } from "./command-prefixes.ts";
+import type { BackendProbe, GuestPlan } from "./guest-plan.ts";
 import { permissionsOnly } from "./permissions.ts";
 
 /** Folders of macOS in which people, programs and other disks keep files. The system's own stay readable. */

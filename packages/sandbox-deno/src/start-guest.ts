@@ -1,13 +1,16 @@
 import { spawn } from "node:child_process";
 import type { ChildProcess } from "node:child_process";
 import { randomBytes } from "node:crypto";
-import { closeSync, openSync } from "node:fs";
+import { accessSync, closeSync, constants, existsSync, openSync } from "node:fs";
 import { rm } from "node:fs/promises";
 import type { Socket } from "node:net";
 import type { Readable, Writable } from "node:stream";
-import { type Guest, type GuestExit } from "@cem/sandbox";
+import { createRequire } from "node:module";
+import { dirname, isAbsolute, join } from "node:path";
+import type { Guest, GuestExit } from "@cem/sandbox";
 import { createUsageReader, encodeHostMessage } from "@cem/sandbox/provider-kit";
-import type { SpawnPlan } from "./isolation-backend.ts";
+import { CemError } from "@cem/core";
+import type { SpawnPlan } from "./guest-plan.ts";
 
 const TOKEN_BYTES = 16;
 
@@ -82,4 +85,46 @@ function killGroup(child: ChildProcess): void {
     // The group is gone.
   }
   child.kill("SIGKILL");
+}
+
+/** The npm package that holds this platform's Deno binary. */
+function platformPackage(): string {
+  const { platform, arch } = process;
+  const library = platform === "linux" ? "-glibc" : "";
+  return `@deno/${platform}-${arch}${library}`;
+}
+
+function unavailable(message: string): CemError {
+  return new CemError("SANDBOX_UNAVAILABLE", message, {
+    details: { platform: process.platform, arch: process.arch },
+  });
+}
+
+/**
+ * Finds the Deno binary to spawn.
+ *
+ * @param denoPath - Absolute path; `undefined` for the binary that npm installed for this platform.
+ * @throws CemError `SANDBOX_UNAVAILABLE` when there is none.
+ */
+export function findDeno(denoPath: string | undefined): string {
+  if (denoPath !== undefined) {
+    if (!isAbsolute(denoPath)) throw unavailable(`denoPath has to be absolute; it is "${denoPath}".`);
+    try {
+      accessSync(denoPath, constants.X_OK);
+    } catch {
+      throw unavailable(`denoPath ${denoPath} is not an executable file.`);
+    }
+    return denoPath;
+  }
+  const name = platformPackage();
+  try {
+    const folder = dirname(createRequire(import.meta.url).resolve(`${name}/package.json`));
+    const binary = join(folder, process.platform === "win32" ? "deno.exe" : "deno");
+    if (existsSync(binary)) return binary;
+  } catch {
+    // Not installed: reported below.
+  }
+  throw unavailable(
+    `The Deno binary for this platform is missing: the optional package ${name} is not installed. Install it, or set denoPath to a Deno 2.9 binary.`,
+  );
 }

@@ -1,18 +1,16 @@
-import { accessSync, constants, existsSync, lstatSync, readlinkSync, statSync } from "node:fs";
+import { accessSync, constants, existsSync, lstatSync, readFileSync, readlinkSync, statSync } from "node:fs";
 import { join } from "node:path";
 import { basename, dirname } from "node:path/posix";
 import {
-  guestEnvironment,
   GUEST_RUNNER,
   GUEST_WORKSPACE,
+  guestEnvironment,
   namespacedDenoArguments,
   NETWORK_FILES,
 } from "@cem/sandbox/provider-kit";
-import { hiddenPlaces, placedInitOf, placeMounts, type GuestPlan } from "./guest-plan.ts";
-import { findProgram } from "./find-program.ts";
-import type { IsolationBackend, BackendProbe, SpawnPlan } from "./isolation-backend.ts";
-import { findNestedMounts } from "./nested-mounts.ts";
-import { resourceLimitPrefix } from "./resource-limits.ts";
+import { hiddenPlaces, placedInitOf, placeMounts } from "./guest-plan.ts";
+import type { BackendProbe, GuestPlan, IsolationBackend, SpawnPlan } from "./guest-plan.ts";
+import { findProgram, resourceLimitPrefix } from "./command-prefixes.ts";
 
 const PROGRAMS = ["sh", "unshare", "setpriv", "mount", "umount", "mkdir", "pivot_root"] as const;
 const TEMPORARY_SIZE = "64m";
@@ -141,4 +139,27 @@ function planUnshare(plan: GuestPlan): SpawnPlan {
     cwd: "/",
     init: placedInitOf(plan),
   };
+}
+
+/** A file system mounted somewhere below a folder. */
+export interface NestedMount {
+  /** Absolute path on the host. */
+  path: string;
+  readOnly: boolean;
+  /** The kernel lets no user namespace take this option away again. */
+  noExec: boolean;
+}
+
+/** Finds what is mounted below a folder of this host, as containers mount drivers and secrets below `/usr`. */
+export function findNestedMounts(folder: string): NestedMount[] {
+  const lines = readFileSync("/proc/self/mountinfo", "utf8").split("\n");
+  return lines.flatMap((line) => {
+    const [, , , , place = "", options = ""] = line.split(" ");
+    const path = place.replaceAll(/\\(\d{3})/g, (_, code: string) =>
+      String.fromCodePoint(Number.parseInt(code, 8)),
+    );
+    if (!path.startsWith(`${folder}/`)) return [];
+    const set = new Set(options.split(","));
+    return [{ path, readOnly: set.has("ro"), noExec: set.has("noexec") }];
+  });
 }

@@ -12,7 +12,7 @@ import {
   type V1Status,
 } from "@kubernetes/client-node";
 import { clusterError, isNotFound } from "./cluster-errors.ts";
-import { SANDBOX_API, TEMPLATE_API, type SandboxResource, type SandboxTemplate } from "./resources.ts";
+import { SANDBOX_API, TEMPLATE_API, type SandboxResource, type SandboxTemplate } from "./guest-pod.ts";
 
 /** A command to execute in a pod, and its streams. */
 export interface PodCommand {

@@ -1,10 +1,56 @@
 import { realpathSync } from "node:fs";
-import { isAbsolute, relative, sep } from "node:path";
-import { CemError, type Mount, type SandboxSpec } from "@cem/core";
-import { guestMounts } from "@cem/sandbox/provider-kit";
-import type { V1Container, V1PodSpec, V1VolumeMount } from "@kubernetes/client-node";
+import { basename, isAbsolute, relative, sep } from "node:path";
+import { CemError } from "@cem/core";
+import type { Mount, SandboxSpec } from "@cem/core";
+import { GUEST_RUNNER, guestBootFile, guestMounts, machineCommand } from "@cem/sandbox/provider-kit";
+import type {
+  V1Condition,
+  V1Container,
+  V1ObjectMeta,
+  V1PodSpec,
+  V1VolumeMount,
+} from "@kubernetes/client-node";
 import type { OwnerPod, SharedVolume } from "./provider-settings.ts";
-import { SANDBOX_API, type PodTemplate, type SandboxResource } from "./resources.ts";
+
+// The parts of the custom resources of agent-sandbox that are read or written here.
+export const SANDBOX_API = { group: "agents.x-k8s.io", version: "v1beta1", plural: "sandboxes" } as const;
+export const TEMPLATE_API = {
+  group: "extensions.agents.x-k8s.io",
+  version: "v1beta1",
+  plural: "sandboxtemplates",
+} as const;
+/** Names the pod of a sandbox where it is not the sandbox's own name. */
+const POD_NAME_ANNOTATION = "agents.x-k8s.io/pod-name";
+
+export interface PodTemplate {
+  metadata?: Pick<V1ObjectMeta, "labels" | "annotations"> | undefined;
+  spec: V1PodSpec;
+}
+
+export interface SandboxTemplate {
+  metadata: V1ObjectMeta;
+  spec: { podTemplate: PodTemplate };
+}
+
+export interface SandboxResource {
+  apiVersion: string;
+  kind: "Sandbox";
+  metadata: V1ObjectMeta;
+  spec: {
+    podTemplate: PodTemplate;
+    /** RFC 3339. */
+    shutdownTime: string;
+    shutdownPolicy: "Delete";
+    service: false;
+  };
+  status?: { conditions?: V1Condition[]; nodeName?: string };
+}
+
+/** The pod of a sandbox once it is ready to execute commands; `undefined` before. */
+export function readyPod({ metadata, status }: SandboxResource): string | undefined {
+  const ready = status?.conditions?.some(({ type, status: value }) => type === "Ready" && value === "True");
+  return ready === true ? (metadata.annotations?.[POD_NAME_ANNOTATION] ?? metadata.name) : undefined;
+}
 
 /** Memory of a pod beyond the program's limit: Deno outside of V8's heap and the idle process, in MiB. */
 const OVERHEAD_MB = 128;
@@ -112,4 +158,26 @@ function volumeMount({ root }: SharedVolume, { hostPath, guestPath, readOnly }: 
     );
   }
   return { name: VOLUME, mountPath: guestPath, subPath, readOnly };
+}
+
+const BLOCK_BYTES = 512;
+/** Sets limits of the process, then replaces the shell and its environment: `BLOCKS CWD NAME=VALUE … FILE ARG …`. */
+const START = `ulimit -c 0; ulimit -f "$1"; cd "$2" || exit 1; shift 2; exec env -i "$@"`;
+
+/** The command that starts the guest runner in a pod whose image has it in `/cem`. */
+export function guestCommand(spec: SandboxSpec): string[] {
+  const boot = `${GUEST_RUNNER}/guest/${basename(guestBootFile)}`;
+  const { file, args, cwd, env, fileBytes } = machineCommand(spec, `${GUEST_RUNNER}/deno`, boot);
+  const variables = Object.entries(env).map(([name, value]) => `${name}=${value}`);
+  return [
+    "sh",
+    "-c",
+    START,
+    "cem",
+    String(Math.ceil(fileBytes / BLOCK_BYTES)),
+    cwd,
+    ...variables,
+    file,
+    ...args,
+  ];
 }

@@ -3,8 +3,8 @@ import { hostname } from "node:os";
 import { setTimeout as sleep } from "node:timers/promises";
 import { CemError } from "@cem/core";
 import type { Cluster } from "./cluster.ts";
-import { rfc3339 } from "./guest-pod.ts";
-import { readyPod, type SandboxResource } from "./resources.ts";
+import { readyPod, rfc3339 } from "./guest-pod.ts";
+import type { SandboxResource } from "./guest-pod.ts";
 
 const NAME_BYTES = 6;
 /** Of a lease, until it is renewed. */

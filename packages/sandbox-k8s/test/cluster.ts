@@ -14,7 +14,7 @@ import {
   type V1PodSpec,
 } from "@kubernetes/client-node";
 import type { KubernetesSettings } from "../src/provider-settings.ts";
-import { SANDBOX_API, TEMPLATE_API } from "../src/resources.ts";
+import { SANDBOX_API, TEMPLATE_API } from "../src/guest-pod.ts";
 import { TestApiServer } from "./api-server.ts";
 import { hostBootId, NODE_NAME, TestNode } from "./node.ts";
 

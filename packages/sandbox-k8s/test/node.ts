@@ -17,7 +17,7 @@ import {
 } from "@kubernetes/client-node";
 import { guestBootFile } from "@cem/sandbox/provider-kit";
 import { WebSocketServer, type WebSocket } from "ws";
-import { SANDBOX_API, type SandboxResource } from "../src/resources.ts";
+import { SANDBOX_API, type SandboxResource } from "../src/guest-pod.ts";
 
 export const NODE_NAME = "test-node";
 const FOREGROUND = "foregroundDeletion";

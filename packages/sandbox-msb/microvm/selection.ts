@@ -1,6 +1,6 @@
 import { findGuestRuntime } from "../src/guest-runtime.ts";
 import { installedVersion } from "../src/load-sdk.ts";
-import { probeKey, cacheProbe } from "../src/probe-cache.ts";
+import { probeKey, cacheProbe } from "../src/host-virtualization.ts";
 import { join } from "node:path";
 import { denoFile, isWhole, machinesHome } from "./provider.ts";
 import { declareOnly } from "./test-api.ts";

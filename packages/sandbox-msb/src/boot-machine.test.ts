@@ -1,6 +1,6 @@
 import { describe, expect, it } from "vitest";
-import { bootMachine } from "./boot-machine.ts";
-import type { Microvm, MicrovmSpec } from "./microvm-driver.ts";
+import { bootMachine } from "./machines.ts";
+import type { Microvm, MicrovmSpec } from "./microvm-guest.ts";
 import { ProcessMachine } from "./testing/process-machine.ts";
 
 const SPEC: MicrovmSpec = {

@@ -1,13 +1,16 @@
 import { isAbsolute } from "node:path";
 import { CemError } from "@cem/core";
+import type { NetworkPolicy } from "@cem/core";
+import { parseHost } from "@cem/sandbox/provider-kit";
 import type { MachineCommand } from "@cem/sandbox/provider-kit";
-import type { ExecHandle, ExecSink, Sandbox } from "microsandbox";
-import { findMachineProcess } from "./machine-process.ts";
+import type { ExecHandle, ExecSink, NetworkPolicy as SdkPolicy, Rule, Sandbox } from "microsandbox";
+import { findMachineProcess } from "./own-machines.ts";
 import type { GuestRuntime } from "./guest-runtime.ts";
-import { prepareImage, type PreparedImage } from "./image.ts";
-import { loadSdk, type Microsandbox } from "./load-sdk.ts";
-import { toSdkPolicy } from "./network-policy.ts";
-import type { KnownMicrovm, Microvm, MicrovmEvent, MicrovmProcess, MicrovmSpec } from "./microvm-driver.ts";
+import { prepareImage } from "./image.ts";
+import type { PreparedImage } from "./image.ts";
+import { loadSdk } from "./load-sdk.ts";
+import type { Microsandbox } from "./load-sdk.ts";
+import type { KnownMicrovm, Microvm, MicrovmEvent, MicrovmProcess, MicrovmSpec } from "./microvm-guest.ts";
 
 /** The guest's user, which owns the files of its mounts. */
 const GUEST_UID = 1_000;
@@ -163,4 +166,22 @@ class EmbeddedProcess implements MicrovmProcess {
   write(bytes: Uint8Array): Promise<void> {
     return this.#input.write(bytes);
   }
+}
+
+/** Translates a network policy to rules of the machine's network card. Deno's permissions enforce it inside as well. */
+export function toSdkPolicy(
+  { Destination, PortRange, Rule: rules }: Microsandbox,
+  policy: NetworkPolicy,
+): SdkPolicy {
+  const allowed: Rule[] = [];
+  if (policy === "all") allowed.push(rules.allowEgress(Destination.group("public")));
+  for (const { name, family, port } of typeof policy === "object" ? policy.hosts.map(parseHost) : []) {
+    const destination =
+      family === "name"
+        ? Destination.domain(name)
+        : Destination.cidr(`${name}/${family === "ipv4" ? 32 : 128}`);
+    const ports = port === undefined ? [] : [PortRange.single(port)];
+    allowed.push({ ...rules.allowEgress(destination), ports });
+  }
+  return { defaultEgress: "deny", defaultIngress: "deny", rules: [rules.allowDns(), ...allowed] };
 }

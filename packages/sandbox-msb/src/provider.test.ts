@@ -2,9 +2,8 @@ import { mkdirSync, mkdtempSync, rmSync } from "node:fs";
 import { tmpdir } from "node:os";
 import { join } from "node:path";
 import { afterAll, describe, expect, it } from "vitest";
-import { findObstacle, readSigns } from "./host-virtualization.ts";
+import { cacheProbe, findObstacle, probeKey, readCachedProbe, readSigns } from "./host-virtualization.ts";
 import { createMicrosandboxProvider } from "./index.ts";
-import { probeKey, readCachedProbe, cacheProbe } from "./probe-cache.ts";
 
 const obstacle = findObstacle(readSigns());
 const home = mkdtempSync(join(tmpdir(), "cem-msb-"));

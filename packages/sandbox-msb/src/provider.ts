@@ -1,5 +1,10 @@
-import { CemError, Lazy, type Isolation, type SandboxProbe, type SandboxSpec } from "@cem/core";
-import { resolveLimits, type Guest, type GuestSandboxProvider } from "@cem/sandbox";
+import { mkdirSync, mkdtempSync, rmSync } from "node:fs";
+import { availableParallelism } from "node:os";
+import { join } from "node:path";
+import { CemError, Lazy } from "@cem/core";
+import type { Isolation, SandboxProbe, SandboxSpec } from "@cem/core";
+import { resolveLimits } from "@cem/sandbox";
+import type { Guest, GuestSandboxProvider } from "@cem/sandbox";
 import {
   connectGuest,
   createMachineProvider,
@@ -8,27 +13,19 @@ import {
   guestMounts,
   machineCommand,
   probeHost,
-  type MachineParts,
 } from "@cem/sandbox/provider-kit";
-import { mkdirSync, mkdtempSync, rmSync } from "node:fs";
-import { availableParallelism } from "node:os";
-import { join } from "node:path";
-import { bootMachine } from "./boot-machine.ts";
-import { createEmbeddedDriver, type EmbeddedDriver } from "./embedded-driver.ts";
-import {
-  findGuestRuntime,
-  guestBootPath,
-  GUEST_DENO,
-  stageRuntime,
-  type GuestRuntime,
-} from "./guest-runtime.ts";
-import { findObstacle, readSigns } from "./host-virtualization.ts";
+import type { MachineParts } from "@cem/sandbox/provider-kit";
+import { bootMachine } from "./machines.ts";
+import { createEmbeddedDriver } from "./embedded-driver.ts";
+import type { EmbeddedDriver } from "./embedded-driver.ts";
+import { findGuestRuntime, GUEST_DENO, guestBootPath, stageRuntime } from "./guest-runtime.ts";
+import type { GuestRuntime } from "./guest-runtime.ts";
+import { cacheProbe, findObstacle, probeKey, readCachedProbe, readSigns } from "./host-virtualization.ts";
 import type { PreparedImage } from "./image.ts";
-import { newMachineName, ownLabels, sweepLeftovers } from "./leftovers.ts";
+import { newMachineName, ownLabels, sweepLeftovers } from "./own-machines.ts";
 import { defaultHome, installedVersion } from "./load-sdk.ts";
 import { MACHINE_OVERHEAD_MB, startMicrovmGuest } from "./microvm-guest.ts";
 import type { MicrosandboxSettings } from "./provider-settings.ts";
-import { probeKey, readCachedProbe, cacheProbe } from "./probe-cache.ts";
 
 const DEFAULT_BOOT_TIMEOUT_MS = 30_000;
 /** A health check's timeout is this fraction of the boot timeout. */

@@ -1,4 +1,4 @@
-import type { MicrovmEvent, MicrovmProcess } from "../microvm-driver.ts";
+import type { MicrovmEvent, MicrovmProcess } from "../microvm-guest.ts";
 import type { CommandOutcome } from "./server-rpc.ts";
 import { READ, WRITE } from "./server-scripts.ts";
 

@@ -1,13 +1,10 @@
 import { randomBytes } from "node:crypto";
 import { rmSync, writeFileSync } from "node:fs";
 import { basename, dirname, join } from "node:path";
-import { CemError, type Isolation, type SandboxProbe, type SandboxSpec } from "@cem/core";
-import {
-  resolveLimits,
-  type Guest,
-  type GuestProviderSettings,
-  type GuestSandboxProvider,
-} from "@cem/sandbox";
+import { CemError } from "@cem/core";
+import type { Isolation, SandboxProbe, SandboxSpec } from "@cem/core";
+import { resolveLimits } from "@cem/sandbox";
+import type { Guest, GuestProviderSettings, GuestSandboxProvider } from "@cem/sandbox";
 import {
   createMachineProvider,
   GUEST_RUNNER,
@@ -17,13 +14,13 @@ import {
   guestMounts,
   machineCommand,
   probeHost,
-  type MachineParts,
 } from "@cem/sandbox/provider-kit";
+import type { MachineParts } from "@cem/sandbox/provider-kit";
 import { runnerFiles } from "../guest-runtime.ts";
 import { MACHINE_OVERHEAD_MB, startMicrovmGuest } from "../microvm-guest.ts";
-import { ServerMachine } from "./server-machine.ts";
-import { checkServer, newServerSandbox, sweepServer } from "./server-names.ts";
-import { ServerRpc, type ServerAddress } from "./server-rpc.ts";
+import { checkServer, newServerSandbox, ServerMachine, sweepServer } from "./server-machine.ts";
+import { ServerRpc } from "./server-rpc.ts";
+import type { ServerAddress } from "./server-rpc.ts";
 
 /** Settings of {@link createMicrosandboxServerProvider}. Only the URL is required. */
 export interface MicrosandboxServerSettings extends ServerAddress, GuestProviderSettings {

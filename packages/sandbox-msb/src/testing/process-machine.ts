@@ -1,7 +1,7 @@
 import { spawn, type ChildProcess } from "node:child_process";
 import { EventEmitter, on } from "node:events";
 import type { MachineCommand } from "@cem/sandbox/provider-kit";
-import type { Microvm, MicrovmEvent, MicrovmProcess } from "../microvm-driver.ts";
+import type { Microvm, MicrovmEvent, MicrovmProcess } from "../microvm-guest.ts";
 
 /** A plain process in place of a machine, for tests of the code around machines. */
 export class ProcessMachine implements Microvm {

@@ -1,8 +1,7 @@
 import { spawn } from "node:child_process";
 import { describe, expect, it } from "vitest";
-import { ownLabels, sweepLeftovers } from "./leftovers.ts";
-import { processIdentity } from "./machine-process.ts";
-import type { KnownMicrovm } from "./microvm-driver.ts";
+import { ownLabels, processIdentity, sweepLeftovers } from "./own-machines.ts";
+import type { KnownMicrovm } from "./microvm-guest.ts";
 
 /** A driver that knows machines and removes them. */
 function driverOf(machines: KnownMicrovm[]) {

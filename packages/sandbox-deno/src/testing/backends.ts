@@ -1,5 +1,7 @@
 import type { IsolationLevel } from "@cem/core";
-import { createDenoSandboxProvider } from "./index.ts";
+import { describeSandboxContract } from "@cem/sandbox/contract";
+import type { ContractGroup } from "@cem/sandbox/contract";
+import { createDenoSandboxProvider } from "../index.ts";
 
 /** Written by `nested-mounts.test.ts` into a file system that it mounts there. */
 export const MOUNTED_FILE = "/usr/share/doc/mounted";
@@ -29,4 +31,14 @@ export async function backendPerLevel(): Promise<AvailableBackend[]> {
   return available.filter(
     ({ level }, index) => available.findIndex((other) => other.level === level) === index,
   );
+}
+
+/** Describes the contract, or a group of its tests, for the backends of one level. */
+export async function describeContractAt(level: IsolationLevel, groups?: ContractGroup[]): Promise<void> {
+  const backends = await backendPerLevel();
+  for (const { isolation } of backends.filter((backend) => backend.level === level))
+    describeSandboxContract(`deno, ${isolation}`, () => createDenoSandboxProvider({ isolation }), {
+      level,
+      groups,
+    });
 }

@@ -1,6 +1,24 @@
 import { spawnSync } from "node:child_process";
 import { accessSync, constants } from "node:fs";
-import { findProgram } from "./find-program.ts";
+import { delimiter, join } from "node:path";
+
+const SYSTEM_FOLDERS = ["/usr/bin", "/bin", "/usr/sbin", "/sbin", "/usr/local/bin"];
+
+/** The absolute path of a program in the system's folders or on `PATH`; `undefined` when it is not installed. */
+export function findProgram(name: string): string | undefined {
+  const folders = [...SYSTEM_FOLDERS, ...(process.env["PATH"] ?? "").split(delimiter)];
+  for (const folder of folders) {
+    if (!folder.startsWith("/")) continue;
+    const file = join(folder, name);
+    try {
+      accessSync(file, constants.X_OK);
+      return file;
+    } catch {
+      // Not in this folder.
+    }
+  }
+  return undefined;
+}
 
 /** Command prefix that confines a guest running as root. Empty where nothing can be confined. */
 export interface RootConfinement {
@@ -68,4 +86,18 @@ function works([file = "", ...args]: readonly string[]): boolean {
     timeout: PROBE_TIMEOUT_MS,
   });
   return done.status === 0;
+}
+
+const BYTES_PER_MIB = 1024 * 1024;
+/** Address space that V8 reserves for an empty program and one worker. */
+const RUNTIME_DATA_MB = 1_152;
+const OPEN_FILES = 256;
+
+/** Builds the `prlimit … --` prefix of a command; empty where prlimit is not installed. */
+export function resourceLimitPrefix(limits: { memoryMb: number; writeMb: number }): string[] {
+  const prlimit = findProgram("prlimit");
+  if (prlimit === undefined) return [];
+  const data = Math.ceil(limits.memoryMb + RUNTIME_DATA_MB) * BYTES_PER_MIB;
+  const file = Math.ceil(limits.writeMb) * BYTES_PER_MIB;
+  return [prlimit, "--core=0", `--nofile=${OPEN_FILES}`, `--data=${data}`, `--fsize=${file}`, "--"];
 }

@@ -1,0 +1,65 @@
+import { randomBytes } from "node:crypto";
+import { readdirSync, readFileSync } from "node:fs";
+import { isProcessRunning, processStart } from "@cem/core/files";
+import type { KnownMicrovm } from "./microvm-guest.ts";
+
+function read(path: string): string {
+  try {
+    return readFileSync(path, "utf8");
+  } catch {
+    return "";
+  }
+}
+
+/** Finds the child process that runs a machine; `undefined` when there is none, or no `/proc`. */
+export function findMachineProcess(name: string): number | undefined {
+  if (process.platform !== "linux") return undefined;
+  for (const task of readdirSync("/proc/self/task")) {
+    const children = read(`/proc/self/task/${task}/children`).split(" ").filter(Boolean);
+    const found = children.find((pid) => read(`/proc/${pid}/cmdline`).includes(name));
+    if (found !== undefined) return Number(found);
+  }
+  return undefined;
+}
+
+/** Identifies a running process, also against earlier ones with the same number; `undefined` when it doesn't run. */
+export function processIdentity(pid: number): string | undefined {
+  const started = processStart(pid);
+  if (started !== undefined) return `${pid}-${started}`;
+  return process.platform !== "linux" && isProcessRunning(pid) ? String(pid) : undefined;
+}
+
+/** Labels of the machines of this package, and of the process that they belong to. */
+export const OWN_LABEL = "cem";
+export const OWN_VALUE = "guest";
+export const HOST_LABEL = "cem.host";
+const PREFIX = "cem";
+const NAME_BYTES = 6;
+
+/** Labels of this process's machines. */
+export function ownLabels(): Record<string, string> {
+  return { [OWN_LABEL]: OWN_VALUE, [HOST_LABEL]: processIdentity(process.pid) ?? String(process.pid) };
+}
+
+/** A new machine name, unique on this host. */
+export function newMachineName(): string {
+  return `${PREFIX}-${process.pid}-${randomBytes(NAME_BYTES).toString("hex")}`;
+}
+
+/** Removes the machines of processes that no longer run, and no others. Resolves with their number. */
+export async function sweepLeftovers(driver: {
+  list(label: string, value: string): Promise<KnownMicrovm[]>;
+  remove(name: string): Promise<void>;
+}): Promise<number> {
+  let removed = 0;
+  for (const { name, labels } of await driver.list(OWN_LABEL, OWN_VALUE)) {
+    const host = labels[HOST_LABEL];
+    if (host === undefined || processIdentity(Number.parseInt(host, 10)) === host) continue;
+    await driver.remove(name).then(
+      () => (removed += 1),
+      // Another process removes it too, or it is just ending.
+      () => {},
+    );
+  }
+  return removed;
+}
