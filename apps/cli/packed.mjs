@@ -1,6 +1,6 @@
 // Run by `npm test` in an empty folder where only the packed package is installed.
 import assert from "node:assert/strict";
-import { execFileSync, spawn } from "node:child_process";
+import { execFileSync, spawn, spawnSync } from "node:child_process";
 import { once } from "node:events";
 import { mkdtempSync, readdirSync, rmSync } from "node:fs";
 import { tmpdir } from "node:os";
@@ -11,6 +11,10 @@ const cem = (...args) => execFileSync("npx", ["--no-install", "cem", ...args], {
 cem("init", ".");
 assert.equal(cem("run", "--quiet", "Greet the person named Ada").trim(), "Hello, Ada!");
 assert.equal(JSON.parse(cem("run", "--json", "Calculate 5 + 3")).value, 8);
+const failed = spawnSync("npx", ["--no-install", "cem", "exec", "--json", "-"], {
+  input: 'throw new Error("no")',
+});
+assert.equal(JSON.parse(failed.stdout).error.code, "CODE_THREW");
 
 // As a client starts it: { "command": "npx", "args": ["-y", "@cem/cli", "serve"] }.
 const server = spawn("npx", ["--no-install", "@cem/cli", "serve"], { stdio: ["pipe", "pipe", "inherit"] });

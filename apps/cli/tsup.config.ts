@@ -3,7 +3,7 @@ import { build as buildAlso } from "tsup";
 import { library } from "../../tsup.base.ts";
 
 /** Files that the quick commands load only where they need them. */
-const LAZY = { all: "src/commands/all.ts", "settle-trust": "src/run/settle-trust.ts" };
+const LAZY: Readonly<Record<string, string>> = { all: "src/commands/all.ts" };
 
 /**
  * Commands that people wait for are one file, which loads in half the time of thirty. What they load later is among the files of
@@ -30,11 +30,12 @@ const quick = library({
     {
       name: "lazy",
       setup(build) {
-        build.onResolve({ filter: /^\.{1,2}\// }, ({ kind, path: file }) =>
-          kind === "dynamic-import"
-            ? { path: `./${path.basename(file, ".ts")}.js`, external: true }
-            : undefined,
-        );
+        build.onResolve({ filter: /^\.{1,2}\// }, ({ kind, path: file }) => {
+          if (kind !== "dynamic-import") return undefined;
+          const name = path.basename(file, ".ts");
+          if (name in LAZY) return { path: `./${name}.js`, external: true };
+          return { errors: [{ text: `${file} is loaded later and is no entry: add it to LAZY` }] };
+        });
       },
     },
   ],

@@ -1,16 +1,14 @@
 import { CemError, toErrorInfo } from "@cem/core";
 import type { ErrorInfo } from "@cem/core";
-import type { Answer } from "./io/command-context.ts";
-import type { CommandIo } from "./io/command-io.ts";
+import { createTerminal } from "./io/terminal.ts";
+import type { Answer, CommandIo, Output, Terminal } from "./io/terminal.ts";
 import { parseCommandLine, parseQuick } from "./command/command-line.ts";
 import type { Invocation } from "./command/define-command.ts";
 import { RUN_COMMANDS } from "./commands/run.ts";
-import { EXIT_FAILED, exitCodeOfError, isOwnCode, systemErrorOf } from "./errors.ts";
+import { EXIT_FAILED, exitCodeOfError, isOwnCode, systemErrorOf, withHint } from "./errors.ts";
 import { GRACE_MS, watchForInterruption } from "./io/interruption.ts";
 import type { Interruption, StopReason } from "./io/interruption.ts";
 import { safeJson, safeText } from "./render/text.ts";
-import { createTerminal } from "./io/terminal.ts";
-import type { Output, Terminal } from "./io/terminal.ts";
 
 const MAX_TIMER_MS = 2_147_483_647;
 const FAULT_HINT = "This is a fault in cem itself. With --verbose it shows where.";
@@ -72,8 +70,8 @@ function modeOf({ options }: Invocation, asked: Mode): Mode {
   return options.quiet ? "quiet" : "report";
 }
 
-async function answerToError(thrown: unknown, verbose: boolean): Promise<Answer> {
-  const error = await explain(thrown);
+function answerToError(thrown: unknown, verbose: boolean): Answer {
+  const error = explain(thrown);
   const message = safeText(error.message).split("\n");
   const hint = error.hint === undefined ? [] : safeText(error.hint).split("\n");
   const stack = verbose && thrown instanceof Error ? [safeText(thrown.stack ?? "")] : [];
@@ -86,12 +84,11 @@ async function answerToError(thrown: unknown, verbose: boolean): Promise<Answer>
   };
 }
 
-async function explain(thrown: unknown): Promise<ErrorInfo> {
+function explain(thrown: unknown): ErrorInfo {
   const error = systemErrorOf(thrown) ?? toErrorInfo(thrown);
   // Wrong use is answered at once, without loading what the commands need.
   if (isOwnCode(error.code)) return error;
   if (!CemError.isInstance(thrown)) return { ...error, hint: FAULT_HINT };
-  const { withHint } = await import("./errors.ts");
   return withHint(error);
 }
 

@@ -3,7 +3,7 @@ import path from "node:path";
 import { describe, expect, it } from "vitest";
 import { ISOLATION_LEVELS } from "@cem/core";
 import type { Check } from "./doctor/checks.ts";
-import { NOT_HELD } from "./doctor/isolation-levels.ts";
+import { NOT_HELD } from "./doctor/security.ts";
 import { runCem, temporaryFolder } from "./testing/run-cem.ts";
 
 async function checksOf(

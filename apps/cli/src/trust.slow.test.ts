@@ -4,8 +4,8 @@ import { PassThrough, Readable } from "node:stream";
 import { describe, expect, it, vi } from "vitest";
 import { createColors } from "picocolors";
 import { serverScript } from "../../../packages/mcp-client/fixtures/start-http.ts";
-import type { CommandContext } from "./io/command-context.ts";
-import { settleTrust } from "./run/settle-trust.ts";
+import type { CommandContext } from "./io/terminal.ts";
+import { settleTrust } from "./run/agent-source.ts";
 import { runCem, temporaryFolder } from "./testing/run-cem.ts";
 import type { Ended } from "./testing/run-cem.ts";
 

@@ -1,7 +1,6 @@
 import { createInterface } from "node:readline/promises";
 import type { Writable } from "node:stream";
-import type { CommandContext } from "../io/command-context.ts";
-import type { InputStream } from "../io/command-io.ts";
+import type { CommandContext, InputStream } from "../io/terminal.ts";
 
 /** Asks for one line. Rejects with {@link InputEnded} at the end of the input, which Ctrl-D makes. */
 export type AskLine = (question: string) => Promise<string>;

@@ -7,7 +7,7 @@ import type {
   ElicitAnswer,
   ElicitRequest,
 } from "@cem/core";
-import type { CommandContext } from "../io/command-context.ts";
+import type { CommandContext } from "../io/terminal.ts";
 import { oneLine, safeText } from "../render/text.ts";
 import type { FieldValue } from "@cem/forms";
 import { readFormFields, typedValue } from "./form-fields.ts";

@@ -2,7 +2,7 @@ import { Command, Help } from "commander";
 import packageJson from "../../package.json" with { type: "json" };
 import { CemError } from "@cem/core";
 import { EXIT_FAILED, EXIT_OK } from "../errors.ts";
-import type { Answer, CommandContext } from "../io/command-context.ts";
+import type { Answer, CommandContext } from "../io/terminal.ts";
 import { safeData } from "../render/text.ts";
 import type { Style } from "../render/text.ts";
 import { outputOptions, settingOptions, sharedOptions } from "./options.ts";

@@ -2,6 +2,10 @@ import { ISOLATION_LEVELS } from "@cem/core";
 import type { ExecuteOptions, IsolationLevel } from "@cem/core";
 import { Argument, InvalidArgumentError, Option } from "commander";
 import type { Command } from "commander";
+import type { ConfigInput, ConfigSource } from "code-execution-mcp";
+import type { ServerSource } from "code-execution-mcp/admin";
+import type { CommandContext } from "../io/terminal.ts";
+import { safeText } from "../render/text.ts";
 
 /** The sandboxes that there are without plugins. */
 const BUILT_IN_SANDBOXES: readonly string[] = ["auto", "deno", "microsandbox", "kubernetes"];
@@ -154,5 +158,45 @@ export function wholeNumber(smallest: number, largest: number): (text: string) =
       throw new InvalidArgumentError(`It is a whole number from ${smallest} to ${largest}.`);
     }
     return value;
+  };
+}
+
+/** Where the configuration comes from, as the command line says. To name a file in a folder is not to trust it. */
+export function configSourceOf(options: SharedOptions): ConfigSource {
+  return {
+    config: overridesOf(options),
+    configFile: options.config,
+    customer: options.customer,
+    trustFolder: false,
+  };
+}
+
+const CRITICAL = /^\S+ CRITICAL +/u;
+
+/**
+ * The same, with what stops the work, and where the log goes when no file is set for it: with --verbose to stderr. What is
+ * critical, such as records that were damaged, is said in any case.
+ */
+export function serverSourceOf(options: SharedOptions, { io, signal }: CommandContext): ServerSource {
+  const onLog = (line: string): void => {
+    if (options.verbose) io.stderr.write(`${safeText(line)}\n`);
+    else if (CRITICAL.test(line)) io.stderr.write(`${safeText(line.replace(CRITICAL, ""))}\n`);
+  };
+  return { ...configSourceOf(options), onLog, signal };
+}
+
+/** Settings given on the command line, in the shape of the configuration. */
+function overridesOf(options: SharedOptions): ConfigInput {
+  const { workspace, servers, skills, sandbox, minIsolation, typeCheck, timeout } = options;
+  return {
+    execution: {
+      workspaceDir: workspace,
+      serversDir: servers,
+      skillsDir: skills,
+      sandboxType: sandbox,
+      minIsolation,
+      typeCheck,
+    },
+    guardrails: { maxExecutionTime: timeout },
   };
 }

@@ -1,10 +1,9 @@
-import type { Answer, CommandContext } from "../io/command-context.ts";
-import { serverSourceOf } from "../run/config-source.ts";
+import type { Answer, CommandContext } from "../io/terminal.ts";
+import { actionArgument, serverSourceOf } from "../command/options.ts";
 import { renderRow } from "../render/rows.ts";
-import { oneLine, safeText, shortPath, counted } from "../render/text.ts";
+import { counted, oneLine, safeText, shortPath } from "../render/text.ts";
 import { answer, defineCommand } from "../command/define-command.ts";
 import type { Given } from "../command/define-command.ts";
-import { actionArgument } from "../command/options.ts";
 
 /** `cem audit verify`: says whether lines of an audit log are missing or were changed. */
 export const audit = defineCommand<{ file?: string | undefined; expect?: string | undefined }>({

@@ -1,15 +1,14 @@
 import { CemError } from "@cem/core";
 import type { CustomerUsage } from "code-execution-mcp/admin";
+import { InvalidArgumentError } from "commander";
 import { askYesNo } from "../ask/prompt.ts";
-import type { Answer, CommandContext } from "../io/command-context.ts";
+import type { Answer, CommandContext } from "../io/terminal.ts";
 import { renderTable } from "../render/rows.ts";
 import { counted } from "../render/text.ts";
 import type { Style } from "../render/text.ts";
-import { serverSourceOf } from "../run/config-source.ts";
-import { InvalidArgumentError } from "commander";
+import { actionArgument, serverSourceOf } from "../command/options.ts";
 import { answer, defineCommand, needed } from "../command/define-command.ts";
 import type { Given } from "../command/define-command.ts";
-import { actionArgument } from "../command/options.ts";
 
 const ACTIONS = ["list", "usage", "clean", "delete"] as const;
 const AN_ID = "a customer's id";

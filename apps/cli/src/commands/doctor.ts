@@ -1,15 +1,14 @@
 import { toErrorInfo } from "@cem/core";
 import type { LoadedConfig } from "code-execution-mcp";
 import { withHint, withHints } from "../errors.ts";
-import type { Answer, CommandContext } from "../io/command-context.ts";
+import type { Answer, CommandContext } from "../io/terminal.ts";
 import { LABEL_COLUMNS, renderPairs, renderRow } from "../render/rows.ts";
-import { oneLine, counted, wrapIndented } from "../render/text.ts";
+import { counted, oneLine, wrapIndented } from "../render/text.ts";
 import type { Style } from "../render/text.ts";
-import { serverSourceOf } from "../run/config-source.ts";
+import { configOrList, serverSourceOf } from "../command/options.ts";
 import type { Check, CheckState } from "../doctor/checks.ts";
 import { addOptions, answer, defineCommand } from "../command/define-command.ts";
 import type { Given } from "../command/define-command.ts";
-import { configOrList } from "../command/options.ts";
 
 /** Arguments. */
 interface Doctor {

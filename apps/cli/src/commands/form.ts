@@ -1,16 +1,15 @@
 import { CemError, isObject } from "@cem/core";
 import type { Form, FormField, FormResult } from "@cem/forms";
+import { InvalidArgumentError } from "commander";
 import { askingOf } from "../ask/terminal-questions.ts";
-import type { Answer, CommandContext } from "../io/command-context.ts";
+import type { Answer, CommandContext } from "../io/terminal.ts";
 import { readInput } from "../io/input.ts";
 import { renderPairs, renderRow } from "../render/rows.ts";
-import { oneLine, counted } from "../render/text.ts";
+import { counted, oneLine } from "../render/text.ts";
 import type { Style } from "../render/text.ts";
-import { configSourceOf } from "../run/config-source.ts";
-import { InvalidArgumentError } from "commander";
+import { actionArgument, configSourceOf } from "../command/options.ts";
 import { answer, defineCommand } from "../command/define-command.ts";
 import type { Given } from "../command/define-command.ts";
-import { actionArgument } from "../command/options.ts";
 
 const ACTIONS = ["show", "validate", "fill"] as const;
 

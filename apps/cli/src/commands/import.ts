@@ -2,13 +2,13 @@ import { CemError } from "@cem/core";
 import type { GeneratedServer, Importable, ImportableServer } from "code-execution-mcp/admin";
 import { askYesNo } from "../ask/prompt.ts";
 import { withHints } from "../errors.ts";
-import type { Answer, CommandContext } from "../io/command-context.ts";
+import type { Answer, CommandContext } from "../io/terminal.ts";
 import { FIRST_START, showWaiting } from "../io/terminal.ts";
 import { renderRow } from "../render/rows.ts";
 import { oneLine, safeData, alignColumns, counted, cut, shortPath, wrapIndented } from "../render/text.ts";
 import { renderGenerated } from "../render/servers.ts";
 import type { Style } from "../render/text.ts";
-import { serverSourceOf } from "../run/config-source.ts";
+import { serverSourceOf } from "../command/options.ts";
 import { answer, defineCommand } from "../command/define-command.ts";
 import type { Given } from "../command/define-command.ts";
 

@@ -4,9 +4,9 @@ import { PRIVATE_FILE } from "@cem/core/files";
 import { shellWord } from "@cem/core/text";
 import type { LaidFiles } from "code-execution-mcp/admin";
 import type { SharedOptions } from "../command/options.ts";
-import type { Answer, CommandContext } from "../io/command-context.ts";
+import type { Answer, CommandContext } from "../io/terminal.ts";
 import { renderRow } from "../render/rows.ts";
-import { serverSourceOf } from "../run/config-source.ts";
+import { serverSourceOf } from "../command/options.ts";
 import { answer, defineCommand } from "../command/define-command.ts";
 import type { Given } from "../command/define-command.ts";
 

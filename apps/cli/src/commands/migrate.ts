@@ -1,7 +1,7 @@
 import { CemError } from "@cem/core";
 import { shellWord } from "@cem/core/text";
 import type { Migration } from "../migrate/migration.ts";
-import type { Answer, CommandContext } from "../io/command-context.ts";
+import type { Answer, CommandContext } from "../io/terminal.ts";
 import { renderRow } from "../render/rows.ts";
 import { oneLine } from "../render/text.ts";
 import type { Style } from "../render/text.ts";

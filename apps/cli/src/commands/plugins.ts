@@ -1,13 +1,12 @@
 import type { PluginReport } from "code-execution-mcp/admin";
-import type { Answer, CommandContext } from "../io/command-context.ts";
+import type { Answer, CommandContext } from "../io/terminal.ts";
 import { renderRow } from "../render/rows.ts";
-import { oneLine, counted, duration } from "../render/text.ts";
+import { counted, duration, oneLine } from "../render/text.ts";
 import type { Style } from "../render/text.ts";
-import { serverSourceOf } from "../run/config-source.ts";
-import { settleTrust } from "../run/settle-trust.ts";
+import { actionArgument, serverSourceOf } from "../command/options.ts";
+import { settleTrust } from "../run/agent-source.ts";
 import { answer, defineCommand } from "../command/define-command.ts";
 import type { Given } from "../command/define-command.ts";
-import { actionArgument } from "../command/options.ts";
 
 /** `cem plugins list`: loads the plugins and says of each what it adds, how long it takes and what went wrong. */
 export const plugins = defineCommand({

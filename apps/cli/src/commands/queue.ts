@@ -2,13 +2,19 @@ import { once } from "node:events";
 import { CemError } from "@cem/core";
 import type { DeadRun } from "code-execution-mcp/admin";
 import { EXIT_OK } from "../errors.ts";
-import type { Answer, CommandContext } from "../io/command-context.ts";
+import type { Answer, CommandContext } from "../io/terminal.ts";
 import { renderRow, renderTable } from "../render/rows.ts";
 import { counted, duration } from "../render/text.ts";
-import { configSourceOf, serverSourceOf } from "../run/config-source.ts";
+import {
+  actionArgument,
+  CODE_SETTINGS,
+  configSourceOf,
+  MAX_PORT,
+  serverSourceOf,
+  wholeNumber,
+} from "../command/options.ts";
 import { answer, defineCommand, needed } from "../command/define-command.ts";
 import type { Given } from "../command/define-command.ts";
-import { CODE_SETTINGS, MAX_PORT, actionArgument, wholeNumber } from "../command/options.ts";
 
 const ACTIONS = ["status", "error", "retry"] as const;
 

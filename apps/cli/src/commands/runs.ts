@@ -1,19 +1,16 @@
 import { CemError, holdsRedactionToken, RECORDED_STATUSES, statusOfCall } from "@cem/core";
 import type { RecordedCall, RecordedData, RunRecord, RunRecordSummary } from "@cem/core";
-import type { Answer, CommandContext } from "../io/command-context.ts";
-import { renderCode } from "../render/code.ts";
+import { InvalidArgumentError, Option } from "commander";
+import type { Answer, CommandContext } from "../io/terminal.ts";
+import { renderCode, renderValue } from "../render/value.ts";
 import { renderRow } from "../render/rows.ts";
-import { oneLine, safeText } from "../render/text.ts";
-import { counted, cut, duration, grouped, wrapIndented } from "../render/text.ts";
+import { counted, cut, duration, grouped, oneLine, safeText, wrapIndented } from "../render/text.ts";
 import type { Style } from "../render/text.ts";
-import { renderValue } from "../render/value.ts";
-import { serverSourceOf } from "../run/config-source.ts";
+import { actionArgument, CODE_SETTINGS, serverSourceOf, wholeNumber } from "../command/options.ts";
 import { withAgent } from "../run/agent-source.ts";
 import { answerToResult, executeOptions } from "../run/run-agent.ts";
-import { InvalidArgumentError, Option } from "commander";
 import { answer, defineCommand, needed } from "../command/define-command.ts";
 import type { Given } from "../command/define-command.ts";
-import { CODE_SETTINGS, actionArgument, wholeNumber } from "../command/options.ts";
 
 const ACTIONS = ["list", "show", "replay"] as const;
 const MAX_LISTED = 100_000;

@@ -1,16 +1,15 @@
 import { CemError } from "@cem/core";
 import type { ConfigSource, Exposed, Profile, TransportName } from "code-execution-mcp";
 import type { TokenCost } from "code-execution-mcp/admin";
-import type { Answer, CommandContext } from "../io/command-context.ts";
-import { configSourceOf } from "../run/config-source.ts";
+import { Argument, InvalidArgumentError, Option } from "commander";
+import type { Answer, CommandContext } from "../io/terminal.ts";
+import { CODE_SETTINGS, configSourceOf, MAX_PORT, wholeNumber } from "../command/options.ts";
 import { EXIT_OK } from "../errors.ts";
 import { renderRow } from "../render/rows.ts";
 import { counted } from "../render/text.ts";
 import type { Style } from "../render/text.ts";
-import { Argument, InvalidArgumentError, Option } from "commander";
 import { answer, defineCommand } from "../command/define-command.ts";
 import type { Given } from "../command/define-command.ts";
-import { MAX_PORT, CODE_SETTINGS, wholeNumber } from "../command/options.ts";
 
 /** Arguments. What is absent is as the configuration says. */
 interface Serve {

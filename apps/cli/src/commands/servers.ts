@@ -1,10 +1,10 @@
 import { withHints } from "../errors.ts";
-import type { Answer, CommandContext } from "../io/command-context.ts";
+import type { Answer, CommandContext } from "../io/terminal.ts";
 import { renderRow } from "../render/rows.ts";
 import { oneLine, safeText } from "../render/text.ts";
 import { renderGenerated, renderServers, stateOf } from "../render/servers.ts";
-import { serverSourceOf } from "../run/config-source.ts";
-import { settleTrust } from "../run/settle-trust.ts";
+import { serverSourceOf } from "../command/options.ts";
+import { settleTrust } from "../run/agent-source.ts";
 import { answer, defineCommand } from "../command/define-command.ts";
 import type { Given } from "../command/define-command.ts";
 

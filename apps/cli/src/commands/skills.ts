@@ -1,13 +1,12 @@
 import type { Skill, SkillSummary } from "@cem/core";
-import type { Answer, CommandContext } from "../io/command-context.ts";
-import { renderCode } from "../render/code.ts";
+import type { Answer, CommandContext } from "../io/terminal.ts";
+import { renderCode } from "../render/value.ts";
 import { renderRow } from "../render/rows.ts";
-import { oneLine, counted, wrapIndented } from "../render/text.ts";
+import { counted, oneLine, wrapIndented } from "../render/text.ts";
 import type { Style } from "../render/text.ts";
-import { serverSourceOf } from "../run/config-source.ts";
+import { actionArgument, CODE_SETTINGS, serverSourceOf } from "../command/options.ts";
 import { answer, defineCommand, needed } from "../command/define-command.ts";
 import type { Given } from "../command/define-command.ts";
-import { CODE_SETTINGS, actionArgument } from "../command/options.ts";
 
 const ACTIONS = ["list", "show", "test", "promote", "remove"] as const;
 type Action = (typeof ACTIONS)[number];

@@ -4,9 +4,9 @@ import { nearest } from "@cem/core/text";
 import { Option } from "commander";
 import { answer, defineCommand } from "../command/define-command.ts";
 import type { Given } from "../command/define-command.ts";
-import { CATALOG_SETTINGS, wholeNumber } from "../command/options.ts";
+import { CATALOG_SETTINGS, serverSourceOf, wholeNumber } from "../command/options.ts";
 import { withHint } from "../errors.ts";
-import type { Answer, CommandContext } from "../io/command-context.ts";
+import type { Answer, CommandContext } from "../io/terminal.ts";
 import { requireIntact, requireText } from "../io/input.ts";
 import {
   renderFound,
@@ -18,7 +18,6 @@ import {
 import type { Detail } from "../render/catalog.ts";
 import { safeData } from "../render/text.ts";
 import { withAgent } from "../run/agent-source.ts";
-import { serverSourceOf } from "../run/config-source.ts";
 
 /** `cem tools`: every server with its tools, or one server with signatures. Those that are upstream are tried. */
 export const tools = defineCommand<{ server?: string | undefined }>({

@@ -1,11 +1,11 @@
 import type { TrustRecord } from "@cem/config";
 import { CemError, WORKFLOW_FILE } from "@cem/core";
 import type { TrustReport } from "code-execution-mcp/admin";
-import type { Answer, CommandContext } from "../io/command-context.ts";
+import type { Answer, CommandContext } from "../io/terminal.ts";
 import { askYesNo } from "../ask/prompt.ts";
-import { serverSourceOf } from "../run/config-source.ts";
+import { serverSourceOf } from "../command/options.ts";
 import { renderRow } from "../render/rows.ts";
-import { renderAsked, renderTrustItems } from "../run/settle-trust.ts";
+import { renderAsked, renderTrustItems } from "../run/agent-source.ts";
 import { oneLine, safeData, shortPath, counted } from "../render/text.ts";
 import { Option } from "commander";
 import { answer, defineCommand } from "../command/define-command.ts";

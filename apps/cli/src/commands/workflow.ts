@@ -1,7 +1,8 @@
 import type { JsonObject, JsonValue } from "@cem/core";
 import type { OwnWorkflows } from "code-execution-mcp";
-import type { Answer, CommandContext } from "../io/command-context.ts";
-import { configSourceOf } from "../run/config-source.ts";
+import { InvalidArgumentError, Option } from "commander";
+import type { Answer, CommandContext } from "../io/terminal.ts";
+import { actionArgument, CODE_SETTINGS, configSourceOf } from "../command/options.ts";
 import { withHint } from "../errors.ts";
 import { renderRow } from "../render/rows.ts";
 import {
@@ -14,10 +15,8 @@ import {
 } from "./workflow-report.ts";
 import { oneLine, safeJson } from "../render/text.ts";
 import { withWorkflows } from "../run/agent-source.ts";
-import { InvalidArgumentError, Option } from "commander";
 import { answer, defineCommand, needed } from "../command/define-command.ts";
 import type { Given } from "../command/define-command.ts";
-import { CODE_SETTINGS, actionArgument } from "../command/options.ts";
 
 const ACTIONS = ["run", "validate", "list", "show", "resume", "cancel", "graph"] as const;
 type Action = (typeof ACTIONS)[number];

@@ -4,8 +4,7 @@ import { Socket } from "node:net";
 import { addAbortSignal } from "node:stream";
 import type { Readable } from "node:stream";
 import { CemError } from "@cem/core";
-import type { CommandContext } from "./command-context.ts";
-import type { CommandIo } from "./command-io.ts";
+import type { CommandContext, CommandIo } from "./terminal.ts";
 
 /** The most that is read as a task or a program, in bytes. */
 const MAX_INPUT_BYTES = 4 * 1024 * 1024;

@@ -1,6 +1,6 @@
 import { exampleCall } from "@cem/core";
 import type { RankedTool, ToolDefinition, ToolProblem, ToolServer } from "@cem/core";
-import { renderCode } from "./code.ts";
+import { renderCode } from "./value.ts";
 import { renderPairs } from "./rows.ts";
 import { oneLine, columnsOf, counted, cut, shortPath, wrapIndented } from "./text.ts";
 import type { Style } from "./text.ts";

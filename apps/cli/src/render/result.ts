@@ -1,10 +1,9 @@
 import { redactionTokensIn } from "@cem/core";
 import type { JsonValue, TaskResult, UnfilledStep } from "@cem/core";
-import { renderCode, renderCodeAround } from "./code.ts";
+import { renderCode, renderCodeAround, renderValue, withReadableNumbers } from "./value.ts";
 import { renderPairs, renderRow } from "./rows.ts";
-import { oneLine, safeData, safeJson, counted, duration, grouped, wrapIndented } from "./text.ts";
+import { counted, duration, grouped, oneLine, safeData, safeJson, wrapIndented } from "./text.ts";
 import type { Style } from "./text.ts";
-import { renderValue, withReadableNumbers } from "./value.ts";
 
 export interface ResultOptions {
   verbose: boolean;

@@ -1,10 +1,94 @@
 import type { Agent } from "@cem/core";
 import type { AgentOptions, OwnWorkflows } from "code-execution-mcp";
+import type { HeldItem, TrustItem, TrustKind } from "@cem/config";
 import { askingOf } from "../ask/terminal-questions.ts";
+import { serverSourceOf } from "../command/options.ts";
 import type { SharedOptions } from "../command/options.ts";
-import { serverSourceOf } from "./config-source.ts";
-import type { CommandContext } from "../io/command-context.ts";
-import { settleTrust } from "./settle-trust.ts";
+import type { CommandContext } from "../io/terminal.ts";
+import { askYesNo } from "../ask/prompt.ts";
+import { renderRow } from "../render/rows.ts";
+import { cut, oneLine, safeData, safeText, shortPath } from "../render/text.ts";
+import type { Style } from "../render/text.ts";
+
+/** A command can be long, and what is at its end counts too. */
+const MAX_TEXT_COLUMNS = 2_000;
+const MAX_FILES = 12;
+
+const LABELS: Readonly<Record<TrustKind, string>> = {
+  server: "server",
+  "host-tool": "host tool",
+  plugin: "plugin",
+  mount: "mount",
+  path: "path",
+  key: "key",
+  setting: "setting",
+};
+
+/** Renders what is held back, for the question whether to trust the folder. */
+export function renderAsked(
+  { folder, held }: { folder: string; held: readonly HeldItem[] },
+  style: Style,
+): string[] {
+  const heading = `Files of ${oneLine(folder)} ask for this on your machine, outside of the sandbox:`;
+  return ["", `  ${heading}`, "", ...renderTrustItems(held, style)];
+}
+
+/** Renders what a folder asks for on this host, a row each, with what it was when it was trusted. */
+export function renderTrustItems(items: readonly (TrustItem | HeldItem)[], style: Style): string[] {
+  return items.flatMap((item) => {
+    const { kind, files } = item;
+    const before = "before" in item ? item.before : undefined;
+    const shown = files.slice(0, MAX_FILES).map((file) => oneLine(file));
+    const more = files.length > shown.length ? ` and ${files.length - shown.length} more` : "";
+    return [
+      ...renderRow(LABELS[kind], textOf(item), style),
+      ...note(files.length === 0 ? undefined : `as it is now: ${shown.join(", ")}${more}`, style),
+      ...note(before && changeOf(before, item), style),
+    ];
+  });
+}
+
+function changeOf(before: TrustItem, item: TrustItem): string | undefined {
+  if (before.digest === item.digest) return undefined;
+  const [was, is] = [textOf(before), textOf(item)];
+  return was === is ? "changed since it was trusted" : `changed since it was trusted: ${was}`;
+}
+
+function note(text: string | undefined, style: Style): string[] {
+  return text === undefined ? [] : renderRow("", text, style).map(style.colors.dim);
+}
+
+function textOf({ name, text }: TrustItem): string {
+  return `${oneLine(name)}  ${cut(oneLine(text), MAX_TEXT_COLUMNS)}`;
+}
+
+/**
+ * Asks whether to trust the folder where files of it ask for something that is held back. Where nobody can be asked, it says
+ * once, on stderr, what is held back; the command goes on without it. What of the configuration is ignored is said there, too.
+ *
+ * @param asks - `false` where the command can do all of its work without.
+ */
+export async function settleTrust(
+  options: SharedOptions,
+  context: CommandContext,
+  asks = true,
+): Promise<void> {
+  const { inspectTrust, trustItems } = await import("code-execution-mcp/admin");
+  const { io, live } = context;
+  const { folder, requested, held, warnings } = await inspectTrust(serverSourceOf(options, context));
+  if (!options.json && !options.quiet) for (const text of warnings) io.stderr.write(`${safeText(text)}\n`);
+  if (held.length === 0) return;
+  if (!asks || live === undefined || io.stdin.isTTY !== true) {
+    if (options.json || options.quiet) return;
+    const named = options.config === undefined ? "" : ` --config ${shortPath(options.config)}`;
+    const { describeHeld } = await import("@cem/config");
+    const remark = `${describeHeld(held, folder)} See it and allow it with: cem trust${named}`;
+    io.stderr.write(`${safeText(remark)}\n`);
+    return;
+  }
+  live.write(`${renderAsked(safeData({ folder, held }), live.style).join("\n")}\n`);
+  if (await askYesNo("Trust this folder?", context)) await trustItems(folder, requested);
+}
 
 /** Gives work an agent as the options want it, and frees everything when the work is done or has failed. */
 export async function withAgent<T>(
@@ -19,8 +103,6 @@ export async function withAgent<T>(
     "onPlannedWrite" | "approvedWrites" | "resume" | "replay"
   > = {},
 ): Promise<T> {
-  // Loaded here: what is wrong with the arguments is said before these are needed.
-  const { settleTrust } = await import("./settle-trust.ts");
   await settleTrust(options, context, asksForTrust);
   const { createAgent } = await import("code-execution-mcp");
   const { signal: _signal, ...source } = serverSourceOf(options, context);

@@ -4,8 +4,8 @@ import type { Agent, ExecuteOptions, TaskResult } from "@cem/core";
 import type { PlannedWrite } from "code-execution-mcp";
 import { askYesNo } from "../ask/prompt.ts";
 import type { SharedOptions } from "../command/options.ts";
-import { exitCodeOfTask } from "../errors.ts";
-import type { Answer, CommandContext } from "../io/command-context.ts";
+import { exitCodeOfTask, withHint } from "../errors.ts";
+import type { Answer, CommandContext } from "../io/terminal.ts";
 import { renderBrief, renderFailure, renderResult } from "../render/result.ts";
 import type { ResultOptions } from "../render/result.ts";
 import { renderPairs } from "../render/rows.ts";
@@ -63,7 +63,7 @@ async function runDry(work: Work, options: SharedOptions, context: CommandContex
     (agent) => performWork(agent, work, executeOptions(context, options)),
     { onPlannedWrite: (write) => void writes.push(write), resume: resumedBy(work) },
   );
-  const answer = await answerToResult(result, options);
+  const answer = answerToResult(result, options);
   const plan = { code: result.code, writes };
   const listed: Answer = {
     ...answer,
@@ -128,9 +128,9 @@ export function executeOptions({ signal, live }: CommandContext, options: Shared
   return { signal, mode, onEvent: (event) => signal.aborted || show(event) };
 }
 
-/** Turns the result of a task or program into the answer of its command. */
-export async function answerToResult(given: TaskResult, options: ResultOptions): Promise<Answer> {
-  const result = await withHelp(given);
+/** Turns the result of a task or program into the answer of its command, with what helps against its error. */
+export function answerToResult(given: TaskResult, options: ResultOptions): Answer {
+  const result = given.error === null ? given : { ...given, error: withHint(given.error) };
   return {
     exitCode: exitCodeOfTask(result.status),
     data: result,
@@ -138,11 +138,4 @@ export async function answerToResult(given: TaskResult, options: ResultOptions):
     brief: (forTerminal) => renderBrief(result, forTerminal),
     complaint: (style) => renderFailure(result, style, options),
   };
-}
-
-/** The result with what helps against its error. */
-async function withHelp(result: TaskResult): Promise<TaskResult> {
-  if (result.error === null) return result;
-  const { withHint } = await import("../errors.ts");
-  return { ...result, error: withHint(result.error) };
 }

@@ -3,7 +3,7 @@ import { mkdtempSync, rmSync } from "node:fs";
 import os from "node:os";
 import path from "node:path";
 import { PassThrough, Readable } from "node:stream";
-import type { CommandIo, StopSignal } from "../io/command-io.ts";
+import type { CommandIo, StopSignal } from "../io/terminal.ts";
 import { main } from "../main.ts";
 
 const root = path.resolve(import.meta.dirname, "../../../..");
