@@ -6,7 +6,7 @@ export type { FolderStoreSettings } from "./folder-store.ts";
 export { decodeKey, encodeKey, rangeOf } from "./keys.ts";
 export type { KeyRange } from "./keys.ts";
 export { pageSize } from "./keys.ts";
-export { scopeStore } from "./scoped-store.ts";
+export { scopeStore } from "./keys.ts";
 export { countOlderKeys, sealStore } from "./sealed-store.ts";
 export { parseSealingKeys, seal, unseal } from "./sealed-store.ts";
 export type { SealingKey } from "./sealed-store.ts";

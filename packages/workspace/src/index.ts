@@ -22,7 +22,7 @@ export type { RecordRedactor, RunRecordParts } from "./records/run-record.ts";
 export { createRunRecords } from "./records/run-records.ts";
 export type { RunRecordsSettings } from "./records/run-records.ts";
 export type { RunMeterSettings } from "./customers/run-meter.ts";
-export { followFolder } from "./files/same-folder.ts";
+export { followFolder } from "./customers/shared-owner.ts";
 export { followOwner, incarnationOf, isOwnerThere, ownerKey } from "./customers/shared-owner.ts";
 export { customerIdOf, requireCustomerId } from "./customers/customer-folders.ts";
 export { createStateStore } from "./state/state-store.ts";
