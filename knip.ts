@@ -14,7 +14,7 @@ const FOLDERS = ["src", "test", "scripts", "fixtures", "page", "microvm", "image
 const STARTED = new Set(["scripts", "fixtures", "image"]);
 const EXTENSIONS = "{ts,tsx,mjs}";
 
-/** What some have besides: programs elsewhere, and dependencies and programs that no import names. */
+/** Additions for some packages: programs elsewhere, and dependencies and programs that no import names. */
 const BESIDES: Readonly<Record<string, Workspace>> = {
   "apps/cli": {
     entry: ["src/testing/jobs-server.ts", "src/testing/register-telemetry.ts"],

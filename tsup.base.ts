@@ -9,7 +9,7 @@ const FILE = "THIRD-PARTY-LICENSES.md";
 /** The folder and the name of the package that a file belongs to. */
 const PACKAGE = /^.*node_modules\/((?:@[^/]+\/)?[^/]+)/;
 
-/** What a package's build differs in. */
+/** The differences of a package's build. */
 interface LibraryOptions extends Omit<Options, "dts"> {
   /** Which entries people import, and so need types: all of them if not said, none with `false`. */
   typed?: NonNullable<Options["entry"]> | false;

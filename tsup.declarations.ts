@@ -8,12 +8,12 @@ import type { Options } from "tsup";
 type Plugin = NonNullable<Options["esbuildPlugins"]>[number];
 
 const SOURCE = "src";
-/** What a declaration imports from a file beside it. */
+/** An import of a declaration from a file beside it. */
 const IMPORT = /(\bfrom\s*|\bimport\s*\(?\s*)"(\.{1,2}\/[^"]+)\.ts"/gu;
 
 /**
  * Writes the declarations of the entries, and of what they import, with the native compiler: a file for each source file.
- * What other packages declare is taken from their builds, as for those who install them.
+ * Declarations of other packages are taken from their builds, as for those who install them.
  */
 export function declarations(entry: NonNullable<Options["entry"]>): Plugin {
   const entries = Array.isArray(entry)

@@ -7,7 +7,7 @@ const MAX_DIFFERING_LINES = 8;
 /** How a diff begins. */
 const DIFF_LEGEND = /^(?:- Expected|\+ Received)\b/u;
 
-/** What `npm test` reads of a package's tests. */
+/** The part of a package's test report that `npm test` reads. */
 export interface TestReport {
   passed: number;
   skipped: number;

@@ -8,7 +8,7 @@ import type { Block } from "./scripts/blocks.ts";
 const folder = path.join(root, "docs/.cem/blocks");
 afterAll(() => rmSync(folder, { recursive: true, force: true }));
 
-/** What generated tool files import. */
+/** The module that generated tool files import. */
 const CLIENT = `export declare function callTool<T>(server: string, tool: string, input: unknown): Promise<T>;
 `;
 

@@ -25,7 +25,7 @@ const OTHER_PROGRAMS = new Set(
 const inLanguage = (language: string): Block[] => BLOCKS.filter((block) => block.language === language);
 const placeOf = ({ document, line }: Block): string => `${document}:${line}`;
 
-/** What is wrong with each of the blocks, by its place. */
+/** The problems of each block, by its place. */
 async function problemsOf(
   blocks: readonly Block[],
   check: (block: Block) => unknown,

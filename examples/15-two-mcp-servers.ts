@@ -23,7 +23,7 @@ const settings = {
   },
 } satisfies AgentOptions;
 
-// What `cem add` does in a terminal: the servers' tools become typed files.
+// As `cem add` does in a terminal: the servers' tools become typed files.
 for (const { server, tools, error } of await generateTools(settings)) {
   console.log(`${server}: ${error?.message ?? `${tools} tools`}`);
 }

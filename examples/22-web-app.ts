@@ -41,7 +41,7 @@ async function handle(request: IncomingMessage, response: ServerResponse): Promi
   response.end(JSON.stringify({ answer: answer.text, steps: answer.steps.length }));
 }
 
-// What a page in the browser would ask.
+// The question that a page in the browser would send.
 const body = JSON.stringify({ question: "Which is warmest in July: Oslo, Cairo or Paris?", user: "ada" });
 const { answer, steps } = (await (await fetch(url, { method: "POST", body })).json()) as {
   answer: string;
@@ -52,7 +52,7 @@ app.close();
 standIn?.close();
 await agent.dispose();
 
-/** What a real model writes by itself, from the signatures in the tool's description. */
+/** The program that a real model writes by itself, from the signatures in the tool's description. */
 function warmest(): string {
   return `import { get_weather } from "./servers/weather/index.ts";
 const cities = await Promise.all(["Oslo", "Cairo", "Paris"].map((location) => get_weather({ location, month: "July" })));

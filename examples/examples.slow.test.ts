@@ -33,7 +33,7 @@ function start(args: readonly string[], env: Record<string, string>): ChildProce
 
 const fileOf = (name: string): string => path.join(root, "examples", name);
 
-/** What each example prints. */
+/** The output of each example. */
 async function runAll(names: readonly string[], env: Record<string, string>): Promise<Map<string, string>> {
   const files = names.map((name) => pathToFileURL(fileOf(name)).href);
   const child = start(["--input-type=module", "-e", PROGRAM, ...files], {
@@ -73,7 +73,7 @@ const TOOLS = [
 
 type Printed = readonly (string | RegExp)[];
 
-/** What each example should have printed and has not. */
+/** The output that each example should have printed and has not. */
 function missing(
   printed: ReadonlyMap<string, string>,
   expected: Readonly<Record<string, Printed>>,

@@ -6,7 +6,7 @@ import { StdioClientTransport } from "@modelcontextprotocol/client/stdio";
 import { createAgent } from "code-execution-mcp";
 import type { SkillDraft } from "code-execution-mcp";
 
-/** What an example uses of an agent, here or on a server. */
+/** The part of an agent that an example uses, here or on a server. */
 export interface OpenAgent {
   /** @returns the value of the task. @throws where it has none. */
   executeTask(task: string): Promise<unknown>;

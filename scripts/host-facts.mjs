@@ -1,4 +1,4 @@
-// What tests find on the host and act upon: with another host their results may differ, so it is part of turbo's hash.
+// Facts about the host that tests act upon: on another host their results may differ, so they are part of turbo's hash.
 import { spawnSync } from "node:child_process";
 import { accessSync, constants, existsSync } from "node:fs";
 import os from "node:os";

@@ -11,7 +11,7 @@ const root = path.resolve(import.meta.dirname, "..");
 const oxlint = path.join(root, "node_modules", ".bin", "oxlint");
 const RULE = "import(no-cycle)";
 
-/** What the project's lint settings find: the import that is part of a cycle, by file and line. */
+/** The imports that are part of a cycle by the project's lint settings, with file and line. */
 async function cyclesIn(folder: string): Promise<string[]> {
   const args = ["--config", path.join(root, ".oxlintrc.json"), "--format=unix"];
   const { stdout } = await promisify(execFile)(oxlint, args, { cwd: folder }).catch(

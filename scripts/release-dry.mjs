@@ -63,7 +63,7 @@ async function measure(destination) {
   process.exitCode = passed.length > 0 ? 1 : 0;
 }
 
-/** What third parties give under a license that is not on the list. Prints how many there are of each. */
+/** Third-party packages under a license that is not on the list. Prints how many there are of each license. */
 function refusedLicenses(byLicense) {
   const counts = Object.entries(byLicense).map(([license, list]) => `${list.length} ${license}`);
   process.stdout.write(`\nThird parties, by license: ${counts.join(", ")}\n\n`);
@@ -72,7 +72,7 @@ function refusedLicenses(byLicense) {
     .flatMap(([license, list]) => list.map(({ name }) => `${name} has the license ${license}.`));
 }
 
-/** What the command says to a first task, run by npx from its tarball in an empty folder, with an empty home. */
+/** The command's output for a first task, run by npx from its tarball in an empty folder, with an empty home. */
 function runByNpx(packages) {
   const cwd = temporaryFolder("cem-npx");
   const given = Object.values(tarballsFor(packages.get("@cem/cli"), packages));

@@ -13,10 +13,10 @@ const LOG = path.join(STATE_DIR, "setup.log");
 const LOCK = path.join(STATE_DIR, "setup.lock");
 const HEARTBEAT_MS = 10_000;
 const LOCK_POLL_MS = 500;
-/** What the package manager says where packages are linked to the store of another home. */
+/** The package manager's errors where packages are linked to the store of another home. */
 const OTHER_STORE = /ERR_PNPM_(?:UNEXPECTED_STORE|UNEXPECTED_VIRTUAL_STORE|ABORTED_REMOVE_MODULES_DIR)/u;
 
-/** What went wrong and what to do, for people. */
+/** A failure of the set-up, with the remedy, for people. */
 export class SetupError extends Error {}
 
 /** Running the command needs a part of the packages; tests, builds and benchmarks need all of them. */

@@ -15,7 +15,7 @@ import { bin, say, setUp, SetupError, toolEnvironment } from "./setup.mjs";
 const RUNS = path.join(root, ".turbo", "runs");
 const REPORT = path.join(".cem", "vitest.json");
 
-/** What is no test, by turbo's name of the task. Tasks of one name count as one check. */
+/** Checks that are no tests, by turbo's name of the task. Tasks of one name count as one check. */
 const SOURCE_CHECKS = {
   "format:check": { does: "formatting (oxfmt)", fix: "npx pnpm@12.18.0 format" },
 };

@@ -1,4 +1,4 @@
-// What a call of an MCP server's tool costs on the host: the SDK's bare client beside an agent's own invoker, each with a
+// The cost of a call of an MCP server's tool on the host: the SDK's bare client beside an agent's own invoker, each with a
 // process of the same server. Alone: node --conditions=@cem/source scripts/bench/calls.ts
 import path from "node:path";
 import { Client } from "@modelcontextprotocol/client";

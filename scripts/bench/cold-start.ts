@@ -12,7 +12,7 @@ import { withFolder, writeSampleServer } from "./workspace.ts";
 const BASE = "node -e 0";
 const ONE_CALL = 'import { add } from "./servers/math/index.ts";\nexport default await add({ a: 5, b: 3 });';
 const LISTED = 2;
-/** What a client sends until it has the list of tools. */
+/** The messages of a client until it has the list of tools. */
 const LIST_TOOLS = [
   {
     id: 1,
@@ -53,7 +53,7 @@ const PROGRAMS = {
 };
 
 /**
- * What is loaded and started anew in a process of its own: the package, the first result, the command line, the server.
+ * The parts that are loaded and started anew in a process of their own: the package, the first result, the command line, the server.
  *
  * @param packages - The folder that the packages are loaded from. Installed from tarballs they are as users get them.
  */

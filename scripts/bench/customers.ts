@@ -1,4 +1,4 @@
-// What customers cost: the start of a server with a thousand on disk beside one with none, a new customer's first run beside
+// The cost of customers: the start of a server with a thousand on disk beside one with none, a new customer's first run beside
 // that of an old one, and what an idle one holds. Alone: node --expose-gc --conditions=@cem/source scripts/bench/customers.ts
 import { mkdir, readdir, readFile, writeFile } from "node:fs/promises";
 import path from "node:path";

@@ -2,7 +2,7 @@ import { createRequire } from "node:module";
 import path from "node:path";
 
 const MEMORY_MB = 128;
-/** What a program of ours is to the guest: an asynchronous function that calls one tool on the host. */
+/** The counterpart of a guest's program: an asynchronous function that calls one tool on the host. */
 const PROGRAM = `(async () => JSON.parse(await call.apply(undefined, [JSON.stringify({ a: 5, b: 3 })], { result: { promise: true } })))()`;
 
 /** The parts of isolated-vm used here; the package is not one of ours. */

@@ -26,7 +26,7 @@ const YARN = "yarn@1.22.22";
 const BY_NPM = new Set(["@cem/cli"]);
 /** The package that a line of a declaration imports from. */
 const TYPE_IMPORT = /^(?:im|ex)port\b.*?\bfrom "((?:@[^/"]+\/)?[^./"][^/"]*)/gmu;
-/** What depends on another of ours gets its tarball too. */
+/** A package that depends on another of ours gets its tarball too. */
 const INSTALL = {
   npm: (cwd) => run("npm", ["install", "--no-audit", "--no-fund", "--prefer-offline"], { ...options, cwd }),
   pnpm: (cwd, overrides, ...more) => {
@@ -64,7 +64,7 @@ const tried = {
   env: {
     ...options.env,
     PATH: `${path.dirname(node)}${path.delimiter}${options.env.PATH}`,
-    // What they leave behind goes with the rest.
+    // Files that they leave behind are removed with the rest.
     TMPDIR: path.join(folder, "temporary"),
   },
 };
@@ -128,7 +128,7 @@ async function typeProblems({ tarball }) {
   ];
 }
 
-/** What the declarations import must be installed with the package, or those who use it get `any`. */
+/** Packages that the declarations import must be installed with the package, or those who use it get `any`. */
 function undeclaredTypes(contents) {
   const folder = `/node_modules/${contents.packageName}`;
   const manifest = JSON.parse(contents.readFile(`${folder}/package.json`));

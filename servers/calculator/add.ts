@@ -1,6 +1,6 @@
 import { requireNumbers, toResult } from "./numbers.ts";
 
-/** What to add. */
+/** The numbers to add. */
 export interface AddInput {
   /** The first number. */
   a: number;

@@ -2,7 +2,7 @@ import { evaluate } from "./evaluate.ts";
 import { parseExpression } from "./expression.ts";
 import { toResult } from "./numbers.ts";
 
-/** What to calculate. */
+/** The expression to calculate. */
 export interface CalculateInput {
   /**
    * An arithmetic expression: `5 + 3`, `(2 + 3) * 4 ^ 2`, `sqrt(16) + pi`, `15% of 200`. Operators + - * / % ^ **

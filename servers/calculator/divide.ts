@@ -1,6 +1,6 @@
 import { requireNumbers, toResult } from "./numbers.ts";
 
-/** What to divide. */
+/** The numbers to divide. */
 export interface DivideInput {
   /** The dividend: the number to divide. */
   a: number;

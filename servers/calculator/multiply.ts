@@ -1,6 +1,6 @@
 import { requireNumbers, toResult } from "./numbers.ts";
 
-/** What to multiply. */
+/** The numbers to multiply. */
 export interface MultiplyInput {
   /** The first factor. */
   a: number;

@@ -1,6 +1,6 @@
 import { requireNumbers, toResult } from "./numbers.ts";
 
-/** What to subtract. */
+/** The numbers to subtract. */
 export interface SubtractInput {
   /** The number to subtract from. */
   a: number;

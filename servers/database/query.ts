@@ -4,7 +4,7 @@ import { readRows, toParameters } from "./rows.ts";
 import type { Row, SqlValue } from "./rows.ts";
 import { checkStatement } from "./statement.ts";
 
-/** What to ask the database. */
+/** A query of the database. */
 export interface QueryInput {
   /**
    * One SQL statement (SQLite): `SELECT * FROM users WHERE status = 'active'`. There are the tables users (id, name, email,

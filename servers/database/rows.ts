@@ -2,7 +2,7 @@ import { Buffer } from "node:buffer";
 import type { DatabaseSync } from "node:sqlite";
 import type { Statement } from "./statement.ts";
 
-/** What a column can hold. Integers beyond 2^53 come as text, binary data as base64 text. */
+/** A value of a column. Integers beyond 2^53 come as text, binary data as base64 text. */
 export type SqlValue = string | number | null;
 
 /** One row: the value of each column by its name. */

@@ -2,7 +2,7 @@ import { lstat, readdir } from "node:fs/promises";
 import { join } from "node:path";
 import { describeFailure, resolveInWorkspace } from "./paths.ts";
 
-/** What to list. */
+/** The folder to list. */
 export interface ListDirectoryInput {
   /** Path of the folder in the workspace; the workspace itself when left out. */
   path?: string;
@@ -14,7 +14,7 @@ export interface DirectoryEntry {
   name: string;
   /** Path of the entry in the workspace, as `read_file` takes it. */
   path: string;
-  /** What the entry is. */
+  /** The kind of the entry. */
   type: "file" | "directory" | "link" | "other";
   /** Size in bytes; 0 for what is not a file. */
   bytes: number;

@@ -1,7 +1,7 @@
 import { readFile } from "node:fs/promises";
 import { describeFailure, resolveInWorkspace } from "./paths.ts";
 
-/** What to read. */
+/** The file to read. */
 export interface ReadFileInput {
   /** Path of the file in the workspace: `notes/today.txt` or `/workspace/notes/today.txt`. */
   path: string;

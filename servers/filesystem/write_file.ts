@@ -2,7 +2,7 @@ import { mkdir, writeFile } from "node:fs/promises";
 import { dirname } from "node:path";
 import { describeFailure, resolveInWorkspace } from "./paths.ts";
 
-/** What to write, and where. */
+/** The text to write, and where. */
 export interface WriteFileInput {
   /** Path of the file in the workspace: `notes/today.txt` or `/workspace/notes/today.txt`. */
   path: string;
@@ -10,7 +10,7 @@ export interface WriteFileInput {
   content: string;
 }
 
-/** What was written. */
+/** The file that was written. */
 export interface WrittenFile {
   /** Path of the file in the workspace. */
   path: string;

@@ -1,4 +1,4 @@
-/** What a day of that time of year is typically like. */
+/** The typical weather of a day at that time of year. */
 export type Condition = "sunny" | "mostly sunny" | "partly cloudy" | "showers" | "rainy" | "snowy";
 
 /** Reads the typical condition off the normals: mean temperature in °C and precipitation in mm a month. */

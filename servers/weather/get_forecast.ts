@@ -33,7 +33,7 @@ export interface ForecastDay {
   unit: "°C";
   /** Typical condition, derived from temperature and precipitation. */
   condition: Condition;
-  /** What the figures are: monthly averages of many years, interpolated to the day; not a prediction. */
+  /** The kind of figures: monthly averages of many years, interpolated to the day; not a prediction. */
   kind: "interpolated climate normal";
 }
 

@@ -29,7 +29,7 @@ export interface Weather {
   condition: Condition;
   /** Mean precipitation of the month, in millimetres. */
   precipitation_mm: number;
-  /** What the figures are: averages of many years, not a measurement of today. */
+  /** The kind of figures: averages of many years, not a measurement of today. */
   kind: "climate normal";
   /** Where the figures come from. */
   source: string;

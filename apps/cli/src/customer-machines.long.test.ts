@@ -337,7 +337,7 @@ describeWith("redis-server")("keys of a store and a queue", () => {
     expect(await visit.run(`${JOBS} return await look({ id: ${JSON.stringify(token)} });`)).toMatchObject({
       success: true,
     });
-    // What the guest printed together counts as one address.
+    // A value that the guest printed in one piece counts as one address.
     expect(
       machines.calls().filter((call) => call.startsWith("look") && call.endsWith(secretive.address)),
     ).toHaveLength(1);

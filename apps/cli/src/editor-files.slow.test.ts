@@ -14,7 +14,7 @@ const run = promisify(execFile);
 const odd = path.resolve(import.meta.dirname, "../../../packages/mcp-client/fixtures/odd-server.ts");
 const compiler = createRequire(import.meta.url).resolve("@typescript/native/package.json");
 
-/** What the compiler says about a project, with its own settings and all strict checks. */
+/** The compiler's output for a project, with its own settings and all strict checks. */
 async function complaints(folder: string, ...more: string[]): Promise<string> {
   const tsc = path.join(path.dirname(compiler), "bin/tsc");
   const ended = run(process.execPath, [tsc, "-p", folder, "--strict", ...more]);

@@ -75,7 +75,7 @@ describe("plugins of a stranger's folder", () => {
     expect(hasRun()).toBe(true);
   });
 
-  /** What a plugin of a path or a package can be changed by after the yes. */
+  /** The ways to change a plugin of a path or a package after the yes. */
   const changes: [what: string, change: (at: Project) => void][] = [
     ["its module changes", ({ write }) => write("mine.mjs", `${marking("mine")}// changed`)],
     ["a module that it imports changes", ({ write }) => write("lib/part.mjs", "export const part = 2;")],

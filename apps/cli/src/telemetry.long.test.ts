@@ -31,7 +31,7 @@ describeWith("redis-server")("a trace over machines", () => {
       OTEL_NODE_RESOURCE_DETECTORS: "process",
       OTEL_METRICS_EXPORTER: "otlp",
       OTEL_LOGS_EXPORTER: "none",
-      // What arrives was sent at the end.
+      // So late that all that arrives was sent at the end.
       OTEL_BSP_SCHEDULE_DELAY: "600000",
       OTEL_METRIC_EXPORT_INTERVAL: "600000",
     };

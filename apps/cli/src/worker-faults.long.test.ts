@@ -55,7 +55,7 @@ describeWith("redis-server")("workers that are killed at random", () => {
       expect(new Set(sent).size).toBe(sent.length);
       for (const [run, { result }] of answered) expect(result).toEqual({ done: String(run) });
       expect(answered.filter(([run]) => !sent.includes(`send ${run}`))).toEqual([]);
-      // What was sent and not answered was interrupted.
+      // Calls that were sent and not answered were interrupted.
       expect(sent.length).toBeLessThanOrEqual(RUNS);
       expect(sent.length).toBeGreaterThanOrEqual(answered.length);
     },

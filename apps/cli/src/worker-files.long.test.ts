@@ -114,7 +114,7 @@ describeWith("redis-server")("cem worker on machines without a shared disk", () 
       worker.kill("SIGTERM");
       await worker.ended;
     }
-    // What a killed one had not put back is shared when it begins again.
+    // Files that a killed worker had not put back are shared when it begins again.
     for (const cwd of [one, two]) await runCem(["exec", "-"], { cwd, env, input: "return 1;" });
     const look = `const files = {};
       for await (const { name } of Deno.readDir("/workspace"))

@@ -8,7 +8,7 @@ import { describeWith } from "../../../vitest.tools.ts";
 vi.setConfig({ testTimeout: 240_000, hookTimeout: 120_000 });
 
 const POLL = { timeout: 60_000 };
-/** What a run is told whose worker was lost after it had called what is not to be repeated. */
+/** The message for a run whose worker was lost after a call that must not be repeated. */
 const INTERRUPTED = "It had called jobs.send. It was not repeated";
 
 describeWith("redis-server")("servers and workers on a queue", () => {

@@ -11,7 +11,7 @@ const VOLUMES = new Set([
   "secret",
 ]);
 
-/** What of a pod the Pod Security Standard "restricted" forbids. */
+/** The settings of a pod that the Pod Security Standard "restricted" forbids. */
 export function findUnrestricted(pod: V1PodSpec): string[] {
   const context = pod.securityContext ?? {};
   const containers: V1Container[] = [...(pod.initContainers ?? []), ...pod.containers];

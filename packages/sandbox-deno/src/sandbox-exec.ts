@@ -14,7 +14,7 @@ const PRIVATE_FOLDERS = [
   "/private/tmp",
   "/private/etc",
 ];
-/** What a process needs of them to start. */
+/** The parts of them that a process needs to start. */
 const NEEDED_FOLDERS = ["/private/var/db/dyld", "/private/var/db/timezone"];
 
 /**

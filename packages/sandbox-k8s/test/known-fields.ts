@@ -56,7 +56,7 @@ function object(spec: string, status = "any"): Attribute[] {
   return attributes({ apiVersion: "string", kind: "string", metadata: "V1ObjectMeta", spec, status });
 }
 
-/** What of an object its schema does not know, or knows as something else. Kinds without a schema are a problem too. */
+/** Fields of an object that its schema does not know, or knows with another type. A kind without a schema is a problem too. */
 export function findProblems(value: { apiVersion: string; kind: string }): string[] {
   const { apiVersion, kind } = value;
   const version = apiVersion.split("/").at(-1) ?? "";

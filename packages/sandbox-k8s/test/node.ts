@@ -40,7 +40,7 @@ interface RunningPod {
   processes: Set<ChildProcess>;
 }
 
-/** What a node of the test differs in from a healthy one. */
+/** The differences of a test's node from a healthy one. */
 export interface NodeFaults {
   /** Why its pods do not start. */
   waiting?: { reason: string; message: string } | undefined;

@@ -8,11 +8,11 @@ import { run } from "./run.mjs";
 
 const tests = import.meta.dirname;
 const folder = path.join(root, ".cem", "microvm", "job");
-/** What the machines' files are; the images in it name it, so it is the same inside and outside. */
+/** The folder of the machines' files; the images in it name it, so it is the same inside and outside. */
 const home = path.join(root, ".cem", "microvm", "home");
 const SDK = "microsandbox";
 
-/** What Node takes to run the tests in their folder. */
+/** Node's arguments to run the tests in their folder. */
 export const JOB_ARGUMENTS = [
   // Code that is made while it runs has to be translated anew each time, where the processor is emulated.
   "--no-opt",

@@ -1,4 +1,4 @@
-// What this host has for microVMs.
+// The support of this host for microVMs.
 import { spawnSync } from "node:child_process";
 import { closeSync, openSync, readFileSync } from "node:fs";
 

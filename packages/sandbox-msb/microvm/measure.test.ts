@@ -55,7 +55,7 @@ async function measure(create: () => Promise<GuestSandbox>): Promise<Measured> {
     const trivial = "export default 1;";
     await timed(trivial);
     const first = performance.now() - started;
-    // What boots now stands in the pool until the next run.
+    // Machines that boot now stand in the pool until the next run.
     await sleep(BOOT_MS);
     const standing = memoryOf(descendants().filter((pid) => !before.has(pid)));
     const session = "measured";

@@ -5,14 +5,14 @@ import { join } from "node:path";
 import { denoFile, isWhole, machinesHome } from "./provider.ts";
 import { declareOnly } from "./test-api.ts";
 
-/** What each of two emulated machines tries, in about the same time. */
+/** The tests of each of two emulated machines, which take about the same time. */
 const PARTS = [
   /^microVMs(?!.*> of several hosts)|^sandbox contract.*> files > /,
   /^microVMs.*> of several hosts|^sandbox contract(?!.*> files > )/,
 ];
 /**
- * What ends its machine is tried by one test of each kind, and what needs machines of its own in `machines.test.ts`:
- * where the processor is emulated, a machine takes twenty seconds. Real processors try all.
+ * Of the tests that end their machine one of each kind is run, and those that need machines of their own are in
+ * `machines.test.ts`: where the processor is emulated, a machine takes twenty seconds. Real processors try all.
  */
 const TOO_SLOW = [
   /^measures/,

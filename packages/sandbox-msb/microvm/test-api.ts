@@ -1,4 +1,4 @@
-// What the tests use of vitest, on Node's own runner: where all is emulated, vitest takes most of a minute to start.
+// The part of vitest's API that the tests use, on Node's own runner: where all is emulated, vitest takes most of a minute to start.
 import { format } from "node:util";
 import { after, afterEach as nodeAfterEach, before, describe as nodeDescribe, it as nodeIt } from "node:test";
 
@@ -19,7 +19,7 @@ interface Suite {
 }
 
 const open: Suite[] = [];
-/** What is to be done when the test that runs has ended. */
+/** Called when the test that runs has ended. */
 let finishing: (() => unknown)[] = [];
 let isWanted: (name: string) => boolean = () => true;
 

@@ -38,7 +38,7 @@ export default defineConfig([
       options.conditions = ["@cem/source"];
       // The tests are imported for their effects.
       options.ignoreAnnotations = true;
-      // What is CommonJS inside asks for Node's modules by `require`.
+      // Bundled CommonJS asks for Node's modules by `require`.
       options.banner = {
         js: `import { createRequire as cemCreateRequire } from "node:module"; const require = cemCreateRequire(import.meta.url);`,
       };

@@ -37,7 +37,7 @@ interface AskedServer {
 export interface EvictionRisk {
   /** Whether it is known: neither INFO nor CONFIG may be permitted. */
   isKnown: boolean;
-  /** What may happen, and what to do, in sentences. */
+  /** The risk and the remedy, in sentences. */
   text: string;
 }
 
@@ -64,7 +64,7 @@ async function policyByConfig(server: AskedServer): Promise<string | undefined> 
   return Array.isArray(answer) ? (answer[1] as string | undefined) : undefined;
 }
 
-/** Who runs the server may not permit a command, or not have it. */
+/** The answer; `undefined` where the server does not permit the command, or has none of this name. */
 async function ifPermitted<Answer>(asked: Promise<Answer>): Promise<Answer | undefined> {
   try {
     return await asked;

@@ -1,6 +1,6 @@
 /**
- * What programs that are written to exhaust the compiler come to: how long each check takes, for how long at most the
- * host could do nothing else meanwhile, and what is found. Prints JSON; times in milliseconds.
+ * Measures programs that are written to exhaust the compiler: how long each check takes, for how long at most the host could
+ * do nothing else meanwhile, and what is found. Prints JSON; times in milliseconds.
  */
 import { readdirSync, readFileSync } from "node:fs";
 import { monitorEventLoopDelay } from "node:perf_hooks";

@@ -278,7 +278,7 @@ describe("ProgramChecker", () => {
       [
         "export default [await Deno.readTextFile('x'), new URL('http://x').host, crypto.randomUUID(), process.env.X];",
       ],
-      // What a person writes who thinks in JavaScript.
+      // Written as JavaScript.
       ["const out = {};\nout.sum = 3;\nout['x'] = out.sum;\nexport default out;"],
       [
         "const list = [];\nlist.push({ n: 1 });\nlet best = null;\nfor (const one of list) if (!best || one.n > best.n) best = one;\nexport default best.n;",
@@ -593,7 +593,7 @@ export const text: string = found;`;
     it("knows a tool on the host that stands in one module with tools in files", async () => {
       const module = "./servers/weather/index.ts";
       const tool = { ...search, module, signature: "warn(input: { about: string }): Promise<unknown>" };
-      // What the file says holds, where both know a tool.
+      // The file takes precedence where both know a tool.
       const known = { ...tool, signature: "get_weather(input: { x: 1 }): Promise<1>" };
       const imports = 'import { get_weather, warn } from "./servers/weather/index.ts";\n';
       const calls =

@@ -14,7 +14,7 @@ import type { S3Place } from "../src/sync/s3-blobs.ts";
 import { createWorkspaceSync } from "../src/sync/synced-workspace.ts";
 import { S3_KEY, startS3 } from "../test/sync/s3-server.ts";
 
-// What it costs a run that its workspace is shared, against none, side by side: `npm run bench:files`.
+// The cost of a shared workspace for a run, side by side with one that is not shared: `npm run bench:files`.
 
 const ROUNDS = Number(process.argv[2] ?? 15);
 const FILES = 1_000;

@@ -14,7 +14,7 @@ export const add = (records: RunRecords, ...all: RunRecord[]): void => {
 export const ids = async (records: RunRecords, filter = {}): Promise<string[]> =>
   (await records.list(filter)).map(({ id }) => id);
 
-/** What records of runs keep to in every store. */
+/** The contract of run records, in every store. */
 export function describeRunRecords(name: string, folder: OpenPlace): void {
   const opened: RunRecords[] = [];
   afterEach(async () => {

@@ -1,4 +1,4 @@
-// What the simulation is calibrated on, measured on this machine with a real Redis and real workers:
+// Measures what the simulation is calibrated with, on this machine with a real Redis and real workers:
 //   npm run scale:calibrate        writes scripts/scale/measured.json
 // Processor times, counts and memory hardly depend on what else the machine does; waiting is only measured where it is long.
 import { spawn } from "node:child_process";
@@ -97,7 +97,7 @@ async function withWorkers<Result>(
   }
 }
 
-/** What a run costs whose workspace is shared in PostgreSQL, with the log of its session. */
+/** The cost of a run whose workspace is shared in PostgreSQL, with the log of its session. */
 async function measureShared(): Promise<Measured["shared"]> {
   const postgres = await startPostgres();
   const commits = async (): Promise<number> => {
@@ -144,7 +144,7 @@ async function measureCosts(): Promise<Omit<Measured, "machine" | "observed" | "
         redisCommands: Math.round(used.commands / count),
       };
     };
-    // What the worker and Redis do once, for their first runs, is not counted.
+    // Work that the worker and Redis do once, for their first runs, is not counted.
     for (let index = 0; index < RUNS / 4; index += 1) await run("s0");
     const idleWithOne = await redisUseWhile(redis, idleTime);
     const empty = treeOf(pid);

@@ -1,6 +1,6 @@
 import type { Summary } from "./statistics.ts";
 
-/** What one run costs, by processor time that it takes anywhere. */
+/** The cost of one run: the processor time that it takes anywhere. */
 export interface RunCost {
   /** Of the worker and its guests. */
   workerCpuMs: number;
@@ -15,14 +15,14 @@ export interface Observed extends Summary {
   workers: number;
 }
 
-/** What `calibrate.ts` finds on a machine. */
+/** The measurements of `calibrate.ts` on a machine. */
 export interface Measured {
   machine: string;
   /** A run whose session has a guest. */
   warm: RunCost;
   /** A session's first run. */
   cold: RunCost;
-  /** What a worker that waits costs Redis, milliseconds of its processor in a second. */
+  /** The cost of a waiting worker for Redis, in milliseconds of its processor in a second. */
   idleRedisCpuMsPerSecond: number;
   guestMiB: number;
   workerMiB: number;

@@ -4,7 +4,7 @@ import { readdirSync, readFileSync } from "node:fs";
 const TICK_MS = 10;
 const KIB_PER_MIB = 1_024;
 
-/** What a process and all that it has started have used so far: processor time of ended ones, too, and memory by share. */
+/** The use so far by a process and all that it has started: processor time, of ended ones too, and memory by share. */
 export function treeOf(root: number): { cpuMs: number; memoryMiB: number } {
   const children = new Map<number, number[]>();
   const ticks = new Map<number, number>();

@@ -6,7 +6,7 @@ import type { Summary } from "./statistics.ts";
 const MS_PER_SECOND = 1_000;
 const PERCENT = 100;
 
-/** What a scenario came to. */
+/** The result of a scenario. */
 export interface Outcome {
   runsPerSecond: number;
   /** Until a worker has the run. */

@@ -1,6 +1,6 @@
 import type { RunCost } from "./measured.ts";
 
-/** What is simulated. Times are milliseconds of the simulated clock where no other unit is named. */
+/** Parameters of a simulation. Times are milliseconds of the simulated clock where no other unit is named. */
 export interface Scenario {
   workers: number;
   /** Runs that one worker executes at once. */
@@ -39,11 +39,11 @@ export interface Autoscaling {
   most: number;
 }
 
-/** What a customer's runs are told apart by. */
+/** Classes of customers by how much they run. */
 export const CLASSES = ["light", "regular", "heavy", "flooding"] as const;
 export type CustomerClass = (typeof CLASSES)[number];
 
-/** What the model assumes about agents and machines; nobody measured it. */
+/** Assumptions of the model about agents and machines; nobody measured them. */
 export const ASSUMED = {
   /** Runs of one session, geometric. */
   runsPerSession: 6,
@@ -51,7 +51,7 @@ export const ASSUMED = {
   thinkMs: 8_000,
   /** Sessions that a customer starts at once, geometric. */
   sessionsPerBurst: 2,
-  /** What a run waits for its tools, log-normal. */
+  /** The time that a run waits for its tools, log-normal. */
   toolMedianMs: 250,
   toolSigma: 1,
   /** Sessions of the customer who floods. */

@@ -23,7 +23,7 @@ interface Run {
   customer: number;
   session: number;
   left: number;
-  /** What it waits for tools; drawn where not given. */
+  /** The time that it waits for tools; drawn where not given. */
   toolMs: number;
   turn: number;
   order: number;
@@ -114,7 +114,7 @@ class Simulation {
     return this.#redisUntil;
   }
 
-  /** What workers cost Redis beside the runs. */
+  /** The cost of workers for Redis, beside the runs. */
   #background(): void {
     const workers = this.#workers.filter(({ isUp }) => isUp).length;
     this.#redis((workers * this.#scenario.idleRedisCpuMsPerSecond * BACKGROUND_MS) / MS_PER_SECOND);

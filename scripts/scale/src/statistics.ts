@@ -1,4 +1,4 @@
-/** What is told of many times, in milliseconds. */
+/** Summary of many durations, in milliseconds. */
 export interface Summary {
   count: number;
   mean: number;

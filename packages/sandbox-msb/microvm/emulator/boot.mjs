@@ -66,7 +66,7 @@ function bootPart({ kernel, initrd, systemImage, jobImage }, environment) {
     "qemu-system-x86_64",
     [
       MACHINE.split(" "),
-      // What the kernel doesn't know becomes part of the environment.
+      // Arguments that the kernel doesn't know become part of the environment.
       ["-kernel", kernel, "-initrd", initrd, "-append", `${KERNEL} ${environment}`],
       disk(systemImage),
       disk(jobImage),

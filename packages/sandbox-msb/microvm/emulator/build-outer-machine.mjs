@@ -24,7 +24,7 @@ const MODULES =
   "irqbypass ccp kvm kvm-amd virtio_ring virtio virtio_pci_legacy_dev virtio_pci_modern_dev virtio_pci virtio_blk".split(
     " ",
   );
-/** What Node, microsandbox, and for comparison the Deno sandbox need, as Debian packages. */
+/** Debian packages that Node, microsandbox, and for comparison the Deno sandbox need. */
 const LIBRARIES =
   "libc6 libgcc-s1 libstdc++6 libcap-ng0 bubblewrap libcap2 libselinux1 libpcre2-8-0 util-linux libsmartcols1".split(
     " ",

@@ -4,7 +4,7 @@ import path from "node:path";
 import { JOB_ARGUMENTS, JOB_ENVIRONMENT } from "../build-job.mjs";
 import { makeImage } from "./build-outer-machine.mjs";
 
-/** What the outer machine says every second of its own clock, which is many of this host's. */
+/** The line that the outer machine prints every second of its own clock, which is many seconds of this host's. */
 export const ALIVE = "CEM-ALIVE";
 
 /** Writes it; the tests lie where they are on this host, since the machines' images name the place. */

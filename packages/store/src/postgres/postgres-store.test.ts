@@ -62,7 +62,7 @@ describeWith("postgresql")("a store in PostgreSQL", () => {
     expect(await store?.read(["gone"])).toBeUndefined();
     expect((await query("select to_regclass('cem_logs') as logs")).rows).toEqual([{ logs: null }]);
     await store?.write(["old"], bytes("2"), { version: found?.version });
-    // What had expired went with the first writing.
+    // Expired values were removed with the first write.
     expect((await query("select count(*)::int as count from cem_values")).rows).toEqual([{ count: 1 }]);
   });
 

@@ -159,7 +159,7 @@ export function openRedis(
   const client = new Redis(url, { connectTimeout: CONNECT_TIMEOUT_MS, ...options });
   // Commands that fail report why; without a listener the library prints it too.
   client.on("error", (problem: Error) => {
-    // What TLS refuses may fail twice, of which the library hears once; nobody hearing of it would end the process.
+    // A refused TLS connection may fail twice, and the library listens once; an error without a listener would end the process.
     client.stream?.on("error", () => {});
     onProblem(problem);
   });

@@ -191,7 +191,7 @@ export class OpenSession {
     if (this.#id === undefined)
       this.#id = await createNext(folder, (id) => this.#encode(id), this.#settings.nextNumber);
     else {
-      // What machines share is kept by what they share it in, which waits for its own disk.
+      // Where machines share sessions, the shared storage waits for its own disk.
       const isDurable = this.#settings.nextNumber === undefined;
       await folder.replace(`${this.#id}.json`, this.#encode(this.#id), isDurable);
     }

@@ -125,7 +125,7 @@ export class LocalRecord {
     const line = Buffer.from(`${JSON.stringify(written)}\n`);
     const before = this.#known?.identity === this.#identity() ? this.#known.bytes : 0;
     const isAdded = before > 0 && before + line.length < MAX_RECORD_BYTES;
-    // What a full disk cut off is no part of the line.
+    // A line that a full disk cut off is not joined with the next.
     if (isAdded) appendFileSync(this.#file, Buffer.concat([Buffer.from("\n"), line]));
     else await replaceFile(this.#file, line);
     const bytes = isAdded ? before + 1 + line.length : line.length;

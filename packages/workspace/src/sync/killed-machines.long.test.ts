@@ -90,7 +90,7 @@ class Machine {
 
   async kill(): Promise<void> {
     if (this.#process === undefined || this.#process.exitCode !== null) return;
-    // What it said last has been read then.
+    // By then its last output has been read.
     const ended = once(this.#process, "close");
     this.#process.kill("SIGKILL");
     await ended;
@@ -159,7 +159,7 @@ describeWith("redis-server")("machines that are killed", () => {
     expect(new Set(texts).size).toBe(texts.length);
     for (const text of texts) expect(text).toMatch(/^(?:killed|other) \d+$/);
 
-    // What the killed ones had sent goes in the end.
+    // Pieces that the killed ones had sent are removed in the end.
     const store = createRedisStore({ url: redis.url });
     onTestFinished(() => store.close());
     const scope = scopeStore(store, "files", "one");

@@ -16,7 +16,7 @@ const step = record({
   seed: nat(0xff_ff),
 });
 
-/** What was written, and was not replaced or deleted by somebody who had it. */
+/** The texts that were written, and not replaced or deleted by somebody who had them. */
 class Written {
   readonly texts = new Set<string>();
   #count = 0;

@@ -77,7 +77,7 @@ export class FileSender {
   #sweeps: number | undefined;
   /** All that was written, and goes when the workspace is deleted meanwhile. */
   readonly #written: string[] = [];
-  /** What is being written, and how many bytes that holds in memory. */
+  /** Writes under way, and how many bytes they hold in memory. */
   readonly #writing: Promise<void>[] = [];
   #writingBytes = 0;
 

@@ -4,7 +4,7 @@ import { createRequire } from "node:module";
 import os from "node:os";
 import path from "node:path";
 
-/** What s3rver 3.7.1 is, which brings no types. */
+/** The class of s3rver 3.7.1, which brings no types. */
 interface S3rver {
   run(): Promise<{ port: number }>;
   close(): Promise<void>;
@@ -19,7 +19,7 @@ export interface S3Server {
   stop(): Promise<void>;
 }
 
-/** What the server takes. */
+/** The credentials that the server accepts. */
 export const S3_KEY = { accessKeyId: "S3RVER", secretAccessKey: "S3RVER" };
 
 export async function startS3(bucket = "cem-files"): Promise<S3Server> {
