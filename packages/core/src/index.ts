@@ -1,4 +1,4 @@
-export { isObject } from "./json.ts";
+export { isObject, parseJson } from "./json.ts";
 export { createLineSplitter } from "./line-splitter.ts";
 export type { JsonObject, JsonSchema, JsonValue } from "./json.ts";
 export { abandonOnAbort, UNAWAITED_CALL, withReason } from "./abort.ts";

@@ -29,3 +29,14 @@ export interface JsonSchema {
 export function isObject<Value = unknown>(value: unknown): value is Record<string, Value> {
   return typeof value === "object" && value !== null && !Array.isArray(value);
 }
+
+/** The value of a JSON text, or of its bytes in UTF-8; `undefined` where it is not valid JSON. */
+export function parseJson(text: string | Uint8Array): unknown {
+  try {
+    return JSON.parse(
+      typeof text === "string" ? text : new TextDecoder("utf-8", { fatal: true }).decode(text),
+    );
+  } catch {
+    return undefined;
+  }
+}

@@ -188,7 +188,7 @@ function makePlan(
 }
 
 /** Creates a folder that only this user can read. It is removed when the process exits. */
-export function createPrivateDir(): string {
+function createPrivateDir(): string {
   const path = createProcessFolder(tmpdir(), "cem-deno");
   mkdirSync(join(path, "root"));
   return path;

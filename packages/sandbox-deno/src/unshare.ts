@@ -142,7 +142,7 @@ function planUnshare(plan: GuestPlan): SpawnPlan {
 }
 
 /** A file system mounted somewhere below a folder. */
-export interface NestedMount {
+interface NestedMount {
   /** Absolute path on the host. */
   path: string;
   readOnly: boolean;
@@ -151,7 +151,7 @@ export interface NestedMount {
 }
 
 /** Finds what is mounted below a folder of this host, as containers mount drivers and secrets below `/usr`. */
-export function findNestedMounts(folder: string): NestedMount[] {
+function findNestedMounts(folder: string): NestedMount[] {
   const lines = readFileSync("/proc/self/mountinfo", "utf8").split("\n");
   return lines.flatMap((line) => {
     const [, , , , place = "", options = ""] = line.split(" ");

@@ -169,7 +169,7 @@ class EmbeddedProcess implements MicrovmProcess {
 }
 
 /** Translates a network policy to rules of the machine's network card. Deno's permissions enforce it inside as well. */
-export function toSdkPolicy(
+function toSdkPolicy(
   { Destination, PortRange, Rule: rules }: Microsandbox,
   policy: NetworkPolicy,
 ): SdkPolicy {

@@ -1,3 +1,4 @@
+import { parseJson } from "@cem/core";
 import type { JsonObject, JsonValue } from "@cem/core";
 import type { OwnWorkflows } from "code-execution-mcp";
 import { InvalidArgumentError, Option } from "commander";
@@ -83,20 +84,16 @@ function more(value: string, before: string[]): string[] {
 function variable(written: string, before: JsonObject): JsonObject {
   const equals = written.indexOf("=");
   if (equals < 1) throw new InvalidArgumentError("It is a name, = and a value, such as city=Oslo.");
-  const entry: [string, JsonValue] = [written.slice(0, equals), valueOf(written.slice(equals + 1))];
-  return Object.fromEntries([...Object.entries(before), entry]);
+  const [name, text] = [written.slice(0, equals), written.slice(equals + 1)];
+  const value = parseJson(text);
+  return Object.fromEntries([
+    ...Object.entries(before),
+    [name, value === undefined ? text : (value as JsonValue)],
+  ]);
 }
 
 function doneStep(written: string, before: JsonObject): JsonObject {
   return written.includes("=") ? variable(written, before) : { ...before, [written]: null };
-}
-
-function valueOf(written: string): JsonValue {
-  try {
-    return JSON.parse(written) as JsonValue;
-  } catch {
-    return written;
-  }
 }
 
 /** The target that each action takes. */

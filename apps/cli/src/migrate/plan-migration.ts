@@ -1,7 +1,7 @@
 import path from "node:path";
 import { existsSync } from "node:fs";
 import { loadConfig } from "@cem/config";
-import { CemError } from "@cem/core";
+import { CemError, parseJson } from "@cem/core";
 import { parse } from "yaml";
 import { ANSWER_DIFFERENCES, differencesOf, toRecord } from "./differences.ts";
 import { migrateConfig } from "./migrate-config.ts";
@@ -154,7 +154,8 @@ async function inspectData({ folder, works, left }: Migration, workspace: string
     if (/\.(?:pkl|pickle)$/u.test(name))
       left.push({ place, reason: "is pickled, which only Python reads: load it there and save it as JSON" });
     else if (name === "state.json") {
-      if (isJson(await textOf(path.join(root, name)))) works.push(`${place}  is read as it is`);
+      if (parseJson((await textOf(path.join(root, name))) ?? "") !== undefined)
+        works.push(`${place}  is read as it is`);
       else left.push({ place, reason: "is no JSON, or larger than 1 MiB" });
     }
   }
@@ -164,13 +165,4 @@ async function inspectData({ folder, works, left }: Migration, workspace: string
       place: `${workspace}/.replay`,
       reason: `${logs.length} logs of what the original ran stay there; sessions here begin anew`,
     });
-}
-
-function isJson(text: string | undefined): boolean {
-  try {
-    JSON.parse(text ?? "");
-    return true;
-  } catch {
-    return false;
-  }
 }

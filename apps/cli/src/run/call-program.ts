@@ -1,4 +1,4 @@
-import { CemError, serverNotFound, toolNotFound } from "@cem/core";
+import { CemError, parseJson, serverNotFound, toolNotFound } from "@cem/core";
 import type { CatalogSnapshot, JsonObject, JsonSchema, JsonValue, ToolDefinition } from "@cem/core";
 import { nearest } from "@cem/core/text";
 
@@ -74,7 +74,7 @@ export function readArguments(
     const [name, text] = [word.slice(0, at), word.slice(at + 1)];
     const takesText = Object.hasOwn(properties, name) && properties[name]?.["type"] === "string";
     const value = takesText ? undefined : parseJson(text);
-    return [name, value === undefined ? text : value];
+    return [name, value === undefined ? text : (value as JsonValue)];
   });
   const twice = entries.find(([name], at) => entries.findIndex(([other]) => other === name) < at);
   if (twice !== undefined) throw misuse(`${twice[0]} is given twice.`);
@@ -85,14 +85,6 @@ function readObject(text: string): JsonObject {
   const value = parseJson(text);
   if (value === undefined) throw misuse("The argument is no JSON.");
   return value as JsonObject;
-}
-
-function parseJson(text: string): JsonValue | undefined {
-  try {
-    return JSON.parse(text) as JsonValue;
-  } catch {
-    return undefined;
-  }
 }
 
 function misuse(message: string): CemError {

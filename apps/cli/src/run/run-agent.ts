@@ -1,5 +1,5 @@
 import { readFile } from "node:fs/promises";
-import { CemError } from "@cem/core";
+import { CemError, parseJson } from "@cem/core";
 import type { Agent, ExecuteOptions, TaskResult } from "@cem/core";
 import type { PlannedWrite } from "code-execution-mcp";
 import { askYesNo } from "../ask/prompt.ts";
@@ -105,13 +105,8 @@ function renderWrites(writes: readonly PlannedWrite[], style: Style): string[] {
 
 /** Reads what `--dry-run --json` printed. */
 async function readPlan(file: string): Promise<Plan> {
-  const text = await readFile(file, "utf8");
-  try {
-    const { code, writes } = JSON.parse(text) as Partial<Plan>;
-    if (typeof code === "string" && Array.isArray(writes) && writes.every(isWrite)) return { code, writes };
-  } catch {
-    // Said below.
-  }
+  const { code, writes } = (parseJson(await readFile(file)) ?? {}) as Partial<Plan>;
+  if (typeof code === "string" && Array.isArray(writes) && writes.every(isWrite)) return { code, writes };
   throw new CemError("USAGE", `${file} is no plan: it is what a command prints with --dry-run --json.`);
 }
 

@@ -1,4 +1,4 @@
-import { CemError, toolId } from "@cem/core";
+import { CemError, parseJson, toolId } from "@cem/core";
 import type { JsonObject, ToolDefinition } from "@cem/core";
 import { CALL } from "./prompt.ts";
 
@@ -82,7 +82,7 @@ function readCall(
   tools: readonly ToolDefinition[],
   model: string,
 ): { tool: Importable; given: string; call?: ReadCall } {
-  const args = parseObject(text);
+  const args = parseJson(text) as JsonObject | undefined;
   const found = tools.filter((tool) => isNamed(tool, name));
   const fitting = args === undefined || found.length < 2 ? found : found.filter((one) => takes(one, args));
   const [tool] = fitting;
@@ -143,14 +143,6 @@ function endOfString(text: string, start: number): number {
     else if (text[at] === text[start]) return at;
   }
   return text.length;
-}
-
-function parseObject(text: string): JsonObject | undefined {
-  try {
-    return JSON.parse(text) as JsonObject;
-  } catch {
-    return undefined;
-  }
 }
 
 /** The arguments of a positional call, in the order of the schema's properties. */

@@ -1,6 +1,7 @@
 import { readFileSync, readdirSync, statSync } from "node:fs";
 import { dirname, join, relative } from "node:path";
 import { fileURLToPath, pathToFileURL } from "node:url";
+import { isObject, parseJson } from "@cem/core";
 import { moduleResolve } from "import-meta-resolve";
 import type { PluginSetting } from "../schema/extensions.ts";
 import { isPathByForm } from "../schema/setting.ts";
@@ -196,12 +197,8 @@ function readManifest(file: string): Record<string, unknown> | undefined {
   } catch {
     return undefined;
   }
-  try {
-    const manifest: unknown = JSON.parse(text);
-    return typeof manifest === "object" && manifest !== null ? (manifest as Record<string, unknown>) : {};
-  } catch {
-    return {};
-  }
+  const manifest = parseJson(text);
+  return isObject(manifest) ? manifest : {};
 }
 
 function keysOf(file: string): string {

@@ -1,6 +1,6 @@
 import { keepBytes, readMimeType } from "@cem/bridge";
 import type { ResultKeeping } from "@cem/bridge";
-import { isObject } from "@cem/core";
+import { isObject, parseJson } from "@cem/core";
 import type { JsonObject, JsonValue } from "@cem/core";
 import * as z from "zod";
 
@@ -86,9 +86,5 @@ export function textOf(part: JsonValue): string | undefined {
  */
 export function readText(text: string): JsonValue {
   if (!/^\s*[[{]/.test(text)) return text;
-  try {
-    return JSON.parse(text) as JsonValue;
-  } catch {
-    return text;
-  }
+  return (parseJson(text) as JsonValue | undefined) ?? text;
 }

@@ -1,7 +1,7 @@
 import type { ChildProcess } from "node:child_process";
 import { randomUUID } from "node:crypto";
 import { setTimeout as sleep } from "node:timers/promises";
-import { abandonOnAbort, createLineSplitter } from "@cem/core";
+import { abandonOnAbort, createLineSplitter, parseJson } from "@cem/core";
 import type { JsonValue } from "@cem/core";
 import { parseJSONRPCMessage } from "@modelcontextprotocol/client";
 import type { JSONRPCMessage, Transport } from "@modelcontextprotocol/client";
@@ -287,12 +287,9 @@ function createBrake(
 function readLine(line: string, fail: (error: unknown) => void): JsonValue | undefined {
   const text = line.trim();
   if (text === "") return undefined;
-  try {
-    return JSON.parse(text) as JsonValue;
-  } catch {
-    fail(notAMessage(line));
-    return undefined;
-  }
+  const value = parseJson(text) as JsonValue | undefined;
+  if (value === undefined) fail(notAMessage(line));
+  return value;
 }
 
 function readMessage(

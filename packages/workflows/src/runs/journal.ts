@@ -1,7 +1,7 @@
 import { closeSync, fdatasync, ftruncateSync, writeSync } from "node:fs";
 import { open } from "node:fs/promises";
 import { promisify } from "node:util";
-import { CemError, createLineSplitter, isObject } from "@cem/core";
+import { CemError, createLineSplitter, isObject, parseJson } from "@cem/core";
 import type { ErrorInfo, JsonObject, JsonValue, STATUSES } from "@cem/core";
 import { openForAppending } from "@cem/core/files";
 
@@ -163,12 +163,8 @@ export async function readJournal(file: string, onRecord: (record: JournalRecord
 }
 
 function parse(line: string): JournalRecord | undefined {
-  try {
-    const record: unknown = JSON.parse(line);
-    return isObject(record) && "type" in record && "ms" in record
-      ? (record as unknown as JournalRecord)
-      : undefined;
-  } catch {
-    return undefined;
-  }
+  const record = parseJson(line);
+  return isObject(record) && "type" in record && "ms" in record
+    ? (record as unknown as JournalRecord)
+    : undefined;
 }

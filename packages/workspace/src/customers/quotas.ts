@@ -1,7 +1,7 @@
 import { createHash } from "node:crypto";
 import { mkdir, readdir, readFile, rm } from "node:fs/promises";
 import path from "node:path";
-import { updateStored } from "@cem/core";
+import { parseJson, updateStored } from "@cem/core";
 import type { RunStop, Store, StoreKey } from "@cem/core";
 import { ignoreMissing, PRIVATE_FOLDER, replaceFile } from "@cem/core/files";
 import { withLock } from "../files/file-lock.ts";
@@ -96,20 +96,18 @@ export async function removeEndedUsage(root: string, now: () => number = Date.no
 /** Keeps usage in a store, by the store's clock, for all machines together. */
 export function createSharedUsage(store: Store, id: string): UsageKeeper {
   const key: StoreKey = ["quotas", digestOf(id)];
-  const parse = (value: Uint8Array | undefined, nowMs: number): Usage =>
-    parseUsage(value && Buffer.from(value).toString("utf8"), nowMs);
   /** Updates of one process wait for each other, where they would only overtake each other. */
   let before: Promise<unknown> = Promise.resolve();
   return {
     async read() {
       const [found, nowMs] = await Promise.all([store.read(key), store.now()]);
-      return parse(found?.value, nowMs);
+      return parseUsage(found?.value, nowMs);
     },
     update(change) {
       const updated = before.then(async () => {
         const nowMs = await store.now();
         return updateStored(store, key, (found) => {
-          const usage = parse(found, nowMs);
+          const usage = parseUsage(found, nowMs);
           const result = change(usage);
           const value = Buffer.from(JSON.stringify(usage.periods));
           return { value, result, expiresInMs: QUOTA_PERIODS.week };
@@ -122,7 +120,7 @@ export function createSharedUsage(store: Store, id: string): UsageKeeper {
 }
 
 /** The periods that are under way. Files are replaced as a whole, so what can't be parsed was never written by this. */
-function parseUsage(text: string | undefined, nowMs: number): Usage {
+function parseUsage(text: string | Uint8Array | undefined, nowMs: number): Usage {
   const periods: Usage["periods"] = {};
   const stored = parseJson(text ?? "{}") as Usage["periods"] | null | undefined;
   for (const [per, lengthMs] of Object.entries(QUOTA_PERIODS) as [QuotaPeriod, number][]) {
@@ -134,14 +132,6 @@ function parseUsage(text: string | undefined, nowMs: number): Usage {
     if (nowMs < startedMs + lengthMs) periods[per] = { ...period, startedMs };
   }
   return { nowMs, periods };
-}
-
-function parseJson(text: string): unknown {
-  try {
-    return JSON.parse(text);
-  } catch {
-    return undefined;
-  }
 }
 
 /** The slices that one run has paid for. */

@@ -1,5 +1,5 @@
 import { setImmediate } from "node:timers/promises";
-import { CemError, copyBeginning, runTitle } from "@cem/core";
+import { CemError, copyBeginning, parseJson, runTitle } from "@cem/core";
 import type { RunRecord, RunRecordFilter, RunRecords, RunRecordSummary, Store, StoreKey } from "@cem/core";
 import { StoredRecords } from "./stored-records.ts";
 import type { RunRecordBounds } from "./stored-records.ts";
@@ -223,10 +223,6 @@ async function encoded(
 
 /** A record of a newer or broken version is passed over. */
 function parse(bytes: Uint8Array): RunRecord | undefined {
-  try {
-    const record = JSON.parse(new TextDecoder().decode(bytes)) as RunRecord;
-    return typeof record.id === "string" && Array.isArray(record.calls) ? record : undefined;
-  } catch {
-    return undefined;
-  }
+  const record = (parseJson(bytes) ?? {}) as RunRecord;
+  return typeof record.id === "string" && Array.isArray(record.calls) ? record : undefined;
 }

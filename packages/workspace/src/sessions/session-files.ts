@@ -1,7 +1,7 @@
 import { randomBytes } from "node:crypto";
 import { linkSync, renameSync, rmSync } from "node:fs";
 import { link, lstat, readdir, rm } from "node:fs/promises";
-import { CemError } from "@cem/core";
+import { CemError, isObject, parseJson } from "@cem/core";
 import type { JsonValue, SessionCheckpoint, SessionRecord, SessionTask } from "@cem/core";
 import { NotAFolder, openContained, readContained, UnusableFile } from "../files/contained-files.ts";
 import type { ContainedFolder } from "../files/contained-files.ts";
@@ -42,22 +42,17 @@ export interface StoredSession extends SessionRecord {
 
 /** Reads a session's log, which guest code may have changed. `undefined` when it is none. */
 function toSessionRecord(text: string): StoredSession | undefined {
-  let parsed: unknown;
-  try {
-    parsed = JSON.parse(text);
-  } catch {
-    return undefined;
-  }
-  if (!isMembers(parsed) || typeof parsed["session_id"] !== "string") return undefined;
+  const parsed = parseJson(text);
+  if (!isObject(parsed) || typeof parsed["session_id"] !== "string") return undefined;
   const { tasks, state_files: files } = parsed;
   return {
     session_id: textOf(parsed["session_id"]),
     customer_uid: typeof parsed["customer_uid"] === "string" ? textOf(parsed["customer_uid"]) : null,
     started_at: textOf(parsed["started_at"]),
     ended_at: typeof parsed["ended_at"] === "string" ? textOf(parsed["ended_at"]) : null,
-    tasks: Array.isArray(tasks) ? tasks.filter(isMembers).map(toTask) : [],
+    tasks: Array.isArray(tasks) ? tasks.filter(isObject).map(toTask) : [],
     state_files: Array.isArray(files) ? files.filter((file) => typeof file === "string") : [],
-    checkpoint: isMembers(parsed["checkpoint"]) ? toCheckpoint(parsed["checkpoint"]) : null,
+    checkpoint: isObject(parsed["checkpoint"]) ? toCheckpoint(parsed["checkpoint"]) : null,
   };
 }
 
@@ -80,10 +75,6 @@ function toCheckpoint({ step, last_task: last, context, timestamp }: Members): S
     context: (context ?? null) as JsonValue,
     timestamp: textOf(timestamp),
   };
-}
-
-function isMembers(value: unknown): value is Members {
-  return typeof value === "object" && value !== null && !Array.isArray(value);
 }
 
 function textOf(value: unknown): string {

@@ -1,4 +1,5 @@
 import { isDeepStrictEqual } from "node:util";
+import { isObject } from "@cem/core";
 import type { JsonObject, JsonValue } from "@cem/core";
 
 /** Two changes of one value put together, or the keys that both changed. */
@@ -22,7 +23,12 @@ export function mergeChanges(base: JsonValue, mine: JsonValue, theirs: JsonValue
 function merge([base, mine, theirs]: [Member, Member, Member], path: string[], conflicts: string[]): Member {
   if (isSame(base, theirs)) return mine;
   if (isSame(base, mine)) return theirs;
-  if (!isObject(base) || !isObject(mine) || !isObject(theirs) || path.length >= MAX_DEPTH) {
+  if (
+    !isObject<JsonValue>(base) ||
+    !isObject<JsonValue>(mine) ||
+    !isObject<JsonValue>(theirs) ||
+    path.length >= MAX_DEPTH
+  ) {
     conflicts.push(path.join(".") || "the whole state");
     return mine;
   }
@@ -38,10 +44,6 @@ function merge([base, mine, theirs]: [Member, Member, Member], path: string[], c
 
 function of(object: JsonObject, name: string): Member {
   return Object.hasOwn(object, name) ? (object[name] as JsonValue) : ABSENT;
-}
-
-function isObject(value: Member): value is JsonObject {
-  return typeof value === "object" && value !== null && !Array.isArray(value);
 }
 
 function isSame(one: Member, other: Member): boolean {

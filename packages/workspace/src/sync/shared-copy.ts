@@ -1,5 +1,5 @@
 import { randomBytes } from "node:crypto";
-import { CemError, updateStored } from "@cem/core";
+import { CemError, parseJson, updateStored } from "@cem/core";
 import type { Store, StoreKey } from "@cem/core";
 import pMap from "p-map";
 import { filesDamaged, tooManyFiles } from "./blobs.ts";
@@ -142,18 +142,12 @@ function encodeHead({ manifest, ...head }: Head): Buffer {
 }
 
 function parseHead(bytes: Uint8Array): Head | undefined {
-  try {
-    const { format, salt, manifest, buried, sweeps } = JSON.parse(Buffer.from(bytes).toString("utf8")) as {
-      [member: string]: unknown;
-    };
-    const isList = Array.isArray(manifest) && manifest.every(isPieceName);
-    if (format !== FORMAT || typeof salt !== "string" || !(isList || manifest === null)) return undefined;
-    if (!Array.isArray(buried) || !buried.every((one) => typeof one === "string")) return undefined;
-    if (typeof sweeps !== "number") return undefined;
-    return { salt, manifest: isList ? manifest : undefined, buried, sweeps };
-  } catch {
-    return undefined;
-  }
+  const { format, salt, manifest, buried, sweeps } = (parseJson(bytes) ?? {}) as Record<string, unknown>;
+  const isList = Array.isArray(manifest) && manifest.every(isPieceName);
+  if (format !== FORMAT || typeof salt !== "string" || !(isList || manifest === null)) return undefined;
+  if (!Array.isArray(buried) || !buried.every((one) => typeof one === "string")) return undefined;
+  if (typeof sweeps !== "number") return undefined;
+  return { salt, manifest: isList ? manifest : undefined, buried, sweeps };
 }
 
 /** The files of a workspace as bytes. The same files give the same bytes. */
@@ -201,13 +195,6 @@ function parseManifest(
 }
 
 function rowsOf(bytes: Uint8Array): unknown[] | undefined {
-  try {
-    const { format, files } = JSON.parse(new TextDecoder("utf-8", { fatal: true }).decode(bytes)) as {
-      format?: unknown;
-      files?: unknown;
-    };
-    return format === FORMAT && Array.isArray(files) ? files : undefined;
-  } catch {
-    return undefined;
-  }
+  const { format, files } = (parseJson(bytes) ?? {}) as Record<string, unknown>;
+  return format === FORMAT && Array.isArray(files) ? files : undefined;
 }

@@ -1,5 +1,5 @@
 import { setTimeout as sleep } from "node:timers/promises";
-import { CemError, toErrorInfo } from "@cem/core";
+import { CemError, parseJson, toErrorInfo } from "@cem/core";
 import type { Store, StoreKey, WorkspaceSync } from "@cem/core";
 import pMap from "p-map";
 import { withLock } from "../files/file-lock.ts";
@@ -50,14 +50,9 @@ export async function collectGarbage(store: Store, shared: SharedCopy, restMs: n
 }
 
 async function readMarked(store: Store): Promise<ReadonlySet<string>> {
-  try {
-    const found = await store.read(MARKED);
-    const names: unknown = JSON.parse(Buffer.from(found?.value ?? []).toString("utf8") || "[]");
-    return new Set(Array.isArray(names) ? names.map(String) : []);
-  } catch (error) {
-    if (error instanceof SyntaxError) return new Set();
-    throw error;
-  }
+  const found = await store.read(MARKED);
+  const names = parseJson(found?.value ?? "[]");
+  return new Set(Array.isArray(names) ? names.map(String) : []);
 }
 
 const MAX_ATTEMPTS = 30;
