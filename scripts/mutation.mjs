@@ -104,7 +104,7 @@ function strykerOptions(folder, report, work) {
       "@stryker-mutator/vitest-runner",
       path.join(import.meta.dirname, "mutation", "sample-checker.mjs"),
     ],
-    mutate: given.file ?? ["src/**/*.ts", "!src/**/*.test.ts", "!src/**/*.test-helper.ts", "!src/testing/**"],
+    mutate: given.file ?? ["src/**/*.ts", "!src/**/*.test.ts", "!src/testing/**"],
     reporters: ["progress-append-only", "json"],
     jsonReporter: { fileName: report },
     // Two folders deep, like the package itself: what is read by `../../` is found from the copy too.

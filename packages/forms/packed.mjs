@@ -21,7 +21,7 @@ assert.throws(() => parseForm(text.replace("email", "emial"), { file: "club.yaml
   message: /^club\.yaml:3 /,
 });
 
-// What fills documents and pages is installed by those who want it.
+// The packages that fill documents and pages are optional.
 writeFileSync("a.pdf", "%PDF-1.7");
 const paper = parseForm(`${text}target: { type: pdf, template: a.pdf, output: b.pdf }`);
 const page = parseForm(`${text}target: { type: web, url: "http://127.0.0.1:9/" }`);

@@ -1,10 +1,18 @@
 import * as z from "zod/mini";
 import { isProxy } from "node:util/types";
-import { emptyLayer, type Layer, type Origin, type SettingOrigin, originKey, problemAt } from "./layer.ts";
-import { dottedPath, toSnakeCase } from "./schema/shape.ts";
+import {
+  dottedPath,
+  emptyLayer,
+  type Layer,
+  type Origin,
+  type SettingOrigin,
+  originKey,
+  problemAt,
+} from "./layer.ts";
+import { toSnakeCase } from "./schema/shape.ts";
 import { nearest } from "@cem/core/text";
 import { itemOf, type NodeKind, properties, schemaFor, unwrap, valueOf } from "./schema/shape.ts";
-import { Secret } from "./schema/secret.ts";
+import { Secret } from "./redact.ts";
 import { type ConfigProblem, formatValue } from "./layer.ts";
 import { adviceOnRemovedSetting } from "./python-original.ts";
 import { SETTINGS, VARIABLES } from "./settings.ts";

@@ -1,13 +1,12 @@
 import * as z from "zod/mini";
 import { nearest } from "@cem/core/text";
-import { formatValue, getPath, originKey, problemAt } from "./layer.ts";
+import { dottedPath, formatValue, getPath, originKey, problemAt } from "./layer.ts";
 import type { ConfigProblem, Layer, SettingOrigin } from "./layer.ts";
 import { adviceOnRemovedValue } from "./python-original.ts";
 import { SANDBOX_TYPES } from "./schema/execution.ts";
 import { configSchema } from "./schema/schema.ts";
 import {
   allowedOf,
-  dottedPath,
   holdsSecret,
   itemOf,
   nodeKindOf,

@@ -1,5 +1,5 @@
 export { loadConfig } from "./load-config.ts";
-export type { LoadConfigOptions, LoadedConfig } from "./loaded-config.ts";
+export type { LoadConfigOptions, LoadedConfig } from "./load-config.ts";
 export { configSchema } from "./schema/schema.ts";
 export type { Config, ConfigInput } from "./schema/schema.ts";
 export { SANDBOX_TYPES } from "./schema/execution.ts";
@@ -13,10 +13,9 @@ export type {
   ServerAuthSetting,
   StdioServerSetting,
 } from "./schema/mcp-servers.ts";
-export { Secret } from "./schema/secret.ts";
+export { Secret, redactConfig } from "./redact.ts";
 export { configJsonSchema } from "./json-schema.ts";
 export { renderStarterConfig } from "./template.ts";
-export { redactConfig } from "./redact.ts";
 export { SECTIONS, SETTINGS, VARIABLES } from "./settings.ts";
 export type { Setting, SettingSection, Variable } from "./settings.ts";
 export type { Origin, ConfigProblem } from "./layer.ts";

@@ -1,5 +1,10 @@
 import { CemError } from "@cem/core";
-import type { Position } from "./yaml.ts";
+
+/** A 1-based position in a file. */
+export interface Position {
+  line: number;
+  column: number;
+}
 
 /** The source that a value came from. */
 export interface Origin {
@@ -30,6 +35,15 @@ export interface Layer {
   /** The origins of the values, by the {@link originKey} of their path. */
   origins: Map<string, SettingOrigin>;
   problems: ConfigProblem[];
+}
+
+/** `["mcp_servers", 0, "url"]` → `mcp_servers[0].url`. */
+export function dottedPath(path: readonly PropertyKey[]): string {
+  return path
+    .map((part, index) =>
+      typeof part === "number" ? `[${part}]` : `${index === 0 ? "" : "."}${String(part)}`,
+    )
+    .join("");
 }
 
 /** The key of a path in {@link Layer.origins}. */
@@ -115,14 +129,25 @@ export function formatValue(value: unknown): string {
   return text.length > MAX_SHOWN_CHARACTERS ? `${text.slice(0, MAX_SHOWN_CHARACTERS)}…` : text;
 }
 
-/** `CONFIG_INVALID`: the configuration has these problems. */
-export function configInvalid(problems: readonly ConfigProblem[]): CemError {
+/** Lists problems for a message, one a line: its place, its path, and what is wrong. */
+export function listProblems<Problem extends Pick<ConfigProblem, "path" | "message">>(
+  problems: readonly Problem[],
+  placeOf: (problem: Problem) => string,
+): string {
   const lines = problems
     .slice(0, MAX_SHOWN_PROBLEMS)
-    .map(({ origin, path, message }) => [origin, path, message].filter((part) => part !== "").join("  "));
+    .map((problem) =>
+      [placeOf(problem), problem.path, problem.message].filter((part) => part !== "").join("  "),
+    );
   if (problems.length > MAX_SHOWN_PROBLEMS) lines.push(`and ${problems.length - MAX_SHOWN_PROBLEMS} more`);
+  return lines.join("\n");
+}
+
+/** `CONFIG_INVALID`: the configuration has these problems. */
+export function configInvalid(problems: readonly ConfigProblem[]): CemError {
+  const lines = listProblems(problems, ({ origin }) => origin);
   const heading = problems.length === 1 ? [] : [`The configuration has ${problems.length} problems.`];
-  return new CemError("CONFIG_INVALID", [...heading, ...lines].join("\n"), {
+  return new CemError("CONFIG_INVALID", [...heading, lines].join("\n"), {
     details: { total: problems.length, problems: problems.slice(0, MAX_KEPT_PROBLEMS) },
   });
 }

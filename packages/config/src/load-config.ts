@@ -1,25 +1,85 @@
 import { dirname, join, resolve } from "node:path";
-import { withAbsolutePaths } from "./merge-config.ts";
+import { emptyLayer, configInvalid } from "./layer.ts";
+import type { Origin, Layer, ConfigProblem } from "./layer.ts";
+import { configSchema } from "./schema/schema.ts";
+import type { Config, ConfigInput } from "./schema/schema.ts";
+import { openFolderTrust } from "./trust/folder-trust.ts";
+import type { FolderTrust } from "./trust/folder-trust.ts";
+import type { PluginSource } from "./trust/plugins.ts";
+import { environmentLayer, chooseProvider, noticeOfIdleModel, serversOfVariables } from "./environment.ts";
+import type { Variables, EnvironmentSource, VariableServer } from "./environment.ts";
+import { withAbsolutePaths, mergeLayers } from "./merge-config.ts";
 import { bind } from "./bind.ts";
-import { checkLayer } from "./check.ts";
-import { fileOfFolder, namedFile } from "./config-file.ts";
-import { readConfigFile, readEnvFile } from "./config-file.ts";
-import { environmentLayer, type EnvironmentSource } from "./environment.ts";
-import { emptyLayer, type Layer, type Origin } from "./layer.ts";
-import type { LoadConfigOptions, LoadedConfig } from "./loaded-config.ts";
-import { configInvalid, type ConfigProblem } from "./layer.ts";
-import { mergeLayers } from "./merge-config.ts";
-import { chooseProvider, noticeOfIdleModel } from "./environment.ts";
+import { checkLayer, builtInSandbox, namesPlugins, sandboxProblems } from "./check.ts";
+import { fileOfFolder, namedFile, readConfigFile, readEnvFile } from "./config-file.ts";
 import { warnOfRemovedVariables } from "./python-original.ts";
 import { redactWhenPrinted } from "./redact.ts";
-import { builtInSandbox, namesPlugins, sandboxProblems } from "./check.ts";
-import { type Config, configSchema } from "./schema/schema.ts";
-import { openFolderTrust } from "./trust/folder-trust.ts";
 import { originsWithoutHeld, withoutHeld } from "./trust/hold-back.ts";
 import { realPath } from "./trust/places.ts";
 import { findPlugins, requestedBy } from "./trust/requests.ts";
 import { variablesOfServer } from "./trust/server-items.ts";
-import { serversOfVariables, type VariableServer } from "./environment.ts";
+
+export interface LoadConfigOptions {
+  /**
+   * The folder in which a configuration file is looked for when none is named, and from which `file`, `envFile` and relative
+   * paths in `overrides` count.
+   *
+   * @defaultValue the working directory of the process
+   */
+  cwd?: string | undefined;
+  /**
+   * The configuration file, which must exist, or `false` for none.
+   *
+   * @defaultValue the file in `CEM_CONFIG`, else config.yaml or config.yml in `cwd` if there is one
+   */
+  file?: string | false | undefined;
+  /**
+   * The environment variables.
+   *
+   * @defaultValue `process.env`
+   */
+  env?: Variables | undefined;
+  /**
+   * The file of environment variables, or `false` for none.
+   *
+   * @defaultValue `.env` in the folder of the configuration file, if there is one
+   */
+  envFile?: string | false | undefined;
+  /** Settings that take precedence over all other sources. */
+  overrides?: ConfigInput | undefined;
+  /**
+   * Whether to allow what files of the folder (config.yaml, .env) ask for: MCP servers, host tools, places outside of it, the
+   * user's keys for its addresses, settings that could do harm. `false` takes a file that `file` names for one of the folder, too.
+   *
+   * @defaultValue what was trusted, by `cem trust` or `CEM_TRUST_FOLDER`; and a configuration that `file` names is taken for
+   * the program's own
+   */
+  trustFolder?: boolean | undefined;
+  /** Whether the program brings plugins of its own, whose sandboxes `execution.sandbox_type` may name. */
+  hasPlugins?: boolean | undefined;
+  signal?: AbortSignal | undefined;
+}
+
+export interface LoadedConfig {
+  config: Config;
+  /** The origin of every setting by its path: `origins["execution.sandbox_type"]`. */
+  origins: Record<string, Origin>;
+  /** Absolute path of the configuration file that was read. */
+  file: string | undefined;
+  /**
+   * Absolute path of the project: the folder of the configuration file, else `cwd`. Relative paths count from it, except those
+   * in `overrides`, and commands of MCP servers start in it.
+   */
+  folder: string;
+  /** Ignored settings with the reason, one sentence each. */
+  warnings: string[];
+  /** Host access that files of the folder request, and which of it is blocked until trusted. */
+  trust: FolderTrust;
+  /** The plugins in their order. None was loaded; those that are held back are in `trust.held`. */
+  plugins: readonly PluginSource[];
+  /** Looks up a variable in the environment and then in `.env`. */
+  variable: (name: string) => string | undefined;
+}
 
 /**
  * Loads the configuration from the defaults, config.yaml, `.env`, the environment and `overrides`; later sources take

@@ -63,7 +63,7 @@ workflows:
   variables: {output_dir: ./workspace}
   guardrails: {enabled: true, pii_detection: true, tokenization: true}
 `;
-/** What we added. */
+/** Settings that the original does not have. */
 const OURS =
   /^plugins$|^execution\.(?:min_isolation|type_check|workflow_runs_dir|limits\..*|kubernetes\..*|msb_.*)$|^llm\.(?:base_url|timeout|max_re.*|price_.*|budget_.*|tool_tokens|data_facts|azure_embedder_.*|embedding_model)$|^optimizations\.(?:sandbox_kept_guests|sandbox_reuse|embedding_model_dir|search_cache_dir)$|^server\.|^privacy\.|^customers\.|^queue\.|^runs\.|^store\.|^guardrails\.(?:changed_tools|rate_limits|budgets|tool_costs|(?:allowed|blocked|read)_tools|approvals|egress)$|^logging\.audit_/;
 

@@ -1,7 +1,40 @@
-import { INSPECT, Secret } from "./schema/secret.ts";
-import { toSnakeCase } from "./schema/shape.ts";
-
+const BRAND = Symbol.for("@cem/config.secret");
 const MASK = "[secret]";
+/** `util.inspect.custom`, without loading `node:util`. */
+const INSPECT = Symbol.for("nodejs.util.inspect.custom");
+
+/** A secret text. Printing, inspecting and `JSON.stringify` give `[secret]`; only `reveal()` gives the text. */
+export class Secret {
+  readonly #value: string;
+
+  constructor(value: string) {
+    this.#value = value;
+    Object.defineProperty(this, BRAND, { value: true });
+  }
+
+  /** Whether a value is a secret, also one from another copy of this package. */
+  static isInstance(value: unknown): value is Secret {
+    return typeof value === "object" && value !== null && (value as Record<symbol, unknown>)[BRAND] === true;
+  }
+
+  /** Returns the text. It must not be logged. */
+  reveal(): string {
+    return this.#value;
+  }
+
+  toString(): string {
+    return MASK;
+  }
+
+  toJSON(): string {
+    return MASK;
+  }
+
+  [INSPECT](): string {
+    return MASK;
+  }
+}
+
 const SECRET_NAME = /(?:api[_-]?key|token|secret|passw(?:or)?d|credential|authorization|private[_-]?key)/i;
 
 /** Copies a configuration as plain data with all secrets masked, also in URLs, arguments and metadata. */
@@ -25,7 +58,7 @@ function redact(value: unknown): unknown {
 
 /** Whether a key names a secret and its value is text. The value of settings such as `max_tokens` is not. */
 function isNamedSecret(key: string, item: unknown): boolean {
-  return typeof item === "string" && SECRET_NAME.test(toSnakeCase(key));
+  return typeof item === "string" && SECRET_NAME.test(key);
 }
 
 /** Whether an argument is a flag such as `--api-key`, whose value is the next argument. */

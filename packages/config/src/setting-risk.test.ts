@@ -188,7 +188,7 @@ describe("a setting of a stranger's folder", () => {
     }
     await writeFile(path.join(cwd, "config.yaml"), `${text}\nruns: {records: false}`);
     expect((await load()).execution.allowNetworkAccess).toBe(true);
-    // What the user sets instead is no change of the folder's word.
+    // A value that the user sets instead is no change of the folder's file.
     expect((await load({ ALLOW_NETWORK_ACCESS: "1" })).guardrails.allowedNetworks).toEqual(["a.example"]);
     await writeFile(path.join(cwd, ".env"), "MAX_EXECUTION_TIME=9000\n");
     expect((await load()).execution.allowNetworkAccess).toBe(false);

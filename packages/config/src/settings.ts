@@ -1,7 +1,7 @@
 import * as z from "zod/mini";
 import { configSchema } from "./schema/schema.ts";
-import { dottedPath, toSnakeCase } from "./schema/shape.ts";
-import { allowedOf, holdsSecret, isPath, properties, traitsOf, unwrap } from "./schema/shape.ts";
+import { dottedPath } from "./layer.ts";
+import { allowedOf, holdsSecret, isPath, properties, toSnakeCase, traitsOf, unwrap } from "./schema/shape.ts";
 import type { SettingTraits } from "./schema/setting.ts";
 
 /** The description of one setting, for documentation and diagnostics. */

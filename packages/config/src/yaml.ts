@@ -1,11 +1,10 @@
 import { Lexer, LineCounter, isAlias, isMap, isScalar, isSeq, parseDocument, visit } from "yaml";
 import type { Document, ErrorCode, Pair, YAMLMap } from "yaml";
+import { dottedPath, listProblems } from "./layer.ts";
+import type { Position } from "./layer.ts";
 
-/** A 1-based position in a file. */
-export interface Position {
-  line: number;
-  column: number;
-}
+export { dottedPath };
+export type { Position };
 
 type PositionAt = (offset: number | undefined) => Partial<Position>;
 
@@ -218,4 +217,43 @@ function findUnclosed(text: string): Unclosed | undefined {
     offset += token.length;
   }
   return open.at(-1);
+}
+
+/** A problem of the content of a document. */
+export interface ContentProblem extends YamlProblem {
+  /** The path of the value: `steps[2].config.code`. Empty for the whole. */
+  path: string;
+}
+
+/** Lists the problems of a file for a message, one a line, with the line of each. */
+export function listContentProblems(file: string, problems: readonly ContentProblem[]): string {
+  return listProblems(problems, ({ line }) => (line === undefined ? file : `${file}:${line}`));
+}
+
+interface Issue {
+  code?: string | undefined;
+  path: PropertyKey[];
+  message: string;
+  keys?: string[];
+  errors?: Issue[][];
+}
+
+/** Describes the issues of a schema's check. Of a union's options, the one that went furthest is what was meant. */
+export function describeIssues(issues: readonly unknown[]): { path: PropertyKey[]; message: string }[] {
+  return (issues as readonly Issue[]).flatMap(({ code, path, message, keys = [], errors = [] }) => {
+    if (code === "unrecognized_keys") {
+      return keys.map((key) => ({ path: [...path, key], message: "is not known here" }));
+    }
+    const furthest = errors
+      .map((option) => describeIssues(option))
+      .toSorted((one, other) => depthOf(other) - depthOf(one))
+      .at(0);
+    if (code !== "invalid_union" || furthest === undefined || depthOf(furthest) === 0)
+      return [{ path, message }];
+    return furthest.map((one) => ({ path: [...path, ...one.path], message: one.message }));
+  });
+}
+
+function depthOf(found: readonly { path: readonly PropertyKey[] }[]): number {
+  return Math.max(0, ...found.map(({ path }) => path.length));
 }

@@ -35,7 +35,7 @@ export async function failure(loading: Promise<unknown>): Promise<CemError> {
   return thrown;
 }
 
-/** What is wrong with this config.yaml. */
+/** The problems of a config.yaml. */
 export async function problems(
   yaml: string | Uint8Array,
   options: LoadConfigOptions = {},

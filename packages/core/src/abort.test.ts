@@ -1,6 +1,6 @@
 import { getEventListeners } from "node:events";
 import { describe, expect, it } from "vitest";
-import { abandonOnAbort } from "./abort.ts";
+import { abandonOnAbort } from "./promises.ts";
 
 describe("abandonOnAbort", () => {
   it("resolves and rejects like the work, and leaves no listener", async () => {

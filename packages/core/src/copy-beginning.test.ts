@@ -1,7 +1,7 @@
 import { setFlagsFromString } from "node:v8";
 import { runInNewContext } from "node:vm";
 import { describe, expect, it } from "vitest";
-import { copyBeginning } from "./copy-beginning.ts";
+import { copyBeginning } from "./short-texts.ts";
 
 describe("copyBeginning", () => {
   it.each([

@@ -1,7 +1,7 @@
 export { isObject, parseJson } from "./json.ts";
 export { createLineSplitter } from "./line-splitter.ts";
 export type { JsonObject, JsonSchema, JsonValue } from "./json.ts";
-export { abandonOnAbort, UNAWAITED_CALL, withReason } from "./abort.ts";
+export { abandonOnAbort, UNAWAITED_CALL, withReason, Lazy } from "./promises.ts";
 export { CemError, forClients, toErrorInfo } from "./errors.ts";
 export type { ErrorCode, ErrorDetails, ErrorInfo, KnownErrorCode } from "./errors.ts";
 export {
@@ -12,18 +12,26 @@ export {
   toolNotFound,
   authRequired,
   serverDisabled,
+  writeFailure,
 } from "./failures.ts";
 export type { FailedTool } from "./failures.ts";
-export { writeFailure } from "./write-failures.ts";
 export { exampleArguments, exampleCall } from "./example-call.ts";
-export { copyBeginning } from "./copy-beginning.ts";
-export { runTitle } from "./run-title.ts";
-export { RECORDED_STATUSES, STATUSES, statusOfCall, statusOfRun } from "./status.ts";
+export { copyBeginning, runTitle } from "./short-texts.ts";
+export type {
+  EndedRun,
+  RecordedCall,
+  RecordedData,
+  RecordRun,
+  RunRecord,
+  RunRecordFilter,
+  RunRecords,
+  RunRecordSummary,
+} from "./run-records.ts";
+export { RunClock } from "./run-clock.ts";
 export { FairGate, Shares } from "./fair-gate.ts";
-export { Lazy } from "./lazy.ts";
 export { hasWorkThreads, moduleBeside, offload, useWorkThreads } from "./offload.ts";
 export type { OffloadedWork } from "./offload.ts";
-export { assertKnownOptions } from "./options.ts";
+export { assertKnownOptions, OWNER_ID_RULE, GIVEN_OWNER_ID, isGivenOwnerId } from "./options.ts";
 export { readAnnotations, toolId } from "./tools.ts";
 export type {
   CatalogSnapshot,
@@ -34,8 +42,11 @@ export type {
   ToolProblem,
   ToolServer,
   ToolKind,
+  RankedTool,
+  Selection,
+  SelectRequest,
+  ToolSelector,
 } from "./tools.ts";
-export type { RankedTool, Selection, SelectRequest, ToolSelector } from "./selection.ts";
 export type {
   CodeGenerator,
   GeneratedCode,
@@ -55,20 +66,31 @@ export type {
   ToolProgress,
   ToolResult,
 } from "./invocation.ts";
-export type { ApprovalAnswer, ApprovalRequest, Approve } from "./approval.ts";
+export { nobodyAsked } from "./questions.ts";
+export type {
+  ApprovalAnswer,
+  ApprovalRequest,
+  Approve,
+  Sample,
+  Elicit,
+  ElicitAnswer,
+  ElicitRequest,
+} from "./questions.ts";
 export type { AuditEvent, AuditLog } from "./audit.ts";
-export { nobodyAsked } from "./elicitation.ts";
-export type { Sample } from "./sampling.ts";
-export type { Elicit, ElicitAnswer, ElicitRequest } from "./elicitation.ts";
-export { brokenTokenIn, holdsRedactionToken, redactionTokensIn } from "./redaction-tokens.ts";
-export { restoreTokens } from "./restore-tokens.ts";
-export { tokenizeInTurns, withoutValues } from "./redact.ts";
+export { brokenTokenIn, holdsRedactionToken, redactionTokensIn, restoreTokens } from "./redaction-tokens.ts";
+export { tokenizeInTurns, withoutValues } from "./redaction.ts";
 export type { RedactionScope, RedactionStream, Redactor } from "./redaction.ts";
 export { isResultHandle } from "./results.ts";
 export type { ResultHandle, ResultStore } from "./results.ts";
 export type { SaveSkillOptions, Skill, SkillDraft, SkillStore, SkillSummary } from "./skills.ts";
-export type { SessionCheckpoint, SessionLog, SessionRecord, SessionTask } from "./sessions.ts";
-export type { StateStore } from "./state.ts";
+export type {
+  SessionCheckpoint,
+  SessionLog,
+  SessionRecord,
+  SessionTask,
+  StateStore,
+  WorkspaceSync,
+} from "./workspace.ts";
 export { ISOLATION_LEVELS } from "./sandbox.ts";
 export type {
   GuestError,
@@ -87,10 +109,8 @@ export type {
   UnawaitedWork,
 } from "./sandbox.ts";
 export { DEFAULT_RUN_LIMITS } from "./limits.ts";
-export type { RunLimits } from "./limits.ts";
-export { OWNER_ID_RULE, GIVEN_OWNER_ID, isGivenOwnerId } from "./owner-ids.ts";
-export type { MeteredRun, RunMeter, RunStop, RunTicket } from "./run-meter.ts";
-export { STAGES } from "./agent.ts";
+export type { RunLimits, MeteredRun, RunMeter, RunStop, RunTicket } from "./limits.ts";
+export { RECORDED_STATUSES, STAGES, STATUSES, statusOfCall, statusOfRun } from "./agent.ts";
 export type {
   Agent,
   AgentEvent,
@@ -104,16 +124,5 @@ export type { ForwardedAnswer, ForwardedRequest, Replicas } from "./replicas.ts"
 export type { McpTransportProvider } from "./mcp-transport.ts";
 export { WORKFLOW_FILE } from "./workflow-steps.ts";
 export type { WorkflowStepContext, WorkflowStepKind } from "./workflow-steps.ts";
-export type { WorkspaceSync } from "./workspace-sync.ts";
+export { keysIn, updateStored } from "./store.ts";
 export type { ListOptions, Store, StoredValue, StoreKey, WriteOptions } from "./store.ts";
-export type {
-  EndedRun,
-  RecordedCall,
-  RecordedData,
-  RecordRun,
-  RunRecord,
-  RunRecordFilter,
-  RunRecords,
-  RunRecordSummary,
-} from "./run-records.ts";
-export { keysIn, updateStored } from "./update-stored.ts";

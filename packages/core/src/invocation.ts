@@ -1,8 +1,6 @@
-import type { Approve, PlannedCall } from "./approval.ts";
-import type { Elicit } from "./elicitation.ts";
+import type { Approve, PlannedCall, Elicit, Sample } from "./questions.ts";
 import type { ErrorInfo } from "./errors.ts";
 import type { JsonValue } from "./json.ts";
-import type { Sample } from "./sampling.ts";
 import type { RunLimits } from "./limits.ts";
 
 /** A call of a tool on the host, made by code in the sandbox. Untrusted. */

@@ -1,5 +1,5 @@
 import { describe, expect, it } from "vitest";
-import { Lazy } from "./lazy.ts";
+import { Lazy } from "./promises.ts";
 
 describe("Lazy", () => {
   it("creates its value once, at the first use", async () => {

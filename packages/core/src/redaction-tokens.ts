@@ -1,3 +1,8 @@
+import { CemError } from "./errors.ts";
+import type { JsonValue } from "./json.ts";
+import { Lazy } from "./promises.ts";
+import type { Redactor } from "./redaction.ts";
+
 const TOKEN =
   /(\[\[|%5B%5B)[A-Z][A-Z\d_]{0,31}(?::|%3A)([a-z2-7]{16})(?:\]\]|%5D%5D)|user\.([a-z2-7]{16})(?:@|%40)redacted\.invalid/gi;
 
@@ -42,4 +47,91 @@ export function holdsRedactionToken(text: string): boolean {
 
 function mayHoldToken(text: string): boolean {
   return text.includes("[[") || text.includes("%5") || /redacted\.invalid/i.test(text);
+}
+
+/** Numbers from here to the largest safe one are tokens of numbers: no card, phone or person has one of them. */
+const MIN_NUMBER_TOKEN = 8_900_000_000_000_000;
+
+/** Settings of {@link restoreTokens}. */
+export interface RestoreSettings {
+  /** Absent: nothing was replaced. */
+  redactor: Redactor | undefined;
+  /** The session in which the client got the tokens. */
+  session: string | undefined;
+  /** Reads what the data takes the place of. What can't be read holds no value. */
+  current: () => Promise<unknown>;
+}
+
+/**
+ * Puts values in the place of tokens in data that a client got with tokens and hands back to be kept. Where code sees tokens
+ * only, those of values that are not in the data kept so far stay tokens.
+ *
+ * @throws CemError `TOKEN_UNKNOWN` for a token of another session or a part of one, with its place.
+ */
+export async function restoreTokens(data: JsonValue, settings: RestoreSettings): Promise<JsonValue> {
+  const { redactor, session, current } = settings;
+  if (redactor === undefined) return data;
+  const target = { session, server: "workspace", tool: "save", isKept: true };
+  // Read once, and only for data with tokens.
+  const kept = new Lazy(async () => {
+    const before = await current().catch(() => null);
+    return idsIn(redactor.tokenize(before, { session }));
+  });
+  /** The value of a token; the token itself where the data kept so far does not have it. */
+  const valueOf = async (token: string | number, id: string, place: string): Promise<string | number> => {
+    const value = await redactor.detokenize(token, target).catch((error: unknown) => {
+      if (!CemError.isInstance(error) || error.code !== "TOKEN_UNKNOWN") throw error;
+    });
+    // A number that is returned unchanged stands for no value.
+    if (value === undefined || (typeof token === "number" && value === token))
+      throw unknown(place, `the token ${token}, which stands for no value of this session`, String(token));
+    return redactor.guest !== "tokens" || (await kept.get()).has(id) ? (value as string | number) : token;
+  };
+  const restoreText = async (text: string, place: string): Promise<string> => {
+    const broken = brokenTokenIn(text);
+    if (broken !== undefined) throw unknown(place, `"${broken}", which is a part of a token`, broken);
+    let result = "";
+    let from = 0;
+    for (const { start, end, id } of redactionTokensIn(text)) {
+      result += `${text.slice(from, start)}${await valueOf(text.slice(start, end), id, place)}`;
+      from = end;
+    }
+    return result + text.slice(from);
+  };
+  const restore = async (value: JsonValue, place: string): Promise<JsonValue> => {
+    if (typeof value === "string") return restoreText(value, place);
+    if (typeof value === "number") return isToken(value) ? valueOf(value, String(value), place) : value;
+    if (typeof value !== "object" || value === null) return value;
+    const restored: [string, JsonValue][] = [];
+    for (const [name, member] of Object.entries(value)) {
+      const inside = Array.isArray(value) ? `${place}[${name}]` : place === "" ? name : `${place}.${name}`;
+      restored.push([await restoreText(name, inside), await restore(member, inside)]);
+    }
+    if (Array.isArray(value)) return restored.map(([, item]) => item);
+    // Unlike an assignment this gives `__proto__` no meaning.
+    return Object.fromEntries(restored);
+  };
+  return restore(data, "");
+}
+
+function isToken(value: number): boolean {
+  return value >= MIN_NUMBER_TOKEN && Number.isSafeInteger(value);
+}
+
+/** The ids of all tokens in data. */
+function idsIn(data: unknown): ReadonlySet<string> {
+  const text = JSON.stringify(data) ?? "";
+  const numbers = (text.match(/(?<![\d.])\d{16}(?![\d.])/gu) ?? []).filter((digits) =>
+    isToken(Number(digits)),
+  );
+  return new Set([...redactionTokensIn(text).map(({ id }) => id), ...numbers]);
+}
+
+function unknown(place: string, what: string, token: string): CemError {
+  const where = place === "" ? "The data" : place;
+  return new CemError(
+    "TOKEN_UNKNOWN",
+    `${where} has ${what}. Nothing was saved: read it again, or give the value itself.`,
+    { details: { key: place, token } },
+  );
 }

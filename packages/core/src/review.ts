@@ -1,4 +1,4 @@
-import type { PlannedCall } from "./approval.ts";
+import type { PlannedCall } from "./questions.ts";
 import type { JsonValue } from "./json.ts";
 import type { GuestError } from "./sandbox.ts";
 import type { ToolDefinition } from "./tools.ts";

@@ -1,5 +1,4 @@
-import type { TaskResult } from "./agent.ts";
-import type { RecordedStatus } from "./status.ts";
+import type { RecordedStatus, TaskResult } from "./agent.ts";
 import type { ErrorInfo } from "./errors.ts";
 import type { JsonValue } from "./json.ts";
 

@@ -1,5 +1,5 @@
 import { describe, expect, it } from "vitest";
-import { runTitle } from "./run-title.ts";
+import { runTitle } from "./short-texts.ts";
 
 describe("runTitle", () => {
   it.each([

@@ -2,8 +2,7 @@ import type { ErrorCode } from "./errors.ts";
 import type { ToolCallRecord, ToolInvoker } from "./invocation.ts";
 import type { ErrorDetails } from "./errors.ts";
 import type { JsonValue } from "./json.ts";
-import type { RunLimits } from "./limits.ts";
-import type { RunMeter } from "./run-meter.ts";
+import type { RunLimits, RunMeter } from "./limits.ts";
 
 /**
  * Isolation levels, strongest first. `microvm`: the guest has its own kernel. `namespaces`: kernel namespaces surround

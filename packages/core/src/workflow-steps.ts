@@ -1,4 +1,4 @@
-import type { Elicit } from "./elicitation.ts";
+import type { Elicit } from "./questions.ts";
 import type { ToolCall, ToolProgress } from "./invocation.ts";
 import type { JsonObject, JsonSchema, JsonValue } from "./json.ts";
 

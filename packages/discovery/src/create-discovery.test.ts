@@ -14,7 +14,7 @@ import path from "node:path";
 import { describe, expect, it, onTestFinished, vi } from "vitest";
 import type { CatalogSnapshot } from "@cem/core";
 import { createDiscovery } from "./create-discovery.ts";
-import { discover, makeTree, writeTree } from "./tool-tree.test-helper.ts";
+import { discover, makeTree, writeTree } from "../test/tool-tree.ts";
 
 const tool = (name: string, type = "string") =>
   `/** The tool ${name}. */\nexport async function ${name}(input: { value: ${type} }): Promise<${type}> { return input.value; }\n`;

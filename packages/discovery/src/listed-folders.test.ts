@@ -3,7 +3,7 @@ import { CemError } from "@cem/core";
 import type { ToolServer } from "@cem/core";
 import { describe, expect, it } from "vitest";
 import { createDiscovery } from "./create-discovery.ts";
-import { makeTree } from "./tool-tree.test-helper.ts";
+import { makeTree } from "../test/tool-tree.ts";
 
 const tool = "export async function plain(): Promise<void> {}\n";
 

@@ -1,5 +1,5 @@
 import { describe, expect, it } from "vitest";
-import { toolOf } from "./tool-tree.test-helper.ts";
+import { toolOf } from "../test/tool-tree.ts";
 
 describe("a tool's types that are large", () => {
   it("are read to a bound for each file, and the functions are there", async () => {

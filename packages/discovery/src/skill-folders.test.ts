@@ -1,7 +1,7 @@
 import path from "node:path";
 import { describe, expect, it } from "vitest";
 import { createDiscovery } from "./create-discovery.ts";
-import { discover, makeTree } from "./tool-tree.test-helper.ts";
+import { discover, makeTree } from "../test/tool-tree.ts";
 
 const add =
   "/** Adds. */\nexport async function add(a: number, b: number): Promise<number> {\n  return a + b;\n}\n";

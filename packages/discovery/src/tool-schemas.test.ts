@@ -1,5 +1,5 @@
 import { describe, expect, it } from "vitest";
-import { toolOf } from "./tool-tree.test-helper.ts";
+import { toolOf } from "../test/tool-tree.ts";
 
 /** The schema of one property of a type, read in a tool's input. */
 async function schemaOf(type: string, declarations = "", more: Record<string, string> = {}) {

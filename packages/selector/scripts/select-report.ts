@@ -1,7 +1,7 @@
 import type { ToolDefinition, ToolSelector } from "@cem/core";
 import type { Query } from "./data.ts";
 
-/** What `select` gives for labelled queries, and for queries that nothing in the catalog can do. */
+/** Figures of `select` on labelled queries, and on queries that no tool of the catalog can do. */
 export interface SelectFigures {
   /** Share of the needed groups that were chosen. */
   recall: number;

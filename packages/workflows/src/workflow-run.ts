@@ -1,6 +1,6 @@
 import { existsSync } from "node:fs";
 import path from "node:path";
-import { CemError, toErrorInfo } from "@cem/core";
+import { CemError, RunClock, toErrorInfo } from "@cem/core";
 import type { Agent, Approve, Elicit, ErrorInfo, JsonObject, Redactor, WorkflowStepKind } from "@cem/core";
 import type { LoadedWorkflow } from "./definition/load-workflow.ts";
 import { Journal, readJournal } from "./runs/journal.ts";
@@ -9,7 +9,7 @@ import { Outcomes } from "./runs/outcomes.ts";
 import type { WorkflowEvent, WorkflowResult } from "./runs/outcomes.ts";
 import type { RunFolder, RunRecord } from "./runs/run-folder.ts";
 import type { ToolNames } from "./steps/call-code.ts";
-import { Execution, PausableTimer } from "./steps/execution.ts";
+import { Execution } from "./steps/execution.ts";
 import type { Decisions } from "./steps/execution.ts";
 import { RunInterrupted } from "./steps/failures.ts";
 import type { ListScope } from "./steps/requests.ts";
@@ -78,22 +78,18 @@ export class WorkflowRun {
     }, CANCEL_POLL_MS).unref();
     signal?.addEventListener("abort", cancel, { once: true });
     if (signal?.aborted === true) cancel();
-    const timer = this.#startTimer();
+    const clock = this.#startClock();
     try {
-      return await this.#execute(journal, outcomes, timer);
+      return await this.#execute(journal, outcomes, clock);
     } finally {
-      timer?.clear();
+      clock?.stop();
       clearInterval(poll);
       signal?.removeEventListener("abort", cancel);
       await journal.close();
     }
   }
 
-  async #execute(
-    journal: Journal,
-    outcomes: Outcomes,
-    timer: PausableTimer | undefined,
-  ): Promise<WorkflowResult> {
+  async #execute(journal: Journal, outcomes: Outcomes, clock: RunClock | undefined): Promise<WorkflowResult> {
     const { isResumed, loaded, place, record } = this.#request;
     const { workflow } = loaded;
     const write = async (line: NewRecord): Promise<void> => {
@@ -107,7 +103,7 @@ export class WorkflowRun {
       isResumed,
       steps: workflow.steps.length,
     });
-    const result = await this.#steps(journal, outcomes, timer, write).catch((error: unknown) =>
+    const result = await this.#steps(journal, outcomes, clock, write).catch((error: unknown) =>
       this.#ended(error, write),
     );
     this.#emit({ type: "run-ended", result });
@@ -117,12 +113,12 @@ export class WorkflowRun {
   async #steps(
     journal: Journal,
     outcomes: Outcomes,
-    timer: PausableTimer | undefined,
+    clock: RunClock | undefined,
     write: (line: NewRecord) => Promise<void>,
   ): Promise<WorkflowResult> {
     const { isResumed, loaded, place, record, decisions, onElicit, onApprove } = this.#request;
     const { workflow, parts } = loaded;
-    const setWaiting = timer?.setWaiting ?? (() => {});
+    const setWaiting = clock?.setWaiting ?? (() => {});
     await write({ type: isResumed ? "run-resumed" : "run-started" });
     const execution = new Execution({
       ...this.#parts,
@@ -138,7 +134,6 @@ export class WorkflowRun {
       emit: (event) => this.#emit(event),
       onElicit,
       onApprove,
-      setWaiting,
     });
     const scope: ListScope = {
       variables: record.variables,
@@ -148,7 +143,7 @@ export class WorkflowRun {
       loop: {},
     };
     const guardrails = workflow.guardrails === undefined ? [] : [workflow.guardrails];
-    const at = { path: "", signal: this.#controller.signal, guardrails, setWaiting: () => {} };
+    const at = { path: "", signal: this.#controller.signal, guardrails, setWaiting };
     const results = await runList({ execution, workflow, at, steps: workflow.steps, scope, prefix: "" });
     const outputs = outputsOf(workflow, scope, results);
     await write({ type: "run-ended", status: "success", outputs, error: null });
@@ -170,13 +165,15 @@ export class WorkflowRun {
     return this.#result({ status, outputs: {}, error });
   }
 
-  #startTimer(): PausableTimer | undefined {
+  #startClock(): RunClock | undefined {
     const { timeoutMs, name } = this.#request.loaded.workflow;
     if (timeoutMs === undefined) return undefined;
-    return new PausableTimer(Math.max(0, timeoutMs - this.#before), () => {
+    const clock = new RunClock(Math.max(0, timeoutMs - this.#before), () => {
       const message = `Workflow ${JSON.stringify(name)} took longer than its timeout of ${timeoutMs / 1_000} s.`;
       this.#controller.abort(new CemError("WORKFLOW_TIMED_OUT", message, { details: { timeoutMs } }));
     });
+    clock.start();
+    return clock;
   }
 
   #result(ended: {

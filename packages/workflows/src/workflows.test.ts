@@ -55,7 +55,7 @@ describe("run", () => {
       expect(order.indexOf(first ?? "")).toBeLessThan(order.indexOf(second ?? ""));
   });
 
-  /** What each `on_error` makes of the run, of the step behind that depends on it, and of one that does not. */
+  /** By `on_error`: the status of the run, how often a dependent step runs, and how often an independent one. */
   const AFTER: Record<string, [status: string, dependent: number, other: number]> = {
     stop: ["error", 0, 0],
     skip: ["success", 0, 1],

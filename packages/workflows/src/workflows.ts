@@ -3,7 +3,7 @@ import path from "node:path";
 import { CemError } from "@cem/core";
 import type { WorkflowStepKind } from "@cem/core";
 import { FileLock, PRIVATE_FILE } from "@cem/core/files";
-import { checkCalls } from "./definition/check-calls.ts";
+import { checkCalls } from "./definition/check-workflow.ts";
 import { loadWorkflow, sourcesOf } from "./definition/load-workflow.ts";
 import type { FindWorkflow, LoadedWorkflow, WorkflowSource } from "./definition/load-workflow.ts";
 import { isBuiltIn } from "./definition/parse-workflow.ts";

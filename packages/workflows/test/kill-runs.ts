@@ -14,7 +14,7 @@ interface Life {
   result: WorkflowResult | undefined;
 }
 
-/** What became of the steps of killed runs. */
+/** The outcome of the steps of killed runs. */
 export interface KillReport {
   kills: number;
   runs: number;
@@ -55,7 +55,7 @@ async function killOneRun(folder: string, report: KillReport, kills: number): Pr
       mayKill ? Math.random() * LONGEST_LIFE_MS : undefined,
     );
     if (result === undefined) report.kills += 1;
-    // What was said once is not said again: the step may have been done since.
+    // A decision is given once: the step may have been executed since.
     Object.assign(decisions, { repeat: "", done: "{}" });
     run = (await workflows.list())[0]?.run ?? "";
     if (result?.status === "success") break;

@@ -38,7 +38,7 @@ async function opened(gate: string): Promise<void> {
   while (!existsSync(gate)) await delay(GATE_POLL_MS);
 }
 
-/** What a person finds out about steps of {@link TEN_STEPS} that may have been done: those that were, and the others. */
+/** Splits uncertain steps of {@link TEN_STEPS}, as a person would: those that were executed, and the others. */
 export function uncertainOutcomes(
   folder: string,
   steps: readonly string[],
@@ -82,7 +82,7 @@ const failKind: WorkflowStepKind = {
   },
 };
 
-/** What executes workflows whose steps need no agent. */
+/** Creates workflows whose steps need no agent. */
 export function sampleWorkflows(folder: string, settings: Partial<WorkflowsSettings> = {}): Workflows {
   const agent = createPipeline(() => Promise.reject(new Error("These workflows call no tools.")));
   const stepKinds = [countKind(folder), failKind];

@@ -1,7 +1,26 @@
 import type { CodeGenerator, GeneratedCode, GenerateRequest, GenerationRefused } from "@cem/core";
+import { literal, object } from "./program/expression.ts";
+import type { Expression } from "./program/expression.ts";
+import { printProgram } from "./program/print-program.ts";
+import type { Plan } from "./planning/plan.ts";
 import { prepareDates } from "./calls/fill-kinds.ts";
-import { finishProgram } from "./planning/finish.ts";
 import { MAX_TASK_CHARACTERS, planTask } from "./tasks/plan-task.ts";
+
+/** Prints what was planned as a program: files written, and one value at the end. */
+function finishProgram(plan: Plan): string {
+  plan.flush();
+  return printProgram({ imports: plan.imports, statements: plan.block, value: chooseValue(plan) });
+}
+
+/** The results that fed no other result; one stands alone, several get their names. */
+function chooseValue(plan: Plan): Expression {
+  const open = plan.values.filter((value) => !value.consumed);
+  const [only] = open;
+  if (only === undefined)
+    return plan.lastPath === undefined ? literal(true) : object({ path: literal(plan.lastPath) });
+  if (open.length === 1) return only.expression;
+  return object(Object.fromEntries(open.map((value) => [value.name, value.expression])));
+}
 
 /** Settings of {@link createRulesGenerator}. */
 export interface RulesGeneratorSettings {

@@ -2,7 +2,7 @@ import * as z from "zod/mini";
 import { isAbsolute } from "node:path";
 import { _default as withDefault } from "zod/mini";
 import type { IsStricter, TrustKind } from "./risk.ts";
-import { Secret } from "./secret.ts";
+import { Secret } from "../redact.ts";
 
 /** An environment variable that counts for one `llm.provider` only. */
 export interface ProviderVariable {

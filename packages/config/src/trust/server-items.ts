@@ -1,8 +1,8 @@
 import { existsSync, readFileSync } from "node:fs";
 import { basename, join, resolve } from "node:path";
 import { redactConfig } from "../redact.ts";
+import type { Secret } from "../redact.ts";
 import type { McpServerSetting, ServerAuthSetting, StdioServerSetting } from "../schema/mcp-servers.ts";
-import type { Secret } from "../schema/secret.ts";
 import { digestFiles } from "./places.ts";
 import { type TrustItem, trustItem } from "./items.ts";
 

@@ -1,4 +1,4 @@
-import { shellWord } from "../text/shell-word.ts";
+import { shellWord } from "../text/printing.ts";
 
 /** Facts about an error for programs: numbers, names, places. Must not contain secrets. */
 export type ErrorDetails = Readonly<Record<string, unknown>>;

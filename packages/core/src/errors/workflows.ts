@@ -1,4 +1,4 @@
-import { shellWord } from "../text/shell-word.ts";
+import { shellWord } from "../text/printing.ts";
 import { textOr } from "./entry.ts";
 import type { ErrorEntries } from "./entry.ts";
 

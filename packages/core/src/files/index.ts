@@ -1,12 +1,8 @@
-export { appendPrivately, openForAppending } from "./append.ts";
-export { makeFolder, makeFolderSync } from "./make-folder.ts";
-export { resolveOwnPackage } from "./own-package.ts";
-export type { OwnPackage, OwnPackageImporters } from "./own-package.ts";
-export { FileLock, withFileLock } from "./file-lock.ts";
-export type { FileLockOptions } from "./file-lock.ts";
-export { createProcessFolder, removeProcessFolder } from "./process-folder.ts";
-export { isProcessRunning, processStart } from "./processes.ts";
 export {
+  appendPrivately,
+  openForAppending,
+  makeFolder,
+  makeFolderSync,
   AT_ONCE_BYTES,
   ignoreMissing,
   isTemporaryFile,
@@ -14,5 +10,10 @@ export {
   PRIVATE_FOLDER,
   replaceFile,
   writeTo,
-} from "./replace-file.ts";
-export type { ReplaceOptions } from "./replace-file.ts";
+} from "./write-files.ts";
+export type { ReplaceOptions } from "./write-files.ts";
+export { resolveOwnPackage } from "./own-package.ts";
+export type { OwnPackage, OwnPackageImporters } from "./own-package.ts";
+export { FileLock, withFileLock } from "./file-lock.ts";
+export type { FileLockOptions } from "./file-lock.ts";
+export { createProcessFolder, removeProcessFolder, isProcessRunning, processStart } from "./processes.ts";

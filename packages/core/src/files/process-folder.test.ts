@@ -3,12 +3,12 @@ import { existsSync, mkdirSync, mkdtempSync, readdirSync, rmSync } from "node:fs
 import { tmpdir } from "node:os";
 import { join } from "node:path";
 import { expect, it, onTestFinished } from "vitest";
-import { createProcessFolder, removeProcessFolder } from "./process-folder.ts";
+import { createProcessFolder, removeProcessFolder } from "./processes.ts";
 
 it("makes folders that go with their process, and removes those of processes that are gone", () => {
   const below = mkdtempSync(join(tmpdir(), "cem-below-"));
   onTestFinished(() => rmSync(below, { recursive: true }));
-  const module = JSON.stringify(new URL("process-folder.ts", import.meta.url).href);
+  const module = JSON.stringify(new URL("processes.ts", import.meta.url).href);
   const code = `const { createProcessFolder } = await import(${module}); console.log(createProcessFolder(${JSON.stringify(below)}, "own"));`;
   const made = execFileSync(process.execPath, [
     "--conditions=@cem/source",

@@ -23,7 +23,7 @@ const dashboard = JSON.parse(readFileSync(path.join(root, "docs/public/grafana-d
   panels: Panel[];
 };
 
-/** What Prometheus makes of the metrics by OTLP: the names of all series, and the labels of each. */
+/** The series that Prometheus makes of the metrics received over OTLP, with the labels of each. */
 async function exported(): Promise<Map<string, Set<string>>> {
   const reader = new Reader();
   metrics.setGlobalMeterProvider(new MeterProvider({ readers: [reader] }));

@@ -1,5 +1,5 @@
 import type { Context, Link } from "@opentelemetry/api";
-import { registeredApi } from "./api.ts";
+import { registeredApi } from "./tracing.ts";
 import type { SpanSettings } from "./tracing.ts";
 
 /** A trace's place in a message, as W3C Trace Context writes it. Without baggage, which may contain personal data. */

@@ -1,7 +1,36 @@
+import { createRequire } from "node:module";
+import type * as Api from "@opentelemetry/api";
+import type { Span, Attributes, Context, Link, SpanKind } from "@opentelemetry/api";
 import { toErrorInfo } from "../errors.ts";
-import type { Attributes, Context, Link, Span, SpanKind } from "@opentelemetry/api";
-import { registeredApi } from "./api.ts";
-import { NO_SPAN } from "./no-span.ts";
+
+/** Where the API, whichever copy of it, keeps what an SDK has registered. */
+const REGISTERED = Symbol.for("opentelemetry.js.api.1");
+
+let api: typeof Api | undefined;
+
+/**
+ * OpenTelemetry's API. `undefined` where no SDK has registered with it, since loading it takes longer than many a run.
+ */
+export function registeredApi(): typeof Api | undefined {
+  if (api === undefined && REGISTERED in globalThis)
+    api = createRequire(import.meta.url)("@opentelemetry/api") as typeof Api;
+  return api;
+}
+
+/** Takes what a span takes, where nothing is traced. */
+const NO_SPAN: Span = {
+  spanContext: () => ({ traceId: "0".repeat(32), spanId: "0".repeat(16), traceFlags: 0 }),
+  setAttribute: () => NO_SPAN,
+  setAttributes: () => NO_SPAN,
+  addEvent: () => NO_SPAN,
+  addLink: () => NO_SPAN,
+  addLinks: () => NO_SPAN,
+  setStatus: () => NO_SPAN,
+  updateName: () => NO_SPAN,
+  end: () => {},
+  isRecording: () => false,
+  recordException: () => {},
+};
 
 /** The scope of all spans and metrics of the project. */
 export const SCOPE = "code-execution-mcp";
@@ -65,4 +94,30 @@ export function keepTrace(): <T>(work: () => T) => T {
   if (api === undefined) return (work) => work();
   const kept = api.context.active();
   return (work) => api.context.with(kept, work);
+}
+
+/** How long a collector that does not answer may hold up the end of a process. */
+const FLUSH_MS = 3_000;
+
+interface Flushable {
+  forceFlush?: () => Promise<void>;
+  getDelegate?: () => Flushable;
+}
+
+/** Has the SDK export what it holds, before the process or its thread ends. Resolves where there is no SDK. */
+export async function flushTelemetry(): Promise<void> {
+  const api = registeredApi();
+  if (api === undefined) return;
+  const providers: Flushable[] = [
+    api.trace.getTracerProvider() as object,
+    api.metrics.getMeterProvider() as object,
+  ];
+  const flushes = providers
+    .map((provider) => (provider.getDelegate?.() ?? provider).forceFlush?.())
+    .filter((flush) => flush !== undefined);
+  if (flushes.length === 0) return;
+  const { promise, resolve } = Promise.withResolvers<void>();
+  const timer = setTimeout(resolve, FLUSH_MS);
+  await Promise.race([Promise.allSettled(flushes), promise]);
+  clearTimeout(timer);
 }

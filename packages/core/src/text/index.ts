@@ -1,4 +1,4 @@
-export { shellWord } from "./shell-word.ts";
+export { shellWord, readableNumber } from "./printing.ts";
 export {
   isNamedAsChange,
   isNamedAsLoss,
@@ -7,7 +7,6 @@ export {
   TOOL_VERBS,
   SMALL_TALK,
 } from "./vocabulary.ts";
-export { readableNumber } from "./readable-number.ts";
 export { identifierKey, splitWords, splitStems, stem, isStopWord } from "./words.ts";
 export { findLookAlike, editDistance, nearest } from "./nearest.ts";
 export { findQuotes, outline } from "./steps/outline.ts";

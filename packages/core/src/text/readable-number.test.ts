@@ -1,6 +1,6 @@
 import * as fc from "fast-check";
 import { describe, expect, it } from "vitest";
-import { readableNumber } from "./readable-number.ts";
+import { readableNumber } from "./printing.ts";
 
 const shown = (value: number): string => String(readableNumber(value));
 

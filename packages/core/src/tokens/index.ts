@@ -1,10 +1,6 @@
 import { readFile } from "node:fs/promises";
 import { countTokens } from "./count-tokens.ts";
-import type { TokenCounter } from "./token-budget.ts";
 import { Vocabulary } from "./vocabulary.ts";
-
-export { createTokenBudget, takeFitting } from "./token-budget.ts";
-export type { TokenBudget, TokenCounter } from "./token-budget.ts";
 
 const VOCABULARY_FILE = new URL("../../o200k_base.bin", import.meta.url);
 let loading: Promise<TokenCounter> | undefined;
@@ -22,4 +18,50 @@ export function loadTokenCounter(): Promise<TokenCounter> {
 async function load(): Promise<TokenCounter> {
   const vocabulary = new Vocabulary(await readFile(VOCABULARY_FILE));
   return (text) => countTokens(text, vocabulary);
+}
+
+/** Counts the o200k_base tokens of a text. */
+export type TokenCounter = (text: string) => number;
+
+/** A candidate that does not fit is passed over; after so many, the budget counts as spent. */
+const MAX_MISFITS = 5;
+
+/** A number of tokens to spend on texts. */
+export interface TokenBudget {
+  /** The tokens of all texts that were taken. */
+  readonly spent: number;
+  /** Whether a text fits. One that does is paid for. */
+  take(text: string): boolean;
+}
+
+/** Creates a budget of tokens. The line break after each text counts. */
+export function createTokenBudget(tokens: number, count: TokenCounter): TokenBudget {
+  let spent = 0;
+  return {
+    get spent() {
+      return spent;
+    },
+    take(text) {
+      const cost = count(text) + 1;
+      if (spent + cost > tokens) return false;
+      spent += cost;
+      return true;
+    },
+  };
+}
+
+/** The first items whose texts fit together. A few that are too large are left out. */
+export function takeFitting<Item>(
+  budget: TokenBudget,
+  items: readonly Item[],
+  textOf: (item: Item) => string,
+): Item[] {
+  const fitting: Item[] = [];
+  let misfits = 0;
+  for (const item of items) {
+    if (budget.take(textOf(item))) fitting.push(item);
+    else misfits += 1;
+    if (misfits > MAX_MISFITS) break;
+  }
+  return fitting;
 }

@@ -1,17 +1,21 @@
 import { readFile } from "node:fs/promises";
 import path from "node:path";
 import { FORMAT } from "./facts-store.ts";
-import type { FactsStore } from "./facts-store.ts";
+import type { FactsEntry, FactsStore } from "./facts-store.ts";
+
+/** The content of a cache file, which only {@link saveCache} writes. Paths are relative. */
+interface CacheFile {
+  format: string;
+  entries: [file: string, entry: FactsEntry][];
+}
 
 /** Loads the cache of an earlier process. A file that is missing, broken or of another format is ignored. */
 export async function loadCache(file: string, root: string, store: FactsStore): Promise<void> {
   const absolute = (relative: string) => path.resolve(root, relative);
   try {
-    const text = await readFile(file, "utf8");
-    const { cacheSchema } = await import("./cache-schema.ts");
-    const found = cacheSchema.safeParse(JSON.parse(text));
-    if (!found.success) return;
-    for (const [name, entry] of found.data.entries) {
+    const { format, entries } = JSON.parse(await readFile(file, "utf8")) as CacheFile;
+    if (format !== FORMAT) return;
+    for (const [name, entry] of entries) {
       const dependencies = entry.dependencies.map(([name, stamp]): [string, string] => [
         absolute(name),
         stamp,
@@ -35,7 +39,7 @@ export async function saveCache(
   isKept: (file: string) => boolean,
 ): Promise<void> {
   const relative = (absolute: string) => path.relative(root, absolute);
-  const content = {
+  const content: CacheFile = {
     format: FORMAT,
     entries: [...store.entries]
       .filter(([name]) => isKept(name))

@@ -1,6 +1,6 @@
+import { isObject } from "@cem/core";
 import { failedModule, type ModuleFacts, type ModuleFailure } from "../source/module-facts.ts";
 import type { SourceModule, SourceModuleResult } from "../source/source-module.ts";
-import type { FrontMatter } from "./front-matter.ts";
 import type { SourceFiles } from "./source-files.ts";
 
 /** Changes whenever what is read from a file, or how it is stored, changes. */
@@ -25,10 +25,19 @@ async function readMarkdown(text: string): Promise<ModuleFacts> {
   };
 }
 
-async function readMatter(text: string): Promise<FrontMatter | undefined> {
+/** The front matter, as far as it is used; `undefined` when it is not a mapping in YAML. */
+async function readMatter(text: string): Promise<{ description?: string } | undefined> {
   if (text.length > MAX_FRONT_MATTER_CHARACTERS) return undefined;
-  const { readFrontMatter } = await import("./front-matter.ts");
-  return readFrontMatter(text);
+  const { parse } = await import("yaml");
+  try {
+    const matter: unknown = parse(text) ?? {};
+    if (!isObject(matter)) return undefined;
+    const { description } = matter;
+    if (description === undefined) return {};
+    return typeof description === "string" ? { description } : undefined;
+  } catch {
+    return undefined;
+  }
 }
 
 /** The first paragraph; the title where there is none. */
@@ -42,7 +51,7 @@ function firstParagraph(text: string): string {
 }
 
 /** The facts read from one file, with the stamps of the files they depend on. */
-interface FactsEntry {
+export interface FactsEntry {
   stamp: string;
   /** Other files that types were taken from: path and stamp. */
   dependencies: [file: string, stamp: string][];
@@ -74,7 +83,8 @@ export function createFactsStore(sources: SourceFiles): FactsStore {
   async function parse(file: string): Promise<SourceModuleResult | ModuleFailure> {
     const text = sources.check(file).failure ?? (await sources.read(file));
     if (typeof text !== "string") return text;
-    const { parseSourceModule } = await import("../functions/source-parser.ts");
+    // The parser is loaded lazily: a process whose files are all cached never needs it.
+    const { parseSourceModule } = await import("../source/source-module.ts");
     return parseSourceModule(file, text);
   }
 
@@ -110,7 +120,7 @@ export function createFactsStore(sources: SourceFiles): FactsStore {
 
   /** Reads a module, loads the files it turned out to need types from, and reads it again until none is missing. */
   async function readWithImports(module: SourceModule): Promise<{ facts: ModuleFacts; used: string[] }> {
-    const { readModule } = await import("../functions/source-parser.ts");
+    const { readModule } = await import("../functions/read-module.ts");
     const modules = new Map<string, SourceModule | undefined>([[module.file, module]]);
     for (;;) {
       const missing = new Set<string>();

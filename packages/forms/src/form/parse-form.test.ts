@@ -19,10 +19,13 @@ describe("parseForm", () => {
   });
 
   it.each([
-    ["  - { name: a, type: txet }", /^try\.yaml:3 {2}fields\.0\.type {2}.*"text"/],
-    ["  - name: a\n    requird: true", /^try\.yaml:4 {2}fields\.0\.requird {2}is not known here$/],
-    ["  - { name: __proto__ }", /fields\.0\.name {2}must begin with a letter/],
-    ["  - { name: a }\n  - { name: a }", /^try\.yaml:4 {2}fields\.1\.name {2}"a" is taken by a field above$/],
+    ["  - { name: a, type: txet }", /^try\.yaml:3 {2}fields\[0\]\.type {2}.*"text"/],
+    ["  - name: a\n    requird: true", /^try\.yaml:4 {2}fields\[0\]\.requird {2}is not known here$/],
+    ["  - { name: __proto__ }", /fields\[0\]\.name {2}must begin with a letter/],
+    [
+      "  - { name: a }\n  - { name: a }",
+      /^try\.yaml:4 {2}fields\[1\]\.name {2}"a" is taken by a field above$/,
+    ],
     ["  - { name: a, type: select }", /is select, which needs options$/],
     [
       "  - { name: a, options: [x] }",
@@ -34,7 +37,7 @@ describe("parseForm", () => {
       "  - { name: a, when: { field: b, filled: true } }\n  - { name: b, when: { field: a, filled: true } }",
       /depend on each other in a circle: a → b → a$/,
     ],
-    ["  - { name: a, type: date, min: soon }", /fields\.0\.min {2}must be a date$/],
+    ["  - { name: a, type: date, min: soon }", /fields\[0\]\.min {2}must be a date$/],
     ["  - { name: a, type: integer, min: 3, max: 2 }", /is above max$/],
     ["  - { name: a, type: integer, default: x }", /default {2}must be a whole number$/],
     ["  - { name: a, pattern: '(a+)+(?=b)' }", /pattern {2}is not a pattern of RE2/],
@@ -54,7 +57,7 @@ describe("parseForm", () => {
     ],
     [
       "  - { name: a }\nsources: [{ tool: a.b, values: { b: x } }]",
-      /sources\.0 {2}names "b", which is no field/,
+      /sources\[0\] {2}names "b", which is no field/,
     ],
     ["  - &a { name: a, description: *a }", /alias|can't be read|nested/],
     ["  - { name: 'a }", /^try\.yaml:\d+ {2}lacks a closing/],

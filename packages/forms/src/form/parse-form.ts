@@ -1,5 +1,5 @@
-import { readYaml } from "@cem/config/yaml";
-import type { Position } from "@cem/config/yaml";
+import { describeIssues, dottedPath, listContentProblems, readYaml } from "@cem/config/yaml";
+import type { ContentProblem as DefinitionProblem } from "@cem/config/yaml";
 import { CemError } from "@cem/core";
 import { readDate } from "./dates.ts";
 import { checkValue, compilePattern, fieldsOf } from "./field-values.ts";
@@ -7,14 +7,9 @@ import { formSchema } from "./form-schema.ts";
 import type { Form, FormField } from "./form-schema.ts";
 
 const MAX_FORM_CHARACTERS = 1024 * 1024;
-const MAX_SHOWN_PROBLEMS = 20;
 
 /** Something that is wrong with a definition. */
-export interface DefinitionProblem extends Partial<Position> {
-  /** Where: `fields.2.pattern`. Empty for the whole file. */
-  path: string;
-  message: string;
-}
+export type { DefinitionProblem };
 
 /** Options of {@link parseForm}. */
 export interface ParseFormOptions {
@@ -66,45 +61,12 @@ function checkForm(
   if (found.length === 0 && parsed.success) return parsed.data;
   throw formInvalid(
     file,
-    found.map(({ path, message }) => locate({ path: path.join("."), message }, path)),
+    found.map(({ path, message }) => locate({ path: dottedPath(path), message }, path)),
   );
 }
 
-interface Issue {
-  code?: string | undefined;
-  path: PropertyKey[];
-  message: string;
-  keys?: string[];
-  errors?: Issue[][];
-}
-
-/** Of a union's alternatives, the one that went furthest is what was meant. */
-function describeIssues(issues: readonly unknown[]): { path: PropertyKey[]; message: string }[] {
-  return (issues as readonly Issue[]).flatMap(({ code, path, message, keys = [], errors = [] }) => {
-    if (code === "unrecognized_keys") {
-      return keys.map((key) => ({ path: [...path, key], message: "is not known here" }));
-    }
-    const furthest = errors
-      .map((alternative) => describeIssues(alternative))
-      .toSorted((a, b) => depthOf(b) - depthOf(a))
-      .at(0);
-    if (code !== "invalid_union" || furthest === undefined || depthOf(furthest) === 0)
-      return [{ path, message }];
-    return furthest.map((one) => ({ path: [...path, ...one.path], message: one.message }));
-  });
-}
-
-function depthOf(found: readonly { path: readonly PropertyKey[] }[]): number {
-  return Math.max(0, ...found.map(({ path }) => path.length));
-}
-
 function formInvalid(file: string, problems: readonly DefinitionProblem[]): CemError {
-  const lines = problems.slice(0, MAX_SHOWN_PROBLEMS).map(({ line, path, message }) => {
-    const place = line === undefined ? file : `${file}:${line}`;
-    return [place, path, message].filter((part) => part !== "").join("  ");
-  });
-  if (problems.length > MAX_SHOWN_PROBLEMS) lines.push(`and ${problems.length - MAX_SHOWN_PROBLEMS} more`);
-  return new CemError("FORM_INVALID", lines.join("\n"), { details: { file, problems } });
+  return new CemError("FORM_INVALID", listContentProblems(file, problems), { details: { file, problems } });
 }
 
 interface Fault {

@@ -3,10 +3,15 @@ import { CemError } from "@cem/core";
 import type { PdfTargetDefinition } from "../form/form-schema.ts";
 import type { FieldReading, FillOutcome, FillRequest, FormTarget, TargetProblem } from "../targets/target.ts";
 import { readWorkspaceFile, writeWorkspaceFile } from "../targets/workspace-files.ts";
-import { fillPdfField, findPdfField, pdfTextOf, readPdfField } from "./pdf-fields.ts";
-import type { PdfContext } from "./pdf-fields.ts";
-import { importPdfLibrary, pickFont } from "./pdf-fonts.ts";
-import type { PdfFont, PdfLibrary } from "./pdf-fonts.ts";
+import {
+  fillPdfField,
+  findPdfField,
+  pdfTextOf,
+  readPdfField,
+  importPdfLibrary,
+  pickFont,
+} from "./pdf-fields.ts";
+import type { PdfContext, PdfFont, PdfLibrary } from "./pdf-fields.ts";
 
 const MAX_TEMPLATE_BYTES = 50 * 1024 * 1024;
 

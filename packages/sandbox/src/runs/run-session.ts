@@ -1,4 +1,5 @@
 import { setImmediate as nextTurn } from "node:timers/promises";
+import { RunClock } from "@cem/core";
 import type {
   Isolation,
   RunLimits,
@@ -15,7 +16,6 @@ import { explainExit, isAllocationFailure } from "../guests/guest-exit.ts";
 import type { GuestMessage } from "../protocol/guest-messages.ts";
 import { lineOf, mapGuestError } from "../protocol/guest-stack.ts";
 import { encodeHostMessage, type ProgramImport } from "../protocol/host-messages.ts";
-import { RunClock } from "./run-clock.ts";
 import { RunOutput } from "./run-output.ts";
 import { ToolBridge } from "./tool-bridge.ts";
 import type { WorkspaceQuota } from "../workspace/workspace-quota.ts";
@@ -101,7 +101,7 @@ export class RunSession implements GuestListener {
       onToolCall: request.onToolCall,
       send: (line, sent) => connected.guest.stdin.write(line, () => sent()),
       kill: (reason, message) => this.#kill(reason, message),
-      onWaiting: (isWaiting) => (isWaiting ? this.#clock.pause() : this.#clock.resume()),
+      onWaiting: (isWaiting) => this.#clock.setWaiting(isWaiting),
     });
     const { timeoutMs } = limits;
     this.#clock = new RunClock(timeoutMs, () => this.#timeOut(timeoutMs));

@@ -3,7 +3,7 @@ import { isStopWord, splitWords, stem } from "@cem/core/text";
 import type { LexicalIndex } from "../catalog/lexical-index.ts";
 import { relatedTo, synonymsOf } from "../words/synonyms.ts";
 import { NO_ACTIONS, offeredActions } from "../words/verbs.ts";
-import { highest } from "./bm25.ts";
+import { highest } from "./search-scorer.ts";
 import { isRequestStem } from "./reading.ts";
 import type { Ranks } from "./search-ranking.ts";
 

@@ -2,10 +2,9 @@ import { splitSteps } from "@cem/core/text";
 import type { LexicalIndex } from "../catalog/lexical-index.ts";
 import { impliedSteps } from "../words/hints.ts";
 import { actionFactor, NO_ACTIONS } from "../words/verbs.ts";
-import { explainedShare, highest, idealScore, MAX_PARTS } from "./bm25.ts";
+import { explainedShare, highest, idealScore, MAX_PARTS, SearchScorer } from "./search-scorer.ts";
 import { Phrases } from "./phrases.ts";
 import { readPart } from "./reading.ts";
-import { SearchScorer } from "./search-scorer.ts";
 
 /** Weight of the best step beside the whole text. Tuned over all evaluation sets together, like the other weights. */
 const STEP_WEIGHT = 0.7;

@@ -1,34 +1,7 @@
 import { parentPort, workerData } from "node:worker_threads";
 import { toErrorInfo } from "@cem/core";
-import type { ErrorInfo } from "@cem/core";
-import { importTransformers } from "./transformers-library.ts";
-
-/** The data that the worker is started with. */
-export interface ModelSettings {
-  modelDir: string;
-  dtype: string;
-  library: string;
-}
-
-/** A message to the worker. */
-export interface EmbedRequest {
-  id: number;
-  texts: string[];
-}
-
-/** A message from the worker. */
-export interface EmbedReply {
-  id: number;
-  dimensions: number;
-  /** The vectors, concatenated. */
-  data: Float32Array;
-}
-
-/** The message when the texts can't be embedded. */
-export interface EmbedFailure {
-  id: number;
-  error: ErrorInfo;
-}
+import { importTransformers } from "./transformers-embedder.ts";
+import type { EmbedFailure, EmbedRequest, EmbedReply, ModelSettings } from "./transformers-embedder.ts";
 
 /** The part of the library that is used. */
 interface Transformers {

@@ -6,7 +6,7 @@ import { toDefinition, type Row } from "./rows.ts";
 const MAX_MS = 1_000;
 const MAX_CHARACTERS = 1_024 * 1_024;
 
-/** What each kind of hostile schema asks for in its `must`, as far as this package can answer it. */
+/** Checks for the `must` of hostile schemas, as far as this package can answer it. */
 const CHECKS: readonly { must: RegExp; check: (row: Row) => string | undefined }[] = [
   { must: /one exported function/, check: oneFunction },
   { must: /both (tools )?stay callable/, check: staysApart },

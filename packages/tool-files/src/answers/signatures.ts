@@ -14,7 +14,7 @@ export interface SignatureList {
   text: string;
 }
 
-/** What lists of tools depend on beside the tools. */
+/** Settings of {@link signaturesOf}. */
 export interface ListSettings {
   hintFor?: HintFor | undefined;
   /** Whether a person can be asked for a yes. Absent: it is not known. */

@@ -134,7 +134,7 @@ export async function get_weather(input: GetWeatherInput): Promise<GetWeatherOut
     expect(generate(undefined, { outputSchema: others }).signature).toContain(
       '{ type: "chart"; data: string }',
     );
-    // What a tool takes is what it says.
+    // The input of a tool is left as it is.
     expect(generate({ type: "object", properties: { image } }).signature).toContain("data: string");
   });
 

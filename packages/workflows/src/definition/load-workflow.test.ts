@@ -59,15 +59,15 @@ describe("loadWorkflow", () => {
       /^w\.yaml:4 {2}steps\[0\]\.type .*Did you mean count\?/,
     ],
     ["name: w\nsteps: []", /^w\.yaml:2 {2}steps /],
-    ["name: w\nstep: []\nsteps: [" + STEP + "]", /^w\.yaml:2 {2}step is not known here/],
-    [`name: w\nsteps:\n  - ${STEP}\n  - ${STEP}`, /^w\.yaml:4 {2}steps\[1\]\.name is "a", as another/],
+    ["name: w\nstep: []\nsteps: [" + STEP + "]", /^w\.yaml:2 {2}step {2}is not known here/],
+    [`name: w\nsteps:\n  - ${STEP}\n  - ${STEP}`, /^w\.yaml:4 {2}steps\[1\]\.name {2}is "a", as another/],
     [
       `name: w\nsteps:\n  - { name: a, type: count, needs: [b], config: { file: a } }`,
-      /^w\.yaml:3 {2}steps\[0\]\.needs\[0\] is "b", which is no step/,
+      /^w\.yaml:3 {2}steps\[0\]\.needs\[0\] {2}is "b", which is no step/,
     ],
     [
       `name: w\nsteps:\n  - { name: a, type: count, on_error: b, config: { file: a } }`,
-      /^w\.yaml:3 .*on_error is "b"/,
+      /^w\.yaml:3 .*on_error {2}is "b"/,
     ],
     [
       `name: w\nsteps:\n  - ${STEP}\n  - { name: b, type: count, on_error: a, config: { file: a } }`,

@@ -1,8 +1,7 @@
 import type { JsonObject, WorkflowStepKind } from "@cem/core";
 import { checkWorkflow } from "./check-workflow.ts";
-import { parseWorkflowText, parseWorkflowValue } from "./parse-workflow.ts";
+import { parseWorkflowText, parseWorkflowValue, workflowInvalid } from "./parse-workflow.ts";
 import type { Problems } from "./parse-workflow.ts";
-import { workflowInvalid } from "./read-document.ts";
 import type { Workflow, WorkflowStep } from "./workflow.ts";
 
 /** A workflow as it is written: text in YAML or JSON, or data. */

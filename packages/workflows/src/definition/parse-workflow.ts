@@ -1,10 +1,29 @@
+import { listContentProblems, readYaml, describeIssues, dottedPath } from "@cem/config/yaml";
+import type { ContentProblem as WorkflowProblem, Position } from "@cem/config/yaml";
+import { CemError } from "@cem/core";
 import type { JsonObject, JsonSchema, JsonValue } from "@cem/core";
 import type { z } from "zod";
 import type { DocumentPath } from "../expressions/expression.ts";
-import { pathText, readDocument, workflowInvalid } from "./read-document.ts";
-import type { WorkflowDocument, WorkflowProblem } from "./read-document.ts";
 import { BODIES, CONFIG_SCHEMAS, stepSchema, workflowSchema } from "./workflow.ts";
 import type { Retry, StepBody, Workflow, WorkflowStep, WorkflowVariable } from "./workflow.ts";
+
+/** One thing that is wrong with a workflow. */
+export type { WorkflowProblem };
+
+/** Creates a `WORKFLOW_INVALID` error, which tells each problem with its line. */
+export function workflowInvalid(origin: string, problems: readonly WorkflowProblem[]): CemError {
+  const message = listContentProblems(origin, problems);
+  return new CemError("WORKFLOW_INVALID", message, { details: { origin, problems } });
+}
+
+/** The largest file that is read. */
+export const MAX_WORKFLOW_BYTES = 1024 * 1024;
+
+/** Creates the error for a file of more than {@link MAX_WORKFLOW_BYTES}. */
+export function workflowTooLarge(origin: string, bytes: number): CemError {
+  const message = `has ${bytes} bytes, and ${MAX_WORKFLOW_BYTES} are the most. Put data into files of the workspace and parts into workflows of their own.`;
+  return workflowInvalid(origin, [{ path: "", message }]);
+}
 
 const MS_PER_SECOND = 1_000;
 const DEFAULT_MAX_PARALLEL = 4;
@@ -21,15 +40,16 @@ const VARIABLE_TYPES = new Set(["string", "number", "integer", "boolean", "array
 export class Problems {
   readonly found: WorkflowProblem[] = [];
   readonly #origin: string;
-  readonly #document: WorkflowDocument;
+  readonly #placeOf: (path: DocumentPath) => Position | undefined;
 
-  constructor(origin: string, document: WorkflowDocument) {
+  /** @param placeOf - The place of a value; of the nearest one around it where it has none. */
+  constructor(origin: string, placeOf: (path: DocumentPath) => Position | undefined) {
     this.#origin = origin;
-    this.#document = document;
+    this.#placeOf = placeOf;
   }
 
   add(path: DocumentPath, message: string): void {
-    this.found.push({ path: pathText(path), message, ...this.#document.placeOf(path) });
+    this.found.push({ path: dottedPath(path), message, ...this.#placeOf(path) });
   }
 
   /** @throws CemError `WORKFLOW_INVALID` where there are any. */
@@ -51,7 +71,13 @@ export interface ParsedWorkflow {
  * @throws CemError `WORKFLOW_INVALID` with the line of each error.
  */
 export function parseWorkflowText(text: string, origin: string): ParsedWorkflow {
-  return parse(readDocument(text, origin), origin);
+  const bytes = Buffer.byteLength(text);
+  if (bytes > MAX_WORKFLOW_BYTES) throw workflowTooLarge(origin, bytes);
+  const { value = null, problems, at } = readYaml(text);
+  const [problem] = problems;
+  // Further errors mostly follow from the first.
+  if (problem !== undefined) throw workflowInvalid(origin, [{ path: "", ...problem }]);
+  return parse(value, new Problems(origin, (path) => at(path).position));
 }
 
 /**
@@ -60,14 +86,13 @@ export function parseWorkflowText(text: string, origin: string): ParsedWorkflow 
  * @throws CemError `WORKFLOW_INVALID`
  */
 export function parseWorkflowValue(value: unknown, origin: string): ParsedWorkflow {
-  return parse({ value, placeOf: () => undefined }, origin);
+  return parse(value, new Problems(origin, () => undefined));
 }
 
-function parse(document: WorkflowDocument, origin: string): ParsedWorkflow {
-  const problems = new Problems(origin, document);
-  const written = check(workflowSchema, document.value, [], problems);
+function parse(value: unknown, problems: Problems): ParsedWorkflow {
+  const written = check(workflowSchema, value, [], problems);
   problems.throwIfAny();
-  if (written === undefined) throw workflowInvalid(origin, []);
+  if (written === undefined) throw new Error("A workflow without problems is read.");
   const reader = new StepReader(problems);
   const steps = reader.list(written.steps, ["steps"], 0);
   problems.throwIfAny();
@@ -85,7 +110,7 @@ function parse(document: WorkflowDocument, origin: string): ParsedWorkflow {
     timeoutMs: timeout === undefined ? undefined : timeout * MS_PER_SECOND,
     maxParallel: written.max_parallel ?? DEFAULT_MAX_PARALLEL,
     isTool: written.mcp_tool ?? false,
-    source: document.value as JsonObject,
+    source: value as JsonObject,
   };
   return { workflow, problems };
 }
@@ -194,11 +219,9 @@ function check<Schema extends z.ZodType>(
 ): z.output<Schema> | undefined {
   const checked = schema.safeParse(value);
   if (checked.success) return checked.data;
-  for (const issue of checked.error.issues) {
-    const own = issue.path.map((key) => (typeof key === "number" ? key : String(key)));
-    if (issue.code === "unrecognized_keys") {
-      for (const key of issue.keys) problems.add([...path, ...own, key], "is not known here.");
-    } else problems.add([...path, ...own], `is not as it has to be: ${issue.message}.`);
+  for (const { path: own, message } of describeIssues(checked.error.issues)) {
+    const keys = own.map((key) => (typeof key === "number" ? key : String(key)));
+    problems.add([...path, ...keys], `${message}.`);
   }
   return undefined;
 }

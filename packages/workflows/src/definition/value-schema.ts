@@ -1,3 +1,4 @@
+import { dottedPath } from "@cem/config/yaml";
 import { CemError } from "@cem/core";
 import type { JsonObject, JsonSchema, JsonValue } from "@cem/core";
 import * as z from "zod";
@@ -20,8 +21,8 @@ export function schemaProblems(value: JsonValue, schema: JsonSchema): string[] {
   const checked = check.isSlow ? bounded(parse) : parse();
   if (checked.success) return [];
   return checked.error.issues.map(({ message, path }) => {
-    const where = path.map((key) => (typeof key === "number" ? `[${key}]` : `.${String(key)}`)).join("");
-    return `is not as its schema wants it${where === "" ? "" : ` at ${where.replace(/^\./u, "")}`}: ${message}.`;
+    const where = path.length === 0 ? "" : ` at ${dottedPath(path)}`;
+    return `is not as its schema wants it${where}: ${message}.`;
   });
 }
 

@@ -46,8 +46,6 @@ export interface ExecutionSettings {
   emit: (event: WorkflowEvent) => void;
   onElicit: Elicit | undefined;
   onApprove: Approve | undefined;
-  /** Stops the run's clock while a person is asked. */
-  setWaiting: (waiting: boolean) => void;
 }
 
 /** The step that is being executed, with its time and its guardrails. */
@@ -55,7 +53,7 @@ export interface StepAtWork {
   path: string;
   signal: AbortSignal;
   guardrails: readonly JsonObject[];
-  /** Stops the step's clock while a person is asked. */
+  /** Stops the clocks of the step and of all around it while a person is asked. */
   setWaiting: (waiting: boolean) => void;
 }
 
@@ -125,12 +123,11 @@ export class Execution {
   }
 
   async #waiting<Answer>(step: StepAtWork, ask: () => Promise<Answer>): Promise<Answer> {
-    const clocks = [step.setWaiting, this.settings.setWaiting];
-    for (const setWaiting of clocks) setWaiting(true);
+    step.setWaiting(true);
     try {
       return await ask();
     } finally {
-      for (const setWaiting of clocks) setWaiting(false);
+      step.setWaiting(false);
     }
   }
 }
@@ -149,42 +146,4 @@ function valueOf({ status, error, value }: TaskResult): JsonValue {
   throw error === null
     ? new CemError("UNEXPECTED", `The code ended with the status ${status}.`)
     : toError(error);
-}
-
-/** Ends something after a time in which the waiting for persons does not count. */
-export class PausableTimer {
-  readonly #onEnd: () => void;
-  #leftMs: number;
-  #since = 0;
-  #pauses = 0;
-  #timer: NodeJS.Timeout | undefined;
-
-  constructor(ms: number, onEnd: () => void) {
-    this.#leftMs = ms;
-    this.#onEnd = onEnd;
-    this.#start();
-  }
-
-  /** Stops the clock while it is called with `true` more often than with `false`. */
-  readonly setWaiting = (waiting: boolean): void => {
-    this.#pauses += waiting ? 1 : -1;
-    if (waiting && this.#pauses === 1) this.#stop();
-    if (!waiting && this.#pauses === 0) this.#start();
-  };
-
-  clear(): void {
-    clearTimeout(this.#timer);
-    this.#pauses = Infinity;
-  }
-
-  #start(): void {
-    this.#since = performance.now();
-    // A longer one would end at once.
-    this.#timer = setTimeout(this.#onEnd, Math.min(this.#leftMs, 2 ** 31 - 1));
-  }
-
-  #stop(): void {
-    clearTimeout(this.#timer);
-    this.#leftMs = Math.max(0, this.#leftMs - (performance.now() - this.#since));
-  }
 }

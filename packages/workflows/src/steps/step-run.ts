@@ -1,8 +1,7 @@
 import { setTimeout as delay } from "node:timers/promises";
-import { abandonOnAbort, CemError, toErrorInfo } from "@cem/core";
+import { abandonOnAbort, CemError, RunClock, toErrorInfo } from "@cem/core";
 import type { Elicit, ErrorInfo, JsonObject, JsonValue } from "@cem/core";
 import type { NewRecord } from "../runs/journal.ts";
-import { PausableTimer } from "./execution.ts";
 import type { StepAtWork } from "./execution.ts";
 import { leavesUncertain, notRetried, RunInterrupted, stepUncertain } from "./failures.ts";
 import { isContainer, scopeOf } from "./requests.ts";
@@ -121,17 +120,16 @@ export class StepRun {
     const { step, execution, workflow, outer, path, runList, at: around } = this.#settings;
     const { timeoutMs, guardrails } = step;
     const controller = new AbortController();
-    const timer =
-      timeoutMs === undefined
-        ? undefined
-        : new PausableTimer(timeoutMs, () => controller.abort(this.#timedOut()));
-    const signal = timer === undefined ? around.signal : AbortSignal.any([around.signal, controller.signal]);
+    const clock =
+      timeoutMs === undefined ? undefined : new RunClock(timeoutMs, () => controller.abort(this.#timedOut()));
+    clock?.start();
+    const signal = clock === undefined ? around.signal : AbortSignal.any([around.signal, controller.signal]);
     const at: StepAtWork = {
       path,
       signal,
       guardrails: guardrails === undefined ? around.guardrails : [...around.guardrails, guardrails],
       setWaiting: (waiting) => {
-        timer?.setWaiting(waiting);
+        clock?.setWaiting(waiting);
         around.setWaiting(waiting);
       },
     };
@@ -146,7 +144,7 @@ export class StepRun {
       if (controller.signal.aborted && !around.signal.aborted) throw controller.signal.reason;
       throw error;
     } finally {
-      timer?.clear();
+      clock?.stop();
     }
   }
 

@@ -4,6 +4,7 @@ import type { Config } from "@cem/config";
 import { CemError, WORKFLOW_FILE } from "@cem/core";
 import type { JsonObject, JsonValue } from "@cem/core";
 import { nearest } from "@cem/core/text";
+import type { matchTools } from "@cem/guardrails/calls";
 import type { FindWorkflow, WorkflowSource } from "@cem/workflows";
 
 /**
@@ -86,7 +87,7 @@ async function readSource(file: string, name: string): Promise<WorkflowSource> {
 type Guardrails = Config["guardrails"];
 
 /** Takes the value of a workflow where it allows no more than the present one; `undefined` where it would allow more. */
-type Tighten = (present: unknown, wanted: JsonValue) => unknown;
+type Tighten = (present: unknown, wanted: JsonValue, match: typeof matchTools) => unknown;
 
 const flag: Tighten = (present, wanted) =>
   typeof wanted === "boolean" && (wanted || present === false) ? wanted : undefined;
@@ -114,9 +115,9 @@ const TIGHTEN: Partial<Record<keyof Guardrails, Tighten>> = {
   blockedTools: more,
   blockedPatterns: more,
   approvals: more,
-  allowedTools: (present, wanted) =>
+  allowedTools: (present, wanted, match) =>
     Array.isArray(present) && Array.isArray(wanted)
-      ? inBoth(present.map(String), wanted.map(String))
+      ? inBoth(present.map(String), wanted.map(String), match)
       : undefined,
   changedTools: (present, wanted) => (wanted === "hold" || wanted === present ? wanted : undefined),
 };
@@ -126,12 +127,16 @@ const TIGHTEN: Partial<Record<keyof Guardrails, Tighten>> = {
  *
  * @throws CemError `WORKFLOW_INVALID` for one that would allow more, or that can't be set for a workflow.
  */
-export function tightenGuardrails(present: Guardrails, wanted: readonly JsonObject[]): Guardrails {
+export async function tightenGuardrails(
+  present: Guardrails,
+  wanted: readonly JsonObject[],
+): Promise<Guardrails> {
+  const { matchTools: match } = await import("@cem/guardrails/calls");
   const tightened: Record<string, unknown> = { ...present };
   for (const [written, value] of wanted.flatMap((overrides) => Object.entries(overrides))) {
     const key = toCamelCase(written);
     const tighten = Object.hasOwn(TIGHTEN, key) ? TIGHTEN[key as keyof Guardrails] : undefined;
-    const result = tighten?.(tightened[key], value);
+    const result = tighten?.(tightened[key], value, match);
     if (result !== undefined) {
       tightened[key] = result;
       continue;
@@ -153,34 +158,17 @@ function isExemption(entry: JsonValue): boolean {
 }
 
 /** Patterns of the tools that both lists allow: those that one list has and the other covers. */
-function inBoth(one: readonly string[], other: readonly string[]): string[] {
-  const coveredBy = (patterns: readonly string[], pattern: string): boolean =>
-    patterns.some((wider) => covers(wider, pattern));
+function inBoth(one: readonly string[], other: readonly string[], match: typeof matchTools): string[] {
+  /** Whether patterns match all tools that another one does: they match its text, `*` included. */
+  const cover = (patterns: readonly string[], pattern: string): boolean => {
+    const [server = "", ...tool] = pattern.split(".");
+    return match(patterns)(server, tool.length === 0 ? "*" : tool.join("."));
+  };
   const kept = [
-    ...other.filter((pattern) => coveredBy(one, pattern)),
-    ...one.filter((pattern) => coveredBy(other, pattern)),
+    ...other.filter((pattern) => cover(one, pattern)),
+    ...one.filter((pattern) => cover(other, pattern)),
   ];
   return [...new Set(kept)];
-}
-
-/** Whether a pattern with `*` matches all that another one does. */
-function covers(wider: string, pattern: string): boolean {
-  const parts = wider.split("*");
-  let rest = pattern;
-  for (const [index, part] of parts.entries()) {
-    const isLast = index === parts.length - 1;
-    if (index === 0) {
-      if (!rest.startsWith(part)) return false;
-      if (isLast) return rest === part;
-      rest = rest.slice(part.length);
-    } else if (isLast) return rest.endsWith(part);
-    else {
-      const at = rest.indexOf(part);
-      if (at === -1) return false;
-      rest = rest.slice(at + part.length);
-    }
-  }
-  return true;
 }
 
 function toCamelCase(name: string): string {

@@ -39,7 +39,7 @@ export async function openConfiguredWorkflows(
   /** The agents of workflows and steps that have guardrails of their own, by these. */
   const others = new Map<string, Lazy<Agent>>();
   const agentWith = async (wanted: readonly JsonObject[]): Promise<Agent> => {
-    const guardrails = tightenGuardrails(config.guardrails, wanted);
+    const guardrails = await tightenGuardrails(config.guardrails, wanted);
     const key = JSON.stringify(guardrails);
     const own: Project = { ...loaded, config: { ...config, guardrails } };
     // All steps of a run meet the same state of a server. Which changed tools are held back is a matter of the connections.

@@ -1,18 +1,15 @@
 import type { ToolDefinition } from "@cem/core";
-import { form, listOf, type Match, type Phrase } from "../language/phrase.ts";
+import { form, listOf, meaningOf, oneOf } from "../language/phrase.ts";
+import type { Match, Phrase } from "../language/phrase.ts";
 import type { Plan } from "../planning/plan.ts";
-import { referToAll } from "../planning/references.ts";
+import { referToAll, asNumber, partOf } from "../planning/references.ts";
 import { cite, isNumeric } from "../planning/value.ts";
-import { call, literal, method, type Expression } from "../program/expression.ts";
-import { useHelper } from "../program/helpers.ts";
-import {
-  CalculationReader,
-  evaluate,
-  lower,
-  resultsIn,
-  type Calculation,
-  type Operator,
-} from "./expression.ts";
+import { call, literal, method, binary } from "../program/expression.ts";
+import type { Expression } from "../program/expression.ts";
+import { useHelper } from "../program/print-program.ts";
+import { CalculationReader, evaluate, lower, resultsIn } from "./expression.ts";
+import type { Calculation, Operator } from "./expression.ts";
+import { COMPARATORS, EQUALITIES } from "../../vocabulary.ts";
 
 const ASK = "(?:calculate|compute|evaluate|solve|determine|find|get|what is|how much is)";
 const CALCULATE = form(`(?:${ASK} )?(?:(?:new|next) (?:step|value|result) )?{what}(?: = {stated:number})?`);
@@ -153,7 +150,7 @@ function lastNumber(plan: Plan): Calculation | undefined {
 }
 
 /** Reads a phrase that is one calculation and nothing else. */
-export function readOne(phrase: Phrase | undefined, plan: Plan): Calculation | undefined {
+function readOne(phrase: Phrase | undefined, plan: Plan): Calculation | undefined {
   if (phrase === undefined) return undefined;
   const reader = new CalculationReader(phrase, plan);
   const calculation = reader.read();
@@ -225,4 +222,30 @@ function calculatorIn(tools: readonly ToolDefinition[]): ToolDefinition | undefi
 
 function consume(calculation: Calculation): void {
   for (const { value } of resultsIn(calculation)) value.consumed = true;
+}
+
+const IS = "(?:is|are|was|were|'s|be|has|of)";
+const NUMBERS = form(
+  `{left} (?:${IS} )?(?<comparator>${oneOf(COMPARATORS)}|${oneOf(EQUALITIES)}) {right}(?<degrees> degrees?)?`,
+);
+
+/** Reads what a condition compares; `undefined` where it is none. */
+export function readComparison(phrase: Phrase, plan: Plan): Expression | undefined {
+  const found = phrase.match(NUMBERS);
+  if (found === undefined) return undefined;
+  const comparator = found.lower("comparator");
+  const operator = meaningOf(comparator, COMPARATORS) ?? meaningOf(comparator, EQUALITIES);
+  const left = readLeft(found, plan);
+  const right = readOne(found.part("right"), plan);
+  if (operator === undefined || left === undefined || right === undefined) return undefined;
+  return binary(lower(left), operator, lower(right));
+}
+
+/** `it` is a temperature where it is above so many degrees. */
+function readLeft(found: Match, plan: Plan): Calculation | undefined {
+  const left = found.part("left");
+  const isWarmth = found.lower("degrees") !== "" && /^(?:it|that|this)$/u.test(left?.shape ?? "");
+  const part = isWarmth ? partOf(["temperature", "temp"], plan) : undefined;
+  if (part === undefined) return readOne(left, plan);
+  return { kind: "result", expression: asNumber(part), value: part.value, field: part.key };
 }

@@ -5,7 +5,7 @@ import { asNumber, partOf, referTo } from "../planning/references.ts";
 import type { Plan } from "../planning/plan.ts";
 import { isNumeric, type Value } from "../planning/value.ts";
 import { binary, type Expression, literal } from "../program/expression.ts";
-import { useHelper } from "../program/helpers.ts";
+import { useHelper } from "../program/print-program.ts";
 
 /** A calculation: its numbers and results of earlier steps. */
 export type Calculation =

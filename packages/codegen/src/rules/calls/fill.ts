@@ -4,7 +4,7 @@ import type { Plan } from "../planning/plan.ts";
 import { referTo } from "../planning/references.ts";
 import { hasType, isNumeric, type Value } from "../planning/value.ts";
 import { call, member } from "../program/expression.ts";
-import { useHelper } from "../program/helpers.ts";
+import { useHelper } from "../program/print-program.ts";
 import { fillByKind } from "./fill-kinds.ts";
 import { fillByName, takesText } from "./fill-named.ts";
 import { Filling } from "./filling.ts";

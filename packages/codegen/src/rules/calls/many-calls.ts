@@ -14,7 +14,7 @@ import {
   spread,
   type Expression,
 } from "../program/expression.ts";
-import { useHelper } from "../program/helpers.ts";
+import { useHelper } from "../program/print-program.ts";
 import { changes, findCandidates } from "./candidates.ts";
 import { fillArguments } from "./fill.ts";
 import type { Filling } from "./filling.ts";

@@ -4,7 +4,7 @@ import type { Plan } from "../planning/plan.ts";
 import { isInWorkspace, loadFile } from "../planning/references.ts";
 import { cite } from "../planning/value.ts";
 import { literal, object } from "../program/expression.ts";
-import { useHelper } from "../program/helpers.ts";
+import { useHelper } from "../program/print-program.ts";
 import { readWhat } from "./fields.ts";
 import { planSave } from "./save.ts";
 import { planUpdate, planWrite } from "./write.ts";

@@ -4,7 +4,7 @@ import { FILE_SYSTEM, type Plan } from "../planning/plan.ts";
 import { isInWorkspace, stemOf } from "../planning/references.ts";
 import { cite, hasType, isNumeric, type StateDocument } from "../planning/value.ts";
 import { awaited, call, literal, object } from "../program/expression.ts";
-import { useHelper } from "../program/helpers.ts";
+import { useHelper } from "../program/print-program.ts";
 import { entriesOf, readFields, readListed, readWhat, type Field, type Saved } from "./fields.ts";
 import { setField } from "./write.ts";
 

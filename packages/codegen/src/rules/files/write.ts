@@ -5,7 +5,7 @@ import { isInWorkspace, isTextFile, loadFile, stemOf } from "../planning/referen
 import { cite } from "../planning/value.ts";
 import type { StateDocument } from "../planning/value.ts";
 import { literal, member, method, object, type Expression } from "../program/expression.ts";
-import { useHelper } from "../program/helpers.ts";
+import { useHelper } from "../program/print-program.ts";
 import { entriesOf, readField, readFields, readListed, type Field } from "./fields.ts";
 
 const KIND = "(?: (?:new|json|text|state|test))*(?: file)?";

@@ -12,7 +12,7 @@ import {
   type Expression,
   type Statement,
 } from "../program/expression.ts";
-import { HELPER_NAMES } from "../program/helpers.ts";
+import { HELPER_NAMES } from "../program/print-program.ts";
 import { hasType, refuse, type StateDocument, type Unfilled, type Value } from "./value.ts";
 
 export const FILE_SYSTEM = "node:fs/promises";

@@ -1,7 +1,7 @@
 import type { JsonSchema } from "@cem/core";
 import { splitWords } from "@cem/core/text";
 import { literal, member, method, name, singular, type Expression } from "../program/expression.ts";
-import { useHelper } from "../program/helpers.ts";
+import { useHelper } from "../program/print-program.ts";
 import type { Plan } from "./plan.ts";
 import { cite, isNumeric, type Value } from "./value.ts";
 

@@ -3,7 +3,7 @@ import { form, type Match, type Phrase, meaningOf, oneOf } from "../language/phr
 import type { Plan } from "../planning/plan.ts";
 import { hasType, isRows, type Value } from "../planning/value.ts";
 import { type Expression, literal, member } from "../program/expression.ts";
-import { useHelper } from "../program/helpers.ts";
+import { useHelper } from "../program/print-program.ts";
 import { onePage } from "../calls/many-calls.ts";
 import { currentRows, meansRows, readSource, rowsOf } from "./source.ts";
 

@@ -4,7 +4,7 @@ import type { Plan } from "../planning/plan.ts";
 import { cite } from "../planning/value.ts";
 import type { Value } from "../planning/value.ts";
 import { literal, method } from "../program/expression.ts";
-import { useHelper } from "../program/helpers.ts";
+import { useHelper } from "../program/print-program.ts";
 import { planColumnNumber, planCount, planListField } from "./aggregate.ts";
 import { declareRows, filterRows } from "./conditions.ts";
 import { currentRows, meansRows, queryTable, readSource, rowsOf, sqlTool } from "./source.ts";

@@ -7,7 +7,7 @@ import type { Plan } from "../planning/plan.ts";
 import { isInWorkspace, isTextFile, loadFile, referTo } from "../planning/references.ts";
 import { cite, hasType, idOf, isRows, type Value } from "../planning/value.ts";
 import { literal, singular, type Expression } from "../program/expression.ts";
-import { useHelper } from "../program/helpers.ts";
+import { useHelper } from "../program/print-program.ts";
 
 const FILE = form("(?:file )?{file:path}(?: file)?");
 const TABLE = form("(?:{table:name} table|table {named:name}|{listed:name} (?:in|from|of) database)");

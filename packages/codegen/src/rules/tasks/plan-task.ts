@@ -1,7 +1,7 @@
 import type { ToolDefinition, UnfilledStep } from "@cem/core";
 import { outline, splitSteps, splitWords, type TaskStep } from "@cem/core/text";
 import type { StepCondition } from "@cem/core/text";
-import { readComparison } from "../arithmetic/compare.ts";
+import { readComparison } from "../arithmetic/calculate.ts";
 import { Phrase } from "../language/phrase.ts";
 import { Plan } from "../planning/plan.ts";
 import { cite, Unfilled } from "../planning/value.ts";

@@ -1,5 +1,6 @@
-import { randomBytes } from "node:crypto";
 import {
+  mkdirSync,
+  statSync,
   closeSync,
   fchmodSync,
   fsync,
@@ -8,10 +9,60 @@ import {
   rmSync,
   writeFile as writeFileLater,
   writeFileSync,
+  constants,
+  fstatSync,
 } from "node:fs";
+import type { Stats } from "node:fs";
+import { mkdir, stat } from "node:fs/promises";
 import path from "node:path";
+import { randomBytes } from "node:crypto";
 import { promisify } from "node:util";
-import { makeFolderSync } from "./make-folder.ts";
+
+/**
+ * Makes a folder and those above it; true when it was not there. Node's own `recursive` never returns where the
+ * file system says that nothing can be made, as under /proc.
+ *
+ * @param mode - The mode of the folders that are made.
+ * @throws the file system's error; `EEXIST` or `ENOTDIR` when a file is in the way.
+ */
+export async function makeFolder(folder: string, mode?: number): Promise<boolean> {
+  if (await isFolder(folder)) return false;
+  const parent = path.dirname(folder);
+  if (parent !== folder) await makeFolder(parent, mode);
+  try {
+    await mkdir(folder, { mode });
+    return true;
+  } catch (error) {
+    // Another process may have made it meanwhile.
+    if (await isFolder(folder)) return false;
+    throw error;
+  }
+}
+
+async function isFolder(folder: string): Promise<boolean> {
+  const found = await stat(folder).catch(() => undefined);
+  return found?.isDirectory() === true;
+}
+
+/** {@link makeFolder} for what can't wait. */
+export function makeFolderSync(folder: string, mode?: number): void {
+  if (isFolderSync(folder)) return;
+  const parent = path.dirname(folder);
+  if (parent !== folder) makeFolderSync(parent, mode);
+  try {
+    mkdirSync(folder, { mode });
+  } catch (error) {
+    if (!isFolderSync(folder)) throw error;
+  }
+}
+
+function isFolderSync(folder: string): boolean {
+  try {
+    return statSync(folder).isDirectory();
+  } catch {
+    return false;
+  }
+}
 
 /** The mode of a file that only its owner may read. */
 export const PRIVATE_FILE = 0o600;
@@ -103,4 +154,48 @@ export function ignoreMissing(error: NodeJS.ErrnoException): undefined {
 /** Whether a name is one that {@link replaceFile} gives a file until it is renamed. */
 export function isTemporaryFile(name: string): boolean {
   return TEMPORARY_FILE.test(name);
+}
+
+// Where the system lacks one, it is undefined, which counts as 0 below.
+const { O_APPEND, O_CREAT, O_NOFOLLOW, O_NONBLOCK, O_WRONLY } = constants;
+
+/**
+ * Opens a file to append to, which only its owner may read from then on, and makes the folders above it.
+ *
+ * @returns its file descriptor.
+ * @throws the file system's error; `ELOOP` where it is a link, and `EINVAL` where it is no regular file.
+ */
+export function openForAppending(file: string): number {
+  makeFolderSync(path.dirname(file), PRIVATE_FOLDER);
+  // Without waiting, as opening a pipe that nobody reads would.
+  const descriptor = openSync(file, O_WRONLY | O_APPEND | O_CREAT | O_NOFOLLOW | O_NONBLOCK, PRIVATE_FILE);
+  try {
+    const { mode, uid } = requireFile(descriptor, file);
+    // Of another's file only that one can change the mode.
+    if ((mode & 0o077) !== 0 && uid === process.getuid?.()) fchmodSync(descriptor, PRIVATE_FILE);
+    return descriptor;
+  } catch (error) {
+    closeSync(descriptor);
+    throw error;
+  }
+}
+
+/**
+ * Appends to a file that only its owner may read.
+ *
+ * @throws as {@link openForAppending}.
+ */
+export function appendPrivately(file: string, content: string | Uint8Array): void {
+  const descriptor = openForAppending(file);
+  try {
+    writeFileSync(descriptor, content);
+  } finally {
+    closeSync(descriptor);
+  }
+}
+
+function requireFile(descriptor: number, file: string): Stats {
+  const found = fstatSync(descriptor);
+  if (found.isFile()) return found;
+  throw Object.assign(new Error(`EINVAL: not a regular file, open '${file}'`), { code: "EINVAL" });
 }

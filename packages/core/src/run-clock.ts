@@ -1,4 +1,7 @@
-/** A run's timeout timer. Pauses nest: it stands still while at least one tool call waits for a person. */
+/** A longer timer would end at once. */
+const MAX_TIMER_MS = 2 ** 31 - 1;
+
+/** A timeout in which the time does not count while a person is asked. */
 export class RunClock {
   readonly #onExpired: () => void;
   #leftMs: number;
@@ -19,23 +22,19 @@ export class RunClock {
     if (this.#stopped) return;
     this.#startedAt = performance.now();
     this.#isRunning = true;
-    this.#timer = setTimeout(this.#onExpired, this.#leftMs);
+    this.#timer = setTimeout(this.#onExpired, Math.min(this.#leftMs, MAX_TIMER_MS));
   }
 
-  pause(): void {
-    this.#waiting += 1;
-    if (this.#waiting > 1) return;
+  /** Stands still while it was called with `true` more often than with `false`: several calls may wait for a person. */
+  readonly setWaiting = (isWaiting: boolean): void => {
+    this.#waiting += isWaiting ? 1 : -1;
+    if (!isWaiting && this.#waiting === 0) this.start();
+    if (!isWaiting || this.#waiting > 1) return;
     clearTimeout(this.#timer);
-    const ranMs = this.#halt();
-    this.#leftMs = Math.max(0, this.#leftMs - ranMs);
-  }
+    this.#leftMs = Math.max(0, this.#leftMs - this.#halt());
+  };
 
-  resume(): void {
-    this.#waiting -= 1;
-    if (this.#waiting === 0) this.start();
-  }
-
-  /** Stops it for good; later calls of `start` and `resume` do nothing. */
+  /** Stops it for good. */
   stop(): void {
     this.#stopped = true;
     clearTimeout(this.#timer);

@@ -3,7 +3,7 @@ import { tmpdir } from "node:os";
 import path from "node:path";
 import { onTestFinished } from "vitest";
 import type { CatalogSnapshot, ToolDefinition } from "@cem/core";
-import { createDiscovery } from "./create-discovery.ts";
+import { createDiscovery } from "../src/create-discovery.ts";
 
 /** A temporary folder with files in it, removed when the test ends. */
 export function makeTree(files: Record<string, string | Uint8Array>): string {

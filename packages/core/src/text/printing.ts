@@ -13,3 +13,10 @@ export function readableNumber(value: number): number {
   const rounded = Number(value.toPrecision(CERTAIN_DIGITS));
   return String(value).length - String(rounded).length >= MIN_SAVED_CHARACTERS ? rounded : value;
 }
+
+/** Writes a text as one word of a shell's command. */
+export function shellWord(text: string): string {
+  return /^[\w./@:-]+$/u.test(text) && !text.startsWith("-")
+    ? text
+    : `'${text.replaceAll("'", String.raw`'\''`)}'`;
+}

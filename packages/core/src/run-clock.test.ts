@@ -24,13 +24,13 @@ describe("RunClock", () => {
     const clock = make(100);
     clock.start();
     vi.advanceTimersByTime(60);
-    clock.pause();
+    clock.setWaiting(true);
     vi.advanceTimersByTime(500);
-    clock.pause();
-    clock.resume();
+    clock.setWaiting(true);
+    clock.setWaiting(false);
     vi.advanceTimersByTime(500);
     expect(expired).toBe(0);
-    clock.resume();
+    clock.setWaiting(false);
     vi.advanceTimersByTime(39);
     expect(expired).toBe(0);
     vi.advanceTimersByTime(1);
@@ -42,9 +42,9 @@ describe("RunClock", () => {
     clock.start();
     for (let pause = 0; pause < 3; pause += 1) {
       vi.advanceTimersByTime(30);
-      clock.pause();
+      clock.setWaiting(true);
       vi.advanceTimersByTime(1_000);
-      clock.resume();
+      clock.setWaiting(false);
     }
     vi.advanceTimersByTime(9);
     expect(expired).toBe(0);
@@ -55,9 +55,9 @@ describe("RunClock", () => {
   it("never expires once it is stopped", () => {
     const clock = make(100);
     clock.start();
-    clock.pause();
+    clock.setWaiting(true);
     clock.stop();
-    clock.resume();
+    clock.setWaiting(false);
     clock.start();
     vi.advanceTimersByTime(1_000);
     const other = make(100);
