@@ -168,6 +168,13 @@ export function requireApproval({
     }
   };
 
+  const record = (
+    { server, tool, args = null }: PlannedCall,
+    { run, session }: InvokeContext,
+    answer: Exclude<PlanAnswer, "unasked"> | "earlier",
+  ): void =>
+    audit?.record({ type: "approval", run, session, server, tool, args: auditedValue(audit, args), answer });
+
   /** Whether a tool was said yes to for the session. */
   const isKnown = ({ server, tool }: Pick<GuardedCall, "server" | "tool">, context: InvokeContext): boolean =>
     allowed.get(holderOf(context)).has(JSON.stringify([server, tool]));
@@ -177,7 +184,7 @@ export function requireApproval({
     elicit: Elicit | undefined,
     context: InvokeContext,
   ): Promise<PlanAnswer> => {
-    const { run, session, signal } = context;
+    const { signal } = context;
     // A person decides by the arguments: a call whose arguments the code computes is asked about when it is made.
     const stated = elicit === undefined ? planned : planned.filter(({ args }) => args !== undefined);
     if (stated.filter((call) => !isKnown(call, context)).length < 2) return "unasked";
@@ -191,16 +198,7 @@ export function requireApproval({
     } finally {
       context.onWaiting?.(false);
     }
-    for (const { server, tool, args = null } of stated)
-      audit?.record({
-        type: "approval",
-        run,
-        session,
-        server,
-        tool,
-        args: auditedValue(audit, args),
-        answer,
-      });
+    for (const call of stated) record(call, context, answer);
     return answer;
   };
 
@@ -221,7 +219,6 @@ export function requireApproval({
   const requireYes = async (call: GuardedCall, context: InvokeContext, reason: string): Promise<void> => {
     const { server, tool } = call;
     const name = JSON.stringify([server, tool]);
-    const { run, session } = context;
     const plan = await planAnswer(context);
     if (plan === "no" || plan === "unanswered") throw notApproved(call, reason, plan);
     // A rule's question depends on the arguments: an earlier yes does not hold.
@@ -229,15 +226,7 @@ export function requireApproval({
     const ofPlan = plan !== undefined && plan !== "unasked" && !isAsked && covers(context.planned, call);
     const isEarlier = ofPlan || (!isAsked && isKnown(call, context));
     const answer = isEarlier ? "earlier" : await ask(call, context, reason);
-    audit?.record({
-      type: "approval",
-      run,
-      session,
-      server,
-      tool,
-      args: auditedValue(audit, call.args),
-      answer,
-    });
+    record(call, context, answer);
     if (answer === "no" || answer === "unanswered") throw notApproved(call, reason, answer);
     if (answer === "session") allowed.get(holderOf(context)).add(name);
   };

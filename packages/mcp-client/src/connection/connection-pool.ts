@@ -30,24 +30,6 @@ interface Member {
   idleSince: number;
 }
 
-/** The connections to one server. */
-export interface ConnectionPool {
-  readonly connections: readonly Connection[];
-  /**
-   * Runs work on the connection that its user has, or gets.
-   *
-   * @throws CemError `SERVER_BUSY` when none became free in time, and as {@link Connection.open}.
-   */
-  use<T>(user: ConnectionUser, signal: AbortSignal, work: (connection: Connection) => Promise<T>): Promise<T>;
-  /**
-   * Runs work that concerns all users alike, such as listing the tools.
-   *
-   * @param preferred - the connection to use where it is still there.
-   */
-  useAny<T>(preferred: Connection | undefined, work: (connection: Connection) => Promise<T>): Promise<T>;
-  close(): Promise<void>;
-}
-
 /** Nobody comes back to runs without a session, so they follow each other on the same connections. */
 const NO_SESSION = "";
 
@@ -59,13 +41,8 @@ export interface ConnectionPoolOptions {
   idleMs?: number | undefined;
 }
 
-/** Creates the pool. No connection is opened before it is used. */
-export function createConnectionPool({
-  settings,
-  create,
-  log,
-  idleMs = IDLE_MS,
-}: ConnectionPoolOptions): ConnectionPool {
+/** Creates the pool of connections to one server. None is opened before it is used. */
+export function createConnectionPool({ settings, create, log, idleMs = IDLE_MS }: ConnectionPoolOptions) {
   const { name, connections: sharing = "auto", maxConnections = DEFAULT_MAX_CONNECTIONS } = settings;
   const timeoutMs = settings.timeoutMs ?? DEFAULT_TIMEOUT_MS;
   let members: Member[] = [];
@@ -189,10 +166,18 @@ export function createConnectionPool({
 
   add();
   return {
-    get connections() {
+    get connections(): readonly Connection[] {
       return members.map(({ connection }) => connection);
     },
-    async useAny(preferred, work) {
+    /**
+     * Runs work that concerns all users alike, such as listing the tools.
+     *
+     * @param preferred - the connection to use where it is still there.
+     */
+    async useAny<T>(
+      preferred: Connection | undefined,
+      work: (connection: Connection) => Promise<T>,
+    ): Promise<T> {
       const member =
         members.find(({ connection }) => connection === preferred) ??
         members.find(({ connection }) => connection.current !== undefined) ??
@@ -205,15 +190,24 @@ export function createConnectionPool({
         wakeWaiting();
       }
     },
-    async use({ session, run, elicit }, signal, work) {
-      const member = await acquire({ session, run, elicit }, signal);
+    /**
+     * Runs work on the connection that its user has, or gets.
+     *
+     * @throws CemError `SERVER_BUSY` when none became free in time, and as {@link Connection.open}.
+     */
+    async use<T>(
+      user: ConnectionUser,
+      signal: AbortSignal,
+      work: (connection: Connection) => Promise<T>,
+    ): Promise<T> {
+      const member = await acquire(user, signal);
       try {
         return await work(member.connection);
       } finally {
         release(member);
       }
     },
-    async close() {
+    async close(): Promise<void> {
       closing.abort(serverClosed(name));
       clearTimeout(timer);
       await Promise.all(members.map(({ connection }) => connection.close()));

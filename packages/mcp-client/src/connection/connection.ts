@@ -51,25 +51,7 @@ interface ConnectionChanges {
 }
 
 /** One connection to a server, opened on first use and again after it was lost. */
-export interface Connection {
-  readonly state: ServerState;
-  readonly current: OpenClient | undefined;
-  /** Whether the server keeps nothing of a client between two calls on it, as far as the protocol tells. */
-  readonly isStateless: boolean;
-  /** Connects, unless it is connected. @throws CemError as {@link Connection.run}. */
-  open(signal: AbortSignal): Promise<void>;
-  /**
-   * Sends a request, within the timeout. One whose session was lost is repeated once in a new session, since the server
-   * did not carry it out.
-   *
-   * @throws CemError `TOOL_TIMEOUT`, `SERVER_DOWN`, `SERVER_CLOSED`, `SERVER_DISABLED`, `AUTH_REQUIRED` or
-   *   `PROTOCOL_ERROR`; the signal's reason.
-   */
-  run<T>(options: RequestOptions, run: Run<T>): Promise<T>;
-  /** Ends a backoff, so that the next use connects at once. */
-  reset(): void;
-  close(): Promise<void>;
-}
+export type Connection = ReturnType<typeof createConnection>;
 
 /** The options of one attempt of a request. */
 export interface RunOptions {
@@ -88,7 +70,7 @@ export function createConnection(
   settings: McpServerSettings,
   { identity, health, redact, log, elicit, signIn }: ConnectionContext,
   { onToolsChanged, onContentsChanged }: ConnectionChanges,
-): Connection {
+) {
   const { name } = settings;
   const details = { server: name };
   const timeoutMs = settings.timeoutMs ?? DEFAULT_TIMEOUT_MS;
@@ -264,19 +246,28 @@ export function createConnection(
   };
 
   return {
-    get state() {
+    get state(): ServerState {
       return state;
     },
-    get current() {
+    get current(): OpenClient | undefined {
       return current;
     },
-    get isStateless() {
+    /** Whether the server keeps nothing of a client between two calls on it, as far as the protocol tells. */
+    get isStateless(): boolean {
       return current !== undefined && isStateless(current);
     },
-    async open(signal) {
+    /** Connects, unless it is connected. @throws CemError as {@link Connection.run}. */
+    async open(signal: AbortSignal): Promise<void> {
       await acquire(signal);
     },
-    async run(options, run) {
+    /**
+     * Sends a request, within the timeout. One whose session was lost is repeated once in a new session, since the server
+     * did not execute it.
+     *
+     * @throws CemError `TOOL_TIMEOUT`, `SERVER_DOWN`, `SERVER_CLOSED`, `SERVER_DISABLED`, `AUTH_REQUIRED` or
+     *   `PROTOCOL_ERROR`; the signal's reason.
+     */
+    async run<T>(options: RequestOptions, run: Run<T>): Promise<T> {
       try {
         return await attempt(options, run);
       } catch (error) {
@@ -284,11 +275,12 @@ export function createConnection(
         return attempt(options, run);
       }
     },
-    reset() {
+    /** Ends a backoff, so that the next use connects at once. */
+    reset(): void {
       health.succeeded();
       if (state === "down" || state === "auth-required") state = "idle";
     },
-    async close() {
+    async close(): Promise<void> {
       if (closing.signal.aborted) return;
       closing.abort(new Error(`The connection to server "${name}" was closed.`));
       state = state === "disabled" ? "disabled" : "closed";

@@ -38,26 +38,10 @@ export interface ServerClientContext {
 }
 
 /** The client of one server, with as many connections as its callers need. */
-export interface ServerClient {
-  status(): ServerStatus;
-  /** The last list of tools, also while the server is down. */
-  knownTools(): ToolList | undefined;
-  listTools(options: { signal: AbortSignal; refresh?: boolean | undefined }): Promise<ToolList>;
-  callTool(tool: string, args: JsonObject, options: CallOptions): Promise<RawToolResult>;
-  /**
-   * Runs one request within the server's limits.
-   *
-   * @param operation the name of the tool or method, for errors.
-   * @throws CemError `ABORTED`, `SERVER_BUSY` or as {@link Connection.run}.
-   */
-  request<T>(operation: string, options: CallOptions, run: Run<T>): Promise<T>;
-  /** Ends a backoff, so that the next use connects at once. */
-  reset(): void;
-  close(): Promise<void>;
-}
+export type ServerClient = ReturnType<typeof createServerClient>;
 
 /** Creates the client of one server. Nothing is connected before it is needed. */
-export function createServerClient(settings: McpServerSettings, context: ServerClientContext): ServerClient {
+export function createServerClient(settings: McpServerSettings, context: ServerClientContext) {
   const { name } = settings;
   const { identity, elicit, signIn, onToolsListed } = context;
   const redact = createRedact(settings, () => signIn?.secrets() ?? []);
@@ -103,7 +87,13 @@ export function createServerClient(settings: McpServerSettings, context: ServerC
     }
   };
 
-  const request: ServerClient["request"] = (operation, options, run) =>
+  /**
+   * Runs one request within the server's limits.
+   *
+   * @param operation the name of the tool or method, for errors.
+   * @throws CemError `ABORTED`, `SERVER_BUSY` or as {@link Connection.run}.
+   */
+  const request = <T>(operation: string, options: CallOptions, run: Run<T>): Promise<T> =>
     settle(
       operation,
       options.signal,
@@ -142,7 +132,13 @@ export function createServerClient(settings: McpServerSettings, context: ServerC
     }
   };
 
-  const listTools: ServerClient["listTools"] = async ({ signal, refresh }) => {
+  const listTools = async ({
+    signal,
+    refresh,
+  }: {
+    signal: AbortSignal;
+    refresh?: boolean | undefined;
+  }): Promise<ToolList> => {
     if (closing.signal.aborted) throw serverClosed(name);
     if (tools !== undefined && !toolsAreStale && refresh !== true) return tools;
     if (listing === undefined) {
@@ -153,15 +149,16 @@ export function createServerClient(settings: McpServerSettings, context: ServerC
   };
 
   return {
-    status() {
+    status(): ServerStatus {
       const { connections } = pool;
       const shown = connections.find(({ state }) => state === "ready") ?? connections[0];
       return { ...statusOf(settings, shown, health, tools, latencyMs), statefulTools };
     },
+    /** The last list of tools, also while the server is down. */
     knownTools: () => tools,
     listTools,
     request,
-    callTool: (tool, args, options) =>
+    callTool: (tool: string, args: JsonObject, options: CallOptions): Promise<RawToolResult> =>
       request(tool, options, async (opened, { signal, onProgress, call }) => {
         const result = await callTool(opened, tool, args, {
           signal,
@@ -173,10 +170,11 @@ export function createServerClient(settings: McpServerSettings, context: ServerC
         });
         return { ...result, unansweredQuestion: call.unansweredQuestion };
       }),
-    reset() {
+    /** Ends a backoff, so that the next use connects at once. */
+    reset(): void {
       for (const connection of pool.connections) connection.reset();
     },
-    async close() {
+    async close(): Promise<void> {
       closing.abort(serverClosed(name));
       await pool.close();
     },
