@@ -48,31 +48,22 @@ export interface DigitGroup {
   text: string;
 }
 
-/** Groups of digits with at most two separating characters between one and the next. */
-interface DigitSequence {
-  start: number;
-  end: number;
-  groups: DigitGroup[];
-}
-
 const SEQUENCE = /\d+(?:[ \u00A0\u2011./()-]{1,2}\d+)*/g;
 const GROUP = /\d+/g;
 /** Groups of a longer sequence stand in a table of numbers. */
 const MAX_SEQUENCE_CHARACTERS = 4_096;
 
-/** Lists what could be a number that people write in groups, in the order of the text. */
-export function digitSequences(text: string): DigitSequence[] {
-  const sequences: DigitSequence[] = [];
-  for (const { 0: match, index } of text.matchAll(SEQUENCE)) {
-    if (match.length < 4 || match.length > MAX_SEQUENCE_CHARACTERS) continue;
-    const groups = [...match.matchAll(GROUP)].map(({ 0: digits, index: at }) => ({
-      start: index + at,
-      end: index + at + digits.length,
-      text: digits,
-    }));
-    sequences.push({ start: index, end: index + match.length, groups });
-  }
-  return sequences;
+/** Lists what could be a number that people write in groups: groups with at most two characters between one and the next. */
+export function digitSequences(text: string): DigitGroup[][] {
+  return [...text.matchAll(SEQUENCE)]
+    .filter(({ 0: { length } }) => length >= 4 && length <= MAX_SEQUENCE_CHARACTERS)
+    .map(({ 0: match, index }) =>
+      [...match.matchAll(GROUP)].map(({ 0: digits, index: at }) => ({
+        start: index + at,
+        end: index + at + digits.length,
+        text: digits,
+      })),
+    );
 }
 
 /** Whether the characters before and after a range belong to the same word or number. */
@@ -99,17 +90,6 @@ function isWordCharacter(code: number): boolean {
     code === 95 ||
     (code >= 0xc0 && code <= 0x24f)
   );
-}
-
-/** Whether digits pass the check of Luhn (ISO/IEC 7812-1). */
-export function passesLuhn(digits: string): boolean {
-  let sum = 0;
-  for (let index = 0; index < digits.length; index += 1) {
-    let digit = digits.charCodeAt(digits.length - 1 - index) - 48;
-    if (index % 2 === 1) digit = digit > 4 ? digit * 2 - 9 : digit * 2;
-    sum += digit;
-  }
-  return sum % 10 === 0;
 }
 
 /** A text without certain characters at its end. */

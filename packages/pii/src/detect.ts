@@ -1,17 +1,16 @@
 import { byKey } from "./context.ts";
 import { creditCardDetector, ibanDetector, ssnDetector } from "./detectors/account-numbers.ts";
 import { cryptoAddressDetector, emailDetector, ipDetector, macDetector } from "./detectors/addresses.ts";
-import { findColumns } from "./detectors/secret.ts";
 import {
   BIRTH_HINT,
   birthDateDetector,
-  IDENTITY_WORDS,
   identityDetector,
   isBirthKey,
+  isIdentityKey,
   mayHoldIdentity,
 } from "./detectors/identity.ts";
-import { createPhoneDetector } from "./detectors/phone.ts";
-import { secretDetector } from "./detectors/secret.ts";
+import { createPhoneDetector, isPhoneKey } from "./detectors/phone.ts";
+import { findColumns, isSecretKey, secretDetector } from "./detectors/secret.ts";
 import type { Detector, Finding, PiiType } from "./context.ts";
 
 /** What one look at a text tells: which detectors may find something in it, and in which ways it may be encoded. */
@@ -141,12 +140,11 @@ const SHORTEST_VALUE = 3;
 const SHORTEST_TABLE = 16;
 const NONE: readonly PiiType[] = [];
 /** The same for the name of the key that a text stands under, as far as its name makes what stands there a value. */
-const KEY_HINTS: Partial<Readonly<Record<PiiType, RegExp>>> = {
-  SECRET:
-    /pass|pwd|secret|key|token|connection|senha|contrase|wachtwoord|kennwort|has[łl]o|parola|jwt|otp|cookie|pin|cv[vc]/i,
-  NATIONAL_ID: IDENTITY_WORDS,
-  BIRTH_DATE: BIRTH_HINT,
-  PHONE: /phone|tel|mobil|cell|fax|landline|hotline|whatsapp|msisdn|handy/i,
+const KEY_TESTS: Partial<Readonly<Record<PiiType, (key: string) => boolean>>> = {
+  SECRET: isSecretKey,
+  NATIONAL_ID: isIdentityKey,
+  BIRTH_DATE: isBirthKey,
+  PHONE: isPhoneKey,
 };
 
 /** A detector that is told what was seen of a text already. */
@@ -173,14 +171,14 @@ export function createDetector({ types, regions, custom = [] }: DetectorSettings
   };
   const wanted = PRECEDENCE.filter((type) => types === undefined || types.includes(type));
   const own = custom.map(createCustomDetector);
-  const toldBy = byKey((key) => wanted.filter((type) => KEY_HINTS[type]?.test(key)));
+  const toldBy = byKey((key) => wanted.filter((type) => KEY_TESTS[type]?.(key)));
   const hasSecrets = wanted.includes("SECRET");
   const toldOf = (key: string | undefined): readonly PiiType[] => (key === undefined ? NONE : toldBy(key));
   const isTable = (text: string, { signs }: Traits): boolean =>
     hasSecrets && (signs & LINE_END) !== 0 && text.length >= SHORTEST_TABLE;
   const isPlain = (text: string, key: string | undefined, traits: Traits): boolean => {
     const told = toldOf(key);
-    if (traits.isMoment) return !(key !== undefined && told.includes("BIRTH_DATE") && isBirthKey(key));
+    if (traits.isMoment) return !told.includes("BIRTH_DATE");
     return told.length === 0 && !isTable(text, traits) && !mayHold(traits, text);
   };
   return {

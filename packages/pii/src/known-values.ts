@@ -74,15 +74,6 @@ export class KnownValues<Entry extends Known> {
     this.#filter[hashOf(beginning) & (this.#filter.length - 1)] = 1;
   }
 
-  remove({ value }: Known): void {
-    const count = readCompact(String(value));
-    this.#marks.delete(String(value));
-    const hash = hashOfRun(0, count);
-    const others = listOf(this.#byHash.get(hash)).filter((one) => one.value !== value);
-    if (others.length > 0) this.#byHash.set(hash, others);
-    else this.#byHash.delete(hash);
-  }
-
   /** Whether a value may begin in a text, or in cells that follow each other. Most hold none. */
   mayHold(text: string | readonly (string | number)[]): boolean {
     if (this.#marks.size > 0) return true;

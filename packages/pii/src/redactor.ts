@@ -4,16 +4,18 @@ import { createDetector } from "./detect.ts";
 import type { DetectorSettings } from "./detect.ts";
 import type { FlowRule } from "./restorer.ts";
 import { visitTexts } from "./json-walk.ts";
-import { OriginIndex } from "./vault.ts";
 import { RedactionSession } from "./session.ts";
 import { createRedactionStream } from "./stream.ts";
 import type { Recognizer } from "./context.ts";
 import { PlainTexts } from "./value-finder.ts";
+import { Vault } from "./vault.ts";
 import type { VaultData } from "./vault.ts";
 
 /** Sessions beyond are forgotten, those first that were not used for longest. */
 const MAX_SESSIONS = 10_000;
 const MIN_NAME_CHARACTERS = 3;
+/** Of a workspace of which so many values are known, the next session begins anew. */
+const MAX_VALUES = 1_000_000;
 
 /** Keeps the values of sessions beyond the process. */
 export interface VaultStore {
@@ -63,13 +65,13 @@ export function createRedactor(settings: RedactorSettings = {}): Redactor {
   const { guest = "values", rules = [], recognizer } = settings;
   const { store, shared, workspaceOf } = settings;
   /** Where values came from, by workspace. */
-  const indexes = new Map<string, OriginIndex>();
+  const indexes = new Map<string, Vault>();
 
-  const originsOf = (session: string): OriginIndex | undefined => {
+  const originsOf = (session: string): Vault | undefined => {
     if (rules.length === 0 || workspaceOf === undefined) return undefined;
     const workspace = workspaceOf(session);
     let index = indexes.get(workspace);
-    if (index === undefined) indexes.set(workspace, (index = new OriginIndex()));
+    if (index === undefined || index.size >= MAX_VALUES) indexes.set(workspace, (index = new Vault()));
     return index;
   };
   const detector = createDetector(settings);

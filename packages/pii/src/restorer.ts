@@ -4,7 +4,7 @@ import { mapLeaves } from "./json-walk.ts";
 import { readingsOf } from "./readings.ts";
 import { MAX_DECODED, MIN_NUMBER, MIN_TEXT_CHARACTERS } from "./value-finder.ts";
 import type { ValueFinder } from "./value-finder.ts";
-import type { KnownValue, OriginIndex, Vault, VaultEntry } from "./vault.ts";
+import type { Vault, VaultEntry } from "./vault.ts";
 
 /** The call that values are put into. */
 export type RedactionTarget = Parameters<Redactor["detokenize"]>[1];
@@ -128,7 +128,7 @@ interface RestorerSettings {
   /** Whether code sees tokens only. */
   seesTokens: boolean;
   /** What other sessions of the workspace know of where values came from. */
-  origins?: OriginIndex | undefined;
+  origins?: Vault | undefined;
 }
 
 /** Puts values in the place of a session's tokens: in the arguments of calls, as far as rules allow it, and in code. */
@@ -138,7 +138,7 @@ export class Restorer {
   readonly #rules: readonly FlowRule[];
   readonly #seesTokens: boolean;
   readonly #flows: FlowCheck;
-  readonly #origins: OriginIndex | undefined;
+  readonly #origins: Vault | undefined;
 
   constructor({ vault, finder, rules, seesTokens, origins }: RestorerSettings) {
     this.#vault = vault;
@@ -222,13 +222,13 @@ export class Restorer {
   }
 
   /** Values that stand in arguments as they are, in whatever way they are written. */
-  #valuesIn(args: JsonValue): KnownValue[] {
-    const values: KnownValue[] = [];
+  #valuesIn(args: JsonValue): VaultEntry[] {
+    const values: VaultEntry[] = [];
     const look = (text: string): string => {
       for (const written of writtenIn(text)) {
         values.push(...this.#vault.known.find(written).flatMap(({ alike }) => alike));
         // A value that this session got from no tool may stand in a file that another session got.
-        for (const one of this.#origins?.in(written) ?? []) {
+        for (const one of this.#origins?.valuesIn(written) ?? []) {
           const known = this.#vault.known.find(String(one.value)).flatMap(({ alike }) => alike);
           if (!known.some(({ origins }) => origins.length > 0)) values.push(one);
         }

@@ -10,7 +10,7 @@ import { streamInTurns } from "./stream.ts";
 import { isPlainWord, MIN_NUMBER, MIN_TEXT_CHARACTERS, ValueFinder } from "./value-finder.ts";
 import type { FindingPlace, PlainTexts } from "./value-finder.ts";
 import { Vault } from "./vault.ts";
-import type { OriginIndex, ValueFinding, VaultData, VaultEntry } from "./vault.ts";
+import type { ValueFinding, VaultData, VaultEntry } from "./vault.ts";
 
 /** How many texts of a key are remembered while data is gone through, and how long they are. */
 const MAX_REPEATED = 256;
@@ -42,7 +42,7 @@ export class RedactionSession {
       plain: PlainTexts;
       data?: VaultData | undefined;
       /** What other sessions of the workspace know of where values came from. */
-      origins?: OriginIndex | undefined;
+      origins?: Vault | undefined;
     },
   ) {
     const vault = new Vault(data, origins);

@@ -4,44 +4,6 @@ import type { Finding, PiiType } from "./context.ts";
 
 type RedactionToken = ReturnType<typeof redactionTokensIn>[number];
 
-/** Values beyond are forgotten, the oldest first. */
-const MAX_VALUES = 1_000_000;
-
-/** A value and where it came from. */
-export type KnownValue = Pick<VaultEntry, "value" | "type" | "origins">;
-
-/**
- * Remembers where values came from for as long as files hold them, which outlive the session that got the values: what a later
- * session reads from such a file has its origins. For one workspace.
- */
-export class OriginIndex {
-  readonly #byValue = new Map<string, KnownValue>();
-  readonly #known = new KnownValues<KnownValue>();
-
-  add(value: string | number, type: PiiType, origin: string): void {
-    // A written value is known in the session where it was written.
-    if (origin === "") return;
-    const text = String(value);
-    const known = this.#byValue.get(text);
-    if (known?.origins.includes(origin) === true) return;
-    if (known !== undefined) return void known.origins.push(origin);
-    const added = { value: text, type, origins: [origin] };
-    this.#byValue.set(text, added);
-    this.#known.add(added);
-    if (this.#byValue.size <= MAX_VALUES) return;
-    const [oldest] = this.#byValue.values();
-    if (oldest === undefined) return;
-    this.#byValue.delete(String(oldest.value));
-    this.#known.remove(oldest);
-  }
-
-  /** The values in a text, in whatever way they are written. */
-  in(text: string): readonly KnownValue[] {
-    const whole = this.#byValue.get(text);
-    return [...(whole === undefined ? [] : [whole]), ...this.#known.find(text).flatMap(({ alike }) => alike)];
-  }
-}
-
 const ALPHABET = "abcdefghijklmnopqrstuvwxyz234567";
 /** 80 bits: not to be guessed. */
 const ID_CHARACTERS = 16;
@@ -101,17 +63,20 @@ export interface VaultData {
 /** The token of a number in a text. */
 const NUMBER = /(?<!\d)89\d{14}(?!\d)/g;
 
-/** Keeps the values of one session, each with its token. */
+/**
+ * Keeps the values of one session, each with its token. One without tokens keeps where the values of all sessions of a
+ * workspace came from, for as long as its files hold them.
+ */
 export class Vault {
   readonly #byId = new Map<string, VaultEntry>();
   readonly #byValue = new Map<string | number, VaultEntry>();
   readonly #ofCode = new Map<string | number, VaultEntry>();
   readonly #byNumber = new Map<number, VaultEntry>();
   readonly known = new KnownValues<VaultEntry>();
-  readonly #origins: OriginIndex | undefined;
+  readonly #origins: Vault | undefined;
   #changes = 0;
 
-  constructor(data?: VaultData, origins?: OriginIndex) {
+  constructor(data?: VaultData, origins?: Vault) {
     this.#origins = origins;
     for (const entry of data?.entries ?? []) this.#keep(entry);
   }
@@ -155,7 +120,7 @@ export class Vault {
     }
     if (origin !== undefined && !entry.origins.includes(origin)) {
       entry.origins.push(origin);
-      if (isPart !== true) this.#origins?.add(value, type, origin);
+      if (isPart !== true) this.#tellOrigin(entry, origin);
       this.#changes += 1;
     }
     return entry;
@@ -178,6 +143,12 @@ export class Vault {
   whole(text: string): VaultEntry | undefined {
     const entry = text.length < MIN_CHARACTERS ? undefined : this.#byValue.get(text);
     return entry?.isPart === true ? undefined : entry;
+  }
+
+  /** The values in a text, in whatever way they are written. */
+  valuesIn(text: string): readonly VaultEntry[] {
+    const whole = this.whole(text);
+    return [...(whole === undefined ? [] : [whole]), ...this.known.find(text).flatMap(({ alike }) => alike)];
   }
 
   /** Whether a text is a token, and nothing else. */
@@ -244,18 +215,22 @@ export class Vault {
       this.#byValue.set(entry.value, entry);
       if (entry.isPart !== true) this.known.add(entry);
     }
-    if (this.#origins !== undefined && entry.isPart !== true)
-      for (const origin of entry.origins) this.#origins.add(entry.value, entry.type, origin);
+    if (entry.isPart !== true) for (const origin of entry.origins) this.#tellOrigin(entry, origin);
     this.#knowNumbers(entry);
   }
 
   /** Adds what another machine knows of an entry. */
   #join(own: VaultEntry, { origins, numbers = [] }: VaultEntry): void {
     own.origins = [...new Set([...own.origins, ...origins])];
-    for (const origin of origins) this.#origins?.add(own.value, own.type, origin);
+    for (const origin of origins) this.#tellOrigin(own, origin);
     const all = new Set([...(own.numbers ?? []), ...numbers]);
     if (all.size > 0) own.numbers = [...all].toSorted((one, other) => one - other);
     this.#knowNumbers(own);
+  }
+
+  /** What a user or a program wrote is known in the session where it was written. */
+  #tellOrigin({ value, type }: VaultEntry, origin: string): void {
+    if (origin !== "") this.#origins?.entryOf(String(value), type, origin);
   }
 
   #knowNumbers(entry: VaultEntry): void {

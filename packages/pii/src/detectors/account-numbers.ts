@@ -1,3 +1,4 @@
+import { luhnChecksumValidate, mod97base10Validate } from "stdnum/lib/cjs/util/checksum.js";
 import {
   before,
   digitSequences,
@@ -6,7 +7,6 @@ import {
   isWordBefore,
   lastClause,
   namesThing,
-  passesLuhn,
   SAYS_PHONE,
   standsAlone,
   wordSet,
@@ -45,7 +45,7 @@ const SEPARATORS = /^[ \u00A0-]$/;
 export const creditCardDetector: Detector = {
   find(text, key) {
     const found: Finding[] = [];
-    for (const { groups } of digitSequences(text)) {
+    for (const groups of digitSequences(text)) {
       for (let index = 0; index < groups.length;) {
         const length = groupsOfCard(text, groups, index, key);
         const last = groups[index + length - 1];
@@ -80,7 +80,7 @@ function groupsOfCard(
     }
     digits += group.text;
     if (digits.length > 19) return 0;
-    if (digits.length < 12 || !passesLuhn(digits)) continue;
+    if (digits.length < 12 || !luhnChecksumValidate(digits)) continue;
     if (!hasBrand(digits) && !RARE.test(digits) && !SAYS_CARD.test(before(text, first.start, key))) continue;
     if (!isGrouped(groups.slice(from, from + count))) continue;
     if (
@@ -148,15 +148,11 @@ export const ibanDetector: Detector = {
       if (length === undefined) continue;
       const end = endOf(text, start, length, /^[a-z]/.test(beginning) ? /[a-z\d]/ : /[A-Z\d]/);
       if (end === undefined || /[\p{L}\d]/u.test(text[end] ?? "")) continue;
-      if (
-        !passesMod97(
-          text
-            .slice(start, end)
-            .replace(/[ \u00A0-]/g, "")
-            .toUpperCase(),
-        )
-      )
-        continue;
+      const iban = text
+        .slice(start, end)
+        .replace(/[ \u00A0-]/g, "")
+        .toUpperCase();
+      if (!mod97base10Validate(iban.slice(4) + iban.slice(0, 4))) continue;
       found.push({ start, end, type: "IBAN" });
       least = end;
     }
@@ -173,15 +169,6 @@ function endOf(text: string, start: number, length: number, character: RegExp): 
     index += 1;
   }
   return index;
-}
-
-function passesMod97(iban: string): boolean {
-  let rest = 0;
-  for (const character of iban.slice(4) + iban.slice(0, 4)) {
-    const value = Number.parseInt(character, 36);
-    rest = (rest * (value > 9 ? 100 : 10) + value) % 97;
-  }
-  return rest === 1;
 }
 
 const SHAPE = /\d{3}(?:(?<separator>[- .\u2011])\d{2}\k<separator>\d{4}|-\d{6}|\d{2}-\d{4}|\d{6})(?!\d)/g;

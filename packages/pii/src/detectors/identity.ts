@@ -7,6 +7,7 @@ import * as nir from "stdnum/lib/cjs/fr/nir.js";
 import * as aadhaar from "stdnum/lib/cjs/in/aadhaar.js";
 import * as bsn from "stdnum/lib/cjs/nl/bsn.js";
 import * as pesel from "stdnum/lib/cjs/pl/pesel.js";
+import { weightedSum } from "stdnum/lib/cjs/util/checksum.js";
 import { before, byKey, spaced, standsAlone } from "../context.ts";
 import type { Detector, Finding, PiiType } from "../context.ts";
 
@@ -106,13 +107,14 @@ const NUMBERED = [
 ] satisfies readonly (Omit<Kind, "words"> & { words: string })[];
 const KINDS: readonly Kind[] = NUMBERED.map((kind) => ({ ...kind, words: words(kind.words) }));
 const ANY_WORD = words(NUMBERED.map((kind) => kind.words).join(", "));
-const isIdentityKey = byKey((key) => ANY_WORD.test(spaced(key).toLowerCase()));
+/** Whether a key says that a number of identity stands under it. */
+export const isIdentityKey = byKey((key) => ANY_WORD.test(spaced(key).toLowerCase()));
 /** Matches every form that needs no words: groups as no other number has them. */
 const DISTINCT =
   /\d{3}\.\d{3}\.\d{3}-|\d{3}\/\d{4}-|[12] \d{2} \d{2} |[XYZ]-\d{7}|[A-Z]{2} \d{2} \d{2} \d{2}|9\d{2}-\d{2}-\d{4}/u;
 
-/** A quick test of the name of a key: parts of the words. */
-export const IDENTITY_WORDS =
+/** Parts of the words. */
+const IDENTITY_WORDS =
   /cpf|cnpj|aadha|uidai|pan|tax|steuer|idnr|tin|nir|insee|s[ée]cu|dni|nif|docum|nie|extranj|bsn|burger|sofi|pesel|nhs|nino|insurance|ni number|pass[ae]?p|reisepass|pass-?nr|pasap|paspoort|paszport|licen|f[üu]hrer|permis|carnet|patente|rijbewijs|prawo|habilita|cnh|vat|itin|ust-?id|tva|btw|iva/i;
 /** The same in the midst of a text, where parts as short as these are parts of many words. */
 const IDENTITY_WORDS_IN_TEXT = new RegExp(
@@ -122,7 +124,7 @@ const IDENTITY_WORDS_IN_TEXT = new RegExp(
     .join("|"),
   "i",
 );
-/** The same for dates of birth. */
+/** Words before dates of birth. */
 export const BIRTH_HINT =
   /born|dob|birth|gebor|geburt|\bn[ée]e? le|naiss|nacid|nacim|nascid|nascim|nascita|\bnat[oa] il|geboorte|urodz/i;
 
@@ -177,13 +179,11 @@ function lastWords(text: string, start: number, key: string | undefined): string
   return before(text, start, key).split("\n").at(-1) ?? "";
 }
 
-function digitsOf(found: string): number[] {
-  return (found.match(/\d/gu) ?? []).map(Number);
+/** The check of the United Kingdom's NHS. */
+function passesModulus11(found: string): boolean {
+  return weightedSum(digitsOf(found), { weights: [10, 9, 8, 7, 6, 5, 4, 3, 2, 1], modulus: 11 }) === 0;
 }
 
-/** The check of the United Kingdom's NHS: digits by their weights, modulo 11. */
-function passesModulus11(found: string): boolean {
-  const digits = digitsOf(found);
-  const sum = digits.slice(0, 9).reduce((total, digit, at) => total + digit * (10 - at), 0);
-  return (11 - (sum % 11)) % 11 === digits[9];
+function digitsOf(found: string): string {
+  return found.replace(/\D/gu, "");
 }

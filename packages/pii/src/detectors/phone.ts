@@ -34,7 +34,8 @@ const SAYS_PHONE_AFTER = /^[ \-(,|]{1,2}(?:office|fax|mobile|cell|home|work|desk
 const MONEY_BEFORE = /[$€£¥#]\s?$|\d[.,:]$/;
 const MONEY_AFTER = /^(?:\s?(?:%|€|usd|eur|gbp|kg|km|ms|bytes|kb|mb|gb|°)|[:,]\d|\.\d|[\p{L}_@=])/u;
 
-const isPhoneKey = byKey((key) => hasWord(spaced(key).toLowerCase(), PHONE_KEYS));
+/** Whether a key says that a phone number stands under it. */
+export const isPhoneKey = byKey((key) => hasWord(spaced(key).toLowerCase(), PHONE_KEYS));
 
 /** What may be a number, in a text. */
 interface Candidate {
