@@ -2,7 +2,7 @@ import { execFile } from "node:child_process";
 import path from "node:path";
 import { promisify } from "node:util";
 import type { Finding, ToolDefinition, TypeChecker } from "@cem/core";
-import { afterAll, beforeAll, describe, expect, it, onTestFinished } from "vitest";
+import { afterAll, beforeAll, describe, expect, it, onTestFinished, vi } from "vitest";
 import { ENDLESS_TYPES, HOSTILE_PROGRAMS } from "../fixtures/hostile-programs.ts";
 import { findCompiler } from "./compiler/compiler-process.ts";
 import { createTypeChecker, NativeTypeChecker } from "./type-checker.ts";
@@ -156,6 +156,29 @@ describe("createTypeChecker", () => {
       await disposed.dispose();
       expect(await checking).toMatchObject([{ rule: "not-type-checked" }]);
       expect(searches).toBe(1);
+    });
+
+    it("lets a compiler go that nobody has used for five minutes, and starts another for the next check", async () => {
+      let searches = 0;
+      const own = new NativeTypeChecker({}, () => {
+        searches += 1;
+        return findCompiler();
+      });
+      vi.useFakeTimers({ toFake: ["setTimeout", "clearTimeout"] });
+      onTestFinished(async () => {
+        vi.useRealTimers();
+        await own.dispose();
+      });
+      const check = (code: string) => own.check({ code, tools: [] });
+      await check("missing_1;");
+      vi.advanceTimersByTime(200_000);
+      await check("missing_2;");
+      vi.advanceTimersByTime(200_000);
+      expect(await check("missing_3;")).toMatchObject([{ rule: "unknown-name" }]);
+      expect(searches).toBe(1);
+      vi.advanceTimersByTime(300_000);
+      expect(await check("missing_4;")).toMatchObject([{ rule: "unknown-name" }]);
+      expect(searches).toBe(2);
     });
 
     it("keeps its compiler, also after a program that can't be parsed", async () => {

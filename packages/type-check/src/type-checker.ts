@@ -21,6 +21,8 @@ const DEFAULT_MEMORY_MB = 512;
 /** Longer code is not checked, and passes with a warning. */
 const MAX_CODE_CHARACTERS = 256 * 1024;
 const MAX_IN_MEMORY = 500;
+/** Idle time, in milliseconds, after which the compiler's process ends, as guests do that are kept ready. */
+const IDLE_MS = 300_000;
 /** The timeout of a check that others wait for, in milliseconds. What takes longer is checked by itself. */
 const QUICK_TIMEOUT_MS = 2_000;
 /** The time that a compiler may take to start in a thread, beside that of the check. In milliseconds. */
@@ -78,6 +80,7 @@ export class NativeTypeChecker implements TypeChecker {
   /** Findings by the key of their check, oldest first. */
   readonly #memory = new Map<string, Finding[]>();
   #session: CheckSession | undefined;
+  #rest: NodeJS.Timeout | undefined;
   /** Settles when all pending checks have: they run one after another. */
   #queue: Promise<unknown> = Promise.resolve();
   #disposed = false;
@@ -158,6 +161,7 @@ export class NativeTypeChecker implements TypeChecker {
 
   async dispose(): Promise<void> {
     this.#disposed = true;
+    clearTimeout(this.#rest);
     await this.#session?.dispose();
     await this.#queue;
   }
@@ -183,6 +187,8 @@ export class NativeTypeChecker implements TypeChecker {
 
   #obtainSession(): CheckSession | { missing: string } {
     if (this.#disposed) return { missing: "the type checker was disposed" };
+    this.#rest ??= setTimeout(() => void this.#session?.dispose(), IDLE_MS).unref();
+    this.#rest.refresh();
     if (this.#session !== undefined && !this.#session.ended) return this.#session;
     const compiler = this.#findCompiler();
     if ("missing" in compiler) return compiler;
