@@ -8,21 +8,21 @@ interface ExecutionSettings {
   describeCall: (call: ToolCallRecord) => ToolCallRecord;
   /** The calls of the code that need a yes. */
   planned?: Verdict["needsApproval"];
-  /** The program, where a guest has loaded it before. */
+  /** The program, where the sandbox was given it before. */
   loaded?: LoadedProgram | undefined;
 }
 
 /** The needs of a program's execution, beyond the program itself. */
 type Execution = Pick<RunRequest, "invoker" | "onToolCall">;
 
-/** A program that a guest loads while it is reviewed. Nothing of it is executed before `run`. */
+/** A program that the sandbox prepares while it is reviewed. Nothing of it is executed before `run`. */
 export interface LoadedProgram {
   run(execution: Execution): Promise<RunOutcome>;
-  /** Has the guest forget it, unless it was executed. */
+  /** Has the sandbox forget it, unless it was executed. */
   drop(): void;
 }
 
-/** Has a guest load a program. A failure shows when it is executed. */
+/** Has the sandbox prepare a program. A failure shows when it is executed. */
 export function loadProgram(
   { options, progress, signal, stages }: RunContext,
   program: Program,

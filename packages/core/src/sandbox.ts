@@ -119,7 +119,7 @@ export interface RunRequest {
   signal?: AbortSignal | undefined;
   /**
    * Whether the program may run, where that is not known yet. Until it resolves, a sandbox that {@link Sandbox.loadsAhead}
-   * loads the program and executes nothing of it; with `false` the run ends as an aborted one. Default: it may.
+   * compiles the program and takes a guest for it; with `false` the run ends as an aborted one. Default: it may.
    */
   mayRun?: Promise<boolean> | undefined;
 }

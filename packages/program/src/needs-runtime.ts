@@ -1,18 +1,16 @@
-import type { Node, Statement } from "@babel/types";
+import type { Statement } from "@babel/types";
 import type { Program } from "./parse-program.ts";
 import { isLabel, patternNames, runtimeNodes, type NodeVisit } from "./syntax-tree.ts";
 
 /** Names of Deno and of the language that a program has only where it runs among the runtime. */
 const RUNTIME = new Set(
-  "AbortController AbortSignal Atomics Blob BroadcastChannel Buffer ByteLengthQueuingStrategy Cache CacheStorage CloseEvent CompressionStream CountQueuingStrategy CryptoKey CustomEvent DOMException DOMMatrix DOMMatrixReadOnly DOMPoint DOMPointReadOnly DOMQuad DOMRect DOMRectReadOnly DecompressionStream ErrorEvent Event EventSource EventTarget File FileReader FinalizationRegistry FormData Headers ImageBitmap ImageBitmapRenderingContext ImageData Location Lock LockManager MessageChannel MessageEvent MessagePort Navigator NavigatorUAData OffscreenCanvas Performance PerformanceEntry PerformanceMark PerformanceMeasure PerformanceObserver PerformanceObserverEntryList ProgressEvent PromiseRejectionEvent QuotaExceededError ReadableByteStreamController ReadableStream ReadableStreamBYOBReader ReadableStreamBYOBRequest ReadableStreamDefaultController ReadableStreamDefaultReader Request Response SharedArrayBuffer Storage SubtleCrypto Temporal TextDecoderStream TextEncoderStream TransformStream TransformStreamDefaultController URL URLPattern URLSearchParams WeakRef WebAssembly WebSocket Window Worker WritableStream WritableStreamDefaultController WritableStreamDefaultWriter addEventListener caches createImageBitmap dispatchEvent eval fetch global globalThis localStorage navigator onbeforeunload onunhandledrejection onunload process removeEventListener reportError require sessionStorage structuredClone".split(
+  "AbortController AbortSignal Atomics Blob BroadcastChannel Buffer ByteLengthQueuingStrategy Cache CacheStorage CloseEvent CompressionStream CountQueuingStrategy CryptoKey CustomEvent DOMException DOMMatrix DOMMatrixReadOnly DOMPoint DOMPointReadOnly DOMQuad DOMRect DOMRectReadOnly DecompressionStream ErrorEvent Event EventSource EventTarget File FileReader FinalizationRegistry FormData Headers ImageBitmap ImageBitmapRenderingContext ImageData Location Lock LockManager MessageChannel MessageEvent MessagePort Navigator NavigatorUAData OffscreenCanvas Performance PerformanceEntry PerformanceMark PerformanceMeasure PerformanceObserver PerformanceObserverEntryList ProgressEvent PromiseRejectionEvent QuotaExceededError ReadableByteStreamController ReadableStream ReadableStreamBYOBReader ReadableStreamBYOBRequest ReadableStreamDefaultController ReadableStreamDefaultReader Request Response SharedArrayBuffer Storage SubtleCrypto Temporal TextDecoder TextDecoderStream TextEncoder TextEncoderStream TransformStream TransformStreamDefaultController URL URLPattern URLSearchParams WeakRef WebAssembly WebSocket Window Worker WritableStream WritableStreamDefaultController WritableStreamDefaultWriter addEventListener atob btoa caches createImageBitmap dispatchEvent eval fetch global globalThis localStorage navigator onbeforeunload onunhandledrejection onunload process removeEventListener reportError require sessionStorage structuredClone".split(
     " ",
   ),
 );
 /** Objects of the runtime of which such a realm has some members. */
 const LIGHT_MEMBERS: Readonly<Record<string, ReadonlySet<string>>> = {
-  console: new Set(
-    "log info debug warn error trace assert count countReset dir group groupCollapsed groupEnd".split(" "),
-  ),
+  console: new Set("log info debug warn error dir".split(" ")),
   Deno: new Set(
     "readTextFile writeTextFile mkdir remove rename copyFile readDir"
       .split(" ")
@@ -27,21 +25,19 @@ const MODULE = /^(?:cem:client$|\.{0,2}\/|file:|servers\/|skills\/|data:)/;
 
 /**
  * Whether a program may use more than the language, tools, `console` and timers: a name of the runtime that is not declared
- * by the program's own statements, a module of the runtime, or code made of text. A parameter or an inner variable of such a
- * name counts as its use.
+ * by the program's own statements, a module of the runtime, or what is imported or made code while it runs. A parameter or an
+ * inner variable of such a name counts as its use.
  */
-export function needsRuntime({ ast, imports, dynamicImports }: Program): boolean {
-  const specifiers = [...imports.filter(({ typeOnly }) => !typeOnly), ...dynamicImports];
-  if (specifiers.some(({ specifier }) => !MODULE.test(specifier))) return true;
+export function needsRuntime({ ast, imports }: Program): boolean {
+  if (imports.some(({ typeOnly, specifier }) => !typeOnly && !MODULE.test(specifier))) return true;
   const own = new Set(ast.program.body.flatMap(declaredBy));
-  let dynamic = 0;
   for (const visit of runtimeNodes(ast.program)) {
     const { node } = visit;
-    if (node.type === "ImportExpression") dynamic += 1;
+    if (node.type === "ImportExpression") return true;
     if (node.type !== "Identifier" || isLabel(visit) || own.has(node.name)) continue;
     if (!isLight(node.name, visit)) return true;
   }
-  return dynamic > dynamicImports.length;
+  return false;
 }
 
 function declaredBy(statement: Statement): string[] {
@@ -56,7 +52,6 @@ function declaredBy(statement: Statement): string[] {
 }
 
 function isLight(name: string, { node, parent }: NodeVisit): boolean {
-  if (name === "TextDecoder") return isNewWithoutArguments(node, parent);
   const members = Object.hasOwn(LIGHT_MEMBERS, name) ? LIGHT_MEMBERS[name] : undefined;
   const isMember =
     parent?.type === "MemberExpression" && parent.object === node && !parent.computed
@@ -66,8 +61,4 @@ function isLight(name: string, { node, parent }: NodeVisit): boolean {
   if (name === "Error") return true;
   if (name === "Function") return parent?.type === "BinaryExpression" && parent.operator === "instanceof";
   return members === undefined && !RUNTIME.has(name) && !name.startsWith("GPU");
-}
-
-function isNewWithoutArguments(node: Node, parent: Node | undefined): boolean {
-  return parent?.type === "NewExpression" && parent.callee === node && parent.arguments.length === 0;
 }

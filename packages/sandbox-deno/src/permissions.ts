@@ -39,7 +39,6 @@ function planPermissions(plan: GuestPlan, rootPrefix: readonly string[]): SpawnP
       denyWrite: readOnly,
       network,
       memoryMb,
-      confinesWorkers: true,
     }),
   ];
   const denoDir = mkdtempSync(join(privateDir, "guest-"));

@@ -126,6 +126,29 @@ it("does the same with a folder in place of the file", async () => {
   expect(moved).toHaveLength(1);
 });
 
+it("does the same with an empty file, and with a log that is none, whose database stays", async () => {
+  const folder = temporary();
+  const file = path.join(folder, "store.db");
+  const moved: string[] = [];
+  const open = () => createFolderStore({ folder, onDamaged: (movedTo) => void moved.push(movedTo) });
+  {
+    await using store = closing(open());
+    await store.write(["a"], new Uint8Array([1]));
+  }
+  writeFileSync(`${file}-wal`, "garbage".repeat(5_000));
+  {
+    await using store = closing(open());
+    expect(await store.read(["a"])).toMatchObject({ value: new Uint8Array([1]) });
+  }
+  expect(moved).toEqual([expect.stringContaining("store.db-wal.damaged-")]);
+  expect(readFileSync(moved[0] ?? "", "utf8")).toMatch(/^garbage/u);
+  writeFileSync(file, "");
+  await expect(createFolderStore({ folder }).read(["a"])).rejects.toThrow("it is empty");
+  await using store = closing(open());
+  expect(await store.read(["a"])).toBeUndefined();
+  expect(moved).toHaveLength(2);
+});
+
 function closing(store: ReturnType<typeof createFolderStore>) {
   return Object.assign(store, { [Symbol.asyncDispose]: () => store.close() });
 }

@@ -1,5 +1,5 @@
 import { randomUUID } from "node:crypto";
-import { chmodSync, renameSync, rmSync, statSync } from "node:fs";
+import { chmodSync, closeSync, linkSync, openSync, readSync, renameSync, rmSync, statSync } from "node:fs";
 import path from "node:path";
 import { DatabaseSync } from "node:sqlite";
 import { CemError } from "@cem/core";
@@ -30,7 +30,8 @@ export interface FolderStoreSettings {
    */
   durability?: "machine" | "process" | undefined;
   /**
-   * Called once a file that is no database any more was moved aside, and an empty store begun.
+   * Called once a file that is no database any more was moved aside, and an empty store begun; or a log of it that is none,
+   * and what was not yet in the database is lost.
    *
    * @defaultValue the store is not usable until somebody moves the file
    */
@@ -166,9 +167,12 @@ class FolderStore implements Store {
   /** Moves a damaged file aside, unless another process has done so. */
   #beginAnew(): void {
     this.#close();
-    if (!isDamaged(this.location)) return;
-    const movedTo = `${this.location}.damaged-${Date.now()}`;
-    renameSync(this.location, movedTo);
+    const log = `${this.location}-wal`;
+    const isWhole = !isDamaged(this.location);
+    if (isWhole && !isNoLog(log)) return;
+    const damaged = isWhole ? log : this.location;
+    const movedTo = `${damaged}.damaged-${Date.now()}`;
+    renameSync(damaged, movedTo);
     // They belong to the damaged file.
     for (const suffix of ["-wal", "-shm"]) rmSync(this.location + suffix, { force: true });
     this.#onDamaged?.(movedTo);
@@ -182,8 +186,28 @@ class FolderStore implements Store {
     }
   }
 
+  /** Makes the database beside its place and moves it there, so that no file of that name is ever empty. */
+  #create(): void {
+    const made = `${this.location}.new-${randomUUID()}`;
+    const database = new DatabaseSync(made);
+    database.exec(`${SCHEMA} pragma user_version = ${SCHEMA_VERSION}`);
+    database.close();
+    try {
+      linkSync(made, this.location);
+    } catch {
+      // Another process was quicker, or there are no links here.
+      if (statSync(this.location, { throwIfNoEntry: false }) === undefined) renameSync(made, this.location);
+    } finally {
+      rmSync(made, { force: true });
+    }
+  }
+
   #open(): DatabaseSync {
     makeFolderSync(this.#folder, PRIVATE_FOLDER);
+    if (statSync(this.location, { throwIfNoEntry: false }) === undefined) this.#create();
+    // SQLite would begin anew, and say nothing.
+    else if (isEmpty(this.location)) throw damage("it is empty");
+    else if (isNoLog(`${this.location}-wal`)) throw damage("its log is none of SQLite's");
     const database = new DatabaseSync(this.location, { timeout: BUSY_TIMEOUT_MS });
     chmodSync(this.location, PRIVATE_FILE);
     // With a log written ahead, readers and a writer don't wait for each other; synchronized fully, each change is on disk
@@ -205,8 +229,33 @@ class FolderStore implements Store {
   }
 }
 
+/** SQLite's code of files that are no database. */
+const NO_DATABASE = 26;
 /** SQLite's codes of files that are malformed, or no database. */
-const DAMAGE = new Set([11, 26]);
+const DAMAGE = new Set([11, NO_DATABASE]);
+/** The beginning of a log, of either order of bytes, but for its last bit. */
+const LOG_MAGIC = 0x37_7f_06_82;
+
+function damage(message: string): Error {
+  return Object.assign(new Error(message), { errcode: NO_DATABASE });
+}
+
+function isEmpty(file: string): boolean {
+  const found = statSync(file, { throwIfNoEntry: false });
+  return found?.isFile() === true && found.size === 0;
+}
+
+/** Whether a file that is there, and not empty, is no log of a database. */
+function isNoLog(file: string): boolean {
+  if (isEmpty(file) || statSync(file, { throwIfNoEntry: false })?.isFile() !== true) return false;
+  const descriptor = openSync(file, "r");
+  try {
+    const beginning = Buffer.alloc(4);
+    return readSync(descriptor, beginning) < 4 || (beginning.readUInt32BE() & ~1) !== LOG_MAGIC;
+  } finally {
+    closeSync(descriptor);
+  }
+}
 
 function isDamage(error: unknown): boolean {
   return DAMAGE.has((error as { errcode?: number }).errcode ?? 0);
@@ -217,7 +266,7 @@ function isFolder(file: string): boolean {
 }
 
 function isDamaged(file: string): boolean {
-  if (isFolder(file)) return true;
+  if (isFolder(file) || isEmpty(file)) return true;
   try {
     using database = new DatabaseSync(file, { readOnly: true });
     const { quick_check: found } = database.prepare("pragma quick_check(1)").get() as { quick_check: string };

@@ -1,7 +1,15 @@
 import type { InitMessage, RunMessage } from "../protocol/host-messages.ts";
-import { readMessages, redirectStderr, send, sendStderr, useToken, type HostMessage } from "./channel.ts";
+import {
+  countWait,
+  readMessages,
+  redirectStderr,
+  send,
+  sendStderr,
+  useToken,
+  type HostMessage,
+} from "./channel.ts";
 import { explainDenied } from "./denied.ts";
-import { deno, onUncaught } from "./deno.ts";
+import { deno, eventLoopHasMoreWork, onIdle, onUncaught } from "./deno.ts";
 import { patchFileFunctions } from "./file-view.ts";
 import { attempt, failedMessage, toSourcePlaces } from "./guest-errors.ts";
 import { collectGarbage } from "./memory.ts";
@@ -14,6 +22,11 @@ import { createRealm, type Realm } from "./realm.ts";
 const WARM_UP = "export default async function (value: unknown) { return [typeof value]; }";
 const RESULT = '{"type":"result"';
 const DONE = '{"type":"done"}';
+/** The longest wait for work of the runtime once the program has its value, in milliseconds. */
+const RUNTIME_WAIT_MS = 2_000;
+/** A longer wait for it is told where the program has no value, in milliseconds. */
+const NOTED_WAIT_MS = 100;
+const RUNTIME_WORK = '{"kind":"operation","server":"","name":"work of the runtime","stack":""}';
 
 /** Taken before any program runs. */
 const later = setImmediate;
@@ -37,12 +50,12 @@ let isWaiting = false;
 let isRecovering = false;
 /** Whether there is a realm for the next run, and nothing left of the last one. */
 let isIdle = false;
+/** Whether the program's own work has ended, and that of the runtime goes on. */
+let awaitsRuntime = false;
 /** Imports of the current run that go on. */
 let importing = 0;
 let nextCallId = 1;
 let onWarm: (() => void) | undefined;
-/** Lets the current program begin, which is held until then. */
-let onGo: (() => void) | undefined;
 
 function readyMessage(): string {
   return `{"type":"ready","version":${quote(version)}}`;
@@ -59,12 +72,12 @@ function isCurrent(own: Realm): boolean {
   return current !== undefined && own === realm;
 }
 
-function importModules(own: Realm, id: number, requests: string, isLater: boolean): void {
+function importModules(own: Realm, id: number, requests: string): void {
   importing += 1;
   const importedAll = importAll(own, id, requests).catch((error: unknown) => {
     if (current === undefined || own !== realm) return;
-    // Code that has run is not run again.
-    if (attempt(() => error instanceof RuntimeNeeded, false) && !isLater) void runInOwnRealm(current);
+    // No code has run: a program that imports later runs in the guest's own realm.
+    if (attempt(() => error instanceof RuntimeNeeded, false)) void runInOwnRealm(current);
     else own.inside.importFailed(id, own.ownError(error));
   });
   void importedAll.finally(() => (importing -= 1));
@@ -104,19 +117,44 @@ function endOrWait(own: Realm): void {
   const hasValue = returned !== DONE;
   const goesOn = own.inside.isWaitedFor(hasValue);
   if (goesOn && isWaiting) return;
+  if (!goesOn && hasRuntimeWork(own)) return waitForRuntime(own, hasValue);
   isWaiting = goesOn;
   const work = toSourcePlaces(own.inside.listUnawaited(hasValue, goesOn));
-  if (work !== "") tell(`{"type":"unawaited","isStopped":${!goesOn},"work":[${work}]}`);
+  if (work !== "") tellUnawaited(!goesOn, work);
   if (!goesOn) end(own, returned);
 }
 
-function tell(message: string, next?: string): void {
-  try {
-    send(message, next);
-  } catch {
-    // The program has closed the output.
-    deno.exit(1);
-  }
+function tellUnawaited(isStopped: boolean, work: string): void {
+  send(`{"type":"unawaited","isStopped":${isStopped},"work":[${work}]}`);
+}
+
+/** Whether the runtime has work of the program left, such as a file that is written. A light realm has none. */
+function hasRuntimeWork(own: Realm): boolean {
+  if (own.context !== undefined) return false;
+  own.unrefTimers();
+  countWait(false);
+  const hasWork = eventLoopHasMoreWork();
+  if (!hasWork) countWait(true);
+  return hasWork;
+}
+
+/** Waits until the runtime has nothing left to do. A program that has its value may have left a watcher or a server. */
+function waitForRuntime(own: Realm, hasValue: boolean): void {
+  if (awaitsRuntime) return;
+  awaitsRuntime = true;
+  const told = (): void => {
+    if (returned === undefined) return;
+    tellUnawaited(hasValue, RUNTIME_WORK);
+    if (hasValue) end(own, returned);
+  };
+  const timer = startTimer(told, hasValue ? RUNTIME_WAIT_MS : NOTED_WAIT_MS);
+  deno.unrefTimer(timer as unknown as number);
+}
+
+/** The runtime has nothing left to do. */
+function lookAgain(): void {
+  countWait(true);
+  if (realm !== undefined) endOrWait(realm);
 }
 
 function end(own: Realm, message: string): void {
@@ -126,7 +164,7 @@ function end(own: Realm, message: string): void {
   nextCallId = own.inside.nextCallId();
   own.end();
   // The host ends this guest.
-  if (own.context === undefined || !isReused) return tell(message);
+  if (own.context === undefined || !isReused) return send(message);
   isRecovering = true;
   // After what the program has left in the queue of microtasks, and the rejections that nobody handled.
   later(() => later(() => recover(message)));
@@ -137,9 +175,8 @@ function end(own: Realm, message: string): void {
  *
  * @param message - How the run ended. The host hears of it and of the readiness at once.
  */
-function recover(message?: string): void {
-  if (message === undefined) send(readyMessage());
-  else tell(message, readyMessage());
+function recover(message: string): void {
+  send(message, readyMessage());
   // While the host is busy.
   collectGarbage();
   prepare(true);
@@ -154,42 +191,11 @@ function failed(own: Realm, json: string): void {
 async function run(message: RunMessage): Promise<void> {
   isIdle = false;
   current = message;
-  // Of this run for good: a program that is dropped waits forever.
-  const mayRun = message.isHeld === true ? new Promise<void>((resolve) => (onGo = resolve)) : undefined;
-  moduleSettings = { ...moduleSettings, texts: message.modules ?? {}, mayRun };
+  moduleSettings = { ...moduleSettings, texts: message.modules ?? {} };
   if (message.needsRuntime === true) return runInOwnRealm(message);
   const own = realm ?? prepare(true);
   begin(own, message);
-  if (message.laterImports !== undefined) {
-    try {
-      // They are read again when the program imports them: it may write them before.
-      const imports = message.laterImports.map((specifier) => ({ specifier, names: [] }));
-      await new Modules(own, moduleSettings).prepare(imports);
-    } catch {
-      if (mayRun !== undefined) await mayRun;
-      return runInOwnRealm(message);
-    }
-  }
-  if (mayRun !== undefined) {
-    modules = new Modules(own, moduleSettings);
-    // The program meets the error when it imports them.
-    await modules.prepare(message.imports ?? []).catch(() => {});
-  }
-  return start(own, message, mayRun);
-}
-
-function go(): void {
-  onGo?.();
-  onGo = undefined;
-}
-
-/** Drops the program that is held. */
-function drop(): void {
-  current = undefined;
-  onGo = undefined;
-  realm?.end();
-  isRecovering = true;
-  later(() => recover());
+  return start(own, message);
 }
 
 function begin(own: Realm, { callsInFlight, payloadBytes }: RunMessage): void {
@@ -204,18 +210,15 @@ async function runInOwnRealm(message: RunMessage): Promise<void> {
   send('{"type":"single-use"}');
   realm?.end();
   const own = prepare(false);
-  // Notes the work of the runtime, too.
-  modules = new Modules(own, moduleSettings);
   begin(own, message);
   return start(own, message);
 }
 
-async function start(own: Realm, { source }: RunMessage, mayRun?: Promise<void>): Promise<void> {
+async function start(own: Realm, { source }: RunMessage): Promise<void> {
   let main: unknown;
   try {
-    main = await loadProgram(own, source, mayRun);
+    main = await loadProgram(own, source);
   } catch (error) {
-    if (mayRun !== undefined) await mayRun;
     own.inside.fail(error, "syntax");
     return;
   }
@@ -240,6 +243,7 @@ async function initialize({
   }
   redirectStderr();
   explainDenied();
+  onIdle(lookAgain);
   onUncaught((thrown) => {
     if (current !== undefined) realm?.inside.fail(thrown, "exception");
   });
@@ -274,8 +278,6 @@ function receive(line: string): void {
   const message = parseJson(line) as HostMessage;
   if (message.type === "run") void run(message).catch(giveUp);
   else if (message.type === "init") void initialize(message).catch(giveUp);
-  else if (message.type === "go") go();
-  else if (message.type === "drop") drop();
   else if (message.type === "rest") collectGarbage(true);
   else send(readyMessage());
 }
@@ -297,7 +299,6 @@ async function waitsForHost(): Promise<boolean> {
   do await new Promise<void>((resolve) => later(resolve));
   while (isSettling());
   if (current === undefined) return isIdle;
-  if (onGo !== undefined) return true;
   if (importing > 0 || realm.context === undefined) return false;
   return !realm.hasTimers && realm.inside.hasCalls();
 }

@@ -1,5 +1,5 @@
-import type { GoMessage, InitMessage, PingMessage, RunMessage } from "../protocol/host-messages.ts";
-import { deno, readStdin, readStdinSync, writeStdoutSync } from "./deno.ts";
+import type { InitMessage, PingMessage, RunMessage } from "../protocol/host-messages.ts";
+import { deno, readStdin, readStdinSync, refOpPromise, unrefOpPromise, writeStdoutSync } from "./deno.ts";
 import {
   ByteArray,
   decode,
@@ -20,9 +20,11 @@ const TEXT_CHARACTERS = 32 * 1024;
 const NEWLINE = 10;
 
 /** A message from the host, apart from results of calls. The host is trusted; its shape is not checked again. */
-export type HostMessage = InitMessage | PingMessage | RunMessage | GoMessage;
+export type HostMessage = InitMessage | PingMessage | RunMessage;
 
 let mark = "";
+/** The wait for the host's next message. */
+let reading: Promise<number> | undefined;
 
 /** Sets the token that marks all later frames. */
 export function useToken(token: string): void {
@@ -75,6 +77,11 @@ export function writeStdout(text: string): void {
   writeAll(encode(text));
 }
 
+/** Sets whether the wait for the host's next message counts as work of the runtime. */
+export function countWait(counts: boolean): void {
+  if (reading !== undefined) (counts ? refOpPromise : unrefOpPromise)(reading);
+}
+
 /**
  * Reads one message per line until the host closes the channel.
  *
@@ -94,7 +101,7 @@ export async function readMessages(
       buffer = larger;
     }
     const free = subarray(buffer, used);
-    const count = (await hasNothingElse()) ? readStdinSync(free) : await readStdin(free);
+    const count = (await hasNothingElse()) ? readStdinSync(free) : await (reading = readStdin(free));
     if (count === 0) return;
     const end = used + count;
     let start = 0;

@@ -22,22 +22,17 @@ export function explainDenied(): void {
   Object.setPrototypeOf(deno.errors.NotCapable, Explained);
 }
 
-function explain(kind: string, target: string | undefined): string {
-  const to = target === undefined ? "" : ` ${target}`;
-  switch (kind) {
-    case "net":
-      return `The sandbox has no network access to${to === "" ? " other systems" : to}. Code reaches only hosts that the configuration allows, by default none; tools reach what they are for.`;
-    case "read":
-      return `The sandbox can't read${to}. Code reads files of /workspace and of folders that the configuration mounts.`;
-    case "write":
-      return `The sandbox can't write${to}. Code writes files in /workspace, but not in /workspace/servers, /workspace/skills or folders mounted read-only.`;
-    case "run":
-      return `The sandbox can't start programs${to === "" ? "" : `:${to}`}.`;
-    case "sys":
-      return `The sandbox can't tell${to === "" ? " this" : to}: code learns nothing of the machine it runs on.`;
-    case "ffi":
-      return `The sandbox can't load native libraries${to === "" ? "" : `:${to}`}.`;
-    default:
-      return `The sandbox has no ${kind} access${to === "" ? "" : ` to${to}`}.`;
-  }
+/** Sentences by permission, with the place of what was asked for. */
+const SENTENCES: Readonly<Record<string, string>> = {
+  net: "The sandbox has no network access to %. Code reaches only hosts that the configuration allows, by default none; tools reach what they are for.",
+  read: "The sandbox can't read %. Code reads files of /workspace and of folders that the configuration mounts.",
+  write:
+    "The sandbox can't write %. Code writes files in /workspace, but not in /workspace/servers, /workspace/skills or folders mounted read-only.",
+  run: "The sandbox can't start programs: %.",
+  sys: "The sandbox can't tell %: code learns nothing of the machine it runs on.",
+  ffi: "The sandbox can't load native libraries: %.",
+};
+
+function explain(kind: string, target: string = kind === "net" ? "other systems" : "this"): string {
+  return (SENTENCES[kind] ?? `The sandbox has no ${kind} access to %.`).replace("%", () => target);
 }

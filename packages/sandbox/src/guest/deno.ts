@@ -15,6 +15,7 @@ export interface DenoRuntime {
   };
   readonly version: { deno: string };
   exit(code?: number): never;
+  unrefTimer(id: number): void;
   openSync(path: string): GuestFile;
   readTextFileSync(path: string): string;
   readDirSync(path: string): Iterable<{ name: string; isDirectory: boolean }>;
@@ -31,6 +32,10 @@ interface DenoInternal {
     /** Resolves with 0 at the end of the stream. */
     read(resource: number, buffer: Uint8Array): Promise<number>;
     readSync(resource: number, buffer: Uint8Array): number;
+    refOpPromise(promise: Promise<unknown>): void;
+    unrefOpPromise(promise: Promise<unknown>): void;
+    /** Whether anything that is referenced goes on. */
+    eventLoopHasMoreWork(): boolean;
     writeSync(resource: number, bytes: Uint8Array): number;
   };
   Console: new (print: (text: string, level: number) => void) => Console;
@@ -42,6 +47,7 @@ const internals = deno[deno.internal] as DenoInternal;
 export const { Console } = internals;
 const { core } = internals;
 export const readStdin = (buffer: Uint8Array): Promise<number> => core.read(0, buffer);
+export const { eventLoopHasMoreWork, refOpPromise, unrefOpPromise } = core;
 export const readStdinSync = (buffer: Uint8Array): number => core.readSync(0, buffer);
 export const writeStdoutSync = (bytes: Uint8Array): number => core.writeSync(1, bytes);
 
@@ -53,6 +59,14 @@ interface UncaughtEvent extends Event {
 const target = globalThis as unknown as {
   addEventListener(type: string, listener: (event: UncaughtEvent) => void): void;
 };
+
+/** Calls a function whenever nothing that is referenced goes on. The guest lives on. */
+export function onIdle(listener: () => void): void {
+  target.addEventListener("beforeunload", (event) => {
+    event.preventDefault();
+    listener();
+  });
+}
 
 /** Handles uncaught errors of programs, which would otherwise end the process, and rejections that nobody handles. */
 export function onUncaught(report: (thrown: unknown) => void): void {

@@ -4,7 +4,6 @@ import { isMounted, toGuestPath, toGuestText, toHostPath } from "./paths.ts";
 
 type Callable = (...args: unknown[]) => unknown;
 type Functions = Record<string, unknown>;
-type WorkerClass = new (specifier: string | URL, options?: object) => object;
 
 const PARENT = /(?:^|\/)\.\.(?:\/|$)/;
 /** Names one folder in more than one way. */
@@ -242,23 +241,8 @@ function hideHost(): void {
   const executable = toGuestPath((deno["execPath"] as () => string)());
   deno["execPath"] = () => executable;
   Object.defineProperty(deno, "mainModule", { value: toGuestPath(deno["mainModule"] as string) });
-  confineWorkers(executable);
-}
-
-/** Threads have a runtime of their own, which tells the host's paths to whoever may read. */
-function confineWorkers(executable: string): void {
-  const outer = globalThis as unknown as { Worker: WorkerClass };
-  const prelude = `Deno.execPath = () => ${JSON.stringify(executable)}; Deno.cwd = () => "/workspace";
-process.execPath = process.argv0 = process.title = Deno.execPath(); process.argv.length = 0; process.cwd = Deno.cwd;`;
-  const { Worker } = outer;
-  outer.Worker = class extends Worker {
-    constructor(specifier: string | URL, options?: object) {
-      const text = `${prelude}\nawait import(${JSON.stringify(String(specifier))});`;
-      const url = URL.createObjectURL(new Blob([text], { type: "text/javascript" }));
-      super(url, { ...options, type: "module", deno: { permissions: "none" } });
-    }
-  };
-  Object.defineProperty(outer.Worker, "name", { value: "Worker" });
+  // Threads have a runtime of their own, which tells the host's paths to whoever may read.
+  (globalThis as unknown as Functions)["Worker"] = unavailable;
 }
 
 /**

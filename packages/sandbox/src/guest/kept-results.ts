@@ -4,7 +4,6 @@ import { ByteArray, byteText, subarray } from "./primordials.ts";
 
 /** Taken with real paths, before functions that take paths are patched. */
 const open = deno.openSync.bind(deno);
-const readTextFile = deno.readTextFileSync.bind(deno);
 const { max, min } = Math;
 
 /** Reads bytes of a file in which the host keeps a result: the size of the whole, a comma, and a character for each byte. */
@@ -18,11 +17,6 @@ export function readKept(path: string, offset: number, limit: number): string {
   } finally {
     file.close();
   }
-}
-
-/** Reads a file in which the host keeps a result. */
-export function readKeptText(path: string): string {
-  return readTextFile(toHostPath(path));
 }
 
 /** Reads until the buffer is full or the file ends. */

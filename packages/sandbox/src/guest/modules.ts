@@ -1,6 +1,5 @@
 import { SourceTextModule } from "node:vm";
 import { deno } from "./deno.ts";
-import { FiniteWork } from "./finite-work.ts";
 import { attempt, type ErrorPlace } from "./guest-errors.ts";
 import type { Inside } from "./inside/index.ts";
 import { CLIENT_SPECIFIER, folderOf, pathOf, PROGRAM_URL, resolveModule, serverOf } from "./module-urls.ts";
@@ -9,7 +8,7 @@ import { nodeModule } from "./node-modules.ts";
 import { toHostPath } from "./paths.ts";
 import { settled } from "./primordials.ts";
 import type { Realm } from "./realm.ts";
-import { reExportsOf, toJavaScript, type ReExport } from "./source-text.ts";
+import { toJavaScript, trimmedIndex } from "./source-text.ts";
 
 const HIDDEN =
   "This file runs on the host, where code in the sandbox can't see it. Import its tools from ./servers/<server>/index.ts.";
@@ -37,8 +36,6 @@ export interface ModuleSettings {
   hidden: readonly string[];
   /** Texts in place of those of files, by the URL of the module. */
   texts: Readonly<Record<string, string>>;
-  /** Settles once something may leave the guest, where it may not yet. */
-  mayRun?: Promise<void> | undefined;
 }
 
 type Namespace = Record<string, unknown>;
@@ -59,27 +56,18 @@ class MissingModule extends Error {
 }
 
 /** Thrown, before anything is evaluated, for a module that only the guest's own realm can hold. */
-export class RuntimeNeeded extends Error {
-  constructor() {
-    super(
-      "This module uses the runtime, and was written after the program began: import it in another program.",
-    );
-  }
-}
+export class RuntimeNeeded extends Error {}
 
 /** The modules of one realm. */
 export class Modules {
   readonly #realm: Realm;
   readonly #settings: ModuleSettings;
-  /** Of the guest's own realm. */
-  readonly #finiteWork: FiniteWork | undefined;
   /** Linked modules by URL. */
   readonly #modules = new Map<string, Promise<SourceTextModule>>();
 
   constructor(realm: Realm, settings: ModuleSettings) {
     this.#realm = realm;
     this.#settings = settings;
-    if (realm.context === undefined) this.#finiteWork = new FiniteWork(realm.inside);
   }
 
   /**
@@ -113,20 +101,6 @@ export class Modules {
     return found;
   }
 
-  /**
-   * Links modules that a program imports later.
-   *
-   * @throws RuntimeNeeded
-   */
-  async prepare(imports: readonly Pick<ImportRequest, "specifier" | "names">[]): Promise<void> {
-    for (const one of imports) {
-      await this.#import({ ...one, attributes: {} }).catch((error: unknown) => {
-        // The program will meet any other error, or not.
-        if (error instanceof RuntimeNeeded) throw error;
-      });
-    }
-  }
-
   /** The error of a failed import as one of the realm, with the program's line that contains the import. */
   #explain(error: unknown, request: ImportRequest): unknown {
     const [at] = request.names;
@@ -144,8 +118,9 @@ export class Modules {
       return async () => ({ namespace });
     }
     const server = folderOf(url);
-    if (server === undefined) return this.#whole(url, request.attributes);
-    const linked = (await this.#named(url, request)) ?? (await this.#whole(url, request.attributes));
+    if (server === undefined) return this.#linked(this.#load(url, request.attributes));
+    const trimmed = await this.#named(url, request);
+    const linked = trimmed ?? (await this.#linked(this.#load(url, request.attributes)));
     const isKept = this.#settings.toolFolders.some((folder) => pathOf(url).startsWith(`${folder}/`));
     // A program could give a module of its own the name of any server.
     if (!isKept) return linked;
@@ -155,39 +130,14 @@ export class Modules {
   /** Loads only the files that the names come from, where the module is nothing but a list of them. */
   async #named(url: string, { names, whole }: ImportRequest): Promise<Linked | undefined> {
     if (names.length === 0 || whole === true || this.#modules.has(keyOf(url))) return undefined;
-    const hostTools = this.#hostToolsOf(url);
-    const table = this.#reExportsOf(url);
-    if (table === undefined) return undefined;
-    const parts: { name: string; from: string; linked: Linked }[] = [];
-    for (const { name } of names) {
-      if (hostTools.includes(name)) continue;
-      const origin = table.get(name);
-      if (origin === undefined) return undefined;
-      const linked = await this.#whole(this.#resolve(origin.specifier, url), {});
-      parts.push({ name, from: origin.name, linked });
-    }
-    return async () => {
-      const namespace = this.#realm.inside.newNamespace();
-      for (const { name } of names) if (hostTools.includes(name)) namespace[name] = this.#hostTool(url, name);
-      for (const { name, from, linked } of parts) {
-        const { namespace: origin } = await linked();
-        if (from in origin) namespace[name] = origin[from];
-      }
-      return { namespace };
-    };
+    const asked = new Set(names.map(({ name }) => name));
+    const hosted = this.#hostToolsOf(url).filter((name) => asked.delete(name));
+    const index = asked.size === 0 ? "" : trimmedIndex(this.#readIfThere(url) ?? "", [...asked]);
+    return index === undefined ? undefined : this.#linked(this.#withHostTools(url, hosted, index));
   }
 
-  #reExportsOf(url: string): Map<string, ReExport> | undefined {
-    try {
-      return reExportsOf(toJavaScript(this.#read(url), new URL(url).pathname));
-    } catch (error) {
-      // Loading the whole module will report the error.
-      return isMissing(error) ? new Map() : undefined;
-    }
-  }
-
-  async #whole(url: string, attributes: Attributes): Promise<Linked> {
-    const module = await this.#load(url, attributes);
+  async #linked(loading: Promise<SourceTextModule>): Promise<Linked> {
+    const module = await loading;
     if (module.status === "unlinked") await module.link(this.#link);
     return async () => {
       await settled(module.evaluate());
@@ -217,10 +167,8 @@ export class Modules {
     if (url === CLIENT_SPECIFIER) return this.#ofValues(url, this.#realm.inside.clientExports());
     if (url.startsWith("node:")) return this.#ofValues(url, await this.#nodeExports(url));
     const own = this.#hostToolsOf(url);
-    if (own.length > 0) return this.#withHostTools(url, own);
-    const isFile = url.startsWith("file:");
-    if (!isFile) await this.#settings.mayRun;
-    const text = isFile ? this.#read(url) : await (await fetch(url)).text();
+    if (own.length > 0) return this.#withHostTools(url, own, this.#readIfThere(url) ?? "");
+    const text = url.startsWith("file:") ? this.#read(url) : await (await fetch(url)).text();
     if (attributes["type"] === "json") {
       const value = this.#realm.inside.parse(text.replace(/^\uFEFF/, ""));
       return this.#ofValues(url, { default: value });
@@ -238,7 +186,7 @@ export class Modules {
     const isLight = this.#realm.context !== undefined;
     if (isLight && needsRuntime(code)) throw new RuntimeNeeded();
     // After an `await` there are no frames of the guest on the stack.
-    return new SourceTextModule(isLight ? `await 0;${code}` : code, {
+    return new SourceTextModule(`await 0;${code}`, {
       identifier: url,
       context: this.#realm.context as never,
       initializeImportMeta: fileMeta(this.#realm.inside, url),
@@ -254,17 +202,13 @@ export class Modules {
   }
 
   /** A server's tools on the host that have no file, beside what its own module exports. */
-  async #withHostTools(url: string, tools: readonly string[]): Promise<SourceTextModule> {
+  async #withHostTools(url: string, tools: readonly string[], text: string): Promise<SourceTextModule> {
     const exports = Object.create(null) as Namespace;
-    let text: string | undefined;
-    try {
-      text = this.#read(url);
-    } catch (error) {
-      if (!isMissing(error)) throw error;
-    }
-    for (const tool of tools) exports[tool] = this.#hostTool(url, tool);
-    if (text === undefined) return this.#ofValues(url, exports);
+    const { inside } = this.#realm;
+    for (const tool of tools) exports[tool] = inside.hostTool(serverOf(url) ?? "", tool);
+    if (text === "") return this.#ofValues(url, exports);
     const own = this.#source(url, text);
+    if (tools.length === 0) return own;
     await own.link(this.#link);
     const from = `export * from "own"; export { ${tools.join(", ")} } from "host";`;
     const module = new SourceTextModule(from, { identifier: url, context: this.#realm.context as never });
@@ -278,10 +222,6 @@ export class Modules {
     return server !== undefined && Object.hasOwn(this.#settings.hostTools, server)
       ? (this.#settings.hostTools[server] ?? [])
       : [];
-  }
-
-  #hostTool(url: string, tool: string): unknown {
-    return this.#realm.inside.hostTool(serverOf(url) ?? "", tool);
   }
 
   /** A module of values. Deno never frees a `SyntheticModule`, nor the realm that it is made for. */
@@ -300,8 +240,17 @@ export class Modules {
   }
 
   async #nodeExports(url: string): Promise<Namespace> {
-    if (this.#finiteWork === undefined) throw new RuntimeNeeded();
-    return nodeModule(url, this.#finiteWork);
+    if (this.#realm.context !== undefined) throw new RuntimeNeeded();
+    return nodeModule(url);
+  }
+
+  #readIfThere(url: string): string | undefined {
+    try {
+      return this.#read(url);
+    } catch (error) {
+      if (isMissing(error)) return undefined;
+      throw error;
+    }
   }
 
   #read(url: string): string {

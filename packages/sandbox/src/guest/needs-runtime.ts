@@ -2,7 +2,7 @@ import { constants, createContext, Script } from "node:vm";
 
 /** Names of the runtime that a realm with the language and tools alone has, too. */
 const LIGHT = new Set(
-  "console queueMicrotask setTimeout setInterval setImmediate clearTimeout clearInterval clearImmediate atob btoa TextEncoder".split(
+  "console queueMicrotask setTimeout setInterval setImmediate clearTimeout clearInterval clearImmediate".split(
     " ",
   ),
 );
@@ -13,12 +13,10 @@ const LACKING =
 const COMMON = new Set("name location close closed alert confirm prompt onerror onload".split(" "));
 /** Members of the runtime's objects that it has. */
 const LIGHT_MEMBERS: Record<string, RegExp> = {
-  console:
-    /^\s*\.\s*(?:log|info|debug|warn|error|trace|assert|count|countReset|group|groupCollapsed|groupEnd)\b/,
+  console: /^\s*\.\s*(?:log|info|debug|warn|error|dir)\b/,
   Deno: /^\s*\.\s*(?:readTextFile|writeTextFile|mkdir|remove|rename|copyFile|readDir)(?:Sync)?\b/,
   performance: /^\s*\.\s*(?:now|timeOrigin)\b/,
   crypto: /^\s*\.\s*randomUUID\b/,
-  TextDecoder: /^\s*\(\s*\)/,
 };
 
 /** Comments and strings, without what lies in templates, which may be code. */
@@ -26,9 +24,11 @@ const TEXT = /\/\*(?:[^*]|\*(?!\/))*(?:\*\/)?|\/\/[^\n]*|"(?:\\.|[^"\\\n])*"?|'(
 const DYNAMIC_IMPORT = /(?<![.\w$])import\s*\(/;
 const WORD = /(?<![.\w$])[A-Za-z_$][\w$]*|(?<=\.\.\.)[A-Za-z_$][\w$]*/g;
 
-const languageNames = new Script("Object.getOwnPropertyNames(globalThis)").runInContext(
-  createContext(constants.DONT_CONTEXTIFY),
-) as string[];
+export const languageNames: ReadonlySet<string> = new Set(
+  new Script("Object.getOwnPropertyNames(globalThis)").runInContext(
+    createContext(constants.DONT_CONTEXTIFY),
+  ) as string[],
+);
 const lacking = new Set([...Object.getOwnPropertyNames(globalThis), "require"]);
 for (const name of [...languageNames, ...LIGHT, ...COMMON]) lacking.delete(name);
 for (const name of [...LACKING.split(" "), ...Object.keys(LIGHT_MEMBERS)]) lacking.add(name);

@@ -1,8 +1,8 @@
 import { isBuiltin } from "node:module";
 import { patchNodeModule } from "./file-view.ts";
-import type { FiniteWork } from "./finite-work.ts";
 
 type Members = Record<string, unknown>;
+type Callable = (...args: unknown[]) => unknown;
 
 /**
  * Loads a module of Node's.
@@ -10,13 +10,14 @@ type Members = Record<string, unknown>;
  * @returns its exports.
  * @throws TypeError when there is none of the name.
  */
-export async function nodeModule(url: string, finiteWork: FiniteWork): Promise<Members> {
+export async function nodeModule(url: string): Promise<Members> {
   if (!isBuiltin(url)) throw new TypeError(`There is no module ${url}.`);
   const name = url.slice("node:".length);
   const namespace = (await import(url)) as Members;
   const main = (namespace["default"] ?? {}) as Members;
   patchNodeModule(name, main);
-  finiteWork.noteModule(name, main);
+  if (name === "timers" || name === "timers/promises") useTimers(name, main);
+  if (name === "console") Object.assign(main, globalThis.console);
   const exports = Object.create(null) as Members;
   // A module's own exports can't be changed, so what was patched in its main object is exported from there.
   for (const key of Object.keys(namespace)) {
@@ -28,4 +29,21 @@ export async function nodeModule(url: string, finiteWork: FiniteWork): Promise<M
     exports["argv0"] = (exports["default"] as Members)["argv0"];
   }
   return exports;
+}
+
+/** Timers that a program sets by a module of Node's are those of the realm, which the run waits for. */
+function useTimers(name: string, main: Members): void {
+  const own = globalThis as unknown as Members;
+  const promisified = Symbol.for("nodejs.util.promisify.custom");
+  for (const key of Object.keys(main)) {
+    if (!/^(?:set|clear)/.test(key)) continue;
+    const timer = own[key] as (Callable & { [promisified]?: Callable }) | undefined;
+    if (name === "timers" && timer !== undefined) main[key] = timer;
+    if (name === "timers/promises" && timer?.[promisified] !== undefined) {
+      const original = main[key] as Callable;
+      const sleep = timer[promisified];
+      // With a signal, or not referenced, it is the runtime's.
+      main[key] = (...args: unknown[]) => (args.length > 2 ? original(...args) : sleep(...args));
+    }
+  }
 }

@@ -8,6 +8,7 @@ export const {
   byteText,
   bytesOf,
   freeze,
+  includesText,
   indexOfByte,
   indexOfText,
   parseJson,

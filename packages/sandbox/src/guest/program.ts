@@ -7,23 +7,14 @@ import { withoutTypes } from "./source-text.ts";
 /** By which the host recognizes the program's stack frames. */
 const PROGRAM_URL = "blob:program";
 
-/**
- * Loads a compiled program into its realm; resolves with its main function.
- *
- * @param mayRun - Settles once code of it may be executed.
- */
-export async function loadProgram(
-  { context, ownError }: Realm,
-  source: string,
-  mayRun?: Promise<void>,
-): Promise<unknown> {
+/** Loads a compiled program into its realm; resolves with its main function. */
+export async function loadProgram({ context, ownError }: Realm, source: string): Promise<unknown> {
   try {
     const { code, sourceMap } = withoutTypes(source);
     useSourceMap(sourceMap);
     const module = new SourceTextModule(code, { identifier: PROGRAM_URL, context: context as never });
     // It imports nothing: its imports were compiled to calls.
     await module.link(() => Promise.reject(new Error("A program has no imports of its own.")));
-    if (mayRun !== undefined) await mayRun;
     await settled(module.evaluate());
     return (module.namespace as { default: unknown }).default;
   } catch (error) {

@@ -5,10 +5,11 @@ import { inSandboxTerms } from "./denied.ts";
 import { attempt, INSIDE_URL, RUNNER_FOLDERS, withoutOwnFrames } from "./guest-errors.ts";
 import { insideSource, type Inside, type RuntimeParts } from "./inside/index.ts";
 import type { HostFunction, Primitive } from "./inside/primordials.ts";
-import { readKept, readKeptText } from "./kept-results.ts";
+import { readKept } from "./kept-results.ts";
 import { resolveModule } from "./module-urls.ts";
+import { languageNames } from "./needs-runtime.ts";
 import { hidesHost, toGuestText } from "./paths.ts";
-import { byteText, bytesOf, decode, encode, now, parseJson } from "./primordials.ts";
+import { bytesOf, decode, includesText, now, parseJson } from "./primordials.ts";
 
 /** A realm in which one program runs: a global object, the language and modules of its own. */
 export interface Realm {
@@ -18,14 +19,15 @@ export interface Realm {
   /** An error of the guest's own realm as one of this realm; others are this realm's already. */
   ownError(error: unknown): unknown;
   readonly hasTimers: boolean;
+  /** Has its timers not count as work of the runtime. */
+  unrefTimers(): void;
   /** Ends what it has left: its timers. */
   end(): void;
 }
 
 /** Settings of a realm, provided by the guest. */
 export interface RealmSettings {
-  /** @param isLater - Whether code of the program has run before. */
-  importModules(realm: Realm, id: number, requests: string, isLater: boolean): void;
+  importModules(realm: Realm, id: number, requests: string): void;
   /** Takes the program's value as JSON, `undefined` for none. */
   done(realm: Realm, json: string | undefined): void;
   /** Takes what the program threw, as JSON. */
@@ -37,13 +39,7 @@ export interface RealmSettings {
 type MakeInside = (host: HostFunction, runtime: RuntimeParts | undefined) => Inside;
 
 const script = new Script(insideSource(), { filename: INSIDE_URL });
-const {
-  setTimeout: startTimer,
-  setInterval: startInterval,
-  clearTimeout: stopTimer,
-  atob,
-  btoa,
-} = globalThis;
+const { setTimeout: startTimer, setInterval: startInterval, clearTimeout: stopTimer } = globalThis;
 const randomUuid = crypto.randomUUID.bind(crypto);
 
 function print(isError: boolean, text: string): void {
@@ -58,6 +54,7 @@ function runtimeParts(): RuntimeParts {
   return {
     inspect: deno.inspect as RuntimeParts["inspect"],
     console,
+    isLanguage: (name) => languageNames.has(name),
     runnerFolders: hidesHost() ? RUNNER_FOLDERS : [],
   };
 }
@@ -85,9 +82,8 @@ export function createRealm(settings: RealmSettings, isLight: boolean): Realm {
     progress: () => noteProgress(realm),
     done: (json: string | undefined) => done(realm, json),
     failed: (json: string) => failed(realm, json),
-    import: (id: number, requests: string, isLater: boolean) => importModules(realm, id, requests, isLater),
+    import: (id: number, requests: string) => importModules(realm, id, requests),
     readKept: (path: string, offset: number, limit: number) => answer(() => readKept(path, offset, limit)),
-    readText: (path: string) => answer(() => readKeptText(path)),
     file: (method: string, path: string, other?: string, options?: string) =>
       answer(() => doWithFile(method, path, other, options)),
     resolve: (specifier: string, url: string) =>
@@ -108,13 +104,7 @@ export function createRealm(settings: RealmSettings, isLight: boolean): Realm {
       stopTimer(timers.get(id) as number);
       timers.delete(id);
     },
-    encode(text: string) {
-      const bytes = encode(text);
-      return byteText(bytes, bytes.length);
-    },
     decode: (text: string) => decode(bytesOf(text)),
-    atob: (text: string) => answer(() => atob(text)),
-    btoa: (text: string) => answer(() => btoa(text)),
     uuid: () => randomUuid(),
   };
   const host: HostFunction = (operation, a, b, c, d) => {
@@ -136,6 +126,9 @@ export function createRealm(settings: RealmSettings, isLight: boolean): Realm {
     get hasTimers() {
       return timers.size > 0;
     },
+    unrefTimers() {
+      for (const timer of timers.values()) deno.unrefTimer(timer as number);
+    },
     end() {
       isOver = true;
       for (const timer of timers.values()) stopTimer(timer as number);
@@ -146,10 +139,11 @@ export function createRealm(settings: RealmSettings, isLight: boolean): Realm {
 }
 
 /** The functions of Deno that programs have in a realm without the runtime. */
-const FILE_FUNCTIONS = /^(?:readTextFile|writeTextFile|mkdir|remove|rename|copyFile|readDir)Sync$/;
+const FILE_FUNCTIONS =
+  " readTextFileSync writeTextFileSync mkdirSync removeSync renameSync copyFileSync readDirSync ";
 
 function doWithFile(method: string, path: string, other?: string, options?: string): string {
-  if (!FILE_FUNCTIONS.test(method)) return "";
+  if (!includesText(FILE_FUNCTIONS, ` ${method} `)) return "";
   const given = [path, other, options && parseJson(options)].filter((one) => one !== undefined);
   // Looked up at each use, since functions that take paths may be patched.
   const result = (deno[method] as (...args: unknown[]) => unknown)(...given);

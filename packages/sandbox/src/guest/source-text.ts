@@ -2,15 +2,9 @@ import { stripTypeScriptTypes } from "node:module";
 
 const TYPESCRIPT = /\.[cm]?ts$/;
 const COMMENT = /\/\*(?:[^*]|\*(?!\/))*(?:\*\/)?|\/\/[^\n]*/g;
-const RE_EXPORT = /^export\s*\{([^{}]*)\}\s*from\s*["']([^"'\n]*)["']$/;
+const RE_EXPORT = /^export(\s+type)?\s*\{([^{}]*)\}\s*from\s*["'][^"'\n]*["']$/;
 const NAMES = /^([\w$]+)(?:\s+as\s+([\w$]+))?$/;
 const IMPORT = /^[ \t]*import\s*\{([^{}]*)\}\s*from\s*["'][^"'\n]*["'];?/gm;
-
-/** Where a name that a module re-exports comes from. */
-export interface ReExport {
-  specifier: string;
-  name: string;
-}
 
 /** Code without types. */
 export interface Stripped {
@@ -71,24 +65,21 @@ function usesOf(name: string, code: string): number {
 }
 
 /**
- * Reads a module that consists of `export { … } from "…";` alone, as the index of a server does.
+ * Leaves out what nobody asks for of a module that consists of `export { … } from "…";` alone, as the index of a server does.
  *
- * @returns the origin of each name; `undefined` for any other module.
+ * @returns `undefined` for any other module, and where a name is missing.
  */
-export function reExportsOf(code: string): Map<string, ReExport> | undefined {
-  const found = new Map<string, ReExport>();
+export function trimmedIndex(code: string, names: readonly string[]): string | undefined {
+  const missing = new Set(names);
+  let kept = "";
   for (const statement of code.replaceAll(COMMENT, " ").split(";")) {
     const text = statement.trim();
-    if (text === "") continue;
-    const [, list, specifier = ""] = RE_EXPORT.exec(text) ?? [];
-    if (list === undefined) return undefined;
-    for (const part of list.split(",")) {
-      if (part.trim() === "") continue;
-      const names = NAMES.exec(part.trim());
-      if (names === null) return undefined;
-      const [, name = "", as = name] = names;
-      found.set(as, { specifier, name });
-    }
+    const [, isType, list] = RE_EXPORT.exec(text) ?? [];
+    if (list === undefined && text !== "") return undefined;
+    if (list === undefined || isType !== undefined) continue;
+    const exported = list.split(",").map((part) => NAMES.exec(part.trim()) ?? []);
+    const wanted = exported.filter(([, name = "", as = name]) => missing.delete(as));
+    if (wanted.length > 0) kept += `${text};`;
   }
-  return found.size > 0 ? found : undefined;
+  return missing.size > 0 ? undefined : kept;
 }

@@ -10,8 +10,6 @@ export interface DenoArguments {
   write: readonly string[];
   denyWrite: readonly string[];
   network: NetworkPolicy;
-  /** Whether the runner takes the permissions from workers. */
-  confinesWorkers?: boolean | undefined;
   /** Limit of V8's heap, in MiB. */
   memoryMb: number;
 }
@@ -29,7 +27,7 @@ function networkFlags(network: NetworkPolicy): string[] {
 
 /** Builds the arguments that start the guest runner with the least permissions it needs. */
 export function denoArguments(settings: DenoArguments): string[] {
-  const { bootFile, read, denyRead, write, denyWrite, network, memoryMb, confinesWorkers = false } = settings;
+  const { bootFile, read, denyRead, write, denyWrite, network, memoryMb } = settings;
   return [
     "run",
     "--quiet",
@@ -53,7 +51,6 @@ export function denoArguments(settings: DenoArguments): string[] {
     // Needed by node:fs `access`. All other system information stays denied.
     "--allow-sys=uid,gid",
     "--deny-import",
-    ...(confinesWorkers ? ["--unstable-worker-options"] : []),
     `--v8-flags=--max-old-space-size=${Math.max(16, Math.floor(memoryMb))}`,
     bootFile,
   ];

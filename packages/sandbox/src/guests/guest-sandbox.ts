@@ -13,6 +13,7 @@ import {
 } from "@cem/core";
 import { compileForGuest } from "../runs/compile-for-guest.ts";
 import type { ConnectedGuest } from "./connected-guest.ts";
+import { encodeHostMessage } from "../protocol/host-messages.ts";
 import { GuestPool, type GuestPoolSettings, type Lease } from "./guest-pool.ts";
 import type { Guest } from "./guest.ts";
 import { resolveLimits } from "../runs/run-limits.ts";
@@ -131,11 +132,10 @@ class PooledSandbox implements GuestSandbox {
     };
     const program = await compileForGuest(request.code, request.signal);
     if ("error" in program) return { ...report(), status: "failed", kind: "syntax", error: program.error };
-    // A program that may use the runtime can't be loaded without effects, and one that may not run is not metered. Where all
-    // processors are busy, nothing is gained.
-    const isBusy = this.#running >= availableParallelism();
-    const waits = program.needsRuntime || this.#settings.meter !== undefined || isBusy;
-    if (waits && (await request.mayRun) === false) return ended("aborted", "The program may not run.");
+    const mayNotRun = (): RunOutcome => ended("aborted", "The program may not run.");
+    // One that may not run is not metered. Where all processors are busy, nothing is gained by a guest that waits.
+    const waits = this.#settings.meter !== undefined || this.#running >= availableParallelism();
+    if (waits && (await request.mayRun) === false) return mayNotRun();
     const entered = await this.#enter(request);
     if (entered === "busy") return { ...report(), status: "refused", ...this.#busy() };
     if (entered === "gone") return ended("aborted", "The run was aborted before it started.");
@@ -152,6 +152,10 @@ class PooledSandbox implements GuestSandbox {
       if ("message" in lease) return ended("crashed", lease.message);
       const { isolation } = this;
       const { connected, release } = lease;
+      if ((await request.mayRun) === false) {
+        giveBack(lease);
+        return mayNotRun();
+      }
       const disposed = this.#disposal.signal;
       const session = {
         connected,
@@ -159,7 +163,7 @@ class PooledSandbox implements GuestSandbox {
         limits,
         isolation,
         request,
-        startedAt,
+        startedAt: request.mayRun === undefined ? startedAt : performance.now(),
         disposed,
         release,
         quota,
@@ -234,4 +238,11 @@ class PooledSandbox implements GuestSandbox {
     await this.#pool.dispose();
     await this.#settings.cleanUp?.();
   }
+}
+
+/** Gives back a guest that has run nothing. It answers that it is ready, as after a run. */
+function giveBack({ connected: { guest }, release }: Lease): void {
+  if (release === undefined) return guest.kill();
+  release();
+  guest.stdin.write(encodeHostMessage({ type: "ping" }));
 }

@@ -30,12 +30,6 @@ export interface PingMessage {
   type: "ping" | "rest";
 }
 
-/** Static imports of a program. */
-export interface ProgramImport {
-  specifier: string;
-  names: { name: string; line: number; column: number }[];
-}
-
 /** Starts a run. */
 export interface RunMessage {
   type: "run";
@@ -44,23 +38,12 @@ export interface RunMessage {
   payloadBytes: number;
   /** Whether the program may use the runtime: it runs in the guest's own realm, which serves no run afterwards. */
   needsRuntime?: boolean | undefined;
-  /** Static imports, which a guest that holds the program links ahead. */
-  imports?: readonly ProgramImport[] | undefined;
-  /** Modules that the program imports by `import("…")`. */
-  laterImports?: readonly string[] | undefined;
   /** Texts of modules in place of those of their files, by URL. */
   modules?: Readonly<Record<string, string>> | undefined;
-  /** Whether the program is loaded, and executed only after a {@link GoMessage}. */
-  isHeld?: boolean | undefined;
-}
-
-/** Lets a program that is held begin, or has it dropped. */
-export interface GoMessage {
-  type: "go" | "drop";
 }
 
 /** Encodes one message as the line to write to a guest's stdin. */
-export function encodeHostMessage(message: InitMessage | PingMessage | RunMessage | GoMessage): string {
+export function encodeHostMessage(message: InitMessage | PingMessage | RunMessage): string {
   return `${JSON.stringify(message)}\n`;
 }
 

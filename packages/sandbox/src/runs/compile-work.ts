@@ -1,6 +1,5 @@
 import type { GuestError } from "@cem/core";
 import { compileProgram, needsRuntime } from "@cem/program";
-import type { ProgramImport } from "../protocol/host-messages.ts";
 
 export { isQuicklyRead } from "@cem/program";
 
@@ -11,9 +10,6 @@ export type CompiledForGuest =
       lineOffset: number;
       /** Whether the program may use the runtime, beside the language and tools. */
       needsRuntime: boolean;
-      imports: ProgramImport[];
-      /** Modules that it imports by `import("…")`. Absent: none. */
-      laterImports?: string[] | undefined;
     }
   | { error: GuestError };
 
@@ -22,13 +18,5 @@ export function compile(code: string): CompiledForGuest {
   const result = compileProgram(code);
   if (!result.ok) return { error: result.error };
   const { source, lineOffset, program } = result.compiled;
-  const { dynamicImports } = program;
-  const laterImports = dynamicImports.length === 0 ? undefined : dynamicImports.map((one) => one.specifier);
-  const used = program.imports.filter(({ typeOnly }) => !typeOnly);
-  const imports = used.map(({ specifier, names }): ProgramImport => {
-    const named = names.filter(({ imported, typeOnly }) => !typeOnly && imported !== "*");
-    const listed = named.map(({ imported, line, column }) => ({ name: imported, line, column }));
-    return { specifier, names: listed };
-  });
-  return { source, lineOffset, needsRuntime: needsRuntime(program), imports, laterImports };
+  return { source, lineOffset, needsRuntime: needsRuntime(program) };
 }

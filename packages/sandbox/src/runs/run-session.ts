@@ -15,7 +15,7 @@ import type { GuestExit } from "../guests/guest.ts";
 import { explainExit, isAllocationFailure } from "../guests/guest-exit.ts";
 import type { GuestMessage } from "../protocol/guest-messages.ts";
 import { lineOf, mapGuestError } from "../protocol/guest-stack.ts";
-import { encodeHostMessage, type ProgramImport } from "../protocol/host-messages.ts";
+import { encodeHostMessage } from "../protocol/host-messages.ts";
 import { RunOutput } from "./run-output.ts";
 import { ToolBridge } from "./tool-bridge.ts";
 import type { WorkspaceQuota } from "../workspace/workspace-quota.ts";
@@ -52,9 +52,6 @@ export interface SessionSettings {
   lineOffset: number;
   /** Whether the program may use the runtime. Its guest serves no further run. */
   needsRuntime: boolean;
-  imports: readonly ProgramImport[];
-  /** Modules that the program imports by `import("…")`. */
-  laterImports?: readonly string[] | undefined;
   limits: RunLimits;
   isolation: Isolation;
   request: RunRequest;
@@ -81,9 +78,6 @@ export class RunSession implements GuestListener {
   /** The size of the message with the program's value. */
   #valueBytes = 0;
   #ended = false;
-  /** Whether the guest has the program and must not execute it yet. */
-  #isHeld = false;
-  #startedAt: number;
   /** Whether the guest's own realm is, or was, in the program's reach. */
   #isSingleUse: boolean;
   #peakBytes = 0;
@@ -92,7 +86,6 @@ export class RunSession implements GuestListener {
     const { request, limits, connected } = settings;
     this.#settings = settings;
     this.#isSingleUse = settings.needsRuntime;
-    this.#startedAt = settings.startedAt;
     this.#output = new RunOutput(limits.outputBytes, request.onOutput);
     this.#bridge = new ToolBridge({
       invoker: request.invoker,
@@ -110,21 +103,16 @@ export class RunSession implements GuestListener {
   /** Starts the program and resolves with its outcome. Never rejects. */
   async run(): Promise<RunOutcome> {
     const { connected, source, limits, request, disposed } = this.#settings;
-    const { mayRun = Promise.resolve(true) } = request;
-    this.#isHeld = (await Promise.race([mayRun, Promise.resolve("unknown")])) !== true;
     connected.listen(this, limits.payloadBytes + FRAME_OVERHEAD_BYTES);
     this.#onAbort(request.signal, "aborted", "The run was aborted.");
     this.#onAbort(disposed, "disposed", "The sandbox was disposed.");
-    if (!this.#isHeld) this.#begin();
+    if (!this.#ended) this.#begin();
     const { callsInFlight, payloadBytes } = limits;
     const { modules } = request;
-    const { needsRuntime, laterImports } = this.#settings;
     const sized = { source, callsInFlight, payloadBytes };
-    const needs = needsRuntime ? true : undefined;
-    const held = this.#isHeld ? { isHeld: true, imports: this.#settings.imports } : undefined;
-    const message = { type: "run", ...sized, needsRuntime: needs, laterImports, modules, ...held } as const;
+    const needsRuntime = this.#settings.needsRuntime ? true : undefined;
+    const message = { type: "run", ...sized, needsRuntime, modules } as const;
     if (!this.#ended) connected.guest.stdin.write(encodeHostMessage(message));
-    if (held) void mayRun.then((may) => this.#decide(may));
     const outcome = await this.#outcome.promise;
     // Reading a large value took its time, and so does what is done with it next.
     if (this.#valueBytes > LARGE_VALUE_BYTES) await nextTurn();
@@ -142,23 +130,8 @@ export class RunSession implements GuestListener {
     ticket?.watch({ spentMs: () => this.#clock.spentMs, stop: (why) => this.#stop(why) });
   }
 
-  #decide(mayRun: boolean): void {
-    if (this.#ended) return;
-    this.#isHeld = false;
-    this.#startedAt = performance.now();
-    this.#settings.connected.guest.stdin.write(encodeHostMessage({ type: mayRun ? "go" : "drop" }));
-    if (mayRun) this.#begin();
-    else this.#end({ status: "killed", reason: "aborted", message: "The program may not run." }, true);
-  }
-
-  /** Whether the guest has sent something before its program may run. Its run is ended. */
-  #isEarly(): boolean {
-    if (this.#isHeld) this.#kill("protocol", "The guest sent something before its program might run.");
-    return this.#ended;
-  }
-
   onText(stream: "stdout" | "stderr", bytes: Buffer): void {
-    if (this.#ended || this.#isEarly()) return;
+    if (this.#ended) return;
     this.#output.add(stream, bytes);
     if (!this.#output.isFlood) return;
     this.#kill(
@@ -173,7 +146,7 @@ export class RunSession implements GuestListener {
   }
 
   onMessage(message: GuestMessage, bytes: number): void {
-    if (this.#ended || this.#isEarly()) return;
+    if (this.#ended) return;
     const { limits, lineOffset } = this.#settings;
     if (
       (message.type === "call" || message.type === "done") &&
@@ -280,11 +253,11 @@ export class RunSession implements GuestListener {
     this.#end({ status: "killed", reason, message });
   }
 
-  /** @param byItself - Whether its guest may serve another run. */
-  #end(ending: Ending, byItself: boolean = endedByItself(ending)): void {
+  #end(ending: Ending): void {
     if (this.#ended) return;
     this.#ended = true;
     const { connected, isolation } = this.#settings;
+    const byItself = endedByItself(ending);
     connected.listen(undefined);
     const { release } = this.#settings;
     if (release !== undefined && !this.#isSingleUse && byItself) release();
@@ -299,7 +272,7 @@ export class RunSession implements GuestListener {
       toolResults: this.#bridge.samples,
       unawaited: this.#unawaited.length === 0 ? undefined : this.#unawaited,
       isolation,
-      durationMs: performance.now() - this.#startedAt,
+      durationMs: performance.now() - this.#settings.startedAt,
     });
   }
 }

@@ -147,11 +147,13 @@ describe("ToolBridge", () => {
   describe("trace", () => {
     it("records a call that ran in the guest, and samples its result", () => {
       const { bridge, recorded } = open();
-      bridge.trace(trace);
-      bridge.trace({ ...trace, ok: false, sample: "", args: "[2]" });
+      // Longer than the run has been there.
+      const ms = 1e9;
+      bridge.trace({ ...trace, ms });
+      bridge.trace({ ...trace, ms, ok: false, sample: "", args: "[2]" });
       expect(recorded).toEqual([
-        { server: "s", tool: "t", ms: 5, startMs: 0, ok: true, result: "[1]" },
-        { server: "s", tool: "t", ms: 5, startMs: 0, ok: false, args: "[2]" },
+        { server: "s", tool: "t", ms, startMs: 0, ok: true, result: "[1]" },
+        { server: "s", tool: "t", ms, startMs: 0, ok: false, args: "[2]" },
       ]);
       expect(bridge.samples).toEqual([{ characters: 3, sample: "[1]" }]);
     });

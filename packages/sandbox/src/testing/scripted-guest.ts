@@ -16,7 +16,7 @@ export class ScriptedGuest implements Guest {
   readonly stdin: Writable;
   readonly stdout: PassThrough = new PassThrough();
   readonly stderr: PassThrough = new PassThrough();
-  /** Results of calls from the host, and whether a held program may go on. */
+  /** Results of calls from the host. */
   readonly received: unknown[] = [];
   readonly exited: Promise<GuestExit>;
   alive = true;
@@ -82,7 +82,7 @@ export class ScriptedGuest implements Guest {
     const lines = (this.#rest + chunk.toString()).split("\n");
     this.#rest = lines.pop() ?? "";
     for (const line of lines) {
-      const message = JSON.parse(line) as RunMessage | { type: "ping" } | { type: "result" | "go" | "drop" };
+      const message = JSON.parse(line) as RunMessage | { type: "ping" } | { type: "result" };
       if (message.type !== "run" && message.type !== "ping") this.received.push(message);
       else if (!this.alive) continue;
       else if (message.type === "ping") void onPing?.(this, message as never);

@@ -95,7 +95,9 @@ async function openRecordStore(
 ): Promise<Store> {
   const { createFolderStore, scopeStore } = await import("@cem/store");
   const onDamaged = (movedTo: string): void =>
-    warn(`The records of runs were damaged. They were moved to ${movedTo}, and new ones begun.`);
+    warn(
+      `The records of runs were damaged. What could not be read was moved to ${movedTo}, and new ones are kept.`,
+    );
   if (shared !== undefined) {
     const { ownerKey } = await import("@cem/workspace");
     const [first = FOLDER, ...rest] = owner === undefined ? [FOLDER] : ownerKey(owner.id, FOLDER);

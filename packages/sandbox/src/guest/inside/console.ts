@@ -4,10 +4,10 @@ import type { Printer } from "./printed.ts";
 type Members = Record<string, unknown>;
 
 /**
- * Creates the console of a realm.
+ * Creates the console of a realm: a light one has the methods that print, and no others.
  *
  * @param write - Takes a text, and whether it is for stderr.
- * @param runtime - The runtime's console, which has the methods that lay out and measure.
+ * @param runtime - The runtime's console, which has all others.
  */
 export function createConsole(
   primordials: Primordials,
@@ -15,12 +15,10 @@ export function createConsole(
   write: (isError: boolean, text: string) => void,
   runtime: Members | undefined,
 ): object {
-  const { apply, constructors, create, defineValue, includesText, indexOfText, keys } = primordials;
-  const { sliceText, symbols, toNumber, toText } = primordials;
+  const { apply, defineValue, includesText, keys, ownProperty, symbols, toText } = primordials;
   const DIRECTIVES = "sdifjoOc";
-  const counts = create(null) as Record<string, number>;
+  const PRINTING = ["log", "info", "debug", "warn", "error"];
   const floor = Math.trunc;
-  let indent = "";
 
   function shown(value: unknown): string {
     if (typeof value === "string") return value;
@@ -32,11 +30,8 @@ export function createConsole(
 
   function filledIn(directive: string, value: unknown): string {
     if (directive === "c") return "";
-    if (directive === "s" || directive === "j" || directive === "o" || directive === "O") return shown(value);
-    if (typeof value === "bigint") return `${value}n`;
-    if (typeof value === "object" || typeof value === "symbol") return "NaN";
-    const number = toNumber(value);
-    return toText(directive === "f" ? number : floor(number));
+    const isInteger = (directive === "d" || directive === "i") && typeof value === "number";
+    return shown(isInteger ? floor(value) : value);
   }
 
   function format(args: readonly unknown[]): string {
@@ -65,69 +60,28 @@ export function createConsole(
     return text;
   }
 
-  function put(isError: boolean, text: string): void {
-    if (indent === "") return write(isError, `${text}\n`);
-    let indented = "";
-    for (let at = 0; at <= text.length;) {
-      const found = indexOfText(text, "\n", at);
-      const end = found === -1 ? text.length : found;
-      indented += `${indent}${sliceText(text, at, end)}\n`;
-      at = end + 1;
-    }
-    write(isError, indented);
-  }
-
-  const group = (...args: unknown[]): void => {
-    if (args.length > 0) put(false, format(args));
-    indent += "  ";
-  };
-  const methods: Members = {
-    log: (...args: unknown[]) => put(false, format(args)),
-    info: (...args: unknown[]) => put(false, format(args)),
-    debug: (...args: unknown[]) => put(false, format(args)),
-    warn: (...args: unknown[]) => put(true, format(args)),
-    error: (...args: unknown[]) => put(true, format(args)),
-    dirxml: (...args: unknown[]) => put(false, format(args)),
-    dir: (value: unknown, options?: unknown) => {
-      if (options !== undefined && runtime !== undefined) apply(runtime["dir"], runtime, [value, options]);
-      else put(false, shown(value));
-    },
-    trace: (...args: unknown[]) => {
-      const message = format(args);
-      const made = new constructors.Error(message);
-      const stack = toText(made.stack);
-      const frames = indexOfText(stack, "\n    at ", 0);
-      put(
-        true,
-        `Trace${message === "" ? "" : `: ${message}`}${frames === -1 ? "" : sliceText(stack, frames)}`,
-      );
-    },
-    assert: (isTrue: unknown = false, ...args: unknown[]) => {
-      if (!isTrue) put(true, `Assertion failed${args.length > 0 ? `: ${format(args)}` : ""}`);
-    },
-    count: (label: unknown = "default") => {
-      const name = toText(label);
-      counts[name] = (counts[name] ?? 0) + 1;
-      put(false, `${name}: ${counts[name]}`);
-    },
-    countReset: (label: unknown = "default") => void delete counts[toText(label)],
-    group,
-    groupCollapsed: group,
-    groupEnd: () => {
-      indent = sliceText(indent, 2);
-    },
-  };
   const made = {};
-  const names = keys(methods);
-  for (let index = 0; index < names.length; index += 1) {
-    const name = names[index] as string;
-    defineValue(methods[name] as object, "name", name, false);
-    defineValue(made, name, methods[name], true);
+  function add(name: string, run: (...args: unknown[]) => void): void {
+    defineValue(run, "name", name, false);
+    defineValue(made, name, run, true);
   }
+  function put(name: string, text: string): void {
+    if (runtime === undefined) write(name === "warn" || name === "error", `${text}\n`);
+    // It indents what stands in a group.
+    else apply(runtime[name], runtime, [text]);
+  }
+  for (const name of PRINTING) add(name, (...args) => put(name, format(args)));
+  add("dir", (value, options) => {
+    const isLaidOut = options !== undefined && runtime !== undefined;
+    if (isLaidOut) apply(runtime["dir"], runtime, [value, options]);
+    else put("log", shown(value));
+  });
+  if (runtime !== undefined)
+    add("group", (...args) => void apply(runtime["group"], runtime, args.length === 0 ? [] : [format(args)]));
   const others = runtime === undefined ? [] : keys(runtime);
   for (let index = 0; index < others.length; index += 1) {
     const name = others[index] as string;
-    if (methods[name] === undefined) defineValue(made, name, (runtime as Members)[name], true);
+    if (ownProperty(made, name) === undefined) defineValue(made, name, (runtime as Members)[name], true);
   }
   defineValue(made, symbols.toStringTag, "console", false);
   return made;

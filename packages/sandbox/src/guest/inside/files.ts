@@ -19,24 +19,17 @@ export function installFiles(primordials: Primordials, ask: Ask): void {
     return ask("file", method, textOf(path, "path"), other, given);
   }
 
-  const functions = {
-    __proto__: null as never,
-    readTextFile: (path: unknown) => call("readTextFileSync", path),
-    writeTextFile: (path: unknown, data: unknown, options?: unknown) =>
-      void call("writeTextFileSync", path, toText(data), options),
-    mkdir: (path: unknown, options?: unknown) => void call("mkdirSync", path, undefined, options),
-    remove: (path: unknown, options?: unknown) => void call("removeSync", path, undefined, options),
-    rename: (path: unknown, to: unknown) => void call("renameSync", path, textOf(to, "new path")),
-    copyFile: (path: unknown, to: unknown) => void call("copyFileSync", path, textOf(to, "new path")),
-  } as unknown as Record<string, (...args: unknown[]) => unknown>;
-  for (const name in functions) {
-    const run = functions[name] as (...args: unknown[]) => unknown;
-    const made = {
-      [name]: async (...args: unknown[]) => run(...args),
-      [`${name}Sync`]: (...args: unknown[]) => run(...args),
-    };
-    for (const key in made) defineValue(Deno, key, made[key], true);
+  function add(name: string, run: (...args: unknown[]) => unknown): void {
+    defineValue(Deno, name, async (...args: unknown[]) => run(...args), true);
+    defineValue(Deno, `${name}Sync`, run, true);
   }
+
+  add("readTextFile", (path) => call("readTextFileSync", path));
+  add("writeTextFile", (path, text, options) => void call("writeTextFileSync", path, toText(text), options));
+  add("mkdir", (path, options) => void call("mkdirSync", path, undefined, options));
+  add("remove", (path, options) => void call("removeSync", path, undefined, options));
+  add("rename", (path, to) => void call("renameSync", path, textOf(to, "new path")));
+  add("copyFile", (path, to) => void call("copyFileSync", path, textOf(to, "new path")));
   const entries = (path: unknown) => parseJson(call("readDirSync", path)) as object[];
   defineValue(Deno, "readDirSync", (path: unknown) => entries(path).values(), true);
   const readDir = (path: unknown) => ({

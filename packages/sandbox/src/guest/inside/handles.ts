@@ -201,7 +201,7 @@ export function createHandles(primordials: Primordials, host: HostFunction, ask:
     }
   }
 
-  const readText = (path: string): string => ask("readText", path);
+  const readText = (path: string): string => ask("file", "readTextFileSync", path);
 
   /** Bytes of a kept result, and the size of the whole. */
   async function read(path: string, offset: number, limit: number) {
@@ -292,7 +292,8 @@ export function createHandles(primordials: Primordials, host: HostFunction, ask:
   async function readPage(path: string, offset: number, limit: number): Promise<TextPage> {
     const { bytes, size } = await read(path, offset, max(MIN_PAGE_BYTES, limit));
     // A character cut by the end of the page belongs to the next page.
-    const end = offset + bytes.length < size ? wholeCharacters(bytes) : bytes.length;
+    let end = bytes.length;
+    if (offset + end < size) for (let back = 1; back <= 3; back += 1) if (begins(bytes, back)) end -= back;
     const next = offset + end;
     return {
       text: host("decode", byteText(bytes, end)) as string,
@@ -302,16 +303,10 @@ export function createHandles(primordials: Primordials, host: HostFunction, ask:
     };
   }
 
-  /** How many bytes are left without the beginning of a character at the end. */
-  function wholeCharacters(bytes: Uint8Array): number {
-    for (let back = 1; back <= 3 && back <= bytes.length; back += 1) {
-      const byte = bytes[bytes.length - back] as number;
-      const isContinuation = byte >= 0x80 && byte < 0xc0;
-      if (isContinuation) continue;
-      const length = byte >= 0xf0 ? 4 : byte >= 0xe0 ? 3 : byte >= 0xc0 ? 2 : 1;
-      return length > back ? bytes.length - back : bytes.length;
-    }
-    return bytes.length;
+  /** Whether a character begins so many bytes before the end, and is longer. */
+  function begins(bytes: Uint8Array, back: number): boolean {
+    const byte = bytes[bytes.length - back] ?? 0;
+    return byte >= 0xc0 && (byte >= 0xf0 ? 4 : byte >= 0xe0 ? 3 : 2) > back;
   }
 
   return {

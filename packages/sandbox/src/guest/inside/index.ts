@@ -18,6 +18,8 @@ export interface RuntimeParts {
   inspect(value: unknown): string;
   /** The runtime's console, for what {@link createConsole} lacks. */
   console: Record<string, unknown>;
+  /** Whether a name is of the language alone. */
+  isLanguage(name: string): boolean;
   /** Beginnings of the names of the runner's own files, where these are paths of the host. */
   runnerFolders: readonly string[];
 }
@@ -38,14 +40,6 @@ function createInside(parts: Parts, hostFunction: HostFunction, runtime: Runtime
   const primordials = parts.createPrimordials();
   const { PromiseConstructor, SafeWeakMap, create, constructors, defineValue, promiseThen, quote } =
     primordials;
-  const errorTypes = {
-    __proto__: null,
-    Error,
-    RangeError,
-    ReferenceError,
-    SyntaxError,
-    TypeError,
-  } as never as Record<string, ErrorConstructor>;
   const run = { __proto__: null as never, callsInFlight: 1, payloadBytes: 0, nextId: 1 };
   /** The place in the program that an error stems from. */
   const places = new SafeWeakMap<{ line: number; column: number }>();
@@ -73,7 +67,7 @@ function createInside(parts: Parts, hostFunction: HostFunction, runtime: Runtime
   }
 
   function makeError(name: string, message: string): object {
-    const type = errorTypes[name];
+    const type = (constructors as Record<string, ErrorConstructor>)[name];
     if (type !== undefined) return new type(message);
     const error = new constructors.Error(message);
     defineValue(error, "name", name, false);
@@ -96,7 +90,7 @@ function createInside(parts: Parts, hostFunction: HostFunction, runtime: Runtime
   );
   defineValue(globalThis, "console", console, false);
   if (runtime === undefined) {
-    parts.installLightGlobals(primordials, host, ask);
+    parts.installLightGlobals(primordials, host);
     parts.installFiles(primordials, ask);
   }
   const reviveHandles = handles.revive;
@@ -106,16 +100,25 @@ function createInside(parts: Parts, hostFunction: HostFunction, runtime: Runtime
   const imports = create(null) as Record<number, Import>;
   let nextImport = 1;
 
-  /** @param isLater - Whether code of the program has run before. */
-  function importModules(requests: unknown, isLater: boolean): Promise<Record<string, unknown>[]> {
+  function importModules(requests: unknown): Promise<Record<string, unknown>[]> {
     const text = primordials.stringify(requests);
     return new PromiseConstructor((resolve, reject) => {
       const id = nextImport;
       nextImport += 1;
       // A list, since a namespace with an export named `then` must never be the value of a promise.
       imports[id] = { __proto__: null, namespaces: [], resolve, reject } as never;
-      host("import", id, text, isLater);
+      host("import", id, text);
     });
+  }
+
+  async function load(specifier: unknown, options?: { with?: Record<string, string> }): Promise<unknown> {
+    const request = { specifier: primordials.toText(specifier), attributes: options?.with ?? {}, names: [] };
+    const { end } = pending.begin("operation", "import");
+    try {
+      return (await importModules([request]))[0];
+    } finally {
+      end();
+    }
   }
 
   function fail(thrown: unknown, kind: "syntax" | "exception" = "exception"): void {
@@ -143,7 +146,7 @@ function createInside(parts: Parts, hostFunction: HostFunction, runtime: Runtime
     if (timers.isTimer(value)) return true;
     const { constructor } = value as { constructor?: { name?: unknown } };
     const name = typeof constructor === "function" ? constructor.name : undefined;
-    if (typeof name !== "string" || primordials.languageNames[name] === true) return false;
+    if (runtime === undefined || typeof name !== "string" || runtime.isLanguage(name)) return false;
     return (globalThis as unknown as Record<string, unknown>)[name] === constructor;
   }
 
@@ -155,20 +158,9 @@ function createInside(parts: Parts, hostFunction: HostFunction, runtime: Runtime
 
   async function encoded(main: (runtime: object) => Promise<unknown>): Promise<string | undefined> {
     const own = {
-      import: (requests: unknown) => importModules(requests, false),
-      load: async (specifier: unknown, options?: { with?: Record<string, string> }) => {
-        const request = {
-          specifier: primordials.toText(specifier),
-          attributes: options?.with ?? {},
-          names: [],
-        };
-        const { end } = pending.begin("operation", "import");
-        try {
-          return (await importModules([request], true))[0];
-        } finally {
-          end();
-        }
-      },
+      import: importModules,
+      // Where a program imports while it runs, it has the runtime.
+      load: runtime === undefined ? undefined : load,
       meta: {
         url: "file:///workspace/program.ts",
         filename: "/workspace/program.ts",
@@ -241,14 +233,6 @@ function createInside(parts: Parts, hostFunction: HostFunction, runtime: Runtime
     placeError(error: unknown, line: number, column: number): void {
       if (typeof error === "object" && error !== null)
         places.set(error, { line: primordials.toNumber(line), column: primordials.toNumber(column) });
-    },
-    /** Notes an operation of the runtime that ends; gives a function that takes its end, and the error if it failed. */
-    beginOperation(name: string): (error?: unknown) => void {
-      const work = pending.begin("operation", name);
-      return (error) => {
-        work.end();
-        work.place(error);
-      };
     },
   };
 }

@@ -67,11 +67,12 @@ export function createJsonEncoder(primordials: Primordials, standIn: (value: obj
   }
 
   /**
-   * The value as JSON text; `undefined` for `undefined`.
+   * The value as JSON text; `undefined` for `undefined`. A Map becomes an object, or a list of entries where a key is no
+   * string; a Set and numbers in a typed array become lists.
    *
    * @param what - Names the value in messages.
    * @param limit - The most characters of the text.
-   * @throws TypeError when the value has no form in JSON; TooLargeError.
+   * @throws TypeError for functions, symbols, promises, large integers, bytes and cycles; TooLargeError.
    */
   function encode(value: unknown, what: string, limit: number): string | undefined {
     if (value === undefined) return undefined;
@@ -80,14 +81,7 @@ export function createJsonEncoder(primordials: Primordials, standIn: (value: obj
     return encoder.text;
   }
 
-  /**
-   * Encodes a program's result as JSON. A Map becomes an object, or a list of entries where a key is no string; a Set
-   * and numbers in a typed array become lists; a BigInt a number, or text where a number would round it; bytes their
-   * count.
-   *
-   * @returns also lines for the program's output, of what the text can't tell.
-   * @throws As {@link encode}, for functions, symbols, promises and cycles.
-   */
+  /** Encodes a program's result, of bytes their count, of a BigInt a number or its text. Also gives lines for its output, of what the text can't tell. */
   function encodeResult(value: unknown, what: string, limit: number) {
     if (value === undefined) return { text: undefined, notes: "" };
     const encoder = begin(what, limit, true);
@@ -176,17 +170,16 @@ export function createJsonEncoder(primordials: Primordials, standIn: (value: obj
   }
 
   function writeObject(encoder: Encoder, value: object, path: string, depth: number): void {
-    const { isResult, open, printing } = encoder;
+    const { open, printing } = encoder;
     const isOpen = open.get(value) === true;
     if (printing !== undefined && (isOpen || depth >= MAX_DEPTH))
       return put(encoder, isOpen ? "[Circular]" : "[Object]");
     if (depth >= MAX_DEPTH) refuse(encoder, "", `is nested deeper than ${MAX_DEPTH} levels`, "Flatten it.");
     if (isOpen) refuse(encoder, path, "refers back to itself", "Leave that part out.");
-    const other = isResult ? standIn(value) : undefined;
+    const other = encoder.isResult ? standIn(value) : undefined;
     if (other !== undefined) return writeMembers(encoder, other, path, depth);
     open.set(value, true);
-    if (!(isResult || printing !== undefined) || !writeCollection(encoder, value, path, depth))
-      writePlain(encoder, value, path, depth);
+    if (!writeCollection(encoder, value, path, depth)) writePlain(encoder, value, path, depth);
     open.set(value, false);
   }
 
@@ -210,6 +203,7 @@ export function createJsonEncoder(primordials: Primordials, standIn: (value: obj
     else if (encoder.printing !== undefined && (isView(value) || isInstance(BufferConstructor, value)))
       writePrintedBytes(encoder, value, path, depth);
     else if (isBytes(value)) {
+      if (!encoder.isResult) refuse(encoder, path, "holds bytes", "Use Array.from(bytes) or text.");
       const { byteLength } = value as ArrayBuffer;
       note(
         encoder,
@@ -288,9 +282,6 @@ export function createJsonEncoder(primordials: Primordials, standIn: (value: obj
     }
     if (isInstance(PromiseConstructor, value))
       refuse(encoder, path, "is a promise", "Put `await` before it.");
-    if (isInstance(MapConstructor, value)) refuse(encoder, path, "is a Map", "Use Object.fromEntries(map).");
-    if (isInstance(SetConstructor, value)) refuse(encoder, path, "is a Set", "Use [...set].");
-    if (isView(value)) refuse(encoder, path, "holds bytes", "Use Array.from(bytes) or text.");
     if (!isInstance(ErrorConstructor, value)) return value;
     const { name, message } = value as Error;
     return { name, message };

@@ -30,8 +30,6 @@ export function createPrimordials() {
   const PIECE_BYTES = 4_096;
   const TypedArray = (getPrototypeOf(Uint8Array.prototype) as { constructor: { prototype: object } })
     .constructor;
-  const names =
-    "DataView Uint8Array Int8Array Uint16Array Int16Array Uint32Array Int32Array BigUint64Array BigInt64Array Uint8ClampedArray Float16Array Float32Array Float64Array";
   const getter = (prototype: object, key: string | symbol) =>
     uncurry(getOwnPropertyDescriptor(prototype, key)?.get as Method) as (self: unknown) => unknown;
   const weakGet = uncurry(WeakMap.prototype.get);
@@ -44,14 +42,6 @@ export function createPrimordials() {
     configurable: boolean;
   };
   data.writable = data.configurable = true;
-
-  const languageNames = create(null) as Record<string, boolean>;
-  for (const name of "Object Array Map Set Date RegExp Error AggregateError EvalError RangeError ReferenceError SyntaxError TypeError URIError Promise ArrayBuffer Number String Boolean".split(
-    " ",
-  )) {
-    languageNames[name] = true;
-  }
-  for (const name of names.split(" ")) languageNames[name] = true;
 
   /** A weak map that is safe from patched prototypes. */
   class SafeWeakMap<Value> {
@@ -126,7 +116,6 @@ export function createPrimordials() {
     toNumber: Number,
     isNativeError: (Error as unknown as { isError(value: unknown): boolean }).isError,
     sizeOfSet: getter(Set.prototype, "size"),
-    languageNames,
     toText: String,
     isFiniteNumber: Number.isFinite,
     isArray: Array.isArray,
@@ -140,6 +129,8 @@ export function createPrimordials() {
       __proto__: null as never,
       Error,
       RangeError,
+      ReferenceError,
+      SyntaxError,
       TypeError,
     },
     symbols: {

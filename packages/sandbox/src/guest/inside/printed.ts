@@ -129,12 +129,7 @@ export function createPrinter(
     const names = isList ? [] : keys(value);
     const parts = isList ? `${value.length} items` : keysText(names);
     const part = isList ? "list.slice(0, 10)" : "value.key";
-    const first = isList ? (value as unknown[])[0] : undefined;
-    const items =
-      typeof first === "object" && first !== null && !isArray(first)
-        ? `, the first with ${keysText(keys(first))}`
-        : "";
-    return `${sliceText(text, 0, SHOWN_CHARACTERS)}\n[Only the first ${SHOWN_CHARACTERS} characters are shown of more than ${MAX_CHARACTERS}. It has ${parts}${items}. Print a part (${part}), or return it: a long result is kept whole.]`;
+    return `${sliceText(text, 0, SHOWN_CHARACTERS)}\n[Only the first ${SHOWN_CHARACTERS} characters are shown of more than ${MAX_CHARACTERS}. It has ${parts}. Print a part (${part}), or return it: a long result is kept whole.]`;
   }
 
   function keysText(names: readonly string[]): string {

@@ -17,7 +17,7 @@ console.log(hostile); console.log("%s %j %o %d", hostile, hostile, hostile, host
   [
     "a full stack",
     `const deep = (action) => { let left = 60; const down = () => { try { down(); } catch (error) { look(error); } if (left-- > 0) try { look(action()); } catch (error) { look(error); } }; down(); };
-for (const action of [() => performance.now(), () => crypto.randomUUID(), () => atob("*"), () => btoa("x"), () => queueMicrotask(() => {}), () => setTimeout(() => {}, 0), () => new TextEncoder().encode("x"), () => console.log("x"), () => callTool("h", "t", {}).catch(look), () => import("./servers/counter/index.ts").catch(look)]) deep(action);
+for (const action of [() => performance.now(), () => crypto.randomUUID(), () => queueMicrotask(() => {}), () => setTimeout(() => {}, 0), () => console.log("x"), () => callTool("h", "t", {}).catch(look), () => arguments[0].load("./servers/counter/index.ts").catch(look)]) deep(action);
 await new Promise((go) => setTimeout(go, 5));`,
   ],
   [
@@ -34,20 +34,20 @@ raise(); setTimeout(raise, 1); queueMicrotask(raise); await callTool("h", "t", {
     `const handler = {}; for (const name of Object.getOwnPropertyNames(Reflect)) handler[name] = (...all) => { look(all); for (const one of all) look(one); return Reflect[name](...all); };
 const made = (target) => new Proxy(target, handler);
 const then = function (...all) { look(this); for (const one of all) look(one); all[0]?.(1); };
-for (const use of [() => callTool("h", "t", made({ a: 1 })), () => callTool(made({}), made({}), { get a() { look(this); return 1; } }), () => callTool("h", "t", { then }), () => Promise.race([made(Promise.resolve(1)), { then }]), () => setTimeout(made(() => {}), made({})), () => clearTimeout(made({})), () => console.log(made({ a: made([1]) }), made(new Map([[1, 2]]))), () => new TextEncoder().encode(made({ toString: () => "x" })), () => new TextDecoder().decode(made(new Uint8Array(2))), () => atob(made({}))]) try { look(await use()); } catch (error) { look(error); }
+for (const use of [() => callTool("h", "t", made({ a: 1 })), () => callTool(made({}), made({}), { get a() { look(this); return 1; } }), () => callTool("h", "t", { then }), () => Promise.race([made(Promise.resolve(1)), { then }]), () => setTimeout(made(() => {}), made({})), () => clearTimeout(made({})), () => console.log(made({ a: made([1]) }), made(new Map([[1, 2]])))]) try { look(await use()); } catch (error) { look(error); }
 await new Promise((go) => setTimeout(go, 2));`,
   ],
   [
     "setters that everything inherits",
     `for (const key of ["get", "set", "value", "writable", "configurable", "then", "code", "stack", "message", "id", "ok", "0", "1"]) Object.defineProperty(Object.prototype, key, { __proto__: null, configurable: true, get() { look(this); return undefined; }, set(value) { look(this); look(value); } });
-try { look(await callTool("h", "t", { a: [1] })); setTimeout(() => {}, 0); console.log({ a: 1 }); look(await import("./servers/counter/index.ts")); } catch (error) { look(error); }
+try { look(await callTool("h", "t", { a: [1] })); setTimeout(() => {}, 0); console.log({ a: 1 }); look(await arguments[0].load("./servers/counter/index.ts")); } catch (error) { look(error); }
 for (const key of ["get", "set", "value", "writable", "configurable", "then", "code", "stack", "message", "id", "ok", "0", "1"]) delete Object.prototype[key];`,
   ],
   [
     "changed promises and iterators",
     `const own = Promise.prototype.then; Promise.prototype.then = new Proxy(own, { apply(then, self, all) { look(self); look(all); for (const one of all) look(one); return Reflect.apply(then, self, all); } });
 Object.defineProperty(Promise.prototype, "constructor", { configurable: true, get() { look(this); return class { static get [Symbol.species]() { return class { constructor(executor) { look(executor); executor((value) => look(value), (reason) => look(reason)); } }; } }; } });
-for (const make of [() => import("./none.ts"), () => import("data:text/javascript,export default 1"), () => callTool("h", "fail", {}), () => callTool("h", "t", 1)]) try { look(await make()); } catch (error) { look(error); }`,
+for (const make of [() => arguments[0].load("./none.ts"), () => arguments[0].load("data:text/javascript,export default 1"), () => callTool("h", "fail", {}), () => callTool("h", "t", 1)]) try { look(await make()); } catch (error) { look(error); }`,
   ],
   [
     "code made of text, and modules of the runtime",

@@ -26,7 +26,7 @@ Error.prepareStackTrace = (_, sites) => sites.map((site) => [site.getFileName(),
   "an error of another's promise": `setTimeout(() => { Deno.readTextFileSync("/workspace/none/at/all"); }, 1); await new Promise(() => {});`,
   "an import that fails": `import { x } from "./servers/none/index.ts"; return x;`,
   threads: `const url = URL.createObjectURL(new Blob(["self.onmessage = () => self.postMessage([Deno.execPath(), Deno.cwd(), Deno.mainModule, process.argv, process.execPath, new Error('x').stack, (() => { try { return Deno.realPathSync('.'); } catch (error) { return error.message; } })()].map((one) => 'it is ' + one))"], { type: "text/javascript" }));
-const worker = new Worker(url, { type: "module" }); worker.postMessage(1); const told = await new Promise((go) => { worker.onmessage = ({ data }) => go(data); worker.onerror = (event) => { event.preventDefault(); go([event.message]); }; }); worker.terminate(); return told;`,
+let worker; try { worker = new Worker(url, { type: "module" }); } catch (error) { return [error.message]; } worker.postMessage(1); const told = await new Promise((go) => { worker.onmessage = ({ data }) => go(data); worker.onerror = (event) => { event.preventDefault(); go([event.message]); }; }); worker.terminate(); return told;`,
 };
 
 /** No program learns where it lies on the host. */

@@ -51,7 +51,7 @@ const evil = () => { throw new Error("patched"); };
 JSON.parse = evil; JSON.stringify = evil; Promise.prototype.then = evil; Promise.resolve = evil;
 Array.prototype.map = evil; Array.prototype.push = evil; Array.prototype[Symbol.iterator] = evil;
 String.prototype.slice = evil; String.prototype.startsWith = evil; Map.prototype.get = evil; WeakMap.prototype.get = evil;
-Object.keys = evil; Reflect.apply = evil; TextEncoder.prototype.encode = evil;
+Object.keys = evil; Reflect.apply = evil;
 Uint8Array.prototype.subarray = evil; Uint8Array.prototype.set = evil; try { Function.prototype.call = evil; } catch {} Function.prototype.apply = evil;
 RegExp.prototype.exec = evil; performance.now = evil;
 export default { sum: await add({ a: 1, b: 2 }), echo: await callTool("host", "echo", { ok: true }) };`;

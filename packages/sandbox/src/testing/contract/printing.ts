@@ -43,9 +43,7 @@ export function printingContract(harness: () => Harness): void {
     expect(await printed(`console.log(${rows});`)).toBe(`${whole}\n`);
     const long = await printed(`console.log(${rows}.map((row) => ({ ...row, text: "x".repeat(500) })));`);
     expect(long.length).toBeLessThan(10_000);
-    expect(long).toMatch(
-      /more than 65536\. It has 500 items, the first with the keys id, text\. Print a part/,
-    );
+    expect(long).toMatch(/more than 65536\. It has 500 items\. Print a part/);
   });
 
   it("prints alike by every method, through `node:console` and whatever the program changes", async () => {

@@ -19,7 +19,7 @@ function look(value) { if (isForeign(value)) found.push(typeof value); }
  */
 const FUZZ = `let state = SEED; const random = (below) => { state = (state * 1103515245 + 12345) % 2147483648; return state % below; };
 const names = [Object, Function.prototype, Array, Number, Boolean, String, Symbol, Date, Promise, RegExp, Error, AggregateError, RangeError, TypeError, JSON, Math, Intl, ArrayBuffer, Uint8Array, Float64Array, DataView, Map, BigInt, Set, WeakMap, WeakSet, Iterator, Proxy, Reflect];
-const given = [client, tools, console.log, console.error, console.dir, console.count, console.group, console.assert, console.trace, setTimeout, setInterval, clearTimeout, queueMicrotask, atob, btoa, TextEncoder, new TextDecoder(), performance.now, crypto.randomUUID, import.meta, arguments, setTimeout(() => {}, 1)];
+const given = [client, tools, console.log, console.error, console.dir, console.warn, setTimeout, setInterval, clearTimeout, queueMicrotask, performance.now, crypto.randomUUID, import.meta, arguments, setTimeout(() => {}, 1)];
 const values = []; const seen = new WeakSet(); let calls = 0;
 const isObject = (value) => (typeof value === "object" && value !== null) || typeof value === "function";
 function take(value) { if (!isObject(value) || seen.has(value)) return; seen.add(value); look(value); if (values.length < 4_000) values.push(value); else values[random(values.length)] = value; }

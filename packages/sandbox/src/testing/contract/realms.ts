@@ -269,8 +269,8 @@ return [text, names, failed, Array.from(Deno.readDirSync("."), ({ name }) => nam
   it("run no code twice for a module that they write and that uses the runtime", async () => {
     const own = recordingInvoker(({ args }) => args);
     const code = `import { callTool } from "cem:client"; await callTool("h", "t", 1);
-Deno.writeTextFileSync("late.ts", "export default new URL('a:b').href;"); return await import("./late.ts").catch(({ message }) => message);`;
-    expect(await session.value(code, { invoker: own })).toContain("was written after the program began");
+Deno.writeTextFileSync("late.ts", "export default new URL('a:b').href;"); return (await import("./late.ts")).default;`;
+    expect(await session.value(code, { invoker: own })).toBe("a:b");
     expect(own.calls).toHaveLength(1);
   });
 
@@ -315,7 +315,7 @@ throw new Error("end");`;
     expect(session.kept).toBe(1);
   });
 
-  it("load a program that may not run yet, and execute nothing of it or of its imports", async () => {
+  it("execute nothing of a program that may not run yet, or of its imports", async () => {
     const session = await SessionHarness.make(makeProvider, FILES);
     const code = `import { eager } from "./servers/eager/index.ts";\nconsole.log("printed");\nDeno.writeTextFileSync("/workspace/made.txt", "");\nexport default await eager({});`;
     const made = (): string[] =>

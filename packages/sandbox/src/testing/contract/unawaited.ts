@@ -81,7 +81,7 @@ export default 1;`;
   });
 
   it("waits for timers, and for what they begin", async () => {
-    const code = `${CLIENT}setTimeout(async () => console.log(await callTool("h", "later", 1)), 5);
+    const code = `${CLIENT}setTimeout(async () => console.log(await callTool("h", "later", 1)), 60);
 setInterval(() => {}, 1);
 const none = setTimeout(() => {}, 60_000); none.unref();
 const cleared = setTimeout(() => {}, 60_000);
