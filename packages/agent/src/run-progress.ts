@@ -1,7 +1,7 @@
 import { setImmediate as nextTurn } from "node:timers/promises";
 import { toErrorInfo } from "@cem/core";
 import type { AgentEvent, ExecuteOptions, TaskResult } from "@cem/core";
-import { instruments, traced } from "@cem/core/telemetry";
+import { measure, traced } from "@cem/core/telemetry";
 
 type Stage = Extract<AgentEvent, { type: "stage-started" }>["stage"];
 
@@ -45,7 +45,7 @@ export class RunProgress {
     } finally {
       const ms = elapsedSince(started);
       this.#timings[stage] = rounded((this.#timings[stage] ?? 0) + ms);
-      instruments().stageDuration.record(ms / MS_PER_SECOND, { stage });
+      measure("stageDuration", ms / MS_PER_SECOND, { stage });
     }
   }
 

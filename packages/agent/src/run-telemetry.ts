@@ -1,6 +1,6 @@
 import type { RunOutcome, STATUSES, TaskResult, ToolCall, ToolResult } from "@cem/core";
 import { statusOfRun } from "@cem/core";
-import { failSpan, instruments, keepTrace, traced } from "@cem/core/telemetry";
+import { failSpan, keepTrace, measure, traced } from "@cem/core/telemetry";
 
 const MS_PER_SECOND = 1_000;
 
@@ -37,13 +37,12 @@ function countRun(
   result: TaskResult | undefined,
   ms: number,
 ): void {
-  const { refusals, runDuration, runs, tokensKeptOut, toolCalls } = instruments();
-  runs.add(1, { kind, status, isolation: result?.isolation?.level ?? "none" });
-  runDuration.record(ms / MS_PER_SECOND, { kind });
+  measure("runs", 1, { kind, status, isolation: result?.isolation?.level ?? "none" });
+  measure("runDuration", ms / MS_PER_SECOND, { kind });
   if (result === undefined) return;
-  if (result.error !== null) refusals.add(1, { code: result.error.code });
-  for (const { ok } of result.toolCalls) toolCalls.add(1, { ok: String(ok) });
-  tokensKeptOut.add(result.contextTokens.saved);
+  if (result.error !== null) measure("refusals", 1, { code: result.error.code });
+  for (const { ok } of result.toolCalls) measure("toolCalls", 1, { ok: String(ok) });
+  measure("tokensKeptOut", result.contextTokens.saved);
 }
 
 /** Runs a program within the span of its guest. The guest reports nothing of it: the host sees begin, end and calls. */

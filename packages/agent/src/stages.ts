@@ -22,6 +22,7 @@ import type {
   WorkspaceSync,
   ExecuteOptions,
 } from "@cem/core";
+import { observeSandbox } from "@cem/core/telemetry";
 import { loadTokenCounter } from "@cem/core/tokens";
 import type { TokenCounter } from "@cem/core/tokens";
 import { DefinitionTokens } from "./context-tokens.ts";
@@ -45,6 +46,7 @@ export class Stages {
   readonly audit: Lazy<AuditLog | undefined> | undefined;
   readonly tokenCounter: Lazy<TokenCounter>;
   readonly definitionTokens = new DefinitionTokens();
+  #stopObserving: (() => void) | undefined;
 
   constructor(settings: OwnedPipelineSettings) {
     const { audit, countTokens, invoker, redactor, typeChecker } = settings;
@@ -54,7 +56,13 @@ export class Stages {
     this.selector = lazy(settings.selector);
     this.generator = lazy(settings.generator);
     this.guard = lazy(settings.guard);
-    this.sandbox = lazy(settings.sandbox);
+    this.sandbox = new Lazy(async () => {
+      const { sandbox } = settings;
+      if (typeof sandbox !== "function") return sandbox;
+      const created = await sandbox();
+      this.#stopObserving = observeSandbox(() => created.stats?.());
+      return created;
+    });
     this.invoker = invoker && lazy(invoker);
     this.redactor =
       redactor && new Lazy(async () => (typeof redactor === "function" ? redactor() : redactor));
@@ -71,6 +79,7 @@ export class Stages {
         typeof typeChecker === "function" && disposeCreated(this.typeChecker),
       ]);
     } finally {
+      this.#stopObserving?.();
       await this.settings.dispose?.();
     }
   }

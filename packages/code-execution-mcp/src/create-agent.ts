@@ -3,7 +3,6 @@ import type { OwnedPipelineSettings } from "@cem/agent";
 import type { Config } from "@cem/config";
 import { Lazy } from "@cem/core";
 import type { Agent, ExecuteOptions, Redactor, TaskResult } from "@cem/core";
-import { observeSandbox } from "@cem/core/telemetry";
 import { assertAgentOptions, assertTaskOptions } from "./options.ts";
 import type { AgentOptions } from "./options.ts";
 import { lazyHost } from "./wiring/calls/tool-host.ts";
@@ -128,7 +127,6 @@ async function createStages(
       recordRedactor,
       owner: loaded.owner?.id,
     });
-  let stopObserving: (() => void) | undefined;
   return {
     catalog: async () => (await host.get()).catalog.get(),
     async selector() {
@@ -177,11 +175,9 @@ async function createStages(
         chosenBy: loaded.origins["execution.sandbox_type"]?.label,
       };
       const provider = await sandboxProviderOf(config, settings);
-      const sandbox = await fileTools.openSandbox((variant) =>
+      return fileTools.openSandbox((variant) =>
         createSandbox(config, { ...settings, ...variant, sandboxProvider: provider }),
       );
-      stopObserving = observeSandbox(() => sandbox.stats?.());
-      return sandbox;
     },
     invoker: async () => (await host.get()).bridge.invoker.get(),
     results: async () => (await host.get()).results,
@@ -207,7 +203,6 @@ async function createStages(
           ),
       }),
     async dispose() {
-      stopObserving?.();
       const opened = await host.settled();
       await sessionLog?.close();
       await loaded.records?.flush();

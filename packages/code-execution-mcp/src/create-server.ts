@@ -2,7 +2,7 @@ import type { Config } from "@cem/config";
 import { toErrorInfo } from "@cem/core";
 import type { CemError } from "@cem/core";
 import { hintForAgent } from "@cem/core/errors";
-import { flushTelemetry, instruments, observeQueue } from "@cem/core/telemetry";
+import { flushTelemetry, exportMetrics, observeQueue } from "@cem/core/telemetry";
 import type * as McpServer from "@cem/mcp-server";
 import type { AuthSettings, Serving } from "@cem/mcp-server";
 import { createLoadedAgent } from "./create-agent.ts";
@@ -123,7 +123,7 @@ export async function createServer(options: ServerOptions = {}): Promise<CemServ
   const { store } = loaded;
   if (store !== undefined) void reportUnreachable(async () => probeStore(await store.get()), log);
   // Gauges are there before the first run.
-  instruments();
+  exportMetrics();
   const stopObserving = queue && observeQueue(() => queue.counts());
   return Object.assign(server, {
     close: async (graceMs?: number) => {

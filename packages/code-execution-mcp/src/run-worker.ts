@@ -1,8 +1,6 @@
-import { statusOfRun } from "@cem/core";
-import type { Agent, RunRecord, TaskResult } from "@cem/core";
-import { flushTelemetry, instruments, observeQueue } from "@cem/core/telemetry";
-import type { ReadinessReport, WorkerMetrics } from "@cem/mcp-server";
-import type { QueueWorker, RunningAgent } from "@cem/queue";
+import { flushTelemetry, exportMetrics, observeQueue } from "@cem/core/telemetry";
+import type { ReadinessReport } from "@cem/mcp-server";
+import type { QueueWorker } from "@cem/queue";
 import { createLoadedAgent } from "./create-agent.ts";
 import { assertAgentOptions } from "./options.ts";
 import type { AgentOptions } from "./options.ts";
@@ -62,7 +60,7 @@ export async function runWorker(options: WorkerOptions = {}): Promise<RunningWor
   const threads = startWorkThreads();
   const agents = await openWorkerAgents(loaded, { ...agentOptions, log }, createLoadedAgent);
   // Gauges are there before the first run.
-  instruments();
+  exportMetrics();
   const stopObserving = observeQueue(() => queue.counts());
   const release = async (): Promise<void> => {
     stopObserving();
@@ -82,8 +80,7 @@ export async function runWorker(options: WorkerOptions = {}): Promise<RunningWor
     const metrics = createWorkerMetrics(() => queue.load());
     worker = await startQueueWorker({
       ...connection,
-      agentFor: async (owner, incarnation) =>
-        watchRuns(await agents.get(owner, incarnation), metrics.onFinished),
+      agentFor: (owner, incarnation) => agents.get(owner, incarnation),
       concurrency,
       lostAfterMs: config.queue.lostAfter * MS_PER_SECOND,
       keepsGuests: enabled && sandboxReuse === "session",
@@ -118,6 +115,7 @@ export async function runWorker(options: WorkerOptions = {}): Promise<RunningWor
       await flushTelemetry();
       await release();
       await health?.close();
+      metrics.close();
     };
     let closing: Promise<void> | undefined;
     return { name, url: health?.url, close: () => (closing ??= close()) };
@@ -126,25 +124,4 @@ export async function runWorker(options: WorkerOptions = {}): Promise<RunningWor
     await release();
     throw error;
   }
-}
-
-/** An agent whose runs a listener hears of when they end. */
-function watchRuns(agent: Agent, onFinished: WorkerMetrics["onFinished"]): RunningAgent {
-  const watched = async (kind: "task" | "code", run: () => Promise<TaskResult>): Promise<TaskResult> => {
-    const began = performance.now();
-    const tell = (status: RunRecord["status"], result?: TaskResult): void =>
-      onFinished({ kind, ms: performance.now() - began, status, result });
-    try {
-      const result = await run();
-      tell(statusOfRun(result), result);
-      return result;
-    } catch (error) {
-      tell(statusOfRun(undefined, error));
-      throw error;
-    }
-  };
-  return {
-    executeTask: (task, options) => watched("task", () => agent.executeTask(task, options)),
-    executeCode: (code, options) => watched("code", () => agent.executeCode(code, options)),
-  };
 }

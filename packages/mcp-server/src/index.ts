@@ -23,7 +23,7 @@ export type { Serving, StdioOptions } from "./stdio.ts";
 export type { Probe, ReadinessReport } from "./http/health.ts";
 export { serveHealth } from "./http/health.ts";
 export { createWorkerMetrics } from "./http/metrics.ts";
-export type { QueueFigures, WorkerMetrics } from "./http/metrics.ts";
+export type { PrometheusMetrics, QueueFigures } from "./http/metrics.ts";
 export type { HealthServing, HealthSettings } from "./http/health.ts";
 export { serveHttp } from "./http/serve-http.ts";
 export type { HttpServing } from "./http/serve-http.ts";

@@ -1,5 +1,5 @@
 import { isObject } from "@cem/core";
-import { clientTrace, failSpan, instruments, traced } from "@cem/core/telemetry";
+import { clientTrace, failSpan, measure, traced } from "@cem/core/telemetry";
 import type { ClientTrace } from "@cem/core/telemetry";
 import { nearest } from "@cem/core/text";
 import type {
@@ -127,7 +127,7 @@ export function traceRequest(
     if (answered["isError"] === true) failSpan(span, "tool_error");
     return answered;
   }).finally(() =>
-    instruments().serverOperation.record((performance.now() - started) / MS_PER_SECOND, {
+    measure("serverOperation", (performance.now() - started) / MS_PER_SECOND, {
       "mcp.method.name": "tools/call",
       "gen_ai.tool.name": tool,
       "network.transport": transport,

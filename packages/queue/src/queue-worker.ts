@@ -3,7 +3,7 @@ import os from "node:os";
 import { setTimeout as sleep } from "node:timers/promises";
 import { CemError } from "@cem/core";
 import { shownLocation, storeUnavailable } from "@cem/store";
-import { instruments } from "@cem/core/telemetry";
+import { measure } from "@cem/core/telemetry";
 import type { Redis } from "ioredis";
 import { DEFAULT_PREFIX, connectPatiently, createMessageCodec, requireKept } from "./connection.ts";
 import type { QueueConnection } from "./run-queue.ts";
@@ -155,7 +155,7 @@ class RedisQueueWorker implements QueueWorker {
     // A worker that was stuck may have found its own run lost, and taken it again.
     this.#active.get(given.id)?.lose();
     this.#active.set(given.id, run);
-    instruments().queueWait.record(given.waitedMs / MS_PER_SECOND);
+    measure("queueWait", given.waitedMs / MS_PER_SECOND);
     try {
       // One that was stuck may have lost what it was given meanwhile.
       if (performance.now() - this.#signedAt > this.#lostAfterMs) await this.#sign();

@@ -3,7 +3,7 @@ import path from "node:path";
 import { metrics } from "@opentelemetry/api";
 import { DataPointType, MeterProvider, MetricReader } from "@opentelemetry/sdk-metrics";
 import { afterAll, describe, expect, it } from "vitest";
-import { instruments, observeOwners, observeQueue, observeSandbox } from "./index.ts";
+import { measure, observeOwners, observeQueue, observeSandbox } from "./index.ts";
 
 interface Panel {
   id: number;
@@ -40,16 +40,15 @@ async function exported(): Promise<Map<string, Set<string>>> {
   observeSandbox(() => ({ standby: 1, kept: 1, taken: 1, ...counted }));
   observeQueue(async () => ({ waiting: 3, running: 2, dead: 1 }));
   observeOwners(() => 5);
-  const made = instruments();
-  made.runs.add(1, { kind: "code", status: "success", isolation: "namespaces" });
-  made.runDuration.record(0.2, { kind: "code" });
-  made.stageDuration.record(0.1, { stage: "run" });
-  made.refusals.add(1, { code: "RUN_TIMED_OUT" });
-  made.toolCalls.add(1, { ok: "true" });
-  made.tokensKeptOut.add(7);
-  made.serverOperation.record(0.1);
-  made.clientOperation.record(0.1);
-  made.queueWait.record(0.1);
+  measure("runs", 1, { kind: "code", status: "success", isolation: "namespaces" });
+  measure("runDuration", 0.2, { kind: "code" });
+  measure("stageDuration", 0.1, { stage: "run" });
+  measure("refusals", 1, { code: "RUN_TIMED_OUT" });
+  measure("toolCalls", 1, { ok: "true" });
+  measure("tokensKeptOut", 7);
+  measure("serverOperation", 0.1);
+  measure("clientOperation", 0.1);
+  measure("queueWait", 0.1);
   const { resourceMetrics } = await reader.collect();
   const series = new Map<string, Set<string>>();
   for (const metric of resourceMetrics.scopeMetrics.flatMap((scope) => scope.metrics)) {

@@ -1,5 +1,14 @@
 export { auditDigest } from "./audit-digest.ts";
 export { flushTelemetry, failSpan, keepTrace, traced } from "./tracing.ts";
-export { instruments, observeOwners, observeQueue, observeSandbox } from "./metrics.ts";
+export {
+  addMetricSink,
+  exportMetrics,
+  measure,
+  METRIC_BUCKETS,
+  observeOwners,
+  observeQueue,
+  observeSandbox,
+} from "./metrics.ts";
+export type { MetricSink } from "./metrics.ts";
 export { clientTrace, contextOf, traceCarrier } from "./trace-carrier.ts";
 export type { ClientTrace, TraceCarrier } from "./trace-carrier.ts";

@@ -1,77 +1,95 @@
-import type { Counter, Histogram, Meter, MeterProvider } from "@opentelemetry/api";
+import type { Attributes, Meter, MeterProvider } from "@opentelemetry/api";
 import { registeredApi, SCOPE } from "./tracing.ts";
 import type { SandboxStats } from "../index.ts";
 
-/** Durations, in seconds. */
-const BUCKETS = [0.005, 0.01, 0.025, 0.05, 0.1, 0.25, 0.5, 1, 2.5, 5, 10, 30, 60, 300];
+/** The upper bounds of durations, in seconds. */
+export const METRIC_BUCKETS = [0.005, 0.01, 0.025, 0.05, 0.1, 0.25, 0.5, 1, 2.5, 5, 10, 30, 60, 300];
 
-/** The instruments by provider: an SDK may be set up after the first import. */
-const made = new WeakMap<MeterProvider, Instruments>();
-
-/** Counts and measures. */
-interface Instruments {
-  runs: Pick<Counter, "add">;
-  runDuration: Pick<Histogram, "record">;
-  stageDuration: Pick<Histogram, "record">;
-  refusals: Pick<Counter, "add">;
-  toolCalls: Pick<Counter, "add">;
-  tokensKeptOut: Pick<Counter, "add">;
-  serverOperation: Pick<Histogram, "record">;
-  clientOperation: Pick<Histogram, "record">;
-  queueWait: Pick<Histogram, "record">;
+/** A counter, or a histogram of seconds. */
+interface Metric {
+  name: string;
+  description: string;
+  isTime: boolean;
 }
 
-const NONE = { add() {}, record() {} };
-const NO_INSTRUMENTS: Instruments = {
-  runs: NONE,
-  runDuration: NONE,
-  stageDuration: NONE,
-  refusals: NONE,
-  toolCalls: NONE,
-  tokensKeptOut: NONE,
-  serverOperation: NONE,
-  clientOperation: NONE,
-  queueWait: NONE,
+const counter = (name: string, description: string): Metric => ({ name, description, isTime: false });
+const seconds = (name: string, description: string): Metric => ({ name, description, isTime: true });
+
+/** The metrics of the project. No attribute has a value that clients or code choose. */
+const METRICS = {
+  runs: counter("cem.runs", "Runs that ended, by kind, status and isolation."),
+  runDuration: seconds("cem.run.duration", "How long runs took, waiting for a guest included."),
+  stageDuration: seconds("cem.stage.duration", "How long the stages of runs took."),
+  refusals: counter("cem.refusals", "Runs that ended without success, by the error's code."),
+  toolCalls: counter("cem.tool_calls", "Calls that code made to tools."),
+  tokensKeptOut: counter("cem.tokens_kept_out", "Tokens that a model would have read without the sandbox."),
+  serverOperation: seconds("mcp.server.operation.duration", "How long requests of MCP clients took."),
+  clientOperation: seconds("mcp.client.operation.duration", "How long requests to MCP servers took."),
+  queueWait: seconds("cem.queue.wait.duration", "How long runs waited in the queue for a worker."),
 };
 
-/** Counters and histograms of the project. No attribute has a value that clients or code choose. */
-export function instruments(): Instruments {
-  const api = registeredApi();
-  if (api === undefined) return NO_INSTRUMENTS;
-  const provider = api.metrics.getMeterProvider();
-  const known = made.get(provider);
-  if (known !== undefined) return known;
-  const meter = provider.getMeter(SCOPE);
-  const created = makeInstruments(meter);
-  observeGauges(meter);
-  made.set(provider, created);
-  return created;
+/** Takes one value of a metric. */
+type Measure = (value: number, attributes?: Attributes) => void;
+
+/** Figures that are read when metrics are exported, by the value of the attribute that distinguishes them. */
+interface ObservedMetric {
+  kind: "Gauge" | "Counter";
+  name: string;
+  description: string;
+  attribute: string;
+  read: () => Record<string, number> | Promise<Record<string, number>>;
 }
 
-function makeInstruments(meter: Meter): Instruments {
-  const seconds = (name: string, description: string) =>
-    meter.createHistogram(name, {
-      description,
-      unit: "s",
-      advice: { explicitBucketBoundaries: [...BUCKETS] },
-    });
+/** A place that metrics go to. */
+export interface MetricSink {
+  create(metric: Metric): Measure;
+  observe(metric: ObservedMetric): void;
+}
+
+const sinks = new Set<ReadonlyMap<string, Measure>>();
+let openTelemetry: { provider: MeterProvider; end: () => void } | undefined;
+
+/** Has metrics go to a sink, too. @returns a function that ends this. */
+export function addMetricSink(sink: MetricSink): () => void {
+  const measures = new Map(Object.entries(METRICS).map(([key, metric]) => [key, sink.create(metric)]));
+  for (const metric of OBSERVED) sink.observe(metric);
+  sinks.add(measures);
+  return () => void sinks.delete(measures);
+}
+
+/** Counts something, or measures a time in seconds. */
+export function measure(metric: keyof typeof METRICS, value: number, attributes?: Attributes): void {
+  exportMetrics();
+  for (const measures of sinks) measures.get(metric)?.(value, attributes);
+}
+
+/** Has metrics go to OpenTelemetry where an SDK is set up, which it may be after the first import. */
+export function exportMetrics(): void {
+  const provider = registeredApi()?.metrics.getMeterProvider();
+  if (provider === undefined || provider === openTelemetry?.provider) return;
+  openTelemetry?.end();
+  openTelemetry = { provider, end: addMetricSink(sinkOf(provider.getMeter(SCOPE))) };
+}
+
+function sinkOf(meter: Meter): MetricSink {
   return {
-    runs: meter.createCounter("cem.runs", {
-      description: "Runs that ended, by kind, status and isolation.",
-    }),
-    runDuration: seconds("cem.run.duration", "How long runs took, waiting for a guest included."),
-    stageDuration: seconds("cem.stage.duration", "How long the stages of runs took."),
-    refusals: meter.createCounter("cem.refusals", {
-      description:
-        "Runs that ended without success, by the error's code: limits, quotas and reviews among them.",
-    }),
-    toolCalls: meter.createCounter("cem.tool_calls", { description: "Calls that code made to tools." }),
-    tokensKeptOut: meter.createCounter("cem.tokens_kept_out", {
-      description: "Tokens that a model would have read without the sandbox.",
-    }),
-    serverOperation: seconds("mcp.server.operation.duration", "How long requests of MCP clients took."),
-    clientOperation: seconds("mcp.client.operation.duration", "How long requests to MCP servers took."),
-    queueWait: seconds("cem.queue.wait.duration", "How long runs waited in the queue for a worker."),
+    create({ name, description, isTime }) {
+      const made = isTime
+        ? meter.createHistogram(name, {
+            description,
+            unit: "s",
+            advice: { explicitBucketBoundaries: METRIC_BUCKETS },
+          })
+        : meter.createCounter(name, { description });
+      return (value, attributes) =>
+        "record" in made ? made.record(value, attributes) : made.add(value, attributes);
+    },
+    observe({ kind, name, description, attribute, read }) {
+      meter[`createObservable${kind}`](name, { description }).addCallback(async (result) => {
+        for (const [value, figure] of Object.entries(await read()))
+          result.observe(figure, { [attribute]: value });
+      });
+    },
   };
 }
 
@@ -81,9 +99,6 @@ interface ObservedQueue {
   running: number;
   dead: number;
 }
-
-/** Values by the value of the attribute that distinguishes them. */
-type Read = () => Record<string, number> | Promise<Record<string, number>>;
 
 const sandboxes = new Set<() => SandboxStats | undefined>();
 /** Counts of sandboxes that are no more: a counter must not fall. */
@@ -115,52 +130,37 @@ export function observeOwners(read: () => number): () => void {
 
 const CUMULATIVE = ["hits", "reused", "misses", "started", "lost", "discarded"] as const;
 
-/** Adds what is read when metrics are exported. */
-function observeGauges(meter: Meter): void {
-  const add = (kind: "Gauge" | "Counter", name: string, description: string, attribute: string, read: Read) =>
-    meter[`createObservable${kind}`](name, { description }).addCallback(async (result) => {
-      for (const [value, figure] of Object.entries(await read()))
-        result.observe(figure, { [attribute]: value });
-    });
-  add(
-    "Gauge",
-    "cem.guests",
-    "Guests there are: on standby, kept for a session, taken by a run.",
-    "state",
-    () => ({
-      standby: sum("standby"),
-      kept: sum("kept"),
-      taken: sum("taken"),
-    }),
-  );
-  add("Gauge", "cem.sandbox.runs", "Runs that have a guest, and runs that wait for one.", "state", () => ({
-    running: sum("running"),
-    waiting: sum("waiting"),
-  }));
-  add("Counter", "cem.guest.takes", "Guests that runs got, by where from.", "from", () => ({
-    pool: sum("hits"),
-    session: sum("reused"),
-    new: sum("misses"),
-  }));
-  add("Counter", "cem.guest.changes", "Guests by what became of them.", "what", () => ({
-    started: sum("started"),
-    lost: sum("lost"),
-    discarded: sum("discarded"),
-  }));
-  add("Gauge", "cem.customers", "Customers whose agents are open in this process.", "state", () =>
-    customers.size === 0 ? {} : { open: [...customers].reduce((total, read) => total + read(), 0) },
-  );
-  add(
-    "Gauge",
-    "cem.queue.runs",
-    "Runs in the queue. Every process tells the same number.",
-    "state",
-    readQueues,
-  );
-}
+const observed = (
+  kind: ObservedMetric["kind"],
+  name: string,
+  attribute: string,
+  description: string,
+  read: ObservedMetric["read"],
+): ObservedMetric => ({ kind, name, attribute, description, read });
 
-function sum(figure: keyof SandboxStats): number {
-  return [...sandboxes].reduce((total, read) => total + (read()?.[figure] ?? 0), retired[figure] ?? 0);
+const OBSERVED: readonly ObservedMetric[] = [
+  observed("Gauge", "cem.guests", "state", "Guests on standby, kept for a session, taken by a run.", () =>
+    sums({ standby: "standby", kept: "kept", taken: "taken" }),
+  ),
+  observed("Gauge", "cem.sandbox.runs", "state", "Runs that have a guest, or wait for one.", () =>
+    sums({ running: "running", waiting: "waiting" }),
+  ),
+  observed("Counter", "cem.guest.takes", "from", "Guests that runs got, by where from.", () =>
+    sums({ pool: "hits", session: "reused", new: "misses" }),
+  ),
+  observed("Counter", "cem.guest.changes", "what", "Guests by what became of them.", () =>
+    sums({ started: "started", lost: "lost", discarded: "discarded" }),
+  ),
+  observed("Gauge", "cem.customers", "state", "Customers whose agents are open in this process.", () =>
+    customers.size === 0 ? {} : { open: [...customers].reduce((total, read) => total + read(), 0) },
+  ),
+  observed("Gauge", "cem.queue.runs", "state", "Runs in the queue: the same from every process.", readQueues),
+];
+
+function sums(figures: Record<string, keyof SandboxStats>): Record<string, number> {
+  const sum = (figure: keyof SandboxStats): number =>
+    [...sandboxes].reduce((total, read) => total + (read()?.[figure] ?? 0), retired[figure] ?? 0);
+  return Object.fromEntries(Object.entries(figures).map(([value, figure]) => [value, sum(figure)]));
 }
 
 /** A queue that can't be reached has no numbers. */

@@ -16,8 +16,8 @@ describe("without an SDK", () => {
     const index = path.join(import.meta.dirname, "index.ts");
     const program = `
       import { createRequire } from "node:module";
-      import { clientTrace, contextOf, flushTelemetry, instruments, keepTrace, traced } from ${JSON.stringify(index)};
-      instruments().runs.add(1);
+      import { clientTrace, contextOf, flushTelemetry, measure, keepTrace, traced } from ${JSON.stringify(index)};
+      measure("runs", 1);
       await flushTelemetry();
       const value = await traced("work", clientTrace({ meta: {} }, "join"), async (span) => keepTrace()(() => span.isRecording()));
       const require = createRequire(${JSON.stringify(index)});

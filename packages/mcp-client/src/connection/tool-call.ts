@@ -1,5 +1,5 @@
 import type { JsonObject, JsonSchema, JsonValue } from "@cem/core";
-import { failSpan, instruments, traceCarrier, traced } from "@cem/core/telemetry";
+import { failSpan, measure, traceCarrier, traced } from "@cem/core/telemetry";
 import { ProtocolError, SdkError, SdkErrorCode } from "@modelcontextprotocol/client";
 import type { RequestOptions, Tool } from "@modelcontextprotocol/client";
 import * as z from "zod";
@@ -65,7 +65,7 @@ function send(
     if (result.isError) failSpan(span, "tool_error");
     return result;
   }).finally(() =>
-    instruments().clientOperation.record((performance.now() - started) / MS_PER_SECOND, {
+    measure("clientOperation", (performance.now() - started) / MS_PER_SECOND, {
       "mcp.method.name": "tools/call",
       "network.transport": attributes["network.transport"],
     }),

@@ -69,7 +69,7 @@ export class HttpApp {
     this.#logger = logger;
     this.#transport = transport;
     this.#proxies = proxies;
-    this.#metrics = createMetrics(server, () => transport.sessions.size);
+    this.#metrics = createMetrics(server.runs, () => transport.sessions.size);
     this.#readiness = createReadiness(server, logger, () => {
       const { isFull, size } = transport.sessions;
       if (isFull) return `${size} sessions are open and in use, which is the maximum`;
@@ -181,6 +181,7 @@ export class HttpApp {
   }
 
   close(): Promise<void> {
+    this.#metrics.close();
     return this.#transport.close();
   }
 
