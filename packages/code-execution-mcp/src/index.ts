@@ -1,7 +1,7 @@
 export { createAgent, executeTask } from "./create-agent.ts";
 export type { AgentOptions, ConfigSource } from "./options.ts";
 export { generateTools } from "./admin/servers.ts";
-export { openWorkflows, resumeWorkflow, runWorkflow } from "./workflows.ts";
+export { openWorkflows, runWorkflow } from "./workflows.ts";
 export type { OwnWorkflows, WorkflowOptions } from "./workflows.ts";
 export type {
   ResumeOptions,

@@ -1,7 +1,7 @@
 import { assertKnownOptions } from "@cem/core";
 import type { JsonObject, WorkflowStepKind } from "@cem/core";
 import { nearest } from "@cem/core/text";
-import type { ResumeOptions, RunWorkflowOptions, WorkflowResult, Workflows } from "@cem/workflows";
+import type { RunWorkflowOptions, WorkflowResult, Workflows } from "@cem/workflows";
 import { createLoadedAgent } from "./create-agent.ts";
 import { AGENT_OPTIONS } from "./options.ts";
 import type { AgentOptions } from "./options.ts";
@@ -76,24 +76,6 @@ export async function runWorkflow(
   const workflows = await openWorkflows(own);
   try {
     return await workflows.run(workflow, { variables, signal, onEvent, session });
-  } finally {
-    await workflows.dispose();
-  }
-}
-
-/**
- * Goes on with a run where it stood, with an agent of its own.
- *
- * @throws CemError `WORKFLOW_RUN_NOT_FOUND`, `WORKFLOW_RUN_BUSY`, `WORKFLOW_RUN_UNREADABLE`.
- */
-export async function resumeWorkflow(
-  run: string,
-  options: WorkflowOptions & ResumeOptions = {},
-): Promise<WorkflowResult> {
-  const { variables, signal, onEvent, repeat, done, ...own } = options;
-  const workflows = await openWorkflows(own);
-  try {
-    return await workflows.resume(run, { variables, signal, onEvent, repeat, done });
   } finally {
     await workflows.dispose();
   }
