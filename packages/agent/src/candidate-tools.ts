@@ -19,7 +19,7 @@ const DEFAULT_BUDGET: ToolBudget = {
 /** The share of the best score from which a tool is close to a task. */
 const CLOSE_SHARE = 0.5;
 /** The tokens up to which other tools are told of as well. */
-const SPARE_TOKENS = 2_000;
+const SPARE_TOKENS = 1_800;
 /** The part of the tokens for tools beyond the close ones that goes into signatures. The rest goes into names. */
 const DESCRIBED_SHARE = 0.45;
 

@@ -222,7 +222,7 @@ describe("createHostTools", () => {
     });
     const large = defineTool({ description: "", execute: () => "x".repeat(2_000) });
     expect(await call(large, {}, { store, maxInlineBytes: 1_000 })).toMatchObject({
-      value: { type: "text", size: 2_000, preview: "x".repeat(1_000) },
+      value: { type: "text", size: 2_000, preview: "x".repeat(400) },
     });
     expect(kept).toHaveLength(3);
     expect(await call(tool)).toMatchObject({

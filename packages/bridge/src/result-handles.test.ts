@@ -41,7 +41,7 @@ describe("fitValue", () => {
       mimeType: "application/json",
       size: json.length,
       path: "/workspace/results/report.json",
-      preview: json.slice(0, 1_000),
+      preview: json.slice(0, 400),
       shape: { kind: "object", names: ["total", "rows", "done"], small: { total: 500, done: true } },
     });
     expect(

@@ -6,7 +6,7 @@ import type { JsonObject, JsonSchema, JsonValue, ResultHandle, ResultStore } fro
 export const DEFAULT_MAX_INLINE_BYTES = 1024 * 1024;
 /** Larger results fail where there is no store. In bytes. */
 const MAX_UNSTORED_BYTES = 8 * 1024 * 1024;
-const MAX_PREVIEW_CHARACTERS = 1_000;
+const MAX_PREVIEW_CHARACTERS = 400;
 const MAX_NAME_CHARACTERS = 80;
 /** A member of a stored object that is no longer comes with its handle. In characters of JSON. */
 const MAX_SMALL_CHARACTERS = 500;

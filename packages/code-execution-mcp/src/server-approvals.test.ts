@@ -71,7 +71,7 @@ async function execute(era: Era, reply: string | undefined, waitMs = 0) {
 describe.each<Era>(["modern", "legacy"])("calls that need a yes, by the %s protocol", (era) => {
   it("show the user what will be done with which arguments, while the run's clock stands still", async () => {
     const { answer, asked, lists } = await execute(era, "Yes, this once", 2_700);
-    expect(lists).toContain("crm.remove: Needs the user's yes.");
+    expect(lists).toContain("crm: all. Needs the user's yes.");
     expect(lists).not.toContain("can't ask");
     expect(answer).toMatchObject({ success: true, result: [{ ok: true }, { ok: true }] });
     expect(asked).toEqual([

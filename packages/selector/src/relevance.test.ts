@@ -55,6 +55,23 @@ describe("createSelector", () => {
       expect(new Set(await isDoubtful("store a note"))).toEqual(new Set([true]));
       expect(new Set(await isDoubtful("query the moon"))).toEqual(new Set([true]));
       expect(new Set(await isDoubtful("read a file"))).toEqual(new Set([undefined]));
+      const terminal = tool("terminal", "interact", "Send input to a process and return its output.");
+      const [found] = await createSelector().search({
+        task: "send an email",
+        tools: [...sampleTools, terminal],
+      });
+      expect(found).toMatchObject({ tool: terminal, isDoubtful: true });
+    });
+
+    it("finds what the words of people say in the words of tools", async () => {
+      const tools = [
+        ...sampleTools,
+        tool("memory", "create_entities", "Create new entities in the knowledge graph."),
+        tool("memory", "add_observations", "Add observations to existing entities in the knowledge graph."),
+        tool("browser", "browser_navigate", "Navigate to a URL."),
+      ];
+      expect((await search("remember facts about a person", tools)).names[0]).toBe("add_observations");
+      expect((await search("go to a website", tools)).names[0]).toBe("browser_navigate");
     });
 
     it("keeps more where even the best tool explains little of a long text", async () => {

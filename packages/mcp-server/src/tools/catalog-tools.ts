@@ -61,9 +61,12 @@ function withRemark(
   servers: readonly ToolServer[],
   settings: ListSettings,
 ): CallToolResult {
-  const asked = servers.flatMap(({ tools }) => tools.filter((tool) => tool.needsApproval).map(toolId));
+  const asked = servers.flatMap(({ name, tools }) => {
+    const names = tools.filter((tool) => tool.needsApproval).map(nameOf);
+    return names.length === 0 ? [] : [`${name}: ${names.length === tools.length ? "all" : names.join(", ")}`];
+  });
   if (asked.length === 0) return answer;
-  const text = `${asked.join(", ")}: ${approvalRemark(settings)}`;
+  const text = `${asked.join("; ")}. ${approvalRemark(settings)}`;
   return { ...answer, content: [...answer.content, { type: "text", text }] };
 }
 

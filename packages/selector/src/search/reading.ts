@@ -7,7 +7,7 @@ import { askedActions, isGeneralVerb, NO_ACTIONS, type Actions } from "../words/
 const MAX_QUERY_WORDS = 256;
 /** Stems of words that only phrase a request. */
 const REQUEST_STEMS: ReadonlySet<string> = new Set(
-  `additionally assist assistance curious going gonna gotta help hello hey hi interested know let like looking
+  `additionally assist assistance curious gonna gotta help hello hey hi interested know let like looking
   love maybe need please planning thing things try trying tell wanna want wish wondering
   u ur pls plz thx ok okay hey right`
     .split(/\s+/)

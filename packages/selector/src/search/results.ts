@@ -16,7 +16,7 @@ const SHARE_OF_BEST = { least: 0.1, most: 0.4 };
 /** The cover of the best tool at which each of these shares is reached. */
 const COVER_OF_BEST = { least: 0.25, most: 0.45 };
 /** The share of the text that the best tool must explain. */
-const LEAST_EXPLAINED = 0.085;
+const LEAST_EXPLAINED = 0.078;
 /** Where it explains less than this, a word or two may match by chance. */
 export const CLOSE_EXPLAINED = 0.18;
 /**
@@ -93,9 +93,9 @@ const MAX_OBJECTS = 2;
 
 /** Whether a tool fits no more of a short text than its action: `delete a file` a tool that deletes something else. */
 export function fitsActionAlone(index: LexicalIndex, tool: ToolDefinition, text: string): boolean {
-  const objects = tellingWords(text)
-    .map(stem)
-    .filter((word) => offeredActions(word) === NO_ACTIONS);
+  const words = tellingWords(text).map(stem);
+  const verb = words.find((word) => offeredActions(word) !== NO_ACTIONS);
+  const objects = words.filter((word) => word !== verb);
   if (objects.length === 0 || objects.length > MAX_OBJECTS) return false;
   const document = index.tools.indexOf(tool);
   const meant = objects.flatMap((word) => [word, ...synonymsOf(word), ...relatedTo(word)]);

@@ -49,11 +49,11 @@ export function highest(scores: Float32Array): number {
 
 /** Factor for synonyms. Tuned over all evaluation sets together, like the other factors. */
 const SYNONYM_FACTOR = 0.4;
-const RELATED_FACTOR = 0.25;
+const RELATED_FACTOR = 0.3;
 /** Factor for related words when the catalog has the word itself. */
 const RELATED_OF_KNOWN_FACTOR = 0.2;
 /** Multiplied by the similarity of the spelling. */
-const SIMILAR_FACTOR = 0.5;
+const SIMILAR_FACTOR = 0.4;
 const MAX_REMEMBERED_WORDS = 10_000;
 
 const TELLING_FIELDS = fieldMask(["name", "title", "server", "summary"]);
@@ -143,8 +143,9 @@ function joinedStems(text: string, vocabulary: Vocabulary): Set<string> {
   return found;
 }
 
-/** Gain of a tool whose whole name is in the text. Tuned over all evaluation sets together, like the other weights. */
-const NAME_COVER_WEIGHT = 0.3;
+/** Factor of a tool none of whose name is in the text, and what a whole name adds. Tuned over all evaluation sets together, like the other weights. */
+const NO_NAME_FACTOR = 0.9;
+const NAME_COVER_WEIGHT = 0.4;
 /** The share of the score that depends on the action: reading, writing, deleting, … */
 const ACTION_WEIGHT = 0.3;
 /** Gain of a tool whose name has a verb of the text's class, and loss of one with only others. */
@@ -245,7 +246,10 @@ export class SearchScorer {
       const verbs = verbClassesOf[document] ?? 0;
       const verb = asked === 0 || verbs === 0 ? 0 : (verbs & asked) === 0 ? -VERB_WEIGHT : VERB_WEIGHT;
       totals[document] =
-        total * (1 + NAME_COVER_WEIGHT * cover) * (1 - ACTION_WEIGHT * (1 - action)) * (1 + verb);
+        total *
+        (NO_NAME_FACTOR + NAME_COVER_WEIGHT * cover) *
+        (1 - ACTION_WEIGHT * (1 - action)) *
+        (1 + verb);
     }
   }
 }

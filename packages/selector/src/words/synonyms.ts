@@ -30,7 +30,7 @@ const GROUPS = `
   issue ticket bug
   website webpage page site
   url link
-  navigate visit browse open
+  navigate visit browse open go
   meeting appointment
   restaurant dining
   hotel accommodation
@@ -39,6 +39,7 @@ const GROUPS = `
   recipe cooking
   translate translation
   summarize summary
+  remember recall memory memorize
 `;
 
 const SYNONYMS = new Map<string, Set<string>>();
@@ -147,6 +148,8 @@ const SUBJECTS = `
   city town
   anime manga
   quote quotes inspirational
+  fact observation knowledge remember memory
+  person people entity
 `;
 
 const RELATED = new Map<string, Set<string>>();
