@@ -8,7 +8,7 @@ import type { PluginReport } from "../plugins/open-plugins.ts";
 import { createListedCatalog } from "../wiring/calls/host-bridge.ts";
 import { createLog, logged } from "../wiring/log.ts";
 import { loadConfig, openProject } from "../wiring/open-project.ts";
-import { authFolder } from "../wiring/places.ts";
+import { authFolder } from "../wiring/project.ts";
 import { probeSandboxes } from "../wiring/sandbox/choose-sandbox.ts";
 import { openMcpTools } from "../wiring/servers/mcp-tools.ts";
 import { inspectServices } from "../wiring/shared/inspect-services.ts";

@@ -13,17 +13,16 @@ import type {
   ToolInvoker,
   ToolProblem,
 } from "@cem/core";
-import type { FileTools, HostToolFolders, LoadedHostTools, McpTools } from "@cem/mcp-client/tools";
 import { hintFor } from "@cem/core/errors";
+import type { FileTools, HostToolFolders, LoadedHostTools, McpTools } from "@cem/mcp-client/tools";
 import type { AgentOptions } from "../../options.ts";
 import type { Log } from "../log.ts";
 import { redactCallsOf } from "../privacy/redaction.ts";
 import type { Project } from "../project.ts";
 import { createConfiguredSkills } from "../skills.ts";
-import { createConfiguredCatalog } from "../stages/stages.ts";
+import { createConfiguredCatalog, markApprovals } from "../stages/stages.ts";
 import { approvalTest } from "./call-guards.ts";
 import type { CallGuards } from "./call-guards.ts";
-import { markApprovals } from "./mark-approvals.ts";
 
 /** The host's side of tool calls, and what host tools change in the catalog and in the sandbox. */
 export interface HostBridge {

@@ -1,10 +1,10 @@
-import { Lazy, toErrorInfo } from "@cem/core";
-import type { Redactor, RecordRun, RunRecord, RunRecords, Store } from "@cem/core";
 import type { CallRecorder } from "@cem/bridge";
 import type { Config } from "@cem/config";
+import { Lazy, toErrorInfo } from "@cem/core";
+import type { Redactor, RecordRun, RunRecord, RunRecords, Store } from "@cem/core";
 import { hintFor } from "@cem/core/errors";
 import type { Log } from "../log.ts";
-import { assertOutOfReach } from "../places.ts";
+import { assertOutOfReach } from "../project.ts";
 import type { OwnedConfig } from "../project.ts";
 
 const BYTES_PER_MB = 1024 * 1024;

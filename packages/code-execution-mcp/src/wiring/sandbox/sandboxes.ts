@@ -4,10 +4,10 @@ import path from "node:path";
 import type { Config } from "@cem/config";
 import { CemError, DEFAULT_RUN_LIMITS } from "@cem/core";
 import type { Mount, NetworkPolicy, RunLimits, Sandbox, SandboxProvider, SandboxSpec } from "@cem/core";
-import type { GuestFacts } from "@cem/mcp-server";
 import type { SandboxVariant } from "@cem/mcp-client/tools";
+import type { GuestFacts } from "@cem/mcp-server";
 import type { PluginSet } from "../../plugins/open-plugins.ts";
-import { assertOutOfReach } from "../places.ts";
+import { assertOutOfReach } from "../project.ts";
 import { makeWorkspace } from "../records/workspace.ts";
 import { chooseProvider } from "./choose-sandbox.ts";
 

@@ -3,7 +3,7 @@ import type { Elicit, McpTransportProvider, ResultStore } from "@cem/core";
 import type { AuthSettings, McpServerSettings, TransportSettings } from "@cem/mcp-client";
 import type { LogEntry, McpTools } from "@cem/mcp-client/tools";
 import type { Log } from "../log.ts";
-import { authFolder } from "../places.ts";
+import { authFolder } from "../project.ts";
 import type { Project } from "../project.ts";
 
 const MS_PER_SECOND = 1_000;

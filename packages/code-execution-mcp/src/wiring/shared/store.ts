@@ -1,11 +1,10 @@
 import type { Config } from "@cem/config";
 import { CemError, toErrorInfo } from "@cem/core";
 import type { Store } from "@cem/core";
-import type { SealingKey } from "@cem/store";
 import { hintFor } from "@cem/core/errors";
+import type { SealingKey } from "@cem/store";
 import type { Log } from "../log.ts";
-import { assertOutOfReach } from "../places.ts";
-import { ownersDirOf } from "../project.ts";
+import { assertOutOfReach, ownersDirOf } from "../project.ts";
 
 /** Written to see whether a store answers, and is not full. */
 const PROBED = ["probe"];

@@ -6,8 +6,8 @@ import type { ToolNames, WorkflowsSettings } from "@cem/workflows";
 import type { AgentOptions } from "../../options.ts";
 import { lazyHost } from "../calls/tool-host.ts";
 import type { Host, OpenAgent } from "../calls/tool-host.ts";
-import { assertOutOfReach } from "../places.ts";
 import { redactorOf } from "../privacy/redaction.ts";
+import { assertOutOfReach } from "../project.ts";
 import type { Project } from "../project.ts";
 import { tightenGuardrails, workflowFinder } from "./workflow-settings.ts";
 

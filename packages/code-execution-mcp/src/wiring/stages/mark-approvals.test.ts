@@ -1,7 +1,7 @@
 import type { CatalogSnapshot, ToolDefinition } from "@cem/core";
 import { signaturesOf } from "@cem/tool-files/answers";
 import { describe, expect, it } from "vitest";
-import { markApprovals } from "./mark-approvals.ts";
+import { markApprovals } from "./stages.ts";
 
 function tool(name: string): ToolDefinition {
   return {
