@@ -212,10 +212,11 @@ function notChecked(reason: string): Finding {
 
 /** The tools whose modules the code names. There may be thousands of tools, in far fewer modules. */
 function toolsNamedIn(code: string, tools: readonly ToolDefinition[]): ToolDefinition[] {
-  const named = new Map<string, boolean>();
+  let last = "";
+  let isNamed = false;
   return tools.filter(({ module }) => {
-    const isNamed = named.get(module) ?? code.includes(modulePath(module));
-    named.set(module, isNamed);
+    // Those of one module stand together.
+    if (module !== last) isNamed = code.includes(modulePath((last = module)));
     return isNamed;
   });
 }

@@ -70,11 +70,9 @@ export function checkImports(
     ...program.imports.filter(({ typeOnly }) => !typeOnly),
     ...loadedModules(parts, values),
   ];
-  const known = {
-    servers: new Set(tools.filter(({ kind }) => kind !== "skill").map(({ server }) => server)),
-    skills: new Set(tools.filter(({ kind }) => kind === "skill").map(({ server }) => server)),
-    suggested: 0,
-  };
+  if (imports.length === 0) return [];
+  const known = { servers: new Set<string>(), skills: new Set<string>(), suggested: 0 };
+  for (const { kind, server } of tools) known[kind === "skill" ? "skills" : "servers"].add(server);
   return imports.flatMap(({ specifier, line, column }): Finding[] => {
     const problem = specifierProblem(specifier) ?? unknownToolModule(specifier, known);
     return problem === undefined ? [] : [{ severity: "error", line, column, ...problem }];

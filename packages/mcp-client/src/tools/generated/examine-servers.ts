@@ -99,10 +99,11 @@ export function startUsedServers(guard: Guard, servers: McpServers, folders: Gen
 /** The folders of the generated tools that the code may import: it names them. */
 function importedFolders(code: string, tools: readonly ToolDefinition[]): Set<string> {
   const folders = new Set<string>();
+  const modules = new Set<string>();
   for (const { kind, file, module } of tools) {
-    if (kind === "host" && file !== undefined && code.includes(module.replace(/^\.|\/[^/]+$/gu, ""))) {
-      folders.add(path.dirname(file));
-    }
+    if (kind !== "host" || file === undefined || modules.has(module)) continue;
+    modules.add(module);
+    if (code.includes(module.replace(/^\.|\/[^/]+$/gu, ""))) folders.add(path.dirname(file));
   }
   return folders;
 }
