@@ -42,6 +42,24 @@ describe("DefinitionTokens", () => {
     const other = { ...add, outputSchema: { type: "number" } };
     expect(tokens.total([other], counting)).toBe(text.length);
   });
+
+  it("takes the definitions beyond 500 to be like those that it counted", () => {
+    let counted = 0;
+    const counting = (text: string): number => {
+      counted += 1;
+      return Math.ceil(text.length / 4);
+    };
+    const many = Array.from({ length: 2_000 }, (_, at) => ({ ...add, name: `add_${at}` }));
+    const exact = many.reduce(
+      (sum, { name, description, inputSchema }) =>
+        sum + Math.ceil(JSON.stringify({ name, description, inputSchema }).length / 4),
+      0,
+    );
+    const tokens = new DefinitionTokens();
+    expect(tokens.total(many, counting) / exact).toBeCloseTo(1, 2);
+    expect(tokens.total(many, counting) / exact).toBeCloseTo(1, 2);
+    expect(counted).toBe(500);
+  });
 });
 
 describe("directTools", () => {

@@ -34,9 +34,14 @@ export function directTools(tools: readonly ToolDefinition[]): readonly ToolDefi
   return ofServers.length > 0 ? ofServers : tools.filter(({ kind }) => kind !== "skill");
 }
 
+/** So many definitions are counted. Further ones are taken to have as many tokens for each character. */
+const COUNTED_DEFINITIONS = 500;
+
 /** Counts the tokens of tool definitions, each definition once. */
 export class DefinitionTokens {
   readonly #byText = new Map<string, number>();
+  /** Of those that were counted, all together. */
+  readonly #counted = { tokens: 0, characters: 0 };
   readonly #byDefinition = new WeakMap<ToolDefinition, number>();
 
   total(tools: readonly ToolDefinition[], count: TokenCounter): number {
@@ -49,9 +54,19 @@ export class DefinitionTokens {
     const known = this.#byDefinition.get(tool);
     if (known !== undefined) return known;
     const text = definitionText(tool);
-    const tokens = this.#byText.get(text) ?? countText(text, count);
-    this.#byText.set(text, tokens);
+    const tokens = this.#byText.get(text) ?? this.#count(text, count);
     this.#byDefinition.set(tool, tokens);
+    return tokens;
+  }
+
+  #count(text: string, count: TokenCounter): number {
+    const counted = this.#counted;
+    if (this.#byText.size === COUNTED_DEFINITIONS)
+      return Math.round((text.length * counted.tokens) / counted.characters);
+    const tokens = countText(text, count);
+    this.#byText.set(text, tokens);
+    counted.tokens += tokens;
+    counted.characters += text.length;
     return tokens;
   }
 }
