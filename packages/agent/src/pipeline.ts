@@ -154,14 +154,9 @@ class Pipeline implements Agent {
     run: (stages: Stages, signal: AbortSignal) => Promise<TaskResult>,
   ): Promise<TaskResult> {
     return this.#request(options, async (stages, signal) => {
-      const { sessionLog, workspaceSync } = stages.settings;
+      const { workspaceSync } = stages.settings;
       if (workspaceSync === undefined) return run(stages, signal);
-      const { result, remarks } = await workspaceSync.during(async () => {
-        const ended = await run(stages, signal);
-        // Waits until the log is written, so that it goes along.
-        await sessionLog?.read(sessionOf(options)).catch(() => undefined);
-        return ended;
-      });
+      const { result, remarks } = await workspaceSync.during(() => run(stages, signal), { logsFollow: true });
       return remarks.length === 0
         ? result
         : { ...result, warnings: [...(result.warnings ?? []), ...remarks] };

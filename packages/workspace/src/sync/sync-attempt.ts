@@ -10,7 +10,7 @@ import {
   withNames,
 } from "./common-state.ts";
 import type { CommonState, LocalRecord } from "./common-state.ts";
-import { ChangedMeanwhile } from "./file-content.ts";
+import { ChangedMeanwhile, isSame } from "./file-content.ts";
 import type { FileEntry, Files, LocalFile } from "./file-content.ts";
 import type { LocalFolders } from "./local-folders.ts";
 import { mergeStates, reconcile } from "./reconcile.ts";
@@ -191,15 +191,22 @@ export class SyncAttempt {
   }
 }
 
-/**
- * Whether nothing was changed on this machine since it was brought together with the shared copy last. Waits for nobody, and
- * asks nobody.
- */
-export async function isUnchangedHere({ local, record }: Omit<SyncSides, "shared">): Promise<boolean> {
+const SESSION_LOG = /^(?:workspace\/)?sessions\//;
+
+/** What was changed on this machine since it was brought together with the shared copy last. Waits for nobody, and asks nobody. */
+export async function changedHere({
+  local,
+  record,
+}: Omit<SyncSides, "shared">): Promise<"nothing" | "logs of sessions" | "files"> {
   const [common, ...older] = await record.read();
-  if (common?.head?.manifest === undefined || older.length > 0) return false;
+  if (common?.head?.manifest === undefined || older.length > 0) return "files";
   const roots = local.identities();
-  if (Object.keys(roots).some((name) => roots[name] !== common.roots[name])) return false;
+  if (Object.keys(roots).some((name) => roots[name] !== common.roots[name])) return "files";
   const { files, left } = await local.scan(common.head.salt, common.files);
-  return left.length === 0 && isUnchanged(common.files, files) && !hasNewSignature(common.files, files);
+  if (left.length > 0) return "files";
+  const changed = [...new Set([...common.files.keys(), ...files.keys()])].filter(
+    (path) => !isSame(common.files.get(path), files.get(path)),
+  );
+  if (!changed.every((path) => SESSION_LOG.test(path))) return "files";
+  return changed.length > 0 || hasNewSignature(common.files, files) ? "logs of sessions" : "nothing";
 }

@@ -69,10 +69,28 @@ describe("a workspace on two machines", () => {
     const { store, counts } = counting(machines.scope());
     const one = machines.machine("one", { store });
     await one.sync.during(() => one.write("a.txt", "a"));
-    await one.sync.during(async () => {});
+    // What is in the background reads and writes too.
+    await one.sync.close();
     for (const name of Object.keys(counts)) counts[name] = 0;
     await one.sync.during(async () => {});
     expect(counts).toMatchObject({ read: 1, write: 0, list: 0 });
+  });
+
+  it("puts the log of a run's session a moment later, if that is all that was changed, and all of it at the end", async () => {
+    const { store, counts } = counting(machines.scope());
+    const [one, two] = [machines.machine("one", { store }), machines.machine("two")];
+    await one.sync.during(() => one.write("a.txt", "a"));
+    await one.sync.close();
+    counts["write"] = 0;
+    await one.sync.during(() => one.write("sessions/session_001.json", "{}"), { logsFollow: true });
+    expect(counts["write"]).toBe(0);
+    await expect
+      .poll(async () => (await two.sync.fetch(), Object.keys(await two.files())), { timeout: 10_000 })
+      .toEqual(["a.txt", "sessions/session_001.json"]);
+    await one.sync.during(() => one.write("sessions/session_002.json", "{}"), { logsFollow: true });
+    await one.sync.put();
+    await two.sync.fetch();
+    expect(Object.keys(await two.files())).toContain("sessions/session_002.json");
   });
 
   it("sends only what is new", async () => {

@@ -10,7 +10,7 @@ import { ChangedMeanwhile } from "./file-content.ts";
 import { LocalFolders } from "./local-folders.ts";
 import type { Root } from "./scan-folders.ts";
 import { isConflict, MARKED, PIECES_AT_ONCE, SharedCopy } from "./shared-copy.ts";
-import { isUnchangedHere, SyncAttempt } from "./sync-attempt.ts";
+import { changedHere, SyncAttempt } from "./sync-attempt.ts";
 import type { Synced } from "./sync-attempt.ts";
 
 const REST: StoreKey = ["marked", "rest"];
@@ -58,6 +58,8 @@ async function readMarked(store: Store): Promise<ReadonlySet<string>> {
 const MAX_ATTEMPTS = 30;
 const MAX_PAUSE_MS = 50;
 const LOCK_WAIT_MS = 600_000;
+/** After a run its session's log is put at the latest: what a lost machine loses of logs, as it would without others. */
+const LOGS_FOLLOW_MS = 1_000;
 const PUT_TRIES = 3;
 const PUT_PAUSE_MS = 300;
 const DEFAULT_GARBAGE_REST_MS = 86_400_000;
@@ -113,8 +115,8 @@ class SyncedWorkspace implements WorkspaceSync {
   readonly #here: { local: LocalFolders; record: LocalRecord };
   /** Whether there may be something here that was not put back: a process was killed, or the storage was gone. */
   #isBehind = true;
-  /** Whether the last put had something to write. */
-  #wasWritten = false;
+  /** Runs while a log waits to be put. */
+  #following: NodeJS.Timeout | undefined;
   #last: Promise<unknown> = Promise.resolve();
   #checkedGarbageAt = -Infinity;
   #collecting: Promise<unknown> = Promise.resolve();
@@ -126,14 +128,19 @@ class SyncedWorkspace implements WorkspaceSync {
     this.#here = { local: new LocalFolders(roots, limits), record: new LocalRecord(recordFile) };
   }
 
-  async during<Result>(work: () => Promise<Result>): Promise<{ result: Result; remarks: string[] }> {
+  async during<Result>(
+    work: () => Promise<Result>,
+    { logsFollow = false } = {},
+  ): Promise<{ result: Result; remarks: string[] }> {
     const remarks = await this.fetch();
     try {
       const result = await work();
-      return { result, remarks: [...remarks, ...(await this.#putPatiently())] };
+      return { result, remarks: [...remarks, ...(await this.#putPatiently(logsFollow))] };
     } catch (error) {
-      await this.#putPatiently();
+      await this.#putPatiently(logsFollow);
       throw error;
+    } finally {
+      if (logsFollow) this.#following ??= setTimeout(() => void this.#putLogs(), LOGS_FOLLOW_MS);
     }
   }
 
@@ -147,23 +154,35 @@ class SyncedWorkspace implements WorkspaceSync {
   }
 
   async put(): Promise<string[]> {
-    // Where each run changes something, such as its session's log, looking first would be in vain.
-    const isLooked = !this.#isBehind && !this.#wasWritten;
-    if (isLooked && (await this.#isThere()) && (await isUnchangedHere(this.#here))) return [];
+    return this.#put(false);
+  }
+
+  async #put(logsFollow: boolean): Promise<string[]> {
+    if (!this.#isBehind && (await this.#isThere())) {
+      const changed = await changedHere(this.#here);
+      if (changed === "nothing" || (logsFollow && changed === "logs of sessions")) return [];
+    }
     this.#isBehind = true;
     return this.#sync("put");
   }
 
+  /** A log is written after the answer of its run. */
+  async #putLogs(): Promise<void> {
+    this.#following = undefined;
+    await this.#putPatiently(false);
+  }
+
   async close(): Promise<void> {
+    clearTimeout(this.#following);
     await this.#last.catch(() => {});
     await this.#collecting;
   }
 
   /** Says so where what a run wrote could not be put back. It is kept here. */
-  async #putPatiently(): Promise<string[]> {
+  async #putPatiently(logsFollow: boolean): Promise<string[]> {
     for (let tries = 1; ; tries += 1) {
       try {
-        return await this.put();
+        return await this.#put(logsFollow);
       } catch (error) {
         const { code, message } = toErrorInfo(error);
         if (tries < PUT_TRIES && code.endsWith("_UNAVAILABLE")) await sleep(PUT_PAUSE_MS * tries);
@@ -194,7 +213,6 @@ class SyncedWorkspace implements WorkspaceSync {
     });
     this.#isBehind = false;
     if (isFetched) await onFetched?.();
-    if (kind === "put") this.#wasWritten = isWritten;
     if (isWritten) this.#tidy();
     return remarks;
   }
