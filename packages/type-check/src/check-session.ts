@@ -3,7 +3,7 @@ import { findCompiler } from "./compiler/compiler-process.ts";
 import type { CompilerPackage } from "./compiler/compiler-process.ts";
 import { UnreadableProgram } from "./compiler/diagnostics.ts";
 import { GuestFiles } from "./compiler/guest-files.ts";
-import type { ToolFolders } from "./compiler/host-files.ts";
+import type { ToolFolders } from "./compiler/guest-files.ts";
 import { NativeCompiler } from "./compiler/native-compiler.ts";
 import { ProgramChecker, type CheckRequest } from "./program-checker.ts";
 

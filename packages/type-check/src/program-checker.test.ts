@@ -5,7 +5,7 @@ import type { Finding } from "@cem/core";
 import { afterAll, describe, expect, it } from "vitest";
 import { findCompiler } from "./compiler/compiler-process.ts";
 import { GuestFiles } from "./compiler/guest-files.ts";
-import type { ToolFolders } from "./compiler/host-files.ts";
+import type { ToolFolders } from "./compiler/guest-files.ts";
 import { NativeCompiler } from "./compiler/native-compiler.ts";
 // oxlint-disable-next-line import/no-unassigned-import -- loaded when first needed; here already, so that no test waits
 import "./findings/explain.ts";

@@ -3,6 +3,7 @@ import path from "node:path";
 import {
   abandonOnAbort,
   CemError,
+  createTurns,
   hasWorkThreads,
   Lazy,
   moduleBeside,
@@ -13,7 +14,7 @@ import type { Finding, OffloadedWork, ToolDefinition, TypeChecker } from "@cem/c
 import { CheckSession, type CheckAnswer, type CheckBounds } from "./check-session.ts";
 import type { CheckWork } from "./check-session.ts";
 import { findCompiler } from "./compiler/compiler-process.ts";
-import type { ToolFolders } from "./compiler/host-files.ts";
+import type { ToolFolders } from "./compiler/guest-files.ts";
 import { modulePath, type CheckedTool, type CheckRequest } from "./program-checker.ts";
 
 const DEFAULT_TIMEOUT_MS = 10_000;
@@ -81,8 +82,7 @@ export class NativeTypeChecker implements TypeChecker {
   readonly #memory = new Map<string, Finding[]>();
   #session: CheckSession | undefined;
   #rest: NodeJS.Timeout | undefined;
-  /** Settles when all pending checks have: they run one after another. */
-  #queue: Promise<unknown> = Promise.resolve();
+  readonly #inTurn = createTurns();
   #disposed = false;
 
   constructor(
@@ -125,7 +125,10 @@ export class NativeTypeChecker implements TypeChecker {
     const timeoutMs = hasWorkThreads() ? QUICK_TIMEOUT_MS : undefined;
     const checked =
       timeoutMs === undefined || isQuicklyRead(code)
-        ? await abandonOnAbort(this.#inTurn(request, key, timeoutMs), signal)
+        ? await abandonOnAbort(
+            this.#inTurn(() => this.#run(request, key, timeoutMs)),
+            signal,
+          )
         : undefined;
     return checked ?? this.#runElsewhere(request, key, signal);
   }
@@ -137,12 +140,6 @@ export class NativeTypeChecker implements TypeChecker {
       !HOST_TOOL_FILE.test(file) &&
       [serversDir, skillsDir].some((folder) => folder !== undefined && file.startsWith(folder + path.sep));
     return { module, signature, isInFile };
-  }
-
-  #inTurn(request: CheckRequest, key: string, timeoutMs?: number): Promise<Finding[] | undefined> {
-    const checking = this.#queue.then(() => this.#run(request, key, timeoutMs));
-    this.#queue = checking;
-    return checking;
   }
 
   async #runElsewhere(request: CheckRequest, key: string, signal?: AbortSignal): Promise<Finding[]> {
@@ -163,7 +160,8 @@ export class NativeTypeChecker implements TypeChecker {
     this.#disposed = true;
     clearTimeout(this.#rest);
     await this.#session?.dispose();
-    await this.#queue;
+    // Until all pending checks have ended.
+    await this.#inTurn(() => {});
   }
 
   /** @returns `undefined` for a check that did not end in the time given, which is shorter than that of all checks. */

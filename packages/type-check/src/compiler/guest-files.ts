@@ -1,11 +1,22 @@
+import { readFileSync, realpathSync, statSync } from "node:fs";
 import path from "node:path";
 import { GUEST_GLOBALS } from "./guest-globals.ts";
-import { HostFiles, type HostFile, type ToolFolders } from "./host-files.ts";
 
 /** The path of the checked program, as the guest sees it. */
 export const PROGRAM_FILE = "/workspace/program.ts";
 export const GLOBALS_FILE = "/workspace/globals.d.ts";
+/** A second path to the tools' files, where no overlay hides them. */
+export const FILES_FOLDER = "/files/";
 const TOOL_FOLDER = /^\/(?:workspace|files)(?:\/(?:servers|skills)(?:\/.*)?)?$/u;
+const SOURCE_NAME = /\.[cm]?ts$/u;
+/** A larger file is treated as missing: what is imported from it is `any`. */
+const MAX_FILE_BYTES = 4 * 1024 * 1024;
+
+/** The host folders that the checker may read, apart from TypeScript's own library. */
+export interface ToolFolders {
+  serversDir?: string | undefined;
+  skillsDir?: string | undefined;
+}
 
 /** Which files are not as the compiler knows them. */
 export interface FileChanges {
@@ -14,8 +25,13 @@ export interface FileChanges {
   deleted: string[];
 }
 
-interface KnownFile extends HostFile {
-  /** Read when the file is first needed. */
+/** A file that was found on the host. */
+interface HostFile {
+  /** Its path without links. */
+  real: string;
+  /** Changes when the file does: its inode, modification time and size. */
+  stamp: string;
+  /** Read when it is first needed. */
   text?: string | undefined;
 }
 
@@ -24,16 +40,21 @@ interface KnownFile extends HostFile {
  * reached.
  */
 export class GuestFiles {
-  readonly #host: HostFiles;
+  readonly #folders: readonly { guest: string; host: string }[];
   /** Files of the host that were found. */
-  readonly #known = new Map<string, KnownFile>();
+  readonly #known = new Map<string, HostFile>();
   readonly #written = new Map([[GLOBALS_FILE, { stamp: "globals", text: GUEST_GLOBALS }]]);
   /** The stamps of the files as the compiler knows them; `undefined` for one that it knows to be missing. */
   readonly #told = new Map<string, string | undefined>();
   #writes = 0;
 
-  constructor(folders: ToolFolders) {
-    this.#host = new HostFiles(folders);
+  constructor({ serversDir, skillsDir }: ToolFolders) {
+    this.#folders = ["/workspace/", FILES_FOLDER]
+      .flatMap((above) => [
+        { guest: `${above}servers/`, host: serversDir },
+        { guest: `${above}skills/`, host: skillsDir },
+      ])
+      .flatMap(({ guest, host }) => (host === undefined ? [] : [{ guest, host }]));
   }
 
   /** Overlays a file with a text. */
@@ -61,7 +82,7 @@ export class GuestFiles {
   /** Gives the compiler the text of a file. */
   read(file: string): string | undefined {
     if (this.#tell(file) === undefined) return undefined;
-    return this.#written.get(file)?.text ?? this.#textOf(file);
+    return this.#written.get(file)?.text ?? textOf(this.#known.get(file));
   }
 
   isFolder(folder: string): boolean {
@@ -92,23 +113,50 @@ export class GuestFiles {
     return stamp;
   }
 
-  #hostFile(file: string): KnownFile | undefined {
+  #hostFile(file: string): HostFile | undefined {
+    const folder = SOURCE_NAME.test(file)
+      ? this.#folders.find(({ guest }) => file.startsWith(guest))
+      : undefined;
+    if (folder === undefined) return undefined;
+    const place = path.join(folder.host, file.slice(folder.guest.length));
     const known = this.#known.get(file);
-    const stamp = this.#host.stamp(file);
+    // Wherever its links lead: quicker than to find it anew, and enough for a file found before.
+    const stamp = stampOf(place);
     if (known !== undefined && known.stamp === stamp) return known;
-    const found = stamp === undefined ? undefined : this.#host.find(file);
+    const found = stamp === undefined ? undefined : findInside(folder.host, place);
     if (found === undefined) this.#known.delete(file);
     else this.#known.set(file, found);
     return found;
   }
+}
 
-  #textOf(file: string): string | undefined {
-    const known = this.#known.get(file);
-    if (known === undefined) return undefined;
-    try {
-      return (known.text ??= known.read());
-    } catch {
-      return undefined;
-    }
+/** Finds a file. A link is followed only to a target in the same folder. */
+function findInside(folder: string, file: string): HostFile | undefined {
+  try {
+    const real = realpathSync(file);
+    if (!real.startsWith(realpathSync(folder) + path.sep)) return undefined;
+    const stamp = stampOf(real);
+    return stamp === undefined ? undefined : { real, stamp };
+  } catch {
+    return undefined;
+  }
+}
+
+function textOf(file: HostFile | undefined): string | undefined {
+  try {
+    return file && (file.text ??= readFileSync(file.real, "utf8"));
+  } catch {
+    return undefined;
+  }
+}
+
+/** A stamp that changes when the file does. `undefined` where no file could be read, or for a larger one. */
+function stampOf(file: string): string | undefined {
+  try {
+    const found = statSync(file, { throwIfNoEntry: false });
+    if (found === undefined || !found.isFile() || found.size > MAX_FILE_BYTES) return undefined;
+    return `${found.ino} ${found.mtimeMs} ${found.size}`;
+  } catch {
+    return undefined;
   }
 }

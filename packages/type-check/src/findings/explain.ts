@@ -1,26 +1,6 @@
 import { STOPPING_CODES, textOf, type Diagnostic } from "../compiler/diagnostics.ts";
 import type { ProgramView } from "../compiler/native-compiler.ts";
-import {
-  isCallExpression,
-  isExportDeclaration,
-  isIdentifier,
-  isImportDeclaration,
-  isNewExpression,
-  isObjectLiteralExpression,
-  isPropertyAssignment,
-  isSourceFile,
-  isStatement,
-  isStringLiteral,
-  isTypeOfExpression,
-  SignatureKind,
-  type CallExpression,
-  type Checker,
-  type Expression,
-  type Node,
-  type Signature,
-  type Type,
-  TypeFlags,
-} from "../compiler/typescript.ts";
+import * as ts from "../compiler/typescript.ts";
 import {
   enclosingCall,
   factsOf,
@@ -59,8 +39,8 @@ const UNKNOWN_PROPERTY = new Set([2353, 2561]);
 const ARGUMENT_COUNT = new Set([2554, 2555]);
 
 interface Place {
-  node: Node;
-  checker: Checker;
+  node: ts.Node;
+  checker: ts.Checker;
   diagnostic: Diagnostic;
 }
 
@@ -102,12 +82,12 @@ export async function explain(
 /** An import of a name that a tool's module does not export. */
 async function explainImport({ node, checker, diagnostic }: Place): Promise<Explanation | undefined> {
   let statement = node;
-  while (!isImportDeclaration(statement) && !isExportDeclaration(statement)) {
-    if (isSourceFile(statement)) return undefined;
+  while (!ts.isImportDeclaration(statement) && !ts.isExportDeclaration(statement)) {
+    if (ts.isSourceFile(statement)) return undefined;
     statement = statement.parent;
   }
   const { moduleSpecifier } = statement;
-  if (moduleSpecifier === undefined || !isStringLiteral(moduleSpecifier) || isTypeImport(node))
+  if (moduleSpecifier === undefined || !ts.isStringLiteral(moduleSpecifier) || isTypeImport(node))
     return undefined;
   const symbol = await checker.getSymbolAtLocation(moduleSpecifier);
   if (toolModuleName(moduleSpecifier.text) === undefined || symbol === undefined) return undefined;
@@ -117,7 +97,7 @@ async function explainImport({ node, checker, diagnostic }: Place): Promise<Expl
 
 /** A name that nothing declares. */
 async function explainName({ node, diagnostic }: Place): Promise<Explanation | undefined> {
-  if (!isIdentifier(node) || isTypeOfExpression(node.parent) || isInType(node)) return undefined;
+  if (!ts.isIdentifier(node) || ts.isTypeOfExpression(node.parent) || isInType(node)) return undefined;
   // The program tests whether the name exists: `typeof Bun !== "undefined"`.
   if (factsOf(node.getSourceFile()).testedNames.has(node.text)) return undefined;
   return { rule: "unknown-name", message: textOf(diagnostic).split(INSTALL_ADVICE, 1).join("") };
@@ -156,8 +136,8 @@ async function explainMember({ node, checker, diagnostic }: Place): Promise<Expl
 /** A call of a value that is certainly no function or class. */
 async function explainUncallable({ node, checker, diagnostic }: Place): Promise<Explanation | undefined> {
   let call = node;
-  while (!isCallExpression(call) && !isNewExpression(call)) {
-    if (isStatement(call) || isSourceFile(call)) return undefined;
+  while (!ts.isCallExpression(call) && !ts.isNewExpression(call)) {
+    if (ts.isStatement(call) || ts.isSourceFile(call)) return undefined;
     call = call.parent;
   }
   const type = await checker.getTypeAtLocation(call.expression);
@@ -166,11 +146,11 @@ async function explainUncallable({ node, checker, diagnostic }: Place): Promise<
   return { rule: "not-callable", message: `${clip(call.expression.getText())}: ${textOf(diagnostic)}` };
 }
 
-async function canBeCalled(type: Type, checker: Checker): Promise<boolean> {
-  if ((type.flags & (TypeFlags.Any | TypeFlags.Unknown | TypeFlags.Never)) !== 0) return true;
+async function canBeCalled(type: ts.Type, checker: ts.Checker): Promise<boolean> {
+  if ((type.flags & (ts.TypeFlags.Any | ts.TypeFlags.Unknown | ts.TypeFlags.Never)) !== 0) return true;
   const signatures = await Promise.all([
-    checker.getSignaturesOfType(type, SignatureKind.Call),
-    checker.getSignaturesOfType(type, SignatureKind.Construct),
+    checker.getSignaturesOfType(type, ts.SignatureKind.Call),
+    checker.getSignaturesOfType(type, ts.SignatureKind.Construct),
   ]);
   return signatures.flat().length > 0;
 }
@@ -181,14 +161,14 @@ async function explainIteration({ node, checker, diagnostic }: Place): Promise<E
   const type = value === undefined ? undefined : await checker.getTypeAtLocation(value);
   if (value === undefined || type === undefined) return undefined;
   const nonNull = (await checker.getNonNullableType(type)) ?? type;
-  const mayBeList = async (member: Type): Promise<boolean> =>
+  const mayBeList = async (member: ts.Type): Promise<boolean> =>
     !(await isKnown(member, false)) || isIterable(member, checker);
   if (await someOf(await membersOf(nonNull), mayBeList)) return undefined;
   const message = await withMembers(textOf(diagnostic), nonNull, checker);
   return { rule: "not-a-list", message: `${clip(value.getText())} is not a list. ${message}` };
 }
 
-async function isIterable(type: Type, checker: Checker): Promise<boolean> {
+async function isIterable(type: ts.Type, checker: ts.Checker): Promise<boolean> {
   const apparent = (await checker.getApparentType(type)) ?? type;
   return (await checker.getPropertiesOfType(apparent)).some(({ name }) => name.startsWith(ITERATOR));
 }
@@ -214,10 +194,10 @@ async function explainCall(place: Place): Promise<Explanation | undefined> {
 
 /** The part of a tool's arguments that it can't accept, with the expected type; `undefined` where the value could fit. */
 async function wrongPart(
-  call: CallExpression,
-  signature: Signature,
+  call: ts.CallExpression,
+  signature: ts.Signature,
   { checker, diagnostic: { code, pos } }: Place,
-): Promise<{ part: Node; wanted?: Type | undefined } | undefined> {
+): Promise<{ part: ts.Node; wanted?: ts.Type | undefined } | undefined> {
   if (ARGUMENT_COUNT.has(code)) {
     const parameters = await signature.getParameters();
     const extra = call.arguments.slice(parameters.length);
@@ -240,21 +220,21 @@ async function wrongPart(
   return { part, wanted };
 }
 
-function isEmptyObject(argument: Expression): boolean {
-  return isObjectLiteralExpression(argument) && argument.properties.length === 0;
+function isEmptyObject(argument: ts.Expression): boolean {
+  return ts.isObjectLiteralExpression(argument) && argument.properties.length === 0;
 }
 
 /** The names of the properties that lead to a value in the arguments of a call. */
-function propertyNames(value: Node, call: CallExpression): string[] {
+function propertyNames(value: ts.Node, call: ts.CallExpression): string[] {
   const names: string[] = [];
   for (let part = value; part !== call; part = part.parent) {
-    if (isPropertyAssignment(part)) names.unshift(part.name.getText().replaceAll(/["']/gu, ""));
+    if (ts.isPropertyAssignment(part)) names.unshift(part.name.getText().replaceAll(/["']/gu, ""));
   }
   return names;
 }
 
 /** ` It takes { city: string }.`, or nothing for a plain type, which TypeScript's message has. */
-async function expectedText(wanted: Type, call: Node, checker: Checker): Promise<string> {
+async function expectedText(wanted: ts.Type, call: ts.Node, checker: ts.Checker): Promise<string> {
   const type = (await checker.getNonNullableType(wanted)) ?? wanted;
   if (!type.isObjectType() && !type.isUnionType()) return "";
   return ` It takes ${await shapeText(type, call, checker)}.`;
@@ -262,9 +242,10 @@ async function expectedText(wanted: Type, call: Node, checker: Checker): Promise
 
 /** A tool that is passed as a callback and would get arguments it does not accept: `cities.map(get_weather)`. */
 async function explainReference({ node, checker, diagnostic }: Place): Promise<Explanation | undefined> {
-  if (!isIdentifier(node) || !isCallExpression(node.parent)) return undefined;
+  if (!ts.isIdentifier(node) || !ts.isCallExpression(node.parent)) return undefined;
   const type = await checker.getTypeAtLocation(node);
-  const [signature] = type === undefined ? [] : await checker.getSignaturesOfType(type, SignatureKind.Call);
+  const [signature] =
+    type === undefined ? [] : await checker.getSignaturesOfType(type, ts.SignatureKind.Call);
   if (signature === undefined || declaredBy(signature.declaration) !== "tool") return undefined;
   const message = `${textOf(diagnostic)} Write (item) => ${node.text}(…).`;
   return { rule: "wrong-arguments", message };
@@ -273,9 +254,9 @@ async function explainReference({ node, checker, diagnostic }: Place): Promise<E
 /** A promise that one of the program's own functions is given in place of its value. */
 async function explainPromise({ node, checker }: Place): Promise<Explanation | undefined> {
   const start = node.getStart();
-  let argument: Expression | undefined;
-  for (let part = node; argument === undefined && !isSourceFile(part); part = part.parent) {
-    if (isCallExpression(part)) argument = part.arguments.find((one) => one.getStart() === start);
+  let argument: ts.Expression | undefined;
+  for (let part = node; argument === undefined && !ts.isSourceFile(part); part = part.parent) {
+    if (ts.isCallExpression(part)) argument = part.arguments.find((one) => one.getStart() === start);
   }
   const type = argument === undefined ? undefined : await checker.getTypeAtLocation(argument);
   if (argument === undefined || type === undefined || !(await isPromise(type))) return undefined;
@@ -284,7 +265,7 @@ async function explainPromise({ node, checker }: Place): Promise<Explanation | u
 }
 
 /** Adds the members of a tool's type, where TypeScript suggests none. */
-async function withMembers(text: string, type: Type, checker: Checker): Promise<string> {
+async function withMembers(text: string, type: ts.Type, checker: ts.Checker): Promise<string> {
   if (!(await someOf(await membersOf(type), ofTool))) return text;
   const properties = await checker.getPropertiesOfType((await checker.getApparentType(type)) ?? type);
   return withNames(

@@ -1,22 +1,4 @@
-import {
-  isArrayLiteralExpression,
-  isArrowFunction,
-  isAwaitExpression,
-  isCallExpression,
-  isFunctionExpression,
-  isIdentifier,
-  isObjectLiteralExpression,
-  isPropertyAssignment,
-  isVariableDeclaration,
-  NodeFlags,
-  SignatureKind,
-  type Checker,
-  type Expression,
-  type Node,
-  type SourceFile,
-  type Type,
-  TypeFlags,
-} from "../compiler/typescript.ts";
+import * as ts from "../compiler/typescript.ts";
 import { createHiddenPromises, type HiddenPromises, withoutCasts } from "./hidden-promises.ts";
 import { promiseUses, type PromiseUse } from "./promise-uses.ts";
 import { clip, declaredBy, isPromise, itemOf, membersOf } from "./type-facts.ts";
@@ -36,7 +18,7 @@ export interface MisusedPromise extends Explanation {
 }
 
 /** Finds promises that are used as the values they will have. */
-export async function misusedPromises(source: SourceFile, checker: Checker): Promise<MisusedPromise[]> {
+export async function misusedPromises(source: ts.SourceFile, checker: ts.Checker): Promise<MisusedPromise[]> {
   const uses = promiseUses(source).slice(0, MAX_USES);
   const types = await checker.getTypeAtLocation(uses.map(({ expression }) => expression));
   const hidden = createHiddenPromises(source, checker);
@@ -50,8 +32,8 @@ export async function misusedPromises(source: SourceFile, checker: Checker): Pro
 
 async function messageFor(
   promiseUse: PromiseUse,
-  type: Type,
-  { checker, hidden }: { checker: Checker; hidden: HiddenPromises },
+  type: ts.Type,
+  { checker, hidden }: { checker: ts.Checker; hidden: HiddenPromises },
 ): Promise<string | undefined> {
   const { use, expression } = promiseUse;
   if (use === "cast") return castText(expression, type, checker);
@@ -62,19 +44,23 @@ async function messageFor(
   ) {
     return `${clip(expression.getText())} holds Promises: await each before it is put there.`;
   }
-  if ((type.flags & TypeFlags.Any) !== 0) {
+  if ((type.flags & ts.TypeFlags.Any) !== 0) {
     // The result of a program is awaited, and what was kept may be missing.
     if (use === "result" || use === "awaited" || use === "condition") return undefined;
     const promise = await hidden.behind(expression);
     return promise === undefined ? undefined : awaitText(clip(expression.getText()));
   }
   // TypeScript itself says which member a promise does not have.
-  if (use === "member" || (type.flags & (TypeFlags.Object | TypeFlags.Union)) === 0) return undefined;
+  if (use === "member" || (type.flags & (ts.TypeFlags.Object | ts.TypeFlags.Union)) === 0) return undefined;
   return problemOf(promiseUse, type, checker);
 }
 
 /** The message about a promise that is cast to the type of its value. */
-async function castText(expression: Expression, type: Type, checker: Checker): Promise<string | undefined> {
+async function castText(
+  expression: ts.Expression,
+  type: ts.Type,
+  checker: ts.Checker,
+): Promise<string | undefined> {
   if (!type.isObjectType() || (await checker.getPropertyOfType(type, "then")) !== undefined) return undefined;
   const value = withoutCasts(expression);
   const given = await checker.getTypeAtLocation(value);
@@ -84,15 +70,15 @@ async function castText(expression: Expression, type: Type, checker: Checker): P
 }
 
 /** Whether what a Map or a record holds may be anything. */
-async function holdsAny(type: Type, checker: Checker): Promise<boolean> {
+async function holdsAny(type: ts.Type, checker: ts.Checker): Promise<boolean> {
   const [index] = await checker.getIndexInfosOfType(type);
-  return index !== undefined && (index.valueType.flags & TypeFlags.Any) !== 0;
+  return index !== undefined && (index.valueType.flags & ts.TypeFlags.Any) !== 0;
 }
 
 async function problemOf(
   { use, expression }: PromiseUse,
-  type: Type,
-  checker: Checker,
+  type: ts.Type,
+  checker: ts.Checker,
 ): Promise<string | undefined> {
   const text = clip(expression.getText());
   switch (use) {
@@ -122,44 +108,52 @@ function allText(text: string): string {
   return `${text} is a list of Promises: write await Promise.all(${text}).`;
 }
 
-async function predicateText(type: Type, checker: Checker): Promise<string | undefined> {
-  const [signature] = await checker.getSignaturesOfType(type, SignatureKind.Call);
+async function predicateText(type: ts.Type, checker: ts.Checker): Promise<string | undefined> {
+  const [signature] = await checker.getSignaturesOfType(type, ts.SignatureKind.Call);
   const answer = signature === undefined ? undefined : await checker.getReturnTypeOfSignature(signature);
   if (answer === undefined || !(await isPromise(answer))) return undefined;
   return "The callback returns a Promise, which is not waited for here and counts as true: await what it needs before, with await Promise.all(list.map(…)).";
 }
 
 /** The message about an async callback of `reduce` whose initial value is not a promise. */
-async function reducerText(callback: Expression, type: Type, checker: Checker): Promise<string | undefined> {
-  if (!isCallExpression(callback.parent) || !readsUnawaited(callback)) return undefined;
+async function reducerText(
+  callback: ts.Expression,
+  type: ts.Type,
+  checker: ts.Checker,
+): Promise<string | undefined> {
+  if (!ts.isCallExpression(callback.parent) || !readsUnawaited(callback)) return undefined;
   if ((await predicateText(type, checker)) === undefined) return undefined;
   const initial = callback.parent.arguments[1];
   const first = initial === undefined ? undefined : await checker.getTypeAtLocation(initial);
-  if (first === undefined || (first.flags & TypeFlags.Any) !== 0 || (await isPromise(first)))
+  if (first === undefined || (first.flags & ts.TypeFlags.Any) !== 0 || (await isPromise(first)))
     return undefined;
   return "The callback of reduce returns a Promise, which the next one is given: use a for…of loop with await.";
 }
 
 /** Whether a function reads its first parameter and awaits it nowhere. Not where it is too long to be searched. */
-function readsUnawaited(callback: Expression): boolean {
+function readsUnawaited(callback: ts.Expression): boolean {
   if (callback.end - callback.pos > MAX_CALLBACK_CHARACTERS) return false;
-  if (!isArrowFunction(callback) && !isFunctionExpression(callback)) return true;
+  if (!ts.isArrowFunction(callback) && !ts.isFunctionExpression(callback)) return true;
   const name = callback.parameters[0]?.name.getText();
   let isRead = false;
-  const pending: Node[] = [callback.body];
+  const pending: ts.Node[] = [callback.body];
   for (let node = pending.pop(); node !== undefined; node = pending.pop()) {
-    if (isAwaitExpression(node) && withoutCasts(node.expression).getText() === name) return false;
-    isRead ||= isIdentifier(node) && node.text === name;
+    if (ts.isAwaitExpression(node) && withoutCasts(node.expression).getText() === name) return false;
+    isRead ||= ts.isIdentifier(node) && node.text === name;
     node.forEachChild((child) => void pending.push(child));
   }
   return isRead;
 }
 
 /** The message about a value that holds promises; `undefined` for one that holds none. */
-async function heldText(expression: Expression, type: Type, checker: Checker): Promise<string | undefined> {
+async function heldText(
+  expression: ts.Expression,
+  type: ts.Type,
+  checker: ts.Checker,
+): Promise<string | undefined> {
   const text = clip(expression.getText());
   if (await isListOfPromises(type, checker)) return allText(text);
-  if (isArrayLiteralExpression(expression)) {
+  if (ts.isArrayLiteralExpression(expression)) {
     const types = await checker.getTypeAtLocation(expression.elements);
     for (const [index, part] of types.entries()) {
       const element = expression.elements[index];
@@ -169,9 +163,9 @@ async function heldText(expression: Expression, type: Type, checker: Checker): P
     }
     return undefined;
   }
-  if (isObjectLiteralExpression(expression)) {
+  if (ts.isObjectLiteralExpression(expression)) {
     for (const property of expression.properties) {
-      if (!isPropertyAssignment(property)) continue;
+      if (!ts.isPropertyAssignment(property)) continue;
       const part = await checker.getTypeAtLocation(property.initializer);
       const told = part === undefined ? undefined : await partText(property.initializer, part, checker);
       if (told !== undefined) return told;
@@ -181,13 +175,17 @@ async function heldText(expression: Expression, type: Type, checker: Checker): P
   return path === undefined ? undefined : `${text} holds a Promise in ${path}: write await where it is made.`;
 }
 
-async function partText(expression: Expression, type: Type, checker: Checker): Promise<string | undefined> {
+async function partText(
+  expression: ts.Expression,
+  type: ts.Type,
+  checker: ts.Checker,
+): Promise<string | undefined> {
   if (await isPromise(type)) return awaitText(clip(expression.getText()));
   return heldText(expression, type, checker);
 }
 
 /** Where a value holds a promise: `weather` or `[].weather`. */
-async function pathToPromise(type: Type, checker: Checker, depth: number): Promise<string | undefined> {
+async function pathToPromise(type: ts.Type, checker: ts.Checker, depth: number): Promise<string | undefined> {
   if (depth === MAX_DEPTH || !type.isObjectType()) return undefined;
   const item = await itemOf(type, checker);
   if (item !== undefined) {
@@ -212,32 +210,32 @@ async function pathToPromise(type: Type, checker: Checker, depth: number): Promi
   return undefined;
 }
 
-async function isListOfPromises(type: Type, checker: Checker): Promise<boolean> {
+async function isListOfPromises(type: ts.Type, checker: ts.Checker): Promise<boolean> {
   const item = type.isObjectType() ? await itemOf(type, checker) : undefined;
   return item !== undefined && isPromise(item);
 }
 
 /** The type of a promise's value. */
-async function valueOf(type: Type, checker: Checker): Promise<Type | undefined> {
+async function valueOf(type: ts.Type, checker: ts.Checker): Promise<ts.Type | undefined> {
   if (!(await isPromise(type)) || !type.isObjectType() || !type.isTypeReference()) return undefined;
   const [value] = await checker.getTypeArguments(type);
   return value;
 }
 
-async function isPromiseOrNothing(type: Type): Promise<boolean> {
+async function isPromiseOrNothing(type: ts.Type): Promise<boolean> {
   const members = await membersOf(type);
-  const others = members.filter(({ flags }) => (flags & (TypeFlags.Null | TypeFlags.Undefined)) === 0);
+  const others = members.filter(({ flags }) => (flags & (ts.TypeFlags.Null | ts.TypeFlags.Undefined)) === 0);
   if (others.length === 0) return false;
   return !(await Promise.all(others.map(isPromise))).includes(false);
 }
 
 /** Whether the value is certainly there: a call, or a constant that was given one. What a table holds may be missing. */
-async function isMadeHere(expression: Expression, checker: Checker): Promise<boolean> {
-  if (isCallExpression(expression)) return true;
-  if (!isIdentifier(expression)) return false;
+async function isMadeHere(expression: ts.Expression, checker: ts.Checker): Promise<boolean> {
+  if (ts.isCallExpression(expression)) return true;
+  if (!ts.isIdentifier(expression)) return false;
   const symbol = await checker.getSymbolAtLocation(expression);
   const declaration = await symbol?.valueDeclaration?.resolve();
-  if (declaration === undefined || !isVariableDeclaration(declaration)) return false;
-  const isConstant = (declaration.parent.flags & NodeFlags.Const) !== 0;
-  return isConstant && declaration.initializer !== undefined && isCallExpression(declaration.initializer);
+  if (declaration === undefined || !ts.isVariableDeclaration(declaration)) return false;
+  const isConstant = (declaration.parent.flags & ts.NodeFlags.Const) !== 0;
+  return isConstant && declaration.initializer !== undefined && ts.isCallExpression(declaration.initializer);
 }

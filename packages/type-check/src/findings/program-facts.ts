@@ -1,46 +1,9 @@
-import {
-  isArrayBindingPattern,
-  isArrayLiteralExpression,
-  isBinaryExpression,
-  isBindingElement,
-  isCallExpression,
-  isClassDeclaration,
-  isClassExpression,
-  isDeleteExpression,
-  isExpressionWithTypeArguments,
-  isForOfStatement,
-  isHeritageClause,
-  isIdentifier,
-  isImportDeclaration,
-  isImportSpecifier,
-  isObjectBindingPattern,
-  isObjectLiteralExpression,
-  isPropertyAccessExpression,
-  isPropertyAssignment,
-  isQualifiedName,
-  isShorthandPropertyAssignment,
-  isSourceFile,
-  isSpreadElement,
-  isStatement,
-  isTypeNode,
-  isTypeOfExpression,
-  isTypeQueryNode,
-  isVariableDeclaration,
-  SyntaxKind,
-  type BindingElement,
-  type CallExpression,
-  type Checker,
-  type Expression,
-  type Node,
-  type PropertyAccessExpression,
-  type SourceFile,
-  type Type,
-} from "../compiler/typescript.ts";
+import * as ts from "../compiler/typescript.ts";
 
 /** The smallest node that contains a position. */
-export function nodeAt(source: SourceFile, position: number): Node {
-  let found: Node = source;
-  for (let next: Node | undefined = source; next !== undefined;) {
+export function nodeAt(source: ts.SourceFile, position: number): ts.Node {
+  let found: ts.Node = source;
+  for (let next: ts.Node | undefined = source; next !== undefined;) {
     found = next;
     next = undefined;
     found.forEachChild((child) => {
@@ -59,33 +22,34 @@ export interface ProgramFacts {
   testedNames: ReadonlySet<string>;
 }
 
-const known = new WeakMap<SourceFile, ProgramFacts>();
+const known = new WeakMap<ts.SourceFile, ProgramFacts>();
 
 /** The facts of a program. They are cached. */
-export function factsOf(source: SourceFile): ProgramFacts {
+export function factsOf(source: ts.SourceFile): ProgramFacts {
   const found = known.get(source) ?? findFacts(source);
   known.set(source, found);
   return found;
 }
 
-function findFacts(source: SourceFile): ProgramFacts {
+function findFacts(source: ts.SourceFile): ProgramFacts {
   const writtenMembers = new Set<string>();
   const testedNames = new Set<string>();
-  const pending: Node[] = [source];
+  const pending: ts.Node[] = [source];
   for (let node = pending.pop(); node !== undefined; node = pending.pop()) {
-    if (isPropertyAccessExpression(node) && isAssigned(node)) writtenMembers.add(node.name.text);
-    if (isTypeOfExpression(node) && isIdentifier(node.expression)) testedNames.add(node.expression.text);
+    if (ts.isPropertyAccessExpression(node) && isAssigned(node)) writtenMembers.add(node.name.text);
+    if (ts.isTypeOfExpression(node) && ts.isIdentifier(node.expression))
+      testedNames.add(node.expression.text);
     node.forEachChild((child) => void pending.push(child));
   }
   return { writtenMembers, testedNames };
 }
 
-function isAssigned(node: Node): boolean {
+function isAssigned(node: ts.Node): boolean {
   const { parent } = node;
-  if (isDeleteExpression(parent)) return true;
-  if (!isBinaryExpression(parent) || parent.left !== node) return false;
+  if (ts.isDeleteExpression(parent)) return true;
+  if (!ts.isBinaryExpression(parent) || parent.left !== node) return false;
   const { kind } = parent.operatorToken;
-  return kind >= SyntaxKind.FirstAssignment && kind <= SyntaxKind.LastAssignment;
+  return kind >= ts.SyntaxKind.FirstAssignment && kind <= ts.SyntaxKind.LastAssignment;
 }
 
 /** A member that is read from a value. */
@@ -93,103 +57,105 @@ export interface MemberRead {
   name: string;
   /** The value that it is read from. */
   text: string;
-  type: Type | undefined;
+  type: ts.Type | undefined;
   called: boolean;
   /** Whether it is read by a dot, and not by a pattern. */
   isAccess: boolean;
 }
 
 /** The member that is read at a place: `weather.temprature`, or a name in `const { temprature } = await get_weather(…)`. */
-export async function memberReadAt(node: Node, checker: Checker): Promise<MemberRead | undefined> {
-  if (isBindingElement(node.parent)) return bindingAt(node, node.parent, checker);
+export async function memberReadAt(node: ts.Node, checker: ts.Checker): Promise<MemberRead | undefined> {
+  if (ts.isBindingElement(node.parent)) return bindingAt(node, node.parent, checker);
   const access = node.parent;
-  if (!isPropertyAccessExpression(access) || access.name !== node) return undefined;
+  if (!ts.isPropertyAccessExpression(access) || access.name !== node) return undefined;
   const { expression, name } = access;
   const type = await checker.getTypeAtLocation(expression);
   return { name: name.text, type, called: isCalled(access), text: expression.getText(), isAccess: true };
 }
 
 async function bindingAt(
-  node: Node,
-  element: BindingElement,
-  checker: Checker,
+  node: ts.Node,
+  element: ts.BindingElement,
+  checker: ts.Checker,
 ): Promise<MemberRead | undefined> {
   const name = element.propertyName ?? element.name;
-  if (node !== name || !isIdentifier(name) || !isObjectBindingPattern(element.parent)) return undefined;
+  if (node !== name || !ts.isIdentifier(name) || !ts.isObjectBindingPattern(element.parent)) return undefined;
   if (element.initializer !== undefined) return undefined;
   const holder = element.parent.parent;
-  const source = isVariableDeclaration(holder) ? holder.initializer : undefined;
+  const source = ts.isVariableDeclaration(holder) ? holder.initializer : undefined;
   const type = await checker.getTypeAtLocation(source ?? element.parent);
   return { name: name.text, type, called: false, text: source?.getText() ?? "it", isAccess: false };
 }
 
-function isCalled(access: PropertyAccessExpression): boolean {
+function isCalled(access: ts.PropertyAccessExpression): boolean {
   const { parent } = access;
-  return isCallExpression(parent) && parent.expression === access && parent.questionDotToken === undefined;
+  return ts.isCallExpression(parent) && parent.expression === access && parent.questionDotToken === undefined;
 }
 
 /** Whether the name is imported as a type, which is removed at run time and needs no export. */
-export function isTypeImport(node: Node): boolean {
-  for (let part = node; !isSourceFile(part); part = part.parent) {
-    if (isImportSpecifier(part) && part.isTypeOnly) return true;
-    if (isImportDeclaration(part)) return part.importClause?.phaseModifier === SyntaxKind.TypeKeyword;
+export function isTypeImport(node: ts.Node): boolean {
+  for (let part = node; !ts.isSourceFile(part); part = part.parent) {
+    if (ts.isImportSpecifier(part) && part.isTypeOnly) return true;
+    if (ts.isImportDeclaration(part)) return part.importClause?.phaseModifier === ts.SyntaxKind.TypeKeyword;
   }
   return false;
 }
 
 /** Whether a name belongs to a type, which is removed at run time. */
-export function isInType(name: Node): boolean {
+export function isInType(name: ts.Node): boolean {
   let { parent } = name;
-  while (isQualifiedName(parent) || isPropertyAccessExpression(parent)) parent = parent.parent;
-  if (isExpressionWithTypeArguments(parent)) return !isExtendedByClass(parent);
-  return isTypeNode(parent) && !isTypeQueryNode(parent);
+  while (ts.isQualifiedName(parent) || ts.isPropertyAccessExpression(parent)) parent = parent.parent;
+  if (ts.isExpressionWithTypeArguments(parent)) return !isExtendedByClass(parent);
+  return ts.isTypeNode(parent) && !ts.isTypeQueryNode(parent);
 }
 
 /** Whether a class is derived from it: that is a value. */
-function isExtendedByClass({ parent }: Node): boolean {
-  if (!isHeritageClause(parent) || parent.token !== SyntaxKind.ExtendsKeyword) return false;
-  return isClassDeclaration(parent.parent) || isClassExpression(parent.parent);
+function isExtendedByClass({ parent }: ts.Node): boolean {
+  if (!ts.isHeritageClause(parent) || parent.token !== ts.SyntaxKind.ExtendsKeyword) return false;
+  return ts.isClassDeclaration(parent.parent) || ts.isClassExpression(parent.parent);
 }
 
 /** The value that is iterated by the innermost loop, spread or pattern around a node. */
-export function iteratedValue(node: Node): Expression | undefined {
-  for (let part = node; !isSourceFile(part); part = part.parent) {
+export function iteratedValue(node: ts.Node): ts.Expression | undefined {
+  for (let part = node; !ts.isSourceFile(part); part = part.parent) {
     const { parent } = part;
-    if (isForOfStatement(parent)) return parent.expression === part ? parent.expression : undefined;
-    if (isSpreadElement(parent)) return parent.expression;
-    if (isVariableDeclaration(parent))
-      return isArrayBindingPattern(parent.name) ? parent.initializer : undefined;
+    if (ts.isForOfStatement(parent)) return parent.expression === part ? parent.expression : undefined;
+    if (ts.isSpreadElement(parent)) return parent.expression;
+    if (ts.isVariableDeclaration(parent))
+      return ts.isArrayBindingPattern(parent.name) ? parent.initializer : undefined;
   }
   return undefined;
 }
 
 /** The call around a node, within its statement. */
-export function enclosingCall(node: Node): CallExpression | undefined {
-  for (let part = node; !isSourceFile(part); part = part.parent) {
-    if (isCallExpression(part)) return part;
-    if (isStatement(part)) return undefined;
+export function enclosingCall(node: ts.Node): ts.CallExpression | undefined {
+  for (let part = node; !ts.isSourceFile(part); part = part.parent) {
+    if (ts.isCallExpression(part)) return part;
+    if (ts.isStatement(part)) return undefined;
   }
   return undefined;
 }
 
 /** The innermost value at a place in the literals of an argument, or the innermost literal itself. */
-export function partAt(value: Expression, pos: number, wantsLiteral: boolean): Expression {
-  const isAt = (node: Node): boolean => node.getStart() <= pos && pos < node.end;
+export function partAt(value: ts.Expression, pos: number, wantsLiteral: boolean): ts.Expression {
+  const isAt = (node: ts.Node): boolean => node.getStart() <= pos && pos < node.end;
   const inner = innerValue(value, isAt);
   if (inner === undefined || (wantsLiteral && !isLiteral(inner))) return value;
   return partAt(inner, pos, wantsLiteral);
 }
 
-function innerValue(value: Expression, isAt: (node: Node) => boolean): Expression | undefined {
-  if (isArrayLiteralExpression(value)) return value.elements.find(isAt);
-  if (!isObjectLiteralExpression(value)) return undefined;
+function innerValue(value: ts.Expression, isAt: (node: ts.Node) => boolean): ts.Expression | undefined {
+  if (ts.isArrayLiteralExpression(value)) return value.elements.find(isAt);
+  if (!ts.isObjectLiteralExpression(value)) return undefined;
   const property = value.properties.find(isAt);
-  if (property !== undefined && isPropertyAssignment(property)) return property.initializer;
-  return property !== undefined && isShorthandPropertyAssignment(property) && isIdentifier(property.name)
+  if (property !== undefined && ts.isPropertyAssignment(property)) return property.initializer;
+  return property !== undefined &&
+    ts.isShorthandPropertyAssignment(property) &&
+    ts.isIdentifier(property.name)
     ? property.name
     : undefined;
 }
 
-function isLiteral(value: Expression): boolean {
-  return isObjectLiteralExpression(value) || isArrayLiteralExpression(value);
+function isLiteral(value: ts.Expression): boolean {
+  return ts.isObjectLiteralExpression(value) || ts.isArrayLiteralExpression(value);
 }

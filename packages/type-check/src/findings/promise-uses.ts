@@ -1,39 +1,4 @@
-import {
-  isArrayBindingPattern,
-  isArrayLiteralExpression,
-  isAsExpression,
-  isAwaitExpression,
-  isBinaryExpression,
-  isCallExpression,
-  isConditionalExpression,
-  isDoStatement,
-  isElementAccessExpression,
-  isExportAssignment,
-  isForOfStatement,
-  isIdentifier,
-  isIfStatement,
-  isImportDeclaration,
-  isNamedImports,
-  isNewExpression,
-  isObjectLiteralExpression,
-  isPrefixUnaryExpression,
-  isPropertyAccessExpression,
-  isPropertyAssignment,
-  isShorthandPropertyAssignment,
-  isSpreadAssignment,
-  isSpreadElement,
-  isStringLiteral,
-  isSwitchStatement,
-  isTemplateSpan,
-  isThrowStatement,
-  isVariableDeclaration,
-  isWhileStatement,
-  SyntaxKind,
-  type CallExpression,
-  type Expression,
-  type Node,
-  type SourceFile,
-} from "../compiler/typescript.ts";
+import * as ts from "../compiler/typescript.ts";
 import { toolModuleName } from "./type-facts.ts";
 
 /**
@@ -57,32 +22,32 @@ export type Use =
 /** An expression that a promise must not stand for. */
 export interface PromiseUse {
   use: Use;
-  expression: Expression;
+  expression: ts.Expression;
 }
 
-const OPERATORS = new Set<SyntaxKind>([
-  SyntaxKind.PlusToken,
-  SyntaxKind.MinusToken,
-  SyntaxKind.AsteriskToken,
-  SyntaxKind.AsteriskAsteriskToken,
-  SyntaxKind.SlashToken,
-  SyntaxKind.PercentToken,
-  SyntaxKind.LessThanToken,
-  SyntaxKind.LessThanEqualsToken,
-  SyntaxKind.GreaterThanToken,
-  SyntaxKind.GreaterThanEqualsToken,
-  SyntaxKind.EqualsEqualsToken,
-  SyntaxKind.EqualsEqualsEqualsToken,
-  SyntaxKind.ExclamationEqualsToken,
-  SyntaxKind.ExclamationEqualsEqualsToken,
-  SyntaxKind.InKeyword,
-  SyntaxKind.PlusEqualsToken,
-  SyntaxKind.MinusEqualsToken,
-  SyntaxKind.AsteriskEqualsToken,
-  SyntaxKind.SlashEqualsToken,
+const OPERATORS = new Set<ts.SyntaxKind>([
+  ts.SyntaxKind.PlusToken,
+  ts.SyntaxKind.MinusToken,
+  ts.SyntaxKind.AsteriskToken,
+  ts.SyntaxKind.AsteriskAsteriskToken,
+  ts.SyntaxKind.SlashToken,
+  ts.SyntaxKind.PercentToken,
+  ts.SyntaxKind.LessThanToken,
+  ts.SyntaxKind.LessThanEqualsToken,
+  ts.SyntaxKind.GreaterThanToken,
+  ts.SyntaxKind.GreaterThanEqualsToken,
+  ts.SyntaxKind.EqualsEqualsToken,
+  ts.SyntaxKind.EqualsEqualsEqualsToken,
+  ts.SyntaxKind.ExclamationEqualsToken,
+  ts.SyntaxKind.ExclamationEqualsEqualsToken,
+  ts.SyntaxKind.InKeyword,
+  ts.SyntaxKind.PlusEqualsToken,
+  ts.SyntaxKind.MinusEqualsToken,
+  ts.SyntaxKind.AsteriskEqualsToken,
+  ts.SyntaxKind.SlashEqualsToken,
 ]);
 /** Operators that give something else in place of a value that is missing. */
-const FALLBACK = new Set<SyntaxKind>([SyntaxKind.BarBarToken, SyntaxKind.QuestionQuestionToken]);
+const FALLBACK = new Set<ts.SyntaxKind>([ts.SyntaxKind.BarBarToken, ts.SyntaxKind.QuestionQuestionToken]);
 /** Functions of the language that read their arguments at once, with all that these hold. */
 const PRINTS =
   /^(?:JSON\.stringify|String|structuredClone|console\.(?:log|info|warn|error|debug|table|dir))$/u;
@@ -109,10 +74,10 @@ const MAX_NAME_CHARACTERS = 200;
 const PROMISE_METHODS = new Set(["catch", "finally", "then"]);
 
 /** Finds where a program uses a value in a way that makes no sense for a promise. */
-export function promiseUses(source: SourceFile): PromiseUse[] {
+export function promiseUses(source: ts.SourceFile): PromiseUse[] {
   const found: PromiseUse[] = [];
   const tools = importedTools(source);
-  const pending: Node[] = [source];
+  const pending: ts.Node[] = [source];
   for (let node = pending.pop(); node !== undefined; node = pending.pop()) {
     found.push(...usesIn(node, tools));
     node.forEachChild((child) => void pending.push(child));
@@ -120,47 +85,47 @@ export function promiseUses(source: SourceFile): PromiseUse[] {
   return found.toSorted((one, other) => one.expression.pos - other.expression.pos);
 }
 
-function usesIn(node: Node, tools: ReadonlySet<string>): PromiseUse[] {
-  const as = (use: Use, ...expressions: readonly Expression[]): PromiseUse[] =>
+function usesIn(node: ts.Node, tools: ReadonlySet<string>): PromiseUse[] {
+  const as = (use: Use, ...expressions: readonly ts.Expression[]): PromiseUse[] =>
     expressions.map((expression) => ({ use, expression }));
-  if (isAsExpression(node)) return isAsExpression(node.parent) ? [] : as("cast", node);
-  if (isPropertyAccessExpression(node))
+  if (ts.isAsExpression(node)) return ts.isAsExpression(node.parent) ? [] : as("cast", node);
+  if (ts.isPropertyAccessExpression(node))
     return PROMISE_METHODS.has(node.name.text) ? [] : as("member", node.expression);
-  if (isTemplateSpan(node)) return as("printed", node.expression);
-  if (isBinaryExpression(node)) {
+  if (ts.isTemplateSpan(node)) return as("printed", node.expression);
+  if (ts.isBinaryExpression(node)) {
     const { kind } = node.operatorToken;
     // A promise that was made before may be kept for later.
-    const isTested = FALLBACK.has(kind) && isCallExpression(node.left);
-    if (isTested || kind === SyntaxKind.AmpersandAmpersandToken) return as("condition", node.left);
+    const isTested = FALLBACK.has(kind) && ts.isCallExpression(node.left);
+    if (isTested || kind === ts.SyntaxKind.AmpersandAmpersandToken) return as("condition", node.left);
     if (!OPERATORS.has(kind) || isNothing(node.left) || isNothing(node.right)) return [];
     return as("value", node.left, node.right);
   }
-  if (isPrefixUnaryExpression(node)) {
-    return as(node.operator === SyntaxKind.ExclamationToken ? "condition" : "value", node.operand);
+  if (ts.isPrefixUnaryExpression(node)) {
+    return as(node.operator === ts.SyntaxKind.ExclamationToken ? "condition" : "value", node.operand);
   }
-  if (isElementAccessExpression(node) || isSpreadElement(node) || isSpreadAssignment(node)) {
+  if (ts.isElementAccessExpression(node) || ts.isSpreadElement(node) || ts.isSpreadAssignment(node)) {
     return as("value", node.expression);
   }
-  if (isForOfStatement(node)) return node.awaitModifier === undefined ? as("value", node.expression) : [];
-  if (isIfStatement(node) || isWhileStatement(node) || isDoStatement(node)) {
+  if (ts.isForOfStatement(node)) return node.awaitModifier === undefined ? as("value", node.expression) : [];
+  if (ts.isIfStatement(node) || ts.isWhileStatement(node) || ts.isDoStatement(node)) {
     return as("condition", node.expression);
   }
-  if (isSwitchStatement(node)) return as("value", node.expression);
-  if (isConditionalExpression(node)) return as("condition", node.condition);
-  if (isAwaitExpression(node)) return as("awaited", node.expression);
+  if (ts.isSwitchStatement(node)) return as("value", node.expression);
+  if (ts.isConditionalExpression(node)) return as("condition", node.condition);
+  if (ts.isAwaitExpression(node)) return as("awaited", node.expression);
   // A top-level `return` is checked as `throw`.
-  if (isThrowStatement(node) || isExportAssignment(node)) return as("result", node.expression);
-  if (isVariableDeclaration(node)) {
-    if (node.initializer === undefined || isIdentifier(node.name)) return [];
-    return as(isArrayBindingPattern(node.name) ? "value" : "member", node.initializer);
+  if (ts.isThrowStatement(node) || ts.isExportAssignment(node)) return as("result", node.expression);
+  if (ts.isVariableDeclaration(node)) {
+    if (node.initializer === undefined || ts.isIdentifier(node.name)) return [];
+    return as(ts.isArrayBindingPattern(node.name) ? "value" : "member", node.initializer);
   }
-  if (isNewExpression(node)) {
+  if (ts.isNewExpression(node)) {
     return READS.test(nameOf(node.expression)) ? as("value", ...(node.arguments ?? [])) : [];
   }
-  return isCallExpression(node) ? usesInCall(node, tools) : [];
+  return ts.isCallExpression(node) ? usesInCall(node, tools) : [];
 }
 
-function usesInCall(call: CallExpression, tools: ReadonlySet<string>): PromiseUse[] {
+function usesInCall(call: ts.CallExpression, tools: ReadonlySet<string>): PromiseUse[] {
   const { expression: callee, arguments: given } = call;
   const name = nameOf(callee);
   if (PRINTS.test(name) || tools.has(name)) {
@@ -168,7 +133,7 @@ function usesInCall(call: CallExpression, tools: ReadonlySet<string>): PromiseUs
   }
   if (name === "Object.fromEntries") return given.map((expression) => ({ use: "items", expression }));
   if (READS.test(name)) return given.map((expression) => ({ use: "value", expression }));
-  if (!isPropertyAccessExpression(callee)) return [];
+  if (!ts.isPropertyAccessExpression(callee)) return [];
   const method = callee.name.text;
   if (method === "join") return [{ use: "printed", expression: callee.expression }];
   const [callback, initial] = given;
@@ -178,33 +143,35 @@ function usesInCall(call: CallExpression, tools: ReadonlySet<string>): PromiseUs
 }
 
 /** The parts of a literal, so that the message names the part which is a promise. */
-function partsOf(expression: Expression): Expression[] {
-  if (isArrayLiteralExpression(expression)) return expression.elements.flatMap(partsOf);
-  if (!isObjectLiteralExpression(expression)) return [expression];
-  return expression.properties.flatMap((property): Expression[] => {
-    if (isPropertyAssignment(property)) return partsOf(property.initializer);
-    return isShorthandPropertyAssignment(property) && isIdentifier(property.name) ? [property.name] : [];
+function partsOf(expression: ts.Expression): ts.Expression[] {
+  if (ts.isArrayLiteralExpression(expression)) return expression.elements.flatMap(partsOf);
+  if (!ts.isObjectLiteralExpression(expression)) return [expression];
+  return expression.properties.flatMap((property): ts.Expression[] => {
+    if (ts.isPropertyAssignment(property)) return partsOf(property.initializer);
+    return ts.isShorthandPropertyAssignment(property) && ts.isIdentifier(property.name)
+      ? [property.name]
+      : [];
   });
 }
 
 /** The names by which the program calls tools. */
-function importedTools(source: SourceFile): Set<string> {
+function importedTools(source: ts.SourceFile): Set<string> {
   const names = new Set<string>();
   for (const statement of source.statements) {
-    if (!isImportDeclaration(statement) || !isStringLiteral(statement.moduleSpecifier)) continue;
+    if (!ts.isImportDeclaration(statement) || !ts.isStringLiteral(statement.moduleSpecifier)) continue;
     if (toolModuleName(statement.moduleSpecifier.text) === undefined) continue;
     const bindings = statement.importClause?.namedBindings;
-    if (bindings === undefined || !isNamedImports(bindings)) continue;
+    if (bindings === undefined || !ts.isNamedImports(bindings)) continue;
     for (const { name } of bindings.elements) names.add(name.text);
   }
   return names;
 }
 
 /** The text of what is called; the empty string for a long one, such as a chain of calls. */
-function nameOf(callee: Expression): string {
+function nameOf(callee: ts.Expression): string {
   return callee.end - callee.pos > MAX_NAME_CHARACTERS ? "" : callee.getText();
 }
 
-function isNothing(node: Expression): boolean {
-  return node.kind === SyntaxKind.NullKeyword || (isIdentifier(node) && node.text === "undefined");
+function isNothing(node: ts.Expression): boolean {
+  return node.kind === ts.SyntaxKind.NullKeyword || (ts.isIdentifier(node) && node.text === "undefined");
 }
