@@ -1,10 +1,10 @@
 import { mkdirSync, readdirSync, readFileSync, writeFileSync } from "node:fs";
 import path from "node:path";
 import { PassThrough } from "node:stream";
+import { createTurns } from "@cem/core";
 import type { ApprovalRequest } from "@cem/core";
 import { describe, expect, it } from "vitest";
 import { createApprove } from "./ask/terminal-questions.ts";
-import { createTurns } from "./ask/prompt.ts";
 import { runCem, temporaryFolder } from "./testing/run-cem.ts";
 
 /** The folder is ours. */

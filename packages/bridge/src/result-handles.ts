@@ -1,5 +1,5 @@
 import { hash } from "node:crypto";
-import { copyBeginning, isObject, resultTooLarge } from "@cem/core";
+import { copyBeginning, isObject, RESULT_EXTENSIONS, resultTooLarge } from "@cem/core";
 import type { JsonObject, JsonSchema, JsonValue, ResultHandle, ResultStore } from "@cem/core";
 
 /** Larger results become handles where there is a store. In bytes. */
@@ -12,25 +12,6 @@ const MAX_NAME_CHARACTERS = 80;
 const MAX_SMALL_CHARACTERS = 500;
 /** An object with more names comes without them. */
 const MAX_SHAPE_NAMES = 200;
-/** File extensions by MIME type. */
-const EXTENSIONS: Readonly<Record<string, string>> = {
-  "image/png": "png",
-  "image/jpeg": "jpg",
-  "image/gif": "gif",
-  "image/webp": "webp",
-  "image/svg+xml": "svg",
-  "audio/wav": "wav",
-  "audio/mpeg": "mp3",
-  "audio/ogg": "ogg",
-  "application/json": "json",
-  "application/pdf": "pdf",
-  "application/gzip": "gz",
-  "application/zip": "zip",
-  "text/plain": "txt",
-  "text/html": "html",
-  "text/csv": "csv",
-  "text/markdown": "md",
-};
 
 type ResultShape = NonNullable<ResultHandle["shape"]>;
 
@@ -183,7 +164,7 @@ function uriOf(uri: string | undefined): { uri?: string } {
 /** Makes a safe file name. Names and types come from servers and are untrusted. */
 function fileName(name: string, mimeType: string): string {
   const base = name.replace(/[^A-Za-z0-9_-]+/g, "-").replace(/^-+|(?<!-)-+$/g, "");
-  const extension = EXTENSIONS[mimeType] ?? (mimeType.startsWith("text/") ? "txt" : "bin");
+  const extension = RESULT_EXTENSIONS[mimeType] ?? (mimeType.startsWith("text/") ? "txt" : "bin");
   return `${base.slice(0, MAX_NAME_CHARACTERS) || "result"}.${extension}`;
 }
 

@@ -180,3 +180,13 @@ export class Shares {
     }
   }
 }
+
+/** Runs what it is given one after another: each when those before have ended, also where they failed. */
+export function createTurns(): <Result>(work: () => Result | Promise<Result>) => Promise<Result> {
+  let last: Promise<unknown> = Promise.resolve();
+  return (work) => {
+    const next = last.then(work);
+    last = next.catch(() => {});
+    return next;
+  };
+}

@@ -28,7 +28,7 @@ export type {
   RunRecordSummary,
 } from "./run-records.ts";
 export { RunClock } from "./run-clock.ts";
-export { FairGate, Shares } from "./fair-gate.ts";
+export { createTurns, FairGate, Shares } from "./fair-gate.ts";
 export { hasWorkThreads, moduleBeside, offload, useWorkThreads } from "./offload.ts";
 export type { OffloadedWork } from "./offload.ts";
 export { assertKnownOptions, OWNER_ID_RULE, GIVEN_OWNER_ID, isGivenOwnerId } from "./options.ts";
@@ -80,7 +80,7 @@ export type { AuditEvent, AuditLog } from "./audit.ts";
 export { brokenTokenIn, holdsRedactionToken, redactionTokensIn, restoreTokens } from "./redaction-tokens.ts";
 export { tokenizeInTurns, withoutValues } from "./redaction.ts";
 export type { RedactionScope, RedactionStream, Redactor } from "./redaction.ts";
-export { isResultHandle } from "./results.ts";
+export { isResultHandle, RESULT_EXTENSIONS } from "./results.ts";
 export type { ResultHandle, ResultStore } from "./results.ts";
 export type { SaveSkillOptions, Skill, SkillDraft, SkillStore, SkillSummary } from "./skills.ts";
 export type {

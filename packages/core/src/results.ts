@@ -62,6 +62,26 @@ const TYPES: ReadonlySet<unknown> = new Set<ResultHandle["type"]>([
   "json",
 ]);
 
+/** The endings of the files of stored results, by MIME type. */
+export const RESULT_EXTENSIONS: Readonly<Record<string, string>> = {
+  "image/png": "png",
+  "image/jpeg": "jpg",
+  "image/gif": "gif",
+  "image/webp": "webp",
+  "image/svg+xml": "svg",
+  "audio/wav": "wav",
+  "audio/mpeg": "mp3",
+  "audio/ogg": "ogg",
+  "application/json": "json",
+  "application/pdf": "pdf",
+  "application/gzip": "gz",
+  "application/zip": "zip",
+  "text/plain": "txt",
+  "text/html": "html",
+  "text/csv": "csv",
+  "text/markdown": "md",
+};
+
 /** Whether a value has the shape of a {@link ResultHandle}. A tool may return such a value without storing anything. */
 export function isResultHandle(value: unknown): value is ResultHandle & Record<string, JsonValue> {
   if (typeof value !== "object" || value === null) return false;

@@ -1,3 +1,4 @@
 export { createKubernetesProvider } from "./provider.ts";
-export type { KubernetesSettings, OwnerPod, SharedVolume } from "./provider-settings.ts";
+export type { KubernetesSettings } from "./provider.ts";
+export type { OwnerPod, SharedVolume } from "./guest-pod.ts";
 export type { GuestSandboxProvider } from "@cem/sandbox";

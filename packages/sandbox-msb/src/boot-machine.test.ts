@@ -6,7 +6,6 @@ import { ProcessMachine } from "./testing/process-machine.ts";
 const SPEC: MicrovmSpec = {
   name: "one",
   image: "image",
-  cpus: 1,
   memoryMb: 64,
   mounts: [],
   network: "none",

@@ -50,7 +50,7 @@ export class EmbeddedDriver {
     const builder = Sandbox.builder(spec.name)
       .image(spec.image)
       .pullPolicy("if-missing")
-      .cpus(spec.cpus)
+      .cpus(1)
       .memory(spec.memoryMb)
       .security("restricted")
       .user(`${GUEST_UID}:${GUEST_UID}`)

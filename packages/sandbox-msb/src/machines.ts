@@ -1,12 +1,47 @@
 import { setTimeout as sleep } from "node:timers/promises";
 import { CemError } from "@cem/core";
+import type { GuestProviderSettings } from "@cem/sandbox";
 import { createEmbeddedDriver } from "./embedded-driver.ts";
 import type { EmbeddedDriver } from "./embedded-driver.ts";
 import { findGuestRuntime } from "./guest-runtime.ts";
 import { HOST_LABEL, OWN_LABEL, OWN_VALUE } from "./own-machines.ts";
 import { defaultHome } from "./load-sdk.ts";
-import type { MicrosandboxSettings } from "./provider-settings.ts";
 import type { Microvm, MicrovmSpec } from "./microvm-guest.ts";
+
+/** Settings of `createMicrosandboxProvider`. All are optional. */
+export interface MicrosandboxSettings extends GuestProviderSettings {
+  /**
+   * OCI reference, or absolute path of an archive (docker save, OCI layout), a folder or a disk image. All it needs is
+   * a C library (glibc).
+   *
+   * @defaultValue An image built from this host's C library.
+   */
+  image?: string | undefined;
+  /**
+   * Folder for machines, images and logs, which only this user can read.
+   *
+   * @defaultValue `~/.cache/cem/microsandbox`
+   */
+  home?: string | undefined;
+  /**
+   * Absolute path of a Deno 2.9 binary for Linux.
+   *
+   * @defaultValue The binary that npm installed.
+   */
+  denoPath?: string | undefined;
+  /**
+   * Timeout for a machine's boot, in milliseconds.
+   *
+   * @defaultValue 30,000
+   */
+  bootTimeoutMs?: number | undefined;
+  /**
+   * Concurrent runs over all sandboxes of this provider; further runs are queued.
+   *
+   * @defaultValue The number of processors, at least 2.
+   */
+  maxConcurrentRuns?: number | undefined;
+}
 
 /**
  * Creates a machine. One that has not booted in time is removed, also when it boots later.

@@ -12,7 +12,6 @@ export interface MicrovmSpec {
   name: string;
   /** Name from `prepareImage`. */
   image: string;
-  cpus: number;
   /** Memory of the whole machine, in MiB. */
   memoryMb: number;
   /** Folders of the host to mount. */

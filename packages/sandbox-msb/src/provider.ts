@@ -25,7 +25,7 @@ import type { PreparedImage } from "./image.ts";
 import { newMachineName, ownLabels, sweepLeftovers } from "./own-machines.ts";
 import { defaultHome, installedVersion } from "./load-sdk.ts";
 import { MACHINE_OVERHEAD_MB, startMicrovmGuest } from "./microvm-guest.ts";
-import type { MicrosandboxSettings } from "./provider-settings.ts";
+import type { MicrosandboxSettings } from "./machines.ts";
 
 const DEFAULT_BOOT_TIMEOUT_MS = 30_000;
 /** A health check's timeout is this fraction of the boot timeout. */
@@ -99,7 +99,6 @@ class EmbeddedParts implements MachineParts {
     const machineSpec = {
       name: newMachineName(),
       image: image.name,
-      cpus: this.#settings.cpus ?? 1,
       memoryMb: Math.ceil(memoryMb) + MACHINE_OVERHEAD_MB,
       mounts: [...guestMounts(spec), ...own],
       network: spec.network ?? "none",

@@ -1,4 +1,4 @@
-import { CemError } from "@cem/core";
+import { CemError, createTurns } from "@cem/core";
 import type {
   SaveSkillOptions,
   Skill,
@@ -44,8 +44,7 @@ class FileSkillStore implements SkillStore {
   readonly specificationVersion = "v1";
   readonly #folders: SkillFolders;
   readonly #onChange: SkillStoreSettings["onChange"];
-  /** Changes run one after another. */
-  #last: Promise<unknown> = Promise.resolve();
+  readonly #inTurn = createTurns();
 
   constructor({ skillsDir, sharedSkillsDir, onChange }: SkillStoreSettings) {
     this.#folders = new SkillFolders(skillsDir, sharedSkillsDir);
@@ -169,14 +168,13 @@ class FileSkillStore implements SkillStore {
     );
   }
 
+  /** Changes run one after another. */
   #change<T>(work: () => Promise<T>): Promise<T> {
-    const next = this.#last.then(async () => {
+    return this.#inTurn(async () => {
       const result = await work();
       await this.#onChange?.();
       return result;
     });
-    this.#last = next.catch(() => {});
-    return next;
   }
 }
 

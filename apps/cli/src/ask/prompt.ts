@@ -8,19 +8,6 @@ export type AskLine = (question: string) => Promise<string>;
 /** The input ended before an answer came. */
 export class InputEnded extends Error {}
 
-/** Lets one question be asked at a time: two at once would share the keyboard. */
-export type TakeTurns = <T>(ask: () => Promise<T>) => Promise<T>;
-
-/** Makes a queue of questions. */
-export function createTurns(): TakeTurns {
-  let last: Promise<unknown> = Promise.resolve();
-  return (ask) => {
-    const next = last.then(ask);
-    last = next.catch(() => undefined);
-    return next;
-  };
-}
-
 /** Where questions are asked and answered, and how they end. */
 export interface PromptSettings {
   input: InputStream;

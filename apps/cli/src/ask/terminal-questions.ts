@@ -1,4 +1,5 @@
 import type { Writable } from "node:stream";
+import { createTurns } from "@cem/core";
 import type {
   ApprovalAnswer,
   ApprovalRequest,
@@ -12,10 +13,13 @@ import { oneLine, safeText } from "../render/text.ts";
 import type { FieldValue } from "@cem/forms";
 import { readFormFields, typedValue } from "./form-fields.ts";
 import type { AskedField } from "./form-fields.ts";
-import { InputEnded, createTurns, withPrompt } from "./prompt.ts";
-import type { AskLine, PromptSettings, TakeTurns } from "./prompt.ts";
+import { InputEnded, withPrompt } from "./prompt.ts";
+import type { AskLine, PromptSettings } from "./prompt.ts";
 
 const MAX_SHOWN_CHARACTERS = 4_000;
+
+/** One question at a time: two at once would share the keyboard. */
+type Turns = ReturnType<typeof createTurns>;
 
 /** Asks what tools ask, and whether calls may be made, at the terminal of the command; not where nobody sits at one. */
 export function askingOf({ io, interrupt }: CommandContext): { onElicit?: Elicit; onApprove?: Approve } {
@@ -26,7 +30,7 @@ export function askingOf({ io, interrupt }: CommandContext): { onElicit?: Elicit
 }
 
 /** Asks one question at a time. Enter alone is no, and so is the end of the input. A yes for the session ends later questions. */
-export function createApprove(settings: Omit<PromptSettings, "signal">, turns: TakeTurns): Approve {
+export function createApprove(settings: Omit<PromptSettings, "signal">, turns: Turns): Approve {
   const approved = new Set<string>();
   return (request) =>
     turns(async () => {
@@ -71,10 +75,7 @@ const MAX_MESSAGE_CHARACTERS = 2_000;
 const MAX_LABEL_CHARACTERS = 200;
 
 /** Asks one question at a time, field by field. The end of the input, which Ctrl-D makes, cancels. */
-export function createElicit(
-  settings: Omit<PromptSettings, "signal">,
-  turns: TakeTurns = createTurns(),
-): Elicit {
+export function createElicit(settings: Omit<PromptSettings, "signal">, turns: Turns = createTurns()): Elicit {
   return (request) => turns(() => elicit(request, settings));
 }
 

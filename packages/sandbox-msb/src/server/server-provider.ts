@@ -31,12 +31,6 @@ export interface MicrosandboxServerSettings extends ServerAddress, GuestProvider
    */
   image?: string | undefined;
   /**
-   * Processors of each machine.
-   *
-   * @defaultValue 1
-   */
-  cpus?: number | undefined;
-  /**
    * Timeout for a machine's start, including the pull of its image, in milliseconds.
    *
    * @defaultValue 200,000
@@ -116,7 +110,7 @@ class ServerParts implements MachineParts {
     const config = {
       image: this.#settings.image ?? DEFAULT_IMAGE,
       memory: Math.ceil(memoryMb) + MACHINE_OVERHEAD_MB,
-      cpus: this.#settings.cpus ?? 1,
+      cpus: 1,
       volumes: guestMounts(spec).map(({ hostPath, guestPath }) => `${hostPath}:${guestPath}`),
     };
     const timeoutMs = this.#settings.bootTimeoutMs ?? DEFAULT_BOOT_TIMEOUT_MS;

@@ -7,7 +7,7 @@ import { describeWith } from "../../../../vitest.tools.ts";
 import { startPostgres } from "../../test/postgres-server.ts";
 import type { PostgresServer } from "../../test/postgres-server.ts";
 import { describeStoreContract } from "../testing/contract.ts";
-import { createPostgresStore } from "./index.ts";
+import { createPostgresStore } from "./postgres-store.ts";
 
 const bytes = (text: string): Uint8Array => Buffer.from(text);
 

@@ -6,7 +6,7 @@ import { startRedis } from "../../test/redis-server.ts";
 import type { RedisServer } from "../../test/redis-server.ts";
 import { parseSealingKeys, sealStore } from "../index.ts";
 import { describeStoreContract } from "../testing/contract.ts";
-import { createRedisStore } from "./index.ts";
+import { createRedisStore } from "./redis-store.ts";
 
 const bytes = (text: string): Uint8Array => Buffer.from(text);
 

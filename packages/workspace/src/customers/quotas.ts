@@ -1,7 +1,7 @@
 import { createHash } from "node:crypto";
 import { mkdir, readdir, readFile, rm } from "node:fs/promises";
 import path from "node:path";
-import { parseJson, updateStored } from "@cem/core";
+import { createTurns, parseJson, updateStored } from "@cem/core";
 import type { RunStop, Store, StoreKey } from "@cem/core";
 import { ignoreMissing, PRIVATE_FOLDER, replaceFile } from "@cem/core/files";
 import { withLock } from "../files/file-lock.ts";
@@ -97,14 +97,14 @@ export async function removeEndedUsage(root: string, now: () => number = Date.no
 export function createSharedUsage(store: Store, id: string): UsageKeeper {
   const key: StoreKey = ["quotas", digestOf(id)];
   /** Updates of one process wait for each other, where they would only overtake each other. */
-  let before: Promise<unknown> = Promise.resolve();
+  const inTurn = createTurns();
   return {
     async read() {
       const [found, nowMs] = await Promise.all([store.read(key), store.now()]);
       return parseUsage(found?.value, nowMs);
     },
-    update(change) {
-      const updated = before.then(async () => {
+    update: (change) =>
+      inTurn(async () => {
         const nowMs = await store.now();
         return updateStored(store, key, (found) => {
           const usage = parseUsage(found, nowMs);
@@ -112,10 +112,7 @@ export function createSharedUsage(store: Store, id: string): UsageKeeper {
           const value = Buffer.from(JSON.stringify(usage.periods));
           return { value, result, expiresInMs: QUOTA_PERIODS.week };
         });
-      });
-      before = updated.catch(() => {});
-      return updated;
-    },
+      }),
   };
 }
 

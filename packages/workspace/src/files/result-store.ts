@@ -1,7 +1,7 @@
 import { randomBytes } from "node:crypto";
 import { constants } from "node:fs";
 import { open, unlink } from "node:fs/promises";
-import { CemError, writeFailure } from "@cem/core";
+import { CemError, RESULT_EXTENSIONS, writeFailure } from "@cem/core";
 import type { ResultStore } from "@cem/core";
 import { NotAFolder, openContained, readContained, UnusableFile } from "./contained-files.ts";
 import type { ContainedFolder } from "./contained-files.ts";
@@ -17,23 +17,6 @@ const MAX_SHOWN_CHARACTERS = 200;
 /** The names that the store gives its files. They hold no separator, so they can't leave the folder. */
 const STORED_NAME = /^[0-9a-f]{12}-[A-Za-z0-9_-][A-Za-z0-9._-]{0,99}$/;
 const { O_CREAT, O_EXCL, O_NOFOLLOW, O_WRONLY } = constants;
-
-/** Media types by file extension, for results that another process stored. */
-const MEDIA_TYPES: Readonly<Record<string, string>> = {
-  csv: "text/csv",
-  gif: "image/gif",
-  html: "text/html",
-  jpg: "image/jpeg",
-  json: "application/json",
-  md: "text/markdown",
-  mp3: "audio/mpeg",
-  pdf: "application/pdf",
-  png: "image/png",
-  svg: "image/svg+xml",
-  txt: "text/plain",
-  wav: "audio/wav",
-  webp: "image/webp",
-};
 
 export interface ResultStoreSettings {
   /** Absolute host path of the folder that the guest sees as `/workspace`. */
@@ -133,6 +116,9 @@ function plainName(suggested: string): string {
   return plain.slice(-MAX_NAME_CHARACTERS).replace(/^[.-]+/, "") || "result";
 }
 
+/** The media type of a result that another process stored. */
 function mediaTypeOf(name: string): string {
-  return MEDIA_TYPES[name.split(".").at(-1) ?? ""] ?? "application/octet-stream";
+  const ending = name.split(".").at(-1);
+  const found = Object.entries(RESULT_EXTENSIONS).find(([, extension]) => extension === ending);
+  return found?.[0] ?? "application/octet-stream";
 }

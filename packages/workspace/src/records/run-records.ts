@@ -1,8 +1,7 @@
+import { randomBytes } from "node:crypto";
 import { setImmediate } from "node:timers/promises";
-import { CemError, copyBeginning, parseJson, runTitle } from "@cem/core";
+import { CemError, copyBeginning, keysIn, Lazy, parseJson, runTitle } from "@cem/core";
 import type { RunRecord, RunRecordFilter, RunRecords, RunRecordSummary, Store, StoreKey } from "@cem/core";
-import { StoredRecords } from "./stored-records.ts";
-import type { RunRecordBounds } from "./stored-records.ts";
 
 /** Of a record's text, which is kept in memory to be searched. */
 const MAX_SEARCHED_CHARACTERS = 2_000;
@@ -69,6 +68,19 @@ const AT_ONCE = 32;
 /** More are left out than wait for a store that is slow or gone. */
 const MAX_WAITING = 1_000;
 const DEFAULT_LISTED = 50;
+/** Records beyond the bounds are removed after so many records or bytes of this process. */
+const PRUNE_RECORDS = 100;
+const PRUNE_BYTES = 4 * 1024 * 1024;
+/** Keys sort so that the newest record is first. */
+const END_OF_TIME = 10 ** 14;
+const TIME_DIGITS = 14;
+
+/** Retention limits of run records: number, total size and age. */
+export interface RunRecordBounds {
+  count: number;
+  bytes: number;
+  ageMs: number;
+}
 
 /** Settings of {@link createRunRecords}. */
 export interface RunRecordsSettings {
@@ -98,7 +110,9 @@ export function createRunRecords(settings: RunRecordsSettings): RunRecords {
 class StoredRunRecords implements RunRecords {
   readonly specificationVersion = "v1";
   readonly #settings: RunRecordsSettings;
-  #opening: Promise<{ store: Store; stored: StoredRecords }> | undefined;
+  readonly #store: Lazy<Store>;
+  /** Written since the last pruning. */
+  readonly #added = { count: Infinity, bytes: 0 };
   #waiting: (() => Promise<RunRecord>)[] = [];
   #writing: Promise<void> = Promise.resolve();
   #timer: NodeJS.Timeout | undefined;
@@ -108,6 +122,7 @@ class StoredRunRecords implements RunRecords {
 
   constructor(settings: RunRecordsSettings) {
     this.#settings = settings;
+    this.#store = new Lazy(settings.open);
   }
 
   add(make: () => Promise<RunRecord>): void {
@@ -127,12 +142,8 @@ class StoredRunRecords implements RunRecords {
   async read(id: string, owner?: string): Promise<RunRecord> {
     const all = (await this.#all()).filter(({ about }) => isMatch(about, { owner }));
     const found = id === "last" ? all[0] : all.find(({ about }) => about.summary.id === id);
-    if (found !== undefined) {
-      const { stored } = await this.#open();
-      const bytes = await stored.read(found.key);
-      const record = bytes && parse(bytes);
-      if (record !== undefined) return record;
-    }
+    const record = found && (await this.#read(found.key));
+    if (record !== undefined) return record;
     const message = id === "last" ? "No run is recorded here." : `No run "${id}" is recorded here.`;
     throw new CemError("RUN_NOT_FOUND", message, { details: { run: id, isRecord: true } });
   }
@@ -146,8 +157,7 @@ class StoredRunRecords implements RunRecords {
 
   async close(): Promise<void> {
     await this.flush();
-    await (await this.#opening?.catch(() => undefined))?.store.close();
-    this.#opening = undefined;
+    await (await this.#store.settled())?.close();
   }
 
   async #write(): Promise<void> {
@@ -156,9 +166,11 @@ class StoredRunRecords implements RunRecords {
     const { isThere, onProblem } = this.#settings;
     try {
       if ((await isThere?.()) === false) return;
-      const { stored } = await this.#open();
-      for (let from = 0; from < waiting.length; from += AT_ONCE)
-        await stored.add(await encoded(waiting.slice(from, from + AT_ONCE), (error) => onProblem?.(error)));
+      const store = await this.#store.get();
+      for (let from = 0; from < waiting.length; from += AT_ONCE) {
+        const batch = waiting.slice(from, from + AT_ONCE);
+        await this.#put(store, await encoded(batch, (error) => onProblem?.(error)));
+      }
       if (this.#leftOut > 0) onProblem?.(new Error(`${this.#leftOut} runs came too fast to be recorded`));
       this.#leftOut = 0;
     } catch (error) {
@@ -170,13 +182,10 @@ class StoredRunRecords implements RunRecords {
   async #all(): Promise<Known[]> {
     await this.flush();
     if ((await this.#settings.isThere?.()) === false) return [];
-    const { stored } = await this.#open();
-    const keys = await stored.keys();
+    const keys = await keysOf(await this.#store.get());
     const known = new Map<string, Known>();
     for (let from = 0; from < keys.length; from += AT_ONCE) {
-      const found = await Promise.all(
-        keys.slice(from, from + AT_ONCE).map((key) => this.#knownOf(stored, key)),
-      );
+      const found = await Promise.all(keys.slice(from, from + AT_ONCE).map((key) => this.#knownOf(key)));
       for (const one of found) known.set(one.key.join(), one);
     }
     this.#known = known;
@@ -188,18 +197,45 @@ class StoredRunRecords implements RunRecords {
       .slice(0, count);
   }
 
-  async #knownOf(stored: StoredRecords, key: StoreKey): Promise<Known> {
-    const known = this.#known.get(key.join());
-    if (known !== undefined) return known;
-    const bytes = await stored.read(key);
-    return { key, about: matchable(bytes && parse(bytes)) };
+  async #knownOf(key: StoreKey): Promise<Known> {
+    return this.#known.get(key.join()) ?? { key, about: matchable(await this.#read(key)) };
   }
 
-  #open(): Promise<{ store: Store; stored: StoredRecords }> {
-    const { open, bounds } = this.#settings;
-    this.#opening ??= open().then((store) => ({ store, stored: new StoredRecords(store, bounds) }));
-    this.#opening.catch(() => (this.#opening = undefined));
-    return this.#opening;
+  async #read(key: StoreKey): Promise<RunRecord | undefined> {
+    const found = await (await this.#store.get()).read(key);
+    return found && parse(found.value);
+  }
+
+  async #put(store: Store, records: readonly Uint8Array[]): Promise<void> {
+    await Promise.all(records.map((record) => store.write(newKey(record.byteLength), record)));
+    this.#added.count += records.length;
+    for (const { byteLength } of records) this.#added.bytes += byteLength;
+    if (this.#added.count < PRUNE_RECORDS && this.#added.bytes < PRUNE_BYTES) return;
+    Object.assign(this.#added, { count: 0, bytes: 0 });
+    await prune(store, this.#settings.bounds);
+  }
+}
+
+/** The keys of all records, the newest first. They tell when a record was written and how large it is, so that none is read to remove it. */
+async function keysOf(store: Store): Promise<StoreKey[]> {
+  const keys: StoreKey[] = [];
+  for await (const key of keysIn(store, ["records"])) keys.push(key);
+  return keys;
+}
+
+function newKey(bytes: number): StoreKey {
+  const time = String(END_OF_TIME - Date.now()).padStart(TIME_DIGITS, "0");
+  return ["records", time, randomBytes(6).toString("hex"), String(bytes)];
+}
+
+async function prune(store: Store, { count, bytes, ageMs }: RunRecordBounds): Promise<void> {
+  const kept = { count: 0, bytes: 0 };
+  for (const key of await keysOf(store)) {
+    const [, time, , size] = key;
+    kept.count += 1;
+    kept.bytes += Number(size);
+    const isOld = END_OF_TIME - Number(time) < Date.now() - ageMs;
+    if (isOld || kept.count > count || kept.bytes > bytes) await store.remove(key);
   }
 }
 

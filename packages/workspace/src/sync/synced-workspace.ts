@@ -1,5 +1,5 @@
 import { setTimeout as sleep } from "node:timers/promises";
-import { CemError, parseJson, toErrorInfo } from "@cem/core";
+import { CemError, createTurns, parseJson, toErrorInfo } from "@cem/core";
 import type { Store, StoreKey, WorkspaceSync } from "@cem/core";
 import pMap from "p-map";
 import { withLock } from "../files/file-lock.ts";
@@ -117,7 +117,7 @@ class SyncedWorkspace implements WorkspaceSync {
   #isBehind = true;
   /** Runs while a log waits to be put. */
   #following: NodeJS.Timeout | undefined;
-  #last: Promise<unknown> = Promise.resolve();
+  readonly #inTurn = createTurns();
   #checkedGarbageAt = -Infinity;
   #collecting: Promise<unknown> = Promise.resolve();
 
@@ -174,7 +174,7 @@ class SyncedWorkspace implements WorkspaceSync {
 
   async close(): Promise<void> {
     clearTimeout(this.#following);
-    await this.#last.catch(() => {});
+    await this.#inTurn(() => {});
     await this.#collecting;
   }
 
@@ -199,15 +199,10 @@ class SyncedWorkspace implements WorkspaceSync {
 
   /** One at a time, also between the processes of this machine. */
   async #sync(kind: "fetch" | "put"): Promise<string[]> {
-    const before = this.#last;
     const { recordFile, onFetched } = this.#settings;
-    const done = before
-      .catch(() => {})
-      .then(() =>
-        withLock(recordFile, "the files of the workspace", () => this.#syncLocked(kind), LOCK_WAIT_MS),
-      );
-    this.#last = done;
-    const { remarks, isFetched, isWritten } = await done.catch((error: unknown) => {
+    const { remarks, isFetched, isWritten } = await this.#inTurn(() =>
+      withLock(recordFile, "the files of the workspace", () => this.#syncLocked(kind), LOCK_WAIT_MS),
+    ).catch((error: unknown) => {
       this.#isBehind = true;
       throw error;
     });

@@ -1,5 +1,5 @@
 import path from "node:path";
-import { toErrorInfo } from "@cem/core";
+import { createTurns, toErrorInfo } from "@cem/core";
 import type { LogEntry, ToolList } from "../../connection/connection-types.ts";
 import { definitionsOf } from "./generated-folders.ts";
 import type { GeneratedParts } from "./generated-folders.ts";
@@ -66,12 +66,7 @@ export function watchChanges(
 ) {
   const listeners = new Set<(change: ToolsChange) => void>();
   const last = new Map<string, string>();
-  let queue: Promise<unknown> = Promise.resolve();
-  const enqueue = <T>(work: () => Promise<T>): Promise<T> => {
-    const done = queue.then(work);
-    queue = done.catch(() => {});
-    return done;
-  };
+  const enqueue = createTurns();
 
   const take = async (server: string, list: ToolList): Promise<void> => {
     try {
