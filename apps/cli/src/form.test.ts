@@ -48,7 +48,7 @@ describe("cem form", () => {
   });
 
   it.each([
-    [["show", "wrong.yaml"], /wrong\.yaml:3 {2}fields\.0\.type/],
+    [["show", "wrong.yaml"], /wrong\.yaml:3 {2}fields\[0\]\.type/],
     [["show", "none.yaml"], /none\.yaml can't be read: it is not there/],
     [["fill", "club.yaml"], /club\.yaml has no target to fill/],
     [["fill", "tool.yaml"], /tool\.yaml calls tools, which a step of type form does in a workflow/],
