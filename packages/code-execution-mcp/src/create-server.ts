@@ -124,7 +124,7 @@ export async function createServer(options: ServerOptions = {}): Promise<CemServ
   if (store !== undefined) void reportUnreachable(async () => probeStore(await store.get()), log);
   // Gauges are there before the first run.
   exportMetrics();
-  const stopObserving = queue && observeQueue(() => queue.counts());
+  const stopObserving = queue && observeQueue(() => queue.load());
   return Object.assign(server, {
     close: async (graceMs?: number) => {
       await close(graceMs);

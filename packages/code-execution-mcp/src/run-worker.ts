@@ -49,7 +49,7 @@ export async function runWorker(options: WorkerOptions = {}): Promise<RunningWor
   );
   const { config } = loaded;
   const connection = await requireQueueConnection(loaded);
-  const [{ createRunQueue, startQueueWorker }, { createWorkerMetrics, serveHealth }] = await Promise.all([
+  const [{ createRunQueue, startQueueWorker }, { openMetrics, serveHealth }] = await Promise.all([
     import("@cem/queue"),
     import("@cem/mcp-server"),
   ]);
@@ -61,7 +61,7 @@ export async function runWorker(options: WorkerOptions = {}): Promise<RunningWor
   const agents = await openWorkerAgents(loaded, { ...agentOptions, log }, createLoadedAgent);
   // Gauges are there before the first run.
   exportMetrics();
-  const stopObserving = observeQueue(() => queue.counts());
+  const stopObserving = observeQueue(() => queue.load());
   const release = async (): Promise<void> => {
     stopObserving();
     await agents.dispose();
@@ -77,7 +77,7 @@ export async function runWorker(options: WorkerOptions = {}): Promise<RunningWor
     const { host } = config.server;
     const { enabled, sandboxReuse } = config.optimizations;
     const concurrency = Math.min(config.queue.concurrency, config.customers.maxOpen);
-    const metrics = createWorkerMetrics(() => queue.load());
+    const metrics = openMetrics();
     worker = await startQueueWorker({
       ...connection,
       agentFor: (owner, incarnation) => agents.get(owner, incarnation),

@@ -38,7 +38,7 @@ async function exported(): Promise<Map<string, Set<string>>> {
     discarded: 1,
   };
   observeSandbox(() => ({ standby: 1, kept: 1, taken: 1, ...counted }));
-  observeQueue(async () => ({ waiting: 3, running: 2, dead: 1 }));
+  observeQueue(async () => ({ waiting: 3, running: 2, dead: 1, workers: 4, oldestWaitMs: 1_500 }));
   observeOwners(() => 5);
   measure("runs", 1, { kind: "code", status: "success", isolation: "namespaces" });
   measure("runDuration", 0.2, { kind: "code" });
@@ -84,7 +84,7 @@ describe("the dashboard", () => {
           title,
           more: [],
           unknownLabels: [],
-          isInSeconds: name.endsWith("_seconds_bucket"),
+          isInSeconds: /_seconds(?:_bucket)?$/u.test(name),
           isRate: /_(?:total|bucket)$/u.test(name),
         });
       }

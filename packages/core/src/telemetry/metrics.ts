@@ -93,11 +93,15 @@ function sinkOf(meter: Meter): MetricSink {
   };
 }
 
-/** How many runs are where in the queue. */
+/** How the queue keeps up. */
 interface ObservedQueue {
   waiting: number;
   running: number;
   dead: number;
+  /** Workers that take runs from it. */
+  workers: number;
+  /** How long the oldest run has waited; 0 where none waits. */
+  oldestWaitMs: number;
 }
 
 const sandboxes = new Set<() => SandboxStats | undefined>();
@@ -154,7 +158,15 @@ const OBSERVED: readonly ObservedMetric[] = [
   observed("Gauge", "cem.customers", "state", "Customers whose agents are open in this process.", () =>
     customers.size === 0 ? {} : { open: [...customers].reduce((total, read) => total + read(), 0) },
   ),
-  observed("Gauge", "cem.queue.runs", "state", "Runs in the queue: the same from every process.", readQueues),
+  observed("Gauge", "cem.queue.runs", "state", "Runs in the queue: the same from every process.", () =>
+    ofQueue(({ waiting, running, dead }) => ({ waiting, running, error: dead })),
+  ),
+  observed("Gauge", "cem.queue.workers", "state", "Workers that take runs from the queue.", () =>
+    ofQueue(({ workers }) => ({ connected: workers })),
+  ),
+  observed("Gauge", "cem.queue.oldest_wait_seconds", "state", "How long the oldest run has waited.", () =>
+    ofQueue(({ oldestWaitMs }) => ({ waiting: oldestWaitMs / 1_000 })),
+  ),
 ];
 
 function sums(figures: Record<string, keyof SandboxStats>): Record<string, number> {
@@ -164,8 +176,10 @@ function sums(figures: Record<string, keyof SandboxStats>): Record<string, numbe
 }
 
 /** A queue that can't be reached has no numbers. */
-async function readQueues(): Promise<Record<string, number>> {
+async function ofQueue(
+  figures: (queue: ObservedQueue) => Record<string, number>,
+): Promise<Record<string, number>> {
   const [first] = queues;
-  const counts = await first?.().catch(() => undefined);
-  return counts === undefined ? {} : { waiting: counts.waiting, running: counts.running, error: counts.dead };
+  const queue = await first?.().catch(() => undefined);
+  return queue === undefined ? {} : figures(queue);
 }

@@ -1,6 +1,6 @@
 import { measure, observeQueue } from "@cem/core/telemetry";
 import { expect, it } from "vitest";
-import { createWorkerMetrics } from "./metrics.ts";
+import { openMetrics } from "./metrics.ts";
 
 it("counts the runs of a process, and reads the queue at each scrape", async () => {
   let isReachable = true;
@@ -9,7 +9,7 @@ it("counts the runs of a process, and reads the queue at each scrape", async () 
     return { waiting: 3, running: 2, dead: 1, workers: 4, oldestWaitMs: 1_500 };
   };
   const stopObserving = observeQueue(read);
-  const { registry, close } = createWorkerMetrics(read);
+  const { registry, close } = openMetrics();
   measure("runs", 1, { kind: "code", status: "error", isolation: "none" });
   measure("clientOperation", 0.2, { "mcp.method.name": "tools/call" });
   const text = await registry.metrics();

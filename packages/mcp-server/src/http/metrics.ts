@@ -3,8 +3,6 @@ import type { MetricSink } from "@cem/core/telemetry";
 import { Counter, Gauge, Histogram, Registry, collectDefaultMetrics } from "prom-client";
 import type { RunRegistry } from "../runs/run-registry.ts";
 
-const MS_PER_SECOND = 1_000;
-
 /** Metrics for Prometheus. Labels have few values, none of them chosen by clients or code. */
 export interface PrometheusMetrics {
   readonly registry: Registry;
@@ -22,7 +20,7 @@ export function createMetrics(
   runs: Pick<RunRegistry, "active" | "kept">,
   sessions: () => number,
 ): ServerMetrics {
-  const metrics = openRegistry();
+  const metrics = openMetrics();
   const registers = [metrics.registry];
   const requests = new Counter({
     name: "cem_http_requests_total",
@@ -45,42 +43,8 @@ export function createMetrics(
   return { ...metrics, countRequest: (status) => requests.inc({ status: String(status) }) };
 }
 
-/** State of the queue that workers share. */
-export interface QueueFigures {
-  workers: number;
-  /** Since when the run that has waited longest waits; 0 where none waits. */
-  oldestWaitMs: number;
-}
-
-/** @param queue - Is read at each scrape. A queue that can't be reached has no figures. */
-export function createWorkerMetrics(queue: () => Promise<QueueFigures>): PrometheusMetrics {
-  const metrics = openRegistry();
-  const sink = prometheusSink(metrics.registry);
-  const kind = "Gauge" as const;
-  const attribute = "state";
-  sink.observe({
-    kind,
-    name: "cem.queue.workers",
-    description: "Workers that take runs from the queue.",
-    attribute,
-    read: () => queue().then(({ workers }) => ({ connected: workers }), none),
-  });
-  sink.observe({
-    kind,
-    name: "cem.queue.oldest_wait_seconds",
-    description: "How long the oldest run in the queue has waited.",
-    attribute,
-    read: () => queue().then(({ oldestWaitMs }) => ({ waiting: oldestWaitMs / MS_PER_SECOND }), none),
-  });
-  return metrics;
-}
-
-function none(): Record<string, number> {
-  return {};
-}
-
-/** A registry with the metrics of the process, and with those that OpenTelemetry gets, under the names that OTLP gives them. */
-function openRegistry(): PrometheusMetrics {
+/** Opens a registry with the metrics of the process, and with those that OpenTelemetry gets, under the names that OTLP gives them. */
+export function openMetrics(): PrometheusMetrics {
   const registry = new Registry();
   collectDefaultMetrics({ register: registry });
   return { registry, close: addMetricSink(prometheusSink(registry)) };
