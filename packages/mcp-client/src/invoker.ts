@@ -16,12 +16,15 @@ import type {
   ToolSource,
 } from "@cem/bridge";
 import { CemError, toolNotFound } from "@cem/core";
-import type { JsonObject, ToolCall, ToolInvoker } from "@cem/core";
+import type { JsonObject, ToolCall, ToolInvoker, JsonValue } from "@cem/core";
 import { nearest } from "@cem/core/text";
-import { inputOfRequest, isServerRequest } from "./connection/server-request-definitions.ts";
+import * as z from "zod";
+import type { CallOptions } from "./connection/connection-types.ts";
+import { inputOfRequest, isServerRequest, SERVER_REQUESTS } from "./connection/server-request-definitions.ts";
 import type { McpConnections } from "./connections.ts";
+import { mapPart, mapResource } from "./results/content-parts.ts";
+import type { PartContext } from "./results/content-parts.ts";
 import { mapToolResult } from "./results/result-mapping.ts";
-import { answerServerRequest } from "./server-requests.ts";
 
 /** Settings of {@link createMcpToolSource}. */
 export interface McpToolSourceSettings extends ResultKeeping, ResultCheckSettings {
@@ -106,4 +109,65 @@ async function notFound(
   // A `findTool` of the caller's own may leave out tools that the server has.
   if (known.includes(tool)) return toolNotFound({ server, tool });
   return toolNotFound({ server, tool }, { known, nearest: nearest(tool, known)[0] });
+}
+
+const contentsSchema = z.looseObject({ contents: z.array(z.unknown()) });
+const promptSchema = z.looseObject({
+  description: z.string().optional(),
+  messages: z.array(z.looseObject({ role: z.string(), content: z.unknown() })),
+});
+
+/**
+ * Executes a call to one of the {@link SERVER_REQUESTS}, whose arguments were checked.
+ *
+ * @throws CemError `TOOL_NOT_FOUND` or what the connection throws.
+ */
+async function answerServerRequest(
+  connections: McpConnections,
+  call: { server: string; tool: string; args: JsonObject },
+  options: CallOptions,
+  context: Omit<PartContext, "name">,
+): Promise<JsonValue> {
+  const { server, tool, args } = call;
+  const list = async (kind: Parameters<McpConnections["list"]>[1]): Promise<JsonValue> => {
+    const { items, cut } = await connections.list(server, kind, options);
+    return cut === undefined ? { [kind]: items } : { [kind]: items, cut };
+  };
+  switch (tool) {
+    case SERVER_REQUESTS.listResources:
+      return list("resources");
+    case SERVER_REQUESTS.listResourceTemplates:
+      return list("resourceTemplates");
+    case SERVER_REQUESTS.listPrompts:
+      return list("prompts");
+    case SERVER_REQUESTS.readResource: {
+      const params = args as { uri: string };
+      const result = await connections.request(server, { method: "resources/read", params }, options);
+      const { contents } = checkAnswer(contentsSchema, result, call);
+      const named = { ...context, name: "resource" };
+      return { contents: await Promise.all(contents.map((part) => mapResource(part, named))) };
+    }
+    case SERVER_REQUESTS.getPrompt: {
+      const params = args as { name: string; arguments?: Record<string, string> };
+      const { name } = params;
+      const result = await connections.request(server, { method: "prompts/get", params }, options);
+      const { description, messages } = checkAnswer(promptSchema, result, call);
+      const mapped = messages.map(async ({ role, content }) => ({
+        role,
+        content: await mapPart(content as JsonValue, { ...context, name }),
+      }));
+      const prompt: JsonObject = { messages: await Promise.all(mapped) };
+      return description === undefined ? prompt : { description, ...prompt };
+    }
+    default:
+      throw toolNotFound({ server, tool }, { known: Object.values(SERVER_REQUESTS) });
+  }
+}
+
+function checkAnswer<T>(schema: z.ZodType<T>, answer: JsonObject, call: { server: string; tool: string }): T {
+  const result = schema.safeParse(answer);
+  if (result.success) return result.data;
+  throw new CemError("PROTOCOL_ERROR", `Server "${call.server}" sent an invalid result for ${call.tool}.`, {
+    details: { server: call.server, tool: call.tool },
+  });
 }

@@ -205,6 +205,6 @@ export class AwaitedRun {
 }
 
 /** An error that came from another process. */
-export function errorOf({ code, message, details }: ErrorInfo): CemError {
+function errorOf({ code, message, details }: ErrorInfo): CemError {
   return new CemError(code, message, { details });
 }
