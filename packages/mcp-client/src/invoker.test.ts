@@ -221,7 +221,7 @@ describe.concurrent("results", () => {
         mimeType: "text/plain",
         size: bytes,
         path: "/workspace/results/0-huge.txt",
-        preview: "x".repeat(1_000),
+        preview: "x".repeat(400),
       },
     });
     expect(store.files.get("/workspace/results/0-huge.txt")).toHaveLength(bytes + "text/plain: ".length);
