@@ -13,6 +13,7 @@ import type { Agent } from "code-execution-mcp";
 import { Redis } from "ioredis";
 import { startPostgres } from "../../../packages/store/test/postgres-server.ts";
 import { startRedis } from "../../../packages/store/test/redis-server.ts";
+import { SharedRuns } from "../../../packages/queue/src/shared-runs.ts";
 import { temporaryFolder } from "../../temporary-folder.ts";
 import { treeOf } from "./processes.ts";
 import { summarize } from "./statistics.ts";
@@ -27,6 +28,9 @@ const IDLE_MS = 5_000;
 const MS_PER_SECOND = 1_000;
 const MICROSECONDS = 1_000;
 const CODE = "return 6 * 7;";
+const [SIGNING_WORKERS, SIGN_ROUNDS] = [200, 10];
+/** As workers sign that have no other settings. */
+const [LOST_AFTER_MS, SIGNS_PER_LOSS] = [8_000, 5];
 
 const [word, url = "", concurrency = "4", storeUrl = ""] = process.argv.slice(2);
 if (word === "worker") await work();
@@ -129,7 +133,7 @@ async function measureShared(): Promise<Measured["shared"]> {
 }
 
 async function measureCosts(): Promise<Omit<Measured, "machine" | "observed" | "shared">> {
-  const idle = await withWorkers(0, SESSIONS, async ({ redis }) => redisUseWhile(redis, idleTime));
+  const idleRedisCpuMsPerSecond = await withWorkers(0, SESSIONS, ({ redis }) => costOfSigns(redis));
   const costs = await withWorkers(1, SESSIONS, async ({ agent, workers, redis }) => {
     const pid = workers[0]?.pid ?? 0;
     const run = (session: string) => execute(agent, CODE, session);
@@ -146,7 +150,6 @@ async function measureCosts(): Promise<Omit<Measured, "machine" | "observed" | "
     };
     // Work that the worker and Redis do once, for their first runs, is not counted.
     for (let index = 0; index < RUNS / 4; index += 1) await run("s0");
-    const idleWithOne = await redisUseWhile(redis, idleTime);
     const empty = treeOf(pid);
     // As many sessions as a worker keeps: of a guest that has ended, nobody knows what it used.
     const coldMs: number[] = [];
@@ -167,7 +170,7 @@ async function measureCosts(): Promise<Omit<Measured, "machine" | "observed" | "
     return {
       warm,
       cold,
-      idleRedisCpuMsPerSecond: (idleWithOne.cpuMs - idle.cpuMs) / (IDLE_MS / MS_PER_SECOND),
+      idleRedisCpuMsPerSecond,
       guestMiB,
       workerMiB: empty.memoryMiB,
       warmMs: summarize(warmMs).p50,
@@ -175,6 +178,20 @@ async function measureCosts(): Promise<Omit<Measured, "machine" | "observed" | "
     };
   });
   return costs;
+}
+
+/** What a worker that waits costs Redis in a second: its signs of life. Of many workers, as one's are lost in what Redis does anyway. */
+async function costOfSigns(redis: Redis): Promise<number> {
+  const runs = new SharedRuns(redis, "{signs}");
+  const settings = { slots: 4, keepsGuests: true, lostAfterMs: LOST_AFTER_MS };
+  const { cpuMs } = await redisUseWhile(redis, async () => {
+    for (let round = 0; round < SIGN_ROUNDS; round += 1)
+      await Promise.all(
+        Array.from({ length: SIGNING_WORKERS }, (_, at) => runs.sign(String(at), settings, [])),
+      );
+  });
+  const signsPerSecond = (SIGNS_PER_LOSS * MS_PER_SECOND) / LOST_AFTER_MS;
+  return (cpuMs / SIGNING_WORKERS / SIGN_ROUNDS) * signsPerSecond;
 }
 
 async function idleTime(): Promise<void> {

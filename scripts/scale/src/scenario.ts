@@ -58,7 +58,7 @@ export const ASSUMED = {
   floodSessions: 16,
   /** Part of the runs that have called what can't be repeated when their worker dies. */
   unrepeatable: 0.3,
-  lostAfterMs: 30_000,
+  lostAfterMs: 8_000,
   /** Until a worker that died, or is added, takes runs. */
   startMs: 20_000,
   scaleEveryMs: 15_000,

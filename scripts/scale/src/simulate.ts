@@ -10,8 +10,10 @@ import { FreeSlots, SimulatedWorker } from "./workers.ts";
 
 const MS_PER_SECOND = 1_000;
 const MS_PER_HOUR = 3_600_000;
-/** Put in, taken, ended: each a third of what a run costs Redis. */
-const VISITS = 3;
+/** Put in, where it is given to a worker that has a slot, and ended, where that worker gets the next: each half of what a run costs Redis. */
+const VISITS = 2;
+/** Lost workers are looked for so often while one counts as lost. */
+const SIGNS_PER_LOSS = 5;
 const BACKGROUND_MS = 100;
 
 interface Event {
@@ -165,21 +167,14 @@ class Simulation {
     this.#running += 1;
     this.#turns.serve(run.turn);
     this.#recorder.startTurn(run.turn);
-    this.#at(this.#redis(warm.redisCpuMs / VISITS), () => {
+    const isWarm = worker.use(run.session, this.#now);
+    this.#homes.set(run.session, worker);
+    const kind = classOf(run.customer, this.#scenario.customers);
+    this.#recorder.started(this.#now, kind, run.arrivedAt, isWarm);
+    const computed = worker.compute(this.#now, (isWarm ? warm : cold).workerCpuMs);
+    this.#at(computed + run.toolMs, () => {
       if (worker.life !== life) return this.#lose(run);
-      const isWarm = worker.use(run.session, this.#now);
-      this.#homes.set(run.session, worker);
-      this.#recorder.started(
-        this.#now,
-        classOf(run.customer, this.#scenario.customers),
-        run.arrivedAt,
-        isWarm,
-      );
-      const computed = worker.compute(this.#now, (isWarm ? warm : cold).workerCpuMs);
-      this.#at(computed + run.toolMs, () => {
-        if (worker.life !== life) return this.#lose(run);
-        this.#at(this.#redis(warm.redisCpuMs / VISITS), () => this.#end(run, worker, life));
-      });
+      this.#at(this.#redis(warm.redisCpuMs / VISITS), () => this.#end(run, worker, life));
     });
   }
 
@@ -203,7 +198,7 @@ class Simulation {
     this.#running -= 1;
     const isInterrupted = this.#load.failure() < ASSUMED.unrepeatable;
     this.#recorder.lost(isInterrupted);
-    const found = this.#now + ASSUMED.lostAfterMs * (1 + this.#load.failure());
+    const found = this.#now + ASSUMED.lostAfterMs * (1 + this.#load.failure() / SIGNS_PER_LOSS);
     this.#at(found, () => {
       if (isInterrupted) this.#next(run);
       else this.#enqueue(run);
