@@ -9,21 +9,28 @@ const END_BYTES = 256;
  * Without `onLongLine` the function throws a RangeError for a line that is longer than the limit, drops the chunk, and goes
  * on with the next one.
  *
+ * @param maxLineBytes - The longest line; or whether one may have so many bytes, asked again as it grows.
  * @param onLongLine - Called at the end of a line that is longer than the limit, with its beginning and its end.
+ * @param large - Takes the bytes of lines beyond a size, which are not decoded.
  */
 export function createLineSplitter(
-  maxLineBytes: number,
+  maxLineBytes: number | ((bytes: number) => boolean),
   onLongLine?: (ends: [first: string, last: string]) => void,
+  large?: { bytes: number; take: (line: Buffer) => void },
 ): (chunk: Buffer) => string[] {
+  const isTooLong = (bytes: number): boolean =>
+    typeof maxLineBytes === "number" ? bytes > maxLineBytes : !maxLineBytes(bytes);
   let pending: Buffer[] = [];
   let pendingBytes = 0;
   /** The ends of a line that is too long, whose rest is still to come. */
   let ends: [Buffer, Buffer] | undefined;
-  const take = (last: Buffer): string => {
+  const take = (last: Buffer): string[] => {
     const line = pending.length === 0 ? last : Buffer.concat([...pending, last]);
     pending = [];
     pendingBytes = 0;
-    return line.toString("utf8");
+    if (large === undefined || line.length <= large.bytes) return [line.toString("utf8")];
+    large.take(line);
+    return [];
   };
   return (chunk) => {
     const lines: string[] = [];
@@ -31,14 +38,15 @@ export function createLineSplitter(
     for (;;) {
       const end = rest.indexOf(NEWLINE);
       const length = end === -1 ? rest.length : end;
-      if (ends === undefined && pendingBytes + length > maxLineBytes) {
+      if (ends === undefined && isTooLong(pendingBytes + length)) {
         const first = Buffer.concat([...pending.slice(0, 1), rest.subarray(0, length)]).subarray(
           0,
           END_BYTES,
         );
         pending = [];
         pendingBytes = 0;
-        if (onLongLine === undefined) throw new RangeError(`a line is longer than ${maxLineBytes} bytes`);
+        if (onLongLine === undefined)
+          throw new RangeError(`a line is longer than ${String(maxLineBytes)} bytes`);
         ends = [Buffer.from(first), Buffer.alloc(0)];
       }
       if (ends !== undefined) {
@@ -51,7 +59,7 @@ export function createLineSplitter(
         continue;
       }
       if (end === -1) break;
-      lines.push(take(rest.subarray(0, end)));
+      lines.push(...take(rest.subarray(0, end)));
       rest = rest.subarray(end + 1);
     }
     if (rest.length > 0) {

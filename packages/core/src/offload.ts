@@ -4,8 +4,10 @@ export interface OffloadedWork {
   module: URL;
   /** The name of the function. */
   name: string;
-  /** Its arguments. They and the result are cloned. */
+  /** Its arguments. They and the result are cloned, but for what the result lists as its `transfer`. */
   args: readonly unknown[];
+  /** Parts of the arguments that are handed over instead of cloned. */
+  transfer?: readonly ArrayBuffer[] | undefined;
   /** The timeout in milliseconds. Default: that of the threads. */
   timeoutMs?: number | undefined;
   /** Ends the work, also while it is at it. */

@@ -24,6 +24,7 @@ import { inputOfRequest, isServerRequest, SERVER_REQUESTS } from "./connection/s
 import type { McpConnections } from "./connections.ts";
 import { mapPart, mapResource } from "./results/content-parts.ts";
 import type { PartContext } from "./results/content-parts.ts";
+import { mapLargeAnswer } from "./results/large-answers.ts";
 import { mapToolResult } from "./results/result-mapping.ts";
 
 /** Settings of {@link createMcpToolSource}. */
@@ -82,7 +83,9 @@ export function createMcpToolSource(
       }
       const { name, outputSchema } = call.found ?? (await find(call, options.signal));
       const raw = await connections.callTool(server, name, args, options);
-      return mapToolResult({ server, tool, outputSchema }, raw, { ...keeping, checkResult });
+      const origin = { server, tool, outputSchema };
+      if (raw.unread !== undefined) return mapLargeAnswer(origin, raw.unread, keeping, options.signal);
+      return mapToolResult(origin, raw, { ...keeping, checkResult });
     },
   };
 }

@@ -280,3 +280,13 @@ function bytesOf(characters: string): Uint8Array {
   for (let at = 0; at < bytes.length; at += 1) bytes[at] = characters.charCodeAt(at);
   return bytes;
 }
+
+/** The data of a text: the value of JSON, those of lines of JSON, or else the text. */
+export function dataOf(text: string): { data: unknown; lines: string[]; parsed: unknown[] } {
+  const whole = parsedText(text);
+  const lines = typeof whole === "string" ? text.split("\n") : [];
+  const parsed = lines.map(parsedText);
+  // Lines of JSON stay lines of JSON: a number becomes a number.
+  const hasLines = parsed.some((line) => typeof line !== "string");
+  return { data: hasLines ? parsed : whole, lines, parsed };
+}

@@ -1,4 +1,5 @@
-import { toErrorInfo, tokenizeInTurns, withoutValues } from "@cem/core";
+import { setImmediate as nextTurn } from "node:timers/promises";
+import { moduleBeside, offload, toErrorInfo, tokenizeInTurns, withoutValues } from "@cem/core";
 import type {
   Elicit,
   InvokeContext,
@@ -9,7 +10,8 @@ import type {
   Sample,
   ToolInvoker,
 } from "@cem/core";
-import { decodeText, parsedText } from "./readings.ts";
+import type { Pieces } from "./large-kept-work.ts";
+import { dataOf, decodeText } from "./readings.ts";
 
 /**
  * Creates a middleware that puts values in the place of tokens in the arguments of calls; and, where code in the sandbox
@@ -95,6 +97,7 @@ function waiting(elicit: Elicit | undefined, { onWaiting }: InvokeContext): Elic
   );
 }
 
+const READ_TIMEOUT_MS = 60_000;
 /** A file is observed as a whole, which costs next to nothing until something leaves that may be of it. */
 const MAX_OBSERVED_BYTES = 4 * 1024 * 1024;
 
@@ -112,19 +115,18 @@ export async function redactKept(
 ): Promise<Uint8Array> {
   const hasTokens = redactor.guest === "tokens";
   if (!hasTokens && scope.server === undefined) return bytes;
+  if (!hasTokens && bytes.length > MAX_OBSERVED_BYTES) {
+    await observeLarge(bytes, redactor, scope);
+    return bytes;
+  }
   const decoded = decodeText(bytes);
   if (decoded === undefined) return bytes;
   const { text } = decoded;
-  if (!hasTokens && redactor.tracksOrigins !== true && bytes.length <= MAX_OBSERVED_BYTES) {
+  if (!hasTokens && redactor.tracksOrigins !== true) {
     redactor.observe(text, scope);
     return bytes;
   }
-  const whole = parsedText(text);
-  const lines = typeof whole === "string" ? text.split("\n") : [];
-  const parsed = lines.map(parsedText);
-  // Lines of JSON stay lines of JSON: a number becomes a number.
-  const hasLines = parsed.some((line) => typeof line !== "string");
-  const data = hasLines ? parsed : whole;
+  const { data, lines, parsed } = dataOf(text);
   if (!hasTokens) {
     const observed = data as JsonValue;
     await (redactor.observeInTurns?.(observed, scope) ?? redactor.observe(observed, scope));
@@ -132,9 +134,23 @@ export async function redactKept(
   }
   const changed = await tokenizeInTurns(redactor, data, scope);
   if (changed === data) return bytes;
-  if (!hasLines) return decoded.encode(textOf(changed));
+  if (data !== parsed) return decoded.encode(textOf(changed));
   const written = (changed as unknown[]).map((line, at) => (line === parsed[at] ? lines[at] : textOf(line)));
   return decoded.encode(written.join("\n"));
+}
+
+/** Has the values of a large file be known: it is read apart from this thread, and comes in small pieces. */
+async function observeLarge(bytes: Uint8Array, redactor: Redactor, scope: RedactionScope): Promise<void> {
+  const module = moduleBeside("large-kept-work", import.meta.url);
+  const { pieces } = await offload<Pieces>(
+    () => ({ module, name: "piecesOf", args: [bytes], timeoutMs: READ_TIMEOUT_MS }),
+    async () => (await import("./large-kept-work.ts")).piecesOf(bytes),
+  );
+  for (const piece of pieces) {
+    const data = JSON.parse(Buffer.from(piece.buffer).toString("utf8")) as JsonValue;
+    await (redactor.observeInTurns?.(data, scope) ?? redactor.observe(data, scope));
+    await nextTurn();
+  }
 }
 
 function textOf(data: unknown): string {

@@ -19,6 +19,12 @@ async function answer({ module, name, args }: ThreadRequest): Promise<ThreadResp
   }
 }
 
-parentPort?.on("message", (request: ThreadRequest) => {
-  void answer(request).then((response) => parentPort?.postMessage(response, []));
-});
+async function take(request: ThreadRequest): Promise<void> {
+  const response = await answer(request);
+  const { transfer = [] } = ("result" in response ? Object(response.result) : {}) as {
+    transfer?: ArrayBuffer[];
+  };
+  parentPort?.postMessage(response, transfer);
+}
+
+parentPort?.on("message", (request: ThreadRequest) => void take(request));

@@ -100,6 +100,7 @@ export class OwnedWorkThreads implements WorkThreads {
     module,
     name,
     args,
+    transfer,
     signal,
     timeoutMs = this.#limits.timeoutMs,
   }: OffloadedWork): Promise<unknown> {
@@ -107,7 +108,7 @@ export class OwnedWorkThreads implements WorkThreads {
     const ended = AbortSignal.any([...given, this.#closing.signal]);
     const leave = await this.#gate.enter({ owner: this.#ownerOf(), session: "" }, ended);
     try {
-      const response = await this.#ask({ module: module.href, name, args }, { timeoutMs, ended });
+      const response = await this.#ask({ module: module.href, name, args }, { transfer, timeoutMs, ended });
       if ("error" in response) throw errorOf(response.error);
       return response.result;
     } finally {
@@ -123,7 +124,11 @@ export class OwnedWorkThreads implements WorkThreads {
 
   async #ask(
     request: ThreadRequest,
-    { timeoutMs, ended }: { timeoutMs: number; ended: AbortSignal },
+    {
+      transfer = [],
+      timeoutMs,
+      ended,
+    }: Pick<OffloadedWork, "transfer"> & { timeoutMs: number; ended: AbortSignal },
   ): Promise<ThreadResponse> {
     const worker = [...this.#idle.keys()].at(-1) ?? this.#start();
     clearTimeout(this.#idle.get(worker));
@@ -135,7 +140,7 @@ export class OwnedWorkThreads implements WorkThreads {
     const signal = AbortSignal.any([ended, excess.signal]);
     try {
       worker.ref();
-      worker.postMessage(request, []);
+      worker.postMessage(request, transfer);
       const [response] = (await once(worker, "message", { signal })) as [ThreadResponse];
       this.#rest(worker);
       return response;

@@ -1,4 +1,5 @@
 import type { Elicit, ErrorInfo, JsonObject, JsonValue, Sample, ToolProgress } from "@cem/core";
+import type { UnreadAnswer } from "../transport/large-answers.ts";
 import type { LeftOutTool, RemoteTool } from "./tool-definitions.ts";
 
 /** Options of a sign-in through the browser. */
@@ -108,6 +109,8 @@ export interface CallOptions {
 
 /** A tool's result as the server sent it. */
 export interface RawToolResult {
+  /** A large answer that was not parsed, in place of everything else. */
+  unread?: UnreadAnswer | undefined;
   content: JsonValue[];
   structuredContent?: JsonValue | undefined;
   isError: boolean;

@@ -1,11 +1,12 @@
-import type { JsonObject, JsonSchema, JsonValue } from "@cem/core";
+import type { JsonObject, JsonSchema } from "@cem/core";
 import { failSpan, measure, traceCarrier, traced } from "@cem/core/telemetry";
-import { ProtocolError, SdkError, SdkErrorCode } from "@modelcontextprotocol/client";
+import { ProtocolError } from "@modelcontextprotocol/client";
 import type { RequestOptions, Tool } from "@modelcontextprotocol/client";
 import * as z from "zod";
 import { NO_SDK_TIMEOUT_MS } from "../transport/running-calls.ts";
 import type { CallOptions, RawToolResult } from "./connection-types.ts";
 import type { OpenClient } from "./open-client.ts";
+import { toRawResult } from "./raw-result.ts";
 
 /** JSON-RPC code of a server that misses arguments in HTTP headers. */
 const HEADER_MISMATCH = -32_020;
@@ -93,20 +94,4 @@ async function request(
           toolDefinition: { name: tool, inputSchema: known.inputSchema as Tool["inputSchema"] },
         });
   return toRawResult(result);
-}
-
-function toRawResult({
-  content = [],
-  structuredContent,
-  isError = false,
-}: Record<string, unknown>): RawToolResult {
-  if (!Array.isArray(content) || typeof isError !== "boolean") {
-    const wrong = Array.isArray(content) ? "isError is neither true nor false" : "content is not a list";
-    throw new SdkError(SdkErrorCode.InvalidResult, `Invalid result for tools/call: ${wrong}`);
-  }
-  return {
-    content: content as JsonValue[],
-    structuredContent: structuredContent as JsonValue | undefined,
-    isError,
-  };
 }

@@ -1,7 +1,10 @@
 import { lookup } from "node:dns/promises";
 import { BlockList, isIP } from "node:net";
 import { CemError } from "@cem/core";
+import { createLineSplitter, isObject } from "@cem/core";
+import type { JsonValue } from "@cem/core";
 import type { FetchLike } from "@modelcontextprotocol/client";
+import { AnswerRoom, LARGE_BYTES } from "./large-answers.ts";
 
 const DEFAULT_MAX_RESPONSE_BYTES = 64 * 1024 * 1024;
 
@@ -48,7 +51,8 @@ export function createServerFetch(settings: ServerFetchSettings): FetchLike {
       url.password = "";
     }
     const redirect = init?.redirect ?? (url.origin === server.origin ? "follow" : "error");
-    return limitSize(await fetchWithRetry(url, { ...init, headers, redirect }), maxResponseBytes);
+    const response = await fetchWithRetry(url, { ...init, headers, redirect });
+    return limitSize(response, maxResponseBytes, toolCallOf(init?.body));
   };
 }
 
@@ -64,22 +68,63 @@ async function fetchWithRetry(url: URL, init: RequestInit): Promise<Response> {
   }
 }
 
-function limitSize(response: Response, maxBytes: number): Response {
+/** The id of the call that a request makes. `undefined` for any other request. */
+function toolCallOf(body: unknown): JsonValue | undefined {
+  if (typeof body !== "string" || !body.includes('"tools/call"')) return undefined;
+  const message = JSON.parse(body) as JsonValue;
+  return isObject(message) && message["method"] === "tools/call" ? message["id"] : undefined;
+}
+
+/** Limits the response, and puts what stands for it in place of a large answer to a call. */
+function limitSize(response: Response, maxBytes: number, call: JsonValue | undefined): Response {
   if (response.body === null) return response;
   const isStream = response.headers.get("content-type")?.includes("text/event-stream") === true;
+  const tooLarge = (): RangeError => new RangeError(`The server sent more than ${maxBytes} bytes.`);
+  const room = new AnswerRoom();
   let bytes = 0;
-  const counter = new TransformStream<Uint8Array, Uint8Array>({
+  const limited = new TransformStream<Uint8Array, Uint8Array>({
     transform(chunk, controller) {
-      const newline = isStream ? chunk.lastIndexOf(0x0a) : -1;
+      const newline = isStream ? chunk.lastIndexOf(NEWLINE) : -1;
       bytes = newline === -1 ? bytes + chunk.length : chunk.length - newline - 1;
-      if (bytes > maxBytes) throw new RangeError(`The server sent more than ${maxBytes} bytes.`);
+      if (bytes > maxBytes || (call !== undefined && !room.holds(bytes))) throw tooLarge();
       controller.enqueue(chunk);
     },
   });
+  const body = response.body.pipeThrough(limited);
   const { status, statusText, headers } = response;
-  const copy = new Response(response.body.pipeThrough(counter), { status, statusText, headers });
+  const isCall = call !== undefined && response.ok;
+  const copy = new Response(isCall && isStream ? body.pipeThrough(smallEvents(call, room)) : body, {
+    status,
+    statusText,
+    headers,
+  });
+  const json = async (): Promise<unknown> => {
+    const all = Buffer.from(await copy.arrayBuffer());
+    return all.length > LARGE_BYTES ? room.standIn(call ?? null, all) : JSON.parse(all.toString("utf8"));
+  };
   Object.defineProperty(copy, "url", { value: response.url });
+  if (isCall && !isStream) Object.defineProperty(copy, "json", { value: json });
   return copy;
+}
+
+const NEWLINE = 0x0a;
+const DATA = "data:";
+
+/** Puts what stands for a large answer in place of its event. */
+function smallEvents(call: JsonValue, room: AnswerRoom): TransformStream<Uint8Array, Uint8Array> {
+  let out = "";
+  const take = (line: Buffer): void => {
+    if (line.toString("utf8", 0, DATA.length) !== DATA) throw new RangeError("The server sent a long line.");
+    out += `${DATA}${JSON.stringify(room.standIn(call, Buffer.from(line.subarray(DATA.length))))}\n`;
+  };
+  const split = createLineSplitter(Infinity, undefined, { bytes: LARGE_BYTES, take });
+  return new TransformStream<Uint8Array, Uint8Array>({
+    transform(chunk, controller) {
+      for (const line of split(Buffer.from(chunk))) out += `${line}\n`;
+      if (out !== "") controller.enqueue(Buffer.from(out));
+      out = "";
+    },
+  });
 }
 
 const privateAddresses = new BlockList();

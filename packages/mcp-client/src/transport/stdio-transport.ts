@@ -8,12 +8,17 @@ import type { JSONRPCMessage, Transport } from "@modelcontextprotocol/client";
 import { getDefaultEnvironment } from "@modelcontextprotocol/client/stdio";
 import type { StdioSettings } from "../settings/server-settings.ts";
 import { isGroupAlive, SERVER_MARK, signalGroup, trackGroup, untrackGroup } from "./process-group.ts";
+import { AnswerRoom, LARGE_BYTES } from "./large-answers.ts";
 import { createDirectRequests } from "./direct-requests.ts";
 import type { DirectRequests } from "./direct-requests.ts";
 import { CallContexts } from "./running-calls.ts";
 
 /** Limit of one message of a server. */
 const MAX_MESSAGE_BYTES = 64 * 1024 * 1024;
+/** Limit of one that is no answer of a tool, which this thread parses. */
+const MAX_PARSED_BYTES = 16 * 1024 * 1024;
+/** Bytes of each end of a message in which its id is looked for. */
+const END_BYTES = 256;
 /** A longer message, of which nothing but its ends is kept, ends the server. */
 const MAX_SKIPPED_BYTES = 4 * MAX_MESSAGE_BYTES;
 /** Messages other than answers that a server may send at once, and each second after them. */
@@ -77,6 +82,8 @@ export function createStdioTransport(
   const closed = Promise.withResolvers<void>();
   const lastWords: string[] = [];
   const contexts = new CallContexts();
+  /** Calls of tools that the SDK has sent. */
+  const calls = new Set<JsonValue>();
   /** @returns whether more can be written at once. */
   const write = (message: object): boolean => {
     const input = child?.stdin;
@@ -127,7 +134,7 @@ export function createStdioTransport(
           if (lastWords.length > KEPT_STDERR_LINES) lastWords.shift();
           onStderr(line);
         };
-        listen(started, transport, { contexts, direct, onStderr: noteStderr, onWarning }, (reason) => {
+        listen(started, transport, { contexts, calls, direct, onStderr: noteStderr, onWarning }, (reason) => {
           exit = `was ended, since ${reason}`;
           lastWords.length = 0;
         });
@@ -135,6 +142,7 @@ export function createStdioTransport(
     },
     async send(message) {
       contexts.note(message);
+      if ("id" in message && "method" in message && message.method === "tools/call") calls.add(message.id);
       const input = child?.stdin;
       if (write(message) || !input) return;
       await new Promise<void>((resolve) => {
@@ -181,13 +189,14 @@ function npxAdvice({ command, args = [] }: StdioSettings, words: string): string
 
 interface ListenOptions extends Pick<StdioTransportOptions, "onStderr" | "onWarning"> {
   contexts: CallContexts;
+  calls: Set<JsonValue>;
   direct: DirectRequests;
 }
 
 function listen(
   child: ChildProcess,
   transport: Transport,
-  { contexts, direct, onStderr, onWarning }: ListenOptions,
+  { contexts, calls, direct, onStderr, onWarning }: ListenOptions,
   onEnding: (reason: string) => void,
 ): void {
   const fail = (error: unknown): void => {
@@ -212,31 +221,56 @@ function listen(
     signalGroup(child, "SIGKILL");
   };
   let lineBytes = 0;
-  const splitMessages = createLineSplitter(MAX_MESSAGE_BYTES, (ends) => {
+  const room = new AnswerRoom();
+  const mayGrow = (bytes: number): boolean => bytes <= MAX_MESSAGE_BYTES && room.holds(bytes);
+  const takeTooLarge = (ends: [string, string], limit = MAX_MESSAGE_BYTES): void => {
+    room.release();
     const id = idOf(ends);
-    const message = `the answer has more than ${MAX_MESSAGE_BYTES} bytes, the most that is read: ask for less at a time`;
+    const message = `the answer has more than ${limit} bytes, or all that are read now have too many: ask for less at a time`;
     if (id === undefined) return endForSize();
-    const answer = { jsonrpc: "2.0" as const, id, error: { code: INTERNAL_ERROR, message } };
-    if (direct.concerns(answer)) inTurn(() => direct.take(answer));
+    takeMessage({ jsonrpc: "2.0", id, error: { code: INTERNAL_ERROR, message } });
+  };
+  const takeMessage = (answer: JSONRPCMessage & { id: number | string }): void => {
+    calls.delete(answer.id);
+    if (direct.concerns(answer as unknown as JsonValue))
+      inTurn(() => direct.take(answer as unknown as JsonValue));
     else deliver(answer);
-  });
+  };
+  /** A large answer of a tool is parsed where it is mapped. */
+  const takeLarge = (line: Buffer): void => {
+    const ends: [string, string] = [
+      line.toString("utf8", 0, END_BYTES),
+      line.toString("utf8", line.length - END_BYTES),
+    ];
+    const id = ends[0].includes('"method"') ? undefined : idOf(ends);
+    if (id !== undefined && (calls.has(id) || direct.concerns({ jsonrpc: "2.0", id, result: {} })))
+      takeMessage(room.standIn(id, line) as unknown as JSONRPCMessage & { id: number });
+    else if (line.length > MAX_PARSED_BYTES) takeTooLarge(ends, MAX_PARSED_BYTES);
+    else takeLine(line.toString("utf8"));
+    room.release();
+  };
+  const splitMessages = createLineSplitter(mayGrow, takeTooLarge, { bytes: LARGE_BYTES, take: takeLarge });
   const slowDown = createBrake(child, onWarning);
+  let others = 0;
+  const takeLine = (line: string): void => {
+    const read = readLine(line, fail);
+    if (read !== undefined && direct.concerns(read)) {
+      inTurn(() => direct.take(read));
+      if ("method" in (read as object)) others += 1;
+      return;
+    }
+    const message = read === undefined ? undefined : readMessage(read, line, fail);
+    if (message !== undefined && "id" in message && !("method" in message))
+      calls.delete(message.id as JsonValue);
+    if (message !== undefined) deliver(message);
+    if (message === undefined || "method" in message) others += 1;
+  };
   child.stdout?.on("data", (chunk: Buffer) => {
-    let others = 0;
+    others = 0;
     const lines = splitMessages(chunk);
     lineBytes = lines.length > 0 ? 0 : lineBytes + chunk.length;
     if (lineBytes > MAX_SKIPPED_BYTES) endForSize();
-    for (const line of lines) {
-      const read = readLine(line, fail);
-      if (read !== undefined && direct.concerns(read)) {
-        inTurn(() => direct.take(read));
-        if ("method" in (read as object)) others += 1;
-        continue;
-      }
-      const message = read === undefined ? undefined : readMessage(read, line, fail);
-      if (message !== undefined) deliver(message);
-      if (message === undefined || "method" in message) others += 1;
-    }
+    for (const line of lines) takeLine(line);
     slowDown(others);
   });
 
