@@ -1,7 +1,7 @@
 import type { RankedTool, ToolDefinition } from "@cem/core";
 import { isStopWord, splitWords, stem } from "@cem/core/text";
 import type { LexicalIndex } from "../catalog/lexical-index.ts";
-import { relatedTo, synonymsOf } from "../words/synonyms.ts";
+import { relatedTo } from "../words/synonyms.ts";
 import { NO_ACTIONS, offeredActions } from "../words/verbs.ts";
 import { highest } from "./search-scorer.ts";
 import { isRequestStem } from "./reading.ts";
@@ -98,7 +98,7 @@ export function fitsActionAlone(index: LexicalIndex, tool: ToolDefinition, text:
   const objects = words.filter((word) => word !== verb);
   if (objects.length === 0 || objects.length > MAX_OBJECTS) return false;
   const document = index.tools.indexOf(tool);
-  const meant = objects.flatMap((word) => [word, ...synonymsOf(word), ...relatedTo(word)]);
+  const meant = objects.flatMap((word) => [word, ...relatedTo(word)]);
   return !meant.some((word) => knows(index, document, word));
 }
 

@@ -5,7 +5,7 @@ import type { Reading } from "./reading.ts";
 import { fieldMask } from "../catalog/document.ts";
 import type { Vocabulary } from "../catalog/vocabulary.ts";
 import type { Hint } from "../words/hints.ts";
-import { relatedTo, synonymsOf } from "../words/synonyms.ts";
+import { relatedTo } from "../words/synonyms.ts";
 import { ACTION_SETS, actionFactor, askedVerbClass } from "../words/verbs.ts";
 
 /** The most rare words of a text that have to be explained: long texts tell of much that no tool does. */
@@ -47,11 +47,10 @@ export function highest(scores: Float32Array): number {
   return top;
 }
 
-/** Factor for synonyms. Tuned over all evaluation sets together, like the other factors. */
-const SYNONYM_FACTOR = 0.4;
-const RELATED_FACTOR = 0.3;
+/** Factor for related words. Tuned over all evaluation sets together, like the other factors. */
+const RELATED_FACTOR = 0.35;
 /** Factor for related words when the catalog has the word itself. */
-const RELATED_OF_KNOWN_FACTOR = 0.2;
+const RELATED_OF_KNOWN_FACTOR = 0.25;
 /** Multiplied by the similarity of the spelling. */
 const SIMILAR_FACTOR = 0.4;
 const MAX_REMEMBERED_WORDS = 10_000;
@@ -65,7 +64,7 @@ interface Expansion {
   factor: number;
 }
 
-/** Query expansion for one catalog: the terms that match a word, its synonyms, related words and other spellings. */
+/** Query expansion for one catalog: the terms that match a word, related words and other spellings. */
 class Expansions {
   readonly #index: LexicalIndex;
   readonly #known = new Map<string, readonly Expansion[]>();
@@ -99,9 +98,6 @@ class Expansions {
     const own = vocabulary.find(word);
     const isTelling = own !== undefined && ((fieldsOf[own] ?? 0) & TELLING_FIELDS) !== 0;
     add(own, 1);
-    for (const synonym of synonymsOf(word)) {
-      add(vocabulary.find(synonym), SYNONYM_FACTOR);
-    }
     for (const related of relatedTo(word)) {
       add(vocabulary.find(related), isTelling ? RELATED_OF_KNOWN_FACTOR : RELATED_FACTOR);
     }

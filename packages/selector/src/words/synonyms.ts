@@ -1,7 +1,7 @@
 import { stem } from "@cem/core/text";
 
-/** Groups of synonyms in plain English and among developers, one line each. */
-const GROUPS = `
+/** Related words by subject, one line each. */
+const SUBJECTS = `
   calculate compute evaluate solve
   add plus sum addition
   subtract minus subtraction deduct
@@ -11,53 +11,16 @@ const GROUPS = `
   arithmetic math maths mathematics mathematical
   get fetch retrieve obtain read load
   write save store create put overwrite
-  delete remove erase
   list enumerate browse
-  search find lookup
   weather temperature climate rain rainy snow sunny cloudy humidity
   forecast predict prediction outlook
   location city place town
-  directory folder dir
+  folder directory dir
   schema structure column
   database db sql sqlite
   email mail gmail
-  picture image photo
-  movie film
-  song music
-  car vehicle
-  price cost
-  repository repo
   issue ticket bug
-  website webpage page site
-  url link
-  navigate visit browse open go
-  meeting appointment
-  restaurant dining
-  hotel accommodation
-  flight plane airline
-  job career
-  recipe cooking
-  translate translation
-  summarize summary
   remember recall memory memorize
-`;
-
-const SYNONYMS = new Map<string, Set<string>>();
-for (const line of GROUPS.trim().split("\n")) {
-  const stems = line.trim().split(/\s+/).map(stem);
-  for (const word of stems) {
-    SYNONYMS.set(word, new Set([...(SYNONYMS.get(word) ?? []), ...stems].filter((other) => other !== word)));
-  }
-}
-const NONE: ReadonlySet<string> = new Set();
-
-/** The stems of a stem's synonyms, without itself. */
-export function synonymsOf(wordStem: string): ReadonlySet<string> {
-  return SYNONYMS.get(wordStem) ?? NONE;
-}
-
-/** Related words by subject, one line each. */
-const SUBJECTS = `
   cook cooking recipe dish meal ingredient cuisine food
   diet nutrition nutritional calorie meal food healthy
   eat food restaurant dining lunch dinner breakfast
@@ -81,7 +44,7 @@ const SUBJECTS = `
   music song album artist playlist lyric band track singer concert
   game gaming player play gamer
   news headline article journalism
-  weather forecast temperature rain climate
+  weather forecast temperature climate
   website site webpage url link domain web page
   navigate visit browse open go url page browser
   internet web online
@@ -130,7 +93,6 @@ const SUBJECTS = `
   compare comparison versus
   price cost pricing fee
   vm virtual machine
-  folder directory
   search find lookup
   delete remove erase drop
   create add new make generate
@@ -152,6 +114,7 @@ const SUBJECTS = `
   person people entity
 `;
 
+const NONE: ReadonlySet<string> = new Set();
 const RELATED = new Map<string, Set<string>>();
 for (const line of SUBJECTS.trim().split("\n")) {
   const stems = line.trim().split(/\s+/).map(stem);
@@ -160,7 +123,7 @@ for (const line of SUBJECTS.trim().split("\n")) {
   }
 }
 
-/** The stems of words on the same subject: `recipe` is related to `cook`. A weaker relation than synonyms. */
+/** The stems of words on the same subject: `recipe` is related to `cook`. */
 export function relatedTo(wordStem: string): ReadonlySet<string> {
   return RELATED.get(wordStem) ?? NONE;
 }
