@@ -1,7 +1,67 @@
 /**
  * The only module that imports TypeScript's API, which is unstable: the version of the package is pinned. It takes as
- * long to load as a check, and is loaded when there is something to explain.
+ * long to load as a check, and is loaded when there is something to explain. Each name is listed: with `export *` the built
+ * package checks nothing.
  */
-export * from "typescript/unstable/ast";
+export {
+  NodeFlags,
+  SyntaxKind,
+  isArrayBindingPattern,
+  isArrayLiteralExpression,
+  isArrowFunction,
+  isAsExpression,
+  isAwaitExpression,
+  isBinaryExpression,
+  isBindingElement,
+  isCallExpression,
+  isClassDeclaration,
+  isClassExpression,
+  isConditionalExpression,
+  isDeleteExpression,
+  isDoStatement,
+  isElementAccessExpression,
+  isExportAssignment,
+  isExportDeclaration,
+  isExpressionWithTypeArguments,
+  isForOfStatement,
+  isFunctionExpression,
+  isHeritageClause,
+  isIdentifier,
+  isIfStatement,
+  isImportDeclaration,
+  isImportSpecifier,
+  isNamedImports,
+  isNewExpression,
+  isNonNullExpression,
+  isObjectBindingPattern,
+  isObjectLiteralExpression,
+  isParenthesizedExpression,
+  isPrefixUnaryExpression,
+  isPropertyAccessExpression,
+  isPropertyAssignment,
+  isQualifiedName,
+  isShorthandPropertyAssignment,
+  isSourceFile,
+  isSpreadAssignment,
+  isSpreadElement,
+  isStatement,
+  isStringLiteral,
+  isSwitchStatement,
+  isTemplateSpan,
+  isThrowStatement,
+  isTypeNode,
+  isTypeOfExpression,
+  isTypeQueryNode,
+  isVariableDeclaration,
+  isWhileStatement,
+} from "typescript/unstable/ast";
+export type {
+  BindingElement,
+  CallExpression,
+  Expression,
+  Node,
+  PropertyAccessExpression,
+  SourceFile,
+} from "typescript/unstable/ast";
 export { API, NodeBuilderFlags, SignatureKind, SymbolFlags, TypeFlags } from "typescript/unstable/async";
 export type { Checker, NodeHandle, Signature, Symbol, Type } from "typescript/unstable/async";
