@@ -24,6 +24,8 @@ const MAX_SKIPPED_BYTES = 4 * MAX_MESSAGE_BYTES;
 /** Messages other than answers that a server may send at once, and each second after them. */
 const BURST = 5_000;
 const PER_SECOND = 1_000;
+/** A longer one counts as so many more. */
+const BYTES_A_MESSAGE = 4_096;
 const MAX_STDERR_LINE_BYTES = 64 * 1024;
 const KEPT_STDERR_LINES = 10;
 /** Lines of npm that don't say why it failed. */
@@ -256,14 +258,14 @@ function listen(
     const read = readLine(line, fail);
     if (read !== undefined && direct.concerns(read)) {
       inTurn(() => direct.take(read));
-      if ("method" in (read as object)) others += 1;
+      if ("method" in (read as object)) others += 1 + line.length / BYTES_A_MESSAGE;
       return;
     }
     const message = read === undefined ? undefined : readMessage(read, line, fail);
     if (message !== undefined && "id" in message && !("method" in message))
       calls.delete(message.id as JsonValue);
     if (message !== undefined) deliver(message);
-    if (message === undefined || "method" in message) others += 1;
+    if (message === undefined || "method" in message) others += 1 + line.length / BYTES_A_MESSAGE;
   };
   child.stdout?.on("data", (chunk: Buffer) => {
     others = 0;

@@ -124,6 +124,15 @@ function endOrWait(own: Realm): void {
   if (!goesOn) end(own, returned);
 }
 
+function sendLast(message: string): void {
+  try {
+    send(message);
+  } catch {
+    // The program has closed the output.
+    deno.exit(1);
+  }
+}
+
 function tellUnawaited(isStopped: boolean, work: string): void {
   send(`{"type":"unawaited","isStopped":${isStopped},"work":[${work}]}`);
 }
@@ -164,7 +173,7 @@ function end(own: Realm, message: string): void {
   nextCallId = own.inside.nextCallId();
   own.end();
   // The host ends this guest.
-  if (own.context === undefined || !isReused) return send(message);
+  if (own.context === undefined || !isReused) return sendLast(message);
   isRecovering = true;
   // After what the program has left in the queue of microtasks, and the rejections that nobody handled.
   later(() => later(() => recover(message)));

@@ -60,10 +60,14 @@ const target = globalThis as unknown as {
   addEventListener(type: string, listener: (event: UncaughtEvent) => void): void;
 };
 
+/** Taken before any program runs. */
+const { preventDefault } = Event.prototype;
+const prevent: (event: Event) => void = preventDefault.call.bind(preventDefault);
+
 /** Calls a function whenever nothing that is referenced goes on. The guest lives on. */
 export function onIdle(listener: () => void): void {
   target.addEventListener("beforeunload", (event) => {
-    event.preventDefault();
+    prevent(event);
     listener();
   });
 }
@@ -71,11 +75,11 @@ export function onIdle(listener: () => void): void {
 /** Handles uncaught errors of programs, which would otherwise end the process, and rejections that nobody handles. */
 export function onUncaught(report: (thrown: unknown) => void): void {
   target.addEventListener("unhandledrejection", (event) => {
-    event.preventDefault();
+    prevent(event);
     report(event.reason);
   });
   target.addEventListener("error", (event) => {
-    event.preventDefault();
+    prevent(event);
     report(event.error);
   });
 }

@@ -99,6 +99,13 @@ for (const limit of [NaN, {}, -1, "x", { valueOf: probe }]) try { Error["stackTr
 const stackOf = Object.getOwnPropertyDescriptor(new Error("x"), "stack"); look(stackOf); look(stackOf?.get); look(stackOf?.set); await new Promise((go) => setTimeout(go, 3));`,
   ],
   [
+    "async stacks, and errors that tell of themselves",
+    `const hold = {}; async function inner() { await Promise.all([1, Promise.reject(new AggregateError([new Error("x")]))]); } async function outer() { await null; Error.captureStackTrace(hold); look(hold.stack); try { await inner(); } catch (error) { look(error); for (const key of Reflect.ownKeys(error)) look(error[key]); } } await outer();
+class Own extends Error { get stack() { look(this); throw this; } get message() { look(this); return { toString: () => { look(this); return "m"; } }; } get name() { return new Proxy({}, { get: (target, _, self) => { look(target); look(self); return undefined; } }); } get cause() { return this; } }
+const own = new Own(); console.log(own); console.error("%s", own, [own], { own }); try { throw own; } catch (error) { look(error); }
+const lacking = (() => this)() ?? {}; for (const name of ["Atomics", "FinalizationRegistry", "SharedArrayBuffer", "WeakRef", "WebAssembly"]) if (lacking[name] !== undefined) found.push(name); if (arguments[0].load !== undefined) found.push("load");`,
+  ],
+  [
     "formats, locales and buffers",
     `for (const make of [() => new Intl.NumberFormat({ toString: look, length: 1, get 0() { look(this); return "en"; } }), () => new Intl.DateTimeFormat("en", new Proxy({}, { get: (target, key) => look(target) })).formatToParts(), () => new Intl.Segmenter("en").segment("ab")[Symbol.iterator]().next(), () => new Intl.Segmenter("en").segment("ab"), () => Intl.getCanonicalLocales(["en"]), () => new Intl.Collator().compare, () => new Intl.DurationFormat("en").format({ hours: 1 }), () => new Intl.PluralRules("en").selectRange(1, 2), () => new Date().toLocaleString("en", {}), () => new ArrayBuffer(8, { maxByteLength: 16 }).transfer(), () => Date.prototype.toTemporalInstant?.call(new Date())]) try { const made = make(); look(made); for (let one = made; Object(one) === one; one = prototypeOf(one)) for (const key of Reflect.ownKeys(one)) try { look(made[key]); } catch (error) { look(error); } } catch (error) { look(error); }`,
   ],
