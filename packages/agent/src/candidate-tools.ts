@@ -1,7 +1,7 @@
 import { toolId } from "@cem/core";
 import type { CodeGenerator, RankedTool, Selection, ToolDefinition } from "@cem/core";
 import { createTokenBudget, takeFitting } from "@cem/core/tokens";
-import type { TokenBudget, TokenCounter } from "@cem/core/tokens";
+import type { TokenCounter } from "@cem/core/tokens";
 import { callable } from "./catalog.ts";
 import type { RunContext } from "./stages.ts";
 
@@ -52,7 +52,9 @@ export async function offerTools(
     const found = await findOthers(context, task, { offered, tools }, MAX_FOUND);
     return { others: found.map(({ tool }) => tool), named: [] };
   }
-  const { tokens, describe, count } = await measure(context, toolBudget);
+  const count = await context.stages.tokenCounter.get();
+  const { describe } = toolBudget;
+  const tokens = createTokenBudget(toolBudget.tokens, count);
   for (const tool of offered) tokens.take(describe(tool));
   const near = await findOthers(context, task, { offered: [], tools }, MAX_FOUND);
   const best = near[0]?.score ?? 0;
@@ -65,7 +67,7 @@ export async function offerTools(
   );
   const ranked = all.filter((tool) => !taken.includes(tool));
   const spare = Math.min(SPARE_TOKENS, toolBudget.tokens) - tokens.spent;
-  const { others, named } = tell(ranked, { describe, count }, spare);
+  const { others, named } = tell(ranked, describe, count, spare);
   return { others: [...taken, ...others], named };
 }
 
@@ -83,13 +85,15 @@ export async function offerMore(
   for (const text of texts) {
     found.push(...(await findOthers(context, text, offer, MAX_FOUND)).map(({ tool }) => tool));
   }
-  return tell(withOthers(found, offer), await measure(context, toolBudget), toolBudget.tokens);
+  const count = await context.stages.tokenCounter.get();
+  return tell(withOthers(found, offer), toolBudget.describe, count, toolBudget.tokens);
 }
 
 /** Describes all tools where their tokens suffice, else the first ones, and names as many of the others as fit. */
 function tell(
   ranked: readonly ToolDefinition[],
-  { describe, count }: Pick<Budget, "describe" | "count">,
+  describe: ToolBudget["describe"],
+  count: TokenCounter,
   tokens: number,
 ): ToldTools {
   const all = takeFitting(createTokenBudget(tokens, count), ranked, describe);
@@ -125,17 +129,6 @@ export async function findOthers(
     signal,
   });
   return found.filter(({ tool }) => !known.has(tool)).slice(0, limit);
-}
-
-interface Budget {
-  tokens: TokenBudget;
-  describe: ToolBudget["describe"];
-  count: TokenCounter;
-}
-
-async function measure({ stages }: RunContext, { describe, tokens }: ToolBudget): Promise<Budget> {
-  const count = await stages.tokenCounter.get();
-  return { tokens: createTokenBudget(tokens, count), describe, count };
 }
 
 /** Callable tools that are not offered: those that were found, best first, then those of the offered tools' servers, then the rest. */

@@ -112,7 +112,7 @@ describe("what a model is offered", () => {
     it("is what comes next too, where little is close", async () => {
       const names = await offered((name) => (name === "other_70" ? 0.9 : 0.4));
       expect(names[0]).toBe("other_70");
-      expect(names.length).toBeGreaterThan(8);
+      expect(names.length).toBeGreaterThan(6);
       expect(names.length).toBeLessThan(21);
     });
 
