@@ -180,7 +180,7 @@ async function measureCosts(): Promise<Omit<Measured, "machine" | "observed" | "
   return costs;
 }
 
-/** What a worker that waits costs Redis in a second: its signs of life. Of many workers, as one's are lost in what Redis does anyway. */
+/** The cost of a waiting worker for Redis in a second: its signs of life. Of many workers, as one's are lost in what Redis does anyway. */
 async function costOfSigns(redis: Redis): Promise<number> {
   const runs = new SharedRuns(redis, "{signs}");
   const settings = { slots: 4, keepsGuests: true, lostAfterMs: LOST_AFTER_MS };

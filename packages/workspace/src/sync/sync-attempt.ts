@@ -193,7 +193,7 @@ export class SyncAttempt {
 
 const SESSION_LOG = /^(?:workspace\/)?sessions\//;
 
-/** What was changed on this machine since it was brought together with the shared copy last. Waits for nobody, and asks nobody. */
+/** The changes on this machine since it was brought together with the shared copy last. Waits for nobody, and asks nobody. */
 export async function changedHere({
   local,
   record,

@@ -69,7 +69,7 @@ describe("a workspace on two machines", () => {
     const { store, counts } = counting(machines.scope());
     const one = machines.machine("one", { store });
     await one.sync.during(() => one.write("a.txt", "a"));
-    // What is in the background reads and writes too.
+    // Work in the background reads and writes too.
     await one.sync.close();
     for (const name of Object.keys(counts)) counts[name] = 0;
     await one.sync.during(async () => {});
