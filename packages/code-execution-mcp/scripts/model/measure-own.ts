@@ -3,7 +3,7 @@ import path from "node:path";
 import { loadConfig } from "@cem/config";
 import type { ConfigInput } from "@cem/config";
 import { CemError, toolId } from "@cem/core";
-import type { TaskResult, TypeChecker } from "@cem/core";
+import type { TaskResult, ToolDefinition, TypeChecker } from "@cem/core";
 import { createTypeChecker } from "@cem/type-check";
 import { temporaryFolder } from "../../../../scripts/temporary-folder.ts";
 import { createAgent } from "../../src/create-agent.ts";
@@ -59,8 +59,14 @@ async function measureTask(
       if (!CemError.isInstance(error)) throw error;
       return error;
     });
-    const names = new Set(told().first.map(toolId));
+    const { first, all } = told();
     const needed = task.calls ?? [];
+    const shareIn = (tools: readonly ToolDefinition[]): number | undefined => {
+      const names = new Set(tools.map(toolId));
+      return needed.length === 0
+        ? undefined
+        : needed.filter((name) => names.has(name)).length / needed.length;
+    };
     const { usage } = CemError.isInstance(result) ? {} : result;
     const { inputTokens = 0, outputTokens = 0 } = usage ?? {};
     return {
@@ -68,8 +74,8 @@ async function measureTask(
       ...(CemError.isInstance(result)
         ? { outcome: "failed" as const, detail: result.message }
         : judge(task, result)),
-      recall:
-        needed.length === 0 ? undefined : needed.filter((name) => names.has(name)).length / needed.length,
+      recall: shareIn(first),
+      reach: shareIn(all),
       inputTokens,
       outputTokens,
     };
