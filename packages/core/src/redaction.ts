@@ -71,6 +71,8 @@ export interface Redactor {
    * does it at once.
    */
   tokenizeInTurns?<Data>(data: Data, scope: RedactionScope): Promise<Data>;
+  /** Does what `tokenizeInTurns` does with the text of a file, and looks at JSON by its members. Absent: it is a text as any. */
+  tokenizeFile?(text: string, scope: RedactionScope): Promise<string>;
   /**
    * Replaces values in a part of a text, known by the whole of it. A value that begins before the part is left out, one that
    * ends beyond it is replaced whole.

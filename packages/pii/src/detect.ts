@@ -133,7 +133,7 @@ const HINTS: Readonly<Record<(typeof PRECEDENCE)[number], (traits: Traits, text:
   PHONE: (traits, text) => traits.digits >= 7 && traits.digits < text.length && hasLongNumber(traits, text),
 };
 /** Seven digits as numbers of phones, cards and persons have them. A date alone is none. */
-const LONG_NUMBER = /(?<!\d)(?!\d{4}-\d\d-\d\d(?!\d))\d(?:[ \u00A0\u2011./()-]{0,2}\d){6}/;
+const LONG_NUMBER = /\d(?<!\d\d)(?!\d{3}-\d\d-\d\d(?!\d))(?:[ \u00A0\u2011./()-]{0,2}\d){6}/;
 const MOMENT = /^\d{4}-\d\d-\d\d(?:[T ]\d\d:[\d:.]+(?:Z|[+-]\d\d:?\d\d)?)?$/;
 const MAX_MOMENT_CHARACTERS = 40;
 const SHORTEST_VALUE = 3;

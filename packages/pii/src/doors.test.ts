@@ -146,6 +146,25 @@ describe("redactKept", () => {
     expect(await redactor.detokenize(shown, mail)).toBe(text);
   });
 
+  it("has the same tokens for the same file again, and others once the session has ended or in another one", async () => {
+    const redactor = createRedactor({ guest: "tokens" });
+    const bytes = Buffer.from(JSON.stringify(people));
+    const keep = async (session: string): Promise<string> =>
+      Buffer.from(await redactKept(bytes, redactor, { ...crm, session })).toString();
+    const first = await keep("a");
+    expect((await keep("a")) === first).toBe(true);
+    const other = await keep("b");
+    expect(other === first).toBe(false);
+    await redactor.endSession("a");
+    const later = await keep("a");
+    expect(later === first).toBe(false);
+    for (const [session, shown] of [
+      ["b", other],
+      ["a", later],
+    ] as const)
+      expect(await redactor.detokenize(shown, { ...mail, session })).toBe(bytes.toString());
+  });
+
   it("knows the secrets and other values of a file when they leave without their names, and in another form", async () => {
     const redactor = createRedactor();
     const list = people.map((one, at) => ({ ...one, phone: `+1 (202) 555-${1_000 + at}` }));

@@ -1,4 +1,4 @@
-import { changeText, embeddedText } from "./readings.ts";
+import { embeddedText, membersOf } from "./readings.ts";
 import type { EmbeddedText } from "./readings.ts";
 
 /** How long work goes on before others have the thread, in milliseconds. */
@@ -146,9 +146,13 @@ function rebuilt(
   return copy;
 }
 
-/** Whether data has few leaves and little text, or so many times as much. It is not looked at further than that. */
-export function isSmall(data: unknown, times = 1): boolean {
-  return sizeLeft(data, { leaves: MAX_LEAVES_AT_ONCE * times, characters: MAX_CHARACTERS_AT_ONCE * times });
+/** Whether data has few leaves and little text. It is not looked at further than that. */
+export function isSmall(
+  data: unknown,
+  leaves = MAX_LEAVES_AT_ONCE,
+  characters = MAX_CHARACTERS_AT_ONCE,
+): boolean {
+  return sizeLeft(data, { leaves, characters });
 }
 
 /** @returns whether data is no larger than what is left, from which its size is taken. */
@@ -200,7 +204,8 @@ function mapProperties(data: object, changes: LeafChanges, depth: number): unkno
 /** @param value - The base64, which stays as it is written where nothing in it changes. */
 function mapEmbedded(embedded: EmbeddedText, value: unknown, changes: LeafChanges, depth: number): unknown {
   if (embedded === "bytes") return value;
-  const changed = changeText(embedded.text, (data) => mapLeaves(data, changes, undefined, depth + 2));
+  const { data, write } = membersOf(embedded.text);
+  const changed = write(mapLeaves(data, changes, undefined, depth + 2));
   return changed === embedded.text ? value : embedded.encode(changed);
 }
 

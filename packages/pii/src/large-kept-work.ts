@@ -1,6 +1,6 @@
 import { isObject } from "@cem/core";
 import type { JsonValue } from "@cem/core";
-import { dataOf, decodeText } from "./readings.ts";
+import { decodeText, membersOf } from "./readings.ts";
 
 /** Characters of a piece, about. */
 const PIECE_CHARACTERS = 256 * 1024;
@@ -16,7 +16,7 @@ export interface Pieces {
 /** Reads a file and cuts its data, on the thread that it is called on. Bytes that are no text have no pieces. */
 export function piecesOf(bytes: Uint8Array): Pieces {
   const text = decodeText(bytes)?.text;
-  const found = text === undefined ? [] : cut(dataOf(text).data as JsonValue);
+  const found = text === undefined ? [] : cut(membersOf(text).data as JsonValue);
   const pieces = Array.from(found, (piece) => new Uint8Array(new TextEncoder().encode(piece)));
   return { pieces, transfer: pieces.map(({ buffer }) => buffer) };
 }

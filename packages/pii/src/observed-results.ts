@@ -2,7 +2,7 @@ import { isSecretKey, mayHoldSecret } from "./detectors/secret.ts";
 import { traitsOf } from "./detect.ts";
 import { isSmall, mapLeaves, mapLeavesInTurns, visitTexts } from "./json-walk.ts";
 import type { LeafChanges, Turns } from "./json-walk.ts";
-import { parsedText, readingsOf } from "./readings.ts";
+import { membersOf, readingsOf } from "./readings.ts";
 import { streamInTurns } from "./stream.ts";
 import type { Detector, Finding, PiiType } from "./context.ts";
 import { isPlainWord, MAX_DECODED, MIN_NUMBER, MIN_TEXT_CHARACTERS } from "./value-finder.ts";
@@ -10,10 +10,14 @@ import type { PlainTexts, ValueFinder } from "./value-finder.ts";
 
 /** Large results are looked through for more than secrets only where what leaves may have more of them. In characters. */
 const MAX_UNREAD = 64 * 1024 * 1024;
+/** How many files are remembered that were looked through, and how long they are at most. */
+export const MAX_FILES = 2;
+export const MAX_FILE_CHARACTERS = 4 * 1024 * 1024;
 /** The size that a result is taken to have which code got at once. */
 const INLINE_CHARACTERS = 1024 * 1024;
-/** A result of up to so many times what is gone through at once is looked through for all values. */
-const AS_SMALL = 16;
+/** A result of no more than that is looked through for all values. */
+const MAX_LEAVES_READ = 1_024;
+const MAX_CHARACTERS_READ = 256 * 1024;
 /** In longer texts, words around a value tell what it is. */
 const LONG_TEXT_CHARACTERS = 64;
 /** Digits as no detector needs to know them. */
@@ -49,6 +53,8 @@ interface Looking {
 export class ObservedResults {
   readonly #looking: Looking;
   readonly #unread: Observed[] = [];
+  /** The latest files that were looked through: programs ask for the same again. */
+  readonly #read: Observed[] = [];
 
   constructor(looking: Looking) {
     this.#looking = looking;
@@ -62,7 +68,7 @@ export class ObservedResults {
   /** Keeps the values of a result; of a large one the secrets, and the others once something may have them. */
   add(observed: Observed): void {
     const { data, origin } = observed;
-    if (isSmall(data, AS_SMALL)) return this.learn(observed);
+    if (isSmall(data, MAX_LEAVES_READ, MAX_CHARACTERS_READ)) return this.learn(observed);
     // The same answer to the same question.
     if (this.#unread.some((one) => one.data === data && one.origin === origin)) return;
     this.#noteSecrets(observed);
@@ -106,7 +112,7 @@ export class ObservedResults {
       this.#keep(text, found, origin);
     };
     if (typeof data !== "string") visitTexts(data, note);
-    else if (mayHoldSecret(data)) visitTexts(parsedText(data), note);
+    else if (mayHoldSecret(data)) visitTexts(membersOf(data).data, note);
   }
 
   /** Keeps all values that are found in data, without giving them tokens. */
@@ -116,7 +122,8 @@ export class ObservedResults {
 
   /** The same, with turns for others in between. Long texts are read in pieces. */
   async learnInTurns(observed: Observed, turns: Turns): Promise<void> {
-    const { origin } = observed;
+    const { data, origin } = observed;
+    if (this.#read.some((one) => one.data === data && one.origin === origin)) return;
     const longText = (text: string, key: string | undefined): Promise<string> => {
       const session = {
         findIn: (piece: string) => (this.#note(piece, { key, origin }), []),
@@ -125,6 +132,8 @@ export class ObservedResults {
       return streamInTurns(text, session, turns);
     };
     await mapLeavesInTurns(dataOf(observed), { ...this.#changes(origin), longText }, turns);
+    if (typeof data === "string" && data.length <= MAX_FILE_CHARACTERS) this.#read.push(observed);
+    if (this.#read.length > MAX_FILES) this.#read.shift();
   }
 
   #changes(origin: string | undefined): LeafChanges {
@@ -165,7 +174,7 @@ export class ObservedResults {
 }
 
 function dataOf({ data }: Observed): unknown {
-  return typeof data === "string" ? parsedText(data) : data;
+  return typeof data === "string" ? membersOf(data).data : data;
 }
 
 /** Whether cells beside each other may be parts of a value. */

@@ -226,7 +226,7 @@ export function embeddedText(holder: object, name: string, value: unknown): Embe
 }
 
 /** JSON is looked at by its members, any other text as it is. */
-export function parsedText(text: string): unknown {
+function parsedText(text: string): unknown {
   if (!/^\s*[[{]/.test(text)) return text;
   try {
     return JSON.parse(text) as unknown;
@@ -235,12 +235,20 @@ export function parsedText(text: string): unknown {
   }
 }
 
-/** Changes a text as data is changed, JSON by its members. A text that nothing changes stays as it is written. */
-export function changeText(text: string, change: (data: unknown) => unknown): string {
-  const data = parsedText(text);
-  const changed = change(data);
-  if (changed === data) return text;
-  return typeof changed === "string" ? changed : JSON.stringify(changed);
+/** JSON, and lines of JSON, by their members; any other text as it is. With the way back: what nothing changed stays as it is written. */
+export function membersOf(text: string): { data: unknown; write: (changed: unknown) => string } {
+  const whole = parsedText(text);
+  const lines = typeof whole === "string" ? text.split("\n") : [];
+  const parsed = lines.map(parsedText);
+  const write = (changed: unknown, before: unknown, written = ""): string =>
+    changed === before ? written : typeof changed === "string" ? changed : JSON.stringify(changed);
+  if (parsed.every((line) => typeof line === "string"))
+    return { data: whole, write: (changed) => write(changed, whole, text) };
+  return {
+    data: parsed,
+    write: (changed) =>
+      (changed as unknown[]).map((line, at) => write(line, parsed[at], lines[at])).join("\n"),
+  };
 }
 
 function isBinary(bytes: Uint8Array): boolean {
@@ -279,14 +287,4 @@ function bytesOf(characters: string): Uint8Array {
   const bytes = new Uint8Array(characters.length);
   for (let at = 0; at < bytes.length; at += 1) bytes[at] = characters.charCodeAt(at);
   return bytes;
-}
-
-/** The data of a text: the value of JSON, those of lines of JSON, or else the text. */
-export function dataOf(text: string): { data: unknown; lines: string[]; parsed: unknown[] } {
-  const whole = parsedText(text);
-  const lines = typeof whole === "string" ? text.split("\n") : [];
-  const parsed = lines.map(parsedText);
-  // Lines of JSON stay lines of JSON: a number becomes a number.
-  const hasLines = parsed.some((line) => typeof line !== "string");
-  return { data: hasLines ? parsed : whole, lines, parsed };
 }

@@ -11,7 +11,7 @@ import type {
   ToolInvoker,
 } from "@cem/core";
 import type { Pieces } from "./large-kept-work.ts";
-import { dataOf, decodeText } from "./readings.ts";
+import { decodeText } from "./readings.ts";
 
 /**
  * Creates a middleware that puts values in the place of tokens in the arguments of calls; and, where code in the sandbox
@@ -122,21 +122,13 @@ export async function redactKept(
   const decoded = decodeText(bytes);
   if (decoded === undefined) return bytes;
   const { text } = decoded;
-  if (!hasTokens && redactor.tracksOrigins !== true) {
-    redactor.observe(text, scope);
-    return bytes;
+  if (hasTokens) {
+    const shown = await (redactor.tokenizeFile?.(text, scope) ?? tokenizeInTurns(redactor, text, scope));
+    return shown === text ? bytes : decoded.encode(shown);
   }
-  const { data, lines, parsed } = dataOf(text);
-  if (!hasTokens) {
-    const observed = data as JsonValue;
-    await (redactor.observeInTurns?.(observed, scope) ?? redactor.observe(observed, scope));
-    return bytes;
-  }
-  const changed = await tokenizeInTurns(redactor, data, scope);
-  if (changed === data) return bytes;
-  if (data !== parsed) return decoded.encode(textOf(changed));
-  const written = (changed as unknown[]).map((line, at) => (line === parsed[at] ? lines[at] : textOf(line)));
-  return decoded.encode(written.join("\n"));
+  await ((redactor.tracksOrigins === true && redactor.observeInTurns?.(text, scope)) ||
+    redactor.observe(text, scope));
+  return bytes;
 }
 
 /** Has the values of a large file be known: it is read apart from this thread, and comes in small pieces. */
@@ -151,8 +143,4 @@ async function observeLarge(bytes: Uint8Array, redactor: Redactor, scope: Redact
     await (redactor.observeInTurns?.(data, scope) ?? redactor.observe(data, scope));
     await nextTurn();
   }
-}
-
-function textOf(data: unknown): string {
-  return typeof data === "string" ? data : JSON.stringify(data);
 }

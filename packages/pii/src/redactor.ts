@@ -125,6 +125,8 @@ export function createRedactor(settings: RedactorSettings = {}): Redactor {
     tracksOrigins: rules.length > 0,
     tokenize: (data, scope) => open(scope).tokenize(data, scope),
     tokenizeInTurns: (data, scope) => open(scope).tokenizeInTurns(data, scope),
+    tokenizeFile: (text, scope) =>
+      open(scope).tokenizeFile(text, scope, async (data) => redactor.recognize?.(data, scope)),
     tokenizePart: (text, range, scope) => open(scope).tokenizePart(text, range),
     keep: (value, type, scope) => open(scope).keep(value, type, scope),
     observe: (data, scope) => open(scope).observe(data, scope),
@@ -167,10 +169,8 @@ export function createRedactor(settings: RedactorSettings = {}): Redactor {
       if (opened !== undefined) await save(session, opened);
     };
   }
-  if (recognizer === undefined) return redactor;
-  return {
-    ...redactor,
-    async recognize(data, scope) {
+  if (recognizer !== undefined) {
+    redactor.recognize = async (data, scope) => {
       const texts = textsIn(data);
       const found = texts.length === 0 ? [] : await recognizer.recognize(texts);
       const session = open(scope);
@@ -180,8 +180,9 @@ export function createRedactor(settings: RedactorSettings = {}): Redactor {
           if (value.length >= MIN_NAME_CHARACTERS) session.keep(value, type, scope);
         }
       }
-    },
-  };
+    };
+  }
+  return redactor;
 }
 
 function textsIn(data: unknown): string[] {

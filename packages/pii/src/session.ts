@@ -3,8 +3,15 @@ import type { TextDetector } from "./detect.ts";
 import type { FlowRule, RedactionTarget } from "./restorer.ts";
 import { mapLeaves, mapLeavesInTurns, Turns } from "./json-walk.ts";
 import type { LeafChanges } from "./json-walk.ts";
-import { mayBeSplit, mayHoldMore, ObservedResults } from "./observed-results.ts";
+import {
+  MAX_FILE_CHARACTERS,
+  MAX_FILES,
+  mayBeSplit,
+  mayHoldMore,
+  ObservedResults,
+} from "./observed-results.ts";
 import type { SecretSearch } from "./observed-results.ts";
+import { membersOf } from "./readings.ts";
 import { Restorer } from "./restorer.ts";
 import { streamInTurns } from "./stream.ts";
 import { isPlainWord, MIN_NUMBER, MIN_TEXT_CHARACTERS, ValueFinder } from "./value-finder.ts";
@@ -15,7 +22,6 @@ import type { ValueFinding, VaultData, VaultEntry } from "./vault.ts";
 /** How many texts of a key are remembered while data is gone through, and how long they are. */
 const MAX_REPEATED = 256;
 const MAX_REPEATED_CHARACTERS = 64;
-
 /** The values of one session: found, replaced by tokens, and turned back. */
 export class RedactionSession {
   readonly vault: Vault;
@@ -23,6 +29,8 @@ export class RedactionSession {
   readonly #observed: ObservedResults;
   readonly #restorer: Restorer;
   readonly #hasRules: boolean;
+  /** The latest files with their tokens: programs ask for the same again. What came to be known since has left with them. */
+  readonly #files: { text: string; origin: string | undefined; shown: string }[] = [];
 
   constructor(
     detector: TextDetector,
@@ -82,6 +90,27 @@ export class RedactionSession {
       changed = await change();
     }
     return changed;
+  }
+
+  /**
+   * Does the same for the text of a file, in JSON by its members.
+   *
+   * @param recognize - Has a model find names in it first, where there is one.
+   */
+  async tokenizeFile(
+    text: string,
+    scope: RedactionScope,
+    recognize: (data: unknown) => Promise<void>,
+  ): Promise<string> {
+    const origin = originOf(scope);
+    const same = this.#files.find((one) => one.text === text && one.origin === origin);
+    if (same !== undefined) return same.shown;
+    const { data, write } = membersOf(text);
+    await recognize(data);
+    const shown = write(await this.tokenizeInTurns(data, scope));
+    if (shown !== text && text.length <= MAX_FILE_CHARACTERS) this.#files.push({ text, origin, shown });
+    if (this.#files.length > MAX_FILES) this.#files.shift();
+    return shown;
   }
 
   #changes(place: Place): LeafChanges {

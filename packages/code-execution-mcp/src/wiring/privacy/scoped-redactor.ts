@@ -60,6 +60,8 @@ export function scopeRedactor(redactor: Redactor, id: string): ScopedRedactor {
   };
   if (redactor.tokenizeInTurns !== undefined)
     made.tokenizeInTurns = async (data, scope) => tokenizeInTurns(redactor, data, own(scope));
+  if (redactor.tokenizeFile !== undefined)
+    made.tokenizeFile = async (text, scope) => redactor.tokenizeFile?.(text, own(scope)) ?? text;
   if (redactor.observeInTurns !== undefined)
     made.observeInTurns = async (data, scope) => redactor.observeInTurns?.(data, own(scope));
   if (redactor.recognize !== undefined)
