@@ -83,7 +83,7 @@ async function redactAnswer(
   const { content, ...rest } = answer;
   const redacted = {
     ...redactor.tokenize(rest, { session }),
-    content: content.map((block) => redactBlock(block, redactor, session)),
+    content: await Promise.all(content.map((block) => redactBlock(block, redactor, session))),
   };
   if (redactor.restore !== undefined) await redactor.persist?.(session);
   return redacted;
@@ -103,24 +103,15 @@ async function redactFailure(
     : new ProtocolError(code, shown.message, shown.data);
 }
 
-function redactBlock(block: ContentBlock, redactor: Redactor, session: string | undefined): ContentBlock {
+async function redactBlock(
+  block: ContentBlock,
+  redactor: Redactor,
+  session: string | undefined,
+): Promise<ContentBlock> {
   const { text, ...rest } = { text: undefined, ...block };
   const shown = redactor.tokenize(rest, { session }) as ContentBlock;
-  return text === undefined
-    ? shown
-    : ({ ...shown, text: redactText(text, redactor, session) } as ContentBlock);
-}
-
-/** JSON is looked at by its keys, so that the text says the same as the structured content. */
-function redactText(text: string, redactor: Redactor, session: string | undefined): string {
-  if (/^\s*[[{]/.test(text)) {
-    try {
-      const data: unknown = JSON.parse(text);
-      const shown = redactor.tokenize(data, { session });
-      return shown === data ? text : JSON.stringify(shown);
-    } catch {
-      // Text that only begins like JSON.
-    }
-  }
-  return redactor.tokenize(text, { session });
+  if (text === undefined) return shown;
+  // JSON is looked at by its keys, so that the text says the same as the structured content.
+  const written = redactor.tokenizeFile?.(text, { session }) ?? redactor.tokenize(text, { session });
+  return { ...shown, text: await written } as ContentBlock;
 }

@@ -5,14 +5,14 @@ import type { LeafChanges, Turns } from "./json-walk.ts";
 import { membersOf, readingsOf } from "./readings.ts";
 import { streamInTurns } from "./stream.ts";
 import type { Detector, Finding, PiiType } from "./context.ts";
-import { isPlainWord, MAX_DECODED, MIN_NUMBER, MIN_TEXT_CHARACTERS } from "./value-finder.ts";
+import { MAX_DECODED, MIN_NUMBER, MIN_TEXT_CHARACTERS, PLAIN_WORD } from "./value-finder.ts";
 import type { PlainTexts, ValueFinder } from "./value-finder.ts";
 
 /** Large results are looked through for more than secrets only where what leaves may have more of them. In characters. */
 const MAX_UNREAD = 64 * 1024 * 1024;
-/** How many files are remembered that were looked through, and how long they are at most. */
+/** How many files are remembered that were looked through. */
 export const MAX_FILES = 2;
-export const MAX_FILE_CHARACTERS = 4 * 1024 * 1024;
+const MAX_FILE_CHARACTERS = 4 * 1024 * 1024;
 /** The size that a result is taken to have which code got at once. */
 const INLINE_CHARACTERS = 1024 * 1024;
 /** A result of no more than that is looked through for all values. */
@@ -35,17 +35,12 @@ interface Observed {
   origin: string | undefined;
 }
 
-/** Finds secrets alone, and remembers texts that have none. Absent where they are not looked for. */
-export interface SecretSearch {
-  detector: Detector;
-  none: PlainTexts;
-}
-
 /** What results are looked through with. */
 interface Looking {
   finder: Pick<ValueFinder, "detected">;
   plain: PlainTexts;
-  secrets: SecretSearch | undefined;
+  /** Finds secrets alone. Absent where they are not looked for. */
+  secrets: Detector | undefined;
   keep: (value: string | number, type: PiiType, origin: string | undefined) => void;
 }
 
@@ -106,10 +101,7 @@ export class ObservedResults {
     if (secrets === undefined) return;
     const note = (text: string, key: string | undefined): void => {
       if (text.length < LONG_TEXT_CHARACTERS && !(key !== undefined && isSecretKey(key))) return;
-      if (plain.has(text, key) || secrets.none.has(text, key)) return;
-      const found = secrets.detector.find(text, key);
-      if (found.length === 0) secrets.none.add(text, key);
-      this.#keep(text, found, origin);
+      if (!plain.has(text, key)) this.#keep(text, secrets.find(text, key), origin);
     };
     if (typeof data !== "string") visitTexts(data, note);
     else if (mayHoldSecret(data)) visitTexts(membersOf(data).data, note);
@@ -132,7 +124,7 @@ export class ObservedResults {
       return streamInTurns(text, session, turns);
     };
     await mapLeavesInTurns(dataOf(observed), { ...this.#changes(origin), longText }, turns);
-    if (typeof data === "string" && data.length <= MAX_FILE_CHARACTERS) this.#read.push(observed);
+    if (typeof data === "string" && isLargeFile(data)) this.#read.push(observed);
     if (this.#read.length > MAX_FILES) this.#read.shift();
   }
 
@@ -147,7 +139,7 @@ export class ObservedResults {
         if (first?.start === 0 && first.end === text.length) keep(value, first.type, origin);
         return value;
       },
-      name: (name) => (isPlainWord(name) ? name : this.#note(name, { origin })),
+      name: (name) => (PLAIN_WORD.test(name) ? name : this.#note(name, { origin })),
     };
   }
 
@@ -171,6 +163,11 @@ export class ObservedResults {
   #keep(text: string, found: readonly Finding[], origin: string | undefined): void {
     for (const { start, end, type } of found) this.#looking.keep(text.slice(start, end), type, origin);
   }
+}
+
+/** Whether a file takes long to look through, and is not too large to be remembered. */
+export function isLargeFile({ length }: string): boolean {
+  return length > MAX_CHARACTERS_READ && length <= MAX_FILE_CHARACTERS;
 }
 
 function dataOf({ data }: Observed): unknown {

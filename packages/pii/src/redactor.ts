@@ -77,9 +77,7 @@ export function createRedactor(settings: RedactorSettings = {}): Redactor {
   const detector = createDetector(settings);
   const { types } = settings;
   const secrets =
-    types === undefined || types.includes("SECRET")
-      ? { detector: createDetector({ types: ["SECRET"] }), none: new PlainTexts() }
-      : undefined;
+    types === undefined || types.includes("SECRET") ? createDetector({ types: ["SECRET"] }) : undefined;
   const plain = new PlainTexts();
   const sessions = new Map<string, RedactionSession>();
 

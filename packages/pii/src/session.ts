@@ -3,25 +3,15 @@ import type { TextDetector } from "./detect.ts";
 import type { FlowRule, RedactionTarget } from "./restorer.ts";
 import { mapLeaves, mapLeavesInTurns, Turns } from "./json-walk.ts";
 import type { LeafChanges } from "./json-walk.ts";
-import {
-  MAX_FILE_CHARACTERS,
-  MAX_FILES,
-  mayBeSplit,
-  mayHoldMore,
-  ObservedResults,
-} from "./observed-results.ts";
-import type { SecretSearch } from "./observed-results.ts";
+import { isLargeFile, MAX_FILES, mayBeSplit, mayHoldMore, ObservedResults } from "./observed-results.ts";
 import { membersOf } from "./readings.ts";
 import { Restorer } from "./restorer.ts";
 import { streamInTurns } from "./stream.ts";
-import { isPlainWord, MIN_NUMBER, MIN_TEXT_CHARACTERS, ValueFinder } from "./value-finder.ts";
+import { MIN_NUMBER, MIN_TEXT_CHARACTERS, PLAIN_WORD, ValueFinder } from "./value-finder.ts";
 import type { FindingPlace, PlainTexts } from "./value-finder.ts";
 import { Vault } from "./vault.ts";
 import type { ValueFinding, VaultData, VaultEntry } from "./vault.ts";
 
-/** How many texts of a key are remembered while data is gone through, and how long they are. */
-const MAX_REPEATED = 256;
-const MAX_REPEATED_CHARACTERS = 64;
 /** The values of one session: found, replaced by tokens, and turned back. */
 export class RedactionSession {
   readonly vault: Vault;
@@ -45,7 +35,8 @@ export class RedactionSession {
       rules: readonly FlowRule[];
       /** Whether code sees tokens only. */
       seesTokens?: boolean | undefined;
-      secrets?: SecretSearch | undefined;
+      /** Finds secrets alone. Absent where they are not looked for. */
+      secrets?: TextDetector | undefined;
       /** Texts that hold nothing, which sessions share. */
       plain: PlainTexts;
       data?: VaultData | undefined;
@@ -78,18 +69,12 @@ export class RedactionSession {
     await this.#observed.learnUnreadInTurns(turns, this.#observed.tooMany);
     const pass = { wantsUnread: false };
     const place = { ...placeOf(scope), pass };
-    const change = (): Promise<Data> => {
-      const longText = (text: string, key: string | undefined): Promise<string> =>
-        this.#replaceLong(text, { ...place, key }, turns);
-      return mapLeavesInTurns(data, { ...this.#changes(place), longText }, turns) as Promise<Data>;
-    };
-    let changed = await change();
-    while (pass.wantsUnread) {
-      pass.wantsUnread = false;
-      await this.#observed.learnUnreadInTurns(turns);
-      changed = await change();
-    }
-    return changed;
+    const longText = (text: string, key: string | undefined): Promise<string> =>
+      this.#replaceLong(text, { ...place, key }, turns);
+    const changed = await mapLeavesInTurns(data, { ...this.#changes(place), longText }, turns);
+    if (!pass.wantsUnread) return changed as Data;
+    await this.#observed.learnUnreadInTurns(turns);
+    return this.tokenizeInTurns(data, scope);
   }
 
   /**
@@ -108,7 +93,7 @@ export class RedactionSession {
     const { data, write } = membersOf(text);
     await recognize(data);
     const shown = write(await this.tokenizeInTurns(data, scope));
-    if (shown !== text && text.length <= MAX_FILE_CHARACTERS) this.#files.push({ text, origin, shown });
+    if (shown !== text && isLargeFile(text)) this.#files.push({ text, origin, shown });
     if (this.#files.length > MAX_FILES) this.#files.shift();
     return shown;
   }
@@ -117,27 +102,17 @@ export class RedactionSession {
     // One for all leaves: there are many.
     const leaf: Place = { ...place };
     const unchangedNames = new Set<string>();
-    /** Short texts that did not change, by key: columns of records have few. What came to be known since has left with them. */
-    const unchanged = new Map<string | undefined, Set<string>>();
     const at = (key: string | undefined): Place => {
       leaf.key = key;
       return leaf;
     };
     return {
-      text: (text, key) => {
-        if (text.length > MAX_REPEATED_CHARACTERS) return this.#replaceIn(text, at(key));
-        let same = unchanged.get(key);
-        if (same === undefined) unchanged.set(key, (same = new Set()));
-        if (same.has(text)) return text;
-        const changed = this.#replaceIn(text, at(key));
-        if (changed === text && same.size < MAX_REPEATED) same.add(text);
-        return changed;
-      },
+      text: (text, key) => this.#replaceIn(text, at(key)),
       number: (value, key) => this.#replaceNumber(value, at(key)),
       name: (name) => {
         if (!unchangedNames.has(name)) {
           // In a word no detector finds anything.
-          if (!isPlainWord(name) || this.vault.known.find(name).length > 0)
+          if (!PLAIN_WORD.test(name) || this.vault.known.find(name).length > 0)
             return this.#replaceIn(name, { ...place, isCut: undefined });
           unchangedNames.add(name);
         }
@@ -149,16 +124,13 @@ export class RedactionSession {
 
   tokenizePart(text: string, { start, end }: { start: number; end: number }): string {
     const found = this.findIn(text).filter((one) => one.end > start && one.start < end);
-    let result = "";
-    let from = start;
-    for (const finding of found) {
-      if (finding.start >= start) {
-        const entry = this.#entryOf(text, finding);
-        result += text.slice(from, finding.start) + this.vault.tokenOf(entry);
-      }
-      from = finding.end;
-    }
-    return result + text.slice(from, Math.max(from, end));
+    const [first] = found;
+    const from = first !== undefined && first.start < start ? first.end : start;
+    const shown = found.filter((one) => one.start >= from);
+    return this.replace(
+      text.slice(from, Math.max(end, found.at(-1)?.end ?? 0)),
+      shown.map((one) => ({ ...one, start: one.start - from, end: one.end - from })),
+    );
   }
 
   observe(data: JsonValue, scope: RedactionScope): void {

@@ -10,7 +10,8 @@ export const MAX_DECODED = 3;
 export const MIN_NUMBER = 1_000_000;
 export const MIN_TEXT_CHARACTERS = 3;
 const NONE: ValueFinding[] = [];
-const PLAIN_WORD = /^[A-Za-z_]{1,32}$/;
+/** A word, which no detector finds anything in. */
+export const PLAIN_WORD = /^[A-Za-z_]{1,32}$/;
 /** Addresses that are of nobody: this machine, and any. */
 const OWN_MACHINE = /^(?:127\.\d{1,3}\.\d{1,3}\.\d{1,3}|0\.0\.0\.0|::1?)$/;
 
@@ -131,11 +132,6 @@ export class ValueFinder {
       })),
     );
   }
-}
-
-/** Whether a name is a word, which no detector finds anything in. */
-export function isPlainWord(name: string): boolean {
-  return PLAIN_WORD.test(name);
 }
 
 function covers(outer: ValueFinding, inner: ValueFinding): boolean {

@@ -76,7 +76,7 @@ export function createPhoneDetector({ regions = ["US"] }: PhoneSettings = {}): D
       return isNamed || isKnown(number.replace("(0)", "")) || /^\+\d{1,3}[ (-]/.test(number);
     const isFrench = FRENCH.test(number) && regions.includes("FR");
     if (/\p{L}[-/#]$|#$/u.test(words) || (SINGLE_DIGITS.test(number) && !isFrench)) return false;
-    if (DATE.test(number) || isDecimal(number)) return false;
+    if (DATE.test(number) || /^\d+\.\d+$/.test(number)) return false;
     if (namesThing(words) || (key !== undefined && namesThing(spaced(key).toLowerCase()))) return false;
     if (isNamed)
       return digits > MIN_DIGITS || /\D/.test(number) || isUnderPhone || /phone|tel|call/.test(words);
@@ -90,7 +90,7 @@ export function createPhoneDetector({ regions = ["US"] }: PhoneSettings = {}): D
       for (const { 0: match, index } of text.matchAll(CANDIDATE)) {
         if (match.length < MIN_DIGITS || match.length > 40) continue;
         const plain = match.replace(EXTENSION, "");
-        const digits = digitsIn(plain);
+        const digits = plain.replace(/\D/g, "").length;
         if (digits < MIN_DIGITS || digits > MAX_DIGITS) continue;
         // A bracket that is not closed stands around the number.
         const lead = match.startsWith("(") && !match.includes(")") ? 1 : 0;
@@ -102,18 +102,4 @@ export function createPhoneDetector({ regions = ["US"] }: PhoneSettings = {}): D
       return found;
     },
   };
-}
-
-function digitsIn(text: string): number {
-  let digits = 0;
-  for (let at = 0; at < text.length; at += 1) {
-    const code = text.charCodeAt(at);
-    if (code > 47 && code < 58) digits += 1;
-  }
-  return digits;
-}
-
-/** Whether a number with one dot is a decimal fraction. */
-function isDecimal(number: string): boolean {
-  return /^\d+\.\d+$/.test(number);
 }
