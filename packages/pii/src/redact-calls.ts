@@ -1,4 +1,3 @@
-import { setImmediate as nextTurn } from "node:timers/promises";
 import { moduleBeside, offload, toErrorInfo, tokenizeInTurns, withoutValues } from "@cem/core";
 import type {
   Elicit,
@@ -10,6 +9,7 @@ import type {
   Sample,
   ToolInvoker,
 } from "@cem/core";
+import { Turns } from "./json-walk.ts";
 import type { Pieces } from "./large-kept-work.ts";
 import { decodeText } from "./readings.ts";
 
@@ -138,9 +138,10 @@ async function observeLarge(bytes: Uint8Array, redactor: Redactor, scope: Redact
     () => ({ module, name: "piecesOf", args: [bytes], timeoutMs: READ_TIMEOUT_MS }),
     async () => (await import("./large-kept-work.ts")).piecesOf(bytes),
   );
+  const turns = new Turns();
   for (const piece of pieces) {
     const data = JSON.parse(Buffer.from(piece.buffer).toString("utf8")) as JsonValue;
     await (redactor.observeInTurns?.(data, scope) ?? redactor.observe(data, scope));
-    await nextTurn();
+    await turns.next();
   }
 }

@@ -413,6 +413,8 @@ describe("@cem/pii in a browser", () => {
       format: "iife",
       platform: "browser",
       conditions: ["@cem/source"],
+      // A thread for large files, which only Node has.
+      define: { "import.meta.url": '""' },
     });
     const code = outputFiles[0]?.text ?? "";
     expect(warnings).toEqual([]);
