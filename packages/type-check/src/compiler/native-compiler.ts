@@ -1,9 +1,10 @@
+import type { SourceFile } from "typescript/unstable/ast";
+import type { Checker } from "typescript/unstable/async";
 import { CompilerProcess } from "./compiler-process.ts";
 import type { CompilerPackage } from "./compiler-process.ts";
 import type { Diagnostic } from "./diagnostics.ts";
 import { GLOBALS_FILE, PROGRAM_FILE, type FileChanges, type GuestFiles } from "./guest-files.ts";
 import { LIBRARY_FILES, readLibrary } from "./library.ts";
-import type { Checker, SourceFile } from "./typescript.ts";
 
 const FOLDER = "/workspace";
 const STRICT = `${FOLDER}/strict.tsconfig.json`;
@@ -120,7 +121,8 @@ export class NativeCompiler {
    * @param options - `lenient`: whether without strict null checks, too. This takes as long as another check.
    */
   async inspect<T>(look: (views: ProgramViews) => Promise<T>, { lenient = false } = {}): Promise<T> {
-    const { API } = await import("./typescript.ts");
+    // This API is unstable, so the version of the package is pinned. It takes as long to load as a check takes.
+    const { API } = await import("typescript/unstable/async");
     const api = new API();
     // The API would start a process of its own, without limits.
     Reflect.set(api, "client", this.#client());

@@ -1,6 +1,8 @@
 import { STOPPING_CODES, textOf, type Diagnostic } from "../compiler/diagnostics.ts";
 import type { ProgramView } from "../compiler/native-compiler.ts";
-import * as ts from "../compiler/typescript.ts";
+import * as ts from "typescript/unstable/ast";
+import { SignatureKind, TypeFlags } from "typescript/unstable/async";
+import type { Checker, Signature, Type } from "typescript/unstable/async";
 import {
   enclosingCall,
   factsOf,
@@ -40,7 +42,7 @@ const ARGUMENT_COUNT = new Set([2554, 2555]);
 
 interface Place {
   node: ts.Node;
-  checker: ts.Checker;
+  checker: Checker;
   diagnostic: Diagnostic;
 }
 
@@ -146,11 +148,11 @@ async function explainUncallable({ node, checker, diagnostic }: Place): Promise<
   return { rule: "not-callable", message: `${clip(call.expression.getText())}: ${textOf(diagnostic)}` };
 }
 
-async function canBeCalled(type: ts.Type, checker: ts.Checker): Promise<boolean> {
-  if ((type.flags & (ts.TypeFlags.Any | ts.TypeFlags.Unknown | ts.TypeFlags.Never)) !== 0) return true;
+async function canBeCalled(type: Type, checker: Checker): Promise<boolean> {
+  if ((type.flags & (TypeFlags.Any | TypeFlags.Unknown | TypeFlags.Never)) !== 0) return true;
   const signatures = await Promise.all([
-    checker.getSignaturesOfType(type, ts.SignatureKind.Call),
-    checker.getSignaturesOfType(type, ts.SignatureKind.Construct),
+    checker.getSignaturesOfType(type, SignatureKind.Call),
+    checker.getSignaturesOfType(type, SignatureKind.Construct),
   ]);
   return signatures.flat().length > 0;
 }
@@ -161,14 +163,14 @@ async function explainIteration({ node, checker, diagnostic }: Place): Promise<E
   const type = value === undefined ? undefined : await checker.getTypeAtLocation(value);
   if (value === undefined || type === undefined) return undefined;
   const nonNull = (await checker.getNonNullableType(type)) ?? type;
-  const mayBeList = async (member: ts.Type): Promise<boolean> =>
+  const mayBeList = async (member: Type): Promise<boolean> =>
     !(await isKnown(member, false)) || isIterable(member, checker);
   if (await someOf(await membersOf(nonNull), mayBeList)) return undefined;
   const message = await withMembers(textOf(diagnostic), nonNull, checker);
   return { rule: "not-a-list", message: `${clip(value.getText())} is not a list. ${message}` };
 }
 
-async function isIterable(type: ts.Type, checker: ts.Checker): Promise<boolean> {
+async function isIterable(type: Type, checker: Checker): Promise<boolean> {
   const apparent = (await checker.getApparentType(type)) ?? type;
   return (await checker.getPropertiesOfType(apparent)).some(({ name }) => name.startsWith(ITERATOR));
 }
@@ -195,9 +197,9 @@ async function explainCall(place: Place): Promise<Explanation | undefined> {
 /** The part of a tool's arguments that it can't accept, with the expected type; `undefined` where the value could fit. */
 async function wrongPart(
   call: ts.CallExpression,
-  signature: ts.Signature,
+  signature: Signature,
   { checker, diagnostic: { code, pos } }: Place,
-): Promise<{ part: ts.Node; wanted?: ts.Type | undefined } | undefined> {
+): Promise<{ part: ts.Node; wanted?: Type | undefined } | undefined> {
   if (ARGUMENT_COUNT.has(code)) {
     const parameters = await signature.getParameters();
     const extra = call.arguments.slice(parameters.length);
@@ -234,7 +236,7 @@ function propertyNames(value: ts.Node, call: ts.CallExpression): string[] {
 }
 
 /** ` It takes { city: string }.`, or nothing for a plain type, which TypeScript's message has. */
-async function expectedText(wanted: ts.Type, call: ts.Node, checker: ts.Checker): Promise<string> {
+async function expectedText(wanted: Type, call: ts.Node, checker: Checker): Promise<string> {
   const type = (await checker.getNonNullableType(wanted)) ?? wanted;
   if (!type.isObjectType() && !type.isUnionType()) return "";
   return ` It takes ${await shapeText(type, call, checker)}.`;
@@ -244,8 +246,7 @@ async function expectedText(wanted: ts.Type, call: ts.Node, checker: ts.Checker)
 async function explainReference({ node, checker, diagnostic }: Place): Promise<Explanation | undefined> {
   if (!ts.isIdentifier(node) || !ts.isCallExpression(node.parent)) return undefined;
   const type = await checker.getTypeAtLocation(node);
-  const [signature] =
-    type === undefined ? [] : await checker.getSignaturesOfType(type, ts.SignatureKind.Call);
+  const [signature] = type === undefined ? [] : await checker.getSignaturesOfType(type, SignatureKind.Call);
   if (signature === undefined || declaredBy(signature.declaration) !== "tool") return undefined;
   const message = `${textOf(diagnostic)} Write (item) => ${node.text}(…).`;
   return { rule: "wrong-arguments", message };
@@ -265,7 +266,7 @@ async function explainPromise({ node, checker }: Place): Promise<Explanation | u
 }
 
 /** Adds the members of a tool's type, where TypeScript suggests none. */
-async function withMembers(text: string, type: ts.Type, checker: ts.Checker): Promise<string> {
+async function withMembers(text: string, type: Type, checker: Checker): Promise<string> {
   if (!(await someOf(await membersOf(type), ofTool))) return text;
   const properties = await checker.getPropertiesOfType((await checker.getApparentType(type)) ?? type);
   return withNames(

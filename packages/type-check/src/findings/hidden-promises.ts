@@ -1,5 +1,7 @@
 import { createTurns } from "@cem/core";
-import * as ts from "../compiler/typescript.ts";
+import * as ts from "typescript/unstable/ast";
+import { TypeFlags } from "typescript/unstable/async";
+import type { Checker, Type } from "typescript/unstable/async";
 import { isPromise } from "./type-facts.ts";
 
 /** How many variables are followed from one to the other. */
@@ -8,22 +10,22 @@ const MAX_STEPS = 4;
 /** Finds promises behind the type `any`: what was cast, and what a Map or a record without types holds. */
 export interface HiddenPromises {
   /** The type of the promise that an expression of type `any` certainly gives. */
-  behind(expression: ts.Expression): Promise<ts.Type | undefined>;
+  behind(expression: ts.Expression): Promise<Type | undefined>;
   /** Whether all that the program puts into a variable are promises. */
   fill(expression: ts.Expression): Promise<boolean>;
 }
 
-export function createHiddenPromises(source: ts.SourceFile, checker: ts.Checker): HiddenPromises {
+export function createHiddenPromises(source: ts.SourceFile, checker: Checker): HiddenPromises {
   let stores: Map<string, ts.Expression[]> | undefined;
   /** The promises in variables. Of a variable that is being inspected, and so refers to itself, nothing is known. */
-  const held = new Map<string, ts.Type | undefined>();
+  const held = new Map<string, Type | undefined>();
   // One after another, so that each variable is looked at once.
   const inTurn = createTurns();
 
-  const behind = async (expression: ts.Expression, steps = 0): Promise<ts.Type | undefined> => {
+  const behind = async (expression: ts.Expression, steps = 0): Promise<Type | undefined> => {
     const value = withoutCasts(expression);
     const type = await checker.getTypeAtLocation(value);
-    if (type !== undefined && (type.flags & ts.TypeFlags.Any) === 0) {
+    if (type !== undefined && (type.flags & TypeFlags.Any) === 0) {
       return (await isPromise(type)) ? type : undefined;
     }
     if (steps === MAX_STEPS) return undefined;
@@ -33,10 +35,10 @@ export function createHiddenPromises(source: ts.SourceFile, checker: ts.Checker)
     return initial === undefined ? undefined : behind(initial, steps + 1);
   };
 
-  const stored = async (name: string, steps: number): Promise<ts.Type | undefined> => {
+  const stored = async (name: string, steps: number): Promise<Type | undefined> => {
     if (held.has(name)) return held.get(name);
     held.set(name, undefined);
-    let first: ts.Type | undefined;
+    let first: Type | undefined;
     for (const value of (stores ??= storesOf(source)).get(name) ?? []) {
       const type = await behind(value, steps + 1);
       if (type === undefined) return undefined;
@@ -97,7 +99,7 @@ function storesOf(source: ts.SourceFile): Map<string, ts.Expression[]> {
 }
 
 /** The initializer of a constant. */
-async function constantOf(name: ts.Expression, checker: ts.Checker): Promise<ts.Expression | undefined> {
+async function constantOf(name: ts.Expression, checker: Checker): Promise<ts.Expression | undefined> {
   const symbol = await checker.getSymbolAtLocation(name);
   const declaration = await symbol?.valueDeclaration?.resolve();
   if (declaration === undefined || !ts.isVariableDeclaration(declaration)) return undefined;

@@ -1,4 +1,6 @@
-import * as ts from "../compiler/typescript.ts";
+import * as ts from "typescript/unstable/ast";
+import { SignatureKind, TypeFlags } from "typescript/unstable/async";
+import type { Checker, Type } from "typescript/unstable/async";
 import { createHiddenPromises, type HiddenPromises, withoutCasts } from "./hidden-promises.ts";
 import { promiseUses, type PromiseUse } from "./promise-uses.ts";
 import { clip, declaredBy, isPromise, itemOf, membersOf } from "./type-facts.ts";
@@ -18,7 +20,7 @@ export interface MisusedPromise extends Explanation {
 }
 
 /** Finds promises that are used as the values they will have. */
-export async function misusedPromises(source: ts.SourceFile, checker: ts.Checker): Promise<MisusedPromise[]> {
+export async function misusedPromises(source: ts.SourceFile, checker: Checker): Promise<MisusedPromise[]> {
   const uses = promiseUses(source).slice(0, MAX_USES);
   const types = await checker.getTypeAtLocation(uses.map(({ expression }) => expression));
   const hidden = createHiddenPromises(source, checker);
@@ -32,8 +34,8 @@ export async function misusedPromises(source: ts.SourceFile, checker: ts.Checker
 
 async function messageFor(
   promiseUse: PromiseUse,
-  type: ts.Type,
-  { checker, hidden }: { checker: ts.Checker; hidden: HiddenPromises },
+  type: Type,
+  { checker, hidden }: { checker: Checker; hidden: HiddenPromises },
 ): Promise<string | undefined> {
   const { use, expression } = promiseUse;
   if (use === "cast") return castText(expression, type, checker);
@@ -44,22 +46,22 @@ async function messageFor(
   ) {
     return `${clip(expression.getText())} holds Promises: await each before it is put there.`;
   }
-  if ((type.flags & ts.TypeFlags.Any) !== 0) {
+  if ((type.flags & TypeFlags.Any) !== 0) {
     // The result of a program is awaited, and what was kept may be missing.
     if (use === "result" || use === "awaited" || use === "condition") return undefined;
     const promise = await hidden.behind(expression);
     return promise === undefined ? undefined : awaitText(clip(expression.getText()));
   }
   // TypeScript itself says which member a promise does not have.
-  if (use === "member" || (type.flags & (ts.TypeFlags.Object | ts.TypeFlags.Union)) === 0) return undefined;
+  if (use === "member" || (type.flags & (TypeFlags.Object | TypeFlags.Union)) === 0) return undefined;
   return problemOf(promiseUse, type, checker);
 }
 
 /** The message about a promise that is cast to the type of its value. */
 async function castText(
   expression: ts.Expression,
-  type: ts.Type,
-  checker: ts.Checker,
+  type: Type,
+  checker: Checker,
 ): Promise<string | undefined> {
   if (!type.isObjectType() || (await checker.getPropertyOfType(type, "then")) !== undefined) return undefined;
   const value = withoutCasts(expression);
@@ -70,15 +72,15 @@ async function castText(
 }
 
 /** Whether what a Map or a record holds may be anything. */
-async function holdsAny(type: ts.Type, checker: ts.Checker): Promise<boolean> {
+async function holdsAny(type: Type, checker: Checker): Promise<boolean> {
   const [index] = await checker.getIndexInfosOfType(type);
-  return index !== undefined && (index.valueType.flags & ts.TypeFlags.Any) !== 0;
+  return index !== undefined && (index.valueType.flags & TypeFlags.Any) !== 0;
 }
 
 async function problemOf(
   { use, expression }: PromiseUse,
-  type: ts.Type,
-  checker: ts.Checker,
+  type: Type,
+  checker: Checker,
 ): Promise<string | undefined> {
   const text = clip(expression.getText());
   switch (use) {
@@ -108,8 +110,8 @@ function allText(text: string): string {
   return `${text} is a list of Promises: write await Promise.all(${text}).`;
 }
 
-async function predicateText(type: ts.Type, checker: ts.Checker): Promise<string | undefined> {
-  const [signature] = await checker.getSignaturesOfType(type, ts.SignatureKind.Call);
+async function predicateText(type: Type, checker: Checker): Promise<string | undefined> {
+  const [signature] = await checker.getSignaturesOfType(type, SignatureKind.Call);
   const answer = signature === undefined ? undefined : await checker.getReturnTypeOfSignature(signature);
   if (answer === undefined || !(await isPromise(answer))) return undefined;
   return "The callback returns a Promise, which is not waited for here and counts as true: await what it needs before, with await Promise.all(list.map(…)).";
@@ -118,14 +120,14 @@ async function predicateText(type: ts.Type, checker: ts.Checker): Promise<string
 /** The message about an async callback of `reduce` whose initial value is not a promise. */
 async function reducerText(
   callback: ts.Expression,
-  type: ts.Type,
-  checker: ts.Checker,
+  type: Type,
+  checker: Checker,
 ): Promise<string | undefined> {
   if (!ts.isCallExpression(callback.parent) || !readsUnawaited(callback)) return undefined;
   if ((await predicateText(type, checker)) === undefined) return undefined;
   const initial = callback.parent.arguments[1];
   const first = initial === undefined ? undefined : await checker.getTypeAtLocation(initial);
-  if (first === undefined || (first.flags & ts.TypeFlags.Any) !== 0 || (await isPromise(first)))
+  if (first === undefined || (first.flags & TypeFlags.Any) !== 0 || (await isPromise(first)))
     return undefined;
   return "The callback of reduce returns a Promise, which the next one is given: use a for…of loop with await.";
 }
@@ -148,8 +150,8 @@ function readsUnawaited(callback: ts.Expression): boolean {
 /** The message about a value that holds promises; `undefined` for one that holds none. */
 async function heldText(
   expression: ts.Expression,
-  type: ts.Type,
-  checker: ts.Checker,
+  type: Type,
+  checker: Checker,
 ): Promise<string | undefined> {
   const text = clip(expression.getText());
   if (await isListOfPromises(type, checker)) return allText(text);
@@ -177,15 +179,15 @@ async function heldText(
 
 async function partText(
   expression: ts.Expression,
-  type: ts.Type,
-  checker: ts.Checker,
+  type: Type,
+  checker: Checker,
 ): Promise<string | undefined> {
   if (await isPromise(type)) return awaitText(clip(expression.getText()));
   return heldText(expression, type, checker);
 }
 
 /** Where a value holds a promise: `weather` or `[].weather`. */
-async function pathToPromise(type: ts.Type, checker: ts.Checker, depth: number): Promise<string | undefined> {
+async function pathToPromise(type: Type, checker: Checker, depth: number): Promise<string | undefined> {
   if (depth === MAX_DEPTH || !type.isObjectType()) return undefined;
   const item = await itemOf(type, checker);
   if (item !== undefined) {
@@ -210,27 +212,27 @@ async function pathToPromise(type: ts.Type, checker: ts.Checker, depth: number):
   return undefined;
 }
 
-async function isListOfPromises(type: ts.Type, checker: ts.Checker): Promise<boolean> {
+async function isListOfPromises(type: Type, checker: Checker): Promise<boolean> {
   const item = type.isObjectType() ? await itemOf(type, checker) : undefined;
   return item !== undefined && isPromise(item);
 }
 
 /** The type of a promise's value. */
-async function valueOf(type: ts.Type, checker: ts.Checker): Promise<ts.Type | undefined> {
+async function valueOf(type: Type, checker: Checker): Promise<Type | undefined> {
   if (!(await isPromise(type)) || !type.isObjectType() || !type.isTypeReference()) return undefined;
   const [value] = await checker.getTypeArguments(type);
   return value;
 }
 
-async function isPromiseOrNothing(type: ts.Type): Promise<boolean> {
+async function isPromiseOrNothing(type: Type): Promise<boolean> {
   const members = await membersOf(type);
-  const others = members.filter(({ flags }) => (flags & (ts.TypeFlags.Null | ts.TypeFlags.Undefined)) === 0);
+  const others = members.filter(({ flags }) => (flags & (TypeFlags.Null | TypeFlags.Undefined)) === 0);
   if (others.length === 0) return false;
   return !(await Promise.all(others.map(isPromise))).includes(false);
 }
 
 /** Whether the value is certainly there: a call, or a constant that was given one. What a table holds may be missing. */
-async function isMadeHere(expression: ts.Expression, checker: ts.Checker): Promise<boolean> {
+async function isMadeHere(expression: ts.Expression, checker: Checker): Promise<boolean> {
   if (ts.isCallExpression(expression)) return true;
   if (!ts.isIdentifier(expression)) return false;
   const symbol = await checker.getSymbolAtLocation(expression);

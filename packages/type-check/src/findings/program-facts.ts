@@ -1,4 +1,5 @@
-import * as ts from "../compiler/typescript.ts";
+import * as ts from "typescript/unstable/ast";
+import type { Checker, Type } from "typescript/unstable/async";
 
 /** The smallest node that contains a position. */
 export function nodeAt(source: ts.SourceFile, position: number): ts.Node {
@@ -57,14 +58,14 @@ export interface MemberRead {
   name: string;
   /** The value that it is read from. */
   text: string;
-  type: ts.Type | undefined;
+  type: Type | undefined;
   called: boolean;
   /** Whether it is read by a dot, and not by a pattern. */
   isAccess: boolean;
 }
 
 /** The member that is read at a place: `weather.temprature`, or a name in `const { temprature } = await get_weather(…)`. */
-export async function memberReadAt(node: ts.Node, checker: ts.Checker): Promise<MemberRead | undefined> {
+export async function memberReadAt(node: ts.Node, checker: Checker): Promise<MemberRead | undefined> {
   if (ts.isBindingElement(node.parent)) return bindingAt(node, node.parent, checker);
   const access = node.parent;
   if (!ts.isPropertyAccessExpression(access) || access.name !== node) return undefined;
@@ -76,7 +77,7 @@ export async function memberReadAt(node: ts.Node, checker: ts.Checker): Promise<
 async function bindingAt(
   node: ts.Node,
   element: ts.BindingElement,
-  checker: ts.Checker,
+  checker: Checker,
 ): Promise<MemberRead | undefined> {
   const name = element.propertyName ?? element.name;
   if (node !== name || !ts.isIdentifier(name) || !ts.isObjectBindingPattern(element.parent)) return undefined;

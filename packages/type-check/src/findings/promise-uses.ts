@@ -1,4 +1,4 @@
-import * as ts from "../compiler/typescript.ts";
+import * as ts from "typescript/unstable/ast";
 import { toolModuleName } from "./type-facts.ts";
 
 /**

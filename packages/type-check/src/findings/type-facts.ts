@@ -1,5 +1,7 @@
 import type { Finding } from "@cem/core";
-import * as ts from "../compiler/typescript.ts";
+import type * as ts from "typescript/unstable/ast";
+import { NodeBuilderFlags, SignatureKind, SymbolFlags, TypeFlags } from "typescript/unstable/async";
+import type { Checker, NodeHandle, Symbol, Type } from "typescript/unstable/async";
 
 /** Built-in types on which an unknown member is certainly a mistake. */
 const PLAIN_TYPES = new Set(["Array", "ReadonlyArray", "Promise", "Map", "Set", "Date"]);
@@ -17,7 +19,7 @@ export type Explanation = Pick<Finding, "rule" | "message"> & {
 /** Where something is declared: in a tool, in TypeScript's library or in the program. */
 export type DeclaredBy = "tool" | "library" | "program";
 
-export function declaredBy(declaration: ts.NodeHandle | undefined): DeclaredBy {
+export function declaredBy(declaration: NodeHandle | undefined): DeclaredBy {
   const file = declaration?.path ?? "";
   if (TOOL_MODULE.test(file)) return "tool";
   return file === "" || file.startsWith("/workspace/") ? "program" : "library";
@@ -33,16 +35,16 @@ export function toolModuleName(file: string): string | undefined {
 }
 
 /** The types that a union joins, or the type itself. */
-export async function membersOf(type: ts.Type): Promise<readonly ts.Type[]> {
+export async function membersOf(type: Type): Promise<readonly Type[]> {
   return type.isUnionType() ? type.getTypes() : [type];
 }
 
-function isOptionalProperty({ flags }: ts.Symbol): boolean {
-  return (flags & ts.SymbolFlags.Optional) !== 0;
+function isOptionalProperty({ flags }: Symbol): boolean {
+  return (flags & SymbolFlags.Optional) !== 0;
 }
 
 /** Whether a type is that of promises, or of several kinds of them. */
-export async function isPromise(type: ts.Type): Promise<boolean> {
+export async function isPromise(type: Type): Promise<boolean> {
   const members = await membersOf(type);
   const found = members.map(async (member) => {
     if (!member.isObjectType()) return false;
@@ -53,17 +55,16 @@ export async function isPromise(type: ts.Type): Promise<boolean> {
 }
 
 /** The type of the items of a list; `undefined` for what is none. */
-export async function itemOf(type: ts.Type, checker: ts.Checker): Promise<ts.Type | undefined> {
+export async function itemOf(type: Type, checker: Checker): Promise<Type | undefined> {
   if (!(await checker.isArrayLikeType(type))) return undefined;
   const indexes = await checker.getIndexInfosOfType(type);
-  return indexes.find(({ keyType }) => (keyType.flags & ts.TypeFlags.Number) !== 0)?.valueType;
+  return indexes.find(({ keyType }) => (keyType.flags & TypeFlags.Number) !== 0)?.valueType;
 }
 
 /** Whether values of this type certainly have no other members. */
-export async function isKnown(type: ts.Type, called: boolean): Promise<boolean> {
+export async function isKnown(type: Type, called: boolean): Promise<boolean> {
   if (await ofTool(type)) return true;
-  if ((type.flags & (ts.TypeFlags.StringLike | ts.TypeFlags.NumberLike | ts.TypeFlags.BooleanLike)) !== 0)
-    return true;
+  if ((type.flags & (TypeFlags.StringLike | TypeFlags.NumberLike | TypeFlags.BooleanLike)) !== 0) return true;
   const symbol = await type.getSymbol();
   if (symbol === undefined || symbol.declarations.some((one) => declaredBy(one) !== "library")) return false;
   // `Object` is all that is known of a value after `instanceof Object`.
@@ -71,7 +72,7 @@ export async function isKnown(type: ts.Type, called: boolean): Promise<boolean> 
 }
 
 /** Whether a type is that of object literals of the program, without an index. */
-export async function isOwnObject(type: ts.Type, checker: ts.Checker): Promise<boolean> {
+export async function isOwnObject(type: Type, checker: Checker): Promise<boolean> {
   if ((await checker.getPropertiesOfType(type)).length === 0) return false;
   const members = (await membersOf(type)).map(async (member) => {
     const symbol = await member.getSymbol();
@@ -81,7 +82,7 @@ export async function isOwnObject(type: ts.Type, checker: ts.Checker): Promise<b
 }
 
 /** Whether a type is declared by a tool. */
-export async function ofTool(type: ts.Type): Promise<boolean> {
+export async function ofTool(type: Type): Promise<boolean> {
   const symbol = (await type.getAliasSymbol()) ?? (await type.getSymbol());
   return symbol?.declarations.some((one) => declaredBy(one) === "tool") ?? false;
 }
@@ -92,21 +93,21 @@ export async function someOf<T>(items: readonly T[], test: (item: T) => Promise<
 }
 
 /** The text of a type, shortened if long. */
-async function typeText(type: ts.Type, checker: ts.Checker): Promise<string> {
-  const flags = ts.NodeBuilderFlags.NoTruncation | ts.NodeBuilderFlags.InTypeAlias;
+async function typeText(type: Type, checker: Checker): Promise<string> {
+  const flags = NodeBuilderFlags.NoTruncation | NodeBuilderFlags.InTypeAlias;
   return clipped(await checker.typeToString(type, undefined, flags));
 }
 
 /** The text of a type without `null` and `undefined`. */
-async function nonNullText(type: ts.Type, checker: ts.Checker): Promise<string> {
+async function nonNullText(type: Type, checker: Checker): Promise<string> {
   return typeText((await checker.getNonNullableType(type)) ?? type, checker);
 }
 
 /** The text of a type, with an object type written as its properties instead of its name. */
-export async function shapeText(type: ts.Type, location: ts.Node, checker: ts.Checker): Promise<string> {
+export async function shapeText(type: Type, location: ts.Node, checker: Checker): Promise<string> {
   if (!type.isObjectType()) return typeText(type, checker);
   const [calls, isList] = await Promise.all([
-    checker.getSignaturesOfType(type, ts.SignatureKind.Call),
+    checker.getSignaturesOfType(type, SignatureKind.Call),
     checker.isArrayLikeType(type),
   ]);
   if (calls.length > 0 || isList) return typeText(type, checker);
@@ -131,35 +132,25 @@ export function clip(text: string): string {
 
 /** A deeper part of a type is taken to fit. */
 const MAX_FIT_DEPTH = 6;
-const OPEN = ts.TypeFlags.Any | ts.TypeFlags.Unknown | ts.TypeFlags.Never | ts.TypeFlags.TypeParameter;
+const OPEN = TypeFlags.Any | TypeFlags.Unknown | TypeFlags.Never | TypeFlags.TypeParameter;
 const PRIMITIVE =
-  ts.TypeFlags.StringLike |
-  ts.TypeFlags.NumberLike |
-  ts.TypeFlags.BigIntLike |
-  ts.TypeFlags.BooleanLike |
-  ts.TypeFlags.Null;
+  TypeFlags.StringLike | TypeFlags.NumberLike | TypeFlags.BigIntLike | TypeFlags.BooleanLike | TypeFlags.Null;
 
 /**
  * Whether some value of the given type may be of the wanted one. `string | null` could be a `string`, and a `string` could
  * be one of some literals: that is known when the code runs.
  */
-export async function couldFit(
-  given: ts.Type,
-  wanted: ts.Type,
-  checker: ts.Checker,
-  depth = 0,
-): Promise<boolean> {
+export async function couldFit(given: Type, wanted: Type, checker: Checker, depth = 0): Promise<boolean> {
   if (depth === MAX_FIT_DEPTH || ((given.flags | wanted.flags) & OPEN) !== 0) return true;
   if (await checker.isTypeAssignableTo(given, wanted)) return true;
-  const fits = async (one: ts.Type, other: ts.Type): Promise<boolean> =>
-    couldFit(one, other, checker, depth + 1);
+  const fits = async (one: Type, other: Type): Promise<boolean> => couldFit(one, other, checker, depth + 1);
   const members = await membersOf(given);
   if (members.length > 1) return some(members, (member) => fits(member, wanted));
   const options = await membersOf(wanted);
   if (options.length > 1) return some(options, (option) => fits(given, option));
   // The values of an enum are plain strings and numbers, which TypeScript tells apart from them.
-  if ((given.flags & ts.TypeFlags.EnumLike) !== 0) return (wanted.flags & PRIMITIVE) !== 0;
-  if ((given.flags & ts.TypeFlags.NonPrimitive) !== 0) return (wanted.flags & PRIMITIVE) === 0;
+  if ((given.flags & TypeFlags.EnumLike) !== 0) return (wanted.flags & PRIMITIVE) !== 0;
+  if ((given.flags & TypeFlags.NonPrimitive) !== 0) return (wanted.flags & PRIMITIVE) === 0;
   if ((wanted.flags & PRIMITIVE) !== 0) return isPartOf(wanted, given, checker);
   if (!isObjectLike(given) || !isObjectLike(wanted)) return false;
   const [list, wantedList] = await Promise.all([itemOf(given, checker), itemOf(wanted, checker)]);
@@ -169,37 +160,32 @@ export async function couldFit(
   return (await isPlain(given, checker)) && objectFits(given, wanted, checker, depth + 1);
 }
 
-function isObjectLike(type: ts.Type): boolean {
+function isObjectLike(type: Type): boolean {
   return type.isObjectType() || type.isIntersectionType();
 }
 
 /** Whether each value of one primitive type is one of another: `"a"` of `string`. */
-async function isPartOf(part: ts.Type, whole: ts.Type, checker: ts.Checker): Promise<boolean> {
+async function isPartOf(part: Type, whole: Type, checker: Checker): Promise<boolean> {
   return (whole.flags & PRIMITIVE) !== 0 && checker.isTypeAssignableTo(part, whole);
 }
 
 /** Whether values of a type are objects with properties, not functions, dates, promises and the like. */
-async function isPlain(type: ts.Type, checker: ts.Checker): Promise<boolean> {
-  if ((await checker.getSignaturesOfType(type, ts.SignatureKind.Call)).length > 0) return false;
+async function isPlain(type: Type, checker: Checker): Promise<boolean> {
+  if ((await checker.getSignaturesOfType(type, SignatureKind.Call)).length > 0) return false;
   const symbol = await type.getSymbol();
   const isOfLibrary = symbol?.declarations.some((one) => declaredBy(one) === "library") === true;
   // A type made by `Record`, `Partial` and the like has a symbol of the library, too.
-  return !isOfLibrary || (symbol.flags & (ts.SymbolFlags.Interface | ts.SymbolFlags.Class)) === 0;
+  return !isOfLibrary || (symbol.flags & (SymbolFlags.Interface | SymbolFlags.Class)) === 0;
 }
 
-async function objectFits(
-  given: ts.Type,
-  wanted: ts.Type,
-  checker: ts.Checker,
-  depth: number,
-): Promise<boolean> {
+async function objectFits(given: Type, wanted: Type, checker: Checker, depth: number): Promise<boolean> {
   const [own, properties, indexes, wantedIndexes] = await Promise.all([
     checker.getPropertiesOfType(given),
     checker.getPropertiesOfType(wanted),
     checker.getIndexInfosOfType(given),
     checker.getIndexInfosOfType(wanted),
   ]);
-  const fits = async (one: ts.Type, other: ts.Type): Promise<boolean> => couldFit(one, other, checker, depth);
+  const fits = async (one: Type, other: Type): Promise<boolean> => couldFit(one, other, checker, depth);
   const named = properties.map(async (property) => {
     const found = own.find(({ name }) => name === property.name);
     if (found === undefined && isOptionalProperty(property)) return true;
@@ -217,7 +203,7 @@ async function objectFits(
   return !(await Promise.all([...named, ...others])).includes(false);
 }
 
-async function some(types: readonly ts.Type[], test: (type: ts.Type) => Promise<boolean>): Promise<boolean> {
+async function some(types: readonly Type[], test: (type: Type) => Promise<boolean>): Promise<boolean> {
   for (const type of types) if (await test(type)) return true;
   return false;
 }
