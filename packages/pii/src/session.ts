@@ -12,6 +12,10 @@ import type { FindingPlace, PlainTexts } from "./value-finder.ts";
 import { Vault } from "./vault.ts";
 import type { ValueFinding, VaultData, VaultEntry } from "./vault.ts";
 
+/** How many texts of a key are remembered while data is gone through, and how long they are. */
+const MAX_REPEATED = 256;
+const MAX_REPEATED_CHARACTERS = 64;
+
 /** The values of one session: found, replaced by tokens, and turned back. */
 export class RedactionSession {
   readonly vault: Vault;
@@ -102,12 +106,22 @@ export class RedactionSession {
     // One for all leaves: there are many.
     const leaf: Place = { ...place };
     const unchangedNames = new Set<string>();
+    /** Short texts that did not change, by key: columns of records have few. What came to be known since has left with them. */
+    const unchanged = new Map<string | undefined, Set<string>>();
     const at = (key: string | undefined): Place => {
       leaf.key = key;
       return leaf;
     };
     return {
-      text: (text, key) => this.#replaceIn(text, at(key)),
+      text: (text, key) => {
+        if (text.length > MAX_REPEATED_CHARACTERS) return this.#replaceIn(text, at(key));
+        let same = unchanged.get(key);
+        if (same === undefined) unchanged.set(key, (same = new Set()));
+        if (same.has(text)) return text;
+        const changed = this.#replaceIn(text, at(key));
+        if (changed === text && same.size < MAX_REPEATED) same.add(text);
+        return changed;
+      },
       number: (value, key) => this.#replaceNumber(value, at(key)),
       name: (name) => {
         if (!unchangedNames.has(name)) {
