@@ -15,7 +15,7 @@ const PARTS = ["esnext", "webworker"];
  * of that part. Without them the compiler starts in half of the time.
  */
 const ABSENT =
-  /^(?:declare )?(?:interface|var|type|function) (?:ANGLE|Audio|CSS|Canvas|Client|Cookie|EXT|Encoded|Extendable|FetchEvent|FileSystem|Font|IDB|KHR|Media|Navigation|Notification|OES|OVR|Path2D|Push|RTC|Report|SecurityPolicy|ServiceWorker|Style|TextMetrics|Video|WEBGL|WebGL|WebTransport|WindowClient|XMLHttp)[^\n]*\n(?:(?:[ \t}][^\n]*)?\n)*/gmu;
+  /^(?:declare )?(?:interface|var|type|function) (?:ANGLE|Audio|CSS|Canvas|Client|Cookie|EXT|Encoded|Extendable|FetchEvent|FileSystem|Font|IDB|KHR|Media|Navigation|Notification|OES|OVR|Path2D|Push|RTC|Report|SecurityPolicy|ServiceWorker|Style|TextMetrics|Video|WEBGL|WebGL|WebTransport|WindowClient|XMLHttp).*\n(?:(?:[ \t}].*)?\n)*/gmu;
 
 const REFERENCE = /^\/\/\/ <reference lib="(?<part>[^"]+)" \/>/gmu;
 
