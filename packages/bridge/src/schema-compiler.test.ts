@@ -52,13 +52,13 @@ describe("compile", () => {
   });
 
   it("keeps nothing of a schema in memory for good", async () => {
-    const compile = (index: number): WeakRef<JsonSchema> => {
+    const compileOne = (index: number): WeakRef<JsonSchema> => {
       const schema = { properties: { [`a${index}`]: { type: "string" } } };
       compile(schema, "2019-09");
       return new WeakRef(schema);
     };
-    const first = compile(0);
-    for (let index = 1; index <= 1_000; index += 1) compile(index);
+    const first = compileOne(0);
+    for (let index = 1; index <= 1_000; index += 1) compileOne(index);
     // A weak reference is strong until the current task has ended.
     await new Promise(setImmediate);
     setFlagsFromString("--expose-gc");
