@@ -21,7 +21,7 @@ describe("addServer", () => {
     expect(config.mcpServers).toMatchObject([{ name: "a", ...entry }]);
     expect({ ...config, mcpServers: [] }).toMatchObject({
       llm: { provider: "openai" },
-      optimizations: { sandboxPoolSize: 3 },
+      optimizations: { sandboxPoolSize: 2 },
     });
   });
 
