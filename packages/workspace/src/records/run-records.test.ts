@@ -109,8 +109,9 @@ describe("records of runs", () => {
     let before = 0;
     for (let kill = 0; kill < KILLS; kill += 1) {
       const told = await killWriter(place, kill);
-      const records = recordsIn(place);
-      const all = await records.list({ limit: 100_000 });
+      // As many as the writer keeps.
+      const records = recordsIn(place, { bounds: { ...BOUNDS, count: 1_000_000, bytes: 1_000_000_000 } });
+      const all = await records.list({ limit: 1_000_000 });
       expect(all.length).toBeGreaterThanOrEqual(before + told);
       const { input } = await records.read(all.at(-1)?.id ?? "");
       expect(input).toHaveLength(2_000);
