@@ -25,7 +25,7 @@ export default defineConfig({
     include,
     exclude: isComplete ? [] : isMore ? ["**/*.long.test.ts"] : ["**/*.{long,slow}.test.ts"],
     globalSetup: [fileURLToPath(new URL("./vitest.guard.ts", import.meta.url))],
-    // Tests that start a browser or several processes share two processors with those of two more packages.
+    // Tests that start a browser or several processes share two processors with those of three more packages.
     testTimeout: isMore ? 240_000 : 120_000,
     // A poll ends with what it waits for; a busy machine may take long.
     expect: { poll: { timeout: 60_000 } },
@@ -42,8 +42,8 @@ export default defineConfig({
   },
 });
 
-/** Turbo runs several packages at once, each with half of the processors or two. Many tests wait for processes of their own. */
+/** Turbo runs several packages at once, each with half of the processors. Many tests wait for processes of their own. */
 function workers(): number {
   const processors = os.availableParallelism();
-  return Math.max(2, underTurbo ? Math.floor(processors / 2) : processors);
+  return underTurbo ? Math.max(1, Math.floor(processors / 2)) : Math.max(2, processors);
 }

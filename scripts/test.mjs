@@ -29,6 +29,8 @@ const PACKED_CHECKS = {
     does: "packed packages: their shape (publint, are-the-types-wrong), their use in an empty folder",
   },
 };
+/** Turbo begins with the packages that others need. Of these the tests take longest, so they begin at once, beside the rest. */
+const LONGEST = ["code-execution-mcp", "@cem/cli", "@cem/mcp-server"];
 const MODES = {
   sources: { checks: SOURCE_CHECKS, tests: ["test", "test:repository"] },
   packed: { checks: PACKED_CHECKS, tests: [] },
@@ -64,16 +66,23 @@ summary();
 async function runTurbo() {
   const names = [...Object.keys(CHECKS), ...TESTS].map((task) => (ROOT_ONLY.has(task) ? `//#${task}` : task));
   const filters = mode === "more" ? packagesWithMoreTests() : [];
+  const runs =
+    mode === "sources"
+      ? [
+          [`--concurrency=${LONGEST.length}`, ...LONGEST.map((name) => `--filter=${name}`)],
+          ["--concurrency=2", ...LONGEST.map((name) => `--filter=!${name}`)],
+        ]
+      : [filters];
   const planned = JSON.parse(
     await turbo(["run", ...names, ...filters, "--dry=json"], "collect"),
   ).tasks.filter(({ command }) => command !== "<NONEXISTENT>");
   for (const { directory } of planned) rmSync(path.join(root, directory, REPORT), { force: true });
   rmSync(RUNS, { recursive: true, force: true });
   const options = ["--continue=dependencies-successful", "--summarize", "--log-order=grouped"];
-  await turbo(["run", ...names, ...filters, ...options], "show");
-  const [file] = existsSync(RUNS) ? readdirSync(RUNS) : [];
-  if (file === undefined) throw new SetupError("Turbo ended without an account of what it ran.");
-  const { tasks } = JSON.parse(readFileSync(path.join(RUNS, file), "utf8"));
+  await Promise.all(runs.map((those) => turbo(["run", ...names, ...those, ...options], "show")));
+  const files = existsSync(RUNS) ? readdirSync(RUNS) : [];
+  if (files.length < runs.length) throw new SetupError("Turbo ended without an account of what it ran.");
+  const tasks = files.flatMap((file) => JSON.parse(readFileSync(path.join(RUNS, file), "utf8")).tasks);
   return { planned, tasks: new Map(tasks.map((task) => [task.taskId, task])) };
 }
 

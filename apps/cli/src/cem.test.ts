@@ -55,7 +55,7 @@ describe("cem run", () => {
     expect(await run()).toMatchObject({
       code: 0,
       stderr: expect.stringMatching(
-        /^The records of runs were damaged\. They were moved to .*, and new ones begun/u,
+        /^The records of runs were damaged\. What could not be read was moved to .*, and new ones are kept/u,
       ),
     });
     expect(await run()).toMatchObject({ code: 0, stderr: "" });
