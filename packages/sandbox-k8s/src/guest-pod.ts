@@ -10,6 +10,7 @@ import type {
   V1PodSpec,
   V1VolumeMount,
 } from "@kubernetes/client-node";
+import type { OwnerPod, SharedVolume } from "./provider-settings.ts";
 
 // The parts of the custom resources of agent-sandbox that are read or written here.
 export const SANDBOX_API = { group: "agents.x-k8s.io", version: "v1beta1", plural: "sandboxes" } as const;
@@ -56,20 +57,6 @@ const OVERHEAD_MB = 128;
 const VOLUME = "cem-files";
 /** Does nothing until the pod is ended; the guest is started beside it. */
 const IDLE = ["sleep", "infinity"];
-
-/** The volume that this process and its guests share. */
-export interface SharedVolume {
-  /** Name of the PersistentVolumeClaim, in the namespace of the sandboxes. Guests on other nodes need `ReadWriteMany`. */
-  claim: string;
-  /** Absolute path at which this process has the volume mounted. The folders that guests get lie below it. */
-  root: string;
-}
-
-/** The pod that this process runs in. */
-export interface OwnerPod {
-  name: string;
-  uid: string;
-}
 
 /** Input of a Sandbox resource, besides the pod template. */
 export interface GuestPodPlan {

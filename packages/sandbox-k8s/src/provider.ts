@@ -5,59 +5,17 @@ import { text } from "node:stream/consumers";
 import { CemError, ISOLATION_LEVELS, Lazy } from "@cem/core";
 import type { SandboxProbe, SandboxSpec } from "@cem/core";
 import { resolveLimits } from "@cem/sandbox";
-import type { Guest, GuestProviderSettings, GuestSandboxProvider } from "@cem/sandbox";
+import type { Guest, GuestSandboxProvider } from "@cem/sandbox";
 import { createMachineProvider, guestInit, probeHost } from "@cem/sandbox/provider-kit";
 import type { MachineParts } from "@cem/sandbox/provider-kit";
 import { Cluster } from "./cluster.ts";
 import { guestCommand, guestPod } from "./guest-pod.ts";
-import type { OwnerPod, PodTemplate, SharedVolume } from "./guest-pod.ts";
+import type { PodTemplate } from "./guest-pod.ts";
 import { guestLabels, GuestSandboxes } from "./guest-sandboxes.ts";
 import { judgeIsolation } from "./pod-isolation.ts";
 import type { PodIsolation } from "./pod-isolation.ts";
 import { startPodGuest } from "./pod-guest.ts";
-
-/** Settings of `createKubernetesProvider`. Only the volume is required. */
-export interface KubernetesSettings extends GuestProviderSettings {
-  volume: SharedVolume;
-  /**
-   * Name of the SandboxTemplate whose pod the guests get: image, runtime class, security context, nodes.
-   *
-   * @defaultValue `cem-guest`
-   */
-  template?: string | undefined;
-  /**
-   * Namespace of the template and the sandboxes.
-   *
-   * @defaultValue That of the context, or of this process's pod.
-   */
-  namespace?: string | undefined;
-  /**
-   * Path of a kubeconfig.
-   *
-   * @defaultValue `KUBECONFIG`, `~/.kube/config`, or the service account of this process's pod.
-   */
-  kubeconfig?: string | undefined;
-  /** The pod with which its guests end, if they share a namespace. Absent: they end with their lease. */
-  owner?: OwnerPod | undefined;
-  /**
-   * Timeout for a pod's start, including the pull of its image, in milliseconds.
-   *
-   * @defaultValue 120,000
-   */
-  startTimeoutMs?: number | undefined;
-  /**
-   * Time after which the cluster ends a guest whose process is gone, in milliseconds. Guests in use are renewed.
-   *
-   * @defaultValue 600,000
-   */
-  leaseMs?: number | undefined;
-  /**
-   * Concurrent runs over all sandboxes of this provider; further runs are queued.
-   *
-   * @defaultValue 16
-   */
-  maxConcurrentRuns?: number | undefined;
-}
+import type { KubernetesSettings } from "./provider-settings.ts";
 
 const DEFAULT_TEMPLATE = "cem-guest";
 const DEFAULT_START_TIMEOUT_MS = 120_000;
