@@ -70,7 +70,7 @@ async function runTurbo() {
     mode === "sources"
       ? [
           [`--concurrency=${LONGEST.length}`, ...LONGEST.map((name) => `--filter=${name}`)],
-          ["--concurrency=4", ...LONGEST.map((name) => `--filter=!${name}`)],
+          ["--concurrency=2", ...LONGEST.map((name) => `--filter=!${name}`)],
         ]
       : [filters];
   const planned = JSON.parse(
