@@ -13,12 +13,12 @@ import { createPhoneDetector, isPhoneKey } from "./detectors/phone.ts";
 import { findColumns, isSecretKey, secretDetector } from "./detectors/secret.ts";
 import type { Detector, Finding, PiiType } from "./context.ts";
 
-/** What one look at a text tells: which detectors may find something in it, and in which ways it may be encoded. */
+/** The outcome of one look at a text: which detectors may find something in it, and in which ways it may be encoded. */
 export interface Traits {
   digits: number;
   /** The length of the longest run of letters, digits, `_`, `-`, `+` and `/`. */
   word: number;
-  /** What stands in the text: {@link AT} and the others. */
+  /** The kinds of characters in the text: {@link AT} and the others. */
   signs: number;
   /** Whether it is a date, with or without a time: half of what records hold. */
   isMoment: boolean;

@@ -244,7 +244,7 @@ describe("origins", () => {
       await expect(redactor.detokenize(value, later)).rejects.toMatchObject(DENIED);
     expect(await redactor.detokenize("bob@example.com", later)).toBe("bob@example.com");
     expect(await redactor.detokenize(EMAIL, { ...mail, session: "b 1" })).toBe(EMAIL);
-    // What left the later session as a token is no more its own than before.
+    // A value that left the later session as a token is no more its own than before.
     const shown = redactor.tokenize(EMAIL, { session: "a 2" });
     await expect(redactor.detokenize(EMAIL, later)).rejects.toMatchObject(DENIED);
     await expect(redactor.detokenize(shown, later)).rejects.toMatchObject(DENIED);

@@ -29,13 +29,13 @@ const SPLIT_CELL = /^@?[\w-]+(?:\.[\w-]+)*\.[A-Za-z]{2,}$|^[^\s\d]$/;
 const SPLIT_NUMBER = /^[\d\s()+.-]+$/;
 const MIN_SPLIT_DIGITS = 6;
 
-/** What a tool returned. */
+/** A result of a tool. */
 interface Observed {
   data: unknown;
   origin: string | undefined;
 }
 
-/** What results are looked through with. */
+/** The parts that results are looked through with. */
 interface Looking {
   finder: Pick<ValueFinder, "detected">;
   plain: PlainTexts;

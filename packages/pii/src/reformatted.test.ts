@@ -95,7 +95,7 @@ describe("a value that a tool returned and code wrote in another way", () => {
       else redactor.tokenize(result, crm);
       const shown = redactor.tokenize({ note: written }, {});
       expect(shown).not.toEqual({ note: written });
-      // What is handed back is what code wrote.
+      // Code gets back the text that it wrote.
       expect(await redactor.detokenize(shown, mail)).toEqual({ note: written });
     }
   });

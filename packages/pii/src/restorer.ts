@@ -120,14 +120,14 @@ const HARMLESS_IN_CODE = /^[^"\\\n\r\u2028\u2029[\]]*$/;
 /** Characters of such values that would end a literal or a comment, unless they are escaped. */
 const ESCAPED_IN_CODE = /['`$/]/g;
 
-/** What a restorer knows of its session. */
+/** Parts of the session that a restorer reads. */
 interface RestorerSettings {
   vault: Vault;
   finder: ValueFinder;
   rules: readonly FlowRule[];
   /** Whether code sees tokens only. */
   seesTokens: boolean;
-  /** What other sessions of the workspace know of where values came from. */
+  /** The origins of values that other sessions of the workspace know. */
   origins?: Vault | undefined;
 }
 
@@ -166,7 +166,7 @@ export class Restorer {
       name: (name) => this.#restoreIn(name, target, use),
     }) as JsonValue;
     if (this.#rules.length > 0 && target.isKept !== true) {
-      // What code that sees tokens only has in clear is its own: to compare it would answer its guesses.
+      // A value in clear is the code's own where it sees tokens only: to compare it would answer its guesses.
       const flowing = this.#seesTokens ? [...entries] : [...entries, ...this.#valuesIn(restored)];
       await this.#flows.assertAllowed(new Set(flowing), target);
     }

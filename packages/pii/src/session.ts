@@ -44,7 +44,7 @@ export class RedactionSession {
       /** Texts that hold nothing, which sessions share. */
       plain: PlainTexts;
       data?: VaultData | undefined;
-      /** What other sessions of the workspace know of where values came from. */
+      /** The origins of values that other sessions of the workspace know. */
       origins?: Vault | undefined;
     },
   ) {

@@ -86,7 +86,7 @@ export class ValueFinder {
     const traits = traitsOf(text);
     // Most texts hold nothing, and cost this look.
     if (!mayBeKnown && !mayBeEncoded(traits) && !this.#detector.mayFind(text, key, traits)) return NONE;
-    // What is a value as a whole is that value, whatever it is like. Only rules ask that.
+    // A text that is a value as a whole is that value, whatever it is like. Only rules ask that.
     const whole = mayBeKnown && !this.#hasRules ? this.#vault.whole(text) : undefined;
     if (whole !== undefined) return [{ start: 0, end: text.length, type: whole.type, entry: whole }];
     if (this.#vault.isToken(text)) return NONE;
@@ -114,7 +114,7 @@ export class ValueFinder {
     return found.filter((one) => !tokens.some((token) => one.start < token.end && token.start < one.end));
   }
 
-  /** What is a value by its form or its surroundings. */
+  /** Values by their form or their surroundings. */
   detected(text: string, key: string | undefined, traits?: Traits): ValueFinding[] {
     const found = this.#detector.find(text, key, traits);
     return found.length === 0

@@ -228,7 +228,7 @@ export class Vault {
     this.#knowNumbers(own);
   }
 
-  /** What a user or a program wrote is known in the session where it was written. */
+  /** A value that a user or a program wrote is known in the session where it was written. */
   #tellOrigin({ value, type }: VaultEntry, origin: string): void {
     if (origin !== "") this.#origins?.entryOf(String(value), type, origin);
   }

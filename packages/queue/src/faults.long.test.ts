@@ -65,7 +65,7 @@ class Machines {
   }
 }
 
-/** What goes wrong, by name, and how likely it is. */
+/** The faults, by name, and how likely each is. */
 function faultsOf(
   machines: Machines,
   redis: RedisServer,
@@ -187,11 +187,11 @@ describeWith("redis-server")("runs under random faults", () => {
       expect(results.size).toBe(RUNS);
       // Nothing that may not be repeated was done twice.
       expect([...sent].filter(([, times]) => times > 1)).toEqual([]);
-      // What was answered was done, and what was not done was not answered.
+      // Each answered run was done, and none that was not done was answered.
       const sends = answered.filter(([, { tool }]) => tool === "send");
       expect(sends.filter(([run]) => !sent.has(`send ${run}`))).toEqual([]);
       for (const [run, { result }] of answered) expect(result.value).toEqual({ done: String(run) });
-      // What was done and not answered was interrupted, and says what it called.
+      // A run that was done and not answered was interrupted, and says what it called.
       const cut = interrupted.filter(([run]) => sent.has(`send ${run}`));
       expect(sends.length + cut.length).toBe(sent.size);
       for (const [, { result }] of cut) expect(result.error?.details).toMatchObject({ calls: ["jobs.send"] });

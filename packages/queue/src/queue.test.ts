@@ -203,7 +203,7 @@ describeWith("redis-server")("a queue of runs", () => {
         for (const call of announced) await onCall?.(call);
         started.resolve();
         await new Promise((resolve) => signal?.addEventListener("abort", resolve));
-        // What a worker that was only stuck would do next.
+        // A worker that was only stuck would do this next.
         await onCall?.(UNSAFE).catch((error: unknown) => late.push(error));
         return "late";
       };

@@ -70,7 +70,7 @@ describeWith("redis-server")("a large answer that another copy of the server giv
     const bytes = Buffer.from(Array.from({ length: 100_000 }, (_, at) => at % 251));
     const { reader, given, over } = await setUp(Array<Uint8Array>(100).fill(bytes));
     expect(await stands(given)).toBeLessThanOrEqual(WINDOW_BYTES + 2 * bytes.byteLength);
-    // What is on its way is with the reader, not in Redis, and bounded in both.
+    // Bytes on their way are with the reader, not in Redis, and bounded in both.
     expect((await dumpRedis(redis.url)).length).toBeLessThan(2 * WINDOW_BYTES);
     const read: Uint8Array[] = [];
     for (;;) {

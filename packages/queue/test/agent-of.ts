@@ -1,7 +1,7 @@
 import type { Agent, CemError, ExecuteOptions, TaskResult } from "@cem/core";
 import { unrunResult } from "../src/protocol.ts";
 
-/** What a run does. */
+/** The work of a run. */
 export type Work = (input: string, options: ExecuteOptions) => Promise<unknown>;
 
 /** An agent whose runs do what a test says. */

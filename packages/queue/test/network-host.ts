@@ -7,7 +7,7 @@ const INSIDE = "198.18.77.2";
 
 /** A host of its own on a cable to this machine: a network namespace. */
 export interface NetworkHost {
-  /** What stands before a command that is to run there. */
+  /** The words before a command that is to run there. */
   readonly command: readonly string[];
   /** Pulls the cable: packets are lost, and nobody is told. */
   cut(): void;

@@ -9,7 +9,7 @@ import { spawnWorker } from "./spawn-worker.ts";
 export interface RealWorkers {
   /** Starts one. @param before - What stands before its command. */
   work: (before?: readonly string[]) => Promise<ChildProcess>;
-  /** What their tools were called with, in order. */
+  /** The arguments that their tools were called with, in order. */
   calls: () => string[];
 }
 

@@ -9,7 +9,7 @@ export interface SpawnedWorker {
   /** The file that it writes calls into. */
   log: string;
   lostAfterMs: number;
-  /** What stands before its command. */
+  /** The words before its command. */
   before?: readonly string[];
 }
 

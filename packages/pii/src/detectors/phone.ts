@@ -37,7 +37,7 @@ const MONEY_AFTER = /^(?:\s?(?:%|€|usd|eur|gbp|kg|km|ms|bytes|kb|mb|gb|°)|[:,
 /** Whether a key says that a phone number stands under it. */
 export const isPhoneKey = byKey((key) => hasWord(spaced(key).toLowerCase(), PHONE_KEYS));
 
-/** What may be a number, in a text. */
+/** Parts of a text that may be a number. */
 interface Candidate {
   start: number;
   end: number;

@@ -53,7 +53,7 @@ export function withoutOwnFrames(text: string): string {
   return kept.join("\n");
 }
 
-/** What a program threw, as its realm tells it. */
+/** A value that a program threw, as its realm reports it. */
 interface Thrown extends Partial<ErrorPlace> {
   kind: "syntax" | "exception";
   name: string;

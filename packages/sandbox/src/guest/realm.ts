@@ -48,7 +48,7 @@ function print(isError: boolean, text: string): void {
   else writeStdout(shown);
 }
 
-/** What the realm of a program has where it is the guest's own. */
+/** The parts of a program's realm where it is the guest's own. */
 function runtimeParts(): RuntimeParts {
   const console = new Console((text, level) => print(level > 1, text)) as unknown as Record<string, unknown>;
   return {

@@ -17,7 +17,7 @@ export declare class ToolError extends Error {
   readonly tool: string;
   readonly details: unknown;
 }
-/** What stands in a tool's result for bytes, or for a value that is too large. As JSON it is its plain fields. */
+/** In a tool's result, the place of bytes or of a value that is too large. As JSON it is its plain fields. */
 export interface ResultHandle {
   readonly type: "image" | "audio" | "resource" | "text" | "json";
   readonly mimeType: string;
@@ -36,7 +36,7 @@ export interface ResultHandle {
   json<Value = any>(): Promise<Value>;
   bytes(offset?: number, limit?: number): Promise<Uint8Array>;
 }
-/** What an MCP server offers besides tools. */
+/** The resources and prompts of an MCP server. */
 export declare function listResources(server: string): Promise<any[]>;
 export declare function listResourceTemplates(server: string): Promise<any[]>;
 /** The contents of a resource: texts and handles. */

@@ -8,7 +8,7 @@ const TOKEN = "0123456789abcdef";
 const MARK = `\0cem:${TOKEN}:`;
 const MAX_FRAME_BYTES = 4_096;
 
-/** What a hostile guest writes: marks, lengths, separators and bytes of any kind. */
+/** Output of a hostile guest: marks, lengths, separators and bytes of any kind. */
 const piece = fc.oneof(
   fc.constantFrom(
     MARK,

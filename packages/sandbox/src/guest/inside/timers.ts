@@ -36,7 +36,7 @@ export function installTimers(
   const now = (): number => host("now") as number;
   let nextId = 1;
 
-  /** What the functions that set timers give, as Node's do. */
+  /** Returned by the functions that set timers, as Node's do. */
   class Timeout {
     ref(): this {
       const timer = timers[ids.get(this) ?? 0];

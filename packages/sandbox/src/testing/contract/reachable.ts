@@ -3,7 +3,7 @@ import { expect, it } from "vitest";
 import { recordingInvoker } from "./harness.ts";
 import { SessionHarness } from "./sessions.ts";
 
-/** What a program of the language and tools can begin with. */
+/** The values that a program of the language and tools can begin with. */
 export const START = `import * as client from "cem:client"; import * as tools from "./servers/counter/index.ts"; const { callTool } = client;
 `;
 
