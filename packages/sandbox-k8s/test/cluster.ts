@@ -13,7 +13,7 @@ import {
   setHeaderOptions,
   type V1PodSpec,
 } from "@kubernetes/client-node";
-import type { KubernetesSettings } from "../src/provider.ts";
+import type { KubernetesSettings } from "../src/provider-settings.ts";
 import { SANDBOX_API, TEMPLATE_API } from "../src/guest-pod.ts";
 import { TestApiServer } from "./api-server.ts";
 import { hostBootId, NODE_NAME, TestNode } from "./node.ts";
