@@ -39,6 +39,7 @@ export function prepareSchema(original: JsonSchema): PreparedSchema {
   if (bytes > MAX_SCHEMA_BYTES) {
     return { ok: false, reason: `the schema has ${bytes} bytes, more than ${MAX_SCHEMA_BYTES}` };
   }
+  if (/"(?:any|one)Of":\[\]/u.test(text)) return { ok: false, reason: "an `anyOf` or `oneOf` is empty" };
   const schema = JSON.parse(text) as JsonSchema;
   if (depthOf(schema) > MAX_SCHEMA_DEPTH) {
     return { ok: false, reason: `the schema is nested deeper than ${MAX_SCHEMA_DEPTH} levels` };

@@ -112,6 +112,9 @@ describe("createSchemaValidator", () => {
     ["a pattern that is none", { properties: { a: { pattern: "(" } } }, /can't be used/],
     ["a pattern that needs backtracking", { properties: { a: { pattern: "(a)\\1" } } }, /can't be used/],
     ["a type that is none", { properties: { a: { type: "str" } } }, /can't be used/],
+    ["alternatives that are none", { properties: { a: { anyOf: [] } } }, /`anyOf` or `oneOf` is empty/],
+    ["bounds that are none", { properties: { a: { minimum: null } } }, /can't be used/],
+    ["items as a list in the current dialect", { items: [{ type: "string" }] }, /can't be used/],
     ["keywords of draft 3", { properties: { a: { type: "string", required: true } } }, /can't be used/],
     ["a huge one", { description: "x".repeat(300_000) }, /has \d+ bytes, more than 262144/],
   ])("goes without a check for %s", async (_name, schema, reason) => {
