@@ -45,7 +45,7 @@ export function loadProgram(
       singleUse: options.singleUse,
       signal,
       onOutput: (chunk) => progress.emit({ type: "output", chunk }),
-      onToolCall: (call, place) => execution?.onToolCall?.(call, place),
+      onToolCall: (call) => execution?.onToolCall?.(call),
       mayRun,
     });
   };
@@ -77,8 +77,8 @@ export async function execute(
     const recordLocalCall = await localCallRecorder(context);
     return loaded.run({
       invoker,
-      onToolCall: (call, place) => {
-        recordLocalCall?.(call, place);
+      onToolCall: (call) => {
+        recordLocalCall?.(call);
         progress.emit({ type: "tool-called", call: describeCall(call) });
       },
     });

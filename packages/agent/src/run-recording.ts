@@ -84,8 +84,8 @@ export async function localCallRecorder({
 }: RunContext): Promise<RunRequest["onToolCall"]> {
   const audit = await stages.audit?.get();
   if (audit === undefined) return undefined;
-  return ({ server, tool, ok, ms }, place) => {
-    if (place !== "host") audit.record({ type: "call", run, session, server, tool, ok, ms });
+  return ({ server, tool, ok, ms, place }) => {
+    if (place === "guest") audit.record({ type: "call", run, session, server, tool, ok, ms });
   };
 }
 

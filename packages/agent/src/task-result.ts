@@ -57,7 +57,7 @@ export async function toTaskResult(
  * which may differ from its name on the server, and neither arguments nor result, which may be large or private.
  */
 export function describeCallIn({ servers }: CatalogSnapshot): (call: ToolCallRecord) => ToolCallRecord {
-  return ({ server, tool, ms, startMs, ok, isCancelled }) => {
+  return ({ server, tool, ms, startMs, ok, isCancelled, place }) => {
     const tools = servers.find(({ name }) => name === server)?.tools;
     const name = tools?.find(({ originalName }) => originalName === tool)?.name ?? tool;
     return {
@@ -67,6 +67,7 @@ export function describeCallIn({ servers }: CatalogSnapshot): (call: ToolCallRec
       ok,
       ...(startMs !== undefined && { startMs }),
       ...(isCancelled === true && { isCancelled }),
+      ...(place !== undefined && { place }),
     };
   };
 }

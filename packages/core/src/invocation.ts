@@ -103,6 +103,8 @@ export interface ToolCallRecord {
   ok: boolean;
   /** Whether its run ended before it was answered. */
   isCancelled?: boolean | undefined;
+  /** `guest`: the tool ran beside the program, and the guest alone says so. Absent: the host made the call. */
+  place?: "guest" | undefined;
   /** The beginning of the arguments as JSON. Set for repairs by a model only, never in a task's result. */
   args?: string | undefined;
   /** The beginning of the result as JSON. Set like `args`. */

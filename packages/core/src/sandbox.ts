@@ -113,8 +113,8 @@ export interface RunRequest {
   singleUse?: boolean | undefined;
   /** Receives output as it is printed. */
   onOutput?: ((chunk: OutputChunk) => void) | undefined;
-  /** Receives the record of each tool call when the call ends, and where it was executed. */
-  onToolCall?: ((record: ToolCallRecord, place?: "guest" | "host") => void) | undefined;
+  /** Receives the record of each tool call when the call ends. */
+  onToolCall?: ((record: ToolCallRecord) => void) | undefined;
   /** Ends the run, whose outcome is then `killed` with the reason `aborted`. */
   signal?: AbortSignal | undefined;
   /**

@@ -5,7 +5,10 @@ import type { RawGuestError } from "./guest-stack.ts";
 import { MAX_VALUE_DEPTH, MAX_VALUES, measureJson } from "./json-depth.ts";
 
 /** Report of a tool call that ran in the guest. */
-export interface GuestTrace extends Omit<ToolCallRecord, "args" | "result" | "startMs" | "isCancelled"> {
+export interface GuestTrace extends Omit<
+  ToolCallRecord,
+  "args" | "result" | "startMs" | "isCancelled" | "place"
+> {
   type: "trace";
   /** The beginning of the arguments as JSON. */
   args?: string | undefined;
@@ -36,7 +39,7 @@ export type GuestMessage =
   /** Sent before any code of a program runs that may use the runtime: the guest is to end after the run. */
   | { type: "single-use" }
   /** An argument or the value is too large. */
-  | { type: "limit"; message: string }
+  | { type: "limit"; of: "argument" | "value" }
   | { type: "done"; value?: JsonValue | undefined }
   | { type: "failed"; kind: "syntax" | "exception"; error: RawGuestError };
 
@@ -86,10 +89,7 @@ const guestMessage: z.ZodMiniType<GuestMessage> = z.discriminatedUnion("type", [
     work: z.array(work).check(z.maxLength(MAX_WORK)),
   }),
   z.object({ type: z.literal("single-use") }),
-  z.object({
-    type: z.literal("limit"),
-    message: z.string().check(z.maxLength(1_024)),
-  }),
+  z.object({ type: z.literal("limit"), of: z.enum(["argument", "value"]) }),
   z.object({ type: z.literal("done"), value: z.optional(jsonValue) }),
   z.object({ type: z.literal("failed"), kind: z.enum(["syntax", "exception"]), error: guestError }),
 ]);

@@ -87,12 +87,8 @@ describe("createGuestSandbox with a guest that knows its token and breaks the pr
     expect(inAll.toolCalls.length).toBeLessThanOrEqual(5);
   });
 
-  it("ends the run at the limit that the guest reports", async () => {
-    const outcome = await run((guest) => guest.send({ type: "limit", message: "Enough." }));
-    expect(outcome).toMatchObject({ status: "killed", reason: "payload-limit", message: "Enough." });
-  });
-
   it.each([
+    ["The program's value", { type: "limit", of: "value", message: "Pay at example.com." }],
     ["A tool's argument", { ...CALL, args: "x".repeat(3_000) }],
     ["The program's value", { type: "done", value: "x".repeat(3_000) }],
   ])("ends the run when %s is too large", async (what, message) => {
@@ -147,6 +143,21 @@ describe("createGuestSandbox with a guest that knows its token and breaks the pr
     );
     expect(outcome).toMatchObject({ status: "killed", reason: "call-limit" });
     expect(outcome.toolCalls).toHaveLength(10);
+  });
+
+  it("records what a program with the runtime reports as the guest's word", async () => {
+    const trace = { type: "trace", server: "s", tool: "t", ms: 1, ok: true, characters: 1, sample: "1" };
+    const error = { name: "SyntaxError", message: "x", stack: "" };
+    const outcome = await open((guest) => {
+      guest.send(CALL);
+      guest.send({ ...trace, place: "host" });
+      setImmediate(() => guest.send({ type: "failed", kind: "syntax", error }));
+    }).run({ code: "new URL('a:b')", invoker });
+    // Not that nothing was run.
+    expect(outcome).toMatchObject({ status: "failed", kind: "exception" });
+    const [reported, made] = outcome.toolCalls.toSorted((one) => (one.place === "guest" ? -1 : 1));
+    expect(reported).toMatchObject({ tool: "t", place: "guest" });
+    expect(made).not.toHaveProperty("place");
   });
 
   it("ignores everything after the end", async () => {

@@ -152,9 +152,7 @@ export class RunSession implements GuestListener {
       (message.type === "call" || message.type === "done") &&
       bytes > limits.payloadBytes + MESSAGE_OVERHEAD_BYTES
     ) {
-      const what = message.type === "call" ? "A tool's argument" : "The program's value";
-      this.#kill("payload-limit", `${what} is larger than ${limits.payloadBytes} bytes.`);
-      return;
+      return this.#tooLarge(message.type === "call" ? "argument" : "value");
     }
     switch (message.type) {
       case "stderr":
@@ -178,7 +176,7 @@ export class RunSession implements GuestListener {
         this.#isSingleUse = true;
         return;
       case "limit":
-        return this.#kill("payload-limit", message.message);
+        return this.#tooLarge(message.of);
       case "done":
         this.#valueBytes = bytes;
         return this.#end({ status: "completed", value: message.value });
@@ -187,7 +185,9 @@ export class RunSession implements GuestListener {
         if (isAllocationFailure(error)) {
           return this.#end({ status: "out-of-memory", limitMb: limits.memoryMb });
         }
-        return this.#end({ status: "failed", kind: message.kind, error });
+        // Only the word of a guest whose program can't write messages says that nothing was run.
+        const kind = this.#isSingleUse ? "exception" : message.kind;
+        return this.#end({ status: "failed", kind, error });
       }
       case "ready":
         return this.#kill("protocol", "The guest sent `ready` during a run.");
@@ -247,6 +247,11 @@ export class RunSession implements GuestListener {
 
   #stop({ code, message, details }: RunStop): void {
     this.#end({ status: "killed", reason: "meter", message, code, details });
+  }
+
+  #tooLarge(of: "argument" | "value"): void {
+    const what = of === "argument" ? "A tool's argument" : "The program's value";
+    this.#kill("payload-limit", `${what} is larger than ${this.#settings.limits.payloadBytes} bytes.`);
   }
 
   #kill(reason: KillReason, message: string): void {

@@ -123,6 +123,7 @@ describe("ToolBridge", () => {
         ms: 5,
         startMs: expect.any(Number),
         ok: true,
+        place: "guest",
         args: "{}",
         result: "[1]",
       });
@@ -132,6 +133,7 @@ describe("ToolBridge", () => {
         ms: 5,
         startMs: expect.any(Number),
         ok: true,
+        place: "guest",
       });
     });
 
@@ -152,8 +154,8 @@ describe("ToolBridge", () => {
       bridge.trace({ ...trace, ms });
       bridge.trace({ ...trace, ms, ok: false, sample: "", args: "[2]" });
       expect(recorded).toEqual([
-        { server: "s", tool: "t", ms, startMs: 0, ok: true, result: "[1]" },
-        { server: "s", tool: "t", ms, startMs: 0, ok: false, args: "[2]" },
+        { server: "s", tool: "t", ms, startMs: 0, ok: true, place: "guest", result: "[1]" },
+        { server: "s", tool: "t", ms, startMs: 0, ok: false, place: "guest", args: "[2]" },
       ]);
       expect(bridge.samples).toEqual([{ characters: 3, sample: "[1]" }]);
     });

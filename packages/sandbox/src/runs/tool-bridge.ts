@@ -90,7 +90,7 @@ export class ToolBridge {
     if (!this.#count()) return;
     const startMs = Math.max(0, performance.now() - this.#createdAt - ms);
     const result = copyBeginning(sample, RECORD_CHARACTERS);
-    this.#record({ server, tool, ms, startMs, ok, args, result }, "guest");
+    this.#record({ server, tool, ms, startMs, ok, place: "guest", args, result });
     if (ok) this.#sample(characters, sample);
   }
 
@@ -109,7 +109,7 @@ export class ToolBridge {
     for (const { server, tool, args, started } of this.#pending.values()) {
       const ms = performance.now() - started;
       const startMs = started - this.#createdAt;
-      this.#record({ server, tool, ms, startMs, ok: false, isCancelled: true, args }, "host");
+      this.#record({ server, tool, ms, startMs, ok: false, isCancelled: true, args });
     }
     this.#pending.clear();
     this.#backlog.length = 0;
@@ -171,7 +171,7 @@ export class ToolBridge {
     const result = ok ? copyBeginning(json, RECORD_CHARACTERS) : undefined;
     const ms = performance.now() - started;
     const startMs = started - this.#createdAt;
-    this.#record({ server, tool, ms, startMs, ok, args, result, error }, "host");
+    this.#record({ server, tool, ms, startMs, ok, args, result, error });
     if (ok) this.#sample(json.length, copyBeginning(json, SAMPLE_CHARACTERS));
     const bytes = Buffer.byteLength(line);
     this.#unsentBytes += bytes;
@@ -183,14 +183,14 @@ export class ToolBridge {
     });
   }
 
-  #record({ args, result, error, ...plain }: ToolCallRecord, place: "guest" | "host"): void {
+  #record({ args, result, error, ...plain }: ToolCallRecord): void {
     const detailed = this.records.length < MAX_DETAILED_RECORDS;
     const record: ToolCallRecord = { ...plain };
     if (detailed && args) record.args = args;
     if (detailed && result) record.result = result;
     if (detailed && error) record.error = error;
     this.records.push(record);
-    this.#settings.onToolCall?.(record, place);
+    this.#settings.onToolCall?.(record);
   }
 
   #sample(characters: number, sample: string): void {

@@ -95,8 +95,9 @@ function toRecord(run: EndedRun, onHost: RecordedCall[], workspaceOwner: string 
 function callsOf(result: TaskResult | undefined, onHost: RecordedCall[]): RecordedCall[] {
   const waiting = Map.groupBy(onHost, nameOf);
   const listed = (result?.toolCalls ?? []).map((call): RecordedCall => {
-    const { server, tool, startMs, ms, ok, isCancelled } = call;
-    const recorded = waiting.get(nameOf(call))?.shift() ?? { server, tool, ms, ok };
+    const { server, tool, startMs, ms, ok, isCancelled, place } = call;
+    const onItsHost = place === "guest" ? undefined : waiting.get(nameOf(call))?.shift();
+    const recorded = onItsHost ?? { server, tool, ms, ok };
     return {
       ...recorded,
       ...(startMs !== undefined && { startMs }),

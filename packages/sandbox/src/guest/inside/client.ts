@@ -88,7 +88,7 @@ export function createClient(
     try {
       text = json.encode(args, "The tool's argument", state.payloadBytes) ?? "null";
     } catch (error) {
-      if (json.isTooLarge(error)) return endByLimit(error);
+      if (json.isTooLarge(error)) return endByLimit("argument");
       throw error;
     }
     const id = state.nextId;
@@ -124,8 +124,8 @@ export function createClient(
   }
 
   /** Tells the host that a limit was reached, which ends the run; the promise never settles. */
-  function endByLimit({ message }: Error): Promise<never> {
-    send(`{"type":"limit","message":${quote(message)}}`);
+  function endByLimit(of: "argument" | "value"): Promise<never> {
+    send(`{"type":"limit","of":"${of}"}`);
     return new PromiseConstructor(() => {});
   }
 

@@ -122,7 +122,7 @@ function createInside(parts: Parts, hostFunction: HostFunction, runtime: Runtime
   }
 
   function fail(thrown: unknown, kind: "syntax" | "exception" = "exception"): void {
-    if (json.isTooLarge(thrown)) return void client.endByLimit(thrown);
+    if (json.isTooLarge(thrown)) return void client.endByLimit("value");
     const isObject = typeof thrown === "object" && thrown !== null;
     const place = isObject ? places.get(thrown) : undefined;
     const where = place === undefined ? "" : `,"line":${place.line},"column":${place.column}`;

@@ -164,9 +164,7 @@ export function createJsonEncoder(primordials: Primordials, standIn: (value: obj
 
   function put(encoder: Encoder, text: string): void {
     encoder.text += text;
-    if (encoder.text.length > encoder.limit) {
-      throw new TooLargeError(`${encoder.what} is larger than ${encoder.limit} bytes as JSON`);
-    }
+    if (encoder.text.length > encoder.limit) throw new TooLargeError();
   }
 
   function writeObject(encoder: Encoder, value: object, path: string, depth: number): void {
