@@ -1,5 +1,4 @@
 import { isStopWord, splitStems, splitWords, stem } from "@cem/core/text";
-import type { LexicalIndex } from "../catalog/lexical-index.ts";
 import { readHints, type Hint } from "../words/hints.ts";
 import { askedActions, isGeneralVerb, NO_ACTIONS, type Actions } from "../words/verbs.ts";
 
@@ -30,9 +29,6 @@ export function queryStems(text: string): ReadonlySet<string> {
 const OBJECT_WEIGHT = 1;
 const GENERAL_VERB_WEIGHT = 0.35;
 const GENERAL_NOUN_WEIGHT = 0.4;
-const VALUE_WEIGHT = 0.15;
-/** The similarity from which a word counts as a misspelling of one in the catalog. */
-const KNOWN_SIMILARITY = 0.8;
 /** The most terms of one part. */
 const MAX_PART_WORDS = 48;
 
@@ -43,9 +39,6 @@ const GENERAL_NOUNS: ReadonlySet<string> = new Set(
   called named today tomorrow now day week metadata latest most least top`
     .split(/\s+/)
     .map(stem),
-);
-const PREPOSITIONS: ReadonlySet<string> = new Set(
-  "in for at near from to of with on by about into as".split(" "),
 );
 
 /** A word of a part that is searched for. */
@@ -66,51 +59,27 @@ export interface Reading {
   actions: Actions;
 }
 
-/** Analyses one part of a task: which words say what is wanted, and which are values. */
-export function readPart(text: string, index: LexicalIndex): Reading {
+/** Analyses one part of a task: what it asks for, and how much each of its words says of that. */
+export function readPart(text: string): Reading {
   const { hints, rest } = readHints(text);
   const terms = new Map<string, Term>();
   let actions: Actions | undefined;
-  let afterPreposition = false;
-  let opens = true;
-  for (const token of rest.split(/[\s,;:!?()]+/u)) {
-    for (const word of splitWords(token)) {
-      const key = stem(word);
-      if (isStopWord(word) || isRequestStem(key)) {
-        afterPreposition = PREPOSITIONS.has(word);
-        opens = false;
-        actions ??= askedActions(word) || undefined;
-        continue;
-      }
-      const leads = terms.size === 0;
-      if (leads) {
-        actions ??= askedActions(word);
-      }
-      const isName = (!leads || !opens) && (/^\p{Lu}/u.test(token) || token.includes("_"));
-      const weight = weigh(key, isName || (!leads && afterPreposition), index);
-      opens = false;
-      if (!terms.has(key) && terms.size < MAX_PART_WORDS) {
-        terms.set(key, { word, stem: key, weight, general: weight < OBJECT_WEIGHT });
-      }
+  for (const word of splitWords(rest)) {
+    const key = stem(word);
+    if (isStopWord(word) || isRequestStem(key)) {
+      actions ??= askedActions(word) || undefined;
+      continue;
+    }
+    if (terms.size === 0) actions ??= askedActions(word);
+    if (!terms.has(key) && terms.size < MAX_PART_WORDS) {
+      const weight = weigh(key);
+      terms.set(key, { word, stem: key, weight, general: weight < OBJECT_WEIGHT });
     }
   }
-  return {
-    terms: [...terms.values()],
-    hints,
-    actions: actions ?? NO_ACTIONS,
-  };
+  return { terms: [...terms.values()], hints, actions: actions ?? NO_ACTIONS };
 }
 
-function isKnown(word: string, index: LexicalIndex): boolean {
-  return (
-    index.vocabulary.find(word) !== undefined ||
-    index.vocabulary.similar(word).some(({ similarity }) => similarity >= KNOWN_SIMILARITY)
-  );
-}
-
-/** @param isValue - Whether it is in the place of a value: a proper name, or after a preposition. */
-function weigh(key: string, isValue: boolean, index: LexicalIndex): number {
-  if (isValue && !isKnown(key, index)) return VALUE_WEIGHT;
+function weigh(key: string): number {
   if (isGeneralVerb(key)) return GENERAL_VERB_WEIGHT;
   return GENERAL_NOUNS.has(key) ? GENERAL_NOUN_WEIGHT : OBJECT_WEIGHT;
 }

@@ -63,7 +63,7 @@ export class SearchRanking {
   #explainedShare(text: string, scores: Float32Array): number {
     const explained = explainedShare(this.#index, text, scores);
     if (explained >= DOUBTFUL_SHARE) return explained;
-    const { terms, actions } = readPart(text, this.#index);
+    const { terms, actions } = readPart(text);
     const objects = terms.filter(({ general }) => !general).map(({ word }) => word);
     if (objects.length === 0) return explained;
     const telling = objects.join(" ");

@@ -108,7 +108,7 @@ class Expansions {
   }
 }
 
-/** Exponent of a word's weight by its role (verb, value, general noun). */
+/** Exponent of a word's weight by its role (verb, general noun). */
 const READING_EXPONENT = 0.5;
 /** Weight of two adjacent words that the catalog writes as one: `event grid`, `eventgrid`. */
 const JOINED_WEIGHT = 0.7;
@@ -171,7 +171,7 @@ export class SearchScorer {
 
   /** Scores a text against every document. */
   score(text: string): Float32Array {
-    const reading = readPart(text, this.#index);
+    const reading = readPart(text);
     const size = this.#index.tools.length;
     const tally: Tally = {
       totals: new Float32Array(size),
