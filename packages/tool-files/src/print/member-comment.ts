@@ -3,38 +3,27 @@ import { compactJson, TOO_LARGE } from "../canonical-json.ts";
 import { commentLine, harmlessInComment, quote } from "../safe-text.ts";
 import { keywordsOf } from "../schema/keywords.ts";
 
+/** Of a description in a file of tools. */
 const MAX_DESCRIPTION_CHARACTERS = 2_000;
 const MAX_DEFAULT_CHARACTERS = 60;
 const MAX_FORMAT_CHARACTERS = 40;
 const MAX_PATTERN_CHARACTERS = 40;
 
-/** The comment of a property on one line: description, format, range and default. Empty when there is none. */
-export function memberComment(name: string, schema: unknown): string {
-  if (!isObject(schema)) return protoHint(name);
-  const { deprecated, description, title, format, minimum, maximum, default: fallback } = keywordsOf(schema);
-  const facts = [
-    protoHint(name),
-    deprecated === true ? "@deprecated" : "",
-    descriptionFact(describedAs(name, description, title)),
-    formatFact(format),
-    rangeFact(minimum, maximum),
-    defaultFact(fallback),
-  ];
-  return facts.filter((fact) => fact !== "").join(" ");
-}
-
 /**
- * The facts about a property that a call needs, in few words for a comment beside its type: `1–31, how many days, default 5`. Empty
- * when there is nothing. Of a description longer than the limit there is the first sentence.
+ * The facts about a property that a call needs, in few words for a comment: `1–31, how many days, default 5`. Empty when there is
+ * nothing. Of a description longer than the limit there is the first sentence.
  */
-export function briefComment(name: string, schema: unknown, maxDescriptionCharacters: number): string {
+export function memberComment(
+  name: string,
+  schema: unknown,
+  maxDescriptionCharacters: number = MAX_DESCRIPTION_CHARACTERS,
+): string {
   if (!isObject(schema)) return protoHint(name);
   const keywords = keywordsOf(schema);
   const { deprecated, description, title, type, format, pattern, default: fallback } = keywords;
   const isInteger = type === "integer";
   const facts = [
     protoHint(name),
-    deprecated === true ? "deprecated" : "",
     [isInteger ? "integer" : "", span(keywords["minimum"], keywords["maximum"])].join(" ").trim(),
     sized(span(keywords["minLength"], keywords["maxLength"]), "characters"),
     sized(span(keywords["minItems"], keywords["maxItems"]), "items"),
@@ -43,16 +32,15 @@ export function briefComment(name: string, schema: unknown, maxDescriptionCharac
       ? `matches ${commentLine(pattern, MAX_PATTERN_CHARACTERS)}`
       : "",
     briefDescription(describedAs(name, description, title), maxDescriptionCharacters),
-    defaultFact(fallback)
-      .replace(/^Default: /, "default ")
-      .replace(/\.$/, ""),
+    defaultFact(fallback),
   ];
-  return facts
+  const words = facts
     .filter((fact) => fact !== "")
     .map((fact, at) =>
       at === 0 ? fact : fact.replace(/^\p{Lu}(?=\p{Ll}* )/u, (letter) => letter.toLowerCase()),
     )
     .join(", ");
+  return deprecated === true ? `@deprecated ${words}`.trim() : words;
 }
 
 /** The description without its full stop, or its first sentence where it is longer than the limit. */
@@ -84,35 +72,14 @@ function lettersOf(text: string): string {
   return text.replaceAll(/[\s_-]+/g, "").toLowerCase();
 }
 
-function descriptionFact(text: string): string {
-  return text === "" ? "" : sentence(commentLine(text, MAX_DESCRIPTION_CHARACTERS));
-}
-
-function formatFact(format: unknown): string {
-  return typeof format === "string" && format !== ""
-    ? `Format: ${commentLine(format, MAX_FORMAT_CHARACTERS)}.`
-    : "";
-}
-
-function rangeFact(minimum: unknown, maximum: unknown): string {
-  const isMaximum = typeof maximum === "number";
-  if (typeof minimum === "number")
-    return isMaximum ? `From ${minimum} to ${maximum}.` : `At least ${minimum}.`;
-  return isMaximum ? `At most ${maximum}.` : "";
-}
-
 function defaultFact(value: unknown): string {
   if (value === undefined || value === null || value === "") return "";
   const json = compactJson(value, MAX_DEFAULT_CHARACTERS);
   if (json === TOO_LARGE) return "";
-  return `Default: ${typeof value === "string" ? harmlessInComment(quote(value)) : commentLine(json, MAX_DEFAULT_CHARACTERS)}.`;
+  return `default ${typeof value === "string" ? harmlessInComment(quote(value)) : commentLine(json, MAX_DEFAULT_CHARACTERS)}`;
 }
 
 /** In an object literal, `__proto__: x` sets the prototype instead of a property. */
 function protoHint(name: string): string {
-  return name === "__proto__" ? 'Write it as ["__proto__"].' : "";
-}
-
-function sentence(text: string): string {
-  return text === "" || /[.!?…:;。!?]$/u.test(text) ? text : `${text}.`;
+  return name === "__proto__" ? 'write it as ["__proto__"]' : "";
 }

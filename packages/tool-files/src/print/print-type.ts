@@ -1,6 +1,6 @@
 import { propertyKey } from "../safe-text.ts";
 import type { Member, NamedType, ObjectNode, TypeNode } from "../schema/type-node.ts";
-import { briefComment, memberComment } from "./member-comment.ts";
+import { memberComment } from "./member-comment.ts";
 
 const LINE_CHARACTERS = 110;
 /** Of a type on one line: a union of more parts is printed as `string` or `unknown`. */
@@ -182,7 +182,7 @@ function lineLayout(comments: BriefComments | undefined): Layout {
 function briefCommentOf({ name, type, schema }: Member, comments: BriefComments | undefined): string {
   // A single literal says all there is to know.
   if (comments === undefined || schema === undefined || isTextLiteral(type)) return "";
-  const words = briefComment(name, schema, comments.maxDescription);
+  const words = memberComment(name, schema, comments.maxDescription);
   return words === "" ? "" : ` /* ${words} */`;
 }
 

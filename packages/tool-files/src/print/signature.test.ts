@@ -107,7 +107,7 @@ describe("describeCalls", () => {
     [{ type: "string", pattern: "^[a-z]+$", maxLength: 8 }, "/* ≤ 8 characters, matches ^[a-z]+$ */"],
     [{ type: "array", items: { type: "string" }, minItems: 1, maxItems: 3 }, "a?: string[] /* 1–3 items */"],
     [{ type: "string", description: "Ends the comment */ x" }, String.raw`/* Ends the comment *\/ x */`],
-    [{ type: "string", default: "x", deprecated: true }, '/* deprecated, default "x" */'],
+    [{ type: "string", default: "x", deprecated: true }, '/* @deprecated default "x" */'],
     [{ type: "string" }, "tool(input?: { a?: string }): Promise<unknown>"],
     [{ const: "only", description: "Always the same." }, 'a?: "only" }'],
   ])("says of %j what its type can't", (property, expected) => {

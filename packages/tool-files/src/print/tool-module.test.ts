@@ -46,13 +46,13 @@ describe("generateToolModule", () => {
     expect(module.code).toBe(`import { callTool } from "../../client/index.ts";
 
 export interface GetWeatherInput {
-  /** Where. */
+  /** Where */
   city: string;
-  /** Default: "metric". */
+  /** default "metric" */
   units?: "metric" | "imperial";
-  /** @deprecated Format: date. */
+  /** @deprecated date */
   since?: string;
-  /** From 1 to 7. */
+  /** integer 1–7 */
   days?: number;
 }
 
@@ -175,7 +175,7 @@ describe("the comment of a function", () => {
       { name: "a-tool", description: "@*/ ".repeat(5_000), inputSchema },
       { server: "server", identifier: "tool" },
     );
-    expect(code).toMatch(/\/\*\* Where\. \*\/\n {2}city\?: string;/u);
+    expect(code).toMatch(/\/\*\* Where \*\/\n {2}city\?: string;/u);
     const cut = commentOf({ description: "x".repeat(20_001) });
     expect(cut).toContain(`${"x".repeat(19_999)}…\n`);
     expect(cut).toContain("The rest of this description, beyond 20000 characters, is in tools.lock.json.");
