@@ -94,6 +94,11 @@ FileLock.takeSync(process.argv[1], { waitMs: 0, busy: () => new Error("busy") })
 });
 
 describe("verifyAuditLog", () => {
+  /** The line as someone writes it who knows how it is hashed. */
+  const rehashed = (line: string): string => {
+    const body = `${line.slice(0, line.lastIndexOf(',"hash":'))}}`;
+    return `${body.slice(0, -1)},"hash":"${hash("sha256", body)}"}`;
+  };
   const edit = (change: (all: string[]) => string[]): void =>
     writeFileSync(file, `${change(lines()).join("\n")}\n`);
 
@@ -106,6 +111,11 @@ describe("verifyAuditLog", () => {
     [
       "a line that is no JSON",
       (all) => all.map((line, at) => (at === 3 ? "x" : line)),
+      /^4: This line was changed/,
+    ],
+    [
+      "a line whose number is none",
+      (all) => all.map((line, at) => (at === 3 ? rehashed(line.replace('"seq":4', '"seq":"4"')) : line)),
       /^4: This line was changed/,
     ],
     ["a missing line", (all) => all.toSpliced(3, 1), /^4: 1 line (?:is|are) missing/],
@@ -134,6 +144,12 @@ describe("verifyAuditLog", () => {
     expect((await problems()).join("\n")).toMatch(/2 lines? (?:is|are) missing before/);
     unlinkSync(`${file}.head`);
     expect((await problems()).join("\n")).toMatch(/The head is missing/);
+  });
+
+  it("finds another last line than the one that was noted", async () => {
+    write(3);
+    edit((all) => all.with(-1, rehashed((all.at(-1) ?? "").replace('"ms":2', '"ms":9'))));
+    expect(await problems()).toEqual(["end: The last line is not the one that was written last."]);
   });
 
   it("finds what an earlier hash knows, where tail and head were both cut", async () => {

@@ -561,6 +561,37 @@ describe("requireApproval, of a program that names several calls", () => {
     expect(never.questions).toEqual([]);
   });
 
+  it("holds for no tool of the same name of another server", async () => {
+    const { call } = guarded(requireApproval({ tools: ["files", "archive"] }));
+    const { questions, context } = asked("Yes, this once");
+    await call({ id: 1 }, context);
+    await call({ id: 1 }, context, "archive.remove");
+    expect(questions).toEqual([
+      expect.stringContaining("2 calls"),
+      expect.stringContaining("archive.remove"),
+    ]);
+  });
+
+  it("takes an answer that was not offered for no", async () => {
+    const { questions, context } = asked("Yes, for this session");
+    await expect(tool().call({ id: 1 }, context)).rejects.toMatchObject({ code: "NOT_APPROVED" });
+    expect(questions).toHaveLength(1);
+  });
+
+  it.each([
+    [20, "The code names 20 calls"],
+    [21, "The code wants to call files.remove"],
+  ])("of %d calls asks: %s", async (count, question) => {
+    const many = Array.from({ length: count }, (_, id) => ({
+      server: "files",
+      tool: "remove",
+      args: { id },
+    }));
+    const { questions, context } = asked("Yes, this once");
+    await tool().call({ id: 1 }, { ...context, planned: many });
+    expect(questions).toEqual([expect.stringContaining(question)]);
+  });
+
   it("leaves each call to a function that decides calls", async () => {
     const { questions, context } = asked("No");
     const seen: ApprovalRequest[] = [];

@@ -212,6 +212,7 @@ describe("the kind of a secret", () => {
     `AKIA${"Q".repeat(15)}`,
     `sk-${"a-".repeat(20)}`,
     `npm_${letters(30)}`,
+    "xoxb-1234-name",
     "redis://bob:password@db.example",
     "redis://bob:***@db.example",
     `-----BEGIN PUBLIC KEY-----\n${letters(16)}`,
