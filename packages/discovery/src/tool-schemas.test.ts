@@ -193,7 +193,7 @@ describe("a tool's schemas", () => {
     expect(Object.keys(tool.inputSchema.properties ?? {})).toContain("__proto__");
     expect(tool.inputSchema.required).toEqual(["odd name", "__proto__", "constructor"]);
     expect(tool.signature).toBe(
-      'tool(input: { limit?: number; order?: string; sort?: string; "odd name": string; __proto__: string; constructor: number }): Promise<void>',
+      'tool(input: { limit?: number; order?: string; sort?: string; "odd name": string; "__proto__": string; constructor: number }): Promise<void>',
     );
   });
 

@@ -32,6 +32,11 @@ describe("a tool's signature", () => {
     ],
     ["export function tool(when: Date): Date { return when; }", "positional", "tool(when: Date): Date"],
     [
+      "interface Tree { at: Date; next?: Tree }\nexport function tool(tree: Tree, trees: Tree[]): void {}",
+      "positional",
+      "tool(tree: { at: Date; next?: object }, trees: { at: Date; next?: object }[]): void",
+    ],
+    [
       "export function tool(...values: number[]): number { return 0; }",
       "positional",
       "tool(...values: number[]): number",

@@ -1,4 +1,4 @@
-export { describeCalls } from "./print/signature.ts";
+export { describeCalls, printSchemaType } from "./print/signature.ts";
 export { compareWithLock, formatDifferences } from "./folder/compare-with-lock.ts";
 export { inspectDescription, findSuspiciousText } from "./inspect-description.ts";
 export { readLock, LOCK_FILE } from "./folder/server-lock.ts";

@@ -49,7 +49,7 @@ export function readFunction(source: FunctionSource): FunctionFacts {
     outputSchema: result.schema,
     annotations,
     callStyle,
-    call: `(${callStyle === "object" ? objectCall(parameters, inputSchema) : positionalCall(parameters)}): ${result.text}`,
+    call: `(${callStyle === "object" ? objectCall(parameters, inputSchema) : positionalCall(parameters, inputSchema)}): ${result.text}`,
     isAsync: result.text.startsWith("Promise<"),
   };
 }
@@ -96,14 +96,14 @@ function objectCall([parameter]: readonly Parameter[], schema: JsonSchema): stri
     Object.keys(schema.properties).length === 0 &&
     typeof schema.additionalProperties !== "object";
   if (isEmpty && !schema.anyOf && !schema["$ref"]) return "";
-  return `${parameter.name}${parameter.isOptional ? "?" : ""}: ${typeTextOf(parameter.schema["$ref"] ? schema : parameter.schema)}`;
+  return `${parameter.name}${parameter.isOptional ? "?" : ""}: ${typeTextOf(parameter.schema["$ref"] ? schema : parameter.schema, schema)}`;
 }
 
-function positionalCall(parameters: readonly Parameter[]): string {
+function positionalCall(parameters: readonly Parameter[], input: JsonSchema): string {
   return parameters
     .map(
       ({ name, schema, isOptional, isRest }) =>
-        `${isRest ? "..." : ""}${name}${isOptional && !isRest ? "?" : ""}: ${typeTextOf(schema)}`,
+        `${isRest ? "..." : ""}${name}${isOptional && !isRest ? "?" : ""}: ${typeTextOf(schema, input)}`,
     )
     .join(", ");
 }
@@ -119,7 +119,7 @@ function readResult(
   const reader = createSchemaReader(load, budget);
   const read = type ? bounded(reader.finish(reader.schemaOf(type, scope))) : {};
   const isPromise = node.async || (type !== undefined && isNamed(type, "Promise"));
-  const text = typeTextOf(read);
+  const text = typeTextOf(read, read);
   const description = read.description ?? documented.rest;
   const isKnown = Object.keys(read).length > 0;
   const described = description === "" ? read : { ...read, description };

@@ -1,4 +1,4 @@
-import type { ToolDefinition } from "@cem/core";
+import type { JsonSchema, ToolDefinition } from "@cem/core";
 import { withHandles } from "../schema/handle-types.ts";
 import { createTypeNames, readSchemaTypes } from "../schema/schema-types.ts";
 import { acceptsEmptyObject, type NamedType, UNKNOWN } from "../schema/type-node.ts";
@@ -32,6 +32,19 @@ export function printSignature(call: Call): string {
   }
   const withoutResult = write(call, 1, 0);
   return withoutResult.length <= MAX_SIGNATURE_CHARACTERS * 3 ? withoutResult : write(call, 0, 0);
+}
+
+/**
+ * Prints the type of a schema's values on one line.
+ *
+ * @param textOf - The type of a schema that says less than its type, such as `Date`.
+ */
+export function printSchemaType(
+  schema: JsonSchema,
+  textOf: (schema: JsonSchema) => string | undefined,
+): string {
+  const [whole] = readSchemaTypes(schema, "Type", createTypeNames(), false, textOf).types;
+  return textOf(schema) ?? printBriefType(whole?.node, MAX_DETAIL);
 }
 
 /**

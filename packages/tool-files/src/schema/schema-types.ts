@@ -11,7 +11,7 @@ import {
 } from "./keywords.ts";
 import { readKeywords, readSchema } from "./read-schema.ts";
 import type { TypeBuilder, TypeContext } from "./read-schema.ts";
-import { NEVER, referencesOf, type NamedType, type TypeNode, UNKNOWN } from "./type-node.ts";
+import { NEVER, referencesOf, textNode, type NamedType, type TypeNode, UNKNOWN } from "./type-node.ts";
 
 /** Objects nested deeper than this become named types. */
 const MAX_INLINE_OBJECTS = 4;
@@ -37,12 +37,14 @@ export interface SchemaTypes {
  * @param name - the name of the type of the whole document.
  * @param names - gives the other types their names.
  * @param isInput - whether it is the schema of arguments: what has a default is optional.
+ * @param textOf - the type of a schema that says less than its type, such as `Date`.
  */
 export function readSchemaTypes(
   root: unknown,
   name: string,
   names: TypeNames,
   isInput: boolean,
+  textOf?: (schema: SchemaObject) => string | undefined,
 ): SchemaTypes {
   const references = readReferences(root);
   const types: NamedType[] = [];
@@ -98,6 +100,8 @@ export function readSchemaTypes(
     named(schema, keywords, context) {
       schemas += 1;
       if (schemas > MAX_SCHEMAS) return UNKNOWN;
+      const text = textOf?.(schema);
+      if (text !== undefined) return textNode(text);
       const isNamed =
         references.isTarget(schema) || (isDeep(keywords, context) && referenceOf(keywords) === undefined);
       return isNamed ? nameAndRefer(schema, context.property, context) : undefined;
