@@ -113,7 +113,7 @@ describe("a stranger's folder", () => {
       stdout: "found\n",
       stderr: "",
     });
-    expect(hasRun()).toEqual(["host"]);
+    expect(hasRun()).toEqual(["server", "script", "host"]);
     expect((await cem(["trust", "--list"])).stdout).toContain("crm.find");
 
     writeFileSync(path.join(folder, "server.mjs"), "// another\n");
@@ -131,7 +131,7 @@ describe("a stranger's folder", () => {
       const { cem, folder, hasRun } = stranger();
       const env = { CEM_TRUST_FOLDER: trusted === "1" ? "1" : folder };
       expect(await cem(["exec", "-", "--quiet"], FIND, env)).toMatchObject({ stdout: "found\n" });
-      expect(hasRun()).toEqual(["host"]);
+      expect(hasRun()).toEqual(["server", "script", "host"]);
     }
   });
 
@@ -176,7 +176,7 @@ describe("a stranger's folder", () => {
     await answer("yes\n");
     expect(await answer("")).toBe("");
     expect((await cem(["exec", "-"], FIND)).code).toBe(0);
-    expect(hasRun()).toEqual(["host"]);
+    expect(hasRun()).toEqual(["server", "script", "host"]);
   });
 });
 

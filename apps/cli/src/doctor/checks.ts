@@ -78,7 +78,8 @@ function checkServers({ catalog: { servers, problems }, servers: folder, upstrea
     return `${shortPath(file)}${line === undefined ? "" : `:${line}`}  ${message}`;
   });
   for (const server of upstream) notes.push(...notesOf(server).map((note) => `${server.name}: ${note}`));
-  if (servers.length === 0) notes.push(`nothing in ${shortPath(folder.path)}: cem init makes a first tool`);
+  if (servers.length + upstream.length === 0)
+    notes.push(`nothing in ${shortPath(folder.path)}: cem init makes a first tool`);
   return check("servers", notes.length > 0 ? "warning" : "ok", summary, notes);
 }
 

@@ -39,7 +39,10 @@ export function catalogSize(servers: readonly ToolServer[]): string {
 export function renderServers(servers: readonly ToolServer[], style: Style): string[] {
   const { colors } = style;
   if (servers.length === 0) {
-    return ["", "  There are no tools here. Make a first one: cem init"];
+    return [
+      "",
+      "  There are no tools here. Make a first one: cem init. How configured servers stand: cem servers",
+    ];
   }
   const lines = servers.flatMap((server) => {
     const nameWidth = Math.max(0, ...server.tools.map((tool) => tool.name.length));

@@ -59,7 +59,7 @@ export async function inspectHost(source: ServerSource = {}): Promise<HostReport
   const { workspaceDir, serversDir, skillsDir } = config.execution;
   const log = createLog(config, source.onLog);
   const pluginSet = await configuration.pluginSet?.get();
-  const mcpTools = await openMcpTools(configuration, { log });
+  const mcpTools = await openMcpTools(configuration, { log, changesFiles: false });
   const inspect = async (): Promise<HostReport> => {
     const examined = mcpTools.examine(options);
     const [workspace, servers, skills, catalog, upstream, search, sandboxes, services] = await Promise.all([

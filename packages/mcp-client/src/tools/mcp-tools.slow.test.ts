@@ -152,6 +152,19 @@ describe("createMcpTools", () => {
   });
 
   describe("withAvailability", () => {
+    it("has the tools of servers that were never generated, and says which gave none", async () => {
+      const project = await makeProject();
+      const { tools, catalog, call, log } = project.open([odd(), odd("crash-at-start", { name: "bad" })]);
+      const announced: string[] = [];
+      tools.onToolsChanged(({ server, added }) => announced.push(`${server} ${added.includes("echo")}`));
+      expect(echoOf(await catalog())).toMatchObject({ server: "odd" });
+      expect(await call("odd", "echo", { text: "hi" })).toMatchObject({ ok: true, value: "hi" });
+      expect(announced).toEqual(["odd true"]);
+      expect(log).toContainEqual(expect.stringMatching(/^bad: Server "bad" gave no tools yet/u));
+      const untouched = project.open([odd("plain", { name: "other" })], { changesFiles: false });
+      expect((await untouched.catalog()).servers.map(({ name }) => name)).toEqual(["odd"]);
+    });
+
     it("says why the tools of a server can't be called", async () => {
       const project = await makeProject();
       await project.open([odd()]).tools.generate();

@@ -5,7 +5,7 @@ import type { McpConnections } from "../connections.ts";
 import { withAvailability } from "./generated/availability.ts";
 import { examineServers, startUsedServers } from "./generated/examine-servers.ts";
 import type { ExaminedServer, ExamineOptions } from "./generated/examine-servers.ts";
-import { generateServers } from "./generated/generate-servers.ts";
+import { generateServers, generatingMissing } from "./generated/generate-servers.ts";
 import type { GeneratedServer, GenerateOptions } from "./generated/generate-servers.ts";
 import { GeneratedFolders } from "./generated/generated-folders.ts";
 import type { GeneratedFolder } from "./generated/generated-folders.ts";
@@ -23,7 +23,7 @@ export interface McpToolsSettings extends McpServersSettings {
    */
   holdChanged?: boolean | undefined;
   /**
-   * Whether files of generated tools are updated while they are used, by what servers list anew.
+   * Whether files of generated tools are written while they are used: missing ones, and updates by what servers list anew.
    *
    * @defaultValue true
    */
@@ -40,7 +40,10 @@ export interface McpTools {
   readonly source: ToolSource;
   /** Reads a generated folder's server and tools from its lock file, for discovery. `undefined`: it was not generated. */
   readListed(folder: string): Promise<ToolServer | undefined>;
-  /** Marks the tools of a catalog that can't be called now, as far as that is known. Connects to nothing. */
+  /**
+   * Marks the tools of a catalog that can't be called now, as far as that is known. Connects to servers without files only,
+   * where it may write these.
+   */
   withAvailability(catalog: ToolCatalog): ToolCatalog;
   /** Wraps a guard: the servers that the code uses start while the code is still being reviewed. */
   startingServers(guard: Guard): Guard;
@@ -101,11 +104,21 @@ export function createMcpTools(settings: McpToolsSettings): McpTools {
       onLog?.({ server, level: "warn", source: "client", message });
     },
   });
+  const generateMissing = async (names: readonly string[]): Promise<void> => {
+    const generated = await watch.exclusively(() => generateServers(parts, { servers: names }));
+    for (const { server, directory, error } of generated) {
+      const added = [...((await folders.read(directory))?.definitions.keys() ?? [])];
+      if (error === undefined) watch.announce({ server, added, changed: [], held: false, removed: [] });
+      const message = `Server "${server}" gave no tools yet and is asked again later: ${error?.message}`;
+      if (error !== undefined) onLog?.({ server, level: "warn", source: "client", message });
+    }
+  };
   return {
     servers: servers.byName,
     source,
     readListed: async (folder) => (await folders.read(folder))?.server,
-    withAvailability: (catalog) => withAvailability(catalog, parts),
+    withAvailability: (catalog) =>
+      withAvailability(changesFiles ? generatingMissing(catalog, parts, generateMissing) : catalog, parts),
     startingServers: (guard) => startUsedServers(guard, servers, folders),
     generate: (options) => watch.exclusively(() => generateServers(parts, options)),
     examine: (options) => examineServers(parts, options),

@@ -1,6 +1,7 @@
 import path from "node:path";
-import { CemError, toErrorInfo } from "@cem/core";
-import type { ErrorInfo, ToolFlag } from "@cem/core";
+import { setTimeout as wait } from "node:timers/promises";
+import { abandonOnAbort, CemError, toErrorInfo } from "@cem/core";
+import type { ErrorInfo, ToolCatalog, ToolFlag } from "@cem/core";
 import type { ChangedTool, Difference, SkippedTool, ToolWarning } from "@cem/tool-files";
 import { connectionsFor } from "../servers/mcp-servers.ts";
 import { compareDefinitions, definitionsOf } from "./generated-folders.ts";
@@ -40,6 +41,48 @@ export interface GeneratedServer {
   changed: { tool: string; differences: Difference[] }[];
   /** Tools whose definitions seem to contain instructions for a model. */
   flagged: { tool: string; flags: readonly ToolFlag[] }[];
+}
+
+/** The longest that a list waits for missing files, in milliseconds: a server's first start may download it. */
+const MAX_WAIT_MS = 20_000;
+/** How soon servers that gave no tools are asked again, in milliseconds: after this, then after twice as long each time. */
+const FIRST_RETRY_MS = 30_000;
+
+/**
+ * A catalog for which the tools of servers without files, as somebody wrote them into a configuration, are generated when it is
+ * listed. Those of slow servers are in a later list.
+ */
+export function generatingMissing(
+  catalog: ToolCatalog,
+  { servers, folders }: GeneratedParts,
+  generate: (servers: readonly string[]) => Promise<void>,
+): ToolCatalog {
+  let first: Promise<void> | undefined;
+  let nextAt = 0;
+  let retryMs = FIRST_RETRY_MS;
+  const generateMissing = async (): Promise<void> => {
+    const missing: string[] = [];
+    for (const [name, { enabled, error }] of servers.byName) {
+      // A lock that can't be read is reported where it is used.
+      const read = async () => folders.read(await servers.folderOf(name)).catch(() => "unreadable");
+      if (enabled && error === undefined && (await read()) === undefined) missing.push(name);
+    }
+    if (missing.length > 0) await generate(missing);
+    nextAt = performance.now() + retryMs;
+    retryMs *= 2;
+  };
+  return {
+    specificationVersion: "v1",
+    async list(options) {
+      if (performance.now() >= nextAt) {
+        nextAt = Infinity;
+        const attempt = generateMissing();
+        first ??= Promise.race([attempt, wait(MAX_WAIT_MS, undefined, { ref: false })]);
+      }
+      await abandonOnAbort(first ?? Promise.resolve(), options?.signal);
+      return catalog.list(options);
+    },
+  };
 }
 
 /**

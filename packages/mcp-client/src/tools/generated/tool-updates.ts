@@ -68,6 +68,11 @@ export function watchChanges(
   const last = new Map<string, string>();
   const enqueue = createTurns();
 
+  const announce = (change: ToolsChange): void => {
+    log({ server: change.server, level: "info", source: "client", message: describeChange(change) });
+    for (const listener of listeners) listener(change);
+  };
+
   const take = async (server: string, list: ToolList): Promise<void> => {
     try {
       const change = await takeIn(server, list);
@@ -78,8 +83,7 @@ export function watchChanges(
       const isSame = added.length === 0 && lasting === (last.get(server) ?? "[[],[]]");
       last.set(server, lasting);
       if (isSame) return;
-      log({ server, level: "info", source: "client", message: describeChange(change) });
-      for (const listener of listeners) listener(change);
+      announce(change);
     } catch (error) {
       const message = `The changed tools of server "${server}" could not be taken in: ${toErrorInfo(error).message}`;
       log({ server, level: "warn", source: "client", message });
@@ -91,6 +95,7 @@ export function watchChanges(
     onListed(server: string, list: ToolList) {
       void enqueue(() => take(server, list));
     },
+    announce,
     onChange(listener: (change: ToolsChange) => void) {
       listeners.add(listener);
     },
