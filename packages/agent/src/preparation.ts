@@ -6,10 +6,17 @@ import { prepareTypeChecker } from "./review.ts";
 import type { RunContext, Stages, Program } from "./stages.ts";
 
 /** Starts what a run of given code needs. A failure shows when the part is needed. */
-export async function prepareCode(context: RunContext): Promise<void> {
+export async function prepareCode(context: RunContext, code: string): Promise<void> {
   const { sandbox, guard, catalog, tokenCounter } = context.stages;
+  // Servers take longest to start.
+  await prepareCalls(context, code);
   prepareTypeChecker(context);
   await startInTurn([sandbox, guard, catalog, tokenCounter]);
+}
+
+/** Starts what the calls of code need. A failure shows at the call. */
+export async function prepareCalls({ stages }: RunContext, code: string): Promise<void> {
+  await stages.settings.onCode?.(code).catch(() => {});
 }
 
 /** Starts what a task needs. A failure shows when the part is needed. The code of a model is checked, that of rules not. */

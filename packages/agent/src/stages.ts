@@ -111,6 +111,8 @@ export interface PipelineSettings {
   sandbox: OnDemand<Sandbox>;
   /** Answers calls to tools that run on the host. Without one every such call fails. */
   invoker?: OnDemand<ToolInvoker> | undefined;
+  /** Called with code as soon as it is known, to start what its calls will need. A failure shows at the call. */
+  onCode?: ((code: string) => Promise<void>) | undefined;
   /** Records runs, verdicts and calls. Without one nothing is recorded. */
   audit?: AuditLog | (() => Promise<AuditLog | undefined>) | undefined;
   /**

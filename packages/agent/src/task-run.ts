@@ -9,7 +9,7 @@ import { execute, loadProgram } from "./execution.ts";
 import type { LoadedProgram } from "./execution.ts";
 import { generate } from "./generation.ts";
 import type { GenerationInput } from "./generation.ts";
-import { normalizeProgram, prepareCode, prepareTask } from "./preparation.ts";
+import { normalizeProgram, prepareCalls, prepareCode, prepareTask } from "./preparation.ts";
 import { hintsOf, refusedByMeter, refusedGeneration } from "./refusals.ts";
 import { RepairHistory } from "./repair-history.ts";
 import { review } from "./review.ts";
@@ -68,7 +68,7 @@ export class TaskRun {
   code(code: string): Promise<TaskResult> {
     this.#state.program = { code, origin: "given" };
     return this.#finish({ kind: "code", input: code }, async () => {
-      await prepareCode(this.#context);
+      await prepareCode(this.#context, code);
       const tools = await this.#discover();
       await this.#normalizeProgram(tools);
       return this.#reviewAndExecute(tools);
@@ -175,6 +175,7 @@ export class TaskRun {
     const { ranBefore } = history;
     state.outcome = undefined;
     let loaded: LoadedProgram | undefined;
+    void prepareCalls(this.#context, program.code);
     try {
       const { findings, refusal, needsApproval } = await review(this.#context, program, {
         tools,

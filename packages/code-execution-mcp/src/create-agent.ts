@@ -157,13 +157,13 @@ async function createStages(
       return askGenerators(own, chosen);
     },
     async guard() {
-      const { mcpTools, callGuards } = await host.get();
+      const { callGuards } = await host.get();
       const { reviewRules } = options;
       const guard =
         options.guard ?? (await createConfiguredGuard(config, await callGuards.get(), reviewRules));
-      if (pluginSet === undefined) return mcpTools.startingServers(guard);
+      if (pluginSet === undefined) return guard;
       const { addGuards } = await import("./plugins/added-stages.ts");
-      return mcpTools.startingServers(addGuards(guard, (await pluginSet.get()).guards));
+      return addGuards(guard, (await pluginSet.get()).guards);
     },
     async sandbox() {
       const { bridge, fileTools } = await host.get();
@@ -180,6 +180,10 @@ async function createStages(
       );
     },
     invoker: async () => (await host.get()).bridge.invoker.get(),
+    onCode:
+      config.mcpServers.length === 0
+        ? undefined
+        : async (code) => (await host.get()).mcpTools.startNamed(code),
     results: async () => (await host.get()).results,
     redactor: isRedacted ? redactor : undefined,
     audit: async () => (await host.get()).audit,

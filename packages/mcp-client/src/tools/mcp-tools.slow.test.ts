@@ -255,21 +255,15 @@ describe("createMcpTools", () => {
     });
   });
 
-  describe("startingServers", () => {
+  describe("startNamed", () => {
     it("starts the server of a tool that the code imports, and no other", async () => {
       const project = await makeProject();
       const servers = [odd("plain"), odd("plain", { name: "unused" })];
       await project.open(servers).tools.generate();
-      const { tools, catalog } = project.open(servers);
-      const all = (await catalog()).servers.flatMap((server) => server.tools);
-      const guard = tools.startingServers({
-        specificationVersion: "v1",
-        review: async () => ({ allowed: true, findings: [] }),
-      });
-      const code = 'import { echo } from "./servers/odd/index.ts";';
-      expect(await guard.review({ code, tools: all })).toEqual({ allowed: true, findings: [] });
+      const { tools } = project.open(servers);
+      await tools.startNamed('import { echo } from "./servers/odd/index.ts";');
       const connections = await tools.connectionsFor("odd");
-      await vi.waitFor(() => expect(connections.knownTools("odd")).toBeDefined());
+      await vi.waitFor(() => expect(connections.knownTools("odd")).toBeDefined(), { timeout: 20_000 });
       expect(connections.knownTools("unused")).toBeUndefined();
     });
   });

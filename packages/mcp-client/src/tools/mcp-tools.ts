@@ -1,9 +1,9 @@
 import type { ToolSource } from "@cem/bridge";
-import type { Guard, ResultStore, ToolCatalog, ToolServer } from "@cem/core";
+import type { ResultStore, ToolCatalog, ToolServer } from "@cem/core";
 import type { ContentChange } from "../connection/connection-types.ts";
 import type { McpConnections } from "../connections.ts";
 import { withAvailability } from "./generated/availability.ts";
-import { examineServers, startUsedServers } from "./generated/examine-servers.ts";
+import { createServerStarter, examineServers } from "./generated/examine-servers.ts";
 import type { ExaminedServer, ExamineOptions } from "./generated/examine-servers.ts";
 import { generateServers, generatingMissing } from "./generated/generate-servers.ts";
 import type { GeneratedServer, GenerateOptions } from "./generated/generate-servers.ts";
@@ -45,8 +45,8 @@ export interface McpTools {
    * where it may write these.
    */
   withAvailability(catalog: ToolCatalog): ToolCatalog;
-  /** Wraps a guard: the servers that the code uses start while the code is still being reviewed. */
-  startingServers(guard: Guard): Guard;
+  /** Starts the servers that the code imports from. A failure shows at the first call. */
+  startNamed(code: string): Promise<void>;
   /**
    * Writes the files of servers' tools.
    *
@@ -119,7 +119,7 @@ export function createMcpTools(settings: McpToolsSettings): McpTools {
     readListed: async (folder) => (await folders.read(folder))?.server,
     withAvailability: (catalog) =>
       withAvailability(changesFiles ? generatingMissing(catalog, parts, generateMissing) : catalog, parts),
-    startingServers: (guard) => startUsedServers(guard, servers, folders),
+    startNamed: createServerStarter(parts),
     generate: (options) => watch.exclusively(() => generateServers(parts, options)),
     examine: (options) => examineServers(parts, options),
     connectionsFor: (server) => connectionsFor(server, servers),

@@ -1,11 +1,11 @@
 import path from "node:path";
+import { setImmediate as nextTurn } from "node:timers/promises";
 import { preloadSchemaValidation } from "@cem/bridge";
 import { toErrorInfo } from "@cem/core";
-import type { Guard, ToolDefinition, ToolFlag } from "@cem/core";
+import type { ToolFlag } from "@cem/core";
 import type { ServerStatus } from "../../connection/connection-types.ts";
 import type { McpConnections } from "../../connections.ts";
-import type { McpServers } from "../servers/mcp-servers.ts";
-import type { GeneratedFolders, GeneratedParts } from "./generated-folders.ts";
+import type { GeneratedParts } from "./generated-folders.ts";
 
 const DEFAULT_TIMEOUT_MS = 10_000;
 
@@ -78,49 +78,24 @@ async function examine(
   }
 }
 
-/** A guard that starts the servers whose tools the code imports, while it reviews the code: most take longer to start. */
-export function startUsedServers(guard: Guard, servers: McpServers, folders: GeneratedFolders): Guard {
-  if (servers.byName.size === 0) return guard;
+/** Starts the servers that code imports from, each once: most take longer to start than all else that a run needs. */
+export function createServerStarter({ servers }: Pick<GeneratedParts, "servers">) {
   const started = new Set<string>();
-  return {
-    specificationVersion: "v1",
-    async review(request) {
-      const reviewing = guard.review(request);
-      for (const folder of importedFolders(request.code, request.tools)) {
-        if (started.has(folder)) continue;
-        started.add(folder);
-        void start(folder, servers, folders);
-      }
-      return reviewing;
-    },
+  return async (code: string): Promise<void> => {
+    if (!code.includes("/servers/")) return;
+    for (const [name, { enabled }] of servers.byName) {
+      if (!enabled || started.has(name)) continue;
+      const folder = path.basename(await servers.folderOf(name));
+      if (!code.includes(`/servers/${folder}`)) continue;
+      started.add(name);
+      void connect(await servers.connections(), name);
+    }
   };
 }
 
-/** The folders of the generated tools that the code may import: it names them. */
-function importedFolders(code: string, tools: readonly ToolDefinition[]): Set<string> {
-  const folders = new Set<string>();
-  const modules = new Set<string>();
-  for (const { kind, file, module } of tools) {
-    if (kind !== "host" || file === undefined || modules.has(module)) continue;
-    modules.add(module);
-    if (code.includes(module.replace(/^\.|\/[^/]+$/gu, ""))) folders.add(path.dirname(file));
-  }
-  return folders;
-}
-
-async function start(folder: string, servers: McpServers, folders: GeneratedFolders): Promise<void> {
-  const generated = await folders.read(folder).catch(() => undefined);
-  const name = generated?.lock.server.name;
-  if (name === undefined || servers.byName.get(name)?.enabled !== true) return;
-  await connect(name, servers);
-}
-
 /** Failures are ignored: the call itself fails in the same way, and reports it. */
-async function connect(name: string, servers: McpServers): Promise<void> {
-  try {
-    const connections = await servers.connections();
-    await Promise.all([connections.listTools(name), preloadSchemaValidation()]);
-  } catch {
-    // See above.
-  }
+async function connect(connections: McpConnections, name: string): Promise<void> {
+  // The server's process is started first.
+  const loading = nextTurn().then(preloadSchemaValidation);
+  await Promise.allSettled([connections.listTools(name), loading]);
 }
