@@ -68,6 +68,10 @@ describe("a config.yaml that is not what it should be", () => {
     expect(await message(yaml)).toContain("uses aliases (*…) for more than it may hold");
   });
 
+  it("is refused when it merges what is no map", async () => {
+    expect(await message("<<: workflows")).toContain("uses <<: with what is no map");
+  });
+
   it("is refused when it is large, not text, or a folder", async () => {
     expect(await message("#".repeat(1024 * 1024 + 1))).toContain("is not a file of at most 1024 KiB");
     expect(await message(new Uint8Array([0x61, 0x3a, 0x20, 0xff, 0xfe]))).toContain("is not text in UTF-8");

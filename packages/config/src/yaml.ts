@@ -103,8 +103,9 @@ export function readYaml(text: string): YamlDocument {
     };
   } catch (thrown) {
     // Aliases of aliases can stand for more than a machine holds.
-    if (!(thrown instanceof ReferenceError || thrown instanceof RangeError)) throw thrown;
-    return failed([{ message: "uses aliases (*…) for more than it may hold" }]);
+    const isTooMuch = thrown instanceof ReferenceError || thrown instanceof RangeError;
+    const uses = isTooMuch ? "aliases (*…) for more than it may hold" : "<<: with what is no map";
+    return failed([{ message: `uses ${uses}` }]);
   }
 }
 

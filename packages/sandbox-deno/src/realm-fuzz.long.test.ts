@@ -10,7 +10,10 @@ it(
   "lets no program of the language and tools reach an object of the guest's own realm",
   { timeout: DURATION_MS * 2 + 60_000 },
   async () => {
-    const { calls, found } = await fuzzRealm(() => createDenoSandboxProvider(), DURATION_MS);
+    const { programs, ended, calls, found } = await fuzzRealm(() => createDenoSandboxProvider(), DURATION_MS);
+    process.stdout.write(
+      `${programs} programs in ${SECONDS} s, ${ended} ended by a limit or an error; the others made ${calls} calls.\n`,
+    );
     expect(calls).toBeGreaterThan(1_000);
     expect(found).toEqual([]);
   },

@@ -1,5 +1,14 @@
 import { spawn } from "node:child_process";
-import { mkdirSync, mkdtempSync, readFileSync, readdirSync, rmSync, statSync, writeFileSync } from "node:fs";
+import {
+  copyFileSync,
+  mkdirSync,
+  mkdtempSync,
+  readFileSync,
+  readdirSync,
+  rmSync,
+  statSync,
+  writeFileSync,
+} from "node:fs";
 import os from "node:os";
 import path from "node:path";
 import { DatabaseSync } from "node:sqlite";
@@ -147,6 +156,52 @@ it("does the same with an empty file, and with a log that is none, whose databas
   await using store = closing(open());
   expect(await store.read(["a"])).toBeUndefined();
   expect(moved).toHaveLength(2);
+});
+
+it.each([
+  ["whole", (log: Buffer) => log, 0],
+  ["cut at its end, as by a crash", (log: Buffer) => log.subarray(0, -100), 0],
+  ["with a byte changed in its middle", (log: Buffer) => log.fill(log[5_000] === 1 ? 2 : 1, 5_000, 5_001), 1],
+  ["with a changed beginning", (log: Buffer) => log.fill(9, 16, 20), 1],
+  ["overwritten after its beginning", (log: Buffer) => log.fill(0xa5, 32), 1],
+  ["cut within its beginning", (log: Buffer) => log.subarray(0, 20), 1],
+])("tells of the changes that a log loses: %s", async (_, change, told) => {
+  const folder = temporary();
+  const left = temporary();
+  const file = path.join(folder, "store.db");
+  const moved: string[] = [];
+  {
+    await using store = closing(createFolderStore({ folder }));
+    for (let at = 0; at < 4; at += 1) await store.write([String(at)], new Uint8Array(100).fill(at + 3));
+    // What a process that is killed leaves.
+    copyFileSync(file, path.join(left, "store.db"));
+    writeFileSync(path.join(left, "store.db-wal"), change(readFileSync(`${file}-wal`)));
+  }
+  for (let time = 0; time < 2; time += 1) {
+    await using store = closing(
+      createFolderStore({ folder: left, onDamaged: (movedTo) => void moved.push(movedTo) }),
+    );
+    await store.write(["new"], new Uint8Array([1]));
+    expect(moved).toHaveLength(told);
+  }
+});
+
+it("moves a database of something else aside", async () => {
+  const folder = temporary();
+  const file = path.join(folder, "store.db");
+  const moved: string[] = [];
+  for (const version of [0, 1, 2]) {
+    const database = new DatabaseSync(file);
+    database.exec(`create table notes (text); pragma user_version = ${version}`);
+    database.close();
+    await using store = closing(
+      createFolderStore({ folder, onDamaged: (movedTo) => void moved.push(movedTo) }),
+    );
+    await store.write(["a"], new Uint8Array([1]));
+    expect(moved).toHaveLength(version + 1);
+    await store.close();
+    rmSync(file);
+  }
 });
 
 function closing(store: ReturnType<typeof createFolderStore>) {

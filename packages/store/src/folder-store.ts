@@ -1,10 +1,20 @@
 import { randomUUID } from "node:crypto";
-import { chmodSync, closeSync, linkSync, openSync, readSync, renameSync, rmSync, statSync } from "node:fs";
+import {
+  chmodSync,
+  copyFileSync,
+  existsSync,
+  linkSync,
+  readFileSync,
+  renameSync,
+  rmSync,
+  statSync,
+} from "node:fs";
 import path from "node:path";
 import { DatabaseSync } from "node:sqlite";
 import { CemError } from "@cem/core";
 import type { Store, StoredValue, StoreKey, WriteOptions } from "@cem/core";
 import { makeFolderSync, PRIVATE_FILE, PRIVATE_FOLDER } from "@cem/core/files";
+import { losesChanges } from "./folder-log.ts";
 import { checkSize, decodeKey, encodeKey, pageSize, rangeOf, storeConflict } from "./keys.ts";
 import { storeUnavailable } from "./unavailable.ts";
 
@@ -30,8 +40,8 @@ export interface FolderStoreSettings {
    */
   durability?: "machine" | "process" | undefined;
   /**
-   * Called once a file that is no database any more was moved aside, and an empty store begun; or a log of it that is none,
-   * and what was not yet in the database is lost.
+   * Called once a file that is no database of this store was moved aside, and an empty one begun; or once a log of which
+   * changes can't be read was copied, and these are lost.
    *
    * @defaultValue the store is not usable until somebody moves the file
    */
@@ -167,12 +177,9 @@ class FolderStore implements Store {
   /** Moves a damaged file aside, unless another process has done so. */
   #beginAnew(): void {
     this.#close();
-    const log = `${this.location}-wal`;
-    const isWhole = !isDamaged(this.location);
-    if (isWhole && !isNoLog(log)) return;
-    const damaged = isWhole ? log : this.location;
-    const movedTo = `${damaged}.damaged-${Date.now()}`;
-    renameSync(damaged, movedTo);
+    if (!isDamaged(this.location)) return;
+    const movedTo = `${this.location}.damaged-${Date.now()}`;
+    renameSync(this.location, movedTo);
     // They belong to the damaged file.
     for (const suffix of ["-wal", "-shm"]) rmSync(this.location + suffix, { force: true });
     this.#onDamaged?.(movedTo);
@@ -207,9 +214,18 @@ class FolderStore implements Store {
     if (statSync(this.location, { throwIfNoEntry: false }) === undefined) this.#create();
     // SQLite would begin anew, and say nothing.
     else if (isEmpty(this.location)) throw damage("it is empty");
-    else if (isNoLog(`${this.location}-wal`)) throw damage("its log is none of SQLite's");
     const database = new DatabaseSync(this.location, { timeout: BUSY_TIMEOUT_MS });
-    chmodSync(this.location, PRIVATE_FILE);
+    try {
+      chmodSync(this.location, PRIVATE_FILE);
+      this.#prepare(database);
+    } catch (error) {
+      database.close();
+      throw error;
+    }
+    return database;
+  }
+
+  #prepare(database: DatabaseSync): void {
     // With a log written ahead, readers and a writer don't wait for each other; synchronized fully, each change is on disk
     // before it is answered.
     database.exec(`pragma journal_mode = wal; pragma synchronous = ${this.#synchronous}; begin immediate`);
@@ -217,24 +233,32 @@ class FolderStore implements Store {
       user_version: number;
     };
     if (version > SCHEMA_VERSION) {
-      database.exec("rollback");
-      database.close();
       throw new Error(`it was written by a newer version (${version}, this one knows ${SCHEMA_VERSION})`);
     }
-    if (version < 1) database.exec(SCHEMA);
+    const copiedTo = this.#copyBrokenLog();
     if (version === 1) database.exec(REMOVED);
     database.prepare(`delete from cem_values where not ${LIVES}`).run(Date.now());
     database.exec(`pragma user_version = ${SCHEMA_VERSION}; commit`);
-    return database;
+    if (copiedTo === undefined) return;
+    database.exec("pragma wal_checkpoint(truncate)");
+    this.#onDamaged?.(copiedTo);
+  }
+
+  /** Copies a log of which changes are lost, while no other process writes. SQLite overwrites it. */
+  #copyBrokenLog(): string | undefined {
+    const log = `${this.location}-wal`;
+    if (!existsSync(log) || !losesChanges(readFileSync(log))) return undefined;
+    if (this.#onDamaged === undefined) throw new Error("changes in its log can't be read");
+    const copiedTo = `${log}.damaged-${Date.now()}`;
+    copyFileSync(log, copiedTo);
+    return copiedTo;
   }
 }
 
 /** SQLite's code of files that are no database. */
 const NO_DATABASE = 26;
-/** SQLite's codes of files that are malformed, or no database. */
-const DAMAGE = new Set([11, NO_DATABASE]);
-/** The beginning of a log, of either order of bytes, but for its last bit. */
-const LOG_MAGIC = 0x37_7f_06_82;
+/** SQLite's codes of files that lack what a statement names, are malformed, or no database. */
+const DAMAGE = new Set([1, 11, NO_DATABASE]);
 
 function damage(message: string): Error {
   return Object.assign(new Error(message), { errcode: NO_DATABASE });
@@ -243,18 +267,6 @@ function damage(message: string): Error {
 function isEmpty(file: string): boolean {
   const found = statSync(file, { throwIfNoEntry: false });
   return found?.isFile() === true && found.size === 0;
-}
-
-/** Whether a file that is there, and not empty, is no log of a database. */
-function isNoLog(file: string): boolean {
-  if (isEmpty(file) || statSync(file, { throwIfNoEntry: false })?.isFile() !== true) return false;
-  const descriptor = openSync(file, "r");
-  try {
-    const beginning = Buffer.alloc(4);
-    return readSync(descriptor, beginning) < 4 || (beginning.readUInt32BE() & ~1) !== LOG_MAGIC;
-  } finally {
-    closeSync(descriptor);
-  }
 }
 
 function isDamage(error: unknown): boolean {
@@ -269,6 +281,7 @@ function isDamaged(file: string): boolean {
   if (isFolder(file) || isEmpty(file)) return true;
   try {
     using database = new DatabaseSync(file, { readOnly: true });
+    database.prepare("select key, value, version, expires_at from cem_values");
     const { quick_check: found } = database.prepare("pragma quick_check(1)").get() as { quick_check: string };
     return found !== "ok";
   } catch (error) {

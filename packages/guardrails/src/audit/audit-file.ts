@@ -94,17 +94,18 @@ export interface AuditLogSettings {
    * @defaultValue 16 MiB
    */
   maxBytes?: number | undefined;
+  /** Called before the first event is recorded where the end of the log is not as its last process left it. */
+  onBroken?: (() => void) | undefined;
 }
 
 /**
  * Creates an audit log in a file: one JSON object per line, each with the hash of the line before. Any number of
  * processes may write to one file. Beside it lies a file `.head` with the number and the hash of the last line.
  */
-export function createAuditLog({ file, maxBytes = DEFAULT_MAX_BYTES }: AuditLogSettings): AuditLog {
+export function createAuditLog({ file, maxBytes = DEFAULT_MAX_BYTES, onBroken }: AuditLogSettings): AuditLog {
   let isReady = false;
   const append = (event: AuditEvent): void => {
     if (!isReady) makeFolderSync(path.dirname(file));
-    isReady = true;
     // Held for well under a millisecond.
     const lock = FileLock.takeSync(`${file}.lock`, {
       waitMs: MAX_WAIT_MS,
@@ -115,7 +116,9 @@ export function createAuditLog({ file, maxBytes = DEFAULT_MAX_BYTES }: AuditLogS
       const writable = openSync(headFile(file), "r+");
       let log = openSync(file, "a+", PRIVATE);
       try {
-        let last = currentHead(head, log);
+        let { last, isWhole } = currentHead(head, log);
+        if (!isReady && !isWhole) onBroken?.();
+        isReady = true;
         if (last.size === 0) fchmodSync(log, PRIVATE);
         if (last.size >= maxBytes) {
           closeSync(log);
@@ -156,18 +159,24 @@ export function createAuditLog({ file, maxBytes = DEFAULT_MAX_BYTES }: AuditLogS
  * Where the log goes on: after the head. Only a process that died between writing a line and the head leaves a line that
  * the head does not know; such a line is read. A tail that is missing is left to be found: the log goes on after the head.
  */
-function currentHead(headDescriptor: number, log: number): AuditHead {
+function currentHead(headDescriptor: number, log: number): { last: AuditHead; isWhole: boolean } {
   const buffer = Buffer.alloc(HEAD_BYTES);
   const read = readSync(headDescriptor, buffer, 0, HEAD_BYTES, 0);
-  const known = readHead(buffer.toString("utf8", 0, read)) ?? EMPTY_HEAD;
+  const head = readHead(buffer.toString("utf8", 0, read));
+  const known = head ?? EMPTY_HEAD;
   const { size } = fstatSync(log);
-  if (size <= known.size) return { ...known, size };
-  const tail = lastLine(log, size);
+  const tail = size === 0 ? undefined : lastLine(log, size);
+  // Of the head there is all or nothing, and of the log as much.
+  const isWhole = (head !== undefined || read === 0) && size >= known.size;
+  if (size <= known.size)
+    return { last: { ...known, size }, isWhole: isWhole && (size === 0 || tail?.hash === known.hash) };
   if (tail === undefined) {
     // A line that was cut by the end of its process. The next begins on a line of its own.
-    return { ...known, size: size + writeSync(log, "\n") };
+    return { last: { ...known, size: size + writeSync(log, "\n") }, isWhole };
   }
-  return tail.seq > known.seq ? { seq: tail.seq, hash: tail.hash, size } : { ...known, size };
+  const isNext = tail.prev === known.hash;
+  const last = tail.seq > known.seq ? { seq: tail.seq, hash: tail.hash, size } : { ...known, size };
+  return { last, isWhole: isWhole && isNext };
 }
 
 function lastLine(log: number, size: number): ReturnType<typeof readLine> {

@@ -163,6 +163,34 @@ describe("verifyAuditLog", () => {
     expect(await problems(head)).toEqual(["end: The line with the expected hash is missing."]);
   });
 
+  it.each([
+    ["nothing", 0, () => {}],
+    ["a line without its head", 0, () => writeFileSync(`${file}.head`, headAfter(2))],
+    ["a cut tail", 1, () => edit((all) => all.slice(0, -1))],
+    ["no log", 1, () => writeFileSync(file, "")],
+    ["no head", 1, () => unlinkSync(`${file}.head`)],
+    ["a head that is none", 1, () => writeFileSync(`${file}.head`, "x")],
+    ["garbage of the same length", 1, () => writeFileSync(file, "x".repeat(statSync(file).size))],
+  ])("tells the first process that writes after %s", (_, told, change) => {
+    write(3);
+    change();
+    let broken = 0;
+    for (let time = 0; time < 2; time += 1) {
+      const log = createAuditLog({ file, onBroken: () => void (broken += 1) });
+      log.record(event(1));
+      log.record(event(2));
+    }
+    expect(broken).toBe(told);
+  });
+
+  /** The head as it was after so many lines. */
+  function headAfter(count: number): string {
+    const all = lines().slice(0, count);
+    const [, hashOfLast = ""] = /"hash":"([0-9a-f]+)"/.exec(all.at(-1) ?? "") ?? [];
+    const digits = (number: number): string => String(number).padStart(15, "0");
+    return `${digits(count)} ${digits(Buffer.byteLength(`${all.join("\n")}\n`))} ${hashOfLast}\n`;
+  }
+
   it("goes on after a line that was cut by the end of its process", async () => {
     write(3);
     truncateSync(file, statSync(file).size);

@@ -74,7 +74,7 @@ async function openHost(
   try {
     if (isLogRead(config, options)) log("debug", `an agent was set up from ${loaded.file ?? "the defaults"}`);
     const configured =
-      options.audit ?? (await createConfiguredAudit(loaded, isLogRead(config, options) ? log : undefined));
+      options.audit ?? (await createConfiguredAudit(loaded, log, isLogRead(config, options)));
     const planned: PlannedWrite[] = [];
     const onPlannedWrite =
       options.onPlannedWrite &&

@@ -5,24 +5,26 @@ import type { Project } from "../project.ts";
 /**
  * The audit log that the configuration asks for, which also writes what happens to the log.
  *
- * @param log - Absent where nobody reads a log.
+ * @param isLogRead - Whether somebody reads more of the log than what is critical.
  * @returns `undefined` where nothing is to be recorded.
  */
 export async function createConfiguredAudit(
   { config }: Project,
-  log: Log | undefined,
+  log: Log,
+  isLogRead: boolean,
 ): Promise<AuditLog | undefined> {
   const { auditFile } = config.logging;
   let file: AuditLog | undefined;
   if (auditFile !== undefined) {
     const { createAuditLog } = await import("@cem/guardrails/audit");
-    file = createAuditLog({ file: auditFile });
+    const problem = `The audit log ${auditFile} was changed or is damaged: cem audit verify shows where. It goes on after that.`;
+    file = createAuditLog({ file: auditFile, onBroken: () => log("critical", problem) });
   }
-  if (file === undefined && log === undefined) return undefined;
+  if (file === undefined && !isLogRead) return undefined;
   return {
     specificationVersion: "v1",
     record(event) {
-      log?.(...toLogLine(event));
+      if (isLogRead) log(...toLogLine(event));
       file?.record(event);
     },
   };

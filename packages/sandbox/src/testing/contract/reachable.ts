@@ -64,16 +64,17 @@ export function reachableContract(makeProvider: () => SandboxProvider, files: Re
 /**
  * Runs programs that look for objects of another realm, each with a seed of its own.
  *
- * @returns how many functions they called, and what they found.
+ * @returns how many programs ran, how many of them a limit or an error ended, how many functions the others called, and
+ * what they found.
  */
 export async function fuzzRealm(
   makeProvider: () => SandboxProvider,
   durationMs: number,
-): Promise<{ calls: number; found: unknown[] }> {
+): Promise<{ programs: number; ended: number; calls: number; found: unknown[] }> {
   const session = await SessionHarness.make(makeProvider, FUZZ_FILES);
   const invoker = recordingInvoker(({ args }) => args);
   const until = performance.now() + durationMs;
-  let calls = 0;
+  const counts = { programs: 0, ended: 0, calls: 0 };
   try {
     for (let seed = Date.now() % 2 ** 31; performance.now() < until; seed += 1) {
       const { isolation: _, ...outcome } = await session.run(fuzzProgram(seed, 2_000), {
@@ -82,14 +83,16 @@ export async function fuzzRealm(
       });
       const value = outcome.status === "completed" ? (outcome.value as [number, string[]]) : undefined;
       // It may print, call or set timers until a limit ends it, and throw where nobody catches; never find anything.
-      if (value === undefined) continue;
-      calls += value[0];
-      if (value[1].length > 0) return { calls, found: [{ seed, found: value[1] }] };
+      counts.programs += 1;
+      if (value === undefined) counts.ended += 1;
+      else counts.calls += value[0];
+      if (value !== undefined && value[1].length > 0)
+        return { ...counts, found: [{ seed, found: value[1] }] };
     }
   } finally {
     await session.dispose();
   }
-  return { calls, found: [] };
+  return { ...counts, found: [] };
 }
 
 const FUZZ_FILES = {
