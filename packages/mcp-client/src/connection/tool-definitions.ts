@@ -150,23 +150,11 @@ const DATA_KEYWORDS = new Set(["default", "const", "enum", "examples"]);
 function findHeaderFault(inputSchema: JsonSchema): string | undefined {
   const names = new Set<string>();
 
-  const visitProperties = (schema: object): string | undefined => {
-    for (const [keyword, value] of Object.entries(schema)) {
-      if (typeof value !== "object" || value === null || DATA_KEYWORDS.has(keyword)) continue;
-      const fault =
-        keyword === "properties"
-          ? firstFault(Object.values(value), (child) => visitProperty(child))
-          : declaresAnywhere(value)
-            ? `it declares a header under "${keyword}", where none may be`
-            : undefined;
-      if (fault !== undefined) return fault;
-    }
-    return undefined;
-  };
-
-  const visitProperty = (schema: unknown): string | undefined => {
+  /** @param keyword - The one that the schema stands under where it is no property of an object's own; "" for one that is. */
+  const visit = (schema: unknown, keyword: string): string | undefined => {
     if (typeof schema !== "object" || schema === null) return undefined;
     if (KEY in schema) {
+      if (keyword !== "") return `it declares a header under "${keyword}", where none may be`;
       const name: unknown = Reflect.get(schema, KEY);
       if (typeof name !== "string" || !HEADER_NAME.test(name))
         return "it declares a header without a valid name";
@@ -176,25 +164,18 @@ function findHeaderFault(inputSchema: JsonSchema): string | undefined {
       if (names.has(name.toLowerCase())) return `it declares the header "${name}" twice`;
       names.add(name.toLowerCase());
     }
-    return visitProperties(schema);
+    for (const [key, value] of Object.entries(schema)) {
+      if (DATA_KEYWORDS.has(key)) continue;
+      const isMap = key === "properties" && isObject(value);
+      const parts = isMap ? Object.values(value) : [value];
+      const below = isMap ? keyword : keyword || key;
+      for (const part of parts) {
+        const fault = visit(part, below);
+        if (fault !== undefined) return fault;
+      }
+    }
+    return undefined;
   };
 
-  if (KEY in inputSchema) return "it declares a header for all arguments at once";
-  return visitProperties(inputSchema);
-}
-
-function declaresAnywhere(value: object): boolean {
-  if (KEY in value) return true;
-  return Object.entries(value).some(
-    ([key, child]) =>
-      typeof child === "object" && child !== null && !DATA_KEYWORDS.has(key) && declaresAnywhere(child),
-  );
-}
-
-function firstFault(values: unknown[], find: (value: unknown) => string | undefined): string | undefined {
-  for (const value of values) {
-    const fault = find(value);
-    if (fault !== undefined) return fault;
-  }
-  return undefined;
+  return KEY in inputSchema ? "it declares a header for all arguments at once" : visit(inputSchema, "");
 }
