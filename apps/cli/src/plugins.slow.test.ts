@@ -38,6 +38,14 @@ function project(plugins: unknown, files: Record<string, string> = {}): Project 
   };
 }
 
+/** The lines of `cem doctor` about plugins. */
+async function doctor(cem: Project["cem"]): Promise<string[]> {
+  const { checks } = JSON.parse((await cem("doctor", "--json")).stdout) as {
+    checks: { name: string; notes: string[] }[];
+  };
+  return checks.find(({ name }) => name === "plugins")?.notes ?? [];
+}
+
 /** Code of a plugin that leaves a mark. */
 function marking(name: string, extra = ""): string {
   return `import { writeFileSync } from "node:fs";
@@ -61,17 +69,18 @@ describe("plugins of a stranger's folder", () => {
       [`${PACKAGE}/package.json`]: manifest("index.js"),
       [`${PACKAGE}/index.js`]: marking("x"),
     });
-    for (const args of [["plugins", "list"], ["doctor"], ["tools"], ["trust"], ["skills"], ["servers"]]) {
+    for (const args of [["doctor"], ["tools"], ["trust"], ["skills"], ["servers"]]) {
       await cem(...args);
     }
     const run = await cem("run", "Add 2 and 3");
     expect(run.stderr).toContain("held back: plugin ./mine.mjs, plugin cem-plugin-x");
-    const list = await cem("plugins", "list", "--json");
-    expect(JSON.parse(list.stdout).plugins).toMatchObject([{ state: "held" }, { state: "held" }]);
+    expect((await doctor(cem)).join()).toMatch(/mine\.mjs: held back.*,cem-plugin-x.*: held back/u);
     expect(hasRun()).toBe(false);
     await cem("trust", "--yes");
     expect(hasRun()).toBe(false);
-    expect((await cem("plugins", "list", "--quiet")).stdout).toBe("mine\nx\n");
+    expect((await doctor(cem)).join()).toMatch(
+      /^mine 1\.0\.0 from \.\/mine\.mjs: ready.*,x 1\.0\.0 from cem-plugin-x: ready/u,
+    );
     expect(hasRun()).toBe(true);
   });
 
@@ -112,11 +121,10 @@ describe("plugins of a stranger's folder", () => {
       "node_modules/dep/inner.js": "export const inner = 1;",
     });
     await at.cem("trust", "--yes");
-    await at.cem("plugins", "list");
+    await at.cem("tools");
     expect(at.hasRun()).toBe(true);
     change(at);
-    const list = await at.cem("plugins", "list", "--json");
-    expect(JSON.parse(list.stdout).plugins).toMatchObject([{ state: "held" }]);
+    expect((await doctor(at.cem))[0]).toContain(": held back");
     expect(at.hasRun()).toBe(false);
     expect((await at.cem("trust")).stdout).toContain("changed since it was trusted");
   });
@@ -153,11 +161,10 @@ describe("plugins of a stranger's folder", () => {
         [`${PACKAGE}/evil.js`]: marking("x"),
       });
       await at.cem("trust", "--yes");
-      await at.cem("plugins", "list");
+      await at.cem("tools");
       expect(at.hasRun()).toBe(true);
       change(at);
-      const list = await at.cem("plugins", "list", "--json");
-      expect(JSON.parse(list.stdout).plugins).toMatchObject([{ state: "held" }]);
+      expect((await doctor(at.cem))[0]).toContain(": held back");
       expect(at.hasRun()).toBe(false);
     },
   );
@@ -172,7 +179,7 @@ describe("plugins of a stranger's folder", () => {
       `${PACKAGE}/package.json`,
       manifest("index.js", { version: "1.0.1", scripts: { test: "true" } }),
     );
-    await at.cem("plugins", "list");
+    await at.cem("tools");
     expect(at.hasRun()).toBe(true);
   });
 
@@ -188,8 +195,7 @@ describe("plugins of a stranger's folder", () => {
   ])("are not found at %s", async (name) => {
     const at = project([name], { "evil.mjs": marking("evil"), "folder/index.js": marking("evil") });
     await at.cem("trust", "--yes");
-    const list = await at.cem("plugins", "list", "--json");
-    expect(JSON.parse(list.stdout).plugins).toMatchObject([{ state: "error" }]);
+    expect((await doctor(at.cem))[0]).toContain(": error");
     expect(at.hasRun()).toBe(false);
   });
 
@@ -200,39 +206,32 @@ describe("plugins of a stranger's folder", () => {
     });
     symlinkSync("workspace/evil.mjs", path.join(at.folder, "link.mjs"));
     await at.cem("trust", "--yes");
-    const list = await at.cem("plugins", "list");
-    expect(list.stdout.replace(/\s+/gu, " ")).toContain("Code in the sandbox can write to");
-    expect(list.code).toBe(1);
+    expect((await doctor(at.cem)).join("\n")).toContain("Code in the sandbox can write to");
     expect(at.hasRun()).toBe(false);
   });
 });
 
-describe("cem plugins list", () => {
-  it("shows name, version, source, what it adds, time and state", async () => {
+describe("cem doctor", () => {
+  it("shows of plugins the name, version, source, what each adds, time and state", async () => {
     const at = project(["./mine.mjs", "./broken.mjs", "./old.mjs"], {
       "mine.mjs": marking("mine"),
       "broken.mjs": 'throw new Error("no \\u001b[31mluck");',
       "old.mjs": 'export default { specificationVersion: "v0", name: "old" };',
     });
     await at.cem("trust", "--yes");
-    const { stdout, code } = await at.cem("plugins", "list");
-    expect(code).toBe(1);
-    expect(stdout).toMatch(
-      /ready +mine 1\.0\.0 from \.\/mine\.mjs +set up in \d+ ms\n +adds detector HELLO/u,
-    );
-    expect(stdout.replace(/\s+/gu, " ")).toContain("The plugin ./broken.mjs can't be loaded: no");
-    expect(stdout.replace(/\s+/gu, " ")).toContain('./old.mjs is made for version "v0" of the ports');
+    const { stdout } = await at.cem("doctor");
+    expect(stdout).toMatch(/plugins +3 plugins, 2 with a problem +warning/u);
     expect(stdout).not.toContain("\u001B[31mluck");
-    expect((await at.cem("doctor")).stdout).toMatch(/plugins +3 plugins, 2 with a problem +warning/u);
+    const notes = (await doctor(at.cem)).join("\n");
+    expect(notes).toMatch(
+      /^mine 1\.0\.0 from \.\/mine\.mjs: ready, set up in <?\d+ ms, adds detector HELLO$/mu,
+    );
+    expect(notes).toContain("The plugin ./broken.mjs can't be loaded: no");
+    expect(notes).toContain('./old.mjs is made for version "v0" of the ports');
     const run = await at.cem("exec", "--json", path.join(at.folder, "code.ts"));
     expect(run.code).toBe(2);
     at.write("code.ts", "return 1;");
     const { warnings } = JSON.parse((await at.cem("exec", "--json", "code.ts")).stdout);
     expect(warnings).toHaveLength(2);
-  });
-
-  it("says so where there are none", async () => {
-    const at = project([]);
-    expect((await at.cem("plugins", "list")).stdout).toContain("No plugins.");
   });
 });

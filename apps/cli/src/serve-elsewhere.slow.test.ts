@@ -120,7 +120,6 @@ describe("commands with --config", () => {
     "skills",
     "workflow list",
     "customers list",
-    "plugins",
     "import",
     "runs",
     "trust",

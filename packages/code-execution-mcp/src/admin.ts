@@ -26,7 +26,6 @@ export type { AuditVerification } from "@cem/guardrails/audit";
 export { makeFolder } from "@cem/core/files";
 export {
   drawWorkflow,
-  listPlugins,
   listSkills,
   listWorkflows,
   promoteSkill,

@@ -194,6 +194,5 @@ Examples:
   cem tools                                   list the tools
   cem serve                                   start an MCP server for Claude, Cursor, VS Code, …
   cem doctor                                  check that everything works
-  cem plugins                                 what plugins add
 
 Exit codes: 0 success, 1 the task failed, was refused or ran out of time, 2 wrong use, 130 Ctrl-C.`;

@@ -7,7 +7,6 @@ import { form } from "./form.ts";
 import { importCommand } from "./import.ts";
 import { init } from "./init.ts";
 import { migrate } from "./migrate.ts";
-import { plugins } from "./plugins.ts";
 import { queue, worker } from "./queue.ts";
 import { RUN_COMMANDS } from "./run.ts";
 import { runs } from "./runs.ts";
@@ -40,7 +39,6 @@ export const COMMANDS: readonly CommandDefinition[] = [
   runs,
   workflow,
   customers,
-  plugins,
   audit,
   form,
 ];

@@ -115,10 +115,18 @@ function checkPlugins(plugins: HostReport["plugins"]): Check[] {
     counted(plugins.length, "plugin"),
     ...(wrong.length > 0 ? [`${wrong.length} with a problem`] : []),
   ];
-  const notes = plugins.flatMap(({ name, version = "", state, setupMs, problems }) => [
-    `${`${name} ${version}`.trim()}: ${state}, set up in ${duration(setupMs)}`,
-    ...problems,
-  ]);
+  const notes = plugins.flatMap(
+    ({ name, version = "", source, state, required, adds, setupMs, problems }) => {
+      const title = `${name} ${version}`.trim() + (source === name ? "" : ` from ${source}`);
+      const facts = [
+        state === "held" ? "held back" : state,
+        ...(required ? ["required"] : []),
+        `set up in ${duration(setupMs)}`,
+        ...(adds.length === 0 ? [] : [`adds ${adds.join(", ")}`]),
+      ];
+      return [`${title}: ${facts.join(", ")}`, ...problems];
+    },
+  );
   return [check("plugins", wrong.length > 0 ? "warning" : "ok", parts.join(", "), notes)];
 }
 

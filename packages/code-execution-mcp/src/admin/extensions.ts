@@ -3,7 +3,6 @@ import type { Skill, SkillDraft, SkillSummary, ToolDefinition } from "@cem/core"
 import type { DrawnStep, Workflow } from "@cem/workflows";
 import { createLoadedAgent } from "../create-agent.ts";
 import type { ServerSource, ConfigSource } from "../options.ts";
-import type { PluginReport } from "../plugins/open-plugins.ts";
 import { openProject } from "../wiring/open-project.ts";
 import type { Project } from "../wiring/project.ts";
 import { createConfiguredSkills, promoteCheckedSkill, trySkill } from "../wiring/skills.ts";
@@ -89,18 +88,4 @@ export async function listWorkflows(source: ConfigSource = {}): Promise<Configur
 /** Draws a workflow in lines for a terminal. */
 export async function drawWorkflow(workflow: Workflow): Promise<DrawnStep[]> {
   return (await import("@cem/workflows")).drawWorkflow(workflow);
-}
-
-/**
- * Loads the plugins of a configuration and reports the state of each. Those of an untrusted folder are not loaded.
- *
- * @throws CemError the failure of a plugin that is required.
- */
-export async function listPlugins(source: ServerSource = {}): Promise<PluginReport[]> {
-  const loaded = await openProject(source);
-  try {
-    return (await loaded.pluginSet?.get())?.reports() ?? [];
-  } finally {
-    await loaded.dispose();
-  }
 }

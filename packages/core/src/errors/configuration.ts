@@ -3,7 +3,7 @@ import { textOr } from "./entry.ts";
 import type { ErrorEntries } from "./entry.ts";
 
 const PLUGINS_HINT =
-  "See how each plugin stands with  cem plugins list  ; it is named under plugins in config.yaml.";
+  "See how each plugin stands with  cem doctor  ; it is named under plugins in config.yaml.";
 
 /** Errors of configuration, files and the command line. */
 export const CONFIGURATION_ERRORS = {
@@ -37,7 +37,7 @@ export const CONFIGURATION_ERRORS = {
   },
   PLUGIN_FAILED: {
     meaning: "A plugin threw, or gave something that can't be used. It was left out.",
-    fix: "`cem plugins list` shows how each one stands.",
+    fix: "`cem doctor` shows how each one stands.",
     hint: () => PLUGINS_HINT,
   },
   PLUGIN_INCOMPATIBLE: {
