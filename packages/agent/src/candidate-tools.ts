@@ -1,7 +1,7 @@
 import { toolId } from "@cem/core";
 import type { CodeGenerator, RankedTool, Selection, ToolDefinition } from "@cem/core";
 import { createTokenBudget, takeFitting } from "@cem/core/tokens";
-import type { TokenCounter } from "@cem/core/tokens";
+import type { TokenBudget, TokenCounter } from "@cem/core/tokens";
 import { callable } from "./catalog.ts";
 import type { RunContext } from "./stages.ts";
 
@@ -19,9 +19,9 @@ const DEFAULT_BUDGET: ToolBudget = {
 /** The share of the best score from which a tool is close to a task. */
 const CLOSE_SHARE = 0.5;
 /** The tokens up to which other tools are told of as well. */
-const SPARE_TOKENS = 1_800;
-/** The part of the tokens for tools beyond the close ones that goes into signatures. The rest goes into names. */
-const DESCRIBED_SHARE = 0.45;
+const SPARE_TOKENS = 1_890;
+/** The most of the tokens for tools beyond the close ones that goes into names. The rest goes into signatures. */
+const NAMED_SHARE = 0.5;
 
 /** Tools that a model is offered already, and all tools. */
 interface Offer {
@@ -89,7 +89,10 @@ export async function offerMore(
   return tell(withOthers(found, offer), toolBudget.describe, count, toolBudget.tokens);
 }
 
-/** Describes all tools where their tokens suffice, else the first ones, and names as many of the others as fit. */
+/**
+ * Describes all tools where their tokens suffice, else the first ones, and names as many of the others as fit. What names leave
+ * goes into descriptions.
+ */
 function tell(
   ranked: readonly ToolDefinition[],
   describe: ToolBudget["describe"],
@@ -98,19 +101,23 @@ function tell(
 ): ToldTools {
   const all = takeFitting(createTokenBudget(tokens, count), ranked, describe);
   if (all.length === ranked.length) return { others: all, named: [] };
-  const described = createTokenBudget(tokens * DESCRIBED_SHARE, count);
-  const others = new Set(takeFitting(described, ranked, describe));
+  const names = createTokenBudget(tokens * NAMED_SHARE, count);
+  takeNames(names, ranked);
+  const described = createTokenBudget(tokens - names.spent, count);
+  const others = takeFitting(described, ranked, describe);
+  const isDescribed = new Set(others);
+  const rest = ranked.filter((tool) => !isDescribed.has(tool));
+  return { others, named: takeNames(createTokenBudget(tokens - described.spent, count), rest) };
+}
+
+/** As many names as fit, each module with the first name of it. */
+function takeNames(budget: TokenBudget, tools: readonly ToolDefinition[]): ToolDefinition[] {
   const modules = new Set<string>();
-  const nameOf = ({ module, name }: ToolDefinition): string => {
+  return takeFitting(budget, tools, ({ module, name }) => {
     if (modules.has(module)) return name;
     modules.add(module);
     return `${module} ${name}`;
-  };
-  const rest = ranked.filter((tool) => !others.has(tool));
-  return {
-    others: [...others],
-    named: takeFitting(createTokenBudget(tokens - described.spent, count), rest, nameOf),
-  };
+  });
 }
 
 /** Ranks the tools for a text, best first, without those that are offered already. */

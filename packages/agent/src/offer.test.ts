@@ -90,8 +90,8 @@ describe("what a model is offered", () => {
   it("is what is closest to the task and then the rest of its servers, as far as the tokens reach", async () => {
     const { agent, requests } = pipeline([add, ...others, tool("sub"), tool("far", "else")], "none");
     await agent.executeTask("x other_50 and other_7");
-    const [next = "", later = ""] = others.map(({ name }) => name);
-    expect(namesIn(requests[0])).toEqual(["add", "other_7", "other_50", "sub", next, later]);
+    const next = others.slice(0, 6).map(({ name }) => name);
+    expect(namesIn(requests[0])).toEqual(["add", "other_7", "other_50", "sub", ...next]);
   });
 
   describe("of a catalog that takes many tokens", () => {
