@@ -6,7 +6,7 @@ export function createHandles(primordials: Primordials, host: HostFunction, ask:
     primordials;
   const { defineValue, execPattern, has, indexOfText, isArray, keys, max, ownKeys, ownProperty } =
     primordials;
-  const { ByteArray, parseJson, setBytes, sliceText, subarray } = primordials;
+  const { parseJson, sliceText } = primordials;
   /** The only paths that a handle may read: files in which the host keeps results. */
   const KEPT_PATH = /^\/workspace\/results\/[A-Za-z0-9_-][A-Za-z0-9._-]*$/;
   const KIND = /^(?:image|audio|resource|text|json)$/;
@@ -21,9 +21,6 @@ export function createHandles(primordials: Primordials, host: HostFunction, ask:
   const MAX_READ_AT_ONCE_BYTES = 8 * 1024 * 1024;
   const CHUNK_BYTES = 256 * 1024;
   const unread = new SafeWeakMap<object | undefined>();
-  /** The characters of JSON that are not letters or digits are of ASCII. */
-  const CHARACTERS: string[] = [];
-  for (let code = 0; code < 256; code += 1) CHARACTERS[code] = primordials.fromCode(code);
 
   interface Handle {
     type: string;
@@ -216,26 +213,24 @@ export function createHandles(primordials: Primordials, host: HostFunction, ask:
 
   /** The items of a list in a kept result, of which one at a time is read. The names lead to the list. */
   function* items(path: string, names: readonly string[]): Generator {
-    let bytes = new ByteArray(0);
+    /** A character for each byte: those of JSON that are not letters or digits are of ASCII. */
+    let piece = "";
     /** Where the value begins that is read, and the next byte. */
     let start = 0;
     let at = 0;
     let offset = 0;
     /** The next byte as a character; empty at the end. */
     const next = (): string => {
-      if (at >= bytes.length) {
+      if (at >= piece.length) {
         const answer = ask("readKept", path, offset, max(CHUNK_BYTES, at - start));
-        const more = bytesOf(sliceText(answer, indexOfText(answer, ",", 0) + 1));
-        if (more.length === 0) return "";
-        const kept = subarray(bytes, start);
-        bytes = new ByteArray(kept.length + more.length);
-        setBytes(bytes, kept);
-        setBytes(bytes, more, kept.length);
+        const more = sliceText(answer, indexOfText(answer, ",", 0) + 1);
+        if (more === "") return "";
+        piece = sliceText(piece, start) + more;
         offset += more.length;
         at -= start;
         start = 0;
       }
-      return CHARACTERS[bytes[at] as number] as string;
+      return piece[at] as string;
     };
     const passSpace = (): void => {
       while (next() === " " || next() === "\n" || next() === "\r" || next() === "\t") at += 1;
@@ -264,7 +259,7 @@ export function createHandles(primordials: Primordials, host: HostFunction, ask:
     };
     const readValue = (): unknown => {
       passValue();
-      return parseJson(host("decode", byteText(subarray(bytes, start, at), at - start)) as string);
+      return parseJson(host("decode", sliceText(piece, start, at)) as string);
     };
     const find = (name: string): boolean => {
       if (!takes("{")) return false;

@@ -7,7 +7,6 @@ import { createJsonEncoder } from "./json.ts";
 import { createPending } from "./pending.ts";
 import { createPrimordials, type HostFunction, type Primitive } from "./primordials.ts";
 import { createPrinter } from "./printed.ts";
-import { createRaces } from "./races.ts";
 import { hideRunnerFrames } from "./stack-frames.ts";
 import { createThrownReader } from "./thrown.ts";
 import { installTimers } from "./timers.ts";
@@ -79,8 +78,7 @@ function createInside(parts: Parts, hostFunction: HostFunction, runtime: Runtime
   const handles = parts.createHandles(primordials, host, ask);
   const json = parts.createJsonEncoder(primordials, handles.standIn);
   const readThrown = parts.createThrownReader(primordials);
-  const noteTimer = parts.createRaces(primordials);
-  const timers = parts.installTimers(primordials, host, pending, noteTimer, (thrown) => fail(thrown));
+  const timers = parts.installTimers(primordials, host, pending, (thrown) => fail(thrown));
   const print = parts.createPrinter(primordials, json, runtime?.inspect);
   const console = parts.createConsole(
     primordials,
@@ -247,7 +245,6 @@ const PARTS = {
   createPending,
   createPrimordials,
   createPrinter,
-  createRaces,
   createThrownReader,
   createTracer,
   hideRunnerFrames,

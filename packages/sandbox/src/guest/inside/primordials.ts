@@ -88,7 +88,6 @@ export function createPrimordials() {
     resolved: promiseThen(new Promise<void>((resolve) => resolve()), () => {}),
     ByteArray,
     subarray,
-    fromCode,
     /** Bytes as a text with one character for each. */
     byteText(bytes: Uint8Array, count: number): string {
       let text = "";

@@ -2,7 +2,7 @@ import type { BegunWork, Pending } from "./pending.ts";
 import type { HostFunction, Primordials } from "./primordials.ts";
 
 /** A timer that has not fired. */
-export interface SetTimer {
+interface SetTimer {
   callback: unknown;
   args: unknown[];
   isRepeated: boolean;
@@ -10,26 +10,21 @@ export interface SetTimer {
   dueAt: number;
   /** Absent where the run is not to wait for it. */
   work: BegunWork | undefined;
-  /** Whether the race that it was set for is decided, if there is one. */
-  race: { isDecided: boolean } | undefined;
 }
 
-/**
- * Puts timers into a realm, and `queueMicrotask`.
- *
- * @param noteTimer - Takes each timer that is set.
- */
+/** Puts timers into a realm, and `queueMicrotask`. */
 export function installTimers(
   primordials: Primordials,
   host: HostFunction,
   pending: Pending,
-  noteTimer: (timer: SetTimer) => void,
   fail: (thrown: unknown) => void,
 ) {
   const { PromiseConstructor, SafeWeakMap, apply, constructors, create, defineValue } = primordials;
   const { promiseThen, resolved, symbols, toNumber } = primordials;
-  /** The longest wait for a timer once the program has its value, or once its race is decided. */
-  const TIMER_WAIT_MS = 1_000;
+  /** The longest wait for a timer once the program has its value, in milliseconds. */
+  const VALUE_WAIT_MS = 1_000;
+  /** The same for a program without one. A longer timer is most often what another promise was raced with. */
+  const WAIT_MS = 10_000;
   const timers = create(null) as Record<number, SetTimer>;
   const ids = new SafeWeakMap<number>();
   const { toPrimitive } = symbols;
@@ -56,10 +51,9 @@ export function installTimers(
   /** An interval never ends by itself. */
   function waitFor(timer: SetTimer): void {
     if (timer.isRepeated) return;
-    timer.work ??= pending.begin("timer", "setTimeout", "", (hasValue) => {
-      const isOpen = !hasValue && timer.race?.isDecided !== true;
-      return isOpen || timer.dueAt - now() <= TIMER_WAIT_MS;
-    });
+    const isSoon = (hasValue: boolean): boolean =>
+      timer.dueAt - now() <= (hasValue ? VALUE_WAIT_MS : WAIT_MS);
+    timer.work ??= pending.begin("timer", "setTimeout", "", isSoon);
   }
 
   function forget(timer: SetTimer): void {
@@ -83,14 +77,12 @@ export function installTimers(
       isRepeated,
       dueAt,
       work: undefined,
-      race: undefined,
     } as never as SetTimer;
     const id = nextId;
     nextId += 1;
     host("setTimer", id, ms, isRepeated);
     timers[id] = timer;
     waitFor(timer);
-    noteTimer(timer);
     const timeout = new Timeout();
     ids.set(timeout, id);
     return timeout;
