@@ -79,6 +79,33 @@ describeWith("redis-server")("runs of a session", () => {
     expect((await run(queue, "x", { session: "s" })).value).toBe("warm");
   });
 
+  it("are taken by the worker that has their guest before others that wait, but those are not passed over for ever", async () => {
+    const queue = open();
+    const ends: Record<string, PromiseWithResolvers<void>> = {};
+    const begun: string[] = [];
+    for (const name of ["a", "b"]) {
+      await work(name, { concurrency: 1 }, async (input) => {
+        begun.push(`${input} ${name}`);
+        if (input.startsWith("long")) await (ends[name] = Promise.withResolvers<void>()).promise;
+        return name;
+      });
+    }
+    const long = ["one", "two"].map((session) => run(queue, `long ${session}`, { session }));
+    await expect.poll(() => begun.length).toBe(2);
+    const [one, two] = ["one", "two"].map((session) =>
+      String(begun.find((it) => it.includes(session))?.at(-1)),
+    );
+    const first = run(queue, "first", { session: "one" });
+    await expect.poll(async () => (await queue.counts()).waiting).toBe(1);
+    const others = Array.from({ length: 20 }, (_, at) => run(queue, String(at), { session: "two" }));
+    await expect.poll(async () => (await queue.counts()).waiting).toBe(21);
+    ends[two ?? ""]?.resolve();
+    expect((await first).value).toBe(two);
+    expect(begun.slice(2)).toEqual([...others.slice(0, 16).map((_, at) => `${at} ${two}`), `first ${two}`]);
+    ends[one ?? ""]?.resolve();
+    await Promise.all([...long, ...others]);
+  });
+
   it("are another's where an owner has a session of the same name", async () => {
     const queue = open();
     await work("warm");

@@ -19,11 +19,15 @@ const MINUTE_MS = 60_000;
 const MIN_WAIT_MS = 1_000;
 const MAX_WAIT_MS = 600_000;
 const SCANNED = 1_000;
+/** How many of those that wait are looked at for one whose guest is ready, and how often the first is passed over for another. */
+const LOOK_AHEAD = 16;
+const MAX_PASSED = 16;
 
 /**
  * The functions that all scripts share. A script whose first write frees something is let through by a server that is full: what
  * ends a run, and what shows that a worker lives, begins with one. Of a worker, `free` keeps how many slots it has free, and in the
  * fraction how long ago it was given a run: of several with as many free slots, the next run is for the one that waits longest.
+ * Most of what a run costs the server is commands, so none asks for what is known.
  */
 const LIBRARY = `
   ${TELL}
@@ -35,7 +39,6 @@ const LIBRARY = `
   local clock = redis.call("TIME")
   local now = clock[1] * 1000 + math.floor(clock[2] / 1000)
   local WITHIN_TURN, NUMBERS = 1048576, 68719476736
-  local NEVER = 1 - 0.5 / NUMBERS
 
   local function nameOf(id) return prefix .. ":run:" .. id end
   local function messagesOf(id) return nameOf(id) .. ":messages" end
@@ -44,66 +47,76 @@ const LIBRARY = `
   local function inboxOf(worker) return prefix .. ":worker:" .. worker .. ":inbox" end
   local function hostsOf(id) return redis.call("HGET", nameOf(id), "hosts") end
 
+  local settings, free = {}, {}
   local function settingsOf(worker)
-    local slots, keepsGuests, lostAfter = string.match(redis.call("HGET", WORKERS, worker) or "", "(%d+) (%d) (%d+)")
+    settings[worker] = settings[worker] or redis.call("HGET", WORKERS, worker) or ""
+    local slots, keepsGuests, lostAfter = string.match(settings[worker], "(%d+) (%d) (%d+)")
     return tonumber(slots or 0), keepsGuests == "1", tonumber(lostAfter or 0)
-  end
-
-  local function noteSlots(worker, number)
-    local order = number and 1 - (number % NUMBERS + 1) / NUMBERS or tonumber(redis.call("ZSCORE", FREE, worker) or NEVER) % 1
-    redis.call("ZADD", FREE, settingsOf(worker) - redis.call("SCARD", runsOf(worker)) + order, worker)
   end
 
   -- One that gave no sign lately may be stuck.
   local function isReady(worker)
-    if tonumber(redis.call("ZSCORE", FREE, worker) or "0") <= 1 then return false end
+    free[worker] = tonumber(redis.call("ZSCORE", FREE, worker) or "0")
+    if free[worker] <= 1 then return false end
     local _, _, lostAfter = settingsOf(worker)
     return tonumber(redis.call("ZSCORE", SIGNS, worker) or "0") - now > lostAfter * 0.6
   end
 
-  local function workerFor(session)
-    local warm = session ~= "" and redis.call("GET", session)
-    if warm and isReady(warm) then return warm end
+  local function anyReady()
     for _, worker in ipairs(redis.call("ZREVRANGEBYSCORE", FREE, "+inf", "(1", "LIMIT", 0, 16)) do
       if isReady(worker) then return worker end
     end
   end
 
-  local function give(id, worker, session, payload, at)
-    local attempt = redis.call("HINCRBY", nameOf(id), "attempt", 1)
+  -- Gives a run to a worker that is ready. The session's next runs are for its home.
+  local function give(id, worker, session, home, payload, attempt, waited, isTold)
     redis.call("HSET", ACTIVE, id, worker)
     redis.call("SADD", runsOf(worker), id)
-    noteSlots(worker, redis.call("INCR", NUMBER))
+    redis.call("ZADD", FREE, math.floor(free[worker]) - (now % NUMBERS + 1) / NUMBERS, worker)
     local _, keepsGuests = settingsOf(worker)
-    if session ~= "" and keepsGuests then
-      local warm = redis.call("GET", session)
-      if warm and settingsOf(warm) > 0 then redis.call("PEXPIRE", session, ${KEEP_SESSION_MS})
-      else redis.call("SET", session, worker, "PX", ${KEEP_SESSION_MS}) end
-    end
-    local isTold = redis.call("EXISTS", messagesOf(id), repliesOf(id)) > 0 and 1 or 0
+    if session ~= "" and keepsGuests then redis.call("SET", session, home, "PX", ${KEEP_SESSION_MS}) end
     if #payload > ${MAX_NOTICE_BYTES} then payload = "" end
-    redis.call("PUBLISH", runsOf(worker), table.concat({id, attempt, now - at, isTold, payload}, "\\n"))
+    redis.call("PUBLISH", runsOf(worker), table.concat({id, attempt, waited, isTold, payload}, "\\n"))
+  end
+
+  -- The first of those that wait, or one of the next whose guest a worker has that is ready: a new guest costs as much as many runs.
+  local function nextRun()
+    local ids = redis.call("ZRANGE", WAITING, 0, ${LOOK_AHEAD} - 1)
+    local worker = ids[1] and anyReady()
+    if not worker then return end
+    local passed = tonumber(redis.call("HGET", nameOf(ids[1]), "passed") or "0")
+    for at, id in ipairs(ids) do
+      local session = redis.call("HGET", nameOf(id), "session") or ""
+      local warm = session ~= "" and redis.call("GET", session)
+      if warm and (warm == worker or isReady(warm)) then
+        if at > 1 then redis.call("HSET", nameOf(ids[1]), "passed", passed + 1) end
+        return id, warm
+      end
+      if passed == ${MAX_PASSED} or (at == 1 and not warm) then break end
+    end
+    return ids[1], worker
   end
 
   -- Gives those that wait to workers that have a slot, in turn.
   local function serve()
     while true do
-      local id, score = unpack(redis.call("ZRANGE", WAITING, 0, 0, "WITHSCORES"))
+      local id, worker = nextRun()
       if not id then return end
-      local payload, session, at = unpack(redis.call("HMGET", nameOf(id), "payload", "session", "at"))
-      local worker = payload and workerFor(session)
-      if payload and not worker then return end
-      redis.call("ZREM", WAITING, id)
-      local turn = math.floor(tonumber(score) / WITHIN_TURN)
+      local turn = math.floor(tonumber(redis.call("ZSCORE", WAITING, id)) / WITHIN_TURN)
       if turn > tonumber(redis.call("GET", STANDS) or "0") then redis.call("SET", STANDS, turn) end
-      if payload then give(id, worker, session, payload, at) end
+      redis.call("ZREM", WAITING, id)
+      local payload, session, at = unpack(redis.call("HMGET", nameOf(id), "payload", "session", "at"))
+      if payload then
+        local isTold = redis.call("EXISTS", messagesOf(id), repliesOf(id)) > 0 and 1 or 0
+        give(id, worker, session, worker, payload, redis.call("HINCRBY", nameOf(id), "attempt", 1), now - at, isTold)
+      end
     end
   end
 
   local function release(id, worker)
     redis.call("SREM", runsOf(worker), id)
     redis.call("HDEL", ACTIVE, id)
-    noteSlots(worker)
+    redis.call("ZINCRBY", FREE, 1, worker)
   end
 
   local function bury(id)
@@ -149,7 +162,8 @@ const PUT = script(`
     return {known}
   end
   local waiting = redis.call("ZCARD", WAITING)
-  local worker = waiting == 0 and workerFor(session)
+  local warm = waiting == 0 and session ~= "" and redis.call("GET", session)
+  local worker = warm and isReady(warm) and warm or waiting == 0 and anyReady()
   local turn
   if not worker then
     local stands, last = 0, 0
@@ -161,9 +175,16 @@ const PUT = script(`
     if waiting >= most or (own > 0 and own >= most - waiting) then return {false, waiting, own} end
     turn = math.max(stands, last)
   end
-  redis.call("HSET", nameOf(id), "payload", payload, "session", session, "owner", owner, "kind", kind, "at", now, "hosts", host)
+  local attempt = worker and 1 or 0
+  redis.call(
+    "HSET", nameOf(id),
+    "payload", payload, "session", session, "owner", owner, "kind", kind, "at", now, "hosts", host, "attempt", attempt
+  )
   redis.call("DEL", messagesOf(id), repliesOf(id))
-  if worker then give(id, worker, session, payload, now)
+  if worker then
+    -- It comes back to a worker that is only busy.
+    local home = warm and (warm == worker or settingsOf(warm) > 0) and warm or worker
+    give(id, worker, session, home, payload, attempt, 0, 0)
   else
     if waiting == 0 then redis.call("DEL", STANDS, LAST) end
     redis.call("HSET", LAST, quota, turn + 1)
@@ -182,12 +203,13 @@ const JOIN = script(`
 /** Sends a message of an attempt that has the right to the run, which may end it. Returns whether it has. */
 const SEND = script(`
   local id, attempt, worker, ending, payload, by, reason = unpack(ARGV)
-  if redis.call("HGET", nameOf(id), "attempt") ~= attempt or redis.call("HGET", ACTIVE, id) ~= worker then return 0 end
+  local newest, hosts = unpack(redis.call("HMGET", nameOf(id), "attempt", "hosts"))
+  if newest ~= attempt or redis.call("HGET", ACTIVE, id) ~= worker then return 0 end
   if ending ~= "" then release(id, worker) end
   if ending == "back" then giveBack(id, 0) end
   if ending == "gone" then redis.call("XTRIM", messagesOf(id), "MAXLEN", 0) end
   local keep = ending == "gone" and ${KEEP_GONE_MS} or ending == "" and ${KEEP_RUN_MS} or ${KEEP_RESULTS_MS}
-  if payload ~= "" then tell(messagesOf(id), payload, by, keep, hostsOf(id)) end
+  if payload ~= "" then tell(messagesOf(id), payload, by, keep, hosts) end
   if ending == "dead" then
     redis.call("HSET", nameOf(id), "reason", reason)
     bury(id)
@@ -196,8 +218,7 @@ const SEND = script(`
   if ending == "back" then serve()
   elseif ending ~= "" then
     local minute = prefix .. ":served:" .. math.floor(clock[1] / ${MINUTE_SECONDS})
-    redis.call("INCR", minute)
-    redis.call("EXPIRE", minute, ${KEEP_COUNTS_SECONDS})
+    if redis.call("INCR", minute) == 1 then redis.call("EXPIRE", minute, ${KEEP_COUNTS_SECONDS}) end
     serve()
   end
   return 1
@@ -236,7 +257,8 @@ const SIGN = script(`
   redis.call("SET", SIGNED, now)
   if redis.call("HGET", WORKERS, worker) ~= settings then
     redis.call("HSET", WORKERS, worker, settings)
-    noteSlots(worker)
+    local order = tonumber(redis.call("ZSCORE", FREE, worker) or 1 - 0.5 / NUMBERS) % 1
+    redis.call("ZADD", FREE, settingsOf(worker) - redis.call("SCARD", runsOf(worker)) + order, worker)
   end
   for _, other in ipairs(redis.call("ZRANGEBYSCORE", SIGNS, "-inf", now)) do
     if wasAway then redis.call("ZADD", SIGNS, now + lostAfter / 2, other) else remove(other, 1) end

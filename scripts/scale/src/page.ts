@@ -247,7 +247,7 @@ Without it ${whole(results.surges[0]?.course.at(-1)?.waiting ?? 0)} runs still w
 - Turns are those of \`@cem/queue\` (a test holds them against the real ones in Redis). All customers share one agent of each worker: what opening
   a customer's own costs is left out.
 - A run that is sent to its guest goes there when that worker has a slot free and nothing else waits, else to the worker that has waited longest.
-  What the handing costs, some 10 commands of Redis and 1 ms, is left out.
+  That a worker with a free slot takes one of the next 16 whose guest it has before the first is left out, so the trap is worse here than it is.
 `;
 }
 

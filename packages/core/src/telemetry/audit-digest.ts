@@ -1,10 +1,11 @@
-import { createHmac, randomBytes } from "node:crypto";
+import { createHmac, generateKeySync } from "node:crypto";
+import type { KeyObject } from "node:crypto";
 import type { AuditLog } from "../audit.ts";
 
-const KEY_BYTES = 32;
+const KEY_BITS = 256;
 
 /** Random keys, in memory only. Each owner has an audit log of its own, unless the caller gives one log for all. */
-const keys = new WeakMap<AuditLog, Buffer>();
+const keys = new WeakMap<AuditLog, KeyObject>();
 
 /**
  * Computes the HMAC-SHA-256 of a text for an audit log, in hexadecimal. An unkeyed digest of a short value, such as the
@@ -12,6 +13,6 @@ const keys = new WeakMap<AuditLog, Buffer>();
  */
 export function auditDigest(audit: AuditLog, text: string): string {
   let key = keys.get(audit);
-  if (key === undefined) keys.set(audit, (key = randomBytes(KEY_BYTES)));
+  if (key === undefined) keys.set(audit, (key = generateKeySync("hmac", { length: KEY_BITS })));
   return createHmac("sha256", key).update(text).digest("hex");
 }
