@@ -1,5 +1,6 @@
 import { Lexer, LineCounter, isAlias, isMap, isScalar, isSeq, parseDocument, visit } from "yaml";
 import type { Document, ErrorCode, Pair, YAMLMap } from "yaml";
+import { CemError, type KnownErrorCode } from "@cem/core";
 import { dottedPath, listProblems } from "./layer.ts";
 import type { Position } from "./layer.ts";
 
@@ -226,11 +227,6 @@ export interface ContentProblem extends YamlProblem {
   path: string;
 }
 
-/** Lists the problems of a file for a message, one a line, with the line of each. */
-export function listContentProblems(file: string, problems: readonly ContentProblem[]): string {
-  return listProblems(problems, ({ line }) => (line === undefined ? file : `${file}:${line}`));
-}
-
 interface Issue {
   code?: string | undefined;
   path: PropertyKey[];
@@ -240,7 +236,7 @@ interface Issue {
 }
 
 /** Describes the issues of a schema's check. Of a union's options, the one that went furthest is what was meant. */
-export function describeIssues(issues: readonly unknown[]): { path: PropertyKey[]; message: string }[] {
+function describeIssues(issues: readonly unknown[]): { path: PropertyKey[]; message: string }[] {
   return (issues as readonly Issue[]).flatMap(({ code, path, message, keys = [], errors = [] }) => {
     if (code === "unrecognized_keys") {
       return keys.map((key) => ({ path: [...path, key], message: "is not known here" }));
@@ -257,4 +253,78 @@ export function describeIssues(issues: readonly unknown[]): { path: PropertyKey[
 
 function depthOf(found: readonly { path: readonly PropertyKey[] }[]): number {
   return Math.max(0, ...found.map(({ path }) => path.length));
+}
+
+const MAX_DEFINITION_BYTES = 1024 * 1024;
+
+/** A schema of Zod, or of Zod mini. */
+interface Checker<Output> {
+  safeParse(
+    value: unknown,
+    options: { reportInput: false },
+  ): { success: true; data: Output } | { success: false; error: { issues: readonly unknown[] } };
+}
+
+/** Reads a definition that people write, such as a form or a workflow, and collects what is wrong with it. */
+export class DefinitionProblems {
+  readonly #found: ContentProblem[] = [];
+  readonly #code: KnownErrorCode;
+  readonly #file: string;
+  #at: YamlDocument["at"] = () => ({});
+
+  /**
+   * @param code - Of the error that all methods throw, which lists each problem with its line.
+   * @param file - The file's name, for messages.
+   */
+  constructor(code: KnownErrorCode, file: string) {
+    this.#code = code;
+    this.#file = file;
+  }
+
+  /** Reads the definition from YAML or JSON. */
+  read(text: string): unknown {
+    this.checkSize(Buffer.byteLength(text));
+    const { value, problems, at } = readYaml(text);
+    // Further ones mostly follow from the first.
+    this.#found.push(...problems.slice(0, 1).map((problem) => ({ path: "", ...problem })));
+    if (problems.length === 0 && value === undefined) this.add([], "is empty.");
+    this.throwIfAny();
+    this.#at = at;
+    return value;
+  }
+
+  checkSize(bytes: number): void {
+    if (bytes > MAX_DEFINITION_BYTES)
+      this.add(
+        [],
+        `has ${bytes} bytes, and ${MAX_DEFINITION_BYTES} are the most. Put data into other files.`,
+      );
+    this.throwIfAny();
+  }
+
+  /** Adds a problem of the value at a path, with its place or that of the nearest value around it that has one. */
+  add(path: readonly PropertyKey[], message: string): void {
+    this.#found.push({ path: dottedPath(path), message, ...this.#at(path).position });
+  }
+
+  /** Adds what a schema has against a value. @returns the value as the schema gives it; `undefined` where there is something. */
+  check<Output>(
+    schema: Checker<Output>,
+    value: unknown,
+    path: readonly PropertyKey[] = [],
+  ): Output | undefined {
+    const checked = schema.safeParse(value, { reportInput: false });
+    if (checked.success) return checked.data;
+    for (const { path: own, message } of describeIssues(checked.error.issues))
+      this.add([...path, ...own], `${message}.`);
+    return undefined;
+  }
+
+  throwIfAny(): void {
+    if (this.#found.length === 0) return;
+    const message = listProblems(this.#found, ({ line }) =>
+      line === undefined ? this.#file : `${this.#file}:${line}`,
+    );
+    throw new CemError(this.#code, message, { details: { file: this.#file, problems: this.#found } });
+  }
 }

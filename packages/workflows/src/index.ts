@@ -1,7 +1,6 @@
 export { createWorkflows } from "./workflows.ts";
 export type { ResumeOptions, RunWorkflowOptions, Workflows, WorkflowsSettings } from "./workflows-port.ts";
 export type { FindWorkflow, LoadedWorkflow, WorkflowSource } from "./definition/load-workflow.ts";
-export { MAX_WORKFLOW_BYTES, workflowTooLarge } from "./definition/parse-workflow.ts";
 export type { WorkflowProblem } from "./definition/parse-workflow.ts";
 export { inputSchemaOf } from "./definition/value-schema.ts";
 export type { Retry, Workflow, WorkflowStep, WorkflowVariable } from "./definition/workflow.ts";

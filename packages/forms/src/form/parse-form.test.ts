@@ -20,36 +20,36 @@ describe("parseForm", () => {
 
   it.each([
     ["  - { name: a, type: txet }", /^try\.yaml:3 {2}fields\[0\]\.type {2}.*"text"/],
-    ["  - name: a\n    requird: true", /^try\.yaml:4 {2}fields\[0\]\.requird {2}is not known here$/],
+    ["  - name: a\n    requird: true", /^try\.yaml:4 {2}fields\[0\]\.requird {2}is not known here\.$/],
     ["  - { name: __proto__ }", /fields\[0\]\.name {2}must begin with a letter/],
     [
       "  - { name: a }\n  - { name: a }",
-      /^try\.yaml:4 {2}fields\[1\]\.name {2}"a" is taken by a field above$/,
+      /^try\.yaml:4 {2}fields\[1\]\.name {2}"a" is taken by a field above\.$/,
     ],
-    ["  - { name: a, type: select }", /is select, which needs options$/],
+    ["  - { name: a, type: select }", /is select, which needs options\.$/],
     [
       "  - { name: a, options: [x] }",
-      /options {2}is not for a field of type text, but for select, multiselect, radio$/,
+      /options {2}is not for a field of type text, but for select, multiselect, radio\.$/,
     ],
-    ["  - { name: a, when: { field: b, equals: 1 } }", /asks for "b", which is no field of this form$/],
+    ["  - { name: a, when: { field: b, equals: 1 } }", /asks for "b", which is no field of this form\.$/],
     ["  - { name: a, when: { field: a } }", /needs exactly one of equals/],
     [
       "  - { name: a, when: { field: b, filled: true } }\n  - { name: b, when: { field: a, filled: true } }",
-      /depend on each other in a circle: a → b → a$/,
+      /depend on each other in a circle: a → b → a\.$/,
     ],
-    ["  - { name: a, type: date, min: soon }", /fields\[0\]\.min {2}must be a date$/],
-    ["  - { name: a, type: integer, min: 3, max: 2 }", /is above max$/],
-    ["  - { name: a, type: integer, default: x }", /default {2}must be a whole number$/],
+    ["  - { name: a, type: date, min: soon }", /fields\[0\]\.min {2}must be a date\.$/],
+    ["  - { name: a, type: integer, min: 3, max: 2 }", /is above max\.$/],
+    ["  - { name: a, type: integer, default: x }", /default {2}must be a whole number\.$/],
     ["  - { name: a, pattern: '(a+)+(?=b)' }", /pattern {2}is not a pattern of RE2/],
     ["  - { name: a, pattern: '(a)\\1' }", /pattern {2}is not a pattern of RE2/],
     ["  - { name: a, pattern: '(((a{99}){99}){99}){99}' }", /pattern {2}is not a pattern of RE2/],
     [
       "  - { name: a }\ntarget: { type: web, url: 'file:///etc/passwd' }",
-      /target\.url {2}must be an http or https address$/,
+      /target\.url {2}must be an http or https address\.$/,
     ],
     [
       "  - { name: a }\ntarget: { type: web, url: 'javascript:alert(1)' }",
-      /must be an http or https address$/,
+      /must be an http or https address\.$/,
     ],
     [
       "  - { name: a }\ntarget: { type: tool, tool: calculate }",
@@ -66,9 +66,9 @@ describe("parseForm", () => {
   });
 
   it("refuses what is empty, too large, or grows without end", () => {
-    expect(messageOf("")).toBe("try.yaml  is empty");
+    expect(messageOf("")).toBe("try.yaml  is empty.");
     expect(messageOf(`${HEAD}  - { name: a, description: "${"x".repeat(2 ** 20)}" }`)).toMatch(
-      /at most 1048576$/,
+      /and 1048576 are the most/,
     );
     const bomb = ["a: &a [x, x, x, x, x, x, x, x, x, x]"];
     for (let level = 1; level < 9; level += 1) {

@@ -1,12 +1,9 @@
-import { describeIssues, dottedPath, listContentProblems, readYaml } from "@cem/config/yaml";
+import { DefinitionProblems } from "@cem/config/yaml";
 import type { ContentProblem as DefinitionProblem } from "@cem/config/yaml";
-import { CemError } from "@cem/core";
 import { readDate } from "./dates.ts";
 import { checkValue, compilePattern, fieldsOf } from "./field-values.ts";
 import { formSchema } from "./form-schema.ts";
 import type { Form, FormField } from "./form-schema.ts";
-
-const MAX_FORM_CHARACTERS = 1024 * 1024;
 
 /** Something that is wrong with a definition. */
 export type { DefinitionProblem };
@@ -23,23 +20,8 @@ export interface ParseFormOptions {
  * @throws CemError `FORM_INVALID`, with each problem's line in its message and in `details.problems`.
  */
 export function parseForm(text: string, { file = "form" }: ParseFormOptions = {}): Form {
-  if (text.length > MAX_FORM_CHARACTERS) {
-    throw formInvalid(file, [
-      { path: "", message: `has ${text.length} characters; a form has at most ${MAX_FORM_CHARACTERS}` },
-    ]);
-  }
-  const { value, problems, at } = readYaml(text);
-  if (problems.length > 0)
-    throw formInvalid(
-      file,
-      problems.map((one) => ({ path: "", ...one })),
-    );
-  if (value === undefined) throw formInvalid(file, [{ path: "", message: "is empty" }]);
-  const locate = (problem: DefinitionProblem, path: readonly PropertyKey[]): DefinitionProblem => ({
-    ...problem,
-    ...at(path).position,
-  });
-  return checkForm(value, file, locate);
+  const problems = new DefinitionProblems("FORM_INVALID", file);
+  return checkForm(problems.read(text), problems);
 }
 
 /**
@@ -48,25 +30,15 @@ export function parseForm(text: string, { file = "form" }: ParseFormOptions = {}
  * @throws CemError `FORM_INVALID`
  */
 export function defineForm(definition: unknown): Form {
-  return checkForm(definition, "form", (problem) => problem);
+  return checkForm(definition, new DefinitionProblems("FORM_INVALID", "form"));
 }
 
-function checkForm(
-  definition: unknown,
-  file: string,
-  locate: (problem: DefinitionProblem, path: readonly PropertyKey[]) => DefinitionProblem,
-): Form {
-  const parsed = formSchema.safeParse(definition, { reportInput: false });
-  const found = parsed.success ? findFaults(parsed.data) : describeIssues(parsed.error.issues);
-  if (found.length === 0 && parsed.success) return parsed.data;
-  throw formInvalid(
-    file,
-    found.map(({ path, message }) => locate({ path: dottedPath(path), message }, path)),
-  );
-}
-
-function formInvalid(file: string, problems: readonly DefinitionProblem[]): CemError {
-  return new CemError("FORM_INVALID", listContentProblems(file, problems), { details: { file, problems } });
+function checkForm(definition: unknown, problems: DefinitionProblems): Form {
+  const form = problems.check(formSchema, definition);
+  for (const { path, message } of form === undefined ? [] : findFaults(form))
+    problems.add(path, `${message}.`);
+  problems.throwIfAny();
+  return form as Form;
 }
 
 interface Fault {

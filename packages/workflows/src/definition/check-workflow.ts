@@ -1,3 +1,4 @@
+import type { DefinitionProblems } from "@cem/config/yaml";
 import { CemError } from "@cem/core";
 import type { JsonValue, WorkflowStepKind, CatalogSnapshot } from "@cem/core";
 import { nearest } from "@cem/core/text";
@@ -5,7 +6,7 @@ import type { Expression, DocumentPath } from "../expressions/expression.ts";
 import { visitExpressions } from "../expressions/template.ts";
 import { dependenciesOf, findCircle, visitStep } from "./dependencies.ts";
 import { isBuiltIn } from "./parse-workflow.ts";
-import type { ParsedWorkflow, Problems } from "./parse-workflow.ts";
+import type { ParsedWorkflow } from "./parse-workflow.ts";
 import { schemaProblems } from "./value-schema.ts";
 import { ON_ERROR } from "./workflow.ts";
 import type { Workflow, WorkflowStep } from "./workflow.ts";
@@ -42,10 +43,14 @@ export function checkWorkflow(
 
 class WorkflowChecker {
   readonly #workflow: Workflow;
-  readonly #problems: Problems;
+  readonly #problems: DefinitionProblems;
   readonly #kinds: ReadonlyMap<string, WorkflowStepKind>;
 
-  constructor(workflow: Workflow, problems: Problems, kinds: ReadonlyMap<string, WorkflowStepKind>) {
+  constructor(
+    workflow: Workflow,
+    problems: DefinitionProblems,
+    kinds: ReadonlyMap<string, WorkflowStepKind>,
+  ) {
     this.#workflow = workflow;
     this.#problems = problems;
     this.#kinds = kinds;
@@ -177,7 +182,7 @@ const NOT_FOUND = new Set(["SERVER_NOT_FOUND", "TOOL_NOT_FOUND"]);
 /** Adds the tools of steps that no server has, and code that can't be parsed, to the problems of a workflow. */
 export async function checkCalls(
   { steps }: Workflow,
-  problems: Problems,
+  problems: DefinitionProblems,
   { catalog, toolNames }: { catalog: CatalogSnapshot; toolNames: ToolNames },
 ): Promise<void> {
   const { parseProgram } = await import("@cem/program");

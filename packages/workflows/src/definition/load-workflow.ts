@@ -1,7 +1,7 @@
+import { DefinitionProblems } from "@cem/config/yaml";
 import type { JsonObject, WorkflowStepKind } from "@cem/core";
 import { checkWorkflow } from "./check-workflow.ts";
-import { parseWorkflowText, parseWorkflowValue, workflowInvalid } from "./parse-workflow.ts";
-import type { Problems } from "./parse-workflow.ts";
+import { parseWorkflowText, parseWorkflowValue } from "./parse-workflow.ts";
 import type { Workflow, WorkflowStep } from "./workflow.ts";
 
 /** A workflow as it is written: text in YAML or JSON, or data. */
@@ -30,7 +30,7 @@ export async function loadWorkflow(
   source: WorkflowSource,
   kinds: ReadonlyMap<string, WorkflowStepKind>,
   find: FindWorkflow,
-  checkFurther?: (workflow: Workflow, problems: Problems) => Promise<void>,
+  checkFurther?: (workflow: Workflow, problems: DefinitionProblems) => Promise<void>,
 ): Promise<LoadedWorkflow> {
   const parts = new Map<string, Workflow>();
   const read = async (one: WorkflowSource): Promise<Workflow> => {
@@ -46,7 +46,9 @@ export async function loadWorkflow(
       const name = step.config["workflow"] as string;
       if (way.includes(name)) {
         const circle = [...way.slice(way.indexOf(name)), name].join(" → ");
-        throw workflowInvalid(origin, [{ path: step.name, message: `is part of itself: ${circle}.` }]);
+        const problems = new DefinitionProblems("WORKFLOW_INVALID", origin);
+        problems.add([step.name], `is part of itself: ${circle}.`);
+        problems.throwIfAny();
       }
       if (parts.has(name)) continue;
       const found = await find(name);

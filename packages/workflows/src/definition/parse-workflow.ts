@@ -1,6 +1,5 @@
-import { listContentProblems, readYaml, describeIssues, dottedPath } from "@cem/config/yaml";
-import type { ContentProblem as WorkflowProblem, Position } from "@cem/config/yaml";
-import { CemError } from "@cem/core";
+import { DefinitionProblems } from "@cem/config/yaml";
+import type { ContentProblem as WorkflowProblem } from "@cem/config/yaml";
 import type { JsonObject, JsonSchema, JsonValue } from "@cem/core";
 import type { z } from "zod";
 import type { DocumentPath } from "../expressions/expression.ts";
@@ -9,21 +8,6 @@ import type { Retry, StepBody, Workflow, WorkflowStep, WorkflowVariable } from "
 
 /** One thing that is wrong with a workflow. */
 export type { WorkflowProblem };
-
-/** Creates a `WORKFLOW_INVALID` error, which tells each problem with its line. */
-export function workflowInvalid(origin: string, problems: readonly WorkflowProblem[]): CemError {
-  const message = listContentProblems(origin, problems);
-  return new CemError("WORKFLOW_INVALID", message, { details: { origin, problems } });
-}
-
-/** The largest file that is read. */
-export const MAX_WORKFLOW_BYTES = 1024 * 1024;
-
-/** Creates the error for a file of more than {@link MAX_WORKFLOW_BYTES}. */
-export function workflowTooLarge(origin: string, bytes: number): CemError {
-  const message = `has ${bytes} bytes, and ${MAX_WORKFLOW_BYTES} are the most. Put data into files of the workspace and parts into workflows of their own.`;
-  return workflowInvalid(origin, [{ path: "", message }]);
-}
 
 const MS_PER_SECOND = 1_000;
 const DEFAULT_MAX_PARALLEL = 4;
@@ -36,32 +20,10 @@ const MAX_STEPS = 10_000;
 
 const VARIABLE_TYPES = new Set(["string", "number", "integer", "boolean", "array", "object"]);
 
-/** Collects what is wrong with a workflow. */
-export class Problems {
-  readonly found: WorkflowProblem[] = [];
-  readonly #origin: string;
-  readonly #placeOf: (path: DocumentPath) => Position | undefined;
-
-  /** @param placeOf - The place of a value; of the nearest one around it where it has none. */
-  constructor(origin: string, placeOf: (path: DocumentPath) => Position | undefined) {
-    this.#origin = origin;
-    this.#placeOf = placeOf;
-  }
-
-  add(path: DocumentPath, message: string): void {
-    this.found.push({ path: dottedPath(path), message, ...this.#placeOf(path) });
-  }
-
-  /** @throws CemError `WORKFLOW_INVALID` where there are any. */
-  throwIfAny(): void {
-    if (this.found.length > 0) throw workflowInvalid(this.#origin, this.found);
-  }
-}
-
 /** A workflow that has the right form, and where to tell what else is wrong with it. */
 export interface ParsedWorkflow {
   workflow: Workflow;
-  problems: Problems;
+  problems: DefinitionProblems;
 }
 
 /**
@@ -71,13 +33,8 @@ export interface ParsedWorkflow {
  * @throws CemError `WORKFLOW_INVALID` with the line of each error.
  */
 export function parseWorkflowText(text: string, origin: string): ParsedWorkflow {
-  const bytes = Buffer.byteLength(text);
-  if (bytes > MAX_WORKFLOW_BYTES) throw workflowTooLarge(origin, bytes);
-  const { value = null, problems, at } = readYaml(text);
-  const [problem] = problems;
-  // Further errors mostly follow from the first.
-  if (problem !== undefined) throw workflowInvalid(origin, [{ path: "", ...problem }]);
-  return parse(value, new Problems(origin, (path) => at(path).position));
+  const problems = new DefinitionProblems("WORKFLOW_INVALID", origin);
+  return parse(problems.read(text), problems);
 }
 
 /**
@@ -86,11 +43,11 @@ export function parseWorkflowText(text: string, origin: string): ParsedWorkflow 
  * @throws CemError `WORKFLOW_INVALID`
  */
 export function parseWorkflowValue(value: unknown, origin: string): ParsedWorkflow {
-  return parse(value, new Problems(origin, () => undefined));
+  return parse(value, new DefinitionProblems("WORKFLOW_INVALID", origin));
 }
 
-function parse(value: unknown, problems: Problems): ParsedWorkflow {
-  const written = check(workflowSchema, value, [], problems);
+function parse(value: unknown, problems: DefinitionProblems): ParsedWorkflow {
+  const written = problems.check(workflowSchema, value);
   problems.throwIfAny();
   if (written === undefined) throw new Error("A workflow without problems is read.");
   const reader = new StepReader(problems);
@@ -117,10 +74,10 @@ function parse(value: unknown, problems: Problems): ParsedWorkflow {
 
 /** Reads lists of steps, with those within them. */
 class StepReader {
-  readonly #problems: Problems;
+  readonly #problems: DefinitionProblems;
   #count = 0;
 
-  constructor(problems: Problems) {
+  constructor(problems: DefinitionProblems) {
     this.#problems = problems;
   }
 
@@ -140,7 +97,7 @@ class StepReader {
     this.#count += 1;
     if (this.#count === MAX_STEPS + 1) this.#problems.add(path, `is one of more than ${MAX_STEPS} steps.`);
     if (this.#count > MAX_STEPS) return undefined;
-    const written = check(stepSchema, value, path, this.#problems);
+    const written = this.#problems.check(stepSchema, value, path);
     if (written === undefined) return undefined;
     const { type, timeout, on_error: onError } = written;
     const { config, bodies } = this.#configOf(type, written.config ?? {}, [...path, "config"], depth);
@@ -171,7 +128,7 @@ class StepReader {
       .filter((name) => written[name] !== undefined)
       .map((name) => ({ name, steps: this.list(written[name], [...path, name], depth + 1) }));
     const config = Object.fromEntries(Object.entries(written).filter(([key]) => !names.includes(key)));
-    if (isBuiltIn(type)) check(CONFIG_SCHEMAS[type], config, path, this.#problems);
+    if (isBuiltIn(type)) this.#problems.check<unknown>(CONFIG_SCHEMAS[type], config, path);
     if (type === "loop" && (config["items"] === undefined) === (config["while"] === undefined))
       this.#problems.add(path, "needs either `items` or `while`.");
     if (names.length > 0 && bodies.length === 0)
@@ -208,20 +165,4 @@ function typeOf(value: JsonValue): string | undefined {
   if (value === null) return undefined;
   if (Array.isArray(value)) return "array";
   return typeof value;
-}
-
-/** Checks a value against a schema and notes what is wrong. */
-function check<Schema extends z.ZodType>(
-  schema: Schema,
-  value: unknown,
-  path: DocumentPath,
-  problems: Problems,
-): z.output<Schema> | undefined {
-  const checked = schema.safeParse(value);
-  if (checked.success) return checked.data;
-  for (const { path: own, message } of describeIssues(checked.error.issues)) {
-    const keys = own.map((key) => (typeof key === "number" ? key : String(key)));
-    problems.add([...path, ...keys], `${message}.`);
-  }
-  return undefined;
 }

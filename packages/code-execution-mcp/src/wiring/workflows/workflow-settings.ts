@@ -67,11 +67,11 @@ function snakeKeys(settings: object): object {
 
 /** @throws CemError `WORKFLOW_NOT_FOUND`, `WORKFLOW_INVALID` for a file that is too large. */
 async function readSource(file: string, name: string): Promise<WorkflowSource> {
-  const { MAX_WORKFLOW_BYTES, workflowTooLarge } = await import("@cem/workflows");
+  const { DefinitionProblems } = await import("@cem/config/yaml");
   try {
     await using handle = await open(file);
     const { size } = await handle.stat();
-    if (size > MAX_WORKFLOW_BYTES) throw workflowTooLarge(name, size);
+    new DefinitionProblems("WORKFLOW_INVALID", name).checkSize(size);
     return { text: await handle.readFile("utf8"), origin: name };
   } catch (error) {
     if (CemError.isInstance(error)) throw error;
