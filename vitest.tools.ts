@@ -18,8 +18,9 @@ export type Tool = keyof typeof CHECKS;
 
 const found = new Map<Tool, boolean>();
 
-/** Whether a program that tests need runs on this machine. */
+/** Whether a program that tests need runs on this machine. `npm test` tries Node alone, and so the same on each. */
 export function isInstalled(tool: Tool): boolean {
+  if (process.env["CEM_TEST_TOOLS"] === "none") return false;
   const known = found.get(tool) ?? CHECKS[tool]();
   found.set(tool, known);
   return known;

@@ -1,6 +1,5 @@
-import { fileURLToPath } from "node:url";
 import { describe, expect, it } from "vitest";
-import { connect, odd, reference, twoEra } from "../fixtures/servers.ts";
+import { connect, odd, twoEra } from "../fixtures/servers.ts";
 
 const signal = new AbortController().signal;
 
@@ -21,30 +20,6 @@ describe.concurrent("createMcpConnections", () => {
     await connections.callTool("odd", "echo", { text: "a" }, { signal });
     expect(before?.pid).toBeTypeOf("number");
     expect(connections.status()[0]?.pid).toBe(before?.pid);
-  });
-
-  it.each(["server-everything", "server-memory", "server-sequential-thinking"])(
-    "talks to %s",
-    async (name) => {
-      await using connections = connect([reference(name)]);
-      const [status] = await connections.check();
-      expect(status).toMatchObject({
-        state: "ready",
-        transport: "stdio",
-        protocol: "2025-11-25",
-        sharing: "session",
-      });
-      expect(status?.toolCount).toBeGreaterThan(0);
-      expect(status?.latencyMs).toBeGreaterThan(0);
-    },
-  );
-
-  it("reads a folder through server-filesystem", async () => {
-    const folder = fileURLToPath(new URL("../fixtures", import.meta.url));
-    await using connections = connect([reference("server-filesystem", folder)]);
-    const file = `${folder}/servers.ts`;
-    const result = await connections.callTool("filesystem", "read_text_file", { path: file }, { signal });
-    expect(JSON.stringify(result.content)).toContain("Connections that are closed when the test ends");
   });
 
   it("names the server that was probably meant", async () => {

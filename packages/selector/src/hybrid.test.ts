@@ -3,28 +3,25 @@ import { tmpdir } from "node:os";
 import path from "node:path";
 import { afterAll, beforeAll, describe, expect, it } from "vitest";
 import { createSelector, createTransformersEmbedder, type Embedder } from "./index.ts";
-import { startEmbeddingsServer } from "./testing/embeddings-server.ts";
-import { installTransformers } from "./testing/install-transformers.ts";
+import { type EmbeddingsServer, startEmbeddingsServer } from "./testing/embeddings-server.ts";
 import { sampleTools, tool } from "./testing/sample-tools.ts";
-import { writeTinyModel } from "./testing/tiny-model.ts";
 import { createOpenAiEmbedder } from "./semantic/openai-embedder.ts";
 
-const INSTALL_TIMEOUT_MS = 180_000;
 /** No word of it is in any tool; `umbrella` is in the model's meaning of weather. */
 const BY_MEANING = "do I want my umbrella";
 
 let folder: string;
-let modelDir: string;
-let library: string;
+let server: EmbeddingsServer;
 
 beforeAll(async () => {
   folder = await mkdtemp(path.join(tmpdir(), "cem-hybrid-"));
-  modelDir = path.join(folder, "tiny");
-  await writeTinyModel(modelDir);
-  library = await installTransformers();
-}, INSTALL_TIMEOUT_MS);
+  server = await startEmbeddingsServer();
+});
 
-afterAll(() => rm(folder, { recursive: true, force: true }));
+afterAll(async () => {
+  await server[Symbol.asyncDispose]();
+  await rm(folder, { recursive: true, force: true });
+});
 
 /** The embedder, counting what it is asked for. */
 function counting(inner: Embedder) {
@@ -41,8 +38,12 @@ function counting(inner: Embedder) {
   return { asked, embedder };
 }
 
-function localEmbedder(): Embedder {
-  return createTransformersEmbedder({ modelDir, library });
+function embedderOfServer(): Embedder {
+  return createOpenAiEmbedder({ model: "m", apiKey: "k", baseUrl: `${server.url}/v1` });
+}
+
+function embedderWithoutModel(): Embedder {
+  return createTransformersEmbedder({ modelDir: path.join(folder, "none") });
 }
 
 const request = { task: BY_MEANING, tools: sampleTools };
@@ -51,7 +52,7 @@ describe("createSelector", () => {
   describe("search with an embedder", () => {
     it("finds by meaning what no word finds", async () => {
       expect(await createSelector().search(request)).toEqual([]);
-      const selector = createSelector({ embedder: localEmbedder() });
+      const selector = createSelector({ embedder: embedderOfServer() });
       await selector.prepare(sampleTools);
       expect(selector.semantics).toEqual({ state: "ready" });
       const [first] = await selector.search(request);
@@ -61,7 +62,7 @@ describe("createSelector", () => {
 
     it("answers by words at once, while the tools are being embedded", async () => {
       const { promise, resolve } = Promise.withResolvers<void>();
-      const inner = localEmbedder();
+      const inner = embedderOfServer();
       const selector = createSelector({
         embedder: {
           specificationVersion: "v1",
@@ -87,12 +88,12 @@ describe("createSelector", () => {
 
     it("waits for the vectors where it is told to, also for the reason why there are none", async () => {
       const patienceMs = 60_000;
-      const selector = createSelector({ embedder: localEmbedder(), patienceMs });
+      const selector = createSelector({ embedder: embedderOfServer(), patienceMs });
       const notes: string[] = [];
       const onNote = (note: string) => void notes.push(note);
       expect((await selector.search({ ...request, onNote }))[0]?.tool.server).toBe("weather");
       await selector.dispose();
-      const embedder = createTransformersEmbedder({ modelDir: path.join(folder, "none"), library });
+      const embedder = embedderWithoutModel();
       await createSelector({ embedder, patienceMs }).search({ ...request, onNote });
       expect(notes).toEqual([
         "by words and by meaning",
@@ -107,7 +108,7 @@ describe("createSelector", () => {
     });
 
     it("finds nothing where neither a word nor the meaning is near", async () => {
-      const selector = createSelector({ embedder: localEmbedder() });
+      const selector = createSelector({ embedder: embedderOfServer() });
       await selector.prepare(sampleTools);
       expect(await selector.search({ task: "play a song", tools: sampleTools })).toEqual([]);
       const found = await selector.search({ task: "weather forecast tomorrow", tools: sampleTools });
@@ -116,7 +117,7 @@ describe("createSelector", () => {
     });
 
     it("keeps a tool that is named first", async () => {
-      const selector = createSelector({ embedder: localEmbedder() });
+      const selector = createSelector({ embedder: embedderOfServer() });
       await selector.prepare(sampleTools);
       const task = "call write_file about my umbrella and the sunny weather forecast";
       expect((await selector.search({ task, tools: sampleTools }))[0]?.tool.name).toBe("write_file");
@@ -125,7 +126,7 @@ describe("createSelector", () => {
 
     it("embeds a tool once, also for the next process", async () => {
       const cacheDir = path.join(folder, "cache");
-      const first = counting(localEmbedder());
+      const first = counting(embedderOfServer());
       const selector = createSelector({ embedder: first.embedder, cacheDir });
       await selector.prepare(sampleTools);
       const more = [...sampleTools, tool("mail", "send_email", "Send an email message.")];
@@ -133,19 +134,17 @@ describe("createSelector", () => {
       expect(first.asked.document).toBe(more.length);
       await selector.dispose();
 
-      const second = counting(localEmbedder());
+      const second = counting(embedderOfServer());
       const next = createSelector({ embedder: second.embedder, cacheDir });
       await next.prepare(more);
       expect(second.asked.document).toBe(0);
-      // A busy machine may take longer to load the model than a query waits for it.
-      await second.embedder.embed(["warm up"], { kind: "query" });
       expect((await next.search({ task: BY_MEANING, tools: more }))[0]?.tool.server).toBe("weather");
       await next.dispose();
     });
 
     it("embeds again what a broken file held", async () => {
       const cacheDir = path.join(folder, "broken");
-      const selector = createSelector({ embedder: localEmbedder(), cacheDir });
+      const selector = createSelector({ embedder: embedderOfServer(), cacheDir });
       await selector.prepare(sampleTools);
       await selector.dispose();
       const [name = ""] = await readdir(cacheDir);
@@ -153,7 +152,7 @@ describe("createSelector", () => {
       const { length } = await readFile(file);
       for (const spoil of [() => truncate(file, length - 3), () => writeFile(file, "no vectors at all")]) {
         await spoil();
-        const { asked, embedder } = counting(localEmbedder());
+        const { asked, embedder } = counting(embedderOfServer());
         const next = createSelector({ embedder, cacheDir });
         await next.prepare(sampleTools);
         expect(asked.document).toBe(sampleTools.length);
@@ -163,7 +162,7 @@ describe("createSelector", () => {
     });
 
     it("goes on by words when the model is missing, and says so", async () => {
-      const embedder = createTransformersEmbedder({ modelDir: path.join(folder, "none"), library });
+      const embedder = embedderWithoutModel();
       const selector = createSelector({ embedder });
       await selector.prepare(sampleTools);
       expect(selector.semantics).toMatchObject({ state: "failed" });
@@ -183,15 +182,12 @@ describe("createSelector", () => {
       expect(first?.tool.name).toBe("list_tables");
     });
 
-    it("works with vectors from OpenAI's API", async () => {
-      await using server = await startEmbeddingsServer();
-      const embedder = createOpenAiEmbedder({ model: "m", apiKey: "k", baseUrl: `${server.url}/v1` });
-      const selector = createSelector({ embedder });
+    it("asks for the vector of a text once", async () => {
+      const selector = createSelector({ embedder: embedderOfServer() });
       await selector.prepare(sampleTools);
-      const [first] = await selector.search({ task: "sunny?", tools: sampleTools });
-      expect(first?.tool.server).toBe("weather");
+      await selector.search(request);
       const asked = server.requests.length;
-      await selector.search({ task: "sunny?", tools: sampleTools });
+      await selector.search(request);
       expect(server.requests).toHaveLength(asked);
       await selector.dispose();
     });

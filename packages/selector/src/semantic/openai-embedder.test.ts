@@ -29,8 +29,8 @@ describe("createOpenAiEmbedder", () => {
     it("gives a vector for each text, in their order", async () => {
       const vectors = await embedder().embed(["read a file", "sunny weather"], { kind: "document" });
       expect(vectors.map((vector) => [...vector].map(Math.round))).toEqual([
-        [0, 0, 2, 0],
-        [2, 0, 0, 0],
+        [0, 0, 2, 0, 0, 0, 0],
+        [2, 0, 0, 0, 0, 0, 0],
       ]);
       expect(server.requests).toMatchObject([
         { path: "/v1/embeddings", authorization: "Bearer sk-test", model: "text-embedding-3-small" },

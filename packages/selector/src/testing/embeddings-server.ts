@@ -16,9 +16,15 @@ export interface EmbeddingsServer extends AsyncDisposable {
   failures: number[];
 }
 
-const WORDS = ["weather sunny forecast", "calculate number", "file read write"].map((line) =>
-  line.split(" "),
-);
+/** Words of one line mean the same to the models of the tests. */
+export const MEANINGS = [
+  "weather forecast temperature sunny rain umbrella",
+  "calculate arithmetic math number numbers add sum expression",
+  "file files read write folder document notes",
+  "email message letter mail inbox",
+  "music song play melody tune",
+  "city town place oslo paris",
+].map((line) => line.split(" "));
 
 /** A server that speaks the Embeddings API, of OpenAI and of Azure. Its vectors count words of one meaning. */
 export async function startEmbeddingsServer(): Promise<EmbeddingsServer> {
@@ -74,7 +80,7 @@ async function readJson(request: IncomingMessage): Promise<Body> {
 
 function vectorOf(text: string): number[] {
   const words = text.toLowerCase().split(/[^a-z]+/u);
-  return [...WORDS.map((group) => words.filter((word) => group.includes(word)).length), 0.01];
+  return [...MEANINGS.map((group) => words.filter((word) => group.includes(word)).length), 0.01];
 }
 
 function encode(vector: number[], encoding: string | undefined): number[] | string {

@@ -1,18 +1,10 @@
 import { mkdir, writeFile } from "node:fs/promises";
 import path from "node:path";
 import onnxProto from "onnx-proto";
+import { MEANINGS } from "./embeddings-server.ts";
 
 const { onnx } = onnxProto;
 
-/** Words of one line mean the same to the model. */
-const MEANINGS = [
-  "weather forecast temperature sunny rain umbrella",
-  "calculate arithmetic math number numbers add sum expression",
-  "file files read write folder document notes",
-  "email message letter mail inbox",
-  "music song play melody tune",
-  "city town place oslo paris",
-].map((line) => line.split(" "));
 const UNKNOWN = "[UNK]";
 const PADDING = "[PAD]";
 const FLOAT = onnx.TensorProto.DataType.FLOAT;

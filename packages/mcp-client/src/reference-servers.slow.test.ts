@@ -1,7 +1,8 @@
+import { fileURLToPath } from "node:url";
 import { toNodeHandler } from "@modelcontextprotocol/node";
 import { createMcpHandler } from "@modelcontextprotocol/server";
 import { afterAll, beforeAll, describe, expect, it, onTestFinished } from "vitest";
-import { connect } from "../fixtures/servers.ts";
+import { connect, reference } from "../fixtures/servers.ts";
 import { serve, startEverything } from "../fixtures/start-http.ts";
 import type { Running } from "../fixtures/start-http.ts";
 import { createTwoEraServer } from "../fixtures/two-era-server.ts";
@@ -14,6 +15,41 @@ const http = (port: number, more: Partial<McpServerSettings> = {}, path = "/mcp"
   name: "remote",
   transport: { kind: "http", url: `http://127.0.0.1:${port}${path}` },
   ...more,
+});
+
+describe("reference servers over stdio", () => {
+  it.each(["server-everything", "server-memory", "server-sequential-thinking"])(
+    "talks to %s",
+    async (name) => {
+      await using connections = connect([reference(name)]);
+      const [status] = await connections.check();
+      expect(status).toMatchObject({
+        state: "ready",
+        transport: "stdio",
+        protocol: "2025-11-25",
+        sharing: "session",
+      });
+      expect(status?.toolCount).toBeGreaterThan(0);
+      expect(status?.latencyMs).toBeGreaterThan(0);
+    },
+  );
+
+  it("reads a folder through server-filesystem", async () => {
+    const folder = fileURLToPath(new URL("../fixtures", import.meta.url));
+    await using connections = connect([reference("server-filesystem", folder)]);
+    const file = `${folder}/servers.ts`;
+    const result = await connections.callTool("filesystem", "read_text_file", { path: file }, { signal });
+    expect(JSON.stringify(result.content)).toContain("Connections that are closed when the test ends");
+  });
+
+  it("reach the user from server-everything", async () => {
+    await using connections = connect([reference("server-everything")], {
+      elicit: async () => ({ action: "accept", content: { name: "Ada", check: true } }),
+    });
+    const call = { server: "everything", tool: "trigger-elicitation-request", args: {} };
+    const result = await createMcpInvoker(connections).invoke(call, { signal });
+    expect(JSON.stringify(result)).toContain("Ada");
+  });
 });
 
 describe("server-everything over Streamable HTTP", () => {
