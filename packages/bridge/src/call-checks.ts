@@ -2,7 +2,7 @@ import { abandonOnAbort, CemError, isObject } from "@cem/core";
 import type { FailedTool, InvokeContext, JsonObject, JsonSchema, JsonValue, ToolCall } from "@cem/core";
 import type { Middleware } from "./middleware.ts";
 import { createSchemaValidator } from "./schema-validation.ts";
-import type { SchemaValidator } from "./schema-validation.ts";
+import type { SchemaCheck, SchemaValidator } from "./schema-validation.ts";
 import { notOnHost } from "./tool-source.ts";
 import type { CheckedCall, ToolSource } from "./tool-source.ts";
 import { asSentence, onceForEachTool } from "./violation.ts";
@@ -48,8 +48,7 @@ export function checkCalls(source: Pick<ToolSource, "find">, settings: CallCheck
     });
   };
 
-  const assertValid = async (call: ToolCall, schema: JsonSchema, args: JsonObject): Promise<void> => {
-    const check = await validator.prepare(schema);
+  const assertValid = (call: ToolCall, check: SchemaCheck, args: JsonObject): void => {
     if (!check.validated) return reportUnvalidated(call, check.reason);
     const violation = check.check(args);
     if (violation !== undefined) throw invalidArguments(call, violation);
@@ -59,7 +58,8 @@ export function checkCalls(source: Pick<ToolSource, "find">, settings: CallCheck
     specificationVersion: "v1",
     async invoke(call, context) {
       const { signal } = context;
-      const found = await abandonOnAbort(Promise.resolve(source.find(call, signal)), signal);
+      const finding = source.find(call, signal);
+      const found = finding instanceof Promise ? await abandonOnAbort(finding, signal) : finding;
       if (found === undefined) throw notOnHost(call);
       const answer = isAllowed(call, context);
       assertAllowed(call, typeof answer === "object" ? await answer : answer);
@@ -67,9 +67,12 @@ export function checkCalls(source: Pick<ToolSource, "find">, settings: CallCheck
       const schema = found.inputSchema;
       const args = schema === undefined ? given : withDefaults(given, schema);
       if (found.unvalidated !== undefined) reportUnvalidated(call, found.unvalidated);
-      else if (schema !== undefined) await assertValid(call, schema, args);
+      else if (schema !== undefined) {
+        const check = validator.prepare(schema);
+        assertValid(call, check instanceof Promise ? await check : check, args);
+      }
       const checked: CheckedCall = { server: call.server, tool: call.tool, args, found };
-      return next.invoke(checked, context);
+      return await next.invoke(checked, context);
     },
   });
 }
@@ -149,7 +152,8 @@ export function createResultCheck(settings: ResultCheckSettings = {}): ResultChe
   const { validator = createSchemaValidator() } = settings;
   const reportUnvalidated = onceForEachTool("result", settings.onUnvalidated);
   return async (tool, schema, result) => {
-    const check = await validator.prepare(schema);
+    const prepared = validator.prepare(schema);
+    const check = prepared instanceof Promise ? await prepared : prepared;
     if (!check.validated) return reportUnvalidated(tool, check.reason);
     const violation = check.check(result, "result");
     if (violation?.unchecked) return reportUnvalidated(tool, violation.message);

@@ -87,11 +87,7 @@ export interface FittedTool {
  *
  * @throws CemError `RESULT_TOO_LARGE` for a large value without a store.
  */
-export async function fitValue(
-  tool: FittedTool,
-  value: JsonValue,
-  keeping: ResultKeeping,
-): Promise<JsonValue> {
+export function fitValue(tool: FittedTool, value: JsonValue, keeping: ResultKeeping): Promise<JsonValue> {
   return fitJson(tool, JSON.stringify(value), () => value, keeping);
 }
 

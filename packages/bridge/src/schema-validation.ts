@@ -24,8 +24,8 @@ export type SchemaCheck =
 
 /** Validates arguments and results against JSON Schemas of tools. */
 export interface SchemaValidator {
-  /** Compiles a schema. The result is cached, by the object and by its text. */
-  prepare(schema: JsonSchema): Promise<SchemaCheck>;
+  /** Compiles a schema. The result is cached, by the object and by its text. One that is known comes at once. */
+  prepare(schema: JsonSchema): SchemaCheck | Promise<SchemaCheck>;
 }
 
 /** Loads what schemas are compiled with, ahead of the first one. */
@@ -40,21 +40,18 @@ export async function preloadSchemaValidation(): Promise<void> {
 export function createSchemaValidator(): SchemaValidator {
   const byIdentity = new WeakMap<JsonSchema, SchemaCheck>();
   const byDigest = new Map<string, SchemaCheck>();
-  return {
-    async prepare(schema) {
-      const cached = byIdentity.get(schema);
-      if (cached !== undefined) return cached;
-      const digest = digestOf(schema);
-      let check = byDigest.get(digest);
-      if (check === undefined) {
-        check = await compile(schema);
-        if (byDigest.size >= MAX_CACHED_SCHEMAS) byDigest.clear();
-        byDigest.set(digest, check);
-      }
-      byIdentity.set(schema, check);
-      return check;
-    },
+  const prepareAnew = async (schema: JsonSchema): Promise<SchemaCheck> => {
+    const digest = digestOf(schema);
+    let check = byDigest.get(digest);
+    if (check === undefined) {
+      check = await compile(schema);
+      if (byDigest.size >= MAX_CACHED_SCHEMAS) byDigest.clear();
+      byDigest.set(digest, check);
+    }
+    byIdentity.set(schema, check);
+    return check;
   };
+  return { prepare: (schema) => byIdentity.get(schema) ?? prepareAnew(schema) };
 }
 
 /** Stands for the text, which may be long. */

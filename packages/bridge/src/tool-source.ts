@@ -34,6 +34,9 @@ export interface CheckedCall extends ToolCall {
   found?: KnownTool | undefined;
 }
 
+/** What was looked for; at once where it is known already. */
+type Found = KnownTool | undefined | Promise<KnownTool | undefined>;
+
 /** Tools of one origin, such as functions of the host or MCP servers. */
 export interface ToolSource extends ToolInvoker {
   /**
@@ -43,7 +46,7 @@ export interface ToolSource extends ToolInvoker {
    * @returns `undefined` when the source does not have the server.
    * @throws CemError `TOOL_NOT_FOUND` when the source has the server but not the tool; `SERVER_NOT_FOUND`.
    */
-  find(call: ToolCall, signal: AbortSignal): KnownTool | undefined | Promise<KnownTool | undefined>;
+  find(call: ToolCall, signal: AbortSignal): Found;
   /** Executes a call that was checked. */
   invoke(call: CheckedCall, context: InvokeContext): Promise<ToolResult>;
 }
@@ -60,40 +63,45 @@ export function combineSources(sources: readonly (ToolSource | ToolInvoker)[]): 
   /** The source of each tool that was found. */
   const owners = new WeakMap<KnownTool, ToolInvoker>();
 
-  const find = async (call: ToolCall, signal: AbortSignal): Promise<KnownTool | undefined> => {
-    let firstError: unknown;
-    for (const source of sources) {
-      let known: KnownTool | undefined;
-      if ("find" in source) {
-        try {
-          known = await source.find(call, signal);
-        } catch (error) {
-          // A later source may have a server of the same name.
-          firstError ??= error;
-        }
-      } else if (firstError === undefined) {
-        known = { name: call.tool };
-      }
-      if (known === undefined) continue;
+  /** Asks the sources from one on. Waits for those alone that have to look. */
+  const findFrom = (at: number, call: ToolCall, signal: AbortSignal, firstError?: unknown): Found => {
+    const source = sources[at];
+    if (source === undefined) {
+      if (firstError !== undefined) throw firstError as Error;
+      return undefined;
+    }
+    const take = (known: KnownTool | undefined): Found => {
+      if (known === undefined) return findFrom(at + 1, call, signal, firstError);
       owners.set(known, source);
       return known;
+    };
+    // A later source may have a server of the same name.
+    const skip = (error: unknown): Found => findFrom(at + 1, call, signal, firstError ?? error);
+    if (!("find" in source)) return take(firstError === undefined ? { name: call.tool } : undefined);
+    let found: Found;
+    try {
+      found = source.find(call, signal);
+    } catch (error) {
+      return skip(error);
     }
-    if (firstError !== undefined) throw firstError as Error;
-    return undefined;
+    return found instanceof Promise ? found.then(take, skip) : take(found);
   };
 
   return {
     specificationVersion: "v1",
-    find,
-    async invoke(call: CheckedCall, context) {
+    find: (call, signal) => findFrom(0, call, signal),
+    invoke(call: CheckedCall, context) {
       const { server, tool, args } = call;
-      const isFound = call.found !== undefined && owners.has(call.found);
-      const found = isFound ? call.found : await find(call, context.signal);
-      const owner = found && owners.get(found);
-      if (owner === undefined) throw notOnHost(call);
-      const checked: CheckedCall = { server, tool, args, found };
-      // An invoker that checks calls itself gets no more than the port promises.
-      return owner.invoke("find" in owner ? checked : { server, tool, args }, context);
+      const pass = (found: KnownTool | undefined): Promise<ToolResult> => {
+        const owner = found && owners.get(found);
+        if (owner === undefined) return Promise.reject(notOnHost(call));
+        const checked: CheckedCall = { server, tool, args, found };
+        // An invoker that checks calls itself gets no more than the port promises.
+        return owner.invoke("find" in owner ? checked : { server, tool, args }, context);
+      };
+      if (call.found !== undefined && owners.has(call.found)) return pass(call.found);
+      const look = async (): Promise<KnownTool | undefined> => findFrom(0, call, context.signal);
+      return look().then(pass);
     },
   };
 }

@@ -171,7 +171,8 @@ export class Shares {
   async run<Result>(holder: string, signal: AbortSignal, work: () => Promise<Result>): Promise<Result> {
     const gate = this.#gates.get(holder) ?? new FairGate(this.#most);
     this.#gates.set(holder, gate);
-    const leave = await gate.enter({ session: holder }, signal).catch(() => undefined);
+    const key = { session: holder };
+    const leave = gate.tryEnter(key) ?? (await gate.enter(key, signal).catch(() => undefined));
     try {
       return await work();
     } finally {

@@ -69,6 +69,8 @@ export interface McpConnections {
   listTools(server: string, options?: WithSignal & { refresh?: boolean | undefined }): Promise<ToolList>;
   /** The last list of a server's tools, also while the server is down. Absent when they were never listed. */
   knownTools(server: string): ToolList | undefined;
+  /** The last list of a server's tools, unless it may have changed since. */
+  currentTools(server: string): ToolList | undefined;
   /**
    * Calls a tool without checking its arguments; `createMcpInvoker` checks them.
    *
@@ -132,7 +134,8 @@ export function createMcpConnections(settings: McpConnectionsSettings): McpConne
     listTools: async (server, { signal = never, refresh } = {}) =>
       find(server).listTools({ signal, refresh }),
     knownTools: (server) => find(server).knownTools(),
-    callTool: async (server, tool, args, options) => find(server).callTool(tool, args, options),
+    currentTools: (server) => find(server).currentTools(),
+    callTool: async (server, tool, args, options) => await find(server).callTool(tool, args, options),
     list: async (server, kind, options = {}) => listItems(find(server), kind, { signal: never, ...options }),
     request: async (server, request, options) => runRequest(find(server), request, options),
     async authorize(server, options) {

@@ -63,10 +63,17 @@ export function createMcpToolSource(
   const keeping = { store, maxInlineBytes };
   const checkResult = createResultCheck(settings);
 
-  const find = async (call: ToolCall, signal: AbortSignal): Promise<KnownTool> => {
+  const lookUp = async (
+    finding: ReturnType<typeof findTool>,
+    call: ToolCall,
+    signal: AbortSignal,
+  ): Promise<KnownTool> => (await finding) ?? Promise.reject(await notFound(connections, call, signal));
+
+  const find = (call: ToolCall, signal: AbortSignal): KnownTool | Promise<KnownTool> => {
     const { server, tool } = call;
     if (isServerRequest(tool)) return { name: tool, inputSchema: inputOfRequest(tool) };
-    return (await findTool(server, tool)) ?? Promise.reject(await notFound(connections, call, signal));
+    const found = findTool(server, tool);
+    return found === undefined || found instanceof Promise ? lookUp(found, call, signal) : found;
   };
 
   return {
@@ -85,7 +92,7 @@ export function createMcpToolSource(
       const raw = await connections.callTool(server, name, args, options);
       const origin = { server, tool, outputSchema };
       if (raw.unread !== undefined) return mapLargeAnswer(origin, raw.unread, keeping, options.signal);
-      return mapToolResult(origin, raw, { ...keeping, checkResult });
+      return await mapToolResult(origin, raw, { ...keeping, checkResult });
     },
   };
 }

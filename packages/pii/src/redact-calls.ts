@@ -8,6 +8,7 @@ import type {
   Redactor,
   Sample,
   ToolInvoker,
+  ToolResult,
 } from "@cem/core";
 import { Turns } from "./json-walk.ts";
 import type { Pieces } from "./large-kept-work.ts";
@@ -33,17 +34,18 @@ export function redactCalls(redactor: Redactor): (next: ToolInvoker) => ToolInvo
         signal,
       });
       const scope = { session, server, tool };
-      const result = await next
-        .invoke(
+      let result: ToolResult;
+      try {
+        result = await next.invoke(
           restored === call.args ? call : { ...call, args: restored },
           elicit === undefined && sample === undefined ? context : { ...context, elicit, sample },
-        )
+        );
+      } catch (error) {
         // An error that a tool throws is as much its answer as a result.
-        .catch(async (error: unknown) => {
-          if (redactor.guest === "tokens") throw await withoutValues(error, redactor, scope);
-          redactor.observe(toErrorInfo(error) as unknown as JsonValue, scope);
-          throw error;
-        });
+        if (redactor.guest === "tokens") throw await withoutValues(error, redactor, scope);
+        redactor.observe(toErrorInfo(error) as unknown as JsonValue, scope);
+        throw error;
+      }
       if (redactor.guest === "values") {
         // The error that code is shown may hold as many values as an answer.
         redactor.observe(result.ok ? result.value : (result.error as unknown as JsonValue), scope);

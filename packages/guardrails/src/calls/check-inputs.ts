@@ -136,7 +136,7 @@ export function checkInputs(settings: InputSettings = {}): CallGuard {
 
   return (next) => ({
     specificationVersion: "v1",
-    invoke: async (call, context) => next.invoke(check(call), context),
+    invoke: async (call, context) => await next.invoke(check(call), context),
   });
 }
 

@@ -183,7 +183,7 @@ export function createConnection(
   };
 
   /** The open connection, or a new one. */
-  const acquire = async (signal: AbortSignal): Promise<OpenClient> => {
+  const acquire = (signal: AbortSignal): OpenClient | Promise<OpenClient> => {
     assertUsable();
     // The transport may have closed before `onclose` was set.
     if (current !== undefined && current.client.transport === undefined) discard(current);
@@ -202,7 +202,8 @@ export function createConnection(
   };
 
   const attempt = async <T>(options: RequestOptions, run: Run<T>): Promise<T> => {
-    const opened = await acquire(options.signal);
+    const acquired = acquire(options.signal);
+    const opened = acquired instanceof Promise ? await acquired : acquired;
     const maxMs = timeoutMs * MAX_TIMEOUTS_PER_CALL;
     const deadline = createDeadline(timeoutMs, maxMs, options.signal, NO_LONGER_WANTED);
     const { onWaiting, sample, session, isList } = options;

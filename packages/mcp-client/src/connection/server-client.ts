@@ -75,12 +75,11 @@ export function createServerClient(settings: McpServerSettings, context: ServerC
     },
   });
 
-  /** Waits for the work until the signal aborts, and converts what it throws. */
+  /** Converts what work throws, which ends when the signal aborts. */
   const settle = async <T>(operation: string, signal: AbortSignal, work: Promise<T>): Promise<T> => {
     try {
-      return await abandonOnAbort(work, signal);
+      return await work;
     } catch (thrown) {
-      work.catch(() => {});
       if (closing.signal.aborted) throw serverClosed(name);
       if (signal.aborted) throw callAborted({ server: name, tool: operation });
       throw toServerError(thrown instanceof SessionLost ? thrown.cause : thrown, { server: name, redact });
@@ -99,7 +98,7 @@ export function createServerClient(settings: McpServerSettings, context: ServerC
       options.signal,
       limit.run(name, options.signal, async () => {
         options.signal.throwIfAborted();
-        return pool.use(options, options.signal, (connection) => connection.run(options, run));
+        return await pool.use(options, options.signal, (connection) => connection.run(options, run));
       }),
     );
 
@@ -156,6 +155,8 @@ export function createServerClient(settings: McpServerSettings, context: ServerC
     },
     /** The last list of tools, also while the server is down. */
     knownTools: () => tools,
+    /** The last list, unless it may have changed since. */
+    currentTools: () => (toolsAreStale ? undefined : tools),
     listTools,
     request,
     callTool: (tool: string, args: JsonObject, options: CallOptions): Promise<RawToolResult> =>

@@ -62,15 +62,17 @@ function send(
   };
   const started = performance.now();
   return traced(`tools/call ${tool}`, { kind: "client", attributes }, async (span) => {
-    const result = await request(open, tool, args, options);
-    if (result.isError) failSpan(span, "tool_error");
-    return result;
-  }).finally(() =>
-    measure("clientOperation", (performance.now() - started) / MS_PER_SECOND, {
-      "mcp.method.name": "tools/call",
-      "network.transport": attributes["network.transport"],
-    }),
-  );
+    try {
+      const result = await request(open, tool, args, options);
+      if (result.isError) failSpan(span, "tool_error");
+      return result;
+    } finally {
+      measure("clientOperation", (performance.now() - started) / MS_PER_SECOND, {
+        "mcp.method.name": "tools/call",
+        "network.transport": attributes["network.transport"],
+      });
+    }
+  });
 }
 
 async function request(

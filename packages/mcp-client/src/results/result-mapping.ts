@@ -53,7 +53,7 @@ async function toValue(
   const isLeftOut = outputSchema === undefined && structuredContent === null;
   if (structuredContent !== undefined && !isLeftOut) {
     const others = content.filter((part) => textOf(part) === undefined);
-    return mapStructured(structuredContent, others, context);
+    return await mapStructured(structuredContent, others, context);
   }
   const values = await Promise.all(
     content.map(async (part) => {
@@ -158,6 +158,7 @@ async function mapStructured(
     Reflect.set(holder, key, handle);
     inside.add(identityOf(handle));
   }
+  if (parts.length === 0) return root.value;
   const mapped = await Promise.all(parts.map((part) => mapPart(part, context)));
   const others = mapped.filter((value) => !inside.has(identityOf(value)));
   const { value } = root;

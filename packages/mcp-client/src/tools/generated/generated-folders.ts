@@ -37,15 +37,21 @@ export class GeneratedFolders {
     return comparison;
   }
 
+  /** A folder as it was read, unless its lock has changed since. */
+  current(folder: string): GeneratedFolder | undefined {
+    const known = this.#known.get(folder);
+    return known?.stamp === stampOf(path.join(folder, LOCK_FILE)) ? known?.generated : undefined;
+  }
+
   /**
    * @returns `undefined` for a folder that was not generated.
    * @throws CemError `TOOL_LOCK_INVALID`.
    */
   async read(folder: string): Promise<GeneratedFolder | undefined> {
-    const stamp = stampOf(path.join(folder, LOCK_FILE));
-    const present = this.#known.get(folder);
-    if (stamp !== undefined && present?.stamp === stamp) return present.generated;
+    const present = this.current(folder);
+    if (present !== undefined) return present;
     this.#known.delete(folder);
+    const stamp = stampOf(path.join(folder, LOCK_FILE));
     if (stamp === undefined) return undefined;
     const { readLock } = await import("@cem/tool-files");
     const found = await readLock(folder);

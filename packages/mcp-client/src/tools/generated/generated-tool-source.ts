@@ -1,9 +1,11 @@
 import type { KnownTool, OnUnvalidated, ToolSource } from "@cem/bridge";
-import { CemError } from "@cem/core";
+import { CemError, Lazy } from "@cem/core";
 import type { ResultStore } from "@cem/core";
+import type { LockComparison } from "@cem/tool-files";
+import type { ToolList } from "../../connection/connection-types.ts";
 import { connectionsFor } from "../servers/mcp-servers.ts";
 import { toolChanged } from "./generated-folders.ts";
-import type { GeneratedParts } from "./generated-folders.ts";
+import type { GeneratedFolder, GeneratedParts } from "./generated-folders.ts";
 
 export interface GeneratedToolSourceSettings extends GeneratedParts {
   /** Keeps images, other bytes and large results. */
@@ -12,24 +14,43 @@ export interface GeneratedToolSourceSettings extends GeneratedParts {
   onUnvalidated?: OnUnvalidated | undefined;
 }
 
+/** A server's list, and its lock where it was generated, as they were read. */
+interface ReadServer {
+  folder: string;
+  list: ToolList;
+  generated?: GeneratedFolder;
+  changed?: LockComparison["changed"];
+}
+
 /** Makes the source of generated tools, for the bridge to call. Each is called as it was accepted. */
 export function createGeneratedToolSource(settings: GeneratedToolSourceSettings): ToolSource {
   const { servers, folders, holdChanged, store, onUnvalidated } = settings;
-  let loading: Promise<ToolSource> | undefined;
+  /** What was read of each server. */
+  const read = new Map<string, ReadServer>();
 
-  const findTool = async (server: string, tool: string): Promise<KnownTool | undefined> => {
+  const readServer = async (server: string): Promise<ReadServer | undefined> => {
     const connections = await connectionsFor(server, servers);
     // The connections report a server that does not exist.
     if (!servers.byName.has(server)) return undefined;
-    const generated = await folders.read(await servers.folderOf(server));
-    const locked = generated?.locked.get(tool);
+    const folder = await servers.folderOf(server);
+    const generated = await folders.read(folder);
     const list = await connections.listTools(server);
+    if (generated === undefined) return { folder, list };
+    const { changed } = await folders.compare(list, generated.lock);
+    const found = { folder, generated, list, changed };
+    read.set(server, found);
+    return found;
+  };
+
+  const toolOf = (server: string, tool: string, found: ReadServer | undefined): KnownTool | undefined => {
+    if (found === undefined) return undefined;
+    const { generated, list, changed = [] } = found;
+    const locked = generated?.locked.get(tool);
     const listed = list.byName.get(tool);
-    if (generated === undefined || locked === undefined) {
+    if (locked === undefined) {
       if (generated !== undefined && listed === undefined) return undefined;
       throw notGenerated(server, tool);
     }
-    const { changed } = await folders.compare(list, generated.lock);
     const change = changed.find((one) => one.name === tool);
     if (change !== undefined && holdChanged) {
       const places = change.differences.map(({ place }) => place);
@@ -38,21 +59,33 @@ export function createGeneratedToolSource(settings: GeneratedToolSourceSettings)
     return listed;
   };
 
-  const load = async (): Promise<ToolSource> => {
+  /** Whether neither the server's list nor its lock has changed since. */
+  const isCurrent = (server: string, { folder, generated, list }: ReadServer): boolean =>
+    servers.openConnections()?.currentTools(server) === list && folders.current(folder) === generated;
+
+  const source = new Lazy(async (): Promise<ToolSource> => {
     const { createMcpToolSource } = await import("../../invoker.ts");
-    return createMcpToolSource(await servers.connections(), { findTool, store, onUnvalidated });
-  };
+    const connections = await servers.connections();
+    return createMcpToolSource(connections, {
+      findTool(server, tool) {
+        const known = read.get(server);
+        return known !== undefined && isCurrent(server, known)
+          ? toolOf(server, tool, known)
+          : readServer(server).then((found) => toolOf(server, tool, found));
+      },
+      store,
+      onUnvalidated,
+    });
+  });
 
   return {
     specificationVersion: "v1",
-    async find(call, signal) {
-      const tools = await (loading ??= load());
-      return tools.find(call, signal);
-    },
-    async invoke(call, context) {
-      const tools = await (loading ??= load());
-      return tools.invoke(call, context);
-    },
+    find: (call, signal) =>
+      source.current === undefined
+        ? source.get().then((tools) => tools.find(call, signal))
+        : source.current.find(call, signal),
+    invoke: (call, context) =>
+      source.current?.invoke(call, context) ?? source.get().then((tools) => tools.invoke(call, context)),
   };
 }
 
