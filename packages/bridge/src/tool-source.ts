@@ -90,18 +90,15 @@ export function combineSources(sources: readonly (ToolSource | ToolInvoker)[]): 
   return {
     specificationVersion: "v1",
     find: (call, signal) => findFrom(0, call, signal),
-    invoke(call: CheckedCall, context) {
+    async invoke(call: CheckedCall, context) {
       const { server, tool, args } = call;
-      const pass = (found: KnownTool | undefined): Promise<ToolResult> => {
-        const owner = found && owners.get(found);
-        if (owner === undefined) return Promise.reject(notOnHost(call));
-        const checked: CheckedCall = { server, tool, args, found };
-        // An invoker that checks calls itself gets no more than the port promises.
-        return owner.invoke("find" in owner ? checked : { server, tool, args }, context);
-      };
-      if (call.found !== undefined && owners.has(call.found)) return pass(call.found);
-      const look = async (): Promise<KnownTool | undefined> => findFrom(0, call, context.signal);
-      return look().then(pass);
+      const isFound = call.found !== undefined && owners.has(call.found);
+      const found = isFound ? call.found : await findFrom(0, call, context.signal);
+      const owner = found && owners.get(found);
+      if (owner === undefined) throw notOnHost(call);
+      const checked: CheckedCall = { server, tool, args, found };
+      // An invoker that checks calls itself gets no more than the port promises.
+      return await owner.invoke("find" in owner ? checked : { server, tool, args }, context);
     },
   };
 }

@@ -63,17 +63,13 @@ export function createMcpToolSource(
   const keeping = { store, maxInlineBytes };
   const checkResult = createResultCheck(settings);
 
-  const lookUp = async (
-    finding: ReturnType<typeof findTool>,
-    call: ToolCall,
-    signal: AbortSignal,
-  ): Promise<KnownTool> => (await finding) ?? Promise.reject(await notFound(connections, call, signal));
-
   const find = (call: ToolCall, signal: AbortSignal): KnownTool | Promise<KnownTool> => {
     const { server, tool } = call;
     if (isServerRequest(tool)) return { name: tool, inputSchema: inputOfRequest(tool) };
+    const orNotFound = async (known: KnownTool | undefined): Promise<KnownTool> =>
+      known ?? Promise.reject(await notFound(connections, call, signal));
     const found = findTool(server, tool);
-    return found === undefined || found instanceof Promise ? lookUp(found, call, signal) : found;
+    return found instanceof Promise ? found.then(orNotFound) : (found ?? orNotFound(found));
   };
 
   return {

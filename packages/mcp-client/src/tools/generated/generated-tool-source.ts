@@ -14,12 +14,12 @@ export interface GeneratedToolSourceSettings extends GeneratedParts {
   onUnvalidated?: OnUnvalidated | undefined;
 }
 
-/** A server's list, and its lock where it was generated, as they were read. */
+/** A server's list and its lock, as they were read. */
 interface ReadServer {
   folder: string;
+  generated: GeneratedFolder;
   list: ToolList;
-  generated?: GeneratedFolder;
-  changed?: LockComparison["changed"];
+  changed: LockComparison["changed"];
 }
 
 /** Makes the source of generated tools, for the bridge to call. Each is called as it was accepted. */
@@ -28,30 +28,28 @@ export function createGeneratedToolSource(settings: GeneratedToolSourceSettings)
   /** What was read of each server. */
   const read = new Map<string, ReadServer>();
 
-  const readServer = async (server: string): Promise<ReadServer | undefined> => {
+  const readServer = async (server: string, tool: string): Promise<KnownTool | undefined> => {
     const connections = await connectionsFor(server, servers);
     // The connections report a server that does not exist.
     if (!servers.byName.has(server)) return undefined;
     const folder = await servers.folderOf(server);
     const generated = await folders.read(folder);
     const list = await connections.listTools(server);
-    if (generated === undefined) return { folder, list };
+    if (generated === undefined) throw notGenerated(server, tool);
     const { changed } = await folders.compare(list, generated.lock);
     const found = { folder, generated, list, changed };
     read.set(server, found);
-    return found;
+    return toolOf(server, tool, found);
   };
 
-  const toolOf = (server: string, tool: string, found: ReadServer | undefined): KnownTool | undefined => {
-    if (found === undefined) return undefined;
-    const { generated, list, changed = [] } = found;
-    const locked = generated?.locked.get(tool);
-    const listed = list.byName.get(tool);
+  const toolOf = (server: string, tool: string, found: ReadServer): KnownTool | undefined => {
+    const locked = found.generated.locked.get(tool);
+    const listed = found.list.byName.get(tool);
     if (locked === undefined) {
-      if (generated !== undefined && listed === undefined) return undefined;
+      if (listed === undefined) return undefined;
       throw notGenerated(server, tool);
     }
-    const change = changed.find((one) => one.name === tool);
+    const change = found.changed.find((one) => one.name === tool);
     if (change !== undefined && holdChanged) {
       const places = change.differences.map(({ place }) => place);
       throw toolChanged(server, locked, places);
@@ -71,7 +69,7 @@ export function createGeneratedToolSource(settings: GeneratedToolSourceSettings)
         const known = read.get(server);
         return known !== undefined && isCurrent(server, known)
           ? toolOf(server, tool, known)
-          : readServer(server).then((found) => toolOf(server, tool, found));
+          : readServer(server, tool);
       },
       store,
       onUnvalidated,
