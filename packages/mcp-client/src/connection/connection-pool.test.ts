@@ -44,7 +44,7 @@ const said = (text: string) => [{ type: "text", text }];
 describe.concurrent("the connections to a server", () => {
   it("keep what one session does from another, and give a session the same one again", async () => {
     await using connections = connect([odd("plain")]);
-    const wait = () => connections.callTool("odd", "wait", { ms: 20 }, { signal, session: "ada" });
+    const wait = () => connections.callTool("odd", "wait", { calls: 3 }, { signal, session: "ada" });
     await Promise.all([wait(), wait(), wait()]);
     expect(await mostAtOnce(connections, { session: "bob" })).toEqual(said("0"));
     expect(await mostAtOnce(connections, { session: "ada" })).toEqual(said("3"));
@@ -52,7 +52,7 @@ describe.concurrent("the connections to a server", () => {
 
   it("are one where the entry says so", async () => {
     await using connections = connect([odd("plain", { connections: "shared" })]);
-    const wait = (session: string) => connections.callTool("odd", "wait", { ms: 50 }, { signal, session });
+    const wait = (session: string) => connections.callTool("odd", "wait", { calls: 3 }, { signal, session });
     await Promise.all(["ada", "bob", "eve"].map(wait));
     expect(await mostAtOnce(connections, { session: "fay" })).toEqual(said("3"));
   });
@@ -64,7 +64,7 @@ describe.concurrent("the connections to a server", () => {
       await ask(servers, "login", { name: "ada" }, { session: "ada", run: "0", elicit: decline() });
       const runs = await Promise.all(
         ["1", "2", "3"].map((run) =>
-          ask(servers, "wait", { ms: 50 }, { session: "ada", run, elicit: decline() }),
+          ask(servers, "wait", { calls: 3 }, { session: "ada", run, elicit: decline() }),
         ),
       );
       expect(runs.map(({ user }) => user)).toEqual(["ada", "ada", "ada"]);
@@ -76,9 +76,9 @@ describe.concurrent("the connections to a server", () => {
 
   it("are further ones for a session's runs at once where the entry says so", async () => {
     await using servers = connect([accounts({ connections: "run" })]);
-    const wait = (run: string) =>
-      ask(servers, "wait", { ms: 100 }, { session: "ada", run, elicit: decline() });
-    const runs = await Promise.all([wait("1"), wait("1"), wait("2")]);
+    const wait = (run: string, calls: number) =>
+      ask(servers, "wait", { calls }, { session: "ada", run, elicit: decline() });
+    const runs = await Promise.all([wait("1", 2), wait("1", 2), wait("2", 1)]);
     expect(new Set(runs.map(({ pid }) => pid)).size).toBe(2);
     expect(runs[0]?.pid).toBe(runs[1]?.pid);
   });
@@ -91,7 +91,7 @@ describe.concurrent("the connections to a server", () => {
     const { pid } = await ask(servers, "login", { name: "ada" }, of("1"));
     const other = await ask(servers, "whoami", {}, of("2", new AbortController()));
     expect(other).toMatchObject({ user: "nobody" });
-    const own = await Promise.all([1, 2].map(() => ask(servers, "wait", { ms: 20 }, of("1"))));
+    const own = await Promise.all([1, 2].map(() => ask(servers, "wait", { calls: 2 }, of("1"))));
     expect(own).toMatchObject([
       { user: "ada", pid },
       { user: "ada", pid },
@@ -146,7 +146,7 @@ describe.concurrent("the connections to a server", () => {
   });
 
   it("say that all are in use, when none becomes free in time", async () => {
-    await using connections = connect([twoEra({ protocol: "legacy", maxConnections: 1, timeoutMs: 2_500 })]);
+    await using connections = connect([twoEra({ protocol: "legacy", maxConnections: 1, timeoutMs: 5_000 })]);
     const asked = Promise.withResolvers<void>();
     const answered = Promise.withResolvers<void>();
     const elicit: Elicit = async () => {
@@ -159,7 +159,7 @@ describe.concurrent("the connections to a server", () => {
     const bob = connections.callTool("two-era", "add", { a: 1, b: 1 }, { signal, session: "bob" });
     await expect(bob).rejects.toMatchObject({
       code: "SERVER_BUSY",
-      details: { server: "two-era", maxConnections: 1, timeoutMs: 2_500 },
+      details: { server: "two-era", maxConnections: 1, timeoutMs: 5_000 },
     });
     answered.resolve();
     expect((await ada).content).toEqual(said("Hello Ada"));

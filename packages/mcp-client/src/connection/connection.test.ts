@@ -37,7 +37,7 @@ describe.concurrent("limits of a server", () => {
   it("holds the number of calls at once", async () => {
     await using connections = connect([odd("plain", { concurrency: 3 })]);
     await Promise.all(
-      Array.from({ length: 9 }, () => connections.callTool("odd", "wait", { ms: 30 }, { signal })),
+      Array.from({ length: 9 }, () => connections.callTool("odd", "wait", { calls: 3 }, { signal })),
     );
     const { content } = await connections.callTool("odd", "most_at_once", {}, { signal });
     expect(content).toEqual([{ type: "text", text: "3" }]);

@@ -51,7 +51,9 @@ describe.each(["modern", "legacy"] as const)("a run, by the %s protocol", (era) 
     // On a busy machine the first step comes after the first answer.
     const more = async (): Promise<string> =>
       ((await call("read_result", { handle: run })).structuredContent as { output: string }).output;
-    expect(output === "" ? await more() : output).toBe("step 1\n");
+    let begun = output;
+    while (begun === "") begun = await more();
+    expect(begun).toBe("step 1\n");
     expect(first.content[1]).toMatchObject({
       text: expect.stringMatching(
         new RegExp(
