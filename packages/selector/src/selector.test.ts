@@ -222,7 +222,7 @@ describe("createSelector", () => {
         tool("odd", "empty", ""),
         tool("odd", "定", "", {}, { inputSchema: {} }),
       ];
-      expect(await idsFor("frobnicate every one of them", odd)).toEqual([]);
+      expect(await idsFor("frobnicate every one of them", odd)).toEqual(["odd.frobnicate"]);
       expect(await idsFor("odd.frobnicate", odd)).toEqual(["odd.frobnicate"]);
       expect(await idsFor("anything", [])).toEqual([]);
     });

@@ -79,7 +79,7 @@ export const llmSettings = {
   ),
   toolTokens: setting(
     count(1_000_000, 6_000),
-    "Maximum tokens of tools in a prompt. Those that are not close to the task are told of only up to 1,800 of them, many by name alone; the model can ask for their descriptions.",
+    "Maximum tokens of tools in a prompt. Those that are not close to the task are told of only up to 1,890 of them, many by name alone; the model can ask for their descriptions.",
     {
       isStricter: atMost,
     },

@@ -16,7 +16,7 @@ const SHARE_OF_BEST = { least: 0.1, most: 0.4 };
 /** The cover of the best tool at which each of these shares is reached. */
 const COVER_OF_BEST = { least: 0.25, most: 0.45 };
 /** The share of the text that the best tool must explain. */
-const LEAST_EXPLAINED = 0.078;
+const LEAST_EXPLAINED = 0.085;
 /** Where it explains less than this, a word or two may match by chance. */
 export const CLOSE_EXPLAINED = 0.18;
 /**

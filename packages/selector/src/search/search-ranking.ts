@@ -15,7 +15,7 @@ const IMPLIED_STEP_EXPLAINED = 0.6;
 /** Weight of the best two tools of a tool's server, since tasks tend to stay with one server. */
 const SERVER_WEIGHT = 0.3;
 /** Where the best tool explains less than this, its words are looked at more closely. */
-const DOUBTFUL_SHARE = 0.2;
+const DOUBTFUL_SHARE = 0.3;
 /** The highest score when only an implied step matched. */
 const LEAST_COVER = 0.01;
 

@@ -139,9 +139,8 @@ function joinedStems(text: string, vocabulary: Vocabulary): Set<string> {
   return found;
 }
 
-/** Factor of a tool none of whose name is in the text, and what a whole name adds. Tuned over all evaluation sets together, like the other weights. */
-const NO_NAME_FACTOR = 0.9;
-const NAME_COVER_WEIGHT = 0.4;
+/** Gain of a tool whose whole name is in the text. Tuned over all evaluation sets together, like the other weights. */
+const NAME_COVER_WEIGHT = 0.44;
 /** The share of the score that depends on the action: reading, writing, deleting, … */
 const ACTION_WEIGHT = 0.3;
 /** Gain of a tool whose name has a verb of the text's class, and loss of one with only others. */
@@ -242,10 +241,7 @@ export class SearchScorer {
       const verbs = verbClassesOf[document] ?? 0;
       const verb = asked === 0 || verbs === 0 ? 0 : (verbs & asked) === 0 ? -VERB_WEIGHT : VERB_WEIGHT;
       totals[document] =
-        total *
-        (NO_NAME_FACTOR + NAME_COVER_WEIGHT * cover) *
-        (1 - ACTION_WEIGHT * (1 - action)) *
-        (1 + verb);
+        total * (1 + NAME_COVER_WEIGHT * cover) * (1 - ACTION_WEIGHT * (1 - action)) * (1 + verb);
     }
   }
 }
