@@ -29,15 +29,29 @@ const PACKED_CHECKS = {
     does: "packed packages: their shape (publint, are-the-types-wrong), their use in an empty folder",
   },
 };
-/** Half of the tests by their time: two of these packages are tested at a time, and two of the others, until the end. */
-const LONGEST = ["code-execution-mcp", "@cem/cli", "@cem/mcp-server", "@cem/mcp-client"];
+/**
+ * Turbo begins with the packages that others need. `longest` are half of the tests by their time: so many of them as `atOnce`
+ * says are run at a time, and beside them two of the others, until the end.
+ */
 const MODES = {
-  sources: { checks: SOURCE_CHECKS, tests: ["test", "test:repository"], env: { CEM_TEST_TOOLS: "none" } },
+  sources: {
+    checks: SOURCE_CHECKS,
+    tests: ["test", "test:repository"],
+    env: { CEM_TEST_TOOLS: "none" },
+    longest: ["code-execution-mcp", "@cem/cli", "@cem/mcp-server", "@cem/mcp-client"],
+    atOnce: 2,
+  },
   packed: { checks: PACKED_CHECKS, tests: [] },
-  more: { checks: MORE_CHECKS, tests: ["test"], env: { CEM_TESTS: "more" } },
+  more: {
+    checks: MORE_CHECKS,
+    tests: ["test"],
+    env: { CEM_TESTS: "more" },
+    longest: ["code-execution-mcp", "@cem/cli", "@cem/sandbox-deno"],
+    atOnce: 3,
+  },
 };
 const mode = process.argv[2] ?? "sources";
-const { checks: CHECKS, tests, env = {} } = MODES[mode];
+const { checks: CHECKS, tests, env = {}, longest = [], atOnce } = MODES[mode];
 const TESTS = new Set(tests);
 /** Tasks of the root: they look at all packages at once. */
 const ROOT_ONLY = new Set(["knip", "lint"]);
@@ -67,19 +81,19 @@ async function runTurbo() {
   const names = [...Object.keys(CHECKS), ...TESTS].map((task) => (ROOT_ONLY.has(task) ? `//#${task}` : task));
   const filters = mode === "more" ? packagesWithMoreTests() : [];
   const runs =
-    mode === "sources"
-      ? [
-          ["--concurrency=2", ...LONGEST.map((name) => `--filter=${name}`)],
-          ["--concurrency=2", ...LONGEST.map((name) => `--filter=!${name}`)],
-        ]
-      : [filters];
+    longest.length === 0
+      ? [names]
+      : [
+          [...TESTS, `--concurrency=${atOnce}`, ...longest.map((name) => `--filter=${name}`)],
+          [...names, "--concurrency=2", ...filters, ...longest.map((name) => `--filter=!${name}`)],
+        ];
   const planned = JSON.parse(
     await turbo(["run", ...names, ...filters, "--dry=json"], "collect"),
   ).tasks.filter(({ command }) => command !== "<NONEXISTENT>");
   for (const { directory } of planned) rmSync(path.join(root, directory, REPORT), { force: true });
   rmSync(RUNS, { recursive: true, force: true });
   const options = ["--continue=dependencies-successful", "--summarize", "--log-order=grouped"];
-  await Promise.all(runs.map((those) => turbo(["run", ...names, ...those, ...options], "show")));
+  await Promise.all(runs.map((those) => turbo(["run", ...those, ...options], "show")));
   const files = existsSync(RUNS) ? readdirSync(RUNS) : [];
   if (files.length < runs.length) throw new SetupError("Turbo ended without an account of what it ran.");
   const tasks = files.flatMap((file) => JSON.parse(readFileSync(path.join(RUNS, file), "utf8")).tasks);

@@ -20,7 +20,13 @@ function start(env: Record<string, string>): Started {
   const args = ["--conditions=@cem/source", path.join(import.meta.dirname, "main.ts")];
   const child = spawn(process.execPath, args, {
     cwd,
-    env: { PATH: process.env["PATH"], SERVERS_DIR: path.join(root, "servers"), CEM_SERVER_PORT: "0", ...env },
+    env: {
+      PATH: process.env["PATH"],
+      NODE_COMPILE_CACHE: process.env["NODE_COMPILE_CACHE"],
+      SERVERS_DIR: path.join(root, "servers"),
+      CEM_SERVER_PORT: "0",
+      ...env,
+    },
     stdio: ["ignore", "ignore", "pipe"],
   });
   let log = "";

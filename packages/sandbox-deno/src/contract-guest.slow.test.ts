@@ -1,3 +1,3 @@
 import { describeContractAt } from "./testing/backends.ts";
 
-await describeContractAt("namespaces", ["guest"]);
+await describeContractAt("namespaces", ["guest", "realms"]);

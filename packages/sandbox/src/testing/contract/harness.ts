@@ -17,8 +17,8 @@ import type {
 /** Limits that keep the contract's runs short. */
 export const CONTRACT_LIMITS = { timeoutMs: 20_000, memoryMb: 128 } as const;
 
-/** `programs`: what a program finds and gives. `guest`: what holds it, and the life of a sandbox. */
-export type ContractGroup = "programs" | "guest";
+/** `programs`: what a program finds and gives. `guest`: what holds it, and the life of a sandbox. `realms`: what its runs share. */
+export type ContractGroup = "programs" | "guest" | "realms";
 
 /** Capabilities of a provider, which select the contract tests. */
 export interface ContractOptions {

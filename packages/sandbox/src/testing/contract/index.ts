@@ -32,10 +32,11 @@ export function describeSandboxContract(
   makeProvider: () => SandboxProvider,
   options: ContractOptions,
 ): void {
-  const { groups = ["programs", "guest"] } = options;
+  const { groups = ["programs", "guest", "realms"] } = options;
   describe(`sandbox contract: ${name}`, () => {
     if (groups.includes("programs")) describePrograms(makeProvider, options);
     if (groups.includes("guest")) describeGuest(makeProvider, options);
+    if (groups.includes("realms")) describe("runs of a session", () => realmsContract(makeProvider));
   });
 }
 
@@ -107,9 +108,6 @@ function describeGuest(makeProvider: () => SandboxProvider, options: ContractOpt
   });
   describe("hostile programs", () => {
     hostileContract(current);
-  });
-  describe("runs of a session", () => {
-    realmsContract(makeProvider);
   });
   describe("life of a sandbox", () => {
     lifecycleContract(makeProvider);
