@@ -4,7 +4,6 @@ import { loadConfig } from "@cem/config";
 import type { ConfigInput } from "@cem/config";
 import type { CodeGenerator } from "@cem/core";
 import { loadTokenCounter } from "@cem/core/tokens";
-import { describeCalls } from "@cem/tool-files";
 import { startChatServer } from "../../codegen/fixtures/chat-server.ts";
 import { createPrompt } from "../../codegen/src/llm/prompt.ts";
 import { createConfiguredModel } from "../src/wiring/stages/generators.ts";
@@ -99,7 +98,7 @@ async function askNobody(): Promise<CodeGenerator> {
     toolBudget,
     generate: async (request) => {
       const inFirst = (): number => {
-        const messages = createPrompt(request, { describeCalls });
+        const messages = createPrompt(request);
         return count(messages.map(({ content }) => (typeof content === "string" ? content : "")).join("\n"));
       };
       return {

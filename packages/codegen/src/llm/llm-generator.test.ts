@@ -15,7 +15,7 @@ const getWeather: ToolDefinition = {
   name: "get_weather",
   kind: "local",
   description: "Get the weather for a city.\n\nMore than anybody wants to read.",
-  inputSchema: { type: "object" },
+  inputSchema: { type: "object", properties: { location: { type: "string" } }, required: ["location"] },
   callStyle: "object",
   signature: "get_weather(input: { location: string }): Promise<{ temperature: number }>",
   module: "./servers/weather/index.ts",
@@ -181,20 +181,23 @@ export default [await get_weather({"location":"Oslo"}), await get_weather2({"loc
     });
 
     it("is told of further tools and of the data, and of tools in full where it has them described", async () => {
-      const other = { ...getWeather, name: "get_forecast", signature: "get_forecast(): Promise<unknown>" };
+      const unit = { enum: ["degrees Celsius", "degrees Fahrenheit", "kelvin"] };
+      const days = { type: "integer", minimum: 1, maximum: 31 };
+      const inputSchema = { type: "object", properties: { days, unit }, required: ["days", "unit"] };
+      const other = { ...getWeather, name: "get_forecast", inputSchema };
       await generate([ANSWER], {
-        request: { otherTools: [other], facts: "Tables of shop: users(id INTEGER)" },
-        settings: {
-          describeCalls: (tools) => ({
-            types: ["type Unit = string;"],
-            signatures: tools.map(({ name }) => `${name}(days: number /* 1–31 */): Promise<Unit>`),
-          }),
+        request: {
+          otherTools: [
+            other,
+            { ...other, name: "get_past", inputSchema: { type: "object", properties: { unit } } },
+          ],
+          facts: "Tables of shop: users(id INTEGER)",
         },
       });
       const content = server?.requests[0]?.body.messages[1]?.content ?? "";
-      expect(content.match(/^type Unit = string;$/gmu)).toHaveLength(1);
+      expect(content.match(/^type Unit = "degrees Celsius" .*;$/gmu)).toHaveLength(1);
       expect(content).toMatch(
-        /type Unit[\s\S]*\/\/ \.\/servers\/weather\/index\.ts\nget_forecast\(days: number \/\* 1–31/u,
+        /type Unit[\s\S]*\/\/ import from "\.\/servers\/weather\/index\.ts"\nget_forecast\(input: \{ days: number \/\* integer 1–31 \*\/; unit: Unit \}/u,
       );
       expect(content).toMatch(/The data:\n<(data-\w+)>\nTables of shop: users\(id INTEGER\)\n<\/\1>/u);
     });

@@ -53,12 +53,12 @@ class LlmGenerator implements CodeGenerator {
   readonly #stream = new Lazy(() => this.#createStream());
 
   constructor(settings: LlmSettings) {
-    const { budget, describeCalls, toolTokens = DEFAULT_TOOL_TOKENS } = settings;
+    const { budget, toolTokens = DEFAULT_TOOL_TOKENS } = settings;
     this.#settings = settings;
     const affordable = Math.floor((budget?.tokens ?? Infinity) * TOOLS_SHARE);
     this.toolBudget = {
       tokens: Math.min(toolTokens, affordable),
-      describe: (tool) => toolLine(tool, describeCalls),
+      describe: toolLine,
     };
   }
 
@@ -67,7 +67,7 @@ class LlmGenerator implements CodeGenerator {
     const tools = toldTools(request);
     const { budget, maxTokens = DEFAULT_MAX_TOKENS, model, prices } = this.#settings;
     signal?.throwIfAborted();
-    const messages = createPrompt(request, this.#settings);
+    const messages = createPrompt(request);
     const affordable =
       budget === undefined
         ? maxTokens

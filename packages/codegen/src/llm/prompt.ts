@@ -1,8 +1,8 @@
 import { createHash } from "node:crypto";
 import type { ErrorInfo, Finding, GenerateFeedback, GenerateRequest, ToolDefinition } from "@cem/core";
+import { signaturesOf } from "@cem/tool-files/answers";
 import { readPrompt } from "../prompt-files.ts";
 import type { Message } from "./completion.ts";
-import type { LlmSettings } from "./settings.ts";
 
 type EarlierCall = NonNullable<GenerateFeedback["calls"]>[number];
 
@@ -81,29 +81,16 @@ function callText({ server, tool, args = "", result, ok }: EarlierCall): string 
   return `${server}.${tool}(${oneLine(args, MAX_CALL_CHARACTERS)}) ${ending}`;
 }
 
-const MAX_SENTENCE_CHARACTERS = 400;
-/** A description with suspicious texts begins with a warning, which needs room. */
-const MAX_FLAGGED_CHARACTERS = 320;
-const MAX_SIGNATURE_CHARACTERS = 3_000;
 const MAX_MODULE_CHARACTERS = 200;
-const PARAGRAPH_END = /\n\s*\n/u;
-const SENTENCE_END = /(?<=[.!?])\s+(?=\p{Lu})|\n\s*\n/u;
 
-type DescribeCalls = NonNullable<LlmSettings["describeCalls"]>;
+/** Renders tools for the prompt: the types that they share, then by module each signature and what it does. */
+function toolList(tools: readonly ToolDefinition[]): string {
+  return signaturesOf(inOrder(tools), { reader: "prompt" }).text;
+}
 
-/** Renders tool signatures for the prompt: shared types first, then by module each signature and its description. */
-function toolList(tools: readonly ToolDefinition[], describeCalls?: DescribeCalls): string {
-  const ordered = inOrder(tools);
-  const { types, lines } = linesOf(ordered, describeCalls);
-  const byModule = Map.groupBy(
-    ordered.map((tool, at) => ({ tool, line: lines[at] ?? "" })),
-    ({ tool }) => tool.module,
-  );
-  const blocks = [...byModule].flatMap(([module, group]) => [
-    `// ${oneLine(module, MAX_MODULE_CHARACTERS)}`,
-    ...group.map(({ line }) => line),
-  ]);
-  return [...types, ...blocks].join("\n");
+/** Renders one tool for the prompt. */
+export function toolLine(tool: ToolDefinition): string {
+  return Object.values(signaturesOf([tool], { reader: "prompt" }).data.tools).join("\n");
 }
 
 /** Orders tools in the same way for every task, so that a provider's prompt cache stays valid. */
@@ -120,39 +107,6 @@ function nameList(tools: readonly ToolDefinition[]): string {
         `${oneLine(module, MAX_MODULE_CHARACTERS)} ${group.map(({ name }) => name).join(" ")}`,
     )
     .join("\n");
-}
-
-/** Renders one tool for the prompt. */
-export function toolLine(tool: ToolDefinition, describeCalls?: DescribeCalls): string {
-  return linesOf([tool], describeCalls).lines.join("\n");
-}
-
-function linesOf(
-  tools: readonly ToolDefinition[],
-  describeCalls: DescribeCalls | undefined,
-): { types: string[]; lines: string[] } {
-  // A suspicious text may stand in the comment of a parameter, or of a type that tools share.
-  const trusted = tools.filter(({ flags = [] }) => flags.length === 0);
-  const described = describeCalls?.(trusted);
-  const lines = tools.map((tool) => {
-    const signature = described?.signatures[trusted.indexOf(tool)] ?? tool.signature;
-    return `${oneLine(signature, MAX_SIGNATURE_CHARACTERS)}${commentOf(tool)}`;
-  });
-  return { types: (described?.types ?? []).map((type) => oneLine(type, MAX_SIGNATURE_CHARACTERS)), lines };
-}
-
-/**
- * The first sentence of a description. The first paragraph where the type of the result is unknown, since it may say what comes;
- * all of one with suspicious texts.
- */
-function commentOf({ description, flags = [], needsApproval, signature }: ToolDefinition): string {
-  const isFlagged = flags.length > 0;
-  const end = signature.endsWith("Promise<unknown>") ? PARAGRAPH_END : SENTENCE_END;
-  const [first = ""] = isFlagged ? [description] : description.trim().split(end);
-  const about = oneLine(first, isFlagged ? MAX_FLAGGED_CHARACTERS : MAX_SENTENCE_CHARACTERS);
-  const asks = needsApproval === true ? "Each call asks the user for a yes first; a no is final." : "";
-  const words = [about, asks].filter((part) => part !== "").join(" ");
-  return words === "" ? "" : ` // ${words}`;
 }
 
 function compare(one: string, other: string): number {
@@ -176,15 +130,10 @@ export function toldTools({ tools, otherTools = [], namedTools = [] }: GenerateR
 }
 
 /** Creates the messages that ask for a program. */
-export function createPrompt(
-  request: GenerateRequest,
-  { describeCalls }: Pick<LlmSettings, "describeCalls"> = {},
-): Message[] {
+export function createPrompt(request: GenerateRequest): Message[] {
   const { task, context, facts, feedback = [], namedTools = [] } = request;
   const described = toldTools({ ...request, namedTools: [] });
-  const parts = [
-    described.length === 0 ? readPrompt("no-tools") : `Tools:\n${fence(toolList(described, describeCalls))}`,
-  ];
+  const parts = [described.length === 0 ? readPrompt("no-tools") : `Tools:\n${fence(toolList(described))}`];
   if (namedTools.length > 0)
     parts.push(`${readPrompt("named-tools", { cannot: CANNOT })}\n${fence(nameList(namedTools))}`);
   if (facts !== undefined) parts.push(`The data:\n${fence(facts.slice(0, MAX_FACTS_CHARACTERS))}`);

@@ -86,15 +86,6 @@ export interface LlmSettings {
    */
   toolTokens?: number | undefined;
   /**
-   * Prints signatures with comments on parameters and fields, and the types that they share: `describeCalls` of
-   * `@cem/tool-files`.
-   *
-   * @defaultValue the tools' own signatures
-   */
-  describeCalls?:
-    | ((tools: readonly ToolDefinition[]) => { types: string[]; signatures: string[] })
-    | undefined;
-  /**
    * Checks the arguments of an answer that is a call against the tool's schema. What satisfies it needs no check of types.
    *
    * @defaultValue none: calls are checked like programs

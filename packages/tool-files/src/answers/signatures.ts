@@ -1,11 +1,15 @@
 import type { ToolDefinition } from "@cem/core";
 import { describeCalls } from "../index.ts";
+import { clip, visibleText } from "../safe-text.ts";
 import { messageOf } from "./answer.ts";
 import type { HintFor } from "./answer.ts";
 
-const MAX_LINE_CHARACTERS = 160;
+/** Of a description in an answer, and in a prompt. */
+const MAX_DESCRIPTION_CHARACTERS = { answer: 160, prompt: 400 };
 /** A description with suspicious texts begins with a warning, which needs room. */
-const MAX_FLAGGED_LINE_CHARACTERS = 320;
+const MAX_FLAGGED_CHARACTERS = 320;
+const MAX_SIGNATURE_CHARACTERS = 6_000;
+
 /** Signatures for a model. */
 export interface SignatureList {
   /** The tools by module, or by the modules that have them alike, between bars. */
@@ -19,6 +23,13 @@ export interface ListSettings {
   hintFor?: HintFor | undefined;
   /** Whether a person can be asked for a yes. Absent: it is not known. */
   canAsk?: boolean | undefined;
+  /**
+   * Who reads the list. A prompt has longer descriptions; where the type of a result is unknown, their first paragraph, since it may
+   * say what comes.
+   *
+   * @defaultValue `answer`
+   */
+  reader?: "answer" | "prompt" | undefined;
 }
 
 /**
@@ -26,10 +37,14 @@ export interface ListSettings {
  * servers have alike stands once, under the names of all their modules.
  */
 export function signaturesOf(tools: readonly ToolDefinition[], settings: ListSettings = {}): SignatureList {
-  const { types, signatures } = describeCalls(tools);
+  // A suspicious text may stand in the comment of a parameter, or of a type that tools share.
+  const trusted = tools.filter(({ flags = [] }) => flags.length === 0);
+  const { types, signatures } = describeCalls(trusted);
+  const described = new Map(trusted.map((tool, at) => [tool, signatures[at]]));
   const modulesOf = new Map<string, string[]>();
-  for (const [at, tool] of tools.entries()) {
-    const line = `${signatures[at] ?? tool.signature}${lineComment(tool, settings)}`;
+  for (const tool of tools) {
+    const signature = oneLine(described.get(tool) ?? tool.signature, MAX_SIGNATURE_CHARACTERS);
+    const line = `${signature}${lineComment(tool, settings)}`;
     modulesOf.set(line, [...(modulesOf.get(line) ?? []), tool.module]);
   }
   const lines = Map.groupBy(modulesOf.keys(), (line) => (modulesOf.get(line) ?? []).join(" | "));
@@ -40,31 +55,42 @@ export function signaturesOf(tools: readonly ToolDefinition[], settings: ListSet
 }
 
 /** A remark on a tool whose calls wait for a person. */
-const NEEDS_APPROVAL = "Needs the user's yes.";
+const NEEDS_APPROVAL = {
+  answer: "Needs the user's yes.",
+  prompt: "Each call asks the user for a yes first; a no is final.",
+};
 const UNASKABLE = "Refused: it needs the user's yes, which this client can't ask for.";
 
 /** Says what becomes of calls of a tool that needs a yes. */
-export function approvalRemark({ canAsk }: Pick<ListSettings, "canAsk">): string {
-  return canAsk === false ? UNASKABLE : NEEDS_APPROVAL;
+export function approvalRemark({ canAsk, reader = "answer" }: ListSettings): string {
+  return canAsk === false ? UNASKABLE : NEEDS_APPROVAL[reader];
 }
 
-const SENTENCE_END = /(?<=[.!?])\s+(?=\p{Lu})/u;
+const SENTENCE_END = /(?<=[.!?])\s+(?=\p{Lu})|\n\s*\n/u;
+const PARAGRAPH_END = /\n\s*\n/u;
 
 /** A tool's description on one line: its first sentence, after the one that says that it is deprecated. */
 function lineComment(
-  { description, flags = [], unavailable, needsApproval }: ToolDefinition,
-  { hintFor, canAsk }: ListSettings,
+  { description, flags = [], unavailable, needsApproval, signature }: ToolDefinition,
+  { hintFor, canAsk, reader = "answer" }: ListSettings,
 ): string {
-  const limit = flags.length > 0 ? MAX_FLAGGED_LINE_CHARACTERS : MAX_LINE_CHARACTERS;
-  const [first = "", ...others] = flags.length > 0 ? [description] : description.split(SENTENCE_END);
+  const isFlagged = flags.length > 0;
+  const isLong = reader === "prompt" && signature.endsWith("Promise<unknown>");
+  const parts = isFlagged ? [description] : description.trim().split(isLong ? PARAGRAPH_END : SENTENCE_END);
+  const [first = "", ...others] = parts;
   const deprecation = others.find((sentence) => /\bdeprecated\b/iu.test(sentence)) ?? "";
-  const line = `${deprecation} ${first}`.replaceAll(/\s+/gu, " ").trim();
-  const shown = line.length > limit ? `${line.slice(0, limit - 1).trimEnd()}…` : line;
+  const limit = isFlagged ? MAX_FLAGGED_CHARACTERS : MAX_DESCRIPTION_CHARACTERS[reader];
+  const shown = oneLine(`${deprecation} ${first}`, limit);
   const cannot = unavailable === undefined ? "" : `Not available now: ${messageOf(unavailable, hintFor)}`;
-  const asks = needsApproval === true ? approvalRemark({ canAsk }) : "";
+  const asks = needsApproval === true ? approvalRemark({ canAsk, reader }) : "";
   const about = shown === "" || asks + cannot === "" || /[.!?…]$/u.test(shown) ? shown : `${shown}.`;
   const words = [about, asks, cannot].filter((part) => part !== "").join(" ");
   return words === "" ? "" : ` // ${words}`;
+}
+
+/** Untrusted text on one line, without characters that nobody sees. */
+function oneLine(text: string, limit: number): string {
+  return clip(visibleText(text).replaceAll(/\s+/gu, " ").trim(), limit);
 }
 
 /** How a model writes code, as the description of a tool that runs it says. */

@@ -64,11 +64,8 @@ async function withHeldModel(rules: CodeGenerator, folder: string): Promise<Code
 
 /** The generator that asks the model, with full descriptions of tools in the prompt. */
 export async function createConfiguredModel(llm: Config["llm"]): Promise<CodeGenerator> {
-  const [{ createLlmGenerator }, { describeCalls }] = await Promise.all([
-    import("@cem/codegen/llm"),
-    import("@cem/tool-files"),
-  ]);
-  return createLlmGenerator({ ...llmSettings(llm), describeCalls, acceptsArguments });
+  const { createLlmGenerator } = await import("@cem/codegen/llm");
+  return createLlmGenerator({ ...llmSettings(llm), acceptsArguments });
 }
 
 let validator: Promise<SchemaValidator> | undefined;
