@@ -36,7 +36,7 @@ export function describeSandboxContract(
   describe(`sandbox contract: ${name}`, () => {
     if (groups.includes("programs")) describePrograms(makeProvider, options);
     if (groups.includes("guest")) describeGuest(makeProvider, options);
-    if (groups.includes("realms")) describe("runs of a session", () => realmsContract(makeProvider));
+    if (groups.includes("realms")) describeRealms(makeProvider);
   });
 }
 
@@ -111,5 +111,11 @@ function describeGuest(makeProvider: () => SandboxProvider, options: ContractOpt
   });
   describe("life of a sandbox", () => {
     lifecycleContract(makeProvider);
+  });
+}
+
+function describeRealms(makeProvider: () => SandboxProvider): void {
+  describe("runs of a session", () => {
+    realmsContract(makeProvider);
   });
 }
