@@ -99,7 +99,7 @@ export const DEMANDING_WORDS: ReadonlySet<string> = new Set(
   `twice thrice once not no except excluding without but unless instead versus vs than compare compared difference average mean
   median sum total sorted sort ordered descending ascending count percentage percent ratio per each every both all again repeat
   repeatedly daily hourly weekly monthly yearly until till since before after between during while only first last next
-  previous top bottom tomorrow yesterday week month year fahrenheit celsius kelvin more most less least fewer`.split(
+  previous top bottom tomorrow yesterday week month year fahrenheit celsius kelvin more most less least fewer was were be`.split(
     /\s+/,
   ),
 );

@@ -50,6 +50,8 @@ describe("createRulesGenerator", () => {
         'add_task({ title: "Buy milk", due: "2026-11-21", priority: "high" })',
       ],
       ["Get the current time in Europe/Berlin", 'get_current_time({ timezone: "Europe/Berlin" })'],
+      ["What time is it in Tokyo?", 'get_current_time({ timezone: "Asia/Tokyo" })'],
+      ["Tell me the time in New York", 'get_current_time({ timezone: "America/New_York" })'],
     ])("%s", async (task, call) => {
       expect((await generate(task)).replaceAll("( ", "(")).toContain(call.replaceAll("( ", "("));
     });
@@ -78,6 +80,10 @@ describe("createRulesGenerator", () => {
       "translate hello world into German",
       "Search products for laptops in electronics, at most 5 results",
       "Turn on the light in the kitchen",
+      "What time is it in Springfield?",
+      "What time was it in Tokyo?",
+      "What was the weather in Oslo?",
+      "What will the weather be in Oslo?",
     ])("takes no word that is left over for a value: %s", async (task) => {
       expect(await generate(task)).toMatch(/was not understood|lacks|Say what to do/u);
     });

@@ -175,9 +175,12 @@ function rate(tool: ToolDefinition, { stems, verb, plain, isPreferred }: StepWor
   return [{ tool, score }];
 }
 
-/** The words of a tool's name beside its verb, and beside its server's name where something is left. */
+/**
+ * The words of a tool's name beside its verb, and beside its server's name where something is left. Without `current`, which
+ * nobody says who asks for something as it is.
+ */
 function nounsOf(name: readonly string[], server: readonly string[]): readonly string[] {
-  const nouns = name.filter((word) => !isToolVerb(word) && !isStopWord(word));
+  const nouns = name.filter((word) => !isToolVerb(word) && !isStopWord(word) && word !== "current");
   const own = nouns.filter((word) => !server.includes(word));
   return own.length > 0 ? own : nouns;
 }

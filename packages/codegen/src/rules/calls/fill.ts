@@ -23,11 +23,28 @@ const SAYING = /^(?:saying|says|reading|text)$/u;
 /** Places, quoted texts and names. */
 function fillTexts(filling: Filling): void {
   for (const parameter of filling.open) if (parameter.role === "place") fillPlaces(filling, parameter);
+  const [zone, other] = filling.missing;
+  if (zone !== undefined && other === undefined && takesZone(zone)) fillPlaces(filling, zone, zoneOf);
   fillQuotes(filling);
   fillNames(filling);
 }
 
-function fillPlaces(filling: Filling, parameter: Parameter): void {
+/** Whether a parameter takes the name of a time zone as IANA has it: `Europe/Berlin`. */
+function takesZone({ words, schema }: Parameter): boolean {
+  return words.join("") === "timezone" && /\biana\b|\b[A-Z]\w+\/[A-Z]\w+/iu.test(schema.description ?? "");
+}
+
+/** The time zone that is called after a place. */
+function zoneOf(place: string): string | undefined {
+  const ending = `/${place.replaceAll(" ", "_")}`;
+  return Intl.supportedValuesOf("timeZone").find((zone) => zone.endsWith(ending));
+}
+
+function fillPlaces(
+  filling: Filling,
+  parameter: Parameter,
+  valueOf: (place: string) => string | undefined = (place) => place,
+): void {
   const quoted = filling.places(({ kind }) => kind === "quote");
   const names = filling.names().filter(({ text }) => !/\d/u.test(text));
   const parts = [...names, ...quoted.map((at) => ({ from: at, to: at + 1 }))].toSorted(
@@ -36,8 +53,9 @@ function fillPlaces(filling: Filling, parameter: Parameter): void {
   if (!isJoined(filling, parts)) return;
   const isLed = names.some(({ from }) => PLACE_BEFORE.test(filling.before(from)));
   if (!parameter.isRequired && !isLed) return;
-  if (!filling.setAll(parameter, [...names.map(({ text }) => text), ...quoted.map((at) => filling.text(at))]))
-    return;
+  const texts = [...names.map(({ text }) => text), ...quoted.map((at) => filling.text(at))];
+  const values = texts.map(valueOf).filter((value) => value !== undefined);
+  if (values.length < texts.length || !filling.setAll(parameter, values)) return;
   for (const { from, to } of names) filling.take(from, to);
   for (const at of quoted) filling.take(at);
   for (const at of filling.places(({ lower }) => PLACE_WORD.test(lower))) filling.take(at);
@@ -81,7 +99,9 @@ function isJoined(filling: Filling, parts: readonly Pick<Name, "from" | "to">[])
   });
 }
 
-function takesName({ role, schema, words }: Parameter): boolean {
+function takesName(parameter: Parameter): boolean {
+  const { role, schema, words } = parameter;
+  if (takesZone(parameter)) return false;
   const isQuery = words.some((word) => /^(?:query|q|search|keywords?|term|name)$/u.test(word));
   return isQuery || NAMED.has(role) || (hasType(schema, "array") && role === "text");
 }
