@@ -105,7 +105,7 @@ describeWith("redis-server")("servers and workers on a queue", () => {
     await expect.poll(said, POLL).toEqual([200, "ready\n"]);
     worker.kill("SIGKILL");
     await redis.kill();
-    await expect.poll(said, POLL).toEqual([503, expect.stringContaining("can't be used")]);
+    await expect.poll(said, POLL).toEqual([503, expect.stringContaining("STORE_UNAVAILABLE")]);
     await redis.start();
     await expect.poll(async () => (await said())[0], POLL).toBe(200);
   });

@@ -66,7 +66,8 @@ async function measure(runs: number): Promise<void> {
   };
   const places: { name: string; agent: Agent; times: number[] }[] = [];
   const addPlace = (name: string, agent: Agent): void => void places.push({ name, agent, times: [] });
-  const alone = createAgent(optionsFor({}, "./workspace"));
+  // It keeps records, as a worker and a server without a queue do.
+  const alone = createAgent({ ...optionsFor({}, "./workspace"), records: true });
   addPlace("here", alone);
   const queues: RunQueue[] = [];
   const store = { url: postgres.url };
@@ -146,7 +147,8 @@ function quantile(times: readonly number[], share: number): number {
 }
 
 async function rateOf(agent: Agent, runs: number): Promise<number> {
-  let left = runs + WARM_UP;
+  // Until each session has a guest, on workers that were added too.
+  let left = 2 * runs;
   let started = performance.now();
   const client = async (_: unknown, index: number): Promise<void> => {
     while (left > 0) {

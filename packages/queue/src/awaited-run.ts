@@ -92,7 +92,8 @@ export class AwaitedRun {
     // The answer may be there before the server's word that the run was put.
     if (this.#isOver) return this.#settled.promise;
     this.#looking = setInterval(() => void this.#look().catch(() => {}), LOOK_MS);
-    this.#waiting = setTimeout(() => void this.#reportWaiting().catch(() => {}), WAITING_MS);
+    if (this.#options.onEvent !== undefined)
+      this.#waiting = setTimeout(() => void this.#reportWaiting().catch(() => {}), WAITING_MS);
     signal?.addEventListener("abort", this.#cancel, { once: true });
     rejoin?.leave?.addEventListener("abort", this.#leave, { once: true });
     if (rejoin?.leave?.aborted === true) this.#leave();

@@ -79,30 +79,26 @@ const LIBRARY = `
     redis.call("PUBLISH", runsOf(worker), table.concat({id, attempt, waited, isTold, payload}, "\\n"))
   end
 
-  -- The first of those that wait, or one of the next whose guest a worker has that is ready: a new guest costs as much as many runs.
-  local function nextRun()
-    local ids = redis.call("ZRANGE", WAITING, 0, ${LOOK_AHEAD} - 1)
-    local worker = ids[1] and anyReady()
-    if not worker then return end
-    local passed = tonumber(redis.call("HGET", nameOf(ids[1]), "passed") or "0")
-    for at, id in ipairs(ids) do
-      local session = redis.call("HGET", nameOf(id), "session") or ""
-      local warm = session ~= "" and redis.call("GET", session)
-      if warm and (warm == worker or isReady(warm)) then
-        if at > 1 then redis.call("HSET", nameOf(ids[1]), "passed", passed + 1) end
-        return id, warm
-      end
-      if passed == ${MAX_PASSED} or (at == 1 and not warm) then break end
-    end
-    return ids[1], worker
-  end
-
-  -- Gives those that wait to workers that have a slot, in turn.
+  -- Gives those that wait to workers that have a slot, in turn; before the first, one of the next whose guest a worker has that is
+  -- ready: a new guest costs as much as many runs.
   local function serve()
     while true do
-      local id, worker = nextRun()
-      if not id then return end
-      local turn = math.floor(tonumber(redis.call("ZSCORE", WAITING, id)) / WITHIN_TURN)
+      local waiting = redis.call("ZRANGE", WAITING, 0, ${LOOK_AHEAD} - 1, "WITHSCORES")
+      local worker = waiting[1] and anyReady()
+      if not worker then return end
+      local id, passed = waiting[1], 0
+      for at = 1, #waiting, 2 do
+        local session, times = unpack(redis.call("HMGET", nameOf(waiting[at]), "session", "passed"))
+        if at == 1 then passed = tonumber(times or 0) end
+        local warm = session and session ~= "" and redis.call("GET", session)
+        if warm and (warm == worker or isReady(warm)) then
+          id, worker = waiting[at], warm
+          break
+        end
+        if at == 1 and (not warm or passed == ${MAX_PASSED}) then break end
+      end
+      if id ~= waiting[1] then redis.call("HSET", nameOf(waiting[1]), "passed", passed + 1) end
+      local turn = math.floor(tonumber(waiting[2]) / WITHIN_TURN)
       if turn > tonumber(redis.call("GET", STANDS) or "0") then redis.call("SET", STANDS, turn) end
       redis.call("ZREM", WAITING, id)
       local payload, session, at = unpack(redis.call("HMGET", nameOf(id), "payload", "session", "at"))
