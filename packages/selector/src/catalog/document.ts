@@ -77,7 +77,7 @@ export class DocumentReader {
     const terms: number[] = [];
     for (const text of texts) {
       if (typeof text !== "string") continue;
-      for (const [token] of text.slice(0, MAX_FIELD_CHARACTERS).matchAll(TOKEN)) {
+      for (const token of text.slice(0, MAX_FIELD_CHARACTERS).match(TOKEN) ?? []) {
         for (const term of this.#termsOf(token)) {
           if (terms.length === MAX_FIELD_WORDS) return terms;
           terms.push(term);
