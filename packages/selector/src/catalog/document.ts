@@ -35,7 +35,7 @@ const MAX_PROPERTIES = 256;
 /** Reads definitions as term numbers, from which the index is built. */
 export class DocumentReader {
   readonly #vocabulary: Vocabulary;
-  /** The terms of tokens read before: catalogs repeat the same few thousand. */
+  /** The terms of texts read before: catalogs repeat the same few thousand. */
   readonly #known = new Map<string, readonly number[]>();
   /** The field that each term was last seen in, by the number of the field's read. */
   readonly #seenIn: number[] = [];
@@ -77,21 +77,23 @@ export class DocumentReader {
     const terms: number[] = [];
     for (const text of texts) {
       if (typeof text !== "string") continue;
-      for (const token of text.slice(0, MAX_FIELD_CHARACTERS).match(TOKEN) ?? []) {
-        for (const term of this.#termsOf(token)) {
-          if (terms.length === MAX_FIELD_WORDS) return terms;
-          terms.push(term);
-        }
+      for (const term of this.#termsOf(text.slice(0, MAX_FIELD_CHARACTERS))) {
+        if (terms.length === MAX_FIELD_WORDS) return terms;
+        terms.push(term);
       }
     }
     return terms;
   }
 
-  #termsOf(token: string): readonly number[] {
-    const known = this.#known.get(token);
+  #termsOf(text: string): readonly number[] {
+    const known = this.#known.get(text);
     if (known !== undefined) return known;
-    const terms = splitStems(token).map((stem) => this.#vocabulary.add(stem));
-    if (token.length <= MAX_REMEMBERED_CHARACTERS) this.#known.set(token, terms);
+    const tokens = text.match(TOKEN) ?? [];
+    const terms =
+      tokens[0] === text
+        ? splitStems(text).map((stem) => this.#vocabulary.add(stem))
+        : tokens.flatMap((token) => this.#termsOf(token));
+    if (text.length <= MAX_REMEMBERED_CHARACTERS) this.#known.set(text, terms);
     return terms;
   }
 }
