@@ -53,7 +53,7 @@ describe("sessions of the older protocol", () => {
       name: "execute_code",
       arguments: { code: `await reached("kept"); return 1;` },
     });
-    for (let at = 0; at < 100; at++) {
+    for (let at = 0; at < 30; at++) {
       const session = await open(url);
       expect(session["status"]).toBe("200");
       await post(url, LIST_TOOLS, session);
