@@ -1,5 +1,5 @@
 export { describeCalls, printSchemaType } from "./print/signature.ts";
-export { compareWithLock, formatDifferences } from "./folder/compare-with-lock.ts";
+export { compareWithLock } from "./folder/compare-with-lock.ts";
 export { inspectDescription, findSuspiciousText } from "./inspect-description.ts";
 export { readLock, LOCK_FILE } from "./folder/server-lock.ts";
 export { listForeignModules } from "./folder/server-folder.ts";

@@ -33,7 +33,7 @@ describe("README", () => {
     const [first = "", shown = ""] = blocks;
     expect(await run(first)).toBe(
       "[ 'get_weather.ts', 'index.ts', 'tools.lock.json' ]\n" +
-        "get-weather\n  description: Gets the weather of [-a-]{+any+} city.\n",
+        "get-weather description: Gets the weather of [-a-]{+any+} city.\n",
     );
     const file = await readFile(path.join(folder, "servers", "weather", "get_weather.ts"), "utf8");
     // The comments at their beginning differ.

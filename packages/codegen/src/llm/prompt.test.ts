@@ -81,7 +81,7 @@ describe("the words of the prompts", () => {
       told({ tools: others.toReversed(), otherTools: [send], task: "Two" }),
     ].map(([, user = ""]) => user.slice(0, user.indexOf("Task:")));
     expect(one).toBe(two);
-    expect(one).toContain('// import from "./servers/crm/index.ts"\nfind(input: { a: string })');
+    expect(one).toContain('// "./servers/crm/index.ts"\nfind(input: { a: string })');
   });
 });
 

@@ -48,9 +48,12 @@ export function signaturesOf(tools: readonly ToolDefinition[], settings: ListSet
     modulesOf.set(line, [...(modulesOf.get(line) ?? []), tool.module]);
   }
   const lines = Map.groupBy(modulesOf.keys(), (line) => (modulesOf.get(line) ?? []).join(" | "));
-  const blocks = [...lines].map(([modules, all]) =>
-    [`// import from "${modules.replaceAll(" | ", '" | "')}"`, ...all].join("\n"),
-  );
+  // A prompt says itself that tools are imported from the module above them.
+  const head = settings.reader === "prompt" ? "//" : "// import from";
+  const blocks = [...lines].map(([modules, all]) => {
+    const names = oneLine(modules, MAX_SIGNATURE_CHARACTERS).replaceAll(" | ", '" | "');
+    return [`${head} "${names}"`, ...all].join("\n");
+  });
   return { data: { types, tools: Object.fromEntries(lines) }, text: [...types, ...blocks].join("\n") };
 }
 

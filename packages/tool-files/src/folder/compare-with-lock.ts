@@ -51,14 +51,6 @@ export function compareWithLock(definitions: readonly unknown[], lock: ServerLoc
   return comparison;
 }
 
-/** Formats the differences of a changed tool for display: its name, then a line for each difference. */
-export function formatDifferences({ name, differences }: ChangedTool): string {
-  return [
-    name,
-    ...differences.map(({ place, text }) => `  ${place}: ${text.replaceAll("\n", "\n    ")}`),
-  ].join("\n");
-}
-
 /** More differences than this are counted, not listed. */
 const MAX_DIFFERENCES = 100;
 const MAX_COMPARED_DEPTH = 40;
