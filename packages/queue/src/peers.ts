@@ -60,7 +60,7 @@ export class Peers<Message> {
       client.xdel(inbox, entry).catch(() => {});
       receive(message as Message);
     };
-    this.#stopFollowing = await streams.follow(inbox, read, () => {});
+    this.#stopFollowing = await streams.follow(inbox, read);
   }
 
   async send(name: string, message: Message): Promise<void> {

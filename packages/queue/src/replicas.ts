@@ -71,14 +71,10 @@ class RedisReplicas implements QueuedReplicas {
       const notify = (message: ToReplica): void => void peers.send(replica, message).catch(() => {});
       const answer = new StreamedAnswer((bytes) => notify({ type: "taken", id, bytes }));
       const outbox = this.#outboxOf(id);
-      const stop = await streams.follow(
-        outbox,
-        (content, entry) => {
-          client.xdel(outbox, entry).catch(() => {});
-          answer.take(content as FromReplica);
-        },
-        () => {},
-      );
+      const stop = await streams.follow(outbox, (content, entry) => {
+        client.xdel(outbox, entry).catch(() => {});
+        answer.take(content as FromReplica);
+      });
       const leave = (): void => answer.break("the client is gone");
       const stopWatching = peers.watch(replica, { onLost: () => answer.lose() });
       signal.addEventListener("abort", leave, { once: true });

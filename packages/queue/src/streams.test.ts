@@ -37,11 +37,7 @@ describeWith("redis-server")("streams", () => {
     const contents = ["a", "b", "another's", "b"];
     expect(await streams.read("s")).toEqual(contents);
     const followed: unknown[] = [];
-    const stop = await streams.follow(
-      "s",
-      (content) => followed.push(content),
-      () => {},
-    );
+    const stop = await streams.follow("s", (content) => followed.push(content));
     await expect.poll(() => followed).toEqual(contents);
     stop();
   });
@@ -50,7 +46,7 @@ describeWith("redis-server")("streams", () => {
     const { client, streams } = open();
     const followed: unknown[] = [];
     const receive = (content: unknown): void => void followed.push(content);
-    await streams.follow("n", receive, () => {}, true);
+    await streams.follow("n", receive);
     await streams.append("n", ["a", "b"], KEEP_MS);
     // Nobody is told of it.
     await client.xadd("n", "*", "payload", '["lost"]', "by", "other.1");
@@ -93,11 +89,7 @@ describeWith("redis-server")("streams", () => {
   it("are followed again after a cut, and survive one more at that very moment", async () => {
     const { client, subscriber, streams } = open();
     const followed: unknown[] = [];
-    await streams.follow(
-      "t",
-      (content) => followed.push(content),
-      () => {},
-    );
+    await streams.follow("t", (content) => followed.push(content));
     const cut = async (): Promise<unknown> => client.call("CLIENT", "KILL", "TYPE", "pubsub");
     const again = once(subscriber, "ready");
     await cut();

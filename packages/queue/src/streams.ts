@@ -89,11 +89,9 @@ export class Streams {
    * Reads a stream from its beginning and goes on until it is stopped.
    *
    * @param receive - Gets each content in order, with the id of its entry.
-   * @param onProblem - Called for entries that can't be read; the next look tries again.
-   * @param isNew - Whether nothing is in the stream yet, so that there is no need to read it.
    */
-  async follow(name: string, receive: Receive, onProblem: OnProblem, isNew = false): Promise<() => void> {
-    const { look, stop } = this.listen(name, receive, onProblem);
+  async follow(name: string, receive: Receive): Promise<() => void> {
+    const { look, stop } = this.listen(name, receive);
     const leave = (): void => {
       stop();
       if (this.#followers.has(name)) return;
@@ -106,7 +104,7 @@ export class Streams {
       leave();
       throw error;
     }
-    if (!isNew) look();
+    look();
     return leave;
   }
 
@@ -116,8 +114,8 @@ export class Streams {
     await this.#subscriber.subscribe(channel);
   }
 
-  /** Follows a stream whose notices come in a channel that is subscribed to. */
-  listen(name: string, receive: Receive, onProblem: OnProblem): { look: () => void; stop: () => void } {
+  /** Follows a stream whose notices come in a channel that is subscribed to. An entry that can't be read is tried again. */
+  listen(name: string, receive: Receive, onProblem?: OnProblem): { look: () => void; stop: () => void } {
     const follower = new Follower((after) => this.#page(name, after), receive, onProblem);
     const others = this.#followers.get(name) ?? new Set();
     this.#followers.set(name, others.add(follower));
@@ -179,7 +177,7 @@ class SeenEntries {
 class Follower {
   readonly #next: Next;
   readonly #receive: Receive;
-  readonly #onProblem: OnProblem;
+  readonly #onProblem: OnProblem | undefined;
   readonly #seen = new SeenEntries();
   readonly #timer: NodeJS.Timeout;
   #after = "-";
@@ -187,7 +185,7 @@ class Follower {
   #lookAgain = false;
   #isStopped = false;
 
-  constructor(next: Next, receive: Receive, onProblem: OnProblem) {
+  constructor(next: Next, receive: Receive, onProblem?: OnProblem) {
     this.#next = next;
     this.#receive = receive;
     this.#onProblem = onProblem;
@@ -206,7 +204,7 @@ class Follower {
     try {
       this.#take(open());
     } catch (error) {
-      this.#onProblem(error);
+      this.#onProblem?.(error);
     }
   }
 
@@ -231,7 +229,7 @@ class Follower {
         if (page.length === PAGE) this.#lookAgain = true;
       }
     } catch (error) {
-      if (!this.#isStopped) this.#onProblem(error);
+      if (!this.#isStopped) this.#onProblem?.(error);
     } finally {
       this.#isLooking = false;
     }

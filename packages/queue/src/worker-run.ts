@@ -73,11 +73,7 @@ export class WorkerRun {
     this.#settings = settings;
     this.#given = given;
     this.#names = namesOf(settings.prefix, given.id);
-    this.#replies = settings.streams.listen(
-      this.#names.replies,
-      (reply) => this.#hear(reply as RunReply),
-      () => {},
-    );
+    this.#replies = settings.streams.listen(this.#names.replies, (reply) => this.#hear(reply as RunReply));
   }
 
   /** Executes it and sends its result, or why it can't be executed. */
