@@ -1,4 +1,4 @@
-import * as z from "zod";
+import * as z from "zod/mini";
 import { canonicalJson, compactJson, sha256, TOO_LARGE } from "./canonical-json.ts";
 
 /** Limit of a definition, in characters of JSON. The largest of 12,000 real ones has 150,000. */
@@ -32,16 +32,17 @@ export interface SkippedTool {
   reason: string;
 }
 
-const text = z.string().optional().catch(undefined);
+// oxlint-disable-next-line promise/valid-params -- zod's, which takes two
+const text = z.catch(z.optional(z.string()), undefined);
 
 /** The schema of {@link RawToolDefinition}. Other fields, such as `icons` and `_meta`, may change from call to call and are ignored. */
-export const rawToolDefinition: z.ZodType<RawToolDefinition> = z.object({
+export const rawToolDefinition: z.ZodMiniType<RawToolDefinition> = z.object({
   name: z.string(),
   title: text,
   description: text,
-  inputSchema: z.unknown().optional(),
-  outputSchema: z.unknown().optional(),
-  annotations: z.unknown().optional(),
+  inputSchema: z.optional(z.unknown()),
+  outputSchema: z.optional(z.unknown()),
+  annotations: z.optional(z.unknown()),
 });
 
 /**

@@ -1,7 +1,7 @@
 import path from "node:path";
 import { CemError, isObject, readAnnotations } from "@cem/core";
 import type { ToolDefinition } from "@cem/core";
-import * as z from "zod";
+import * as z from "zod/mini";
 import { canonicalJson, compactJson, sha256 } from "../canonical-json.ts";
 import { markFlagged, visibleText } from "../safe-text.ts";
 import { rawToolDefinition } from "../tool-definition.ts";
@@ -16,9 +16,9 @@ export const GENERATOR_VERSION = "1";
 
 const lockedTool = z.object({
   /** The name of the exported function. */
-  name: z.string().refine(isUsableIdentifier, "is not a usable identifier"),
+  name: z.string().check(z.refine(isUsableIdentifier, "is not a usable identifier")),
   /** The name of its file in the server's folder. */
-  file: z.string().regex(/^[^/\\\0]+\.ts$/),
+  file: z.string().check(z.regex(/^[^/\\\0]+\.ts$/, "is not the name of a file in TypeScript")),
   /** SHA-256 digest of the canonical JSON of the definition, in hexadecimal. */
   sha256: z.string(),
   /** The function's signature on one line. */
@@ -26,17 +26,17 @@ const lockedTool = z.object({
   /** The definition by the server. */
   definition: rawToolDefinition,
   /** Findings of `inspectDescription`. */
-  flags: z.array(z.object({ rule: z.string(), place: z.string(), excerpt: z.string() })).optional(),
+  flags: z.optional(z.array(z.object({ rule: z.string(), place: z.string(), excerpt: z.string() }))),
 });
 
 const serverLock = z.object({
-  lockVersion: z.literal(LOCK_VERSION),
+  lockVersion: z.literal(LOCK_VERSION, `is not ${LOCK_VERSION}, the version that is read`),
   generatorVersion: z.string(),
   server: z.object({
     /** The name by which calls address the server. */
     name: z.string(),
     /** The name and version the server gives itself. */
-    info: z.object({ name: z.string().optional(), version: z.string().optional() }),
+    info: z.object({ name: z.optional(z.string()), version: z.optional(z.string()) }),
   }),
   tools: z.array(lockedTool),
 });
