@@ -8,7 +8,7 @@ import { nodeModule } from "./node-modules.ts";
 import { toHostPath } from "./paths.ts";
 import { settled } from "./primordials.ts";
 import type { Realm } from "./realm.ts";
-import { toJavaScript, trimmedIndex } from "./source-text.ts";
+import { exportedFile, generatedCall, toJavaScript, trimmedIndex } from "./source-text.ts";
 
 const HIDDEN =
   "This file runs on the host, where code in the sandbox can't see it. Import its tools from ./servers/<server>/index.ts.";
@@ -132,8 +132,24 @@ export class Modules {
     if (names.length === 0 || whole === true || this.#modules.has(keyOf(url))) return undefined;
     const asked = new Set(names.map(({ name }) => name));
     const hosted = this.#hostToolsOf(url).filter((name) => asked.delete(name));
-    const index = asked.size === 0 ? "" : trimmedIndex(this.#readIfThere(url) ?? "", [...asked]);
-    return index === undefined ? undefined : this.#linked(this.#withHostTools(url, hosted, index));
+    const index = asked.size === 0 ? [] : trimmedIndex(this.#readIfThere(url) ?? "", [...asked]);
+    if (index === undefined) return undefined;
+    const namespace = hosted.length > 0 ? undefined : attempt(() => this.#calls(url, index), undefined);
+    if (namespace !== undefined) return async () => ({ namespace });
+    return this.#linked(this.#withHostTools(url, hosted, index.join("")));
+  }
+
+  /** The functions of generated tools, which only make a call: no module of theirs need be loaded. */
+  #calls(url: string, index: readonly string[]): Namespace | undefined {
+    const { inside } = this.#realm;
+    const calls = inside.newNamespace();
+    for (const statement of index) {
+      const { name = "", file = "" } = exportedFile(statement) ?? {};
+      const call = generatedCall(this.#read(new URL(file, url).href), name);
+      if (call === undefined) return undefined;
+      calls[name] = inside.hostTool(call.server, call.tool, name);
+    }
+    return calls;
   }
 
   async #linked(loading: Promise<SourceTextModule>): Promise<Linked> {

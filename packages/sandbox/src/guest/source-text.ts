@@ -67,11 +67,11 @@ function usesOf(name: string, code: string): number {
 /**
  * Leaves out what nobody asks for of a module that consists of `export { … } from "…";` alone, as the index of a server does.
  *
- * @returns `undefined` for any other module, and where a name is missing.
+ * @returns the statements that are left; `undefined` for any other module, and where a name is missing.
  */
-export function trimmedIndex(code: string, names: readonly string[]): string | undefined {
+export function trimmedIndex(code: string, names: readonly string[]): string[] | undefined {
   const missing = new Set(names);
-  let kept = "";
+  const kept: string[] = [];
   for (const statement of code.replaceAll(COMMENT, " ").split(";")) {
     const text = statement.trim();
     const [, isType, list] = RE_EXPORT.exec(text) ?? [];
@@ -79,7 +79,26 @@ export function trimmedIndex(code: string, names: readonly string[]): string | u
     if (list === undefined || isType !== undefined) continue;
     const exported = list.split(",").map((part) => NAMES.exec(part.trim()) ?? []);
     const wanted = exported.filter(([, name = "", as = name]) => missing.delete(as));
-    if (wanted.length > 0) kept += `${text};`;
+    if (wanted.length > 0) kept.push(`${text};`);
   }
   return missing.size > 0 ? undefined : kept;
+}
+
+const ONE_EXPORT = /^export \{ ([\w$]+) \} from "(\.\/[\w$]+\.ts)";$/;
+/** No string in it can hold what looks like a comment. */
+const ONE_CALL =
+  /^import \{ callTool \} from "\.\.\/\.\.\/client\/index\.ts"; export async function ([\w$]+)\(input(?: = \{\})?\) \{ return callTool\("([\w.-]+)", "([\w.-]+)", input\); \}$/;
+
+/** The name and the file of a statement that exports one function of a file beside it. */
+export function exportedFile(statement: string): { name: string; file: string } | undefined {
+  const [, name = "", file = ""] = ONE_EXPORT.exec(statement) ?? [];
+  return name === "" ? undefined : { name, file };
+}
+
+/** The call that a generated module's function of that name makes. `undefined` where the module holds anything else. */
+export function generatedCall(text: string, name: string): { server: string; tool: string } | undefined {
+  const code = toJavaScript(text, ".ts").replaceAll(COMMENT, " ").replaceAll(/\s+/g, " ");
+  const plain = code.trim().replaceAll(/ (?=[(),;])/g, "");
+  const [, exported, server = "", tool = ""] = ONE_CALL.exec(plain) ?? [];
+  return exported === name ? { server, tool } : undefined;
 }

@@ -145,11 +145,12 @@ export function createClient(
         callTool(server, GET_PROMPT, { name: toText(name), arguments: args }),
       saveSkill: (draft: object) => callTool(SKILLS, "propose", draft),
     } as Record<string, unknown>,
-    /** A function that calls a tool on the host, for tools without a file. */
-    hostTool:
-      (server: string, tool: string) =>
-      (input: unknown = {}): Promise<unknown> =>
-        callTool(server, tool, input),
+    /** A function that calls a tool on the host, for tools whose files need not be loaded. */
+    hostTool(server: string, tool: string, name = tool): object {
+      const call = (input: unknown = {}): Promise<unknown> => callTool(server, tool, input);
+      defineValue(call, "name", name, false);
+      return call;
+    },
     /** Settles a call and sends the next queued one. */
     settle(result: CallResult): void {
       const settled = waiting[result.id];

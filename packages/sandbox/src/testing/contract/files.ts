@@ -217,8 +217,8 @@ return { same: new Set(texts).size, listed, real, there, told };`;
       expect(value).toMatchObject({
         same: 1,
         listed: [
-          ["calculator", "host"],
-          ["calculator", "host"],
+          ["calculator", "host", "made"],
+          ["calculator", "host", "made"],
         ],
         real: [file, file],
         there: "/workspace/servers",

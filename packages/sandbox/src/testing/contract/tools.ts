@@ -26,6 +26,24 @@ export default [await add({ a: 5, b: 3 }), skill.double(15), version];`;
     expect(seen).toEqual(["add", "double"]);
   });
 
+  it.each(["greet", "greet, shout"])("calls tools of generated files, imported as %s", async (names) => {
+    const invoker = recordingInvoker(({ args }) => args);
+    const code = `import { ${names} } from "./servers/made/index.ts";
+const shout2 = ${names.includes("shout") ? "shout" : `(await import("./servers/made/index.ts")).shout`};
+return [await greet({ name: "Ann" }), await greet(), await shout2({ name: "Bob" }), greet.name];`;
+    const outcome = await harness().run(code, { invoker });
+    expect(outcome).toMatchObject({
+      value: [{ name: "Ann" }, {}, { name: "Bob", loud: true }, "greet"],
+    });
+    const call = (tool: string, args: object) => ({ server: "made", tool, args });
+    expect(invoker.calls).toMatchObject([
+      call("greet.v2", { name: "Ann" }),
+      call("greet.v2", {}),
+      call("shout", { name: "Bob", loud: true }),
+    ]);
+    expect(outcome.toolCalls).toHaveLength(3);
+  });
+
   it("finds modules by every way to write their place", async () => {
     const code = `const paths = ["./servers/calculator/index.ts", "/workspace/servers/calculator/index.ts", "file:///workspace/servers/calculator/index.ts", "./servers/../servers/calculator/index.ts"];
 let sum = 0;
