@@ -92,9 +92,3 @@ export async function textOf(file: string): Promise<string | undefined> {
   if (found?.isFile() !== true || found.size > MAX_FILE_BYTES) return undefined;
   return readFile(file, "utf8");
 }
-
-/** Whether a path is in a folder. */
-export function isInside(folder: string, file: string): boolean {
-  const relative = path.relative(folder, file);
-  return relative !== "" && !relative.startsWith("..") && !path.isAbsolute(relative);
-}

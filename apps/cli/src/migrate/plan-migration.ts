@@ -1,11 +1,12 @@
 import path from "node:path";
 import { existsSync } from "node:fs";
 import { loadConfig } from "@cem/config";
+import { isWithin } from "@cem/core/files";
 import { CemError, parseJson } from "@cem/core";
 import { parse } from "yaml";
 import { ANSWER_DIFFERENCES, differencesOf, toRecord } from "./differences.ts";
 import { migrateConfig } from "./migrate-config.ts";
-import { isInside, namesIn, textOf } from "./migration.ts";
+import { namesIn, textOf } from "./migration.ts";
 import type { Migration } from "./migration.ts";
 
 const CONFIG_FILES = ["config.yaml", "config.yml"] as const;
@@ -82,7 +83,8 @@ async function planConfig(migration: Migration): Promise<ProjectFolders> {
     const execution = toRecord(settings["execution"]);
     const place = (key: string, standard: string): string | undefined => {
       const dir = path.resolve(folder, typeof execution[key] === "string" ? execution[key] : standard);
-      if (isInside(folder, dir)) return path.relative(folder, dir).split(path.sep).join("/");
+      if (dir !== folder && isWithin(folder, dir))
+        return path.relative(folder, dir).split(path.sep).join("/");
       const reason = `execution.${key} leads out of the project, where nothing is looked for`;
       left.push({ place: name, reason });
       return undefined;

@@ -1,9 +1,10 @@
 import { CemError } from "@cem/core";
+import { isWithin } from "@cem/core/files";
 import { getPath, type Origin, setPath } from "../layer.ts";
 import type { Config } from "../schema/schema.ts";
 import { SECTIONS, SETTINGS } from "../settings.ts";
 import type { FolderTrust } from "./folder-trust.ts";
-import { isWithin, realPath } from "./places.ts";
+import { realPath } from "./places.ts";
 import type { HeldItem } from "./items.ts";
 
 /** The most items that a message names. */

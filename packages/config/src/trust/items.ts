@@ -1,5 +1,6 @@
 import { createHash } from "node:crypto";
 import { join } from "node:path";
+import { isWithin } from "@cem/core/files";
 import { getPath } from "../layer.ts";
 import type { Origin } from "../layer.ts";
 import type { TrustKind } from "../schema/risk.ts";
@@ -7,7 +8,7 @@ import type { Config } from "../schema/schema.ts";
 import { redactConfig, Secret } from "../redact.ts";
 import { SETTINGS } from "../settings.ts";
 import type { Setting } from "../settings.ts";
-import { isWithin, realPath } from "./places.ts";
+import { realPath } from "./places.ts";
 
 /** Something on the host that files of a folder ask for, and that needs a yes of the user. */
 export interface TrustItem {

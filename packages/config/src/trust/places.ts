@@ -1,6 +1,7 @@
 import { createHash } from "node:crypto";
 import { closeSync, constants, fstatSync, openSync, readFileSync, realpathSync } from "node:fs";
-import { basename, dirname, extname, isAbsolute, join, relative, resolve } from "node:path";
+import { basename, dirname, extname, join, relative, resolve } from "node:path";
+import { isWithin } from "@cem/core/files";
 
 /** The real path of a place, also of one that does not exist yet. */
 export function realPath(place: string): string {
@@ -10,12 +11,6 @@ export function realPath(place: string): string {
     const parent = dirname(place);
     return parent === place ? place : join(realPath(parent), basename(place));
   }
-}
-
-/** Whether a real path is a folder or lies in it. */
-export function isWithin(folder: string, place: string): boolean {
-  const way = relative(folder, place);
-  return way === "" || (!isAbsolute(way) && !/^\.\.(?:[\\/]|$)/u.test(way));
 }
 
 const MAX_FILE_BYTES = 16 * 1024 * 1024;

@@ -2,12 +2,13 @@ import { readFileSync, readdirSync, statSync } from "node:fs";
 import { dirname, join, relative } from "node:path";
 import { fileURLToPath, pathToFileURL } from "node:url";
 import { isObject, parseJson } from "@cem/core";
+import { isWithin } from "@cem/core/files";
 import { moduleResolve } from "import-meta-resolve";
 import type { PluginSetting } from "../schema/extensions.ts";
 import { isPathByForm } from "../schema/setting.ts";
 import { trustItem } from "./items.ts";
 import type { TrustItem } from "./items.ts";
-import { MAX_FILES, digestFiles, isWithin, realPath } from "./places.ts";
+import { MAX_FILES, digestFiles, realPath } from "./places.ts";
 
 /** Where a plugin's code is. Nothing of it was loaded. */
 export interface PluginSource extends PluginSetting {

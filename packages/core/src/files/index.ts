@@ -6,6 +6,7 @@ export {
   AT_ONCE_BYTES,
   ignoreMissing,
   isTemporaryFile,
+  isWithin,
   PRIVATE_FILE,
   PRIVATE_FOLDER,
   replaceFile,

@@ -199,3 +199,9 @@ function requireFile(descriptor: number, file: string): Stats {
   if (found.isFile()) return found;
   throw Object.assign(new Error(`EINVAL: not a regular file, open '${file}'`), { code: "EINVAL" });
 }
+
+/** Whether a real path is a folder or lies in it. */
+export function isWithin(folder: string, place: string): boolean {
+  const way = path.relative(folder, place);
+  return way === "" || (!path.isAbsolute(way) && !/^\.\.(?:[\\/]|$)/u.test(way));
+}

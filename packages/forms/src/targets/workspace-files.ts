@@ -3,7 +3,7 @@ import { mkdir, open, realpath } from "node:fs/promises";
 import type { FileHandle } from "node:fs/promises";
 import path from "node:path";
 import { CemError } from "@cem/core";
-import { replaceFile } from "@cem/core/files";
+import { isWithin, replaceFile } from "@cem/core/files";
 import type { FormField } from "../form/form-schema.ts";
 
 /** Checks the files that a field names. @returns the fault, as a clause. */
@@ -73,10 +73,10 @@ export async function writeWorkspaceFile(
     throw unusable("needs a workspace folder, which does not exist");
   });
   const wanted = path.resolve(root, file);
-  if (!isInside(root, wanted)) throw unusable("must lie in the workspace");
+  if (wanted === root || !isWithin(root, wanted)) throw unusable("must lie in the workspace");
   const folder = path.dirname(wanted);
   const real = path.join(await realFolder(folder), path.basename(wanted));
-  if (!isInside(root, real)) throw unusable("must lie in the workspace, and a link leads out of it");
+  if (!isWithin(root, real)) throw unusable("must lie in the workspace, and a link leads out of it");
   await mkdir(path.dirname(real), { recursive: true });
   await replaceFile(real, content);
   return real;
@@ -91,7 +91,7 @@ async function openFile(
   const root = await realpath(workspace).catch(() => workspace);
   const real = await realpath(path.resolve(root, file)).catch(() => undefined);
   if (real === undefined) throw unusable("is not a file of the workspace");
-  if (!isInside(root, real)) throw unusable("must lie in the workspace");
+  if (!isWithin(root, real)) throw unusable("must lie in the workspace");
   const name = path.basename(file);
   const extension = path.extname(name).toLowerCase();
   const mimeType = MIME_TYPES[extension] ?? "application/octet-stream";
@@ -122,16 +122,6 @@ async function realFolder(folder: string): Promise<string> {
 function isAccepted(accepted: string, extension: string, mimeType: string): boolean {
   if (accepted.startsWith(".")) return accepted === extension;
   return accepted.endsWith("/*") ? mimeType.startsWith(accepted.slice(0, -1)) : accepted === mimeType;
-}
-
-function isInside(root: string, file: string): boolean {
-  const relative = path.relative(root, file);
-  return (
-    relative !== "" &&
-    !relative.startsWith(`..${path.sep}`) &&
-    relative !== ".." &&
-    !path.isAbsolute(relative)
-  );
 }
 
 function unusable(message: string): CemError {

@@ -7,7 +7,7 @@ import type { HostTool } from "@cem/bridge";
 import { defineTool } from "@cem/bridge/define-tool";
 import { CemError, toErrorInfo } from "@cem/core";
 import type { ErrorInfo, ToolProblem } from "@cem/core";
-import { resolveOwnPackage } from "@cem/core/files";
+import { isWithin, resolveOwnPackage } from "@cem/core/files";
 import type { OwnPackage } from "@cem/core/files";
 
 /** Where files of host tools stand, and which of them may run on the host. */
@@ -96,9 +96,7 @@ async function loadHostToolFile(
 /** The folder among those given that the file lies in. */
 async function findWritable(file: string, folders: readonly string[]): Promise<string | undefined> {
   for (const folder of folders) {
-    const real = await realpath(folder).catch(() => folder);
-    const way = path.relative(real, file);
-    if (!way.startsWith("..") && !path.isAbsolute(way)) return folder;
+    if (isWithin(await realpath(folder).catch(() => folder), file)) return folder;
   }
   return undefined;
 }
