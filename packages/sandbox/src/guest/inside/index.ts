@@ -45,8 +45,14 @@ function createInside(parts: Parts, hostFunction: HostFunction, runtime: Runtime
   if (runtime !== undefined && runtime.runnerFolders.length > 0)
     parts.hideRunnerFrames(primordials, runtime.runnerFolders);
 
+  const isPrimitive = (value: unknown): boolean =>
+    value === null || (typeof value !== "object" && typeof value !== "function");
+
   /** Where the guest's function throws, as it does at the end of the stack, the error is one of its own realm. */
   function host(operation: string, a?: Primitive, b?: Primitive, c?: Primitive, d?: Primitive): Primitive {
+    // What a program gives in place of a number would be called by the guest.
+    if (!isPrimitive(a) || !isPrimitive(b) || !isPrimitive(c) || !isPrimitive(d))
+      throw new constructors.TypeError("An object can't be given here.");
     try {
       return hostFunction(operation, a, b, c, d);
     } catch {

@@ -109,6 +109,14 @@ const lacking = (() => this)() ?? {}; for (const name of ["Atomics", "Finalizati
     "formats, locales and buffers",
     `for (const make of [() => new Intl.NumberFormat({ toString: look, length: 1, get 0() { look(this); return "en"; } }), () => new Intl.DateTimeFormat("en", new Proxy({}, { get: (target, key) => look(target) })).formatToParts(), () => new Intl.Segmenter("en").segment("ab")[Symbol.iterator]().next(), () => new Intl.Segmenter("en").segment("ab"), () => Intl.getCanonicalLocales(["en"]), () => new Intl.Collator().compare, () => new Intl.DurationFormat("en").format({ hours: 1 }), () => new Intl.PluralRules("en").selectRange(1, 2), () => new Date().toLocaleString("en", {}), () => new ArrayBuffer(8, { maxByteLength: 16 }).transfer(), () => Date.prototype.toTemporalInstant?.call(new Date())]) try { const made = make(); look(made); for (let one = made; Object(one) === one; one = prototypeOf(one)) for (const key of Reflect.ownKeys(one)) try { look(made[key]); } catch (error) { look(error); } } catch (error) { look(error); }`,
   ],
+  [
+    "objects in place of numbers and texts",
+    `Deno.mkdirSync("/workspace/results", { recursive: true }); Deno.writeTextFileSync("/workspace/results/list.json", "[1,2]");
+const handle = await callTool("h", "t", { type: "json", mimeType: "application/json", size: 5, path: "/workspace/results/list.json" });
+const odd = { [Symbol.toPrimitive](...all) { look(this); for (const one of all) look(one); if (new Error("x").stack.includes("file:")) found.push("frames of the guest"); return 1; } };
+const wrapped = new Proxy(odd, { get(target, key, self) { look(self); return target[key]; } });
+for (const given of [odd, wrapped, Object(1), [odd]]) for (const use of [() => handle.page(given, given), () => handle.bytes(given, given), () => [...handle.items(given)], () => setTimeout(() => {}, given), () => clearTimeout(given), () => Deno.readTextFileSync(given), () => Deno.writeTextFileSync("odd.txt", given), () => Deno.mkdirSync("odd", { recursive: given, mode: given }), () => Deno.renameSync("odd.txt", given), () => import.meta.resolve(given), () => callTool(given, given, { given }), () => client.readResource(given, given)]) try { look(await use()); } catch (error) { look(error); }`,
+  ],
 ];
 
 /** Programs that try to get hold of an object of the guest's own realm, and what is left of them in a later run. */
