@@ -224,7 +224,11 @@ describe("createHostTools", () => {
     expect(await call(large, {}, { store, maxInlineBytes: 1_000 })).toMatchObject({
       value: { type: "text", size: 2_000, preview: "x".repeat(400) },
     });
-    expect(kept).toHaveLength(3);
+    const typed = { ...large, output: z.string() };
+    expect(await call(typed, {}, { store, maxInlineBytes: 1_000 })).toMatchObject({
+      value: { type: "text", shape: { kind: "text" } },
+    });
+    expect(kept).toHaveLength(4);
     expect(await call(tool)).toMatchObject({
       value: [{ data: "PGI+" }, { raw: { data: "AAAA" } }, expect.any(String)],
     });

@@ -94,7 +94,8 @@ export function createHostTools(settings: HostToolsSettings): HostTools {
     const input = await checkInput(call, tool);
     const context = createToolContext({ server: call.server, deadline, onWaiting, elicit });
     const output = await checkOutput(call, tool, await tool.execute(input, context));
-    const named = { server: call.server, name: call.tool };
+    const isTyped = tool.output !== undefined || tool.outputJsonSchema !== undefined;
+    const named = { server: call.server, name: call.tool, isTyped };
     return { ok: true, value: await toJsonResult(named, output, settings) };
   };
 

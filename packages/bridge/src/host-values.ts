@@ -1,7 +1,7 @@
 import { resultNotJson } from "@cem/core";
 import type { JsonObject, JsonValue } from "@cem/core";
 import { fitJson, keepBytes, keepOnce, readMimeType } from "./result-handles.ts";
-import type { Attachment, ResultKeeping } from "./result-handles.ts";
+import type { Attachment, FittedTool, ResultKeeping } from "./result-handles.ts";
 
 /** Copies JSON without `__proto__` and `constructor.prototype`, which could change the behaviour of objects. */
 export function withoutPrototypeKeys(value: JsonValue): JsonValue {
@@ -22,7 +22,7 @@ export function withoutPrototypeKeys(value: JsonValue): JsonValue {
  * @throws CemError `RESULT_NOT_JSON`; `RESULT_TOO_LARGE` for a large value without a store.
  */
 export async function toJsonResult(
-  tool: { server: string; name: string },
+  tool: FittedTool,
   value: unknown,
   keeping: ResultKeeping,
 ): Promise<JsonValue> {

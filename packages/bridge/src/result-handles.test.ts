@@ -58,7 +58,7 @@ describe("fitValue", () => {
 
   it("stores a text as text, which is one for code where the tool is declared to return it", async () => {
     const store = memoryStore();
-    const typed = { ...tool, outputSchema: { type: "string" } };
+    const typed = { ...tool, isTyped: true };
     expect(await fitValue(typed, "äbc", { store, maxInlineBytes: 5 })).toMatchObject({
       type: "text",
       shape: { kind: "text" },

@@ -1,6 +1,6 @@
 import { hash } from "node:crypto";
 import { copyBeginning, isObject, RESULT_EXTENSIONS, resultTooLarge } from "@cem/core";
-import type { JsonObject, JsonSchema, JsonValue, ResultHandle, ResultStore } from "@cem/core";
+import type { JsonObject, JsonValue, ResultHandle, ResultStore } from "@cem/core";
 
 /** Larger results become handles where there is a store. In bytes. */
 export const DEFAULT_MAX_INLINE_BYTES = 1024 * 1024;
@@ -78,8 +78,8 @@ export async function keepBytes(
 export interface FittedTool {
   server: string;
   name: string;
-  /** The schema that its results are declared with, if any. */
-  outputSchema?: JsonSchema | undefined;
+  /** Whether its results are declared with a schema. */
+  isTyped?: boolean | undefined;
 }
 
 /**
@@ -114,7 +114,7 @@ export async function fitJson(
       text: read() as string,
       name,
     });
-    return tool.outputSchema === undefined ? kept : { ...kept, shape: { kind: "text" } };
+    return tool.isTyped === true ? { ...kept, shape: { kind: "text" } } : kept;
   }
   const kept = await keepText(store, { type: "json", mimeType: "application/json", text: json, name });
   const shape = shapeOf(read());

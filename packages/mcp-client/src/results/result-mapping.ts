@@ -39,7 +39,7 @@ export async function mapToolResult(
   if (raw.isError) return { ok: false, error: toFailure(tool, raw) };
   if (tool.outputSchema !== undefined) await assertPromised(tool, tool.outputSchema, raw, checkResult);
   const once = keepOnce(keeping);
-  const named = { server: tool.server, name: tool.tool, outputSchema: tool.outputSchema };
+  const named = { server: tool.server, name: tool.tool, isTyped: tool.outputSchema !== undefined };
   return { ok: true, value: await fitValue(named, await toValue(tool, raw, once), once) };
 }
 

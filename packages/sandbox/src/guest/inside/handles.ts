@@ -132,7 +132,7 @@ export function createHandles(primordials: Primordials, host: HostFunction, ask:
   function readWhole({ size, path }: Handle): unknown {
     if (size <= MAX_READ_BYTES) return parseJson(readText(path));
     throw new constructors.RangeError(
-      `This result has ${size} bytes, which is too much to read at once. Read it in parts: for (const item of result.items("name")) takes the items of that list in it one by one (items() of a result that is a list), await result.page(offset, limit) gives { text, next }, await result.bytes(offset, limit) bytes.`,
+      `This result has ${size} bytes, which is too much to read at once. Read it in parts: await result.page(offset, limit) gives { text, next }, await result.bytes(offset, limit) bytes, and for (const item of result.items("name")) takes the items of that list in it one by one (items() of a result that is a list).`,
     );
   }
 
@@ -185,6 +185,13 @@ export function createHandles(primordials: Primordials, host: HostFunction, ask:
     methods["bytes"] = async (offset = 0, limit = Infinity): Promise<Uint8Array> =>
       (await read(path, offset, limit)).bytes;
     methods["items"] = (...names: string[]): Generator => items(path, names);
+    if (target === handle)
+      methods["toString"] = (): never => {
+        assertText();
+        throw new constructors.TypeError(
+          `This result is no text, it is a handle of ${handle.size} bytes: await result.text() gives the text, await result.page(offset, limit) a part as { text, next }.`,
+        );
+      };
     if (target !== handle) addHidden(target, handle as unknown as Record<string, unknown>);
     addHidden(target, methods);
   }

@@ -117,6 +117,9 @@ return [seen, await callTool("host", "get"), { nested: await callTool("host", "g
     expect(await value(isRead, large)).toEqual([list["path"], true, [2, 3], [1, 2], ["0", "1"], "[1,2]"]);
     const unread = { type: "json", mimeType: "text/plain", size: large.size, path: list["path"] };
     expect(await value("return result;", large)).toEqual({ ...unread });
+    const plain = keep("15-plain.txt", "a,b", { type: "text" });
+    const isText = "try { return `${result}`; } catch (error) { return error.message; }";
+    expect(await value(isText, plain)).toContain("await result.text() gives the text");
     const record = {
       ...keep("13-record.json", '{"a":1,"b":{"c":2}}'),
       type: "json",
@@ -130,16 +133,20 @@ return [seen, await callTool("host", "get"), { nested: await callTool("host", "g
     const uses: [JsonValue, string][] = [
       [huge, "result.rows"],
       [{ ...list, size: huge.size }, "result.length"],
-      [{ ...text, size: huge.size }, 'result.split(",")'],
+      ...[
+        'result.split(",")',
+        "`${result}`",
+        "[...result]",
+        "/a/.test(result)",
+        "JSON.stringify({ result })",
+      ].map((use): [JsonValue, string] => [{ ...text, size: huge.size }, use]),
     ];
     for (const [result, use] of uses)
       expect(
         await value(`try { ${use}; } catch (error) { return [error.name, error.message]; }`, result),
       ).toEqual([
         "RangeError",
-        expect.stringContaining(
-          "too much to read at once. Read it in parts: for (const item of result.items(",
-        ),
+        expect.stringContaining("too much to read at once. Read it in parts: await result.page("),
       ]);
   });
 
