@@ -106,26 +106,30 @@ describe("records of runs", () => {
     expect(problems).toMatchObject([{ message: "not made" }]);
   });
 
-  it("are whole after a kill at any moment, with all that were written", { timeout: 600_000 }, async () => {
-    let place = "";
-    let before = 0;
-    for (let kill = 0; kill < KILLS; kill += 1) {
-      const round = kill % KILLS_OF_ONE_FOLDER;
-      if (round === 0) [place, before] = [folder(), 0];
-      const told = await killWriter(place, round);
-      // As many as the writer keeps.
-      const records = recordsIn(place, { bounds: { ...BOUNDS, count: 1_000_000, bytes: 1_000_000_000 } });
-      const all = await records.list({ limit: 1_000_000 });
-      expect(all.length).toBeGreaterThanOrEqual(before + told);
-      const { input } = await records.read(all.at(-1)?.id ?? "");
-      expect(input).toHaveLength(2_000);
-      before = all.length;
-      await records.close();
-      const database = new DatabaseSync(path.join(place, "store.db"));
-      expect(database.prepare("pragma integrity_check").all()).toEqual([{ integrity_check: "ok" }]);
-      database.close();
-    }
-  });
+  it(
+    "are whole after a kill at any moment, with all that were written",
+    { timeout: KILLS * 10_000 + 120_000 },
+    async () => {
+      let place = "";
+      let before = 0;
+      for (let kill = 0; kill < KILLS; kill += 1) {
+        const round = kill % KILLS_OF_ONE_FOLDER;
+        if (round === 0) [place, before] = [folder(), 0];
+        const told = await killWriter(place, round);
+        // As many as the writer keeps.
+        const records = recordsIn(place, { bounds: { ...BOUNDS, count: 1_000_000, bytes: 1_000_000_000 } });
+        const all = await records.list({ limit: 1_000_000 });
+        expect(all.length).toBeGreaterThanOrEqual(before + told);
+        const { input } = await records.read(all.at(-1)?.id ?? "");
+        expect(input).toHaveLength(2_000);
+        before = all.length;
+        await records.close();
+        const database = new DatabaseSync(path.join(place, "store.db"));
+        expect(database.prepare("pragma integrity_check").all()).toEqual([{ integrity_check: "ok" }]);
+        database.close();
+      }
+    },
+  );
 });
 
 /** Has a process write records and kills it. Resolves with how many it knew to be written. */
