@@ -5,6 +5,8 @@ import type { JsonObject, JsonValue } from "@cem/core";
 export const LARGE_BYTES = 4 * 1024 * 1024;
 /** Bytes of large answers that this process has at once, of all servers. */
 const MAX_HELD_BYTES = 256 * 1024 * 1024;
+/** The data of the error in place of an answer that is too large. No server knows it. */
+export const TOO_LARGE: string = randomUUID();
 /** The time in which a call takes its answer, in milliseconds. One that was cancelled takes none. */
 const TAKEN_MS = 10_000;
 /** The member of a result that names an answer which was not parsed. */

@@ -25,8 +25,8 @@ describe("a server that sends too much", () => {
     const call = (tool: string, args = {}) => connections.callTool("odd", tool, args, { signal });
     const waiting = call("wait", { ms: 500 });
     await expect(call("huge", { bytes: 70_000_000 })).rejects.toMatchObject({
-      code: "PROTOCOL_ERROR",
-      message: expect.stringMatching(/the answer has more than 67108864 bytes.*ask for less/) as string,
+      code: "RESULT_TOO_LARGE",
+      message: expect.stringMatching(/"odd": the answer has more than 64 MiB.*ask for less/) as string,
     });
     expect(await waiting).toMatchObject({ content: [{ text: "waited" }] });
     expect(connections.status()).toMatchObject([{ state: "ready" }]);

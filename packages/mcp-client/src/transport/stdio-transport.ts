@@ -8,7 +8,7 @@ import type { JSONRPCMessage, Transport } from "@modelcontextprotocol/client";
 import { getDefaultEnvironment } from "@modelcontextprotocol/client/stdio";
 import type { StdioSettings } from "../settings/server-settings.ts";
 import { isGroupAlive, SERVER_MARK, signalGroup, trackGroup, untrackGroup } from "./process-group.ts";
-import { AnswerRoom, LARGE_BYTES } from "./large-answers.ts";
+import { AnswerRoom, LARGE_BYTES, TOO_LARGE } from "./large-answers.ts";
 import { createDirectRequests } from "./direct-requests.ts";
 import type { DirectRequests } from "./direct-requests.ts";
 import { CallContexts } from "./running-calls.ts";
@@ -228,9 +228,9 @@ function listen(
   const takeTooLarge = (ends: [string, string], limit = MAX_MESSAGE_BYTES): void => {
     room.release();
     const id = idOf(ends);
-    const message = `the answer has more than ${limit} bytes, or all that are read now have too many: ask for less at a time`;
+    const message = `the answer has more than ${limit / 2 ** 20} MiB, or all that are read now have too many: ask for less at a time`;
     if (id === undefined) return endForSize();
-    takeMessage({ jsonrpc: "2.0", id, error: { code: INTERNAL_ERROR, message } });
+    takeMessage({ jsonrpc: "2.0", id, error: { code: INTERNAL_ERROR, message, data: TOO_LARGE } });
   };
   const takeMessage = (answer: JSONRPCMessage & { id: number | string }): void => {
     calls.delete(answer.id);
