@@ -15,16 +15,18 @@ function look(value) { if (isForeign(value)) found.push(typeof value); }
 
 /**
  * Walks from every value that it has to whatever it leads to: members, prototypes, getters, and what functions give, throw
- * and pass to callbacks, called with odd arguments.
+ * and pass to callbacks, called with odd arguments. No callback is ever called by the guest's own code.
  */
 const FUZZ = `let state = SEED; const random = (below) => { state = (state * 1103515245 + 12345) % 2147483648; return state % below; };
 const names = [Object, Function.prototype, Array, Number, Boolean, String, Symbol, Date, Promise, RegExp, Error, AggregateError, RangeError, TypeError, JSON, Math, Intl, ArrayBuffer, Uint8Array, Float64Array, DataView, Map, BigInt, Set, WeakMap, WeakSet, Iterator, Proxy, Reflect];
-const given = [client, tools, console.log, console.error, console.dir, console.warn, setTimeout, setInterval, clearTimeout, queueMicrotask, performance.now, crypto.randomUUID, import.meta, arguments, setTimeout(() => {}, 1)];
+Deno.mkdirSync("/workspace/results", { recursive: true }); Deno.writeTextFileSync("/workspace/results/list.json", "[1,2]");
+const handle = await callTool("h", "t", { type: "json", mimeType: "application/json", size: 5, path: "/workspace/results/list.json" });
+const given = [handle, handle.page, handle.bytes, handle.items, Deno.readTextFileSync, Deno.readDir, client, tools, console.log, console.error, console.dir, console.warn, setTimeout, setInterval, clearTimeout, queueMicrotask, performance.now, crypto.randomUUID, import.meta, arguments, setTimeout(() => {}, 1)];
 const values = []; const seen = new WeakSet(); let calls = 0;
 const isObject = (value) => (typeof value === "object" && value !== null) || typeof value === "function";
 function take(value) { if (!isObject(value) || seen.has(value)) return; seen.add(value); look(value); if (values.length < 4_000) values.push(value); else values[random(values.length)] = value; }
-const callback = function (...all) { take(this); for (const one of all) take(one); return all[0]; };
-const odd = () => [undefined, null, 0, -1, 1e9, NaN, "", "x", "__proto__", {}, [], callback, Symbol.iterator, 1n, new Proxy({}, { get: (_, key) => (key === "then" ? undefined : callback) }), { then: callback }, { toString: callback, valueOf: callback, toJSON: callback }, values[random(values.length)]][random(18)];
+const callback = function (...all) { if (/file:(?!\\/\\/\\/workspace\\/)/.test(new Error("x").stack)) found.push("frames of the guest"); take(this); for (const one of all) take(one); return all[0]; };
+const odd = () => [undefined, null, 0, -1, 1e9, NaN, "", "x", "__proto__", {}, [], callback, Symbol.iterator, 1n, new Proxy({}, { get: (_, key) => (key === "then" ? undefined : callback) }), { then: callback }, { toString: callback, valueOf(...all) { Reflect.apply(callback, this, all); return 1; }, toJSON: callback }, values[random(values.length)]][random(18)];
 const isLong = (one) => one === String.prototype.repeat || one === String.prototype.padStart || one === String.prototype.padEnd || one === Array.prototype.fill || one === Array.prototype.concat;
 function step(value) {
   take(prototypeOf(value));
@@ -37,7 +39,7 @@ function step(value) {
 const pristine = [Object.prototype, Array.prototype, Promise.prototype, Reflect, Object, WeakSet.prototype, Array, Function.prototype].map((one) => [one, Object.getOwnPropertyDescriptors(one)]);
 for (const one of [...names, ...given]) take(one);
 const until = performance.now() + LONG_MS; const clock = performance.now;
-while (clock() < until) { for (let turn = 0; turn < 200; turn += 1) { step(values[random(values.length)]); for (const [one, own] of pristine) for (const key of Reflect.ownKeys(own)) try { if (!Object.is(one[key], own[key].value) && "value" in own[key]) Object.defineProperty(one, key, own[key]); } catch {} } await null; }
+while (clock() < until) { for (let turn = 0; turn < 200; turn += 1) { step(random(4) === 0 ? given[random(given.length)] : values[random(values.length)]); for (const [one, own] of pristine) for (const key of Reflect.ownKeys(own)) try { if (!Object.is(one[key], own[key].value) && "value" in own[key]) Object.defineProperty(one, key, own[key]); } catch {} } await null; }
 const seenAll = calls;
 `;
 
