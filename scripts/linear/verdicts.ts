@@ -8,7 +8,7 @@ import type { SourcePattern } from "./collect.ts";
 /** Digests of the patterns that were found linear, so that only new ones need to be checked. */
 const FILE = path.join(import.meta.dirname, "checked.txt");
 const DIGEST_CHARACTERS = 16;
-const CHECK_TIMEOUT_MS = 30_000;
+const CHECK_TIMEOUT_MS = 100_000;
 const CHECKS_AT_ONCE = 2;
 /** Repetitions of an attack's pumps: a bounded pattern takes twice as long for twice as many, others four times. */
 const ATTACK_CHARACTERS = [20_000, 40_000, 80_000];
