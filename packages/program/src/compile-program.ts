@@ -30,7 +30,6 @@ export interface CompiledProgram {
   source: string;
   /** The number of lines before the program's first one. Subtract it from a line in `source`. */
   lineOffset: number;
-  program: Program;
 }
 
 export type CompileResult = { ok: true; compiled: CompiledProgram } | { ok: false; error: GuestError };
@@ -58,5 +57,5 @@ function compileParsed(program: Program): CompileResult {
   if (!lowered.ok) return lowered;
   const emitted = emitModule(lowered.program);
   if (!emitted.ok) return emitted;
-  return { ok: true, compiled: { source: emitted.source, lineOffset: 1, program } };
+  return { ok: true, compiled: { source: emitted.source, lineOffset: 1 } };
 }

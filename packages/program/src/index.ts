@@ -17,7 +17,6 @@ export {
 export type { ParseResult, Program } from "./parse-program.ts";
 export { namesUsedAtRunTime, runtimeNodes, visitNodes } from "./syntax-tree.ts";
 export type { NodeVisit } from "./syntax-tree.ts";
-export { needsRuntime } from "./needs-runtime.ts";
 export { exportLastValue } from "./export-last-value.ts";
 export { findUnsupported } from "./emit-module.ts";
 export type { GuestError } from "@cem/core";

@@ -84,7 +84,7 @@ export function* visitNodes(root: Node, enters: (node: Node) => boolean): Genera
 }
 
 /** Whether an identifier names a member or label and refers to no variable: `a.here`, `{ here: 1 }`, `class { here() {} }`. */
-export function isLabel({ parent, key }: NodeVisit): boolean {
+function isLabel({ parent, key }: NodeVisit): boolean {
   if (parent === undefined) return false;
   if (key === "label") return true;
   const computed = "computed" in parent && parent.computed;

@@ -13,7 +13,8 @@ import { deno, eventLoopHasMoreWork, onIdle, onUncaught } from "./deno.ts";
 import { patchFileFunctions } from "./file-view.ts";
 import { attempt, failedMessage, toSourcePlaces } from "./guest-errors.ts";
 import { collectGarbage } from "./memory.ts";
-import { Modules, RuntimeNeeded, type ImportRequest, type ModuleSettings } from "./modules.ts";
+import { Modules, type ImportRequest, type ModuleSettings } from "./modules.ts";
+import { RuntimeNeeded } from "./needs-runtime.ts";
 import { usePaths } from "./paths.ts";
 import { parseJson, quote, startsWith } from "./primordials.ts";
 import { loadProgram } from "./program.ts";
@@ -201,7 +202,6 @@ async function run(message: RunMessage): Promise<void> {
   isIdle = false;
   current = message;
   moduleSettings = { ...moduleSettings, texts: message.modules ?? {} };
-  if (message.needsRuntime === true) return runInOwnRealm(message);
   const own = realm ?? prepare(true);
   begin(own, message);
   return start(own, message);
@@ -223,11 +223,12 @@ async function runInOwnRealm(message: RunMessage): Promise<void> {
   return start(own, message);
 }
 
-async function start(own: Realm, { source }: RunMessage): Promise<void> {
+async function start(own: Realm, message: RunMessage): Promise<void> {
   let main: unknown;
   try {
-    main = await loadProgram(own, source);
+    main = await loadProgram(own, message.source);
   } catch (error) {
+    if (error instanceof RuntimeNeeded) return runInOwnRealm(message);
     own.inside.fail(error, "syntax");
     return;
   }

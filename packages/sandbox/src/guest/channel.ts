@@ -25,6 +25,7 @@ export type HostMessage = InitMessage | PingMessage | RunMessage;
 let mark = "";
 /** The wait for the host's next message. */
 let reading: Promise<number> | undefined;
+let countsWait = true;
 
 /** Sets the token that marks all later frames. */
 export function useToken(token: string): void {
@@ -79,7 +80,14 @@ export function writeStdout(text: string): void {
 
 /** Sets whether the wait for the host's next message counts as work of the runtime. */
 export function countWait(counts: boolean): void {
+  countsWait = counts;
   if (reading !== undefined) (counts ? refOpPromise : unrefOpPromise)(reading);
+}
+
+function readLater(free: Uint8Array): Promise<number> {
+  reading = readStdin(free);
+  if (!countsWait) unrefOpPromise(reading);
+  return reading;
 }
 
 /**
@@ -101,7 +109,7 @@ export async function readMessages(
       buffer = larger;
     }
     const free = subarray(buffer, used);
-    const count = (await hasNothingElse()) ? readStdinSync(free) : await (reading = readStdin(free));
+    const count = (await hasNothingElse()) ? readStdinSync(free) : await readLater(free);
     if (count === 0) return;
     const end = used + count;
     let start = 0;

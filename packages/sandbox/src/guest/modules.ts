@@ -3,7 +3,7 @@ import { deno } from "./deno.ts";
 import { attempt, type ErrorPlace } from "./guest-errors.ts";
 import type { Inside } from "./inside/index.ts";
 import { CLIENT_SPECIFIER, folderOf, pathOf, PROGRAM_URL, resolveModule, serverOf } from "./module-urls.ts";
-import { needsRuntime } from "./needs-runtime.ts";
+import { needsRuntime, RuntimeNeeded } from "./needs-runtime.ts";
 import { nodeModule } from "./node-modules.ts";
 import { toHostPath } from "./paths.ts";
 import { settled } from "./primordials.ts";
@@ -54,9 +54,6 @@ class MissingModule extends Error {
     this.url = url;
   }
 }
-
-/** Thrown, before anything is evaluated, for a module that only the guest's own realm can hold. */
-export class RuntimeNeeded extends Error {}
 
 /** The modules of one realm. */
 export class Modules {

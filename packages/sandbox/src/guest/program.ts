@@ -1,5 +1,6 @@
 import { SourceTextModule } from "node:vm";
 import { useSourceMap } from "./guest-errors.ts";
+import { needsRuntime, RuntimeNeeded } from "./needs-runtime.ts";
 import type { Realm } from "./realm.ts";
 import { settled } from "./primordials.ts";
 import { withoutTypes } from "./source-text.ts";
@@ -7,10 +8,15 @@ import { withoutTypes } from "./source-text.ts";
 /** By which the host recognizes the program's stack frames. */
 const PROGRAM_URL = "blob:program";
 
-/** Loads a compiled program into its realm; resolves with its main function. */
+/**
+ * Loads a compiled program into its realm; resolves with its main function.
+ *
+ * @throws RuntimeNeeded for one that the realm can't hold; otherwise an error of the realm.
+ */
 export async function loadProgram({ context, ownError }: Realm, source: string): Promise<unknown> {
   try {
     const { code, sourceMap } = withoutTypes(source);
+    if (context !== undefined && needsRuntime(code)) throw new RuntimeNeeded();
     useSourceMap(sourceMap);
     const module = new SourceTextModule(code, { identifier: PROGRAM_URL, context: context as never });
     // It imports nothing: its imports were compiled to calls.
@@ -18,6 +24,6 @@ export async function loadProgram({ context, ownError }: Realm, source: string):
     await settled(module.evaluate());
     return (module.namespace as { default: unknown }).default;
   } catch (error) {
-    throw ownError(error);
+    throw error instanceof RuntimeNeeded ? error : ownError(error);
   }
 }

@@ -36,8 +36,6 @@ export interface RunMessage {
   source: string;
   callsInFlight: number;
   payloadBytes: number;
-  /** Whether the program may use the runtime: it runs in the guest's own realm, which serves no run afterwards. */
-  needsRuntime?: boolean | undefined;
   /** Texts of modules in place of those of their files, by URL. */
   modules?: Readonly<Record<string, string>> | undefined;
 }

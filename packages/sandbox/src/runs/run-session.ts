@@ -50,8 +50,6 @@ export interface SessionSettings {
   source: string;
   /** Lines that the compiler put before the program. */
   lineOffset: number;
-  /** Whether the program may use the runtime. Its guest serves no further run. */
-  needsRuntime: boolean;
   limits: RunLimits;
   isolation: Isolation;
   request: RunRequest;
@@ -79,13 +77,12 @@ export class RunSession implements GuestListener {
   #valueBytes = 0;
   #ended = false;
   /** Whether the guest's own realm is, or was, in the program's reach. */
-  #isSingleUse: boolean;
+  #isSingleUse = false;
   #peakBytes = 0;
 
   constructor(settings: SessionSettings) {
     const { request, limits, connected } = settings;
     this.#settings = settings;
-    this.#isSingleUse = settings.needsRuntime;
     this.#output = new RunOutput(limits.outputBytes, request.onOutput);
     this.#bridge = new ToolBridge({
       invoker: request.invoker,
@@ -109,9 +106,7 @@ export class RunSession implements GuestListener {
     if (!this.#ended) this.#begin();
     const { callsInFlight, payloadBytes } = limits;
     const { modules } = request;
-    const sized = { source, callsInFlight, payloadBytes };
-    const needsRuntime = this.#settings.needsRuntime ? true : undefined;
-    const message = { type: "run", ...sized, needsRuntime, modules } as const;
+    const message = { type: "run", source, callsInFlight, payloadBytes, modules } as const;
     if (!this.#ended) connected.guest.stdin.write(encodeHostMessage(message));
     const outcome = await this.#outcome.promise;
     // Reading a large value took its time, and so does what is done with it next.
