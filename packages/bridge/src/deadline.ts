@@ -1,3 +1,5 @@
+import { RunClock } from "@cem/core";
+
 /** The timeout of one call. It can be paused, for instance while a person is asked, and restarted on progress. */
 export interface Deadline {
   /** Aborts when the timeout expires (with a `TimeoutError`) or the outer signal aborts (with that signal's reason). */
@@ -42,57 +44,27 @@ export function createDeadline(
 ): Deadline {
   const controller = new AbortController();
   let expired = false;
-  let isDisposed = false;
-  let pauses = 0;
-  let leftMs = timeoutMs;
-  let totalMs = 0;
-  let startedAt = 0;
-  let timer: NodeJS.Timeout | undefined;
-
   const expire = (): void => {
     if (controller.signal.aborted) return;
     expired = true;
     controller.abort(reason ?? new DOMException("The timeout expired.", "TimeoutError"));
   };
-  const startClock = (): void => {
-    // A pause may end after the call it belongs to.
-    if (isDisposed) return;
-    startedAt = performance.now();
-    timer = setTimeout(expire, leftMs);
-  };
-  const stopClock = (): void => {
-    clearTimeout(timer);
-    const ranMs = performance.now() - startedAt;
-    leftMs = Math.max(0, leftMs - ranMs);
-    totalMs += ranMs;
-  };
   const onOuterAbort = (): void => controller.abort(reason ?? outer.reason);
   if (outer.aborted) onOuterAbort();
   else outer.addEventListener("abort", onOuterAbort, { once: true });
-  startClock();
+  const clock = new RunClock(timeoutMs, expire);
+  clock.start();
 
   return {
     signal: controller.signal,
     get expired() {
       return expired;
     },
-    pause() {
-      pauses += 1;
-      if (pauses === 1) stopClock();
-    },
-    resume() {
-      pauses -= 1;
-      if (pauses === 0) startClock();
-    },
-    restart() {
-      const isRunning = pauses === 0;
-      if (isRunning) stopClock();
-      leftMs = Math.min(timeoutMs, Math.max(0, maxTotalMs - totalMs));
-      if (isRunning) startClock();
-    },
+    pause: () => clock.setWaiting(true),
+    resume: () => clock.setWaiting(false),
+    restart: () => clock.restart(Math.min(timeoutMs, Math.max(0, maxTotalMs - clock.spentMs))),
     dispose() {
-      isDisposed = true;
-      clearTimeout(timer);
+      clock.stop();
       outer.removeEventListener("abort", onOuterAbort);
     },
   };

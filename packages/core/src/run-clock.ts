@@ -34,6 +34,15 @@ export class RunClock {
     this.#leftMs = Math.max(0, this.#leftMs - this.#halt());
   };
 
+  /** Lets it run for so long from now on. */
+  restart(leftMs: number): void {
+    const isRunning = this.#isRunning;
+    clearTimeout(this.#timer);
+    this.#halt();
+    this.#leftMs = leftMs;
+    if (isRunning) this.start();
+  }
+
   /** Stops it for good. */
   stop(): void {
     this.#stopped = true;
