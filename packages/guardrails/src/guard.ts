@@ -70,8 +70,8 @@ export type ReviewRule = (
 
 export interface GuardSettings {
   /**
-   * Reviews what code does beyond its imports: code that is made from text (`eval`, `Function`, timers with a text), and
-   * secrets that are written out.
+   * Reviews what code does beyond its imports: code that is made from text (`eval`, `Function`), and secrets that are
+   * written out.
    *
    * @defaultValue true
    */

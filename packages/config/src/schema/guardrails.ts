@@ -74,7 +74,7 @@ export const guardrailSettings = {
   ),
   securityChecks: setting(
     flag(true),
-    "Refuse code that is made from text (eval, Function, timers with a text), warn of secrets that are written in it, and refuse calls with control characters or secrets in their arguments.",
+    "Refuse code that is made from text (eval, Function), warn of secrets that are written in it, and refuse calls with control characters or secrets in their arguments.",
     { isStricter: oneOf(true) },
   ),
   privacyProtection: setting(

@@ -42,18 +42,12 @@ describe("code that is made from text", () => {
     "const add = (a) => a; add.constructor('return this')()",
     "Math.max.constructor('return 1')()",
     "[].map['constructor']('return 1')()",
-    "setTimeout('a()', 1)",
-    "const t = setTimeout; t(`a()`, 1)",
-    "setTimeout.call(null, 'a()')",
-    "setTimeout.apply(null, ['a()', 1])",
     "(function () { return arguments.callee.constructor('return 1')() })()",
     "class A { m() {} }; new A().m.constructor('return 1')()",
     "class A { static { this.constructor('return 1')() } }",
     "(async () => {})['__proto__'].constructor('return 1')",
     "globalThis.constructor.constructor('return 1')()",
     "Array.from('1', eval)",
-    "globalThis.setInterval('a' + '()')",
-    "import { setTimeout as t } from 'node:timers'; t('a()', 1)",
     "import vm from 'node:vm'; vm.runInThisContext('1')",
     "import('data:' + 'text/javascript,1')",
   ])("is refused: %s", async (code) => {
@@ -71,9 +65,6 @@ describe("the message of a finding", () => {
     ["import vm from 'node:vm'; f(vm)", "node:vm makes code from text."],
     ["import repl from 'repl'; repl.start()", "repl makes code from text."],
     ["x.constructor('1')", "A function's constructor makes code from text."],
-    ["setTimeout('a()')", "A timer with a text makes code from text."],
-    ["setImmediate(a + 'b()')", "A timer with a text makes code from text."],
-    ["setInterval.bind(null, `${a}()`)", "A timer with a text makes code from text."],
   ])("says what is wrong with %s", async (code, message) => {
     const { findings } = await review(code);
     expect(findings).toContainEqual(expect.objectContaining({ message }));
@@ -148,7 +139,6 @@ describe("honest code", () => {
     "x === eval || x !== eval || x == eval || x != eval; switch (x) { case eval: f(); }",
     "f(globalThis); const { ...all } = process; globalThis[name] = 1; globalThis[key](1); Deno.run; new Worker('a.ts')",
     "globalThis[Symbol.iterator]; globalThis[Symbol.for('a')]; eval.name; Function.prototype; eval.length",
-    "setTimeout(5); setTimeout.apply(null); setTimeout.apply(null, a); setTimeout.apply(null, [])",
     "x instanceof Function || typeof eval === 'undefined' || f.constructor.name === 'AsyncFunction'",
     "class A { clone() { return new this.constructor(this.x) } }",
     "globalThis.crypto.randomUUID(); 'fetch' in globalThis; typeof globalThis.fetch",

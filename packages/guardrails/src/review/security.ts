@@ -1,4 +1,3 @@
-import type { Node } from "@babel/types";
 import type { Finding } from "@cem/core";
 import type { ProgramParts, Report, Visit } from "./collect.ts";
 import type { Values } from "./values.ts";
@@ -11,7 +10,6 @@ const MAKES_CODE = new Map([
   ["module:vm", "node:vm"],
   ["module:node:vm", "node:vm"],
 ]);
-const TIMERS = new Set(["global.setTimeout", "global.setInterval", "global.setImmediate"]);
 const COMPARISONS = new Set(["instanceof", "===", "!==", "==", "!=", "in"]);
 
 /** Reports code that is made from text. */
@@ -31,18 +29,6 @@ function checkCall({ node, scope }: Visit, values: Values, report: Report): void
   const called = values.originOf(node.callee, scope) ?? "";
   // `new this.constructor()` makes another of the same class.
   if (isCall && called === "constructor") report.add(node, makesCode("A function's constructor"));
-  const argument = timerArgument(node.callee, node.arguments);
-  if (TIMERS.has(called) && argument !== undefined && isText(argument, scope, values))
-    report.add(node, makesCode("A timer with a text"));
-}
-
-/** The first argument of a timer, also where it is called by `call` or `apply`. */
-function timerArgument(callee: Node, [first, second]: readonly Node[]): Node | undefined {
-  const isMember = callee.type === "MemberExpression" || callee.type === "OptionalMemberExpression";
-  const name = isMember && callee.property.type === "Identifier" ? callee.property.name : "";
-  if (name === "call" || name === "bind") return second;
-  if (name !== "apply") return first;
-  return second?.type === "ArrayExpression" ? (second.elements[0] ?? undefined) : undefined;
 }
 
 function makesCode(what: string): Problem {
@@ -67,15 +53,4 @@ function isHarmlessUse({ parent, key }: Visit): boolean {
     parent.property.type === "Identifier" &&
     /^(?:name|length|prototype)$/.test(parent.property.name)
   );
-}
-
-/** Whether something is a text, or may be one that is put together. */
-function isText(node: Node, scope: Visit["scope"], values: Values): boolean {
-  const pending = [node];
-  for (let part = pending.pop(); part !== undefined; part = pending.pop()) {
-    if (part.type === "TemplateLiteral") return true;
-    if (part.type === "BinaryExpression" && part.operator === "+") pending.push(part.left, part.right);
-    else if (part.type !== "NumericLiteral" && values.textOf(part, scope) !== undefined) return true;
-  }
-  return false;
 }

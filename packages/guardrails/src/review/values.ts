@@ -26,7 +26,6 @@ const GLOBAL_OBJECTS = new Set(["globalThis", "self", "window", "global", "frame
 /** Modules whose exports are globals too. */
 const SAME_AS_GLOBAL: Readonly<Record<string, Origin | undefined>> = {
   process: "global.process",
-  timers: "global",
 };
 /** Globals of the guest that this process may lack. */
 const OTHER_GLOBALS = new Set(["process", "require"]);
