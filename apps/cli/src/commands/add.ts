@@ -112,7 +112,7 @@ async function addMcpServer(
     ...warnings.flatMap((text) => renderRow("note", oneLine(text), style, { paint: style.colors.yellow })),
   ];
   live?.write(`\n${added(live.style).join("\n")}\n`);
-  const generating = generateTools({ ...source, servers: [name], isFirstStart: true });
+  const generating = generateTools({ ...source, servers: [name] });
   const generated = withHints(await showWaiting(live, FIRST_START, generating));
   const [server] = generated;
   const isDone = server?.state === "generated";

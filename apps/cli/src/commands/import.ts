@@ -51,7 +51,7 @@ export async function importServers(
   if (isAgreed) {
     ({ warnings } = await addServers(wanted, source));
     const enabled = wanted.filter(({ entry }) => entry["enabled"] !== false).map(({ name }) => name);
-    const generating = generateTools({ ...source, servers: enabled, isFirstStart: true });
+    const generating = generateTools({ ...source, servers: enabled });
     generated = withHints(await showWaiting(live, FIRST_START, generating));
   }
   const isDone = generated.every(({ state }) => state === "generated");

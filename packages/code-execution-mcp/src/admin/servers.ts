@@ -12,8 +12,6 @@ import type { Project } from "../wiring/project.ts";
 import { openMcpTools } from "../wiring/servers/mcp-tools.ts";
 import { layProjectFiles } from "./project.ts";
 
-/** The least time for a first start, in milliseconds: it may download the server. */
-const FIRST_START_TIMEOUT_MS = 180_000;
 /** How long servers have to answer when tools are listed, in milliseconds: one may be down. */
 const LIST_TIMEOUT_MS = 4_000;
 
@@ -22,11 +20,10 @@ export async function withMcpTools<T>(
   source: ServerSource,
   what: string,
   work: (mcpTools: McpTools, project: Project) => Promise<T>,
-  options: { minConnectTimeoutMs?: number | undefined } = {},
 ): Promise<T> {
   const loaded = await openProject(source);
   const log = createLog(loaded.config, source.onLog);
-  const mcpTools = await openMcpTools(loaded, { log, ...options });
+  const mcpTools = await openMcpTools(loaded, { log });
   try {
     return await logged(log, what, () => work(mcpTools, loaded));
   } finally {
@@ -38,19 +35,15 @@ export async function withMcpTools<T>(
 /**
  * Writes the files of MCP servers' tools.
  *
- * @param source - With `isFirstStart` servers have time to be downloaded.
  * @throws CemError `SERVER_NOT_FOUND` for a name that is not configured, `CONFIG_INVALID`.
  */
-export function generateTools(
-  source: ServerSource & GenerateOptions & { isFirstStart?: boolean | undefined } = {},
-): Promise<GeneratedServer[]> {
-  const minConnectTimeoutMs = source.isFirstStart === true ? FIRST_START_TIMEOUT_MS : undefined;
+export function generateTools(source: ServerSource & GenerateOptions = {}): Promise<GeneratedServer[]> {
   const generate = async (mcpTools: McpTools, configuration: Project): Promise<GeneratedServer[]> => {
     const generated = await mcpTools.generate(source);
     if (generated.some(({ state }) => state !== "error")) await layFilesFor(configuration);
     return generated;
   };
-  return withMcpTools(source, "generating tool files", generate, { minConnectTimeoutMs });
+  return withMcpTools(source, "generating tool files", generate);
 }
 
 /** Writes what editors need beside the generated tools; in a folder that is not the project's own, the least. */

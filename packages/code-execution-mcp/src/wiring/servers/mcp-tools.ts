@@ -1,3 +1,5 @@
+import { existsSync } from "node:fs";
+import path from "node:path";
 import type { McpServerSetting, Secret, ServerAuthSetting } from "@cem/config";
 import type { Elicit, McpTransportProvider, ResultStore } from "@cem/core";
 import type { AuthSettings, McpServerSettings, TransportSettings } from "@cem/mcp-client";
@@ -7,9 +9,12 @@ import { authFolder } from "../project.ts";
 import type { Project } from "../project.ts";
 
 const MS_PER_SECOND = 1_000;
+/** The least time that a server without generated tools has to start, in milliseconds. */
+const FIRST_START_TIMEOUT_MS = 180_000;
 
 interface ServerSettingsOptions {
-  minConnectTimeoutMs: number;
+  /** Whether the server may have to be downloaded. */
+  isFirstStart: boolean;
   /** The folder that commands start in unless `cwd` names another. */
   folder?: string | undefined;
   /** Plugins' transports by the scheme of the URLs that they connect to. */
@@ -19,7 +24,7 @@ interface ServerSettingsOptions {
 /** Maps a server of the configuration to settings of the MCP client. `${NAME}` stays in place. */
 function toServerSettings(
   setting: McpServerSetting,
-  { minConnectTimeoutMs, folder, transports }: ServerSettingsOptions,
+  { isFirstStart, folder, transports }: ServerSettingsOptions,
 ): McpServerSettings {
   const { name, enabled, timeout, concurrency, writes, protocol } = setting;
   const { connections, maxConnections } = setting;
@@ -30,7 +35,7 @@ function toServerSettings(
     transport: toTransport(setting, folder, transports),
     enabled,
     timeoutMs,
-    connectTimeoutMs: Math.max(timeoutMs, minConnectTimeoutMs),
+    connectTimeoutMs: Math.max(timeoutMs, isFirstStart ? FIRST_START_TIMEOUT_MS : 0),
     concurrency,
     writes,
     protocol,
@@ -74,12 +79,6 @@ interface McpToolsOptions {
   /** Answers servers that ask the user something. Absent: such questions are cancelled. */
   elicit?: Elicit | undefined;
   /**
-   * The least time a server has to start, in milliseconds: a first start may download it.
-   *
-   * @defaultValue 0
-   */
-  minConnectTimeoutMs?: number | undefined;
-  /**
    * Whether files of generated tools are updated while they are used.
    *
    * @defaultValue true
@@ -90,7 +89,7 @@ interface McpToolsOptions {
 /** The tools of the MCP servers that a configuration names. */
 export async function openMcpTools(
   { config, folder, trust, variable, owner, pluginSet }: Project,
-  { log, store, elicit, minConnectTimeoutMs = 0, changesFiles }: McpToolsOptions,
+  { log, store, elicit, changesFiles }: McpToolsOptions,
 ): Promise<McpTools> {
   const [{ createMcpTools }, { folderUntrusted }] = await Promise.all([
     import("@cem/mcp-client/tools"),
@@ -100,7 +99,11 @@ export async function openMcpTools(
   const held = new Set(trust.held.filter(({ kind }) => kind === "server").map(({ name }) => name));
   return createMcpTools({
     servers: config.mcpServers.map((server) =>
-      toServerSettings(server, { minConnectTimeoutMs, folder, transports }),
+      toServerSettings(server, {
+        isFirstStart: !existsSync(path.join(config.execution.serversDir, server.name)),
+        folder,
+        transports,
+      }),
     ),
     obstacleOf: (server) =>
       held.has(server) ? folderUntrusted(`The MCP server "${server}"`, trust.folder) : undefined,
