@@ -149,7 +149,14 @@ describe("executeTask with a model", () => {
     const result = await run("Write 'one' to once.txt");
     expect(result).toMatchObject({ status: "success", value: "left as it is", attempts: 2 });
     expect(result.toolCalls).toMatchObject([{ server: "filesystem", tool: "write_file", ok: true }]);
-    expect(Object.keys(result.toolCalls[0] ?? {})).toEqual(["server", "tool", "ms", "ok", "startMs"]);
+    expect(Object.keys(result.toolCalls[0] ?? {})).toEqual([
+      "server",
+      "tool",
+      "ms",
+      "ok",
+      "startMs",
+      "place",
+    ]);
     expect(told(server.requests[1])).toMatch(/threw Error: and then\?[\s\S]*written/u);
     expect(await readFile(path.join(folder, "workspace/once.txt"), "utf8")).toBe("one");
   });
