@@ -1,9 +1,10 @@
 import type { Redis } from "ioredis";
 import type { Streams } from "./streams.ts";
 
-const DEFAULT_LOST_AFTER_MS = 10_000;
-/** How many signs of life a peer gives before an earlier one ends to hold. */
-const SIGNS = 5;
+/** After so long without a sign of life a peer counts as lost. */
+const LOST_AFTER_MS = 10_000;
+/** Five signs come before an earlier one ends to hold. */
+const SIGN_EVERY_MS = LOST_AFTER_MS / 5;
 /** A peer may be there before its sign, after a cut that all had. */
 const MISSED_SIGNS = 2;
 /** How long a message waits to be read: a peer that was cut off reads it afterwards. */
@@ -17,42 +18,25 @@ export interface PeersSettings {
   base: string;
   /** This one's name in the group. */
   name: string;
-  /**
-   * After so many milliseconds without a sign of life a peer counts as lost.
-   *
-   * @defaultValue 10000
-   */
-  lostAfterMs?: number | undefined;
-}
-
-/** Callbacks of {@link Peers.watch}. */
-export interface Watch {
-  /** The peer was there at a look. */
-  onAlive?: (() => Promise<void>) | undefined;
-  onLost: () => void;
 }
 
 /** Processes of one kind that send each other messages: each has an inbox, and shows that it lives. */
 export class Peers<Message> {
   readonly #settings: PeersSettings;
-  readonly #lostAfterMs: number;
-  readonly #signEveryMs: number;
   #signing: NodeJS.Timeout | undefined;
   #stopFollowing: (() => void) | undefined;
 
   constructor(settings: PeersSettings) {
     this.#settings = settings;
-    this.#lostAfterMs = settings.lostAfterMs ?? DEFAULT_LOST_AFTER_MS;
-    this.#signEveryMs = Math.ceil(this.#lostAfterMs / SIGNS);
   }
 
   /** Begins to receive messages, each once. */
   async join(receive: (message: Message) => void): Promise<void> {
     const { client, streams, name } = this.#settings;
     const sign = (): void => {
-      client.set(signOf(this.#settings.base, name), "1", "PX", this.#lostAfterMs).catch(() => {});
+      client.set(signOf(this.#settings.base, name), "1", "PX", LOST_AFTER_MS).catch(() => {});
     };
-    this.#signing = setInterval(sign, this.#signEveryMs);
+    this.#signing = setInterval(sign, SIGN_EVERY_MS);
     this.#signing.unref();
     sign();
     const inbox = inboxOf(this.#settings.base, name);
@@ -72,15 +56,14 @@ export class Peers<Message> {
   }
 
   /** Looks again and again whether a peer is there, until it is lost or the watch is stopped. */
-  watch(name: string, { onAlive, onLost }: Watch): () => void {
+  watch(name: string, onLost: () => void): () => void {
     let missed = 0;
     const look = async (): Promise<void> => {
       const lives = await this.lives(name);
       missed = lives ? 0 : missed + 1;
-      if (lives) await onAlive?.();
-      else if (missed >= MISSED_SIGNS) onLost();
+      if (missed >= MISSED_SIGNS) onLost();
     };
-    const watching = setInterval(() => void look().catch(() => {}), this.#signEveryMs);
+    const watching = setInterval(() => void look().catch(() => {}), SIGN_EVERY_MS);
     watching.unref();
     return () => clearInterval(watching);
   }

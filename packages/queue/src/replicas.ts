@@ -76,7 +76,7 @@ class RedisReplicas implements QueuedReplicas {
         answer.take(content as FromReplica);
       });
       const leave = (): void => answer.break("the client is gone");
-      const stopWatching = peers.watch(replica, { onLost: () => answer.lose() });
+      const stopWatching = peers.watch(replica, () => answer.lose());
       signal.addEventListener("abort", leave, { once: true });
       void answer.over.finally(() => {
         if (!answer.isComplete) notify({ type: "gone", id });
@@ -113,7 +113,7 @@ class RedisReplicas implements QueuedReplicas {
     const window = new SendWindow(signal);
     this.#active.set(id, { leaving, window });
     // Without a reader it would be held back for ever.
-    const stopWatching = peers.watch(from, { onLost: () => leaving.abort() });
+    const stopWatching = peers.watch(from, () => leaving.abort());
     const append = (content: FromReplica): Promise<void> =>
       streams.append(this.#outboxOf(id), [content], KEEP_MS);
     try {
