@@ -24,11 +24,10 @@ function checkUse(visit: Visit, values: Values, report: Report): void {
 }
 
 function checkCall({ node, scope }: Visit, values: Values, report: Report): void {
-  const isCall = node.type === "CallExpression" || node.type === "OptionalCallExpression";
-  if (!isCall && node.type !== "NewExpression") return;
-  const called = values.originOf(node.callee, scope) ?? "";
   // `new this.constructor()` makes another of the same class.
-  if (isCall && called === "constructor") report.add(node, makesCode("A function's constructor"));
+  if (node.type !== "CallExpression" && node.type !== "OptionalCallExpression") return;
+  if (values.originOf(node.callee, scope) === "constructor")
+    report.add(node, makesCode("A function's constructor"));
 }
 
 function makesCode(what: string): Problem {
