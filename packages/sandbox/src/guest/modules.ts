@@ -43,6 +43,12 @@ type Namespace = Record<string, unknown>;
 type Linked = () => Promise<{ namespace: Namespace }>;
 type Attributes = Readonly<Record<string, string | undefined>>;
 
+/** What a program imports of a module by names. */
+interface Named {
+  hosted: readonly string[];
+  index: readonly string[];
+}
+
 /** Taken before functions that take paths are patched. */
 const readText = deno.readTextFileSync.bind(deno);
 
@@ -116,30 +122,35 @@ export class Modules {
     }
     const server = folderOf(url);
     if (server === undefined) return this.#linked(this.#load(url, request.attributes));
-    const trimmed = await this.#named(url, request);
-    const linked = trimmed ?? (await this.#linked(this.#load(url, request.attributes)));
+    const named = this.#named(url, request);
+    const calls = named && attempt(() => this.#calls(url, named), undefined);
+    // The host records them itself.
+    if (calls !== undefined) return async () => ({ namespace: calls });
+    const linked = await this.#linked(
+      named === undefined
+        ? this.#load(url, request.attributes)
+        : this.#withHostTools(url, named.hosted, named.index.join("")),
+    );
     const isKept = this.#settings.toolFolders.some((folder) => pathOf(url).startsWith(`${folder}/`));
     // A program could give a module of its own the name of any server.
     if (!isKept) return linked;
     return async () => ({ namespace: this.#realm.inside.traced(server, (await linked()).namespace) });
   }
 
-  /** Loads only the files that the names come from, where the module is nothing but a list of them. */
-  async #named(url: string, { names, whole }: ImportRequest): Promise<Linked | undefined> {
+  /** The tools without a file and the statements that the names come from, where the module is nothing but a list of them. */
+  #named(url: string, { names, whole }: ImportRequest): Named | undefined {
     if (names.length === 0 || whole === true || this.#modules.has(keyOf(url))) return undefined;
     const asked = new Set(names.map(({ name }) => name));
     const hosted = this.#hostToolsOf(url).filter((name) => asked.delete(name));
     const index = asked.size === 0 ? [] : trimmedIndex(this.#readIfThere(url) ?? "", [...asked]);
-    if (index === undefined) return undefined;
-    const namespace = hosted.length > 0 ? undefined : attempt(() => this.#calls(url, index), undefined);
-    if (namespace !== undefined) return async () => ({ namespace });
-    return this.#linked(this.#withHostTools(url, hosted, index.join("")));
+    return index && { hosted, index };
   }
 
-  /** The functions of generated tools, which only make a call: no module of theirs need be loaded. */
-  #calls(url: string, index: readonly string[]): Namespace | undefined {
+  /** Functions that only make a call, as those of generated tools do: no module of theirs need be loaded. */
+  #calls(url: string, { hosted, index }: Named): Namespace | undefined {
     const { inside } = this.#realm;
     const calls = inside.newNamespace();
+    for (const tool of hosted) calls[tool] = inside.hostTool(serverOf(url) ?? "", tool);
     for (const statement of index) {
       const { name = "", file = "" } = exportedFile(statement) ?? {};
       const call = generatedCall(this.#read(new URL(file, url).href), name);

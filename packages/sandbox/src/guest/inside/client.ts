@@ -147,7 +147,13 @@ export function createClient(
     } as Record<string, unknown>,
     /** A function that calls a tool on the host, for tools whose files need not be loaded. */
     hostTool(server: string, tool: string, name = tool): object {
-      const call = (input: unknown = {}): Promise<unknown> => callTool(server, tool, input);
+      const call = async (input: unknown = {}): Promise<unknown> => {
+        try {
+          return await callTool(server, tool, input);
+        } catch (error) {
+          throw client.toolError(error, server, name);
+        }
+      };
       defineValue(call, "name", name, false);
       return call;
     },

@@ -30,10 +30,17 @@ export default [await add({ a: 5, b: 3 }), skill.double(15), version];`;
     const invoker = recordingInvoker(({ args }) => args);
     const code = `import { ${names} } from "./servers/made/index.ts";
 const shout2 = ${names.includes("shout") ? "shout" : `(await import("./servers/made/index.ts")).shout`};
-return [await greet({ name: "Ann" }), await greet(), await shout2({ name: "Bob" }), greet.name];`;
+const wrong = await greet({ name: 1n }).catch((error) => [error.name, error.code, error.message.slice(0, 11)]);
+return [await greet({ name: "Ann" }), await greet(), await shout2({ name: "Bob" }), greet.name, wrong];`;
     const outcome = await harness().run(code, { invoker });
     expect(outcome).toMatchObject({
-      value: [{ name: "Ann" }, {}, { name: "Bob", loud: true }, "greet"],
+      value: [
+        { name: "Ann" },
+        {},
+        { name: "Bob", loud: true },
+        "greet",
+        ["ToolError", "TOOL_FAILED", "made.greet:"],
+      ],
     });
     const call = (tool: string, args: object) => ({ server: "made", tool, args });
     expect(invoker.calls).toMatchObject([
