@@ -160,6 +160,7 @@ describe("createMcpTools", () => {
       expect(echoOf(await catalog())).toMatchObject({ server: "odd" });
       expect(await call("odd", "echo", { text: "hi" })).toMatchObject({ ok: true, value: "hi" });
       expect(announced).toEqual(["odd true"]);
+      expect((await catalog()).problems).toMatchObject([{ server: "bad" }]);
       expect(log).toContainEqual(expect.stringMatching(/^bad: Server "bad" gave no tools yet/u));
       const untouched = project.open([odd("plain", { name: "other" })], { changesFiles: false });
       expect((await untouched.catalog()).servers.map(({ name }) => name)).toEqual(["odd"]);

@@ -60,8 +60,9 @@ export function generatingMissing(
   let first: Promise<void> | undefined;
   let nextAt = 0;
   let retryMs = FIRST_RETRY_MS;
+  let missing: string[] = [];
   const generateMissing = async (): Promise<void> => {
-    const missing: string[] = [];
+    missing = [];
     for (const [name, { enabled, error }] of servers.byName) {
       // A lock that can't be read is reported where it is used.
       const read = async () => folders.read(await servers.folderOf(name)).catch(() => "unreadable");
@@ -80,7 +81,16 @@ export function generatingMissing(
         first ??= Promise.race([attempt, wait(MAX_WAIT_MS, undefined, { ref: false })]);
       }
       await abandonOnAbort(first ?? Promise.resolve(), options?.signal);
-      return catalog.list(options);
+      const snapshot = await catalog.list(options);
+      const names = new Set(snapshot.servers.map(({ name }) => name));
+      const absent = missing.filter((name) => !names.has(name));
+      if (absent.length === 0) return snapshot;
+      const problems = absent.map(async (server) => ({
+        server,
+        file: await servers.folderOf(server),
+        message: `The MCP server "${server}" is set up and has given no tools yet.`,
+      }));
+      return { ...snapshot, problems: [...snapshot.problems, ...(await Promise.all(problems))] };
     },
   };
 }
