@@ -149,10 +149,11 @@ describe("createGuestSandbox with a guest that knows its token and breaks the pr
     const trace = { type: "trace", server: "s", tool: "t", ms: 1, ok: true, characters: 1, sample: "1" };
     const error = { name: "SyntaxError", message: "x", stack: "" };
     const outcome = await open((guest) => {
+      guest.send({ type: "single-use" });
       guest.send(CALL);
       guest.send({ ...trace, place: "host" });
       setImmediate(() => guest.send({ type: "failed", kind: "syntax", error }));
-    }).run({ code: "new URL('a:b')", invoker });
+    }).run({ code: "0", invoker });
     // Not that nothing was run.
     expect(outcome).toMatchObject({ status: "failed", kind: "exception" });
     const [reported, made] = outcome.toolCalls.toSorted((one) => (one.place === "guest" ? -1 : 1));
