@@ -4,7 +4,7 @@ import { rm } from "node:fs/promises";
 import path from "node:path";
 import { CemError, updateStored, writeFailure } from "@cem/core";
 import type { Store, StoreKey } from "@cem/core";
-import { makeFolderSync, PRIVATE_FOLDER, replaceFile } from "@cem/core/files";
+import { makeFolder, PRIVATE_FOLDER, replaceFile } from "@cem/core/files";
 import type { SharedVaults, VaultStore } from "./redactor.ts";
 import { Vault } from "./vault.ts";
 import type { VaultData } from "./vault.ts";
@@ -41,7 +41,7 @@ export function createVaultFiles({ folder, key }: VaultFilesSettings): VaultStor
     const own = folderOf(session);
     if (own === undefined) return;
     try {
-      makeFolderSync(own, PRIVATE_FOLDER);
+      makeFolder(own, PRIVATE_FOLDER);
       chmodSync(own, PRIVATE_FOLDER);
       await replaceFile(fileIn(own, session), content, { durable: true });
     } catch (error) {

@@ -13,7 +13,7 @@ import path from "node:path";
 import { DatabaseSync } from "node:sqlite";
 import { CemError } from "@cem/core";
 import type { Store, StoredValue, StoreKey, WriteOptions } from "@cem/core";
-import { makeFolderSync, PRIVATE_FILE, PRIVATE_FOLDER } from "@cem/core/files";
+import { makeFolder, PRIVATE_FILE, PRIVATE_FOLDER } from "@cem/core/files";
 import { losesChanges } from "./folder-log.ts";
 import { checkSize, decodeKey, encodeKey, pageSize, rangeOf, storeConflict } from "./keys.ts";
 import { storeUnavailable } from "./unavailable.ts";
@@ -210,7 +210,7 @@ class FolderStore implements Store {
   }
 
   #open(): DatabaseSync {
-    makeFolderSync(this.#folder, PRIVATE_FOLDER);
+    makeFolder(this.#folder, PRIVATE_FOLDER);
     if (statSync(this.location, { throwIfNoEntry: false }) === undefined) this.#create();
     // SQLite would begin anew, and say nothing.
     else if (isEmpty(this.location)) throw damage("it is empty");

@@ -38,10 +38,10 @@ async function initialize(
   const { renderStarterConfig } = await import("@cem/config");
   const { layFiles, layProjectFiles, makeFolder } = await import("code-execution-mcp/admin");
   const root = path.resolve(dir);
-  await makeFolder(root);
+  makeFolder(root);
   const laid: LaidFiles = { made: [], kept: [] };
   for (const folder of FOLDERS)
-    ((await makeFolder(path.join(root, folder))) ? laid.made : laid.kept).push(`${folder}/`);
+    (makeFolder(path.join(root, folder)) ? laid.made : laid.kept).push(`${folder}/`);
   // Secrets may be written into it.
   const files = [await layFiles(root, { [CONFIG_FILE]: renderStarterConfig() }, PRIVATE_FILE)];
   files.push(await layProjectFiles(root));

@@ -2,7 +2,6 @@ export {
   appendPrivately,
   openForAppending,
   makeFolder,
-  makeFolderSync,
   AT_ONCE_BYTES,
   ignoreMissing,
   isTemporaryFile,

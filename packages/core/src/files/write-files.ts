@@ -13,7 +13,6 @@ import {
   fstatSync,
 } from "node:fs";
 import type { Stats } from "node:fs";
-import { mkdir, stat } from "node:fs/promises";
 import path from "node:path";
 import { randomBytes } from "node:crypto";
 import { promisify } from "node:util";
@@ -25,38 +24,21 @@ import { promisify } from "node:util";
  * @param mode - The mode of the folders that are made.
  * @throws the file system's error; `EEXIST` or `ENOTDIR` when a file is in the way.
  */
-export async function makeFolder(folder: string, mode?: number): Promise<boolean> {
-  if (await isFolder(folder)) return false;
+export function makeFolder(folder: string, mode?: number): boolean {
+  if (isFolder(folder)) return false;
   const parent = path.dirname(folder);
-  if (parent !== folder) await makeFolder(parent, mode);
+  if (parent !== folder) makeFolder(parent, mode);
   try {
-    await mkdir(folder, { mode });
+    mkdirSync(folder, { mode });
     return true;
   } catch (error) {
     // Another process may have made it meanwhile.
-    if (await isFolder(folder)) return false;
+    if (isFolder(folder)) return false;
     throw error;
   }
 }
 
-async function isFolder(folder: string): Promise<boolean> {
-  const found = await stat(folder).catch(() => undefined);
-  return found?.isDirectory() === true;
-}
-
-/** {@link makeFolder} for what can't wait. */
-export function makeFolderSync(folder: string, mode?: number): void {
-  if (isFolderSync(folder)) return;
-  const parent = path.dirname(folder);
-  if (parent !== folder) makeFolderSync(parent, mode);
-  try {
-    mkdirSync(folder, { mode });
-  } catch (error) {
-    if (!isFolderSync(folder)) throw error;
-  }
-}
-
-function isFolderSync(folder: string): boolean {
+function isFolder(folder: string): boolean {
   try {
     return statSync(folder).isDirectory();
   } catch {
@@ -105,7 +87,7 @@ export async function replaceFile(
 ): Promise<void> {
   const folder = path.dirname(file);
   const temporary = path.join(folder, `.cem-${randomBytes(8).toString("hex")}.tmp`);
-  if (makeFolders) makeFolderSync(folder, PRIVATE_FOLDER);
+  if (makeFolders) makeFolder(folder, PRIVATE_FOLDER);
   const descriptor = openSync(temporary, "wx", mode);
   try {
     try {
@@ -166,7 +148,7 @@ const { O_APPEND, O_CREAT, O_NOFOLLOW, O_NONBLOCK, O_WRONLY } = constants;
  * @throws the file system's error; `ELOOP` where it is a link, and `EINVAL` where it is no regular file.
  */
 export function openForAppending(file: string): number {
-  makeFolderSync(path.dirname(file), PRIVATE_FOLDER);
+  makeFolder(path.dirname(file), PRIVATE_FOLDER);
   // Without waiting, as opening a pipe that nobody reads would.
   const descriptor = openSync(file, O_WRONLY | O_APPEND | O_CREAT | O_NOFOLLOW | O_NONBLOCK, PRIVATE_FILE);
   try {

@@ -15,7 +15,7 @@ import path from "node:path";
 import { createInterface } from "node:readline";
 import { CemError } from "@cem/core";
 import type { AuditEvent, AuditLog } from "@cem/core";
-import { FileLock, makeFolderSync } from "@cem/core/files";
+import { FileLock, makeFolder } from "@cem/core/files";
 import { ChainCheck, FIRST_HASH, readLine, withoutSession, writeLine } from "./audit-chain.ts";
 import type { AuditProblem } from "./audit-chain.ts";
 
@@ -105,7 +105,7 @@ export interface AuditLogSettings {
 export function createAuditLog({ file, maxBytes = DEFAULT_MAX_BYTES, onBroken }: AuditLogSettings): AuditLog {
   let isReady = false;
   const append = (event: AuditEvent): void => {
-    if (!isReady) makeFolderSync(path.dirname(file));
+    if (!isReady) makeFolder(path.dirname(file));
     // Held for well under a millisecond.
     const lock = FileLock.takeSync(`${file}.lock`, {
       waitMs: MAX_WAIT_MS,

@@ -44,7 +44,7 @@ export async function createConfiguredState({
   const { enabled, workspaceDir, stateFile, stateFormat } = execution.state;
   if (!enabled) return undefined;
   const { createStateStore } = await import("@cem/workspace");
-  await makeWorkspace(workspaceDir);
+  makeWorkspace(workspaceDir);
   return shareState(
     createStateStore({ workspaceDir, stateFile, format: stateFormat, maxBytes: MAX_STATE_BYTES }),
     sync,
@@ -92,9 +92,9 @@ export async function createConfiguredSessions(
 }
 
 /** @throws CemError `WORKSPACE_UNUSABLE` */
-export async function makeWorkspace(folder: string): Promise<void> {
+export function makeWorkspace(folder: string): void {
   try {
-    await makeFolder(folder);
+    makeFolder(folder);
   } catch (error) {
     throw new CemError(
       "WORKSPACE_UNUSABLE",

@@ -52,7 +52,7 @@ export async function createSandbox(config: Config, options: SandboxOptions = {}
   const { hidden = [], hostTools = {}, mounts = [], owner, meter, servers, nested } = options;
   const sandboxProvider = await sandboxProviderOf(config, options);
   const { workspaceDir, serversDir } = config.execution;
-  await makeWorkspace(workspaceDir);
+  makeWorkspace(workspaceDir);
   for (const entry of options.hosted ?? []) {
     await assertOutOfReach(config, {
       folder: path.join(serversDir, entry),
