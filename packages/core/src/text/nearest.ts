@@ -32,11 +32,6 @@ export function nearest(
   return ranked.slice(0, limit).map(({ candidate }) => candidate);
 }
 
-/** The Levenshtein distance of two words. */
-export function editDistance(one: string, other: string): number {
-  return distance(one, other);
-}
-
 interface Spelling {
   key: string;
   sortedKey: string;
@@ -130,7 +125,7 @@ function isNumbered(one: string, other: string): boolean {
 /** Whether one letter is changed, missing or too many, or two beside each other are swapped. */
 function isOneEdit(one: string, other: string): boolean {
   if (Math.min(one.length, other.length) < MIN_EDITED_CHARACTERS) return false;
-  if (editDistance(one, other) === 1) return true;
+  if (distance(one, other) === 1) return true;
   let at = 0;
   while (at < one.length && one[at] === other[at]) at += 1;
   const swapped = one.slice(0, at) + (one[at + 1] ?? "") + (one[at] ?? "") + one.slice(at + 2);

@@ -1,5 +1,5 @@
 import { describe, expect, it } from "vitest";
-import { editDistance, nearest } from "./nearest.ts";
+import { nearest } from "./nearest.ts";
 
 const NAMES = ["get_weather", "get_forecast", "list_locations", "read_file", "write_file"];
 
@@ -26,12 +26,5 @@ describe("nearest", () => {
 
   it("does not depend on the order of the candidates", () => {
     expect(nearest("file_x", NAMES.toReversed())).toEqual(nearest("file_x", NAMES));
-  });
-});
-
-describe("editDistance", () => {
-  it("counts letters added, removed or replaced", () => {
-    expect(editDistance("weather", "wether")).toBe(1);
-    expect(editDistance("", "abc")).toBe(3);
   });
 });

@@ -1,4 +1,5 @@
 import type { JsonValue } from "@cem/core";
+import { splitWords } from "@cem/core/text";
 import type { Client, JSONRPCMessage, Transport } from "@modelcontextprotocol/client";
 import * as z from "zod";
 import { NO_SDK_TIMEOUT_MS } from "../transport/running-calls.ts";
@@ -162,13 +163,6 @@ const MIN_TOOLS = 2;
 
 /** The tools by whose names a server looks as if it kept state between calls. Empty where fewer than two do. */
 export function findStatefulTools(names: readonly string[]): string[] {
-  const found = names.filter((name) => wordsOf(name).some((word) => STATEFUL.test(word)));
+  const found = names.filter((name) => splitWords(name).some((word) => STATEFUL.test(word)));
   return found.length < MIN_TOOLS ? [] : found;
-}
-
-function wordsOf(name: string): string[] {
-  return name
-    .replaceAll(/([a-z\d])([A-Z])/gu, "$1_$2")
-    .toLowerCase()
-    .split(/[^a-z\d]+/u);
 }

@@ -45,15 +45,6 @@ export function isContainer({ type }: WorkflowStep): boolean {
   return type === "condition" || type === "loop" || type === "workflow";
 }
 
-/** The parts of a step's request that its lists need. */
-export function listOf({
-  execution,
-  workflow,
-  at,
-}: StepRequest): Pick<StepRequest, "execution" | "workflow" | "at"> {
-  return { execution, workflow, at };
-}
-
 /** The scope of the expressions of a list's steps. The results of its steps are added as they come. */
 export interface ListScope {
   variables: JsonObject;

@@ -10,7 +10,7 @@ import { evaluate, resolve } from "../expressions/template.ts";
 import { callProgram, codeProgram, findTool } from "./call-code.ts";
 import type { Execution, StepAtWork } from "./execution.ts";
 import { firstFailure, toError, toolErrorOf } from "./failures.ts";
-import { innerScope, listOf, scopeOf } from "./requests.ts";
+import { innerScope, scopeOf } from "./requests.ts";
 import type { ListScope, StepRequest } from "./requests.ts";
 
 /** Executes a step once. */
@@ -59,7 +59,7 @@ async function executeCode({ execution, step, scope, at }: StepRequest): Promise
 
 /** Runs one of two lists. Its value is that of `result`, else the results of its steps by name. */
 async function runCondition(request: StepRequest): Promise<JsonValue> {
-  const { step, outer, scope } = request;
+  const { execution, workflow, at, step, outer, scope } = request;
   const { condition, result } = step.config;
   const met = typeof condition === "boolean" ? condition : evaluate(condition as string, scope);
   if (typeof met !== "boolean") {
@@ -72,14 +72,14 @@ async function runCondition(request: StepRequest): Promise<JsonValue> {
   const inner = innerScope(outer);
   for (const { steps } of step.bodies) for (const { name } of steps) inner.steps[name] = null;
   const results = await request.runList({
-    ...listOf(request),
+    execution,
+    workflow,
+    at,
     steps: taken?.steps ?? [],
     scope: inner,
-    prefix: `${request.at.path}.`,
+    prefix: `${at.path}.`,
   });
-  return result === undefined
-    ? results
-    : resolve(result, scopeOf(inner, request.scope["step"] as JsonObject));
+  return result === undefined ? results : resolve(result, scopeOf(inner, scope["step"] as JsonObject));
 }
 
 /** Runs another workflow. Its value is the outputs of that. */
@@ -226,11 +226,13 @@ async function whileTrue(request: StepRequest): Promise<JsonValue> {
 }
 
 async function iterate(request: StepRequest, loop: ListScope["loop"]): Promise<JsonValue> {
-  const { at, step, outer, scope } = request;
+  const { execution, workflow, at, step, outer, scope } = request;
   at.signal.throwIfAborted();
   const inner = innerScope(outer, loop);
   const results = await request.runList({
-    ...listOf(request),
+    execution,
+    workflow,
+    at,
     steps: step.bodies[0]?.steps ?? [],
     scope: inner,
     prefix: `${at.path}[${loop.index}].`,
