@@ -104,7 +104,9 @@ export function counted(count: number, noun: string): string {
 
 /** `1,914`, of a whole number. Intl takes 10 ms for its first one. */
 export function grouped(count: number): string {
-  return String(count).replaceAll(/\B(?=(?:\d{3})+$)/gu, ",");
+  let text = String(Math.abs(count));
+  for (let at = text.length - 3; at > 0; at -= 3) text = `${text.slice(0, at)},${text.slice(at)}`;
+  return count < 0 ? `-${text}` : text;
 }
 
 /** `<1 ms`, `12 ms`, `3.4 s`. */
