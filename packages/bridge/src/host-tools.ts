@@ -8,7 +8,6 @@ import type {
   ToolCall,
   ToolResult,
 } from "@cem/core";
-import { nearest } from "@cem/core/text";
 import { invalidArguments, resultInvalid } from "./call-checks.ts";
 import { createDeadline } from "./deadline.ts";
 import type { Deadline } from "./deadline.ts";
@@ -66,8 +65,7 @@ export function createHostTools(settings: HostToolsSettings): HostTools {
     const tools = servers.get(server) ?? new Map<string, HostTool>();
     const found = tools.get(tool);
     if (found !== undefined) return found;
-    const known = [...tools.keys()];
-    throw toolNotFound({ server, tool }, { known, nearest: nearest(tool, known)[0] });
+    throw toolNotFound({ server, tool }, [...tools.keys()]);
   };
 
   const checkInput = async (call: ToolCall, { input }: HostTool): Promise<unknown> => {

@@ -1,6 +1,5 @@
 import { callAborted, CemError, toErrorInfo, toolNotFound } from "@cem/core";
 import type { JsonValue, ToolCall, ToolInvoker } from "@cem/core";
-import { nearest } from "@cem/core/text";
 
 /** The result of a mocked tool: a value, or a function of the arguments. An exception of the function makes the call fail. */
 export type MockTool = JsonValue | ((args: JsonValue, call: ToolCall) => JsonValue | Promise<JsonValue>);
@@ -44,8 +43,7 @@ function mockOf(servers: Parameters<typeof createMockInvoker>[0], call: ToolCall
   const tools = ownProperty(servers, call.server) ?? {};
   const mock = ownProperty(tools, call.tool);
   if (mock !== undefined) return mock;
-  const known = Object.keys(tools);
-  throw toolNotFound(call, { known, nearest: nearest(call.tool, known)[0] });
+  throw toolNotFound(call, Object.keys(tools));
 }
 
 function ownProperty<T>(object: Readonly<Record<string, T>>, key: string): T | undefined {

@@ -1,12 +1,5 @@
 import { CemError } from "./errors.ts";
-
-/** The names that could have been meant. */
-export interface KnownNames {
-  /** All names that exist. A message lists the first 20. */
-  known?: readonly string[] | undefined;
-  /** The existing name that is most similar to the wrong one. */
-  nearest?: string | undefined;
-}
+import { nearest } from "./text/nearest.ts";
 
 /** The tool that an error is about. */
 export interface FailedTool {
@@ -14,16 +7,20 @@ export interface FailedTool {
   tool: string;
 }
 
-/** Creates a `SERVER_NOT_FOUND` error. Its message suggests `nearest`, or lists the known servers. */
-export function serverNotFound(server: string, names: KnownNames = {}): CemError {
-  const message = `There is no server "${server}".${suggestion(names, "No server is configured.")}`;
-  return new CemError("SERVER_NOT_FOUND", message, { details: { server, ...detailsOf(names) } });
+/** Creates a `SERVER_NOT_FOUND` error. Its message suggests the nearest of the known servers, or lists them. */
+export function serverNotFound(server: string, known?: readonly string[]): CemError {
+  const { text, details } = suggestion(server, known, "No server is configured.");
+  return new CemError("SERVER_NOT_FOUND", `There is no server "${server}".${text}`, {
+    details: { server, ...details },
+  });
 }
 
-/** Creates a `TOOL_NOT_FOUND` error. Its message suggests `nearest`, or lists the known tools. */
-export function toolNotFound({ server, tool }: FailedTool, names: KnownNames = {}): CemError {
-  const message = `Server "${server}" has no tool "${tool}".${suggestion(names, "It has no tools.")}`;
-  return new CemError("TOOL_NOT_FOUND", message, { details: { server, tool, ...detailsOf(names) } });
+/** Creates a `TOOL_NOT_FOUND` error. Its message suggests the nearest of the server's tools, or lists them. */
+export function toolNotFound({ server, tool }: FailedTool, known?: readonly string[]): CemError {
+  const { text, details } = suggestion(tool, known, "It has no tools.");
+  return new CemError("TOOL_NOT_FOUND", `Server "${server}" has no tool "${tool}".${text}`, {
+    details: { server, tool, ...details },
+  });
 }
 
 /** Creates a `RESULT_TOO_LARGE` error for a tool's result of `bytes` bytes. */
@@ -71,17 +68,14 @@ export function authRequired(server: string, requiredScope?: string): CemError {
 
 const MAX_LISTED_NAMES = 20;
 
-function suggestion({ known, nearest }: KnownNames, none: string): string {
-  if (nearest !== undefined) return ` Did you mean "${nearest}"?`;
-  if (known === undefined) return "";
-  if (known.length === 0) return ` ${none}`;
-  const listed = known.slice(0, MAX_LISTED_NAMES).join(", ");
-  const left = known.length - MAX_LISTED_NAMES;
-  return ` There are: ${listed}${left > 0 ? ` and ${left} more` : ""}.`;
-}
-
-function detailsOf({ known, nearest }: KnownNames): object {
-  return { known: known?.slice(0, MAX_LISTED_NAMES), nearest };
+function suggestion(name: string, known: readonly string[] | undefined, none: string) {
+  if (known === undefined) return { text: "" };
+  const [near] = nearest(name, known);
+  const details = { known: known.slice(0, MAX_LISTED_NAMES), nearest: near };
+  if (near !== undefined) return { text: ` Did you mean "${near}"?`, details };
+  if (known.length === 0) return { text: ` ${none}`, details };
+  const left = known.length - details.known.length;
+  return { text: ` There are: ${details.known.join(", ")}${left > 0 ? ` and ${left} more` : ""}.`, details };
 }
 
 /** Why the system refuses a write, by its code. */

@@ -32,7 +32,7 @@ export { createTurns, FairGate, Shares } from "./fair-gate.ts";
 export { hasWorkThreads, moduleBeside, offload, useWorkThreads } from "./offload.ts";
 export type { OffloadedWork } from "./offload.ts";
 export { assertKnownOptions, OWNER_ID_RULE, GIVEN_OWNER_ID, isGivenOwnerId } from "./options.ts";
-export { readAnnotations, toolId } from "./tools.ts";
+export { findServer, findTool, readAnnotations, toolId } from "./tools.ts";
 export type {
   CatalogSnapshot,
   ToolAnnotations,

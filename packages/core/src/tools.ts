@@ -1,4 +1,6 @@
 import type { ErrorInfo } from "./errors.ts";
+import { serverNotFound, toolNotFound } from "./failures.ts";
+import type { FailedTool } from "./failures.ts";
 import { isObject } from "./json.ts";
 import type { JsonSchema } from "./json.ts";
 
@@ -116,6 +118,27 @@ export interface ToolCatalog {
 /** The name of a tool for people and logs: `server.name`. */
 export function toolId(tool: { server: string; name: string }): string {
   return `${tool.server}.${tool.name}`;
+}
+
+/** @throws CemError `SERVER_NOT_FOUND` */
+export function findServer(wanted: string, servers: readonly ToolServer[]): ToolServer {
+  const found = servers.find(({ name }) => name === wanted);
+  if (found !== undefined) return found;
+  throw serverNotFound(wanted, namesOf(servers));
+}
+
+/** Finds a tool by its name here, or by its server's. @throws CemError `SERVER_NOT_FOUND` or `TOOL_NOT_FOUND` */
+export function findTool(wanted: FailedTool, servers: readonly ToolServer[]): ToolDefinition {
+  const { tools } = findServer(wanted.server, servers);
+  const found =
+    tools.find(({ name }) => name === wanted.tool) ??
+    tools.find(({ originalName }) => originalName === wanted.tool);
+  if (found !== undefined) return found;
+  throw toolNotFound(wanted, namesOf(tools));
+}
+
+function namesOf(all: readonly { name: string }[]): string[] {
+  return all.map(({ name }) => name);
 }
 
 /** A tool with its rank for a task or a query. */

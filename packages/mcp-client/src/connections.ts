@@ -1,6 +1,5 @@
 import { serverNotFound } from "@cem/core";
 import type { Elicit, JsonObject } from "@cem/core";
-import { nearest } from "@cem/core/text";
 import * as z from "zod";
 import type {
   AuthorizeOptions,
@@ -117,8 +116,7 @@ export function createMcpConnections(settings: McpConnectionsSettings): McpConne
   const find = (name: string): ServerClient => {
     const client = clients.get(name);
     if (client !== undefined) return client;
-    const known = [...clients.keys()];
-    throw serverNotFound(name, { known, nearest: nearest(name, known)[0] });
+    throw serverNotFound(name, [...clients.keys()]);
   };
   const status = (): ServerStatus[] => [...clients.values()].map((client) => client.status());
 

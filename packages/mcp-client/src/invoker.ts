@@ -17,7 +17,6 @@ import type {
 } from "@cem/bridge";
 import { CemError, toolNotFound } from "@cem/core";
 import type { JsonObject, ToolCall, ToolInvoker, JsonValue } from "@cem/core";
-import { nearest } from "@cem/core/text";
 import * as z from "zod";
 import type { CallOptions } from "./connection/connection-types.ts";
 import { inputOfRequest, isServerRequest, SERVER_REQUESTS } from "./connection/server-request-definitions.ts";
@@ -114,7 +113,7 @@ async function notFound(
   const known = list.tools.map(({ name }) => name);
   // A `findTool` of the caller's own may leave out tools that the server has.
   if (known.includes(tool)) return toolNotFound({ server, tool });
-  return toolNotFound({ server, tool }, { known, nearest: nearest(tool, known)[0] });
+  return toolNotFound({ server, tool }, known);
 }
 
 const contentsSchema = z.looseObject({ contents: z.array(z.unknown()) });
@@ -166,7 +165,7 @@ async function answerServerRequest(
       return description === undefined ? prompt : { description, ...prompt };
     }
     default:
-      throw toolNotFound({ server, tool }, { known: Object.values(SERVER_REQUESTS) });
+      throw toolNotFound({ server, tool }, Object.values(SERVER_REQUESTS));
   }
 }
 

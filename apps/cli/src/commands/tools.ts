@@ -1,6 +1,5 @@
-import { exampleCall, serverNotFound, toolId } from "@cem/core";
+import { exampleCall, findServer, toolId } from "@cem/core";
 import type { CatalogSnapshot, RankedTool, ToolServer } from "@cem/core";
-import { nearest } from "@cem/core/text";
 import { Option } from "commander";
 import { answer, defineCommand } from "../command/define-command.ts";
 import type { Given } from "../command/define-command.ts";
@@ -60,11 +59,9 @@ async function listTools(
  * @throws CemError `SERVER_NOT_FOUND`
  */
 function onlyServer(name: string, { servers, problems, version }: CatalogSnapshot): CatalogSnapshot {
-  const found = servers.filter((server) => server.name === name);
   const broken = problems.filter((problem) => problem.server === name);
-  if (found.length + broken.length > 0) return { servers: found, problems: broken, version };
-  const known = servers.map((server) => server.name);
-  throw serverNotFound(name, { known, nearest: nearest(name, known)[0] });
+  const isBroken = broken.length > 0 && servers.every((server) => server.name !== name);
+  return { servers: isBroken ? [] : [findServer(name, servers)], problems: broken, version };
 }
 
 /** The catalog with what helps against what keeps its tools from being called. */

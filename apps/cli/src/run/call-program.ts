@@ -1,6 +1,5 @@
-import { CemError, parseJson, serverNotFound, toolNotFound } from "@cem/core";
+import { CemError, findTool, parseJson } from "@cem/core";
 import type { CatalogSnapshot, JsonObject, JsonSchema, JsonValue, ToolDefinition } from "@cem/core";
-import { nearest } from "@cem/core/text";
 
 /**
  * The program that makes one call.
@@ -10,7 +9,7 @@ import { nearest } from "@cem/core/text";
  * @throws CemError `USAGE`, `SERVER_NOT_FOUND` or `TOOL_NOT_FOUND`.
  */
 export function callProgram(target: string, words: readonly string[], catalog: CatalogSnapshot): string {
-  const tool = findTool(target, catalog);
+  const tool = toolOf(target, catalog);
   const args = readArguments(words, tool);
   return [
     `import { ${tool.name} } from ${JSON.stringify(tool.module)};`,
@@ -18,7 +17,7 @@ export function callProgram(target: string, words: readonly string[], catalog: C
   ].join("\n");
 }
 
-function findTool(target: string, { servers }: CatalogSnapshot): ToolDefinition {
+function toolOf(target: string, { servers }: CatalogSnapshot): ToolDefinition {
   const dot = target.indexOf(".");
   if (dot < 1 || dot === target.length - 1) {
     throw new CemError(
@@ -29,18 +28,7 @@ function findTool(target: string, { servers }: CatalogSnapshot): ToolDefinition 
       },
     );
   }
-  const [name, wanted] = [target.slice(0, dot), target.slice(dot + 1)];
-  const server = servers.find((one) => one.name === name);
-  if (server === undefined) {
-    const known = servers.map((one) => one.name);
-    throw serverNotFound(name, { known, nearest: nearest(name, known)[0] });
-  }
-  const tool =
-    server.tools.find((one) => one.name === wanted) ??
-    server.tools.find(({ originalName }) => originalName === wanted);
-  if (tool !== undefined) return tool;
-  const known = server.tools.map((one) => one.name);
-  throw toolNotFound({ server: name, tool: wanted }, { known, nearest: nearest(wanted, known)[0] });
+  return findTool({ server: target.slice(0, dot), tool: target.slice(dot + 1) }, servers);
 }
 
 function passed(args: JsonObject, { callStyle, inputSchema }: ToolDefinition): string {

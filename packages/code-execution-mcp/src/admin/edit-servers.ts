@@ -208,7 +208,7 @@ export async function removeServerAndFiles(name: string, source: ServerSource = 
   const { removeServer } = await import("@cem/config/edit");
   const { file, text } = await readConfigText(source);
   const edited = removeServer(text ?? "", name);
-  if (edited === undefined && !isGenerated) throw serverNotFound(name, { known });
+  if (edited === undefined && !isGenerated) throw serverNotFound(name, known);
   if (edited !== undefined) await replaceFile(file, edited);
   const removed = isGenerated ? await removeFiles(directory) : [];
   return { file: edited === undefined ? undefined : file, removed };

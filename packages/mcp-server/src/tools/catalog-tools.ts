@@ -1,9 +1,8 @@
 import { open } from "node:fs/promises";
 import { approvalRemark, messageOf, signaturesOf } from "@cem/tool-files/answers";
 import type { ListSettings } from "@cem/tool-files/answers";
-import { exampleCall, serverNotFound, toolId } from "@cem/core";
+import { exampleCall, findServer, toolId } from "@cem/core";
 import type { Agent, RankedTool, ToolDefinition, ToolServer } from "@cem/core";
-import { nearest } from "@cem/core/text";
 import { describeCalls } from "@cem/tool-files";
 import type { CallToolResult } from "@modelcontextprotocol/server";
 import { MAX_SEARCH_RESULTS } from "../limits.ts";
@@ -50,7 +49,7 @@ const getServerTools = declareTool<{ server_name: string }>({
   output: NAMES,
   annotations: READ_ONLY,
   async handle({ server_name: wanted }, host, { mcpReq: { signal } }) {
-    const server = findServer(await serversOf(host.agent, signal), wanted);
+    const server = findServer(wanted, await serversOf(host.agent, signal));
     return withRemark(answerValue(server.tools.map(nameOf)), [server], host);
   },
 });
@@ -78,15 +77,6 @@ async function serversOf(agent: Agent, signal: AbortSignal): Promise<ToolServer[
 
 function nameOf({ name }: ToolDefinition | ToolServer): string {
   return name;
-}
-
-/** @throws CemError `SERVER_NOT_FOUND` */
-function findServer(servers: readonly ToolServer[], wanted: string): ToolServer {
-  const found = servers.find(({ name }) => name === wanted);
-  if (found !== undefined) return found;
-  const known = servers.map(({ name }) => name);
-  const [near] = nearest(wanted, known);
-  throw serverNotFound(wanted, { known, nearest: near });
 }
 
 const DEFAULT_RESULTS = 10;

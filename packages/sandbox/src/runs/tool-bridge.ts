@@ -130,7 +130,7 @@ export class ToolBridge {
     const { invoker, limits, leftMs } = this.#settings;
     const encode = (result: ToolResult) => encodeResult({ id, server, tool }, result, limits.payloadBytes);
     if (invoker === undefined) {
-      return encode({ ok: false, error: toErrorInfo(toolNotFound({ server, tool }, { known: [] })) });
+      return encode({ ok: false, error: toErrorInfo(toolNotFound({ server, tool }, [])) });
     }
     const waiting = this.#waiting();
     try {

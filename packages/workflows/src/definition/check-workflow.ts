@@ -10,7 +10,7 @@ import type { ParsedWorkflow } from "./parse-workflow.ts";
 import { schemaProblems } from "./value-schema.ts";
 import { ON_ERROR } from "./workflow.ts";
 import type { Workflow, WorkflowStep } from "./workflow.ts";
-import { codeProgram, findTool } from "../steps/call-code.ts";
+import { codeProgram, findStepTool } from "../steps/call-code.ts";
 import type { ToolNames } from "../steps/call-code.ts";
 
 /** The names that expressions find everywhere. */
@@ -202,7 +202,7 @@ export async function checkCalls(
     // The value of an expression is known when the step runs.
     if (JSON.stringify([server, tool]).includes("${{")) return;
     try {
-      findTool({ server: server as string | undefined, tool: tool as string }, catalog, toolNames);
+      findStepTool({ server: server as string | undefined, tool: tool as string }, catalog, toolNames);
     } catch (error) {
       if (!CemError.isInstance(error) || !NOT_FOUND.has(error.code)) throw error;
       problems.add(path, `is not there: ${error.message}`);

@@ -1,6 +1,5 @@
-import { CemError, serverNotFound, toolNotFound, isObject } from "@cem/core";
+import { CemError, findTool, isObject } from "@cem/core";
 import type { CatalogSnapshot, JsonValue, ToolCall, ToolDefinition } from "@cem/core";
-import { nearest } from "@cem/core/text";
 
 /** Other names of tools: those that `tool_mappings` give. */
 export type ToolNames = ReadonlyMap<string, { server: string; tool: string }>;
@@ -17,7 +16,11 @@ export interface WantedTool {
  *
  * @throws CemError `SERVER_NOT_FOUND`, `TOOL_NOT_FOUND`, or why the tool can't be called.
  */
-export function findTool(wanted: WantedTool, { servers }: CatalogSnapshot, names: ToolNames): ToolDefinition {
+export function findStepTool(
+  wanted: WantedTool,
+  { servers }: CatalogSnapshot,
+  names: ToolNames,
+): ToolDefinition {
   const { server: serverName, tool: name } = resolveName(wanted, names);
   if (serverName === undefined) {
     const found = servers.flatMap(({ tools }) => tools.filter((tool) => isCalled(tool, name)));
@@ -32,15 +35,7 @@ export function findTool(wanted: WantedTool, { servers }: CatalogSnapshot, names
       details: { tool: name },
     });
   }
-  const server = servers.find((one) => one.name === serverName);
-  if (server === undefined) {
-    const known = servers.map((one) => one.name);
-    throw serverNotFound(serverName, { known, nearest: nearest(serverName, known)[0] });
-  }
-  const tool = server.tools.find((one) => isCalled(one, name));
-  if (tool !== undefined) return callable(tool);
-  const known = server.tools.map((one) => one.name);
-  throw toolNotFound({ server: serverName, tool: name }, { known, nearest: nearest(name, known)[0] });
+  return callable(findTool({ server: serverName, tool: name }, servers));
 }
 
 /** The server and the tool that a step means, as far as names tell. */

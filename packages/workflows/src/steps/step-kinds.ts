@@ -7,7 +7,7 @@ import pMap, { pMapSkip } from "p-map";
 import { schemaProblems, variablesOf } from "../definition/value-schema.ts";
 import type { Workflow } from "../definition/workflow.ts";
 import { evaluate, resolve } from "../expressions/template.ts";
-import { callProgram, codeProgram, findTool } from "./call-code.ts";
+import { callProgram, codeProgram, findStepTool } from "./call-code.ts";
 import type { Execution, StepAtWork } from "./execution.ts";
 import { firstFailure, toError, toolErrorOf } from "./failures.ts";
 import { innerScope, scopeOf } from "./requests.ts";
@@ -41,7 +41,7 @@ async function callNamed(
   at: StepAtWork,
   call: { server?: string | undefined; tool: string; args: JsonValue },
 ): Promise<JsonValue> {
-  const definition = findTool(call, await execution.catalog(), execution.settings.toolNames);
+  const definition = findStepTool(call, await execution.catalog(), execution.settings.toolNames);
   try {
     return await execution.run(callProgram(definition, call.args), at, "off");
   } catch (error) {

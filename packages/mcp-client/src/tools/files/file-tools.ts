@@ -148,7 +148,10 @@ export class FileTools {
     if (own === undefined) return undefined;
     const definition = own.find(({ name }) => name === tool);
     if (definition === undefined)
-      throw toolNotFound({ server, tool }, { known: own.map(({ name }) => name) });
+      throw toolNotFound(
+        { server, tool },
+        own.map(({ name }) => name),
+      );
     let known = this.#known.get(definition);
     if (known === undefined) {
       const { name, inputSchema, outputSchema, annotations } = definition;
@@ -168,8 +171,7 @@ export class FileTools {
     const { server, tool: name } = call;
     const tool = this.#toolsOf(server)?.find((one) => one.name === name);
     const sandbox = await this.#tools?.get();
-    if (tool === undefined || sandbox === undefined)
-      throw toolNotFound({ server, tool: name }, { known: [] });
+    if (tool === undefined || sandbox === undefined) throw toolNotFound({ server, tool: name }, []);
     const depth = this.#depth.getStore() ?? 0;
     if (depth >= MAX_DEPTH) {
       const message = `${server}.${name} was not called: tools call each other more than ${MAX_DEPTH} levels deep.`;
