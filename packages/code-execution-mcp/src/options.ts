@@ -17,7 +17,6 @@ import type {
   ToolSelector,
   TypeChecker,
 } from "@cem/core";
-import { nearest } from "@cem/core/text";
 import type { ReviewRule } from "@cem/guardrails";
 import type { AgentServer, AnyCustomTool, Exposed, Profile } from "@cem/mcp-server";
 import type { HostToolsByServer } from "@cem/mcp-client/tools";
@@ -164,12 +163,12 @@ const EXECUTE_OPTIONS = {
 
 /** @throws CemError `OPTION_INVALID` for an option that does not exist. */
 export function assertAgentOptions(options: AgentOptions, where = "createAgent"): void {
-  assertKnownOptions(options, AGENT_OPTIONS, where, nearest);
+  assertKnownOptions(options, AGENT_OPTIONS, where);
 }
 
 /** @throws CemError `OPTION_INVALID` for an option that does not exist. */
 export function assertTaskOptions(options: AgentOptions & ExecuteOptions): void {
-  assertKnownOptions(options, { ...AGENT_OPTIONS, ...EXECUTE_OPTIONS }, "executeTask", nearest);
+  assertKnownOptions(options, { ...AGENT_OPTIONS, ...EXECUTE_OPTIONS }, "executeTask");
 }
 
 export interface ServerOptions extends AgentOptions {
@@ -231,7 +230,7 @@ const SERVER_OPTIONS = {
 
 /** @throws CemError `OPTION_INVALID` for an option that does not exist. */
 export function assertServerOptions(options: ServerOptions, where = "createServer"): void {
-  assertKnownOptions(options, SERVER_OPTIONS, where, nearest);
+  assertKnownOptions(options, SERVER_OPTIONS, where);
 }
 
 /** The options that an agent takes. */

@@ -1,6 +1,5 @@
 import { assertKnownOptions } from "@cem/core";
 import type { JsonObject, WorkflowStepKind } from "@cem/core";
-import { nearest } from "@cem/core/text";
 import type { RunWorkflowOptions, WorkflowResult, Workflows } from "@cem/workflows";
 import { createLoadedAgent } from "./create-agent.ts";
 import { AGENT_OPTIONS } from "./options.ts";
@@ -37,7 +36,7 @@ const WORKFLOW_OPTIONS = { ...AGENT_OPTIONS, stepKinds: true } satisfies Record<
  * @throws CemError `OPTION_INVALID`, `CONFIG_INVALID` and other codes of a broken set-up.
  */
 export async function openWorkflows(options: WorkflowOptions = {}): Promise<OwnWorkflows> {
-  assertKnownOptions(options, WORKFLOW_OPTIONS, "openWorkflows", nearest);
+  assertKnownOptions(options, WORKFLOW_OPTIONS, "openWorkflows");
   const { stepKinds, ...agentOptions } = options;
   const loaded = await openProject(agentOptions);
   const parts = { stepKinds, openAgent: createLoadedAgent };

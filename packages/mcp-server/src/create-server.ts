@@ -12,7 +12,6 @@ import type {
   ServerContext,
   StandardSchemaV1,
 } from "@modelcontextprotocol/server";
-import { nearest } from "@cem/core/text";
 import packageJson from "../package.json" with { type: "json" };
 import { strictInput, traceRequest } from "./tool-calls.ts";
 import { SETTINGS } from "./agent-server.ts";
@@ -43,7 +42,7 @@ import { workflowTool } from "./tools/run-tools.ts";
 export function createAgentServer<Config = undefined>(
   settings: AgentServerSettings<Config>,
 ): AgentServer<Config> {
-  assertKnownOptions(settings, SETTINGS, "createAgentServer", nearest);
+  assertKnownOptions(settings, SETTINGS, "createAgentServer");
   return new ToolServer(settings);
 }
 

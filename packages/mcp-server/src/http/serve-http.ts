@@ -1,6 +1,5 @@
 import type { Server } from "node:http";
 import { assertKnownOptions, CemError } from "@cem/core";
-import { nearest } from "@cem/core/text";
 import type { Servable } from "../agent-server.ts";
 import { DEFAULT_HOST, DEFAULT_PORT } from "../limits.ts";
 import { createLogger } from "../logger.ts";
@@ -34,7 +33,7 @@ export interface HttpServing extends Serving {
  *   where the server can't listen; `AUTH_INVALID` for a token that is too short; `OPTION_INVALID`.
  */
 export async function serveHttp(server: Servable, options: HttpOptions = {}): Promise<HttpServing> {
-  assertKnownOptions(options, HTTP_OPTIONS, "serveHttp", nearest);
+  assertKnownOptions(options, HTTP_OPTIONS, "serveHttp");
   const { host = DEFAULT_HOST, port = DEFAULT_PORT, auth, transport = "http" } = options;
   const { trustedProxies = [], logger = createLogger() } = options;
   requireAuthBeyondLoopback(host, auth);
