@@ -9,8 +9,6 @@ import type { Redact, SessionRun } from "./session-task.ts";
 /** A longer log goes on in another file, so that writing one stays cheap. */
 const MAX_TASKS = 1_000;
 const MAX_CHARACTERS = 8 * 1024 * 1024;
-/** Writing takes at most one part in so many of the time. */
-const REST_PER_WRITE = 4;
 /** The shortest time between two writes: each waits for the disk twice. */
 const MIN_REST_MS = 500;
 const MAX_REST_MS = 1_000;
@@ -127,7 +125,6 @@ export class OpenSession {
     while (this.#isDue) {
       await this.#rest();
       this.#isDue = false;
-      const startedAt = performance.now();
       try {
         await this.#write();
         this.#problem = undefined;
@@ -138,9 +135,7 @@ export class OpenSession {
         this.#problem = problem;
         return;
       }
-      const endedAt = performance.now();
-      const restMs = Math.max(MIN_REST_MS, (endedAt - startedAt) * REST_PER_WRITE);
-      this.#disk.restUntil = endedAt + Math.min(restMs, MAX_REST_MS);
+      this.#disk.restUntil = performance.now() + MIN_REST_MS;
     }
   }
 
