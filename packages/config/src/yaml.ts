@@ -1,10 +1,10 @@
 import { Lexer, LineCounter, isAlias, isMap, isScalar, isSeq, parseDocument, visit } from "yaml";
 import type { Document, ErrorCode, Pair, YAMLMap } from "yaml";
 import { CemError, type KnownErrorCode } from "@cem/core";
-import { dottedPath, listProblems } from "./layer.ts";
+import { dottedPath, getPath, listProblems } from "./layer.ts";
 import type { Position } from "./layer.ts";
 
-export { dottedPath };
+export { dottedPath, getPath };
 export type { Position };
 
 type PositionAt = (offset: number | undefined) => Partial<Position>;
@@ -327,4 +327,29 @@ export class DefinitionProblems {
     );
     throw new CemError(this.#code, message, { details: { file: this.#file, problems: this.#found } });
   }
+}
+
+/** A circle in what waits for what, as names: the first is the last again. `undefined` where there is none. */
+export function findCircle(needs: ReadonlyMap<string, Iterable<string>>): string[] | undefined {
+  const done = new Set<string>();
+  for (const start of needs.keys()) {
+    /** The way from the start, each with what it needs and that is still to look at. */
+    const way: { name: string; open: string[] }[] = [];
+    const enter = (name: string): void => {
+      way.push({ name, open: [...(needs.get(name) ?? [])] });
+    };
+    if (!done.has(start)) enter(start);
+    for (let last = way.at(-1); last !== undefined; last = way.at(-1)) {
+      const next = last.open.pop();
+      if (next === undefined) {
+        done.add(last.name);
+        way.pop();
+        continue;
+      }
+      const at = way.findIndex(({ name }) => name === next);
+      if (at !== -1) return [...way.slice(at).map(({ name }) => name), next];
+      if (!done.has(next)) enter(next);
+    }
+  }
+  return undefined;
 }

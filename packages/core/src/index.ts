@@ -1,7 +1,7 @@
 export { isObject, parseJson } from "./json.ts";
 export { createLineSplitter } from "./line-splitter.ts";
 export type { JsonObject, JsonSchema, JsonValue } from "./json.ts";
-export { abandonOnAbort, UNAWAITED_CALL, withReason, Lazy } from "./promises.ts";
+export { abandonOnAbort, UNAWAITED_CALL, Lazy } from "./promises.ts";
 export { CemError, forClients, toErrorInfo } from "./errors.ts";
 export type { ErrorCode, ErrorDetails, ErrorInfo, KnownErrorCode } from "./errors.ts";
 export {

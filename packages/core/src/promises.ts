@@ -26,18 +26,6 @@ export function abandonOnAbort<T>(work: Promise<T>, signal: AbortSignal | undefi
 /** Name of the reason with which the signals of calls abort that their program left without an answer. */
 export const UNAWAITED_CALL = "UnawaitedCallError";
 
-/**
- * A signal that aborts with another and for a reason of its own. The protocol sends reasons to the other side, which is not
- * to read why somebody else gave up.
- */
-export function withReason(signal: AbortSignal, reason: string): AbortSignal {
-  const controller = new AbortController();
-  const abort = (): void => controller.abort(reason);
-  if (signal.aborted) abort();
-  else signal.addEventListener("abort", abort, { once: true });
-  return controller.signal;
-}
-
 /** A value that is created at its first use. A failed creation is forgotten, so that the next use tries again. */
 export class Lazy<T> {
   readonly #create: () => Promise<T>;

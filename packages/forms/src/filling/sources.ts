@@ -1,3 +1,4 @@
+import { getPath } from "@cem/config/yaml";
 import { toErrorInfo } from "@cem/core";
 import type { JsonObject, JsonValue } from "@cem/core";
 import type { FormSource } from "../form/form-schema.ts";
@@ -58,7 +59,7 @@ export class ValueSources {
       return fail(`failed (${toErrorInfo(error).code})`);
     }
     for (const name of wanted) {
-      const value = valueAt(result, source.values[name] ?? "");
+      const value = getPath(result, (source.values[name] ?? "").split(".")) as JsonValue | undefined;
       if (value === undefined || value === null) this.reasons.set(name, `${source.tool} returned none`);
       else await collected.take(name, value);
     }
@@ -69,14 +70,4 @@ export class ValueSources {
 function missingOf(source: FormSource, collected: CollectedValues): string[] {
   const names = Object.values(source.arguments).flatMap((argument) => referenceIn(argument) ?? []);
   return names.filter((name) => !collected.values.has(name));
-}
-
-/** Finds `contact.phones.0` in a tool's result. */
-function valueAt(data: JsonValue, place: string): JsonValue | undefined {
-  let at: JsonValue | undefined = data;
-  for (const part of place.split(".")) {
-    if (typeof at !== "object" || at === null || !Object.hasOwn(at, part)) return undefined;
-    at = (at as Readonly<Record<string, JsonValue>>)[part];
-  }
-  return at;
 }

@@ -1,4 +1,4 @@
-import { DefinitionProblems } from "@cem/config/yaml";
+import { DefinitionProblems, findCircle } from "@cem/config/yaml";
 import type { ContentProblem as DefinitionProblem } from "@cem/config/yaml";
 import { readDate } from "./dates.ts";
 import { checkValue, compilePattern, fieldsOf } from "./field-values.ts";
@@ -67,9 +67,12 @@ function findFaults(form: Form): Fault[] {
     }
     return own;
   });
-  for (const circle of circlesIn(form.fields)) {
+  const needs = new Map(
+    form.fields.map(({ name, when }) => [name, when === undefined ? [] : fieldsOf(when)]),
+  );
+  const circle = findCircle(needs);
+  if (circle !== undefined)
     faults.push({ path: ["fields"], message: `depend on each other in a circle: ${circle.join(" → ")}` });
-  }
   for (const [index, source] of form.sources.entries()) {
     const wanted = Object.values(source.arguments).flatMap((argument) => referenceIn(argument) ?? []);
     for (const name of [...wanted, ...Object.keys(source.values)]) {
@@ -142,20 +145,4 @@ function faultsOfField(field: FormField): Fault[] {
   if (faults.length > 0 || field.default === undefined) return faults;
   const checked = checkValue(field, field.default);
   return checked.ok ? [] : [{ path: ["default"], message: checked.fault }];
-}
-
-/** Fields that wait for each other: none of them could ever apply first. */
-function circlesIn(fields: readonly FormField[]): string[][] {
-  const needs = new Map(fields.map(({ name, when }) => [name, when === undefined ? [] : fieldsOf(when)]));
-  const done = new Set<string>();
-  const circles: string[][] = [];
-  const visit = (name: string, path: readonly string[]): void => {
-    const at = path.indexOf(name);
-    if (at >= 0) return void circles.push([...path.slice(at), name]);
-    if (done.has(name)) return;
-    for (const next of needs.get(name) ?? []) visit(next, [...path, name]);
-    done.add(name);
-  };
-  for (const { name } of fields) visit(name, []);
-  return circles;
 }

@@ -1,5 +1,5 @@
 import { randomUUID } from "node:crypto";
-import { nobodyAsked, withReason } from "@cem/core";
+import { nobodyAsked } from "@cem/core";
 import type { Elicit, ElicitAnswer, ElicitRequest, JsonObject, Sample } from "@cem/core";
 import {
   CLIENT_CAPABILITIES_META_KEY,
@@ -166,7 +166,13 @@ export async function answersTo(questions: Questions, context: ServerContext): P
 /** Asks while the call is under way (protocol 2025-11-25 and older). A client that can't ask its user cancels. */
 async function askNow(questions: Questions, { mcpReq }: ServerContext): Promise<Answers> {
   const ask = async (request: Question): Promise<Answer> => {
-    const signal = withReason(AbortSignal.any([mcpReq.signal, request.signal]), NO_LONGER_ASKED);
+    // The client is sent the reason, and is not to read why somebody else gave up.
+    const question = new AbortController();
+    const { signal } = question;
+    const giveUp = (): void => question.abort(NO_LONGER_ASKED);
+    const ended = AbortSignal.any([mcpReq.signal, request.signal]);
+    if (ended.aborted) giveUp();
+    ended.addEventListener("abort", giveUp, { once: true });
     if (request.mode === "sample") return sampleNow(request, signal);
     const message = worded(request);
     const params =

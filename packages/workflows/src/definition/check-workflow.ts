@@ -1,10 +1,11 @@
+import { findCircle } from "@cem/config/yaml";
 import type { DefinitionProblems } from "@cem/config/yaml";
 import { CemError } from "@cem/core";
 import type { JsonValue, WorkflowStepKind, CatalogSnapshot } from "@cem/core";
 import { nearest } from "@cem/core/text";
 import type { Expression, DocumentPath } from "../expressions/expression.ts";
 import { visitExpressions } from "../expressions/template.ts";
-import { dependenciesOf, findCircle, visitStep } from "./dependencies.ts";
+import { dependenciesOf, visitStep } from "./dependencies.ts";
 import { isBuiltIn } from "./parse-workflow.ts";
 import type { ParsedWorkflow } from "./parse-workflow.ts";
 import { schemaProblems } from "./value-schema.ts";
@@ -69,7 +70,9 @@ class WorkflowChecker {
       seen.add(step.name);
       this.#step(step, steps, { ...outside, visible });
     }
-    const circle = findCircle(dependenciesOf(steps));
+    const circle = findCircle(
+      new Map([...dependenciesOf(steps)].map(([name, { waitsFor }]) => [name, waitsFor])),
+    );
     if (circle === undefined) return;
     const first = steps.find(({ name }) => name === circle[0]);
     this.#problems.add(first?.path ?? [], `waits for itself: ${circle.join(" ← ")}.`);

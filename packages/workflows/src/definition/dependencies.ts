@@ -70,30 +70,3 @@ export function dependenciesOf(steps: readonly WorkflowStep[]): Map<string, Depe
     }),
   );
 }
-
-/** A circle of steps that wait for each other, as names: the first is the last again. `undefined` where there is none. */
-export function findCircle(
-  dependencies: ReadonlyMap<string, Pick<Dependencies, "waitsFor">>,
-): string[] | undefined {
-  const done = new Set<string>();
-  for (const start of dependencies.keys()) {
-    /** The way from the start, each with those it waits for and that are still to look at. */
-    const way: { name: string; open: string[] }[] = [];
-    const enter = (name: string): void => {
-      way.push({ name, open: [...(dependencies.get(name)?.waitsFor ?? [])] });
-    };
-    if (!done.has(start)) enter(start);
-    for (let last = way.at(-1); last !== undefined; last = way.at(-1)) {
-      const next = last.open.pop();
-      if (next === undefined) {
-        done.add(last.name);
-        way.pop();
-        continue;
-      }
-      const at = way.findIndex(({ name }) => name === next);
-      if (at !== -1) return [...way.slice(at).map(({ name }) => name), next];
-      if (!done.has(next)) enter(next);
-    }
-  }
-  return undefined;
-}

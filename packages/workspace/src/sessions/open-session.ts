@@ -1,3 +1,4 @@
+import { setTimeout as sleep } from "node:timers/promises";
 import { writeFailure } from "@cem/core";
 import type { JsonValue, SessionCheckpoint, SessionRecord, SessionTask } from "@cem/core";
 import { STATE_ENDINGS } from "../state/state-format.ts";
@@ -62,7 +63,7 @@ export class OpenSession {
   /** Why the last write failed. */
   #problem: unknown;
   readonly #disk: LogDisk;
-  #cutRest: (() => void) | undefined;
+  #cutRest: AbortController | undefined;
   /** How many wait until all is written. */
   #waiting = 0;
 
@@ -106,7 +107,7 @@ export class OpenSession {
 
   async #settled(): Promise<void> {
     this.#waiting += 1;
-    this.#cutRest?.();
+    this.#cutRest?.abort();
     while (this.#writing !== undefined) await this.#writing;
     this.#waiting -= 1;
   }
@@ -149,14 +150,8 @@ export class OpenSession {
       const now = performance.now();
       const ms = Math.min(this.#disk.restUntil, latest) - now;
       if (ms <= 0 || this.#waiting > 0) break;
-      await new Promise<void>((resolve) => {
-        const timer = setTimeout(resolve, ms);
-        this.#cutRest = () => {
-          clearTimeout(timer);
-          resolve();
-        };
-      });
-      this.#cutRest = undefined;
+      this.#cutRest = new AbortController();
+      await sleep(ms, undefined, { signal: this.#cutRest.signal }).catch(() => {});
     }
     this.#disk.restUntil = performance.now() + MIN_REST_MS;
   }
