@@ -19,4 +19,4 @@ export type {
   SandboxSpec,
   SandboxStats,
 } from "@cem/core";
-export type { RunRefusal } from "./runs/run-refusal.ts";
+export type { RunRefusal } from "./runs/run-report.ts";

@@ -17,11 +17,10 @@ import { encodeHostMessage } from "../protocol/host-messages.ts";
 import { GuestPool, type GuestPoolSettings, type Lease } from "./guest-pool.ts";
 import type { Guest } from "./guest.ts";
 import { resolveLimits } from "../runs/run-limits.ts";
-import type { RunRefusal } from "../runs/run-refusal.ts";
 import { emptyReport } from "../runs/run-report.ts";
 import { RunSession } from "../runs/run-session.ts";
 import type { WorkspaceQuota } from "../workspace/workspace-quota.ts";
-import type { KillReason } from "../runs/run-report.ts";
+import type { KillReason, RunRefusal } from "../runs/run-report.ts";
 
 const DISPOSED = "The sandbox was disposed.";
 

@@ -1,6 +1,6 @@
 import type { SandboxSpec } from "@cem/core";
 import { countFolder, type FolderUsage } from "./folder-census.ts";
-import type { RunRefusal } from "../runs/run-refusal.ts";
+import type { RunRefusal } from "../runs/run-report.ts";
 import { GUEST_WORKSPACE } from "../guests/guest-spec.ts";
 
 type WorkspaceLimits = NonNullable<SandboxSpec["quota"]>;

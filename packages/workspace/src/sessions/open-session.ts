@@ -21,15 +21,10 @@ const NAMED_FILE = new RegExp(
   "g",
 );
 
-/** The disk that the logs of all sessions share. */
-export interface LogDisk {
-  /** When the next write may begin, unless somebody waits for it. */
-  restUntil: number;
-}
-
 /** How a session begins. */
 interface SessionStart {
-  disk: LogDisk;
+  /** When the next write to the disk of all sessions' logs may begin, unless somebody waits for it. */
+  disk: { restUntil: number };
   /** The log to go on with. */
   earlier: Promise<StoredSession> | undefined;
   /** Resolves when the log before this one is written, whose number is lower. */
@@ -62,7 +57,7 @@ export class OpenSession {
   #writing: Promise<void> | undefined;
   /** Why the last write failed. */
   #problem: unknown;
-  readonly #disk: LogDisk;
+  readonly #disk: SessionStart["disk"];
   #cutRest: AbortController | undefined;
   /** How many wait until all is written. */
   #waiting = 0;

@@ -1,6 +1,6 @@
 import type { SessionCheckpoint, SessionLog, SessionRecord } from "@cem/core";
 import { OpenSession } from "./open-session.ts";
-import type { LogDisk, SessionLogSettings } from "./open-session.ts";
+import type { SessionLogSettings } from "./open-session.ts";
 import { readSession } from "./session-files.ts";
 import type { StoredSession } from "./session-files.ts";
 import { recapSession } from "./session-task.ts";
@@ -22,7 +22,7 @@ class FileSessionLog implements SessionLog {
   readonly specificationVersion = "v1";
   readonly #settings: SessionLogSettings;
   readonly #sessions = new Map<string, OpenSession>();
-  readonly #disk: LogDisk = { restUntil: 0 };
+  readonly #disk = { restUntil: 0 };
   readonly #ending = new Set<Promise<void>>();
   /** In milliseconds. Read once: a clock that is set while the log goes on does not turn its order round. */
   readonly #epoch = Date.now() - performance.now();
