@@ -101,7 +101,10 @@ describeWith("redis-server")("runs of a session", () => {
     await expect.poll(async () => (await queue.counts()).waiting).toBe(21);
     ends[two ?? ""]?.resolve();
     expect((await first).value).toBe(two);
-    expect(begun.slice(2)).toEqual([...others.slice(0, 16).map((_, at) => `${at} ${two}`), `first ${two}`]);
+    expect(begun.slice(2, 19)).toEqual([
+      ...others.slice(0, 16).map((_, at) => `${at} ${two}`),
+      `first ${two}`,
+    ]);
     ends[one ?? ""]?.resolve();
     await Promise.all([...long, ...others]);
   });
