@@ -25,7 +25,7 @@ export default defineConfig({
     include,
     exclude: isComplete ? [] : isMore ? ["**/*.long.test.ts"] : ["**/*.{long,slow}.test.ts"],
     globalSetup: [fileURLToPath(new URL("./vitest.guard.ts", import.meta.url))],
-    // Tests that start a browser or several processes share two processors with those of four more packages.
+    // Tests that start a browser or several processes share two processors with those of three more packages.
     testTimeout: isMore ? 240_000 : 120_000,
     // A poll ends with what it waits for; a busy machine may take long.
     expect: { poll: { timeout: 60_000 } },
