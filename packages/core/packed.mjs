@@ -9,7 +9,7 @@ import { nearest, splitSteps, splitWords } from "@cem/core/text";
 import { loadTokenCounter } from "@cem/core/tokens";
 
 assert.equal(toolId({ server: "calculator", name: "add" }), "calculator.add");
-const error = toolNotFound({ server: "calculator", tool: "ad" }, { nearest: "add" });
+const error = toolNotFound({ server: "calculator", tool: "ad" }, ["add"]);
 assert.ok(CemError.isInstance(error));
 assert.ok(error.code in ERRORS);
 assert.match(String(hintFor(error)), /cem tools/);

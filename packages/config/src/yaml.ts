@@ -4,8 +4,7 @@ import { CemError, type KnownErrorCode } from "@cem/core";
 import { dottedPath, getPath, listProblems } from "./layer.ts";
 import type { Position } from "./layer.ts";
 
-export { dottedPath, getPath };
-export type { Position };
+export { dottedPath, getPath, type Position };
 
 type PositionAt = (offset: number | undefined) => Partial<Position>;
 

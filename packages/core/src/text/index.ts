@@ -8,8 +8,7 @@ export {
   SMALL_TALK,
 } from "./vocabulary.ts";
 export { identifierKey, splitWords, splitStems, stem, isStopWord } from "./words.ts";
-export { distance as editDistance } from "fastest-levenshtein";
-export { findLookAlike, nearest } from "./nearest.ts";
+export { editDistance, findLookAlike, nearest } from "./nearest.ts";
 export { findQuotes, outline } from "./steps/outline.ts";
 export { splitSteps } from "./steps/split-steps.ts";
 export type { TaskStep } from "./steps/split-steps.ts";

@@ -1,6 +1,8 @@
 import { distance } from "fastest-levenshtein";
 import { identifierKey, MAX_WORD_CHARACTERS, splitWords } from "./words.ts";
 
+/** How many characters differ. Typed here, since the library is bundled. */
+export const editDistance: (one: string, other: string) => number = distance;
 const DEFAULT_NEAREST_NAMES = 3;
 /** A name is near if it has at most one edit per this many characters. */
 const CHARACTERS_PER_EDIT = 3;

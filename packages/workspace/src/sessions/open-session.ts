@@ -142,8 +142,7 @@ export class OpenSession {
   async #rest(): Promise<void> {
     const latest = performance.now() + MAX_REST_MS;
     for (;;) {
-      const now = performance.now();
-      const ms = Math.min(this.#disk.restUntil, latest) - now;
+      const ms = Math.min(this.#disk.restUntil, latest) - performance.now();
       if (ms <= 0 || this.#waiting > 0) break;
       this.#cutRest = new AbortController();
       await sleep(ms, undefined, { signal: this.#cutRest.signal }).catch(() => {});
