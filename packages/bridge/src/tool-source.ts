@@ -34,7 +34,7 @@ export interface CheckedCall extends ToolCall {
   found?: KnownTool | undefined;
 }
 
-/** What was looked for; at once where it is known already. */
+/** A value that is looked up; at once where it is known already. */
 type Found = KnownTool | undefined | Promise<KnownTool | undefined>;
 
 /** Tools of one origin, such as functions of the host or MCP servers. */

@@ -43,7 +43,7 @@ type Namespace = Record<string, unknown>;
 type Linked = () => Promise<{ namespace: Namespace }>;
 type Attributes = Readonly<Record<string, string | undefined>>;
 
-/** What a program imports of a module by names. */
+/** The names that a program imports of a module. */
 interface Named {
   hosted: readonly string[];
   index: readonly string[];

@@ -24,7 +24,7 @@ export interface ListSettings {
   /** Whether a person can be asked for a yes. Absent: it is not known. */
   canAsk?: boolean | undefined;
   /**
-   * Who reads the list. A prompt has longer descriptions; where the type of a result is unknown, their first paragraph, since it may
+   * The reader of the list. A prompt has longer descriptions; where the type of a result is unknown, their first paragraph, since it may
    * say what comes.
    *
    * @defaultValue `answer`

@@ -25,7 +25,7 @@ interface ReadServer {
 /** Makes the source of generated tools, for the bridge to call. Each is called as it was accepted. */
 export function createGeneratedToolSource(settings: GeneratedToolSourceSettings): ToolSource {
   const { servers, folders, holdChanged, store, onUnvalidated } = settings;
-  /** What was read of each server. */
+  /** Each server as it was read. */
   const read = new Map<string, ReadServer>();
 
   const readServer = async (server: string, tool: string): Promise<KnownTool | undefined> => {

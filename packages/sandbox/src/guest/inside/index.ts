@@ -50,7 +50,7 @@ function createInside(parts: Parts, hostFunction: HostFunction, runtime: Runtime
 
   /** Where the guest's function throws, as it does at the end of the stack, the error is one of its own realm. */
   function host(operation: string, a?: Primitive, b?: Primitive, c?: Primitive, d?: Primitive): Primitive {
-    // What a program gives in place of a number would be called by the guest.
+    // An object in place of a number would have its methods called by the guest.
     if (!isPrimitive(a) || !isPrimitive(b) || !isPrimitive(c) || !isPrimitive(d))
       throw new constructors.TypeError("An object can't be given here.");
     try {
