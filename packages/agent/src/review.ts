@@ -12,7 +12,6 @@ import { withProblems } from "./catalog.ts";
 import { invalidCode } from "./ending.ts";
 import type { Ending } from "./ending.ts";
 import { refusedReview, refusedTypes } from "./refusals.ts";
-import { yieldToAbort } from "./run-progress.ts";
 import { recordVerdict } from "./run-recording.ts";
 import type { Program, RunContext } from "./stages.ts";
 
@@ -80,7 +79,6 @@ async function examineCode(
     const refusal = syntaxError ? invalidCode(syntaxError) : refusedReview(verdict, { ranBefore });
     return { ...verdict, refusal };
   }
-  await yieldToAbort(context.signal);
   const typeChecker = typeCheckerOf(context);
   if (typeChecker === undefined || !checksTypesOf(program, context)) return verdict;
   const checker = await typeChecker.get();

@@ -1,19 +1,8 @@
-import { setImmediate as nextTurn } from "node:timers/promises";
 import { toErrorInfo } from "@cem/core";
 import type { AgentEvent, ExecuteOptions, TaskResult } from "@cem/core";
 import { measure, traced } from "@cem/core/telemetry";
 
 type Stage = Extract<AgentEvent, { type: "stage-started" }>["stage"];
-
-/**
- * Lets signals and timers that are due take effect. A long program is read without a pause, in which nobody can cancel.
- *
- * @throws the signal's reason where the run was cancelled meanwhile.
- */
-export async function yieldToAbort(signal: AbortSignal): Promise<void> {
-  await nextTurn();
-  signal.throwIfAborted();
-}
 
 const MS_PER_SECOND = 1_000;
 

@@ -13,7 +13,7 @@ import { normalizeProgram, prepareCalls, prepareCode, prepareTask } from "./prep
 import { hintsOf, refusedByMeter, refusedGeneration } from "./refusals.ts";
 import { RepairHistory } from "./repair-history.ts";
 import { review } from "./review.ts";
-import { RunProgress, yieldToAbort } from "./run-progress.ts";
+import { RunProgress } from "./run-progress.ts";
 import { createRunId, recordEnd, recordFailure, recordStart } from "./run-recording.ts";
 import { traceRun } from "./run-telemetry.ts";
 import { select, widen, withUsed } from "./selection.ts";
@@ -77,7 +77,6 @@ export class TaskRun {
 
   async #normalizeProgram(tools: readonly ToolDefinition[]): Promise<void> {
     const { program, notes } = await normalizeProgram(this.#state.program, tools, this.#context.signal);
-    await yieldToAbort(this.#context.signal);
     this.#state.program = program;
     this.#state.history.notes.push(...notes);
   }

@@ -1,13 +1,15 @@
-import { moduleBeside, offload } from "@cem/core";
+import { Lazy, moduleBeside, offload } from "@cem/core";
 import type { Guard, ReviewRequest, ToolDefinition } from "@cem/core";
 import type { ReviewSettings } from "./review-work.ts";
+
+const reader = new Lazy(() => import("@cem/program"));
 
 /** Has programs that are not read quickly reviewed by the process's threads. */
 export function offloadReview(guard: Guard, settings: ReviewSettings): Guard {
   return {
     ...guard,
     async review(request) {
-      const { isQuicklyRead } = await import("@cem/program");
+      const { isQuicklyRead } = await reader.get();
       const here = () => guard.review(request);
       if (isQuicklyRead(request.code)) return here();
       const { code, allowedTools, signal } = request;

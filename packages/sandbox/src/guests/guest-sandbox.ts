@@ -91,6 +91,7 @@ class PooledSandbox implements GuestSandbox {
   readonly #settings: GuestSandboxSettings;
   readonly #pool: GuestPool;
   readonly #disposal = new AbortController();
+  readonly #processors = availableParallelism();
   #running = 0;
   #waiting = 0;
   #disposed: Promise<void> | undefined;
@@ -133,7 +134,7 @@ class PooledSandbox implements GuestSandbox {
     if ("error" in program) return { ...report(), status: "failed", kind: "syntax", error: program.error };
     const mayNotRun = (): RunOutcome => ended("aborted", "The program may not run.");
     // One that may not run is not metered. Where all processors are busy, nothing is gained by a guest that waits.
-    const waits = this.#settings.meter !== undefined || this.#running >= availableParallelism();
+    const waits = this.#settings.meter !== undefined || this.#running >= this.#processors;
     if (waits && (await request.mayRun) === false) return mayNotRun();
     const entered = await this.#enter(request);
     if (entered === "busy") return { ...report(), status: "refused", ...this.#busy() };

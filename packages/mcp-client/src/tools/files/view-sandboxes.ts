@@ -138,7 +138,8 @@ export class ViewSandboxes implements Sandbox {
 
   #mounted(): string {
     const { serversDir, skillsDir } = this.#settings;
-    for (const folder of [serversDir, skillsDir]) if (existsSync(folder)) this.#seen.add(folder);
+    for (const folder of [serversDir, skillsDir])
+      if (!this.#seen.has(folder) && existsSync(folder)) this.#seen.add(folder);
     return JSON.stringify([...this.#seen]);
   }
 
