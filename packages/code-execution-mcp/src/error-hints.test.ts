@@ -83,6 +83,12 @@ describe("hintFor", () => {
     ],
     ["RUN_KILLED", { reason: "write-limit" }, "Allow more with execution.limits.max_write_mb."],
     ["RUN_KILLED", { reason: "crashed" }, undefined],
+    [
+      "SKILL_REFUSED",
+      { failure: { code: "RUN_TIMED_OUT", details: { limitMs: 1_000 } } },
+      "Allow more with guardrails.max_execution_time, or do less at once.",
+    ],
+    ["SKILL_REFUSED", { failure: null }, undefined],
     ["AUTH_REQUIRED", { server: "github" }, "Sign in with  cem auth github"],
     ["AUTH_REQUIRED", {}, undefined],
     [

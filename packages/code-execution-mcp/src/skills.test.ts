@@ -123,7 +123,11 @@ describe("skills", () => {
     const { openProject } = await import("./wiring/open-project.ts");
     const store = await createConfiguredSkills(await openProject(source()));
     await store.save(wrong, { author: "model", tools: [] });
-    await expect(promoteSkill("wrong", source())).rejects.toMatchObject({ code: "SKILL_REFUSED" });
+    await expect(promoteSkill("wrong", source())).rejects.toMatchObject({
+      code: "SKILL_REFUSED",
+      message: expect.stringContaining('The skill "wrong" did not pass: its test failed: '),
+      details: { failure: { code: "CODE_THREW" } },
+    });
     expect(await store.get("wrong")).toMatchObject({ status: "proposal" });
     await store.remove("wrong");
   });

@@ -35,10 +35,8 @@ function refused(name: string, reason: string, { error, output }: TaskResult): C
   const said = output.trim() === "" ? "" : ` It printed: ${output.trim().slice(0, 500)}`;
   return new CemError(
     "SKILL_REFUSED",
-    `The skill "${name}" was not saved: ${reason.replace(/\.?$/u, ".")}${said}`,
-    {
-      details: { skill: name, code: error?.code },
-    },
+    `The skill "${name}" did not pass: ${reason.replace(/\.?$/u, ".")}${said}`,
+    { details: { skill: name, failure: error } },
   );
 }
 

@@ -1,5 +1,5 @@
 import { shellWord } from "../text/printing.ts";
-import { textOr } from "./entry.ts";
+import { isErrorFacts, textOr } from "./entry.ts";
 import type { ErrorEntries } from "./entry.ts";
 
 /** Errors of skills, workflows and forms. */
@@ -21,6 +21,7 @@ export const WORKFLOW_ERRORS = {
   SKILL_REFUSED: {
     meaning: "A skill did not pass its review, its types or its test.",
     fix: "Correct what was found, then save it again.",
+    hint: ({ failure }, hintFor) => (isErrorFacts(failure) ? hintFor(failure) : undefined),
   },
   EXPRESSION_FAILED: {
     meaning: "An expression `${{ … }}` refers to something that is not there, or takes too long.",
