@@ -22,7 +22,7 @@ async function setUp(keys?: typeof KEYS) {
     onTestFinished(() => worker.close());
   };
   const run = (owner: string, input = SECRET, runId?: string) =>
-    queue.execute({ kind: "code", input, owner, incarnation: "1" }, { runId });
+    queue.execute({ kind: "code", input, owner, incarnation: "1" }, { runId, onEvent: () => {} });
   return { queue, work, run, dump: () => dumpRedis(redis.url) };
 }
 

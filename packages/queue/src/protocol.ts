@@ -31,6 +31,8 @@ export interface QueuedRun {
   options: RunOptions;
   /** Requests that the host which waits for the run can answer. */
   asked: readonly (typeof ASKED)[number][];
+  /** Whether no host can hear its events. Absent where one may. */
+  isUnheard?: boolean | undefined;
   /** The place in the trace of the host that put it there. Absent where nothing is traced. */
   trace?: TraceCarrier | undefined;
 }
@@ -45,7 +47,7 @@ export interface Question {
 
 /** Messages of a worker about a run, in order. */
 export type RunMessage =
-  | { type: "started"; worker: string; attempt: number }
+  | { type: "started" }
   /** The call is about to be made. */
   | { type: "call"; call: AnnouncedCall }
   | { type: "event"; event: AgentEvent }

@@ -107,7 +107,6 @@ class RedisQueueWorker implements QueueWorker {
       codec,
       prefix,
       location: shownLocation(url),
-      name: this.name,
       // Names that people give may be given twice.
       worker: randomBytes(ID_BYTES).toString("hex"),
       agentFor,

@@ -40,6 +40,15 @@ describeWith("redis-server")("a queue of runs", () => {
     ]);
   });
 
+  it("has a worker send a run's events only where a host may hear them", async () => {
+    const isHeard: boolean[] = [];
+    await work(async (_, { onEvent }) => isHeard.push(onEvent !== undefined));
+    const queue = open();
+    for (const options of [{}, { onEvent: () => {} }, { runId: "known" }, { rejoin: { key: "found" } }])
+      await queue.execute(code("x"), options);
+    expect(isHeard).toEqual([false, true, true, true]);
+  });
+
   it("carries questions to the host and answers back, and says when nobody can be asked", async () => {
     await work(async (input, { onElicit, onApprove, signal = new AbortController().signal }) => {
       const approved = await onApprove?.({
@@ -388,7 +397,8 @@ describeWith("redis-server")("a queue of runs", () => {
     const client = new Redis(server().url);
     const monitor = await client.monitor();
     monitor.on("monitor", (_, args: string[]) => seen.push(args.join(" ")));
-    expect((await open({ keys }).execute(code("canary-4711", "ada"))).value).toBe("canary-4711");
+    const { value } = await open({ keys }).execute(code("canary-4711", "ada"), { onEvent: () => {} });
+    expect(value).toBe("canary-4711");
     monitor.disconnect();
     client.disconnect();
     expect(seen.length).toBeGreaterThan(5);

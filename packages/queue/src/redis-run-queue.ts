@@ -92,6 +92,8 @@ class RedisRunQueue implements RunQueue {
       incarnation,
       options: { ...runOptions, owner: options.owner },
       asked: ASKED.filter((one) => options[HANDLERS[one]] !== undefined),
+      // A run with a key of its own may get another host, which listens.
+      isUnheard: [options.onEvent, options.rejoin, runId].every((one) => one === undefined) || undefined,
       trace: traceCarrier(),
     };
     const id = idOf(owner, options);

@@ -42,8 +42,6 @@ export interface WorkerRunSettings {
   prefix: string;
   /** The server, as errors name it. */
   location: string;
-  /** The worker's name, as hosts are told. */
-  name: string;
   /** The worker's name among all. */
   worker: string;
   agentFor: (owner: string | undefined, incarnation: string | undefined) => Promise<RunningAgent>;
@@ -99,14 +97,14 @@ export class WorkerRun {
   }
 
   async #attempt(run: QueuedRun): Promise<void> {
-    const { streams, name, agentFor } = this.#settings;
+    const { streams, agentFor } = this.#settings;
     if (this.#given.isTold) {
       this.#replies.look();
       const earlier = (await streams.read(this.#names.messages)) as RunMessage[];
       this.#calls = earlier.flatMap((message) => (message.type === "call" ? [message.call] : []));
     }
     if (!this.#isRepeatable) return this.#interrupt(run, "The worker was lost while it executed the run.");
-    this.#sendSoon({ type: "started", worker: name, attempt: this.#given.attempt });
+    if (run.isUnheard !== true) this.#sendSoon({ type: "started" });
     const agent = await agentFor(run.owner, run.incarnation);
     const options = this.#optionsOf(run);
     const result =
@@ -133,7 +131,7 @@ export class WorkerRun {
     this.#controller.abort();
   }
 
-  #optionsOf({ options, asked }: QueuedRun): ExecuteOptions {
+  #optionsOf({ options, asked, isUnheard }: QueuedRun): ExecuteOptions {
     const ask = (
       kind: Question["kind"],
       { signal, ...request }: { signal: AbortSignal },
@@ -142,9 +140,10 @@ export class WorkerRun {
       ...options,
       signal: this.#controller.signal,
       // The result comes by itself. A worker that has closed its connection sends nothing more.
-      onEvent: (event) => {
-        if (event.type !== "finished") this.#sendSoon({ type: "event", event });
-      },
+      onEvent:
+        isUnheard === true
+          ? undefined
+          : (event) => event.type !== "finished" && this.#sendSoon({ type: "event", event }),
       onCall: (call) => this.#announce(call),
       onElicit: asked.includes("elicit")
         ? async (request) => (await ask("elicit", request)) as ElicitAnswer
@@ -163,10 +162,7 @@ export class WorkerRun {
     if (this.#isStopped) throw new CemError("RUN_INTERRUPTED", "The worker stops, so it calls nothing more.");
     this.#calls.push(call);
     if (await this.#send({ type: "call", call })) return;
-    throw new CemError(
-      "RUN_INTERRUPTED",
-      "Another worker has taken the run, so this one calls nothing more.",
-    );
+    throw new CemError("RUN_INTERRUPTED", "Another worker has the run, so this one calls nothing more.");
   }
 
   async #ask(kind: Question["kind"], request: JsonObject, signal: AbortSignal): Promise<JsonValue> {
