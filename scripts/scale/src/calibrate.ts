@@ -1,6 +1,6 @@
 // Measures what the simulation is calibrated with, on this machine with a real Redis and real workers:
 //   npm run scale:calibrate        writes scripts/scale/measured.json
-// Processor times, counts and memory hardly depend on what else the machine does; waiting is only measured where it is long.
+// Processor times, counts and memory hardly depend on what else the machine does; waiting does, so nothing else should run.
 import { spawn } from "node:child_process";
 import type { ChildProcess } from "node:child_process";
 import { once } from "node:events";
@@ -57,10 +57,11 @@ async function calibrate(): Promise<void> {
   const folder = temporaryFolder("cem-scale");
   process.chdir(folder);
   try {
+    const [load = 0] = os.loadavg();
     const costs = { ...(await measureCosts()), shared: await measureShared() };
     const observed: Observed[] = [];
-    for (const workers of VALIDATION.workers) observed.push(await bestOf(workers));
-    const machine = `${os.cpus().length} cores of ${os.cpus()[0]?.model ?? "?"}, Node ${process.versions.node}`;
+    for (const workers of VALIDATION.workers) observed.push(await observe(workers));
+    const machine = `${os.cpus().length} cores of ${os.cpus()[0]?.model ?? "?"}, Node ${process.versions.node}, with a load average of ${load.toFixed(1)} before`;
     const measured: Measured = { machine, ...costs, observed };
     writeFileSync(
       path.join(import.meta.dirname, "../measured.json"),
@@ -215,12 +216,6 @@ async function redisUse(redis: Redis): Promise<{ cpuMs: number; commands: number
     cpuMs: (value("used_cpu_sys") + value("used_cpu_user")) * MS_PER_SECOND,
     commands: value("total_commands_processed"),
   };
-}
-
-async function bestOf(workers: number): Promise<Observed> {
-  const rounds: Observed[] = [];
-  while (rounds.length < VALIDATION.rounds) rounds.push(await observe(workers));
-  return rounds.reduce((best, round) => (round.mean < best.mean ? round : best));
 }
 
 /** Has real workers execute the trace that the simulation gets, too. Sessions take turns, so that none overlaps itself. */

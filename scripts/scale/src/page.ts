@@ -53,7 +53,8 @@ below says where to look first, not what you will get.
 
 ## Measured
 
-On ${machine}, shared with other work. Processor times, counts and memory hardly depend on that.
+On ${machine}. Processor times, counts and memory hardly depend on what else the machine does; on a busy one
+they are the most that a run takes, since every message finds Redis asleep.
 
 ${table(
   ["a run of `return 6 * 7;`", "session has a guest", "session's first"],
@@ -70,10 +71,6 @@ Where the files of workspaces are shared in PostgreSQL (\`store.files\`), a run 
 the worker's processor, one at a time, and ${short(shared.postgresCpuMs)} ms of PostgreSQL's in ${shared.postgresCommits} transactions, with its part of the log, which follows the
 answers once a second: a processor of PostgreSQL carries ${whole(MS_PER_SECOND / shared.postgresCpuMs)} such runs a second. Files that runs change go through it before
 the answer, unless they are in S3.
-
-All of this was measured on a busy machine, which makes it the most that it takes: every message finds Redis asleep. Of runs that
-are put and ended without a pause it takes 0.28 ms each, so that one carries three times as many as the model says. What real
-runs waited ("Held against reality") is of an earlier state.
 
 A worker takes ${whole(workerMiB)} MiB, each guest that it keeps ${whole(guestMiB)} MiB (proportional share).
 

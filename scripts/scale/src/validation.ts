@@ -8,8 +8,6 @@ export const VALIDATION = {
   /** Part of the slots that is busy on average. */
   load: 0.7,
   holdMs: [100, 700],
-  /** The machine is shared: what other work adds is least in the best of so many. */
-  rounds: 3,
   seed: 0.17,
 } as const;
 
