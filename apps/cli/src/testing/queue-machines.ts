@@ -8,7 +8,8 @@ import { spawnCem } from "./spawn-cem.ts";
 /** Import statement of the project's tools, for programs. */
 export const JOBS = `import { look, send, remove, ask } from "./servers/jobs/index.ts";`;
 
-const WAIT = { timeout: 60_000, interval: 20 };
+/** Long enough for a start where all tests of the machine run at once. */
+const WAIT = { timeout: 180_000, interval: 20 };
 
 /** The command as a process, and what it logs. */
 type Machine = ReturnType<typeof spawnCem> & { log: () => string };
