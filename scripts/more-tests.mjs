@@ -3,7 +3,7 @@
 import { existsSync, readdirSync, readFileSync } from "node:fs";
 import path from "node:path";
 
-const USES_TOOLS = /\b(?:describeWith|isInstalled|describeContractAt|availableBackends|findCandidates)\(/u;
+const USES_TOOLS = /\b(?:describeWith|isInstalled|availableBackends|findCandidates)\(/u;
 
 /** Their paths below a package's folder. */
 export function findMoreTests(folder) {

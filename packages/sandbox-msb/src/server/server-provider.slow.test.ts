@@ -60,7 +60,6 @@ describeWith("bubblewrap")("a sandbox on an older microsandbox server", { timeou
     sandbox = await provider().create({ workspaceDir: workspace(), mounts: [servers] });
     const outcome = await run(`import { add } from "./servers/math/index.ts";
 import { callTool } from "cem:client";
-import { describeWith } from "../../../../vitest.tools.ts";
 console.log("ünï", await add({ a: 5, b: 3 }));
 console.error("beside");
 const answers = [];
