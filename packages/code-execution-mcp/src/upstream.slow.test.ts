@@ -83,12 +83,11 @@ return (await read_graph({})).entities.length;`;
     },
   );
 
-  it.each(["streamableHttp", "sse"] as const)("are called over %s", async (mode) => {
-    const running = await startEverything(mode);
+  it("are called over HTTP", async () => {
+    const running = await startEverything("streamableHttp");
     onTestFinished(() => running.close());
     const project = await makeProject();
-    const url = `http://127.0.0.1:${running.port}/${mode === "sse" ? "sse" : "mcp"}`;
-    const servers = { remote: { url, ...(mode === "sse" ? { type: "sse" as const } : {}) } };
+    const servers = { remote: { url: `http://127.0.0.1:${running.port}/mcp` } };
     expect(await generateTools(project.source(servers))).toMatchObject([{ state: "generated" }]);
     const code = `${importing("remote", "get_sum")}return get_sum({ a: 20, b: 22 });`;
     expect(await project.agent(servers).executeCode(code)).toMatchObject({
