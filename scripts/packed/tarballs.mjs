@@ -11,24 +11,26 @@ const AT_ONCE = os.availableParallelism();
 
 /** Every public package by its name, with its folder, its tarball and the names of what it needs. */
 export async function packAll(destination) {
+  mkdirSync(destination, { recursive: true });
   const packages = new Map();
-  const folders = ["packages", "apps"].flatMap((group) =>
-    readdirSync(path.join(root, group)).map((entry) => path.join(root, group, entry)),
-  );
-  await eachAtOnce(folders, async (folder) => {
+  for (const folder of ["packages", "apps"].flatMap(foldersOf)) {
     const manifest = JSON.parse(readFileSync(path.join(folder, "package.json"), "utf8"));
-    if (manifest.private) return;
-    const target = path.join(destination, path.basename(folder));
-    mkdirSync(target, { recursive: true });
-    await promisify(execFile)(bin("pnpm"), ["pack", "--pack-destination", target], {
-      cwd: folder,
-      env: toolEnvironment(),
-    });
-    const tarball = path.join(target, readdirSync(target)[0]);
+    if (manifest.private) continue;
+    const { name, version } = manifest;
+    const file = `${name.replace("@", "").replace("/", "-")}-${version}.tgz`;
     const needs = Object.keys({ ...manifest.dependencies, ...manifest.optionalDependencies });
-    packages.set(manifest.name, { name: manifest.name, folder, tarball, needs });
+    packages.set(name, { name, folder, tarball: path.join(destination, file), needs });
+  }
+  const filters = [...packages.keys()].map((name) => `--filter=${name}`);
+  await promisify(execFile)(bin("pnpm"), [...filters, "pack", "--pack-destination", destination], {
+    cwd: root,
+    env: toolEnvironment(),
   });
   return packages;
+}
+
+function foldersOf(group) {
+  return readdirSync(path.join(root, group)).map((entry) => path.join(root, group, entry));
 }
 
 /** A package with those of ours that it needs, as `file:` dependencies. */

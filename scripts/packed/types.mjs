@@ -34,7 +34,7 @@ export async function ask(agent: Agent, model: LanguageModel): Promise<string> {
 }
 `;
 
-/** The projects that are checked: every package, and the AI SDK's earlier version. */
+/** The projects that are checked: every package, and the entry for the AI SDK with its earlier version. */
 const PROJECTS = [
   { name: "types", only: undefined, versions: {} },
   { name: "types with ai 6", only: "@cem/ai", versions: { ai: "^6.0.0" } },
@@ -52,11 +52,11 @@ export async function checkTypes(packages, folder, install) {
     const chosen = [...packages.values()].filter((one) => only === undefined || one.name === only);
     const tarballs = {};
     for (const one of chosen) tarballsFor(one, packages, tarballs);
-    const manifests = chosen.map(manifestOf);
-    const peers = Object.assign({}, ...chosen.map(typedPeersOf), { ai: AI }, versions);
+    const typed = only === undefined ? chosen.map(typedPeersOf) : [];
+    const peers = Object.assign({}, ...typed, { ai: AI }, versions);
     const dependencies = { ...peers, "@types/node": NODE_TYPES, ...tarballs };
     write(project, "package.json", JSON.stringify({ private: true, type: "module", dependencies }));
-    const entries = manifests.flatMap(entriesOf);
+    const entries = only === undefined ? chosen.map(manifestOf).flatMap(entriesOf) : [only];
     write(
       project,
       "entries.ts",
