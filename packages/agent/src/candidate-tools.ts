@@ -20,8 +20,8 @@ const DEFAULT_BUDGET: ToolBudget = {
 const CLOSE_SHARE = 0.5;
 /** The tokens up to which other tools are told of as well. */
 const SPARE_TOKENS = 1_890;
-/** The most of the tokens for tools beyond the close ones that goes into names. The rest goes into signatures. */
-const NAMED_SHARE = 0.5;
+/** The share of all tokens that is kept for names, however many tools are close. */
+const NAMED_SHARE = 0.1;
 
 /** Tools that a model is offered already, and all tools. */
 interface Offer {
@@ -54,7 +54,7 @@ export async function offerTools(
   }
   const count = await context.stages.tokenCounter.get();
   const { describe } = toolBudget;
-  const tokens = createTokenBudget(toolBudget.tokens, count);
+  const tokens = createTokenBudget(toolBudget.tokens * (1 - NAMED_SHARE), count);
   for (const tool of offered) tokens.take(describe(tool));
   const near = await findOthers(context, task, { offered: [], tools }, MAX_FOUND);
   const best = near[0]?.score ?? 0;
@@ -67,7 +67,7 @@ export async function offerTools(
   );
   const ranked = all.filter((tool) => !taken.includes(tool));
   const spare = Math.min(SPARE_TOKENS, toolBudget.tokens) - tokens.spent;
-  const { others, named } = tell(ranked, describe, count, spare);
+  const { others, named } = tell(ranked, toolBudget, count, spare);
   return { others: [...taken, ...others], named };
 }
 
@@ -86,7 +86,7 @@ export async function offerMore(
     found.push(...(await findOthers(context, text, offer, MAX_FOUND)).map(({ tool }) => tool));
   }
   const count = await context.stages.tokenCounter.get();
-  return tell(withOthers(found, offer), toolBudget.describe, count, toolBudget.tokens);
+  return tell(withOthers(found, offer), toolBudget, count, toolBudget.tokens);
 }
 
 /**
@@ -95,28 +95,29 @@ export async function offerMore(
  */
 function tell(
   ranked: readonly ToolDefinition[],
-  describe: ToolBudget["describe"],
+  { describe, tokens: most }: ToolBudget,
   count: TokenCounter,
   tokens: number,
 ): ToldTools {
   const all = takeFitting(createTokenBudget(tokens, count), ranked, describe);
   if (all.length === ranked.length) return { others: all, named: [] };
-  const names = createTokenBudget(tokens * NAMED_SHARE, count);
+  const names = createTokenBudget(most * NAMED_SHARE, count);
   takeNames(names, ranked);
   const described = createTokenBudget(tokens - names.spent, count);
   const others = takeFitting(described, ranked, describe);
   const isDescribed = new Set(others);
   const rest = ranked.filter((tool) => !isDescribed.has(tool));
-  return { others, named: takeNames(createTokenBudget(tokens - described.spent, count), rest) };
+  const left = Math.max(names.spent, tokens - described.spent);
+  return { others, named: takeNames(createTokenBudget(left, count), rest) };
 }
 
-/** As many names as fit, each module with the first name of it. */
+/** As many names as fit, each server with the first name of it. */
 function takeNames(budget: TokenBudget, tools: readonly ToolDefinition[]): ToolDefinition[] {
-  const modules = new Set<string>();
-  return takeFitting(budget, tools, ({ module, name }) => {
-    if (modules.has(module)) return name;
-    modules.add(module);
-    return `${module} ${name}`;
+  const servers = new Set<string>();
+  return takeFitting(budget, tools, ({ server, name }) => {
+    if (servers.has(server)) return name;
+    servers.add(server);
+    return `${server} ${name}`;
   });
 }
 

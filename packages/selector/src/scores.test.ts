@@ -9,9 +9,9 @@ type Scored = [task: string, found: string[], selected: string[], nearest: strin
 const SMALL: Scored[] = [
   [
     "Calculate 5 + 3 and get weather for Oslo",
-    ["calculate 0.287", "get_weather 0.2658", "get_forecast 0.2296", "list_locations 0.1495"],
+    ["calculate 0.287", "get_weather 0.2658", "get_forecast 0.2296", "list_locations 0.1518"],
     ["calculate 0.7892", "get_weather 0.7308", "get_forecast 0.6314"],
-    ["list_locations 0.4111", "multiply 0.2853", "subtract 0.2847"],
+    ["list_locations 0.4173", "multiply 0.2853", "subtract 0.2847"],
   ],
   [
     "Write a report on the moons, save it as /tmp/moons.md, then read it back",
@@ -21,21 +21,21 @@ const SMALL: Scored[] = [
   ],
   [
     "get weather for that many cities",
-    ["get_weather 0.61", "get_forecast 0.5601", "list_locations 0.4104"],
-    ["get_weather 0.764", "get_forecast 0.7016", "list_locations 0.514"],
-    ["describe_table 0.145", "query 0.0672", "list_tables 0.0486"],
+    ["get_weather 0.61", "get_forecast 0.5601", "list_locations 0.416"],
+    ["get_weather 0.764", "get_forecast 0.7016", "list_locations 0.5211"],
+    ["describe_table 0.145", "query 0.0672", "list_tables 0.0492"],
   ],
   [
     "what tables are there in the databse",
-    ["list_tables 0.3892", "describe_table 0.3782", "query 0.2262"],
-    ["list_tables 0.578", "describe_table 0.5617"],
-    ["query 0.3359"],
+    ["list_tables 0.3988", "describe_table 0.3804", "query 0.2279"],
+    ["list_tables 0.586", "describe_table 0.559"],
+    ["query 0.3349"],
   ],
   [
     "list the users of the database and email them to bob@example.com",
-    ["list_tables 0.1344", "query 0.1235", "describe_table 0.0901", "list_locations 0.0436"],
-    ["list_tables 0.6587", "query 0.6048", "describe_table 0.4412"],
-    ["list_locations 0.2136", "list_directory 0.1981", "get_weather 0.0692"],
+    ["list_tables 0.1344", "query 0.1248", "describe_table 0.0916", "list_locations 0.0436"],
+    ["list_tables 0.6587", "query 0.6113", "describe_table 0.4488"],
+    ["list_locations 0.2135", "list_directory 0.1978", "get_weather 0.0701"],
   ],
   ["double 21", ["double_number 0.4099"], ["double_number 0.5954"], []],
   [
@@ -46,9 +46,9 @@ const SMALL: Scored[] = [
   ],
   [
     "copy /workspace/a.txt to /workspace/b.txt",
-    ["read_file 0.2062", "write_file 0.1173", "list_directory 0.0884"],
+    ["read_file 0.2062", "write_file 0.1173", "list_directory 0.0887"],
     ["read_file 1"],
-    ["write_file 0.5687", "list_directory 0.429", "add 0.0976"],
+    ["write_file 0.5687", "list_directory 0.4304", "add 0.0976"],
   ],
   [
     "How hot will it be tomorrow?",
@@ -99,12 +99,12 @@ const LARGE: Scored[] = [
   ],
   [
     "show me every certificate with backup",
-    ["get_backup 0.2015", "get_certificate 0.2015", "list_backup 0.1978", "list_certificate 0.1978"],
+    ["get_backup 0.2015", "get_certificate 0.2015", "list_backup 0.2015", "list_certificate 0.2015"],
     [
       "get_backup 0.5029",
       "get_certificate 0.5029",
-      "list_backup 0.4936",
-      "list_certificate 0.4936",
+      "list_backup 0.5029",
+      "list_certificate 0.5029",
       "create_backup 0.3545",
       "create_certificate 0.3545",
       "delete_backup 0.3526",

@@ -197,7 +197,7 @@ export default [await get_weather({"location":"Oslo"}), await get_weather2({"loc
       const content = server?.requests[0]?.body.messages[1]?.content ?? "";
       expect(content.match(/^type Unit = "degrees Celsius" .*;$/gmu)).toHaveLength(1);
       expect(content).toMatch(
-        /type Unit[\s\S]*\/\/ "\.\/servers\/weather\/index\.ts"\nget_forecast\(input: \{ days: number \/\* integer 1–31 \*\/; unit: Unit \}/u,
+        /type Unit[\s\S]*\/\/ weather\nget_forecast\(input: \{ days: number \/\* integer 1–31 \*\/; unit: Unit \}/u,
       );
       expect(content).toMatch(/The data:\n<(data-\w+)>\nTables of shop: users\(id INTEGER\)\n<\/\1>/u);
     });

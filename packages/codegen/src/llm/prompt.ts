@@ -81,7 +81,7 @@ function callText({ server, tool, args = "", result, ok }: EarlierCall): string 
   return `${server}.${tool}(${oneLine(args, MAX_CALL_CHARACTERS)}) ${ending}`;
 }
 
-const MAX_MODULE_CHARACTERS = 200;
+const MAX_SERVER_CHARACTERS = 200;
 
 /** Renders tools for the prompt: the types that they share, then by module each signature and what it does. */
 function toolList(tools: readonly ToolDefinition[]): string {
@@ -98,13 +98,13 @@ function inOrder(tools: readonly ToolDefinition[]): ToolDefinition[] {
   return tools.toSorted((one, other) => compare(one.module, other.module) || compare(one.name, other.name));
 }
 
-/** Names tools by module, on a line for each. */
+/** Names tools by server, on a line for each. */
 function nameList(tools: readonly ToolDefinition[]): string {
-  const byModule = Map.groupBy(inOrder(tools), ({ module }) => module);
-  return [...byModule]
+  const byServer = Map.groupBy(inOrder(tools), ({ server }) => server);
+  return [...byServer]
     .map(
-      ([module, group]) =>
-        `${oneLine(module, MAX_MODULE_CHARACTERS)} ${group.map(({ name }) => name).join(" ")}`,
+      ([server, group]) =>
+        `${oneLine(server, MAX_SERVER_CHARACTERS)}: ${group.map(({ name }) => name).join(" ")}`,
     )
     .join("\n");
 }

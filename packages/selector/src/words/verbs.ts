@@ -32,10 +32,7 @@ export const ACTION_SETS = 1 << NAMES.length;
 const GENERAL_ACTIONS = setOf("read", "list", "write", "execute");
 const LOOKING_ACTIONS = setOf("read", "list", "search", "compute");
 const EXECUTE = setOf("execute");
-const LIST = setOf("list");
 
-/** Factor for a tool that lists when one thing is asked for, and for one that does not when a list is asked for. */
-const LIST_FACTOR = 0.92;
 /** Factor for a tool whose action is another than the one asked for. */
 const OTHER_ACTION_FACTOR = 0.45;
 /** Factor for a tool that changes something when no change is asked for. */
@@ -86,10 +83,7 @@ export function actionFactor(asked: Actions, offered: Actions): number {
     return 1;
   }
   if ((asked & LOOKING_ACTIONS) !== 0) {
-    if (!looks) {
-      return UNASKED_CHANGE_FACTOR;
-    }
-    return ((asked | offered) & LIST) !== 0 ? LIST_FACTOR : 1;
+    return looks ? 1 : UNASKED_CHANGE_FACTOR;
   }
   return OTHER_ACTION_FACTOR;
 }

@@ -48,14 +48,18 @@ export function signaturesOf(tools: readonly ToolDefinition[], settings: ListSet
     modulesOf.set(line, [...(modulesOf.get(line) ?? []), tool.module]);
   }
   const lines = Map.groupBy(modulesOf.keys(), (line) => (modulesOf.get(line) ?? []).join(" | "));
-  // A prompt says itself that tools are imported from the module above them.
-  const head = settings.reader === "prompt" ? "//" : "// import from";
   const blocks = [...lines].map(([modules, all]) => {
-    const names = oneLine(modules, MAX_SIGNATURE_CHARACTERS).replaceAll(" | ", '" | "');
-    return [`${head} "${names}"`, ...all].join("\n");
+    const names = oneLine(modules, MAX_SIGNATURE_CHARACTERS);
+    // A prompt says itself how tools are imported from the servers above them.
+    if (settings.reader === "prompt")
+      return [`// ${names.replaceAll(SERVER_MODULE, "$1")}`, ...all].join("\n");
+    return [`// import from "${names.replaceAll(" | ", '" | "')}"`, ...all].join("\n");
   });
   return { data: { types, tools: Object.fromEntries(lines) }, text: [...types, ...blocks].join("\n") };
 }
+
+/** The module of a server, with its folder. */
+const SERVER_MODULE = /\.\/servers\/([^/]+)\/index\.ts/gu;
 
 /** A remark on a tool whose calls wait for a person. */
 const NEEDS_APPROVAL = {
