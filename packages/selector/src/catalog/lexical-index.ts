@@ -188,6 +188,19 @@ export function buildLexicalIndex(tools: readonly ToolDefinition[]): LexicalInde
   };
 }
 
+/** Whether a document has a term, by binary search in the term's postings. */
+export function hasTerm({ starts, documents }: Postings, document: number, term: number): boolean {
+  const end = starts[term + 1] ?? 0;
+  let low = starts[term] ?? 0;
+  let high = end;
+  while (low < high) {
+    const middle = (low + high) >>> 1;
+    if ((documents[middle] ?? 0) < document) low = middle + 1;
+    else high = middle;
+  }
+  return low < end && documents[low] === document;
+}
+
 function sortById(tools: readonly ToolDefinition[]): ToolDefinition[] {
   const keyed = tools.map((tool) => ({ tool, id: toolId(tool) }));
   keyed.sort(

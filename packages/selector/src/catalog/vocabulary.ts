@@ -1,25 +1,19 @@
 import { editDistance } from "@cem/core/text";
 
-/** A text with a similar spelling. */
-interface Alike {
-  /** The index of the text among those that were indexed. */
-  text: number;
-  /** Dice coefficient of the trigrams, 0 to 1. */
+/** A word of the vocabulary with a similar spelling. */
+interface SimilarWord {
+  term: number;
+  /** 0 to 1. */
   similarity: number;
 }
 
 const SPACE = 32;
 const CODE_UNITS = 0x1_0000;
 
-/**
- * Finds texts by shared character trigrams, with a space at both ends of each word. Trigrams are numbers and all postings
- * are in one array, since a vocabulary has hundreds of thousands of them.
- */
-export class GramIndex {
-  readonly #numbers = new Map<number, number>();
-  /** The texts with gram `g` stand from `starts[g]` to `starts[g + 1]`. */
-  readonly #starts: Uint32Array;
-  readonly #texts: Uint32Array;
+/** Finds words by shared character trigrams, with a space at both ends of each. */
+class GramIndex {
+  /** The texts with each gram, in their order. */
+  readonly #texts = new Map<number, number[]>();
   readonly #gramCounts: Uint32Array;
   /** How many grams each text shares with the query; all zero between two queries. */
   readonly #shared: Uint32Array;
@@ -27,34 +21,14 @@ export class GramIndex {
   constructor(texts: readonly string[]) {
     this.#gramCounts = new Uint32Array(texts.length);
     this.#shared = new Uint32Array(texts.length);
-    const counts: number[] = [];
-    const grams: number[] = [];
-    const lastText: number[] = [];
     for (const [text, word] of texts.entries()) {
-      const before = grams.length;
       eachGram(word, (code) => {
-        const gram = this.#numberOf(code);
-        if (lastText[gram] === text) return;
-        lastText[gram] = text;
-        counts[gram] = (counts[gram] ?? 0) + 1;
-        grams.push(gram);
+        const known = this.#texts.get(code);
+        if (known?.at(-1) === text) return;
+        if (known === undefined) this.#texts.set(code, [text]);
+        else known.push(text);
+        this.#gramCounts[text] = (this.#gramCounts[text] ?? 0) + 1;
       });
-      this.#gramCounts[text] = grams.length - before;
-    }
-    this.#starts = new Uint32Array(counts.length + 1);
-    for (const [gram, count] of counts.entries()) {
-      this.#starts[gram + 1] = (this.#starts[gram] ?? 0) + count;
-    }
-    this.#texts = new Uint32Array(grams.length);
-    const next = this.#starts.slice();
-    let at = 0;
-    for (let text = 0; text < texts.length; text++) {
-      for (const end = at + (this.#gramCounts[text] ?? 0); at < end; at++) {
-        const gram = grams[at] ?? 0;
-        const place = next[gram] ?? 0;
-        next[gram] = place + 1;
-        this.#texts[place] = text;
-      }
     }
   }
 
@@ -63,35 +37,24 @@ export class GramIndex {
    *
    * @param least - The least Dice coefficient, 0 to 1.
    */
-  alike(word: string, least: number): Alike[] {
+  alike(word: string, least: number): SimilarWord[] {
     const grams = new Set<number>();
     eachGram(word, (code) => grams.add(code));
     const touched: number[] = [];
     for (const code of grams) {
-      const gram = this.#numbers.get(code);
-      if (gram === undefined) continue;
-      const end = this.#starts[gram + 1] ?? 0;
-      for (let at = this.#starts[gram] ?? 0; at < end; at++) {
-        const text = this.#texts[at] ?? 0;
+      for (const text of this.#texts.get(code) ?? []) {
         const shared = this.#shared[text] ?? 0;
         if (shared === 0) touched.push(text);
         this.#shared[text] = shared + 1;
       }
     }
-    const found: Alike[] = [];
+    const found: SimilarWord[] = [];
     for (const text of touched) {
       const similarity = (2 * (this.#shared[text] ?? 0)) / (grams.size + (this.#gramCounts[text] ?? 0));
       this.#shared[text] = 0;
-      if (similarity >= least) found.push({ text, similarity });
+      if (similarity >= least) found.push({ term: text, similarity });
     }
     return found;
-  }
-
-  #numberOf(code: number): number {
-    const known = this.#numbers.get(code);
-    if (known !== undefined) return known;
-    this.#numbers.set(code, this.#numbers.size);
-    return this.#numbers.size - 1;
   }
 }
 
@@ -127,20 +90,11 @@ const MIN_COMPARED_SIMILARITY = 0.3;
 const CHARACTERS_PER_TYPO = 6;
 const TYPO_SIMILARITY = 0.85;
 const MAX_SIMILAR_WORDS = 8;
-const MAX_REMEMBERED_WORDS = 10_000;
-
-/** A word of the vocabulary with a similar spelling. */
-interface SimilarWord {
-  term: number;
-  /** 0 to 1. */
-  similarity: number;
-}
 
 /** The numbered words of a catalog, with lookup by similar spelling. */
 export class Vocabulary {
   readonly #numbers = new Map<string, number>();
   readonly #words: string[] = [];
-  readonly #similar = new Map<string, SimilarWord[]>();
   #grams: GramIndex | undefined;
 
   get size(): number {
@@ -165,24 +119,12 @@ export class Vocabulary {
 
   /** The words with a similar spelling, most similar first, without the word itself. */
   similar(word: string): readonly SimilarWord[] {
-    const remembered = this.#similar.get(word);
-    if (remembered !== undefined) {
-      return remembered;
-    }
-    const found = word.length < MIN_WORD_CHARACTERS ? [] : this.#findSimilar(word);
-    if (this.#similar.size >= MAX_REMEMBERED_WORDS) {
-      this.#similar.clear();
-    }
-    this.#similar.set(word, found);
-    return found;
-  }
-
-  #findSimilar(word: string): SimilarWord[] {
+    if (word.length < MIN_WORD_CHARACTERS) return [];
     const comparable = (known: string) => (known.length < MIN_WORD_CHARACTERS ? "" : known);
     this.#grams ??= new GramIndex(this.#words.map(comparable));
     const self = this.find(word);
     const found: SimilarWord[] = [];
-    for (const { text: term, similarity: alike } of this.#grams.alike(word, MIN_COMPARED_SIMILARITY)) {
+    for (const { term, similarity: alike } of this.#grams.alike(word, MIN_COMPARED_SIMILARITY)) {
       const similarity = Math.max(alike, this.#typoSimilarity(word, term));
       if (similarity >= MIN_SIMILARITY && term !== self) {
         found.push({ term, similarity });

@@ -1,6 +1,6 @@
 import type { ToolDefinition } from "@cem/core";
 import { splitStems } from "@cem/core/text";
-import type { LexicalIndex } from "../catalog/lexical-index.ts";
+import { hasTerm, type LexicalIndex } from "../catalog/lexical-index.ts";
 import { isRequestStem } from "./reading.ts";
 
 /** Gain of a tool that has all phrases of the text. Tuned over all evaluation sets together, like the other weights. */
@@ -11,7 +11,6 @@ const WINDOW_WORDS = 2;
 const LEAST_SHARE = 0.3;
 const MAX_TEXT_CHARACTERS = 200;
 const MAX_QUERY_WORDS = 256;
-const MAX_REMEMBERED_TOOLS = 2_000;
 
 /**
  * Finds words that stand together both in a text and in a tool's name, title or the beginning of its description: `stock
@@ -19,8 +18,6 @@ const MAX_REMEMBERED_TOOLS = 2_000;
  */
 export class Phrases {
   readonly #index: LexicalIndex;
-  /** The pairs of terms of each document that was looked at. */
-  readonly #pairsOf = new Map<number, ReadonlySet<number>>();
 
   constructor(index: LexicalIndex) {
     this.#index = index;
@@ -36,25 +33,26 @@ export class Phrases {
     for (let document = 0; document < scores.length; document++) {
       const score = scores[document] ?? 0;
       if (score < LEAST_SHARE) continue;
-      let found = 0;
+      // Few documents have both words of any phrase, and the texts of the others need not be read.
+      const present = [...wanted].filter(([pair]) => this.#hasBoth(document, pair));
+      if (present.length === 0) continue;
       const pairs = this.#pairsOfDocument(document);
-      for (const [pair, rarity] of wanted) {
-        if (pairs.has(pair)) found += rarity;
-      }
+      const found = present.reduce((sum, [pair, rarity]) => (pairs.has(pair) ? sum + rarity : sum), 0);
       if (found > 0) scores[document] = score + PHRASE_WEIGHT * Math.min(1, found / ideal);
     }
   }
 
+  #hasBoth(document: number, pair: number): boolean {
+    const { size } = this.#index.vocabulary;
+    return [Math.floor(pair / size), pair % size].every((term) => hasTerm(this.#index, document, term));
+  }
+
   #pairsOfDocument(document: number): ReadonlySet<number> {
-    const known = this.#pairsOf.get(document);
-    if (known !== undefined) return known;
     const tool = this.#index.tools[document];
     const pairs = new Set<number>();
     for (const text of tool === undefined ? [] : textsOf(tool)) {
       for (const pair of this.#pairs(splitStems(text)).keys()) pairs.add(pair);
     }
-    if (this.#pairsOf.size >= MAX_REMEMBERED_TOOLS) this.#pairsOf.clear();
-    this.#pairsOf.set(document, pairs);
     return pairs;
   }
 

@@ -1,6 +1,6 @@
 import type { RankedTool, ToolDefinition } from "@cem/core";
 import { isStopWord, splitWords, stem } from "@cem/core/text";
-import type { LexicalIndex } from "../catalog/lexical-index.ts";
+import { hasTerm, type LexicalIndex } from "../catalog/lexical-index.ts";
 import { relatedTo } from "../words/synonyms.ts";
 import { NO_ACTIONS, offeredActions } from "../words/verbs.ts";
 import { highest } from "./search-scorer.ts";
@@ -140,21 +140,8 @@ export function matchReason(words: readonly string[], otherwise: string = SPELLE
   return quoted.length > 0 ? `matches ${quoted.join(", ")}` : otherwise;
 }
 
-/** Whether a document has a stem, by binary search in its postings. */
+/** Whether a document has a stem. */
 function knows(index: LexicalIndex, document: number, word: string): boolean {
   const term = index.vocabulary.find(word);
-  if (term === undefined) {
-    return false;
-  }
-  let low = index.starts[term] ?? 0;
-  let high = index.starts[term + 1] ?? 0;
-  while (low < high) {
-    const middle = (low + high) >>> 1;
-    if ((index.documents[middle] ?? 0) < document) {
-      low = middle + 1;
-    } else {
-      high = middle;
-    }
-  }
-  return low < (index.starts[term + 1] ?? 0) && index.documents[low] === document;
+  return term !== undefined && hasTerm(index, document, term);
 }
