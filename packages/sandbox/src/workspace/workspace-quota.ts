@@ -91,7 +91,6 @@ export class WorkspaceQuota {
   /** Notes what a run has written, so that sizes are looked at in time. */
   noteWritten(bytes: number): void {
     this.#writtenBytes += bytes;
-    if ((this.#usage?.bytes ?? 0) + this.#writtenBytes > this.#maxBytes) this.#sizesDueAt = 0;
   }
 
   dispose(): void {
@@ -118,8 +117,8 @@ export class WorkspaceQuota {
   async #countOnce(): Promise<void> {
     this.#isStale = false;
     const startedAt = performance.now();
-    const sizes = startedAt >= this.#sizesDueAt;
     const written = this.#writtenBytes;
+    const sizes = startedAt >= this.#sizesDueAt || (this.#usage?.bytes ?? 0) + written > this.#maxBytes;
     const usage = await countFolder(this.#workspaceDir, {
       sizes,
       maxEntries: this.#maxEntries * REFUSED_ABOVE,
