@@ -365,10 +365,12 @@ describe("a tool that is a file and goes wrong", () => {
 import { again } from "./servers/loop/index.ts";
 const ended = await Promise.allSettled([${calls}]);
 return ended.map(({ reason }) => [reason?.name, reason?.code, reason?.server + "." + reason?.tool, reason?.message]);`;
-    const [ended, hung] = await Promise.all([
-      outcomeOf(agent, settle("bad.fail(), bad.leave(), bad.flood(), bad.eat(), bad.odd(), again()")),
-      outcomeOf(agent, settle("bad.hang()"), { session: "hung", limits: { timeoutMs: 5_000 } }),
-    ]);
+    const ended = await outcomeOf(
+      agent,
+      settle("bad.fail(), bad.leave(), bad.flood(), bad.eat(), bad.odd(), again()"),
+    );
+    // Alone, and with the longest reserve there is: code has a second to hear of it.
+    const hung = await outcomeOf(agent, settle("bad.hang()"), { limits: { timeoutMs: 10_000 } });
     const failed = (tool: string, message: string, code = "TOOL_FAILED") => [
       "ToolError",
       code,
@@ -384,7 +386,7 @@ return ended.map(({ reason }) => [reason?.name, reason?.code, reason?.server + "
       failed("loop.again", "more than 8 levels deep"),
     ]);
     expect(hung).toEqual([failed("bad.hang", "bad.hang did not end within", "TOOL_TIMEOUT")]);
-  }, 60_000);
+  });
 });
 
 describe("other guards of tools that are files", () => {
@@ -499,7 +501,7 @@ const { email } = await find({}); return await put({ name: "a.txt", text: TEXT }
     }
     user.answer = "once";
     expect(await outcomeOf(agent, PUT)).toEqual({ written: 3 });
-  }, 60_000);
+  });
 });
 
 describe("tools that are files, where no guard concerns them", () => {

@@ -64,9 +64,9 @@ describe("formats of state", () => {
     ["yaml", "bytes that are no text", Buffer.from([0x61, 0x3a, 0x20, 0xff, 0xfe])],
     ["json", "deep nesting", nested(0x5b, 0x20, 3_000_000)],
   ] as const)("refuse hostile bytes: %s, %s", async (format, _, bytes) => {
-    const started = performance.now();
+    const started = process.cpuUsage();
     expect(await parseState(bytes, format)).toMatchObject({ ok: false, reason: expect.stringMatching(/./) });
-    expect(performance.now() - started).toBeLessThan(20_000);
+    expect(process.cpuUsage(started).user / 1000).toBeLessThan(10_000);
   });
 });
 
