@@ -1,5 +1,6 @@
 import type { GuestError } from "@cem/core";
 import { withoutDecorators } from "./decorators.ts";
+import { LINE_OFFSET } from "./emit-imports.ts";
 import { emitModule } from "./emit-module.ts";
 import { parseProgram, type Program } from "./parse-program.ts";
 
@@ -57,5 +58,5 @@ function compileParsed(program: Program): CompileResult {
   if (!lowered.ok) return lowered;
   const emitted = emitModule(lowered.program);
   if (!emitted.ok) return emitted;
-  return { ok: true, compiled: { source: emitted.source, lineOffset: 1 } };
+  return { ok: true, compiled: { source: emitted.source, lineOffset: LINE_OFFSET } };
 }

@@ -11,12 +11,12 @@ import {
 import { explainDenied } from "./denied.ts";
 import { deno, eventLoopHasMoreWork, onIdle, onUncaught } from "./deno.ts";
 import { patchFileFunctions } from "./file-view.ts";
-import { attempt, failedMessage, toSourcePlaces } from "./guest-errors.ts";
+import { failedMessage, toSourcePlaces } from "./guest-errors.ts";
 import { collectGarbage } from "./memory.ts";
 import { Modules, type ImportRequest, type ModuleSettings } from "./modules.ts";
 import { RuntimeNeeded } from "./needs-runtime.ts";
 import { usePaths } from "./paths.ts";
-import { parseJson, quote, startsWith } from "./primordials.ts";
+import { attempt, parseJson, quote, startsWith } from "./primordials.ts";
 import { loadProgram } from "./program.ts";
 import { createRealm, type Realm } from "./realm.ts";
 
@@ -33,7 +33,6 @@ const RUNTIME_WORK = '{"kind":"operation","server":"","name":"work of the runtim
 const later = setImmediate;
 const startTimer = setTimeout;
 
-let version = "";
 /** Whether the guest serves more than one run. */
 let isReused = false;
 let moduleSettings: ModuleSettings = { hostTools: {}, toolFolders: [], hidden: [], texts: {} };
@@ -58,8 +57,8 @@ let importing = 0;
 let nextCallId = 1;
 let onWarm: (() => void) | undefined;
 
-function readyMessage(): string {
-  return `{"type":"ready","version":${quote(version)}}`;
+function sendReady(): void {
+  send(`{"type":"ready","version":${quote(deno.version.deno)}}`);
 }
 
 /** Makes the realm of the next run. */
@@ -73,23 +72,20 @@ function isCurrent(own: Realm): boolean {
   return current !== undefined && own === realm;
 }
 
-function importModules(own: Realm, id: number, requests: string): void {
+async function importModules(own: Realm, id: number, requests: string): Promise<void> {
   importing += 1;
-  const importedAll = importAll(own, id, requests).catch((error: unknown) => {
-    if (current === undefined || own !== realm) return;
+  try {
+    modules ??= new Modules(own, moduleSettings);
+    const namespaces = await modules.importAll(parseJson(requests) as ImportRequest[]);
+    if (isCurrent(own)) own.inside.imported(id, namespaces);
+  } catch (error) {
+    if (!isCurrent(own)) return;
     // No code has run: a program that imports later runs in the guest's own realm.
-    if (attempt(() => error instanceof RuntimeNeeded, false)) void runInOwnRealm(current);
+    if (attempt(() => error instanceof RuntimeNeeded, false)) void runInOwnRealm(current as RunMessage);
     else own.inside.importFailed(id, own.ownError(error));
-  });
-  void importedAll.finally(() => (importing -= 1));
-}
-
-async function importAll(own: Realm, id: number, requests: string): Promise<void> {
-  modules ??= new Modules(own, moduleSettings);
-  const namespaces = await modules.importAll(parseJson(requests) as ImportRequest[]);
-  if (!isCurrent(own)) return;
-  for (const namespace of namespaces) own.inside.addImported(id, namespace);
-  own.inside.imported(id);
+  } finally {
+    importing -= 1;
+  }
 }
 
 function complete(own: Realm, json: string | undefined): void {
@@ -183,10 +179,10 @@ function end(own: Realm, message: string): void {
 /**
  * Nothing can call a program of an ended run: its timers are stopped, and its calls are answered no more.
  *
- * @param message - How the run ended. The host hears of it and of the readiness at once.
+ * @param message - How the run ended. The host may send the next run from then on.
  */
 function recover(message: string): void {
-  send(message, readyMessage());
+  send(message);
   // While the host is busy.
   collectGarbage();
   prepare(true);
@@ -262,9 +258,8 @@ async function initialize({
   delete deno[deno.internal];
   // Left there by the runtime's own start.
   delete (globalThis as { nodeBootstrap?: unknown }).nodeBootstrap;
-  version = deno.version.deno;
   isReused = reuse;
-  send(readyMessage());
+  sendReady();
   isIdle = true;
 }
 
@@ -289,7 +284,7 @@ function receive(line: string): void {
   if (message.type === "run") void run(message).catch(giveUp);
   else if (message.type === "init") void initialize(message).catch(giveUp);
   else if (message.type === "rest") collectGarbage(true);
-  else send(readyMessage());
+  else sendReady();
 }
 
 /** Ends a guest that can't start. The host shows why. */

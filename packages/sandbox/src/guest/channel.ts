@@ -36,23 +36,17 @@ function writeAll(bytes: Uint8Array): void {
   for (let offset = 0; offset < bytes.length;) offset += writeStdoutSync(subarray(bytes, offset));
 }
 
-/**
- * Sends one frame, given as JSON, in pieces of `<mark><length>,<1 if last>;<bytes>`.
- *
- * @param next - A short frame that follows in the same write.
- */
-export function send(json: string, next?: string): void {
+/** Sends one frame, given as JSON, in pieces of `<mark><length>,<1 if last>;<bytes>`. */
+export function send(json: string): void {
   const body = encode(json);
   const room = PIECE_BYTES - mark.length - 8;
   for (let offset = 0; offset < body.length; offset += room) {
     const piece = subarray(body, offset, offset + room);
     const last = offset + room >= body.length ? 1 : 0;
     const header = encode(`${mark}${piece.length},${last};`);
-    const trailer = encode(next === undefined || last === 0 ? "" : `${mark}${next.length},1;${next}`);
-    const bytes = new ByteArray(header.length + piece.length + trailer.length);
+    const bytes = new ByteArray(header.length + piece.length);
     setBytes(bytes, header, 0);
     setBytes(bytes, piece, header.length);
-    setBytes(bytes, trailer, header.length + piece.length);
     writeAll(bytes);
   }
 }

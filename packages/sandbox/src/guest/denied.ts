@@ -6,7 +6,6 @@ const FAILED_TO_SPAWN = /Failed to spawn [^\n]*/g;
 
 /** Says what the runtime did not allow in terms of the sandbox. */
 export function inSandboxTerms(text: string): string {
-  if (!text.includes("run again with") && !text.includes("Failed to spawn ")) return text;
   const explained = text.replace(DENIED, (_, kind: string, to?: string) => explain(kind, to));
   return explained.replace(FAILED_TO_SPAWN, "The sandbox can't start programs.");
 }

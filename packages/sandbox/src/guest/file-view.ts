@@ -1,13 +1,9 @@
 import { normalize } from "node:path/posix";
 import { deno } from "./deno.ts";
-import { isMounted, toGuestPath, toGuestText, toHostPath } from "./paths.ts";
+import { toGuestPath, toGuestText, toHostPath } from "./paths.ts";
 
 type Callable = (...args: unknown[]) => unknown;
 type Functions = Record<string, unknown>;
-
-const PARENT = /(?:^|\/)\.\.(?:\/|$)/;
-/** Names one folder in more than one way. */
-const UNPLAIN = /\/(?:\/|\.\.?(?:\/|$))/;
 
 /** Functions of Deno that take one path first, and those that take two. */
 const ONE_PATH =
@@ -21,11 +17,7 @@ const currentFolder = deno["cwd"] as () => string;
 
 /** The host path for a guest path, of which `..` can't lead to a folder of the host. */
 function hostPath(path: string): string {
-  if (path.startsWith("/") && !UNPLAIN.test(path)) return toHostPath(path);
-  const from = path.startsWith("/") ? "" : `${toGuestPath(currentFolder())}/`;
-  const plain = normalize(from + path);
-  // Otherwise as the program gave it, which errors show.
-  return PARENT.test(path) || isMounted(plain) ? toHostPath(plain) : path;
+  return toHostPath(normalize(path.startsWith("/") ? path : `${toGuestPath(currentFolder())}/${path}`));
 }
 
 function hostArgument(value: unknown): unknown {
@@ -41,10 +33,7 @@ function hostArgument(value: unknown): unknown {
 function withPaths(original: Callable, count: number): Callable {
   return new Proxy(original, {
     apply(target, self, args: unknown[]) {
-      const mapped: unknown[] = [];
-      for (let index = 0; index < args.length; index += 1) {
-        mapped[index] = index < count ? hostArgument(args[index]) : args[index];
-      }
+      const mapped = args.map((value, index) => (index < count ? hostArgument(value) : value));
       return withGuestErrors(() => Reflect.apply<unknown, unknown[], unknown>(target, self, mapped));
     },
   });
@@ -91,14 +80,9 @@ function toGuestValue(value: unknown): unknown {
 /** Wraps a function to give guest paths, by its result or to its callback. */
 function withGuestResult(original: Callable): Callable {
   return function (this: unknown, ...args) {
-    const callback = args.at(-1);
-    const given =
-      typeof callback === "function"
-        ? [
-            ...args.slice(0, -1),
-            (...values: unknown[]) => (callback as Callable)(...values.map(toGuestValue)),
-          ]
-        : args;
+    const given = args.map((value) =>
+      typeof value === "function" ? (...found: unknown[]) => value(...found.map(toGuestValue)) : value,
+    );
     const result = original.apply(this, given);
     return result instanceof Promise ? result.then(toGuestValue) : toGuestValue(result);
   };
@@ -109,8 +93,12 @@ function patch(functions: Functions, name: string, change: (original: Callable) 
   if (typeof original === "function") functions[name] = change(original as Callable);
 }
 
+/** Functions that give a promise, and those that don't. */
+function both(names: string): string[] {
+  return names.split(" ").flatMap((name) => [name, `${name}Sync`]);
+}
+
 function patchDeno(): void {
-  const both = (names: string) => names.split(" ").flatMap((name) => [name, `${name}Sync`]);
   for (const name of both(ONE_PATH)) patch(deno, name, (original) => withPaths(original, 1));
   for (const name of both(TWO_PATHS)) patch(deno, name, (original) => withPaths(original, 2));
   for (const name of both(TEMPORARY)) {
@@ -143,20 +131,30 @@ let hasOwnView = false;
  */
 export function patchNodeModule(name: string, members: Functions): void {
   if (!isPatched || patchedModules.has(members)) return;
-  if (name === "fs" || name === "fs/promises") patchNodeFunctions(members);
-  if (name === "fs") patchNodeFunctions(members["promises"] as Functions);
+  // The promises of node:fs and node:fs/promises are one object.
   patchedModules.add(members);
+  if (name === "fs" || name === "fs/promises") patchNodeFunctions(members);
+  if (name === "fs") patchNodeModule("fs/promises", members["promises"] as Functions);
   if (name === "sqlite") patchDatabases(members);
   if (name === "module") patch(members, "_load", (original) => withPatchedModule(original));
   if (name === "process") patchProcess(members);
   if (hasOwnView) return;
-  if (name === "v8") for (const snapshot of HEAP_SNAPSHOTS) patch(members, snapshot, () => unavailable);
-  if (name === "worker_threads") patch(members, "Worker", () => unavailable);
+  if (name === "module") patch(members["prototype"] as Functions, "_compile", () => unavailable);
+  if (name === "vm")
+    members["constants"] = {
+      ...(members["constants"] as object),
+      USE_MAIN_CONTEXT_DEFAULT_LOADER: undefined,
+    };
+  for (const member of UNAVAILABLE[name] ?? []) patch(members, member, () => unavailable);
 }
 
 const patchedModules = new WeakSet<object>();
-/** A snapshot of memory holds everything. */
-const HEAP_SNAPSHOTS = ["getHeapSnapshot", "writeHeapSnapshot"];
+/** A snapshot of memory, another thread and modules that the runtime itself loads tell where the guest lies on the host. */
+const UNAVAILABLE: Readonly<Record<string, readonly string[]>> = {
+  v8: ["getHeapSnapshot", "writeHeapSnapshot"],
+  worker_threads: ["Worker"],
+  repl: ["start", "REPLServer"],
+};
 
 function unavailable(): never {
   throw new Error("This is not available at isolation level permissions.");
@@ -175,19 +173,16 @@ function withPatchedModule(original: Callable): Callable {
 }
 
 function patchNodeFunctions(functions: Functions): void {
-  // The promises of node:fs and node:fs/promises are one object.
-  if (patchedModules.has(functions)) return;
-  patchedModules.add(functions);
   for (const name of Object.keys(functions)) {
     if (!/^[a-z]/.test(name)) continue;
     const count = NODE_TWO_PATHS.has(name.replace(/Sync$/, "")) ? 2 : 1;
     patch(functions, name, (original) => withPaths(original, count));
   }
-  const giving = ["realpath", "mkdtemp", "readlink", "opendir", "readdir"].flatMap((one) => [
-    one,
-    `${one}Sync`,
-  ]);
-  for (const name of [...giving, "createReadStream", "createWriteStream"])
+  for (const name of [
+    ...both("realpath mkdtemp readlink opendir readdir"),
+    "createReadStream",
+    "createWriteStream",
+  ])
     patch(functions, name, withGuestResult);
 }
 

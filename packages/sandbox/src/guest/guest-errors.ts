@@ -3,12 +3,6 @@ import { inSandboxTerms } from "./denied.ts";
 import { toGuestText } from "./paths.ts";
 import { freeze, parseJson, quote } from "./primordials.ts";
 
-/** The program's position that caused an error, where its stack doesn't contain it. */
-export interface ErrorPlace {
-  line: number;
-  column: number;
-}
-
 /** The name of the script that makes the inside of a realm. */
 export const INSIDE_URL = "cem:inside";
 const PROGRAM_PLACE = /blob:program:(\d+):(\d+)/g;
@@ -54,7 +48,7 @@ export function withoutOwnFrames(text: string): string {
 }
 
 /** A value that a program threw, as its realm reports it. */
-interface Thrown extends Partial<ErrorPlace> {
+interface Thrown {
   kind: "syntax" | "exception";
   name: string;
   message: string;
@@ -63,18 +57,8 @@ interface Thrown extends Partial<ErrorPlace> {
 
 /** The message of a failed run, for what its realm has told as JSON. */
 export function failedMessage(json: string): string {
-  const { kind, name, message, stack, line, column } = parseJson(json) as Thrown;
-  const where = line === undefined || column === undefined ? "" : `,"line":${line},"column":${column}`;
+  const { kind, name, message, stack } = parseJson(json) as Thrown;
   const text = { message: quote(inSandboxTerms(toGuestText(message))), stack: quote(toSourcePlaces(stack)) };
-  const error = `{"name":${quote(name)},"message":${text.message},"stack":${text.stack}${where}}`;
+  const error = `{"name":${quote(name)},"message":${text.message},"stack":${text.stack}}`;
   return `{"type":"failed","kind":"${kind}","error":${error}}`;
-}
-
-/** Calls a function and gives its result, or `fallback` when it throws, as tests of a program's proxy may. */
-export function attempt<Result>(action: () => Result, fallback: Result): Result {
-  try {
-    return action();
-  } catch {
-    return fallback;
-  }
 }

@@ -1,14 +1,13 @@
 import { SourceTextModule } from "node:vm";
 import { deno } from "./deno.ts";
-import { attempt, type ErrorPlace } from "./guest-errors.ts";
 import type { Inside } from "./inside/index.ts";
 import { CLIENT_SPECIFIER, folderOf, pathOf, PROGRAM_URL, resolveModule, serverOf } from "./module-urls.ts";
 import { needsRuntime, RuntimeNeeded } from "./needs-runtime.ts";
 import { nodeModule } from "./node-modules.ts";
 import { toHostPath } from "./paths.ts";
-import { settled } from "./primordials.ts";
+import { attempt, settled } from "./primordials.ts";
 import type { Realm } from "./realm.ts";
-import { exportedFile, generatedCall, toJavaScript, trimmedIndex } from "./source-text.ts";
+import { generatedCall, reExports, toJavaScript } from "./source-text.ts";
 
 const HIDDEN =
   "This file runs on the host, where code in the sandbox can't see it. Import its tools from ./servers/<server>/index.ts.";
@@ -20,8 +19,8 @@ const MAX_LISTED = 20;
 export interface ImportRequest {
   specifier: string;
   attributes: Record<string, string>;
-  /** Names that are taken from it; none for the whole module. */
-  names: ({ name: string } & ErrorPlace)[];
+  /** Names that are taken from it, with their places in the compiled program; none for the whole module. */
+  names: { name: string; line: number; column: number }[];
   /** Whether the module itself is taken as well. */
   whole?: boolean;
 }
@@ -43,12 +42,6 @@ type Namespace = Record<string, unknown>;
 type Linked = () => Promise<{ namespace: Namespace }>;
 type Attributes = Readonly<Record<string, string | undefined>>;
 
-/** The names that a program imports of a module. */
-interface Named {
-  hosted: readonly string[];
-  index: readonly string[];
-}
-
 /** Taken before functions that take paths are patched. */
 const readText = deno.readTextFileSync.bind(deno);
 
@@ -65,38 +58,34 @@ class MissingModule extends Error {
 export class Modules {
   readonly #realm: Realm;
   readonly #settings: ModuleSettings;
+  readonly #hostTools: ReadonlyMap<string, readonly string[]>;
   /** Linked modules by URL. */
   readonly #modules = new Map<string, Promise<SourceTextModule>>();
 
   constructor(realm: Realm, settings: ModuleSettings) {
     this.#realm = realm;
     this.#settings = settings;
+    this.#hostTools = new Map(Object.entries(settings.hostTools));
   }
 
   /**
-   * Loads the modules that a program imports; resolves with their namespaces, in the order asked for. Evaluates none before
-   * all are linked.
+   * Loads the modules that a program imports; resolves with their namespaces by their index. Evaluates none before all are
+   * linked.
    *
    * @throws RuntimeNeeded; otherwise an error of the realm, or what a module threw.
    */
-  async importAll(requests: readonly ImportRequest[]): Promise<Namespace[]> {
-    const linked: (Linked | { error: unknown })[] = [];
+  async importAll(requests: readonly ImportRequest[]): Promise<Namespace> {
+    const linked: Linked[] = [];
     for (const request of requests) {
-      linked.push(
-        await this.#import(request).catch((error: unknown) => {
-          if (error instanceof RuntimeNeeded) throw error;
-          return { error };
-        }),
-      );
+      const loading = this.#import(request);
+      linked.push(await loading.catch((error: unknown) => Promise.reject(this.#explain(error, request))));
     }
-    const found: Namespace[] = [];
+    const found = this.#realm.inside.newNamespace();
     for (const [index, request] of requests.entries()) {
-      const module = linked[index] as Linked | { error: unknown };
       try {
-        if (typeof module === "object") throw module.error;
-        const { namespace } = await module();
+        const { namespace } = await (linked[index] as Linked)();
         this.#checkNames(request, namespace);
-        found.push(namespace);
+        found[index] = namespace;
       } catch (error) {
         throw this.#explain(error, request);
       }
@@ -106,10 +95,11 @@ export class Modules {
 
   /** The error of a failed import as one of the realm, with the program's line that contains the import. */
   #explain(error: unknown, request: ImportRequest): unknown {
+    if (attempt(() => error instanceof RuntimeNeeded, false)) return error;
     const [at] = request.names;
     const isOwn = isMissing(error) && error.url === this.#resolve(request.specifier, PROGRAM_URL);
     const told = isOwn ? this.#missing(request) : this.#realm.ownError(error);
-    if (at !== undefined) this.#realm.inside.placeError(told, at.line, at.column);
+    if (at !== undefined) this.#realm.inside.addPlace(told, `\n    at blob:import:${at.line}:${at.column}`);
     return told;
   }
 
@@ -121,15 +111,14 @@ export class Modules {
       return async () => ({ namespace });
     }
     const server = folderOf(url);
-    if (server === undefined) return this.#linked(this.#load(url, request.attributes));
+    if (server === undefined) return this.#linked(await this.#load(url, request.attributes));
     const named = this.#named(url, request);
-    const calls = named && attempt(() => this.#calls(url, named), undefined);
     // The host records them itself.
-    if (calls !== undefined) return async () => ({ namespace: calls });
+    if (named?.text === "") return async () => ({ namespace: named.calls });
     const linked = await this.#linked(
       named === undefined
-        ? this.#load(url, request.attributes)
-        : this.#withHostTools(url, named.hosted, named.index.join("")),
+        ? await this.#load(url, request.attributes)
+        : this.#withValues(url, named.calls, named.text),
     );
     const isKept = this.#settings.toolFolders.some((folder) => pathOf(url).startsWith(`${folder}/`));
     // A program could give a module of its own the name of any server.
@@ -137,31 +126,37 @@ export class Modules {
     return async () => ({ namespace: this.#realm.inside.traced(server, (await linked()).namespace) });
   }
 
-  /** The tools without a file and the statements that the names come from, where the module is nothing but a list of them. */
-  #named(url: string, { names, whole }: ImportRequest): Named | undefined {
+  /**
+   * What a program takes by name of a module that is nothing but a list of others: functions that only make a call, as those
+   * of generated tools do, of which no module need be loaded, and the text of a list of the rest.
+   */
+  #named(url: string, { names, whole }: ImportRequest): { calls: Namespace; text: string } | undefined {
     if (names.length === 0 || whole === true || this.#modules.has(keyOf(url))) return undefined;
     const asked = new Set(names.map(({ name }) => name));
-    const hosted = this.#hostToolsOf(url).filter((name) => asked.delete(name));
-    const index = asked.size === 0 ? [] : trimmedIndex(this.#readIfThere(url) ?? "", [...asked]);
-    return index && { hosted, index };
-  }
-
-  /** Functions that only make a call, as those of generated tools do: no module of theirs need be loaded. */
-  #calls(url: string, { hosted, index }: Named): Namespace | undefined {
-    const { inside } = this.#realm;
-    const calls = inside.newNamespace();
-    for (const tool of hosted) calls[tool] = inside.hostTool(serverOf(url) ?? "", tool);
-    for (const statement of index) {
-      const { name = "", file = "" } = exportedFile(statement) ?? {};
-      const call = generatedCall(this.#read(new URL(file, url).href), name);
-      if (call === undefined) return undefined;
-      calls[name] = inside.hostTool(call.server, call.tool, name);
+    const calls = this.#hosted(
+      url,
+      this.#hostToolsOf(url).filter((name) => asked.delete(name)),
+    );
+    const listed = asked.size === 0 ? undefined : reExports(this.#readIfThere(url) ?? "");
+    let text = "";
+    for (const exported of asked) {
+      const { name, file } = listed?.get(exported) ?? {};
+      if (name === undefined || file === undefined) return undefined;
+      const call = attempt(() => generatedCall(this.#read(this.#resolve(file, url)), name), undefined);
+      if (call === undefined) text += `export { ${name} as ${exported} } from ${JSON.stringify(file)};`;
+      else calls[exported] = this.#realm.inside.hostTool(call.server, call.tool, exported);
     }
-    return calls;
+    return { calls, text };
   }
 
-  async #linked(loading: Promise<SourceTextModule>): Promise<Linked> {
-    const module = await loading;
+  /** A server's tools on the host that have no file. */
+  #hosted(url: string, tools: readonly string[]): Namespace {
+    const exports = this.#realm.inside.newNamespace();
+    for (const tool of tools) exports[tool] = this.#realm.inside.hostTool(serverOf(url) ?? "", tool);
+    return exports;
+  }
+
+  async #linked(module: SourceTextModule): Promise<Linked> {
     if (module.status === "unlinked") await module.link(this.#link);
     return async () => {
       await settled(module.evaluate());
@@ -171,12 +166,9 @@ export class Modules {
 
   readonly #link = async (
     specifier: string,
-    referrer: { identifier: string },
-    extra: { attributes?: Readonly<Record<string, string | undefined>> } = {},
-  ): Promise<SourceTextModule> => {
-    const url = this.#resolve(specifier, referrer.identifier);
-    return this.#load(url, { ...extra.attributes });
-  };
+    { identifier }: { identifier: string },
+    { attributes }: { attributes?: Attributes } = {},
+  ): Promise<SourceTextModule> => this.#load(this.#resolve(specifier, identifier), { ...attributes });
 
   #load(url: string, attributes: Attributes): Promise<SourceTextModule> {
     const key = keyOf(url, attributes["type"]);
@@ -188,14 +180,14 @@ export class Modules {
   }
 
   async #make(url: string, attributes: Attributes): Promise<SourceTextModule> {
-    if (url === CLIENT_SPECIFIER) return this.#ofValues(url, this.#realm.inside.clientExports());
-    if (url.startsWith("node:")) return this.#ofValues(url, await this.#nodeExports(url));
+    if (url === CLIENT_SPECIFIER) return this.#withValues(url, this.#realm.inside.clientExports());
+    if (url.startsWith("node:")) return this.#withValues(url, await this.#nodeExports(url));
     const own = this.#hostToolsOf(url);
-    if (own.length > 0) return this.#withHostTools(url, own, this.#readIfThere(url) ?? "");
+    if (own.length > 0) return this.#withValues(url, this.#hosted(url, own), this.#readIfThere(url));
     const text = url.startsWith("file:") ? this.#read(url) : await (await fetch(url)).text();
     if (attributes["type"] === "json") {
       const value = this.#realm.inside.parse(text.replace(/^\uFEFF/, ""));
-      return this.#ofValues(url, { default: value });
+      return this.#withValues(url, { default: value });
     }
     if (attributes["type"] !== undefined) {
       throw this.#error("TypeError", `A module can't be imported as ${JSON.stringify(attributes["type"])}.`);
@@ -203,64 +195,42 @@ export class Modules {
     return this.#source(url, text);
   }
 
-  #source(url: string, text: string): SourceTextModule {
+  #source(url: string, text: string, more = "", values?: Namespace): SourceTextModule {
     const { pathname } = new URL(url);
     const isTypeScript = !url.startsWith("data:") || url.startsWith("data:application/typescript");
     const code = isTypeScript ? toJavaScript(text, url.startsWith("file:") ? pathname : ".ts") : text;
     const isLight = this.#realm.context !== undefined;
     if (isLight && needsRuntime(code)) throw new RuntimeNeeded();
     // After an `await` there are no frames of the guest on the stack.
-    return new SourceTextModule(`await 0;${code}`, {
+    return new SourceTextModule(`await 0;${code}\n${more}`, {
       identifier: url,
       context: this.#realm.context as never,
-      initializeImportMeta: fileMeta(this.#realm.inside, url),
+      initializeImportMeta: metaOf(this.#realm.inside, url, values),
       ...(!isLight && {
         importModuleDynamically: async (specifier: string, _: unknown, given: Record<string, string>) => {
           const module = await this.#load(this.#resolve(specifier, url), { ...given });
-          if (module.status === "unlinked") await module.link(this.#link);
-          await settled(module.evaluate());
+          await (
+            await this.#linked(module)
+          )();
           return module;
         },
       }),
     } as never);
   }
 
-  /** A server's tools on the host that have no file, beside what its own module exports. */
-  async #withHostTools(url: string, tools: readonly string[], text: string): Promise<SourceTextModule> {
-    const exports = Object.create(null) as Namespace;
-    const { inside } = this.#realm;
-    for (const tool of tools) exports[tool] = inside.hostTool(serverOf(url) ?? "", tool);
-    if (text === "") return this.#ofValues(url, exports);
-    const own = this.#source(url, text);
-    if (tools.length === 0) return own;
-    await own.link(this.#link);
-    const from = `export * from "own"; export { ${tools.join(", ")} } from "host";`;
-    const module = new SourceTextModule(from, { identifier: url, context: this.#realm.context as never });
-    const host = this.#ofValues(`${url}#host`, exports);
-    await module.link(async (specifier: string) => (specifier === "own" ? own : host));
-    return module;
-  }
-
   #hostToolsOf(url: string): readonly string[] {
-    const server = serverOf(url);
-    return server !== undefined && Object.hasOwn(this.#settings.hostTools, server)
-      ? (this.#settings.hostTools[server] ?? [])
-      : [];
+    return this.#hostTools.get(serverOf(url) ?? "") ?? [];
   }
 
-  /** A module of values. Deno never frees a `SyntheticModule`, nor the realm that it is made for. */
-  #ofValues(url: string, exports: Namespace): SourceTextModule {
+  /** A module of values, beside what its text exports. Deno never frees a `SyntheticModule`, nor the realm that it is made for. */
+  #withValues(url: string, exports: Namespace, text = ""): SourceTextModule {
     const values = this.#realm.inside.newNamespace();
     const lines = Object.keys(exports).map((name, index) => {
       values[name] = attempt(() => exports[name], undefined);
       const quoted = JSON.stringify(name);
-      return `const value${index} = values[${quoted}]; export { value${index} as ${quoted} };`;
+      return `const cemValue${index} = import.meta.values[${quoted}]; export { cemValue${index} as ${quoted} };`;
     });
-    return new SourceTextModule(`const { values } = import.meta; ${lines.join("")}`, {
-      identifier: url,
-      context: this.#realm.context as never,
-      initializeImportMeta: valuesMeta(values),
-    } as never);
+    return this.#source(url, text, lines.join(""), values);
   }
 
   async #nodeExports(url: string): Promise<Namespace> {
@@ -308,12 +278,10 @@ export class Modules {
   }
 
   #checkNames(request: ImportRequest, namespace: Namespace): void {
-    for (const { name, line, column } of request.names) {
+    for (const { name } of request.names) {
       if (name in namespace) continue;
       const hint = listed("It exports", Object.keys(namespace));
-      const error = this.#error("SyntaxError", `${name} is not exported by ${request.specifier}.${hint}`);
-      this.#realm.inside.placeError(error, line, column);
-      throw error;
+      throw this.#error("SyntaxError", `${name} is not exported by ${request.specifier}.${hint}`);
     }
   }
 }
@@ -325,15 +293,13 @@ function listed(beginning: string, names: readonly string[]): string {
   return ` ${beginning} ${names.slice(0, MAX_LISTED).join(", ")}${more}.`;
 }
 
-type InitializeMeta = (meta: Namespace) => void;
-
-/*
- * Deno holds what initializes `import.meta` for as long as the module lives. So it must not lead to the module: neither
- * would ever be freed, nor the realm. These functions stand here because closures hold all of their scope.
+/**
+ * Deno holds what initializes `import.meta` for as long as the module lives. So it must not lead to the module: neither would
+ * ever be freed, nor the realm. This function stands here because closures hold all of their scope.
  */
-
-function fileMeta(inside: Inside, url: string): InitializeMeta {
+function metaOf(inside: Inside, url: string, values: Namespace | undefined): (meta: Namespace) => void {
   return (meta) => {
+    if (values !== undefined) meta["values"] = values;
     meta["url"] = url;
     meta["main"] = false;
     if (url.startsWith("file:")) {
@@ -342,12 +308,6 @@ function fileMeta(inside: Inside, url: string): InitializeMeta {
       meta["dirname"] = pathname.slice(0, pathname.lastIndexOf("/"));
     }
     meta["resolve"] = inside.resolver(url);
-  };
-}
-
-function valuesMeta(values: Namespace): InitializeMeta {
-  return (meta) => {
-    meta["values"] = values;
   };
 }
 

@@ -9,7 +9,6 @@ const MAX_PATH_CHARACTERS = 4_096;
 
 /** From guest folders to those of the host, longest first; empty where the guest has a file system view of its own. */
 let roots: readonly Mapping[] = [];
-let mounts: readonly Mapping[] = [];
 /** From host paths to those of the guest, longest first. */
 let hosts: readonly Mapping[] = [];
 
@@ -20,7 +19,6 @@ function longestFirst(mappings: readonly Mapping[]): Mapping[] {
 /** Sets the host folders of guest folders, and what stands for host paths in texts. */
 export function usePaths(paths: Record<string, string>, hostPaths: Record<string, string>): void {
   roots = longestFirst(Object.entries(paths));
-  mounts = roots.filter(([guest]) => guest !== "/workspace");
   const plain = Object.entries(hostPaths);
   // As in a URL.
   const encoded = plain.map(([host, guest]): Mapping => [encodeURI(host), guest]);
@@ -41,11 +39,6 @@ function mapped(path: string, mappings: readonly Mapping[]): string | undefined 
     if (startsWith(path, `${from}/`)) return mapping[1] + sliceText(path, from.length);
   }
   return undefined;
-}
-
-/** Whether a guest path is, or lies in, a folder that is mounted below the workspace. */
-export function isMounted(path: string): boolean {
-  return mapped(path, mounts) !== undefined;
 }
 
 /** Maps a guest path to a host path. */

@@ -5,6 +5,7 @@ const { defineProperty, promiseThen, ...own } = createPrimordials();
 /** The built-ins of the guest's own realm, as they were before any program ran. */
 export const {
   ByteArray,
+  attempt,
   byteText,
   bytesOf,
   freeze,

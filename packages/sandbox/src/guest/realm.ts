@@ -2,14 +2,14 @@ import { constants, createContext, Script } from "node:vm";
 import { send, sendStderr, writeStdout } from "./channel.ts";
 import { Console, deno } from "./deno.ts";
 import { inSandboxTerms } from "./denied.ts";
-import { attempt, INSIDE_URL, RUNNER_FOLDERS, withoutOwnFrames } from "./guest-errors.ts";
+import { INSIDE_URL, RUNNER_FOLDERS, withoutOwnFrames } from "./guest-errors.ts";
 import { insideSource, type Inside, type RuntimeParts } from "./inside/index.ts";
 import type { HostFunction, Primitive } from "./inside/primordials.ts";
 import { readKept } from "./kept-results.ts";
 import { resolveModule } from "./module-urls.ts";
 import { languageNames } from "./needs-runtime.ts";
 import { hidesHost, toGuestText } from "./paths.ts";
-import { bytesOf, decode, includesText, now, parseJson } from "./primordials.ts";
+import { attempt, bytesOf, decode, includesText, now, parseJson } from "./primordials.ts";
 
 /** A realm in which one program runs: a global object, the language and modules of its own. */
 export interface Realm {
@@ -27,7 +27,7 @@ export interface Realm {
 
 /** Settings of a realm, provided by the guest. */
 export interface RealmSettings {
-  importModules(realm: Realm, id: number, requests: string): void;
+  importModules(realm: Realm, id: number, requests: string): Promise<void>;
   /** Takes the program's value as JSON, `undefined` for none. */
   done(realm: Realm, json: string | undefined): void;
   /** Takes what the program threw, as JSON. */
@@ -82,7 +82,7 @@ export function createRealm(settings: RealmSettings, isLight: boolean): Realm {
     progress: () => noteProgress(realm),
     done: (json: string | undefined) => done(realm, json),
     failed: (json: string) => failed(realm, json),
-    import: (id: number, requests: string) => importModules(realm, id, requests),
+    import: (id: number, requests: string) => void importModules(realm, id, requests),
     readKept: (path: string, offset: number, limit: number) => answer(() => readKept(path, offset, limit)),
     file: (method: string, path: string, other?: string, options?: string) =>
       answer(() => doWithFile(method, path, other, options)),

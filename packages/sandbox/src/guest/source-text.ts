@@ -2,19 +2,16 @@ import { stripTypeScriptTypes } from "node:module";
 
 const TYPESCRIPT = /\.[cm]?ts$/;
 const COMMENT = /\/\*(?:[^*]|\*(?!\/))*(?:\*\/)?|\/\/[^\n]*/g;
-const RE_EXPORT = /^export(\s+type)?\s*\{([^{}]*)\}\s*from\s*["'][^"'\n]*["']$/;
+const RE_EXPORT = /^export(\s+type)?\s*\{([^{}]*)\}\s*from\s*["']([^"'\n]*)["']$/;
 const NAMES = /^([\w$]+)(?:\s+as\s+([\w$]+))?$/;
+const WORD = /[\w$]+/g;
 const IMPORT = /^[ \t]*import\s*\{([^{}]*)\}\s*from\s*["'][^"'\n]*["'];?/gm;
 
-/** Code without types. */
-export interface Stripped {
-  code: string;
-  /** The source map, as a `data:` URL, where removing the types has moved the code. */
-  sourceMap?: string | undefined;
-}
-
-/** Removes the types of a module, so that every place stays where it was where that is possible. */
-export function withoutTypes(text: string): Stripped {
+/**
+ * Removes the types of a module, so that every place stays where it was where that is possible; else gives the source map,
+ * too, as a `data:` URL.
+ */
+export function withoutTypes(text: string): { code: string; sourceMap?: string | undefined } {
   try {
     return { code: stripTypeScriptTypes(text, { mode: "strip" }) };
   } catch {
@@ -43,57 +40,35 @@ export function toJavaScript(text: string, path: string): string {
 
 /** Leaves out imported names that nothing uses once the types are gone, as TypeScript does. */
 function withoutTypeImports(code: string): string {
+  const words: string[] = code.match(WORD) ?? [];
   return code.replaceAll(IMPORT, (statement, list: string) => {
-    const parts = list.split(",");
-    const kept = parts.filter((part) => {
-      const match = NAMES.exec(part.trim());
-      return match === null || usesOf(match[2] ?? match[1] ?? "", code) > 1;
+    const kept = list.split(",").filter((part) => {
+      const [, name, local = name] = NAMES.exec(part.trim()) ?? [];
+      return local === undefined || words.indexOf(local) !== words.lastIndexOf(local);
     });
-    if (kept.length === parts.length) return statement;
     return statement.replace(list, () => kept.join(",").padEnd(list.length));
   });
 }
 
-function usesOf(name: string, code: string): number {
-  let count = 0;
-  for (let at = code.indexOf(name); at !== -1 && count < 2; at = code.indexOf(name, at + name.length)) {
-    const before = code[at - 1] ?? " ";
-    const after = code[at + name.length] ?? " ";
-    if (!/[\w$]/.test(before) && !/[\w$]/.test(after)) count += 1;
-  }
-  return count;
-}
-
-/**
- * Leaves out what nobody asks for of a module that consists of `export { … } from "…";` alone, as the index of a server does.
- *
- * @returns the statements that are left; `undefined` for any other module, and where a name is missing.
- */
-export function trimmedIndex(code: string, names: readonly string[]): string[] | undefined {
-  const missing = new Set(names);
-  const kept: string[] = [];
+/** What a module that consists of `export { … } from "…";` alone has, as the index of a server does. `undefined` for any other. */
+export function reExports(code: string): Map<string, { name: string; file: string }> | undefined {
+  const found = new Map<string, { name: string; file: string }>();
   for (const statement of code.replaceAll(COMMENT, " ").split(";")) {
     const text = statement.trim();
-    const [, isType, list] = RE_EXPORT.exec(text) ?? [];
+    const [, isType, list, file] = RE_EXPORT.exec(text) ?? [];
     if (list === undefined && text !== "") return undefined;
-    if (list === undefined || isType !== undefined) continue;
-    const exported = list.split(",").map((part) => NAMES.exec(part.trim()) ?? []);
-    const wanted = exported.filter(([, name = "", as = name]) => missing.delete(as));
-    if (wanted.length > 0) kept.push(`${text};`);
+    if (list === undefined || file === undefined || isType !== undefined) continue;
+    for (const part of list.split(",")) {
+      const [, name, exported = name] = NAMES.exec(part.trim()) ?? [];
+      if (name !== undefined && exported !== undefined) found.set(exported, { name, file });
+    }
   }
-  return missing.size > 0 ? undefined : kept;
+  return found;
 }
 
-const ONE_EXPORT = /^export \{ ([\w$]+) \} from "(\.\/[\w$]+\.ts)";$/;
 /** No string in it can hold what looks like a comment. */
 const ONE_CALL =
   /^import \{ callTool \} from "\.\.\/\.\.\/client\/index\.ts"; export async function ([\w$]+)\(input(?: = \{\})?\) \{ return callTool\("([\w.-]+)", "([\w.-]+)", input\); \}$/;
-
-/** The name and the file of a statement that exports one function of a file beside it. */
-export function exportedFile(statement: string): { name: string; file: string } | undefined {
-  const [, name = "", file = ""] = ONE_EXPORT.exec(statement) ?? [];
-  return name === "" ? undefined : { name, file };
-}
 
 /** The call that a generated module's function of that name makes. `undefined` where the module holds anything else. */
 export function generatedCall(text: string, name: string): { server: string; tool: string } | undefined {

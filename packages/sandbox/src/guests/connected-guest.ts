@@ -121,12 +121,12 @@ export function checkHealth(connected: ConnectedGuest, timeoutMs: number): Promi
 }
 
 /**
- * Waits for a guest's `ready` message, which it sends at its start, after each of its runs and when it is pinged.
+ * Waits for a guest's `ready` message, which it sends at its start and when it is pinged.
  *
- * @param when - The moment, for the reason: `after its run`.
+ * @param when - The moment, for the reason: `at its start`.
  * @returns The reason when it does not come; `undefined` when it comes.
  */
-export async function awaitReady(
+async function awaitReady(
   connected: ConnectedGuest,
   timeoutMs: number,
   when: string,

@@ -1,6 +1,5 @@
 import { CemError, type SandboxStats } from "@cem/core";
 import {
-  awaitReady,
   checkHealth,
   connectGuest,
   START_TIMEOUT_MS,
@@ -80,8 +79,7 @@ export interface Lease {
 }
 
 /**
- * A pool of booted guests. A guest serves one run and is replaced after it, or is kept for further runs of one session
- * as long as it passes a health check after each.
+ * A pool of booted guests. A guest serves one run and is replaced after it, or is kept for further runs of one session.
  */
 export class GuestPool {
   readonly #settings: GuestPoolSettings;
@@ -133,7 +131,7 @@ export class GuestPool {
       const connected = (await this.#takeStandby()) ?? (await this.#startNow());
       return this.#lease({ session, connected, runs: 0, memoryBytes: 0 });
     } catch (error) {
-      if (session !== undefined) this.#sessions.remove(session, "running");
+      if (session !== undefined) this.#sessions.remove(session);
       throw error;
     }
   }
@@ -189,7 +187,7 @@ export class GuestPool {
         if (kept !== undefined) this.#counts.reused += 1;
         return kept;
       }
-      this.#sessions.remove(session, "running");
+      this.#sessions.remove(session);
       this.#counts.lost += 1;
     }
   }
@@ -238,20 +236,15 @@ export class GuestPool {
     const { guest } = connected;
     this.#lent.set(guest, session);
     const release = (): void => {
-      if (!this.#lent.delete(guest)) return;
-      this.#sessions.recover(session);
-      void this.#recover({ ...lease, session });
+      if (this.#lent.delete(guest)) this.#keep({ ...lease, session });
     };
     return { connected, release };
   }
 
-  /** Checks a guest after its run and keeps it; one that fails, or has served its last run, is killed. */
-  async #recover(lease: SessionLease & { session: string }): Promise<void> {
+  /** Keeps a guest after its run; one that has served its last run is killed. */
+  #keep(lease: SessionLease & { session: string }): void {
     const { connected, runs, session } = lease;
-    const problem = this.#sessions.isSpent(lease)
-      ? "has served its last run"
-      : await awaitReady(connected, this.#healthTimeoutMs, "after its run");
-    if (problem === undefined && !this.#disposed) {
+    if (!this.#sessions.isSpent(lease) && !this.#disposed) {
       connected.guest.unref?.();
       connected.listen(killOnOutput(connected));
       for (const evicted of this.#sessions.keep({ ...lease, runs: runs + 1 })) {
@@ -261,7 +254,7 @@ export class GuestPool {
       return;
     }
     this.#counts.discarded += 1;
-    this.#sessions.remove(session, "recovering");
+    this.#sessions.remove(session);
     connected.guest.kill();
   }
 
@@ -287,7 +280,7 @@ export class GuestPool {
     this.#living.delete(guest);
     const session = this.#lent.get(guest);
     this.#lent.delete(guest);
-    if (session !== undefined) this.#sessions.remove(session, "running");
+    if (session !== undefined) this.#sessions.remove(session);
   }
 
   #lookLater(): NodeJS.Timeout {

@@ -118,7 +118,7 @@ describe("createGuestSandbox", () => {
   });
 
   it("maps an exception to the program's own lines", async () => {
-    const error = { name: "TypeError", message: "no", stack: "", line: 2, column: 3 };
+    const error = { name: "TypeError", message: "no", stack: "TypeError: no\n    at blob:program:3:3" };
     const outcome = await run((guest) => guest.send({ type: "failed", kind: "exception", error }));
     expect(outcome).toMatchObject({
       status: "failed",

@@ -13,7 +13,6 @@ import {
 } from "@cem/core";
 import { compileForGuest } from "../runs/compile-for-guest.ts";
 import type { ConnectedGuest } from "./connected-guest.ts";
-import { encodeHostMessage } from "../protocol/host-messages.ts";
 import { GuestPool, type GuestPoolSettings, type Lease } from "./guest-pool.ts";
 import type { Guest } from "./guest.ts";
 import { resolveLimits } from "../runs/run-limits.ts";
@@ -153,7 +152,8 @@ class PooledSandbox implements GuestSandbox {
       const { isolation } = this;
       const { connected, release } = lease;
       if ((await request.mayRun) === false) {
-        giveBack(lease);
+        if (release === undefined) connected.guest.kill();
+        else release();
         return mayNotRun();
       }
       const disposed = this.#disposal.signal;
@@ -238,11 +238,4 @@ class PooledSandbox implements GuestSandbox {
     await this.#pool.dispose();
     await this.#settings.cleanUp?.();
   }
-}
-
-/** Gives back a guest that has run nothing. It answers that it is ready, as after a run. */
-function giveBack({ connected: { guest }, release }: Lease): void {
-  if (release === undefined) return guest.kill();
-  release();
-  guest.stdin.write(encodeHostMessage({ type: "ping" }));
 }

@@ -17,7 +17,6 @@ function lease(session: string, more: Partial<SessionLease> = {}): Kept {
 async function keepAll(guests: SessionGuests, leases: readonly Kept[]): Promise<SessionLease[]> {
   for (const { session } of leases) expect(await guests.take(session)).toBeUndefined();
   return leases.flatMap((one) => {
-    guests.recover(one.session);
     return guests.keep(one);
   });
 }
@@ -36,10 +35,8 @@ describe("SessionGuests", () => {
     await keepAll(guests, [idle, other]);
     expect(await guests.take("a")).toBe(idle);
     expect(await guests.take("a")).toBeUndefined();
-    guests.recover("a");
     expect(guests.keep(idle)).toEqual([]);
     expect(guests.end("a")).toEqual([idle]);
-    guests.recover("a");
     expect(guests.keep(late)).toEqual([late]);
     expect([guests.size, guests.serving]).toEqual([1, 1]);
     expect(guests.end("c")).toEqual([]);
@@ -69,16 +66,6 @@ describe("SessionGuests", () => {
       expect(await guests.take("a")).toBeUndefined();
     });
 
-    it("waits for a guest that is checked after its run", async () => {
-      const guests = new SessionGuests(undefined, 2);
-      const one = lease("a");
-      void guests.take("a");
-      guests.recover("a");
-      const next = guests.take("a");
-      expect(guests.keep(one)).toEqual([]);
-      expect(await next).toBe(one);
-    });
-
     it("waits for busy guests, and gives them to who waits longest", async () => {
       const guests = new SessionGuests(undefined, 2);
       const [one, two] = [lease("a"), lease("a")];
@@ -87,7 +74,6 @@ describe("SessionGuests", () => {
       const first = guests.take("a");
       const second = guests.take("a");
       for (const back of [one, two]) {
-        guests.recover("a");
         expect(guests.keep(back)).toEqual([]);
       }
       expect(await first).toBe(one);
@@ -102,7 +88,6 @@ describe("SessionGuests", () => {
       for (const take of waiting.slice(0, 2)) {
         vi.advanceTimersByTime(9);
         const back = lease("a");
-        guests.recover("a");
         guests.keep(back);
         expect(await take).toBe(back);
       }
@@ -115,9 +100,9 @@ describe("SessionGuests", () => {
     const guests = new SessionGuests(undefined, 1);
     void guests.take("a");
     const waiting = guests.take("a");
-    guests.remove("a", "running");
+    guests.remove("a");
     expect(await waiting).toBeUndefined();
-    guests.remove("a", "running");
+    guests.remove("a");
     expect(guests.serving).toBe(0);
     const late = lease("a");
     expect(guests.keep(late)).toEqual([late]);

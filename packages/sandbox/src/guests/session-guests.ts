@@ -53,8 +53,6 @@ interface Waiting {
 interface Session {
   /** Guests that run a program. */
   running: number;
-  /** Guests that are checked after their run. */
-  recovering: number;
   /** Longest idle first. */
   idle: SessionLease[];
   /** Runs that wait for a guest to come back. */
@@ -89,8 +87,7 @@ export class SessionGuests {
   /** Number of guests that serve a session, idle or not. */
   get serving(): number {
     let guests = 0;
-    for (const { running, recovering, idle } of this.#sessions.values())
-      guests += running + recovering + idle.length;
+    for (const { running, idle } of this.#sessions.values()) guests += running + idle.length;
     return guests;
   }
 
@@ -109,8 +106,7 @@ export class SessionGuests {
     const own = this.#session(session);
     const idle = own.idle.pop();
     if (idle !== undefined) this.#idle.delete(idle);
-    const guests = own.running + own.recovering;
-    if (idle !== undefined || (own.recovering <= own.waiting.length && guests < this.#processors)) {
+    if (idle !== undefined || own.running < this.#processors) {
       own.running += 1;
       return idle;
     }
@@ -130,19 +126,11 @@ export class SessionGuests {
     });
   }
 
-  /** Notes that a guest's run has ended and that the guest is checked. */
-  recover(session: string): void {
+  /** Notes that a guest of a session has ended, in a run or after it. */
+  remove(session: string): void {
     const own = this.#sessions.get(session);
     if (own === undefined) return;
     own.running -= 1;
-    own.recovering += 1;
-  }
-
-  /** Notes that a guest of a session has ended, in a run or after it. */
-  remove(session: string, during: "running" | "recovering"): void {
-    const own = this.#sessions.get(session);
-    if (own === undefined) return;
-    own[during] -= 1;
     this.#forgetIfEmpty(session, own);
   }
 
@@ -150,7 +138,7 @@ export class SessionGuests {
   keep(lease: SessionLease & { session: string }): SessionLease[] {
     const own = this.#sessions.get(lease.session);
     if (own === undefined) return [lease];
-    own.recovering -= 1;
+    own.running -= 1;
     for (const { timer } of own.waiting) timer.refresh();
     const next = own.waiting.shift();
     if (next !== undefined) {
@@ -244,14 +232,14 @@ export class SessionGuests {
   #session(session: string): Session {
     let own = this.#sessions.get(session);
     if (own === undefined) {
-      own = { running: 0, recovering: 0, idle: [], waiting: [], hasEnded: false };
+      own = { running: 0, idle: [], waiting: [], hasEnded: false };
       this.#sessions.set(session, own);
     }
     return own;
   }
 
   #forgetIfEmpty(session: string, own: Session): void {
-    if (own.running + own.recovering + own.idle.length > 0) return;
+    if (own.running + own.idle.length > 0) return;
     const next = own.waiting.shift();
     if (next === undefined) this.#sessions.delete(session);
     else next.give(undefined);

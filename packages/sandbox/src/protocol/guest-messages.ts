@@ -57,8 +57,6 @@ const guestError = z.object({
   name: z.string().check(z.maxLength(1_024)),
   message: z.string().check(z.maxLength(16_384)),
   stack: z.string().check(z.maxLength(MAX_STACK_CHARACTERS)),
-  line: z.optional(z.int().check(z.gte(1))),
-  column: z.optional(z.int().check(z.gte(1))),
 });
 
 /** More than a guest lists. */

@@ -28,11 +28,6 @@ describe("mapGuestError", () => {
     });
   });
 
-  it("prefers the place that the guest names", () => {
-    const raw = { name: "E", message: "m", stack: `E\n at ${url}:9:9`, line: 3, column: 4 };
-    expect(mapGuestError(raw, 1)).toMatchObject({ line: 3, column: 4 });
-  });
-
   it("leaves out the wrapper's name, and no name that begins like it", () => {
     const stack = ["Module.default", "async default", "defaultsOf", "Object.defaults"]
       .map((name, index) => `    at ${name} (${url}:${index + 2}:5)`)

@@ -10,13 +10,7 @@ const WRAPPER_NAMES = /^(?:async )?(?:Module\.|Object\.)?default$/;
 const PLACE_IN_MESSAGE = / ?(?:at|\()? ?blob:(?:(?!blob:)[^\s()])*?:(\d+):(\d+)\)?/;
 
 /** An error as the guest reports it, with positions in the compiled program. */
-export interface RawGuestError {
-  name: string;
-  message: string;
-  stack: string;
-  line?: number | undefined;
-  column?: number | undefined;
-}
+export type RawGuestError = Required<Pick<Error, "name" | "message" | "stack">>;
 
 interface Frame {
   name: string;
@@ -53,12 +47,10 @@ export function mapGuestError(raw: RawGuestError, lineOffset: number): GuestErro
   const message = raw.message.replace(PLACE_IN_MESSAGE, "").trim();
   const error: GuestError = { name: raw.name, message };
   const first =
-    raw.line === undefined
-      ? (frames[0] ??
-        (inMessage === null
-          ? undefined
-          : { line: Number(inMessage[1]) - lineOffset, column: Number(inMessage[2]) }))
-      : { line: raw.line, column: raw.column ?? 1 };
+    frames[0] ??
+    (inMessage === null
+      ? undefined
+      : { line: Number(inMessage[1]) - lineOffset, column: Number(inMessage[2]) });
   if (first !== undefined && first.line >= 1) {
     error.line = first.line;
     error.column = first.column;

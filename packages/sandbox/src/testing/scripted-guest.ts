@@ -5,7 +5,7 @@ import type { RunMessage } from "../protocol/host-messages.ts";
 
 let started = 0;
 
-/** Behavior of a scripted guest when the host starts a program, checks its health, or waits for it to recover. */
+/** Behavior of a scripted guest when the host starts a program, or checks its health. */
 export type GuestScript = (guest: ScriptedGuest, run: RunMessage) => void | Promise<void>;
 
 /** A guest within this process that sends whatever its script says: it knows its token, so it can break every rule. */
@@ -25,15 +25,13 @@ export class ScriptedGuest implements Guest {
   reads = true;
   readonly #exit: PromiseWithResolvers<GuestExit> = Promise.withResolvers<GuestExit>();
   #rest = "";
-  #onSent: (message: Record<string, unknown>) => void = () => {};
 
-  /** @param onRecover - Called after a run's script. Default: reports that the guest is ready, as a real guest does. */
-  constructor(onRun: GuestScript, onPing: GuestScript = sendReady, onRecover: GuestScript = sendReady) {
+  constructor(onRun: GuestScript, onPing: GuestScript = sendReady) {
     this.exited = this.#exit.promise;
     this.stdin = new Writable({
       write: (chunk: Buffer, _, flushed) => {
         if (!this.reads) return;
-        this.#take(chunk, { onRun, onPing, onRecover });
+        this.#take(chunk, { onRun, onPing });
         flushed();
       },
     });
@@ -43,7 +41,6 @@ export class ScriptedGuest implements Guest {
 
   send(message: unknown): void {
     this.frame(JSON.stringify(message));
-    this.#onSent(message as Record<string, unknown>);
   }
 
   frame(json: string): void {
@@ -78,7 +75,7 @@ export class ScriptedGuest implements Guest {
     this.referenced = false;
   }
 
-  #take(chunk: Buffer, { onRun, onPing, onRecover }: Record<string, GuestScript>): void {
+  #take(chunk: Buffer, { onRun, onPing }: Record<string, GuestScript>): void {
     const lines = (this.#rest + chunk.toString()).split("\n");
     this.#rest = lines.pop() ?? "";
     for (const line of lines) {
@@ -86,18 +83,8 @@ export class ScriptedGuest implements Guest {
       if (message.type !== "run" && message.type !== "ping") this.received.push(message);
       else if (!this.alive) continue;
       else if (message.type === "ping") void onPing?.(this, message as never);
-      else void this.#run(message, onRun, onRecover);
+      else void onRun?.(this, message);
     }
-  }
-
-  async #run(message: RunMessage, onRun?: GuestScript, onRecover?: GuestScript): Promise<void> {
-    let isOver = false;
-    this.#onSent = (sent) => {
-      if (isOver || (sent["type"] !== "done" && sent["type"] !== "failed")) return;
-      isOver = true;
-      setImmediate(() => void onRecover?.(this, message));
-    };
-    await onRun?.(this, message);
   }
 }
 

@@ -38,18 +38,12 @@ export function createClient(
   json: JsonEncoder,
   { send, state, pending, reviveHandles }: ClientSettings,
 ) {
-  const { PromiseConstructor, constructors, create, defineValue, includesText, indexOfText } = primordials;
-  const { isInstance, quote, sliceText, startsWith, toText } = primordials;
+  const { PromiseConstructor, constructors, create, defineValue, includesText } = primordials;
+  const { isInstance, quote, startsWith, toText } = primordials;
   // Resources and prompts of servers are requested from the host as calls with these reserved names.
   const RESERVED = "mcp:";
-  const LIST_RESOURCES = "mcp:resources/list";
-  const LIST_RESOURCE_TEMPLATES = "mcp:resources/templates/list";
-  const READ_RESOURCE = "mcp:resources/read";
-  const LIST_PROMPTS = "mcp:prompts/list";
-  const GET_PROMPT = "mcp:prompts/get";
   // No server has such a name.
   const SKILLS = "cem:skills";
-  const FRAME = "\n    at ";
 
   let inFlight = 0;
   /** JSON of queued calls, between `queueFirst` and `queueEnd`. */
@@ -135,14 +129,14 @@ export function createClient(
       __proto__: null,
       callTool,
       ToolError,
-      listResources: (server: string) => member(server, LIST_RESOURCES, {}, "resources"),
+      listResources: (server: string) => member(server, "mcp:resources/list", {}, "resources"),
       listResourceTemplates: (server: string) =>
-        member(server, LIST_RESOURCE_TEMPLATES, {}, "resourceTemplates"),
+        member(server, "mcp:resources/templates/list", {}, "resourceTemplates"),
       readResource: (server: string, uri: string) =>
-        member(server, READ_RESOURCE, { uri: toText(uri) }, "contents"),
-      listPrompts: (server: string) => member(server, LIST_PROMPTS, {}, "prompts"),
+        member(server, "mcp:resources/read", { uri: toText(uri) }, "contents"),
+      listPrompts: (server: string) => member(server, "mcp:prompts/list", {}, "prompts"),
       getPrompt: (server: string, name: string, args: object = {}) =>
-        callTool(server, GET_PROMPT, { name: toText(name), arguments: args }),
+        callTool(server, "mcp:prompts/get", { name: toText(name), arguments: args }),
       saveSkill: (draft: object) => callTool(SKILLS, "propose", draft),
     } as Record<string, unknown>,
     /** A function that calls a tool on the host, for tools whose files need not be loaded. */
@@ -182,11 +176,7 @@ export function createClient(
       const failure = new ToolError({ code: "TOOL_FAILED", message, details: {} }, server, tool);
       defineValue(failure, "cause", thrown, false);
       // The frames of the tool, which lead to the program as well.
-      const stack = isError ? (thrown as Error).stack : undefined;
-      const frames = typeof stack === "string" ? indexOfText(stack, FRAME, 0) : -1;
-      if (frames === -1) return failure;
-      const head = `${failure.name}: ${failure.message}`;
-      defineValue(failure, "stack", head + sliceText(stack, frames), false);
+      if (isError) pending.addPlace(failure, (thrown as Error).stack);
       return failure;
     },
     hasCalls: (): boolean => inFlight > 0,

@@ -15,18 +15,12 @@ export function createConsole(
   write: (isError: boolean, text: string) => void,
   runtime: Members | undefined,
 ): object {
-  const { apply, defineValue, includesText, keys, ownProperty, symbols, toText } = primordials;
+  const { apply, defineValue, includesText, keys, ownProperty, symbols } = primordials;
   const DIRECTIVES = "sdifjoOc";
   const PRINTING = ["log", "info", "debug", "warn", "error"];
   const floor = Math.trunc;
 
-  function shown(value: unknown): string {
-    if (typeof value === "string") return value;
-    if (typeof value === "bigint") return `${value}n`;
-    if (value === 0 && 1 / value < 0) return "-0";
-    const isObject = (typeof value === "object" && value !== null) || typeof value === "function";
-    return isObject ? print(value) : toText(value);
-  }
+  const shown = (value: unknown): string => (typeof value === "string" ? value : print(value));
 
   function filledIn(directive: string, value: unknown): string {
     if (directive === "c") return "";
@@ -52,11 +46,8 @@ export function createConsole(
           index += 1;
         } else text += letter;
       }
-    } else if (args.length > 0) {
-      text = shown(first);
-      next = 1;
     }
-    for (; next < args.length; next += 1) text += ` ${shown(args[next])}`;
+    for (; next < args.length; next += 1) text += `${next > 0 ? " " : ""}${shown(args[next])}`;
     return text;
   }
 

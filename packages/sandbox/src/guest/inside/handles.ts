@@ -2,8 +2,7 @@ import type { Ask, HostFunction, Primordials } from "./primordials.ts";
 
 /** Creates what programs make of results that the host keeps in files. */
 export function createHandles(primordials: Primordials, host: HostFunction, ask: Ask) {
-  const { ProxyConstructor, SafeWeakMap, byteText, bytesOf, constructors, create, defineProperty } =
-    primordials;
+  const { ProxyConstructor, SafeWeakMap, byteText, bytesOf, constructors, create } = primordials;
   const { defineValue, execPattern, has, indexOfText, isArray, keys, max, ownKeys, ownProperty } =
     primordials;
   const { parseJson, sliceText } = primordials;
@@ -94,38 +93,7 @@ export function createHandles(primordials: Primordials, host: HostFunction, ask:
       addMethods(list, handle);
       return list;
     }
-    if (shape.kind !== "object") return onUse(handle, shape.kind === "list" ? [] : {});
-    const { names, small } = shape;
-    const result = {};
-    const load = (): void => {
-      const whole = readWhole(handle) as Record<string, unknown>;
-      unread.set(result, undefined);
-      for (let index = 0; index < names.length; index += 1) {
-        const name = names[index] as string;
-        // A program may have put something in its place.
-        if (ownProperty(result, name)?.get !== undefined) defineValue(result, name, whole[name], true);
-      }
-    };
-    const readOnUse = (name: string): void => {
-      const descriptor = create(null) as PropertyDescriptor;
-      descriptor.get = () => {
-        load();
-        return (result as Record<string, unknown>)[name];
-      };
-      descriptor.set = (value: unknown) => void defineValue(result, name, value, true);
-      descriptor.enumerable = true;
-      descriptor.configurable = true;
-      defineProperty(result, name, descriptor);
-    };
-    for (let index = 0; index < names.length; index += 1) {
-      const name = names[index] as string;
-      const member = ownProperty(small, name);
-      if (member === undefined) readOnUse(name);
-      else defineValue(result, name, member.value, true);
-    }
-    unread.set(result, handle);
-    addMethods(result, handle);
-    return result;
+    return onUse(handle, shape);
   }
 
   /** The value of a result. @throws RangeError that says how to read one that is too large for that. */
@@ -136,28 +104,43 @@ export function createHandles(primordials: Primordials, host: HostFunction, ask:
     );
   }
 
-  /** A list or an object with many names, into which its members are read when the program first looks at it. */
-  function onUse(handle: Handle, target: object): object {
+  /** A list or an object, into which its members are read when the program first looks at one that did not come with it. */
+  function onUse(handle: Handle, shape: Shape): object {
+    const target: object = shape.kind === "list" ? [] : {};
+    const known = shape.kind === "object" ? shape : undefined;
+    for (let index = 0; index < (known?.names.length ?? 0); index += 1) {
+      const name = known?.names[index] as string;
+      // JSON has no `undefined`: it stands for a member that is not read yet.
+      defineValue(target, name, ownProperty(known?.small as object, name)?.value, true);
+    }
     addMethods(target, handle);
     const read = (): object => {
       if (unread.get(proxy) === undefined) return target;
       const whole = readWhole(handle) as Record<string, unknown>;
       unread.set(proxy, undefined);
-      const names = keys(whole);
-      for (let index = 0; index < names.length; index += 1)
-        defineValue(target, names[index] as string, whole[names[index] as string], true);
+      const names = known?.names ?? keys(whole);
+      for (let index = 0; index < names.length; index += 1) {
+        const name = names[index] as string;
+        const own = ownProperty(target, name);
+        // A program may have put something in its place, or deleted it.
+        if (known === undefined || (own !== undefined && own.value === undefined))
+          defineValue(target, name, whole[name], true);
+      }
       return target;
     };
-    const traps = create(null) as ProxyHandler<object>;
-    traps.get = (_, name) => {
-      const own = name === "length" ? undefined : ownProperty(target, name);
-      // It is looked for wherever a result is awaited.
-      if (own === undefined && name === "then") return undefined;
-      return own === undefined ? (read() as Record<string | symbol, unknown>)[name] : own.value;
+    const isThere = (name: string | symbol): boolean => {
+      const own = ownProperty(target, name);
+      // `then` is looked for wherever a result is awaited.
+      if (own === undefined) return known !== undefined || name === "then";
+      return own.value !== undefined && (name !== "length" || !isArray(target));
     };
-    traps.has = (_, name) => has(read(), name);
-    traps.ownKeys = () => ownKeys(read());
-    traps.getOwnPropertyDescriptor = (_, name) => ownProperty(read(), name);
+    const named = (): object => (known === undefined ? read() : target);
+    const traps = create(null) as ProxyHandler<object>;
+    traps.get = (_, name) =>
+      (isThere(name) ? target : (read() as Record<string | symbol, unknown>))[name as never];
+    traps.has = (_, name) => has(named(), name);
+    traps.ownKeys = () => ownKeys(named());
+    traps.getOwnPropertyDescriptor = (_, name) => ownProperty(named(), name);
     const proxy = new ProxyConstructor(target, traps);
     unread.set(proxy, handle);
     return proxy;

@@ -23,25 +23,22 @@ export interface RuntimeParts {
   runnerFolders: readonly string[];
 }
 
+/** By index. In an object, since a namespace with an export named `then` must never be the value of a promise. */
+type Namespaces = Record<number, unknown>;
+
 interface Import {
-  namespaces: Record<string, unknown>[];
-  resolve(namespaces: Record<string, unknown>[]): void;
+  resolve(namespaces: Namespaces): void;
   reject(thrown: unknown): void;
 }
-
-type Parts = typeof PARTS;
 
 /**
  * Puts the parts together in a new realm: the part of the guest that lives in a realm with the program. Its methods take
  * primitives, and objects of the realm itself. None of them throws.
  */
-function createInside(parts: Parts, hostFunction: HostFunction, runtime: RuntimeParts | undefined) {
+function createInside(parts: typeof PARTS, hostFunction: HostFunction, runtime: RuntimeParts | undefined) {
   const primordials = parts.createPrimordials();
-  const { PromiseConstructor, SafeWeakMap, create, constructors, defineValue, promiseThen, quote } =
-    primordials;
+  const { PromiseConstructor, create, constructors, defineValue, promiseThen, quote } = primordials;
   const run = { __proto__: null as never, callsInFlight: 1, payloadBytes: 0, nextId: 1 };
-  /** The place in the program that an error stems from. */
-  const places = new SafeWeakMap<{ line: number; column: number }>();
   if (runtime !== undefined && runtime.runnerFolders.length > 0)
     parts.hideRunnerFrames(primordials, runtime.runnerFolders);
 
@@ -104,13 +101,12 @@ function createInside(parts: Parts, hostFunction: HostFunction, runtime: Runtime
   const imports = create(null) as Record<number, Import>;
   let nextImport = 1;
 
-  function importModules(requests: unknown): Promise<Record<string, unknown>[]> {
+  function importModules(requests: unknown): Promise<Namespaces> {
     const text = primordials.stringify(requests);
     return new PromiseConstructor((resolve, reject) => {
       const id = nextImport;
       nextImport += 1;
-      // A list, since a namespace with an export named `then` must never be the value of a promise.
-      imports[id] = { __proto__: null, namespaces: [], resolve, reject } as never;
+      imports[id] = { __proto__: null, resolve, reject } as never;
       host("import", id, text);
     });
   }
@@ -127,10 +123,7 @@ function createInside(parts: Parts, hostFunction: HostFunction, runtime: Runtime
 
   function fail(thrown: unknown, kind: "syntax" | "exception" = "exception"): void {
     if (json.isTooLarge(thrown)) return void client.endByLimit("value");
-    const isObject = typeof thrown === "object" && thrown !== null;
-    const place = isObject ? places.get(thrown) : undefined;
-    const where = place === undefined ? "" : `,"line":${place.line},"column":${place.column}`;
-    host("failed", `{"kind":"${kind}",${readThrown(thrown)}${where}}`);
+    host("failed", `{"kind":"${kind}",${readThrown(thrown)}}`);
   }
 
   /** The value of a last expression, which the program did not say is its result: what is no data is none. */
@@ -207,13 +200,8 @@ function createInside(parts: Parts, hostFunction: HostFunction, runtime: Runtime
     nextCallId: (): number => run.nextId,
     /** Whether the host has calls to answer. */
     hasCalls: client.hasCalls,
-    /** Adds a module to those of an import that goes on. */
-    addImported(id: number, namespace: unknown): void {
-      const list = imports[id]?.namespaces;
-      if (list !== undefined) defineValue(list, `${list.length}`, namespace, true);
-    },
-    imported(id: number): void {
-      imports[id]?.resolve(imports[id].namespaces);
+    imported(id: number, namespaces: Namespaces): void {
+      imports[id]?.resolve(namespaces);
       delete imports[id];
     },
     importFailed(id: number, thrown: unknown): void {
@@ -233,11 +221,8 @@ function createInside(parts: Parts, hostFunction: HostFunction, runtime: Runtime
     parse: primordials.parseJson,
     /** Makes an error of the realm. */
     makeError,
-    /** Notes the place in the program that an error stems from. */
-    placeError(error: unknown, line: number, column: number): void {
-      if (typeof error === "object" && error !== null)
-        places.set(error, { line: primordials.toNumber(line), column: primordials.toNumber(column) });
-    },
+    /** Adds the place in the program that an error stems from to its stack. */
+    addPlace: pending.addPlace,
   };
 }
 

@@ -17,9 +17,19 @@ export interface Printing {
  * @param standIn - Gives what a result has in place of an object.
  */
 export function createJsonEncoder(primordials: Primordials, standIn: (value: object) => object | undefined) {
-  const { SafeWeakMap, apply, execPattern, isArray, isFiniteNumber, isInstance, isView, keys, quote } =
-    primordials;
-  const { PromiseConstructor, forEachEntry, forEachMember, ownProperty, sizeOfSet, toText } = primordials;
+  const {
+    SafeWeakMap,
+    apply,
+    attempt,
+    execPattern,
+    isArray,
+    isFiniteNumber,
+    isInstance,
+    isView,
+    keys,
+    quote,
+  } = primordials;
+  const { PromiseConstructor, defineValue, forEachEntry, forEachMember, ownProperty, toText } = primordials;
   const { typedArrayLength, typedArrayName } = primordials;
   /** The deepest nesting of a value that crosses between guest and host; the host has the same limit. */
   const MAX_DEPTH = 500;
@@ -28,7 +38,6 @@ export function createJsonEncoder(primordials: Primordials, standIn: (value: obj
   const IDENTIFIER = /^[A-Za-z_$][\w$]*$/;
   const MapConstructor = Map;
   const SetConstructor = Set;
-  const ErrorConstructor = Error;
   const NumberBox = Number;
   const StringBox = String;
   const BooleanBox = Boolean;
@@ -37,6 +46,7 @@ export function createJsonEncoder(primordials: Primordials, standIn: (value: obj
   const DataViewConstructor = DataView;
   const BufferConstructor = ArrayBuffer;
   const MAX_NOTES = 5;
+  const UNREAD = {};
   const MAX_SAFE = 9_007_199_254_740_991n;
 
   /** Thrown when a value has no form in JSON; the message says where and what to do. */
@@ -157,6 +167,7 @@ export function createJsonEncoder(primordials: Primordials, standIn: (value: obj
 
   function printedPrimitive(value: unknown): string {
     if (typeof value === "bigint") return `${value}n`;
+    if (value === 0 && 1 / value < 0) return "-0";
     if (typeof value !== "function") return toText(value);
     const name = ownProperty(value, "name")?.value as unknown;
     return `[Function: ${typeof name === "string" && name !== "" ? name : "(anonymous)"}]`;
@@ -235,38 +246,27 @@ export function createJsonEncoder(primordials: Primordials, standIn: (value: obj
 
   function writeMap(encoder: Encoder, map: object, path: string, depth: number): void {
     let hasNames = true;
-    let size = 0;
-    forEachEntry(map, (_, key) => {
-      size += 1;
-      if (typeof key !== "string") hasNames = false;
-    });
-    let index = 0;
-    put(encoder, `${encoder.printing === undefined ? "" : `Map(${size}) `}${hasNames ? "{" : "["}`);
+    const entries: [unknown, unknown][] = [];
     forEachEntry(map, (item, key) => {
-      const place = hasNames ? `${path}${stepTo(key as string)}` : `${path}[${index}]`;
-      put(encoder, index > 0 ? "," : "");
-      if (hasNames) put(encoder, `${quote(key as string)}:`);
-      else {
-        put(encoder, "[");
-        write(encoder, key, `${place}[0]`, depth + 1);
-        put(encoder, ",");
-      }
-      write(encoder, item, hasNames ? place : `${place}[1]`, depth + 1);
-      if (!hasNames) put(encoder, "]");
-      index += 1;
+      defineValue(entries, `${entries.length}`, [key, item], true);
+      hasNames &&= typeof key === "string";
     });
-    put(encoder, hasNames ? "}" : "]");
+    if (encoder.printing !== undefined) put(encoder, `Map(${entries.length}) `);
+    if (!hasNames) return writeArray(encoder, entries, path, depth);
+    put(encoder, "{");
+    for (let index = 0; index < entries.length; index += 1) {
+      const { 0: name, 1: item } = entries[index] as [string, unknown];
+      put(encoder, `${index > 0 ? "," : ""}${quote(name)}:`);
+      write(encoder, item, path + stepTo(name), depth + 1);
+    }
+    put(encoder, "}");
   }
 
   function writeSet(encoder: Encoder, set: object, path: string, depth: number): void {
-    let index = 0;
-    put(encoder, encoder.printing === undefined ? "[" : `Set(${toText(sizeOfSet(set))}) [`);
-    forEachMember(set, (item) => {
-      put(encoder, index > 0 ? "," : "");
-      write(encoder, item, `${path}[${index}]`, depth + 1);
-      index += 1;
-    });
-    put(encoder, "]");
+    const items: unknown[] = [];
+    forEachMember(set, (item) => void defineValue(items, `${items.length}`, item, true));
+    if (encoder.printing !== undefined) put(encoder, `Set(${items.length}) `);
+    writeArray(encoder, items, path, depth);
   }
 
   function stepTo(name: string): string {
@@ -280,7 +280,7 @@ export function createJsonEncoder(primordials: Primordials, standIn: (value: obj
     }
     if (isInstance(PromiseConstructor, value))
       refuse(encoder, path, "is a promise", "Put `await` before it.");
-    if (!isInstance(ErrorConstructor, value)) return value;
+    if (!isInstance(primordials.constructors.Error, value)) return value;
     const { name, message } = value as Error;
     return { name, message };
   }
@@ -300,22 +300,14 @@ export function createJsonEncoder(primordials: Primordials, standIn: (value: obj
     put(encoder, "{");
     for (let index = 0; index < names.length; index += 1) {
       const name = names[index] as string;
-      let member: unknown;
-      let isRead = true;
-      try {
-        member = (value as Record<string, unknown>)[name];
-      } catch (error) {
-        if (encoder.printing === undefined) throw error;
-        isRead = false;
-      }
+      const read = (): unknown => (value as Record<string, unknown>)[name];
+      // A getter that throws is printed as one.
+      const member = encoder.printing === undefined ? read() : attempt(read, UNREAD);
       if (member === undefined && encoder.printing === undefined) continue;
       put(encoder, `${first ? "" : ","}${quote(name)}:`);
       first = false;
-      if (!isRead) {
-        put(encoder, "[Getter]");
-        continue;
-      }
-      write(encoder, member, path + stepTo(name), depth + 1);
+      if (member === UNREAD) put(encoder, "[Getter]");
+      else write(encoder, member, path + stepTo(name), depth + 1);
     }
     put(encoder, "}");
   }

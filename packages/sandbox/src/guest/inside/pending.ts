@@ -19,8 +19,17 @@ interface Work {
  * @param onEnd - Called at the end of each piece of work, before the program goes on.
  */
 export function createPending(primordials: Primordials, onEnd: () => void) {
-  const { constructors, create, defineValue, includesText, indexOfText, isInstance, keys, sliceText } =
-    primordials;
+  const {
+    attempt,
+    constructors,
+    create,
+    defineValue,
+    includesText,
+    indexOfText,
+    isInstance,
+    keys,
+    sliceText,
+  } = primordials;
   const { quote, toText } = primordials;
   /** The most pieces of work that are listed. */
   const MAX_LISTED = 40;
@@ -29,23 +38,22 @@ export function createPending(primordials: Primordials, onEnd: () => void) {
   const works = create(null) as Record<number, Work>;
   let next = 0;
 
-  /** Adds the program's stack frames to an error without any. An awaited error has them already. */
-  function addPlace(error: unknown, place: Error): void {
-    try {
+  /** Adds the program's stack frames, and what is before them, to an error without any. An awaited error has them already. */
+  function addPlace(error: unknown, begun: unknown): void {
+    // The program decides what a stack is.
+    attempt(() => {
       if (!isInstance(constructors.Error, error)) return;
       const { stack } = error as Error;
-      const begun = place.stack;
       if (typeof stack !== "string" || typeof begun !== "string" || includesText(stack, PROGRAM)) return;
       const frames = indexOfText(begun, "\n", 0);
       if (frames !== -1) defineValue(error as Error, "stack", stack + sliceText(begun, frames), false);
-    } catch {
-      // The program decides what a stack is.
-    }
+    }, undefined);
   }
 
   const isKept = (work: Work, hasValue: boolean): boolean => work.isKept?.(hasValue) ?? true;
 
   return {
+    addPlace,
     begin(kind: Work["kind"], name: string, server = "", isKept?: Work["isKept"]) {
       const id = next;
       next += 1;
@@ -58,7 +66,7 @@ export function createPending(primordials: Primordials, onEnd: () => void) {
           onEnd();
         },
         /** Gives an error that the work ended with the place where it was begun, where its stack has none of the program. */
-        place: (error: unknown) => addPlace(error, place),
+        place: (error: unknown) => addPlace(error, place.stack),
       };
     },
     /** Whether a run goes on after its program has returned. */

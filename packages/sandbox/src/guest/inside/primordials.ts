@@ -56,6 +56,14 @@ export function createPrimordials() {
 
   return {
     SafeWeakMap,
+    /** What a function gives, or `otherwise` when it throws, as whatever looks at a program's values may. */
+    attempt<Result>(action: () => Result, otherwise: Result): Result {
+      try {
+        return action();
+      } catch {
+        return otherwise;
+      }
+    },
     apply: apply as (method: unknown, self: unknown, args: readonly unknown[]) => unknown,
     create,
     defineProperty,
@@ -114,7 +122,6 @@ export function createPrimordials() {
     timeOf: uncurry(Date.prototype.getTime),
     toNumber: Number,
     isNativeError: (Error as unknown as { isError(value: unknown): boolean }).isError,
-    sizeOfSet: getter(Set.prototype, "size"),
     toText: String,
     isFiniteNumber: Number.isFinite,
     isArray: Array.isArray,

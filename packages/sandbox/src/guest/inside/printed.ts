@@ -1,8 +1,8 @@
 import type { JsonEncoder } from "./json.ts";
 import type { Primordials } from "./primordials.ts";
 
-/** Gives the text of an object that a program prints: compact JSON, which is whole and which a model reads well. */
-export type Printer = (value: object) => string;
+/** Gives the text of a value that a program prints: compact JSON, which is whole and which a model reads well. */
+export type Printer = (value: unknown) => string;
 
 /**
  * Creates the printer of a realm.
@@ -88,8 +88,7 @@ export function createPrinter(
 
   /** An error with its stack, its own members, and its cause. */
   function errorText(error: unknown, depth: number): string {
-    if (!isNativeError(error))
-      return typeof error === "object" && error !== null ? print(error) : toText(error);
+    if (!isNativeError(error)) return typeof error === "string" ? error : print(error);
     const { stack, cause } = error as Error;
     let text = typeof stack === "string" && stack !== "" ? stack : toText(error);
     const names = keys(error as object);
@@ -107,8 +106,10 @@ export function createPrinter(
       : `${text}\nCaused by ${errorText(cause, depth + 1)}`;
   }
 
-  function print(value: object): string {
+  function print(value: unknown): string {
     try {
+      if ((typeof value !== "object" && typeof value !== "function") || value === null)
+        return json.encodePrinted(value, MAX_CHARACTERS, printing).text;
       if (isNativeError(value)) return errorText(value, 0);
       if (isInstance(DateConstructor, value) && !isFiniteNumber(timeOf(value))) return "Invalid Date";
       const { toJSON } = value as { toJSON?: unknown };

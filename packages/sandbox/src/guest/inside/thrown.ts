@@ -5,36 +5,25 @@ import type { Primordials } from "./primordials.ts";
  * error. It survives every getter and proxy.
  */
 export function createThrownReader(primordials: Primordials): (thrown: unknown) => string {
-  const { has, isNativeError, quote, sliceText, toText } = primordials;
+  const { attempt, has, isNativeError, quote, sliceText, toText } = primordials;
   const MAX_NAME_CHARACTERS = 256;
   const MAX_MESSAGE_CHARACTERS = 8_192;
   const MAX_STACK_CHARACTERS = 16_384;
 
-  function read(value: object, key: string, limit: number): string {
-    try {
+  const read = (value: object, key: string, limit: number): string =>
+    attempt(() => {
       const found = (value as Record<string, unknown>)[key];
       return found === undefined ? "" : sliceText(toText(found), 0, limit);
-    } catch {
-      return "";
-    }
-  }
-
-  function isErrorLike(value: unknown): value is object {
-    if (typeof value !== "object" || value === null) return false;
-    try {
-      return isNativeError(value) || has(value, "message");
-    } catch {
-      return false;
-    }
-  }
-
-  function textOf(thrown: unknown): string {
-    try {
-      return sliceText(toText(thrown), 0, MAX_MESSAGE_CHARACTERS);
-    } catch {
-      return "The program threw a value that has no text.";
-    }
-  }
+    }, "");
+  const isErrorLike = (value: unknown): value is object =>
+    typeof value === "object" &&
+    value !== null &&
+    attempt(() => isNativeError(value) || has(value, "message"), false);
+  const textOf = (thrown: unknown): string =>
+    attempt(
+      () => sliceText(toText(thrown), 0, MAX_MESSAGE_CHARACTERS),
+      "The program threw a value that has no text.",
+    );
 
   return (thrown) => {
     const isError = isErrorLike(thrown);

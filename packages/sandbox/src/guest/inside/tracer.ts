@@ -11,7 +11,8 @@ export function createTracer(
   pending: Pending,
   host: HostFunction,
 ) {
-  const { PromiseConstructor, ProxyConstructor, apply, create, defineProperty, freeze } = primordials;
+  const { PromiseConstructor, ProxyConstructor, apply, attempt, create, defineProperty, freeze } =
+    primordials;
   const { isInstance, ownKeys, promiseThen, quote, sliceText } = primordials;
   /** Characters of a result that are sent, for counting its tokens. */
   const SAMPLE_CHARACTERS = 64 * 1024;
@@ -36,12 +37,8 @@ export function createTracer(
 
   function report(trace: Trace, tool: string, started: number, ok: boolean, result: unknown): void {
     if (trace.hosted) return;
-    let text = "";
-    try {
-      text = ok ? (json.encode(result, "result", MEASURED_CHARACTERS) ?? "") : "";
-    } catch {
-      // A result that is not JSON counts as empty.
-    }
+    // A result that is not JSON counts as empty.
+    const text = ok ? textOf(result) : "";
     const ms = (host("now") as number) - started;
     const sample = quote(sliceText(text, 0, SAMPLE_CHARACTERS));
     host(
@@ -50,50 +47,50 @@ export function createTracer(
     );
   }
 
-  function argumentsText(args: readonly unknown[]): string {
-    try {
-      const text = json.encode(args.length === 1 ? args[0] : args, "arguments", MEASURED_CHARACTERS) ?? "";
-      return sliceText(text, 0, ARGUMENT_CHARACTERS);
-    } catch {
-      return "";
-    }
-  }
+  const textOf = (value: unknown): string =>
+    attempt(() => json.encode(value, "value", MEASURED_CHARACTERS) ?? "", "");
 
   function traced(server: string, tool: string, implementation: object): object {
     return new ProxyConstructor(implementation, {
       __proto__: null,
       apply(target, self, args) {
-        const trace: Trace = { server, hosted: false, args: argumentsText(args) };
+        const trace: Trace = {
+          server,
+          hosted: false,
+          args: sliceText(textOf(args.length === 1 ? args[0] : args), 0, ARGUMENT_CHARACTERS),
+        };
         const outer = current;
         const started = host("now") as number;
+        const completed = (value: unknown): unknown => {
+          report(trace, tool, started, true, value);
+          return value;
+        };
+        const failed = (error: unknown): never => {
+          report(trace, tool, started, false, undefined);
+          throw client.toolError(error, server, tool);
+        };
         current = trace;
         let result: unknown;
         try {
           result = apply(target, self, args);
         } catch (error) {
-          report(trace, tool, started, false, undefined);
-          throw client.toolError(error, server, tool);
+          return failed(error);
         } finally {
           current = outer;
         }
-        if (!isInstance(PromiseConstructor, result)) {
-          report(trace, tool, started, true, result);
-          return result;
-        }
+        if (!isInstance(PromiseConstructor, result)) return completed(result);
         // The client notes its own calls.
         const work = trace.hosted ? undefined : pending.begin("call", tool, server);
         return promiseThen(
           result as Promise<unknown>,
           (value) => {
             work?.end();
-            report(trace, tool, started, true, value);
-            return value;
+            return completed(value);
           },
           (error) => {
             work?.end();
             work?.place(error);
-            report(trace, tool, started, false, undefined);
-            throw client.toolError(error, server, tool);
+            return failed(error);
           },
         );
       },

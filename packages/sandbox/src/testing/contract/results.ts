@@ -78,7 +78,7 @@ try { await result.text(); } catch (error) { return [bytes[0], error.message]; }
       mimeType: "application/json",
       shape: { kind: "object", names: ["total", "rows", "text", "toString"], small: { total: 3 } },
     });
-    const code = `const seen: unknown[] = [result.total, Object.keys(result), typeof result.json, result.path, Object.getOwnPropertyDescriptor(result, "rows")!.get !== undefined];
+    const code = `const seen: unknown[] = [result.total, Object.keys(result), typeof result.json, result.path, (await callTool("host", "get") as any) !== result];
 const same = result.rows === result.rows; result.text = "mine";
 seen.push(same, result.rows.length, result.toString, (await result.json()).text, JSON.stringify(result), { ...result }.total);
 const unread: any = await callTool("host", "get"); const copied = structuredClone({ ...unread });
