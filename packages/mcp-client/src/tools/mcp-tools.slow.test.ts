@@ -166,6 +166,19 @@ describe("createMcpTools", () => {
       expect((await untouched.catalog()).servers.map(({ name }) => name)).toEqual(["odd"]);
     });
 
+    it("announces the tools of a server while another hangs at its first start", async () => {
+      const project = await makeProject();
+      const { tools, catalog, call } = project.open([odd("hang", { name: "slow" }), odd()]);
+      const announced: string[] = [];
+      tools.onToolsChanged(({ server }) => announced.push(server));
+      const listing = catalog();
+      // The start of the other is given up after 30 s.
+      await expect.poll(() => announced, { timeout: 25_000 }).toEqual(["odd"]);
+      expect(await call("odd", "echo", { text: "hi" })).toMatchObject({ ok: true, value: "hi" });
+      await tools.close();
+      expect(echoOf(await listing)).toMatchObject({ server: "odd" });
+    });
+
     it("says why the tools of a server can't be called", async () => {
       const project = await makeProject();
       await project.open([odd()]).tools.generate();

@@ -1,4 +1,5 @@
 import type { ToolSource } from "@cem/bridge";
+import { toErrorInfo } from "@cem/core";
 import type { ResultStore, ToolCatalog, ToolServer } from "@cem/core";
 import type { ContentChange } from "../connection/connection-types.ts";
 import type { McpConnections } from "../connections.ts";
@@ -95,7 +96,7 @@ export function createMcpTools(settings: McpToolsSettings): McpTools {
       for (const listener of contentListeners) listener(server, change);
     },
   });
-  const parts = { servers, folders, holdChanged };
+  const parts = { servers, folders, holdChanged, inTurn: watch.inTurn };
   const source = createGeneratedToolSource({
     ...parts,
     store,
@@ -104,13 +105,15 @@ export function createMcpTools(settings: McpToolsSettings): McpTools {
       onLog?.({ server, level: "warn", source: "client", message });
     },
   });
-  const generateMissing = async (names: readonly string[]): Promise<void> => {
-    const generated = await watch.exclusively(() => generateServers(parts, { servers: names }));
-    for (const { server, directory, error } of generated) {
-      const added = [...((await folders.read(directory))?.definitions.keys() ?? [])];
-      if (error === undefined) watch.announce({ server, added, changed: [], held: false, removed: [] });
-      const message = `Server "${server}" gave no tools yet and is asked again later: ${error?.message}`;
-      if (error !== undefined) onLog?.({ server, level: "warn", source: "client", message });
+  const generateMissing = async (server: string): Promise<void> => {
+    try {
+      const [generated] = await generateServers(parts, { servers: [server] });
+      if (generated?.error !== undefined) throw new Error(generated.error.message);
+      const added = [...((await folders.read(await servers.folderOf(server)))?.definitions.keys() ?? [])];
+      watch.announce({ server, added, changed: [], held: false, removed: [] });
+    } catch (error) {
+      const message = `Server "${server}" gave no tools yet and is asked again later: ${toErrorInfo(error).message}`;
+      onLog?.({ server, level: "warn", source: "client", message });
     }
   };
   return {
@@ -120,7 +123,7 @@ export function createMcpTools(settings: McpToolsSettings): McpTools {
     withAvailability: (catalog) =>
       withAvailability(changesFiles ? generatingMissing(catalog, parts, generateMissing) : catalog, parts),
     startNamed: createServerStarter(parts),
-    generate: (options) => watch.exclusively(() => generateServers(parts, options)),
+    generate: (options) => generateServers(parts, options),
     examine: (options) => examineServers(parts, options),
     connectionsFor: (server) => connectionsFor(server, servers),
     folderOf: (server) => servers.folderOf(server),
@@ -129,7 +132,7 @@ export function createMcpTools(settings: McpToolsSettings): McpTools {
     onContentsChanged: (listener) => void contentListeners.add(listener),
     async close() {
       await servers.close();
-      await watch.exclusively(async () => {});
+      await watch.settled();
     },
   };
 }

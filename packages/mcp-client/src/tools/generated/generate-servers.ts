@@ -51,11 +51,13 @@ const FIRST_RETRY_MS = 30_000;
 /**
  * A catalog for which the tools of servers without files, as somebody wrote them into a configuration, are generated when it is
  * listed. Those of slow servers are in a later list.
+ *
+ * @param generate - Generates the files of one server, and rejects for none.
  */
 export function generatingMissing(
   catalog: ToolCatalog,
   { servers, folders }: GeneratedParts,
-  generate: (servers: readonly string[]) => Promise<void>,
+  generate: (server: string) => Promise<void>,
 ): ToolCatalog {
   let first: Promise<void> | undefined;
   let nextAt = 0;
@@ -65,10 +67,11 @@ export function generatingMissing(
     missing = [];
     for (const [name, { enabled, error }] of servers.byName) {
       // A lock that can't be read is reported where it is used.
-      const read = async () => folders.read(await servers.folderOf(name)).catch(() => "unreadable");
-      if (enabled && error === undefined && (await read()) === undefined) missing.push(name);
+      const directory = await servers.folderOf(name);
+      const found = await folders.read(directory).catch(() => "unreadable");
+      if (enabled && error === undefined && found === undefined) missing.push(name);
     }
-    if (missing.length > 0) await generate(missing);
+    await Promise.all(missing.map(generate));
     nextAt = performance.now() + retryMs;
     retryMs *= 2;
   };
@@ -104,7 +107,7 @@ export async function generateServers(
   parts: GeneratedParts,
   options: GenerateOptions = {},
 ): Promise<GeneratedServer[]> {
-  const { servers } = parts;
+  const { servers, inTurn } = parts;
   const enabled = [...servers.byName].filter(([, server]) => server.enabled).map(([name]) => name);
   const names = options.servers ?? enabled;
   const connections = await servers.connections();
@@ -113,7 +116,7 @@ export async function generateServers(
   return Promise.all(
     names.map(async (server) => {
       try {
-        return await generateServer(parts, server, options);
+        return await inTurn(server, () => generateServer(parts, server, options));
       } catch (error) {
         options.signal?.throwIfAborted();
         return failed(server, await servers.folderOf(server), toErrorInfo(error));

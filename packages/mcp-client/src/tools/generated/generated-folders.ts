@@ -62,12 +62,16 @@ export class GeneratedFolders {
   }
 }
 
+/** Runs work that reads or writes the files of a server when all such work that came before has ended. */
+export type InTurn = <Result>(server: string, work: () => Result | Promise<Result>) => Promise<Result>;
+
 /** The servers whose tools were generated, and their files. */
 export interface GeneratedParts {
   servers: McpServers;
   folders: GeneratedFolders;
   /** Whether a tool whose definition changed is held back until the change is accepted. */
   holdChanged: boolean;
+  inTurn: InTurn;
 }
 
 /**

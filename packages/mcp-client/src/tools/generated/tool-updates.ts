@@ -2,7 +2,7 @@ import path from "node:path";
 import { createTurns, toErrorInfo } from "@cem/core";
 import type { LogEntry, ToolList } from "../../connection/connection-types.ts";
 import { definitionsOf } from "./generated-folders.ts";
-import type { GeneratedParts } from "./generated-folders.ts";
+import type { GeneratedParts, InTurn } from "./generated-folders.ts";
 
 /** How the tools that a server lists now differ from those that were generated. */
 export interface ToolsChange {
@@ -57,8 +57,8 @@ export async function takeInChanges(
 }
 
 /**
- * Follows the lists of tools that servers send while they are connected: takes them in one after another, and tells of those
- * that differ from the one before.
+ * Follows the lists of tools that servers send while they are connected: takes those of a server in one after another, and
+ * announces those that differ from the one before.
  */
 export function watchChanges(
   takeIn: (server: string, list: ToolList) => Promise<ToolsChange | undefined>,
@@ -66,7 +66,14 @@ export function watchChanges(
 ) {
   const listeners = new Set<(change: ToolsChange) => void>();
   const last = new Map<string, string>();
-  const enqueue = createTurns();
+  const turns = new Map<string, ReturnType<typeof createTurns>>();
+
+  // No server waits for another.
+  const inTurn: InTurn = (server, work) => {
+    const turn = turns.get(server) ?? createTurns();
+    turns.set(server, turn);
+    return turn(work);
+  };
 
   const announce = (change: ToolsChange): void => {
     log({ server: change.server, level: "info", source: "client", message: describeChange(change) });
@@ -93,14 +100,17 @@ export function watchChanges(
   return {
     /** To be called with each further list of a server. */
     onListed(server: string, list: ToolList) {
-      void enqueue(() => take(server, list));
+      void inTurn(server, () => take(server, list));
     },
     announce,
     onChange(listener: (change: ToolsChange) => void) {
       listeners.add(listener);
     },
-    /** Runs work that writes generated files when no list is being taken in, and none while it runs. */
-    exclusively: enqueue,
+    inTurn,
+    /** Resolves when no work is under way. */
+    settled: async (): Promise<void> => {
+      await Promise.all([...turns.values()].map((turn) => turn(() => {})));
+    },
   };
 }
 
