@@ -116,7 +116,8 @@ describe("createDetector", () => {
   });
 });
 
-describe("hostile texts of 1 MB", () => {
+// These say how long something takes, not what is found, and faults that are put in make them long.
+describe.skipIf(process.env["CEM_MUTATION"])("hostile texts of 1 MB", () => {
   const PIECES = [
     "7",
     "7 ",
