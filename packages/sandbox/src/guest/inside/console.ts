@@ -62,11 +62,7 @@ export function createConsole(
     else apply(runtime[name], runtime, [text]);
   }
   for (const name of PRINTING) add(name, (...args) => put(name, format(args)));
-  add("dir", (value, options) => {
-    const isLaidOut = options !== undefined && runtime !== undefined;
-    if (isLaidOut) apply(runtime["dir"], runtime, [value, options]);
-    else put("log", shown(value));
-  });
+  add("dir", (value) => put("log", shown(value)));
   if (runtime !== undefined)
     add("group", (...args) => void apply(runtime["group"], runtime, args.length === 0 ? [] : [format(args)]));
   const others = runtime === undefined ? [] : keys(runtime);

@@ -35,12 +35,7 @@ export function createPrimordials() {
   const weakGet = uncurry(WeakMap.prototype.get);
   const weakSet = uncurry(WeakMap.prototype.set);
   // Made once: making an object without prototypes takes longer than the definition of a property.
-  const data = create(null) as {
-    value?: unknown;
-    writable: boolean;
-    enumerable: boolean;
-    configurable: boolean;
-  };
+  const data = create(null) as PropertyDescriptor;
   data.writable = data.configurable = true;
 
   /** A weak map that is safe from patched prototypes. */
