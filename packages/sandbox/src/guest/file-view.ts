@@ -178,11 +178,7 @@ function patchNodeFunctions(functions: Functions): void {
     const count = NODE_TWO_PATHS.has(name.replace(/Sync$/, "")) ? 2 : 1;
     patch(functions, name, (original) => withPaths(original, count));
   }
-  for (const name of [
-    ...both("realpath mkdtemp readlink opendir readdir"),
-    "createReadStream",
-    "createWriteStream",
-  ])
+  for (const name of both("realpath mkdtemp readlink opendir readdir createReadStream createWriteStream"))
     patch(functions, name, withGuestResult);
 }
 

@@ -9,7 +9,6 @@ const SERVER_INDEX = /^\/workspace\/servers\/([^/]+)\/index\.ts$/;
 const TOOL_FOLDER =
   /^(file:\/\/\/workspace\/(?:servers|skills)\/[^/.][^/]*?)(?:\/?|\/index(?:\.[cm]?[jt]s)?)$/;
 const BARE_FOLDER = /^(?:servers|skills)\//;
-const HAS_SCHEME = /^[a-z][a-z+.-]*:/i;
 
 /** The server or skill that a module is of. */
 export function folderOf(url: string): string | undefined {
@@ -43,11 +42,8 @@ export function resolveModule(
   }
   if (/^(?:node|data|blob):/.test(specifier)) return { url: specifier };
   if (isBuiltin(specifier)) return { url: `node:${specifier}` };
-  const what = HAS_SCHEME.test(specifier)
-    ? `"${specifier}" can't be imported.`
-    : `"${specifier}" is not here.`;
   return {
-    refusal: `${what} A program can import ./servers/…, ./skills/…, other files of /workspace, and Node's modules as node:….`,
+    refusal: `"${specifier}" can't be imported. A program can import ./servers/…, ./skills/…, other files of /workspace, and Node's modules as node:….`,
   };
 }
 

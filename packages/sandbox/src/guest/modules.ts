@@ -118,7 +118,7 @@ export class Modules {
     const linked = await this.#linked(
       named === undefined
         ? await this.#load(url, request.attributes)
-        : this.#withValues(url, named.calls, named.text),
+        : await this.#withValues(url, named.calls, named.text),
     );
     const isKept = this.#settings.toolFolders.some((folder) => pathOf(url).startsWith(`${folder}/`));
     // A program could give a module of its own the name of any server.
@@ -223,14 +223,20 @@ export class Modules {
   }
 
   /** A module of values, beside what its text exports. Deno never frees a `SyntheticModule`, nor the realm that it is made for. */
-  #withValues(url: string, exports: Namespace, text = ""): SourceTextModule {
+  async #withValues(url: string, exports: Namespace, text = ""): Promise<SourceTextModule> {
     const values = this.#realm.inside.newNamespace();
     const lines = Object.keys(exports).map((name, index) => {
       values[name] = attempt(() => exports[name], undefined);
       const quoted = JSON.stringify(name);
       return `const cemValue${index} = import.meta.values[${quoted}]; export { cemValue${index} as ${quoted} };`;
     });
-    return this.#source(url, text, lines.join(""), values);
+    if (text === "") return this.#source(url, "", lines.join(""), values);
+    const own = this.#source(url, text);
+    await own.link(this.#link);
+    // Names of the module give way to the values'.
+    const module = this.#source(url, 'export * from "own";', lines.join(""), values);
+    await module.link(async () => own);
+    return module;
   }
 
   async #nodeExports(url: string): Promise<Namespace> {

@@ -55,7 +55,7 @@ check({ id: -1 });`;
     const bare = await harness().run(`import _ from "lodash";\nexport default _;`);
     expect(bare).toMatchObject({
       status: "failed",
-      error: { message: expect.stringContaining('"lodash" is not here') },
+      error: { message: expect.stringContaining('"lodash" can\'t be imported') },
     });
   });
 

@@ -41,6 +41,17 @@ return [await add({ a: 1, b: 2 }), await again.add({ a: 3, b: 4 }), version, typ
     expect(await harness().value(code, { invoker })).toEqual([3, 7, "1.0", "function"]);
   });
 
+  it("gives them in place of what a module exports by their names", async () => {
+    const invoker = recordingInvoker(() => "host");
+    const text = 'export const multiply = () => "module", other = () => "other";';
+    const code = `import * as all from "./servers/calculator/index.ts";
+import { multiply, other } from "./servers/calculator/index.ts";
+return [await all.multiply({}), all.other(), await multiply({}), other()];`;
+    const modules = { "file:///workspace/servers/calculator/index.ts": text };
+    const expected = ["host", "other", "host", "other"];
+    expect(await harness().value(code, { invoker, modules })).toEqual(expected);
+  });
+
   it("gives them to skills", async () => {
     const invoker = recordingInvoker(({ tool }) => tool);
     const code = `import { customerOf } from "./skills/uses_host/index.ts";\nexport default await customerOf("Ada");`;
