@@ -51,7 +51,7 @@ export const CALL_ERRORS = {
   },
   RESULT_TOO_LARGE: {
     meaning: "A value is larger than what may be passed at once and can't be kept as a handle.",
-    fix: "Ask the tool for less, or raise `execution.limits.max_payload_mb`.",
+    fix: "Ask the tool for less at a time: a page, a filter, fewer fields. An MCP server may answer with 64 MiB at most, which no setting raises; other results may have `execution.limits.max_payload_mb`.",
   },
   TOKEN_UNKNOWN: {
     meaning: "A call, or data to be saved, has a token that stands for no value of its session.",
