@@ -10,7 +10,6 @@ import path from "node:path";
 import { hostFacts } from "./host-facts.mjs";
 import { root } from "./node24.mjs";
 import { findMoreTests } from "./more-tests.mjs";
-import { findSmallPackages } from "./small-packages.mjs";
 import { bin, say, setUp, SetupError, toolEnvironment } from "./setup.mjs";
 
 const RUNS = path.join(root, ".turbo", "runs");
@@ -32,7 +31,7 @@ const PACKED_CHECKS = {
 };
 /**
  * Turbo begins with the packages that others need. `longest` are half of the tests by their time: so many of them as `atOnce`
- * says are run at a time, and beside them two of the others, until the end. `test:repository` has the small packages' tests, too.
+ * says are run at a time, and beside them two of the others, until the end.
  */
 const MODES = {
   sources: {
@@ -80,7 +79,7 @@ summary();
 /** Runs everything. Resolves to what turbo says it has run, and what it should have run. */
 async function runTurbo() {
   const names = [...Object.keys(CHECKS), ...TESTS].map((task) => (ROOT_ONLY.has(task) ? `//#${task}` : task));
-  const filters = mode === "more" ? packagesWithMoreTests() : mode === "sources" ? allButSmallPackages() : [];
+  const filters = mode === "more" ? packagesWithMoreTests() : [];
   const runs =
     longest.length === 0
       ? [names]
@@ -99,11 +98,6 @@ async function runTurbo() {
   if (files.length < runs.length) throw new SetupError("Turbo ended without an account of what it ran.");
   const tasks = files.flatMap((file) => JSON.parse(readFileSync(path.join(RUNS, file), "utf8")).tasks);
   return { planned, tasks: new Map(tasks.map((task) => [task.taskId, task])) };
-}
-
-/** Turbo's filters for the packages whose tests run by themselves. */
-function allButSmallPackages() {
-  return findSmallPackages(root).map((folder) => `--filter=!./${folder}`);
 }
 
 /** Turbo's filters for the packages that have tests for `npm run test:more`. */
@@ -146,7 +140,7 @@ function judgeCheck(name, tasks, planned) {
 /** Adds what a package's report counts. */
 function judgeTests({ taskId, package: name, directory }, tasks) {
   const task = tasks.get(taskId);
-  const label = name === "//" ? "repository and small packages" : name;
+  const label = name === "//" ? "repository" : name;
   const report = readReport(path.join(root, directory, REPORT));
   const { passed = 0, skipped = 0, failed = [], unsteady = [] } = report ?? {};
   for (const [tools, tests] of Object.entries(report?.lacking ?? {}))
