@@ -127,7 +127,7 @@ export class Modules {
   }
 
   /**
-   * What a program takes by name of a module that is nothing but a list of others: functions that only make a call, as those
+   * The exports that a program takes by name of a module that is nothing but a list of others: functions that only make a call, as those
    * of generated tools do, of which no module need be loaded, and the text of a list of the rest.
    */
   #named(url: string, { names, whole }: ImportRequest): { calls: Namespace; text: string } | undefined {

@@ -50,7 +50,7 @@ function withoutTypeImports(code: string): string {
   });
 }
 
-/** What a module that consists of `export { … } from "…";` alone has, as the index of a server does. `undefined` for any other. */
+/** The exports of a module that consists of `export { … } from "…";` alone, as the index of a server does. `undefined` for any other. */
 export function reExports(code: string): Map<string, { name: string; file: string }> | undefined {
   const found = new Map<string, { name: string; file: string }>();
   for (const statement of code.replaceAll(COMMENT, " ").split(";")) {

@@ -51,7 +51,7 @@ export function createPrimordials() {
 
   return {
     SafeWeakMap,
-    /** What a function gives, or `otherwise` when it throws, as whatever looks at a program's values may. */
+    /** Gives a function's result, or `otherwise` when it throws, as whatever looks at a program's values may. */
     attempt<Result>(action: () => Result, otherwise: Result): Result {
       try {
         return action();
