@@ -22,6 +22,12 @@ await new Promise((go) => setTimeout(() => go(found.push(take())), 1)); queueMic
 for (const specifier of ["./none.ts", "/etc/passwd", "npm:x", "./throws.ts", "./broken.ts", "node:none"]) { Deno.writeTextFileSync("throws.ts", "export const seen = new Error('in').stack; console.log(seen); throw new Error(seen);"); Deno.writeTextFileSync("broken.ts", "export const = 1"); try { await import(specifier); } catch (error) { console.error(error); found.push(error.message, error.stack); } }
 const { EventEmitter } = await import("node:events"); new EventEmitter().on("x", () => found.push(take())).emit("x"); console.trace("here");
 Error.prepareStackTrace = (_, sites) => sites.map((site) => [site.getFileName(), site.getScriptNameOrSourceURL(), String(site)].join()); found.push(...take()); structuredClone({ get a() { found.push(...take()); return 1; } }); return found;`,
+  "modules that the runtime itself loads": `import vm from "node:vm"; import { Module } from "node:module"; const found = [];
+const importModuleDynamically = vm.constants.USE_MAIN_CONTEXT_DEFAULT_LOADER, text = 'import("node:process")';
+const own = new Module("own"); own.paths = [];
+for (const load of [() => vm.runInThisContext(text, { importModuleDynamically }), () => new vm.Script(text, { importModuleDynamically }).runInThisContext(), () => vm.compileFunction("return " + text, [], { importModuleDynamically })(), () => (own._compile("module.exports = " + text, "/workspace/own.js"), own.exports)])
+  try { const { default: process } = await load(); found.push(process.execPath, process.cwd(), process.argv); } catch (error) { found.push("" + error); }
+return found;`,
   "an error that ends it": `await Deno.readTextFile("/workspace/none/at/all");`,
   "an error of another's promise": `setTimeout(() => { Deno.readTextFileSync("/workspace/none/at/all"); }, 1); await new Promise(() => {});`,
   "an import that fails": `import { x } from "./servers/none/index.ts"; return x;`,
