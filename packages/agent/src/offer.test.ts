@@ -125,7 +125,7 @@ describe("what a model is offered", () => {
       const result = await agent.executeTask("x other_50");
       const [first, second] = requests;
       const isTold = new Set([first?.tools, first?.otherTools, first?.namedTools].flat());
-      expect(isTold.size).toBeGreaterThan(70);
+      expect(isTold.size).toBe(79);
       expect(namesIn(first).length).toBeLessThan(21);
       expect(namesIn(second).length).toBeGreaterThan(namesIn(first).length + 20);
       expect(result.selectionNotes?.[0]).toMatch(/^the model is told of \d+, and of \d+ by name$/u);

@@ -6,7 +6,7 @@ import type { McpConnections } from "../connections.ts";
 import { withAvailability } from "./generated/availability.ts";
 import { createServerStarter, examineServers } from "./generated/examine-servers.ts";
 import type { ExaminedServer, ExamineOptions } from "./generated/examine-servers.ts";
-import { generateServers, generatingMissing } from "./generated/generate-servers.ts";
+import { generateServer, generateServers, generatingMissing } from "./generated/generate-servers.ts";
 import type { GeneratedServer, GenerateOptions } from "./generated/generate-servers.ts";
 import { GeneratedFolders } from "./generated/generated-folders.ts";
 import type { GeneratedFolder } from "./generated/generated-folders.ts";
@@ -107,8 +107,7 @@ export function createMcpTools(settings: McpToolsSettings): McpTools {
   });
   const generateMissing = async (server: string): Promise<void> => {
     try {
-      const [generated] = await generateServers(parts, { servers: [server] });
-      if (generated?.error !== undefined) throw new Error(generated.error.message);
+      await watch.inTurn(server, () => generateServer(parts, server));
       const added = [...((await folders.read(await servers.folderOf(server)))?.definitions.keys() ?? [])];
       watch.announce({ server, added, changed: [], held: false, removed: [] });
     } catch (error) {

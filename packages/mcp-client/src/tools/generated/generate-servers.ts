@@ -125,10 +125,11 @@ export async function generateServers(
   );
 }
 
-async function generateServer(
+/** Writes the files of one server's tools. To be called in the server's turn. */
+export async function generateServer(
   { servers, folders, holdChanged }: GeneratedParts,
   server: string,
-  { accept = false, signal }: GenerateOptions,
+  { accept = false, signal }: GenerateOptions = {},
 ): Promise<GeneratedServer> {
   const files = await import("@cem/tool-files");
   const directory = await servers.folderOf(server);
