@@ -38,7 +38,14 @@ const MODES = {
     checks: SOURCE_CHECKS,
     tests: ["test", "test:repository"],
     env: { CEM_TEST_TOOLS: "none" },
-    longest: ["code-execution-mcp", "@cem/cli", "@cem/mcp-server", "@cem/mcp-client"],
+    longest: [
+      "code-execution-mcp",
+      "@cem/cli",
+      "@cem/mcp-server",
+      "@cem/mcp-client",
+      "@cem/sandbox-deno",
+      "@cem/workspace",
+    ],
     atOnce: 2,
   },
   packed: { checks: PACKED_CHECKS, tests: [] },
@@ -47,7 +54,7 @@ const MODES = {
     tests: ["test"],
     env: { CEM_TESTS: "more" },
     longest: ["code-execution-mcp", "@cem/cli", "@cem/sandbox-deno"],
-    atOnce: 3,
+    atOnce: 2,
   },
 };
 const mode = process.argv[2] ?? "sources";

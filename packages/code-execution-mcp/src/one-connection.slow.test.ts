@@ -121,17 +121,25 @@ return { users: all.map(({ user }) => user), pids: new Set(all.map(({ pid }) => 
         onTestFinished(() => client.close());
         return async (body: string) => {
           const answer = await client.callTool({ name: "execute_code", arguments: { code: program(body) } });
-          return (answer.structuredContent as { result: { user: string; pid: number } }).result;
+          return (answer.structuredContent as { result: { user: string; pid: number; from: number; to: number } })
+            .result;
         };
       };
       const [ada, bob] = await Promise.all([connect("ada"), connect("bob")]);
-      const [first, second] = await Promise.all(
-        [ada, bob].map((run, index) =>
-          run(
-            `await login({ name: "${["ada", "bob"][index]}" });\nawait new Promise((resolve) => setTimeout(resolve, 500));\nconst all = await Promise.all([wait({ ms: 50 }), whoami({})]);\nreturn { user: all.map(({ user }) => user).join(), pid: all[1].pid };`,
-          ),
-        ),
-      );
+      // Without a session, a client has the process of another after the other's run.
+      const overlapping = async () => {
+        for (;;) {
+          const [first, second] = await Promise.all(
+            [ada, bob].map((run, index) =>
+              run(
+                `await login({ name: "${["ada", "bob"][index]}" });\nconst from = Date.now();\nawait new Promise((resolve) => setTimeout(resolve, 500));\nconst all = await Promise.all([wait({ ms: 50 }), whoami({})]);\nreturn { user: all.map(({ user }) => user).join(), pid: all[1].pid, from, to: Date.now() };`,
+              ),
+            ),
+          );
+          if (first && second && first.from < second.to && second.from < first.to) return [first, second];
+        }
+      };
+      const [first, second] = await overlapping();
       expect([first?.user, second?.user]).toEqual(["ada,ada", "bob,bob"]);
       expect(first?.pid).not.toBe(second?.pid);
       if (mode !== "legacy") return;

@@ -8,9 +8,11 @@ import { createRunQueue, startQueueWorker } from "./index.ts";
 import type { QueueWorkerSettings } from "./index.ts";
 import { describeWith } from "../../../vitest.tools.ts";
 
+/** No identifier happens to have it. */
+const OWNER = "ada lovelace";
 const SECRET = "canary-of-ada";
 const KEYS = parseSealingKeys(`first:${Buffer.alloc(32, 1).toString("base64")}`);
-const GONE = new CemError("OWNER_GONE", "The owner ada was deleted. Nothing was run.");
+const GONE = new CemError("OWNER_GONE", "The owner was deleted. Nothing was run.");
 
 async function setUp(keys?: typeof KEYS) {
   const redis = await startRedis();
@@ -29,11 +31,11 @@ async function setUp(keys?: typeof KEYS) {
 describeWith("redis-server")("runs of an owner who is deleted", () => {
   it("end where they wait, and nothing is kept of them or of those that are over", async () => {
     const { queue, work, run, dump } = await setUp();
-    const waiting = [run("ada"), run("ada", `${SECRET} again`), run("bob", "other")];
+    const waiting = [run(OWNER), run(OWNER, `${SECRET} again`), run("bob", "other")];
     for (const one of waiting) one.catch(() => {});
     await expect.poll(async () => (await queue.counts()).waiting, { timeout: 30_000 }).toBe(3);
     expect(await dump()).toContain(SECRET);
-    await queue.removeOwner("ada");
+    await queue.removeOwner(OWNER);
     for (const one of waiting.slice(0, 2)) await expect(one).rejects.toMatchObject({ code: "OWNER_GONE" });
     expect(await dump()).not.toContain(SECRET);
     await work(async (owner) => {
@@ -42,14 +44,14 @@ describeWith("redis-server")("runs of an owner who is deleted", () => {
     });
     expect(await waiting[2]).toMatchObject({ value: "other" });
     // Those that are over: one with its result, one that failed.
-    expect(await run("ada", SECRET, "key")).toMatchObject({ value: SECRET });
+    expect(await run(OWNER, SECRET, "key")).toMatchObject({ value: SECRET });
     await expect(run("eve")).rejects.toMatchObject({ code: "CONFIG_INVALID" });
     expect(await dump()).toContain(SECRET);
-    for (const owner of ["ada", "eve"]) await queue.removeOwner(owner);
+    for (const owner of [OWNER, "eve"]) await queue.removeOwner(owner);
     expect(await dump()).not.toContain(SECRET);
-    expect(await dump()).not.toContain("ada");
+    expect(await dump()).not.toContain(OWNER);
     expect(await queue.counts()).toMatchObject({ waiting: 0, running: 0, dead: 0 });
-    expect(await run("ada", "new", "key")).toMatchObject({ value: "new" });
+    expect(await run(OWNER, "new", "key")).toMatchObject({ value: "new" });
   });
 
   it("are refused by workers with what they were put there for, and removed", async () => {
@@ -59,8 +61,8 @@ describeWith("redis-server")("runs of an owner who is deleted", () => {
       asked.push([owner, incarnation]);
       throw GONE;
     });
-    await expect(run("ada")).rejects.toMatchObject({ code: "OWNER_GONE" });
-    expect(asked).toEqual([["ada", "1"]]);
+    await expect(run(OWNER)).rejects.toMatchObject({ code: "OWNER_GONE" });
+    expect(asked).toEqual([[OWNER, "1"]]);
     await vi.waitFor(async () => expect(await dump()).not.toContain(SECRET), 30_000);
     expect(await queue.dead()).toEqual([]);
   });
@@ -76,11 +78,11 @@ describeWith("redis-server")("runs of an owner who is deleted", () => {
         throw GONE;
       }),
     );
-    const running = run("ada");
+    const running = run(OWNER);
     running.catch(() => {});
     await started.promise;
     await vi.waitFor(async () => expect(await dump()).toContain(SECRET), 30_000);
-    const removed = queue.removeOwner("ada");
+    const removed = queue.removeOwner(OWNER);
     deleted.resolve();
     await removed;
     expect(await running).toMatchObject({ error: { code: "OWNER_GONE" }, code: "" });
@@ -94,18 +96,18 @@ describeWith("redis-server")("a sealed queue", () => {
     await work(async () => {
       throw new CemError("CONFIG_INVALID", `It says ${SECRET}.`);
     });
-    for (const id of ["ada", "bob"])
+    for (const id of [OWNER, "bob"])
       await expect(run(id, SECRET, id)).rejects.toMatchObject({ code: "CONFIG_INVALID" });
     await expect.poll(() => queue.dead(), { timeout: 30_000 }).toHaveLength(2);
     expect((await queue.dead()).map(({ reason }) => reason)).toEqual(Array(2).fill(`It says ${SECRET}.`));
     const stored = await dump();
-    expect(stored).toContain("ada");
+    expect(stored).toContain(OWNER);
     expect(stored).not.toContain(SECRET);
     const values = [...stored.matchAll(/"(?:payload|reason|digest)[\\":]+([\w+/=]{16,})/gu)].map(
       ([, value]) => value,
     );
     expect(values.length).toBeGreaterThan(3);
     expect(new Set(values).size).toBe(values.length);
-    await expect(run("ada", "another", "ada")).rejects.toMatchObject({ code: "QUEUE_KEY_REUSED" });
+    await expect(run(OWNER, "another", OWNER)).rejects.toMatchObject({ code: "QUEUE_KEY_REUSED" });
   });
 });

@@ -85,7 +85,6 @@ describe("createTransformersEmbedder", () => {
       await expect(embedder.embed(["weather"], { kind: "query", signal })).rejects.toThrow("enough");
       const own = createTransformersEmbedder({ modelDir, library });
       const waiting = Promise.allSettled([own.embed(["weather"], { kind: "query" })]);
-      await new Promise((resolve) => setTimeout(resolve, 20));
       await own.dispose?.();
       expect(await waiting).toMatchObject([{ status: "rejected", reason: { code: "EMBEDDER_FAILED" } }]);
     });

@@ -110,6 +110,8 @@ export function createTransformersEmbedder(settings: TransformersEmbedderSetting
 
 const QUANTIZED_WEIGHTS = "onnx/model_quantized.onnx";
 
+const DISPOSED = "the embedder was disposed";
+
 interface Waiting {
   resolve(reply: EmbedReply): void;
   reject(error: unknown): void;
@@ -122,6 +124,7 @@ class TransformersEmbedder implements Embedder {
   readonly #waiting = new Map<number, Waiting>();
   #worker: Worker | undefined;
   #requests = 0;
+  #isDisposed = false;
 
   constructor({ modelDir: folder, library = TRANSFORMERS }: TransformersEmbedderSettings) {
     const modelDir = path.resolve(folder);
@@ -140,10 +143,11 @@ class TransformersEmbedder implements Embedder {
   }
 
   async dispose(): Promise<void> {
+    this.#isDisposed = true;
     const worker = this.#worker;
     this.#worker = undefined;
     await worker?.terminate();
-    this.#failAll(failure("the embedder was disposed"));
+    this.#failAll(failure(DISPOSED));
   }
 
   async #checkModel(): Promise<void> {
@@ -161,6 +165,7 @@ class TransformersEmbedder implements Embedder {
 
   async #ask(texts: string[], signal: AbortSignal | undefined): Promise<EmbedReply> {
     const threads = await import("node:worker_threads");
+    if (this.#isDisposed) throw failure(DISPOSED);
     const worker = this.#start(threads.Worker);
     const id = (this.#requests += 1);
     const { promise, resolve, reject } = Promise.withResolvers<EmbedReply>();
